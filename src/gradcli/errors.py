@@ -1,0 +1,83 @@
+"""The one error that gradcli raises for anything that its user can mend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+Span = tuple[int, int]
+"""A half-open range of characters, counted from 0 in the text that ``Place.text`` holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The text that an error points into and the name under which the user gave it (``program``, ``--x``)."""
+
+    text: str
+    name: str = "program"
+
+
+class GradcliError(Exception):
+    """What is wrong, where, and the way out.
+
+    ``kind`` is a stable word for scripts (``unknown-name``, ``shape``, ``budget`` …), ``span`` the characters at
+    fault in ``place.text``, ``hint`` what to do about it. An inner layer that knows the span but not the text
+    leaves ``place`` empty, and the layer that holds the text adds it.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        message: str,
+        *,
+        span: Span | None = None,
+        hint: str | None = None,
+        place: Place | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.span = span
+        self.hint = hint
+        self.place = place
+
+    def at(self, span: Span | None, place: Place | None = None) -> GradcliError:
+        """Return this error with a span and a place, where it has none yet."""
+        if self.span is None:
+            self.span = span
+        if self.place is None:
+            self.place = place
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Bounds on what one program may cost; each is refused by its name.
+
+    Characters of text, nesting of brackets, nodes of syntax, digits of a number, turns of all loops together,
+    nodes of the graph, elements of one array, elements of all arrays together, entries of one Jacobian, seconds.
+    """
+
+    text: int = 65_536
+    depth: int = 100
+    syntax: int = 5_000
+    digits: int = 300
+    turns: int = 100_000
+    nodes: int = 100_000
+    elements: int = 5_000_000
+    total: int = 50_000_000
+    jacobian: int = 4_000_000
+    seconds: float = 20.0
+
+    def changed(self, name: str, value: float) -> Budget:
+        """Return the same budget with one bound set to ``value``."""
+        return replace(self, **{name: type(getattr(self, name))(value)})
+
+
+def over_budget(name: str, bound: float, what: str, span: Span | None = None) -> GradcliError:
+    """Return the error that refuses ``what`` because it passes the bound ``name``."""
+    return GradcliError(
+        "budget",
+        f"{what}: more than the budget '{name}' of {bound:,}",
+        span=span,
+        hint=f"make it smaller, or raise the bound with --budget {name}=NUMBER",
+    )

@@ -1,0 +1,186 @@
+"""The graph of one evaluation: what was computed, in the order in which it ran.
+
+A program is evaluated once, at the point. Each op that depends on an input leaves a node, so that loops and branches
+are gone: the list holds what was done, parents before children. Readers keep their results beside the graph.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import Budget, GradcliError, Span, over_budget
+from gradcli.ops.declare import Op
+
+
+class Node:
+    """One value of a program: the op that made it, its arguments (nodes or numbers), and the numbers themselves.
+
+    ``op`` is None for an input, which has a ``name``. ``active`` says that it depends on a variable that is
+    differentiated.
+    """
+
+    __slots__ = ("active", "arguments", "index", "name", "op", "static", "value")
+
+    def __init__(
+        self,
+        index: int,
+        op: Op | None,
+        arguments: tuple[Any, ...],
+        static: dict[str, Any],
+        value: Any,
+        active: bool,
+        name: str | None = None,
+    ) -> None:
+        self.index = index
+        self.op = op
+        self.arguments = arguments
+        self.static = static
+        self.value = value
+        self.active = active
+        self.name = name
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the axes."""
+        return self.value.shape  # type: ignore[no-any-return]
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return self.value.ndim  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        made = self.name or (self.op.name if self.op else "?")
+        return f"<Node {self.index} {made} {self.shape}>"
+
+
+@dataclass(slots=True)
+class Graph:
+    """The nodes of one evaluation, with what they may cost.
+
+    ``record`` keeps the nodes that depend only on inputs that are not differentiated: formulas name them, the engine
+    does not need them.
+    """
+
+    budget: Budget = field(default_factory=Budget)
+    record: bool = True
+    nodes: list[Node] = field(default_factory=list)
+    bindings: list[tuple[str, Node]] = field(default_factory=list)
+    turns: int = 0
+    elements: int = 0
+    deadline: float = field(default=0.0)
+
+    def __post_init__(self) -> None:
+        self.deadline = time.monotonic() + self.budget.seconds
+
+    def input(self, name: str, value: Any, active: bool) -> Node:
+        """Enter a variable that the user gave."""
+        node = Node(len(self.nodes), None, (), {}, value, active, name)
+        self.nodes.append(node)
+        return node
+
+    def __call__(self, op: Op, *arguments: Any, **static: Any) -> Any:
+        """Apply ``op`` and return a node, or plain numbers where nothing depends on an input.
+
+        Raises ``shape`` for shapes or indices that do not fit, ``budget`` for what costs too much.
+        """
+        values = [a.value if type(a) is Node else a for a in arguments]
+        if op.size is not None:
+            self.charge(op.size(*values, **static))
+        elif len(values) == 2:
+            self._charge_pair(values[0], values[1])
+        try:
+            value = op.forward(*values, **static)
+        except (ValueError, IndexError, TypeError) as error:
+            raise misfit(op, values, error) from None
+        self.elements += value.size
+        active = known = False
+        for argument in arguments:
+            if type(argument) is Node:
+                known = True
+                active = active or argument.active
+        active = active and not op.flat and any(self._differentiable(op, arguments))
+        if not (active or (known and self.record)):
+            return value
+        node = Node(len(self.nodes), op, arguments, static, value, active)
+        self.nodes.append(node)
+        if len(self.nodes) > self.budget.nodes or self.elements > self.budget.total:
+            self._refuse()
+        return node
+
+    @staticmethod
+    def _differentiable(op: Op, arguments: tuple[Any, ...]) -> list[bool]:
+        return [type(a) is Node and a.active and op.vjp(k) is not None for k, a in enumerate(arguments)]
+
+    def _charge_pair(self, a: Any, b: Any) -> None:
+        first, second = np.shape(a), np.shape(b)
+        if first == second or not first or not second:
+            return
+        try:
+            shape = np.broadcast_shapes(first, second)
+        except ValueError:
+            return
+        size = 1
+        for length in shape:
+            size *= length
+        self.charge(size)
+
+    def charge(self, elements: int) -> None:
+        """Refuse an array of so many elements, before it is made, if it would pass the budget."""
+        if elements > self.budget.elements:
+            raise over_budget("elements", self.budget.elements, f"an array of {elements:,} elements")
+        if self.elements + elements > self.budget.total:
+            self._refuse()
+
+    def turn(self) -> None:
+        """Count one turn of a loop; raises ``budget`` for too many, or when the time is over."""
+        self.turns += 1
+        if self.turns > self.budget.turns:
+            raise over_budget("turns", self.budget.turns, "the loop does not end")
+        if not self.turns % 64 and time.monotonic() > self.deadline:
+            raise over_budget("seconds", self.budget.seconds, "the program takes too long")
+
+    def bind(self, name: str, value: Any) -> None:
+        """Note that the program called a node ``name``, for readers that show it."""
+        if type(value) is Node:
+            self.bindings.append((name, value))
+
+    def _refuse(self) -> None:
+        if len(self.nodes) > self.budget.nodes:
+            raise over_budget("nodes", self.budget.nodes, "the program runs too many operations")
+        raise over_budget("total", self.budget.total, "all arrays of the program together")
+
+
+def misfit(op: Op, values: list[Any], error: Exception) -> GradcliError:
+    """Return the error for arguments that numpy refused: both shapes for a pair, the index for an index."""
+    shapes = [np.shape(value) for value in values]
+    if isinstance(error, IndexError):
+        return GradcliError("index", f"{error}; the array has shape {shapes[0]}")
+    if len(shapes) > 1:
+        named = " and ".join(str(shape) for shape in shapes)
+        what = op.text.format("a", "b") if op.text else op.name
+        return GradcliError(
+            "shape",
+            f"{what}: shapes {named} do not fit",
+            hint="lengths must be equal, or 1, counted from the last axis",
+        )
+    return GradcliError("value", f"{op.name} of shape {shapes[0] if shapes else ()}: {error}")
+
+
+def reaches(output: Node) -> list[Node]:
+    """Return the nodes that ``output`` depends on, itself included, in the order in which they ran."""
+    seen: dict[int, Node] = {}
+    stack = [output]
+    while stack:
+        node = stack.pop()
+        if node.index not in seen:
+            seen[node.index] = node
+            stack.extend(argument for argument in node.arguments if type(argument) is Node)
+    return [seen[index] for index in sorted(seen)]
+
+
+__all__ = ["Graph", "Node", "Span", "reaches"]

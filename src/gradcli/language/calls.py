@@ -1,0 +1,225 @@
+"""Calls: which function a call means, and which argument goes to which parameter, settled before the program runs."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import GradcliError
+from gradcli.graph import Node
+from gradcli.language.names import MODULES, dotted, near_function
+from gradcli.language.runtime import as_tensor, kind_of
+from gradcli.ops import METHODS, SPELLINGS, Function
+from gradcli.ops.declare import value_of
+from gradcli.ops.shaping import INDEX
+
+ALIASES = {
+    "axis": ("dim", "axes", "dims"),
+    "axes": ("dims", "dim"),
+    "dims": ("dim", "shape"),
+    "dim": ("dims",),
+    "keepdims": ("keepdim",),
+    "input": ("x", "A"),
+    "a": ("x",),
+    "self": ("x",),
+    "y": ("other",),
+    "exponent": ("other",),
+    "ord": ("p",),
+    "p": ("ord",),
+    "k": ("diagonal", "offset"),
+    "ddof": ("correction",),
+    "a_min": ("min",),
+    "a_max": ("max",),
+    "size": ("shape",),
+    "arrays": ("tensors",),
+    "newshape": ("shape",),
+    "mask": ("condition",),
+    "stop": ("end",),
+    "num": ("steps",),
+    "M": ("m",),
+    "shift": ("shifts",),
+    "operands": ("tensors",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a function: its name, what it takes, and whether it may be left out or takes all the rest."""
+
+    name: str
+    kind: str
+    required: bool
+    rest: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One parameter with the syntax of its argument; ``several`` where a display's items are taken one by one."""
+
+    parameter: Parameter
+    nodes: tuple[ast.expr, ...]
+    several: bool
+
+
+@lru_cache(maxsize=None)
+def parameters(function: Function) -> tuple[Parameter, ...]:
+    """Return the parameters of a function, read from its builder's annotations."""
+    found = list(inspect.signature(function.build).parameters.values())[1:]
+    return tuple(Parameter(p.name, str(p.annotation), p.default is p.empty, p.kind is p.VAR_POSITIONAL) for p in found)
+
+
+def signature_text(function: Function) -> str:
+    """Return how a function is called, for messages: ``softmax(x, dim=…)``."""
+    parts = [f"*{p.name}" if p.rest else p.name if p.required else f"{p.name}=…" for p in parameters(function)]
+    return f"{function.name.rpartition('.')[2]}({', '.join(parts)})"
+
+
+def resolve(node: ast.Call, variables: Any) -> tuple[Function, tuple[ast.expr, ...]]:
+    """Return the function that a call means and its receiver, if it is a method; raises ``unknown-function``."""
+    func = node.func
+    if isinstance(func, ast.Name):
+        function = SPELLINGS.get(func.id)
+        if function is None:
+            what = "is not a function" if func.id in variables else "unknown function"
+            message = f"'{func.id}' {what}" if func.id in variables else f"{what} '{func.id}'"
+            raise GradcliError("unknown-function", message, hint=near_function(func.id))
+        return function, ()
+    if not isinstance(func, ast.Attribute):
+        raise GradcliError("not-allowed", "only functions can be called", hint="write * to multiply")
+    name = dotted(func)
+    root = name.partition(".")[0] if name else ""
+    if name in SPELLINGS and root not in variables:
+        return SPELLINGS[name], ()
+    if root in MODULES and root not in variables:
+        raise GradcliError("unknown-function", f"unknown function '{name}'", hint=near_function(name or ""))
+    method = METHODS.get(func.attr)
+    if method is None:
+        raise GradcliError("unknown-function", f"unknown method '.{func.attr}()'", hint=near_function(func.attr))
+    return method, (func.value,)
+
+
+def bind(function: Function, node: ast.Call, receiver: tuple[ast.expr, ...]) -> list[Bound]:
+    """Return each parameter with its argument; raises ``arguments`` for too many, too few or unknown ones."""
+    known = {p.name: p for p in parameters(function)}
+    positional = [*receiver, *node.args]
+    bound: dict[str, list[ast.expr]] = {}
+    for parameter in known.values():
+        if parameter.rest:
+            bound[parameter.name], positional = list(positional), []
+        elif positional:
+            bound[parameter.name] = [positional.pop(0)]
+    if positional or any(isinstance(argument, ast.Starred) for argument in node.args):
+        raise GradcliError("arguments", f"too many arguments: {signature_text(function)}")
+    for keyword in node.keywords:
+        name = keyword_name(keyword.arg, known)
+        if name is None or (bound.get(name) and not known[name].rest):
+            raise GradcliError(
+                "arguments", f"{function.name} takes no argument '{keyword.arg}' here: {signature_text(function)}"
+            )
+        bound[name] = [keyword.value]
+    missing = [p.name for p in known.values() if p.required and not p.rest and p.name not in bound]
+    if missing:
+        raise GradcliError("arguments", f"{function.name} needs {' and '.join(missing)}: {signature_text(function)}")
+    return [spread(known[name], nodes) for name, nodes in bound.items() if nodes]
+
+
+def keyword_name(written: str | None, known: dict[str, Parameter]) -> str | None:
+    """Return the parameter that a keyword means under the names of numpy and PyTorch."""
+    if written is None or written in known:
+        return written
+    return next((name for name in ALIASES.get(written, ()) if name in known), None)
+
+
+def spread(parameter: Parameter, nodes: list[ast.expr]) -> Bound:
+    """Return a bound argument, with a display's items one by one where the parameter wants plain values or a list."""
+    single = nodes[0] if len(nodes) == 1 else None
+    display = isinstance(single, ast.List | ast.Tuple)
+    if display and (
+        parameter.kind == "Tensors" or (parameter.kind.startswith("Static") and not _of_tensor(parameter, single))
+    ):
+        return Bound(parameter, tuple(single.elts), several=True)  # type: ignore[union-attr]
+    return Bound(parameter, tuple(nodes), several=parameter.rest)
+
+
+def _of_tensor(parameter: Parameter, display: ast.expr | None) -> bool:
+    if "Tensor" not in parameter.kind or not isinstance(display, ast.List | ast.Tuple):
+        return False
+    return not all(isinstance(item, ast.Constant | ast.UnaryOp) for item in display.elts)
+
+
+def refuse_ambiguous(function: Function, node: ast.Call) -> None:
+    """Refuse ``max(x, 0)``: PyTorch reads an axis there, plain Python the larger of two numbers."""
+    if function.name not in ("max", "min") or not isinstance(node.func, ast.Name) or len(node.args) < 2:
+        return
+    try:
+        number = ast.literal_eval(node.args[1])
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        return
+    if isinstance(number, int | float):
+        raise GradcliError(
+            "ambiguous",
+            f"{function.name}(…, {number}) could mean the {function.name}imum with {number}, or along an axis",
+            hint=f"write {function.name}imum(…, {number}), or {function.name}(…, dim={number})",
+        )
+
+
+def static_value(value: Any) -> Any:
+    """Return a plain integer, float, flag, text, tuple or None; raises ``type`` for an array."""
+    if value is None or isinstance(value, bool | int | str | tuple):
+        return value
+    raw = value_of(value)
+    if type(value) is not Node and isinstance(raw, np.generic | np.ndarray) and raw.ndim == 0:
+        return int(raw) if np.issubdtype(raw.dtype, np.integer) else float(raw)
+    raise GradcliError("type", "a plain number is needed here, not one that is computed from an input")
+
+
+def converter(bound: Bound, registers: list[int]) -> Callable[[list[Any]], Any]:
+    """Return what reads one argument from the registers when the program runs."""
+    kind, first = bound.parameter.kind, registers[0] if registers else 0
+    if kind == "Tensors":
+        if bound.several:
+            return lambda regs: [as_tensor(regs[i]) for i in registers]
+        return lambda regs: rows_of(regs[0], as_tensor(regs[first]))
+    if kind == "Static | Tensor":
+        if bound.several:
+            return lambda regs: tuple(static_value(regs[i]) for i in registers)
+        return lambda regs: (
+            regs[first] if regs[first] is None or type(regs[first]) in (int, tuple) else as_tensor(regs[first])
+        )
+    if kind.startswith("Static"):
+        if bound.several and not bound.parameter.rest:
+            return lambda regs: tuple(static_value(regs[i]) for i in registers)
+        if bound.parameter.rest:
+            return lambda regs: tuple(static_value(regs[i]) for i in registers)
+        return lambda regs: static_value(regs[first])
+    optional = "None" in kind
+    return lambda regs: None if optional and regs[first] is None else as_tensor(regs[first])
+
+
+def rows_of(f: Any, x: Any) -> list[Any]:
+    """Return the entries of an array along its first axis."""
+    if not x.ndim:
+        raise GradcliError("shape", "a list of arrays is needed here, not one number")
+    return [f(INDEX, x, key=i) for i in range(x.shape[0])]
+
+
+def caller(function: Function, arguments: list[Bound], registers: list[list[int]]) -> Callable[[list[Any]], Any]:
+    """Return the step that calls a function with its arguments from the registers."""
+    rest = [converter(b, r) for b, r in zip(arguments, registers, strict=True) if b.parameter.rest]
+    named = [
+        (b.parameter.name, converter(b, r)) for b, r in zip(arguments, registers, strict=True) if not b.parameter.rest
+    ]
+    build = function.build
+    if not rest:
+        return lambda regs: build(regs[0], **{name: read(regs) for name, read in named})
+    read_rest = rest[0]
+    return lambda regs: build(regs[0], *(read(regs) for _, read in named), *read_rest(regs))
+
+
+__all__ = ["bind", "caller", "kind_of", "refuse_ambiguous", "resolve", "signature_text"]

@@ -1,0 +1,457 @@
+"""Expressions: from syntax to steps, without recursion, so that long sums and deep trees cost no stack."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import GradcliError, Place, Span, over_budget
+from gradcli.language import runtime
+from gradcli.language.calls import bind, caller, refuse_ambiguous, resolve
+from gradcli.language.names import CONSTANTS, MODULES, dotted, near_function
+from gradcli.language.source import Spans
+from gradcli.ops import FUNCTIONS, OPS, SPELLINGS, Pair
+from gradcli.ops.declare import Op, value_of
+from gradcli.ops.shaping import TRANSPOSE
+
+Registers = list[Any]
+Run = Callable[[Registers], Any]
+
+BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "div",
+    ast.FloorDiv: "floor_divide",
+    ast.Mod: "remainder",
+    ast.Pow: "pow",
+    ast.MatMult: "matmul",
+}
+MASKS: dict[type[ast.operator], str] = {ast.BitAnd: "&", ast.BitOr: "|"}
+COMPARE: dict[type[ast.cmpop], str] = {
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+}
+REFUSED = {
+    ast.BitXor: ("'^' is not the power", "write **"),
+    ast.LShift: ("shifts are not part of the language", None),
+    ast.RShift: ("shifts are not part of the language", None),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing to do: run, and keep the result in a register."""
+
+    target: int
+    run: Run
+    span: Span | None
+
+
+Block = list[Step]
+
+
+def execute(block: Block, registers: Registers) -> None:
+    """Run steps in order; an error without a place gets that of the step where it arose."""
+    step = None
+    try:
+        for step in block:
+            registers[step.target] = step.run(registers)
+    except GradcliError as error:
+        raise error.at(step.span if step else None) from None
+
+
+class Expressions:
+    """Compiles expressions into steps. Register 0 holds the graph when the program runs."""
+
+    def __init__(self, place: Place, max_depth: int, given: frozenset[str] = frozenset()) -> None:
+        self.place = place
+        self.spans = Spans(place.text)
+        self.block: Block = []
+        self.count = 1
+        self.constants: dict[int, Any] = {}
+        self.variables: dict[str, int] = {}
+        self.definite: set[str] = set()
+        self.assigned: set[str] = set()
+        self.free: dict[str, Span] = {}
+        self.given = given
+        self.level = 0
+        self.max_depth = max_depth
+
+    def register(self) -> int:
+        """Return a new register."""
+        self.count += 1
+        return self.count - 1
+
+    def constant(self, value: Any) -> int:
+        """Return a register that holds ``value`` from the start."""
+        register = self.register()
+        self.constants[register] = value
+        return register
+
+    def emit(self, run: Run, node: ast.AST) -> int:
+        """Add a step and return its register."""
+        register = self.register()
+        self.block.append(Step(register, run, self.spans.of(node)))
+        return register
+
+    def expression(self, root: ast.expr) -> int:
+        """Compile an expression and return the register of its value."""
+        done: dict[ast.AST, int] = {}
+        stack: list[tuple[ast.expr, list[ast.expr] | None]] = [(root, None)]
+        while stack:
+            node, children = stack.pop()
+            try:
+                if children is None:
+                    found = self._children(node)
+                    stack.append((node, found))
+                    stack.extend((child, None) for child in reversed(found))
+                else:
+                    done[node] = self._emit(node, [done[child] for child in children])
+            except GradcliError as error:
+                raise error.at(self._span_at_fault(node)) from None
+        return done[root]
+
+    def _span_at_fault(self, node: ast.expr) -> Span:
+        return self.spans.of(node.func if isinstance(node, ast.Call) else node)
+
+    def _children(self, node: ast.expr) -> list[ast.expr]:
+        match node:
+            case ast.BinOp():
+                return [node.left, node.right]
+            case ast.UnaryOp():
+                return [node.operand]
+            case ast.Compare():
+                return [node.left, *node.comparators]
+            case ast.List() | ast.Tuple():
+                return list(node.elts)
+            case ast.Subscript():
+                return [node.value, *(part for item in index_items(node) for part in index_parts(item))]
+            case ast.Attribute():
+                return [] if self._constant_name(node) else [node.value]
+            case ast.Call():
+                return self._call_children(node)
+            case ast.Constant() | ast.Name() | ast.IfExp() | ast.BoolOp():
+                return []
+        raise refused(node)
+
+    def _emit(self, node: ast.expr, registers: list[int]) -> int:
+        match node:
+            case ast.Constant():
+                return self.constant(literal(node.value))
+            case ast.Name():
+                return self._name(node)
+            case ast.BinOp():
+                return self._binary(node, *registers)
+            case ast.UnaryOp():
+                return self._unary(node, registers[0])
+            case ast.Compare():
+                return self._compare(node, registers)
+            case ast.List() | ast.Tuple():
+                return self.emit(lambda regs: runtime.stack_items(regs[0], [regs[i] for i in registers]), node)
+            case ast.Subscript():
+                return self._subscript(node, registers)
+            case ast.Attribute():
+                return self._attribute(node, registers)
+            case ast.Call():
+                return self._call(node, registers)
+            case ast.IfExp():
+                return self._choice(node)
+        return self._logic(node)  # type: ignore[arg-type]
+
+    def _name(self, node: ast.Name) -> int:
+        name = node.id
+        if name in self.definite:
+            return self.variables[name]
+        if name in self.assigned:
+            register = self.variables[name]
+            return self.emit(lambda regs: bound_value(regs[register], name), node)
+        if name in CONSTANTS and name not in self.given:
+            return self.constant(np.float64(CONSTANTS[name]))
+        if name in SPELLINGS and name not in self.given:
+            raise GradcliError("unknown-name", f"'{name}' is a function", hint=f"call it: {name}(x)")
+        if name.startswith("__"):
+            raise GradcliError("not-allowed", f"the name '{name}' is not allowed")
+        self.free.setdefault(name, self.spans.of(node))
+        return self.variable(name, definite=True)
+
+    def variable(self, name: str, definite: bool) -> int:
+        """Return the register of a variable; ``definite`` says that it has a value from here on."""
+        if name not in self.variables:
+            self.variables[name] = self.register()
+        (self.definite if definite else self.assigned).add(name)
+        return self.variables[name]
+
+    def _binary(self, node: ast.BinOp, left: int, right: int) -> int:
+        if type(node.op) in REFUSED:
+            message, hint = REFUSED[type(node.op)]
+            raise GradcliError("not-allowed", message, hint=hint)
+        if type(node.op) in MASKS:
+            mask = OPS[MASKS[type(node.op)]]
+            return self.emit(lambda regs: runtime.compare(regs[0], mask, regs[left], regs[right]), node)
+        op = OPS[BINARY[type(node.op)]]
+        return self.emit(lambda regs: runtime.binary(regs[0], op, regs[left], regs[right]), node)
+
+    def _unary(self, node: ast.UnaryOp, operand: int) -> int:
+        if isinstance(node.op, ast.Not):
+            return self.emit(lambda regs: not runtime.truth(regs[operand]), node)
+        if isinstance(node.op, ast.UAdd):
+            return self.emit(lambda regs: runtime.as_operand(regs[operand]), node)
+        if isinstance(node.op, ast.Invert):
+            op = OPS["~"]
+            return self.emit(lambda regs: runtime.compare_one(regs[0], op, regs[operand]), node)
+        op = OPS["neg"]
+        return self.emit(lambda regs: runtime.negative(regs[0], op, regs[operand]), node)
+
+    def _compare(self, node: ast.Compare, registers: list[int]) -> int:
+        unknown = next((op for op in node.ops if type(op) not in COMPARE), None)
+        if unknown is not None:
+            raise GradcliError("not-allowed", "'in' and 'is' are not part of the language", hint="write == to compare")
+        ops = [OPS[COMPARE[type(op)]] for op in node.ops]
+        if len(ops) == 1:
+            [op], (left, right) = ops, registers
+            return self.emit(lambda regs: runtime.compare(regs[0], op, regs[left], regs[right]), node)
+        return self.emit(lambda regs: runtime.compare_chain(regs[0], ops, [regs[i] for i in registers]), node)
+
+    def _subscript(self, node: ast.Subscript, registers: list[int]) -> int:
+        items, parts = index_items(node), iter(registers[1:])
+        readers = [index_reader(item, [next(parts) for _ in index_parts(item)]) for item in items]
+        base, single = registers[0], not isinstance(node.slice, ast.Tuple)
+        return self.emit(
+            lambda regs: runtime.subscript(regs[0], regs[base], [read(regs) for read in readers], single), node
+        )
+
+    def _constant_name(self, node: ast.Attribute) -> str | None:
+        name = dotted(node)
+        root = name.partition(".")[0] if name else ""
+        if not name or root in self.variables or root not in MODULES:
+            return None
+        if name not in CONSTANTS:
+            if name in SPELLINGS:
+                raise GradcliError("unknown-name", f"'{name}' is a function", hint=f"call it: {name}(x)")
+            raise GradcliError("unknown-name", f"unknown name '{name}'", hint=near_function(name))
+        return name
+
+    def _attribute(self, node: ast.Attribute, registers: list[int]) -> int:
+        name = self._constant_name(node)
+        if name:
+            return self.constant(np.float64(CONSTANTS[name]))
+        read, base = ATTRIBUTES.get(node.attr), registers[0]
+        if read is None:
+            raise GradcliError(
+                "not-allowed",
+                f"unknown attribute '.{node.attr}'",
+                hint=f"call it: .{node.attr}()" if node.attr in FUNCTIONS else f"there are .{', .'.join(ATTRIBUTES)}",
+            )
+        return self.emit(lambda regs: read(regs[0], regs[base]), node)
+
+    def _call_children(self, node: ast.Call) -> list[ast.expr]:
+        special = special_call(node, self.variables)
+        if special:
+            return [special[1], *node.args] if special[1] is not None else list(node.args)
+        function, receiver = resolve(node, self.variables)
+        refuse_ambiguous(function, node)
+        return [child for bound in bind(function, node, receiver) for child in bound.nodes]
+
+    def _call(self, node: ast.Call, registers: list[int]) -> int:
+        special = special_call(node, self.variables)
+        if special:
+            read = special[0]
+            return self.emit(lambda regs: read(*[regs[i] for i in registers]), node)
+        function, receiver = resolve(node, self.variables)
+        arguments = bind(function, node, receiver)
+        rest = iter(registers)
+        return self.emit(caller(function, arguments, [[next(rest) for _ in b.nodes] for b in arguments]), node)
+
+    def sub_block(self, node: ast.expr) -> tuple[Block, int]:
+        """Compile an expression that may not run, into a block of its own."""
+        outer, self.block = self.block, []
+        with self.deeper(node):
+            register = self.expression(node)
+        block, self.block = self.block, outer
+        return block, register
+
+    def deeper(self, node: ast.AST) -> Deeper:
+        """Return a context that counts one level of nesting; raises ``budget`` beyond the bound."""
+        return Deeper(self, node)
+
+    def _choice(self, node: ast.IfExp) -> int:
+        condition = self.expression(node.test)
+        yes, yes_value = self.sub_block(node.body)
+        no, no_value = self.sub_block(node.orelse)
+
+        def run(regs: Registers) -> Any:
+            chosen, value = (yes, yes_value) if runtime.truth(regs[condition]) else (no, no_value)
+            execute(chosen, regs)
+            return regs[value]
+
+        return self.emit(run, node)
+
+    def _logic(self, node: ast.BoolOp) -> int:
+        blocks = [self.sub_block(value) for value in node.values]
+        stop_at = isinstance(node.op, ast.Or)
+
+        def run(regs: Registers) -> bool:
+            for block, value in blocks:
+                execute(block, regs)
+                if runtime.truth(regs[value]) is stop_at:
+                    return stop_at
+            return not stop_at
+
+        return self.emit(run, node)
+
+
+class Deeper:
+    """One level of nested blocks."""
+
+    def __init__(self, compiler: Expressions, node: ast.AST) -> None:
+        self.compiler = compiler
+        self.node = node
+
+    def __enter__(self) -> None:
+        self.compiler.level += 1
+        if self.compiler.level > self.compiler.max_depth:
+            bound = self.compiler.max_depth
+            raise over_budget("depth", bound, "branches are nested", self.compiler.spans.of(self.node))
+
+    def __exit__(self, *_: object) -> None:
+        self.compiler.level -= 1
+
+
+def bound_value(value: Any, name: str) -> Any:
+    """Return the value of a variable; raises ``unbound`` where no statement that ran assigned it."""
+    if value is runtime.UNBOUND:
+        raise GradcliError("unbound", f"'{name}' is used before it is assigned")
+    return value
+
+
+def literal(value: Any) -> Any:
+    """Return a constant of the program: integers stay exact up to 2**53, other numbers are double precision."""
+    if value is None or value is Ellipsis or isinstance(value, bool | str):
+        return value
+    if type(value) is int and abs(value) <= runtime.EXACT:
+        return value
+    if type(value) in (int, float):
+        try:
+            number = np.float64(value)
+        except OverflowError:
+            number = np.float64(np.inf)
+        if np.isfinite(number):
+            return number
+        raise GradcliError("number", "the number is too large for double precision (above 1.8e308)")
+    kind = "complex numbers" if isinstance(value, complex) else "bytes"
+    raise GradcliError("not-allowed", f"{kind} are not part of the language")
+
+
+def refused(node: ast.expr) -> GradcliError:
+    """Return the error for syntax that the language leaves out."""
+    names: dict[type[ast.AST], str] = {
+        ast.Lambda: "lambda",
+        ast.ListComp: "a comprehension",
+        ast.GeneratorExp: "a comprehension",
+        ast.SetComp: "a comprehension",
+        ast.DictComp: "a comprehension",
+        ast.Dict: "a dictionary",
+        ast.Set: "a set",
+        ast.JoinedStr: "a formatted string",
+        ast.NamedExpr: "':='",
+        ast.Starred: "a starred expression",
+        ast.Await: "await",
+        ast.Yield: "yield",
+        ast.YieldFrom: "yield",
+        ast.Slice: "a slice outside of [ ]",
+    }
+    what = names.get(type(node), "this")
+    return GradcliError("not-allowed", f"{what} is not part of the language", hint=None)
+
+
+def index_items(node: ast.Subscript) -> list[ast.expr]:
+    """Return the parts of an index, one for each axis."""
+    return list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
+
+
+def index_parts(item: ast.expr) -> list[ast.expr]:
+    """Return the expressions inside one part of an index."""
+    if isinstance(item, ast.Slice):
+        return [part for part in (item.lower, item.upper, item.step) if part is not None]
+    if isinstance(item, ast.List):
+        return list(item.elts)
+    return [item]
+
+
+def index_reader(item: ast.expr, registers: list[int]) -> Run:
+    """Return what reads one part of an index from the registers."""
+    if isinstance(item, ast.Slice):
+        present = [part is not None for part in (item.lower, item.upper, item.step)]
+
+        def read_slice(regs: Registers) -> slice:
+            values = iter([runtime.slice_bound(regs[i]) for i in registers])
+            return slice(*[next(values) if there else None for there in present])
+
+        return read_slice
+    if isinstance(item, ast.List):
+        return lambda regs: runtime.index_list([regs[i] for i in registers])
+    return lambda regs: regs[registers[0]]
+
+
+def transposed(f: Any, value: Any) -> Any:
+    """Return ``x.T``."""
+    x = runtime.as_tensor(value)
+    return f(TRANSPOSE, x, dims=tuple(reversed(range(x.ndim))))
+
+
+ATTRIBUTES: dict[str, Callable[[Any, Any], Any]] = {
+    "T": transposed,
+    "mT": transposed,
+    "shape": lambda f, value: runtime.as_tensor(value).shape,
+    "ndim": lambda f, value: runtime.as_tensor(value).ndim,
+    "size": lambda f, value: int(value_of(runtime.as_tensor(value)).size),
+    "values": lambda f, value: runtime.as_tensor(value),
+    "indices": lambda f, value: value.indices if isinstance(value, Pair) else runtime.as_tensor(value),
+}
+
+
+def size_of(value: Any, dim: Any = None) -> Any:
+    """Return PyTorch's ``x.size()`` or ``x.size(dim)``."""
+    shape = runtime.as_tensor(value).shape
+    return shape if dim is None else runtime.subscript(None, shape, [dim], single=True)  # type: ignore[arg-type]
+
+
+def length_of(value: Any) -> int:
+    """Return ``len(x)``."""
+    shape = runtime.as_tensor(value).shape
+    if not shape:
+        raise GradcliError("type", "len of a scalar")
+    return int(shape[0])
+
+
+SPECIAL_METHODS: dict[str, tuple[Callable[..., Any], int]] = {
+    "size": (size_of, 1),
+    "dim": (lambda value: runtime.as_tensor(value).ndim, 0),
+    "numel": (lambda value: int(value_of(runtime.as_tensor(value)).size), 0),
+}
+
+
+def special_call(node: ast.Call, variables: Any) -> tuple[Callable[..., Any], ast.expr | None] | None:
+    """Return the reader and receiver of a call that gives a length and not an array."""
+    if node.keywords:
+        return None
+    func = node.func
+    if isinstance(func, ast.Name) and func.id == "len" and "len" not in variables and len(node.args) == 1:
+        return length_of, None
+    if isinstance(func, ast.Attribute) and func.attr in SPECIAL_METHODS:
+        read, most = SPECIAL_METHODS[func.attr]
+        if len(node.args) <= most:
+            return read, func.value
+    return None
+
+
+__all__ = ["Block", "Expressions", "Op", "Registers", "Step", "execute"]

@@ -1,0 +1,249 @@
+"""What the steps of a compiled program do when they run: arithmetic on numbers and nodes, truth, indices."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import GradcliError
+from gradcli.graph import Graph, Node
+from gradcli.ops import OPS, Pair
+from gradcli.ops.declare import Op, value_of
+from gradcli.ops.shaping import INDEX, STACK
+
+EXACT = 2**53
+"""Integers up to here are exact in double precision; larger results become floats."""
+
+INTEGER_RULES: dict[str, Callable[[int, int], float]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "floor_divide": operator.floordiv,
+    "remainder": operator.mod,
+}
+
+
+class Unbound:
+    """Marks a variable that no statement has assigned yet."""
+
+
+UNBOUND = Unbound()
+
+
+def kind_of(value: Any) -> str:
+    """Return a word for what a value is, for messages."""
+    if value is None:
+        return "None"
+    names = {bool: "a truth value", str: "text", slice: "a slice", tuple: "a tuple"}
+    return names.get(type(value), "a number")
+
+
+def as_tensor(value: Any) -> Any:
+    """Return a node or a float array; raises ``type`` for what is no number."""
+    kind = type(value)
+    if kind is Node:
+        return value if value.value.dtype == np.float64 else value.value.astype(np.float64)
+    if kind is int:
+        return np.float64(value)
+    if kind is Pair:
+        return value.values
+    if isinstance(value, np.ndarray | np.generic):
+        return value if value.dtype == np.float64 else value.astype(np.float64)
+    if kind is tuple and all(type(item) is int for item in value):
+        return np.array(value, dtype=np.float64)
+    raise GradcliError("type", f"a number or an array is needed here, not {kind_of(value)}")
+
+
+def as_operand(value: Any) -> Any:
+    """Return a value that arithmetic takes: as ``as_tensor``, but plain integers stay as they are."""
+    return value if type(value) is int else as_tensor(value)
+
+
+def integer_arithmetic(name: str, a: int, b: int) -> int | Any:
+    """Return an operation on two plain integers, exact while it stays exact, in double precision beyond."""
+    rule = INTEGER_RULES.get(name)
+    if rule is not None and not (b == 0 and name in ("floor_divide", "remainder")):
+        result = rule(a, b)
+        return result if abs(result) <= EXACT else np.float64(result)
+    if name == "pow" and b >= 0 and float(abs(a)) ** min(b, 64) <= EXACT and (b <= 64 or abs(a) <= 1):
+        return a**b
+    with np.errstate(all="ignore"):
+        return np.float64(OPS[name].forward(np.float64(a), np.float64(b)))
+
+
+def binary(f: Graph, op: Op, a: Any, b: Any) -> Any:
+    """Apply a binary operator."""
+    if type(a) is int and type(b) is int:
+        return integer_arithmetic(op.name, a, b)
+    left, right = as_operand(a), as_operand(b)
+    if op.name == "matmul":
+        from gradcli.ops.linear_algebra import require_product  # noqa: PLC0415
+
+        left, right = as_tensor(left), as_tensor(right)
+        require_product(left, right, "@")
+    return f(op, left, right)
+
+
+def negative(f: Graph, op: Op, a: Any) -> Any:
+    """Apply unary minus."""
+    return -a if type(a) is int else f(op, as_tensor(a))
+
+
+def comparable(value: Any) -> Any:
+    """Return a value that comparisons and masks take: numbers, arrays, masks, truth values."""
+    if isinstance(value, bool | np.ndarray | np.generic):
+        return value
+    return as_operand(value)
+
+
+def compare(f: Graph, op: Op, a: Any, b: Any) -> Any:
+    """Apply a comparison or a mask operator; its result has no gradient."""
+    left, right = comparable(a), comparable(b)
+    if type(left) is not Node and type(right) is not Node:
+        return op.forward(left, right)
+    return f(op, left, right)
+
+
+def truth(value: Any) -> bool:
+    """Return whether a condition holds; raises ``type`` for an array with several entries."""
+    raw = value_of(as_tensor(value) if type(value) is Pair else value)
+    if isinstance(raw, bool | int):
+        return bool(raw)
+    if not isinstance(raw, np.ndarray | np.generic):
+        raise GradcliError("type", f"a condition is needed here, not {kind_of(value)}")
+    if raw.size != 1:
+        raise GradcliError(
+            "type",
+            f"a condition with {raw.size} entries is neither true nor false",
+            hint="use all(…) or any(…), or where(condition, a, b) for each entry",
+        )
+    return bool(raw.reshape(()))
+
+
+def stack_items(f: Graph, items: list[Any]) -> Any:
+    """Return a list display as an array; raises ``shape`` for entries of different shapes."""
+    tensors = [as_tensor(item) for item in items]
+    if not tensors:
+        return np.zeros(0)
+    shapes = [item.shape for item in tensors]
+    for shape in shapes:
+        if shape != shapes[0]:
+            raise GradcliError(
+                "shape",
+                f"the entries of a list must have one shape, not {shapes[0]} and {shape}",
+                hint="cat([a, b]) joins vectors of different lengths",
+            )
+    f.charge(len(tensors) * value_of(tensors[0]).size)
+    return f(STACK, *tensors, dim=0)
+
+
+def whole_index(value: Any) -> Any:
+    """Return one part of an index as numpy takes it; raises ``index`` for what is not an integer, slice or mask."""
+    if type(value) is int or value is None or value is Ellipsis or isinstance(value, slice):
+        return value
+    raw = value_of(value)
+    if isinstance(raw, np.ndarray | np.generic) and raw.dtype == np.bool_ and raw.ndim:
+        return np.asarray(raw)
+    if isinstance(raw, np.ndarray | np.generic) and np.issubdtype(raw.dtype, np.integer):
+        return int(raw) if raw.ndim == 0 else np.asarray(raw)
+    if isinstance(raw, tuple) and all(type(item) is int for item in raw):
+        return np.array(raw, dtype=np.intp)
+    shown = (
+        f"{float(raw):g}"
+        if isinstance(raw, np.generic) or (isinstance(raw, np.ndarray) and raw.ndim == 0)
+        else kind_of(raw)
+    )
+    raise GradcliError(
+        "index", f"an index must be an integer, a slice or a mask, not {shown}", hint="x[0], x[-1], x[1:3], x[x > 0]"
+    )
+
+
+def subscript(f: Graph, base: Any, parts: list[Any], single: bool) -> Any:
+    """Return ``base[parts]``."""
+    if type(base) is tuple:
+        return _tuple_item(base, parts[0] if single else None)
+    if type(base) is Pair:
+        if single and parts[0] in (0, 1) and type(parts[0]) is int:
+            return base.values if parts[0] == 0 else base.indices
+        base = base.values
+    x = as_tensor(base) if not isinstance(base, np.ndarray) else base
+    key = index_key(x, parts, single)
+    if type(x) is not Node:
+        f.charge(0)
+    return f(INDEX, x, key=key)
+
+
+def index_key(x: Any, parts: list[Any], single: bool) -> Any:
+    """Return a numpy index for an array, checked against its shape."""
+    items = [whole_index(part) for part in parts]
+    used = sum(
+        item.ndim if isinstance(item, np.ndarray) and item.dtype == np.bool_ else 1
+        for item in items
+        if item is not None and item is not Ellipsis
+    )
+    if used > x.ndim:
+        raise GradcliError(
+            "index",
+            f"{used} indices for an array of shape {x.shape}",
+            hint=None if x.ndim else "a scalar has no entries to pick",
+        )
+    if sum(item is Ellipsis for item in items) > 1:
+        raise GradcliError("index", "an index may hold one ... only")
+    return items[0] if single else tuple(items)
+
+
+def _tuple_item(base: tuple[Any, ...], position: Any) -> Any:
+    if isinstance(position, slice):
+        return base[position]
+    if type(position) is not int or not -len(base) <= position < len(base):
+        raise GradcliError("index", f"there are {len(base)} lengths, and no index {position!r} among them")
+    return base[position]
+
+
+def shares_memory(a: Any, b: Any) -> bool:
+    """Return whether a write to one value would be seen in the other in PyTorch and numpy."""
+    if a is b:
+        return type(a) is Node or isinstance(a, np.ndarray)
+    first, second = value_of(a), value_of(b)
+    both = isinstance(first, np.ndarray) and isinstance(second, np.ndarray)
+    return both and np.may_share_memory(first, second)
+
+
+def compare_one(f: Graph, op: Op, a: Any) -> Any:
+    """Apply ``~`` to a mask."""
+    value = comparable(a)
+    raw = value_of(value)
+    if getattr(raw, "dtype", None) != np.bool_ and not isinstance(raw, bool):
+        raise GradcliError("type", "'~' turns masks round, not numbers", hint="write -x for the opposite")
+    return f(op, value) if type(value) is Node else op.forward(value)
+
+
+def compare_chain(f: Graph, ops: list[Op], values: list[Any]) -> Any:
+    """Apply ``a < b < c``: true where every comparison is."""
+    result: Any = True
+    for op, left, right in zip(ops, values, values[1:], strict=False):
+        result = np.logical_and(result, value_of(compare(f, op, left, right)))
+    return result
+
+
+def slice_bound(value: Any) -> int | None:
+    """Return a bound of a slice; raises ``index`` for anything but an integer."""
+    if value is None or type(value) is int:
+        return value
+    found = whole_index(value)
+    if type(found) is not int:
+        raise GradcliError("index", "the bounds of a slice must be integers")
+    return found
+
+
+def index_list(values: list[Any]) -> Any:
+    """Return a list in an index as an array of integers, or as a mask."""
+    if values and all(isinstance(value, bool) for value in values):
+        return np.array(values)
+    found = [whole_index(value) for value in values]
+    if not all(type(item) is int for item in found):
+        raise GradcliError("index", "a list in an index must hold integers")
+    return np.array(found, dtype=np.intp)

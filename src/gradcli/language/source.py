@@ -1,0 +1,147 @@
+"""From text to a syntax tree: what can be refused before Python's parser sees it is refused here."""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+import warnings
+
+from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
+
+_ALLOWED_CONTROL = "\n\t"
+_NUMBER = re.compile(r"\d[\d_]*")
+_LOOKALIKES = {
+    "÷": "/",
+    "×": "*",
+    "·": "*",
+    "−": "-",
+    "‐": "-",
+    "–": "-",
+    "²": "**2",
+    "³": "**3",
+    "√": "sqrt(…)",
+    "π": "pi",
+    "≤": "<=",
+    "≥": ">=",
+    "≠": "!=",
+}
+
+
+def character_name(character: str) -> str:
+    """Return how to call a character that cannot be shown as it is: its code point and its Unicode name."""
+    import unicodedata  # noqa: PLC0415
+
+    name = unicodedata.name(character, "")
+    return f"U+{ord(character):04X}" + (f" {name}" if name else "")
+
+
+def refuse_characters(text: str, what: str = "the program") -> None:
+    """Refuse control characters and anything outside ASCII, by the name of the code point."""
+    for position, character in enumerate(text):
+        if " " <= character <= "~" or character in _ALLOWED_CONTROL:
+            continue
+        plain = _LOOKALIKES.get(character)
+        raise GradcliError(
+            "character",
+            f"{what} may hold ASCII characters only, not {character_name(character)}",
+            span=(position, position + 1),
+            hint=f"write {plain}" if plain else None,
+        )
+
+
+def refuse_depth(text: str, budget: Budget) -> None:
+    """Refuse brackets nested deeper than the budget, and numbers with too many digits."""
+    depth = 0
+    for position, character in enumerate(text):
+        if character in "([{":
+            depth += 1
+        elif character in ")]}":
+            depth -= 1
+        if depth > budget.depth:
+            raise over_budget("depth", budget.depth, "brackets are nested", (position, position + 1))
+    for number in _NUMBER.finditer(text):
+        if len(number[0]) > budget.digits:
+            raise over_budget("digits", budget.digits, "a number has too many digits", number.span())
+
+
+def parse(text: str, budget: Budget) -> tuple[ast.Module, Place]:
+    """Return the syntax tree of a program and the text that its columns count in.
+
+    Raises ``character``, ``budget`` or ``syntax``, each with its place.
+    """
+    clean = textwrap.dedent(text.replace("\r\n", "\n")).strip(" \n")
+    place = Place(clean)
+    try:
+        if len(text) > budget.text:
+            raise over_budget("text", budget.text, "the program has too many characters")
+        refuse_characters(clean)
+        refuse_depth(clean, budget)
+        tree = _python_tree(clean)
+    except GradcliError as error:
+        raise error.at(error.span, place) from None
+    if not tree.body:
+        raise GradcliError("syntax", "the program is empty", hint="for example: gradcli explain 'x**2' --x 3")
+    return tree, place
+
+
+def _python_tree(text: str) -> ast.Module:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except SyntaxError as error:
+        raise GradcliError("syntax", _message(error, text), span=_error_span(error, text), hint=_hint(text)) from None
+    except (RecursionError, MemoryError):
+        raise GradcliError(
+            "budget", "the program is nested too deeply", hint="split it into several assignments"
+        ) from None
+    except ValueError as error:
+        raise GradcliError("syntax", str(error)) from None
+
+
+def _message(error: SyntaxError, text: str) -> str:
+    if "never closed" in error.msg or "unmatched" in error.msg or "does not match" in error.msg:
+        return error.msg
+    if "indent" in error.msg:
+        return f"{error.msg}: indent the body of a loop or branch by four spaces"
+    position = (_error_span(error, text) or (len(text), len(text)))[0]
+    return "the program ends too early" if position >= len(text.rstrip()) else "this is not an expression or statement"
+
+
+def _hint(text: str) -> str | None:
+    if "?" in text:
+        return "write 'a if condition else b', or where(condition, a, b)"
+    if "&&" in text or "||" in text:
+        return "write 'and' and 'or'"
+    return None
+
+
+def _error_span(error: SyntaxError, text: str) -> Span | None:
+    if error.lineno is None or error.offset is None:
+        return None
+    starts = line_starts(text)
+    if error.lineno > len(starts):
+        return (len(text), len(text))
+    start = min(starts[error.lineno - 1] + max(error.offset - 1, 0), len(text))
+    return (start, min(start + 1, len(text)))
+
+
+def line_starts(text: str) -> list[int]:
+    """Return the offset of the first character of each line."""
+    starts = [0]
+    starts.extend(position + 1 for position, character in enumerate(text) if character == "\n")
+    return starts
+
+
+class Spans:
+    """Turns the line and column of a syntax node into a span of the program's text."""
+
+    def __init__(self, text: str) -> None:
+        self.starts = line_starts(text)
+
+    def of(self, node: ast.AST) -> Span:
+        """Return the characters that a node covers."""
+        first = self.starts[node.lineno - 1] + node.col_offset  # type: ignore[attr-defined]
+        last = self.starts[node.end_lineno - 1] + node.end_col_offset  # type: ignore[attr-defined]
+        return (first, last)

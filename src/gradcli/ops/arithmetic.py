@@ -1,0 +1,59 @@
+"""The operators: ``+ - * / // % **``, unary minus, and the comparisons."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradcli.ops.declare import Kink, Op, declare, elementwise, no_links
+
+
+def power_vjp_base(g: Any, y: Any, x: Any, p: Any) -> Any:
+    """Return g·p·x^(p-1), and 0 where p is 0 even at x = 0 (PyTorch's ``pow_backward``)."""
+    del y
+    return np.where(p == 0, 0.0, g * (p * np.power(x, p - 1)))
+
+
+def power_vjp_exponent(g: Any, y: Any, x: Any, p: Any) -> Any:
+    """Return g·y·log x, and 0 at x = 0 for p ≥ 0 (PyTorch's ``pow_backward_exponent``)."""
+    return np.where((x == 0) & (p >= 0), 0.0, g * (y * np.log(x)))
+
+
+def ties(g: Any, x: Any, other: Any) -> Any:
+    """Return g where ``x > other``, half of it at a tie, 0 elsewhere; nan counts as larger."""
+    return np.where(x == other, g / 2, np.where(x < other, 0.0, g))
+
+
+# fmt: off
+ADD       = elementwise("add", np.add,            lambda g, y, a, b: g,          lambda g, y, a, b: g,                lambda s, a, b: a + b, also="plus", text="{} + {}", precedence=60, doc="a + b")
+SUB       = elementwise("sub", np.subtract,       lambda g, y, a, b: g,          lambda g, y, a, b: -g,               lambda s, a, b: a - b, also="subtract", text="{} - {}", precedence=60, doc="a - b")
+MUL       = elementwise("mul", np.multiply,       lambda g, y, a, b: g * b,      lambda g, y, a, b: g * a,            lambda s, a, b: a * b, also="multiply", text="{}*{}", precedence=70, doc="a * b")
+DIV       = elementwise("div", np.divide,         lambda g, y, a, b: g / b,      lambda g, y, a, b: -g * (a / b / b), lambda s, a, b: a / b, also="divide true_divide", text="{}/{}", precedence=70, domain=((-2, 2), (0.5, 2)), doc="a / b")
+REMAINDER = elementwise("remainder", np.remainder, lambda g, y, a, b: g,          lambda g, y, a, b: -g * np.floor(a / b), lambda s, a, b: s.remainder(a, b), also="mod", text="{} % {}", precedence=70, domain=((0.1, 0.9), (1, 2)), doc="a % b, with the sign of b")
+NEG       = elementwise("neg", np.negative,       lambda g, y, x: -g,            lambda s, x: -x, also="negative", text="-{}", precedence=80, doc="-x")
+POW       = elementwise("pow", np.power,          power_vjp_base,                power_vjp_exponent,                  lambda s, x, p: s.power(x, p), also="power float_power", of="tnm.", text="{}**{}", precedence=90, domain=((0.2, 2), (-2, 2)), doc="x to the power p")
+MAXIMUM   = elementwise("maximum", np.maximum,    lambda g, y, a, b: ties(g, a, b), lambda g, y, a, b: ties(g, b, a), lambda s, a, b: s.maximum(a, b), also="fmax", doc="the larger of each pair; a tie gives each half of the gradient",
+                        kink=Kink(lambda a, b: a == b, "each argument gets half"))
+MINIMUM   = elementwise("minimum", np.minimum,    lambda g, y, a, b: ties(g, b, a), lambda g, y, a, b: ties(g, a, b), lambda s, a, b: s.minimum(a, b), also="fmin", doc="the smaller of each pair; a tie gives each half of the gradient",
+                        kink=Kink(lambda a, b: a == b, "each argument gets half"))
+# fmt: on
+
+FLOOR_DIVIDE = declare(
+    Op("floor_divide", np.floor_divide, (None, None), local=no_links, text="{}//{}", precedence=70, flat=True)
+)
+COMPARISONS = {
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+    "==": np.equal,
+    "!=": np.not_equal,
+}
+LOGIC = {"&": np.logical_and, "|": np.logical_or, "^": np.logical_xor}
+
+for _symbol, _ufunc in COMPARISONS.items():
+    declare(Op(_symbol, _ufunc, (None, None), local=no_links, text=f"{{}} {_symbol} {{}}", precedence=30))
+for _symbol, _ufunc, _rank in (("&", np.logical_and, 50), ("|", np.logical_or, 40)):
+    declare(Op(_symbol, _ufunc, (None, None), local=no_links, text=f"{{}} {_symbol} {{}}", precedence=_rank))
+INVERT = declare(Op("~", np.logical_not, (None,), local=no_links, text="~{}", precedence=80))

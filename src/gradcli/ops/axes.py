@@ -1,0 +1,56 @@
+"""Axes: reading ``dim=``, putting reduced axes back, and telling which entries belong to which output."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import GradcliError
+from gradcli.ops.declare import Indices
+
+Axes = tuple[int, ...]
+
+
+def one_axis(dim: Any, ndim: int) -> int:
+    """Return ``dim`` as an axis counted from 0; a scalar has one axis by courtesy, as in PyTorch."""
+    if isinstance(dim, bool) or not isinstance(dim, int):
+        raise GradcliError("value", f"dim must be an integer, not {dim!r}")
+    bound = max(ndim, 1)
+    if not -bound <= dim < bound:
+        raise GradcliError(
+            "shape",
+            f"dim={dim} is out of range for an array with {ndim} axes",
+            hint=f"it can be {-bound} to {bound - 1}",
+        )
+    return dim % bound
+
+
+def read_axes(dim: Any, ndim: int) -> Axes:
+    """Return the axes that ``dim`` names, all of them for None; raises ``shape`` for one out of range or twice."""
+    if dim is None:
+        return tuple(range(ndim))
+    dims = dim if isinstance(dim, tuple) else (dim,)
+    axes = tuple(one_axis(item, ndim) for item in dims)
+    if len(set(axes)) != len(axes):
+        raise GradcliError("shape", f"dim={dim!r} names an axis twice")
+    return axes if ndim else ()
+
+
+def restore(g: Any, x: Any, axes: Axes, keepdim: bool) -> Any:
+    """Return ``g`` with the reduced axes of ``x`` put back with length 1."""
+    return g if keepdim or not axes else np.expand_dims(g, axes)
+
+
+def group_rows(x: Any, axes: Axes) -> Indices:
+    """Return, for each entry of ``x`` in flat order, the flat index of the output that it is reduced into."""
+    shape = np.shape(x)
+    kept = tuple(1 if axis in axes else length for axis, length in enumerate(shape))
+    flat = np.arange(int(np.prod(kept)), dtype=np.intp).reshape(kept)
+    return np.broadcast_to(flat, shape).ravel()
+
+
+def require_entries(x: Any, axes: Axes, name: str) -> None:
+    """Refuse to reduce over no entries at all where the result would not be a number."""
+    if any(x.shape[axis] == 0 for axis in axes):
+        raise GradcliError("shape", f"{name} of no entries: the array has shape {x.shape}")

@@ -1,0 +1,272 @@
+"""What a declaration of an op says, and the registers that declarations fill.
+
+An *op* is a node of the graph: a forward rule in numpy, one hand-written vector-Jacobian product (vjp) for each
+argument, and a ``local`` reading from which ``symbolic`` builds the local Jacobian by another route.
+A *function* is what users write: it has spellings and a signature, and applies one or several ops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+Indices = npt.NDArray[np.intp]
+Vjp = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """The derivative of ``formula`` by its argument number ``argument``; sympy takes it."""
+
+    formula: Callable[..., Any]
+    argument: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Implicit:
+    """The derivative of y by x where ``outer(y)`` is a sum of ``inner(x)``: inner'(x) / outer'(y); sympy takes both."""
+
+    inner: Callable[..., Any]
+    outer: Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Explicit:
+    """A coefficient that is a formula as it stands, such as the other factor of a product."""
+
+    formula: Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """A part of a local Jacobian: ``d out[rows] / d argument[columns] = weight * factor(bound values)``.
+
+    ``rows`` and ``columns`` are flat indices. ``factor`` takes one symbol for each item of ``bound``, and an item is
+    ``(slot, flat indices)`` with slot ``k`` for argument k, ``-1`` for the output and ``-2`` for ``auxiliary``.
+    A weight of 0 says that the derivative is 0 here by convention, whatever the factor.
+    """
+
+    rows: Indices
+    columns: Indices
+    weight: Array | float = 1.0
+    factor: Partial | Implicit | Explicit | None = None
+    bound: tuple[tuple[int, Indices], ...] = ()
+    auxiliary: tuple[str, Array] | None = None
+
+
+Local = Callable[..., list[Links]]
+"""``local(argument, out, values, static)``: the links from argument number ``argument`` to ``out``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kink:
+    """Where a function has no derivative: ``at(*values, **static)`` is true there; ``says`` names the choice made."""
+
+    at: Callable[..., Any]
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """One row of the table.
+
+    ``forward(*values, **static)`` computes the output; ``vjps[k](g, out, *values, **static)`` the cotangent of
+    argument k (the engine undoes broadcasting); None where no derivative flows. An op with any number of arguments
+    gives one function ``vjps(k)``. ``formula(s, *symbols)`` is an elementwise op's scalar formula. ``digits(out,
+    *values)`` is the size of the terms whose difference is the derivative, where the vjp subtracts.
+    ``moves`` marks ops that only rearrange entries, ``view`` those whose result shares memory in PyTorch.
+    """
+
+    name: str
+    forward: Callable[..., Any]
+    vjps: tuple[Vjp | None, ...] | Callable[[int], Vjp]
+    local: Local | None = None
+    formula: Callable[..., Any] | None = None
+    text: str | None = None
+    precedence: int = 100
+    domain: tuple[tuple[float, float], ...] = ((-2.0, 2.0),)
+    kink: Kink | None = None
+    digits: Callable[..., Any] | None = None
+    size: Callable[..., int] | None = None
+    flat: bool = False
+    moves: bool = False
+    view: bool = False
+
+    def vjp(self, argument: int) -> Vjp | None:
+        """Return the rule for one argument."""
+        if isinstance(self.vjps, tuple):
+            return self.vjps[argument]
+        return self.vjps(argument)
+
+
+class Apply(Protocol):
+    """Applies an op to values of a program and returns the value of the result."""
+
+    def __call__(self, op: Op, *arguments: Any, **static: Any) -> Any: ...
+
+    def charge(self, elements: int) -> None:
+        """Refuse an array of so many elements, before it is made, if it would pass the budget."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """What users write: ``build(apply, ...)`` with an annotated signature, under every name in ``spellings``."""
+
+    name: str
+    build: Callable[..., Any]
+    spellings: tuple[str, ...]
+    methods: tuple[str, ...]
+    summary: str
+    family: str
+    op: Op | None = field(default=None)
+
+
+OPS: dict[str, Op] = {}
+FUNCTIONS: dict[str, Function] = {}
+SPELLINGS: dict[str, Function] = {}
+METHODS: dict[str, Function] = {}
+
+LIBRARIES = {
+    "t": ("torch",),
+    "n": ("np", "numpy", "jnp"),
+    "m": ("math",),
+    "f": ("F", "nn.functional", "torch.nn.functional"),
+    "l": ("linalg", "torch.linalg", "np.linalg", "numpy.linalg"),
+    "s": ("special", "torch.special"),
+}
+
+
+def declare(op: Op) -> Op:
+    """Enter an op in the table."""
+    if op.name in OPS:
+        raise ValueError(f"op {op.name!r} is declared twice")
+    OPS[op.name] = op
+    return op
+
+
+def spellings(names: Iterable[str], libraries: str) -> tuple[str, ...]:
+    """Return every way to write ``names``: bare (unless ``-``) and under each library of ``libraries``."""
+    prefixes = [prefix for letter in libraries if letter in LIBRARIES for prefix in LIBRARIES[letter]]
+    bare = [] if "-" in libraries else [name for name in names if "." not in name]
+    dotted = [name for name in names if "." in name]
+    return (*bare, *dotted, *(f"{prefix}.{name}" for name in names if "." not in name for prefix in prefixes))
+
+
+def register(function: Function) -> None:
+    """Enter a function in the vocabulary."""
+    FUNCTIONS[function.name] = function
+    for spelling in function.spellings:
+        if SPELLINGS.setdefault(spelling, function) is not function:
+            raise ValueError(f"{spelling!r} is spelled twice")
+    for method in function.methods:
+        if METHODS.setdefault(method, function) is not function:
+            raise ValueError(f".{method}() is spelled twice")
+
+
+def function(
+    names: str, of: str, family: str, *, op: Op | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Enter the decorated builder under ``names`` (the first is its own) and the libraries ``of``; ``.`` is methods."""
+
+    def enter(build: Callable[..., Any]) -> Callable[..., Any]:
+        own, *others = names.split()
+        plain = [name for name in (own, *others) if "." not in name]
+        methods = tuple(plain) if "." in of else ()
+        summary = (build.__doc__ or "").strip().splitlines()[0] if build.__doc__ else own
+        register(Function(own, build, spellings((own, *others), of), methods, summary, family, op))
+        return build
+
+    return enter
+
+
+def same_shape(index_of: Callable[[Any], Any], out: Any, values: tuple[Any, ...], argument: int) -> Indices:
+    """Return, for each entry of ``out``, the flat index of the entry of an argument that broadcasts to it."""
+    shape = np.shape(values[argument])
+    flat = np.arange(int(np.prod(shape)), dtype=np.intp).reshape(shape)
+    return np.asarray(np.broadcast_to(index_of(flat), np.shape(out))).ravel()
+
+
+def broadcast_index(out: Any, values: tuple[Any, ...], argument: int) -> Indices:
+    """Return, for each entry of ``out``, the flat index of the entry of an argument that broadcasts to it."""
+    return same_shape(lambda flat: flat, out, values, argument)
+
+
+def elementwise_local(formula: Callable[..., Any]) -> Local:
+    """Return the local reading of an op that works entry by entry and broadcasts."""
+
+    def local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+        rows = np.arange(np.size(out), dtype=np.intp)
+        bound = tuple((k, broadcast_index(out, values, k)) for k in range(len(values)))
+        rule = (lambda s, *symbols: formula(s, *symbols, **static)) if static else formula
+        return [Links(rows, bound[argument][1], factor=Partial(rule, argument), bound=bound)]
+
+    return local
+
+
+def elementwise(
+    name: str,
+    forward: Callable[..., Any],
+    *rules: Any,
+    also: str = "",
+    of: str = "tn.",
+    family: str = "elementwise",
+    doc: str = "",
+    **options: Any,
+) -> Op:
+    """Declare an op of one or more arguments that works entry by entry: one vjp an argument, then the formula."""
+    *vjps, formula = rules
+    op = declare(Op(name, forward, tuple(vjps), local=elementwise_local(formula), formula=formula, **options))
+    if of:
+        function(f"{name} {also}", of, family, op=op)(BUILDERS[len(vjps)](op, doc))
+    return op
+
+
+def _unary(op: Op, doc: str) -> Callable[..., Any]:
+    def build(f: Apply, x: Tensor) -> Any:
+        return f(op, x)
+
+    build.__doc__ = doc or f"{op.name} of each entry"
+    return build
+
+
+def _binary(op: Op, doc: str) -> Callable[..., Any]:
+    def build(f: Apply, x: Tensor, other: Tensor) -> Any:
+        return f(op, x, other)
+
+    build.__doc__ = doc or f"{op.name} of each pair of entries"
+    return build
+
+
+BUILDERS: dict[int, Callable[[Op, str], Callable[..., Any]]] = {1: _unary, 2: _binary}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What ``max``, ``min``, ``median`` and ``sort`` give along an axis: values, and where they stood."""
+
+    values: Any
+    indices: Array
+
+
+def value_of(x: Any) -> Any:
+    """Return the numbers of a value of a program, whether it is a node of the graph or a plain array."""
+    return getattr(x, "value", x)
+
+
+Tensor = Any
+"""A parameter that takes an array of a program; a number becomes one."""
+Tensors = Any
+"""A parameter that takes a list of arrays, not stacked."""
+Static = Any
+"""A parameter that takes plain integers, flags, texts or None, known when the program runs."""
+
+
+def no_links(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+    """Return no link at all: the output is flat or not differentiable."""
+    del argument, out, values, static
+    return []

@@ -1,0 +1,339 @@
+"""Products of matrices and vectors, and what belongs to square matrices."""
+
+from __future__ import annotations
+
+import math
+import string
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import GradcliError
+from gradcli.ops.declare import Apply, Explicit, Links, Op, Static, Tensor, Tensors, declare, function
+from gradcli.ops.reductions import SUM
+from gradcli.ops.shaping import DIAG
+
+
+def matmul_vjp_left(g: Any, y: Any, a: Any, b: Any) -> Any:
+    """Return g·bᵀ; the engine sums over broadcast batches."""
+    del y
+    if np.ndim(b) == 1:
+        return np.expand_dims(g, -1) * b
+    if np.ndim(a) == 1:
+        return np.matmul(b, np.expand_dims(g, -1))[..., 0]
+    return np.matmul(g, np.swapaxes(b, -1, -2))
+
+
+def matmul_vjp_right(g: Any, y: Any, a: Any, b: Any) -> Any:
+    """Return aᵀ·g; the engine sums over broadcast batches."""
+    del y
+    if np.ndim(a) == 1:
+        return a * g if np.ndim(b) == 1 else np.expand_dims(a, -1) * np.expand_dims(g, -2)
+    if np.ndim(b) == 1:
+        return np.matmul(np.swapaxes(a, -1, -2), np.expand_dims(g, -1))[..., 0]
+    return np.matmul(np.swapaxes(a, -1, -2), g)
+
+
+def product_spec(a: Any, b: Any) -> str:
+    """Return ``a @ b`` as subscripts, the shared batch axes as leading letters."""
+    batch = string.ascii_letters[4:]
+    depth_a, depth_b = max(np.ndim(a) - 2, 0), max(np.ndim(b) - 2, 0)
+    depth = max(depth_a, depth_b)
+    letters = batch[:depth]
+    sub_a = letters[depth - depth_a :] + ("ab" if np.ndim(a) > 1 else "b")
+    sub_b = letters[depth - depth_b :] + ("bc" if np.ndim(b) > 1 else "b")
+    out = letters + ("a" if np.ndim(a) > 1 else "") + ("c" if np.ndim(b) > 1 else "")
+    return f"{sub_a},{sub_b}->{out}"
+
+
+def contraction_links(argument: int, values: tuple[Any, ...], spec: str) -> list[Links]:
+    """Return the links of a sum of products: the coefficient of an entry is the product of the other factors.
+
+    Every assignment of the subscripts is one term of the sum; its row, column and factors are read off by index.
+    A length of 1 broadcasts.
+    """
+    inputs, out = spec.split("->")
+    subs = inputs.split(",")
+    lengths: dict[str, int] = {}
+    for sub, value in zip(subs, values, strict=True):
+        for letter, length in zip(sub, np.shape(value), strict=True):
+            lengths[letter] = max(lengths.get(letter, 1), length) if length != 0 else 0
+    letters = list(lengths)
+    grid = np.indices([lengths[letter] for letter in letters], dtype=np.intp).reshape(len(letters), -1)
+    count = grid.shape[1] if letters else 1
+    where = dict(zip(letters, grid, strict=True))
+
+    def flat(sub: str, shape: tuple[int, ...]) -> Any:
+        index = np.zeros(count, dtype=np.intp)
+        for letter, length in zip(sub, shape, strict=True):
+            index = index * length + (where[letter] if length > 1 else 0)
+        return index
+
+    rows = flat(out, tuple(lengths[letter] for letter in out))
+    places = [flat(sub, np.shape(value)) for sub, value in zip(subs, values, strict=True)]
+    bound = tuple((k, place) for k, place in enumerate(places) if k != argument)
+    factor = Explicit(lambda s, *factors: s.product(factors)) if bound else None
+    return [Links(rows, places[argument], 1.0, factor, bound)]
+
+
+def matmul_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+    """Link ``a @ b`` to one factor with the other as the coefficient."""
+    del out, static
+    return contraction_links(argument, values, product_spec(*values))
+
+
+def matmul_size(a: Any, b: Any) -> int:
+    """Return the elements of ``a @ b``, batches counted generously."""
+    batch = max(math.prod(np.shape(a)[:-2]), 1) * max(math.prod(np.shape(b)[:-2]), 1)
+    return batch * (np.shape(a)[-2] if np.ndim(a) > 1 else 1) * (np.shape(b)[-1] if np.ndim(b) > 1 else 1)
+
+
+def einsum_size(*values: Any, spec: str) -> int:
+    """Return the number of terms of the sum of products, which bounds its time as well as its memory."""
+    lengths: dict[str, int] = {}
+    for sub, value in zip(spec.split("->")[0].split(","), values, strict=True):
+        lengths.update(zip(sub, np.shape(value), strict=True))
+    return math.prod(lengths.values())
+
+
+def einsum_vjp(k: int) -> Any:
+    """Return the vjp of argument k of einsum: the sum of products with g in its place, spread over repeated letters."""
+
+    def vjp(g: Any, y: Any, *values: Any, spec: str) -> Any:
+        del y
+        [link] = contraction_links(k, values, spec)
+        weights = np.ravel(g)[link.rows]
+        for slot, place in link.bound:
+            weights = weights * np.ravel(values[slot])[place]
+        back = np.bincount(link.columns, weights=weights, minlength=np.size(values[k]))
+        return back.reshape(np.shape(values[k]))
+
+    return vjp
+
+
+def cofactors(a: Any) -> Any:
+    """Return the matrix of cofactors by the singular value decomposition: right for singular matrices too."""
+    u, sigma, vt = np.linalg.svd(a)
+    n = sigma.shape[-1]
+    others = np.stack([np.prod(np.delete(sigma, i, axis=-1), axis=-1) for i in range(n)], axis=-1)
+    sign = np.linalg.det(u) * np.linalg.det(vt)
+    return sign[..., None, None] * np.matmul(u * others[..., None, :], vt)
+
+
+def minors(a: Any) -> Any:
+    """Return the matrix of cofactors by the determinants of the minors."""
+    n = a.shape[-1]
+    result = np.empty_like(a)
+    for i in range(n):
+        for j in range(n):
+            minor = np.delete(np.delete(a, i, axis=-2), j, axis=-1)
+            result[..., i, j] = (-1.0) ** (i + j) * np.linalg.det(minor)
+    return result
+
+
+def det_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+    """Link the determinant to each entry with its cofactor: det·inv(A)[j, i] where A is not singular."""
+    del argument, static
+    a = values[0]
+    columns = np.arange(np.size(a), dtype=np.intp)
+    n = a.shape[-1]
+    rows = columns // (n * n)
+    flipped = np.arange(a.size).reshape(a.shape).swapaxes(-1, -2).ravel()
+    if n <= 3 and a.ndim == 2:
+        return small_det_links(a)
+    if np.any(out == 0):
+        return [Links(rows, columns, minors(a).ravel())]
+    factor = Explicit(lambda s, y, inverse: y * inverse)
+    return [Links(rows, columns, 1.0, factor, ((-1, rows), (-2, flipped)), ("inv({})", np.linalg.inv(a)))]
+
+
+def small_det_links(a: Any) -> list[Links]:
+    """Return the cofactors of a matrix of up to three rows as formulas in its entries."""
+    n = a.shape[-1]
+    index = np.arange(a.size).reshape(a.shape)
+    links = []
+    for i in range(n):
+        for j in range(n):
+            minor = np.delete(np.delete(index, i, 0), j, 1).ravel()
+            sign = (-1.0) ** (i + j)
+            formula = (
+                (lambda s, *m: s.number(1))
+                if n == 1
+                else (lambda s, *m: m[0])
+                if n == 2
+                else (lambda s, *m: m[0] * m[3] - m[1] * m[2])
+            )
+            bound = tuple((0, np.array([k])) for k in minor)
+            links.append(Links(np.array([0]), np.array([index[i, j]]), sign, Explicit(formula), bound))
+    return links
+
+
+def inv_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+    """Link inv(A)[i, j] to A[k, l] with -inv(A)[i, k]·inv(A)[l, j]."""
+    del argument, values, static
+    batch, n = int(np.prod(out.shape[:-2])), out.shape[-1]
+    b, i, j, k, m = np.indices((batch, n, n, n, n)).reshape(5, -1)
+    at = lambda r, c: (b * n + r) * n + c  # noqa: E731
+    factor = Explicit(lambda s, left, right: left * right)
+    return [Links(at(i, j), at(k, m), -1.0, factor, ((-1, at(i, k)), (-1, at(m, j))))]
+
+
+def inv_vjp(g: Any, y: Any, a: Any) -> Any:
+    """Return -Yᵀ·g·Yᵀ for Y = inv(A)."""
+    del a
+    yt = np.swapaxes(y, -1, -2)
+    return -np.matmul(yt, np.matmul(g, yt))
+
+
+def no_singular(rule: Any) -> Any:
+    """Return ``rule`` with numpy's complaint about a singular matrix turned into an error of ours."""
+
+    def forward(*values: Any) -> Any:
+        try:
+            return rule(*values)
+        except np.linalg.LinAlgError:
+            raise GradcliError("value", "the matrix is singular: it has no inverse at this point") from None
+
+    return forward
+
+
+# fmt: off
+MATMUL = declare(Op("matmul", np.matmul, (matmul_vjp_left, matmul_vjp_right), local=matmul_local, size=matmul_size, text="{} @ {}", precedence=70))
+EINSUM = declare(Op("einsum", lambda *values, spec: np.einsum(spec, *values), einsum_vjp, local=lambda argument, out, values, static: contraction_links(argument, values, static["spec"]), size=einsum_size))
+DET    = declare(Op("det", np.linalg.det, (lambda g, y, a: np.asarray(g)[..., None, None] * cofactors(a),), local=det_local))
+INV    = declare(Op("inv", no_singular(np.linalg.inv), (inv_vjp,), local=inv_local))
+# fmt: on
+
+
+def require_product(a: Any, b: Any, what: str) -> None:
+    """Refuse shapes that ``a @ b`` does not take, with both shapes and the lengths that must be equal."""
+    if not a.ndim or not b.ndim:
+        raise GradcliError("shape", f"{what} needs arrays, not a number: shapes {a.shape} and {b.shape}", hint="use *")
+    inner = b.shape[-2] if b.ndim > 1 else b.shape[0]
+    if a.shape[-1] != inner:
+        raise GradcliError(
+            "shape",
+            f"{what}: shapes {a.shape} and {b.shape} do not fit: {a.shape[-1]} columns on the left, {inner} rows on the right",
+            hint=transposed_hint(a, b),
+        )
+
+
+def transposed_hint(a: Any, b: Any) -> str | None:
+    """Return which factor to transpose so that the product exists, if one does."""
+    if b.ndim == 2 and a.shape[-1] == b.shape[-1]:
+        return f"transpose the right factor: its shape becomes {b.shape[::-1]}"
+    if a.ndim == 2 and a.shape[0] == b.shape[0]:
+        return f"transpose the left factor: its shape becomes {a.shape[::-1]}"
+    return None
+
+
+@function("matmul dot np.matmul np.dot", "t.", "linear algebra", op=MATMUL)
+def build_matmul(f: Apply, x: Tensor, other: Tensor) -> Any:
+    """the product of matrices and vectors, x @ other"""
+    require_product(x, other, "@")
+    return f(MATMUL, x, other)
+
+
+def exact_product(name: str, ndims: tuple[int, int], summary: str) -> None:
+    """Enter a product that takes arrays of these numbers of axes and no others."""
+
+    def build(f: Apply, x: Tensor, other: Tensor) -> Any:
+        if (x.ndim, other.ndim) != ndims:
+            raise GradcliError(
+                "shape",
+                f"{name} takes {ndims[0]} and {ndims[1]} axes, not shapes {x.shape} and {other.shape}",
+                hint="use @",
+            )
+        require_product(x, other, name)
+        return f(MATMUL, x, other)
+
+    build.__doc__ = summary
+    function(name, "t.", "linear algebra", op=MATMUL)(build)
+
+
+exact_product("mm", (2, 2), "the product of two matrices")
+exact_product("mv", (2, 1), "the product of a matrix and a vector")
+exact_product("bmm", (3, 3), "the products of two batches of matrices")
+
+
+@function("inner vdot", "tn.", "linear algebra")
+def build_inner(f: Apply, x: Tensor, other: Tensor) -> Any:
+    """the inner product of two vectors"""
+    if x.ndim != 1 or other.ndim != 1:
+        raise GradcliError("shape", f"inner takes two vectors, not shapes {x.shape} and {other.shape}")
+    require_product(x, other, "inner")
+    return f(MATMUL, x, other)
+
+
+@function("outer ger", "tn.", "linear algebra")
+def build_outer(f: Apply, x: Tensor, other: Tensor) -> Any:
+    """the outer product of two vectors"""
+    if x.ndim != 1 or other.ndim != 1:
+        raise GradcliError("shape", f"outer takes two vectors, not shapes {x.shape} and {other.shape}")
+    return f(EINSUM, x, other, spec="i,j->ij")
+
+
+@function("einsum", "tn", "linear algebra", op=EINSUM)
+def build_einsum(f: Apply, spec: Static, *tensors: Tensors) -> Any:
+    """the sum of products that the subscripts describe, as in einsum("ij,j->i", W, x)"""
+    if not isinstance(spec, str):
+        raise GradcliError("value", "einsum needs its subscripts as text", hint='for example einsum("ij,j->i", W, x)')
+    return f(EINSUM, *tensors, spec=full_spec(spec.replace(" ", ""), tensors))
+
+
+def full_spec(spec: str, tensors: tuple[Any, ...]) -> str:
+    """Return the subscripts with their output, checked letter by letter; raises ``value`` or ``shape``."""
+    inputs, arrow, out = spec.partition("->")
+    subs = inputs.split(",")
+    if not arrow:
+        out = "".join(sorted(letter for letter in set(inputs) - {","} if inputs.count(letter) == 1))
+    if any(not c.isascii() or not c.isalpha() for c in inputs.replace(",", "") + out):
+        raise GradcliError("value", f"einsum: {spec!r} may hold letters, commas and one ->")
+    if len(subs) != len(tensors):
+        raise GradcliError("value", f"einsum: {spec!r} names {len(subs)} arrays, {len(tensors)} given")
+    if len(set(out)) != len(out) or set(out) - set(inputs):
+        raise GradcliError("value", f"einsum: the output {out!r} must name letters of the inputs, each once")
+    lengths: dict[str, int] = {}
+    for sub, x in zip(subs, tensors, strict=True):
+        if len(sub) != x.ndim:
+            raise GradcliError("shape", f"einsum: {sub!r} names {len(sub)} axes, the array has shape {x.shape}")
+        for letter, length in zip(sub, x.shape, strict=True):
+            if lengths.setdefault(letter, length) != length:
+                raise GradcliError("shape", f"einsum: {letter!r} stands for {lengths[letter]} and for {length}")
+    return f"{','.join(subs)}->{out}"
+
+
+@function("trace", "tn.", "linear algebra")
+def build_trace(f: Apply, x: Tensor) -> Any:
+    """the sum of the diagonal of a matrix"""
+    if x.ndim != 2:
+        raise GradcliError("shape", f"trace takes a matrix, not shape {x.shape}")
+    return f(SUM, f(DIAG, x, k=0), dim=(0,), keepdim=False)
+
+
+def require_square(x: Any, name: str) -> None:
+    """Refuse anything but square matrices."""
+    if x.ndim < 2 or x.shape[-1] != x.shape[-2] or not x.shape[-1]:
+        raise GradcliError("shape", f"{name} takes a square matrix, not shape {x.shape}")
+
+
+@function("det", "tl.", "linear algebra", op=DET)
+def build_det(f: Apply, x: Tensor) -> Any:
+    """the determinant of a square matrix"""
+    require_square(x, "det")
+    return f(DET, x)
+
+
+@function("inv inverse", "tl.", "linear algebra", op=INV)
+def build_inv(f: Apply, x: Tensor) -> Any:
+    """the inverse of a square matrix"""
+    require_square(x, "inv")
+    return f(INV, x)
+
+
+@function("solve", "l", "linear algebra")
+def build_solve(f: Apply, A: Tensor, B: Tensor) -> Any:
+    """the X with A @ X = B"""
+    require_square(A, "solve")
+    require_product(A, B, "solve")
+    return f(MATMUL, f(INV, A), B)

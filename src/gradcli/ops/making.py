@@ -1,0 +1,132 @@
+"""Functions that make arrays from shapes and numbers, and names of constants."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import GradcliError
+from gradcli.ops.declare import Apply, Static, Tensor, function, value_of
+from gradcli.ops.shaping import CLONE, EXPAND, whole_numbers
+
+CONSTANTS: dict[str, float] = {
+    f"{prefix}{name}": value
+    for prefix in ("", "math.", "np.", "numpy.", "torch.")
+    for name, value in (("pi", math.pi), ("e", math.e))
+} | {f"{prefix}inf": math.inf for prefix in ("math.", "np.", "numpy.", "torch.")}
+
+
+def lengths(shape: tuple[Any, ...]) -> tuple[int, ...]:
+    """Return a shape given as numbers or as one tuple; raises ``value`` for a negative length."""
+    found = whole_numbers(shape, "a length")
+    if any(length < 0 for length in found):
+        raise GradcliError("value", f"a length cannot be negative: {found}")
+    return found
+
+
+def filled(f: Apply, shape: tuple[int, ...], number: float) -> Any:
+    """Return an array of ``shape`` with one number everywhere, charged before it is made."""
+    f.charge(math.prod(shape))
+    return np.full(shape, number)
+
+
+@function("zeros empty", "tn", "making")
+def build_zeros(f: Apply, *shape: Static) -> Any:
+    """zeros; empty too gives zeros here, so that no answer depends on chance"""
+    return filled(f, lengths(shape), 0.0)
+
+
+@function("ones", "tn", "making")
+def build_ones(f: Apply, *shape: Static) -> Any:
+    """ones"""
+    return filled(f, lengths(shape), 1.0)
+
+
+@function("full", "tn", "making")
+def build_full(f: Apply, shape: Static, fill_value: Tensor) -> Any:
+    """an array with one number everywhere"""
+    wanted = lengths((shape,))
+    if fill_value.ndim:
+        raise GradcliError("shape", f"full takes one number, not shape {fill_value.shape}")
+    f.charge(math.prod(wanted))
+    return f(EXPAND, fill_value, shape=wanted)
+
+
+@function("eye identity", "tn", "making")
+def build_eye(f: Apply, n: Static, m: Static = None) -> Any:
+    """the identity matrix"""
+    rows, columns = lengths((n, n if m is None else m))
+    f.charge(rows * columns)
+    return np.eye(rows, columns)
+
+
+def span(f: Apply, start: float, step: float, count: int) -> Any:
+    """Return ``count`` numbers from ``start`` on, ``step`` apart."""
+    f.charge(count)
+    return start + step * np.arange(count, dtype=np.float64)
+
+
+@function("arange", "tn", "making")
+def build_arange(f: Apply, start: Static, end: Static = None, step: Static = 1) -> Any:
+    """numbers from start up to, not including, end"""
+    first, last = (0, start) if end is None else (start, end)
+    if not all(isinstance(n, int | float) and not isinstance(n, bool) for n in (first, last, step)) or step == 0:
+        raise GradcliError("value", "arange takes numbers, and a step that is not 0")
+    return span(f, float(first), float(step), max(0, math.ceil((last - first) / step)))
+
+
+@function("linspace", "tn", "making")
+def build_linspace(f: Apply, start: Static, end: Static, steps: Static) -> Any:
+    """steps numbers from start to end, both included"""
+    count = lengths((steps,))[0]
+    f.charge(count)
+    if not all(isinstance(n, int | float) for n in (start, end)):
+        raise GradcliError("value", "linspace takes two numbers and a count")
+    return np.linspace(float(start), float(end), count)
+
+
+@function("zeros_like empty_like", "tn", "making")
+def build_zeros_like(f: Apply, x: Tensor) -> Any:
+    """zeros in the shape of x"""
+    del f
+    return np.zeros(x.shape)
+
+
+@function("ones_like", "tn", "making")
+def build_ones_like(f: Apply, x: Tensor) -> Any:
+    """ones in the shape of x"""
+    del f
+    return np.ones(x.shape)
+
+
+@function("full_like", "tn", "making")
+def build_full_like(f: Apply, x: Tensor, fill_value: Tensor) -> Any:
+    """one number in the shape of x"""
+    return f(EXPAND, fill_value, shape=x.shape)
+
+
+@function("float double", "-.", "making")
+def build_float(f: Apply, x: Tensor) -> Any:
+    """the same numbers: all are double precision here"""
+    return f(CLONE, x)
+
+
+@function("detach", ".", "making")
+def build_detach(f: Apply, x: Tensor) -> Any:
+    """the same numbers as constants: no gradient flows through"""
+    del f
+    return np.array(value_of(x))[()]
+
+
+@function("tensor as_tensor torch.tensor torch.as_tensor np.array numpy.array np.asarray numpy.asarray", "", "making")
+def build_tensor(f: Apply, data: Tensor) -> Any:
+    """a list as an array; torch.tensor would cut the graph, so it takes constants alone"""
+    if getattr(data, "active", False):
+        raise GradcliError(
+            "not-differentiable",
+            "torch.tensor([...]) copies numbers and cuts the graph: no gradient would flow",
+            hint="write the list by itself, or torch.stack([...])",
+        )
+    return f(CLONE, data)

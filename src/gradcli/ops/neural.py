@@ -1,0 +1,219 @@
+"""Softmax and its logarithm, layers and losses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import GradcliError
+from gradcli.ops.arithmetic import ADD, DIV, MUL, NEG, SUB
+from gradcli.ops.axes import one_axis
+from gradcli.ops.declare import OPS, Apply, Explicit, Links, Op, Static, Tensor, declare, function, value_of
+from gradcli.ops.linear_algebra import MATMUL, require_product
+from gradcli.ops.piecewise import ABS, CLAMP_MIN, SOFTPLUS, WHERE
+from gradcli.ops.reductions import MEAN, SUM, VAR, all_entries, logsumexp
+from gradcli.ops.shaping import INDEX, RESHAPE, TRANSPOSE
+
+
+def softmax(x: Any, dim: int) -> Any:
+    """Return exp x / Σ exp x, shifted so that nothing overflows."""
+    shifted = np.exp(x - np.max(x, axis=dim, keepdims=True))
+    return shifted / np.sum(shifted, axis=dim, keepdims=True)
+
+
+def pairs_along(x: Any, dim: int) -> tuple[Any, Any]:
+    """Return the flat indices of all pairs of entries that share a line along ``dim``, the output's first."""
+    index = np.moveaxis(all_entries(x).reshape(np.shape(x)), dim, -1).reshape(-1, np.shape(x)[dim])
+    count = index.shape[1]
+    return np.repeat(index, count, axis=1).ravel(), np.tile(index, (1, count)).ravel()
+
+
+def softmax_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+    """Link y[i] to x[i] with y[i]·(1 - y[i]) and to x[j] with -y[i]·y[j]."""
+    del argument, values
+    rows, columns = pairs_along(out, static["dim"])
+    same = rows == columns
+    own, i, j = rows[same], rows[~same], columns[~same]
+    return [
+        Links(own, own, 1.0, Explicit(lambda s, y: y * (1 - y)), ((-1, own),)),
+        Links(i, j, -1.0, Explicit(lambda s, y, other: y * other), ((-1, i), (-1, j))),
+    ]
+
+
+def log_softmax_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+    """Link y[i] to x[i] with 1 - exp(y[i]) and to x[j] with -exp(y[j])."""
+    del argument, values
+    rows, columns = pairs_along(out, static["dim"])
+    same = rows == columns
+    own, i, j = rows[same], rows[~same], columns[~same]
+    return [
+        Links(own, own, 1.0, Explicit(lambda s, y: 1 - s.exp(y)), ((-1, own),)),
+        Links(i, j, -1.0, Explicit(lambda s, other: s.exp(other)), ((-1, j),)),
+    ]
+
+
+def log_softmax(x: Any, dim: int) -> Any:
+    """Return x - logsumexp(x)."""
+    return x - logsumexp(x, (dim,), keepdim=True)
+
+
+# fmt: off
+SOFTMAX     = declare(Op("softmax", softmax, (lambda g, y, x, *, dim: g * y - y * np.sum(g * y, axis=dim, keepdims=True),), local=softmax_local, digits=lambda y, x, dim: y))
+LOG_SOFTMAX = declare(Op("log_softmax", log_softmax, (lambda g, y, x, *, dim: g - np.exp(y) * np.sum(g, axis=dim, keepdims=True),), local=log_softmax_local, digits=lambda y, x, dim: 1 + np.exp(y)))
+# fmt: on
+
+
+def normalised(f: Apply, op: Op, x: Any, dim: Any) -> Any:
+    """Return softmax or its logarithm along ``dim``, which only a vector may leave out."""
+    if not x.ndim:
+        return f(RESHAPE, f(op, f(RESHAPE, x, shape=(1,)), dim=0), shape=())
+    if dim is None and x.ndim > 1:
+        raise GradcliError(
+            "value", f"{op.name} of shape {x.shape} needs dim", hint=f"write {op.name}(…, dim=-1) for each row"
+        )
+    axis = one_axis(-1 if dim is None else dim, x.ndim)
+    if not x.shape[axis]:
+        raise GradcliError("shape", f"{op.name} of no entries: the array has shape {x.shape}")
+    return f(op, x, dim=axis)
+
+
+@function("softmax", "tfs.", "neural", op=SOFTMAX)
+def build_softmax(f: Apply, x: Tensor, dim: Static = None) -> Any:
+    """exp(x)/sum(exp(x)) along dim, which a vector may leave out"""
+    return normalised(f, SOFTMAX, x, dim)
+
+
+@function("log_softmax", "tfs.", "neural", op=LOG_SOFTMAX)
+def build_log_softmax(f: Apply, x: Tensor, dim: Static = None) -> Any:
+    """log(softmax(x)) along dim, which a vector may leave out"""
+    return normalised(f, LOG_SOFTMAX, x, dim)
+
+
+def reduce_loss(f: Apply, losses: Any, reduction: Any) -> Any:
+    """Return the mean, the sum, or the losses as they are."""
+    axes = tuple(range(losses.ndim))
+    if reduction == "none":
+        return losses
+    if reduction not in ("mean", "sum"):
+        raise GradcliError("value", f"reduction must be 'mean', 'sum' or 'none', not {reduction!r}")
+    return f(MEAN if reduction == "mean" else SUM, losses, dim=axes, keepdim=False)
+
+
+def same_shapes(x: Any, target: Any, name: str) -> None:
+    """Refuse a target of another shape than the prediction: PyTorch's broadcasting there is a known trap."""
+    if x.shape != target.shape:
+        raise GradcliError("shape", f"{name}: input has shape {x.shape}, target has shape {target.shape}")
+
+
+@function("mse_loss", "f", "neural")
+def build_mse_loss(f: Apply, x: Tensor, target: Tensor, reduction: Static = "mean") -> Any:
+    """the mean squared difference"""
+    same_shapes(x, target, "mse_loss")
+    return reduce_loss(f, f(OPS["square"], f(SUB, x, target)), reduction)
+
+
+@function("l1_loss", "f", "neural")
+def build_l1_loss(f: Apply, x: Tensor, target: Tensor, reduction: Static = "mean") -> Any:
+    """the mean absolute difference"""
+    same_shapes(x, target, "l1_loss")
+    return reduce_loss(f, f(ABS, f(SUB, x, target)), reduction)
+
+
+@function("huber_loss", "f", "neural")
+def build_huber_loss(f: Apply, x: Tensor, target: Tensor, reduction: Static = "mean", delta: Static = 1.0) -> Any:
+    """half the square of a difference below delta, a straight line above"""
+    same_shapes(x, target, "huber_loss")
+    difference = f(SUB, x, target)
+    size, bound = f(ABS, difference), np.float64(delta)
+    near = f(MUL, np.float64(0.5), f(OPS["square"], difference))
+    far = f(MUL, bound, f(SUB, size, 0.5 * bound))
+    return reduce_loss(f, f(WHERE, value_of(size) < bound, near, far), reduction)
+
+
+def floored_log(f: Apply, x: Any) -> Any:
+    """Return log x, not below -100, as PyTorch's binary_cross_entropy takes it."""
+    return f(CLAMP_MIN, f(OPS["log"], x), np.float64(-100.0))
+
+
+@function("bce binary_cross_entropy", "f", "neural")
+def build_bce(f: Apply, x: Tensor, target: Tensor, reduction: Static = "mean") -> Any:
+    """the binary cross entropy of probabilities"""
+    same_shapes(x, target, "binary_cross_entropy")
+    if np.any(value_of(x) < 0) or np.any(value_of(x) > 1):
+        raise GradcliError(
+            "value",
+            "binary_cross_entropy takes probabilities from 0 to 1",
+            hint="for scores use binary_cross_entropy_with_logits",
+        )
+    one = np.float64(1.0)
+    hit = f(MUL, target, floored_log(f, x))
+    miss = f(MUL, f(SUB, one, target), floored_log(f, f(SUB, one, x)))
+    return reduce_loss(f, f(NEG, f(ADD, hit, miss)), reduction)
+
+
+@function("binary_cross_entropy_with_logits bce_with_logits", "f", "neural")
+def build_bce_logits(f: Apply, x: Tensor, target: Tensor, reduction: Static = "mean") -> Any:
+    """the binary cross entropy of scores, (1 - t)*x + softplus(-x)"""
+    same_shapes(x, target, "binary_cross_entropy_with_logits")
+    soft = f(SOFTPLUS, f(NEG, x), beta=1.0, threshold=np.inf)
+    return reduce_loss(f, f(ADD, f(MUL, f(SUB, np.float64(1.0), target), x), soft), reduction)
+
+
+def picked_classes(x: Any, target: Any, name: str) -> Any:
+    """Return the index that picks the target's class from each row; raises ``shape`` or ``value``."""
+    classes = np.asarray(value_of(target))
+    if x.ndim not in (1, 2) or classes.shape != x.shape[:-1]:
+        raise GradcliError(
+            "shape", f"{name}: scores of shape {x.shape} and classes of shape {classes.shape} do not fit"
+        )
+    if np.any(classes != np.floor(classes)) or np.any(classes < 0) or np.any(classes >= x.shape[-1]):
+        raise GradcliError("value", f"{name}: classes must be integers from 0 to {x.shape[-1] - 1}")
+    whole = classes.astype(np.intp)
+    return (int(whole),) if x.ndim == 1 else (np.arange(len(whole)), whole)
+
+
+@function("nll_loss", "f", "neural")
+def build_nll_loss(f: Apply, x: Tensor, target: Tensor, reduction: Static = "mean") -> Any:
+    """minus the log-probability of the target's class"""
+    return reduce_loss(f, f(NEG, f(INDEX, x, key=picked_classes(x, target, "nll_loss"))), reduction)
+
+
+@function("cross_entropy", "f", "neural")
+def build_cross_entropy(f: Apply, x: Tensor, target: Tensor, reduction: Static = "mean") -> Any:
+    """minus the log-softmax of the scores at the target's class, or weighed by the target's probabilities"""
+    logs = normalised(f, LOG_SOFTMAX, x, -1)
+    if target.shape != x.shape:
+        return build_nll_loss(f, logs, target, reduction)
+    total = f(NEG, f(SUM, f(MUL, target, logs), dim=(x.ndim - 1,), keepdim=False))
+    return reduce_loss(f, total, reduction)
+
+
+@function("linear", "f", "neural")
+def build_linear(f: Apply, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
+    """x @ weight.T + bias"""
+    turned = f(TRANSPOSE, weight, dims=tuple(reversed(range(weight.ndim))))
+    require_product(x, turned, "linear")
+    product = f(MATMUL, x, turned)
+    return product if bias is None else f(ADD, product, bias)
+
+
+@function("layer_norm", "tf", "neural")
+def build_layer_norm(
+    f: Apply,
+    x: Tensor,
+    normalized_shape: Static,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: Static = 1e-5,
+) -> Any:
+    """(x - mean)/sqrt(var + eps) over the last axes, times weight plus bias"""
+    wanted = normalized_shape if isinstance(normalized_shape, tuple) else (normalized_shape,)
+    if not wanted or x.shape[-len(wanted) :] != wanted:
+        raise GradcliError("shape", f"layer_norm over {wanted}: the array has shape {x.shape}")
+    axes = tuple(range(x.ndim - len(wanted), x.ndim))
+    centred = f(SUB, x, f(MEAN, x, dim=axes, keepdim=True))
+    scale = f(OPS["sqrt"], f(ADD, f(VAR, x, dim=axes, keepdim=True, correction=0.0), np.float64(eps)))
+    result = f(DIV, centred, scale)
+    result = result if weight is None else f(MUL, result, weight)
+    return result if bias is None else f(ADD, result, bias)

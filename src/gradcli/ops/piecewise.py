@@ -1,0 +1,157 @@
+"""Functions with kinks, steps and flat pieces; PyTorch's choice of derivative at each kink."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gradcli.ops.declare import (
+    Apply,
+    Indices,
+    Kink,
+    Links,
+    Op,
+    Static,
+    Tensor,
+    broadcast_index,
+    declare,
+    elementwise,
+    function,
+    no_links,
+)
+from gradcli.ops.elementwise import erf
+
+
+def sigmoid(x: Any) -> Any:
+    """Return 1/(1 + exp(-x)) without overflow on either side."""
+    z = np.exp(-np.abs(x))
+    return np.where(x >= 0, 1 / (1 + z), z / (1 + z))[()]
+
+
+def softplus(x: Any, beta: float, threshold: float) -> Any:
+    """Return log(1 + exp(βx))/β, and x itself above the threshold."""
+    return np.where(x * beta > threshold, x, np.logaddexp(0.0, x * beta) / beta)[()]
+
+
+def softplus_vjp(g: Any, y: Any, x: Any, *, beta: float, threshold: float) -> Any:
+    """Return g·sigmoid(βx), and g above the threshold."""
+    del y
+    return np.where(x * beta > threshold, g, g * sigmoid(x * beta))
+
+
+def gelu(x: Any, approximate: str) -> Any:
+    """Return x·Φ(x), or the approximation of Φ by tanh."""
+    if approximate == "tanh":
+        return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+    return 0.5 * x * (1 + erf(x / math.sqrt(2)))
+
+
+def gelu_vjp(g: Any, y: Any, x: Any, *, approximate: str) -> Any:
+    """Return g·(Φ(x) + x·φ(x)), or the derivative of the approximation."""
+    del y
+    if approximate == "tanh":
+        t = np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))
+        inner = math.sqrt(2 / math.pi) * (1 + 3 * 0.044715 * x * x)
+        return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * inner)
+    return g * (0.5 * (1 + erf(x / math.sqrt(2))) + x * np.exp(-0.5 * x * x) / math.sqrt(2 * math.pi))
+
+
+_AT_ZERO = lambda x, **static: x == 0  # noqa: E731
+
+# fmt: off
+ABS     = elementwise("abs", np.abs,           lambda g, y, x: g * np.sign(x),              lambda s, x: s.abs(x), also="absolute fabs", of="tnm.", doc="the absolute value; its derivative at 0 is 0", kink=Kink(_AT_ZERO, "0 is taken"))
+SIGMOID = elementwise("sigmoid", sigmoid,      lambda g, y, x: g * (1 - y) * y,             lambda s, x: s.sigmoid(x), also="expit", of="tfs.", digits=lambda y, x: (1 + y) * y, doc="1/(1 + exp(-x))", family="neural")
+RELU    = elementwise("relu", lambda x: np.maximum(x, 0.0), lambda g, y, x: np.where(y <= 0, 0.0, g), lambda s, x: s.relu(x), of="tf.", doc="max(x, 0); its derivative at 0 is 0", family="neural", kink=Kink(_AT_ZERO, "0 is taken"))
+LOGSIGMOID = elementwise("logsigmoid", lambda x: -np.logaddexp(0.0, -x), lambda g, y, x: g * sigmoid(-x), lambda s, x: s.logsigmoid(x), of="f", doc="log(sigmoid(x))", family="neural")
+SILU    = elementwise("silu", lambda x: x * sigmoid(x), lambda g, y, x: g * sigmoid(x) * (1 + x * (1 - sigmoid(x))), lambda s, x: x * s.sigmoid(x), also="swish", of="f", doc="x*sigmoid(x)", family="neural")
+SOFTSIGN = elementwise("softsign", lambda x: x / (1 + np.abs(x)), lambda g, y, x: g / (1 + np.abs(x)) + -g * (y / (1 + np.abs(x))) * np.sign(x), lambda s, x: x / (1 + s.abs(x)), of="f", digits=lambda y, x: (1 + np.abs(y)) / (1 + np.abs(x)), doc="x/(1 + |x|)", family="neural")
+LEAKY   = elementwise("leaky_relu", lambda x, slope: np.where(x > 0, x, x * slope)[()], lambda g, y, x, *, slope: np.where(x > 0, g, g * slope), lambda s, x, slope: s.leaky_relu(x, slope), of="", kink=Kink(_AT_ZERO, "the slope on the left is taken"))
+ELU     = elementwise("elu", lambda x, alpha: np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))[()], lambda g, y, x, *, alpha: np.where(x <= 0, g * alpha * np.exp(np.minimum(x, 0)), g), lambda s, x, alpha: s.elu(x, alpha), of="", kink=Kink(lambda x, alpha: (x == 0) & (alpha != 1), "alpha is taken"))
+SOFTPLUS = elementwise("softplus", softplus, softplus_vjp, lambda s, x, beta, threshold: s.softplus(x, beta, threshold), of="")
+GELU    = elementwise("gelu", gelu, gelu_vjp, lambda s, x, approximate: s.gelu_tanh(x) if approximate == "tanh" else s.gelu(x), of="")
+CLAMP_MIN = elementwise("clamp_min", np.maximum, lambda g, y, x, low: np.where(x >= low, g, 0.0), lambda g, y, x, low: np.where(x < low, g, 0.0), lambda s, x, low: s.clamp_min(x, low), of="t.", doc="x, but at least low; its derivative at the bound is 1", kink=Kink(lambda x, low: x == low, "1 is taken"))
+CLAMP_MAX = elementwise("clamp_max", np.minimum, lambda g, y, x, high: np.where(x <= high, g, 0.0), lambda g, y, x, high: np.where(x > high, g, 0.0), lambda s, x, high: s.clamp_max(x, high), of="t.", doc="x, but at most high; its derivative at the bound is 1", kink=Kink(lambda x, high: x == high, "1 is taken"))
+# fmt: on
+
+
+def step(name: str, forward: Any, of: str, doc: str, also: str = "", at: Any = None, arguments: int = 1) -> Op:
+    """Declare a function that is flat: its derivative is 0 wherever it has one."""
+    kink = Kink(at, "0 is taken") if at else None
+    op = declare(Op(name, forward, (None,) * arguments, local=no_links, flat=True, kink=kink))
+    build = (lambda f, x: f(op, x)) if arguments == 1 else (lambda f, x, other: f(op, x, other))
+    build.__annotations__ = {"x": "Tensor", "other": "Tensor"}
+    build.__doc__ = doc
+    function(f"{name} {also}", of, "elementwise", op=op)(build)
+    return op
+
+
+_WHOLE = lambda x: x == np.floor(x)  # noqa: E731
+SIGN = step("sign", np.sign, "tn.", "-1, 0 or 1; flat, its derivative is 0", "sgn", _AT_ZERO)
+FLOOR = step("floor", np.floor, "tnm.", "the largest integer that is not above; flat", "", _WHOLE)
+CEIL = step("ceil", np.ceil, "tnm.", "the smallest integer that is not below; flat", "", _WHOLE)
+TRUNC = step("trunc", np.trunc, "tnm.", "the integer part; flat", "fix", _WHOLE)
+ROUND = step(
+    "round", np.round, "tn.", "the nearest integer, halves to even; flat", "rint", lambda x: np.abs(x % 1) == 0.5
+)
+HEAVISIDE = step("heaviside", np.heaviside, "tn.", "0 below 0, 1 above, the second argument at 0; flat", arguments=2)
+ISNAN = step("isnan", np.isnan, "tnm.", "true where an entry is not a number")
+
+
+def where_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+    """Link each entry of the output to the branch that it was taken from."""
+    del static
+    if argument == 0:
+        return []
+    mask = np.broadcast_to(values[0], np.shape(out)).ravel().astype(bool)
+    rows: Indices = np.flatnonzero(mask if argument == 1 else ~mask)
+    return [Links(rows, broadcast_index(out, values, argument)[rows])]
+
+
+WHERE = declare(
+    Op(
+        "where",
+        np.where,
+        (None, lambda g, y, c, a, b: np.where(c, g, 0.0), lambda g, y, c, a, b: np.where(c, 0.0, g)),
+        local=where_local,
+        moves=True,
+    )
+)
+
+
+@function("where", "tn", "elementwise", op=WHERE)
+def build_where(f: Apply, condition: Tensor, x: Tensor, other: Tensor) -> Any:
+    """x where the condition holds, other elsewhere"""
+    return f(WHERE, condition, x, other)
+
+
+@function("leaky_relu", "f", "neural", op=LEAKY)
+def build_leaky_relu(f: Apply, x: Tensor, negative_slope: Static = 0.01) -> Any:
+    """x above 0, negative_slope*x below and at 0"""
+    return f(LEAKY, x, slope=float(negative_slope))
+
+
+@function("elu", "f", "neural", op=ELU)
+def build_elu(f: Apply, x: Tensor, alpha: Static = 1.0) -> Any:
+    """x above 0, alpha*(exp(x) - 1) below"""
+    return f(ELU, x, alpha=float(alpha))
+
+
+@function("softplus", "f", "neural", op=SOFTPLUS)
+def build_softplus(f: Apply, x: Tensor, beta: Static = 1.0, threshold: Static = 20.0) -> Any:
+    """log(1 + exp(beta*x))/beta, and x itself where beta*x is above the threshold"""
+    return f(SOFTPLUS, x, beta=float(beta), threshold=float(threshold))
+
+
+@function("gelu", "f", "neural", op=GELU)
+def build_gelu(f: Apply, x: Tensor, approximate: Static = "none") -> Any:
+    """x times the normal distribution function of x; approximate="tanh" for the approximation"""
+    return f(GELU, x, approximate=approximate)
+
+
+@function("clip clamp", "tn.", "elementwise")
+def build_clip(f: Apply, x: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Any:  # noqa: A002
+    """x between min and max; its derivative at a bound is 1"""
+    low = x if min is None else f(CLAMP_MIN, x, min)
+    return low if max is None else f(CLAMP_MAX, low, max)

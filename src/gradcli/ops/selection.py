@@ -1,0 +1,211 @@
+"""Functions that pick entries by their values: max, min, median, sort, and the indices themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import GradcliError
+from gradcli.ops.arithmetic import MAXIMUM, MINIMUM
+from gradcli.ops.axes import Axes, group_rows, one_axis, read_axes, require_entries, restore
+from gradcli.ops.declare import Apply, Kink, Links, Op, Pair, Static, Tensor, declare, function, no_links, value_of
+from gradcli.ops.reductions import MEAN, all_entries
+from gradcli.ops.shaping import INDEX
+
+
+def shares(y: Any, x: Any, dim: Axes, keepdim: bool) -> Any:
+    """Return the share of each entry in the extreme value: 1 for a single one, 1/k for each of k equal ones."""
+    hit = np.asarray(x == restore(y, x, dim, keepdim), dtype=np.float64)
+    return hit / np.sum(hit, axis=dim, keepdims=True)
+
+
+def extreme_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool) -> Any:
+    """Return g shared evenly among the entries that are the extreme."""
+    part = shares(y, x, dim, keepdim)
+    return np.where(part > 0, restore(g, x, dim, keepdim) * part, 0.0)
+
+
+def extreme_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+    """Link each output to the entries that are the extreme, with their shares."""
+    del argument
+    part = np.ravel(shares(out, values[0], static["dim"], static["keepdim"]))
+    columns = np.flatnonzero(part)
+    return [Links(group_rows(values[0], static["dim"])[columns], columns, part[columns])]
+
+
+def many(reduce: Any) -> Any:
+    """Return the test for more than one extreme entry."""
+    return lambda x, dim, keepdim: np.sum(x == reduce(x, axis=dim, keepdims=True), axis=dim) > 1
+
+
+def pick_indices(x: Any, kind: str, dim: int, descending: bool = False) -> Any:
+    """Return along ``dim`` the positions that the op called ``kind`` picks, ``dim`` kept."""
+    if kind == "sort":
+        order = np.argsort(-x if descending else x, axis=dim, kind="stable")
+        return order
+    if kind == "median":
+        order = np.argsort(x, axis=dim, kind="stable")
+        return np.take(order, [(np.shape(x)[dim] - 1) // 2], axis=dim)
+    return (np.argmax if kind == "max" else np.argmin)(x, axis=dim, keepdims=True)
+
+
+def pick(x: Any, kind: str, dim: int, keepdim: bool = True, descending: bool = False) -> Any:
+    """Return the picked entries."""
+    found = np.take_along_axis(x, pick_indices(x, kind, dim, descending), axis=dim)
+    return found if keepdim else np.squeeze(found, axis=dim)
+
+
+def pick_vjp(g: Any, y: Any, x: Any, *, kind: str, dim: int, keepdim: bool = True, descending: bool = False) -> Any:
+    """Return g put back where each entry was picked."""
+    del y
+    back = np.zeros_like(x)
+    np.put_along_axis(back, pick_indices(x, kind, dim, descending), g if keepdim else np.expand_dims(g, dim), axis=dim)
+    return back
+
+
+def pick_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+    """Link each output to the one entry that it is."""
+    del argument
+    index = all_entries(values[0]).reshape(np.shape(values[0]))
+    where = pick_indices(values[0], static["kind"], static["dim"], static.get("descending", False))
+    return [Links(all_entries(out), np.ravel(np.take_along_axis(index, where, axis=static["dim"])))]
+
+
+def middle(x: Any, dim: Axes, keepdim: bool) -> Any:
+    """Return the lower median of all entries."""
+    flat = np.sort(np.ravel(x))
+    return np.reshape(flat[(len(flat) - 1) // 2], (1,) * np.ndim(x) if keepdim else ())[()]
+
+
+# fmt: off
+AMAX   = declare(Op("amax", lambda x, dim, keepdim: np.max(x, axis=dim, keepdims=keepdim), (extreme_vjp,), local=extreme_local, moves=True, kink=Kink(many(np.max), "the gradient is shared evenly")))
+AMIN   = declare(Op("amin", lambda x, dim, keepdim: np.min(x, axis=dim, keepdims=keepdim), (extreme_vjp,), local=extreme_local, moves=True, kink=Kink(many(np.min), "the gradient is shared evenly")))
+MEDIAN = declare(Op("median", middle, (extreme_vjp,), local=extreme_local, moves=True))
+PICK   = declare(Op("pick", pick, (pick_vjp,), local=pick_local, moves=True))
+ARGMAX = declare(Op("argmax", lambda x, dim, keepdim: np.argmax(x, axis=dim, keepdims=keepdim), (None,), local=no_links))
+ARGMIN = declare(Op("argmin", lambda x, dim, keepdim: np.argmin(x, axis=dim, keepdims=keepdim), (None,), local=no_links))
+ANY    = declare(Op("any", lambda x, dim, keepdim: np.any(x, axis=dim, keepdims=keepdim), (None,), local=no_links))
+ALL    = declare(Op("all", lambda x, dim, keepdim: np.all(x, axis=dim, keepdims=keepdim), (None,), local=no_links))
+# fmt: on
+
+
+def extreme(f: Apply, x: Any, dim: Any, keepdim: Any, kind: str) -> Any:
+    """Return max or min as PyTorch has it: shared among ties without dim, the first of them with dim."""
+    everywhere = AMAX if kind == "max" else AMIN
+    axes = read_axes(dim, x.ndim)
+    require_entries(x, axes, kind)
+    if dim is None or not x.ndim:
+        return f(everywhere, x, dim=axes, keepdim=bool(keepdim))
+    if isinstance(dim, tuple):
+        raise GradcliError("value", f"{kind} takes one dim", hint=f"a{kind} takes several")
+    return picked(f, x, kind, axes[0], bool(keepdim))
+
+
+def picked(f: Apply, x: Any, kind: str, axis: int, keepdim: bool, **static: Any) -> Any:
+    """Return the picked values together with their indices, as PyTorch's named pair."""
+    values = f(PICK, x, kind=kind, dim=axis, keepdim=keepdim, **static)
+    where = pick_indices(value_of(x), kind, axis, **static)
+    return Pair(values, where if keepdim else np.squeeze(where, axis=axis))
+
+
+def either(f: Apply, x: Any, other: Any, keepdim: Any, kind: str) -> Any:
+    """Return PyTorch's max(x, 0) along an axis or max(x, y) entry by entry, told apart by the second argument."""
+    if other is None or isinstance(other, int | tuple):
+        return extreme(f, x, other, keepdim, kind)
+    return f(MAXIMUM if kind == "max" else MINIMUM, x, other)
+
+
+@function("max", "t.", "reductions")
+def build_max(f: Apply, x: Tensor, dim: Static | Tensor = None, keepdim: Static = False) -> Any:
+    """the largest entry (ties share), along dim the first of them, or of two arrays maximum"""
+    return either(f, x, dim, keepdim, "max")
+
+
+@function("min", "t.", "reductions")
+def build_min(f: Apply, x: Tensor, dim: Static | Tensor = None, keepdim: Static = False) -> Any:
+    """the smallest entry (ties share), along dim the first of them, or of two arrays minimum"""
+    return either(f, x, dim, keepdim, "min")
+
+
+@function("amax np.max numpy.max", "tn.", "reductions", op=AMAX)
+def build_amax(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Any:
+    """the largest entry, also along dim; ties share the gradient"""
+    axes = read_axes(dim, x.ndim)
+    require_entries(x, axes, "amax")
+    return f(AMAX, x, dim=axes, keepdim=bool(keepdim))
+
+
+@function("amin np.min numpy.min", "tn.", "reductions", op=AMIN)
+def build_amin(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Any:
+    """the smallest entry, also along dim; ties share the gradient"""
+    axes = read_axes(dim, x.ndim)
+    require_entries(x, axes, "amin")
+    return f(AMIN, x, dim=axes, keepdim=bool(keepdim))
+
+
+@function("median", "t.", "reductions", op=MEDIAN)
+def build_median(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Any:
+    """the middle entry, the lower of two (np.median: their mean)"""
+    axes = read_axes(dim, x.ndim)
+    require_entries(x, axes, "median")
+    if dim is None or not x.ndim:
+        return f(MEDIAN, x, dim=axes, keepdim=bool(keepdim))
+    return picked(f, x, "median", one_axis(dim, x.ndim), bool(keepdim))
+
+
+@function("sort", "t.", "reductions", op=PICK)
+def build_sort(f: Apply, x: Tensor, dim: Static = -1, descending: Static = False) -> Any:
+    """the entries in order along dim, the last axis unless said otherwise"""
+    if not x.ndim:
+        return x
+    return picked(f, x, "sort", one_axis(dim, x.ndim), keepdim=True, descending=bool(descending))
+
+
+@function("np.sort numpy.sort", "", "reductions")
+def build_numpy_sort(f: Apply, x: Tensor, dim: Static = -1) -> Any:
+    """the entries in order along axis, as numpy has it"""
+    return f(PICK, x, kind="sort", dim=one_axis(dim, x.ndim), descending=False)
+
+
+@function("np.median numpy.median", "", "reductions")
+def build_numpy_median(f: Apply, x: Tensor, dim: Static = None) -> Any:
+    """the middle entry, or the mean of the two, as numpy has it"""
+    axes = read_axes(dim, x.ndim)
+    require_entries(x, axes, "median")
+    flat = f(RESHAPE, x, shape=(-1,)) if dim is None else x
+    axis = 0 if dim is None else one_axis(dim, x.ndim)
+    count = flat.shape[axis]
+    ordered = f(PICK, flat, kind="sort", dim=axis, descending=False)
+    middle_two = slice((count - 1) // 2, count // 2 + 1)
+    key = (*(slice(None) for _ in range(axis)), middle_two)
+    return f(MEAN, f(INDEX, ordered, key=key), dim=(axis,), keepdim=False)
+
+
+def position(op: Op) -> Any:
+    """Return the builder of argmax or argmin."""
+
+    def build(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Any:
+        axes = read_axes(dim, x.ndim)
+        require_entries(x, axes, op.name)
+        axis = None if dim is None or not x.ndim else one_axis(dim, x.ndim)
+        return f(op, x, dim=axis, keepdim=bool(keepdim))
+
+    build.__doc__ = f"the position of the {'largest' if op is ARGMAX else 'smallest'} entry; it has no derivative"
+    return build
+
+
+def truth(op: Op) -> Any:
+    """Return the builder of any or all."""
+
+    def build(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Any:
+        return f(op, x, dim=read_axes(dim, x.ndim), keepdim=bool(keepdim))
+
+    build.__doc__ = f"whether {op.name} of the entries are true, for conditions"
+    return build
+
+
+function("argmax", "tn.", "reductions", op=ARGMAX)(position(ARGMAX))
+function("argmin", "tn.", "reductions", op=ARGMIN)(position(ARGMIN))
+function("any", "tn.", "reductions", op=ANY)(truth(ANY))
+function("all", "tn.", "reductions", op=ALL)(truth(ALL))

@@ -1,0 +1,340 @@
+"""Functions that move entries: indexing, reshaping, stacking, repeating. Every entry of the output is one of the input.
+
+All of them share one local reading, and one vjp where no shorter rule exists: the op is run once more on the numbers
+of the entries, 1 for the first, and where it puts which number says where each entry went; 0 marks a fill.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import GradcliError
+from gradcli.ops.axes import one_axis, read_axes
+from gradcli.ops.declare import Apply, Array, Links, Op, Static, Tensor, Tensors, declare, function
+
+
+def numbered(values: tuple[Any, ...], argument: int) -> list[Array]:
+    """Return arrays of the arguments' shapes: the entries' numbers from 1 for one argument, 0 for the others."""
+    return [
+        (np.arange(1, np.size(x) + 1) if k == argument else np.zeros(np.size(x), dtype=np.intp)).reshape(np.shape(x))
+        for k, x in enumerate(values)
+    ]
+
+
+def moved_vjp(forward: Any, argument: int = 0) -> Any:
+    """Return the vjp of an op that moves entries: each cotangent goes back to the entry it came from, and is added."""
+
+    def vjp(g: Any, y: Any, *values: Any, **static: Any) -> Any:
+        del y
+        x = values[argument]
+        origin = np.ravel(forward(*numbered(values, argument), **static))
+        back = np.bincount(origin, weights=np.ravel(g), minlength=np.size(x) + 1)
+        return back[1:].reshape(np.shape(x))
+
+    return vjp
+
+
+def moved_local(forward: Any) -> Any:
+    """Return the local reading of an op that moves entries."""
+
+    def local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+        del out
+        origin = np.ravel(forward(*numbered(values, argument), **static))
+        rows = np.flatnonzero(origin)
+        return [Links(rows, origin[rows] - 1)]
+
+    return local
+
+
+def mover(name: str, forward: Any, vjp: Any = None, **options: Any) -> Op:
+    """Declare an op of one argument that moves entries."""
+    rule = vjp or moved_vjp(forward)
+    return declare(Op(name, forward, (rule,), local=moved_local(forward), moves=True, **options))
+
+
+def joined(name: str, forward: Any, vjps: Any) -> Op:
+    """Declare an op of any number of arguments that moves entries."""
+    return declare(Op(name, forward, vjps, local=moved_local(forward), moves=True))
+
+
+def index_vjp(g: Any, y: Any, x: Any, *, key: Any) -> Any:
+    """Return zeros of the shape of x with g added where the index picked; repeated indices add up."""
+    del y
+    back = np.zeros(np.shape(x))
+    parts = key if isinstance(key, tuple) else (key,)
+    if any(isinstance(part, np.ndarray) for part in parts):
+        np.add.at(back, key, g)
+    else:
+        back[key] = g
+    return back
+
+
+def put(x: Any, value: Any, *, key: Any) -> Any:
+    """Return a copy of x with ``value`` written at ``key``; it broadcasts."""
+    result = np.array(x, dtype=np.result_type(x, value))
+    result[key] = value
+    return result
+
+
+def put_vjp_base(g: Any, y: Any, x: Any, value: Any, *, key: Any) -> Any:
+    """Return g with zeros where the value was written."""
+    del y, x, value
+    back = np.array(g)
+    back[key] = 0.0
+    return back
+
+
+def stack(*values: Any, dim: int) -> Any:
+    """Return the arguments along a new axis."""
+    return np.stack(values, axis=dim)
+
+
+def cat(*values: Any, dim: int) -> Any:
+    """Return the arguments joined along an axis."""
+    return np.concatenate(values, axis=dim)
+
+
+def cat_vjp(k: int) -> Any:
+    """Return the vjp of argument k of cat: its own stretch of g."""
+
+    def vjp(g: Any, y: Any, *values: Any, dim: int) -> Any:
+        del y
+        start = sum(np.shape(x)[dim] for x in values[:k])
+        return np.take(g, np.arange(start, start + np.shape(values[k])[dim]), axis=dim)
+
+    return vjp
+
+
+def diagonal_matrix(x: Any, *, k: int) -> Any:
+    """Return the matrix with x on its k-th diagonal, or the k-th diagonal of a matrix."""
+    return np.diag(x, k)
+
+
+# fmt: off
+INDEX     = mover("index",     lambda x, *, key: x[key],                            index_vjp, view=True)
+RESHAPE   = mover("reshape",   lambda x, *, shape: np.reshape(x, shape),            lambda g, y, x, *, shape: np.reshape(g, np.shape(x)), view=True)
+TRANSPOSE = mover("permute",   lambda x, *, dims: np.transpose(x, dims),            lambda g, y, x, *, dims: np.transpose(g, np.argsort(dims)), view=True)
+EXPAND    = mover("expand",    lambda x, *, shape: np.broadcast_to(x, shape),       lambda g, y, x, *, shape: g, view=True, size=lambda x, shape: math.prod(shape))
+FLIP      = mover("flip",      lambda x, *, dims: np.flip(x, dims),                 lambda g, y, x, *, dims: np.flip(g, dims))
+ROLL      = mover("roll",      lambda x, *, shifts, dims: np.roll(x, shifts, dims), lambda g, y, x, *, shifts, dims: np.roll(g, -np.asarray(shifts), dims))
+TILE      = mover("tile",      lambda x, *, reps: np.tile(x, reps), size=lambda x, reps: np.size(x) * math.prod(reps))
+REPEAT    = mover("repeat_interleave", lambda x, *, repeats, dim: np.repeat(x, repeats, dim), size=lambda x, repeats, dim: np.size(x) * repeats)
+DIAG      = mover("diag",      diagonal_matrix, size=lambda x, k: (np.size(x) + abs(k)) ** 2 if np.ndim(x) == 1 else np.size(x))
+TRIL      = mover("tril",      lambda x, *, k: np.tril(x, k),                       lambda g, y, x, *, k: np.tril(g, k))
+TRIU      = mover("triu",      lambda x, *, k: np.triu(x, k),                       lambda g, y, x, *, k: np.triu(g, k))
+CLONE     = mover("clone",     lambda x: np.array(x)[()],                           lambda g, y, x: g)
+STACK     = joined("stack", stack, lambda k: lambda g, y, *values, dim: np.take(g, k, axis=dim))
+CAT       = joined("cat",   cat,   cat_vjp)
+PUT       = joined("put",   put,   (put_vjp_base, lambda g, y, x, value, *, key: g[key]))
+# fmt: on
+
+
+def whole(value: Any, name: str) -> int:
+    """Return ``value`` if it is an integer; raises ``value`` for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise GradcliError("value", f"{name} must be an integer, not {value!r}")
+    return value
+
+
+def whole_numbers(values: tuple[Any, ...], name: str) -> tuple[int, ...]:
+    """Return sizes or axes given one by one or as one tuple."""
+    items = values[0] if len(values) == 1 and isinstance(values[0], tuple) else values
+    return tuple(whole(item, name) for item in items)
+
+
+def checked_shape(size: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return ``shape`` with its -1 filled in; raises ``shape`` where the entries do not fit."""
+    known = math.prod(length for length in shape if length != -1)
+    free = shape.count(-1)
+    fits = known == size if not free else free == 1 and known > 0 and size % known == 0
+    if not fits or any(length < -1 for length in shape):
+        raise GradcliError("shape", f"{size} entries do not fit the shape {shape}")
+    return tuple(size // known if length == -1 else length for length in shape)
+
+
+@function("reshape view np.reshape numpy.reshape torch.reshape", ".", "shaping", op=RESHAPE)
+def build_reshape(f: Apply, x: Tensor, *shape: Static) -> Any:
+    """the same entries in another shape; one length may be -1"""
+    return f(RESHAPE, x, shape=checked_shape(math.prod(x.shape), whole_numbers(shape, "a length")))
+
+
+@function("ravel", "tn.", "shaping")
+def build_ravel(f: Apply, x: Tensor) -> Any:
+    """the entries in one row"""
+    return f(RESHAPE, x, shape=(math.prod(x.shape),))
+
+
+@function("flatten", "t.", "shaping")
+def build_flatten(f: Apply, x: Tensor, start_dim: Static = 0, end_dim: Static = -1) -> Any:
+    """the axes from start_dim to end_dim made one"""
+    first, last = one_axis(start_dim, x.ndim), one_axis(end_dim, x.ndim)
+    middle = math.prod(x.shape[first : last + 1])
+    return f(RESHAPE, x, shape=(*x.shape[:first], middle, *x.shape[last + 1 :]))
+
+
+@function("squeeze", "tn.", "shaping")
+def build_squeeze(f: Apply, x: Tensor, dim: Static = None) -> Any:
+    """without the axes of length 1, or without axis dim if its length is 1"""
+    axes = read_axes(dim, x.ndim)
+    return f(RESHAPE, x, shape=tuple(n for axis, n in enumerate(x.shape) if not (axis in axes and n == 1)))
+
+
+@function("unsqueeze expand_dims", "tn.", "shaping")
+def build_unsqueeze(f: Apply, x: Tensor, dim: Static) -> Any:
+    """with a new axis of length 1"""
+    axis = one_axis(dim, x.ndim + 1)
+    return f(RESHAPE, x, shape=(*x.shape[:axis], 1, *x.shape[axis:]))
+
+
+@function("permute", "t.", "shaping", op=TRANSPOSE)
+def build_permute(f: Apply, x: Tensor, *dims: Static) -> Any:
+    """the axes in another order"""
+    order = read_axes(whole_numbers(dims, "an axis"), x.ndim)
+    if len(order) != x.ndim:
+        raise GradcliError("shape", f"permute needs all {x.ndim} axes, {len(order)} given")
+    return f(TRANSPOSE, x, dims=order)
+
+
+@function("transpose swapaxes", "t.", "shaping")
+def build_transpose(f: Apply, x: Tensor, dim0: Static = None, dim1: Static = None) -> Any:
+    """two axes swapped; all axes reversed where none is named"""
+    if dim1 is None:
+        return f(TRANSPOSE, x, dims=tuple(reversed(range(x.ndim))) if dim0 is None else read_axes(dim0, x.ndim))
+    order = list(range(x.ndim))
+    first, second = one_axis(dim0, x.ndim), one_axis(dim1, x.ndim)
+    if order:
+        order[first], order[second] = order[second], order[first]
+    return f(TRANSPOSE, x, dims=tuple(order))
+
+
+@function("t", "t.", "shaping")
+def build_t(f: Apply, x: Tensor) -> Any:
+    """the transpose of a matrix; a vector as it is"""
+    if x.ndim > 2:
+        raise GradcliError("shape", f"t takes a matrix, not shape {x.shape}", hint="use permute")
+    return f(TRANSPOSE, x, dims=(1, 0)) if x.ndim == 2 else x
+
+
+@function("np.transpose numpy.transpose", "", "shaping")
+def build_numpy_transpose(f: Apply, x: Tensor, axes: Static = None) -> Any:
+    """the axes reversed or in another order, as numpy has it"""
+    return f(TRANSPOSE, x, dims=tuple(reversed(range(x.ndim))) if axes is None else read_axes(axes, x.ndim))
+
+
+@function("expand broadcast_to", "tn.", "shaping", op=EXPAND)
+def build_expand(f: Apply, x: Tensor, *shape: Static) -> Any:
+    """repeated along axes of length 1 and new axes; -1 keeps a length"""
+    wanted = whole_numbers(shape, "a length")
+    lead = len(wanted) - x.ndim
+    lengths = tuple(x.shape[i - lead] if n == -1 and i >= lead else n for i, n in enumerate(wanted))
+    if lead < 0 or any(
+        n not in (m, lengths[i + lead]) or n != m != 1
+        for i, (m, n) in enumerate(zip(x.shape, lengths[lead:], strict=True))
+    ):
+        raise GradcliError("shape", f"shape {x.shape} does not expand to {wanted}")
+    return f(EXPAND, x, shape=lengths)
+
+
+@function("flip", "tn.", "shaping", op=FLIP)
+def build_flip(f: Apply, x: Tensor, *dims: Static) -> Any:
+    """the entries in reverse along the axes named, or along all"""
+    return f(FLIP, x, dims=read_axes(whole_numbers(dims, "an axis") if dims and dims != (None,) else None, x.ndim))
+
+
+@function("roll", "tn.", "shaping", op=ROLL)
+def build_roll(f: Apply, x: Tensor, shifts: Static, dim: Static = None) -> Any:
+    """the entries moved round by shifts"""
+    shift = whole_numbers(shifts if isinstance(shifts, tuple) else (shifts,), "a shift")
+    if dim is None:
+        flat = f(RESHAPE, x, shape=(-1,))
+        return f(RESHAPE, f(ROLL, flat, shifts=(sum(shift),), dims=(0,)), shape=x.shape)
+    axes = read_axes(dim, x.ndim)
+    if len(axes) != len(shift):
+        raise GradcliError("shape", f"{len(shift)} shifts for {len(axes)} axes")
+    return f(ROLL, x, shifts=shift, dims=axes)
+
+
+@function("repeat tile np.tile numpy.tile torch.tile", ".", "shaping", op=TILE)
+def build_tile(f: Apply, x: Tensor, *reps: Static) -> Any:
+    """the whole array repeated, as PyTorch's x.repeat (np.repeat repeats each entry)"""
+    counts = whole_numbers(reps, "a count")
+    if any(n < 0 for n in counts):
+        raise GradcliError("value", "a count of repetitions cannot be negative")
+    return f(TILE, x, reps=counts)
+
+
+@function("repeat_interleave np.repeat numpy.repeat", "t.", "shaping", op=REPEAT)
+def build_repeat_interleave(f: Apply, x: Tensor, repeats: Static, dim: Static = None) -> Any:
+    """each entry repeated, flattened or along dim"""
+    count = whole(repeats, "repeats")
+    if count < 0:
+        raise GradcliError("value", "a count of repetitions cannot be negative")
+    flat = f(RESHAPE, x, shape=(-1,)) if dim is None else x
+    return f(REPEAT, flat, repeats=count, dim=0 if dim is None else one_axis(dim, x.ndim))
+
+
+@function("diag", "tn.", "shaping", op=DIAG)
+def build_diag(f: Apply, x: Tensor, diagonal: Static = 0) -> Any:
+    """the matrix with a vector on its diagonal, or the diagonal of a matrix"""
+    if x.ndim not in (1, 2):
+        raise GradcliError("shape", f"diag takes a vector or a matrix, not shape {x.shape}")
+    return f(DIAG, x, k=whole(diagonal, "diagonal"))
+
+
+@function("diagonal", "tn.", "shaping")
+def build_diagonal(f: Apply, x: Tensor, offset: Static = 0) -> Any:
+    """the diagonal of a matrix"""
+    if x.ndim != 2:
+        raise GradcliError("shape", f"diagonal takes a matrix, not shape {x.shape}")
+    return f(DIAG, x, k=whole(offset, "offset"))
+
+
+def triangle(op: Op, f: Apply, x: Any, diagonal: Any) -> Any:
+    """Return the lower or upper triangle of a matrix."""
+    if x.ndim < 2:
+        raise GradcliError("shape", f"{op.name} takes a matrix, not shape {x.shape}")
+    return f(op, x, k=whole(diagonal, "diagonal"))
+
+
+@function("tril", "tn.", "shaping", op=TRIL)
+def build_tril(f: Apply, x: Tensor, diagonal: Static = 0) -> Any:
+    """the matrix with zeros above the diagonal"""
+    return triangle(TRIL, f, x, diagonal)
+
+
+@function("triu", "tn.", "shaping", op=TRIU)
+def build_triu(f: Apply, x: Tensor, diagonal: Static = 0) -> Any:
+    """the matrix with zeros below the diagonal"""
+    return triangle(TRIU, f, x, diagonal)
+
+
+@function("stack", "tn", "shaping", op=STACK)
+def build_stack(f: Apply, tensors: Tensors, dim: Static = 0) -> Any:
+    """arrays of one shape along a new axis"""
+    shapes = [x.shape for x in tensors]
+    if not shapes or any(shape != shapes[0] for shape in shapes):
+        raise GradcliError("shape", f"stack needs arrays of one shape, not {', '.join(map(str, shapes)) or 'none'}")
+    return f(STACK, *tensors, dim=one_axis(dim, len(shapes[0]) + 1))
+
+
+@function("cat concatenate concat", "tn", "shaping", op=CAT)
+def build_cat(f: Apply, tensors: Tensors, dim: Static = 0) -> Any:
+    """arrays joined along an axis"""
+    shapes = [x.shape for x in tensors]
+    if not shapes or not shapes[0]:
+        raise GradcliError("shape", "cat needs arrays with at least one axis", hint="use stack for scalars")
+    axis = one_axis(dim, len(shapes[0]))
+    if len({(*shape[:axis], *shape[axis + 1 :], len(shape)) for shape in shapes}) > 1:
+        raise GradcliError(
+            "shape", f"cat along dim={axis} needs equal other lengths, not {', '.join(map(str, shapes))}"
+        )
+    return f(CAT, *tensors, dim=axis)
+
+
+@function("clone copy", "tn.", "shaping", op=CLONE)
+def build_clone(f: Apply, x: Tensor) -> Any:
+    """a copy that indexed assignment may change"""
+    return f(CLONE, x)
