@@ -79,6 +79,7 @@ class Op:
     argument k (the engine undoes broadcasting); None where no derivative flows. An op with any number of arguments
     gives one function ``vjps(k)``. ``formula(s, *symbols)`` is an elementwise op's scalar formula. ``digits(out,
     *values)`` is the size of the terms whose difference is the derivative, where the vjp subtracts.
+    ``zero_at(argument, *values)`` is true where the derivative is 0 by convention although the formula says otherwise.
     ``moves`` marks ops that only rearrange entries, ``view`` those whose result shares memory in PyTorch.
     """
 
@@ -93,6 +94,7 @@ class Op:
     kink: Kink | None = None
     digits: Callable[..., Any] | None = None
     size: Callable[..., int] | None = None
+    zero_at: Callable[..., Any] | None = None
     flat: bool = False
     moves: bool = False
     view: bool = False
@@ -184,26 +186,24 @@ def function(
     return enter
 
 
-def same_shape(index_of: Callable[[Any], Any], out: Any, values: tuple[Any, ...], argument: int) -> Indices:
+def broadcast_index(out: Any, values: tuple[Any, ...], argument: int) -> Indices:
     """Return, for each entry of ``out``, the flat index of the entry of an argument that broadcasts to it."""
     shape = np.shape(values[argument])
     flat = np.arange(int(np.prod(shape)), dtype=np.intp).reshape(shape)
-    return np.asarray(np.broadcast_to(index_of(flat), np.shape(out))).ravel()
+    return np.broadcast_to(flat, np.shape(out)).ravel()
 
 
-def broadcast_index(out: Any, values: tuple[Any, ...], argument: int) -> Indices:
-    """Return, for each entry of ``out``, the flat index of the entry of an argument that broadcasts to it."""
-    return same_shape(lambda flat: flat, out, values, argument)
-
-
-def elementwise_local(formula: Callable[..., Any]) -> Local:
+def elementwise_local(formula: Callable[..., Any], zero_at: Callable[..., Any] | None) -> Local:
     """Return the local reading of an op that works entry by entry and broadcasts."""
 
     def local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
         rows = np.arange(np.size(out), dtype=np.intp)
         bound = tuple((k, broadcast_index(out, values, k)) for k in range(len(values)))
         rule = (lambda s, *symbols: formula(s, *symbols, **static)) if static else formula
-        return [Links(rows, bound[argument][1], factor=Partial(rule, argument), bound=bound)]
+        weight: Array | float = 1.0
+        if zero_at is not None:
+            weight = np.broadcast_to(np.where(zero_at(argument, *values), 0.0, 1.0), np.shape(out)).ravel()
+        return [Links(rows, bound[argument][1], weight, Partial(rule, argument), bound)]
 
     return local
 
@@ -220,7 +220,7 @@ def elementwise(
 ) -> Op:
     """Declare an op of one or more arguments that works entry by entry: one vjp an argument, then the formula."""
     *vjps, formula = rules
-    op = declare(Op(name, forward, tuple(vjps), local=elementwise_local(formula), formula=formula, **options))
+    op = declare(Op(name, forward, tuple(vjps), local=elementwise_local(formula, options.get("zero_at")), formula=formula, **options))
     if of:
         function(f"{name} {also}", of, family, op=op)(BUILDERS[len(vjps)](op, doc))
     return op

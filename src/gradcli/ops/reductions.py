@@ -197,6 +197,7 @@ SQRT_FLAT = declare(
                 ((-1, all_entries(out)),),
             )
         ],
+        formula=lambda s, x: s.sqrt(x),
         text="sqrt({})",
     )
 )

@@ -1,0 +1,149 @@
+"""The functions that formulas are made of: sympy's own where they fit, ours where a convention or stability matters.
+
+Each class of ours carries its derivative in ``fdiff``. sympy's Abs, Max and Heaviside have other conventions at
+kinks than PyTorch; its tanh, log and power derivatives lose digits or divide 0 by 0 where ours do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sympy import Expr, Float, Function, Integer, Mul, Pow, Rational, Symbol, pi
+from sympy import acos, acosh, asin, asinh, atan, atanh, cos, cosh, erf, exp, log, sin, sinh, sqrt, tan
+
+HALF = Rational(1, 2)
+
+
+def number(value: float) -> Expr:
+    """Return a number as an exact sympy number where that is short (integers, sixteenths), else as a Float."""
+    value = float(value)
+    if -1e15 < value < 1e15 and (value * 16).is_integer():
+        return Rational(int(value * 16), 16)
+    return Float(value, 17)
+
+
+def product(factors: Sequence[Any]) -> Any:
+    """Return the product of the factors."""
+    result: Any = Integer(1)
+    for factor in factors:
+        result = result * factor
+    return result
+
+
+class Own(Function):  # type: ignore[misc]
+    """A real function of ours; ``rules`` has one derivative for each argument."""
+
+    is_real = True
+
+    def fdiff(self, argindex: int = 1) -> Any:
+        """Return the derivative by one argument."""
+        return self.rules(*self.args)[argindex - 1]
+
+    @staticmethod
+    def rules(*args: Any) -> tuple[Any, ...]:
+        """Return the derivative by each argument."""
+        raise NotImplementedError
+
+
+def own(name: str, rules: Any) -> Any:
+    """Return a function class called ``name`` with these derivatives."""
+    return type(name, (Own,), {"rules": staticmethod(rules)})
+
+
+# fmt: off
+where_gt  = own("where_gt",  lambda x, y, a, b: (Integer(0), Integer(0), where_gt(x, y, Integer(1), Integer(0)), where_gt(x, y, Integer(0), Integer(1))))
+where_ge  = own("where_ge",  lambda x, y, a, b: (Integer(0), Integer(0), where_ge(x, y, Integer(1), Integer(0)), where_ge(x, y, Integer(0), Integer(1))))
+sign      = own("sign",      lambda x: (Integer(0),))
+floor     = own("floor",     lambda x: (Integer(0),))
+heaviside = own("heaviside", lambda x, half: (Integer(0), Integer(0)))
+abs       = own("abs",       lambda x: (sign(x),))  # noqa: A001
+sigmoid   = own("sigmoid",   lambda x: (sigmoid(x) * (1 - sigmoid(x)),))
+tanh      = own("tanh",      lambda x: (1 / cosh(x) ** 2,))
+relu      = own("relu",      lambda x: (where_gt(x, 0, 1, 0),))
+expm1     = own("expm1",     lambda x: (exp(x),))
+exp2      = own("exp2",      lambda x: (exp2(x) * log(2),))
+log2      = own("log2",      lambda x: (1 / (x * log(2)),))
+log10     = own("log10",     lambda x: (1 / (x * log(10)),))
+log1p     = own("log1p",     lambda x: (1 / (1 + x),))
+rsqrt     = own("rsqrt",     lambda x: (-rsqrt(x) ** 3 / 2,))
+cbrt      = own("cbrt",      lambda x: (1 / (3 * cbrt(x) ** 2),))
+sinc      = own("sinc",      lambda x: (cos(pi * x) / x - sin(pi * x) / (pi * x**2),))
+logsigmoid = own("logsigmoid", lambda x: (sigmoid(-x),))
+gelu      = own("gelu",      lambda x: ((1 + erf(x / sqrt(2))) / 2 + x * exp(-(x**2) / 2) / sqrt(2 * pi),))
+gelu_tanh = own("gelu_tanh", lambda x: (HALF + tanh(_bend(x)) / 2 + x * _bend(x).diff(x) / (2 * cosh(_bend(x)) ** 2),))
+maximum   = own("maximum",   lambda a, b: (heaviside(a - b, HALF), heaviside(b - a, HALF)))
+minimum   = own("minimum",   lambda a, b: (heaviside(b - a, HALF), heaviside(a - b, HALF)))
+clamp_min = own("clamp_min", lambda x, low: (where_ge(x, low, 1, 0), where_ge(x, low, 0, 1)))
+clamp_max = own("clamp_max", lambda x, high: (where_ge(high, x, 1, 0), where_ge(high, x, 0, 1)))
+remainder = own("remainder", lambda a, b: (Integer(1), -floor(a / b)))
+hypot     = own("hypot",     lambda x, y: (x / hypot(x, y), y / hypot(x, y)))
+atan2     = own("atan2",     lambda y, x: (x / (x**2 + y**2), -y / (x**2 + y**2)))
+xlogy     = own("xlogy",     lambda x, y: (log(y), x / y))
+logaddexp = own("logaddexp", lambda a, b: (sigmoid(a - b), sigmoid(b - a)))
+leaky_relu_ = own("leaky_relu", lambda x, slope: (where_gt(x, 0, 1, slope), where_gt(x, 0, 0, x)))
+elu_      = own("elu",       lambda x, alpha: (where_gt(x, 0, 1, alpha * exp(x)), where_gt(x, 0, 0, expm1(x))))
+softplus_ = own("softplus",  lambda x, beta, threshold: (where_gt(beta * x, threshold, 1, sigmoid(beta * x)), Integer(0), Integer(0)))
+# fmt: on
+
+
+def _bend(x: Any) -> Any:
+    return sqrt(2 / pi) * (x + number(0.044715) * x**3)
+
+
+class PowerOf(Own):
+    """x**p where sympy's own power would lose the value at x = 0: its derivative by x is p·x**(p-1)."""
+
+    @classmethod
+    def eval(cls, x: Any, p: Any) -> Any:
+        """Return sympy's power where the exponent is a number or the base a positive one."""
+        if p.is_Number or (x.is_Number and x.is_positive):
+            return Pow(x, p)
+        return None
+
+    @staticmethod
+    def rules(*args: Any) -> tuple[Any, ...]:
+        """Return p·x**(p-1) and x**p·log x."""
+        x, p = args
+        return (p * PowerOf(x, p - 1), PowerOf(x, p) * log(x, evaluate=False))
+
+
+def as_expression(value: Any) -> Expr:
+    """Return an expression; plain numbers become sympy's."""
+    return value if isinstance(value, Expr) else number(value)
+
+
+def power(x: Any, p: Any) -> Any:
+    """Return x to the power p."""
+    return PowerOf(as_expression(x), as_expression(p))
+
+
+def leaky_relu(x: Any, slope: float) -> Any:
+    """Return leaky_relu with its slope as a number."""
+    return leaky_relu_(x, number(slope))
+
+
+def elu(x: Any, alpha: float) -> Any:
+    """Return elu with its alpha as a number."""
+    return elu_(x, number(alpha))
+
+
+def softplus(x: Any, beta: float, threshold: float) -> Any:
+    """Return softplus; without a threshold it is -logsigmoid(-x)."""
+    if threshold == float("inf"):
+        return -logsigmoid(-number(beta) * x) / number(beta)
+    return softplus_(x, number(beta), number(threshold))
+
+
+def symbol(name: str) -> Symbol:
+    """Return a real symbol; its name is the text that formulas show for it."""
+    return Symbol(name, real=True)
+
+
+__all__ = [
+    "Own", "PowerOf", "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "clamp_max",
+    "clamp_min", "cos", "cosh", "elu", "erf", "exp", "exp2", "expm1", "floor", "gelu", "gelu_tanh", "heaviside",
+    "hypot", "leaky_relu", "log", "log10", "log1p", "log2", "logaddexp", "logsigmoid", "maximum", "minimum",
+    "number", "pi", "power", "product", "relu", "remainder", "rsqrt", "sigmoid", "sign", "sin", "sinc", "sinh",
+    "softplus", "sqrt", "symbol", "tan", "tanh", "where_ge", "where_gt", "xlogy", "Mul",
+]  # fmt: skip

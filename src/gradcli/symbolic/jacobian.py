@@ -1,0 +1,68 @@
+"""The numeric Jacobian by the symbolic route: local derivatives, evaluated and multiplied along the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradcli.graph import Node, reaches
+from gradcli.symbolic.local import Local, local_jacobian
+from gradcli.symbolic.sparse import Sparse, gathered, identity, product
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """Jacobians of the output by nodes (``of``, by node index), and the local Jacobians they were composed from.
+
+    ``work`` counts the products of entries that the composition took.
+    """
+
+    of: dict[int, Sparse]
+    locals: dict[tuple[int, int], list[Local]]
+    work: int
+
+
+def as_sparse(parts: list[Local], rows: int, columns: int) -> Sparse:
+    """Return a local Jacobian as one sparse matrix of numbers."""
+    if not parts:
+        nothing = np.zeros(0, dtype=np.intp)
+        return Sparse(nothing, nothing, np.zeros(0), np.zeros(0), (rows, columns))
+    found = [Sparse(part.rows, part.columns, part.values, part.sizes, (rows, columns)) for part in parts]
+    return gathered(found, (rows, columns))
+
+
+def compose(output: Any, wrt: Sequence[Node], bound: int) -> Composition:
+    """Return the Jacobian of ``output`` by every active node between it and ``wrt``.
+
+    Row i of a Jacobian belongs to entry i of the output in flat order, column j to entry j of the node. Entries that
+    are kept are those that can be non-zero; one that is zero at this point is kept with the value 0.
+    Raises ``budget`` where a product of two Jacobians has more than ``bound`` terms.
+    """
+    size = int(np.size(output.value)) if isinstance(output, Node) else int(np.size(output))
+    found: dict[int, Sparse] = {}
+    kept: dict[tuple[int, int], list[Local]] = {}
+    work = 0
+    if isinstance(output, Node) and output.active:
+        found[output.index] = identity(size, 1.0, np.float64)
+        with np.errstate(all="ignore"):
+            for node in reversed(reaches(output)):
+                outer = found.get(node.index)
+                if outer is None or node.op is None:
+                    continue
+                for k, argument in enumerate(node.arguments):
+                    if type(argument) is not Node or not argument.active or node.op.vjp(k) is None:
+                        continue
+                    kept[node.index, k] = local_jacobian(node, k)
+                    inner = as_sparse(kept[node.index, k], np.size(node.value), np.size(argument.value))
+                    part = product(outer, inner, bound)
+                    work += len(part.rows) + len(inner.rows)
+                    earlier = found.get(argument.index)
+                    found[argument.index] = part if earlier is None else gathered([earlier, part], part.shape)
+    nothing = np.zeros(0, dtype=np.intp)
+    for leaf in wrt:
+        empty = Sparse(nothing, nothing, np.zeros(0), np.zeros(0), (size, int(np.size(leaf.value))))
+        found.setdefault(leaf.index, empty)
+    return Composition(found, kept, work)
