@@ -1,0 +1,218 @@
+"""The explicit symbolic Jacobian: in terms of the inputs while it is small, of named intermediates beyond."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sympy import factor_terms
+
+from gradcli.graph import Graph, Node, reaches
+from gradcli.symbolic import functions as s
+from gradcli.symbolic.elements import Elements, as_objects
+from gradcli.symbolic.jacobian import Composition
+from gradcli.symbolic.local import Local
+from gradcli.symbolic.printing import Unprintable, formula_text, size_of
+from gradcli.symbolic.sparse import Sparse, gathered, identity, product
+from gradcli.symbolic.texts import Texts, nested, place_text
+
+MOST_ENTRIES = 1200
+"""Entries of all local Jacobians and products of entries together, beyond which formulas go by index rules."""
+LONGEST_INLINE = 40
+"""Parts of an entry in terms of the inputs, beyond which intermediates get names."""
+LONGEST_NAMED = 60
+"""Parts of an entry in terms of named intermediates, beyond which a whole Jacobian gets a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Formulas:
+    """Formulas of the output and of the Jacobians, as text in flat order; None where they are too many or too long.
+
+    ``jacobians`` has the text of each entry that can be non-zero, in the order of the numeric Jacobian's entries.
+    ``definitions`` gives the names that formulas use, in an order in which they can be run.
+    """
+
+    output: list[str] | None = None
+    jacobians: dict[str, list[str]] = field(default_factory=dict)
+    definitions: dict[str, str] = field(default_factory=dict)
+
+
+MOST_FACTORED = 24
+"""Entries of a Jacobian up to which each is also tried with common factors taken out."""
+
+
+class TooLong(Exception):  # noqa: N818
+    """A formula grew beyond what a person can read; the caller tries another regime or none."""
+
+
+def derive(graph: Graph, output: Any, leaves: Mapping[str, Node], composition: Composition) -> Formulas:
+    """Return the formulas of the output and of its Jacobian by each of ``leaves``."""
+    if not isinstance(output, Node):
+        return Formulas()
+    nodes = reaches(output)
+    work = composition.work + sum(int(np.size(node.value)) for node in nodes)
+    if work > MOST_ENTRIES:
+        return Formulas()
+    for named in (False, True):
+        try:
+            return _Derivation(graph, output, nodes, composition, named).formulas(leaves)
+        except TooLong:
+            continue
+        except (Unprintable, RecursionError):
+            break
+    return Formulas()
+
+
+class _Derivation:
+    """One attempt in one regime."""
+
+    def __init__(
+        self, graph: Graph, output: Node, nodes: Sequence[Node], composition: Composition, named: bool
+    ) -> None:
+        self.output = output
+        self.nodes = nodes
+        self.composition = composition
+        self.named = named
+        self.texts = Texts(graph, nodes)
+        self.elements = Elements(self.texts, named, LONGEST_NAMED if named else LONGEST_INLINE)
+        for node in nodes:
+            if not self.elements.add(node):
+                raise TooLong
+
+    def formulas(self, leaves: Mapping[str, Node]) -> Formulas:
+        """Return all formulas; raises ``TooLong`` where the inline regime does not do."""
+        jacobians = self._compose()
+        text: dict[str, list[str]] = {}
+        for name, leaf in leaves.items():
+            numeric, found = self.composition.of[leaf.index], jacobians.get(leaf.index)
+            entries = self._aligned(numeric, found)
+            text[name] = [shortest(entry) if len(entries) <= MOST_FACTORED else formula_text(entry) for entry in entries]
+        shown = [formula_text(entry) for entry in self.elements.entries[self.output.index]]
+        return renumbered(Formulas(shown, text, self._used([*shown, *(entry for entries in text.values() for entry in entries)])))
+
+    @staticmethod
+    def _aligned(numeric: Sparse, found: Sparse | None) -> list[Any]:
+        """Return the formulas in the places of the numbers: a place may lack a formula where weights are 0."""
+        if found is None:
+            return [s.number(0)] * len(numeric.rows)
+        places = {place: entry for *place_, entry in zip(found.rows, found.columns, found.values, strict=True) for place in [tuple(place_)]}
+        return [places.get((row, column), s.number(0)) for row, column in zip(numeric.rows, numeric.columns, strict=True)]
+
+    def _compose(self) -> dict[int, Sparse]:
+        size = int(np.size(self.output.value))
+        found: dict[int, Sparse] = {self.output.index: identity(size, s.number(1), object)}
+        for node in reversed(self.nodes):
+            outer = found.get(node.index)
+            if outer is None or node.op is None:
+                continue
+            outer = self._shortened(node, outer)
+            for k, argument in enumerate(node.arguments):
+                if (node.index, k) not in self.composition.locals or not isinstance(argument, Node):
+                    continue
+                inner = self._local(node, self.composition.locals[node.index, k], int(np.size(argument.value)))
+                part = product(outer, inner, MOST_ENTRIES * 10)
+                earlier = found.get(argument.index)
+                found[argument.index] = part if earlier is None else gathered([earlier, part], part.shape)
+        for sparse in found.values():
+            if not self.named and any(size_of(entry, LONGEST_INLINE) >= LONGEST_INLINE for entry in sparse.values):
+                raise TooLong
+        return found
+
+    def _shortened(self, node: Node, jacobian: Sparse) -> Sparse:
+        """Give a Jacobian a name of its own where its entries have grown long."""
+        if all(size_of(entry, LONGEST_NAMED) < LONGEST_NAMED for entry in jacobian.values):
+            return jacobian
+        if not self.named:
+            raise TooLong
+        name = self.texts.fresh(f"d{self._short(self.output, 'y')}_d{self._short(node, f'h{node.index}')}")
+        shape = (*self.output.shape, *node.shape)
+        parts = ["0"] * int(np.prod(shape))
+        symbols = []
+        for row, column, entry in zip(jacobian.rows, jacobian.columns, jacobian.values, strict=True):
+            place = int(row) * jacobian.shape[1] + int(column)
+            parts[place] = formula_text(entry)
+            symbols.append(s.symbol(name + place_text(place, shape)))
+        self.texts.definitions[name] = nested(parts, shape)
+        return Sparse(jacobian.rows, jacobian.columns, as_objects(symbols), None, jacobian.shape)
+
+    def _short(self, node: Node, otherwise: str) -> str:
+        return self.texts.names.get(node.index) or self.texts.own_name(node) or otherwise
+
+    def _local(self, node: Node, parts: list[Local], columns: int) -> Sparse:
+        rows = int(np.size(node.value))
+        found = [self._formulas_of(node, part, (rows, columns)) for part in parts]
+        if not found:
+            nothing = np.zeros(0, dtype=np.intp)
+            return Sparse(nothing, nothing, as_objects([]), None, (rows, columns))
+        return gathered(found, (rows, columns))
+
+    def _formulas_of(self, node: Node, part: Local, shape: tuple[int, int]) -> Sparse:
+        slots = []
+        for slot, where in part.bound:
+            if slot == -2:
+                assert part.auxiliary is not None  # noqa: S101
+                entries = self.elements.auxiliary(node, *part.auxiliary)
+            else:
+                entries = self.elements.entries[node.index] if slot == -1 else self.elements.of(node.arguments[slot])
+            slots.append((entries, where))
+        used = [k for k, symbol in enumerate(part.symbols) if symbol in part.template.free_symbols]
+        values = []
+        for i, weight in enumerate(part.weight):
+            if weight == 0:
+                values.append(s.number(0))
+                continue
+            chosen = {part.symbols[k]: slots[k][0][slots[k][1][i]] for k in used}
+            values.append(s.number(weight) * part.template.xreplace(chosen))
+        return Sparse(part.rows, part.columns, as_objects(values), None, shape)
+
+    def _used(self, shown: list[str]) -> dict[str, str]:
+        """Return the definitions that the formulas reach, in order."""
+        words = set().union(*(_words(text) for text in shown)) if shown else set()
+        kept: dict[str, str] = {}
+        for name, text in reversed(self._ordered()):
+            if name in words:
+                kept[name] = text
+                words |= _words(text)
+        return dict(reversed(kept.items()))
+
+    def _ordered(self) -> list[tuple[str, str]]:
+        """Return the definitions so that each comes after those it uses."""
+        left, done, ordered = dict(self.texts.definitions), set[str](), []
+        while left:
+            ready = [name for name, text in left.items() if not (_words(text) & set(left)) - {name}]
+            for name in ready or list(left):
+                ordered.append((name, left.pop(name)))
+                done.add(name)
+        return ordered
+
+
+def shortest(entry: Any) -> str:
+    """Return the text of a formula, with common factors taken out where that is shorter."""
+    plain = formula_text(entry)
+    if not entry.is_Add or len(plain) < 24:
+        return plain
+    return min(plain, formula_text(factor_terms(entry)), key=len)
+
+
+def renumbered(found: Formulas) -> Formulas:
+    """Return formulas with the names of unnamed intermediates counted from ``h0`` in order of definition."""
+    made = [name for name in found.definitions if re.fullmatch(r"h\d+", name)]
+    if not made or found.output is None:
+        return found
+    new = dict(zip(made, sorted(made, key=lambda name: int(name[1:])), strict=True))
+
+    def renamed(text: str) -> str:
+        return re.sub(r"[A-Za-z_]\w*", lambda word: new.get(word[0], word[0]), text)
+
+    return Formulas(
+        [renamed(text) for text in found.output],
+        {name: [renamed(text) for text in entries] for name, entries in found.jacobians.items()},
+        {renamed(name): renamed(text) for name, text in found.definitions.items()},
+    )
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"[A-Za-z_]\w*", text))

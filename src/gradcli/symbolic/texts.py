@@ -1,0 +1,250 @@
+"""Array-level text: what a node of the graph looks like written in gradcli's language, and names for long ones."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from gradcli.graph import Graph, Node
+from gradcli.ops import OPS, SPELLINGS
+from gradcli.ops.declare import Op
+
+LONG = 48
+"""Characters beyond which a node's text gives way to a name."""
+
+ATOM = 100
+STATIC_NAMES = {"dims": "dims", "reps": "reps", "k": "diagonal"}
+FUNCTION_NAMES = {"clone": "clone", "pick": "pick", "sqrt0": "sqrt"}
+
+
+def number_text(value: float) -> str:
+    """Return a number as short as exact: 3 and not 3.0."""
+    value = float(value)
+    if value.is_integer() and -1e15 < value < 1e15:
+        return str(int(value))
+    return repr(value)
+
+
+def array_text(value: Any) -> str:
+    """Return an array of constants as nested lists."""
+    if np.ndim(value) == 0:
+        return str(bool(value)) if getattr(value, "dtype", None) == np.bool_ else number_text(value)
+    return f"[{', '.join(array_text(item) for item in value)}]"
+
+
+def index_text(key: Any) -> str:
+    """Return an index as it stands between brackets."""
+    if isinstance(key, tuple):
+        return ",".join(index_text(part) for part in key) + ("," if len(key) == 1 else "")
+    if isinstance(key, slice):
+        bounds = [key.start, key.stop] + ([] if key.step is None else [key.step])
+        return ":".join("" if bound is None else str(bound) for bound in bounds)
+    if isinstance(key, np.ndarray):
+        return str(key.tolist())
+    return "..." if key is Ellipsis else str(key)
+
+
+def place_text(position: int, shape: tuple[int, ...]) -> str:
+    """Return the index of an entry given its place in flat order: ``[1,0]``, and nothing for a scalar."""
+    if not shape:
+        return ""
+    return f"[{','.join(str(int(i)) for i in np.unravel_index(position, shape))}]"
+
+
+class Texts:
+    """The text of every node, and the definitions of those that got a name.
+
+    A node that the user's program calls by a variable keeps that name where it needs one; others are ``h0, h1 …``.
+    """
+
+    def __init__(self, graph: Graph, nodes: Iterable[Node]) -> None:
+        taken = {node.name for node in graph.nodes if node.op is None and node.name}
+        self.taken = taken | set(SPELLINGS) | {"e", "pi"}
+        self.definitions: dict[str, str] = {}
+        self.names: dict[int, str] = {}
+        self.text: dict[int, tuple[str, int]] = {}
+        self._own = self._own_names(graph, nodes, taken)
+        self._next = 0
+
+    @staticmethod
+    def _own_names(graph: Graph, nodes: Iterable[Node], inputs: set[str]) -> dict[int, str]:
+        wanted = {node.index for node in nodes if node.op is not None}
+        counts: dict[str, int] = {}
+        for name, node in graph.bindings:
+            if node.index in wanted:
+                counts[name] = counts.get(name, 0) + 1
+        own: dict[int, str] = {}
+        turn: dict[str, int] = {}
+        for name, node in graph.bindings:
+            if node.index not in wanted or node.index in own:
+                continue
+            turn[name] = turn.get(name, 0) + 1
+            own[node.index] = name if counts[name] == 1 and name not in inputs else f"{name}{turn[name]}"
+        return own
+
+    def own_name(self, node: Node) -> str | None:
+        """Return what the user's program calls a node, with a number where it calls several so."""
+        return self._own.get(node.index)
+
+    def name(self, node: Node) -> str:
+        """Return the name of a node, and give it one with its definition if it has none."""
+        if node.op is None:
+            return str(node.name)
+        if node.index not in self.names:
+            name = self.fresh(self._own.get(node.index))
+            self.names[node.index] = name
+            self.definitions[name] = self.text[node.index][0]
+            self.text[node.index] = (name, ATOM)
+        return self.names[node.index]
+
+    def fresh(self, wanted: str | None) -> str:
+        """Return a name that nothing else has, ``wanted`` itself if it is free."""
+        name = wanted or ""
+        if not wanted or name in self.taken:
+            while f"h{self._next}" in self.taken:
+                self._next += 1
+            name = f"h{self._next}"
+        self.taken.add(name)
+        return name
+
+    def of(self, node: Node) -> str:
+        """Return the text of a node."""
+        return self.text[node.index][0]
+
+    def element(self, node: Node, position: int) -> str:
+        """Return the text of one entry of a node."""
+        text, rank = self.text[node.index]
+        where = place_text(position, node.shape)
+        return f"{text}{where}" if rank >= ATOM or not where else f"({text}){where}"
+
+    def describe(self, node: Node) -> None:
+        """Work out the text of a node whose arguments have theirs."""
+        if node.op is None:
+            self.text[node.index] = (str(node.name), ATOM)
+            return
+        self.text[node.index] = self._written(node, node.op)
+        if len(self.text[node.index][0]) > LONG:
+            self.name(node)
+
+    def argument(self, argument: Any) -> tuple[str, int]:
+        """Return the text of an argument and how tightly it binds."""
+        if isinstance(argument, Node):
+            return self.text[argument.index]
+        text = array_text(argument)
+        return text, (75 if text.startswith("-") else ATOM)
+
+    def _written(self, node: Node, op: Op) -> tuple[str, int]:
+        parts = [self.argument(argument) for argument in node.arguments]
+        if op.text and op.precedence < ATOM:
+            return self._infix(op, parts), op.precedence
+        texts = [text for text, _ in parts]
+        if op.name == "index":
+            return f"{self._tight(parts[0])}[{index_text(node.static['key'])}]", ATOM
+        if op.name == "put":
+            return self._put(node, texts), ATOM
+        if op.name == "pick":
+            return self._pick(node, texts[0]), ATOM
+        return called(op, texts, node.static, np.ndim(getattr(node.arguments[0], "value", node.arguments[0]))), ATOM
+
+    @staticmethod
+    def _tight(part: tuple[str, int]) -> str:
+        return part[0] if part[1] >= ATOM else f"({part[0]})"
+
+    @staticmethod
+    def _infix(op: Op, parts: list[tuple[str, int]]) -> str:
+        right_assoc = op.name == "pow"
+        shown = []
+        for k, (text, rank) in enumerate(parts):
+            tight = rank > op.precedence or (rank == op.precedence and (k == 0) != right_assoc and op.precedence > 50)
+            shown.append(text if tight else f"({text})")
+        assert op.text is not None  # noqa: S101
+        return op.text.format(*shown)
+
+    def _put(self, node: Node, texts: list[str]) -> str:
+        """Write an indexed assignment as the list of its entries: the language has no expression for it."""
+        base, value = node.arguments
+        shape = np.shape(node.value)
+        parts: list[str] = []
+        for position in range(int(np.size(node.value))):
+            parts.append(self._put_entry(node, base, value, position, texts))
+        return nested(parts, shape)
+
+    def _put_entry(self, node: Node, base: Any, value: Any, position: int, texts: list[str]) -> str:
+        op = OPS["put"]
+        assert op.local is not None  # noqa: S101
+        values = tuple(getattr(a, "value", a) for a in (base, value))
+        for k, argument in ((1, value), (0, base)):
+            [links] = op.local(k, node.value, values, node.static)
+            hit = np.flatnonzero(links.rows == position)
+            if len(hit):
+                column = int(links.columns[hit[0]])
+                if isinstance(argument, Node):
+                    return self.element(argument, column)
+                return number_text(np.ravel(argument)[column])
+        return texts[0]
+
+    @staticmethod
+    def _pick(node: Node, text: str) -> str:
+        static = node.static
+        if static["kind"] == "sort":
+            order = ", descending=True" if static.get("descending") else ""
+            return f"sort({text}, dim={static['dim']}{order})"
+        keep = ", keepdim=True" if static["keepdim"] else ""
+        return f"{static['kind']}({text}, dim={static['dim']}{keep})"
+
+
+def nested(parts: list[str], shape: tuple[int, ...]) -> str:
+    """Return texts of entries in flat order as nested lists of ``shape``."""
+    if not shape:
+        return parts[0]
+    if len(shape) == 1:
+        return f"[{', '.join(parts)}]"
+    step = len(parts) // shape[0] if shape[0] else 0
+    return f"[{', '.join(nested(parts[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0]))}]"
+
+
+def called(op: Op, texts: list[str], static: dict[str, Any], ndim: int) -> str:
+    """Return a function call in the language."""
+    name = FUNCTION_NAMES.get(op.name, op.name)
+    match op.name:
+        case "permute" if static["dims"] == tuple(reversed(range(len(static["dims"])))):
+            return f"({texts[0]}).T" if not set(texts[0]) <= set(string.ascii_letters + string.digits + "_[],()") else f"{texts[0]}.T"
+        case "einsum":
+            return f'einsum("{static["spec"]}", {", ".join(texts)})'
+        case "stack" if static["dim"] == 0:
+            return f"[{', '.join(texts)}]"
+        case "stack" | "cat":
+            return f"{name}([{', '.join(texts)}], dim={static['dim']})"
+        case "leaky_relu" | "elu":
+            return f"{name}({texts[0]}, {number_text(next(iter(static.values())))})"
+    options = [f"{key}={static_text(value)}" for key, value in given(static, ndim)]
+    return f"{name}({', '.join([*texts, *options])})"
+
+
+PLAIN = {"p": 2.0, "k": 0, "keepdim": False, "beta": 1.0, "threshold": 20.0, "approximate": "none", "correction": 1.0}
+"""What functions take where a plain argument is left out."""
+
+
+def given(static: dict[str, Any], ndim: int) -> list[tuple[str, Any]]:
+    """Return the plain arguments of a call that differ from what the function takes by itself."""
+    shown = []
+    for key, value in static.items():
+        if key in PLAIN and value == PLAIN[key]:
+            continue
+        if key == "dim" and (value is None or (isinstance(value, tuple) and len(value) == ndim) or (ndim == 1)):
+            continue
+        single = key == "dim" and isinstance(value, tuple) and len(value) == 1
+        shown.append((STATIC_NAMES.get(key, key), value[0] if single else value))
+    return shown
+
+
+def static_text(value: Any) -> str:
+    """Return a plain argument as text."""
+    if isinstance(value, float):
+        return "1e300" if value == float("inf") else number_text(value)
+    if isinstance(value, str):
+        return f'"{value}"'
+    return str(value)
