@@ -1,0 +1,1 @@
+"""The command line: thin functions that import what they need when they are called."""

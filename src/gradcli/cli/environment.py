@@ -1,0 +1,38 @@
+"""The streams and the terminal that a command works with, passed in so that tests never patch ``sys``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import IO, TextIO
+
+
+@dataclass(slots=True)
+class Environment:
+    """Where input comes from and output goes to."""
+
+    stdin: TextIO = field(default_factory=lambda: sys.stdin)
+    stdout: TextIO = field(default_factory=lambda: sys.stdout)
+    stderr: TextIO = field(default_factory=lambda: sys.stderr)
+    variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    stdin_used: bool = False
+
+    @property
+    def stdout_is_terminal(self) -> bool:
+        """Whether a person reads the output."""
+        return is_terminal(self.stdout)
+
+    def unicode(self, ascii_only: bool) -> bool:
+        """Whether output may hold more than ASCII: the stream's encoding can, and ``--ascii`` is not given."""
+        encoding = (getattr(self.stdout, "encoding", None) or "ascii").lower().replace("-", "")
+        return not ascii_only and encoding.startswith("utf")
+
+
+def is_terminal(stream: IO[str]) -> bool:
+    """Return whether a stream is a terminal."""
+    try:
+        return stream.isatty()
+    except ValueError:
+        return False

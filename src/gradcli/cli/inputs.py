@@ -1,0 +1,94 @@
+"""Reading what options name: values, ``@file``, standard input, and programs from files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gradcli.errors import Budget, GradcliError
+
+if TYPE_CHECKING:
+    from gradcli.cli.environment import Environment
+
+LARGEST_FILE = 256 * 1024 * 1024
+"""Bytes of a file that is read; larger ones are refused before they are opened."""
+
+
+def read_text(env: Environment, path: str, option: str) -> str:
+    """Return the text of a file, or of standard input for ``-``; raises ``file``."""
+    if path == "-":
+        return read_stdin(env, option)
+    data = read_bytes(path, option)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise file_error(f"{path} is not a text file", option) from None
+
+
+def read_stdin(env: Environment, option: str) -> str:
+    """Return standard input, which one option alone can have."""
+    if env.stdin_used:
+        raise file_error("standard input is read once only, and another option has it", option)
+    env.stdin_used = True
+    try:
+        return env.stdin.read(LARGEST_FILE)
+    except UnicodeDecodeError:
+        raise file_error("standard input is not text", option) from None
+
+
+def read_bytes(path: str, option: str) -> bytes:
+    """Return the bytes of a file; raises ``file`` with the reason in words."""
+    where = Path(path)
+    try:
+        if where.is_dir():
+            raise file_error(f"{path} is a directory", option)
+        if not where.is_file():
+            raise file_error(f"there is no file {path}", option)
+        if where.stat().st_size > LARGEST_FILE:
+            raise file_error(f"{path} is larger than {LARGEST_FILE // 2**20} MiB", option)
+        return where.read_bytes()
+    except OSError as error:
+        raise file_error(f"{path} cannot be read: {error.strerror}", option) from None
+    except ValueError:
+        raise file_error("the file's name holds a character that no file name can have", option) from None
+
+
+def file_error(message: str, option: str) -> GradcliError:
+    """Return the error for a file that cannot be used."""
+    return GradcliError("file", f"{option}: {message}")
+
+
+def assignments(items: list[str]) -> dict[str, str]:
+    """Return ``NAME=VALUE`` items as names and texts; raises ``option`` for a bad or repeated name."""
+    found: dict[str, str] = {}
+    for item in items:
+        name, equals, value = item.partition("=")
+        name = name.strip()
+        if not equals or not name.isidentifier() or not name.isascii() or name.startswith("__"):
+            raise GradcliError("option", f"'{item[:40]}' is not NAME=VALUE", hint="for example --set x=1,2")
+        if name in found:
+            raise GradcliError("option", f"two values are given for {name}", hint="--v alone can be repeated")
+        found[name] = value
+    return found
+
+
+def read_array(env: Environment, text: str, name: str, budget: Budget) -> Any:
+    """Return the array that an option's value stands for."""
+    from gradcli.language.values import read_value  # noqa: PLC0415
+
+    option = name if name == "--v" else f"--{name}"
+    if text == "-":
+        return read_value(one_line(read_stdin(env, option)), option, budget)
+    if text.startswith("@"):
+        from gradcli.cli.files import read_file  # noqa: PLC0415
+
+        return read_file(text[1:], option, name, budget)
+    return read_value(text, option, budget)
+
+
+def one_line(text: str) -> str:
+    """Return text from a stream without its final newline, lines as rows where it has several."""
+    lines = [line for line in text.strip().splitlines() if line.strip()]
+    return "".join(lines) if text.lstrip().startswith("[") else ";".join(lines)
+
+

@@ -1,0 +1,23 @@
+"""Exit codes: what a script learns without reading a word."""
+
+from __future__ import annotations
+
+from enum import IntEnum, unique
+
+
+@unique
+class ExitStatus(IntEnum):
+    """Why gradcli ended; the numbers are a contract."""
+
+    OK = 0
+    """Answered, and the routes agree; also when the reader closed the pipe."""
+    DISAGREE = 1
+    """Answered, but the routes disagree, or only one of them is finite."""
+    USAGE = 2
+    """The command line, program, name, shape, value, file or budget is at fault."""
+    NOT_FINITE = 3
+    """Answered, but a value or derivative is not finite here on both routes."""
+    INTERNAL = 70
+    """A fault of gradcli itself."""
+    INTERRUPTED = 130
+    """Stopped by Ctrl-C."""

@@ -1,0 +1,56 @@
+"""``--NAME VALUE`` for any variable, and programs that begin with ``-``, without ``--``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from typer.core import TyperCommand
+
+if TYPE_CHECKING:
+    import typer
+
+FLAG = re.compile(r"--[A-Za-z_][A-Za-z0-9_]*\Z")
+
+
+class VariableCommand(TyperCommand):
+    """A command that takes a long flag it does not know as a variable: ``--W 1,2`` is ``--set W=1,2``.
+
+    Anything else that is no flag of its own, such as ``-x**2``, is the program.
+    """
+
+    def parse_args(self, ctx: typer._click.Context, args: list[str]) -> list[str]:
+        """Sort options from operands, turn unknown long flags into ``--set``, and let typer read the rest."""
+        takes_value = {
+            flag: not getattr(parameter, "is_flag", False)
+            for parameter in self.get_params(ctx)
+            for flag in (*parameter.opts, *parameter.secondary_opts)
+        }
+        options: list[str] = []
+        operands: list[str] = []
+        rest = iter(args)
+        for arg in rest:
+            flag, equals, value = arg.partition("=")
+            if arg == "--":
+                operands.extend(rest)
+            elif flag in takes_value:
+                options.append(arg)
+                if takes_value[flag] and not equals:
+                    options.extend(_next(rest))
+            elif arg[:2] in takes_value and not arg.startswith("--") and takes_value[arg[:2]] and arg[2:3].isalnum():
+                options.append(arg)
+            elif FLAG.match(flag):
+                value = value if equals else next(rest, "")
+                if not equals and (value.startswith("--") or not value):
+                    return super().parse_args(ctx, [arg])
+                options += ["--set", f"{flag[2:]}={value}"]
+            elif arg.startswith("--") and flag[2:3] not in ("", "-", "+", "~", "(") and not flag[2:3].isdigit() and " " not in flag:
+                return super().parse_args(ctx, [arg])
+            else:
+                operands.append(arg)
+        return super().parse_args(ctx, [*options, "--", *operands])
+
+
+def _next(rest: Iterator[str]) -> list[str]:
+    return [value for value in [next(rest, None)] if value is not None]

@@ -1,0 +1,135 @@
+"""A program as a Python function: checked once, evaluated many times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import Budget, GradcliError, Place
+from gradcli.graph import Graph, Node
+from gradcli.inputs import as_input, read_v
+from gradcli.language.names import did_you_mean
+from gradcli.language.program import Program, compile_program
+from gradcli.ops.declare import Array, value_of
+from gradcli.reverse import backward
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """One run of a program: its graph, its output (a node, or numbers if it depends on no input) and its inputs."""
+
+    graph: Graph
+    output: Any
+    leaves: dict[str, Node]
+
+    @property
+    def value(self) -> Array:
+        """The output as numbers."""
+        return np.asarray(value_of(self.output))
+
+
+class Function:
+    """``y = f(inputs)`` with its value, gradient and Jacobian.
+
+    >>> f = Function("sum(x**2)")
+    >>> f.grad(x=[1.0, 2.0])["x"].tolist()
+    [2.0, 4.0]
+    """
+
+    def __init__(self, program: str, wrt: Iterable[str] | None = None, budget: Budget | None = None) -> None:
+        self.program: Program = compile_program(program, budget)
+        self.wrt = None if wrt is None else tuple(wrt)
+        for name in self.wrt or ():
+            self._require(name)
+
+    @property
+    def place(self) -> Place:
+        """The text of the program."""
+        return self.program.place
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the variables that the program needs, in the order in which it uses them."""
+        return tuple(self.program.inputs)
+
+    def _require(self, name: str) -> None:
+        if name not in self.program.inputs:
+            raise unknown_variable(name, self.inputs)
+
+    def evaluate(self, values: dict[str, Any], record: bool = True) -> Evaluation:
+        """Run the program; ``record`` keeps what formulas need and gradients do not."""
+        checked = checked_inputs(self.program, values)
+        wrt = frozenset(self.wrt if self.wrt is not None else checked)
+        return Evaluation(*self.program.evaluate(checked, wrt, record))
+
+    def value(self, **inputs: Any) -> Array:
+        """Return the output."""
+        return self.evaluate(inputs, record=False).value
+
+    def grad(self, v: Any = None, **inputs: Any) -> dict[str, Array]:
+        """Return vᵀ·J for each variable by reverse mode; v may be left out where the output has one entry."""
+        run = self.evaluate(inputs, record=False)
+        return gradients(run, read_v(v, run.value.shape, strict=False).seed, self.differentiated(run))
+
+    def differentiated(self, run: Evaluation) -> tuple[str, ...]:
+        """Return the names of the variables that are differentiated."""
+        return self.wrt if self.wrt is not None else tuple(run.leaves)
+
+    def jacobian(self, **inputs: Any) -> dict[str, Array]:
+        """Return the Jacobian by each variable, of shape ``y.shape + x.shape``, by the symbolic route.
+
+        Raises ``budget`` where it would have too many entries.
+        """
+        from gradcli.symbolic.jacobian import compose  # noqa: PLC0415
+
+        run = self.evaluate(inputs)
+        names = self.differentiated(run)
+        found = compose(run.output, [run.leaves[name] for name in names], self.program.budget.jacobian)
+        shape = run.value.shape
+        return {
+            name: found.of[run.leaves[name].index].dense().reshape(*shape, *run.leaves[name].shape) for name in names
+        }
+
+    def __repr__(self) -> str:
+        return f"<gradcli function of {', '.join(self.inputs) or 'nothing'}: {self.place.text!r}>"
+
+
+def gradients(run: Evaluation, seed: Array, names: Iterable[str]) -> dict[str, Array]:
+    """Return the reverse-mode gradient by each of ``names``."""
+    wanted = list(names)
+    return dict(
+        zip(wanted, backward(run.graph, run.output, seed, [run.leaves[name] for name in wanted]), strict=True)
+    )
+
+
+def checked_inputs(program: Program, values: dict[str, Any]) -> dict[str, Array]:
+    """Return all inputs as arrays; raises ``missing-input`` or ``unknown-input`` with what to type."""
+    missing = [name for name in program.inputs if name not in values]
+    if missing:
+        flags = " ".join(f"--set {name}=…" if name in RESERVED else f"--{name} …" for name in missing)
+        what = "variable" if len(missing) == 1 else "variables"
+        near = next((did_you_mean(name, values) for name in missing if values), None)
+        raise GradcliError(
+            "missing-input",
+            f"no value for the {what} {', '.join(missing)}",
+            span=program.inputs[missing[0]],
+            place=program.place,
+            hint=near or f"add {flags}",
+        )
+    for name in values:
+        if name not in program.inputs:
+            raise unknown_variable(name, tuple(program.inputs))
+    return {name: as_input(name, values[name]) for name in program.inputs}
+
+
+RESERVED = {"v", "set", "wrt", "json", "format", "precision", "color", "ascii", "width", "strict", "debug", "help", "output", "file", "quiet", "budget"}
+"""Names that are options of the command line, so that a variable of that name needs ``--set``."""
+
+
+def unknown_variable(name: str, known: tuple[str, ...]) -> GradcliError:
+    """Return the error for a value given to a variable that the program does not have."""
+    has = f"the program has {', '.join(known)}" if known else "the program has no variables"
+    return GradcliError("unknown-input", f"the program has no variable '{name}'", hint=did_you_mean(name, known) or has)

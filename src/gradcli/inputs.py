@@ -1,0 +1,94 @@
+"""Values from outside: inputs and v as arrays of double precision, checked."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import GradcliError
+from gradcli.ops.declare import Array
+
+
+def as_input(name: str, value: Any) -> Array:
+    """Return a value as an array of finite real numbers; raises ``value`` otherwise."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise GradcliError("value", f"{name} is not an array of real numbers") from None
+    if not np.all(np.isfinite(array)):
+        raise GradcliError("value", f"{name} must be finite: it has {first_non_finite(array)}")
+    return array if array.ndim else np.float64(array)  # type: ignore[return-value]
+
+
+def first_non_finite(array: Array) -> str:
+    """Return the first entry that is not finite and its place."""
+    place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0]) if array.ndim else ()
+    return f"{array[place]} at {list(place)}" if place else str(array)
+
+
+@dataclass(frozen=True, slots=True)
+class Cotangent:
+    """One v: as it counts (``seed``, in the shape of y), as it is shown, and how it came about.
+
+    ``source`` is ``given``, ``default``, ``reshaped`` or ``broadcast``.
+    """
+
+    seed: Array
+    shown: Array
+    source: str
+
+
+def vector_text(count: int, value: str) -> str:
+    """Return ``count`` times the same number in the syntax of the command line."""
+    return ",".join([value] * count) + ("," if count == 1 else "")
+
+
+def missing_v(shape: tuple[int, ...]) -> GradcliError:
+    """Return the error for an output with several entries and no v, with the two usual choices to paste."""
+    size = math.prod(shape)
+    message = f"y has shape {shape}, so a v of that shape is needed: backward() has no default for {size} outputs"
+    if not 1 < size <= 8:
+        return GradcliError("missing-v", message, hint=f"--v 'ones({', '.join(map(str, shape))})' is the gradient of the sum")
+    rows = shape[:-1]
+    ones, means = vector_text(shape[-1], "1"), vector_text(shape[-1], f"1/{size}")
+    repeat = math.prod(rows)
+    one, mean = (";".join([text] * repeat) if len(shape) == 2 else text for text in (ones, means))
+    if len(shape) > 2 or (len(shape) == 2 and repeat == 1):
+        one, mean = f"ones({', '.join(map(str, shape))})", f"ones({', '.join(map(str, shape))})/{size}"
+    return GradcliError("missing-v", message, hint=f"--v '{one}' is the gradient of the sum, --v '{mean}' of the mean")
+
+
+def read_v(value: Any, shape: tuple[int, ...], strict: bool) -> Cotangent:
+    """Return v for an output of ``shape``.
+
+    A missing v is 1 for an output with one entry. As many entries in another shape are reshaped. Several entries for
+    a single output mean J once for each of them, as in early PyTorch: the seed is their sum. ``strict`` refuses both.
+    Raises ``missing-v`` or ``shape``.
+    """
+    size = math.prod(shape)
+    if value is None:
+        if size != 1:
+            raise missing_v(shape)
+        return Cotangent(np.ones(shape), np.ones(shape), "default")
+    v = np.asarray(as_input("v", value))
+    if v.shape == shape:
+        return Cotangent(v, v, "given")
+    mismatch = GradcliError("shape", f"v has shape {v.shape}, y has shape {shape}", hint=hint_for(v, shape))
+    if v.size == size and not strict:
+        return Cotangent(v.reshape(shape), v.reshape(shape), "reshaped")
+    if size == 1 and v.size > 1 and not strict:
+        return Cotangent(np.full(shape, np.sum(v)), v, "broadcast")
+    raise mismatch
+
+
+def hint_for(v: Array, shape: tuple[int, ...]) -> str:
+    """Return what to do about a v of the wrong shape."""
+    size = math.prod(shape)
+    if v.size == size:
+        return "without --strict it is reshaped"
+    if size == 1:
+        return "without --strict J is taken once for each entry of v"
+    return f"give {size} numbers, one for each entry of y: for example --v 'ones({', '.join(map(str, shape))})'"

@@ -1,0 +1,159 @@
+"""Values as text: what ``--x``, ``--v`` and files hold, read into arrays."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
+from gradcli.language.program import compile_program
+from gradcli.language.source import refuse_characters, refuse_depth
+from gradcli.ops.declare import Array
+
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+WAYS = "write 3, or 1,2,3, or 1,2;3,4, or [[1,2],[3,4]], or @FILE"
+
+
+def read_value(text: str, name: str, budget: Budget) -> Array:
+    """Return the array that ``text`` stands for; ``name`` is what the user calls it (``--x``).
+
+    A number, a comma-separated vector (``1,`` for one entry), rows separated by ``;``, JSON, or constant expressions
+    in any of these places. Raises ``value`` and the like with the place in the text.
+    """
+    place = Place(text, name)
+    try:
+        if len(text) > budget.text * 1024:
+            raise over_budget("text", budget.text * 1024, "the value has too many characters")
+        refuse_characters(text, "a value")
+        refuse_depth(text, budget)
+        return _read(text, budget)
+    except GradcliError as error:
+        raise error.at(error.span or (0, len(text)), place) from None
+
+
+def _read(text: str, budget: Budget) -> Array:
+    stripped = text.strip()
+    if not stripped:
+        raise GradcliError("value", "the value is empty", hint=WAYS)
+    if stripped.startswith("["):
+        return read_json(stripped) if _is_json(stripped) else _constant(text, (0, len(text)), budget)
+    rows = _split(text, ";")
+    if len(rows) == 1:
+        return _row(text, rows[0], budget)
+    found = [np.atleast_1d(_row(text, span, budget)) for span in rows]
+    for row, span in zip(found, rows, strict=True):
+        if row.shape != found[0].shape:
+            raise GradcliError(
+                "value", f"a row with {row.size} numbers under one with {found[0].size}", span=span, hint=WAYS
+            )
+    return np.stack(found)
+
+
+def _split(text: str, separator: str, start: int = 0, end: int | None = None) -> list[Span]:
+    """Return the spans between separators that are outside of brackets."""
+    spans, depth, first = [], 0, start
+    stop = len(text) if end is None else end
+    for position in range(start, stop):
+        character = text[position]
+        depth += (character in "([") - (character in ")]")
+        if character == separator and depth == 0:
+            spans.append((first, position))
+            first = position + 1
+    return [*spans, (first, stop)]
+
+
+def _row(text: str, span: Span, budget: Budget) -> Array:
+    items = _split(text, ",", *span)
+    if len(items) == 1:
+        return _item(text, items[0], budget)
+    if not text[slice(*items[-1])].strip():
+        items.pop()
+    found = [_item(text, item, budget) for item in items]
+    for value, item in zip(found, items, strict=True):
+        if value.ndim:
+            raise GradcliError("value", f"an array of shape {value.shape} among numbers", span=item, hint=WAYS)
+    return np.array(found, dtype=np.float64)
+
+
+def _item(text: str, span: Span, budget: Budget) -> Array:
+    item = text[slice(*span)].strip()
+    if not item:
+        raise GradcliError("value", "a number is missing here", span=span, hint=WAYS)
+    if NUMBER.fullmatch(item):
+        return _finite(np.float64(item), span)
+    if re.match(r"[+-]\s*[+-]", item) or re.search(r"\d_", item):
+        raise GradcliError("value", f"'{item}' is not a number", span=span, hint=WAYS)
+    return _constant(text, span, budget)
+
+
+def _finite(value: Any, span: Span) -> Array:
+    if not np.all(np.isfinite(value)):
+        raise GradcliError("value", "the value is not finite in double precision (beyond 1.8e308, or 0/0)", span=span)
+    return value  # type: ignore[no-any-return]
+
+
+def _constant(text: str, span: Span, budget: Budget) -> Array:
+    """Evaluate a constant expression such as ``pi/2`` or ``linspace(0, 1, 5)``."""
+    piece = text[slice(*span)]
+    lead = span[0] + len(piece) - len(piece.lstrip())
+    try:
+        program = compile_program(piece.strip(), budget)
+        if program.inputs:
+            name, where = next(iter(program.inputs.items()))
+            raise GradcliError("value", f"'{name}' is not a number", span=where, hint=WAYS)
+        _, output, _ = program.evaluate({}, frozenset())
+    except GradcliError as error:
+        error.place = None
+        error.span = span if error.span is None else (lead + error.span[0], lead + error.span[1])
+        raise
+    return _finite(np.asarray(output)[()], span)
+
+
+def _is_json(text: str) -> bool:
+    return not re.search(r"[A-Za-z_*/(]", re.sub(r"\d[eE][+-]?\d|NaN|Infinity|null|true|false", "", text))
+
+
+def read_json(text: str) -> Array:
+    """Return a JSON array of numbers; raises ``value`` for ragged ones, words, and what is not finite."""
+
+    def refuse(word: str) -> float:
+        raise GradcliError("value", f"{word} is not a finite number")
+
+    def number(digits: str) -> float:
+        return float(_finite(np.float64(digits), (0, len(text))))
+
+    try:
+        data = json.loads(text, parse_constant=refuse, parse_int=number, parse_float=number)
+    except json.JSONDecodeError as error:
+        raise GradcliError("value", f"this is not JSON: {error.msg.lower()}", span=(error.pos, error.pos + 1), hint=WAYS) from None
+    except RecursionError:
+        raise GradcliError("value", "the lists are nested too deeply") from None
+    return array_of(data)
+
+
+def array_of(data: Any) -> Array:
+    """Return nested lists of numbers as an array; raises ``value`` for anything else."""
+    shape = _shape(data)
+    array = np.array(data, dtype=np.float64).reshape(shape)
+    return _finite(array[()], (0, 0))
+
+
+def _shape(data: Any) -> tuple[int, ...]:
+    """Return the shape of nested lists, level by level; raises ``value`` where they are ragged."""
+    shape: list[int] = []
+    level = [data]
+    while level and isinstance(level[0], list):
+        lengths = {len(item) if isinstance(item, list) else -1 for item in level}
+        if len(lengths) != 1:
+            words = " and ".join(str(n) if n >= 0 else "a number" for n in sorted(lengths))
+            raise GradcliError("value", f"the lists are ragged: {words} entries side by side")
+        shape.append(lengths.pop())
+        level = [entry for item in level for entry in item]
+    for entry in level:
+        if isinstance(entry, bool) or not isinstance(entry, int | float) or not math.isfinite(entry):
+            raise GradcliError("value", "every entry must be a finite number", hint=WAYS)
+    return tuple(shape)

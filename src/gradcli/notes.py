@@ -1,0 +1,93 @@
+"""What deserves a sentence beside the numbers: kinks, shapes made to fit, inputs that do not matter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradcli.graph import Node, reaches
+from gradcli.ops.declare import value_of
+from gradcli.symbolic.texts import place_text
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One thing worth knowing; ``kind`` is a stable word for scripts."""
+
+    kind: str
+    message: str
+
+
+def about_v(source: str, given: tuple[int, ...], shape: tuple[int, ...]) -> list[Note]:
+    """Say how a v was made to fit."""
+    if source == "reshaped":
+        return [Note("v-reshaped", f"v was reshaped from {given} to {shape}, the shape of y; PyTorch needs the same shape.")]
+    if source == "broadcast":
+        return [
+            Note(
+                "v-broadcast",
+                f"y has one entry and v has {int(np.prod(given))}: J is taken once for each, so x.grad is (sum of v)·J. "
+                'PyTorch today raises "Mismatch in shape" here.',
+            )
+        ]
+    return []
+
+
+def about_graph(output: Any, leaves: Mapping[str, Node], differentiated: tuple[str, ...]) -> list[Note]:
+    """Say where the graph has a kink or a flat op, and which inputs the output does not depend on."""
+    if not isinstance(output, Node) or not output.active:
+        return [Note("constant-output", "y does not depend on any differentiated variable: every gradient is 0.")]
+    nodes = reaches(output)
+    used = {node.index for node in nodes}
+    notes = [
+        Note("unused-input", f"y does not depend on {name}: its gradient is 0.")
+        for name in differentiated
+        if leaves[name].index not in used
+    ]
+    for node in nodes:
+        notes.extend(about_node(node))
+    return list(dict.fromkeys(notes))
+
+
+def about_node(node: Node) -> list[Note]:
+    """Say whether an op stands at a kink, or is flat although it depends on a differentiated variable."""
+    op = node.op
+    if op is None:
+        return []
+    depends = any(isinstance(a, Node) and a.active for a in node.arguments)
+    if op.flat and depends:
+        return [Note("flat", f"{op.name} is flat: its derivative is 0 wherever it has one.")]
+    if op.kink is None or not node.active:
+        return []
+    values = [value_of(a) for a in node.arguments]
+    where = np.broadcast_to(op.kink.at(*values, **node.static), np.shape(node.value))
+    if not np.any(where):
+        return []
+    place = place_text(int(np.flatnonzero(np.ravel(where))[0]), np.shape(node.value))
+    more = int(np.sum(where)) - 1
+    at = f" in entry {place}" if place else ""
+    rest = f" and {more} more" if more else ""
+    return [Note("kink", f"{op.name} has a kink{at}{rest} at this point; there {op.kink.says}, as in PyTorch.")]
+
+
+def about_jacobian(name: str, columns_used: Any, shape: tuple[int, ...]) -> list[Note]:
+    """Name the entries of an input that no output depends on."""
+    idle = np.flatnonzero(~np.asarray(columns_used))
+    if not len(idle) or len(idle) == len(columns_used):
+        return []
+    shown = ", ".join(f"{name}{place_text(int(i), shape)}" for i in idle[:3]) + (f" and {len(idle) - 3} more" if len(idle) > 3 else "")
+    return [Note("unused-input", f"y does not depend on {shown}.")]
+
+
+def about_disagreement(finite_j: bool, finite_grad: bool) -> Note:
+    """Say why the routes differ."""
+    if finite_j and not finite_grad:
+        return Note(
+            "routes-differ",
+            "J is finite but reverse mode gives nan: it multiplies 0 by inf, as PyTorch does, in a part of the graph "
+            "that has no influence here, such as the branch that where did not take.",
+        )
+    return Note("routes-differ", "J and reverse mode differ by more than rounding explains. Please report this.")

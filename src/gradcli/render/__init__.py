@@ -1,0 +1,1 @@
+"""From an explanation to what users read: tables, plain text, JSON, and diagnostics with a caret."""

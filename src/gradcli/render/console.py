@@ -1,0 +1,49 @@
+"""rich consoles: for a terminal, for a pipe, for a file."""
+
+from __future__ import annotations
+
+import io
+from typing import IO, TYPE_CHECKING
+
+from rich.console import Console
+
+from gradcli.render.tables import Layout, tables
+
+if TYPE_CHECKING:
+    from gradcli.explanation import Explanation
+
+
+class QuietConsole(Console):
+    """A console that leaves a closed pipe to the caller: rich would end the process with 1."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise again, so that the command line can end with 0."""
+        raise BrokenPipeError
+
+
+def console(stream: IO[str], width: int | None, color: str) -> Console:
+    """Return a console on ``stream``; nothing that it prints is read as markup."""
+    return QuietConsole(
+        file=stream,
+        width=width,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        force_terminal=True if color == "always" else None,
+        color_system=None if color == "never" else "auto",
+        legacy_windows=False,
+    )
+
+
+def text(found: Explanation, layout: Layout) -> str:
+    """Return the tables as plain text of the layout's width."""
+    stream = io.StringIO()
+    console(stream, layout.width, "never").print(tables(found, layout))
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
+
+
+def html(found: Explanation) -> str:
+    """Return the tables as preformatted HTML, for notebooks."""
+    from html import escape  # noqa: PLC0415
+
+    return f"<pre>{escape(text(found, Layout(width=100)))}</pre>"

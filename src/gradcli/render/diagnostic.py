@@ -1,0 +1,68 @@
+"""Errors as text: what is wrong, the line with a caret under the place, and the way out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.errors import GradcliError, Span
+from gradcli.render.inert import inert
+
+WIDEST = 100
+"""Columns of the echoed line; a longer one is cut to a window round the place."""
+
+
+def located(text: str, span: Span) -> tuple[int, str, int, int]:
+    """Return the number and text of the line where a span starts, and the columns that it covers there."""
+    start, end = span
+    before = text[:start]
+    number = before.count("\n")
+    line = text.split("\n")[number]
+    column = start - (before.rfind("\n") + 1)
+    return number + 1, line, column, min(max(end - start, 1), max(len(line) - column, 1))
+
+
+def window(line: str, column: int, length: int) -> tuple[str, int, int]:
+    """Return the part of a long line round a place, and the place in it."""
+    first = max(0, column - WIDEST // 2) if len(line) > WIDEST else 0
+    cut = line[first : first + WIDEST]
+    lead, tail = "..." if first else "", "..." if first + WIDEST < len(line) else ""
+    return lead + cut + tail, column - first + len(lead), min(length, WIDEST - (column - first))
+
+
+def escaped(line: str, column: int, length: int) -> tuple[str, int, int]:
+    """Return a line with what cannot be printed escaped, and the place moved along."""
+    head, middle, tail = (inert(part, keep="") for part in (line[:column], line[column : column + length], line[column + length :]))
+    return head + middle + tail, len(head), max(len(middle), 1)
+
+
+def diagnostic(error: GradcliError) -> str:
+    """Return an error in the form of the contract, without a final newline."""
+    lines = [f"error: {inert(error.message, keep='')}"]
+    if error.span is not None and error.place is not None and error.place.text:
+        number, line, column, length = located(error.place.text, error.span)
+        shown, column, length = escaped(*window(line, column, length))
+        name = error.place.name
+        label = str(number) if name == "program" else name
+        gutter = " " * len(label)
+        lines += [f"{gutter} |", f"{label} | {shown}", f"{gutter} | {' ' * column}{'^' * length}"]
+    if error.hint:
+        lines.append(f"help: {inert(error.hint, keep='')}")
+    return "\n".join(lines)
+
+
+def error_document(error: GradcliError) -> dict[str, Any]:
+    """Return an error as the JSON document of the contract."""
+    from gradcli import __version__  # noqa: PLC0415
+
+    place = error.place
+    return {
+        "schema": 1,
+        "version": __version__,
+        "error": {
+            "kind": error.kind,
+            "message": error.message,
+            "span": list(error.span) if error.span else None,
+            "source": place.name if place else None,
+            "hint": error.hint,
+        },
+    }

@@ -1,0 +1,88 @@
+"""The JSON document, schema 1."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradcli import __version__
+from gradcli.render.numbers import nested, reshaped, strict
+
+if TYPE_CHECKING:
+    from gradcli.explanation import Backward, Explanation, Jacobian
+
+
+def document(found: Explanation) -> dict[str, Any]:
+    """Return an explanation as plain lists, dictionaries and strict JSON numbers."""
+    shape = list(found.output.shape)
+    return {
+        "schema": 1,
+        "version": __version__,
+        "program": found.program,
+        "inputs": {
+            name: {"shape": list(value.shape), "value": nested(value), "differentiated": name in found.differentiated}
+            for name, value in found.inputs.items()
+        },
+        "output": {
+            "shape": shape,
+            "value": nested(found.output),
+            "symbolic": None if found.output_formulas is None else reshaped(found.output_formulas, found.output.shape),
+        },
+        "v": {"shape": list(found.v.shape), "value": nested(found.v), "source": found.v_source},
+        "jacobian": {name: jacobian_document(j, found.definitions) for name, j in found.jacobian.items()},
+        "vjp": {name: nested(value) for name, value in found.vjp.items()},
+        "grad": {name: nested(value) for name, value in found.grad.items()},
+        "backward": [call_document(call) for call in found.backward],
+        "stages": [
+            {"name": stage.name, "shape": list(stage.node.shape), "cotangent": nested(stage.cotangent)}
+            for stage in found.stages
+        ],
+        "agreement": {
+            "agree": found.agreement.agree,
+            "max_abs_error": strict(found.agreement.max_abs_error),
+            "finite": found.agreement.finite,
+        },
+        "notes": [{"kind": note.kind, "message": note.message} for note in found.notes],
+        "error": None,
+    }
+
+
+def call_document(call: Backward) -> dict[str, Any]:
+    """Return one call of backward."""
+    return {
+        "v": nested(call.v.shown),
+        "vjp": {name: nested(value) for name, value in call.vjp.items()},
+        "grad": {name: nested(value) for name, value in call.grad.items()},
+        "accumulated": {name: nested(value) for name, value in call.accumulated.items()},
+    }
+
+
+def jacobian_document(jacobian: Jacobian, definitions: dict[str, str]) -> dict[str, Any]:
+    """Return one Jacobian: dense while it is small, by its entries beyond."""
+    numeric = jacobian.numeric
+    shared = {
+        "shape": list(jacobian.shape),
+        "structure": jacobian.structure,
+        "nonzeros": len(jacobian.rows),
+        "definitions": definitions if jacobian.formulas is not None else {},
+    }
+    if numeric is not None:
+        return {**shared, "symbolic": dense_formulas(jacobian), "numeric": nested(numeric), "entries": None}
+    entries = {
+        "rows": jacobian.rows.tolist(),
+        "columns": jacobian.columns.tolist(),
+        "values": nested(jacobian.values),
+        "formulas": jacobian.formulas,
+        "rules": jacobian.rules,
+    }
+    return {**shared, "symbolic": None, "numeric": None, "entries": entries}
+
+
+def dense_formulas(jacobian: Jacobian) -> Any:
+    """Return the formulas in the shape of the Jacobian, ``"0"`` where an entry cannot be anything else."""
+    if jacobian.formulas is None:
+        return None
+    rows, columns = jacobian.matrix_shape
+    flat = ["0"] * (rows * columns)
+    for row, column, text in zip(jacobian.rows, jacobian.columns, jacobian.formulas, strict=True):
+        flat[int(row) * columns + int(column)] = text
+    return reshaped(flat, jacobian.shape)

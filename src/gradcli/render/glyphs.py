@@ -1,0 +1,25 @@
+"""The characters of tables, in Unicode and in ASCII."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Glyphs:
+    """What a table draws beyond letters and digits."""
+
+    zero: str
+    times: str
+    partial: str
+    product: str
+    check: str
+    cross: str
+    down: str
+    dots: str
+    by: str
+    unicode: bool
+
+
+UNICODE = Glyphs(zero="·", times="·", partial="∂", product="vᵀ·J", check="✓", cross="✗", down="⋮", dots="…", by="×", unicode=True)
+ASCII = Glyphs(zero=".", times="*", partial="d", product="v*J", check="ok", cross="NOT EQUAL", down=":", dots="...", by="x", unicode=False)

@@ -1,0 +1,85 @@
+"""Numbers and arrays as text, for readers and for scripts."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gradcli.ops.declare import Array
+
+
+def strict(value: float) -> float | str:
+    """Return a number as strict JSON has it: the names of what is not finite as strings."""
+    value = float(value)
+    if math.isfinite(value):
+        return value
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def nested(array: Array) -> Any:
+    """Return an array as nested lists of strict JSON numbers."""
+    array = np.asarray(array, dtype=np.float64)
+    if np.all(np.isfinite(array)):
+        return array.tolist()
+    flat = [strict(value) for value in array.ravel()]
+    return reshaped(flat, array.shape)
+
+
+def reshaped(flat: list[Any], shape: tuple[int, ...]) -> Any:
+    """Return a flat list as nested lists of ``shape``."""
+    if not shape:
+        return flat[0]
+    if len(shape) == 1:
+        return list(flat)
+    step = math.prod(shape[1:])
+    return [reshaped(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
+
+
+def short(value: float, precision: int = 6) -> str:
+    """Return a number for readers: at most ``precision`` digits, integers without a point, no trailing zeros."""
+    value = float(value)
+    if not math.isfinite(value):
+        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    if value == 0:
+        return "0"
+    if value.is_integer() and abs(value) < 10 ** max(precision, 6):
+        return str(int(value))
+    return f"{value:.{precision}g}"
+
+
+def array_text(array: Array, precision: int = 6, most: int = 12) -> str:
+    """Return an array on one line, its middle left out where it has more than ``most`` entries."""
+    array = np.asarray(array)
+    if array.ndim == 0:
+        return short(float(array), precision)
+    if array.size > most:
+        flat = array.ravel()
+        head, tail = (", ".join(short(v, precision) for v in part) for part in (flat[:3], flat[-2:]))
+        return f"[{head}, … {tail}]"
+    return f"[{', '.join(array_text(item, precision, most) for item in array)}]"
+
+
+def exact(array: Array) -> str:
+    """Return an array in the syntax of ``--x``, with all its digits: ``1,2`` or ``1,2;3,4``, JSON beyond."""
+    array = np.asarray(array)
+    if array.ndim == 0:
+        return full(float(array))
+    if array.ndim == 1 and array.size:
+        return ",".join(full(v) for v in array) + ("," if array.size == 1 else "")
+    if array.ndim == 2 and array.size and array.shape[0] > 1:
+        return ";".join(",".join(full(v) for v in row) for row in array)
+    return "[" + ",".join(exact_list(item) for item in array) + "]"
+
+
+def exact_list(array: Array) -> str:
+    """Return an array as nested lists with all digits."""
+    array = np.asarray(array)
+    return full(float(array)) if array.ndim == 0 else "[" + ",".join(exact_list(item) for item in array) + "]"
+
+
+def full(value: float) -> str:
+    """Return the shortest text that reads back as the same number."""
+    text = repr(float(value))
+    return text.removesuffix(".0") if "e" not in text else text

@@ -1,0 +1,48 @@
+"""The answer as lines of ``name = value``, with all digits: for grep, for narrow screens, for files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gradcli.render.numbers import exact, full
+from gradcli.symbolic.texts import place_text
+
+if TYPE_CHECKING:
+    from gradcli.explanation import Explanation, Jacobian
+
+MOST_LINES = 1000
+"""Entries of a Jacobian that are written; the number of those left out follows."""
+
+
+def plain(found: Explanation) -> str:
+    """Return an explanation as lines, without a final newline."""
+    lines = [f"program: {line}" for line in found.program.split("\n")]
+    lines += [f"{name} = {exact(value)}" for name, value in found.inputs.items()]
+    lines += [f"{name} := {text}" for name, text in found.definitions.items()]
+    lines.append(f"y = {exact(found.output)}")
+    for name, jacobian in found.jacobian.items():
+        lines += entries(name, jacobian)
+    for number, call in enumerate(found.backward, 1):
+        label = f"v{number}" if len(found.backward) > 1 else "v"
+        lines.append(f"{label} = {exact(call.v.shown)}")
+    for name in found.differentiated:
+        lines.append(f"v.J {name} = {exact(found.vjp[name])}")
+        lines.append(f"{name}.grad = {exact(found.grad[name])}")
+    lines.append(f"agree = {'yes' if found.agreement.agree else 'no'}")
+    lines += [f"note: {note.message}" for note in found.notes]
+    return "\n".join(lines)
+
+
+def entries(name: str, jacobian: Jacobian) -> list[str]:
+    """Return the entries of a Jacobian that can be non-zero, one a line."""
+    rows, columns = jacobian.matrix_shape
+    lines = [f"dy/d{name}: {rows} by {columns}, {jacobian.structure}, {len(jacobian.rows)} entries", *jacobian.rules]
+    for k in range(min(len(jacobian.rows), MOST_LINES)):
+        row = place_text(int(jacobian.rows[k]), jacobian.output_shape)
+        column = place_text(int(jacobian.columns[k]), jacobian.input_shape)
+        formula = f" = {jacobian.formulas[k]}" if jacobian.formulas else ""
+        value = full(jacobian.values[k])
+        lines.append(f"dy{row}/d{name}{column}{formula if formula != f' = {value}' else ''} = {value}")
+    if len(jacobian.rows) > MOST_LINES:
+        lines.append(f"... and {len(jacobian.rows) - MOST_LINES} more")
+    return lines

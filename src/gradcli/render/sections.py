@@ -1,0 +1,162 @@
+"""The lines of an answer round its tables: shapes, the forward values, sums, the chain rule, what v did."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcli.render.numbers import array_text, short
+from gradcli.symbolic.texts import place_text
+
+if TYPE_CHECKING:
+    from gradcli.explanation import Explanation
+    from gradcli.ops.declare import Array
+    from gradcli.render.tables import Layout
+
+MOST_LINES = 8
+"""Lines of a block that spells out entries one by one."""
+MOST_TERMS = 6
+"""Terms of a sum that is spelled out."""
+
+
+def shape_lines(found: Explanation, layout: Layout) -> list[str]:
+    """Return the shapes of everything, and what is a constant."""
+    parts = []
+    for name, value in found.inputs.items():
+        constant = "" if name in found.differentiated else " constant"
+        parts.append(f"{name} {value.shape}{constant}")
+    parts.append(f"y {found.output.shape}")
+    parts.append(f"v {found.v.shape}{'' if found.v_source == 'given' else ' ' + found.v_source}")
+    program = found.program.split("\n")
+    shown = [f"y = {program[0]}"] if len(program) == 1 else program
+    del layout
+    return [*shown, "", "shapes:  " + "    ".join(parts)]
+
+
+def forward_lines(found: Explanation, layout: Layout) -> list[str]:
+    """Return what each value is: inputs, named intermediates, and the output with its numbers put in."""
+    precision = layout.precision
+    lines = [f"{name} = {array_text(value, precision)}" for name, value in found.inputs.items()]
+    lines += [f"{name} = {text}{value_text(found, name, precision)}" for name, text in found.definitions.items()]
+    formulas = found.output_formulas
+    if formulas is None or len(formulas) > MOST_LINES:
+        return [*lines, f"y = {array_text(found.output, precision)}"]
+    flat = np.ravel(found.output)
+    for position, formula in enumerate(formulas):
+        label = f"y{place_text(position, found.output.shape)}"
+        lines.append(chain([f"{label}", formula, put_in(formula, found, precision), short(flat[position], precision)], layout.width - 4))
+    return lines
+
+
+def value_text(found: Explanation, name: str, precision: int) -> str:
+    """Return the value of a named intermediate."""
+    value = found.definition_values.get(name)
+    return "" if value is None else f" = {array_text(value, precision)}"
+
+
+def chain(parts: list[str], width: int) -> str:
+    """Return ``a = b = c = d`` without repetitions, and without the middle where it would not fit."""
+    kept = [part for k, part in enumerate(parts) if part and (k == 0 or part != parts[k - 1])]
+    if len(" = ".join(kept)) > width and len(kept) > 3:
+        kept = [*kept[:2], kept[-1]]
+    return " = ".join(kept)
+
+
+def put_in(formula: str, found: Explanation, precision: int) -> str:
+    """Return a formula with numbers in the place of inputs and named intermediates; empty where it has none."""
+    known = {**found.inputs, **found.definition_values}
+
+    def number(match: re.Match[str]) -> str:
+        name, index = match[1], match[2]
+        if name not in known:
+            return match[0]
+        value = np.asarray(known[name])
+        try:
+            entry = value[tuple(int(i) for i in index[1:-1].split(","))] if index else value
+        except (IndexError, ValueError):
+            return match[0]
+        text = array_text(entry, precision)
+        return f"({text})" if text.startswith("-") else text
+
+    result = re.sub(r"([A-Za-z_]\w*)(\[[\d,]+\])?(?!\w|\()", number, formula)
+    return "" if result == formula else result
+
+
+def sum_lines(found: Explanation, layout: Layout) -> list[str]:
+    """Return ``x.grad[j] = v[0]·J[0,j] + …`` with numbers, while there are few and they are short."""
+    lines: list[str] = []
+    seed = np.ravel(sum(call.v.seed for call in found.backward))
+    times = layout.glyphs.times
+    for name, jacobian in found.jacobian.items():
+        if jacobian.matrix_shape[1] > MOST_LINES or jacobian.matrix_shape[0] == 1:
+            continue
+        flat = np.ravel(found.vjp[name])
+        for j in range(jacobian.matrix_shape[1]):
+            chosen = np.flatnonzero(jacobian.columns == j)
+            if not 0 < len(chosen) <= MOST_TERMS:
+                continue
+            terms = [f"{signed(seed[jacobian.rows[k]], layout)}{times}{signed(jacobian.values[k], layout)}" for k in chosen]
+            label = f"{name}.grad{place_text(j, jacobian.input_shape)}"
+            lines.append(f"{label} = {' + '.join(terms)} = {short(flat[j], layout.precision)}")
+    return lines if len(lines) <= MOST_LINES else []
+
+
+def signed(value: float, layout: Layout) -> str:
+    """Return a number, in parentheses if it is negative."""
+    text = short(float(value), layout.precision)
+    return f"({text})" if text.startswith("-") else text
+
+
+def chain_lines(found: Explanation, layout: Layout) -> list[str]:
+    """Return v, then v·∂y/∂h for each variable h on the way, then the gradient."""
+    if not found.stages:
+        return []
+    d, precision = layout.glyphs.partial, layout.precision
+    call = found.backward[0]
+    lines = [f"v = {array_text(call.v.seed, precision)}"]
+    outer, held = "y", "v"
+    for stage in found.stages:
+        lines.append(f"{held}{layout.glyphs.times}{d}{outer}/{d}{stage.name} = {array_text(stage.cotangent, precision)}   the cotangent of {stage.name}")
+        outer = held = stage.name
+        held = f"{stage.name}.grad"
+    for name in found.differentiated:
+        lines.append(f"{held}{layout.glyphs.times}{d}{outer}/{d}{name} = {array_text(call.grad[name], precision)}   {name}.grad")
+    return lines
+
+
+def calls_lines(found: Explanation, layout: Layout) -> list[str]:
+    """Return each call of backward with what it adds and what x.grad is then."""
+    if len(found.backward) < 2:
+        return []
+    lines = []
+    for number, call in enumerate(found.backward, 1):
+        for name in found.differentiated:
+            added, total = (array_text(part[name], layout.precision) for part in (call.grad, call.accumulated))
+            lines.append(f"{number}. v = {array_text(call.v.shown, layout.precision)}   adds {added}   {name}.grad = {total}")
+    return lines
+
+
+def v_lines(found: Explanation, layout: Layout) -> list[str]:
+    """Return the number that backward differentiates, and what the two usual choices of v would give."""
+    times, precision = layout.glyphs.times, layout.precision
+    seed = np.ravel(found.backward[0].v.seed)
+    if len(found.backward) > 1 or len(found.output.shape) == 0 or seed.size > MOST_LINES:
+        return []
+    terms = [f"{signed(v, layout)}{times}y{place_text(i, found.output.shape)}" for i, v in enumerate(seed)]
+    lines = [f"y.backward(v) differentiates one number, L = {' + '.join(terms)}."]
+    if seed.size == 1:
+        return lines
+    for name, jacobian in found.jacobian.items():
+        total, _ = jacobian.vjp(np.ones(found.output.shape))
+        lines.append(f"v = ones is y.sum(): {name}.grad would be {array_text(total, precision)}.")
+        lines.append(f"v = one-hot at {place_text(0, found.output.shape)} is row 0 of J: {array_text(row(jacobian.vjp, found.output), precision)}.")
+    return lines
+
+
+def row(vjp: object, output: Array) -> Array:
+    """Return the first row of a Jacobian in the shape of its variable."""
+    first = np.zeros(output.shape)
+    first.ravel()[0] = 1.0
+    return vjp(first)[0]  # type: ignore[operator,no-any-return]

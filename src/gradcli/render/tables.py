@@ -1,0 +1,142 @@
+"""The answer as rich tables, in the order in which a first-time reader asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from gradcli.render.glyphs import ASCII, UNICODE, Glyphs
+from gradcli.render.grid import Grid, grid
+from gradcli.render.numbers import array_text, short
+from gradcli.render.sections import calls_lines, chain_lines, forward_lines, shape_lines, sum_lines, v_lines
+from gradcli.symbolic.texts import place_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gradcli.explanation import Explanation, Jacobian
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How much room there is, how many digits are shown, and which characters can be drawn."""
+
+    width: int = 80
+    precision: int = 6
+    glyphs: Glyphs = UNICODE
+
+
+def tables(found: Explanation, layout: Layout) -> RenderableType:
+    """Return the whole answer: shapes, forward, the table of each Jacobian, sums, the chain rule, v, notes."""
+    parts: list[RenderableType] = [lines(None, shape_lines(found, layout))]
+    parts += section("Forward", forward_lines(found, layout))
+    for name, jacobian in found.jacobian.items():
+        parts += jacobian_part(found, name, jacobian, layout)
+    parts += section("Each sum, spelled out", sum_lines(found, layout))
+    parts += section("The chain rule, stage by stage", chain_lines(found, layout))
+    parts += section("Calls of backward, x.grad not zeroed in between", calls_lines(found, layout))
+    parts += section("What v did", v_lines(found, layout))
+    parts += section("Notes", [f"{plain_glyphs(note.message, layout)}" for note in found.notes])
+    return Group(*parts)
+
+
+def plain_glyphs(text: str, layout: Layout) -> str:
+    """Return text without what an ASCII terminal cannot show."""
+    if layout.glyphs.unicode:
+        return text
+    return text.replace("·", "*").replace("ᵀ", "").replace("∂", "d").replace("×", "x").replace("…", "...")
+
+
+def section(title: str, body: list[str]) -> list[RenderableType]:
+    """Return a titled block of lines, or nothing where there are none."""
+    return [lines(title, body)] if body else []
+
+
+def lines(title: str | None, body: Iterable[str]) -> Text:
+    """Return lines as text, indented under a bold title; a long one folds and is never cut."""
+    text = Text(overflow="fold", no_wrap=False)
+    if title:
+        text.append(f"\n {title}\n", style="bold")
+    text.append("\n".join(f"   {line}" if title else f" {line}" for line in body))
+    return text
+
+
+def jacobian_part(found: Explanation, name: str, jacobian: Jacobian, layout: Layout) -> list[RenderableType]:
+    """Return the table of one variable: v beside the rows of J, vᵀ·J and x.grad under it, and the verdict."""
+    glyphs = layout.glyphs
+    rows, columns = jacobian.matrix_shape
+    what = f"{glyphs.partial}y/{glyphs.partial}{name}"
+    flat = " (y and {0} flattened by rows)".format(name) if len(jacobian.output_shape) > 1 or len(jacobian.input_shape) > 1 else ""
+    head = f"J = {what}   {rows}{glyphs.by}{columns} {jacobian.structure}, {len(jacobian.rows)} of {rows * columns} entries can be non-zero{flat}"
+    labels = label_width(found, jacobian)
+    shown = grid(jacobian, name, layout.width - labels - 4, layout.precision, glyphs)
+    parts: list[RenderableType] = [lines(head, definition_hint(jacobian, shown))]
+    parts.append(jacobian_table(found, name, jacobian, shown, layout))
+    parts.append(Text(f"   {verdict(found, name, layout)}", style="bold green" if found.agreement.agree else "bold red"))
+    return parts
+
+
+def label_width(found: Explanation, jacobian: Jacobian) -> int:
+    """Return the room that row labels and the column of v take."""
+    last = place_text(jacobian.matrix_shape[0] - 1, jacobian.output_shape)
+    widest = max((len(short(float(v))) for v in np.ravel(found.backward[-1].v.seed)[:50]), default=1)
+    return max(len(f"y{last}"), 8) + max(widest, 1) + 4
+
+
+def definition_hint(jacobian: Jacobian, shown: Grid) -> list[str]:
+    """Return the formulas of a Jacobian whose table has numbers alone."""
+    if shown.with_formulas:
+        return []
+    if jacobian.formulas is None:
+        return jacobian.rules
+    first = [f"J[{i},{j}] = {text}" for i, j, text in zip(jacobian.rows, jacobian.columns, jacobian.formulas, strict=True)]
+    more = [f"and {len(first) - 8} more, in --json"] if len(first) > 8 else []
+    return [*first[:8], *more]
+
+
+def jacobian_table(found: Explanation, name: str, jacobian: Jacobian, shown: Grid, layout: Layout) -> Table:
+    """Return the grid with v on its left and the two products below."""
+    glyphs, precision = layout.glyphs, layout.precision
+    table = Table(box=box.SIMPLE_HEAD if glyphs.unicode else box.ASCII_DOUBLE_HEAD, show_edge=False, padding=(0, 1), pad_edge=True)
+    table.add_column("", no_wrap=True)
+    several = len(found.backward) > 1
+    table.add_column("v" if not several else "v, total", justify="right", style="cyan", no_wrap=True)
+    for j in shown.columns:
+        heading = glyphs.dots if j is None else f"{glyphs.partial}/{glyphs.partial}{name}{place_text(j, jacobian.input_shape)}"
+        table.add_column(Text(heading), justify="left", overflow="fold")
+    seeds = np.ravel(sum(call.v.seed for call in found.backward))
+    for i in shown.rows:
+        if i is None:
+            table.add_row(glyphs.down, *[Text(glyphs.down)] * (len(shown.columns) + 1))
+            continue
+        cells = [glyphs.dots if j is None else shown.cells.get((i, j), glyphs.zero) for j in shown.columns]
+        label = f"y{place_text(i, jacobian.output_shape)}"
+        table.add_row(Text(label), Text(short(float(seeds[i]), precision)), *[Text(cell) for cell in cells])
+    table.add_section()
+    for label, values, style in ((glyphs.product, found.vjp[name], ""), (f"{name}.grad", found.grad[name], "bold")):
+        flat = np.ravel(values)
+        cells = [glyphs.dots if j is None else short(float(flat[j]), precision) for j in shown.columns]
+        table.add_row(Text(label), "", *[Text(cell, style=style) for cell in cells])
+    return table
+
+
+def verdict(found: Explanation, name: str, layout: Layout) -> str:
+    """Return one line: whether reverse mode agrees with the product above it."""
+    glyphs = layout.glyphs
+    shape = f"; {name}.grad has the shape of {name}, {found.grad[name].shape}"
+    if not found.agreement.agree:
+        return f"{glyphs.cross} x.grad differs from {glyphs.product}: see the notes"
+    if not found.agreement.finite:
+        return "not finite at this point, on both routes"
+    error = found.agreement.max_abs_error
+    exactly = "exactly" if error == 0 else f"up to rounding ({short(error, 2)})"
+    return f"{glyphs.check} reverse mode gives {glyphs.product} {exactly}{shape}"
+
+
+__all__ = ["ASCII", "UNICODE", "Layout", "array_text", "tables"]
