@@ -65,16 +65,23 @@ def jacobian_document(jacobian: Jacobian, definitions: dict[str, str]) -> dict[s
         "nonzeros": len(jacobian.rows),
         "definitions": definitions if jacobian.formulas is not None else {},
     }
-    if numeric is not None:
-        return {**shared, "symbolic": dense_formulas(jacobian), "numeric": nested(numeric), "entries": None}
-    entries = {
+    symbolic = None if numeric is None else dense_formulas(jacobian)
+    return {
+        **shared,
+        "symbolic": symbolic,
+        "numeric": None if numeric is None else nested(numeric),
+        "entries": None if symbolic is not None else entries_document(jacobian),
+    }
+
+
+def entries_document(jacobian: Jacobian) -> dict[str, Any]:
+    """Return a Jacobian that is too large to be written with all its zeros and formulas."""
+    return {
         "rows": jacobian.rows.tolist(),
         "columns": jacobian.columns.tolist(),
         "values": nested(jacobian.values),
-        "formulas": jacobian.formulas,
-        "rules": jacobian.rules,
+        "formulas": jacobian.rules or None,
     }
-    return {**shared, "symbolic": None, "numeric": None, "entries": entries}
 
 
 def dense_formulas(jacobian: Jacobian) -> Any:

@@ -1,0 +1,147 @@
+"""The commands: each reads its request, calls the core, and prints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from gradcli.cli import options
+from gradcli.cli.status import ExitStatus
+
+if TYPE_CHECKING:
+    from gradcli.cli.environment import Environment
+    from gradcli.cli.request import Printing, Request
+
+
+def explain(
+    ctx: typer.Context,
+    program: options.Program = None,
+    set_values: options.SetValues = None,
+    v: options.V = None,
+    wrt: options.Wrt = None,
+    file: options.File = None,
+    json: options.Json = False,
+    format: options.Format = None,  # noqa: A002
+    output: options.Output = None,
+    precision: options.Precision = 6,
+    color: options.Color = "auto",
+    ascii_only: options.Ascii = False,
+    width: options.Width = None,
+    strict: options.Strict = False,
+    quiet: options.Quiet = False,
+    budget: options.BudgetOption = None,
+    debug: options.Debug = False,
+) -> None:
+    """Show the Jacobian J, v beside its rows, and that vᵀ·J is the x.grad of reverse mode.
+
+    \b
+    gradcli explain "[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]" --x 1,2 --v 1,10,100
+    gradcli explain "-x**2" --x 3
+    gradcli explain "(sigmoid(W @ x + b) - t)**2" --W "1,2;3,4" --x 1,0 --b 0,0 --t 0,1 --wrt W,b --v 1,1
+    """
+    del debug
+    from gradcli.cli.output import write_explanation  # noqa: PLC0415
+    from gradcli.cli.request import printing, request  # noqa: PLC0415
+
+    env: Environment = ctx.obj
+    how = printing(json, format, output, precision, color, ascii_only, width, quiet)
+    asked = request(env, program, file, set_values, v, wrt, strict, budget)
+    found = explained(asked)
+    write_explanation(env, found, how)
+    raise typer.Exit(status_of(env, found.agreement.agree, found.agreement.finite, how.quiet))
+
+
+def explained(asked: Request):  # type: ignore[no-untyped-def]  # noqa: ANN201
+    """Return the explanation of a request."""
+    from gradcli.cli.request import with_v_place  # noqa: PLC0415
+    from gradcli.errors import GradcliError  # noqa: PLC0415
+    from gradcli.explanation import explain as explain_program  # noqa: PLC0415
+
+    try:
+        return explain_program(
+            asked.program, calls=asked.calls, wrt=asked.wrt, strict=asked.strict, budget=asked.budget, inputs=asked.values
+        )
+    except GradcliError as error:
+        raise with_v_place(error, asked.v_texts) from None
+
+
+def status_of(env: Environment, agree: bool, finite: bool, quiet: bool) -> ExitStatus:
+    """Return the exit code of an answer, and say on standard error why it is not 0."""
+    from gradcli.cli.output import complain  # noqa: PLC0415
+
+    if agree and finite:
+        return ExitStatus.OK
+    if not quiet:
+        why = "a value or derivative is not finite at this point" if agree else "J and reverse mode disagree"
+        complain(env, f"warning: {why}; the notes say more" if not agree else f"warning: {why}")
+    return ExitStatus.NOT_FINITE if agree else ExitStatus.DISAGREE
+
+
+def grad(
+    ctx: typer.Context,
+    program: options.Program = None,
+    set_values: options.SetValues = None,
+    v: options.V = None,
+    wrt: options.Wrt = None,
+    file: options.File = None,
+    json: options.Json = False,
+    format: options.Format = None,  # noqa: A002
+    output: options.Output = None,
+    strict: options.Strict = False,
+    quiet: options.Quiet = False,
+    budget: options.BudgetOption = None,
+    debug: options.Debug = False,
+) -> None:
+    """Print the reverse-mode gradient alone, as numbers that --x reads back.
+
+    \b
+    gradcli grad "sum(x**2)" --x 1,2,3
+    gradcli grad "W @ x" --W "1,2;3,4" --x 1,1 --v 1,0 --wrt W
+    """
+    del debug
+    from gradcli.cli.gradient import answer  # noqa: PLC0415
+    from gradcli.cli.request import printing, request  # noqa: PLC0415
+
+    env: Environment = ctx.obj
+    how: Printing = printing(json, format, output, 6, "auto", False, None, quiet)
+    asked = request(env, program, file, set_values, v, wrt, strict, budget)
+    finite = answer(env, asked, how)
+    raise typer.Exit(status_of(env, agree=True, finite=finite, quiet=quiet))
+
+
+def functions(
+    ctx: typer.Context,
+    name: str | None = typer.Argument(None, metavar="NAME", help="One function: its spellings and its derivative.", show_default=False),
+    json: options.Json = False,
+    debug: options.Debug = False,
+) -> None:
+    """List the functions of the language, or describe one.
+
+    \b
+    gradcli functions
+    gradcli functions sigmoid
+    """
+    del debug
+    from gradcli.cli.output import dump, write  # noqa: PLC0415
+    from gradcli.render.vocabulary import describe, overview, vocabulary  # noqa: PLC0415
+
+    env: Environment = ctx.obj
+    if json:
+        write(env, dump(vocabulary(name)))
+    else:
+        write(env, overview() if name is None else describe(name))
+
+
+def schema(ctx: typer.Context, debug: options.Debug = False) -> None:
+    """Print the JSON Schema of the documents that --json prints.
+
+    \b
+    gradcli schema > gradcli.schema.json
+    """
+    del debug
+    from importlib.resources import files  # noqa: PLC0415
+
+    from gradcli.cli.output import write  # noqa: PLC0415
+
+    write(ctx.obj, files("gradcli.render").joinpath("schema.json").read_text(encoding="utf-8"))

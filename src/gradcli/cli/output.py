@@ -1,0 +1,111 @@
+"""Writing answers and errors: to the terminal, to a pipe, to a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gradcli.errors import GradcliError
+
+if TYPE_CHECKING:
+    from gradcli.cli.environment import Environment
+    from gradcli.cli.request import Printing
+    from gradcli.explanation import Explanation
+
+NARROW = 40
+"""Columns below which tables give way to plain lines."""
+
+
+def dump(document: Any) -> str:
+    """Return strict JSON on one line, in ASCII."""
+    return json.dumps(document, allow_nan=False)
+
+
+def write(env: Environment, text: str, path: str | None = None) -> None:
+    """Write text to standard output, or to a file that is replaced only when all of it is on the disk."""
+    if path is None:
+        env.stdout.write(text if text.endswith("\n") else text + "\n")
+        env.stdout.flush()
+        return
+    target = Path(path)
+    temporary = None
+    try:
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text if text.endswith("\n") else text + "\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+        Path(temporary).chmod(0o666 & ~_umask())
+        Path(temporary).replace(target)
+    except OSError as error:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+        raise GradcliError("file", f"-o {path} cannot be written: {error.strerror}") from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def write_explanation(env: Environment, found: Explanation, printing: Printing) -> None:
+    """Write an explanation in the format that was asked for."""
+    if printing.quiet and printing.output is None:
+        return
+    if printing.format == "json":
+        write(env, dump(found.to_dict()), printing.output)
+        return
+    width = printing.width or terminal_width(env)
+    if printing.format == "plain" or (width is not None and width < NARROW):
+        from gradcli.render.plain import plain  # noqa: PLC0415
+
+        write(env, plain(found), printing.output)
+        return
+    write_tables(env, found, printing, width)
+
+
+def terminal_width(env: Environment) -> int | None:
+    """Return the columns of the terminal, or what COLUMNS says; None for a pipe without it."""
+    columns = env.variables.get("COLUMNS", "")
+    if columns.isdigit() and 0 < int(columns) <= 10_000:
+        return int(columns)
+    if not env.stdout_is_terminal:
+        return None
+    import shutil  # noqa: PLC0415
+
+    return shutil.get_terminal_size().columns
+
+
+def write_tables(env: Environment, found: Explanation, printing: Printing, width: int | None) -> None:
+    """Write tables, coloured where standard output is a terminal."""
+    from gradcli.render.console import console, text  # noqa: PLC0415
+    from gradcli.render.glyphs import ASCII, UNICODE  # noqa: PLC0415
+    from gradcli.render.tables import Layout, tables  # noqa: PLC0415
+
+    unicode = env.unicode(printing.ascii_only) or (printing.output is not None and not printing.ascii_only)
+    layout = Layout(width or 100, printing.precision, UNICODE if unicode else ASCII)
+    coloured = printing.color == "always" or (printing.color == "auto" and env.stdout_is_terminal)
+    if printing.output is not None or not coloured:
+        write(env, text(found, layout), printing.output)
+        return
+    screen = console(env.stdout, layout.width, printing.color)
+    screen.print(tables(found, layout))
+
+
+def report(env: Environment, error: GradcliError, as_json: bool) -> None:
+    """Write an error: the diagnostic to standard error, and in JSON modes a document to standard output."""
+    from gradcli.render.diagnostic import diagnostic, error_document  # noqa: PLC0415
+
+    if as_json:
+        write(env, dump(error_document(error)))
+    complain(env, diagnostic(error))
+
+
+def complain(env: Environment, text: str) -> None:
+    """Write a line to standard error."""
+    env.stderr.write(text + "\n")
+    env.stderr.flush()

@@ -1,0 +1,122 @@
+"""What a command was asked, read and checked: program, values, v, and how to print."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+from gradcli.cli.inputs import assignments, read_array, read_text
+from gradcli.errors import Budget, GradcliError, Place
+
+if TYPE_CHECKING:
+    from gradcli.cli.environment import Environment
+
+FORMATS = ("table", "json", "plain")
+SUFFIXES = {".json": "json", ".txt": "table"}
+COLORS = ("auto", "always", "never")
+
+
+@dataclass(frozen=True, slots=True)
+class Printing:
+    """How and where to print."""
+
+    format: str
+    output: str | None
+    precision: int
+    color: str
+    ascii_only: bool
+    width: int | None
+    quiet: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The program and everything that it is evaluated with; ``calls`` has one v for each call of backward."""
+
+    program: str
+    values: dict[str, Any]
+    calls: list[Any]
+    wrt: list[str] | None
+    strict: bool
+    budget: Budget
+    v_texts: list[str] = field(default_factory=list)
+
+
+def one_of(value: str, known: tuple[str, ...], option: str) -> str:
+    """Return ``value`` if it is one of the known words; raises ``option``."""
+    if value in known:
+        return value
+    raise GradcliError("option", f"{option} '{value[:40]}' is not known", hint=f"one of {', '.join(known)}")
+
+
+def printing(
+    json: bool, format: str | None, output: str | None, precision: int, color: str, ascii_only: bool, width: int | None, quiet: bool  # noqa: A002
+) -> Printing:
+    """Return the checked options of printing."""
+    suffix = None if output is None else next((s for s in SUFFIXES if output.lower().endswith(s)), None)
+    if output is not None and suffix is None:
+        raise GradcliError("option", f"-o '{output[:80]}' has no known suffix", hint=f"it can end with {' or '.join(SUFFIXES)}")
+    chosen = "json" if json else one_of(format, FORMATS, "--format") if format else SUFFIXES[suffix] if suffix else "table"
+    if not 1 <= precision <= 17:
+        raise GradcliError("option", f"--precision {precision} is not from 1 to 17")
+    if width is not None and not 20 <= width <= 10_000:
+        raise GradcliError("option", f"--width {width} is not from 20 to 10,000")
+    return Printing(chosen, output, precision, one_of(color, COLORS, "--color"), ascii_only, width, quiet)
+
+
+def budget_from(items: list[str] | None) -> Budget:
+    """Return the bounds with the changes of ``--budget NAME=N``; raises ``option``."""
+    budget = Budget()
+    known = {entry.name for entry in fields(Budget)}
+    for item in items or []:
+        name, _, text = item.partition("=")
+        number = text.replace("_", "").replace(",", "")
+        if name not in known or not number.isdigit() or len(number) > 12 or int(number) < 1:
+            raise GradcliError("option", f"--budget '{item[:40]}' is not NAME=NUMBER", hint=f"names: {', '.join(sorted(known))}")
+        budget = budget.changed(name, int(number))
+    return budget
+
+
+def request(
+    env: Environment,
+    program: str | None,
+    file: str | None,
+    set_values: list[str] | None,
+    v: list[str] | None,
+    wrt: str | None,
+    strict: bool,
+    budget: list[str] | None,
+) -> Request:
+    """Return the checked request; the program is read first, so that its errors come first."""
+    bounds = budget_from(budget)
+    text = program_text(env, program, file)
+    values = {name: read_array(env, item, name, bounds) for name, item in assignments(set_values or []).items()}
+    calls = [read_array(env, item, "--v", bounds) for item in v] if v else [None]
+    names = None if wrt is None else wrt_names(wrt)
+    return Request(text, values, calls, names, strict, bounds, v or [])
+
+
+def program_text(env: Environment, program: str | None, file: str | None) -> str:
+    """Return the program from the argument, from ``-f FILE``, or from standard input for ``-``."""
+    if program is not None and file is not None:
+        raise GradcliError("option", "a program and -f FILE are both given", hint="give one of them")
+    if file is not None:
+        return read_text(env, file, "-f")
+    if program is None:
+        raise GradcliError("option", "no program is given", hint="for example: gradcli explain 'x**2' --x 3")
+    return read_text(env, "-", "PROGRAM") if program == "-" else program
+
+
+def wrt_names(text: str) -> list[str]:
+    """Return the names of ``--wrt``; raises ``option`` for none or one twice."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names or len(set(names)) != len(names):
+        raise GradcliError("option", "--wrt needs names of variables, each once", hint="for example --wrt W,b")
+    return names
+
+
+def with_v_place(error: GradcliError, texts: list[str]) -> GradcliError:
+    """Return an error about the shape of v with the place in ``--v`` and not in the program."""
+    if error.kind == "shape" and error.message.startswith("v has shape") and len(texts) == 1:
+        error.span, error.place = (0, len(texts[0])), Place(texts[0], "--v")
+    return error
