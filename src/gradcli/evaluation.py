@@ -13,6 +13,7 @@ from gradcli.graph import Graph, Node
 from gradcli.inputs import as_input, read_v
 from gradcli.language.names import did_you_mean
 from gradcli.language.program import Program, compile_program
+from gradcli.ops import SPELLINGS
 from gradcli.ops.declare import Array, value_of
 from gradcli.reverse import backward
 
@@ -37,10 +38,18 @@ class Function:
     >>> f = Function("sum(x**2)")
     >>> f.grad(x=[1.0, 2.0])["x"].tolist()
     [2.0, 4.0]
+
+    ``wrt`` names the variables to differentiate, all by default; ``given`` those that shadow a constant such as ``e``.
     """
 
-    def __init__(self, program: str, wrt: Iterable[str] | None = None, budget: Budget | None = None) -> None:
-        self.program: Program = compile_program(program, budget)
+    def __init__(
+        self,
+        program: str,
+        wrt: Iterable[str] | None = None,
+        budget: Budget | None = None,
+        given: Iterable[str] = (),
+    ) -> None:
+        self.program: Program = compile_program(program, budget, frozenset(given))
         self.wrt = None if wrt is None else tuple(wrt)
         for name in self.wrt or ():
             self._require(name)
@@ -111,7 +120,7 @@ def checked_inputs(program: Program, values: dict[str, Any]) -> dict[str, Array]
     if missing:
         flags = " ".join(f"--set {name}=…" if name in RESERVED else f"--{name} …" for name in missing)
         what = "variable" if len(missing) == 1 else "variables"
-        near = next((did_you_mean(name, values) for name in missing if values), None)
+        near = next((near_input(name, values) for name in missing), None)
         raise GradcliError(
             "missing-input",
             f"no value for the {what} {', '.join(missing)}",
@@ -123,6 +132,11 @@ def checked_inputs(program: Program, values: dict[str, Any]) -> dict[str, Array]
         if name not in program.inputs:
             raise unknown_variable(name, tuple(program.inputs))
     return {name: as_input(name, values[name]) for name in program.inputs}
+
+
+def near_input(name: str, values: dict[str, Any]) -> str | None:
+    """Return what a name without a value may have meant: a function that is not called, or another variable."""
+    return f"'{name}' is a function: call it, {name}(x)" if name in SPELLINGS else did_you_mean(name, values)
 
 
 RESERVED = {"v", "set", "wrt", "json", "format", "precision", "color", "ascii", "width", "strict", "debug", "help", "output", "file", "quiet", "budget"}

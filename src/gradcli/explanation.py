@@ -19,6 +19,10 @@ from gradcli.reverse import cotangents
 
 ROUNDING = 64 * 2.0**-52
 """Times the terms that were added up: the difference between the routes that rounding alone may cause."""
+VISIBLE = 1e-9
+"""Relative difference of the routes, within what rounding explains, from which the answer says that digits are lost."""
+SMALL_FACTOR = 36
+"""Entries of one factor of the chain rule up to which it is worked out and shown."""
 DENSE_ENTRIES = 10_000
 """Entries of a Jacobian up to which it is also held, and written to JSON, with all its zeros."""
 
@@ -90,12 +94,14 @@ class Agreement:
 class Stage:
     """One link of the chain rule: a variable of the program that every path to y runs through.
 
-    ``cotangent`` is vᵀ·∂y/∂name, what reverse mode has when it reaches the variable.
+    ``cotangent`` is vᵀ·∂y/∂name, what reverse mode has when it reaches the variable. ``factor`` is the Jacobian of
+    the stage before it by this variable, flattened to a matrix, None where it is large; it may be an input's.
     """
 
     name: str
     node: Node
     cotangent: Array
+    factor: Array | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +109,7 @@ class Explanation:
     """Everything that an answer shows; ``to_dict`` is the JSON document."""
 
     program: str
+    name: str
     inputs: dict[str, Array]
     differentiated: tuple[str, ...]
     output: Array
@@ -185,9 +192,10 @@ def explain(
     differentiate, all by default. ``calls`` gives several v in turn, whose gradients accumulate.
     Raises ``GradcliError`` for anything that its caller can mend.
     """
-    function = Function(program, wrt, budget)
+    values = {**(inputs or {}), **variables}
+    function = Function(program, wrt, budget, values)
     try:
-        run = function.evaluate({**(inputs or {}), **variables})
+        run = function.evaluate(values)
         names = function.differentiated(run)
         given = [v] if calls is None else list(calls)
         seeds = [read_v(item, run.value.shape, strict) for item in given]
@@ -207,22 +215,33 @@ def explained(
     composition = compose(run.output, list(leaves.values()), function.program.budget.jacobian)
     formulas = derive(run.graph, run.output, leaves, composition)
     jacobians = {
-        name: joined_jacobian(run.value.shape, leaf, composition.of[leaf.index], formulas.jacobians.get(name))
+        name: joined_jacobian(run.value.shape, leaf, composition.of[leaf.index], formulas, name)
         for name, leaf in leaves.items()
     }
     backward = backward_calls(run, jacobians, seeds)
     agreement = compare(jacobians, backward, run.value)
     notes = [note for seed, shape in zip(seeds, given, strict=True) for note in about_v(seed.source, shape, run.value.shape)]
     notes += about_graph(run.output, run.leaves, names)
+    if any(j.formulas is None and not j.rules and len(j.rows) for j in jacobians.values()):
+        notes.append(Note("numeric-only", "The formula of J is too long to be read: J is given by its numbers alone."))
     for name, jacobian in jacobians.items():
         used = np.zeros(jacobian.matrix_shape[1], dtype=bool)
         used[jacobian.columns] = True
         notes += about_jacobian(name, used, jacobian.input_shape)
+    if agreement.agree and digits_lost(backward):
+        notes.append(
+            Note(
+                "digits-lost",
+                "Cancellation or saturation has cost digits: J and reverse mode differ visibly, though by no more than "
+                "rounding explains. Neither is exact here.",
+            )
+        )
     if not agreement.agree:
         finite_j, finite_grad = (all(np.all(np.isfinite(getattr(call, which)[name])) for call in backward for name in names) for which in ("vjp", "grad"))
         notes.append(about_disagreement(finite_j, finite_grad))
     return Explanation(
         program=function.place.text,
+        name=output_name(run),
         inputs={name: np.asarray(node.value) for name, node in run.leaves.items()},
         differentiated=names,
         output=run.value,
@@ -237,6 +256,13 @@ def explained(
     )
 
 
+def output_name(run: Evaluation) -> str:
+    """Return what to call the output: the program's own last name for it, else ``y``, else ``f`` where y is taken."""
+    own = [name for name, node in run.graph.bindings if node is run.output]
+    taken = {*run.leaves, *(name for name, _ in run.graph.bindings)}
+    return own[-1] if own else next(name for name in ("y", "f", "out", "y_") if name not in taken or name == "y_")
+
+
 def values_of(definitions: dict[str, str], run: Evaluation) -> dict[str, Array]:
     """Return the numbers of the named intermediates, by running their definitions as a program of their own."""
     found: dict[str, Array] = {name: leaf.value for name, leaf in run.leaves.items()}
@@ -246,7 +272,7 @@ def values_of(definitions: dict[str, str], run: Evaluation) -> dict[str, Array]:
     return {name: found[name] for name in definitions}
 
 
-def joined_jacobian(output_shape: tuple[int, ...], leaf: Node, numeric: Any, formulas: list[str] | None) -> Jacobian:
+def joined_jacobian(output_shape: tuple[int, ...], leaf: Node, numeric: Any, formulas: Any, name: str) -> Jacobian:
     """Return the Jacobian by one variable with its numbers and formulas."""
     from gradcli.symbolic.structure import structure  # noqa: PLC0415
 
@@ -257,8 +283,9 @@ def joined_jacobian(output_shape: tuple[int, ...], leaf: Node, numeric: Any, for
         numeric.columns,
         numeric.values,
         numeric.sizes,
-        formulas,
+        formulas.jacobians.get(name),
         structure(numeric),
+        formulas.rules.get(name, []),
     )
 
 
@@ -297,8 +324,23 @@ def compare(jacobians: dict[str, Jacobian], backward: list[Backward], output: Ar
     return Agreement(agree, worst, finite)
 
 
+def digits_lost(backward: list[Backward]) -> bool:
+    """Return whether an entry differs visibly between the routes, relative to the largest of its variable."""
+    for call in backward:
+        for name, left in call.vjp.items():
+            right = call.grad[name]
+            finite = np.isfinite(left) & np.isfinite(right)
+            scale = np.max(np.abs(np.where(finite, left, 0.0)), initial=0.0)
+            if np.any(np.abs(np.where(finite, left - right, 0.0)) > VISIBLE * scale):
+                return True
+    return False
+
+
 def stages(run: Evaluation, leaves: Mapping[str, Node], seed: Array) -> list[Stage]:
-    """Return the program's own variables that every path from the differentiated inputs to y runs through, y first."""
+    """Return the program's own variables that every path from the inputs to y runs through, and then the inputs.
+
+    Nothing where there is no such variable: the chain rule has one stage then, and the table shows it.
+    """
     output = run.output
     if not isinstance(output, Node) or not output.active or len(run.graph.bindings) > 50:
         return []
@@ -310,8 +352,26 @@ def stages(run: Evaluation, leaves: Mapping[str, Node], seed: Array) -> list[Sta
             continue
         if any(stage.node is node for stage in shown) or not separates(node, output, nodes, leaves):
             continue
-        shown.append(Stage(name, node, np.asarray(found[node.index])))
+        outer = shown[-1].node if shown else output
+        shown.append(Stage(name, node, np.asarray(found[node.index]), factor(outer, node)))
+    if shown:
+        inner = shown[-1].node
+        shown += [
+            Stage(name, leaf, np.asarray(found[leaf.index]), factor(inner, leaf))
+            for name, leaf in leaves.items()
+            if leaf.index in found
+        ]
     return shown
+
+
+def factor(outer: Node, inner: Node) -> Array | None:
+    """Return ∂outer/∂inner as a matrix of numbers, None where it has more than 36 entries."""
+    from gradcli.symbolic.jacobian import compose  # noqa: PLC0415
+
+    size = int(np.size(outer.value)) * int(np.size(inner.value))
+    if size > SMALL_FACTOR:
+        return None
+    return compose(outer, [inner], SMALL_FACTOR * 1000).of[inner.index].dense()
 
 
 def separates(node: Node, output: Node, nodes: list[Node], leaves: Mapping[str, Node]) -> bool:

@@ -35,7 +35,7 @@ def answer(env: Environment, asked: Request, how: Printing) -> bool:
 
 def evaluated(asked: Request) -> tuple[Function, Evaluation, list[Cotangent]]:
     """Run the program and read every v."""
-    function = Function(asked.program, asked.wrt, asked.budget)
+    function = Function(asked.program, asked.wrt, asked.budget, asked.values)
     try:
         run = function.evaluate(asked.values, record=False)
         return function, run, [read_v(v, run.value.shape, asked.strict) for v in asked.calls]

@@ -176,8 +176,6 @@ class Expressions:
             return self.emit(lambda regs: bound_value(regs[register], name), node)
         if name in CONSTANTS and name not in self.given:
             return self.constant(np.float64(CONSTANTS[name]))
-        if name in SPELLINGS and name not in self.given:
-            raise GradcliError("unknown-name", f"'{name}' is a function", hint=f"call it: {name}(x)")
         if name.startswith("__"):
             raise GradcliError("not-allowed", f"the name '{name}' is not allowed")
         self.free.setdefault(name, self.spans.of(node))

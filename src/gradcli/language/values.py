@@ -114,7 +114,9 @@ def _constant(text: str, span: Span, budget: Budget) -> Array:
 
 
 def _is_json(text: str) -> bool:
-    return not re.search(r"[A-Za-z_*/(]", re.sub(r"\d[eE][+-]?\d|NaN|Infinity|null|true|false", "", text))
+    """Return whether a list is plain JSON; ``[.5, 1/3]`` is a constant expression."""
+    words = re.sub(r"\d[eE][+-]?\d|NaN|Infinity|null|true|false", "", text)
+    return not re.search(r"[A-Za-z_*/(]|(?<!\d)\.|\.(?!\d)|\+", words)
 
 
 def read_json(text: str) -> Array:

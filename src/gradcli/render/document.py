@@ -63,7 +63,7 @@ def jacobian_document(jacobian: Jacobian, definitions: dict[str, str]) -> dict[s
         "shape": list(jacobian.shape),
         "structure": jacobian.structure,
         "nonzeros": len(jacobian.rows),
-        "definitions": definitions if jacobian.formulas is not None else {},
+        "definitions": definitions,
     }
     symbolic = None if numeric is None else dense_formulas(jacobian)
     return {

@@ -27,10 +27,10 @@ def shape_lines(found: Explanation, layout: Layout) -> list[str]:
     for name, value in found.inputs.items():
         constant = "" if name in found.differentiated else " constant"
         parts.append(f"{name} {value.shape}{constant}")
-    parts.append(f"y {found.output.shape}")
+    parts.append(f"{found.name} {found.output.shape}")
     parts.append(f"v {found.v.shape}{'' if found.v_source == 'given' else ' ' + found.v_source}")
     program = found.program.split("\n")
-    shown = [f"y = {program[0]}"] if len(program) == 1 else program
+    shown = [f"{found.name} = {program[0]}"] if len(program) == 1 and ";" not in program[0] else program
     del layout
     return [*shown, "", "shapes:  " + "    ".join(parts)]
 
@@ -42,10 +42,10 @@ def forward_lines(found: Explanation, layout: Layout) -> list[str]:
     lines += [f"{name} = {text}{value_text(found, name, precision)}" for name, text in found.definitions.items()]
     formulas = found.output_formulas
     if formulas is None or len(formulas) > MOST_LINES:
-        return [*lines, f"y = {array_text(found.output, precision)}"]
+        return [*lines, f"{found.name} = {array_text(found.output, precision)}"]
     flat = np.ravel(found.output)
     for position, formula in enumerate(formulas):
-        label = f"y{place_text(position, found.output.shape)}"
+        label = f"{found.name}{place_text(position, found.output.shape)}"
         lines.append(chain([f"{label}", formula, put_in(formula, found, precision), short(flat[position], precision)], layout.width - 4))
     return lines
 
@@ -61,6 +61,8 @@ def chain(parts: list[str], width: int) -> str:
     kept = [part for k, part in enumerate(parts) if part and (k == 0 or part != parts[k - 1])]
     if len(" = ".join(kept)) > width and len(kept) > 3:
         kept = [*kept[:2], kept[-1]]
+    if len(" = ".join(kept)) > width and len(kept) == 2:
+        kept = kept[:1]
     return " = ".join(kept)
 
 
@@ -81,6 +83,7 @@ def put_in(formula: str, found: Explanation, precision: int) -> str:
         return f"({text})" if text.startswith("-") else text
 
     result = re.sub(r"([A-Za-z_]\w*)(\[[\d,]+\])?(?!\w|\()", number, formula)
+    result = re.sub(r"\((\(-[^()]*\))\)", r"\1", result)
     return "" if result == formula else result
 
 
@@ -116,13 +119,16 @@ def chain_lines(found: Explanation, layout: Layout) -> list[str]:
     d, precision = layout.glyphs.partial, layout.precision
     call = found.backward[0]
     lines = [f"v = {array_text(call.v.seed, precision)}"]
-    outer, held = "y", "v"
+    outer, held = found.name, "v"
     for stage in found.stages:
-        lines.append(f"{held}{layout.glyphs.times}{d}{outer}/{d}{stage.name} = {array_text(stage.cotangent, precision)}   the cotangent of {stage.name}")
-        outer = held = stage.name
-        held = f"{stage.name}.grad"
-    for name in found.differentiated:
-        lines.append(f"{held}{layout.glyphs.times}{d}{outer}/{d}{name} = {array_text(call.grad[name], precision)}   {name}.grad")
+        step = f"{d}{outer}/{d}{stage.name}"
+        if stage.factor is not None:
+            lines.append(f"{step} = {array_text(stage.factor, precision)}")
+        leaf = stage.name in found.differentiated
+        product = array_text(call.grad[stage.name] if leaf else stage.cotangent, precision)
+        lines.append(f"{held}{layout.glyphs.times}{step} = {product}   {stage.name}.grad")
+        if not leaf:
+            outer, held = stage.name, f"{stage.name}.grad"
     return lines
 
 
@@ -144,14 +150,19 @@ def v_lines(found: Explanation, layout: Layout) -> list[str]:
     seed = np.ravel(found.backward[0].v.seed)
     if len(found.backward) > 1 or len(found.output.shape) == 0 or seed.size > MOST_LINES:
         return []
-    terms = [f"{signed(v, layout)}{times}y{place_text(i, found.output.shape)}" for i, v in enumerate(seed)]
-    lines = [f"y.backward(v) differentiates one number, L = {' + '.join(terms)}."]
+    terms = [f"{signed(v, layout)}{times}{found.name}{place_text(i, found.output.shape)}" for i, v in enumerate(seed)]
+    lines = [f"{found.name}.backward(v) differentiates one number, L = {' + '.join(terms)}."]
     if seed.size == 1:
         return lines
-    for name, jacobian in found.jacobian.items():
-        total, _ = jacobian.vjp(np.ones(found.output.shape))
-        lines.append(f"v = ones is y.sum(): {name}.grad would be {array_text(total, precision)}.")
-        lines.append(f"v = one-hot at {place_text(0, found.output.shape)} is row 0 of J: {array_text(row(jacobian.vjp, found.output), precision)}.")
+    ones = [(name, j.vjp(np.ones(found.output.shape))[0]) for name, j in found.jacobian.items()]
+    first = [(name, row(j.vjp, found.output)) for name, j in found.jacobian.items()]
+    size = seed.size
+    for text, hot, grads in ((f"ones, the gradient of {found.name}.sum(),", np.ones(size), ones), ("one-hot, row 0 of J,", np.eye(size)[0], first)):
+        if np.array_equal(hot, seed):
+            lines.append(f"This v is {text.rstrip(',')}.")
+            continue
+        would = ", ".join(f"{name}.grad = {array_text(g, precision)}" for name, g in grads)
+        lines.append(f"v = {array_text(hot, precision)}, {text} would give {would}.")
     return lines
 
 

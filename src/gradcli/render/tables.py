@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from rich.text import Text
 from gradcli.render.glyphs import ASCII, UNICODE, Glyphs
 from gradcli.render.grid import Grid, grid
 from gradcli.render.numbers import array_text, short
-from gradcli.render.sections import calls_lines, chain_lines, forward_lines, shape_lines, sum_lines, v_lines
+from gradcli.render.sections import calls_lines, chain, chain_lines, forward_lines, shape_lines, sum_lines, v_lines
 from gradcli.symbolic.texts import place_text
 
 if TYPE_CHECKING:
@@ -34,15 +35,15 @@ class Layout:
 
 def tables(found: Explanation, layout: Layout) -> RenderableType:
     """Return the whole answer: shapes, forward, the table of each Jacobian, sums, the chain rule, v, notes."""
-    parts: list[RenderableType] = [lines(None, shape_lines(found, layout))]
-    parts += section("Forward", forward_lines(found, layout))
+    parts: list[RenderableType] = [lines(None, shape_lines(found, layout), layout.width)]
+    parts += section("Forward", forward_lines(found, layout), layout.width)
     for name, jacobian in found.jacobian.items():
         parts += jacobian_part(found, name, jacobian, layout)
-    parts += section("Each sum, spelled out", sum_lines(found, layout))
-    parts += section("The chain rule, stage by stage", chain_lines(found, layout))
-    parts += section("Calls of backward, x.grad not zeroed in between", calls_lines(found, layout))
-    parts += section("What v did", v_lines(found, layout))
-    parts += section("Notes", [f"{plain_glyphs(note.message, layout)}" for note in found.notes])
+    parts += section("Each sum, spelled out", sum_lines(found, layout), layout.width)
+    parts += section("The chain rule, stage by stage", chain_lines(found, layout), layout.width)
+    parts += section("Calls of backward, x.grad not zeroed in between", calls_lines(found, layout), layout.width)
+    parts += section("What v did", v_lines(found, layout), layout.width)
+    parts += section("Notes", [f"{plain_glyphs(note.message, layout)}" for note in found.notes], layout.width)
     return Group(*parts)
 
 
@@ -53,30 +54,39 @@ def plain_glyphs(text: str, layout: Layout) -> str:
     return text.replace("·", "*").replace("ᵀ", "").replace("∂", "d").replace("×", "x").replace("…", "...")
 
 
-def section(title: str, body: list[str]) -> list[RenderableType]:
+def section(title: str, body: list[str], width: int) -> list[RenderableType]:
     """Return a titled block of lines, or nothing where there are none."""
-    return [lines(title, body)] if body else []
+    return [lines(title, body, width)] if body else []
 
 
-def lines(title: str | None, body: Iterable[str]) -> Text:
+def lines(title: str | None, body: Iterable[str], width: int) -> Text:
     """Return lines as text, indented under a bold title; a long one folds and is never cut."""
     text = Text(overflow="fold", no_wrap=False)
     if title:
         text.append(f"\n {title}\n", style="bold")
-    text.append("\n".join(f"   {line}" if title else f" {line}" for line in body))
+    indent = "   " if title else " "
+    folded = [folded_line for line in body for folded_line in fold(line, indent, width)]
+    text.append("\n".join(folded))
     return text
+
+
+def fold(line: str, indent: str, width: int) -> list[str]:
+    """Return a line in pieces of at most ``width`` columns, those after the first indented further."""
+    return textwrap.wrap(line, width, initial_indent=indent, subsequent_indent=indent + "    ", break_on_hyphens=False) or [""]
 
 
 def jacobian_part(found: Explanation, name: str, jacobian: Jacobian, layout: Layout) -> list[RenderableType]:
     """Return the table of one variable: v beside the rows of J, vᵀ·J and x.grad under it, and the verdict."""
     glyphs = layout.glyphs
     rows, columns = jacobian.matrix_shape
-    what = f"{glyphs.partial}y/{glyphs.partial}{name}"
-    flat = " (y and {0} flattened by rows)".format(name) if len(jacobian.output_shape) > 1 or len(jacobian.input_shape) > 1 else ""
-    head = f"J = {what}   {rows}{glyphs.by}{columns} {jacobian.structure}, {len(jacobian.rows)} of {rows * columns} entries can be non-zero{flat}"
+    what = f"{glyphs.partial}{found.name}/{glyphs.partial}{name}"
+    filled = "" if jacobian.structure == "dense" else f", {len(jacobian.rows)} of {rows * columns} can be non-zero"
+    head = f"J = {what}   {rows}{glyphs.by}{columns} {jacobian.structure}{filled}"
+    deep = [n for n, shape in ((found.name, jacobian.output_shape), (name, jacobian.input_shape)) if len(shape) > 1]
+    flat = [f"({' and '.join(deep)} flattened by rows)"] if deep else []
     labels = label_width(found, jacobian)
     shown = grid(jacobian, name, layout.width - labels - 4, layout.precision, glyphs)
-    parts: list[RenderableType] = [lines(head, definition_hint(jacobian, shown))]
+    parts: list[RenderableType] = [lines(head, [*flat, *definition_hint(jacobian, shown, layout), ""], layout.width)]
     parts.append(jacobian_table(found, name, jacobian, shown, layout))
     parts.append(Text(f"   {verdict(found, name, layout)}", style="bold green" if found.agreement.agree else "bold red"))
     return parts
@@ -86,18 +96,24 @@ def label_width(found: Explanation, jacobian: Jacobian) -> int:
     """Return the room that row labels and the column of v take."""
     last = place_text(jacobian.matrix_shape[0] - 1, jacobian.output_shape)
     widest = max((len(short(float(v))) for v in np.ravel(found.backward[-1].v.seed)[:50]), default=1)
-    return max(len(f"y{last}"), 8) + max(widest, 1) + 4
+    return max(len(f"{found.name}{last}"), 8) + max(widest, 1) + 4
 
 
-def definition_hint(jacobian: Jacobian, shown: Grid) -> list[str]:
+def definition_hint(jacobian: Jacobian, shown: Grid, layout: Layout) -> list[str]:
     """Return the formulas of a Jacobian whose table has numbers alone."""
     if shown.with_formulas:
         return []
     if jacobian.formulas is None:
-        return jacobian.rules
-    first = [f"J[{i},{j}] = {text}" for i, j, text in zip(jacobian.rows, jacobian.columns, jacobian.formulas, strict=True)]
-    more = [f"and {len(first) - 8} more, in --json"] if len(first) > 8 else []
-    return [*first[:8], *more]
+        more = [f"and {len(jacobian.rules) - 12} more, in --json"] if len(jacobian.rules) > 12 else []
+        return [*jacobian.rules[:12], *more]
+    most = 8 if len(jacobian.rows) > 8 else len(jacobian.rows)
+    shown_entries = zip(jacobian.rows[:most], jacobian.columns[:most], jacobian.values[:most], jacobian.formulas[:most], strict=True)
+    first = [
+        chain([f"J[{i},{j}] = {text}", short(float(value), layout.precision)], layout.width - 4)
+        for i, j, value, text in shown_entries
+    ]
+    more = [f"and {len(jacobian.rows) - most} more, in --json"] if len(jacobian.rows) > most else []
+    return [*first, *more]
 
 
 def jacobian_table(found: Explanation, name: str, jacobian: Jacobian, shown: Grid, layout: Layout) -> Table:
@@ -116,7 +132,7 @@ def jacobian_table(found: Explanation, name: str, jacobian: Jacobian, shown: Gri
             table.add_row(glyphs.down, *[Text(glyphs.down)] * (len(shown.columns) + 1))
             continue
         cells = [glyphs.dots if j is None else shown.cells.get((i, j), glyphs.zero) for j in shown.columns]
-        label = f"y{place_text(i, jacobian.output_shape)}"
+        label = f"{found.name}{place_text(i, jacobian.output_shape)}"
         table.add_row(Text(label), Text(short(float(seeds[i]), precision)), *[Text(cell) for cell in cells])
     table.add_section()
     for label, values, style in ((glyphs.product, found.vjp[name], ""), (f"{name}.grad", found.grad[name], "bold")):
@@ -129,14 +145,13 @@ def jacobian_table(found: Explanation, name: str, jacobian: Jacobian, shown: Gri
 def verdict(found: Explanation, name: str, layout: Layout) -> str:
     """Return one line: whether reverse mode agrees with the product above it."""
     glyphs = layout.glyphs
-    shape = f"; {name}.grad has the shape of {name}, {found.grad[name].shape}"
     if not found.agreement.agree:
-        return f"{glyphs.cross} x.grad differs from {glyphs.product}: see the notes"
+        return f"{glyphs.cross} {name}.grad differs from {glyphs.product}: see the notes"
     if not found.agreement.finite:
         return "not finite at this point, on both routes"
     error = found.agreement.max_abs_error
     exactly = "exactly" if error == 0 else f"up to rounding ({short(error, 2)})"
-    return f"{glyphs.check} reverse mode gives {glyphs.product} {exactly}{shape}"
+    return f"{glyphs.check} reverse mode agrees with {glyphs.product} {exactly}"
 
 
 __all__ = ["ASCII", "UNICODE", "Layout", "array_text", "tables"]

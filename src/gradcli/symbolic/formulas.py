@@ -15,6 +15,7 @@ from gradcli.symbolic import functions as s
 from gradcli.symbolic.elements import Elements, as_objects
 from gradcli.symbolic.jacobian import Composition
 from gradcli.symbolic.local import Local
+from gradcli.symbolic.rules import index_rules
 from gradcli.symbolic.printing import Unprintable, formula_text, size_of
 from gradcli.symbolic.sparse import Sparse, gathered, identity, product
 from gradcli.symbolic.texts import Texts, nested, place_text
@@ -38,6 +39,7 @@ class Formulas:
     output: list[str] | None = None
     jacobians: dict[str, list[str]] = field(default_factory=dict)
     definitions: dict[str, str] = field(default_factory=dict)
+    rules: dict[str, list[str]] = field(default_factory=dict)
 
 
 MOST_FACTORED = 24
@@ -55,7 +57,7 @@ def derive(graph: Graph, output: Any, leaves: Mapping[str, Node], composition: C
     nodes = reaches(output)
     work = composition.work + sum(int(np.size(node.value)) for node in nodes)
     if work > MOST_ENTRIES:
-        return Formulas()
+        return by_rules(graph, output, leaves, composition)
     for named in (False, True):
         try:
             return _Derivation(graph, output, nodes, composition, named).formulas(leaves)
@@ -63,7 +65,15 @@ def derive(graph: Graph, output: Any, leaves: Mapping[str, Node], composition: C
             continue
         except (Unprintable, RecursionError):
             break
-    return Formulas()
+    return by_rules(graph, output, leaves, composition)
+
+
+def by_rules(graph: Graph, output: Node, leaves: Mapping[str, Node], composition: Composition) -> Formulas:
+    """Return index rules in place of each entry's formula."""
+    if not output.active:
+        return Formulas()
+    rules, definitions = index_rules(graph, output, leaves, composition)
+    return Formulas(definitions=definitions, rules=rules)
 
 
 class _Derivation:

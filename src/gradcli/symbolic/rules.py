@@ -1,0 +1,209 @@
+"""Index rules for large Jacobians: one formula for all entries of a kind, in place of each entry's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sympy import Expr
+
+from gradcli.graph import Graph, Node, reaches
+from gradcli.ops.declare import value_of
+from gradcli.ops.linear_algebra import product_spec
+from gradcli.symbolic import functions as s
+from gradcli.symbolic.jacobian import Composition
+from gradcli.symbolic.local import Local
+from gradcli.symbolic.printing import Unprintable, formula_text, size_of
+from gradcli.symbolic.texts import Texts
+
+MOST_NODES = 40
+"""Operations between the inputs and the output up to which every one gets its rule."""
+LONGEST = 80
+"""Parts of a formula for a whole diagonal."""
+LETTERS = "ijklmnpqrstu"
+
+
+def index_rules(
+    graph: Graph, output: Node, leaves: Mapping[str, Node], composition: Composition
+) -> tuple[dict[str, list[str]], dict[str, str]]:
+    """Return the rules of each Jacobian and the definitions of the names that they use.
+
+    An elementwise program has one rule, such as ``J[i, i] = 2*x[i]``. Any other has a rule for each op on the way,
+    ``dh1[i]/dh0[j] = …``; the Jacobian is their product. Both are empty where there are too many.
+    """
+    nodes = [node for node in reaches(output) if node.active or node.op is None]
+    rules: dict[str, list[str]] = {}
+    for name, leaf in leaves.items():
+        formula = _diagonal(output, leaf, composition)
+        if formula is not None:
+            where = ", ".join(LETTERS[: len(leaf.shape)])
+            rules[name] = [f"J[{where}, {where}] = {formula}"]
+    if len(rules) == len(leaves):
+        return rules, {}
+    if len(nodes) > MOST_NODES:
+        return rules, {}
+    texts = Texts(graph, reaches(output))
+    for node in reaches(output):
+        texts.describe(node)
+        if node.active and node.op is not None and not node.op.moves:
+            texts.name(node)
+    for name, leaf in leaves.items():
+        if name not in rules:
+            rules[name] = _along(leaf, output, nodes, composition, texts)
+    return rules, dict(texts.definitions)
+
+
+def generic(name: str, shape: tuple[int, ...], out_shape: tuple[int, ...]) -> str:
+    """Return the entry of an array that broadcasts to entry ``[i, j, …]`` of the output: ``b[j]``, ``c[i, 0]``."""
+    if not shape:
+        return name
+    letters = LETTERS[len(out_shape) - len(shape) : len(out_shape)]
+    return f"{name}[{', '.join('0' if n == 1 != m else letter for letter, n, m in zip(letters, shape, out_shape[-len(shape) :], strict=True))}]"
+
+
+def _diagonal(output: Node, leaf: Node, composition: Composition) -> str | None:
+    """Return the formula of entry ``[i, i]`` of an elementwise program, None for any other."""
+    shape = output.shape
+    if leaf.shape != shape or not shape:
+        return None
+    entries: dict[int, Expr] = {}
+    nodes = reaches(output)
+    for node in nodes:
+        entry = _generic_entry(node, shape, entries)
+        if entry is None:
+            return None
+        entries[node.index] = entry
+    derivative: dict[int, Expr] = {output.index: s.number(1)}
+    for node in reversed(nodes):
+        outer = derivative.get(node.index)
+        if outer is None or node.op is None:
+            continue
+        for k, argument in enumerate(node.arguments):
+            parts = composition.locals.get((node.index, k))
+            if not parts or not isinstance(argument, Node) or np.any(parts[0].weight == 0):
+                continue
+            inner = outer * _local_formula(parts[0], node, entries)
+            derivative[argument.index] = derivative.get(argument.index, s.number(0)) + inner
+    found = derivative.get(leaf.index)
+    if found is None or size_of(found, LONGEST) >= LONGEST:
+        return None
+    try:
+        return formula_text(found)
+    except Unprintable:
+        return None
+
+
+def _generic_entry(node: Node, shape: tuple[int, ...], entries: Mapping[int, Expr]) -> Expr | None:
+    if node.op is None:
+        if len(node.shape) > len(shape):
+            return None
+        return s.symbol(generic(str(node.name), node.shape, shape))
+    if node.op.formula is None or (node.active and node.shape != shape):
+        return None
+    arguments = []
+    for argument in node.arguments:
+        if isinstance(argument, Node):
+            arguments.append(entries[argument.index])
+        elif np.size(argument) == 1:
+            arguments.append(s.number(float(np.reshape(argument, ()))))
+        else:
+            return None
+    found = s.as_expression(node.op.formula(s, *arguments, **node.static))
+    return found if size_of(found, LONGEST) < LONGEST else None
+
+
+def _local_formula(part: Local, node: Node, entries: Mapping[int, Expr]) -> Expr:
+    chosen = {}
+    for symbol, (slot, _) in zip(part.symbols, part.bound, strict=True):
+        if symbol in part.template.free_symbols:
+            argument = node if slot == -1 else node.arguments[slot]
+            chosen[symbol] = entries[argument.index] if isinstance(argument, Node) else s.number(float(np.reshape(argument, ())))
+    return part.template.xreplace(chosen)
+
+
+def _along(leaf: Node, output: Node, nodes: Sequence[Node], composition: Composition, texts: Texts) -> list[str]:
+    """Return a rule for each op between a leaf and the output, the output's first."""
+    reached = {leaf.index}
+    steps: list[tuple[Node, int]] = []
+    for node in nodes:
+        for k, argument in enumerate(node.arguments):
+            if isinstance(argument, Node) and argument.index in reached and (node.index, k) in composition.locals:
+                reached.add(node.index)
+                steps.append((node, k))
+    lines = [_rule(node, k, composition.locals[node.index, k], texts) for node, k in reversed(steps)]
+    chain = [texts.of(node) for node, k in reversed(steps) if node.op is not None and not node.op.moves]
+    single = len({node.index for node, _ in steps}) == len(steps) and len(chain) > 1
+    head = [f"J = {' @ '.join(f'd{a}/d{b}' for a, b in zip(chain, [*chain[1:], texts.of(leaf)], strict=True))}"] if single else []
+    return [*head, *(line for line in lines if line)]
+
+
+def _rule(node: Node, k: int, parts: list[Local], texts: Texts) -> str:
+    """Return the rule of one op by one argument, in index letters."""
+    op, argument = node.op, node.arguments[k]
+    assert op is not None  # noqa: S101
+    out, name = texts.of(node), texts.of(argument)
+    if op.moves:
+        return ""
+    if op.name in ("matmul", "einsum"):
+        return _product_rule(node, k, texts)
+    letters = LETTERS[: len(argument.shape)]
+    other = f"{name}[{', '.join(letters)}]" if letters else name
+    if op.formula is not None and parts:
+        return _elementwise_rule(node, k, parts[0], texts)
+    along = node.static.get("dim")
+    axes = along if isinstance(along, tuple) else tuple(range(len(argument.shape)))
+    kept = [letter for axis, letter in enumerate(letters) if axis not in axes]
+    whole = f"{out}[{', '.join(kept)}]" if kept else out
+    count = np.size(argument.value) // max(np.size(node.value), 1)
+    match op.name:
+        case "sum":
+            return f"d{whole}/d{other} = 1"
+        case "mean":
+            return f"d{whole}/d{other} = 1/{count}"
+        case "logsumexp":
+            return f"d{whole}/d{other} = exp({other} - {whole})"
+        case "norm" if node.static["p"] == 2:
+            return f"d{whole}/d{other} = {other}/{whole}"
+        case "softmax" if len(letters) == 1:
+            return f"d{out}[i]/d{name}[j] = {out}[i]*((i == j) - {out}[j])"
+        case "log_softmax" if len(letters) == 1:
+            return f"d{out}[i]/d{name}[j] = (i == j) - exp({out}[j])"
+        case "cumsum" if len(letters) == 1:
+            return f"d{out}[i]/d{name}[j] = 1 where j <= i, else 0"
+    return f"d{out}/d{name}: the derivative of {op.name}"
+
+
+def _product_rule(node: Node, k: int, texts: Texts) -> str:
+    values = tuple(value_of(a) for a in node.arguments)
+    assert node.op is not None  # noqa: S101
+    spec = node.static["spec"] if node.op.name == "einsum" else product_spec(*values)
+    inputs, out = spec.split("->")
+    letters = {letter: LETTERS[i] for i, letter in enumerate(dict.fromkeys(out + inputs.replace(",", "")))}
+
+    def entry(text: str, sub: str) -> str:
+        return f"{text}[{', '.join(letters[c] for c in sub)}]" if sub else text
+
+    subs = inputs.split(",")
+    factors = [entry(texts.argument(a)[0], sub) for j, (a, sub) in enumerate(zip(node.arguments, subs, strict=True)) if j != k]
+    left = entry(texts.of(node), out)
+    return f"d{left}/d{entry(texts.of(node.arguments[k]), subs[k])} = {'*'.join(factors) or '1'}"
+
+
+def _elementwise_rule(node: Node, k: int, part: Local, texts: Texts) -> str:
+    chosen = {}
+    for symbol, (slot, _) in zip(part.symbols, part.bound, strict=True):
+        argument = node if slot == -1 else node.arguments[slot]
+        if symbol not in part.template.free_symbols:
+            continue
+        text = texts.argument(argument)[0]
+        shape = np.shape(value_of(argument))
+        if not isinstance(argument, Node) and len(text) > 40:
+            text = "c"
+        chosen[symbol] = s.symbol(generic(text, shape, node.shape))
+    left = generic(texts.of(node), node.shape, node.shape)
+    right = generic(texts.of(node.arguments[k]), node.arguments[k].shape, node.shape)
+    try:
+        return f"d{left}/d{right} = {formula_text(part.template.xreplace(chosen))}"
+    except Unprintable:
+        return ""
