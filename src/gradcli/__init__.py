@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from gradcli.errors import Budget, GradcliError
-    from gradcli.explanation import Explanation, explain
     from gradcli.evaluation import Function
+    from gradcli.explanation import Explanation, explain
 
 __all__ = ["Budget", "Explanation", "Function", "GradcliError", "__version__", "explain", "function"]
 

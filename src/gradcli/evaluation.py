@@ -109,9 +109,7 @@ class Function:
 def gradients(run: Evaluation, seed: Array, names: Iterable[str]) -> dict[str, Array]:
     """Return the reverse-mode gradient by each of ``names``."""
     wanted = list(names)
-    return dict(
-        zip(wanted, backward(run.graph, run.output, seed, [run.leaves[name] for name in wanted]), strict=True)
-    )
+    return dict(zip(wanted, backward(run.graph, run.output, seed, [run.leaves[name] for name in wanted]), strict=True))
 
 
 def checked_inputs(program: Program, values: dict[str, Any]) -> dict[str, Array]:
@@ -139,7 +137,24 @@ def near_input(name: str, values: dict[str, Any]) -> str | None:
     return f"'{name}' is a function: call it, {name}(x)" if name in SPELLINGS else did_you_mean(name, values)
 
 
-RESERVED = {"v", "set", "wrt", "json", "format", "precision", "color", "ascii", "width", "strict", "debug", "help", "output", "file", "quiet", "budget"}
+RESERVED = {
+    "v",
+    "set",
+    "wrt",
+    "json",
+    "format",
+    "precision",
+    "color",
+    "ascii",
+    "width",
+    "strict",
+    "debug",
+    "help",
+    "output",
+    "file",
+    "quiet",
+    "budget",
+}
 """Names that are options of the command line, so that a variable of that name needs ``--set``."""
 
 

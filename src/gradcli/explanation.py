@@ -12,8 +12,8 @@ from gradcli.errors import Budget, GradcliError
 from gradcli.evaluation import Evaluation, Function, gradients
 from gradcli.graph import Node, reaches
 from gradcli.inputs import Cotangent, read_v
-from gradcli.notes import Note, about_disagreement, about_graph, about_jacobian, about_v
 from gradcli.language.program import compile_program
+from gradcli.notes import Note, about_disagreement, about_graph, about_jacobian, about_v
 from gradcli.ops.declare import Array, value_of
 from gradcli.reverse import cotangents
 
@@ -220,7 +220,9 @@ def explained(
     }
     backward = backward_calls(run, jacobians, seeds)
     agreement = compare(jacobians, backward, run.value)
-    notes = [note for seed, shape in zip(seeds, given, strict=True) for note in about_v(seed.source, shape, run.value.shape)]
+    notes = [
+        note for seed, shape in zip(seeds, given, strict=True) for note in about_v(seed.source, shape, run.value.shape)
+    ]
     notes += about_graph(run.output, run.leaves, names)
     if any(j.formulas is None and not j.rules and len(j.rows) for j in jacobians.values()):
         notes.append(Note("numeric-only", "The formula of J is too long to be read: J is given by its numbers alone."))
@@ -237,7 +239,10 @@ def explained(
             )
         )
     if not agreement.agree:
-        finite_j, finite_grad = (all(np.all(np.isfinite(getattr(call, which)[name])) for call in backward for name in names) for which in ("vjp", "grad"))
+        finite_j, finite_grad = (
+            all(np.all(np.isfinite(getattr(call, which)[name])) for call in backward for name in names)
+            for which in ("vjp", "grad")
+        )
         notes.append(about_disagreement(finite_j, finite_grad))
     return Explanation(
         program=function.place.text,

@@ -51,7 +51,9 @@ def missing_v(shape: tuple[int, ...]) -> GradcliError:
     size = math.prod(shape)
     message = f"y has shape {shape}, so a v of that shape is needed: backward() has no default for {size} outputs"
     if not 1 < size <= 8:
-        return GradcliError("missing-v", message, hint=f"--v 'ones({', '.join(map(str, shape))})' is the gradient of the sum")
+        return GradcliError(
+            "missing-v", message, hint=f"--v 'ones({', '.join(map(str, shape))})' is the gradient of the sum"
+        )
     rows = shape[:-1]
     ones, means = vector_text(shape[-1], "1"), vector_text(shape[-1], f"1/{size}")
     repeat = math.prod(rows)

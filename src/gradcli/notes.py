@@ -24,7 +24,7 @@ class Note:
 def about_v(source: str, given: tuple[int, ...], shape: tuple[int, ...]) -> list[Note]:
     """Say how a v was made to fit."""
     if source == "reshaped":
-        return [Note("v-reshaped", f"v was reshaped from {given} to {shape}, the shape of y; PyTorch needs the same shape.")]
+        return [Note("v-reshaped", f"v was reshaped from {given} to {shape}, the shape of y; PyTorch wants that.")]
     if source == "broadcast":
         return [
             Note(
@@ -78,7 +78,9 @@ def about_jacobian(name: str, columns_used: Any, shape: tuple[int, ...]) -> list
     idle = np.flatnonzero(~np.asarray(columns_used))
     if not len(idle) or len(idle) == len(columns_used):
         return []
-    shown = ", ".join(f"{name}{place_text(int(i), shape)}" for i in idle[:3]) + (f" and {len(idle) - 3} more" if len(idle) > 3 else "")
+    shown = ", ".join(f"{name}{place_text(int(i), shape)}" for i in idle[:3]) + (
+        f" and {len(idle) - 3} more" if len(idle) > 3 else ""
+    )
     return [Note("unused-input", f"y does not depend on {shown}.")]
 
 

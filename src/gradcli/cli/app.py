@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 from collections.abc import Sequence
@@ -34,7 +35,9 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def root(
-    version: Annotated[bool, typer.Option("-V", "--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("-V", "--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     """Explain y.backward(v): the Jacobian, the vector beside it, and the gradient that reverse mode leaves."""
     del version
@@ -65,7 +68,9 @@ def _run(words: list[str], env: Environment) -> int:
 
     as_json = wants_json(words)
     try:
-        code: Any = typer.main.get_command(app).main(words or ["--help"], prog_name="gradcli", standalone_mode=False, obj=env)
+        code: Any = typer.main.get_command(app).main(
+            words or ["--help"], prog_name="gradcli", standalone_mode=False, obj=env
+        )
     except GradcliError as error:
         report(env, error, as_json)
         return ExitStatus.USAGE
@@ -93,9 +98,11 @@ def _run(words: list[str], env: Environment) -> int:
 
 def wants_json(words: list[str]) -> bool:
     """Return whether an answer was asked for as JSON, also where the command line cannot be read otherwise."""
-    pairs = zip(words, words[1:], strict=False)
-    return "--json" in words or any(f"{flag}=json" in words for flag in ("--format", "-F")) or any(
-        first in ("--format", "-F") and second == "json" for first, second in pairs
+    pairs = itertools.pairwise(words)
+    return (
+        "--json" in words
+        or any(f"{flag}=json" in words for flag in ("--format", "-F"))
+        or any(first in ("--format", "-F") and second == "json" for first, second in pairs)
     )
 
 

@@ -52,7 +52,7 @@ def explain(
     raise typer.Exit(status_of(env, found.agreement.agree, found.agreement.finite, how.quiet))
 
 
-def explained(asked: Request):  # type: ignore[no-untyped-def]  # noqa: ANN201
+def explained(asked: Request):  # type: ignore[no-untyped-def]
     """Return the explanation of a request."""
     from gradcli.cli.request import with_v_place  # noqa: PLC0415
     from gradcli.errors import GradcliError  # noqa: PLC0415
@@ -60,7 +60,12 @@ def explained(asked: Request):  # type: ignore[no-untyped-def]  # noqa: ANN201
 
     try:
         return explain_program(
-            asked.program, calls=asked.calls, wrt=asked.wrt, strict=asked.strict, budget=asked.budget, inputs=asked.values
+            asked.program,
+            calls=asked.calls,
+            wrt=asked.wrt,
+            strict=asked.strict,
+            budget=asked.budget,
+            inputs=asked.values,
         )
     except GradcliError as error:
         raise with_v_place(error, asked.v_texts) from None
@@ -112,7 +117,9 @@ def grad(
 
 def functions(
     ctx: typer.Context,
-    name: str | None = typer.Argument(None, metavar="NAME", help="One function: its spellings and its derivative.", show_default=False),
+    name: str | None = typer.Argument(
+        None, metavar="NAME", help="One function: its spellings and its derivative.", show_default=False
+    ),
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> None:

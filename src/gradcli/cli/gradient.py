@@ -53,7 +53,7 @@ def bare(total: dict[str, Any]) -> str:
 def document(function: Function, run: Evaluation, seeds: list[Cotangent], total: dict[str, Any]) -> dict[str, Any]:
     """Return the JSON document of a gradient: that of an explanation without J."""
     source = seeds[0].source if len(seeds) == 1 else "accumulated"
-    v = seeds[0].shown if len(seeds) == 1 else sum(seed.seed for seed in seeds)
+    v = seeds[0].shown if len(seeds) == 1 else np.sum([seed.seed for seed in seeds], axis=0)
     return {
         "schema": 1,
         "version": __version__,

@@ -90,5 +90,3 @@ def one_line(text: str) -> str:
     """Return text from a stream without its final newline, lines as rows where it has several."""
     lines = [line for line in text.strip().splitlines() if line.strip()]
     return "".join(lines) if text.lstrip().startswith("[") else ";".join(lines)
-
-

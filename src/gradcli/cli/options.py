@@ -7,23 +7,43 @@ from typing import Annotated
 import typer
 
 Program = Annotated[
-    str | None, typer.Argument(metavar="PROGRAM", help="The function, such as 'x**2'; - reads it from standard input.", show_default=False)
+    str | None,
+    typer.Argument(
+        metavar="PROGRAM", help="The function, such as 'x**2'; - reads it from standard input.", show_default=False
+    ),
 ]
 SetValues = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Give a variable; --NAME VALUE is short for it.", show_default=False),
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="Give a variable; --NAME VALUE is short for it.", show_default=False
+    ),
 ]
 V = Annotated[
     list[str] | None,
-    typer.Option("--v", metavar="VALUE", help="The vector of y.backward(v), in the shape of y; again for another call.", show_default=False),
+    typer.Option(
+        "--v",
+        metavar="VALUE",
+        help="The vector of y.backward(v), in the shape of y; again for another call.",
+        show_default=False,
+    ),
 ]
 Wrt = Annotated[
-    str | None, typer.Option("--wrt", metavar="NAMES", help="Variables to differentiate, such as W,b; all by default.", show_default=False)
+    str | None,
+    typer.Option(
+        "--wrt", metavar="NAMES", help="Variables to differentiate, such as W,b; all by default.", show_default=False
+    ),
 ]
-File = Annotated[str | None, typer.Option("--file", "-f", metavar="FILE", help="Read the program from a file.", show_default=False)]
+File = Annotated[
+    str | None, typer.Option("--file", "-f", metavar="FILE", help="Read the program from a file.", show_default=False)
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document; short for --format json.")]
-Format = Annotated[str | None, typer.Option("--format", "-F", metavar="table|json|plain", help="How to print.", show_default=False)]
-Output = Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a .json or .txt file.", show_default=False)]
+Format = Annotated[
+    str | None, typer.Option("--format", "-F", metavar="table|json|plain", help="How to print.", show_default=False)
+]
+Output = Annotated[
+    str | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Write to a .json or .txt file.", show_default=False),
+]
 Precision = Annotated[int, typer.Option("--precision", metavar="N", help="Digits in tables, 1 to 17.")]
 Color = Annotated[str, typer.Option("--color", metavar="auto|always|never", help="When to colour.")]
 Ascii = Annotated[bool, typer.Option("--ascii", help="Print ASCII characters only.")]
@@ -33,5 +53,7 @@ Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing; the e
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an internal error.")]
 BudgetOption = Annotated[
     list[str] | None,
-    typer.Option("--budget", metavar="NAME=N", help="Raise or lower a bound, such as turns=1000000.", show_default=False),
+    typer.Option(
+        "--budget", metavar="NAME=N", help="Raise or lower a bound, such as turns=1000000.", show_default=False
+    ),
 ]

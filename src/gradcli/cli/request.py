@@ -50,13 +50,24 @@ def one_of(value: str, known: tuple[str, ...], option: str) -> str:
 
 
 def printing(
-    json: bool, format: str | None, output: str | None, precision: int, color: str, ascii_only: bool, width: int | None, quiet: bool  # noqa: A002
+    json: bool,
+    format: str | None,  # noqa: A002
+    output: str | None,
+    precision: int,
+    color: str,
+    ascii_only: bool,
+    width: int | None,
+    quiet: bool,
 ) -> Printing:
     """Return the checked options of printing."""
     suffix = None if output is None else next((s for s in SUFFIXES if output.lower().endswith(s)), None)
     if output is not None and suffix is None:
-        raise GradcliError("option", f"-o '{output[:80]}' has no known suffix", hint=f"it can end with {' or '.join(SUFFIXES)}")
-    chosen = "json" if json else one_of(format, FORMATS, "--format") if format else SUFFIXES[suffix] if suffix else "table"
+        raise GradcliError(
+            "option", f"-o '{output[:80]}' has no known suffix", hint=f"it can end with {' or '.join(SUFFIXES)}"
+        )
+    chosen = (
+        "json" if json else one_of(format, FORMATS, "--format") if format else SUFFIXES[suffix] if suffix else "table"
+    )
     if not 1 <= precision <= 17:
         raise GradcliError("option", f"--precision {precision} is not from 1 to 17")
     if width is not None and not 20 <= width <= 10_000:
@@ -72,7 +83,9 @@ def budget_from(items: list[str] | None) -> Budget:
         name, _, text = item.partition("=")
         number = text.replace("_", "").replace(",", "")
         if name not in known or not number.isdigit() or len(number) > 12 or int(number) < 1:
-            raise GradcliError("option", f"--budget '{item[:40]}' is not NAME=NUMBER", hint=f"names: {', '.join(sorted(known))}")
+            raise GradcliError(
+                "option", f"--budget '{item[:40]}' is not NAME=NUMBER", hint=f"names: {', '.join(sorted(known))}"
+            )
         budget = budget.changed(name, int(number))
     return budget
 

@@ -45,7 +45,12 @@ class VariableCommand(TyperCommand):
                 if not equals and (value.startswith("--") or not value):
                     return super().parse_args(ctx, [arg])
                 options += ["--set", f"{flag[2:]}={value}"]
-            elif arg.startswith("--") and flag[2:3] not in ("", "-", "+", "~", "(") and not flag[2:3].isdigit() and " " not in flag:
+            elif (
+                arg.startswith("--")
+                and flag[2:3] not in ("", "-", "+", "~", "(")
+                and not flag[2:3].isdigit()
+                and " " not in flag
+            ):
                 return super().parse_args(ctx, [arg])
             else:
                 operands.append(arg)

@@ -6,7 +6,7 @@ import ast
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -67,7 +67,7 @@ class Bound:
     several: bool
 
 
-@lru_cache(maxsize=None)
+@cache
 def parameters(function: Function) -> tuple[Parameter, ...]:
     """Return the parameters of a function, read from its builder's annotations."""
     found = list(inspect.signature(function.build).parameters.values())[1:]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,14 +11,12 @@ import numpy as np
 from gradcli.errors import GradcliError, Place, Span, over_budget
 from gradcli.language import runtime
 from gradcli.language.calls import bind, caller, refuse_ambiguous, resolve
+from gradcli.language.indexing import Registers, Run, index_items, index_parts, index_reader
+from gradcli.language.literals import REFUSED, bound_value, literal, refused
+from gradcli.language.members import ATTRIBUTES, special_call
 from gradcli.language.names import CONSTANTS, MODULES, dotted, near_function
 from gradcli.language.source import Spans
-from gradcli.ops import FUNCTIONS, OPS, SPELLINGS, Pair
-from gradcli.ops.declare import Op, value_of
-from gradcli.ops.shaping import TRANSPOSE
-
-Registers = list[Any]
-Run = Callable[[Registers], Any]
+from gradcli.ops import FUNCTIONS, OPS, SPELLINGS
 
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "add",
@@ -39,11 +36,6 @@ COMPARE: dict[type[ast.cmpop], str] = {
     ast.GtE: ">=",
     ast.Eq: "==",
     ast.NotEq: "!=",
-}
-REFUSED = {
-    ast.BitXor: ("'^' is not the power", "write **"),
-    ast.LShift: ("shifts are not part of the language", None),
-    ast.RShift: ("shifts are not part of the language", None),
 }
 
 
@@ -157,6 +149,10 @@ class Expressions:
                 return self._compare(node, registers)
             case ast.List() | ast.Tuple():
                 return self.emit(lambda regs: runtime.stack_items(regs[0], [regs[i] for i in registers]), node)
+        return self._emit_other(node, registers)
+
+    def _emit_other(self, node: ast.expr, registers: list[int]) -> int:
+        match node:
             case ast.Subscript():
                 return self._subscript(node, registers)
             case ast.Attribute():
@@ -165,7 +161,8 @@ class Expressions:
                 return self._call(node, registers)
             case ast.IfExp():
                 return self._choice(node)
-        return self._logic(node)  # type: ignore[arg-type]
+        assert isinstance(node, ast.BoolOp)  # noqa: S101
+        return self._logic(node)
 
     def _name(self, node: ast.Name) -> int:
         name = node.id
@@ -322,134 +319,3 @@ class Deeper:
 
     def __exit__(self, *_: object) -> None:
         self.compiler.level -= 1
-
-
-def bound_value(value: Any, name: str) -> Any:
-    """Return the value of a variable; raises ``unbound`` where no statement that ran assigned it."""
-    if value is runtime.UNBOUND:
-        raise GradcliError("unbound", f"'{name}' is used before it is assigned")
-    return value
-
-
-def literal(value: Any) -> Any:
-    """Return a constant of the program: integers stay exact up to 2**53, other numbers are double precision."""
-    if value is None or value is Ellipsis or isinstance(value, bool | str):
-        return value
-    if type(value) is int and abs(value) <= runtime.EXACT:
-        return value
-    if type(value) in (int, float):
-        try:
-            number = np.float64(value)
-        except OverflowError:
-            number = np.float64(np.inf)
-        if np.isfinite(number):
-            return number
-        raise GradcliError("number", "the number is too large for double precision (above 1.8e308)")
-    kind = "complex numbers" if isinstance(value, complex) else "bytes"
-    raise GradcliError("not-allowed", f"{kind} are not part of the language")
-
-
-def refused(node: ast.expr) -> GradcliError:
-    """Return the error for syntax that the language leaves out."""
-    names: dict[type[ast.AST], str] = {
-        ast.Lambda: "lambda",
-        ast.ListComp: "a comprehension",
-        ast.GeneratorExp: "a comprehension",
-        ast.SetComp: "a comprehension",
-        ast.DictComp: "a comprehension",
-        ast.Dict: "a dictionary",
-        ast.Set: "a set",
-        ast.JoinedStr: "a formatted string",
-        ast.NamedExpr: "':='",
-        ast.Starred: "a starred expression",
-        ast.Await: "await",
-        ast.Yield: "yield",
-        ast.YieldFrom: "yield",
-        ast.Slice: "a slice outside of [ ]",
-    }
-    what = names.get(type(node), "this")
-    return GradcliError("not-allowed", f"{what} is not part of the language", hint=None)
-
-
-def index_items(node: ast.Subscript) -> list[ast.expr]:
-    """Return the parts of an index, one for each axis."""
-    return list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
-
-
-def index_parts(item: ast.expr) -> list[ast.expr]:
-    """Return the expressions inside one part of an index."""
-    if isinstance(item, ast.Slice):
-        return [part for part in (item.lower, item.upper, item.step) if part is not None]
-    if isinstance(item, ast.List):
-        return list(item.elts)
-    return [item]
-
-
-def index_reader(item: ast.expr, registers: list[int]) -> Run:
-    """Return what reads one part of an index from the registers."""
-    if isinstance(item, ast.Slice):
-        present = [part is not None for part in (item.lower, item.upper, item.step)]
-
-        def read_slice(regs: Registers) -> slice:
-            values = iter([runtime.slice_bound(regs[i]) for i in registers])
-            return slice(*[next(values) if there else None for there in present])
-
-        return read_slice
-    if isinstance(item, ast.List):
-        return lambda regs: runtime.index_list([regs[i] for i in registers])
-    return lambda regs: regs[registers[0]]
-
-
-def transposed(f: Any, value: Any) -> Any:
-    """Return ``x.T``."""
-    x = runtime.as_tensor(value)
-    return f(TRANSPOSE, x, dims=tuple(reversed(range(x.ndim))))
-
-
-ATTRIBUTES: dict[str, Callable[[Any, Any], Any]] = {
-    "T": transposed,
-    "mT": transposed,
-    "shape": lambda f, value: runtime.as_tensor(value).shape,
-    "ndim": lambda f, value: runtime.as_tensor(value).ndim,
-    "size": lambda f, value: int(value_of(runtime.as_tensor(value)).size),
-    "values": lambda f, value: runtime.as_tensor(value),
-    "indices": lambda f, value: value.indices if isinstance(value, Pair) else runtime.as_tensor(value),
-}
-
-
-def size_of(value: Any, dim: Any = None) -> Any:
-    """Return PyTorch's ``x.size()`` or ``x.size(dim)``."""
-    shape = runtime.as_tensor(value).shape
-    return shape if dim is None else runtime.subscript(None, shape, [dim], single=True)  # type: ignore[arg-type]
-
-
-def length_of(value: Any) -> int:
-    """Return ``len(x)``."""
-    shape = runtime.as_tensor(value).shape
-    if not shape:
-        raise GradcliError("type", "len of a scalar")
-    return int(shape[0])
-
-
-SPECIAL_METHODS: dict[str, tuple[Callable[..., Any], int]] = {
-    "size": (size_of, 1),
-    "dim": (lambda value: runtime.as_tensor(value).ndim, 0),
-    "numel": (lambda value: int(value_of(runtime.as_tensor(value)).size), 0),
-}
-
-
-def special_call(node: ast.Call, variables: Any) -> tuple[Callable[..., Any], ast.expr | None] | None:
-    """Return the reader and receiver of a call that gives a length and not an array."""
-    if node.keywords:
-        return None
-    func = node.func
-    if isinstance(func, ast.Name) and func.id == "len" and "len" not in variables and len(node.args) == 1:
-        return length_of, None
-    if isinstance(func, ast.Attribute) and func.attr in SPECIAL_METHODS:
-        read, most = SPECIAL_METHODS[func.attr]
-        if len(node.args) <= most:
-            return read, func.value
-    return None
-
-
-__all__ = ["Block", "Expressions", "Op", "Registers", "Step", "execute"]

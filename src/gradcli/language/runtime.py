@@ -12,7 +12,8 @@ from gradcli.errors import GradcliError
 from gradcli.graph import Graph, Node
 from gradcli.ops import OPS, Pair
 from gradcli.ops.declare import Op, value_of
-from gradcli.ops.shaping import INDEX, STACK
+from gradcli.ops.joining import STACK
+from gradcli.ops.shaping import INDEX
 
 EXACT = 2**53
 """Integers up to here are exact in double precision; larger results become floats."""

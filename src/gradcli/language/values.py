@@ -101,16 +101,20 @@ def _constant(text: str, span: Span, budget: Budget) -> Array:
     piece = text[slice(*span)]
     lead = span[0] + len(piece) - len(piece.lstrip())
     try:
-        program = compile_program(piece.strip(), budget)
-        if program.inputs:
-            name, where = next(iter(program.inputs.items()))
-            raise GradcliError("value", f"'{name}' is not a number", span=where, hint=WAYS)
-        _, output, _ = program.evaluate({}, frozenset())
+        output = _constant_value(piece.strip(), budget)
     except GradcliError as error:
         error.place = None
         error.span = span if error.span is None else (lead + error.span[0], lead + error.span[1])
         raise
     return _finite(np.asarray(output)[()], span)
+
+
+def _constant_value(text: str, budget: Budget) -> Any:
+    program = compile_program(text, budget)
+    if program.inputs:
+        name, where = next(iter(program.inputs.items()))
+        raise GradcliError("value", f"'{name}' is not a number", span=where, hint=WAYS)
+    return program.evaluate({}, frozenset())[1]
 
 
 def _is_json(text: str) -> bool:
@@ -131,7 +135,9 @@ def read_json(text: str) -> Array:
     try:
         data = json.loads(text, parse_constant=refuse, parse_int=number, parse_float=number)
     except json.JSONDecodeError as error:
-        raise GradcliError("value", f"this is not JSON: {error.msg.lower()}", span=(error.pos, error.pos + 1), hint=WAYS) from None
+        raise GradcliError(
+            "value", f"this is not JSON: {error.msg.lower()}", span=(error.pos, error.pos + 1), hint=WAYS
+        ) from None
     except RecursionError:
         raise GradcliError("value", "the lists are nested too deeply") from None
     return array_of(data)

@@ -3,13 +3,16 @@
 from gradcli.ops import (
     arithmetic,
     elementwise,
+    joining,
     linear_algebra,
     making,
+    matrices,
     neural,
     piecewise,
     reductions,
     selection,
     shaping,
+    spread,
 )
 from gradcli.ops.declare import FUNCTIONS, METHODS, OPS, SPELLINGS, Function, Op, Pair
 
@@ -23,11 +26,14 @@ __all__ = [
     "Pair",
     "arithmetic",
     "elementwise",
+    "joining",
     "linear_algebra",
     "making",
+    "matrices",
     "neural",
     "piecewise",
     "reductions",
     "selection",
     "shaping",
+    "spread",
 ]

@@ -50,10 +50,10 @@ COMPARISONS = {
     "==": np.equal,
     "!=": np.not_equal,
 }
-LOGIC = {"&": np.logical_and, "|": np.logical_or, "^": np.logical_xor}
+LOGIC = {"&": (np.logical_and, 50), "|": (np.logical_or, 40)}
 
 for _symbol, _ufunc in COMPARISONS.items():
     declare(Op(_symbol, _ufunc, (None, None), local=no_links, text=f"{{}} {_symbol} {{}}", precedence=30))
-for _symbol, _ufunc, _rank in (("&", np.logical_and, 50), ("|", np.logical_or, 40)):
-    declare(Op(_symbol, _ufunc, (None, None), local=no_links, text=f"{{}} {_symbol} {{}}", precedence=_rank))
+for _symbol, (_logic, _rank) in LOGIC.items():
+    declare(Op(_symbol, _logic, (None, None), local=no_links, text=f"{{}} {_symbol} {{}}", precedence=_rank))
 INVERT = declare(Op("~", np.logical_not, (None,), local=no_links, text="~{}", precedence=80))

@@ -37,8 +37,8 @@ def read_axes(dim: Any, ndim: int) -> Axes:
     return axes if ndim else ()
 
 
-def restore(g: Any, x: Any, axes: Axes, keepdim: bool) -> Any:
-    """Return ``g`` with the reduced axes of ``x`` put back with length 1."""
+def restore(g: Any, axes: Axes, keepdim: bool) -> Any:
+    """Return a reduced array with its reduced axes put back with length 1."""
     return g if keepdim or not axes else np.expand_dims(g, axes)
 
 

@@ -109,7 +109,8 @@ class Op:
 class Apply(Protocol):
     """Applies an op to values of a program and returns the value of the result."""
 
-    def __call__(self, op: Op, *arguments: Any, **static: Any) -> Any: ...
+    def __call__(self, op: Op, *arguments: Any, **static: Any) -> Any:
+        """Return the value of ``op`` at the arguments."""
 
     def charge(self, elements: int) -> None:
         """Refuse an array of so many elements, before it is made, if it would pass the budget."""
@@ -220,7 +221,16 @@ def elementwise(
 ) -> Op:
     """Declare an op of one or more arguments that works entry by entry: one vjp an argument, then the formula."""
     *vjps, formula = rules
-    op = declare(Op(name, forward, tuple(vjps), local=elementwise_local(formula, options.get("zero_at")), formula=formula, **options))
+    op = declare(
+        Op(
+            name,
+            forward,
+            tuple(vjps),
+            local=elementwise_local(formula, options.get("zero_at")),
+            formula=formula,
+            **options,
+        )
+    )
     if of:
         function(f"{name} {also}", of, family, op=op)(BUILDERS[len(vjps)](op, doc))
     return op

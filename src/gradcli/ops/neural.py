@@ -12,8 +12,9 @@ from gradcli.ops.axes import one_axis
 from gradcli.ops.declare import OPS, Apply, Explicit, Links, Op, Static, Tensor, declare, function, value_of
 from gradcli.ops.linear_algebra import MATMUL, require_product
 from gradcli.ops.piecewise import ABS, CLAMP_MIN, SOFTPLUS, WHERE
-from gradcli.ops.reductions import MEAN, SUM, VAR, all_entries, logsumexp
+from gradcli.ops.reductions import MEAN, SUM, all_entries, logsumexp
 from gradcli.ops.shaping import INDEX, RESHAPE, TRANSPOSE
+from gradcli.ops.spread import VAR
 
 
 def softmax(x: Any, dim: int) -> Any:

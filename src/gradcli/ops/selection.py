@@ -11,19 +11,19 @@ from gradcli.ops.arithmetic import MAXIMUM, MINIMUM
 from gradcli.ops.axes import Axes, group_rows, one_axis, read_axes, require_entries, restore
 from gradcli.ops.declare import Apply, Kink, Links, Op, Pair, Static, Tensor, declare, function, no_links, value_of
 from gradcli.ops.reductions import MEAN, all_entries
-from gradcli.ops.shaping import INDEX
+from gradcli.ops.shaping import INDEX, RESHAPE
 
 
 def shares(y: Any, x: Any, dim: Axes, keepdim: bool) -> Any:
     """Return the share of each entry in the extreme value: 1 for a single one, 1/k for each of k equal ones."""
-    hit = np.asarray(x == restore(y, x, dim, keepdim), dtype=np.float64)
+    hit = np.asarray(x == restore(y, dim, keepdim), dtype=np.float64)
     return hit / np.sum(hit, axis=dim, keepdims=True)
 
 
 def extreme_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool) -> Any:
     """Return g shared evenly among the entries that are the extreme."""
     part = shares(y, x, dim, keepdim)
-    return np.where(part > 0, restore(g, x, dim, keepdim) * part, 0.0)
+    return np.where(part > 0, restore(g, dim, keepdim) * part, 0.0)
 
 
 def extreme_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
@@ -42,8 +42,7 @@ def many(reduce: Any) -> Any:
 def pick_indices(x: Any, kind: str, dim: int, descending: bool = False) -> Any:
     """Return along ``dim`` the positions that the op called ``kind`` picks, ``dim`` kept."""
     if kind == "sort":
-        order = np.argsort(-x if descending else x, axis=dim, kind="stable")
-        return order
+        return np.argsort(-x if descending else x, axis=dim, kind="stable")
     if kind == "median":
         order = np.argsort(x, axis=dim, kind="stable")
         return np.take(order, [(np.shape(x)[dim] - 1) // 2], axis=dim)
@@ -72,7 +71,7 @@ def pick_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[st
     return [Links(all_entries(out), np.ravel(np.take_along_axis(index, where, axis=static["dim"])))]
 
 
-def middle(x: Any, dim: Axes, keepdim: bool) -> Any:
+def middle(x: Any, dim: Axes, keepdim: bool) -> Any:  # noqa: ARG001
     """Return the lower median of all entries."""
     flat = np.sort(np.ravel(x))
     return np.reshape(flat[(len(flat) - 1) // 2], (1,) * np.ndim(x) if keepdim else ())[()]

@@ -13,7 +13,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.axes import one_axis, read_axes
-from gradcli.ops.declare import Apply, Array, Links, Op, Static, Tensor, Tensors, declare, function
+from gradcli.ops.declare import Apply, Array, Links, Op, Static, Tensor, declare, function
 
 
 def numbered(values: tuple[Any, ...], argument: int) -> list[Array]:
@@ -87,27 +87,6 @@ def put_vjp_base(g: Any, y: Any, x: Any, value: Any, *, key: Any) -> Any:
     return back
 
 
-def stack(*values: Any, dim: int) -> Any:
-    """Return the arguments along a new axis."""
-    return np.stack(values, axis=dim)
-
-
-def cat(*values: Any, dim: int) -> Any:
-    """Return the arguments joined along an axis."""
-    return np.concatenate(values, axis=dim)
-
-
-def cat_vjp(k: int) -> Any:
-    """Return the vjp of argument k of cat: its own stretch of g."""
-
-    def vjp(g: Any, y: Any, *values: Any, dim: int) -> Any:
-        del y
-        start = sum(np.shape(x)[dim] for x in values[:k])
-        return np.take(g, np.arange(start, start + np.shape(values[k])[dim]), axis=dim)
-
-    return vjp
-
-
 def diagonal_matrix(x: Any, *, k: int) -> Any:
     """Return the matrix with x on its k-th diagonal, or the k-th diagonal of a matrix."""
     return np.diag(x, k)
@@ -126,8 +105,6 @@ DIAG      = mover("diag",      diagonal_matrix, size=lambda x, k: (np.size(x) + 
 TRIL      = mover("tril",      lambda x, *, k: np.tril(x, k),                       lambda g, y, x, *, k: np.tril(g, k))
 TRIU      = mover("triu",      lambda x, *, k: np.triu(x, k),                       lambda g, y, x, *, k: np.triu(g, k))
 CLONE     = mover("clone",     lambda x: np.array(x)[()],                           lambda g, y, x: g)
-STACK     = joined("stack", stack, lambda k: lambda g, y, *values, dim: np.take(g, k, axis=dim))
-CAT       = joined("cat",   cat,   cat_vjp)
 PUT       = joined("put",   put,   (put_vjp_base, lambda g, y, x, value, *, key: g[key]))
 # fmt: on
 
@@ -309,29 +286,6 @@ def build_tril(f: Apply, x: Tensor, diagonal: Static = 0) -> Any:
 def build_triu(f: Apply, x: Tensor, diagonal: Static = 0) -> Any:
     """the matrix with zeros below the diagonal"""
     return triangle(TRIU, f, x, diagonal)
-
-
-@function("stack", "tn", "shaping", op=STACK)
-def build_stack(f: Apply, tensors: Tensors, dim: Static = 0) -> Any:
-    """arrays of one shape along a new axis"""
-    shapes = [x.shape for x in tensors]
-    if not shapes or any(shape != shapes[0] for shape in shapes):
-        raise GradcliError("shape", f"stack needs arrays of one shape, not {', '.join(map(str, shapes)) or 'none'}")
-    return f(STACK, *tensors, dim=one_axis(dim, len(shapes[0]) + 1))
-
-
-@function("cat concatenate concat", "tn", "shaping", op=CAT)
-def build_cat(f: Apply, tensors: Tensors, dim: Static = 0) -> Any:
-    """arrays joined along an axis"""
-    shapes = [x.shape for x in tensors]
-    if not shapes or not shapes[0]:
-        raise GradcliError("shape", "cat needs arrays with at least one axis", hint="use stack for scalars")
-    axis = one_axis(dim, len(shapes[0]))
-    if len({(*shape[:axis], *shape[axis + 1 :], len(shape)) for shape in shapes}) > 1:
-        raise GradcliError(
-            "shape", f"cat along dim={axis} needs equal other lengths, not {', '.join(map(str, shapes))}"
-        )
-    return f(CAT, *tensors, dim=axis)
 
 
 @function("clone copy", "tn.", "shaping", op=CLONE)

@@ -31,7 +31,9 @@ def window(line: str, column: int, length: int) -> tuple[str, int, int]:
 
 def escaped(line: str, column: int, length: int) -> tuple[str, int, int]:
     """Return a line with what cannot be printed escaped, and the place moved along."""
-    head, middle, tail = (inert(part, keep="") for part in (line[:column], line[column : column + length], line[column + length :]))
+    head, middle, tail = (
+        inert(part, keep="") for part in (line[:column], line[column : column + length], line[column + length :])
+    )
     return head + middle + tail, len(head), max(len(middle), 1)
 
 

@@ -21,5 +21,18 @@ class Glyphs:
     unicode: bool
 
 
-UNICODE = Glyphs(zero="·", times="·", partial="∂", product="vᵀ·J", check="✓", cross="✗", down="⋮", dots="…", by="×", unicode=True)
-ASCII = Glyphs(zero=".", times="*", partial="d", product="v*J", check="ok", cross="NOT EQUAL", down=":", dots="...", by="x", unicode=False)
+UNICODE = Glyphs(
+    zero="·", times="·", partial="∂", product="vᵀ·J", check="✓", cross="✗", down="⋮", dots="…", by="×", unicode=True
+)
+ASCII = Glyphs(
+    zero=".",
+    times="*",
+    partial="d",
+    product="v*J",
+    check="ok",
+    cross="NOT EQUAL",
+    down=":",
+    dots="...",
+    by="x",
+    unicode=False,
+)

@@ -48,7 +48,9 @@ def grid(jacobian: Jacobian, name: str, width: int, precision: int, glyphs: Glyp
     """Return the widest grid that fits: with formulas if it can be, else numbers, else with a gap in its middle."""
     count, wide = jacobian.matrix_shape
     rows = ends(count, MOST_ROWS if count <= MOST_ROWS else 6)
-    headings = [f"{glyphs.partial}/{glyphs.partial}{name}{place_text(j, jacobian.input_shape)}" for j in range(min(wide, 400))]
+    headings = [
+        f"{glyphs.partial}/{glyphs.partial}{name}{place_text(j, jacobian.input_shape)}" for j in range(min(wide, 400))
+    ]
     for formulas in (True, False):
         if formulas and jacobian.formulas is None:
             continue
@@ -88,5 +90,10 @@ def total_width(
     cells: dict[tuple[int, int], str], rows: list[int | None], columns: list[int | None], headings: list[str]
 ) -> int:
     """Return the columns of the screen that a grid takes, without the labels and v."""
-    widths = [3 if j is None else max(len(headings[j]), max((len(cells.get((i, j), "")) for i in rows if i is not None), default=0)) for j in columns]
+    widths = [
+        3
+        if j is None
+        else max(len(headings[j]), max((len(cells.get((i, j), "")) for i in rows if i is not None), default=0))
+        for j in columns
+    ]
     return sum(widths) + GAP * len(widths)

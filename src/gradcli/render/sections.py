@@ -46,7 +46,12 @@ def forward_lines(found: Explanation, layout: Layout) -> list[str]:
     flat = np.ravel(found.output)
     for position, formula in enumerate(formulas):
         label = f"{found.name}{place_text(position, found.output.shape)}"
-        lines.append(chain([f"{label}", formula, put_in(formula, found, precision), short(flat[position], precision)], layout.width - 4))
+        lines.append(
+            chain(
+                [f"{label}", formula, put_in(formula, found, precision), short(flat[position], precision)],
+                layout.width - 4,
+            )
+        )
     return lines
 
 
@@ -100,7 +105,9 @@ def sum_lines(found: Explanation, layout: Layout) -> list[str]:
             chosen = np.flatnonzero(jacobian.columns == j)
             if not 0 < len(chosen) <= MOST_TERMS:
                 continue
-            terms = [f"{signed(seed[jacobian.rows[k]], layout)}{times}{signed(jacobian.values[k], layout)}" for k in chosen]
+            terms = [
+                f"{signed(seed[jacobian.rows[k]], layout)}{times}{signed(jacobian.values[k], layout)}" for k in chosen
+            ]
             label = f"{name}.grad{place_text(j, jacobian.input_shape)}"
             lines.append(f"{label} = {' + '.join(terms)} = {short(flat[j], layout.precision)}")
     return lines if len(lines) <= MOST_LINES else []
@@ -140,7 +147,9 @@ def calls_lines(found: Explanation, layout: Layout) -> list[str]:
     for number, call in enumerate(found.backward, 1):
         for name in found.differentiated:
             added, total = (array_text(part[name], layout.precision) for part in (call.grad, call.accumulated))
-            lines.append(f"{number}. v = {array_text(call.v.shown, layout.precision)}   adds {added}   {name}.grad = {total}")
+            lines.append(
+                f"{number}. v = {array_text(call.v.shown, layout.precision)}   adds {added}   {name}.grad = {total}"
+            )
     return lines
 
 
@@ -157,7 +166,10 @@ def v_lines(found: Explanation, layout: Layout) -> list[str]:
     ones = [(name, j.vjp(np.ones(found.output.shape))[0]) for name, j in found.jacobian.items()]
     first = [(name, row(j.vjp, found.output)) for name, j in found.jacobian.items()]
     size = seed.size
-    for text, hot, grads in ((f"ones, the gradient of {found.name}.sum(),", np.ones(size), ones), ("one-hot, row 0 of J,", np.eye(size)[0], first)):
+    for text, hot, grads in (
+        (f"ones, the gradient of {found.name}.sum(),", np.ones(size), ones),
+        ("one-hot, row 0 of J,", np.eye(size)[0], first),
+    ):
         if np.array_equal(hot, seed):
             lines.append(f"This v is {text.rstrip(',')}.")
             continue

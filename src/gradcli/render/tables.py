@@ -72,7 +72,9 @@ def lines(title: str | None, body: Iterable[str], width: int) -> Text:
 
 def fold(line: str, indent: str, width: int) -> list[str]:
     """Return a line in pieces of at most ``width`` columns, those after the first indented further."""
-    return textwrap.wrap(line, width, initial_indent=indent, subsequent_indent=indent + "    ", break_on_hyphens=False) or [""]
+    return textwrap.wrap(
+        line, width, initial_indent=indent, subsequent_indent=indent + "    ", break_on_hyphens=False
+    ) or [""]
 
 
 def jacobian_part(found: Explanation, name: str, jacobian: Jacobian, layout: Layout) -> list[RenderableType]:
@@ -88,7 +90,9 @@ def jacobian_part(found: Explanation, name: str, jacobian: Jacobian, layout: Lay
     shown = grid(jacobian, name, layout.width - labels - 4, layout.precision, glyphs)
     parts: list[RenderableType] = [lines(head, [*flat, *definition_hint(jacobian, shown, layout), ""], layout.width)]
     parts.append(jacobian_table(found, name, jacobian, shown, layout))
-    parts.append(Text(f"   {verdict(found, name, layout)}", style="bold green" if found.agreement.agree else "bold red"))
+    parts.append(
+        Text(f"   {verdict(found, name, layout)}", style="bold green" if found.agreement.agree else "bold red")
+    )
     return parts
 
 
@@ -106,8 +110,10 @@ def definition_hint(jacobian: Jacobian, shown: Grid, layout: Layout) -> list[str
     if jacobian.formulas is None:
         more = [f"and {len(jacobian.rules) - 12} more, in --json"] if len(jacobian.rules) > 12 else []
         return [*jacobian.rules[:12], *more]
-    most = 8 if len(jacobian.rows) > 8 else len(jacobian.rows)
-    shown_entries = zip(jacobian.rows[:most], jacobian.columns[:most], jacobian.values[:most], jacobian.formulas[:most], strict=True)
+    most = min(len(jacobian.rows), 8)
+    shown_entries = zip(
+        jacobian.rows[:most], jacobian.columns[:most], jacobian.values[:most], jacobian.formulas[:most], strict=True
+    )
     first = [
         chain([f"J[{i},{j}] = {text}", short(float(value), layout.precision)], layout.width - 4)
         for i, j, value, text in shown_entries
@@ -119,12 +125,18 @@ def definition_hint(jacobian: Jacobian, shown: Grid, layout: Layout) -> list[str
 def jacobian_table(found: Explanation, name: str, jacobian: Jacobian, shown: Grid, layout: Layout) -> Table:
     """Return the grid with v on its left and the two products below."""
     glyphs, precision = layout.glyphs, layout.precision
-    table = Table(box=box.SIMPLE_HEAD if glyphs.unicode else box.ASCII_DOUBLE_HEAD, show_edge=False, padding=(0, 1), pad_edge=True)
+    table = Table(
+        box=box.SIMPLE_HEAD if glyphs.unicode else box.ASCII_DOUBLE_HEAD, show_edge=False, padding=(0, 1), pad_edge=True
+    )
     table.add_column("", no_wrap=True)
     several = len(found.backward) > 1
     table.add_column("v" if not several else "v, total", justify="right", style="cyan", no_wrap=True)
     for j in shown.columns:
-        heading = glyphs.dots if j is None else f"{glyphs.partial}/{glyphs.partial}{name}{place_text(j, jacobian.input_shape)}"
+        heading = (
+            glyphs.dots
+            if j is None
+            else f"{glyphs.partial}/{glyphs.partial}{name}{place_text(j, jacobian.input_shape)}"
+        )
         table.add_column(Text(heading), justify="left", overflow="fold")
     seeds = np.ravel(sum(call.v.seed for call in found.backward))
     for i in shown.rows:

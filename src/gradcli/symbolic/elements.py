@@ -128,7 +128,9 @@ class Elements:
         for argument in node.arguments:
             entries = self.of(argument).reshape(np.shape(value_of(argument)))
             columns.append(np.broadcast_to(entries, np.shape(node.value)).ravel())
-        return as_objects([s.as_expression(op.formula(s, *(c[i] for c in columns), **node.static)) for i in range(count)])
+        return as_objects(
+            [s.as_expression(op.formula(s, *(c[i] for c in columns), **node.static)) for i in range(count)]
+        )
 
     def _grouped(self, node: Node, count: int, start: Any, join: Any) -> Any:
         """Fold the entries of each group, taken in flat order."""

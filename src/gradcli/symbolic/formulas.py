@@ -15,8 +15,8 @@ from gradcli.symbolic import functions as s
 from gradcli.symbolic.elements import Elements, as_objects
 from gradcli.symbolic.jacobian import Composition
 from gradcli.symbolic.local import Local
-from gradcli.symbolic.rules import index_rules
 from gradcli.symbolic.printing import Unprintable, formula_text, size_of
+from gradcli.symbolic.rules import index_rules
 from gradcli.symbolic.sparse import Sparse, gathered, identity, product
 from gradcli.symbolic.texts import Texts, nested, place_text
 
@@ -99,17 +99,27 @@ class _Derivation:
         for name, leaf in leaves.items():
             numeric, found = self.composition.of[leaf.index], jacobians.get(leaf.index)
             entries = self._aligned(numeric, found)
-            text[name] = [shortest(entry) if len(entries) <= MOST_FACTORED else formula_text(entry) for entry in entries]
+            text[name] = [
+                shortest(entry) if len(entries) <= MOST_FACTORED else formula_text(entry) for entry in entries
+            ]
         shown = [formula_text(entry) for entry in self.elements.entries[self.output.index]]
-        return renumbered(Formulas(shown, text, self._used([*shown, *(entry for entries in text.values() for entry in entries)])))
+        return renumbered(
+            Formulas(shown, text, self._used([*shown, *(entry for entries in text.values() for entry in entries)]))
+        )
 
     @staticmethod
     def _aligned(numeric: Sparse, found: Sparse | None) -> list[Any]:
         """Return the formulas in the places of the numbers: a place may lack a formula where weights are 0."""
         if found is None:
             return [s.number(0)] * len(numeric.rows)
-        places = {place: entry for *place_, entry in zip(found.rows, found.columns, found.values, strict=True) for place in [tuple(place_)]}
-        return [places.get((row, column), s.number(0)) for row, column in zip(numeric.rows, numeric.columns, strict=True)]
+        places = {
+            place: entry
+            for *place_, entry in zip(found.rows, found.columns, found.values, strict=True)
+            for place in [tuple(place_)]
+        }
+        return [
+            places.get((row, column), s.number(0)) for row, column in zip(numeric.rows, numeric.columns, strict=True)
+        ]
 
     def _compose(self) -> dict[int, Sparse]:
         size = int(np.size(self.output.value))

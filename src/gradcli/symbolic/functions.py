@@ -9,8 +9,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sympy import Expr, Float, Function, Integer, Mul, Pow, Rational, Symbol, pi
-from sympy import acos, acosh, asin, asinh, atan, atanh, cos, cosh, erf, exp, log, sin, sinh, sqrt, tan
+from sympy import (
+    Expr,
+    Float,
+    Function,
+    Integer,
+    Mul,
+    Pow,
+    Rational,
+    Symbol,
+    acos,
+    acosh,
+    asin,
+    asinh,
+    atan,
+    atanh,
+    cos,
+    cosh,
+    erf,
+    exp,
+    log,
+    pi,
+    sin,
+    sinh,
+    sqrt,
+    tan,
+)
 
 HALF = Rational(1, 2)
 
@@ -52,38 +76,38 @@ def own(name: str, rules: Any) -> Any:
 
 
 # fmt: off
-where_gt  = own("where_gt",  lambda x, y, a, b: (Integer(0), Integer(0), where_gt(x, y, Integer(1), Integer(0)), where_gt(x, y, Integer(0), Integer(1))))
-where_ge  = own("where_ge",  lambda x, y, a, b: (Integer(0), Integer(0), where_ge(x, y, Integer(1), Integer(0)), where_ge(x, y, Integer(0), Integer(1))))
-sign      = own("sign",      lambda x: (Integer(0),))
-floor     = own("floor",     lambda x: (Integer(0),))
-heaviside = own("heaviside", lambda x, half: (Integer(0), Integer(0)))
-abs       = own("abs",       lambda x: (sign(x),))  # noqa: A001
-sigmoid   = own("sigmoid",   lambda x: (sigmoid(x) * (1 - sigmoid(x)),))
-tanh      = own("tanh",      lambda x: (1 / cosh(x) ** 2,))
-relu      = own("relu",      lambda x: (where_gt(x, 0, 1, 0),))
-expm1     = own("expm1",     lambda x: (exp(x),))
-exp2      = own("exp2",      lambda x: (exp2(x) * log(2),))
-log2      = own("log2",      lambda x: (1 / (x * log(2)),))
-log10     = own("log10",     lambda x: (1 / (x * log(10)),))
-log1p     = own("log1p",     lambda x: (1 / (1 + x),))
-rsqrt     = own("rsqrt",     lambda x: (-rsqrt(x) ** 3 / 2,))
-cbrt      = own("cbrt",      lambda x: (1 / (3 * cbrt(x) ** 2),))
-sinc      = own("sinc",      lambda x: (cos(pi * x) / x - sin(pi * x) / (pi * x**2),))
-logsigmoid = own("logsigmoid", lambda x: (sigmoid(-x),))
-gelu      = own("gelu",      lambda x: ((1 + erf(x / sqrt(2))) / 2 + x * exp(-(x**2) / 2) / sqrt(2 * pi),))
-gelu_tanh = own("gelu_tanh", lambda x: (HALF + tanh(_bend(x)) / 2 + x * _bend(x).diff(x) / (2 * cosh(_bend(x)) ** 2),))
-maximum   = own("maximum",   lambda a, b: (heaviside(a - b, HALF), heaviside(b - a, HALF)))
-minimum   = own("minimum",   lambda a, b: (heaviside(b - a, HALF), heaviside(a - b, HALF)))
-clamp_min = own("clamp_min", lambda x, low: (where_ge(x, low, 1, 0), where_ge(x, low, 0, 1)))
-clamp_max = own("clamp_max", lambda x, high: (where_ge(high, x, 1, 0), where_ge(high, x, 0, 1)))
-remainder = own("remainder", lambda a, b: (Integer(1), -floor(a / b)))
-hypot     = own("hypot",     lambda x, y: (x / hypot(x, y), y / hypot(x, y)))
-atan2     = own("atan2",     lambda y, x: (x / (x**2 + y**2), -y / (x**2 + y**2)))
-xlogy     = own("xlogy",     lambda x, y: (log(y), x / y))
-logaddexp = own("logaddexp", lambda a, b: (sigmoid(a - b), sigmoid(b - a)))
-leaky_relu_ = own("leaky_relu", lambda x, slope: (where_gt(x, 0, 1, slope), where_gt(x, 0, 0, x)))
-elu_      = own("elu",       lambda x, alpha: (where_gt(x, 0, 1, alpha * exp(x)), where_gt(x, 0, 0, expm1(x))))
-softplus_ = own("softplus",  lambda x, beta, threshold: (where_gt(beta * x, threshold, 1, sigmoid(beta * x)), Integer(0), Integer(0)))
+where_gt: Any = own("where_gt",  lambda x, y, a, b: (Integer(0), Integer(0), where_gt(x, y, Integer(1), Integer(0)), where_gt(x, y, Integer(0), Integer(1))))
+where_ge: Any = own("where_ge",  lambda x, y, a, b: (Integer(0), Integer(0), where_ge(x, y, Integer(1), Integer(0)), where_ge(x, y, Integer(0), Integer(1))))
+sign: Any = own("sign",      lambda x: (Integer(0),))
+floor: Any = own("floor",     lambda x: (Integer(0),))
+heaviside: Any = own("heaviside", lambda x, half: (Integer(0), Integer(0)))
+abs: Any = own("abs",       lambda x: (sign(x),))  # noqa: A001
+sigmoid: Any = own("sigmoid",   lambda x: (sigmoid(x) * (1 - sigmoid(x)),))
+tanh: Any = own("tanh",      lambda x: (1 / cosh(x) ** 2,))
+relu: Any = own("relu",      lambda x: (where_gt(x, 0, 1, 0),))
+expm1: Any = own("expm1",     lambda x: (exp(x),))
+exp2: Any = own("exp2",      lambda x: (exp2(x) * log(2),))
+log2: Any = own("log2",      lambda x: (1 / (x * log(2)),))
+log10: Any = own("log10",     lambda x: (1 / (x * log(10)),))
+log1p: Any = own("log1p",     lambda x: (1 / (1 + x),))
+rsqrt: Any = own("rsqrt",     lambda x: (-rsqrt(x) ** 3 / 2,))
+cbrt: Any = own("cbrt",      lambda x: (1 / (3 * cbrt(x) ** 2),))
+sinc: Any = own("sinc",      lambda x: (cos(pi * x) / x - sin(pi * x) / (pi * x**2),))
+logsigmoid: Any = own("logsigmoid", lambda x: (sigmoid(-x),))
+gelu: Any = own("gelu",      lambda x: ((1 + erf(x / sqrt(2))) / 2 + x * exp(-(x**2) / 2) / sqrt(2 * pi),))
+gelu_tanh: Any = own("gelu_tanh", lambda x: (HALF + tanh(_bend(x)) / 2 + x * _bend(x).diff(x) / (2 * cosh(_bend(x)) ** 2),))
+maximum: Any = own("maximum",   lambda a, b: (heaviside(a - b, HALF), heaviside(b - a, HALF)))
+minimum: Any = own("minimum",   lambda a, b: (heaviside(b - a, HALF), heaviside(a - b, HALF)))
+clamp_min: Any = own("clamp_min", lambda x, low: (where_ge(x, low, 1, 0), where_ge(x, low, 0, 1)))
+clamp_max: Any = own("clamp_max", lambda x, high: (where_ge(high, x, 1, 0), where_ge(high, x, 0, 1)))
+remainder: Any = own("remainder", lambda a, b: (Integer(1), -floor(a / b)))
+hypot: Any = own("hypot",     lambda x, y: (x / hypot(x, y), y / hypot(x, y)))
+atan2: Any = own("atan2",     lambda y, x: (x / (x**2 + y**2), -y / (x**2 + y**2)))
+xlogy: Any = own("xlogy",     lambda x, y: (log(y), x / y))
+logaddexp: Any = own("logaddexp", lambda a, b: (sigmoid(a - b), sigmoid(b - a)))
+leaky_relu_: Any = own("leaky_relu", lambda x, slope: (where_gt(x, 0, 1, slope), where_gt(x, 0, 0, x)))
+elu_: Any = own("elu",       lambda x, alpha: (where_gt(x, 0, 1, alpha * exp(x)), where_gt(x, 0, 0, expm1(x))))
+softplus_: Any = own("softplus",  lambda x, beta, threshold: (where_gt(beta * x, threshold, 1, sigmoid(beta * x)), Integer(0), Integer(0)))
 # fmt: on
 
 
@@ -141,9 +165,59 @@ def symbol(name: str) -> Symbol:
 
 
 __all__ = [
-    "Own", "PowerOf", "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "clamp_max",
-    "clamp_min", "cos", "cosh", "elu", "erf", "exp", "exp2", "expm1", "floor", "gelu", "gelu_tanh", "heaviside",
-    "hypot", "leaky_relu", "log", "log10", "log1p", "log2", "logaddexp", "logsigmoid", "maximum", "minimum",
-    "number", "pi", "power", "product", "relu", "remainder", "rsqrt", "sigmoid", "sign", "sin", "sinc", "sinh",
-    "softplus", "sqrt", "symbol", "tan", "tanh", "where_ge", "where_gt", "xlogy", "Mul",
+    "Mul",
+    "Own",
+    "PowerOf",
+    "abs",
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "cbrt",
+    "clamp_max",
+    "clamp_min",
+    "cos",
+    "cosh",
+    "elu",
+    "erf",
+    "exp",
+    "exp2",
+    "expm1",
+    "floor",
+    "gelu",
+    "gelu_tanh",
+    "heaviside",
+    "hypot",
+    "leaky_relu",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logaddexp",
+    "logsigmoid",
+    "maximum",
+    "minimum",
+    "number",
+    "pi",
+    "power",
+    "product",
+    "relu",
+    "remainder",
+    "rsqrt",
+    "sigmoid",
+    "sign",
+    "sin",
+    "sinc",
+    "sinh",
+    "softplus",
+    "sqrt",
+    "symbol",
+    "tan",
+    "tanh",
+    "where_ge",
+    "where_gt",
+    "xlogy",
 ]  # fmt: skip

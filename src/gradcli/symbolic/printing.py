@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from sympy import Expr
@@ -20,7 +21,7 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
 
     def _print_Float(self, expr: Any) -> str:  # noqa: N802
         value = float(expr)
-        if value != value or value in (float("inf"), float("-inf")):
+        if not math.isfinite(value):
             raise Unprintable
         return repr(value)
 
@@ -45,6 +46,7 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
         return "exp(1)"
 
     def _refuse(self, expr: Any) -> str:
+        del expr
         raise Unprintable
 
     _print_Infinity = _print_NegativeInfinity = _print_ComplexInfinity = _print_NaN = _print_ImaginaryUnit = _refuse  # noqa: N815

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from sympy import Expr
@@ -22,6 +21,16 @@ MOST_NODES = 40
 LONGEST = 80
 """Parts of a formula for a whole diagonal."""
 LETTERS = "ijklmnpqrstu"
+
+
+REDUCTION_RULES = {"sum": "1", "mean": "1/{n}", "logsumexp": "exp({x} - {y})", "norm": "{x}/{y}"}
+"""What links an output y to one of the n entries x that it is reduced from."""
+PAIR_RULES = {
+    "softmax": "{y}[i]*((i == j) - {y}[j])",
+    "log_softmax": "(i == j) - exp({y}[j])",
+    "cumsum": "1 where j <= i, else 0",
+}
+"""What links output i of a vector op to entry j."""
 
 
 def index_rules(
@@ -50,7 +59,7 @@ def index_rules(
             texts.name(node)
     for name, leaf in leaves.items():
         if name not in rules:
-            rules[name] = _along(leaf, output, nodes, composition, texts)
+            rules[name] = _along(leaf, nodes, composition, texts)
     return rules, dict(texts.definitions)
 
 
@@ -59,7 +68,8 @@ def generic(name: str, shape: tuple[int, ...], out_shape: tuple[int, ...]) -> st
     if not shape:
         return name
     letters = LETTERS[len(out_shape) - len(shape) : len(out_shape)]
-    return f"{name}[{', '.join('0' if n == 1 != m else letter for letter, n, m in zip(letters, shape, out_shape[-len(shape) :], strict=True))}]"
+    lengths = zip(letters, shape, out_shape[-len(shape) :], strict=True)
+    return f"{name}[{', '.join('0' if n == 1 != m else letter for letter, n, m in lengths)}]"
 
 
 def _diagonal(output: Node, leaf: Node, composition: Composition) -> str | None:
@@ -118,11 +128,13 @@ def _local_formula(part: Local, node: Node, entries: Mapping[int, Expr]) -> Expr
     for symbol, (slot, _) in zip(part.symbols, part.bound, strict=True):
         if symbol in part.template.free_symbols:
             argument = node if slot == -1 else node.arguments[slot]
-            chosen[symbol] = entries[argument.index] if isinstance(argument, Node) else s.number(float(np.reshape(argument, ())))
+            chosen[symbol] = (
+                entries[argument.index] if isinstance(argument, Node) else s.number(float(np.reshape(argument, ())))
+            )
     return part.template.xreplace(chosen)
 
 
-def _along(leaf: Node, output: Node, nodes: Sequence[Node], composition: Composition, texts: Texts) -> list[str]:
+def _along(leaf: Node, nodes: Sequence[Node], composition: Composition, texts: Texts) -> list[str]:
     """Return a rule for each op between a leaf and the output, the output's first."""
     reached = {leaf.index}
     steps: list[tuple[Node, int]] = []
@@ -134,7 +146,11 @@ def _along(leaf: Node, output: Node, nodes: Sequence[Node], composition: Composi
     lines = [_rule(node, k, composition.locals[node.index, k], texts) for node, k in reversed(steps)]
     chain = [texts.of(node) for node, k in reversed(steps) if node.op is not None and not node.op.moves]
     single = len({node.index for node, _ in steps}) == len(steps) and len(chain) > 1
-    head = [f"J = {' @ '.join(f'd{a}/d{b}' for a, b in zip(chain, [*chain[1:], texts.of(leaf)], strict=True))}"] if single else []
+    head = (
+        [f"J = {' @ '.join(f'd{a}/d{b}' for a, b in zip(chain, [*chain[1:], texts.of(leaf)], strict=True))}"]
+        if single
+        else []
+    )
     return [*head, *(line for line in lines if line)]
 
 
@@ -156,21 +172,12 @@ def _rule(node: Node, k: int, parts: list[Local], texts: Texts) -> str:
     kept = [letter for axis, letter in enumerate(letters) if axis not in axes]
     whole = f"{out}[{', '.join(kept)}]" if kept else out
     count = np.size(argument.value) // max(np.size(node.value), 1)
-    match op.name:
-        case "sum":
-            return f"d{whole}/d{other} = 1"
-        case "mean":
-            return f"d{whole}/d{other} = 1/{count}"
-        case "logsumexp":
-            return f"d{whole}/d{other} = exp({other} - {whole})"
-        case "norm" if node.static["p"] == 2:
-            return f"d{whole}/d{other} = {other}/{whole}"
-        case "softmax" if len(letters) == 1:
-            return f"d{out}[i]/d{name}[j] = {out}[i]*((i == j) - {out}[j])"
-        case "log_softmax" if len(letters) == 1:
-            return f"d{out}[i]/d{name}[j] = (i == j) - exp({out}[j])"
-        case "cumsum" if len(letters) == 1:
-            return f"d{out}[i]/d{name}[j] = 1 where j <= i, else 0"
+    formula = REDUCTION_RULES.get(op.name)
+    if formula is not None and node.static.get("p", 2) == 2:
+        return f"d{whole}/d{other} = {formula.format(x=other, y=whole, n=count)}"
+    pair = PAIR_RULES.get(op.name) if len(letters) == 1 else None
+    if pair is not None:
+        return f"d{out}[i]/d{name}[j] = {pair.format(y=out)}"
     return f"d{out}/d{name}: the derivative of {op.name}"
 
 
@@ -185,7 +192,9 @@ def _product_rule(node: Node, k: int, texts: Texts) -> str:
         return f"{text}[{', '.join(letters[c] for c in sub)}]" if sub else text
 
     subs = inputs.split(",")
-    factors = [entry(texts.argument(a)[0], sub) for j, (a, sub) in enumerate(zip(node.arguments, subs, strict=True)) if j != k]
+    factors = [
+        entry(texts.argument(a)[0], sub) for j, (a, sub) in enumerate(zip(node.arguments, subs, strict=True)) if j != k
+    ]
     left = entry(texts.of(node), out)
     return f"d{left}/d{entry(texts.of(node.arguments[k]), subs[k])} = {'*'.join(factors) or '1'}"
 

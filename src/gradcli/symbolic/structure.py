@@ -8,7 +8,7 @@ from gradcli.symbolic.sparse import Sparse
 
 
 def structure(jacobian: Sparse) -> str:
-    """Return ``zero``, ``diagonal``, ``permutation``, ``triangular``, ``banded``, ``block-diagonal``, ``dense`` or ``sparse``."""
+    """Return one word: zero, diagonal, permutation, block-diagonal, triangular, banded, dense or sparse."""
     rows, columns = jacobian.shape
     count = len(jacobian.rows)
     if not count:
@@ -31,7 +31,7 @@ def structure(jacobian: Sparse) -> str:
 
 
 def blocks(jacobian: Sparse) -> int:
-    """Return the number of equal dense blocks along the diagonal that make up the whole, 0 if there is no such number."""
+    """Return how many equal dense blocks along the diagonal make up the whole, 0 if none do."""
     rows, columns = jacobian.shape
     count = len(jacobian.rows)
     pieces = rows * columns // count

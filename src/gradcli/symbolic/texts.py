@@ -167,9 +167,8 @@ class Texts:
         """Write an indexed assignment as the list of its entries: the language has no expression for it."""
         base, value = node.arguments
         shape = np.shape(node.value)
-        parts: list[str] = []
-        for position in range(int(np.size(node.value))):
-            parts.append(self._put_entry(node, base, value, position, texts))
+        count = int(np.size(node.value))
+        parts = [self._put_entry(node, base, value, position, texts) for position in range(count)]
         return nested(parts, shape)
 
     def _put_entry(self, node: Node, base: Any, value: Any, position: int, texts: list[str]) -> str:
@@ -211,7 +210,11 @@ def called(op: Op, texts: list[str], static: dict[str, Any], ndim: int) -> str:
     name = FUNCTION_NAMES.get(op.name, op.name)
     match op.name:
         case "permute" if static["dims"] == tuple(reversed(range(len(static["dims"])))):
-            return f"({texts[0]}).T" if not set(texts[0]) <= set(string.ascii_letters + string.digits + "_[],()") else f"{texts[0]}.T"
+            return (
+                f"({texts[0]}).T"
+                if not set(texts[0]) <= set(string.ascii_letters + string.digits + "_[],()")
+                else f"{texts[0]}.T"
+            )
         case "einsum":
             return f'einsum("{static["spec"]}", {", ".join(texts)})'
         case "stack" if static["dim"] == 0:

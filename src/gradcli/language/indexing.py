@@ -1,0 +1,41 @@
+"""Indices: from the syntax between brackets to what reads it when the program runs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from gradcli.language import runtime
+
+Registers = list[Any]
+Run = Callable[[Registers], Any]
+
+
+def index_items(node: ast.Subscript) -> list[ast.expr]:
+    """Return the parts of an index, one for each axis."""
+    return list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
+
+
+def index_parts(item: ast.expr) -> list[ast.expr]:
+    """Return the expressions inside one part of an index."""
+    if isinstance(item, ast.Slice):
+        return [part for part in (item.lower, item.upper, item.step) if part is not None]
+    if isinstance(item, ast.List):
+        return list(item.elts)
+    return [item]
+
+
+def index_reader(item: ast.expr, registers: list[int]) -> Run:
+    """Return what reads one part of an index from the registers."""
+    if isinstance(item, ast.Slice):
+        present = [part is not None for part in (item.lower, item.upper, item.step)]
+
+        def read_slice(regs: Registers) -> slice:
+            values = iter([runtime.slice_bound(regs[i]) for i in registers])
+            return slice(*[next(values) if there else None for there in present])
+
+        return read_slice
+    if isinstance(item, ast.List):
+        return lambda regs: runtime.index_list([regs[i] for i in registers])
+    return lambda regs: regs[registers[0]]

@@ -1,0 +1,65 @@
+"""Attributes and methods that are no functions of the table: ``x.T``, ``x.shape``, ``len(x)``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from gradcli.errors import GradcliError
+from gradcli.language import runtime
+from gradcli.ops import Pair
+from gradcli.ops.declare import value_of
+from gradcli.ops.shaping import TRANSPOSE
+
+
+def transposed(f: Any, value: Any) -> Any:
+    """Return ``x.T``."""
+    x = runtime.as_tensor(value)
+    return f(TRANSPOSE, x, dims=tuple(reversed(range(x.ndim))))
+
+
+ATTRIBUTES: dict[str, Callable[[Any, Any], Any]] = {
+    "T": transposed,
+    "mT": transposed,
+    "shape": lambda f, value: runtime.as_tensor(value).shape,
+    "ndim": lambda f, value: runtime.as_tensor(value).ndim,
+    "size": lambda f, value: int(value_of(runtime.as_tensor(value)).size),
+    "values": lambda f, value: runtime.as_tensor(value),
+    "indices": lambda f, value: value.indices if isinstance(value, Pair) else runtime.as_tensor(value),
+}
+
+
+def size_of(value: Any, dim: Any = None) -> Any:
+    """Return PyTorch's ``x.size()`` or ``x.size(dim)``."""
+    shape = runtime.as_tensor(value).shape
+    return shape if dim is None else runtime.subscript(None, shape, [dim], single=True)  # type: ignore[arg-type]
+
+
+def length_of(value: Any) -> int:
+    """Return ``len(x)``."""
+    shape = runtime.as_tensor(value).shape
+    if not shape:
+        raise GradcliError("type", "len of a scalar")
+    return int(shape[0])
+
+
+SPECIAL_METHODS: dict[str, tuple[Callable[..., Any], int]] = {
+    "size": (size_of, 1),
+    "dim": (lambda value: runtime.as_tensor(value).ndim, 0),
+    "numel": (lambda value: int(value_of(runtime.as_tensor(value)).size), 0),
+}
+
+
+def special_call(node: ast.Call, variables: Any) -> tuple[Callable[..., Any], ast.expr | None] | None:
+    """Return the reader and receiver of a call that gives a length and not an array."""
+    if node.keywords:
+        return None
+    func = node.func
+    if isinstance(func, ast.Name) and func.id == "len" and "len" not in variables and len(node.args) == 1:
+        return length_of, None
+    if isinstance(func, ast.Attribute) and func.attr in SPECIAL_METHODS:
+        read, most = SPECIAL_METHODS[func.attr]
+        if len(node.args) <= most:
+            return read, func.value
+    return None

@@ -1,0 +1,262 @@
+"""Statements: assignments, branches and loops, compiled into steps."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from gradcli.errors import GradcliError
+from gradcli.graph import Node
+from gradcli.language import runtime
+from gradcli.language.assigning import before_ndim, range_of, reader, refuse_shared, stored_names, unpacker
+from gradcli.language.expressions import BINARY, Block, Expressions, Step, execute
+from gradcli.language.indexing import Registers, index_items, index_parts, index_reader
+from gradcli.ops import OPS
+from gradcli.ops.shaping import INDEX, PUT
+
+
+class Break(Exception):  # noqa: N818
+    """Leaves the innermost loop."""
+
+
+class Continue(Exception):  # noqa: N818
+    """Goes on with the next turn of the innermost loop."""
+
+
+def _leave(_: Registers) -> None:
+    raise Break
+
+
+def _next_turn(_: Registers) -> None:
+    raise Continue
+
+
+class Statements(Expressions):
+    """Compiles statements."""
+
+    loops = 0
+
+    def statements(self, body: list[ast.stmt]) -> None:
+        """Compile a list of statements into the current block."""
+        for statement in body:
+            try:
+                self._statement(statement)
+            except GradcliError as error:
+                raise error.at(self.spans.of(statement)) from None
+
+    def _statement(self, node: ast.stmt) -> None:
+        match node:
+            case ast.Expr():
+                self.expression(node.value)
+            case ast.Assign():
+                self._assign(node)
+            case ast.AugAssign():
+                self._augment(node)
+            case ast.If():
+                self._if(node)
+            case ast.While():
+                self._while(node)
+            case ast.For():
+                self._for(node)
+            case ast.Pass():
+                return
+            case ast.Break() | ast.Continue():
+                if not self.loops:
+                    raise GradcliError("syntax", "break and continue belong inside a loop")
+                self.emit(_leave if isinstance(node, ast.Break) else _next_turn, node)
+            case _:
+                word = type(node).__name__.lower()
+                hint = "names such as torch.sin work without an import" if word.startswith("import") else None
+                raise GradcliError("not-allowed", f"'{word}' is not part of the language", hint=hint)
+
+    def _assign(self, node: ast.Assign) -> None:
+        if len(node.targets) > 1:
+            raise GradcliError("not-allowed", "assign to one target at a time")
+        target = node.targets[0]
+        if isinstance(target, ast.Tuple | ast.List):
+            self._unpack(target, node.value)
+        elif isinstance(target, ast.Subscript):
+            value = self.expression(node.value)
+            self._put(target, lambda regs, base, key: regs[value])
+        else:
+            self._store(target, self.expression(node.value), node)
+
+    def _store(self, target: ast.expr, value: int, node: ast.AST) -> None:
+        if not isinstance(target, ast.Name):
+            raise GradcliError(
+                "not-allowed", "only a variable or an entry of one can be assigned", span=self.spans.of(target)
+            )
+        name = target.id
+        if name.startswith("__"):
+            raise GradcliError("not-allowed", f"the name '{name}' is not allowed", span=self.spans.of(target))
+        register = self.variable(name, definite=True)
+
+        def run(regs: Registers) -> Any:
+            regs[0].bind(name, regs[value])
+            return regs[value]
+
+        self.block.append(Step(register, run, self.spans.of(node)))
+
+    def _unpack(self, target: ast.Tuple | ast.List, value: ast.expr) -> None:
+        count = len(target.elts)
+        if isinstance(value, ast.Tuple | ast.List):
+            if len(value.elts) != count:
+                raise GradcliError("shape", f"{len(value.elts)} values for {count} variables")
+            registers = [self.emit(reader(self.expression(item)), item) for item in value.elts]
+        else:
+            whole = self.expression(value)
+            registers = [self.emit(unpacker(whole, i, count), target) for i in range(count)]
+        for item, register in zip(target.elts, registers, strict=True):
+            self._store(item, register, item)
+
+    def _put(self, target: ast.Subscript, value: Any) -> None:
+        if not isinstance(target.value, ast.Name):
+            raise GradcliError(
+                "not-allowed", "only an entry of a variable can be assigned", hint="y[0, 1] = …, not y[0][1] = …"
+            )
+        name = target.value.id
+        base = self._name(target.value)
+        items = index_items(target)
+        readers = [index_reader(item, [self.expression(part) for part in index_parts(item)]) for item in items]
+        single = not isinstance(target.slice, ast.Tuple)
+        variables = self.variables
+
+        def run(regs: Registers) -> Any:
+            x = regs[base]
+            refuse_shared(name, variables, regs, "indexed assignment")
+            x = runtime.as_tensor(x)
+            key = runtime.index_key(x, [read(regs) for read in readers], single)
+            written = runtime.as_tensor(value(regs, x, key))
+            result = regs[0](PUT, x, written, key=key)
+            regs[0].bind(name, result)
+            return result
+
+        self.block.append(Step(self.variables[name], run, self.spans.of(target)))
+
+    def _augment(self, node: ast.AugAssign) -> None:
+        if type(node.op) not in BINARY:
+            raise GradcliError("not-allowed", "this augmented assignment is not part of the language")
+        op = OPS[BINARY[type(node.op)]]
+        change = self.expression(node.value)
+        if isinstance(node.target, ast.Subscript):
+            self._put(
+                node.target,
+                lambda regs, x, key: runtime.binary(regs[0], op, regs[0](INDEX, x, key=key), regs[change]),
+            )
+            return
+        if not isinstance(node.target, ast.Name):
+            raise GradcliError("not-allowed", "only a variable or an entry of one can be assigned")
+        name = node.target.id
+        old = self._name(ast.copy_location(ast.Name(name, ast.Load()), node.target))
+        variables = self.variables
+
+        def run(regs: Registers) -> Any:
+            before = regs[old]
+            if type(before) is Node or before_ndim(before):
+                refuse_shared(name, variables, regs, "an augmented assignment")
+            result = runtime.binary(regs[0], op, before, regs[change])
+            if before_ndim(before) and result.shape != before.shape:
+                raise GradcliError(
+                    "shape",
+                    f"'{name}' has shape {before.shape}, and in place it cannot become {result.shape}",
+                    hint=f"write {name} = {name} … instead",
+                )
+            regs[0].bind(name, result)
+            return result
+
+        self.block.append(Step(self.variable(name, definite=name in self.definite), run, self.spans.of(node)))
+
+    def body(self, statements: list[ast.stmt], node: ast.AST) -> Block:
+        """Compile statements that may not run, or run often, into a block of their own."""
+        outer, self.block = self.block, []
+        known = set(self.definite)
+        with self.deeper(node):
+            self.statements(statements)
+        self.assigned |= self.definite - known
+        self.definite = known
+        block, self.block = self.block, outer
+        return block
+
+    def _if(self, node: ast.If) -> None:
+        condition = self.expression(node.test)
+        known = set(self.definite)
+        yes = self.body(node.body, node)
+        no = self.body(node.orelse, node)
+        both = stored_names(node.body) & stored_names(node.orelse)
+        self.definite = known | both
+
+        def run(regs: Registers) -> None:
+            execute(yes if runtime.truth(regs[condition]) else no, regs)
+
+        self.emit(run, node)
+
+    def _loop_variables(self, node: ast.While | ast.For) -> None:
+        for name in stored_names(node.body) - self.definite - set(self.free):
+            if name in self.variables:
+                self.assigned.add(name)
+
+    def _while(self, node: ast.While) -> None:
+        if node.orelse:
+            raise GradcliError("not-allowed", "'else' of a loop is not part of the language")
+        self._loop_variables(node)
+        test, condition = self.sub_block(node.test)
+        self.loops += 1
+        body = self.body(node.body, node)
+        self.loops -= 1
+
+        def run(regs: Registers) -> None:
+            while True:
+                execute(test, regs)
+                if not runtime.truth(regs[condition]):
+                    return
+                regs[0].turn()
+                try:
+                    execute(body, regs)
+                except Continue:
+                    continue
+                except Break:
+                    return
+
+        self.emit(run, node)
+
+    def _for(self, node: ast.For) -> None:
+        if node.orelse or not isinstance(node.target, ast.Name):
+            raise GradcliError("not-allowed", "a loop is 'for NAME in range(…):' or 'for NAME in an array:'")
+        items = self._items(node.iter)
+        target = self.variable(node.target.id, definite=False)
+        known = node.target.id in self.definite
+        self.definite.add(node.target.id)
+        self.loops += 1
+        body = self.body(node.body, node)
+        self.loops -= 1
+        if not known:
+            self.definite.discard(node.target.id)
+
+        def run(regs: Registers) -> None:
+            for item in items(regs):
+                regs[0].turn()
+                regs[target] = item
+                try:
+                    execute(body, regs)
+                except Continue:
+                    continue
+                except Break:
+                    return
+
+        self.emit(run, node)
+
+    def _items(self, node: ast.expr) -> Any:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
+            if node.keywords or not 1 <= len(node.args) <= 3:
+                raise GradcliError("arguments", "range takes one to three integers")
+            bounds = [self.expression(argument) for argument in node.args]
+            return lambda regs: range_of([regs[i] for i in bounds])
+        whole = self.expression(node)
+
+        def rows(regs: Registers) -> Any:
+            x = runtime.as_tensor(regs[whole])
+            if not x.ndim:
+                raise GradcliError("type", "a loop runs over range(…) or over an array, not over one number")
+            return (regs[0](INDEX, x, key=i) for i in range(x.shape[0]))
+
+        return rows

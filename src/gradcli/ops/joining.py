@@ -1,0 +1,62 @@
+"""Arrays put together: along a new axis, or end to end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import GradcliError
+from gradcli.ops.axes import one_axis
+from gradcli.ops.declare import Apply, Static, Tensors, function
+from gradcli.ops.shaping import joined
+
+
+def stack(*values: Any, dim: int) -> Any:
+    """Return the arguments along a new axis."""
+    return np.stack(values, axis=dim)
+
+
+def cat(*values: Any, dim: int) -> Any:
+    """Return the arguments joined along an axis."""
+    return np.concatenate(values, axis=dim)
+
+
+def cat_vjp(k: int) -> Any:
+    """Return the vjp of argument k of cat: its own stretch of g."""
+
+    def vjp(g: Any, y: Any, *values: Any, dim: int) -> Any:
+        del y
+        start = sum(np.shape(x)[dim] for x in values[:k])
+        return np.take(g, np.arange(start, start + np.shape(values[k])[dim]), axis=dim)
+
+    return vjp
+
+
+STACK = joined("stack", stack, lambda k: lambda g, y, *values, dim: np.take(g, k, axis=dim))
+
+
+CAT = joined("cat", cat, cat_vjp)
+
+
+@function("stack", "tn", "shaping", op=STACK)
+def build_stack(f: Apply, tensors: Tensors, dim: Static = 0) -> Any:
+    """arrays of one shape along a new axis"""
+    shapes = [x.shape for x in tensors]
+    if not shapes or any(shape != shapes[0] for shape in shapes):
+        raise GradcliError("shape", f"stack needs arrays of one shape, not {', '.join(map(str, shapes)) or 'none'}")
+    return f(STACK, *tensors, dim=one_axis(dim, len(shapes[0]) + 1))
+
+
+@function("cat concatenate concat", "tn", "shaping", op=CAT)
+def build_cat(f: Apply, tensors: Tensors, dim: Static = 0) -> Any:
+    """arrays joined along an axis"""
+    shapes = [x.shape for x in tensors]
+    if not shapes or not shapes[0]:
+        raise GradcliError("shape", "cat needs arrays with at least one axis", hint="use stack for scalars")
+    axis = one_axis(dim, len(shapes[0]))
+    if len({(*shape[:axis], *shape[axis + 1 :], len(shape)) for shape in shapes}) > 1:
+        raise GradcliError(
+            "shape", f"cat along dim={axis} needs equal other lengths, not {', '.join(map(str, shapes))}"
+        )
+    return f(CAT, *tensors, dim=axis)

@@ -1,0 +1,168 @@
+"""How far entries are spread: variance, standard deviation, norms."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import GradcliError
+from gradcli.ops.axes import Axes, group_rows, read_axes, require_entries, restore
+from gradcli.ops.declare import Apply, Explicit, Links, Op, Static, Tensor, declare, function
+from gradcli.ops.piecewise import ABS
+from gradcli.ops.reductions import all_entries, scatter_rows
+from gradcli.ops.selection import AMAX
+
+
+def var(x: Any, dim: Axes, keepdim: bool, correction: float) -> Any:
+    """Return the mean squared distance from the mean, over n - correction."""
+    count = math.prod(np.shape(x)[axis] for axis in dim)
+    centred = x - np.mean(x, axis=dim, keepdims=True)
+    with np.errstate(all="ignore"):
+        return np.sum(centred * centred, axis=dim, keepdims=keepdim) / np.float64(max(count - correction, 0))
+
+
+def var_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool, correction: float) -> Any:
+    """Return g·2(x - mean)/(n - correction)."""
+    del y
+    count = math.prod(np.shape(x)[axis] for axis in dim)
+    return 2.0 / np.float64(count - correction) * restore(g, dim, keepdim) * (x - np.mean(x, axis=dim, keepdims=True))
+
+
+def var_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+    """Link each entry with 2(x - m)/(n - correction), m the mean as an auxiliary value."""
+    del argument, out
+    x, dim = values[0], static["dim"]
+    columns, rows = all_entries(x), group_rows(x, dim)
+    count = math.prod(np.shape(x)[axis] for axis in dim)
+    axes = "" if len(dim) == np.ndim(x) else f", dim={dim[0] if len(dim) == 1 else dim}"
+    auxiliary = (f"mean({{}}{axes})", np.mean(x, axis=dim))
+    weight = 2.0 / np.float64(count - static["correction"])
+    centred = Explicit(lambda s, x, m: x - m)
+    return [Links(rows, columns, weight, centred, ((0, columns), (-2, rows)), auxiliary)]
+
+
+def norm(x: Any, dim: Axes, keepdim: bool, p: float) -> Any:
+    """Return (Σ|x|^p)^(1/p)."""
+    if p == 2:
+        return np.sqrt(np.sum(x * x, axis=dim, keepdims=keepdim))
+    return np.power(np.sum(np.power(np.abs(x), p), axis=dim, keepdims=keepdim), 1 / p)
+
+
+def norm_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool, p: float) -> Any:
+    """Return g·sign(x)·(|x|/y)^(p-1), and 0 where the norm is 0."""
+    g, y = restore(g, dim, keepdim), restore(y, dim, keepdim)
+    if p == 1:
+        return g * np.sign(x)
+    if p == 2:
+        return x * np.where(y == 0, 0.0, g / y)
+    base = np.sign(x) * np.power(np.abs(x), p - 1)
+    return np.where(x == 0, 0.0, base) * np.where(y == 0, 0.0, g / np.power(y, p - 1))
+
+
+NORM = scatter_rows(
+    "norm",
+    lambda s, x, p: x**2 if p == 2 else s.power(s.abs(x), s.number(p)),
+    lambda s, y, n, p: s.power(y, s.number(p)),
+    forward=norm,
+    vjp=norm_vjp,
+    zero=True,
+)
+
+
+VAR = declare(Op("var", var, (var_vjp,), local=var_local))
+
+
+SQRT_FLAT = declare(
+    Op(
+        "sqrt0",
+        np.sqrt,
+        (lambda g, y, x: np.where(y == 0, 0.0, g / (2 * y)),),
+        local=lambda argument, out, values, static: [
+            Links(
+                all_entries(out),
+                all_entries(out),
+                np.where(np.ravel(out) == 0, 0.0, 0.5),
+                Explicit(lambda s, y: 1 / y),
+                ((-1, all_entries(out)),),
+            )
+        ],
+        formula=lambda s, x: s.sqrt(x),
+        text="sqrt({})",
+    )
+)
+
+
+def spread(f: Apply, x: Any, dim: Any, keepdim: Any, correction: Any, root: bool) -> Any:
+    """Return the variance, or its root, whose derivative at 0 is 0."""
+    axes = read_axes(dim, x.ndim)
+    require_entries(x, axes, "std" if root else "var")
+    result = f(VAR, x, dim=axes, keepdim=bool(keepdim), correction=float(correction))
+    return f(SQRT_FLAT, result) if root else result
+
+
+@function("var", "t.", "reductions", op=VAR)
+def build_var(
+    f: Apply,
+    x: Tensor,
+    dim: Static = None,
+    unbiased: Static = True,
+    keepdim: Static = False,
+    correction: Static = None,
+) -> Any:
+    """the variance; over n - 1 unless correction= or unbiased=False says otherwise (np.var: over n)"""
+    return spread(f, x, dim, keepdim, int(bool(unbiased)) if correction is None else correction, root=False)
+
+
+@function("std", "t.", "reductions")
+def build_std(
+    f: Apply,
+    x: Tensor,
+    dim: Static = None,
+    unbiased: Static = True,
+    keepdim: Static = False,
+    correction: Static = None,
+) -> Any:
+    """the standard deviation; over n - 1 unless correction= or unbiased=False says otherwise (np.std: over n)"""
+    return spread(f, x, dim, keepdim, int(bool(unbiased)) if correction is None else correction, root=True)
+
+
+@function("np.var numpy.var", "", "reductions")
+def build_numpy_var(f: Apply, x: Tensor, dim: Static = None, ddof: Static = 0, keepdim: Static = False) -> Any:
+    """the variance as numpy has it, over n - ddof"""
+    return spread(f, x, dim, keepdim, ddof, root=False)
+
+
+@function("np.std numpy.std", "", "reductions")
+def build_numpy_std(f: Apply, x: Tensor, dim: Static = None, ddof: Static = 0, keepdim: Static = False) -> Any:
+    """the standard deviation as numpy has it, over n - ddof"""
+    return spread(f, x, dim, keepdim, ddof, root=True)
+
+
+def finite_order(p: Any) -> float:
+    """Return the order of a norm as a number; ``"fro"`` is 2."""
+    if p in ("fro", None):
+        return 2.0
+    if isinstance(p, bool) or not isinstance(p, int | float) or not p > 0:
+        raise GradcliError("value", f"a norm of order {p!r} is not supported", hint="p can be 1, 2, any p > 0, or inf")
+    return float(p)
+
+
+@function("norm linalg.vector_norm torch.linalg.vector_norm", "t.", "reductions", op=NORM)
+def build_norm(f: Apply, x: Tensor, p: Static = 2, dim: Static = None, keepdim: Static = False) -> Any:
+    """(sum(abs(x)**p))**(1/p) over all entries or along dim; its derivative at 0 is 0"""
+    axes, order = read_axes(dim, x.ndim), finite_order(p)
+    if math.isinf(order):
+        require_entries(x, axes, "norm")
+        return f(AMAX, f(ABS, x), dim=axes, keepdim=bool(keepdim))
+    return f(NORM, x, dim=axes, keepdim=bool(keepdim), p=order)
+
+
+@function("linalg.norm torch.linalg.norm np.linalg.norm numpy.linalg.norm", "", "reductions")
+def build_linalg_norm(f: Apply, x: Tensor, ord: Static = None, dim: Static = None, keepdim: Static = False) -> Any:  # noqa: A002
+    """the norm of a vector, or the Frobenius norm of a matrix"""
+    reduced_axes = len(read_axes(dim, x.ndim))
+    if reduced_axes == 2 and ord not in ("fro", None):
+        raise GradcliError("value", f"linalg.norm of a matrix with ord={ord!r} is not supported", hint="leave ord out")
+    return build_norm(f, x, 2 if ord is None else ord, dim, keepdim)

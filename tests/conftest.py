@@ -1,0 +1,69 @@
+"""What all tests share: a pinned environment, and the command line in process."""
+
+from __future__ import annotations
+
+import io
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from gradcli.cli.app import run
+from gradcli.cli.environment import Environment
+
+NOISE = ("FORCE_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "LINES", "PYTHONIOENCODING")
+"""Variables of the machine that runs the tests and that could change what they see."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How one command line ended."""
+
+    args: tuple[str, ...]
+    code: int
+    out: str
+    err: str
+
+    @property
+    def snapshot(self) -> str:
+        """The whole answer as one text: command line, exit code, both streams."""
+        return f"$ gradcli {shlex.join(self.args)}\nexit: {self.code}\n--- stdout\n{self.out}--- stderr\n{self.err}"
+
+
+Cli = Callable[..., Answer]
+
+
+def stream() -> io.TextIOWrapper:
+    """Return a stream that keeps what is written, and knows its encoding as a real one does."""
+    return io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n")
+
+
+def text_of(written: io.TextIOWrapper) -> str:
+    """Return what a stream was given."""
+    written.flush()
+    return written.buffer.getvalue().decode("utf-8")  # type: ignore[attr-defined]
+
+
+@pytest.fixture(autouse=True)
+def _pinned(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in NOISE:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERMINAL_WIDTH", "80")
+    monkeypatch.setenv("TERM", "xterm-256color")
+
+
+@pytest.fixture
+def cli() -> Cli:
+    """Run a command line in process: ``cli("grad", "x**2", "--x", "3", stdin="", columns="80").out``."""
+
+    def call(*args: str, stdin: str = "", columns: str | None = "80") -> Answer:
+        out, err = stream(), stream()
+        variables = {"COLUMNS": columns} if columns else {}
+        env = Environment(stdin=io.StringIO(stdin), stdout=out, stderr=err, variables=variables)
+        code = int(run(list(args), env))
+        return Answer(tuple(args), code, text_of(out), text_of(err))
+
+    return call

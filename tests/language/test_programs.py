@@ -1,0 +1,249 @@
+"""The language by example: what a program gives, and the gradient of the sum of its output.
+
+Each row is ``(program, inputs, value, gradient)``; an input list is an array. A gradient that is no dictionary is the
+one by ``x``. Both routes must give it: reverse mode, and the columns of the symbolic Jacobian added up.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import gradcli
+
+X = [1.0, 2.0, 3.0]
+M = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+E = math.e
+
+PRECEDENCE = [
+    ("-x**2", 3, -9, -6),
+    ("(-x)**2", 3, 9, 6),
+    ("2**-x", 1, 0.5, -0.5 * math.log(2)),
+    ("x**3**2", 2, 512, 9 * 2**8),
+    ("2*x**2", 3, 18, 12),
+    ("1 - x - 2", 5, -6, -1),
+    ("8/x/2", 2, 2, -1),
+    ("2 + 3*x", 4, 14, 3),
+    ("+x", 4, 4, 1),
+    ("--x", 4, 4, 1),
+    ("-x % 3", 1, 2, -1),
+    ("7 // 2 * x", 5, 15, 3),
+    ("x // 2", 5, 2, 0),
+    ("x % 3", 7.5, 1.5, 1),
+    ("x / 4", 2, 0.5, 0.25),
+    ("x*x @ x", X, 1 * X[0] + 4 * X[1] + 9 * X[2], [3, 12, 27]),
+    ("[[1, 2], [3, 4]] @ x", [1, 1], [3, 7], [4, 6]),
+    ("x @ [[1, 2], [3, 4]]", [1, 1], [4, 6], [3, 7]),
+]
+
+NUMBERS = [
+    ("10**19*x", 1, 1e19, 1e19),
+    ("2**63*x", 1, 2.0**63, 2.0**63),
+    ("2**-1*x", 3, 1.5, 0.5),
+    ("x**-1", 2, 0.5, -0.25),
+    ("9007199254740993*x", 1, 9007199254740992.0, 9007199254740992.0),
+    ("9223372036854775807*9223372036854775807*x", 1, 2.0**126, 2.0**126),
+    ("0x10*x", 1, 16, 16),
+    ("1_000*x", 1, 1000, 1000),
+    ("1e3*x + .5", 1, 1000.5, 1000),
+    ("7//2*x", 1, 3, 3),
+    ("-7//2*x", 1, -4, -4),
+    ("-7 % 3*x", 1, 2, 2),
+    ("7/2*x", 1, 3.5, 3.5),
+    ("0.1 + 0.2*x", 1, 0.1 + 0.2, 0.2),
+    ("pi*x", 1, math.pi, math.pi),
+    ("e*x", 1, E, E),
+    ("torch.pi*np.e*math.pi*x", 1, math.pi**2 * E, math.pi**2 * E),
+    ("x[2*1 - 1]", X, 2, [0, 1, 0]),
+    ("n = 4//2\nx[n]", X, 3, [0, 0, 1]),
+]
+
+ARRAYS = [
+    ("[x, 2*x]", 3, [3, 6], 3),
+    ("(x, 2*x)", 3, [3, 6], 3),
+    ("x, 2*x", 3, [3, 6], 3),
+    ("[x, x]*2", 3, [6, 6], 4),
+    ("[1, x] + [x, 3]", 2, [3, 5], 2),
+    ("[[x, 1], [2, x]]", 5, [[5, 1], [2, 5]], 2),
+    ("[x, x**2] @ [1, 10]", 3, 93, 61),
+    ("[x]", 3, [3], 1),
+    ("[x, [1, 1, 1]]", X, [X, [1, 1, 1]], [1, 1, 1]),
+    ("x + [[10], [20]]", X, [[11, 12, 13], [21, 22, 23]], [2, 2, 2]),
+    ("x*[1, 10, 100]", X, [1, 20, 300], [1, 10, 100]),
+]
+
+INDEXING = [
+    ("x[0]", X, 1, [1, 0, 0]),
+    ("x[-1]", X, 3, [0, 0, 1]),
+    ("x[1:]", X, [2, 3], [0, 1, 1]),
+    ("x[:-1]", X, [1, 2], [1, 1, 0]),
+    ("x[::2]", X, [1, 3], [1, 0, 1]),
+    ("x[::-1]*[1, 10, 100]", X, [3, 20, 100], [100, 10, 1]),
+    ("x[-2:]", X, [2, 3], [0, 1, 1]),
+    ("x[0:10]", X, X, [1, 1, 1]),
+    ("x[...]", X, X, [1, 1, 1]),
+    ("x[None]", X, [X], [1, 1, 1]),
+    ("x[:, None]*[1, 2]", X, [[1, 2], [2, 4], [3, 6]], [3, 3, 3]),
+    ("x[[0, 0, 2]]", X, [1, 1, 3], [2, 0, 1]),
+    ("x[[-1, 0]]", X, [3, 1], [1, 0, 1]),
+    ("x[x > 1]", X, [2, 3], [0, 1, 1]),
+    ("x[(x > 1) & (x < 3)]", X, [2], [0, 1, 0]),
+    ("x[(x < 2) | (x > 2)]", X, [1, 3], [1, 0, 1]),
+    ("x[~(x > 1)]", X, [1], [1, 0, 0]),
+    ("x[1, 2]", M, 6, [[0, 0, 0], [0, 0, 1]]),
+    ("x[1][2]", M, 6, [[0, 0, 0], [0, 0, 1]]),
+    ("x[1]", M, [4, 5, 6], [[0, 0, 0], [1, 1, 1]]),
+    ("x[:, 1]", M, [2, 5], [[0, 1, 0], [0, 1, 0]]),
+    ("x[..., -1]", M, [3, 6], [[0, 0, 1], [0, 0, 1]]),
+    ("x[0, 1:]", M, [2, 3], [[0, 1, 1], [0, 0, 0]]),
+    ("x[[0, 1], [2, 0]]", M, [3, 4], [[0, 0, 1], [1, 0, 0]]),
+    ("x[:, [0, 0]]", M, [[1, 1], [4, 4]], [[2, 0, 0], [2, 0, 0]]),
+    ("x[x > 4]", M, [5, 6], [[0, 0, 0], [0, 1, 1]]),
+    ("x[argmax(x)]", [1, 5, 2], 5, [0, 1, 0]),
+]
+
+STATEMENTS = [
+    ("y = x*2", 3, 6, 2),
+    ("y = x*2; y + 1", 3, 7, 2),
+    ("y = x*1\ny += 1\ny *= x\ny", 3, 12, 7),
+    ("y = x - 1; y -= 2; y /= 2; y **= 2; y", 5, 1, 1),
+    ("y = x*1; y[0] += 10; y[1] *= 3; y", X, [11, 6, 3], [1, 3, 1]),
+    ("y = x*1\ny[1:] -= [1, 1]\ny", X, [1, 1, 2], [1, 1, 1]),
+    ("y = x.clone(); y[0] = 10*x[1]; y", X, [20, 2, 3], [0, 11, 1]),
+    ("y = empty(2); y[0] = x**2; y[1] = 3*x; y", 2, [4, 6], 7),
+    ("y = zeros(2, 2); y[0, 1] = x; y[1] = 7; y", 2, [[0, 2], [7, 7]], 1),
+    ("y = zeros(3); y[[0, 2]] = x; y[y > 4] = 1; y", 5, [1, 0, 1], 0),
+    ("y = zeros(3); y[0] = x", 4, [4, 0, 0], 1),
+    ("y = 1; y += x", 4, 5, 1),
+    ("a, b = x; a*b", [3, 4], 12, [4, 3]),
+    ("[a, b] = x; a - b", [3, 4], -1, [1, -1]),
+    ("a, b = x, x**2; a + b", 3, 12, 7),
+    ("a, b = x[0], x[1]; a, b = b, a; [a, 10*b]", [3, 4], [4, 30], [10, 1]),
+    ("pass; x", 2, 2, 1),
+    ("x  # a comment", 2, 2, 1),
+    ("  x\n", 2, 2, 1),
+    ("(x +\n  1)", 2, 3, 1),
+    ("y = x**2\r\ny + 1", 3, 10, 6),
+    ("x = x + 1; x**2", 2, 9, 6),
+]
+
+BRANCHES = [
+    ("if x > 0: y = x**2\nelse: y = -x\ny", 3, 9, 6),
+    ("if x > 0: y = x**2\nelse: y = -x\ny", -3, 3, -1),
+    ("if x < 0:\n    y = 0\nelif x < 5:\n    y = 2*x\nelse:\n    y = 3*x\ny", 3, 6, 2),
+    ("if x < 0:\n    y = 0\nelif x < 5:\n    y = 2*x\nelse:\n    y = 3*x\ny", 7, 21, 3),
+    ("y = x\nif x > 100:\n    y = 0\ny", 3, 3, 1),
+    ("if any(x > 2): y = x*2\nelse: y = x\ny", X, [2, 4, 6], [2, 2, 2]),
+    ("if all(x > 2): y = x*2\nelse: y = x\ny", X, X, [1, 1, 1]),
+    ("x**2 if x > 0 else -x", -3, 3, -1),
+    ("1 if x > 0 else 2 if x > -5 else x", -9, -9, 1),
+    ("x if 0 < x < 5 else 0*x", 3, 3, 1),
+    ("x if 0 < x < 5 else 0*x", 7, 0, 0),
+    ("x if 1 < 2 > 0 != 3 else 5", 3, 3, 1),
+    ("x if x > 1 and x < 5 else 0", 3, 3, 1),
+    ("2*x if x < 1 or not x < 2 else 0", 3, 6, 2),
+    ("x if x < 0 and x[5] > 1 else 2*x", 3, 6, 2),
+    ("x if x > 0 or x[5] > 1 else 2*x", 3, 3, 1),
+    ("x if True else 0", 3, 3, 1),
+    ("x if x == 3 else 0", 3, 3, 1),
+    ("where(x >= 2, 10*x, x)", X, [1, 20, 30], [1, 10, 10]),
+    ("where((x > 1) & ~(x > 2), 0, x)", X, [1, 0, 3], [1, 0, 1]),
+]
+
+LOOPS = [
+    ("y = x\nwhile y < 100:\n    y = y*2\ny", 3, 192, 64),
+    ("y = x*2\nwhile y.norm() < 1000:\n    y = y*2\ny", [3, 4], [768, 1024], [256, 256]),
+    ("y = 1\nfor i in range(3):\n    y = y*x\ny", 2, 8, 12),
+    ("s = 0\nfor i in range(1, 6, 2):\n    s = s + i*x\ns", 2, 18, 9),
+    ("s = 0\nfor i in range(2, -1, -1):\n    s = 10*s + x[i]\ns", X, 321, [1, 10, 100]),
+    ("s = 0\nfor i in range(len(x)):\n    s += i*x[i]\ns", X, 8, [0, 1, 2]),
+    ("s = 1\nfor a in x:\n    s = s*a\ns", X, 6, [6, 3, 2]),
+    ("s = 0\nfor row in x:\n    s = s + row[0]*row[1]\ns", M, 22, [[2, 1, 0], [5, 4, 0]]),
+    ("s = 0\nfor i in range(10):\n    if i == 3:\n        break\n    s = s + x\ns", 2, 6, 3),
+    ("s = 0\nfor i in range(4):\n    if i % 2:\n        continue\n    s = s + i*x\ns", 2, 4, 2),
+    ("n = 0\ny = x\nwhile True:\n    n += 1\n    if n > 3: break\n    y = y + x\ny", 2, 8, 4),
+    ("s = 0\nfor i in range(2):\n    for j in range(3):\n        s = s + (i + j)*x\ns", 1, 9, 9),
+    ("y = empty(3)\nfor i in range(3):\n    y[i] = x**i\ny", 2, [1, 2, 4], 5),
+    ("y = x\nfor i in range(0):\n    y = 0\ny", 2, 2, 1),
+]
+
+READINGS = [
+    ("x.T", M, np.transpose(M), np.ones((2, 3))),
+    ("x.T @ [1, 10]", M, [41, 52, 63], [[1, 1, 1], [10, 10, 10]]),
+    ("x.shape[1]*x", M, 3 * np.array(M), 3 * np.ones((2, 3))),
+    ("x.shape[-1]*x.ndim*x[0, 0]", M, 6, [[6, 0, 0], [0, 0, 0]]),
+    ("len(x)*x.sum()", X, 18, [3, 3, 3]),
+    ("x.sum()/x.size(0)", X, 2, np.full(3, 1 / 3)),
+    ("x.sum()*x.numel()*x.dim()", M, 21 * 12, 12 * np.ones((2, 3))),
+    ("x.reshape(x.shape[1], -1)", M, [[1, 2], [3, 4], [5, 6]], np.ones((2, 3))),
+    ("zeros(x.shape) + x", X, X, [1, 1, 1]),
+    ("max(x, dim=1).values", M, [3, 6], [[0, 0, 1], [0, 0, 1]]),
+    ("max(x, dim=1)[0]", M, [3, 6], [[0, 0, 1], [0, 0, 1]]),
+    ("x.max(1).values", M, [3, 6], [[0, 0, 1], [0, 0, 1]]),
+    ("x.min(dim=0)[0]", M, [1, 2, 3], [[1, 1, 1], [0, 0, 0]]),
+    ("x[0][x.max(1).indices]", M, [3, 3], [[0, 0, 2], [0, 0, 0]]),
+    ("values, indices = x.max(1); values", M, [3, 6], [[0, 0, 1], [0, 0, 1]]),
+    ("x.sort().values*[1, 10, 100]", [3, 1, 2], [1, 20, 300], [100, 1, 10]),
+    ("x.max()", X, 3, [0, 0, 1]),
+    ("maximum(x, 2)", X, [2, 2, 3], [0, 0.5, 1]),
+    ("max(x, 4 - x)", X, [3, 2, 3], [-1, 0, 1]),
+]
+
+SPELLINGS = [
+    *((f"{name}(x)", 0.5, math.sin(0.5), math.cos(0.5)) for name in ("sin", "torch.sin", "np.sin", "math.sin")),
+    *((f"{name}(x)", -2.0, 0, 0) for name in ("relu", "F.relu", "torch.relu", "torch.nn.functional.relu")),
+    *((f"{name}(x)", 0.5, math.asin(0.5), 1 / math.sqrt(0.75)) for name in ("asin", "arcsin", "np.arcsin")),
+    ("x.sin().exp()", 0.5, math.exp(math.sin(0.5)), math.exp(math.sin(0.5)) * math.cos(0.5)),
+    ("(x + 1).square()", 2, 9, 6),
+    ("[x, 2*x].sum()", 2, 6, 3),
+    ("x.sum(dim=1)", M, [6, 15], np.ones((2, 3))),
+    ("np.sum(x, axis=0)", M, [5, 7, 9], np.ones((2, 3))),
+    ("x.sum(1, keepdim=True)", M, [[6], [15]], np.ones((2, 3))),
+    ("np.sum(x, axis=1, keepdims=True)", M, [[6], [15]], np.ones((2, 3))),
+    ("torch.cat([x, x[:1]])", X, [1, 2, 3, 1], [2, 1, 1]),
+    ("np.concatenate((x, x))", X, X + X, [2, 2, 2]),
+    ("torch.clamp(x, 0, 2)", [-1, 1, 3], [0, 1, 2], [0, 1, 0]),
+    ("np.clip(x, 0, 2)", [-1, 1, 3], [0, 1, 2], [0, 1, 0]),
+    ("x.view(3, 1)", X, [[1], [2], [3]], [1, 1, 1]),
+    ("x.pow(2)", X, [1, 4, 9], [2, 4, 6]),
+    ("torch.tensor([1.0, 2.0, 3.0])*x", X, [1, 4, 9], [1, 2, 3]),
+    ("abs(x) + round(x)", 1.2, 2.2, 1),
+]
+
+TABLES = [
+    PRECEDENCE,
+    NUMBERS,
+    ARRAYS,
+    INDEXING,
+    STATEMENTS,
+    BRANCHES,
+    LOOPS,
+    READINGS,
+    SPELLINGS,
+]
+
+
+@pytest.mark.parametrize(("program", "x", "value", "gradient"), [row for table in TABLES for row in table])
+def test_a_program_has_this_value_and_gradient(program: str, x: object, value: object, gradient: object) -> None:
+    function = gradcli.function(program)
+    found = function.value(x=x)
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, value, rtol=1e-13, strict=False)
+    assert found.shape == np.shape(value)
+    by_reverse = function.grad(x=x, v=np.ones(found.shape))["x"]
+    by_formula = function.jacobian(x=x)["x"].reshape(-1, *np.shape(x)).sum(axis=0)
+    for route in (by_reverse, by_formula):
+        assert np.shape(route) == np.shape(x)
+        np.testing.assert_allclose(route, np.asarray(gradient, dtype=float), rtol=1e-13, atol=1e-15)
+
+
+def test_names_are_case_sensitive_and_may_shadow_constants() -> None:
+    found = gradcli.explain("e*X + x", e=2, X=3, x=4)
+    assert found.output == 10
+    assert {name: float(g) for name, g in found.grad.items()} == {"e": 3, "X": 2, "x": 1}
+
+
+def test_inputs_are_listed_in_the_order_of_their_first_use() -> None:
+    assert gradcli.function("h = W @ x + b\nsum((h - t)**2)").inputs == ("W", "x", "b", "t")

@@ -1,0 +1,148 @@
+"""What the tests measure gradcli against, and the ways in which they ask it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import math
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+
+from gradcli.cli.app import run
+from gradcli.cli.environment import Environment
+from gradcli.graph import Graph, Node
+from gradcli.reverse import backward
+from gradcli.symbolic.jacobian import compose
+
+DATA = Path(__file__).parent / "data"
+FAR = {"NaN": math.nan, "nan": math.nan, "Infinity": math.inf, "inf": math.inf, "-Infinity": -math.inf, "-inf": -math.inf}
+
+STEP = 3e-4
+"""The step h of the five-point difference below. Its truncation error is h⁴/30 times the fifth derivative; in the
+domains of the ops the steepest is x**p, where that is 6e-11 of the derivative itself. Its rounding error is
+1.5·2⁻⁵³/h, below 1e-12, of the function's value. So NUMERIC = 1e-8 of the largest entry leaves two digits to spare,
+and a rule that is wrong by one part in a million still stands out a hundredfold."""
+NUMERIC = 1e-8
+EXACT = 1e-11
+"""Both routes of gradcli are exact up to the rounding of a few dozen operations."""
+
+
+def cases(name):
+    """Return the facts of a JSON or JSON lines file, non-finite numbers as floats."""
+    text = (DATA / name).read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()] if name.endswith("l") else json.loads(text)
+
+
+def numbers(nested):
+    """Return nested lists, in which non-finite numbers may be words, as an array."""
+    if isinstance(nested, list):
+        return np.array([numbers(item) for item in nested], dtype=np.float64)
+    return np.float64(FAR.get(nested, nested) if isinstance(nested, str) else nested)
+
+
+def assert_close(got, want, tolerance, what=""):
+    """Compare shapes and entries; the tolerance is relative to the largest finite entry that is wanted."""
+    got, want = np.asarray(got, dtype=np.float64), np.asarray(want, dtype=np.float64)
+    assert got.shape == want.shape, f"{what}: shape {got.shape}, not {want.shape}"
+    finite = np.isfinite(want)
+    bound = tolerance * np.max(np.abs(want[finite]), initial=0.0)
+    np.testing.assert_array_equal(got[~finite], want[~finite], err_msg=what)
+    with np.errstate(invalid="ignore"):
+        wrong = ~(np.abs(got - want) <= bound) & finite
+    assert not np.any(wrong), f"{what}: {got[wrong]} should be {want[wrong]}"
+
+
+def strict_json(text):
+    """Return a document; a bare NaN or Infinity in it is refused."""
+
+    def refuse(word):
+        raise ValueError(f"{word} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def ask(*args, stdin=""):
+    """Run a command line in process and return its exit code, standard output and standard error."""
+    out, err = io.StringIO(), io.StringIO()
+    code = run(list(args), Environment(stdin=io.StringIO(stdin), stdout=out, stderr=err, variables={}))
+    return SimpleNamespace(code=int(code), out=out.getvalue(), err=err.getvalue())
+
+
+def flags(inputs, calls=(), wrt=None):
+    """Return the options that say on the command line what the Python interface takes as arguments."""
+    given = [word for name, value in inputs.items() for word in ("--set", f"{name}={json.dumps(value)}")]
+    given += [word for v in calls if v is not None for word in ("--v", json.dumps(v))]
+    return given + (["--wrt", ",".join(wrt)] if wrt else [])
+
+
+@contextlib.contextmanager
+def tampered(op, **fields):
+    """Let an op of the table have other fields for a while, wherever it is held."""
+    before = {name: getattr(op, name) for name in fields}
+    try:
+        for name, value in fields.items():
+            object.__setattr__(op, name, value)
+        yield op
+    finally:
+        for name, value in before.items():
+            object.__setattr__(op, name, value)
+
+
+def applied(op, values, static):
+    """Return the graph of one op, its output, and its differentiable arguments."""
+    graph = Graph()
+    arguments = [
+        graph.input(f"x{k}", value[()], active=True) if op.vjp(k) is not None else value
+        for k, value in enumerate(values)
+    ]
+    with np.errstate(all="ignore"):
+        output = graph(op, *arguments, **static)
+    return graph, output, [argument for argument in arguments if isinstance(argument, Node)]
+
+
+def reverse_jacobians(graph, output, leaves):
+    """Return the Jacobian by each leaf as a matrix: one sweep with a one-hot v gives one row."""
+    rows = [backward(graph, output, v.reshape(output.shape), leaves) for v in np.eye(np.size(output.value))]
+    return [np.array([np.ravel(row[k]) for row in rows]).reshape(len(rows), np.size(leaf.value)) for k, leaf in enumerate(leaves)]
+
+
+def symbolic_jacobians(output, leaves):
+    """Return the Jacobian by each leaf as a matrix, by sympy's derivatives."""
+    found = compose(output, leaves, 10**7)
+    return [found.of[leaf.index].dense() for leaf in leaves]
+
+
+def difference(f, x, h=STEP):
+    """Return the Jacobian of ``f`` at the array ``x`` by five-point central differences."""
+    columns = []
+    for i in range(x.size):
+        def at(t, i=i):
+            moved = x.copy()
+            moved.flat[i] += t * h
+            return np.ravel(np.asarray(f(moved), dtype=np.float64))
+
+        columns.append((8 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12 * h))
+    return np.array(columns).T
+
+
+def check_op(op, values, static=None, numeric=True):
+    """Raise AssertionError unless the rules of an op, its formulas and its forward agree at a point."""
+    static, values = static or {}, [np.asarray(value) for value in values]
+    graph, output, leaves = applied(op, values, static)
+    assert output.active, op.name
+    reverse, symbolic = reverse_jacobians(graph, output, leaves), symbolic_jacobians(output, leaves)
+    at = [k for k in range(len(values)) if op.vjp(k) is not None]
+    for k, by_vjp, by_sympy in zip(at, reverse, symbolic, strict=True):
+        what = f"{op.name} by argument {k} at {values}"
+        assert_close(by_vjp, by_sympy, EXACT, f"vjp against formula of {what}")
+        if numeric:
+            move = lambda x, k=k: op.forward(*[(x if j == k else v)[()] for j, v in enumerate(values)], **static)  # noqa: E731
+            assert_close(by_vjp, difference(move, values[k]).reshape(by_vjp.shape), NUMERIC, f"vjp against forward of {what}")
+    v, w = (np.random.default_rng(n).uniform(-1, 1, output.shape) for n in (1, 2))
+    together, first, second = (backward(graph, output, u, leaves) for u in (2 * v - 3 * w, v, w))
+    for total, a, b, by_vjp, leaf in zip(together, first, second, reverse, leaves, strict=True):
+        assert_close(total, 2 * a - 3 * b, 1e-10, f"{op.name} is linear in v")
+        assert_close(a, (np.ravel(v) @ by_vjp).reshape(leaf.shape), 1e-10, f"{op.name}: v times the rows")

@@ -1,0 +1,173 @@
+"""What every op and every function must fulfil, read off the table: a new one is tested once it is declared."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import EXACT, NUMERIC, assert_close, check_op, difference
+from programs import PROGRAMS, inputs_of
+
+import gradcli
+from gradcli.ops import FUNCTIONS, OPS
+
+
+def has_derivative(op):
+    return callable(op.vjps) or any(rule is not None for rule in op.vjps)
+
+
+DIFFERENTIABLE = {name for name, op in OPS.items() if has_derivative(op)}
+UNARY_SHAPES = [((),), ((4,),), ((2, 3),)]
+BINARY_SHAPES = [((), ()), ((3,), (3,)), ((2, 3), (3,)), ((), (2, 2)), ((2, 1), (1, 3)), ((3,), (1,))]
+OPTIONS = {
+    "leaky_relu": [{"slope": 0.01}, {"slope": 0.3}],
+    "elu": [{"alpha": 1.0}, {"alpha": 0.5}],
+    "softplus": [{"beta": 1.0, "threshold": 20.0}, {"beta": 3.0, "threshold": 1.0}, {"beta": 0.5, "threshold": np.inf}],
+    "gelu": [{"approximate": "none"}, {"approximate": "tanh"}],
+}
+MASK = np.array([True, False, True])
+KEPT, GONE = {"keepdim": True}, {"keepdim": False}
+REDUCED = [([(3,)], {"dim": (0,), **GONE}), ([(2, 3)], {"dim": (0, 1), **KEPT}), ([(2, 3)], {"dim": (1,), **GONE}),
+           ([(2, 2, 2)], {"dim": (0, 2), **GONE}), ([()], {"dim": (), **GONE})]  # fmt: skip
+ALONG = [([(4,)], {"dim": 0}), ([(2, 3)], {"dim": 0}), ([(2, 3)], {"dim": 1})]
+WHOLE = [([(5,)], {"dim": (0,), **GONE}), ([(2, 3)], {"dim": (0, 1), **KEPT})]
+# fmt: off
+STRUCTURAL = {
+    "sqrt0": [([()], {}), ([(3,)], {})],
+    "where": [([MASK, (3,), (3,)], {}), ([MASK, (2, 3), ()], {}), ([MASK, (), (3,)], {})],
+    "index": [([(4,)], {"key": 2}), ([(4,)], {"key": np.array([1, 1, -1])}), ([(2, 3)], {"key": (slice(None, None, -1), 1)}),
+              ([(3,)], {"key": MASK}), ([(2, 3)], {"key": (Ellipsis, None, slice(1, 3))})],
+    "reshape": [([(2, 3)], {"shape": (3, 2)}), ([(1,)], {"shape": ()})],
+    "permute": [([(2, 3)], {"dims": (1, 0)}), ([(2, 1, 3)], {"dims": (2, 0, 1)})],
+    "expand": [([(3,)], {"shape": (2, 3)}), ([(2, 1)], {"shape": (2, 3)}), ([()], {"shape": (2,)})],
+    "flip": [([(3,)], {"dims": (0,)}), ([(2, 3)], {"dims": (0, 1)})],
+    "roll": [([(4,)], {"shifts": (1,), "dims": (0,)}), ([(2, 3)], {"shifts": (1, -2), "dims": (0, 1)})],
+    "tile": [([(2,)], {"reps": (3,)}), ([(1, 2)], {"reps": (2, 2)}), ([(2,)], {"reps": (2, 1)})],
+    "repeat_interleave": [([(3,)], {"repeats": 2, "dim": 0}), ([(2, 2)], {"repeats": 3, "dim": 1})],
+    "diag": [([(3,)], {"k": 0}), ([(2,)], {"k": -1}), ([(3, 3)], {"k": 1}), ([(2, 3)], {"k": 0})],
+    "tril": [([(3, 3)], {"k": 0}), ([(2, 3)], {"k": 1})],
+    "triu": [([(3, 3)], {"k": 0}), ([(2, 2, 2)], {"k": -1})],
+    "clone": [([()], {}), ([(2, 3)], {})],
+    "stack": [([(2,), (2,), (2,)], {"dim": 0}), ([(2, 2), (2, 2)], {"dim": 2}), ([(), ()], {"dim": 0})],
+    "cat": [([(2,), (1,), (3,)], {"dim": 0}), ([(2, 1), (2, 3)], {"dim": 1})],
+    "put": [([(4,), ()], {"key": 1}), ([(3, 2), (2,)], {"key": (slice(0, 2),)}), ([(3,), (2,)], {"key": MASK})],
+    "sum": REDUCED, "mean": REDUCED, "prod": REDUCED, "logsumexp": REDUCED,
+    "amax": REDUCED, "amin": REDUCED, "median": WHOLE,
+    "norm": [(shapes, {**static, "p": p}) for shapes, static in REDUCED for p in (1.0, 2.0, 3.0, 2.5)],
+    "var": [(shapes, {**static, "correction": c}) for shapes, static in REDUCED[:4] for c in (0.0, 1.0)],
+    "cumsum": ALONG, "cumprod": ALONG, "softmax": ALONG, "log_softmax": ALONG,
+    "pick": [([(5,)], {"kind": "sort", "dim": 0}), ([(2, 3)], {"kind": "sort", "dim": 1, "descending": True}),
+             *(([(2, 4)], {"kind": kind, "dim": 1, **keep}) for kind in ("max", "min", "median") for keep in (KEPT, GONE))],
+    "matmul": [([(3,), (3,)], {}), ([(2, 3), (3,)], {}), ([(3,), (3, 2)], {}), ([(2, 3), (3, 2)], {}),
+               ([(2, 2, 3), (3, 2)], {}), ([(2, 1, 2, 2), (3, 2, 1)], {}), ([(3,), (2, 3, 1)], {}), ([(2, 2, 3), (3,)], {})],
+    "einsum": [([(2,), (3,)], {"spec": "i,j->ij"}), ([(3, 3)], {"spec": "ii->"}), ([(2, 3), (3, 2), (2,)], {"spec": "ab,bc,c->a"}),
+               ([(3, 3), (3,)], {"spec": "ii,i->i"}), ([(2, 3)], {"spec": "ij->ji"})],
+    "det": [([(1, 1)], {}), ([(2, 2)], {}), ([(3, 3)], {}), ([(4, 4)], {}), ([(2, 2, 2)], {})],
+    "inv": [([(1, 1)], {}), ([(2, 2)], {}), ([(3, 3)], {}), ([(2, 2, 2)], {})],
+}
+POLYNOMIALS_AT_ZEROS = [  # each is smooth there, but a rule that divides would fail
+    ("prod", [[2.0, 0.0, 3.0]], {"dim": (0,), **GONE}), ("prod", [[2.0, 0.0, 0.0]], {"dim": (0,), **GONE}),
+    ("cumprod", [[2.0, 0.0, 3.0, 4.0]], {"dim": 0}), ("cumprod", [[0.0, 0.0, 3.0]], {"dim": 0}),
+    ("det", [[[1.0, 2.0], [2.0, 4.0]]], {}), ("det", [np.outer([1.0, 2, 3, 4], [4.0, 3, 1, 2])], {}),
+    ("det", [np.diag([1.0, 2.0, 3.0, 0.0])], {}), ("det", [np.zeros((3, 3))], {}),
+    ("sinc", [[0.0, 1.0]], {}), ("pow", [[0.0, -2.0], np.array([2.0, 3.0])], {}),
+]
+# fmt: on
+
+
+def distinct(shape, rng):
+    """Return positive numbers at least 0.1 apart, in no order, so that no step of a difference crosses a tie."""
+    count = int(np.prod(shape))
+    return (0.4 + 0.2 * rng.permutation(count) + rng.uniform(0.0, 0.1, count)).reshape(shape)
+
+
+def in_domain(op, shapes, rng):
+    return [rng.uniform(*op.domain[min(k, len(op.domain) - 1)], shape) for k, shape in enumerate(shapes)]
+
+
+def elementwise_cases():
+    for name in sorted(DIFFERENTIABLE - set(STRUCTURAL)):
+        op = OPS[name]
+        for shapes in BINARY_SHAPES if len(op.vjps) == 2 else UNARY_SHAPES:
+            for static in OPTIONS.get(name, [{}]):
+                values = in_domain(op, shapes, np.random.default_rng(sum(map(ord, name))))
+                yield pytest.param(op, values, static, id=f"{name} {shapes} {static or ''}")
+
+
+def structural_cases():
+    for name, table in STRUCTURAL.items():
+        for arguments, static in table:
+            rng = np.random.default_rng(7)
+            values = [a if isinstance(a, np.ndarray) else distinct(a, rng) for a in arguments]
+            shapes = [np.shape(value) for value in values]
+            yield pytest.param(OPS[name], values, static, id=f"{name} {shapes} {static or ''}")
+
+
+CASES = [*elementwise_cases(), *structural_cases()]
+
+
+def test_no_op_is_left_out():
+    assert {case.values[0].name for case in CASES} == DIFFERENTIABLE
+    assert all(OPS[name].formula is not None for name in DIFFERENTIABLE - set(STRUCTURAL))
+    assert all(len(op.vjps) in (1, 2) for op in (OPS[name] for name in DIFFERENTIABLE - set(STRUCTURAL)))
+
+
+@pytest.mark.parametrize(("op", "values", "static"), CASES)
+def test_vjp_formula_and_forward_agree(op, values, static):
+    check_op(op, values, static)
+
+
+@pytest.mark.parametrize(("name", "values", "static"), POLYNOMIALS_AT_ZEROS)
+def test_no_rule_divides_by_zero(name, values, static):
+    op = OPS[name]
+    if name == "pow":  # only the base: the exponent of a negative number must stay whole
+        exponent = values[1]
+        f = gradcli.function("x**p", wrt=["x"])
+        got = f.grad(v=[1.0, 1.0], x=values[0], p=exponent)["x"]
+        assert_close(got, exponent * np.array(values[0]) ** (exponent - 1), EXACT)
+    else:
+        check_op(op, values, static)
+
+
+@pytest.mark.parametrize("op", [OPS[name] for name in sorted(DIFFERENTIABLE) if OPS[name].kink and OPS[name].formula])
+def test_both_routes_make_the_same_choice_at_a_kink(op):
+    arguments = len(op.vjps)
+    for point in (0.0, 0.75) if arguments == 2 else (0.0,):
+        for static in OPTIONS.get(op.name, [{}]):
+            check_op(op, [np.array([point, point + 1])] + [np.array([point, point - 1])] * (arguments - 1), static, numeric=False)
+
+
+@pytest.mark.parametrize("name", ["amax", "amin", "median", "norm"])
+def test_both_routes_make_the_same_choice_among_ties_and_at_zero(name):
+    order = {"p": 2.0} if name == "norm" else {}
+    for values in ([3.0, 1.0, 3.0], [1.0, 1.0, 2.0, 1.0], [0.0, 0.0]):
+        check_op(OPS[name], [np.array(values)], {"dim": (0,), **GONE, **order}, numeric=False)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_anywhere_in_its_domain_an_elementwise_op_agrees_with_its_formula(data):
+    op = OPS[data.draw(st.sampled_from(sorted(DIFFERENTIABLE - set(STRUCTURAL))))]
+    static = data.draw(st.sampled_from(OPTIONS.get(op.name, [{}])))
+    bounds = [op.domain[min(k, len(op.domain) - 1)] for k in range(len(op.vjps))]
+    values = [np.array([data.draw(st.floats(low, high, allow_subnormal=False))]) for low, high in bounds]
+    check_op(op, values, static, numeric=False)
+
+
+def test_no_function_is_left_out():
+    assert set(PROGRAMS) == set(FUNCTIONS)
+
+
+@pytest.mark.parametrize("program", [program for programs in PROGRAMS.values() for program in programs])
+def test_functions_have_the_derivative_of_their_values(program):
+    f = gradcli.function(program)
+    inputs = inputs_of(program, f.inputs)
+    jacobians = f.jacobian(**inputs)
+    y = f.value(**inputs)
+    for name in f.inputs:
+        by_value = difference(lambda x, name=name: f.value(**{**inputs, name: x}), np.array(inputs[name]))
+        matrix = jacobians[name].reshape(y.size, -1)
+        assert_close(matrix, by_value.reshape(matrix.shape), NUMERIC, f"{program} by {name}")
+        v = np.random.default_rng(0).uniform(0.5, 1.5, y.shape)
+        assert_close(f.grad(v=v, **inputs)[name], (v.ravel() @ matrix).reshape(jacobians[name].shape[y.ndim :]), 1e-10, name)
