@@ -128,6 +128,19 @@ def long_cumprod_links(x: Any, index: Any) -> Links:
     return quotient_links(index[later].ravel(), index[earlier].ravel(), x, others)
 
 
+def logsumexp(x: Any, dim: Axes, keepdim: bool) -> Any:
+    """Return log Σ exp x, shifted by the largest entry so that nothing overflows."""
+    top = np.max(x, axis=dim, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0.0)
+    total = np.log(np.sum(np.exp(x - top), axis=dim, keepdims=True)) + top
+    return total if keepdim else np.squeeze(total, axis=dim)
+
+
+def scatter_rows(name: str, inner: Any, outer: Any, *, forward: Any, vjp: Any, zero: bool = False) -> Op:
+    """Declare a reduction with ``outer(y) = sum of inner(x)``."""
+    return declare(Op(name, forward, (vjp,), local=reduced(inner, outer, zero)))
+
+
 # fmt: off
 SUM       = scatter_rows("sum", lambda s, x: x, lambda s, y, n: y,
                 forward=lambda x, dim, keepdim: np.sum(x, axis=dim, keepdims=keepdim),
