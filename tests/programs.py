@@ -23,7 +23,7 @@ VALUES = {
 MORE = {
     "where": ["where(x > 0, x**2, 3*x)", "np.where(A > x, A, x)"],
     "leaky_relu": ["leaky_relu(x)", "F.leaky_relu(A, 0.2)"], "elu": ["elu(x)", "F.elu(A, alpha=0.5)"],
-    "softplus": ["softplus(x)", "softplus(A, 2, 1)"], "gelu": ["gelu(x)", 'gelu(A, approximate="tanh")'],
+    "softplus": ["softplus(x)", "softplus(A, 2, 1.2)"], "gelu": ["gelu(x)", 'gelu(A, approximate="tanh")'],
     "clip": ["clip(x, -1, 0.5)", "x.clamp(min=0)", "clamp(A, max=x)"],
     "reshape": ["A.reshape(3, -1)", "reshape(x, (3, 1))", "A.view(6)"], "ravel": ["ravel(A)"],
     "flatten": ["flatten(A)", "T.flatten(1)"], "squeeze": ["squeeze(x[None])", "x[:, None].squeeze(1)"],

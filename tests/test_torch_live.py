@@ -85,7 +85,7 @@ row.each("x**2 | x**3 | x**0 | x**1 | x**-1 | x**-2 | 2**x | 0.5**x | 1**x | (-2
 row.each("x**0.5 | x**1.5 | x**-0.5 | torch.sqrt(x)**2 | torch.exp(torch.log(x)) | torch.sqrt(x*x)", vs=SEEDS, x=EDGE[9:])
 row.each("torch.clamp(x, 0., 1.) | torch.clamp(x, min=0.) | torch.clamp(x, max=1.) | torch.clamp(x, 1., -1.) | torch.clip(x, -1, 1) | torch.clamp_min(x, 0.5) | torch.clamp_max(x, 1.)", vs=SEEDS, x=WITH_NAN)
 row.each("torch.where(x > 0, torch.sqrt(x), 0.) | torch.where(x > 0, x, -x) | torch.where(x == 0, 0., 1/x)", vs=SEEDS, x=WITH_NAN)
-row.each("x.clone() | x.double() | x.float() => x.double() | x.detach()*x", vs=(None, inf), x=WITH_NAN)
+row.each("x.shape.numel()*x | x.numel()*x | x.clone() | x.double() | x.float() => x.double() | x.detach()*x", vs=(None, inf), x=WITH_NAN)
 
 # --- functions of two numbers ---
 PAIRS = [-inf, -800.0, -2.0, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 2.0, 3.0, 40.0, inf, nan]
@@ -103,7 +103,7 @@ for a, b in ((1.5, V), ([1.5], V), ([[1.5], [2.5]], W), ([[1.5], [2.5]], [[1.0, 
 row("a % b", a=[1.0, 6.0, 0.3, -0.3, 4.35], b=[0.1, 0.1, 0.1, 0.1, 0.01])  # floor(a / b) is one more than a // b
 row("torch.hypot(a, b)", v=1e300, a=[1e300, 3.0], b=[1.0, 4.0])
 for text in BINARY.split(" | "):
-    row(text.replace("a", "torch.sqrt(x)") if len(text) == 5 else text.replace("(a", "(torch.sqrt(x)").replace(" a,", " torch.sqrt(x),"), x=ROOTS, b=W)
+    row(re.sub(r"\ba\b", "torch.sqrt(x)", text), x=ROOTS, b=W)
 
 # --- reductions ---
 for x in (V, M, TIES, ZEROS, SAME, B, [2.5], [0.0], [[3.0]], 2.5, 0.0):
@@ -123,7 +123,7 @@ for x in (V, M, TIES, ZEROS, SAME, B, [2.5], [0.0], [[3.0]], 2.5, 0.0):
         row(f"torch.{name}(x{d})", x=x)
     for d in dims:
         row(f"torch.sort(x{d}).values", x=x)
-        row(f"torch.sort(x{d + ',' if d else ', '} descending=True)[0]", x=x)
+        row(f"torch.sort(x{d}, descending=True)[0]", x=x)
 row.each("torch.max(x) | torch.min(x) | torch.median(x) | torch.prod(x) | torch.cumsum(x, 0) | torch.max(x, 0)[0]", vs=(0.0, inf), x=V)
 row.each("torch.sum(x) | torch.prod(x) | torch.cumsum(x, 0) | torch.cumprod(x, 0) | torch.norm(x)", x=NONE)
 row.each("torch.sum(x, 0) | torch.sum(x, 1) | torch.mean(x, 1) | torch.prod(x, 0) | torch.prod(x, 1) | torch.amax(x, 1) | torch.norm(x, dim=1) | torch.var(x, 1) | torch.logsumexp(x, 1)", x=NONE3)
@@ -145,9 +145,9 @@ CHAINS = (
     "x[1:] | x[-1] | x[::2] | x[None] | x[:, None] | x[[1, 1, 2]] | x[x > 0] | x[x > 99] | x[...] | x[1:1] | torch.flip(x, [0])[:2] | torch.roll(x, 1)[2:]"
     " | torch.tril(torch.outer(x, x)) | torch.triu(torch.outer(x, x), 1) | torch.diag(x)[1] | torch.diag(x, 1) | torch.diag(x, -1) | torch.diagonal(torch.outer(x, x))"
     " | torch.cat([x, x])[3:] | torch.stack([x, 2*x])[1] | torch.stack([x, x], dim=-1)[2:] | x.expand(3, 4)[0] | x.repeat(2, 2) | torch.repeat_interleave(x, 2)[4:]"
-    " | x.reshape(2, 2)[1] | x.view(-1, 2) | torch.ravel(x) | x.flatten() | x.unsqueeze(0) | torch.squeeze(x[None]) | torch.detach(x)*2 + x => x.detach()*2 + x"
+    " | x.reshape(2, 2)[1] | x.view(-1, 2) | torch.ravel(x) | x.flatten() | x.unsqueeze(0) | torch.squeeze(x[None])"
     " | torch.cumsum(x, 0)[0] | torch.sum(x)*0 | x*0 | torch.trace(torch.outer(x, x)) | torch.full((4,), 2.)*x | torch.zeros_like(x) + x | torch.full_like(x, 3.)*x"
-).replace(" | torch.detach(x)*2 + x => x.detach()*2 + x", "")
+).replace("", "")
 for text in CHAINS.split(" | "):
     row(text.strip(), x=V)
     row(re.sub(r"\bx\b", "torch.sqrt(x)", text.strip()), x=ROOTS)

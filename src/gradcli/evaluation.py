@@ -116,7 +116,7 @@ def checked_inputs(program: Program, values: dict[str, Any]) -> dict[str, Array]
     """Return all inputs as arrays; raises ``missing-input`` or ``unknown-input`` with what to type."""
     missing = [name for name in program.inputs if name not in values]
     if missing:
-        flags = " ".join(f"--set {name}=…" if name in RESERVED else f"--{name} …" for name in missing)
+        flags = " ".join(f"--set {name}=VALUE" if name in RESERVED else f"--{name} VALUE" for name in missing)
         what = "variable" if len(missing) == 1 else "variables"
         near = next((near_input(name, values) for name in missing), None)
         raise GradcliError(

@@ -336,7 +336,9 @@ def digits_lost(backward: list[Backward]) -> bool:
             right = call.grad[name]
             finite = np.isfinite(left) & np.isfinite(right)
             scale = np.max(np.abs(np.where(finite, left, 0.0)), initial=0.0)
-            if np.any(np.abs(np.where(finite, left - right, 0.0)) > VISIBLE * scale):
+            with np.errstate(all="ignore"):
+                difference = np.where(finite, np.abs(left - right), 0.0)
+            if np.any(difference > VISIBLE * scale):
                 return True
     return False
 

@@ -24,7 +24,8 @@ class Note:
 def about_v(source: str, given: tuple[int, ...], shape: tuple[int, ...]) -> list[Note]:
     """Say how a v was made to fit."""
     if source == "reshaped":
-        return [Note("v-reshaped", f"v was reshaped from {given} to {shape}, the shape of y; PyTorch wants that.")]
+        message = f"v was reshaped from {given} to {shape}, the shape of y; PyTorch wants it in that shape."
+        return [Note("v-reshaped", message)]
     if source == "broadcast":
         return [
             Note(

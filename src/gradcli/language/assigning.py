@@ -67,7 +67,7 @@ def refuse_shared(name: str, variables: Mapping[str, int], regs: Registers, what
     hint = (
         f"write {name} = {name}.clone() first"
         if "index" in what
-        else f"write {name} = {name} … without the '='-operator"
+        else f"write {name} = {name} ... in place of the augmented assignment"
     )
     if type(value) is Node and value.op is None:
         raise GradcliError(

@@ -75,8 +75,8 @@ def parameters(function: Function) -> tuple[Parameter, ...]:
 
 
 def signature_text(function: Function) -> str:
-    """Return how a function is called, for messages: ``softmax(x, dim=…)``."""
-    parts = [f"*{p.name}" if p.rest else p.name if p.required else f"{p.name}=…" for p in parameters(function)]
+    """Return how a function is called, for messages: ``softmax(x, dim=...)``."""
+    parts = [f"*{p.name}" if p.rest else p.name if p.required else f"{p.name}=..." for p in parameters(function)]
     return f"{function.name.rpartition('.')[2]}({', '.join(parts)})"
 
 
@@ -164,8 +164,8 @@ def refuse_ambiguous(function: Function, node: ast.Call) -> None:
     if isinstance(number, int | float):
         raise GradcliError(
             "ambiguous",
-            f"{function.name}(…, {number}) could mean the {function.name}imum with {number}, or along an axis",
-            hint=f"write {function.name}imum(…, {number}), or {function.name}(…, dim={number})",
+            f"{function.name}(..., {number}) could mean the {function.name}imum with {number}, or along an axis",
+            hint=f"write {function.name}imum(..., {number}), or {function.name}(..., dim={number})",
         )
 
 

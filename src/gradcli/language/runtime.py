@@ -119,7 +119,7 @@ def truth(value: Any) -> bool:
         raise GradcliError(
             "type",
             f"a condition with {raw.size} entries is neither true nor false",
-            hint="use all(…) or any(…), or where(condition, a, b) for each entry",
+            hint="use all(...) or any(...), or where(condition, a, b) for each entry",
         )
     return bool(raw.reshape(()))
 

@@ -112,7 +112,7 @@ class Statements(Expressions):
     def _put(self, target: ast.Subscript, value: Any) -> None:
         if not isinstance(target.value, ast.Name):
             raise GradcliError(
-                "not-allowed", "only an entry of a variable can be assigned", hint="y[0, 1] = …, not y[0][1] = …"
+                "not-allowed", "only an entry of a variable can be assigned", hint="y[0, 1] = ..., not y[0][1] = ..."
             )
         name = target.value.id
         base = self._name(target.value)
@@ -159,7 +159,7 @@ class Statements(Expressions):
                 raise GradcliError(
                     "shape",
                     f"'{name}' has shape {before.shape}, and in place it cannot become {result.shape}",
-                    hint=f"write {name} = {name} … instead",
+                    hint=f"write {name} = {name} ... instead",
                 )
             regs[0].bind(name, result)
             return result
@@ -221,7 +221,7 @@ class Statements(Expressions):
 
     def _for(self, node: ast.For) -> None:
         if node.orelse or not isinstance(node.target, ast.Name):
-            raise GradcliError("not-allowed", "a loop is 'for NAME in range(…):' or 'for NAME in an array:'")
+            raise GradcliError("not-allowed", "a loop is 'for NAME in range(...):' or 'for NAME in an array:'")
         items = self._items(node.iter)
         target = self.variable(node.target.id, definite=False)
         known = node.target.id in self.definite
@@ -256,7 +256,7 @@ class Statements(Expressions):
         def rows(regs: Registers) -> Any:
             x = runtime.as_tensor(regs[whole])
             if not x.ndim:
-                raise GradcliError("type", "a loop runs over range(…) or over an array, not over one number")
+                raise GradcliError("type", "a loop runs over range(...) or over an array, not over one number")
             return (regs[0](INDEX, x, key=i) for i in range(x.shape[0]))
 
         return rows

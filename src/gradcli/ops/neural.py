@@ -71,7 +71,7 @@ def normalised(f: Apply, op: Op, x: Any, dim: Any) -> Any:
         return f(RESHAPE, f(op, f(RESHAPE, x, shape=(1,)), dim=0), shape=())
     if dim is None and x.ndim > 1:
         raise GradcliError(
-            "value", f"{op.name} of shape {x.shape} needs dim", hint=f"write {op.name}(…, dim=-1) for each row"
+            "value", f"{op.name} of shape {x.shape} needs dim", hint=f"write {op.name}(..., dim=-1) for each row"
         )
     axis = one_axis(-1 if dim is None else dim, x.ndim)
     if not x.shape[axis]:

@@ -202,7 +202,9 @@ def build_cumprod(f: Apply, x: Tensor, dim: Static = None) -> Any:
 def running_axis(x: Any, dim: Any, name: str) -> int:
     """Return the axis of a running reduction: it may be left out for a vector alone."""
     if dim is None and x.ndim > 1:
-        raise GradcliError("value", f"{name} of an array of shape {x.shape} needs dim", hint=f"write {name}(…, dim=0)")
+        raise GradcliError(
+            "value", f"{name} of an array of shape {x.shape} needs dim", hint=f"write {name}(..., dim=0)"
+        )
     return one_axis(0 if dim is None else dim, x.ndim)
 
 

@@ -89,7 +89,8 @@ def put_in(formula: str, found: Explanation, precision: int) -> str:
 
     result = re.sub(r"([A-Za-z_]\w*)(\[[\d,]+\])?(?!\w|\()", number, formula)
     result = re.sub(r"\((\(-[^()]*\))\)", r"\1", result)
-    return "" if result == formula else result
+    whole = re.fullmatch(r"\((-[^()]*)\)", result)
+    return "" if result == formula else whole[1] if whole else result
 
 
 def sum_lines(found: Explanation, layout: Layout) -> list[str]:

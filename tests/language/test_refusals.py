@@ -1,0 +1,251 @@
+"""Everything that the language refuses: the kind of the error, words of its message, and what the caret marks.
+
+Each row is ``(program, kind, words, marked)``. ``marked`` is the text under the caret; ``""`` is the end of the program
+and None an error about the program as a whole. Words stand in the message or in the hint.
+"""
+
+from __future__ import annotations
+
+
+import pytest
+
+import gradcli
+from gradcli.errors import Budget, GradcliError
+
+INPUTS = {"x": 1.5, "u": [1.0, 2.0], "w": [1.0, 2.0, 3.0], "A": [[1.0, 2.0], [3.0, 4.0]]}
+"""The point at which every program of the tables is evaluated; each gets those that it names."""
+
+SYNTAX = [
+    ("x +", "syntax", "ends too early", ""),
+    ("x = ", "syntax", "ends too early", ""),
+    ("x @", "syntax", "ends too early", ""),
+    ("x)", "syntax", "unmatched ')'", ")"),
+    ("(x", "syntax", "'(' was never closed", "("),
+    ("u[", "syntax", "'[' was never closed", "["),
+    ("sin(", "syntax", "'(' was never closed", "("),
+    ("(x]", "syntax", "does not match", "]"),
+    ("x x", "syntax", "not an expression", "x"),
+    ("y = 1\nx x", "syntax", "not an expression", "x"),
+    ("1.2.3*x", "syntax", "not an expression", "."),
+    ("x ? 1 : 2", "syntax", "where(condition, a, b)", "?"),
+    ("x > 0 && x < 1", "syntax", "'and'", "&"),
+    ("if x > 0:\nx", "syntax", "indent the body", "x"),
+    ("", "syntax", "the program is empty", None),
+    ("  \n ", "syntax", "the program is empty", None),
+    ("# nothing", "syntax", "the program is empty", None),
+    ("x\npass", "syntax", "it is the output", "pass"),
+    ("if x > 0: y = x", "syntax", "it is the output", "if x > 0: y = x"),
+    ("break", "syntax", "inside a loop", "break"),
+    ("continue\nx", "syntax", "inside a loop", "continue"),
+]
+
+NAMES = [
+    ("sinn(x)", "unknown-function", "did you mean 'sin'?", "sinn"),
+    ("3*x + Softmax(u)", "unknown-function", "did you mean 'softmax'?", "Softmax"),
+    ("torch.sinn(x)", "unknown-function", "did you mean 'torch.sin'?", "torch.sinn"),
+    ("torch.nn.functional.rellu(x)", "unknown-function", "did you mean 'torch.nn.functional.relu'?", None),
+    ("u.softmaxx()", "unknown-function", "did you mean 'softmax'?", "u.softmaxx"),
+    ("torch.pie*x", "unknown-name", "did you mean 'torch.pi'?", "torch.pie"),
+    ("torch.sin*x", "unknown-name", "call it: torch.sin(x)", "torch.sin"),
+    ("sin*2", "missing-input", "call it, sin(x)", "sin"),
+    ("X*2", "missing-input", "no value for the variable X", "X"),
+    ("x + missing", "missing-input", "no value for the variable missing", "missing"),
+    ("a*b + x", "missing-input", "no value for the variables a, b", "a"),
+    ("open('/etc/passwd')", "unknown-function", "unknown function 'open'", "open"),
+    ("eval('1')", "unknown-function", "unknown function 'eval'", "eval"),
+    ("getattr(3, 'real')*x", "unknown-function", "unknown function 'getattr'", "getattr"),
+    ("np.load('/etc/passwd')", "unknown-function", "unknown function 'np.load'", "np.load"),
+    ("u.dump('file')", "unknown-function", "unknown method '.dump()'", "u.dump"),
+    ("__import__('os')", "unknown-function", "unknown function '__import__'", "__import__"),
+    ("__builtins__", "not-allowed", "'__builtins__' is not allowed", "__builtins__"),
+    ("__y__ = x", "not-allowed", "'__y__' is not allowed", "__y__"),
+    ("3(x)", "not-allowed", "write * to multiply", "3"),
+    ("sin(x)(x)", "not-allowed", "only functions can be called", "sin(x)"),
+    ("sin()", "arguments", "sin needs x", "sin"),
+    ("sin(x, x)", "arguments", "too many arguments", "sin"),
+    ("u.sum(axes2=0)", "arguments", "no argument 'axes2'", "u.sum"),
+]
+
+NOT_ALLOWED = [
+    ("import os\nx", "not-allowed", "'import' is not part", "import os"),
+    ("from os import system\nx", "not-allowed", "'import' is not part", "from os import system"),
+    ("def f(a): return a\nf(x)", "not-allowed", "'def' is not part", "def f(a): return a"),
+    ("async def f(a): return a\nx", "not-allowed", "'async' is not part", "async def f(a): return a"),
+    ("class C: pass\nx", "not-allowed", "'class' is not part", "class C: pass"),
+    ("del x\nx", "not-allowed", "'del' is not part", "del x"),
+    ("assert x\nx", "not-allowed", "'assert' is not part", "assert x"),
+    ("global x\nx", "not-allowed", "'global' is not part", "global x"),
+    ("nonlocal x\nx", "not-allowed", "'nonlocal' is not part", "nonlocal x"),
+    ("return x", "not-allowed", "'return' is not part", "return x"),
+    ("raise SystemExit\nx", "not-allowed", "'raise' is not part", "raise SystemExit"),
+    ("with x: x", "not-allowed", "'with' is not part", "with x: x"),
+    ("try:\n    x\nexcept Exception:\n    x", "not-allowed", "'try' is not part", None),
+    ("try:\n    x\nexcept* Exception:\n    x", "not-allowed", "'try' is not part", None),
+    ("match x:\n    case _: x", "not-allowed", "'match' is not part", "match x:\n    case _: x"),
+    ("y: int = x\ny", "not-allowed", "not part of the language", "y: int = x"),
+    ("lambda a: a", "not-allowed", "lambda is not part", "lambda a: a"),
+    ("[a for a in u]", "not-allowed", "comprehension is not part", "[a for a in u]"),
+    ("sum(a for a in u)", "not-allowed", "comprehension is not part", "(a for a in u)"),
+    ("{a for a in u}", "not-allowed", "comprehension is not part", "{a for a in u}"),
+    ("{a: 1 for a in u}", "not-allowed", "comprehension is not part", "{a: 1 for a in u}"),
+    ("{1: x}", "not-allowed", "dictionary is not part", "{1: x}"),
+    ("{x}", "not-allowed", "set is not part", "{x}"),
+    ("f'{x.__class__}'", "not-allowed", "formatted string is not part", "f'{x.__class__}'"),
+    ("x + f'{x:{x}}'", "not-allowed", "formatted string is not part", "f'{x:{x}}'"),
+    ("(y := x)", "not-allowed", "':=' is not part", "y := x"),
+    ("yield x", "not-allowed", "yield is not part", "yield x"),
+    ("await x", "not-allowed", "await is not part", "await x"),
+    ("[*u]", "not-allowed", "starred expression is not part", "*u"),
+    ("sin(*u)", "not-allowed", "starred", "*u"),
+    ("sum(u, **u)", "not-allowed", "'**'", "**u"),
+    ("x.__class__", "not-allowed", "unknown attribute '.__class__'", "x.__class__"),
+    ("x.__class__.__mro__[-1]", "not-allowed", "unknown attribute '.__class__'", "x.__class__"),
+    ("().__class__.__bases__", "not-allowed", "unknown attribute '.__class__'", "().__class__"),
+    ("u.ctypes.data", "not-allowed", "unknown attribute '.ctypes'", "u.ctypes"),
+    ("u.sum", "not-allowed", "call it: .sum()", "u.sum"),
+    ("u.T = x", "not-allowed", "only a variable or an entry", "u.T"),
+    ("a = b = x\na", "not-allowed", "one target at a time", "a = b = x"),
+    ("a, *b = u\na", "not-allowed", "only a variable or an entry", "*b"),
+    ("y = zeros(2, 2); y[0][1] = x; y", "not-allowed", "y[0, 1] = …, not y[0][1]", "y[0][1] = x"),
+    ("x ^ 2", "not-allowed", "write **", "x ^ 2"),
+    ("x << 2", "not-allowed", "shifts are not part", "x << 2"),
+    ("x is x", "not-allowed", "'in' and 'is'", "x is x"),
+    ("x in [1]", "not-allowed", "'in' and 'is'", "x in [1]"),
+    ("2j*x", "not-allowed", "complex numbers", "2j"),
+    ("x*b'1'", "not-allowed", "bytes", "b'1'"),
+    ("for i in range(2): y = x\nelse: y = 1\ny", "not-allowed", "a loop is 'for NAME in range(…):'", None),
+    ("while x < 1: pass\nelse: x = 1\nx", "not-allowed", "'else' of a loop", None),
+    ("for a, b in A: pass\nx", "not-allowed", "a loop is 'for NAME in range(…):'", "for a, b in A: pass"),
+]
+
+MEANING = [
+    ("x > 1", "type", "the output is a truth value", "x > 1"),
+    ("not x", "type", "the output is a truth value", "not x"),
+    ("x and 1", "type", "the output is a truth value", "x and 1"),
+    ("x*'abc'", "type", "not text", "x*'abc'"),
+    ("x*None", "type", "not None", "x*None"),
+    ("True*x", "type", "not a truth value", "True*x"),
+    ("1e999*x", "number", "too large for double precision", "1e999"),
+    ("u + w", "shape", "shapes (2,) and (3,) do not fit", "u + w"),
+    ("A @ w", "shape", "2 columns on the left, 3 rows on the right", "A @ w"),
+    ("sin(u + w)*x", "shape", "(2,) and (3,)", "u + w"),
+    ("x @ u", "shape", "use *", "x @ u"),
+    ("[u, x]", "shape", "(2,) and ()", "[u, x]"),
+    ("u.reshape(3)", "shape", "2 entries do not fit the shape (3,)", "u.reshape(3)"),
+    ("inv(w)", "shape", "square matrix, not shape (3,)", "inv(w)"),
+    ("sum(u, dim=1)", "shape", "dim=1 is out of range", "sum(u, dim=1)"),
+    ("a, b = w\na", "shape", "3 values for 2 variables", "a, b"),
+    ("y = zeros(2); y += w; y", "shape", "(2,) and (3,)", "y += w"),
+    ("y = u*1; y += A; y", "shape", "in place it cannot become (2, 2)", "y += A"),
+    ("u[2]", "index", "index 2 is out of bounds for axis 0 with size 2", "u[2]"),
+    ("u[0, 0]", "index", "2 indices for an array of shape (2,)", "u[0, 0]"),
+    ("x[0]", "index", "a scalar has no entries", "x[0]"),
+    ("u[1.5]", "index", "must be an integer, a slice or a mask, not 1.5", "u[1.5]"),
+    ("u[0.5:]", "index", "not 0.5", "u[0.5:]"),
+    ("u['a']", "index", "not text", "u['a']"),
+    ("u[True]", "index", "not a truth value", "u[True]"),
+    ("u[10**30]", "index", "not 1e+30", "u[10**30]"),
+    ("u[[0, 7]]", "index", "index 7 is out of bounds", "u[[0, 7]]"),
+    ("u[..., ...]", "index", "one ... only", "u[..., ...]"),
+    ("u[::0]", "index", "step", "u[::0]"),
+    ("max(u, 0)", "ambiguous", "write maximum(…, 0), or max(…, dim=0)", "max"),
+    ("min(u, 1)", "ambiguous", "write minimum(…, 1), or min(…, dim=1)", "min"),
+    ("torch.tensor([u[0], x])", "not-differentiable", "write the list by itself", "torch.tensor([u[0], x])"),
+    ("if x > 2: z = 1\nz*x", "unbound", "'z' is used before it is assigned", "z"),
+    ("while x > 2: z = 1\nz*x", "unbound", "'z' is used before it is assigned", "z"),
+    ("for i in range(0): z = 1\nz*x", "unbound", "'z' is used before it is assigned", "z"),
+    ("y = y + 1\nx", "missing-input", "no value for the variable y", "y"),
+    ("if u > 0: y = x\ny", "type", "a condition with 2 entries", "u > 0"),
+    ("x if u > 0 else 0", "type", "a condition with 2 entries", "u > 0"),
+    ("while u > 0: u = u - 1\nu", "type", "a condition with 2 entries", "u > 0"),
+    ("for i in range(x): pass\nx", "type", "range takes integers", "range(x)"),
+    ("for i in x: pass\nx", "type", "not over one number", "x"),
+    ("range(3)*x", "unknown-function", "unknown function 'range'", "range"),
+]
+
+IN_PLACE = [
+    ("y = u; y[0] = 1; y", "in-place", "PyTorch refuses to change a leaf", "y[0]"),
+    ("u[0] = 1; u", "in-place", "PyTorch refuses to change a leaf", "u[0]"),
+    ("u += 1; u", "in-place", "PyTorch refuses to change a leaf", "u += 1"),
+    ("y = u; y += 1; y", "in-place", "PyTorch refuses to change a leaf", "y += 1"),
+    ("y = x; y += 1; y", "in-place", "PyTorch refuses to change a leaf", "y += 1"),
+    ("y = u.T; y[0] = 1; y", "in-place", "would change 'u' too", "y[0]"),
+    ("y = A[0]; y[0] = 1; y", "in-place", "would change 'A' too", "y[0]"),
+    ("y = u[0]; y += 1; y", "in-place", "would change 'u' too", "y += 1"),
+    ("y = u*1; z = y; y[0] = 1; z", "in-place", "would change 'z' too", "y[0]"),
+    ("y = u*1; z = y; y += 1; z", "in-place", "would change 'z' too", "y += 1"),
+    ("y = zeros(2); z = y; y[0] = x; z", "in-place", "would change 'z' too", "y[0]"),
+    ("y = u*1; z = y[1:]; z[0] = 1; y", "in-place", "would change 'y' too", "z[0]"),
+    ("y = u*1; z = y.reshape(1, 2); y[0] = 1; z", "in-place", "would change 'z' too", "y[0]"),
+    ("y = u*1; z = y[0]; z += 1; y", "in-place", "would change 'y' too", "z += 1"),
+    ("y = u*1; z = y[0]; y[0] = 5; z", "in-place", "would change 'z' too", "y[0]"),
+]
+
+CHARACTERS = [
+    ("x² + 1", "character", "U+00B2 SUPERSCRIPT TWO", "²"),
+    ("x² + 1", "character", "write **2", "²"),
+    ("√x", "character", "U+221A SQUARE ROOT", "√"),
+    ("x ÷ 2", "character", "write /", "÷"),
+    ("x − 1", "character", "U+2212 MINUS SIGN", "−"),
+    ("𝐬𝐢𝐧(x)", "character", "U+1D42C MATHEMATICAL BOLD SMALL S", "𝐬"),
+    ("x + ١", "character", "U+0661 ARABIC-INDIC DIGIT ONE", "١"),
+    ("x\u200b + 1", "character", "U+200B ZERO WIDTH SPACE", "\u200b"),
+    ("x\u202e + 1", "character", "U+202E RIGHT-TO-LEFT OVERRIDE", "\u202e"),
+    ("x + 1  # π", "character", "U+03C0 GREEK SMALL LETTER PI", "π"),
+    ("x\x1b]0;owned\x07", "character", "control character, not U+001B", "\x1b"),
+    ("x\x00", "character", "control character, not U+0000", "\x00"),
+    ("x\rrm -rf", "character", "control character, not U+000D", "\r"),
+    ("\fx", "character", "control character, not U+000C", "\f"),
+    ("x\x7f", "character", "control character, not U+007F", "\x7f"),
+    ("x\udcff", "character", "U+DCFF", "\udcff"),
+]
+
+BUDGETS = [
+    ("x" + " + x"*100, "text", 300),
+    ("((((x))))", "depth", 3),
+    ("a = x\n" * 10 + "a", "syntax", 20),
+    ("1234567*x", "digits", 6),
+    ("y = x\nwhile y < 100: y = y + 1\ny", "turns", 10),
+    ("y = x\nfor i in range(50): y = y + x\ny", "nodes", 20),
+    ("x*ones(1000)", "elements", 999),
+    ("sum(x*ones(10**12))", "elements", 5_000_000),
+    ("sum(where(ones(10**5, 1, 1) > 0, x*ones(1, 10**5, 1), ones(1, 1, 10**5)))", "elements", 5_000_000),
+    ("sum(clip(x*ones(1000, 1, 1), zeros(1, 1000, 1), ones(1, 1, 1000)))", "elements", 5_000_000),
+    ("y = x*ones(100)\nfor i in range(50): y = y + x\nsum(y)", "total", 1000),
+    ("sum(w*w)", "jacobian", 2),
+    ("sum(softmax(x*ones(10**6), dim=0))", "jacobian", 4_000_000),
+    ("sum(inv(x*eye(1500)))", "jacobian", 4_000_000),
+    ("while True: pass\nx", "seconds", 0.02),
+]
+
+TABLES = [SYNTAX, NAMES, NOT_ALLOWED, MEANING, IN_PLACE, CHARACTERS]
+
+
+def refusal(program: str, budget: Budget | None = None) -> GradcliError:
+    """Return the error of a program at the point of the tables."""
+    with pytest.raises(GradcliError) as caught:  # noqa: PT012 - some are refused unread, some when they run
+        needed = gradcli.function(program, budget=budget).inputs
+        gradcli.explain(program, inputs={name: INPUTS[name] for name in needed if name in INPUTS}, budget=budget)
+    return caught.value
+
+
+@pytest.mark.parametrize(("program", "kind", "words", "marked"), [row for table in TABLES for row in table])
+def test_a_program_is_refused_with_its_reason_and_its_place(
+    program: str, kind: str, words: str, marked: str | None
+) -> None:
+    error = refusal(program)
+    assert error.kind == kind
+    assert words in f"{error.message}\n{error.hint}"
+    if marked is not None:
+        assert error.span is not None
+        assert error.place is not None
+        assert error.place.text[slice(*error.span)] == marked
+
+
+@pytest.mark.parametrize(("program", "name", "bound"), BUDGETS)
+def test_a_budget_is_refused_by_its_name(program: str, name: str, bound: float) -> None:
+    loose = Budget(turns=10**9, nodes=10**9) if name == "seconds" else Budget()
+    error = refusal(program, loose.changed(name, bound))
+    assert error.kind == "budget"
+    assert f"the budget '{name}'" in error.message
+    assert f"--budget {name}=" in (error.hint or "")

@@ -1,0 +1,74 @@
+"""The house: rooms import only from floors below, heavy libraries stay in their rooms, no text is ever executed."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+HOME = Path(__file__).parent.parent / "src" / "gradcli"
+MODULES = sorted(HOME.rglob("*.py"))
+FLOORS = [
+    {"errors"},
+    {"ops"},
+    {"graph"},
+    {"reverse"},
+    {"language", "symbolic"},
+    {"notes", "inputs"},
+    {"evaluation"},
+    {"explanation"},
+    {"render"},
+    {"cli"},
+]
+HEAVY = {"sympy": ("symbolic",), "typer": ("cli",), "rich": ("cli", "render"), "numpy": tuple(r for f in FLOORS[1:] for r in f)}
+EXECUTES = {"eval", "exec", "compile", "sympify", "parse_expr", "lambdify", "__import__"}
+
+
+def room(path):
+    return path.relative_to(HOME).parts[0].removesuffix(".py")
+
+
+def floor(name):
+    return next((number for number, rooms in enumerate(FLOORS) if name in rooms), None)
+
+
+def imports(path, top_level):
+    """Yield the modules that a file imports: at its top level, or anywhere outside of TYPE_CHECKING."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in tree.body if top_level else ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(HOME)))
+def test_a_room_imports_from_floors_below(path):
+    here = floor(room(path))
+    for module in imports(path, top_level=True):
+        parts = module.split(".")
+        if here is None or parts[0] != "gradcli" or len(parts) < 2 or parts[1] == room(path):
+            continue
+        there = floor(parts[1])
+        assert there is None or there < here or {parts[1], room(path)} == {"language", "inputs"}, module
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(HOME)))
+def test_heavy_libraries_stay_in_their_rooms(path):
+    for module in imports(path, top_level=False):
+        allowed = HEAVY.get(module.split(".")[0])
+        assert allowed is None or room(path) in allowed, module
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(HOME)))
+def test_a_module_is_one_room(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 330
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(HOME)))
+def test_no_text_is_executed(path):
+    called = {
+        getattr(node.func, "id", getattr(node.func, "attr", None))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and not (isinstance(node.func, ast.Attribute) and ast.unparse(node.func) == "re.compile")
+    }
+    assert not called & EXECUTES
