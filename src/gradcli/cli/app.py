@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import sys
@@ -68,9 +69,9 @@ def _run(words: list[str], env: Environment) -> int:
 
     as_json = wants_json(words)
     try:
-        code: Any = typer.main.get_command(app).main(
-            words or ["--help"], prog_name="gradcli", standalone_mode=False, obj=env
-        )
+        with contextlib.redirect_stdout(env.stdout), contextlib.redirect_stderr(env.stderr):
+            command = typer.main.get_command(app)
+            code: Any = command.main(words or ["--help"], prog_name="gradcli", standalone_mode=False, obj=env)
     except GradcliError as error:
         report(env, error, as_json)
         return ExitStatus.USAGE

@@ -80,7 +80,7 @@ def product_links(rows: Any) -> Links:
     size = len(order) // (int(rows.max()) + 1) if len(order) else 1
     groups = order.reshape(-1, size)
     columns = groups.ravel()
-    others = np.stack([np.delete(groups, i, axis=1) for i in range(size)], axis=1).reshape(-1, size - 1)
+    others = np.stack([np.delete(groups, i, axis=1) for i in range(size)], axis=1).reshape(len(columns), size - 1)
     bound = tuple((0, others[:, k]) for k in range(size - 1))
     return Links(np.asarray(rows)[columns], columns, 1.0, Explicit(lambda s, *factors: s.product(factors)), bound)
 

@@ -1,0 +1,126 @@
+"""The numbers of an answer: J, what each call of backward leaves, and whether the two routes agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gradcli.inputs import Cotangent
+from gradcli.ops.declare import Array
+
+ROUNDING = 64 * 2.0**-52
+"""Times the terms that were added up: the difference between the routes that rounding alone may cause."""
+VISIBLE = 1e-9
+"""Relative difference of the routes, within what rounding explains, from which the answer says that digits are lost."""
+DENSE_ENTRIES = 10_000
+"""Entries of a Jacobian up to which it is also held, and written to JSON, with all its zeros."""
+
+
+@dataclass(frozen=True, slots=True)
+class Jacobian:
+    """∂y/∂x for one variable: entries that can be non-zero, in flat order of y (rows) and x (columns)."""
+
+    output_shape: tuple[int, ...]
+    input_shape: tuple[int, ...]
+    rows: Array
+    columns: Array
+    values: Array
+    sizes: Array
+    formulas: list[str] | None
+    structure: str
+    rules: list[str] = field(default_factory=list)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """``y.shape + x.shape``."""
+        return self.output_shape + self.input_shape
+
+    @property
+    def matrix_shape(self) -> tuple[int, int]:
+        """Entries of y by entries of x."""
+        return int(np.prod(self.output_shape)), int(np.prod(self.input_shape))
+
+    @property
+    def numeric(self) -> Array | None:
+        """All entries as an array of ``shape``; None for a Jacobian with more than 10,000 of them."""
+        if self.matrix_shape[0] * self.matrix_shape[1] > DENSE_ENTRIES:
+            return None
+        full = np.zeros(self.matrix_shape)
+        full[self.rows, self.columns] = self.values
+        return full.reshape(self.shape)
+
+    def vjp(self, seed: Array) -> tuple[Array, Array]:
+        """Return vᵀ·J in the shape of x, and the sizes of the terms that it adds up."""
+        v = np.ravel(seed)[self.rows]
+        count = self.matrix_shape[1]
+        with np.errstate(all="ignore"):
+            terms = np.where((v == 0) | (self.values == 0), 0.0, v * self.values)
+            total = np.bincount(self.columns, weights=terms, minlength=count)
+            scale = np.bincount(self.columns, weights=np.abs(v) * self.sizes, minlength=count)
+        return total.reshape(self.input_shape), scale.reshape(self.input_shape)
+
+
+@dataclass(frozen=True, slots=True)
+class Backward:
+    """One call of ``y.backward(v)``: vᵀ·J, the reverse-mode gradient, and ``x.grad`` after it."""
+
+    v: Cotangent
+    vjp: dict[str, Array]
+    grad: dict[str, Array]
+    accumulated: dict[str, Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Whether vᵀ·J and reverse mode give the same numbers, up to rounding; ``finite`` whether all are finite."""
+
+    agree: bool
+    max_abs_error: float
+    finite: bool
+
+
+def sum_of(arrays: Sequence[Array]) -> Array:
+    """Return the sum, left to right as repeated calls add it up."""
+    total = arrays[0]
+    for array in arrays[1:]:
+        total = total + array
+    return total
+
+
+def compare(jacobians: dict[str, Jacobian], backward: list[Backward], output: Array) -> Agreement:
+    """Hold vᵀ·J against the reverse-mode gradient, entry by entry.
+
+    The routes agree where they differ by at most 64·2⁻⁵² times |v|ᵀ·P, P the sum over all paths of the products of
+    the absolute local derivatives, each taken as the sum of the absolute terms that it is a difference of. So κ of
+    the contract is P/|J| ≥ 1: it grows with cancellation between paths and inside a derivative, such as 1 - y² of a
+    saturated tanh. Entries that are finite on neither route agree.
+    """
+    agree, finite, worst = True, bool(np.all(np.isfinite(output))), 0.0
+    for call in backward:
+        for name, jacobian in jacobians.items():
+            scale = jacobian.vjp(call.v.seed)[1]
+            left, right = call.vjp[name], call.grad[name]
+            both = np.isfinite(left) & np.isfinite(right)
+            finite = finite and bool(np.all(both))
+            with np.errstate(all="ignore"):
+                error = np.where(both, np.abs(left - right), 0.0)
+                bound = np.where(np.isfinite(scale), ROUNDING * scale, np.inf) + np.finfo(np.float64).tiny
+            worst = max(worst, float(np.max(error, initial=0.0)))
+            agree = agree and bool(np.all(error <= bound)) and bool(np.all(np.isfinite(left) == np.isfinite(right)))
+    return Agreement(agree, worst, finite)
+
+
+def digits_lost(backward: list[Backward]) -> bool:
+    """Return whether an entry differs visibly between the routes, relative to the largest of its variable."""
+    for call in backward:
+        for name, left in call.vjp.items():
+            right = call.grad[name]
+            finite = np.isfinite(left) & np.isfinite(right)
+            scale = np.max(np.abs(np.where(finite, left, 0.0)), initial=0.0)
+            with np.errstate(all="ignore"):
+                difference = np.where(finite, np.abs(left - right), 0.0)
+            if np.any(difference > VISIBLE * scale):
+                return True
+    return False

@@ -1,0 +1,79 @@
+"""The chain rule, stage by stage: the program's own variables that every path runs through."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradcli.evaluation import Evaluation
+from gradcli.graph import Node, reaches
+from gradcli.ops.declare import Array
+from gradcli.reverse import cotangents
+
+SMALL_FACTOR = 36
+"""Entries of one factor of the chain rule up to which it is worked out and shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One link of the chain rule: a variable of the program that every path to y runs through.
+
+    ``cotangent`` is vᵀ·∂y/∂name, what reverse mode has when it reaches the variable. ``factor`` is the Jacobian of
+    the stage before it by this variable, flattened to a matrix, None where it is large; it may be an input's.
+    """
+
+    name: str
+    node: Node
+    cotangent: Array
+    factor: Array | None
+
+
+def stages(run: Evaluation, leaves: Mapping[str, Node], seed: Array) -> list[Stage]:
+    """Return the program's own variables that every path from the inputs to y runs through, and then the inputs.
+
+    Nothing where there is no such variable: the chain rule has one stage then, and the table shows it.
+    """
+    output = run.output
+    if not isinstance(output, Node) or not output.active or len(run.graph.bindings) > 50:
+        return []
+    nodes = [node for node in reaches(output) if node.active]
+    found = cotangents(run.graph, output, seed)
+    shown: list[Stage] = []
+    for name, node in reversed(run.graph.bindings):
+        if node is output or not node.active or node.op is None or node.index not in found:
+            continue
+        if any(stage.node is node for stage in shown) or not separates(node, output, nodes, leaves):
+            continue
+        outer = shown[-1].node if shown else output
+        shown.append(Stage(name, node, np.asarray(found[node.index]), factor(outer, node)))
+    if shown:
+        inner = shown[-1].node
+        shown += [
+            Stage(name, leaf, np.asarray(found[leaf.index]), factor(inner, leaf))
+            for name, leaf in leaves.items()
+            if leaf.index in found
+        ]
+    return shown
+
+
+def factor(outer: Node, inner: Node) -> Array | None:
+    """Return ∂outer/∂inner as a matrix of numbers, None where it has more than 36 entries."""
+    from gradcli.symbolic.jacobian import compose  # noqa: PLC0415
+
+    size = int(np.size(outer.value)) * int(np.size(inner.value))
+    if size > SMALL_FACTOR:
+        return None
+    return compose(outer, [inner], SMALL_FACTOR * 1000).of[inner.index].dense()
+
+
+def separates(node: Node, output: Node, nodes: list[Node], leaves: Mapping[str, Node]) -> bool:
+    """Return whether every path from the leaves to the output runs through ``node``."""
+    reached = {leaf.index for leaf in leaves.values()}
+    for other in nodes:
+        if other is node or other.op is None:
+            continue
+        if any(isinstance(a, Node) and a.index in reached for a in other.arguments):
+            reached.add(other.index)
+    return output.index not in reached
