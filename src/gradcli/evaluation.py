@@ -99,7 +99,7 @@ class Function:
         found = compose(run.output, [run.leaves[name] for name in names], self.program.budget.jacobian)
         shape = run.value.shape
         return {
-            name: found.of[run.leaves[name].index].dense().reshape(*shape, *run.leaves[name].shape) for name in names
+            name: found.of[run.leaves[name].index].dense().reshape((*shape, *run.leaves[name].shape)) for name in names
         }
 
     def __repr__(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.graph import Node, reaches
-from gradcli.ops.declare import value_of
+from gradcli.ops.declare import Op, value_of
 from gradcli.symbolic.texts import place_text
 
 
@@ -59,8 +59,12 @@ def about_node(node: Node) -> list[Note]:
     if op is None:
         return []
     depends = any(isinstance(a, Node) and a.active for a in node.arguments)
-    if op.flat and depends:
-        return [Note("flat", f"{op.name} is flat: its derivative is 0 wherever it has one.")]
+    flat = [Note("flat", f"{op.name} is flat: its derivative is 0 wherever it has one.")] if op.step and depends else []
+    return [*flat, *about_kink(node, op)]
+
+
+def about_kink(node: Node, op: Op) -> list[Note]:
+    """Say where an op has no derivative at this point, and which number is taken."""
     if op.kink is None or not node.active:
         return []
     values = [value_of(a) for a in node.arguments]

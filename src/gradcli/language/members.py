@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -19,9 +20,17 @@ def transposed(f: Any, value: Any) -> Any:
     return f(TRANSPOSE, x, dims=tuple(reversed(range(x.ndim))))
 
 
+def matrix_transposed(f: Any, value: Any) -> Any:
+    """Return ``x.mT``: the last two axes swapped."""
+    x = runtime.as_tensor(value)
+    if x.ndim < 2:
+        raise GradcliError("shape", f".mT takes a matrix or a batch of them, not shape {x.shape}")
+    return f(TRANSPOSE, x, dims=(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
+
+
 ATTRIBUTES: dict[str, Callable[[Any, Any], Any]] = {
     "T": transposed,
-    "mT": transposed,
+    "mT": matrix_transposed,
     "shape": lambda f, value: runtime.as_tensor(value).shape,
     "ndim": lambda f, value: runtime.as_tensor(value).ndim,
     "size": lambda f, value: int(value_of(runtime.as_tensor(value)).size),
@@ -47,7 +56,10 @@ def length_of(value: Any) -> int:
 SPECIAL_METHODS: dict[str, tuple[Callable[..., Any], int]] = {
     "size": (size_of, 1),
     "dim": (lambda value: runtime.as_tensor(value).ndim, 0),
-    "numel": (lambda value: int(value_of(runtime.as_tensor(value)).size), 0),
+    "numel": (
+        lambda value: math.prod(value) if type(value) is tuple else int(value_of(runtime.as_tensor(value)).size),
+        0,
+    ),
 }
 
 

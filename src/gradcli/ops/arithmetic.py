@@ -17,7 +17,7 @@ def power_vjp_base(g: Any, y: Any, x: Any, p: Any) -> Any:
 
 def power_vjp_exponent(g: Any, y: Any, x: Any, p: Any) -> Any:
     """Return g·y·log x, and 0 at x = 0 for p ≥ 0 (PyTorch's ``pow_backward_exponent``)."""
-    return np.where((x == 0) & (p >= 0), 0.0, g * (y * np.log(x)))
+    return g * np.where((x == 0) & (p >= 0), 0.0, y * np.log(x))
 
 
 def ties(g: Any, x: Any, other: Any) -> Any:
@@ -30,17 +30,30 @@ ADD       = elementwise("add", np.add,            lambda g, y, a, b: g,         
 SUB       = elementwise("sub", np.subtract,       lambda g, y, a, b: g,          lambda g, y, a, b: -g,               lambda s, a, b: a - b, also="subtract", text="{} - {}", precedence=60, doc="a - b")
 MUL       = elementwise("mul", np.multiply,       lambda g, y, a, b: g * b,      lambda g, y, a, b: g * a,            lambda s, a, b: a * b, also="multiply", text="{}*{}", precedence=70, doc="a * b")
 DIV       = elementwise("div", np.divide,         lambda g, y, a, b: g / b,      lambda g, y, a, b: -g * (a / b / b), lambda s, a, b: a / b, also="divide true_divide", text="{}/{}", precedence=70, domain=((-2, 2), (0.5, 2)), doc="a / b")
-REMAINDER = elementwise("remainder", np.remainder, lambda g, y, a, b: g,          lambda g, y, a, b: -g * np.floor(a / b), lambda s, a, b: s.remainder(a, b), also="mod", text="{} % {}", precedence=70, domain=((0.1, 0.9), (1, 2)), doc="a % b, with the sign of b")
+REMAINDER = elementwise("remainder", np.remainder, lambda g, y, a, b: g,          lambda g, y, a, b: -g * np.floor_divide(a, b), lambda s, a, b: s.remainder(a, b), also="mod", text="{} % {}", precedence=70, domain=((0.1, 0.9), (1, 2)), doc="a % b, with the sign of b")
 NEG       = elementwise("neg", np.negative,       lambda g, y, x: -g,            lambda s, x: -x, also="negative", text="-{}", precedence=80, doc="-x")
 POW       = elementwise("pow", np.power,          power_vjp_base,                power_vjp_exponent,                  lambda s, x, p: s.power(x, p), also="power float_power", of="tnm.", zero_at=lambda k, x, p: (x == 0) & (p >= 0) if k else p == 0, text="{}**{}", precedence=90, domain=((0.2, 2), (-2, 2)), doc="x to the power p")
-MAXIMUM   = elementwise("maximum", np.maximum,    lambda g, y, a, b: ties(g, a, b), lambda g, y, a, b: ties(g, b, a), lambda s, a, b: s.maximum(a, b), also="fmax", doc="the larger of each pair; a tie gives each half of the gradient",
+MAXIMUM   = elementwise("maximum", np.maximum,    lambda g, y, a, b: ties(g, a, b), lambda g, y, a, b: ties(g, b, a), lambda s, a, b: s.maximum(a, b), doc="the larger of each pair; a tie gives each half of the gradient",
                         kink=Kink(lambda a, b: a == b, "each argument gets half"))
-MINIMUM   = elementwise("minimum", np.minimum,    lambda g, y, a, b: ties(g, b, a), lambda g, y, a, b: ties(g, a, b), lambda s, a, b: s.minimum(a, b), also="fmin", doc="the smaller of each pair; a tie gives each half of the gradient",
+MINIMUM   = elementwise("minimum", np.minimum,    lambda g, y, a, b: ties(g, b, a), lambda g, y, a, b: ties(g, a, b), lambda s, a, b: s.minimum(a, b), doc="the smaller of each pair; a tie gives each half of the gradient",
                         kink=Kink(lambda a, b: a == b, "each argument gets half"))
+FMAX      = elementwise("fmax", np.fmax,          lambda g, y, a, b: np.where((a >= b) | np.isnan(b), g, 0.0), lambda g, y, a, b: np.where((a >= b) | np.isnan(b), 0.0, g), lambda s, a, b: s.clamp_min(a, b), doc="the larger of each pair, nan only where both are; a tie gives the first the gradient",
+                        kink=Kink(lambda a, b: a == b, "the first argument gets all"))
+FMIN      = elementwise("fmin", np.fmin,          lambda g, y, a, b: np.where((a <= b) | np.isnan(b), g, 0.0), lambda g, y, a, b: np.where((a <= b) | np.isnan(b), 0.0, g), lambda s, a, b: s.clamp_max(a, b), doc="the smaller of each pair, nan only where both are; a tie gives the first the gradient",
+                        kink=Kink(lambda a, b: a == b, "the first argument gets all"))
 # fmt: on
 
 FLOOR_DIVIDE = declare(
-    Op("floor_divide", np.floor_divide, (None, None), local=no_links, text="{}//{}", precedence=70, flat=True)
+    Op(
+        "floor_divide",
+        np.floor_divide,
+        (None, None),
+        local=no_links,
+        text="{}//{}",
+        precedence=70,
+        flat=True,
+        step=True,
+    )
 )
 COMPARISONS = {
     "<": np.less,

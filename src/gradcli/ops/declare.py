@@ -80,6 +80,7 @@ class Op:
     gives one function ``vjps(k)``. ``formula(s, *symbols)`` is an elementwise op's scalar formula. ``digits(out,
     *values)`` is the size of the terms whose difference is the derivative, where the vjp subtracts.
     ``zero_at(argument, *values)`` is true where the derivative is 0 by convention although the formula says otherwise.
+    ``flat`` says that no gradient flows; a ``step`` is flat wherever it has a derivative, and sends zeros back.
     ``moves`` marks ops that only rearrange entries, ``view`` those whose result shares memory in PyTorch.
     """
 
@@ -96,6 +97,7 @@ class Op:
     size: Callable[..., int] | None = None
     zero_at: Callable[..., Any] | None = None
     flat: bool = False
+    step: bool = False
     moves: bool = False
     view: bool = False
 

@@ -97,16 +97,21 @@ def einsum_size(*values: Any, spec: str) -> int:
 
 
 def einsum_vjp(k: int) -> Any:
-    """Return the vjp of argument k of einsum: the sum of products with g in its place, spread over repeated letters."""
+    """Return the vjp of argument k of einsum: the sum of products with g in its place, spread over its other letters."""
 
     def vjp(g: Any, y: Any, *values: Any, spec: str) -> Any:
         del y
-        [link] = contraction_links(k, values, spec)
-        weights = np.ravel(g)[link.rows]
-        for slot, place in link.bound:
-            weights = weights * np.ravel(values[slot])[place]
-        back = np.bincount(link.columns, weights=weights, minlength=np.size(values[k]))
-        return back.reshape(np.shape(values[k]))
+        inputs, out = spec.split("->")
+        subs = inputs.split(",")
+        own, x = subs.pop(k), values[k]
+        letters = "".join(dict.fromkeys(own))
+        summed = "".join(letter for letter in letters if letter in out + "".join(subs))
+        part = np.einsum(f"{','.join([out, *subs])}->{summed}", g, *(value for j, value in enumerate(values) if j != k))
+        lengths = dict(zip(own, np.shape(x), strict=True))
+        part = np.reshape(part, [lengths[letter] if letter in summed else 1 for letter in letters])
+        back = np.zeros(np.shape(x))
+        np.einsum(f"{own}->{letters}", back)[...] = part
+        return back
 
     return vjp
 

@@ -20,6 +20,12 @@ def cofactors(a: Any) -> Any:
     return sign[..., None, None] * np.matmul(u * others[..., None, :], vt)
 
 
+def det_vjp(g: Any, y: Any, a: Any) -> Any:
+    """Return g·cofactors, and g·0 where the determinant is exactly 0: PyTorch solves with g·det on the right."""
+    g, y = np.asarray(g)[..., None, None], np.asarray(y)[..., None, None]
+    return np.where((y == 0) & (a.shape[-1] > 1), g * 0.0, g * cofactors(a))
+
+
 def minors(a: Any) -> Any:
     """Return the matrix of cofactors by the determinants of the minors."""
     n = a.shape[-1]
@@ -100,9 +106,7 @@ def no_singular(rule: Any) -> Any:
     return forward
 
 
-DET = declare(
-    Op("det", np.linalg.det, (lambda g, y, a: np.asarray(g)[..., None, None] * cofactors(a),), local=det_local)
-)
+DET = declare(Op("det", np.linalg.det, (det_vjp,), local=det_local))
 
 
 INV = declare(Op("inv", no_singular(np.linalg.inv), (inv_vjp,), local=inv_local))

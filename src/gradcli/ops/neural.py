@@ -9,10 +9,22 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD, DIV, MUL, NEG, SUB
 from gradcli.ops.axes import one_axis
-from gradcli.ops.declare import OPS, Apply, Explicit, Links, Op, Static, Tensor, declare, function, value_of
+from gradcli.ops.declare import (
+    OPS,
+    Apply,
+    Explicit,
+    Links,
+    Op,
+    Static,
+    Tensor,
+    declare,
+    elementwise,
+    function,
+    value_of,
+)
 from gradcli.ops.linear_algebra import MATMUL, require_product
-from gradcli.ops.piecewise import ABS, CLAMP_MIN, SOFTPLUS, WHERE
-from gradcli.ops.reductions import MEAN, SUM, all_entries, logsumexp
+from gradcli.ops.piecewise import ABS, WHERE, sigmoid
+from gradcli.ops.reductions import MEAN, SUM, all_entries
 from gradcli.ops.shaping import INDEX, RESHAPE, TRANSPOSE
 from gradcli.ops.spread import VAR
 
@@ -55,12 +67,13 @@ def log_softmax_local(argument: int, out: Any, values: tuple[Any, ...], static: 
 
 
 def log_softmax(x: Any, dim: int) -> Any:
-    """Return x - logsumexp(x)."""
-    return x - logsumexp(x, (dim,), keepdim=True)
+    """Return x - logsumexp(x), shifted first as PyTorch does: an infinite x gives nan."""
+    shifted = x - np.max(x, axis=dim, keepdims=True)
+    return shifted - np.log(np.sum(np.exp(shifted), axis=dim, keepdims=True))
 
 
 # fmt: off
-SOFTMAX     = declare(Op("softmax", softmax, (lambda g, y, x, *, dim: g * y - y * np.sum(g * y, axis=dim, keepdims=True),), local=softmax_local, digits=lambda y, x, dim: y))
+SOFTMAX     = declare(Op("softmax", softmax, (lambda g, y, x, *, dim: y * (g - np.sum(g * y, axis=dim, keepdims=True)),), local=softmax_local, digits=lambda y, x, dim: y))
 LOG_SOFTMAX = declare(Op("log_softmax", log_softmax, (lambda g, y, x, *, dim: g - np.exp(y) * np.sum(g, axis=dim, keepdims=True),), local=log_softmax_local, digits=lambda y, x, dim: 1 + np.exp(y)))
 # fmt: on
 
@@ -132,9 +145,19 @@ def build_huber_loss(f: Apply, x: Tensor, target: Tensor, reduction: Static = "m
     return reduce_loss(f, f(WHERE, value_of(size) < bound, near, far), reduction)
 
 
-def floored_log(f: Apply, x: Any) -> Any:
-    """Return log x, not below -100, as PyTorch's binary_cross_entropy takes it."""
-    return f(CLAMP_MIN, f(OPS["log"], x), np.float64(-100.0))
+BCE_FLOOR = float(np.float32(1e-12))
+"""What PyTorch's ``binary_cross_entropy_backward`` does not let x·(1 - x) fall below: a float32 in its source."""
+
+
+def bce(x: Any, t: Any) -> Any:
+    """Return -t·log x - (1 - t)·log(1 - x), no logarithm below -100, as PyTorch takes it."""
+    return (t - 1) * np.maximum(np.log1p(-x), -100.0) - t * np.maximum(np.log(x), -100.0)
+
+
+# fmt: off
+BCE        = elementwise("bce", bce, lambda g, y, x, t: g * (x - t) / np.maximum((1 - x) * x, BCE_FLOOR), lambda g, y, x, t: (np.log1p(-x) - np.log(x)) * g, lambda s, x, t: -t * s.log(x) - (1 - t) * s.log(1 - x), of="", domain=((0.1, 0.9), (0, 1)))
+BCE_LOGITS = elementwise("bce_with_logits", lambda x, t: (1 - t) * x + np.logaddexp(0.0, -x), lambda g, y, x, t: g * (sigmoid(x) - t), lambda g, y, x, t: -x * g, lambda s, x, t: (1 - t) * x - s.logsigmoid(x), of="", digits=lambda y, x, t: np.abs(sigmoid(x)) + np.abs(t))
+# fmt: on
 
 
 @function("bce binary_cross_entropy", "f", "neural")
@@ -147,18 +170,14 @@ def build_bce(f: Apply, x: Tensor, target: Tensor, reduction: Static = "mean") -
             "binary_cross_entropy takes probabilities from 0 to 1",
             hint="for scores use binary_cross_entropy_with_logits",
         )
-    one = np.float64(1.0)
-    hit = f(MUL, target, floored_log(f, x))
-    miss = f(MUL, f(SUB, one, target), floored_log(f, f(SUB, one, x)))
-    return reduce_loss(f, f(NEG, f(ADD, hit, miss)), reduction)
+    return reduce_loss(f, f(BCE, x, target), reduction)
 
 
 @function("binary_cross_entropy_with_logits bce_with_logits", "f", "neural")
 def build_bce_logits(f: Apply, x: Tensor, target: Tensor, reduction: Static = "mean") -> Any:
     """the binary cross entropy of scores, (1 - t)*x + softplus(-x)"""
     same_shapes(x, target, "binary_cross_entropy_with_logits")
-    soft = f(SOFTPLUS, f(NEG, x), beta=1.0, threshold=np.inf)
-    return reduce_loss(f, f(ADD, f(MUL, f(SUB, np.float64(1.0), target), x), soft), reduction)
+    return reduce_loss(f, f(BCE_LOGITS, x, target), reduction)
 
 
 def picked_classes(x: Any, target: Any, name: str) -> Any:

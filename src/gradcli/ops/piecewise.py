@@ -24,6 +24,11 @@ from gradcli.ops.declare import (
 from gradcli.ops.elementwise import erf
 
 
+def sign(x: Any) -> Any:
+    """Return -1, 0 or 1; 0 for nan, as PyTorch does."""
+    return np.where(np.isnan(x), 0.0, np.sign(x))[()]
+
+
 def sigmoid(x: Any) -> Any:
     """Return 1/(1 + exp(-x)) without overflow on either side."""
     z = np.exp(-np.abs(x))
@@ -61,12 +66,12 @@ def gelu_vjp(g: Any, y: Any, x: Any, *, approximate: str) -> Any:
 _AT_ZERO = lambda x, **static: x == 0  # noqa: E731
 
 # fmt: off
-ABS     = elementwise("abs", np.abs,           lambda g, y, x: g * np.sign(x),              lambda s, x: s.abs(x), also="absolute fabs", of="tnm.", doc="the absolute value; its derivative at 0 is 0", kink=Kink(_AT_ZERO, "0 is taken"))
+ABS     = elementwise("abs", np.abs,           lambda g, y, x: g * sign(x),              lambda s, x: s.abs(x), also="absolute fabs", of="tnm.", doc="the absolute value; its derivative at 0 is 0", kink=Kink(_AT_ZERO, "0 is taken"))
 SIGMOID = elementwise("sigmoid", sigmoid,      lambda g, y, x: g * (1 - y) * y,             lambda s, x: s.sigmoid(x), also="expit", of="tfs.", digits=lambda y, x: (1 + y) * y, doc="1/(1 + exp(-x))", family="neural")
 RELU    = elementwise("relu", lambda x: np.maximum(x, 0.0), lambda g, y, x: np.where(y <= 0, 0.0, g), lambda s, x: s.relu(x), of="tf.", doc="max(x, 0); its derivative at 0 is 0", family="neural", kink=Kink(_AT_ZERO, "0 is taken"))
 LOGSIGMOID = elementwise("logsigmoid", lambda x: -np.logaddexp(0.0, -x), lambda g, y, x: g * sigmoid(-x), lambda s, x: s.logsigmoid(x), of="f", doc="log(sigmoid(x))", family="neural")
 SILU    = elementwise("silu", lambda x: x * sigmoid(x), lambda g, y, x: g * sigmoid(x) * (1 + x * (1 - sigmoid(x))), lambda s, x: x * s.sigmoid(x), also="swish", of="f", doc="x*sigmoid(x)", family="neural")
-SOFTSIGN = elementwise("softsign", lambda x: x / (1 + np.abs(x)), lambda g, y, x: g / (1 + np.abs(x)) + -g * (y / (1 + np.abs(x))) * np.sign(x), lambda s, x: x / (1 + s.abs(x)), of="f", digits=lambda y, x: (1 + np.abs(y)) / (1 + np.abs(x)), doc="x/(1 + |x|)", family="neural")
+SOFTSIGN = elementwise("softsign", lambda x: x / (1 + np.abs(x)), lambda g, y, x: g / (1 + np.abs(x)) + -g * (y / (1 + np.abs(x))) * sign(x), lambda s, x: x / (1 + s.abs(x)), of="f", digits=lambda y, x: (1 + np.abs(y)) / (1 + np.abs(x)), doc="x/(1 + |x|)", family="neural")
 LEAKY   = elementwise("leaky_relu", lambda x, slope: np.where(x > 0, x, x * slope)[()], lambda g, y, x, *, slope: np.where(x > 0, g, g * slope), lambda s, x, slope: s.leaky_relu(x, slope), of="", kink=Kink(_AT_ZERO, "the slope on the left is taken"))
 ELU     = elementwise("elu", lambda x, alpha: np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))[()], lambda g, y, x, *, alpha: np.where(x <= 0, g * alpha * np.exp(np.minimum(x, 0)), g), lambda s, x, alpha: s.elu(x, alpha), of="", kink=Kink(lambda x, alpha: (x == 0) & (alpha != 1), "alpha is taken"))
 SOFTPLUS = elementwise("softplus", softplus, softplus_vjp, lambda s, x, beta, threshold: s.softplus(x, beta, threshold), of="")
@@ -76,10 +81,17 @@ CLAMP_MAX = elementwise("clamp_max", np.minimum, lambda g, y, x, high: np.where(
 # fmt: on
 
 
+def zero(g: Any, *_: Any) -> Any:
+    """Return zeros: what PyTorch sends back through a step, so that 0·inf further on is nan there too."""
+    return np.zeros(np.shape(g))
+
+
 def step(name: str, forward: Any, of: str, doc: str, also: str = "", at: Any = None, arguments: int = 1) -> Op:
     """Declare a function that is flat: its derivative is 0 wherever it has one."""
     kink = Kink(at, "0 is taken") if at else None
-    op = declare(Op(name, forward, (None,) * arguments, local=no_links, flat=True, kink=kink))
+    op = declare(
+        Op(name, forward, (zero if at else None,) * arguments, local=no_links, flat=at is None, step=True, kink=kink)
+    )
     build = (lambda f, x: f(op, x)) if arguments == 1 else (lambda f, x, other: f(op, x, other))
     build.__annotations__ = {"x": "Tensor", "other": "Tensor"}
     build.__doc__ = doc
@@ -88,7 +100,7 @@ def step(name: str, forward: Any, of: str, doc: str, also: str = "", at: Any = N
 
 
 _WHOLE = lambda x: x == np.floor(x)  # noqa: E731
-SIGN = step("sign", np.sign, "tn.", "-1, 0 or 1; flat, its derivative is 0", "sgn", _AT_ZERO)
+SIGN = step("sign", sign, "tn.", "-1, 0 or 1; flat, its derivative is 0", "sgn", _AT_ZERO)
 FLOOR = step("floor", np.floor, "tnm.", "the largest integer that is not above; flat", "", _WHOLE)
 CEIL = step("ceil", np.ceil, "tnm.", "the smallest integer that is not below; flat", "", _WHOLE)
 TRUNC = step("trunc", np.trunc, "tnm.", "the integer part; flat", "fix", _WHOLE)

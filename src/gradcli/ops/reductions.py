@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ def reduced(inner: Any, outer: Any, flat_at_zero: bool = False) -> Any:
 
 def products_of_others(x: Any, axes: Axes) -> Any:
     """Return for each entry the product of all others in its group, by prefix and suffix products."""
-    if not axes:
+    if not axes or not np.size(x):
         return np.ones_like(x)
     kept = tuple(axis for axis in range(np.ndim(x)) if axis not in axes)
     order = kept + axes
@@ -46,6 +47,17 @@ def products_of_others(x: Any, axes: Axes) -> Any:
     before = np.concatenate([one, np.cumprod(rows[..., :-1], axis=-1)], axis=-1)
     after = np.concatenate([np.cumprod(rows[..., :0:-1], axis=-1)[..., ::-1], one], axis=-1)
     return np.transpose((before * after).reshape(moved.shape), np.argsort(order))
+
+
+def prod_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool) -> Any:
+    """Return g·(y/x), and by prefix and suffix products where x has zeros (PyTorch's ``prod_backward``)."""
+    g, y = restore(g, dim, keepdim), restore(y, dim, keepdim)
+    zeros = np.count_nonzero(x == 0)
+    if not zeros and dim:
+        return g * (y / x)
+    if zeros > 1 and len(dim) == np.ndim(x):
+        return np.zeros_like(x)
+    return g * products_of_others(x, dim)
 
 
 def cumprod_vjp(g: Any, y: Any, x: Any, *, dim: int) -> Any:
@@ -141,18 +153,24 @@ def scatter_rows(name: str, inner: Any, outer: Any, *, forward: Any, vjp: Any, z
     return declare(Op(name, forward, (vjp,), local=reduced(inner, outer, zero)))
 
 
+def mean(x: Any, dim: Axes, keepdim: bool) -> Any:
+    """Return the sum over the count: nan, without a word, of no entries at all."""
+    with np.errstate(all="ignore"):
+        return np.sum(x, axis=dim, keepdims=keepdim) / np.float64(math.prod(np.shape(x)[axis] for axis in dim))
+
+
 # fmt: off
 SUM       = scatter_rows("sum", lambda s, x: x, lambda s, y, n: y,
                 forward=lambda x, dim, keepdim: np.sum(x, axis=dim, keepdims=keepdim),
                 vjp=lambda g, y, x, *, dim, keepdim: np.broadcast_to(restore(g, dim, keepdim), np.shape(x)))
 MEAN      = scatter_rows("mean", lambda s, x: x, lambda s, y, n: n * y,
-                forward=lambda x, dim, keepdim: np.mean(x, axis=dim, keepdims=keepdim),
-                vjp=lambda g, y, x, *, dim, keepdim: np.broadcast_to(restore(g, dim, keepdim), np.shape(x)) / (np.size(x) / np.size(y)))
+                forward=mean,
+                vjp=lambda g, y, x, *, dim, keepdim: np.broadcast_to(restore(g, dim, keepdim), np.shape(x)) / np.float64(math.prod(np.shape(x)[axis] for axis in dim)))
 LOGSUMEXP = scatter_rows("logsumexp", lambda s, x: s.exp(x), lambda s, y, n: s.exp(y),
                 forward=logsumexp,
                 vjp=lambda g, y, x, *, dim, keepdim: restore(g, dim, keepdim) * np.exp(x - restore(y, dim, keepdim)))
 PROD      = declare(Op("prod", lambda x, dim, keepdim: np.prod(x, axis=dim, keepdims=keepdim),
-                (lambda g, y, x, *, dim, keepdim: restore(g, dim, keepdim) * products_of_others(x, dim),), local=prod_local))
+                (prod_vjp,), local=prod_local))
 CUMSUM    = declare(Op("cumsum", lambda x, dim: np.cumsum(x, axis=dim),
                 (lambda g, y, x, *, dim: np.flip(np.cumsum(np.flip(g, dim), axis=dim), dim),), local=cumsum_local))
 CUMPROD   = declare(Op("cumprod", lambda x, dim: np.cumprod(x, axis=dim), (cumprod_vjp,), local=cumprod_local))

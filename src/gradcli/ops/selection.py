@@ -22,8 +22,15 @@ def shares(y: Any, x: Any, dim: Axes, keepdim: bool) -> Any:
 
 def extreme_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool) -> Any:
     """Return g shared evenly among the entries that are the extreme."""
-    part = shares(y, x, dim, keepdim)
-    return np.where(part > 0, restore(g, dim, keepdim) * part, 0.0)
+    hit = np.asarray(x == restore(y, dim, keepdim), dtype=np.float64)
+    return restore(g, dim, keepdim) / np.sum(hit, axis=dim, keepdims=True) * hit
+
+
+def whole_extreme_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool) -> Any:
+    """Return g shared evenly where x is the extreme, 0 elsewhere even for infinite g (``evenly_distribute_backward``)."""
+    y = restore(y, dim, keepdim)
+    hit = np.where(np.isnan(y), np.isnan(x), x == y)
+    return np.where(hit, restore(g, dim, keepdim) / np.count_nonzero(hit), 0.0)
 
 
 def extreme_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
@@ -79,8 +86,10 @@ def middle(x: Any, dim: Axes, keepdim: bool) -> Any:  # noqa: ARG001
 
 # fmt: off
 AMAX   = declare(Op("amax", lambda x, dim, keepdim: np.max(x, axis=dim, keepdims=keepdim), (extreme_vjp,), local=extreme_local, moves=True, kink=Kink(many(np.max), "the gradient is shared evenly")))
+MAX    = declare(Op("max", lambda x, dim, keepdim: np.max(x, axis=dim, keepdims=keepdim), (whole_extreme_vjp,), local=extreme_local, moves=True, kink=Kink(many(np.max), "the gradient is shared evenly")))
+MIN    = declare(Op("min", lambda x, dim, keepdim: np.min(x, axis=dim, keepdims=keepdim), (whole_extreme_vjp,), local=extreme_local, moves=True, kink=Kink(many(np.min), "the gradient is shared evenly")))
 AMIN   = declare(Op("amin", lambda x, dim, keepdim: np.min(x, axis=dim, keepdims=keepdim), (extreme_vjp,), local=extreme_local, moves=True, kink=Kink(many(np.min), "the gradient is shared evenly")))
-MEDIAN = declare(Op("median", middle, (extreme_vjp,), local=extreme_local, moves=True))
+MEDIAN = declare(Op("median", middle, (whole_extreme_vjp,), local=extreme_local, moves=True))
 PICK   = declare(Op("pick", pick, (pick_vjp,), local=pick_local, moves=True))
 ARGMAX = declare(Op("argmax", lambda x, dim, keepdim: np.argmax(x, axis=dim, keepdims=keepdim), (None,), local=no_links))
 ARGMIN = declare(Op("argmin", lambda x, dim, keepdim: np.argmin(x, axis=dim, keepdims=keepdim), (None,), local=no_links))
@@ -91,7 +100,7 @@ ALL    = declare(Op("all", lambda x, dim, keepdim: np.all(x, axis=dim, keepdims=
 
 def extreme(f: Apply, x: Any, dim: Any, keepdim: Any, kind: str) -> Any:
     """Return max or min as PyTorch has it: shared among ties without dim, the first of them with dim."""
-    everywhere = AMAX if kind == "max" else AMIN
+    everywhere = MAX if kind == "max" else MIN
     axes = read_axes(dim, x.ndim)
     require_entries(x, axes, kind)
     if dim is None or not x.ndim:
@@ -157,7 +166,7 @@ def build_median(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = Fals
 def build_sort(f: Apply, x: Tensor, dim: Static = -1, descending: Static = False) -> Any:
     """the entries in order along dim, the last axis unless said otherwise"""
     if not x.ndim:
-        return x
+        return Pair(x, np.zeros((), dtype=np.intp))
     return picked(f, x, "sort", one_axis(dim, x.ndim), keepdim=True, descending=bool(descending))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops.axes import Axes, group_rows, read_axes, require_entries, restore
 from gradcli.ops.declare import Apply, Explicit, Links, Op, Static, Tensor, declare, function
-from gradcli.ops.piecewise import ABS
+from gradcli.ops.piecewise import ABS, sign
 from gradcli.ops.reductions import all_entries, scatter_rows
 from gradcli.ops.selection import AMAX
 
@@ -27,6 +27,8 @@ def var_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool, correction: flo
     """Return g·2(x - mean)/(n - correction)."""
     del y
     count = math.prod(np.shape(x)[axis] for axis in dim)
+    if count <= correction:
+        return restore(g, dim, keepdim) * np.where(x == np.mean(x, axis=dim, keepdims=True), np.nan, np.inf)
     return 2.0 / np.float64(count - correction) * restore(g, dim, keepdim) * (x - np.mean(x, axis=dim, keepdims=True))
 
 
@@ -54,11 +56,13 @@ def norm_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool, p: float) -> A
     """Return g·sign(x)·(|x|/y)^(p-1), and 0 where the norm is 0."""
     g, y = restore(g, dim, keepdim), restore(y, dim, keepdim)
     if p == 1:
-        return g * np.sign(x)
+        return g * sign(x)
     if p == 2:
-        return x * np.where(y == 0, 0.0, g / y)
-    base = np.sign(x) * np.power(np.abs(x), p - 1)
-    return np.where(x == 0, 0.0, base) * np.where(y == 0, 0.0, g / np.power(y, p - 1))
+        return g * np.where(y == 0, 0.0, x / y)
+    if p < 1:
+        return sign(x) * np.where(x == 0, 0.0, np.power(np.abs(x), p - 1)) * g * np.power(y, 1 - p)
+    base = x * np.power(np.abs(x), p - 2) if p > 2 else sign(x) * np.power(np.abs(x), p - 1)
+    return base * np.where(y == 0, 0.0, g / np.power(y, p - 1))
 
 
 NORM = scatter_rows(

@@ -221,6 +221,8 @@ def called(op: Op, texts: list[str], static: dict[str, Any], ndim: int) -> str:
             return f"[{', '.join(texts)}]"
         case "stack" | "cat":
             return f"{name}([{', '.join(texts)}], dim={static['dim']})"
+        case "bce" | "bce_with_logits":
+            return f'{name}({", ".join(texts)}, reduction="none")'
         case "leaky_relu" | "elu":
             return f"{name}({texts[0]}, {number_text(next(iter(static.values())))})"
     options = [f"{key}={static_text(value)}" for key, value in given(static, ndim)]
