@@ -8,13 +8,14 @@ import pytest
 HOME = Path(__file__).parent.parent / "src" / "gradcli"
 MODULES = sorted(HOME.rglob("*.py"))
 FLOORS = [
-    {"errors"},
+    {"errors", "suggest"},
     {"ops"},
     {"graph"},
     {"reverse"},
     {"language", "symbolic"},
     {"notes", "inputs"},
-    {"evaluation"},
+    {"evaluation", "agreement"},
+    {"stages"},
     {"explanation"},
     {"render"},
     {"cli"},

@@ -11,11 +11,11 @@ import numpy as np
 from gradcli.errors import Budget, GradcliError, Place
 from gradcli.graph import Graph, Node
 from gradcli.inputs import as_input, read_v
-from gradcli.language.names import did_you_mean
 from gradcli.language.program import Program, compile_program
 from gradcli.ops import SPELLINGS
 from gradcli.ops.declare import Array, value_of
 from gradcli.reverse import backward
+from gradcli.suggest import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)

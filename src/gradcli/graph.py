@@ -6,6 +6,7 @@ are gone: the list holds what was done, parents before children. Readers keep th
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -91,8 +92,8 @@ class Graph:
         values = [a.value if type(a) is Node else a for a in arguments]
         if op.size is not None:
             self.charge(op.size(*values, **static))
-        elif len(values) == 2:
-            self._charge_pair(values[0], values[1])
+        elif len(values) > 1:
+            self._charge_broadcast(values)
         try:
             value = op.forward(*values, **static)
         except (ValueError, IndexError, TypeError) as error:
@@ -116,18 +117,15 @@ class Graph:
     def _differentiable(op: Op, arguments: tuple[Any, ...]) -> list[bool]:
         return [type(a) is Node and a.active and op.vjp(k) is not None for k, a in enumerate(arguments)]
 
-    def _charge_pair(self, a: Any, b: Any) -> None:
-        first, second = np.shape(a), np.shape(b)
-        if first == second or not first or not second:
+    def _charge_broadcast(self, values: list[Any]) -> None:
+        shapes = {np.shape(value) for value in values} - {()}
+        if len(shapes) < 2:
             return
         try:
-            shape = np.broadcast_shapes(first, second)
+            shape = np.broadcast_shapes(*shapes)
         except ValueError:
             return
-        size = 1
-        for length in shape:
-            size *= length
-        self.charge(size)
+        self.charge(math.prod(shape))
 
     def charge(self, elements: int) -> None:
         """Refuse an array of so many elements, before it is made, if it would pass the budget."""

@@ -15,9 +15,12 @@ from gradcli.ops.declare import Array
 def as_input(name: str, value: Any) -> Array:
     """Return a value as an array of finite real numbers; raises ``value`` otherwise."""
     try:
-        array = np.asarray(value, dtype=np.float64)
+        found = np.asarray(value)
     except (TypeError, ValueError, OverflowError):
         raise GradcliError("value", f"{name} is not an array of real numbers") from None
+    if found.dtype.kind not in "iuf":
+        raise GradcliError("value", f"{name} is not an array of real numbers")
+    array = found.astype(np.float64)
     if not np.all(np.isfinite(array)):
         raise GradcliError("value", f"{name} must be finite: it has {first_non_finite(array)}")
     return array if array.ndim else np.float64(array)  # type: ignore[return-value]

@@ -30,7 +30,7 @@ def about_v(source: str, given: tuple[int, ...], shape: tuple[int, ...]) -> list
         return [
             Note(
                 "v-broadcast",
-                f"y has one entry and v has {int(np.prod(given))}: J is taken once for each, so x.grad is (sum v)·J. "
+                f"y has one entry and v has {int(np.prod(given))}: J is taken once for each, so x.grad is sum(v)*J. "
                 'PyTorch today raises "Mismatch in shape" here.',
             )
         ]

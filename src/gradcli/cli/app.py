@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -14,6 +15,7 @@ import typer
 from gradcli import __version__
 from gradcli.cli import commands
 from gradcli.cli.environment import Environment
+from gradcli.cli.output import ClosedPipe, complain, report
 from gradcli.cli.status import ExitStatus
 from gradcli.cli.variables import VariableCommand
 from gradcli.errors import GradcliError
@@ -59,14 +61,12 @@ def run(args: Sequence[str] | None = None, env: Environment | None = None) -> in
         return _run(words, place)
     except KeyboardInterrupt:
         return ExitStatus.INTERRUPTED
-    except BrokenPipeError:
+    except (BrokenPipeError, ClosedPipe):
         _drop_stdout(place)
         return ExitStatus.OK
 
 
 def _run(words: list[str], env: Environment) -> int:
-    from gradcli.cli.output import complain, report  # noqa: PLC0415
-
     as_json = wants_json(words)
     try:
         with contextlib.redirect_stdout(env.stdout), contextlib.redirect_stderr(env.stderr):
@@ -78,8 +78,10 @@ def _run(words: list[str], env: Environment) -> int:
     except typer.TyperException as error:
         report(env, usage_error(error), as_json)
         return ExitStatus.USAGE
-    except (KeyboardInterrupt, typer.Abort, BrokenPipeError):
+    except (KeyboardInterrupt, BrokenPipeError, ClosedPipe):
         raise
+    except typer.Abort:
+        return ExitStatus.INTERRUPTED
     except MemoryError:
         report(env, GradcliError("budget", "there is not enough memory for this", hint="make it smaller"), as_json)
         return ExitStatus.USAGE
@@ -102,7 +104,7 @@ def wants_json(words: list[str]) -> bool:
     pairs = itertools.pairwise(words)
     return (
         "--json" in words
-        or any(f"{flag}=json" in words for flag in ("--format", "-F"))
+        or any(word in words for word in ("--format=json", "-F=json", "-Fjson"))
         or any(first in ("--format", "-F") and second == "json" for first, second in pairs)
     )
 
@@ -111,7 +113,7 @@ def usage_error(error: typer.TyperException) -> GradcliError:
     """Return typer's complaint about the command line as one of ours."""
     formatted = getattr(error, "format_message", None)
     message = str(formatted() if formatted else error).strip().rstrip(".")
-    message = message[:1].lower() + message[1:]
+    message = re.sub(r"Input should be a valid integer.*", "an integer is needed", message[:1].lower() + message[1:])
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "gradcli"
     return GradcliError("usage", message, hint=f"{path} --help lists what there is")

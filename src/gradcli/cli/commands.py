@@ -33,7 +33,7 @@ def explain(
     budget: options.BudgetOption = None,
     debug: options.Debug = False,
 ) -> None:
-    """Show the Jacobian J, v beside its rows, and that vᵀ·J is the x.grad of reverse mode.
+    """Show the Jacobian J, v beside its rows, and that their product is the x.grad of reverse mode.
 
     \b
     gradcli explain "[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]" --x 1,2 --v 1,10,100

@@ -25,7 +25,10 @@ def read_file(path: str, option: str, name: str, budget: Budget) -> Array:
         raise file_error(f"{path[:80]}: the name must end with {' '.join(SUFFIXES)}", option)
     data = read_bytes(path, option)
     if suffix in (".npy", ".npz"):
-        return as_input(name.lstrip("-"), numpy_array(data, path, option, name))
+        try:
+            return as_input(f"the array in {path}", numpy_array(data, path, option, name))
+        except GradcliError as error:
+            raise GradcliError(error.kind, f"{option}: {error.message.removeprefix(option + ': ')}") from None
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -40,6 +43,8 @@ def read_file(path: str, option: str, name: str, budget: Budget) -> Array:
 
 def numpy_array(data: bytes, path: str, option: str, name: str) -> Any:
     """Return the array of a numpy file; pickled objects, which could run code, are refused."""
+    if not data.startswith((b"\x93NUMPY", b"PK")):
+        raise file_error(f"{path} cannot be read: it is no numpy file", option)
     try:
         loaded = np.load(io.BytesIO(data), allow_pickle=False)
         if not isinstance(loaded, np.lib.npyio.NpzFile):

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from gradcli.cli.request import Printing
     from gradcli.explanation import Explanation
 
+
+class ClosedPipe(Exception):  # noqa: N818
+    """The reader of standard output is gone; typer would end a BrokenPipeError with 1."""
+
+
 NARROW = 40
 """Columns below which tables give way to plain lines."""
 
@@ -27,8 +32,11 @@ def dump(document: Any) -> str:
 def write(env: Environment, text: str, path: str | None = None) -> None:
     """Write text to standard output, or to a file that is replaced only when all of it is on the disk."""
     if path is None:
-        env.stdout.write(text if text.endswith("\n") else text + "\n")
-        env.stdout.flush()
+        try:
+            env.stdout.write(text if text.endswith("\n") else text + "\n")
+            env.stdout.flush()
+        except BrokenPipeError:
+            raise ClosedPipe from None
         return
     target = Path(path)
     temporary = None
@@ -93,7 +101,11 @@ def write_tables(env: Environment, found: Explanation, printing: Printing, width
         write(env, text(found, layout), printing.output)
         return
     screen = console(env.stdout, layout.width, printing.color)
-    screen.print(tables(found, layout))
+    try:
+        screen.print(tables(found, layout))
+        env.stdout.flush()
+    except BrokenPipeError:
+        raise ClosedPipe from None
 
 
 def report(env: Environment, error: GradcliError, as_json: bool) -> None:

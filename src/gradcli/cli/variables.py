@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 from typer.core import TyperCommand
 
+from gradcli.errors import GradcliError
+from gradcli.suggest import did_you_mean
+
 if TYPE_CHECKING:
     import typer
 
@@ -37,13 +40,11 @@ class VariableCommand(TyperCommand):
             elif flag in takes_value:
                 options.append(arg)
                 if takes_value[flag] and not equals:
-                    options.extend(_next(rest))
+                    options.append(value_after(flag, rest))
             elif arg[:2] in takes_value and not arg.startswith("--") and takes_value[arg[:2]] and arg[2:3].isalnum():
                 options.append(arg)
             elif FLAG.match(flag):
-                value = value if equals else next(rest, "")
-                if not equals and (value.startswith("--") or not value):
-                    return super().parse_args(ctx, [arg])
+                value = value if equals else value_after(flag, rest, known=list(takes_value))
                 options += ["--set", f"{flag[2:]}={value}"]
             elif (
                 arg.startswith("--")
@@ -57,5 +58,16 @@ class VariableCommand(TyperCommand):
         return super().parse_args(ctx, [*options, "--", *operands])
 
 
-def _next(rest: Iterator[str]) -> list[str]:
-    return [value for value in [next(rest, None)] if value is not None]
+def value_after(flag: str, rest: Iterator[str], known: list[str] | None = None) -> str:
+    """Return the word after a flag; raises ``option`` where there is none.
+
+    After a flag that is no option (``known`` are those that are) another flag is no value: it was misspelled.
+    """
+    value = next(rest, None)
+    misspelled = known is not None and (value is None or value.startswith("--"))
+    if value is not None and not misspelled:
+        return value
+    near = did_you_mean(flag, known or [])
+    if misspelled and near:
+        raise GradcliError("option", f"no such option {flag}", hint=near)
+    raise GradcliError("option", f"{flag} needs a value", hint=f"for example {flag} 1,2")

@@ -69,7 +69,7 @@ def refuse_shared(name: str, variables: Mapping[str, int], regs: Registers, what
         if "index" in what
         else f"write {name} = {name} ... in place of the augmented assignment"
     )
-    if type(value) is Node and value.op is None:
+    if type(value) is Node and runtime.owner(value).op is None and value.op is None:
         raise GradcliError(
             "in-place", f"{what} to the input '{name}': PyTorch refuses to change a leaf in place", hint=hint
         )

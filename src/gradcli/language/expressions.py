@@ -278,13 +278,18 @@ class Expressions:
         """Return a context that counts one level of nesting; raises ``budget`` beyond the bound."""
         return Deeper(self, node)
 
+    def condition(self, node: ast.expr) -> int:
+        """Compile an expression whose truth is wanted; the error for an array points at it."""
+        register = self.expression(node)
+        return self.emit(lambda regs: runtime.truth(regs[register]), node)
+
     def _choice(self, node: ast.IfExp) -> int:
-        condition = self.expression(node.test)
+        condition = self.condition(node.test)
         yes, yes_value = self.sub_block(node.body)
         no, no_value = self.sub_block(node.orelse)
 
         def run(regs: Registers) -> Any:
-            chosen, value = (yes, yes_value) if runtime.truth(regs[condition]) else (no, no_value)
+            chosen, value = (yes, yes_value) if regs[condition] else (no, no_value)
             execute(chosen, regs)
             return regs[value]
 

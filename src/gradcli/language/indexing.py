@@ -33,7 +33,7 @@ def index_reader(item: ast.expr, registers: list[int]) -> Run:
 
         def read_slice(regs: Registers) -> slice:
             values = iter([runtime.slice_bound(regs[i]) for i in registers])
-            return slice(*[next(values) if there else None for there in present])
+            return runtime.slice_of(*[next(values) if there else None for there in present])
 
         return read_slice
     if isinstance(item, ast.List):

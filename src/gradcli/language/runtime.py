@@ -95,7 +95,7 @@ def negative(f: Graph, op: Op, a: Any) -> Any:
 
 def comparable(value: Any) -> Any:
     """Return a value that comparisons and masks take: numbers, arrays, masks, truth values."""
-    if isinstance(value, bool | np.ndarray | np.generic):
+    if isinstance(value, bool | np.ndarray | np.generic | Node):
         return value
     return as_operand(value)
 
@@ -204,13 +204,23 @@ def _tuple_item(base: tuple[Any, ...], position: Any) -> Any:
     return base[position]
 
 
+def owner(node: Node) -> Node:
+    """Return the node whose memory a view shows: indexing and reshaping copy nothing in PyTorch."""
+    while node.op is not None and node.op.view and isinstance(node.arguments[0], Node):
+        key = node.static.get("key")
+        if any(isinstance(part, np.ndarray) for part in (key if isinstance(key, tuple) else (key,))):
+            return node
+        node = node.arguments[0]
+    return node
+
+
 def shares_memory(a: Any, b: Any) -> bool:
-    """Return whether a write to one value would be seen in the other in PyTorch and numpy."""
+    """Return whether a write to one value would be seen in the other in PyTorch."""
+    if type(a) is Node and type(b) is Node:
+        return owner(a) is owner(b)
     if a is b:
-        return type(a) is Node or isinstance(a, np.ndarray)
-    first, second = value_of(a), value_of(b)
-    both = isinstance(first, np.ndarray) and isinstance(second, np.ndarray)
-    return both and np.may_share_memory(first, second)
+        return isinstance(a, np.ndarray)
+    return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.may_share_memory(a, b)
 
 
 def compare_one(f: Graph, op: Op, a: Any) -> Any:
@@ -238,6 +248,13 @@ def slice_bound(value: Any) -> int | None:
     if type(found) is not int:
         raise GradcliError("index", "the bounds of a slice must be integers")
     return found
+
+
+def slice_of(start: int | None, stop: int | None, step: int | None) -> slice:
+    """Return a slice; raises ``index`` for a step of 0."""
+    if step == 0:
+        raise GradcliError("index", "the step of a slice cannot be 0")
+    return slice(start, stop, step)
 
 
 def index_list(values: list[Any]) -> Any:

@@ -36,12 +36,20 @@ def character_name(character: str) -> str:
     return f"U+{ord(character):04X}" + (f" {name}" if name else "")
 
 
+def unprintable(character: str) -> bool:
+    """Return whether a character is a control character, which a terminal might obey."""
+    return character < " " or "\x7f" <= character < "\xa0"
+
+
 def refuse_characters(text: str, what: str = "the program") -> None:
     """Refuse control characters and anything outside ASCII, by the name of the code point."""
     for position, character in enumerate(text):
         if " " <= character <= "~" or character in _ALLOWED_CONTROL:
             continue
         plain = _LOOKALIKES.get(character)
+        if unprintable(character):
+            name = character_name(character)
+            raise GradcliError("character", f"{what} holds a control character, {name}", span=(position, position + 1))
         raise GradcliError(
             "character",
             f"{what} may hold ASCII characters only, not {character_name(character)}",

@@ -14,6 +14,20 @@ from gradcli.language.indexing import Registers, index_items, index_parts, index
 from gradcli.ops import OPS
 from gradcli.ops.shaping import INDEX, PUT
 
+STATEMENT_WORDS = {
+    "ImportFrom": "import",
+    "FunctionDef": "def",
+    "AsyncFunctionDef": "async",
+    "AsyncFor": "async",
+    "AsyncWith": "async",
+    "ClassDef": "class",
+    "Delete": "del",
+    "TryStar": "try",
+    "AnnAssign": "annotation",
+    "TypeAlias": "type",
+}
+"""The words that begin statements whose syntax nodes have other names."""
+
 
 class Break(Exception):  # noqa: N818
     """Leaves the innermost loop."""
@@ -65,7 +79,8 @@ class Statements(Expressions):
                     raise GradcliError("syntax", "break and continue belong inside a loop")
                 self.emit(_leave if isinstance(node, ast.Break) else _next_turn, node)
             case _:
-                word = type(node).__name__.lower()
+                name = type(node).__name__
+                word = STATEMENT_WORDS.get(name, name.lower())
                 hint = "names such as torch.sin work without an import" if word.startswith("import") else None
                 raise GradcliError("not-allowed", f"'{word}' is not part of the language", hint=hint)
 
@@ -178,7 +193,7 @@ class Statements(Expressions):
         return block
 
     def _if(self, node: ast.If) -> None:
-        condition = self.expression(node.test)
+        condition = self.condition(node.test)
         known = set(self.definite)
         yes = self.body(node.body, node)
         no = self.body(node.orelse, node)
@@ -186,7 +201,7 @@ class Statements(Expressions):
         self.definite = known | both
 
         def run(regs: Registers) -> None:
-            execute(yes if runtime.truth(regs[condition]) else no, regs)
+            execute(yes if regs[condition] else no, regs)
 
         self.emit(run, node)
 
@@ -199,7 +214,9 @@ class Statements(Expressions):
         if node.orelse:
             raise GradcliError("not-allowed", "'else' of a loop is not part of the language")
         self._loop_variables(node)
-        test, condition = self.sub_block(node.test)
+        outer, self.block = self.block, []
+        condition = self.condition(node.test)
+        test, self.block = self.block, outer
         self.loops += 1
         body = self.body(node.body, node)
         self.loops -= 1
@@ -207,7 +224,7 @@ class Statements(Expressions):
         def run(regs: Registers) -> None:
             while True:
                 execute(test, regs)
-                if not runtime.truth(regs[condition]):
+                if not regs[condition]:
                     return
                 regs[0].turn()
                 try:
@@ -222,7 +239,7 @@ class Statements(Expressions):
     def _for(self, node: ast.For) -> None:
         if node.orelse or not isinstance(node.target, ast.Name):
             raise GradcliError("not-allowed", "a loop is 'for NAME in range(...):' or 'for NAME in an array:'")
-        items = self._items(node.iter)
+        items = self.emit(self._items(node.iter), node.iter)
         target = self.variable(node.target.id, definite=False)
         known = node.target.id in self.definite
         self.definite.add(node.target.id)
@@ -233,7 +250,7 @@ class Statements(Expressions):
             self.definite.discard(node.target.id)
 
         def run(regs: Registers) -> None:
-            for item in items(regs):
+            for item in regs[items]:
                 regs[0].turn()
                 regs[target] = item
                 try:

@@ -136,7 +136,10 @@ def read_json(text: str) -> Array:
         data = json.loads(text, parse_constant=refuse, parse_int=number, parse_float=number)
     except json.JSONDecodeError as error:
         raise GradcliError(
-            "value", f"this is not JSON: {error.msg.lower()}", span=(error.pos, error.pos + 1), hint=WAYS
+            "value",
+            f"this is not JSON: {error.msg.lower()}",
+            span=(min(error.pos, len(text) - 1), min(error.pos + 1, len(text))),
+            hint=WAYS,
         ) from None
     except RecursionError:
         raise GradcliError("value", "the lists are nested too deeply") from None
@@ -154,7 +157,7 @@ def _shape(data: Any) -> tuple[int, ...]:
     """Return the shape of nested lists, level by level; raises ``value`` where they are ragged."""
     shape: list[int] = []
     level = [data]
-    while level and isinstance(level[0], list):
+    while any(isinstance(item, list) for item in level):
         lengths = {len(item) if isinstance(item, list) else -1 for item in level}
         if len(lengths) != 1:
             words = " and ".join(str(n) if n >= 0 else "a number" for n in sorted(lengths))

@@ -79,6 +79,7 @@ class Op:
     argument k (the engine undoes broadcasting); None where no derivative flows. An op with any number of arguments
     gives one function ``vjps(k)``. ``formula(s, *symbols)`` is an elementwise op's scalar formula. ``digits(out,
     *values)`` is the size of the terms whose difference is the derivative, where the vjp subtracts.
+    ``size(*values)`` bounds the elements of the output before they are made, ``terms`` the links of the local reading.
     ``zero_at(argument, *values)`` is true where the derivative is 0 by convention although the formula says otherwise.
     ``flat`` says that no gradient flows; a ``step`` is flat wherever it has a derivative, and sends zeros back.
     ``moves`` marks ops that only rearrange entries, ``view`` those whose result shares memory in PyTorch.
@@ -95,6 +96,7 @@ class Op:
     kink: Kink | None = None
     digits: Callable[..., Any] | None = None
     size: Callable[..., int] | None = None
+    terms: Callable[..., int] | None = None
     zero_at: Callable[..., Any] | None = None
     flat: bool = False
     step: bool = False

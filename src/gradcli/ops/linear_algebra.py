@@ -106,7 +106,12 @@ def einsum_vjp(k: int) -> Any:
         own, x = subs.pop(k), values[k]
         letters = "".join(dict.fromkeys(own))
         summed = "".join(letter for letter in letters if letter in out + "".join(subs))
-        part = np.einsum(f"{','.join([out, *subs])}->{summed}", g, *(value for j, value in enumerate(values) if j != k))
+        # A broadcast g would be taken out of the sum: inf times the sum is not the sum of inf times each.
+        part = np.einsum(
+            f"{','.join([out, *subs])}->{summed}",
+            np.ascontiguousarray(g),
+            *(value for j, value in enumerate(values) if j != k),
+        )
         lengths = dict(zip(own, np.shape(x), strict=True))
         part = np.reshape(part, [lengths[letter] if letter in summed else 1 for letter in letters])
         back = np.zeros(np.shape(x))
@@ -117,8 +122,8 @@ def einsum_vjp(k: int) -> Any:
 
 
 # fmt: off
-MATMUL = declare(Op("matmul", np.matmul, (matmul_vjp_left, matmul_vjp_right), local=matmul_local, size=matmul_size, text="{} @ {}", precedence=70))
-EINSUM = declare(Op("einsum", lambda *values, spec: np.einsum(spec, *values), einsum_vjp, local=lambda argument, out, values, static: contraction_links(argument, values, static["spec"]), size=einsum_size))
+MATMUL = declare(Op("matmul", np.matmul, (matmul_vjp_left, matmul_vjp_right), local=matmul_local, size=matmul_size, terms=lambda a, b: np.size(a) * (np.shape(b)[-1] if np.ndim(b) > 1 else 1) * max(np.ndim(b) - 1, 1), text="{} @ {}", precedence=70))
+EINSUM = declare(Op("einsum", lambda *values, spec: np.einsum(spec, *values), einsum_vjp, local=lambda argument, out, values, static: contraction_links(argument, values, static["spec"]), size=einsum_size, terms=einsum_size))
 # fmt: on
 
 

@@ -15,7 +15,11 @@ CONSTANTS: dict[str, float] = {
     f"{prefix}{name}": value
     for prefix in ("", "math.", "np.", "numpy.", "torch.")
     for name, value in (("pi", math.pi), ("e", math.e))
-} | {f"{prefix}inf": math.inf for prefix in ("math.", "np.", "numpy.", "torch.")}
+} | {
+    f"{prefix}{name}": value
+    for prefix in ("math.", "np.", "numpy.", "torch.")
+    for name, value in (("inf", math.inf), ("nan", math.nan))
+}
 
 
 def lengths(shape: tuple[Any, ...]) -> tuple[int, ...]:

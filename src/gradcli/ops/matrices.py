@@ -109,7 +109,15 @@ def no_singular(rule: Any) -> Any:
 DET = declare(Op("det", np.linalg.det, (det_vjp,), local=det_local))
 
 
-INV = declare(Op("inv", no_singular(np.linalg.inv), (inv_vjp,), local=inv_local))
+INV = declare(
+    Op(
+        "inv",
+        no_singular(np.linalg.inv),
+        (inv_vjp,),
+        local=inv_local,
+        terms=lambda a: np.size(a) * np.shape(a)[-1] ** 2,
+    )
+)
 
 
 def require_square(x: Any, name: str) -> None:

@@ -172,8 +172,8 @@ LOGSUMEXP = scatter_rows("logsumexp", lambda s, x: s.exp(x), lambda s, y, n: s.e
 PROD      = declare(Op("prod", lambda x, dim, keepdim: np.prod(x, axis=dim, keepdims=keepdim),
                 (prod_vjp,), local=prod_local))
 CUMSUM    = declare(Op("cumsum", lambda x, dim: np.cumsum(x, axis=dim),
-                (lambda g, y, x, *, dim: np.flip(np.cumsum(np.flip(g, dim), axis=dim), dim),), local=cumsum_local))
-CUMPROD   = declare(Op("cumprod", lambda x, dim: np.cumprod(x, axis=dim), (cumprod_vjp,), local=cumprod_local))
+                (lambda g, y, x, *, dim: np.flip(np.cumsum(np.flip(g, dim), axis=dim), dim),), local=cumsum_local, terms=lambda x, dim: np.size(x) * np.shape(x)[dim]))
+CUMPROD   = declare(Op("cumprod", lambda x, dim: np.cumprod(x, axis=dim), (cumprod_vjp,), local=cumprod_local, terms=lambda x, dim: np.size(x) * np.shape(x)[dim]))
 # fmt: on
 
 

@@ -35,15 +35,15 @@ class Layout:
 
 def tables(found: Explanation, layout: Layout) -> RenderableType:
     """Return the whole answer: shapes, forward, the table of each Jacobian, sums, the chain rule, v, notes."""
-    parts: list[RenderableType] = [lines(None, shape_lines(found, layout), layout.width)]
-    parts += section("Forward", forward_lines(found, layout), layout.width)
+    parts: list[RenderableType] = [lines(None, shape_lines(found, layout), layout)]
+    parts += section("Forward", forward_lines(found, layout), layout)
     for name, jacobian in found.jacobian.items():
         parts += jacobian_part(found, name, jacobian, layout)
-    parts += section("Each sum, spelled out", sum_lines(found, layout), layout.width)
-    parts += section("The chain rule, stage by stage", chain_lines(found, layout), layout.width)
-    parts += section("Calls of backward, x.grad not zeroed in between", calls_lines(found, layout), layout.width)
-    parts += section("What v did", v_lines(found, layout), layout.width)
-    parts += section("Notes", [f"{plain_glyphs(note.message, layout)}" for note in found.notes], layout.width)
+    parts += section("Each sum, spelled out", sum_lines(found, layout), layout)
+    parts += section("The chain rule, stage by stage", chain_lines(found, layout), layout)
+    parts += section("Calls of backward, x.grad not zeroed in between", calls_lines(found, layout), layout)
+    parts += section("What v did", v_lines(found, layout), layout)
+    parts += section("Notes", [note.message for note in found.notes], layout)
     return Group(*parts)
 
 
@@ -54,18 +54,18 @@ def plain_glyphs(text: str, layout: Layout) -> str:
     return text.replace("·", "*").replace("ᵀ", "").replace("∂", "d").replace("×", "x").replace("…", "...")
 
 
-def section(title: str, body: list[str], width: int) -> list[RenderableType]:
+def section(title: str, body: list[str], layout: Layout) -> list[RenderableType]:
     """Return a titled block of lines, or nothing where there are none."""
-    return [lines(title, body, width)] if body else []
+    return [lines(title, body, layout)] if body else []
 
 
-def lines(title: str | None, body: Iterable[str], width: int) -> Text:
+def lines(title: str | None, body: Iterable[str], layout: Layout) -> Text:
     """Return lines as text, indented under a bold title; a long one folds and is never cut."""
     text = Text(overflow="fold", no_wrap=False)
     if title:
         text.append(f"\n {title}\n", style="bold")
     indent = "   " if title else " "
-    folded = [folded_line for line in body for folded_line in fold(line, indent, width)]
+    folded = [folded_line for line in body for folded_line in fold(plain_glyphs(line, layout), indent, layout.width)]
     text.append("\n".join(folded))
     return text
 
@@ -88,7 +88,7 @@ def jacobian_part(found: Explanation, name: str, jacobian: Jacobian, layout: Lay
     flat = [f"({' and '.join(deep)} flattened by rows)"] if deep else []
     labels = label_width(found, jacobian)
     shown = grid(jacobian, name, layout.width - labels - 4, layout.precision, glyphs)
-    parts: list[RenderableType] = [lines(head, [*flat, *definition_hint(jacobian, shown, layout), ""], layout.width)]
+    parts: list[RenderableType] = [lines(head, [*flat, *definition_hint(jacobian, shown, layout), ""], layout)]
     parts.append(jacobian_table(found, name, jacobian, shown, layout))
     parts.append(
         Text(f"   {verdict(found, name, layout)}", style="bold green" if found.agreement.agree else "bold red")
@@ -128,9 +128,9 @@ def jacobian_table(found: Explanation, name: str, jacobian: Jacobian, shown: Gri
     table = Table(
         box=box.SIMPLE_HEAD if glyphs.unicode else box.ASCII_DOUBLE_HEAD, show_edge=False, padding=(0, 1), pad_edge=True
     )
-    table.add_column("", no_wrap=True)
+    table.add_column("", overflow="fold")
     several = len(found.backward) > 1
-    table.add_column("v" if not several else "v, total", justify="right", style="cyan", no_wrap=True)
+    table.add_column("v" if not several else "v, total", justify="right", style="cyan", overflow="fold")
     for j in shown.columns:
         heading = (
             glyphs.dots

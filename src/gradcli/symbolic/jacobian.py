@@ -55,7 +55,7 @@ def compose(output: Any, wrt: Sequence[Node], bound: int) -> Composition:
                 for k, argument in enumerate(node.arguments):
                     if type(argument) is not Node or not argument.active or node.op.vjp(k) is None:
                         continue
-                    kept[node.index, k] = local_jacobian(node, k)
+                    kept[node.index, k] = local_jacobian(node, k, bound)
                     inner = as_sparse(kept[node.index, k], np.size(node.value), np.size(argument.value))
                     part = product(outer, inner, bound)
                     work += len(part.rows) + len(inner.rows)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sympy import Dummy, Expr
 
+from gradcli.errors import over_budget
 from gradcli.graph import Node
 from gradcli.ops.declare import Array, Explicit, Implicit, Indices, Links, Partial, value_of
 from gradcli.symbolic import functions as s
@@ -80,11 +81,14 @@ def slot_values(node: Node, links: Links, slot: int) -> Any:
     return np.ravel(node.value if slot == -1 else value_of(node.arguments[slot]))
 
 
-def local_jacobian(node: Node, argument: int) -> list[Local]:
-    """Return the local Jacobian of a node by one of its arguments, with numbers."""
+def local_jacobian(node: Node, argument: int, bound: int) -> list[Local]:
+    """Return the local Jacobian of a node by one argument; raises ``budget`` for more than ``bound`` entries."""
     assert node.op is not None  # noqa: S101
     assert node.op.local is not None  # noqa: S101
     values = tuple(value_of(a) for a in node.arguments)
+    count = node.op.terms(*values, **node.static) if node.op.terms else np.size(node.value)
+    if count > bound:
+        raise over_budget("jacobian", bound, f"the derivative of {node.op.name} has {count:,} entries")
     found = []
     for links in node.op.local(argument, node.value, values, node.static):
         template, symbols = template_of(links, node.arguments)

@@ -31,6 +31,8 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
         if name in ("where_gt", "where_ge"):
             left, right, yes, no = arguments
             return f"where({left} {'>' if name == 'where_gt' else '>='} {right}, {yes}, {no})"
+        if name == "floor_divide":
+            return f"(({arguments[0]})//({arguments[1]}))"
         if name == "PowerOf":
             base, exponent = (self.parenthesize(argument, PRECEDENCE["Pow"]) for argument in expr.args)
             return f"{base}**{exponent}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import string
 from collections.abc import Iterable
 from typing import Any
@@ -23,6 +24,8 @@ FUNCTION_NAMES = {"clone": "clone", "pick": "pick", "sqrt0": "sqrt"}
 def number_text(value: float) -> str:
     """Return a number as short as exact: 3 and not 3.0."""
     value = float(value)
+    if not math.isfinite(value):
+        return f"math.{value}" if value > 0 or math.isnan(value) else f"-math.{-value}"
     if value.is_integer() and -1e15 < value < 1e15:
         return str(int(value))
     return repr(value)
