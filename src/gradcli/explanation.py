@@ -150,7 +150,7 @@ def explained(
             all(np.all(np.isfinite(getattr(call, which)[name])) for call in backward for name in names)
             for which in ("vjp", "grad")
         )
-        notes.append(about_disagreement(finite_j, finite_grad))
+        notes.append(about_disagreement(run.output, finite_j, finite_grad))
     return Explanation(
         program=function.place.text,
         name=output_name(run),

@@ -160,7 +160,7 @@ def misfit(op: Op, values: list[Any], error: Exception) -> GradcliError:
         return GradcliError("index", f"{error}; the array has shape {shapes[0]}")
     if len(shapes) > 1:
         named = " and ".join(str(shape) for shape in shapes)
-        what = op.text.format("a", "b") if op.text else op.name
+        what = op.text.replace("{}", "").strip() if op.text else op.name
         return GradcliError(
             "shape",
             f"{what}: shapes {named} do not fit",

@@ -89,8 +89,18 @@ def about_jacobian(name: str, columns_used: Any, shape: tuple[int, ...]) -> list
     return [Note("unused-input", f"y does not depend on {shown}.")]
 
 
-def about_disagreement(finite_j: bool, finite_grad: bool) -> Note:
+def about_disagreement(output: Any, finite_j: bool, finite_grad: bool) -> Note:
     """Say why the routes differ."""
+    nodes = reaches(output) if isinstance(output, Node) else []
+    for node in nodes:
+        if (
+            node.op is not None
+            and node.op.differs is not None
+            and np.any(node.op.differs(node.value, *map(value_of, node.arguments)))
+        ):
+            return Note(
+                "routes-differ", f"J and reverse mode differ as PyTorch does from the mathematics: {node.op.says}."
+            )
     if finite_j and not finite_grad:
         return Note(
             "routes-differ",

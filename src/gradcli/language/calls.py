@@ -106,7 +106,6 @@ def resolve(node: ast.Call, variables: Any) -> tuple[Function, tuple[ast.expr, .
 
 def bind(function: Function, node: ast.Call, receiver: tuple[ast.expr, ...]) -> list[Bound]:
     """Return each parameter with its argument; raises ``arguments`` for too many, too few or unknown ones."""
-    refuse_stars(node)
     known = {p.name: p for p in parameters(function)}
     positional = [*receiver, *node.args]
     bound: dict[str, list[ast.expr]] = {}
@@ -128,14 +127,6 @@ def bind(function: Function, node: ast.Call, receiver: tuple[ast.expr, ...]) -> 
     if missing:
         raise GradcliError("arguments", f"{function.name} needs {' and '.join(missing)}: {signature_text(function)}")
     return [spread(known[name], nodes) for name, nodes in bound.items() if nodes]
-
-
-def refuse_stars(node: ast.Call) -> None:
-    """Refuse ``f(*a)`` and ``f(**a)``."""
-    if any(isinstance(argument, ast.Starred) for argument in node.args):
-        raise GradcliError("not-allowed", "a starred argument is not part of the language")
-    if any(keyword.arg is None for keyword in node.keywords):
-        raise GradcliError("not-allowed", "'**' in a call is not part of the language")
 
 
 def keyword_name(written: str | None, known: dict[str, Parameter]) -> str | None:

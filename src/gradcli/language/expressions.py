@@ -253,8 +253,16 @@ class Expressions:
         if special:
             return [special[1], *node.args] if special[1] is not None else list(node.args)
         function, receiver = resolve(node, self.variables)
+        self._refuse_stars(node)
         refuse_ambiguous(function, node)
         return [child for bound in bind(function, node, receiver) for child in bound.nodes]
+
+    def _refuse_stars(self, node: ast.Call) -> None:
+        stars: list[ast.AST] = [argument for argument in node.args if isinstance(argument, ast.Starred)]
+        stars += [keyword for keyword in node.keywords if keyword.arg is None]
+        if stars:
+            message = "a starred argument, or '**' in a call, is not part of the language"
+            raise GradcliError("not-allowed", message, span=self.spans.of(stars[0]))
 
     def _call(self, node: ast.Call, registers: list[int]) -> int:
         special = special_call(node, self.variables)

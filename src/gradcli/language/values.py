@@ -15,6 +15,8 @@ from gradcli.language.source import refuse_characters, refuse_depth
 from gradcli.ops.declare import Array
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+MOST_AXES = 32
+"""Levels of nested lists; numpy has a bound of its own a little higher."""
 WAYS = "write 3, or 1,2,3, or 1,2;3,4, or [[1,2],[3,4]], or @FILE"
 
 
@@ -30,15 +32,15 @@ def read_value(text: str, name: str, budget: Budget) -> Array:
             raise over_budget("text", budget.text * 1024, "the value has too many characters")
         refuse_characters(text, "a value")
         refuse_depth(text, budget)
-        return _read(text, budget)
+        return _read(text, name, budget)
     except GradcliError as error:
         raise error.at(error.span or (0, len(text)), place) from None
 
 
-def _read(text: str, budget: Budget) -> Array:
+def _read(text: str, name: str, budget: Budget) -> Array:
     stripped = text.strip()
     if not stripped:
-        raise GradcliError("value", "the value is empty", hint=WAYS)
+        raise GradcliError("value", f"the value of {name} is empty", hint=WAYS)
     if stripped.startswith("["):
         return read_json(stripped) if _is_json(stripped) else _constant(text, (0, len(text)), budget)
     rows = _split(text, ";")
@@ -138,7 +140,7 @@ def read_json(text: str) -> Array:
         raise GradcliError(
             "value",
             f"this is not JSON: {error.msg.lower()}",
-            span=(min(error.pos, len(text) - 1), min(error.pos + 1, len(text))),
+            span=(error.pos, min(error.pos + 1, len(text))),
             hint=WAYS,
         ) from None
     except RecursionError:
@@ -158,6 +160,8 @@ def _shape(data: Any) -> tuple[int, ...]:
     shape: list[int] = []
     level = [data]
     while any(isinstance(item, list) for item in level):
+        if len(shape) == MOST_AXES:
+            raise GradcliError("value", f"the lists are nested deeper than {MOST_AXES} levels")
         lengths = {len(item) if isinstance(item, list) else -1 for item in level}
         if len(lengths) != 1:
             words = " and ".join(str(n) if n >= 0 else "a number" for n in sorted(lengths))

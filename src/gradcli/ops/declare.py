@@ -81,6 +81,7 @@ class Op:
     *values)`` is the size of the terms whose difference is the derivative, where the vjp subtracts.
     ``size(*values)`` bounds the elements of the output before they are made, ``terms`` the links of the local reading.
     ``zero_at(argument, *values)`` is true where the derivative is 0 by convention although the formula says otherwise.
+    ``differs(out, *values)`` is true where PyTorch's gradient, and so the vjp, is not the mathematical one; ``says`` how.
     ``flat`` says that no gradient flows; a ``step`` is flat wherever it has a derivative, and sends zeros back.
     ``moves`` marks ops that only rearrange entries, ``view`` those whose result shares memory in PyTorch.
     """
@@ -98,6 +99,8 @@ class Op:
     size: Callable[..., int] | None = None
     terms: Callable[..., int] | None = None
     zero_at: Callable[..., Any] | None = None
+    differs: Callable[..., Any] | None = None
+    says: str = ""
     flat: bool = False
     step: bool = False
     moves: bool = False

@@ -18,6 +18,11 @@ def erf(x: Any) -> Any:
     return np.asarray(_erf(x), dtype=np.float64)[()]
 
 
+def lost(x: Any) -> Any:
+    """Return (1 + x²)/|1 - x²|: how far rounding grows in the difference 1 - x² of a derivative."""
+    return (1 + x * x) / np.abs(1 - x * x)
+
+
 def sinc_vjp(g: Any, y: Any, x: Any) -> Any:
     """Return g·(πx·cos πx - sin πx)/(πx²), and 0 at 0."""
     del y
@@ -41,15 +46,15 @@ def xlogy(x: Any, y: Any) -> Any:
 elementwise("sin",    np.sin,    lambda g, y, x: g * np.cos(x),                  lambda s, x: s.sin(x),    of="tnm.")
 elementwise("cos",    np.cos,    lambda g, y, x: g * -np.sin(x),                 lambda s, x: s.cos(x),    of="tnm.")
 elementwise("tan",    np.tan,    lambda g, y, x: g * (1 + y * y),                lambda s, x: s.tan(x),    of="tnm.", domain=((-1.2, 1.2),))
-elementwise("asin",   np.arcsin, lambda g, y, x: g * (1 / np.sqrt(1 - x * x)),   lambda s, x: s.asin(x),   of="tnm.", also="arcsin", domain=((-0.9, 0.9),))
-elementwise("acos",   np.arccos, lambda g, y, x: g * -(1 / np.sqrt(1 - x * x)),  lambda s, x: s.acos(x),   of="tnm.", also="arccos", domain=((-0.9, 0.9),))
+elementwise("asin",   np.arcsin, lambda g, y, x: g * (1 / np.sqrt(1 - x * x)),   lambda s, x: s.asin(x),   of="tnm.", also="arcsin", domain=((-0.9, 0.9),), digits=lambda y, x: 1 / np.sqrt(abs(1 - x * x)) * lost(x))
+elementwise("acos",   np.arccos, lambda g, y, x: g * -(1 / np.sqrt(1 - x * x)),  lambda s, x: s.acos(x),   of="tnm.", also="arccos", domain=((-0.9, 0.9),), digits=lambda y, x: 1 / np.sqrt(abs(1 - x * x)) * lost(x))
 elementwise("atan",   np.arctan, lambda g, y, x: g / (x * x + 1),                lambda s, x: s.atan(x),   of="tnm.", also="arctan")
 elementwise("sinh",   np.sinh,   lambda g, y, x: g * np.cosh(x),                 lambda s, x: s.sinh(x),   of="tnm.")
 elementwise("cosh",   np.cosh,   lambda g, y, x: g * np.sinh(x),                 lambda s, x: s.cosh(x),   of="tnm.")
 elementwise("tanh",   np.tanh,   lambda g, y, x: g * (1 - y * y),                lambda s, x: s.tanh(x),   of="tnmf.", digits=lambda y, x: 1 + y * y)
 elementwise("asinh",  np.arcsinh, lambda g, y, x: g * (1 / np.sqrt(x * x + 1)),  lambda s, x: s.asinh(x),  of="tnm.", also="arcsinh")
-elementwise("acosh",  np.arccosh, lambda g, y, x: g * (1 / np.sqrt(x * x - 1)),  lambda s, x: s.acosh(x),  of="tnm.", also="arccosh", domain=((1.1, 3),))
-elementwise("atanh",  np.arctanh, lambda g, y, x: g * 1 / (1 - x * x),           lambda s, x: s.atanh(x),  of="tnm.", also="arctanh", domain=((-0.9, 0.9),))
+elementwise("acosh",  np.arccosh, lambda g, y, x: g * (1 / np.sqrt(x * x - 1)),  lambda s, x: s.acosh(x),  of="tnm.", also="arccosh", domain=((1.1, 3),), digits=lambda y, x: 1 / np.sqrt(abs(1 - x * x)) * lost(x))
+elementwise("atanh",  np.arctanh, lambda g, y, x: g * 1 / (1 - x * x),           lambda s, x: s.atanh(x),  of="tnm.", also="arctanh", domain=((-0.9, 0.9),), digits=lambda y, x: 1 / abs(1 - x * x) * lost(x))
 elementwise("exp",    np.exp,    lambda g, y, x: g * y,                          lambda s, x: s.exp(x),    of="tnm.")
 elementwise("expm1",  np.expm1,  lambda g, y, x: g * (y + 1),                    lambda s, x: s.expm1(x),  of="tnms.", digits=lambda y, x: abs(y) + 1)
 elementwise("exp2",   np.exp2,   lambda g, y, x: g * y * LN2,                    lambda s, x: s.exp2(x),   of="tnms.")

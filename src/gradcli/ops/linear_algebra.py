@@ -109,7 +109,7 @@ def einsum_vjp(k: int) -> Any:
         # A broadcast g would be taken out of the sum: inf times the sum is not the sum of inf times each.
         part = np.einsum(
             f"{','.join([out, *subs])}->{summed}",
-            np.ascontiguousarray(g),
+            np.array(g),
             *(value for j, value in enumerate(values) if j != k),
         )
         lengths = dict(zip(own, np.shape(x), strict=True))

@@ -37,9 +37,19 @@ def minors(a: Any) -> Any:
     return result
 
 
+ILL = 1e6
+"""Condition number from which det·inv(A) loses too many digits to stand for the cofactors."""
+
+
+def largest_products(y: Any, a: Any) -> Any:
+    """Return the product of the norms of all rows but the smallest: Hadamard's bound for the cofactors."""
+    norms = np.sort(np.sqrt(np.sum(a * a, axis=-1)), axis=-1)[..., 1:]
+    return np.prod(norms, axis=-1).reshape(np.shape(y))
+
+
 def det_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
     """Link the determinant to each entry with its cofactor: det·inv(A)[j, i] where A is not singular."""
-    del argument, static
+    del argument, out, static
     a = values[0]
     columns = np.arange(np.size(a), dtype=np.intp)
     n = a.shape[-1]
@@ -47,7 +57,7 @@ def det_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str
     flipped = np.arange(a.size).reshape(a.shape).swapaxes(-1, -2).ravel()
     if n <= 3 and a.ndim == 2:
         return small_det_links(a)
-    if np.any(out == 0):
+    if np.any(np.linalg.cond(a) > ILL):
         return [Links(rows, columns, minors(a).ravel())]
     factor = Explicit(lambda s, y, inverse: y * inverse)
     return [Links(rows, columns, 1.0, factor, ((-1, rows), (-2, flipped)), ("inv({})", np.linalg.inv(a)))]
@@ -106,7 +116,17 @@ def no_singular(rule: Any) -> Any:
     return forward
 
 
-DET = declare(Op("det", np.linalg.det, (det_vjp,), local=det_local))
+DET = declare(
+    Op(
+        "det",
+        np.linalg.det,
+        (det_vjp,),
+        local=det_local,
+        digits=largest_products,
+        differs=lambda y, a: y == 0,
+        says="its det of a singular matrix has gradient 0, where the cofactors are not all 0",
+    )
+)
 
 
 INV = declare(

@@ -155,7 +155,7 @@ def bce(x: Any, t: Any) -> Any:
 
 
 # fmt: off
-BCE        = elementwise("bce", bce, lambda g, y, x, t: g * (x - t) / np.maximum((1 - x) * x, BCE_FLOOR), lambda g, y, x, t: (np.log1p(-x) - np.log(x)) * g, lambda s, x, t: -t * s.log(x) - (1 - t) * s.log(1 - x), of="", domain=((0.1, 0.9), (0, 1)))
+BCE        = elementwise("bce", bce, lambda g, y, x, t: g * (x - t) / np.maximum((1 - x) * x, BCE_FLOOR), lambda g, y, x, t: (np.log1p(-x) - np.log(x)) * g, lambda s, x, t: -t * s.log(x) - (1 - t) * s.log(1 - x), of="", domain=((0.1, 0.9), (0, 1)), differs=lambda y, x, t: (x <= 0) | (x >= 1), says="its binary_cross_entropy keeps x*(1 - x) from below 1e-12, and logarithms from below -100")
 BCE_LOGITS = elementwise("bce_with_logits", lambda x, t: (1 - t) * x + np.logaddexp(0.0, -x), lambda g, y, x, t: g * (sigmoid(x) - t), lambda g, y, x, t: -x * g, lambda s, x, t: (1 - t) * x - s.logsigmoid(x), of="", digits=lambda y, x, t: np.abs(sigmoid(x)) + np.abs(t))
 # fmt: on
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from sympy import Dummy, Expr
+from sympy import Dummy, Expr, powsimp
 
 from gradcli.errors import over_budget
 from gradcli.graph import Node
@@ -56,7 +56,9 @@ def _derivative(formula: Any, argument: int, constants: tuple[float | None, ...]
 @lru_cache(maxsize=4096)
 def _quotient(implicit: Implicit) -> tuple[Expr, tuple[Any, ...]]:
     x, y = Dummy("x", real=True), Dummy("y", real=True)
-    return s.as_expression(implicit.inner(s, x)).diff(x) / s.as_expression(implicit.outer(s, y)).diff(y), (x, y)
+    quotient = s.as_expression(implicit.inner(s, x)).diff(x) / s.as_expression(implicit.outer(s, y)).diff(y)
+    # exp(x - y) and not exp(x)*exp(-y), which overflows where the whole does not.
+    return powsimp(quotient, combine="exp") if quotient.has(s.exp) else quotient, (x, y)
 
 
 def template_of(links: Links, arguments: tuple[Any, ...]) -> tuple[Expr, tuple[Any, ...]]:
