@@ -28,7 +28,8 @@ class Answer:
     @property
     def snapshot(self) -> str:
         """The whole answer as one text: command line, exit code, both streams."""
-        return f"$ gradcli {shlex.join(self.args)}\nexit: {self.code}\n--- stdout\n{self.out}--- stderr\n{self.err}"
+        line = "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in shlex.join(self.args))
+        return f"$ gradcli {line}\nexit: {self.code}\n--- stdout\n{self.out}--- stderr\n{self.err}"
 
 
 Cli = Callable[..., Answer]

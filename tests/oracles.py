@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,7 +19,14 @@ from gradcli.reverse import backward
 from gradcli.symbolic.jacobian import compose
 
 DATA = Path(__file__).parent / "data"
-FAR = {"NaN": math.nan, "nan": math.nan, "Infinity": math.inf, "inf": math.inf, "-Infinity": -math.inf, "-inf": -math.inf}
+FAR = {
+    "NaN": math.nan,
+    "nan": math.nan,
+    "Infinity": math.inf,
+    "inf": math.inf,
+    "-Infinity": -math.inf,
+    "-inf": -math.inf,
+}
 
 STEP = 3e-4
 """The step h of the five-point difference below. Its truncation error is h⁴/30 times the fifth derivative; in the
@@ -28,6 +36,8 @@ and a rule that is wrong by one part in a million still stands out a hundredfold
 NUMERIC = 1e-8
 EXACT = 1e-11
 """Both routes of gradcli are exact up to the rounding of a few dozen operations."""
+ROUNDING = 64 * 2.0**-52
+"""What the design allows, times the terms that were added up, where a derivative is a difference."""
 
 
 def cases(name):
@@ -43,12 +53,12 @@ def numbers(nested):
     return np.float64(FAR.get(nested, nested) if isinstance(nested, str) else nested)
 
 
-def assert_close(got, want, tolerance, what=""):
-    """Compare shapes and entries; the tolerance is relative to the largest finite entry that is wanted."""
+def assert_close(got, want, tolerance, what="", besides=0.0):
+    """Compare shapes and entries; the tolerance is relative to the largest finite entry, ``besides`` is absolute."""
     got, want = np.asarray(got, dtype=np.float64), np.asarray(want, dtype=np.float64)
     assert got.shape == want.shape, f"{what}: shape {got.shape}, not {want.shape}"
     finite = np.isfinite(want)
-    bound = tolerance * np.max(np.abs(want[finite]), initial=0.0)
+    bound = tolerance * np.max(np.abs(want[finite]), initial=0.0) + besides
     np.testing.assert_array_equal(got[~finite], want[~finite], err_msg=what)
     with np.errstate(invalid="ignore"):
         wrong = ~(np.abs(got - want) <= bound) & finite
@@ -106,19 +116,23 @@ def applied(op, values, static):
 def reverse_jacobians(graph, output, leaves):
     """Return the Jacobian by each leaf as a matrix: one sweep with a one-hot v gives one row."""
     rows = [backward(graph, output, v.reshape(output.shape), leaves) for v in np.eye(np.size(output.value))]
-    return [np.array([np.ravel(row[k]) for row in rows]).reshape(len(rows), np.size(leaf.value)) for k, leaf in enumerate(leaves)]
+    return [
+        np.array([np.ravel(row[k]) for row in rows]).reshape(len(rows), np.size(leaf.value))
+        for k, leaf in enumerate(leaves)
+    ]
 
 
 def symbolic_jacobians(output, leaves):
-    """Return the Jacobian by each leaf as a matrix, by sympy's derivatives."""
-    found = compose(output, leaves, 10**7)
-    return [found.of[leaf.index].dense() for leaf in leaves]
+    """Return by each leaf the Jacobian as a matrix, by sympy's derivatives, and the size of the terms of each entry."""
+    found = [compose(output, leaves, 10**7).of[leaf.index] for leaf in leaves]
+    return [(jacobian.dense(), replace(jacobian, values=jacobian.sizes).dense()) for jacobian in found]
 
 
 def difference(f, x, h=STEP):
     """Return the Jacobian of ``f`` at the array ``x`` by five-point central differences."""
     columns = []
     for i in range(x.size):
+
         def at(t, i=i):
             moved = x.copy()
             moved.flat[i] += t * h
@@ -128,19 +142,21 @@ def difference(f, x, h=STEP):
     return np.array(columns).T
 
 
-def check_op(op, values, static=None, numeric=True):
+def check_op(op, values, static=None, numeric=True, exact=EXACT):
     """Raise AssertionError unless the rules of an op, its formulas and its forward agree at a point."""
     static, values = static or {}, [np.asarray(value) for value in values]
     graph, output, leaves = applied(op, values, static)
     assert output.active, op.name
     reverse, symbolic = reverse_jacobians(graph, output, leaves), symbolic_jacobians(output, leaves)
     at = [k for k in range(len(values)) if op.vjp(k) is not None]
-    for k, by_vjp, by_sympy in zip(at, reverse, symbolic, strict=True):
+    for k, by_vjp, (by_sympy, terms) in zip(at, reverse, symbolic, strict=True):
         what = f"{op.name} by argument {k} at {values}"
-        assert_close(by_vjp, by_sympy, EXACT, f"vjp against formula of {what}")
+        assert_close(by_vjp, by_sympy, exact, f"vjp against formula of {what}", ROUNDING * terms)
         if numeric:
             move = lambda x, k=k: op.forward(*[(x if j == k else v)[()] for j, v in enumerate(values)], **static)  # noqa: E731
-            assert_close(by_vjp, difference(move, values[k]).reshape(by_vjp.shape), NUMERIC, f"vjp against forward of {what}")
+            assert_close(
+                by_vjp, difference(move, values[k]).reshape(by_vjp.shape), NUMERIC, f"vjp against forward of {what}"
+            )
     v, w = (np.random.default_rng(n).uniform(-1, 1, output.shape) for n in (1, 2))
     together, first, second = (backward(graph, output, u, leaves) for u in (2 * v - 3 * w, v, w))
     for total, a, b, by_vjp, leaf in zip(together, first, second, reverse, leaves, strict=True):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from oracles import ask, assert_close, cases, flags, numbers, strict_json
 
 import gradcli
+from oracles import ask, assert_close, cases, flags, numbers, strict_json
 
 CASES = cases("seed_cases.json")
 TOLERANCE = 1e-12
@@ -28,7 +28,9 @@ def check_document(document, case):
     assert document["program"] == case["expression"]
     assert_close(numbers(document["output"]["value"]), y, TOLERANCE, "y")
     assert document["output"]["shape"] == list(y.shape)
-    assert {name: i["differentiated"] for name, i in document["inputs"].items()} == {n: n in names for n in case["inputs"]}
+    assert {name: i["differentiated"] for name, i in document["inputs"].items()} == {
+        n: n in names for n in case["inputs"]
+    }
     assert list(document["jacobian"]) == names
     for name in names:
         x, jacobian = numbers(case["inputs"][name]), document["jacobian"][name]

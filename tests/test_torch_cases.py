@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from oracles import assert_close, cases, numbers
 
 import gradcli
+from oracles import assert_close, cases, numbers
 
 ROWS = cases("torch_cases.jsonl")
 CONVENTIONS = [case for case in cases("torch_conventions.json")["cases"] if case["torch"]]

@@ -4,6 +4,9 @@ A row is a program, PyTorch's text for it where that is not the same, the inputs
 evaluated by Python: they are constants of this file.
 """
 
+# ruff: noqa: E501, SIM905 - a row is a line
+# fmt: off
+
 from __future__ import annotations
 
 import re

@@ -12,10 +12,10 @@ from gradcli.ops.declare import Array
 
 ROUNDING = 64 * 2.0**-52
 """Times the terms that were added up: the difference between the routes that rounding alone may cause."""
-VISIBLE = 1e-9
-"""Relative difference of the routes, within what rounding explains, from which the answer says that digits are lost."""
 DENSE_ENTRIES = 10_000
 """Entries of a Jacobian up to which it is also held, and written to JSON, with all its zeros."""
+VISIBLE = 1e-9
+"""Relative difference of the routes, within what rounding explains, from which the answer says that digits are lost."""
 
 
 @dataclass(frozen=True, slots=True)

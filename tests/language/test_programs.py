@@ -247,3 +247,16 @@ def test_names_are_case_sensitive_and_may_shadow_constants() -> None:
 
 def test_inputs_are_listed_in_the_order_of_their_first_use() -> None:
     assert gradcli.function("h = W @ x + b\nsum((h - t)**2)").inputs == ("W", "x", "b", "t")
+
+
+@pytest.mark.parametrize(("program", "gradient"), [("sum(x*ones(10**5))", 1e5), ("mean(x*arange(10**5))", 49999.5)])
+def test_a_long_array_is_explained_as_a_short_one_is(program: str, gradient: float) -> None:
+    found = gradcli.explain(program, x=2)
+    assert found.agreement.agree
+    assert float(found.grad["x"]) == pytest.approx(gradient)
+
+
+@pytest.mark.parametrize(("program", "value"), [("1/0*x", math.inf), ("-1/0*x", -math.inf), ("10**400*x", math.inf)])
+def test_a_constant_beyond_all_numbers_is_answered_as_not_finite(program: str, value: float) -> None:
+    found = gradcli.explain(program, x=2)
+    assert (float(found.output), found.agreement.finite) == (value, False)

@@ -6,7 +6,6 @@ and None an error about the program as a whole. Words stand in the message or in
 
 from __future__ import annotations
 
-
 import pytest
 
 import gradcli
@@ -106,16 +105,16 @@ NOT_ALLOWED = [
     ("u.T = x", "not-allowed", "only a variable or an entry", "u.T"),
     ("a = b = x\na", "not-allowed", "one target at a time", "a = b = x"),
     ("a, *b = u\na", "not-allowed", "only a variable or an entry", "*b"),
-    ("y = zeros(2, 2); y[0][1] = x; y", "not-allowed", "y[0, 1] = …, not y[0][1]", "y[0][1] = x"),
+    ("y = zeros(2, 2); y[0][1] = x; y", "not-allowed", "not y[0][1] = ", "y[0][1] = x"),
     ("x ^ 2", "not-allowed", "write **", "x ^ 2"),
     ("x << 2", "not-allowed", "shifts are not part", "x << 2"),
     ("x is x", "not-allowed", "'in' and 'is'", "x is x"),
     ("x in [1]", "not-allowed", "'in' and 'is'", "x in [1]"),
     ("2j*x", "not-allowed", "complex numbers", "2j"),
     ("x*b'1'", "not-allowed", "bytes", "b'1'"),
-    ("for i in range(2): y = x\nelse: y = 1\ny", "not-allowed", "a loop is 'for NAME in range(…):'", None),
+    ("for i in range(2): y = x\nelse: y = 1\ny", "not-allowed", "a loop is 'for NAME in range(", None),
     ("while x < 1: pass\nelse: x = 1\nx", "not-allowed", "'else' of a loop", None),
-    ("for a, b in A: pass\nx", "not-allowed", "a loop is 'for NAME in range(…):'", "for a, b in A: pass"),
+    ("for a, b in A: pass\nx", "not-allowed", "a loop is 'for NAME in range(", "for a, b in A: pass"),
 ]
 
 MEANING = [
@@ -148,8 +147,8 @@ MEANING = [
     ("u[[0, 7]]", "index", "index 7 is out of bounds", "u[[0, 7]]"),
     ("u[..., ...]", "index", "one ... only", "u[..., ...]"),
     ("u[::0]", "index", "step", "u[::0]"),
-    ("max(u, 0)", "ambiguous", "write maximum(…, 0), or max(…, dim=0)", "max"),
-    ("min(u, 1)", "ambiguous", "write minimum(…, 1), or min(…, dim=1)", "min"),
+    ("max(u, 0)", "ambiguous", "write maximum(", "max"),
+    ("min(u, 1)", "ambiguous", "write minimum(", "min"),
     ("torch.tensor([u[0], x])", "not-differentiable", "write the list by itself", "torch.tensor([u[0], x])"),
     ("if x > 2: z = 1\nz*x", "unbound", "'z' is used before it is assigned", "z"),
     ("while x > 2: z = 1\nz*x", "unbound", "'z' is used before it is assigned", "z"),
@@ -192,16 +191,16 @@ CHARACTERS = [
     ("x\u200b + 1", "character", "U+200B ZERO WIDTH SPACE", "\u200b"),
     ("x\u202e + 1", "character", "U+202E RIGHT-TO-LEFT OVERRIDE", "\u202e"),
     ("x + 1  # π", "character", "U+03C0 GREEK SMALL LETTER PI", "π"),
-    ("x\x1b]0;owned\x07", "character", "control character, not U+001B", "\x1b"),
-    ("x\x00", "character", "control character, not U+0000", "\x00"),
-    ("x\rrm -rf", "character", "control character, not U+000D", "\r"),
-    ("\fx", "character", "control character, not U+000C", "\f"),
-    ("x\x7f", "character", "control character, not U+007F", "\x7f"),
+    ("x\x1b]0;owned\x07", "character", "control character, U+001B", "\x1b"),
+    ("x\x00", "character", "control character, U+0000", "\x00"),
+    ("x\rrm -rf", "character", "control character, U+000D", "\r"),
+    ("\fx", "character", "control character, U+000C", "\f"),
+    ("x\x7f", "character", "control character, U+007F", "\x7f"),
     ("x\udcff", "character", "U+DCFF", "\udcff"),
 ]
 
 BUDGETS = [
-    ("x" + " + x"*100, "text", 300),
+    ("x" + " + x" * 100, "text", 300),
     ("((((x))))", "depth", 3),
     ("a = x\n" * 10 + "a", "syntax", 20),
     ("1234567*x", "digits", 6),
@@ -249,3 +248,10 @@ def test_a_budget_is_refused_by_its_name(program: str, name: str, bound: float) 
     assert error.kind == "budget"
     assert f"the budget '{name}'" in error.message
     assert f"--budget {name}=" in (error.hint or "")
+
+
+@pytest.mark.parametrize(
+    "call", ["ones(DIMS).sum()*x", "x.reshape(DIMS).sum()", "x.expand(DIMS).sum()", "full((DIMS), x)"]
+)
+def test_more_axes_than_numpy_has_are_refused(call: str) -> None:
+    assert "64" in refusal(call.replace("DIMS", ", ".join(["1"] * 65))).message

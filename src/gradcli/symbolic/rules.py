@@ -91,8 +91,10 @@ def _diagonal(output: Node, leaf: Node, composition: Composition) -> str | None:
             continue
         for k, argument in enumerate(node.arguments):
             parts = composition.locals.get((node.index, k))
-            if not parts or not isinstance(argument, Node) or np.any(parts[0].weight == 0):
+            if not parts or not isinstance(argument, Node):
                 continue
+            if np.any(parts[0].weight == 0):
+                return None
             inner = outer * _local_formula(parts[0], node, entries)
             derivative[argument.index] = derivative.get(argument.index, s.number(0)) + inner
     found = derivative.get(leaf.index)
@@ -169,7 +171,11 @@ def _rule(node: Node, k: int, parts: list[Local], texts: Texts) -> str:
         return _elementwise_rule(node, k, parts[0], texts)
     along = node.static.get("dim")
     axes = along if isinstance(along, tuple) else tuple(range(len(argument.shape)))
-    kept = [letter for axis, letter in enumerate(letters) if axis not in axes]
+    whole_axes = enumerate(letters)
+    if node.static.get("keepdim"):
+        kept = ["0" if axis in axes else letter for axis, letter in whole_axes]
+    else:
+        kept = [letter for axis, letter in whole_axes if axis not in axes]
     whole = f"{out}[{', '.join(kept)}]" if kept else out
     count = np.size(argument.value) // max(np.size(node.value), 1)
     formula = REDUCTION_RULES.get(op.name)
@@ -200,6 +206,9 @@ def _product_rule(node: Node, k: int, texts: Texts) -> str:
 
 
 def _elementwise_rule(node: Node, k: int, part: Local, texts: Texts) -> str:
+    if np.any(part.weight == 0):
+        assert node.op is not None  # noqa: S101
+        return f"d{texts.of(node)}/d{texts.of(node.arguments[k])}: the derivative of {node.op.name}, 0 by convention in places"
     chosen = {}
     for symbol, (slot, _) in zip(part.symbols, part.bound, strict=True):
         argument = node if slot == -1 else node.arguments[slot]

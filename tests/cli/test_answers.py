@@ -1,0 +1,197 @@
+"""Answers as the user of a shell sees them: the tables, the bare numbers, the files."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from syrupy.assertion import SnapshotAssertion
+
+    from conftest import Cli
+
+SEEDS = {case["id"]: case for case in json.loads((Path(__file__).parents[1] / "data" / "seed_cases.json").read_text())}
+TWO_TO_THREE = ("[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]", "--x", "1,2", "--v", "1,10,100")
+WHILE = "y = x*2\nwhile y.norm() < 1000:\n    y = y*2\ny"
+
+
+def seed(name: str) -> tuple[str, ...]:
+    """Return the command line of a seed case."""
+    case = SEEDS[name]
+    words = [case["expression"], "--wrt", ",".join(case["wrt"])]
+    for variable, value in case["inputs"].items():
+        words += ["--set", f"{variable}={json.dumps(value)}"]
+    for call in case["calls"]:
+        words += [] if call["v"] is None else ["--v", json.dumps(call["v"])]
+    return tuple(words)
+
+
+CASES: dict[str, tuple[str, ...]] = {
+    "two-to-three": TWO_TO_THREE,
+    "scalar": ("x**2", "--x", "3"),
+    "square": ("-x**2", "--x", "3"),
+    "negative-vector": ("x**2", "--x", "-1,2", "--v", "1,-1"),
+    "a-variable-called-v": ("v**2", "--set", "v=3"),
+    "chain-rule": seed("s4-chain-weights"),
+    "sigmoid-network": seed("s0-avg-loss"),
+    "sigmoid-losses": seed("s0-losses-v"),
+    "accumulation": ("2*x", "--x", "1,2", "--v", "1,0", "--v", "0,1", "--v", "1,1"),
+    "accumulation-of-a-scalar": ("x**2", "--x", "3", "--v", "1", "--v", "10", "--v", "100"),
+    "broadcast-v": ("x**2", "--x", "3", "--v", "1,10,100"),
+    "reshaped-v": ("x**2", "--x", "1,2;3,4", "--v", "1,0,0,1"),
+    "while-loop": (WHILE, "--x", "0.5,-1.5,2", "--v", "0.1,1,0.0001"),
+    "matrix-product": ("A @ B", "--A", "1,2;3,4", "--B", "5;6", "--v", "1;10"),
+    "matrix-output": ("x**2", "--x", "1,2;3,4", "--v", "1,1;1,1"),
+    "kink": ("relu(x)", "--x", "-1,0,2", "--v", "1,1,1"),
+    "tie": ("max(x)", "--x", "2,5,5"),
+    "unused-input": ("x[0]**2", "--x", "3,4"),
+    "constant-output": ("floor(x)", "--x", "1.5"),
+    "softmax": ("softmax(x)", "--x", "1,2,3", "--v", "1,0,0"),
+    "not-finite": ("log(x)", "--x", "0"),
+    "routes-differ": ("where(x > 0, sqrt(x), 0)", "--x", "0"),
+    "large-dense": ("sin(A @ x)", "--A", "ones(30,30)/30", "--x", "linspace(0,1,30)", "--wrt", "x", "--v", "ones(30)"),
+    "large-diagonal": ("x**2", "--x", "linspace(0, 1, 30)", "--v", "ones(30)"),
+    "large-gradient": ("sum(x**2)", "--x", "arange(1000)"),
+    "long-names": ("learning_rate*sum(weights_of_the_first_layer**2)", "--learning_rate", "0.1",
+                   "--weights_of_the_first_layer", "1,2,3"),
+    "long-program": (" + ".join(f"{n}*sin({n}*x)" for n in range(1, 25)), "--x", "1"),
+    "tiny-and-huge": ("x*[1e-300, 1, 1e300]", "--x", "1.23456789012345", "--v", "1,1,1"),
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_answer_looks_like_this(cli: Cli, snapshot: SnapshotAssertion, name: str) -> None:
+    answer = cli("explain", *CASES[name])
+    assert answer.code == {"not-finite": 3, "routes-differ": 1}.get(name, 0)
+    assert len(answer.out.splitlines()) < (60 if name.startswith("large") else 80)
+    assert max(map(len, answer.out.splitlines())) <= 80
+    assert all(line == line.rstrip() for line in answer.out.splitlines())
+    assert answer.snapshot == snapshot
+
+
+@pytest.mark.parametrize("flags", [("--ascii",), ("--format", "plain"), ("--width", "40"), ("--width", "200"),
+                                   ("--precision", "3"), ("--width", "24")], ids=" ".join)  # fmt: skip
+@pytest.mark.parametrize("name", ["two-to-three", "chain-rule"])
+def test_an_answer_in_another_form_looks_like_this(
+    cli: Cli, snapshot: SnapshotAssertion, name: str, flags: tuple[str, ...]
+) -> None:
+    answer = cli("explain", *CASES[name], *flags)
+    assert answer.code == 0
+    assert answer.snapshot == snapshot
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("flags", [("--ascii",), ("--ascii", "--format", "plain"), ("--ascii", "--json")], ids=" ".join)
+def test_ascii_is_ascii(cli: Cli, name: str, flags: tuple[str, ...]) -> None:
+    answer = cli("explain", *CASES[name], *flags)
+    assert (answer.out + answer.err).isascii()
+
+
+@pytest.mark.parametrize("name", sorted(set(CASES) - {"large-dense", "large-diagonal", "large-gradient"}))
+@pytest.mark.parametrize("precision", [6, 16])
+def test_nothing_is_cut_in_a_pipe(cli: Cli, name: str, precision: int) -> None:
+    """Every number of the gradient stands in the tables, and neither cells nor columns give way to dots."""
+    answer = cli("explain", *CASES[name], "--precision", str(precision), columns=None)
+    assert "…" not in answer.out
+    assert "..." not in answer.out
+    for gradient in json.loads(cli("explain", *CASES[name], "--json").out)["grad"].values():
+        for number in re.findall(r"[^\[\], \"]+", json.dumps(gradient)):
+            word = {"NaN": "nan", "Infinity": "inf"}.get(number, f"{float(number):.{precision}g}")
+            assert word in answer.out
+
+
+def test_a_wide_pipe_keeps_every_cell_on_its_line(cli: Cli) -> None:
+    lines = cli("explain", *CASES["two-to-three"], "--width", "200").out.splitlines()
+    assert any("x[0]**2 + 2*x[1]**3" in line for line in lines)
+
+
+def test_quiet_says_nothing_and_keeps_the_code(cli: Cli) -> None:
+    assert (cli("explain", "x**2", "--x", "3", "-q").out, cli("grad", "x", "--x", "3", "-q").out) == ("", "")
+    silent = cli("explain", "log(x)", "--x", "0", "-q")
+    assert (silent.code, silent.out, silent.err) == (3, "", "")
+
+
+PROGRAMS = [
+    (("x**2 + 1",), ""),
+    (("-f", "model.py"), ""),
+    (("--file", "model.py"), ""),
+    (("-fmodel.py",), ""),
+    (("-",), "x**2 + 1\n"),
+    (("-f", "-"), "x**2 + 1\n"),
+]
+
+
+@pytest.mark.parametrize(("words", "stdin"), PROGRAMS)
+def test_a_program_comes_from_the_command_line_a_file_or_standard_input(
+    cli: Cli, words: tuple[str, ...], stdin: str
+) -> None:
+    Path("model.py").write_text("# a parabola\nx**2 + 1\n", encoding="utf-8")
+    for order in ((*words[:-1], words[-1], "--x", "3"), ("--x", "3", *words)):
+        answer = cli("grad", *order, stdin=stdin)
+        assert (answer.code, answer.out, answer.err) == (0, "6\n", ""), order
+
+
+SPELLINGS = [
+    ("-x**2", "--x", "3"), ("--x", "3", "-x**2"), ("--x=3", "-x**2"), ("--set", "x=3", "-x**2"),
+    ("-x**2", "--x=3", "--v", "1"), ("-x**2", "--v=1", "--x", "3"), ("-(x**2)", "--x", "3"),
+    ("--x", "3", "--", "-x**2"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", SPELLINGS)
+def test_a_program_that_begins_with_minus_needs_no_separator(cli: Cli, words: tuple[str, ...]) -> None:
+    assert cli("grad", *words).out == "-6\n"
+
+
+GRADIENTS = [
+    (("x**3", "--x", "2"), "12\n"),
+    (("sum(x**2)", "--x", "1,2"), "2,4\n"),
+    (("x**2", "--x", "3,", "--v", "1"), "6,\n"),
+    (("x*2", "--x", "-1,2", "--v", "-1,1"), "-2,2\n"),
+    (("sum(x**2)", "--x", "1,2;3,4"), "2,4;6,8\n"),
+    (("sum(x**2)", "--x", "[[[1],[2]]]"), "[[[2],[4]]]\n"),
+    (("W @ x", "--W", "1,2;3,4", "--x", "1,1", "--v", "1,0", "--wrt", "W"), "1,1;0,0\n"),
+    (("W @ x", "--W", "1,2;3,4", "--x", "1,1", "--v", "1,0"), "W=1,1;0,0\nx=1,2\n"),
+    (("x/3", "--x", "1"), "0.3333333333333333\n"),
+    (("2*x", "--x", "1,2", "--v", "1,0", "--v", "0,1", "--v", "1,1"), "4,4\n"),
+    (("x**2", "--x", "3", "--v", "1,10,100"), "666\n"),
+    (("v**2", "--set", "v=3"), "6\n"),
+]
+
+
+@pytest.mark.parametrize(("words", "numbers"), GRADIENTS)
+def test_grad_prints_bare_numbers(cli: Cli, words: tuple[str, ...], numbers: str) -> None:
+    answer = cli("grad", *words)
+    assert (answer.code, answer.out, answer.err) == (0, numbers, "")
+
+
+@pytest.mark.parametrize("text", ["2", "0.1,-1e-300", "1,2;3,4", "[[[1,2]]]", "1e300,3.141592653589793", "7,", "5;6"])
+def test_a_gradient_reads_back_as_a_value(cli: Cli, text: str) -> None:
+    """The gradient of sum(x*a) by x is a, whatever a is; two lines go back through --set."""
+    bare = cli("grad", "sum(x*a)", "--x", text, "--a", text, "--wrt", "x").out.strip()
+    both = cli("grad", "sum(x*a)", "--x", text, "--a", bare).out.splitlines()
+    again = cli("grad", "sum(x*a)", *(word for line in both for word in ("--set", line))).out.splitlines()
+    assert sorted(both) == sorted(again) == [f"a={bare}", f"x={bare}"]
+
+
+def test_an_output_file_is_whole_and_an_error_keeps_the_old_one(cli: Cli) -> None:
+    target, table = Path("answer.json"), Path("answer.txt")
+    assert cli("explain", *TWO_TO_THREE, "-o", "answer.json").out == ""
+    assert json.loads(target.read_text(encoding="utf-8"))["grad"]["x"] == [26.0, 1240.0]
+    cli("explain", *TWO_TO_THREE, "-o", "answer.txt")
+    assert table.read_text(encoding="utf-8") == cli("explain", *TWO_TO_THREE, columns="100").out
+    before = target.read_bytes(), table.read_bytes()
+    for name in ("answer.json", "answer.txt"):
+        assert cli("explain", "sinn(x)", "--x", "1", "-o", name).code == 2
+        assert cli("explain", "x**2", "--x", "1,2", "-o", name).code == 2
+    assert (target.read_bytes(), table.read_bytes()) == before
+    assert sorted(path.name for path in Path().iterdir()) == ["answer.json", "answer.txt"]

@@ -1,0 +1,259 @@
+"""The program as a process: pipes, signals, terminals, what it imports, and what it must never run."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+GRADCLI = (sys.executable, "-m", "gradcli")
+EXPLAIN = ("explain", "[x[0]**2, x[0]*x[1]]", "--x", "1,2", "--v", "1,10")
+ESCAPE = "\x1b["
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """Return the machine's environment without what colours or widens output, and with ``changes``."""
+    noise = ("NO_COLOR", "FORCE_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "COLUMNS", "TERMINAL_WIDTH", "PYTHONIOENCODING")
+    kept = {name: value for name, value in os.environ.items() if name not in noise}
+    return {**kept, "TERM": "xterm-256color", "PYTHONUTF8": "1", **changes}
+
+
+def run(*args: str, stdin: str = "", **changes: str) -> subprocess.CompletedProcess[str]:
+    """Run a command line in a process of its own."""
+    return subprocess.run(
+        [*GRADCLI, *args], input=stdin, capture_output=True, encoding="utf-8", env=environment(**changes), timeout=60,
+        check=False,
+    )  # fmt: skip
+
+
+def on_terminal(*args: str, columns: int = 80, **changes: str) -> tuple[int, str]:
+    """Run a command line on a pseudo-terminal and return its exit code and what appeared."""
+    reader, writer = pty.openpty()
+    script = f'stty columns {columns} rows 40; exec "$@"'
+    process = subprocess.Popen(
+        ["/bin/sh", "-c", script, "sh", *GRADCLI, *args], stdin=writer, stdout=writer, stderr=writer,
+        env=environment(**changes), start_new_session=True,
+    )  # fmt: skip
+    os.close(writer)
+    seen, deadline = b"", time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if select.select([reader], [], [], 0.2)[0]:
+            try:
+                chunk = os.read(reader, 65536)
+            except OSError:
+                break
+            if not chunk:
+                break
+            seen += chunk
+    os.close(reader)
+    return process.wait(timeout=60), seen.decode("utf-8").replace("\r\n", "\n")
+
+
+def imported(*args: str) -> set[str]:
+    """Return the modules that a command line leaves in memory."""
+    script = "import sys; from gradcli.__main__ import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
+    found = subprocess.run(
+        [sys.executable, "-c", script, *args],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        timeout=60,
+        check=False,
+    )
+    return set(found.stderr.split())
+
+
+IMPORTS = [
+    (("--version",), {"numpy", "sympy", "rich"}),
+    (("--help",), {"numpy", "sympy"}),
+    (("explain", "--help"), {"numpy", "sympy"}),
+    (("explain", "x**2", "--jsn"), {"sympy"}),
+    (("explain", "sinn(x)", "--x", "1"), {"sympy"}),
+    (("explain", "x +", "--x", "1"), {"sympy"}),
+    (("explain", "x**2", "--x", "1,2"), {"sympy"}),
+    (("explain", "x**2", "--x", "one"), {"sympy"}),
+    (("grad", "sum(softmax(x))", "--x", "1,2"), {"sympy", "rich.table"}),
+    (("schema",), {"numpy", "sympy"}),
+]
+
+
+@pytest.mark.parametrize(("args", "unneeded"), IMPORTS, ids=lambda value: " ".join(sorted(value)))
+def test_a_command_imports_only_what_it_needs(args: tuple[str, ...], unneeded: set[str]) -> None:
+    found = imported(*args)
+    assert "gradcli.cli.app" in found
+    assert not found & unneeded
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    pipeline = f'"{sys.executable}" -m gradcli "$@" | head -1; echo "${{PIPESTATUS[0]}}"'
+    for args in (
+        EXPLAIN,
+        ("functions",),
+        ("schema",),
+        ("explain", "x*ones(90)", "--x", "1", "--v", "ones(90)", "--json"),
+    ):
+        found = subprocess.run(
+            ["/bin/bash", "-c", pipeline, "bash", *args], capture_output=True, text=True, env=environment(), timeout=60,
+            check=False,
+        )  # fmt: skip
+        assert found.stderr == ""
+        assert found.stdout.splitlines()[-1] == "0"
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = subprocess.run(
+        [*GRADCLI, *EXPLAIN], stdout=writer, stderr=subprocess.PIPE, env=environment(), timeout=60, check=False
+    )
+    os.close(writer)
+    assert (process.returncode, process.stderr) == (0, b"")
+
+
+def test_an_interrupt_is_quiet() -> None:
+    words = ("explain", "while x > 0: pass\nx", "--x", "1", "--budget", "turns=100000000000", "--budget", "seconds=60")
+    process = subprocess.Popen([*GRADCLI, *words], stdout=-1, stderr=-1, env=environment(), text=True)
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert out == ""
+    assert "Traceback" not in err
+
+
+COLOURS = [
+    ((), {}, True),
+    (("--color", "auto"), {}, True),
+    (("--color", "never"), {}, False),
+    ((), {"NO_COLOR": "1"}, False),
+    ((), {"TERM": "dumb"}, False),
+    (("--json",), {}, False),
+    (("--format", "plain"), {}, False),
+]
+
+
+@pytest.mark.parametrize(("flags", "changes", "coloured"), COLOURS)
+def test_a_terminal_has_colour_unless_it_is_refused(
+    flags: tuple[str, ...], changes: dict[str, str], coloured: bool
+) -> None:
+    code, seen = on_terminal(*EXPLAIN, *flags, **changes)
+    assert code == 0
+    assert bool(re.search(r"\x1b\[[0-9;]*3[0-9]", seen)) is coloured
+    assert "grad" in seen
+
+
+def test_a_pipe_has_no_colour_unless_it_is_asked_for() -> None:
+    assert ESCAPE not in run(*EXPLAIN).stdout
+    assert ESCAPE not in run(*EXPLAIN, FORCE_COLOR="0").stdout
+    assert ESCAPE not in run(*EXPLAIN, GITHUB_ACTIONS="true").stdout
+    assert ESCAPE in run(*EXPLAIN, "--color", "always").stdout
+    assert ESCAPE not in run("explain", "sinn(x)", "--x", "1", "--color", "always").stderr
+
+
+def test_the_terminal_and_the_pipe_say_the_same() -> None:
+    seen = on_terminal(*EXPLAIN, "--color", "never")[1]
+    piped = run(*EXPLAIN, COLUMNS="80").stdout
+    assert [line.rstrip() for line in seen.splitlines()] == piped.splitlines()
+
+
+@pytest.mark.parametrize("columns", [20, 40, 60])
+def test_a_narrow_terminal_is_never_overrun(columns: int) -> None:
+    code, seen = on_terminal(*EXPLAIN, "--color", "never", columns=columns)
+    assert code == 0
+    assert "x.grad" in seen
+    if columns >= 40:
+        assert max(len(line.rstrip()) for line in seen.splitlines()) <= columns
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_a_stream_of_any_encoding_gets_what_it_can_show(encoding: str) -> None:
+    for args, code in ((EXPLAIN, 0), (("explain", "x^2", "--x", "1"), 2), (("--help",), 0), (("explain", "--help"), 0)):
+        found = subprocess.run(
+            [*GRADCLI, *args], capture_output=True, env=environment(PYTHONIOENCODING=encoding), timeout=60, check=False
+        )
+        assert found.returncode == code
+        shown = (found.stdout + found.stderr).decode(encoding)
+        assert "Traceback" not in shown
+        assert "\\u" not in shown
+
+
+AUDIT = textwrap.dedent(
+    """
+    import io, json, os, sys
+    from gradcli.cli.app import run
+    from gradcli.cli.environment import Environment
+
+    def answer(args, stdin=""):
+        out, err = io.StringIO(), io.StringIO()
+        run(args, Environment(stdin=io.StringIO(stdin or ""), stdout=out, stderr=err, variables={}))
+
+    for warm in (["--json"], []):
+        answer(["explain", "sum(softmax(A @ x)**2) + log(x[0])", "--A", "1,2;3,4", "--x", "1,2", *warm])
+    answer(["explain", "sinn(x)"])
+
+    seen, user = [], set()
+    WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+    FORBIDDEN = ("os.system", "os.exec", "os.posix_spawn", "os.fork", "subprocess.", "socket.", "ctypes.", "pickle.")
+
+    def watch(event, found):
+        if event == "open" and isinstance(found[2], int) and found[2] & WRITING:
+            seen.append(f"open {found[0]!r} for writing")
+        elif event.startswith(FORBIDDEN):
+            seen.append(event)
+        elif event == "compile" and found[0] is not None:
+            text = found[0] if isinstance(found[0], str) else bytes(found[0]).decode("utf-8", "replace")
+            if any(piece in text for piece in user) and sys._getframe(1).f_code.co_name != "parse":
+                seen.append(f"compile of {text[:60]!r}")
+        elif event == "exec" and found[0].co_filename.startswith("<") and "frozen" not in found[0].co_filename:
+            caller = os.path.basename(sys._getframe(1).f_code.co_filename)
+            if caller not in ("inspect.py", "typing.py"):  # typer reads the annotations of its commands
+                seen.append(f"exec in {caller}")
+
+    def events(user_texts, call):
+        global user
+        del seen[:]
+        user = user_texts
+        call()
+        return list(seen)
+
+    rows = [json.loads(line) for line in sys.stdin.read().splitlines()]
+    sys.addaudithook(watch)
+    assert events({"canary"}, lambda: compile("canary", "", "eval"))
+    assert events(set(), lambda: eval("1 + 1"))
+    assert events(set(), lambda: os.close(os.open(os.devnull, os.O_WRONLY)))
+    for row in rows:
+        texts = {text.strip() for text in row["args"][1:] if len(text.strip()) > 4 and not text.startswith("--")}
+        found = events(texts, lambda: answer(row["args"], row["stdin"]))
+        if found:
+            print(row["id"], found)
+    """
+)
+
+INJECTED = [
+    "__import__('os').system('touch owned')", "eval('1')", "exec('1')", "open('owned', 'w')", "np.save('owned', x)",
+    "x.tofile('owned')", "x.dump('owned')", "torch.save(x, 'owned')", "np.load('owned', allow_pickle=True)",
+    "f'{__import__(\"os\")}'", "(lambda: 0)()", "[c for c in ().__class__.__bases__]", "sympify('1')", "S('1')",
+    "import os\nos.system('touch owned')", "@x\ndef f(): pass\nx", "x if __import__('os') else x",
+    "x[open('owned', 'w')]",
+]  # fmt: skip
+
+
+def test_no_text_of_a_user_is_executed(tmp_path: Path) -> None:
+    """The corpus under an audit hook: nothing opened for writing, no process, no socket, no code from text."""
+    corpus = (Path(__file__).parents[1] / "data" / "bad_inputs.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.dumps({"id": text, "args": ["explain", text, "--x", "1"], "stdin": None}) for text in INJECTED]
+    rows += [json.dumps({"id": text, "args": ["explain", "x", "--x", text], "stdin": None}) for text in INJECTED]
+    found = subprocess.run(
+        [sys.executable, "-c", AUDIT], input="\n".join([*corpus, *rows]), capture_output=True, encoding="utf-8",
+        cwd=tmp_path, env=environment(), timeout=300, check=False,
+    )  # fmt: skip
+    assert found.returncode == 0, found.stderr[-2000:]
+    assert found.stdout == ""
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,85 @@
+"""Where digits are lost: the two routes may differ by rounding there, and that is no disagreement."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gradcli
+from oracles import NUMERIC, difference
+
+NEAR_AN_EDGE = {
+    "acosh(x)": [1 + 1e-12, 1 + 1e-6, 1.5, 1e8],
+    "asin(x)": [1 - 1e-12, -1 + 1e-6, 1e-300],
+    "acos(x)": [1 - 1e-12, -1 + 1e-6, 1e-300],
+    "atanh(x)": [1 - 1e-12, -1 + 1e-6, 1e-300],
+    "tanh(x)": [1e-9, 8.0, 17.0, 20.0, 300.0, -37.0],
+    "sigmoid(x)": [-700.0, -37.0, 17.0, 37.0, 40.0, 700.0],
+    "logsigmoid(x)": [-700.0, -37.0, 37.0, 700.0],
+    "silu(x)": [-700.0, -37.0, 37.0, -1.2784645427610738],
+    "softplus(x)": [-700.0, -37.0, 19.999999, 20.0, 20.000001],
+    "softsign(x)": [1e-9, -1e8, 1e15],
+    "gelu(x)": [-30.0, -8.0, 8.0, 30.0, -0.7517915246935645],
+    "expm1(x)": [-40.0, -1e-9, 1e-9, 700.0],
+    "log1p(x)": [-1 + 1e-12, -1e-9, 1e15],
+    "tan(x)": [1.5707963, -1.5, 1e6],
+    "sinc(x)": [1e-9, 1e-5, 0.1, 20.5, 1e8],
+    "1 - x": [1 - 1e-16, 1.0], "exp(-x*x)": [0.0, 6.0, 27.0], "x**0.5 - sqrt(x)": [1e-300, 2.0, 1e300],
+    "1 - tanh(x)**2": [0.5, 17.0], "sin(x)**2 + cos(x)**2": [0.3, 1e6], "log(exp(x))": [1e-9, 300.0],
+    "(1 - x)/(1 - x*x)": [1 - 1e-9, 1 + 1e-6], "(x + 1e8) - x": [1.0, 1e-9],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("program", "x"), [(program, x) for program, xs in NEAR_AN_EDGE.items() for x in xs])
+def test_rounding_is_no_disagreement(program, x):
+    found = gradcli.explain(program, x=x)
+    assert found.agreement.agree, f"{found.vjp} and {found.grad}"
+    assert found.agreement.finite
+
+
+SOFT = [
+    "softmax(x)",
+    "log_softmax(x)",
+    "logsumexp(x)",
+    "cross_entropy(x, 1)",
+    "softmax(x)[0]",
+    "std(x)",
+    "norm(x - mean(x))",
+]
+
+
+@pytest.mark.parametrize("program", SOFT)
+@pytest.mark.parametrize(
+    "x", [[1e-9, 0.0, 1.0], [50.0, 0.0, -50.0], [800.0, 0.0, -800.0], [3.0, 3.0, 3.000001]], ids=str
+)
+@pytest.mark.parametrize("v", [[1.0, 1.0, 1.0], [1.0, -1.0, 1e-9], [1e10, 1e10, 1.0]], ids=str)
+def test_rounding_in_sums_that_cancel_is_no_disagreement(program, x, v):
+    shape = gradcli.function(program).value(x=x).shape
+    found = gradcli.explain(program, x=x, v=v if shape else v[0])
+    assert found.agreement.agree, f"{found.vjp} and {found.grad}"
+
+
+SINGULAR = [[[1.0, 2.0], [2.0, 4.0]], np.diag([1.0, 2.0, 3.0, 0.0]), np.diag([1.0, 0.0, 5.0]),
+            [[1.0, 2, 3, 4], [4, 3, 1, 2], [5, 5, 4, 6], [2, 0, 1, 3]], np.zeros((3, 3))]  # fmt: skip
+
+
+@pytest.mark.parametrize("A", SINGULAR, ids=lambda A: str(np.shape(A)))
+def test_the_determinant_of_a_singular_matrix_has_its_true_jacobian_and_the_gradient_of_pytorch(A):
+    A = np.array(A)
+    found = gradcli.explain("det(A)", A=A)
+    true = difference(np.linalg.det, A).reshape(A.shape)
+    assert found.output == 0
+    assert np.max(np.abs(found.jacobian["A"].numeric - true)) < NUMERIC * (1 + np.max(np.abs(true)))
+    assert not np.any(found.grad["A"]), "PyTorch solves with det(A) on the right, which is 0"
+    assert found.agreement.agree == (not np.any(found.jacobian["A"].numeric))
+    assert not any("report" in note.message for note in found.notes), "it is known why the routes differ"
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_rounding_in_the_cofactors_of_a_singular_matrix_is_no_disagreement(rank):
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        A = rng.uniform(-1, 1, (4, rank)) @ rng.uniform(-1, 1, (rank, 4))
+        found = gradcli.explain("det(A)", A=A)
+        close = bool(np.max(np.abs(found.grad["A"] - found.vjp["A"])) < 1e-14)
+        assert found.agreement.agree == close, f"seed {seed}"

@@ -1,0 +1,165 @@
+"""Every document that --json prints is strict JSON and fits the schema that ``gradcli schema`` prints."""
+
+from __future__ import annotations
+
+import copy
+
+import jsonschema
+import pytest
+
+import gradcli
+from gradcli.ops import FUNCTIONS
+from oracles import ask, flags, strict_json
+
+SCHEMA = strict_json(ask("schema").out)
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+
+def valid(text, kind):
+    """Return a printed document after checking it, and that it is of one kind and no other."""
+    assert text.count("\n") == 1
+    assert text.isascii()
+    document = strict_json(text)
+    VALIDATOR.validate(document)
+    assert [name for name in KINDS if VALIDATOR.evolve(schema=kind_of(name)).is_valid(document)] == [kind]
+    return document
+
+
+KINDS = [reference["$ref"].rpartition("/")[2] for reference in SCHEMA["oneOf"]]
+
+
+def kind_of(name):
+    return {"$ref": f"#/$defs/{name}", "$defs": SCHEMA["$defs"]}
+
+
+def test_the_schema_is_itself_valid():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    assert SCHEMA["$schema"].endswith("2020-12/schema")
+    assert KINDS == ["explanation", "gradient", "vocabulary", "failure"]
+
+
+ANSWERS = {  # program, values, v, exit code
+    "scalar": ("x**2", {"x": 3.0}, [], 0),
+    "vector": ("3*x**2", {"x": [1, 2]}, [[1, 10]], 0),
+    "matrix": ("W @ x.T", {"W": [[1, 2]], "x": [[3, 4], [5, 6]]}, [[[1, 1]]], 0),
+    "several calls": ("x**2", {"x": 3.0}, [1, 10, 100], 0),
+    "v for more than one output": ("sum(x)", {"x": [1, 2]}, [[1, 10, 100]], 0),
+    "v reshaped": ("x[None]*2", {"x": [1, 2]}, [[1, 10]], 0),
+    "named intermediates": ("z = tanh(x); y = z*exp(z); y*y*z", {"x": [0.1, 0.2]}, [[1, 1]], 0),
+    "no entries": ("x*2", {"x": []}, [[]], 0),
+    "sum of no entries": ("sum(x)", {"x": []}, [], 0),
+    "no entries of one of two": ("cat([x, w])", {"x": [], "w": [1.5]}, [[2.0]], 0),
+    "rows of no entries": ("x*2", {"x": [[], []]}, [[[], []]], 0),
+    "an output that depends on nothing": ("x*0 + 1 if x > 5 else 2", {"x": 1.0}, [], 0),
+    "a constant array": ("zeros_like(x)", {"x": [1.0, 2.0]}, [[1, 1]], 0),
+    "a choice": ("where(x > 1, x, 0)", {"x": [1.0, 2.0]}, [[1, 1]], 0),
+    "a flat function": ("floor(x)", {"x": 1.5}, [], 0),
+    "a kink": ("abs(x)", {"x": 0.0}, [], 0),
+    "huge numbers": ("x*1e300", {"x": [1.5, -0.0]}, [[1, 1e-300]], 0),
+    "infinite derivative": ("sqrt(x)", {"x": [0.0, 4.0]}, [[1, 1]], 3),
+    "infinite value": ("[1/x, log(x), -1/x]", {"x": 0.0}, [[1, 1, 1]], 3),
+    "not a number": ("sqrt(x)", {"x": -1.0}, [], 3),
+    "only one route is finite": ("where(x > 0, sqrt(x), x)", {"x": -4.0}, [], 1),
+    "large and diagonal": ("x**2 + sin(x)", {"x": [k / 100 for k in range(150)]}, [[1] * 150], 0),
+    "large and dense": ("outer(x, x)", {"x": [k / 10 for k in range(30)]}, [[[1] * 30] * 30], 0),
+    "many formulas": ("W @ x", {"W": [[k / 7 for k in range(40)]] * 40, "x": [1.5] * 40}, [[1] * 40], 0),
+    "large and not finite": ("1/x", {"x": [0.0] + [1.0] * 120}, [[1] * 121], 3),
+}
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_explanations(name):
+    program, inputs, calls, code = ANSWERS[name]
+    answer = ask("explain", program, "--json", *flags(inputs, calls))
+    assert answer.code == code, answer.err
+    document = valid(answer.out, "explanation")
+    assert document["program"] == program
+    for x, j in document["jacobian"].items():
+        assert j["shape"] == document["output"]["shape"] + document["inputs"][x]["shape"]
+        assert (j["entries"] is None) == (j["symbolic"] is not None and j["numeric"] is not None)
+        if j["entries"]:
+            assert [len(j["entries"][key]) for key in ("rows", "columns", "values")] == [j["nonzeros"]] * 3
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_gradients(name):
+    program, inputs, calls, code = ANSWERS[name]
+    answer = ask("grad", program, "--json", *flags(inputs, calls))
+    assert answer.code == {1: 3}.get(code, code), "reverse mode alone knows of no other route"
+    assert list(valid(answer.out, "gradient")["grad"]) == list(inputs)
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_the_python_interface_gives_the_same_document(name):
+    program, inputs, calls, _ = ANSWERS[name]
+    found = gradcli.explain(program, calls=calls or [None], inputs=inputs)
+    assert found.to_dict() == strict_json(ask("explain", program, "--json", *flags(inputs, calls)).out)
+
+
+@pytest.mark.parametrize("words", [[], *([name] for name in FUNCTIONS)], ids=lambda words: words[0] if words else "all")
+def test_vocabulary(words):
+    answer = ask("functions", *words, "--json")
+    assert answer.code == 0
+    document = valid(answer.out, "vocabulary")
+    assert {f["name"] for f in document["functions"]} >= set(words)
+
+
+FAILURES = [  # a command line, and the kind of its error
+    (["explain", "3*x + sinn(x)", "--x", "1", "--json"], "unknown-function"),
+    (["grad", "x +", "--x", "1", "--json"], "syntax"),
+    (["explain", "x*y", "--x", "1", "--json"], "missing-input"),
+    (["explain", "x", "--x", "1", "--z", "1", "--json"], "unknown-input"),
+    (["explain", "x*2", "--x", "1,2", "--json"], "missing-v"),
+    (["explain", "x*2", "--x", "1,2", "--v", "1,2,3", "--json"], "shape"),
+    (["explain", "A @ B", "--A", "1,2;3,4", "--B", "1,2,3", "--json"], "shape"),
+    (["explain", "x[5]", "--x", "1,2", "--json"], "index"),
+    (["explain", "x", "--x", "nan", "--json"], None),
+    (["explain", "x", "--x", "@missing.npy", "--json"], "file"),
+    (["explain", "zeros(100000, 100000)", "--json"], "budget"),
+    (["explain", "x = 0\nwhile x < 1:\n    x = x*1\nx", "--json"], "budget"),
+    (["explain", "x**2", "--x", "1", "--wrt", "q", "--format", "json"], "unknown-input"),
+    (["explain", "--json"], "option"),
+    (["explain", "x > 1", "--x", "1,2", "--v", "1,1", "--json"], "type"),
+    (["functions", "nothing", "--json"], "unknown-function"),
+    (["explain", "x\u2082 + \u20ac", "--json"], None),
+    (["explain", "x", "--json", "--precision", "many"], "usage"),
+    (["nonsense", "--json"], "usage"),
+]
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"), FAILURES, ids=lambda item: " ".join(item)[:60] if isinstance(item, list) else ""
+)
+def test_errors(words, kind):
+    answer = ask(*words)
+    assert answer.code == 2
+    document = valid(answer.out, "failure")
+    assert kind is None or document["error"]["kind"] == kind
+    assert answer.err.startswith("error: ")
+    span = document["error"]["span"]
+    assert span is None or 0 <= span[0] <= span[1]
+
+
+def broken_copies(document):
+    """Yield documents that are wrong in one way each."""
+    for key in document:
+        without = copy.deepcopy(document)
+        del without[key]
+        yield f"no {key}", without
+    for key, value in (
+        ("schema", 2),
+        ("grad", {"x": "NaN?"}),
+        ("v", None),
+        ("error", {"kind": "none"}),
+        ("output", []),
+    ):
+        yield f"{key} is {value}", {**copy.deepcopy(document), key: value}
+
+
+@pytest.mark.parametrize("command", ["explain", "grad"])
+def test_the_schema_refuses_what_is_not_a_document(command):
+    document = strict_json(ask(command, "x**2", "--json", "--x", "3").out)
+    VALIDATOR.validate(document)
+    accepted = [what for what, broken in broken_copies(document) if VALIDATOR.is_valid(broken)]
+    # Without J an explanation is a gradient, to which keys have been added.
+    assert accepted == (["no jacobian"] if command == "explain" else [])
