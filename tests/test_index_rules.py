@@ -115,4 +115,5 @@ def test_rules_are_true(program, name):
     j = found.jacobian[name]
     true = np.zeros(j.matrix_shape)
     true[j.rows, j.columns] = j.values
-    assert_close(jacobian_of(rules, names, "the output", name), true, 1e-9, f"{rules}")
+    with np.errstate(all="ignore"):  # where works out both of its branches, also the one that it does not take
+        assert_close(jacobian_of(rules, names, "the output", name), true, 1e-9, f"{rules}")

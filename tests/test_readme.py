@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-BLOCKS = re.findall(r"```console\n\$ gradcli (.*?)\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+BLOCKS = re.findall(
+    r"```console\n\$ gradcli (.*?)\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL
+)
 HELP = [("explain", line) for line in ('"[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]" --x 1,2', '"-x**2" --x 3')]
 
 

@@ -134,7 +134,10 @@ def checked_inputs(program: Program, values: dict[str, Any]) -> dict[str, Array]
 
 def near_input(name: str, values: dict[str, Any]) -> str | None:
     """Return what a name without a value may have meant: a function that is not called, or another variable."""
-    return f"'{name}' is a function: call it, {name}(x)" if name in SPELLINGS else did_you_mean(name, values)
+    if name in SPELLINGS:
+        return f"'{name}' is a function: call it, {name}(x)"
+    near = next((given for given in values if did_you_mean(given, [name])), None)
+    return f"--{near} was given: did you mean --{name}?" if near else None
 
 
 RESERVED = {

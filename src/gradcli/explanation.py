@@ -13,9 +13,8 @@ from gradcli.errors import Budget, GradcliError
 from gradcli.evaluation import Evaluation, Function, gradients
 from gradcli.graph import Node
 from gradcli.inputs import Cotangent, read_v
-from gradcli.language.program import compile_program
 from gradcli.notes import Note, about_disagreement, about_graph, about_jacobian, about_v
-from gradcli.ops.declare import Array, value_of
+from gradcli.ops.declare import Array
 from gradcli.stages import Stage, stages
 
 
@@ -163,7 +162,7 @@ def explained(
         backward=backward,
         agreement=agreement,
         notes=list(dict.fromkeys(notes)),
-        definition_values=values_of(formulas.definitions, run),
+        definition_values={name: np.asarray(formulas.values[name]) for name in formulas.definitions},
         stages=stages(run, leaves, seeds[0].seed),
     )
 
@@ -173,15 +172,6 @@ def output_name(run: Evaluation) -> str:
     own = [name for name, node in run.graph.bindings if node is run.output]
     taken = {*run.leaves, *(name for name, _ in run.graph.bindings)}
     return own[-1] if own else next(name for name in ("y", "f", "out", "y_") if name not in taken or name == "y_")
-
-
-def values_of(definitions: dict[str, str], run: Evaluation) -> dict[str, Array]:
-    """Return the numbers of the named intermediates, by running their definitions as a program of their own."""
-    found: dict[str, Array] = {name: leaf.value for name, leaf in run.leaves.items()}
-    for name, text in definitions.items():
-        program = compile_program(text, run.graph.budget, frozenset(found))
-        found[name] = np.asarray(value_of(program.evaluate(found, frozenset())[1]))
-    return {name: found[name] for name in definitions}
 
 
 def joined_jacobian(output_shape: tuple[int, ...], leaf: Node, numeric: Any, formulas: Any, name: str) -> Jacobian:

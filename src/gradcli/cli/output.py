@@ -20,6 +20,8 @@ class ClosedPipe(Exception):  # noqa: N818
     """The reader of standard output is gone; typer would end a BrokenPipeError with 1."""
 
 
+NATURAL = 400
+"""Columns that a table may take in a pipe, where no screen cuts it."""
 NARROW = 40
 """Columns below which tables give way to plain lines."""
 
@@ -95,7 +97,7 @@ def write_tables(env: Environment, found: Explanation, printing: Printing, width
     from gradcli.render.tables import Layout, tables  # noqa: PLC0415
 
     unicode = env.unicode(printing.ascii_only) or (printing.output is not None and not printing.ascii_only)
-    layout = Layout(width or 100, printing.precision, UNICODE if unicode else ASCII)
+    layout = Layout(width or 100, width or NATURAL, printing.precision, UNICODE if unicode else ASCII)
     coloured = printing.color == "always" or (printing.color == "auto" and env.stdout_is_terminal)
     if printing.output is not None or not coloured:
         write(env, text(found, layout), printing.output)

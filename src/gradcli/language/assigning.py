@@ -71,7 +71,7 @@ def refuse_shared(name: str, variables: Mapping[str, int], regs: Registers, what
     )
     if type(value) is Node and runtime.owner(value).op is None and value.op is None:
         raise GradcliError(
-            "in-place", f"{what} to the input '{name}': PyTorch refuses to change a leaf in place", hint=hint
+            "in-place", f"{what} to the input '{value.name}': PyTorch refuses to change a leaf in place", hint=hint
         )
     for other, register in variables.items():
         if other != name and runtime.shares_memory(value, regs[register]):

@@ -161,7 +161,8 @@ def refuse_ambiguous(function: Function, node: ast.Call) -> None:
         number = ast.literal_eval(node.args[1])
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return
-    if isinstance(number, int | float):
+    if isinstance(number, int | float) and not isinstance(number, bool):
+        number = int(number)
         raise GradcliError(
             "ambiguous",
             f"{function.name}(..., {number}) could mean the {function.name}imum with {number}, or along an axis",

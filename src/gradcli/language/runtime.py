@@ -38,7 +38,7 @@ def kind_of(value: Any) -> str:
     """Return a word for what a value is, for messages."""
     if value is None:
         return "None"
-    names = {bool: "a truth value", str: "text", slice: "a slice", tuple: "a tuple"}
+    names = {type(...): "'...'", bool: "a truth value", str: "text", slice: "a slice", tuple: "a tuple"}
     return names.get(type(value), "a number")
 
 

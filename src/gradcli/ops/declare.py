@@ -80,7 +80,8 @@ class Op:
     gives one function ``vjps(k)``. ``formula(s, *symbols)`` is an elementwise op's scalar formula. ``digits(out,
     *values)`` is the size of the terms whose difference is the derivative, where the vjp subtracts.
     ``size(*values)`` bounds the elements of the output before they are made, ``terms`` the links of the local reading.
-    ``zero_at(argument, *values)`` is true where the derivative is 0 by convention although the formula says otherwise.
+    ``zero_at(argument, *values)`` is true where the derivative is 0 by convention although the formula says otherwise,
+    and ``zero_text`` says so for each argument in the language.
     ``differs(out, *values)`` is true where PyTorch's gradient, and so the vjp, is not the mathematical one; ``says`` how.
     ``flat`` says that no gradient flows; a ``step`` is flat wherever it has a derivative, and sends zeros back.
     ``moves`` marks ops that only rearrange entries, ``view`` those whose result shares memory in PyTorch.
@@ -99,6 +100,7 @@ class Op:
     size: Callable[..., int] | None = None
     terms: Callable[..., int] | None = None
     zero_at: Callable[..., Any] | None = None
+    zero_text: tuple[str, ...] = ()
     differs: Callable[..., Any] | None = None
     says: str = ""
     flat: bool = False

@@ -109,6 +109,10 @@ PUT       = joined("put",   put,   (put_vjp_base, lambda g, y, x, value, *, key:
 # fmt: on
 
 
+MOST_AXES = 64
+"""What numpy has."""
+
+
 def whole(value: Any, name: str) -> int:
     """Return ``value`` if it is an integer; raises ``value`` for anything else."""
     if isinstance(value, bool) or not isinstance(value, int):
@@ -119,6 +123,8 @@ def whole(value: Any, name: str) -> int:
 def whole_numbers(values: tuple[Any, ...], name: str) -> tuple[int, ...]:
     """Return sizes or axes given one by one or as one tuple."""
     items = values[0] if len(values) == 1 and isinstance(values[0], tuple) else values
+    if len(items) > MOST_AXES:
+        raise GradcliError("shape", f"an array has at most {MOST_AXES} axes, not {len(items)}")
     return tuple(whole(item, name) for item in items)
 
 

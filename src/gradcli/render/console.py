@@ -38,7 +38,7 @@ def console(stream: IO[str], width: int | None, color: str) -> Console:
 def text(found: Explanation, layout: Layout) -> str:
     """Return the tables as plain text of the layout's width."""
     stream = io.StringIO()
-    console(stream, layout.width, "never").print(tables(found, layout))
+    console(stream, layout.table_width or layout.width, "never").print(tables(found, layout))
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
 
 

@@ -57,7 +57,7 @@ def array_text(array: Array, precision: int = 6, most: int = 12) -> str:
     if array.size > most:
         flat = array.ravel()
         head, tail = (", ".join(short(v, precision) for v in part) for part in (flat[:3], flat[-2:]))
-        return f"[{head}, … {tail}]"
+        return f"[{head}, … {tail}]" + (f" in shape {array.shape}" if array.ndim > 1 else "")
     return f"[{', '.join(array_text(item, precision, most) for item in array)}]"
 
 

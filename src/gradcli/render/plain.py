@@ -19,9 +19,9 @@ def plain(found: Explanation) -> str:
     lines = [f"program: {line}" for line in found.program.split("\n")]
     lines += [f"{name} = {exact(value)}" for name, value in found.inputs.items()]
     lines += [f"{name} := {text}" for name, text in found.definitions.items()]
-    lines.append(f"y = {exact(found.output)}")
+    lines.append(f"{found.name} = {exact(found.output)}")
     for name, jacobian in found.jacobian.items():
-        lines += entries(name, jacobian)
+        lines += entries(found.name, name, jacobian)
     for number, call in enumerate(found.backward, 1):
         label = f"v{number}" if len(found.backward) > 1 else "v"
         lines.append(f"{label} = {exact(call.v.shown)}")
@@ -33,16 +33,19 @@ def plain(found: Explanation) -> str:
     return "\n".join(lines)
 
 
-def entries(name: str, jacobian: Jacobian) -> list[str]:
+def entries(output: str, name: str, jacobian: Jacobian) -> list[str]:
     """Return the entries of a Jacobian that can be non-zero, one a line."""
     rows, columns = jacobian.matrix_shape
-    lines = [f"dy/d{name}: {rows} by {columns}, {jacobian.structure}, {len(jacobian.rows)} entries", *jacobian.rules]
+    lines = [
+        f"d{output}/d{name}: {rows} by {columns}, {jacobian.structure}, {len(jacobian.rows)} entries",
+        *jacobian.rules,
+    ]
     for k in range(min(len(jacobian.rows), MOST_LINES)):
         row = place_text(int(jacobian.rows[k]), jacobian.output_shape)
         column = place_text(int(jacobian.columns[k]), jacobian.input_shape)
         formula = f" = {jacobian.formulas[k]}" if jacobian.formulas else ""
         value = full(jacobian.values[k])
-        lines.append(f"dy{row}/d{name}{column}{formula if formula != f' = {value}' else ''} = {value}")
+        lines.append(f"d{output}{row}/d{name}{column}{formula if formula != f' = {value}' else ''} = {value}")
     if len(jacobian.rows) > MOST_LINES:
         lines.append(f"... and {len(jacobian.rows) - MOST_LINES} more")
     return lines

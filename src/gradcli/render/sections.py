@@ -63,7 +63,8 @@ def value_text(found: Explanation, name: str, precision: int) -> str:
 
 def chain(parts: list[str], width: int) -> str:
     """Return ``a = b = c = d`` without repetitions, and without the middle where it would not fit."""
-    kept = [part for k, part in enumerate(parts) if part and (k == 0 or part != parts[k - 1])]
+    present = [part for part in parts if part]
+    kept = [part for k, part in enumerate(present) if k == 0 or part != present[k - 1]]
     if len(" = ".join(kept)) > width and len(kept) > 3:
         kept = [*kept[:2], kept[-1]]
     if len(" = ".join(kept)) > width and len(kept) == 2:
@@ -128,7 +129,13 @@ def chain_lines(found: Explanation, layout: Layout) -> list[str]:
     call = found.backward[0]
     lines = [f"v = {array_text(call.v.seed, precision)}"]
     outer, held = found.name, "v"
-    for stage in found.stages:
+    first, last = found.stages[:3], found.stages[-3:]
+    skipped = len(found.stages) - 6
+    for number, stage in enumerate(found.stages if skipped <= 0 else [*first, *last]):
+        if skipped > 0 and number == 3:
+            lines.append(f"({skipped} more stages)")
+            outer = found.stages[-4].name
+            held = f"{outer}.grad"
         step = f"{d}{outer}/{d}{stage.name}"
         if stage.factor is not None:
             lines.append(f"{step} = {array_text(stage.factor, precision)}")

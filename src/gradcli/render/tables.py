@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How much room there is, how many digits are shown, and which characters can be drawn."""
+    """How much room lines and tables have (the same by default), how many digits are shown, what can be drawn."""
 
     width: int = 80
+    table_width: int | None = None
     precision: int = 6
     glyphs: Glyphs = UNICODE
 
@@ -87,7 +88,7 @@ def jacobian_part(found: Explanation, name: str, jacobian: Jacobian, layout: Lay
     deep = [n for n, shape in ((found.name, jacobian.output_shape), (name, jacobian.input_shape)) if len(shape) > 1]
     flat = [f"({' and '.join(deep)} flattened by rows)"] if deep else []
     labels = label_width(found, jacobian)
-    shown = grid(jacobian, name, layout.width - labels - 4, layout.precision, glyphs)
+    shown = grid(jacobian, name, (layout.table_width or layout.width) - labels - 4, layout.precision, glyphs)
     parts: list[RenderableType] = [lines(head, [*flat, *definition_hint(jacobian, shown, layout), ""], layout)]
     parts.append(jacobian_table(found, name, jacobian, shown, layout))
     parts.append(

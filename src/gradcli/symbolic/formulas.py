@@ -18,7 +18,7 @@ from gradcli.symbolic.local import Local
 from gradcli.symbolic.printing import Unprintable, formula_text, size_of
 from gradcli.symbolic.rules import index_rules
 from gradcli.symbolic.sparse import Sparse, gathered, identity, product
-from gradcli.symbolic.texts import Texts, nested, place_text
+from gradcli.symbolic.texts import Texts, TooLarge, nested, place_text
 
 MOST_ENTRIES = 1200
 """Entries of all local Jacobians and products of entries together, beyond which formulas go by index rules."""
@@ -35,13 +35,14 @@ class Formulas:
     """Formulas of the output and of the Jacobians, as text in flat order; None where they are too many or too long.
 
     ``jacobians`` has the text of each entry that can be non-zero, in the order of the numeric Jacobian's entries.
-    ``definitions`` gives the names that formulas use, in an order in which they can be run.
+    ``definitions`` gives the names that formulas use, in an order in which they can be run, ``values`` their numbers.
     """
 
     output: list[str] | None = None
     jacobians: dict[str, list[str]] = field(default_factory=dict)
     definitions: dict[str, str] = field(default_factory=dict)
     rules: dict[str, list[str]] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
 
 
 MOST_FACTORED = 24
@@ -66,7 +67,7 @@ def derive(graph: Graph, output: Any, leaves: Mapping[str, Node], composition: C
             return _Derivation(graph, output, nodes, composition, named).formulas(leaves)
         except TooLong:
             continue
-        except (Unprintable, RecursionError):
+        except (Unprintable, RecursionError, TooLarge):
             break
     return by_rules(graph, output, leaves, composition)
 
@@ -75,8 +76,11 @@ def by_rules(graph: Graph, output: Node, leaves: Mapping[str, Node], composition
     """Return index rules in place of each entry's formula."""
     if not output.active:
         return Formulas()
-    rules, definitions = index_rules(graph, output, leaves, composition)
-    return Formulas(definitions=definitions, rules=rules)
+    try:
+        rules, texts = index_rules(graph, output, leaves, composition)
+    except TooLarge:
+        return Formulas()
+    return Formulas(definitions=texts.definitions, rules=rules, values=texts.named) if texts else Formulas(rules=rules)
 
 
 class _Derivation:
@@ -106,9 +110,8 @@ class _Derivation:
                 shortest(entry) if len(entries) <= MOST_FACTORED else formula_text(entry) for entry in entries
             ]
         shown = [formula_text(entry) for entry in self.elements.entries[self.output.index]]
-        return renumbered(
-            Formulas(shown, text, self._used([*shown, *(entry for entries in text.values() for entry in entries)]))
-        )
+        used = self._used([*shown, *(entry for entries in text.values() for entry in entries)])
+        return renumbered(Formulas(shown, text, used, values={name: self.texts.named[name] for name in used}))
 
     @staticmethod
     def _aligned(numeric: Sparse, found: Sparse | None) -> list[Any]:
@@ -159,6 +162,7 @@ class _Derivation:
             parts[place] = formula_text(entry)
             symbols.append(s.symbol(name + place_text(place, shape)))
         self.texts.definitions[name] = nested(parts, shape)
+        self.texts.named[name] = self.composition.of[node.index].dense().reshape(shape)
         return Sparse(jacobian.rows, jacobian.columns, as_objects(symbols), None, jacobian.shape)
 
     def _short(self, node: Node, otherwise: str) -> str:
@@ -234,6 +238,7 @@ def renumbered(found: Formulas) -> Formulas:
         [renamed(text) for text in found.output],
         {name: [renamed(text) for text in entries] for name, entries in found.jacobians.items()},
         {renamed(name): renamed(text) for name, text in found.definitions.items()},
+        values={renamed(name): value for name, value in found.values.items()},
     )
 
 

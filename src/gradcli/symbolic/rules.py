@@ -35,11 +35,11 @@ PAIR_RULES = {
 
 def index_rules(
     graph: Graph, output: Node, leaves: Mapping[str, Node], composition: Composition
-) -> tuple[dict[str, list[str]], dict[str, str]]:
-    """Return the rules of each Jacobian and the definitions of the names that they use.
+) -> tuple[dict[str, list[str]], Texts | None]:
+    """Return the rules of each Jacobian, and the texts that define the names they use.
 
     An elementwise program has one rule, such as ``J[i, i] = 2*x[i]``. Any other has a rule for each op on the way,
-    ``dh1[i]/dh0[j] = …``; the Jacobian is their product. Both are empty where there are too many.
+    ``dh1[i]/dh0[j] = …``; the Jacobian is their product. There are none where they would be too many.
     """
     nodes = [node for node in reaches(output) if node.active or node.op is None]
     rules: dict[str, list[str]] = {}
@@ -49,9 +49,9 @@ def index_rules(
             where = ", ".join(LETTERS[: len(leaf.shape)])
             rules[name] = [f"J[{where}, {where}] = {formula}"]
     if len(rules) == len(leaves):
-        return rules, {}
+        return rules, None
     if len(nodes) > MOST_NODES:
-        return rules, {}
+        return rules, None
     texts = Texts(graph, reaches(output))
     for node in reaches(output):
         texts.describe(node)
@@ -60,7 +60,7 @@ def index_rules(
     for name, leaf in leaves.items():
         if name not in rules:
             rules[name] = _along(leaf, nodes, composition, texts)
-    return rules, dict(texts.definitions)
+    return rules, texts
 
 
 def generic(name: str, shape: tuple[int, ...], out_shape: tuple[int, ...]) -> str:
@@ -77,13 +77,10 @@ def _diagonal(output: Node, leaf: Node, composition: Composition) -> str | None:
     shape = output.shape
     if leaf.shape != shape or not shape:
         return None
-    entries: dict[int, Expr] = {}
     nodes = reaches(output)
-    for node in nodes:
-        entry = _generic_entry(node, shape, entries)
-        if entry is None:
-            return None
-        entries[node.index] = entry
+    entries = _generic_entries(nodes, shape)
+    if entries is None or any(np.any(part.weight == 0) for parts in composition.locals.values() for part in parts):
+        return None
     derivative: dict[int, Expr] = {output.index: s.number(1)}
     for node in reversed(nodes):
         outer = derivative.get(node.index)
@@ -93,8 +90,6 @@ def _diagonal(output: Node, leaf: Node, composition: Composition) -> str | None:
             parts = composition.locals.get((node.index, k))
             if not parts or not isinstance(argument, Node):
                 continue
-            if np.any(parts[0].weight == 0):
-                return None
             inner = outer * _local_formula(parts[0], node, entries)
             derivative[argument.index] = derivative.get(argument.index, s.number(0)) + inner
     found = derivative.get(leaf.index)
@@ -104,6 +99,16 @@ def _diagonal(output: Node, leaf: Node, composition: Composition) -> str | None:
         return formula_text(found)
     except Unprintable:
         return None
+
+
+def _generic_entries(nodes: Sequence[Node], shape: tuple[int, ...]) -> dict[int, Expr] | None:
+    entries: dict[int, Expr] = {}
+    for node in nodes:
+        entry = _generic_entry(node, shape, entries)
+        if entry is None:
+            return None
+        entries[node.index] = entry
+    return entries
 
 
 def _generic_entry(node: Node, shape: tuple[int, ...], entries: Mapping[int, Expr]) -> Expr | None:
@@ -206,9 +211,6 @@ def _product_rule(node: Node, k: int, texts: Texts) -> str:
 
 
 def _elementwise_rule(node: Node, k: int, part: Local, texts: Texts) -> str:
-    if np.any(part.weight == 0):
-        assert node.op is not None  # noqa: S101
-        return f"d{texts.of(node)}/d{texts.of(node.arguments[k])}: the derivative of {node.op.name}, 0 by convention in places"
     chosen = {}
     for symbol, (slot, _) in zip(part.symbols, part.bound, strict=True):
         argument = node if slot == -1 else node.arguments[slot]
@@ -222,6 +224,10 @@ def _elementwise_rule(node: Node, k: int, part: Local, texts: Texts) -> str:
     left = generic(texts.of(node), node.shape, node.shape)
     right = generic(texts.of(node.arguments[k]), node.arguments[k].shape, node.shape)
     try:
-        return f"d{left}/d{right} = {formula_text(part.template.xreplace(chosen))}"
+        formula = formula_text(part.template.xreplace(chosen))
     except Unprintable:
         return ""
+    if np.any(part.weight == 0) and node.op is not None:
+        entries = [generic(texts.argument(a)[0], np.shape(value_of(a)), node.shape) for a in node.arguments]
+        formula = f"where({node.op.zero_text[k].format(*entries)}, 0, {formula})"
+    return f"d{left}/d{right} = {formula}"

@@ -16,6 +16,8 @@ from gradcli.ops.declare import Op
 LONG = 48
 """Characters beyond which a node's text gives way to a name."""
 
+MOST_CONSTANTS = 256
+"""Entries of a constant array up to which it is written out."""
 ATOM = 100
 STATIC_NAMES = {"dims": "dims", "reps": "reps", "k": "diagonal"}
 FUNCTION_NAMES = {"clone": "clone", "pick": "pick", "sqrt0": "sqrt"}
@@ -36,6 +38,20 @@ def array_text(value: Any) -> str:
     if np.ndim(value) == 0:
         return str(bool(value)) if getattr(value, "dtype", None) == np.bool_ else number_text(value)
     return f"[{', '.join(array_text(item) for item in value)}]"
+
+
+class TooLarge(Exception):  # noqa: N818
+    """A program holds a constant array that is too large to be written out in a formula."""
+
+
+def constant_text(value: Any) -> str:
+    """Return a constant: a large one by the call that makes it; raises ``TooLarge`` where there is none."""
+    if np.size(value) <= MOST_CONSTANTS:
+        return array_text(value)
+    first = np.ravel(value)[0]
+    if np.all(value == first):
+        return f"full({np.shape(value)}, {number_text(first)})"
+    raise TooLarge
 
 
 def index_text(key: Any) -> str:
@@ -68,6 +84,7 @@ class Texts:
         self.taken = taken | set(SPELLINGS) | {"e", "pi"}
         self.definitions: dict[str, str] = {}
         self.names: dict[int, str] = {}
+        self.named: dict[str, Any] = {}
         self.text: dict[int, tuple[str, int]] = {}
         self._own = self._own_names(graph, nodes, taken)
         self._next = 0
@@ -99,6 +116,7 @@ class Texts:
         if node.index not in self.names:
             name = self.fresh(self._own.get(node.index))
             self.names[node.index] = name
+            self.named[name] = node.value
             self.definitions[name] = self.text[node.index][0]
             self.text[node.index] = (name, ATOM)
         return self.names[node.index]
@@ -136,7 +154,7 @@ class Texts:
         """Return the text of an argument and how tightly it binds."""
         if isinstance(argument, Node):
             return self.text[argument.index]
-        text = array_text(argument)
+        text = constant_text(argument)
         return text, (75 if text.startswith("-") else ATOM)
 
     def _written(self, node: Node, op: Op) -> tuple[str, int]:
