@@ -101,7 +101,7 @@ def local_jacobian(node: Node, argument: int, bound: int) -> list[Local]:
         count = len(links.rows)
         weight = np.broadcast_to(np.asarray(links.weight, dtype=np.float64), (count,))
         factor = np.broadcast_to(evaluate(template, chosen), (count,))
-        size = np.abs(weight) * np.broadcast_to(magnitude(template, chosen), (count,))
+        size = np.where(weight == 0, 0.0, np.abs(weight) * magnitude(template, chosen))
         if node.op.digits is not None:
             digits = node.op.digits(node.value, *values, **node.static)
             size = np.maximum(size, np.broadcast_to(digits, np.shape(node.value)).ravel()[links.rows])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from sympy import Expr
@@ -79,8 +80,17 @@ def _diagonal(output: Node, leaf: Node, composition: Composition) -> str | None:
         return None
     nodes = reaches(output)
     entries = _generic_entries(nodes, shape)
-    if entries is None or any(np.any(part.weight == 0) for parts in composition.locals.values() for part in parts):
+    if entries is None:
         return None
+    try:
+        return _swept(output, leaf, nodes, entries, composition)
+    except Unprintable:
+        return None
+
+
+def _swept(
+    output: Node, leaf: Node, nodes: Sequence[Node], entries: Mapping[int, Expr], composition: Composition
+) -> str | None:
     derivative: dict[int, Expr] = {output.index: s.number(1)}
     for node in reversed(nodes):
         outer = derivative.get(node.index)
@@ -90,15 +100,12 @@ def _diagonal(output: Node, leaf: Node, composition: Composition) -> str | None:
             parts = composition.locals.get((node.index, k))
             if not parts or not isinstance(argument, Node):
                 continue
-            inner = outer * _local_formula(parts[0], node, entries)
+            inner = outer * _local_formula(parts[0], node, k, entries)
             derivative[argument.index] = derivative.get(argument.index, s.number(0)) + inner
     found = derivative.get(leaf.index)
     if found is None or size_of(found, LONGEST) >= LONGEST:
         return None
-    try:
-        return formula_text(found)
-    except Unprintable:
-        return None
+    return formula_text(found)
 
 
 def _generic_entries(nodes: Sequence[Node], shape: tuple[int, ...]) -> dict[int, Expr] | None:
@@ -123,22 +130,31 @@ def _generic_entry(node: Node, shape: tuple[int, ...], entries: Mapping[int, Exp
         if isinstance(argument, Node):
             arguments.append(entries[argument.index])
         elif np.size(argument) == 1:
-            arguments.append(s.number(float(np.reshape(argument, ()))))
+            arguments.append(as_number(argument))
         else:
             return None
     found = s.as_expression(node.op.formula(s, *arguments, **node.static))
     return found if size_of(found, LONGEST) < LONGEST else None
 
 
-def _local_formula(part: Local, node: Node, entries: Mapping[int, Expr]) -> Expr:
-    chosen = {}
-    for symbol, (slot, _) in zip(part.symbols, part.bound, strict=True):
-        if symbol in part.template.free_symbols:
-            argument = node if slot == -1 else node.arguments[slot]
-            chosen[symbol] = (
-                entries[argument.index] if isinstance(argument, Node) else s.number(float(np.reshape(argument, ())))
-            )
-    return part.template.xreplace(chosen)
+def _local_formula(part: Local, node: Node, k: int, entries: Mapping[int, Expr]) -> Expr:
+    """Return a local derivative in generic entries, 0 where a convention says so."""
+    arguments = [entries[a.index] if isinstance(a, Node) else as_number(a) for a in node.arguments]
+    chosen = {
+        symbol: entries[node.index] if slot == -1 else arguments[slot]
+        for symbol, (slot, _) in zip(part.symbols, part.bound, strict=True)
+        if symbol in part.template.free_symbols
+    }
+    found = part.template.xreplace(chosen)
+    if not np.any(part.weight == 0) or node.op is None:
+        return found
+    condition = node.op.zero_text[k].format(*map(formula_text, arguments))
+    return s.symbol(f"where({condition}, 0, {formula_text(found)})")
+
+
+def as_number(value: Any) -> Expr:
+    """Return a constant of one entry as a number."""
+    return s.number(float(np.reshape(value, ())))
 
 
 def _along(leaf: Node, nodes: Sequence[Node], composition: Composition, texts: Texts) -> list[str]:
