@@ -117,10 +117,17 @@ def test_a_closed_pipe_is_no_error() -> None:
     assert (process.returncode, process.stderr) == (0, b"")
 
 
+STARTED = "import sys; from gradcli.cli.app import run; print('ready', flush=True); sys.exit(run(sys.argv[1:]))"
+
+
 def test_an_interrupt_is_quiet() -> None:
     words = ("explain", "while x > 0: pass\nx", "--x", "1", "--budget", "turns=100000000000", "--budget", "seconds=60")
-    process = subprocess.Popen([*GRADCLI, *words], stdout=-1, stderr=-1, env=environment(), text=True)
-    time.sleep(1.5)
+    process = subprocess.Popen(
+        [sys.executable, "-c", STARTED, *words], stdout=-1, stderr=-1, env=environment(), text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(1)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert process.returncode == 130
