@@ -1,21 +1,31 @@
-"""Arrays from files: ``.npy .npz .json .csv .txt``."""
+"""Arrays from what an option says: a value, a file (``.npy .npz .json .csv .txt``), or standard input."""
 
 from __future__ import annotations
 
-import csv
 import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gradcli.cli.inputs import file_error, one_line, read_bytes
+from gradcli.cli.environment import Environment
+from gradcli.cli.inputs import file_error, one_line, read_bytes, read_stdin
 from gradcli.errors import Budget, GradcliError
 from gradcli.inputs import as_input
 from gradcli.language.values import NUMBER, read_json, read_value
 from gradcli.ops.declare import Array
 
 SUFFIXES = (".npy", ".npz", ".json", ".csv", ".txt")
+
+
+def read_array(env: Environment, text: str, name: str, budget: Budget) -> Any:
+    """Return the array that an option's value stands for."""
+    option = name if name == "--v" else f"--{name}"
+    if text == "-":
+        return read_value(one_line(read_stdin(env, option)), option, budget)
+    if text.startswith("@"):
+        return read_file(text[1:], option, name, budget)
+    return read_value(text, option, budget)
 
 
 def read_file(path: str, option: str, name: str, budget: Budget) -> Array:
@@ -67,6 +77,8 @@ def columns(text: str) -> str:
 
 def table(text: str) -> Array:
     """Return a CSV table without its header, if it has one: one row or one column is a vector."""
+    import csv  # noqa: PLC0415
+
     rows = [row for row in csv.reader(io.StringIO(text)) if any(cell.strip() for cell in row)]
     if rows and not all(NUMBER.fullmatch(cell.strip()) for cell in rows[0]):
         rows = rows[1:]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from gradcli.errors import Budget, GradcliError
+from gradcli.errors import GradcliError
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
@@ -70,20 +70,6 @@ def assignments(items: list[str]) -> dict[str, str]:
             raise GradcliError("option", f"two values are given for {name}", hint="--v alone can be repeated")
         found[name] = value
     return found
-
-
-def read_array(env: Environment, text: str, name: str, budget: Budget) -> Any:
-    """Return the array that an option's value stands for."""
-    from gradcli.language.values import read_value  # noqa: PLC0415
-
-    option = name if name == "--v" else f"--{name}"
-    if text == "-":
-        return read_value(one_line(read_stdin(env, option)), option, budget)
-    if text.startswith("@"):
-        from gradcli.cli.files import read_file  # noqa: PLC0415
-
-        return read_file(text[1:], option, name, budget)
-    return read_value(text, option, budget)
 
 
 def one_line(text: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ class ClosedPipe(Exception):  # noqa: N818
     """The reader of standard output is gone; typer would end a BrokenPipeError with 1."""
 
 
-NATURAL = 400
+NATURAL = 200
 """Columns that a table may take in a pipe, where no screen cuts it."""
 NARROW = 40
 """Columns below which tables give way to plain lines."""
@@ -40,6 +39,8 @@ def write(env: Environment, text: str, path: str | None = None) -> None:
         except BrokenPipeError:
             raise ClosedPipe from None
         return
+    import tempfile  # noqa: PLC0415
+
     target = Path(path)
     temporary = None
     try:

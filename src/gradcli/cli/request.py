@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from gradcli.cli.inputs import assignments, read_array, read_text
+from gradcli.cli.inputs import assignments, read_text
 from gradcli.errors import Budget, GradcliError, Place
 
 if TYPE_CHECKING:
@@ -101,6 +101,8 @@ def request(
     budget: list[str] | None,
 ) -> Request:
     """Return the checked request; the program is read first, so that its errors come first."""
+    from gradcli.cli.files import read_array  # noqa: PLC0415
+
     bounds = budget_from(budget)
     text = program_text(env, program, file)
     values = {name: read_array(env, item, name, bounds) for name, item in assignments(set_values or []).items()}

@@ -9,6 +9,7 @@ from typing import Any
 
 from gradcli.errors import GradcliError
 from gradcli.language import runtime
+from gradcli.language.names import MODULES
 from gradcli.ops import Pair
 from gradcli.ops.declare import value_of
 from gradcli.ops.shaping import TRANSPOSE
@@ -71,6 +72,8 @@ def special_call(node: ast.Call, variables: Any) -> tuple[Callable[..., Any], as
     if isinstance(func, ast.Name) and func.id == "len" and "len" not in variables and len(node.args) == 1:
         return length_of, None
     if isinstance(func, ast.Attribute) and func.attr in SPECIAL_METHODS:
+        if isinstance(func.value, ast.Name) and func.value.id in MODULES and func.value.id not in variables:
+            return None
         read, most = SPECIAL_METHODS[func.attr]
         if len(node.args) <= most:
             return read, func.value

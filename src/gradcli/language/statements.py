@@ -45,6 +45,17 @@ def _next_turn(_: Registers) -> None:
     raise Continue
 
 
+def goes_on(body: Block, registers: Registers) -> bool:
+    """Run one turn of a loop and return whether another may follow."""
+    try:
+        execute(body, registers)
+    except Continue:
+        return True
+    except Break:
+        return False
+    return True
+
+
 class Statements(Expressions):
     """Compiles statements."""
 
@@ -227,11 +238,7 @@ class Statements(Expressions):
                 if not regs[condition]:
                     return
                 regs[0].turn()
-                try:
-                    execute(body, regs)
-                except Continue:
-                    continue
-                except Break:
+                if not goes_on(body, regs):
                     return
 
         self.emit(run, node)
@@ -253,11 +260,7 @@ class Statements(Expressions):
             for item in regs[items]:
                 regs[0].turn()
                 regs[target] = item
-                try:
-                    execute(body, regs)
-                except Continue:
-                    continue
-                except Break:
+                if not goes_on(body, regs):
                     return
 
         self.emit(run, node)

@@ -41,6 +41,8 @@ def forward_lines(found: Explanation, layout: Layout) -> list[str]:
     lines = [f"{name} = {array_text(value, precision)}" for name, value in found.inputs.items()]
     lines += [f"{name} = {text}{value_text(found, name, precision)}" for name, text in found.definitions.items()]
     formulas = found.output_formulas
+    if formulas is None and found.name in found.definitions:
+        return lines
     if formulas is None or len(formulas) > MOST_LINES:
         return [*lines, f"{found.name} = {array_text(found.output, precision)}"]
     flat = np.ravel(found.output)

@@ -57,7 +57,7 @@ def index_rules(
     for node in reaches(output):
         texts.describe(node)
         if node.active and node.op is not None and not node.op.moves:
-            texts.name(node)
+            texts.name(node, wanted="y" if node is output else None)
     for name, leaf in leaves.items():
         if name not in rules:
             rules[name] = _along(leaf, nodes, composition, texts)

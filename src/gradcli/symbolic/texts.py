@@ -109,12 +109,12 @@ class Texts:
         """Return what the user's program calls a node, with a number where it calls several so."""
         return self._own.get(node.index)
 
-    def name(self, node: Node) -> str:
-        """Return the name of a node, and give it one with its definition if it has none."""
+    def name(self, node: Node, wanted: str | None = None) -> str:
+        """Return the name of a node; without one it gets the program's own, ``wanted``, or the next ``h``."""
         if node.op is None:
             return str(node.name)
         if node.index not in self.names:
-            name = self.fresh(self._own.get(node.index))
+            name = self.fresh(self._own.get(node.index) or wanted)
             self.names[node.index] = name
             self.named[name] = node.value
             self.definitions[name] = self.text[node.index][0]
