@@ -199,6 +199,8 @@ def function(
 def broadcast_index(out: Any, values: tuple[Any, ...], argument: int) -> Indices:
     """Return, for each entry of ``out``, the flat index of the entry of an argument that broadcasts to it."""
     shape = np.shape(values[argument])
+    if shape == np.shape(out):
+        return np.arange(np.size(out), dtype=np.intp)
     flat = np.arange(int(np.prod(shape)), dtype=np.intp).reshape(shape)
     return np.broadcast_to(flat, np.shape(out)).ravel()
 

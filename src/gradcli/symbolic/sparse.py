@@ -47,44 +47,46 @@ def times(a: Array, b: Array) -> Array:
 
 def gathered(parts: list[Sparse], shape: tuple[int, int]) -> Sparse:
     """Return the sum of sparse matrices, each place once and in order."""
+    if len(parts) == 1:
+        return ordered(parts[0])
     rows = np.concatenate([part.rows for part in parts])
     columns = np.concatenate([part.columns for part in parts])
     values = np.concatenate([part.values for part in parts])
     sizes = None if parts[0].sizes is None else np.concatenate([part.sizes for part in parts if part.sizes is not None])
-    key = rows * shape[1] + columns
-    if len(key) > 1 and not np.all(key[1:] > key[:-1]):
-        order = np.argsort(key, kind="stable")
-        key = key[order]
-        starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
-        rows, columns = rows[order][starts], columns[order][starts]
-        values = np.add.reduceat(values[order], starts)
-        sizes = None if sizes is None else np.add.reduceat(sizes[order], starts)
-    return Sparse(rows, columns, values, sizes, shape)
+    return ordered(Sparse(rows, columns, values, sizes, shape))
 
 
-def expansion(a: Sparse, b: Sparse) -> tuple[Indices, Indices]:
-    """Return which entry of ``a`` meets which entry of ``b`` in the product ``a @ b``."""
-    starts = np.searchsorted(b.rows, np.arange(b.shape[0] + 1))
-    counts = starts[a.columns + 1] - starts[a.columns]
-    left = np.repeat(np.arange(len(a.rows)), counts)
-    first = np.repeat(np.cumsum(counts) - counts, counts)
-    right = np.arange(len(left)) - first + starts[a.columns][left]
-    return left, right
+def ordered(matrix: Sparse) -> Sparse:
+    """Return a matrix with its entries in order of row and column, those in one place added up."""
+    key = matrix.rows * matrix.shape[1] + matrix.columns
+    if len(key) < 2 or np.all(key[1:] > key[:-1]):
+        return matrix
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+    values = np.add.reduceat(matrix.values[order], starts)
+    sizes = None if matrix.sizes is None else np.add.reduceat(matrix.sizes[order], starts)
+    return Sparse(matrix.rows[order][starts], matrix.columns[order][starts], values, sizes, matrix.shape)
 
 
 def product(a: Sparse, b: Sparse, bound: int) -> Sparse:
     """Return ``a @ b``; raises ``budget`` where it would take more than ``bound`` products of entries."""
-    starts = np.searchsorted(b.rows, np.arange(b.shape[0] + 1))
-    total = int(np.sum(starts[a.columns + 1] - starts[a.columns]))
+    left, right = meetings(a, b, bound)
+    sizes = None if a.sizes is None or b.sizes is None else times(a.sizes[left], b.sizes[right])
+    values = times(a.values[left], b.values[right])
+    return ordered(Sparse(a.rows[left], b.columns[right], values, sizes, (a.shape[0], b.shape[1])))
+
+
+def meetings(a: Sparse, b: Sparse, bound: int) -> tuple[Any, Any]:
+    """Return which entries of ``a`` meet which entries of ``b`` in the product: column of one, row of the other."""
+    rows = np.arange(b.shape[0] + 1)
+    if len(b.rows) == b.shape[0] and np.array_equal(b.rows, rows[:-1]):
+        return slice(None), a.columns
+    starts = np.searchsorted(b.rows, rows)
+    counts = starts[a.columns + 1] - starts[a.columns]
+    total = int(np.sum(counts))
     if total > bound:
         raise over_budget("jacobian", bound, f"the Jacobian takes {total:,} products of entries")
-    left, right = expansion(a, b)
-    sizes = None if a.sizes is None or b.sizes is None else times(a.sizes[left], b.sizes[right])
-    parts = Sparse(
-        a.rows[left],
-        b.columns[right],
-        times(a.values[left], b.values[right]),
-        sizes,
-        (a.shape[0], b.shape[1]),
-    )
-    return gathered([parts], parts.shape)
+    left = np.repeat(np.arange(len(a.rows)), counts)
+    first = np.repeat(np.cumsum(counts) - counts, counts)
+    return left, np.arange(total) - first + starts[a.columns][left]
