@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from gradcli.language.literals import REFUSED, bound_value, literal, refused
 from gradcli.language.members import ATTRIBUTES, special_call
 from gradcli.language.names import CONSTANTS, MODULES, dotted, near_function
 from gradcli.language.source import Spans
+from gradcli.language.steps import Block, Step, execute
 from gradcli.ops import FUNCTIONS, OPS, SPELLINGS
 
 BINARY: dict[type[ast.operator], str] = {
@@ -37,28 +39,6 @@ COMPARE: dict[type[ast.cmpop], str] = {
     ast.Eq: "==",
     ast.NotEq: "!=",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One thing to do: run, and keep the result in a register."""
-
-    target: int
-    run: Run
-    span: Span | None
-
-
-Block = list[Step]
-
-
-def execute(block: Block, registers: Registers) -> None:
-    """Run steps in order; an error without a place gets that of the step where it arose."""
-    step = None
-    try:
-        for step in block:
-            registers[step.target] = step.run(registers)
-    except GradcliError as error:
-        raise error.at(step.span if step else None) from None
 
 
 class Expressions:
@@ -282,9 +262,14 @@ class Expressions:
         block, self.block = self.block, outer
         return block, register
 
-    def deeper(self, node: ast.AST) -> Deeper:
-        """Return a context that counts one level of nesting; raises ``budget`` beyond the bound."""
-        return Deeper(self, node)
+    @contextmanager
+    def deeper(self, node: ast.AST) -> Iterator[None]:
+        """Count one level of nesting; raises ``budget`` beyond the bound."""
+        self.level += 1
+        if self.level > self.max_depth:
+            raise over_budget("depth", self.max_depth, "branches are nested", self.spans.of(node))
+        yield
+        self.level -= 1
 
     def condition(self, node: ast.expr) -> int:
         """Compile an expression whose truth is wanted; the error for an array points at it."""
@@ -315,20 +300,3 @@ class Expressions:
             return not stop_at
 
         return self.emit(run, node)
-
-
-class Deeper:
-    """One level of nested blocks."""
-
-    def __init__(self, compiler: Expressions, node: ast.AST) -> None:
-        self.compiler = compiler
-        self.node = node
-
-    def __enter__(self) -> None:
-        self.compiler.level += 1
-        if self.compiler.level > self.compiler.max_depth:
-            bound = self.compiler.max_depth
-            raise over_budget("depth", bound, "branches are nested", self.compiler.spans.of(self.node))
-
-    def __exit__(self, *_: object) -> None:
-        self.compiler.level -= 1

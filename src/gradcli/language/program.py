@@ -12,9 +12,9 @@ import numpy as np
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
 from gradcli.graph import Graph, Node
 from gradcli.language import runtime
-from gradcli.language.expressions import Block, execute
 from gradcli.language.source import parse
 from gradcli.language.statements import Break, Continue, Statements
+from gradcli.language.steps import Block, execute
 
 
 @dataclass(frozen=True, slots=True)

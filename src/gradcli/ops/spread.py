@@ -106,30 +106,25 @@ def spread(f: Apply, x: Any, dim: Any, keepdim: Any, correction: Any, root: bool
     return f(SQRT_FLAT, result) if root else result
 
 
-@function("var", "t.", "reductions", op=VAR)
-def build_var(
-    f: Apply,
-    x: Tensor,
-    dim: Static = None,
-    unbiased: Static = True,
-    keepdim: Static = False,
-    correction: Static = None,
-) -> Any:
-    """the variance; over n - 1 unless correction= or unbiased=False says otherwise (np.var: over n)"""
-    return spread(f, x, dim, keepdim, int(bool(unbiased)) if correction is None else correction, root=False)
+def deviation(name: str, root: bool, summary: str) -> None:
+    """Enter PyTorch's variance or standard deviation."""
+
+    def build(
+        f: Apply,
+        x: Tensor,
+        dim: Static = None,
+        unbiased: Static = True,
+        keepdim: Static = False,
+        correction: Static = None,
+    ) -> Any:
+        return spread(f, x, dim, keepdim, int(bool(unbiased)) if correction is None else correction, root=root)
+
+    build.__doc__ = f"{summary}; over n - 1 unless correction= or unbiased=False says otherwise (np.{name}: over n)"
+    function(name, "t.", "reductions", op=None if root else VAR)(build)
 
 
-@function("std", "t.", "reductions")
-def build_std(
-    f: Apply,
-    x: Tensor,
-    dim: Static = None,
-    unbiased: Static = True,
-    keepdim: Static = False,
-    correction: Static = None,
-) -> Any:
-    """the standard deviation; over n - 1 unless correction= or unbiased=False says otherwise (np.std: over n)"""
-    return spread(f, x, dim, keepdim, int(bool(unbiased)) if correction is None else correction, root=True)
+deviation("var", root=False, summary="the variance")
+deviation("std", root=True, summary="the standard deviation")
 
 
 @function("np.var numpy.var", "", "reductions")

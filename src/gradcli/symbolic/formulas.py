@@ -118,14 +118,8 @@ class _Derivation:
         """Return the formulas in the places of the numbers: a place may lack a formula where weights are 0."""
         if found is None:
             return [s.number(0)] * len(numeric.rows)
-        places = {
-            place: entry
-            for *place_, entry in zip(found.rows, found.columns, found.values, strict=True)
-            for place in [tuple(place_)]
-        }
-        return [
-            places.get((row, column), s.number(0)) for row, column in zip(numeric.rows, numeric.columns, strict=True)
-        ]
+        places = dict(zip(zip(found.rows, found.columns, strict=True), found.values, strict=True))
+        return [places.get(place, s.number(0)) for place in zip(numeric.rows, numeric.columns, strict=True)]
 
     def _compose(self) -> dict[int, Sparse]:
         size = int(np.size(self.output.value))
