@@ -9,11 +9,10 @@ import numpy as np
 
 from gradcli.inputs import Cotangent
 from gradcli.ops.declare import Array
+from gradcli.symbolic.sparse import DENSE_ENTRIES
 
 ROUNDING = 64 * 2.0**-52
 """Times the terms that were added up: the difference between the routes that rounding alone may cause."""
-DENSE_ENTRIES = 10_000
-"""Entries of a Jacobian up to which it is also held, and written to JSON, with all its zeros."""
 VISIBLE = 1e-9
 """Relative difference of the routes, within what rounding explains, from which the answer says that digits are lost."""
 
@@ -51,15 +50,20 @@ class Jacobian:
         full[self.rows, self.columns] = self.values
         return full.reshape(self.shape)
 
-    def vjp(self, seed: Array) -> tuple[Array, Array]:
-        """Return vᵀ·J in the shape of x, and the sizes of the terms that it adds up."""
+    def vjp(self, seed: Array) -> Array:
+        """Return vᵀ·J in the shape of x."""
         v = np.ravel(seed)[self.rows]
-        count = self.matrix_shape[1]
         with np.errstate(all="ignore"):
-            terms = np.where((v == 0) | (self.values == 0), 0.0, v * self.values)
-            total = np.bincount(self.columns, weights=terms, minlength=count)
-            scale = np.bincount(self.columns, weights=np.abs(v) * self.sizes, minlength=count)
-        return total.reshape(self.input_shape), scale.reshape(self.input_shape)
+            return self._by_column(np.where((v == 0) | (self.values == 0), 0.0, v * self.values))
+
+    def scale(self, seed: Array) -> Array:
+        """Return the sizes of the terms that vᵀ·J adds up, in the shape of x."""
+        with np.errstate(all="ignore"):
+            return self._by_column(np.abs(np.ravel(seed)[self.rows]) * self.sizes)
+
+    def _by_column(self, terms: Array) -> Array:
+        total = np.bincount(self.columns, weights=terms, minlength=self.matrix_shape[1])
+        return total.reshape(self.input_shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +104,7 @@ def compare(jacobians: dict[str, Jacobian], backward: list[Backward], output: Ar
     agree, finite, worst = True, bool(np.all(np.isfinite(output))), 0.0
     for call in backward:
         for name, jacobian in jacobians.items():
-            scale = jacobian.vjp(call.v.seed)[1]
+            scale = jacobian.scale(call.v.seed)
             left, right = call.vjp[name], call.grad[name]
             both = np.isfinite(left) & np.isfinite(right)
             finite = finite and bool(np.all(both))

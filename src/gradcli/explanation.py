@@ -49,8 +49,11 @@ class Explanation:
     @property
     def v(self) -> Array:
         """v as it is shown, added up over all calls where there are several."""
-        if len(self.backward) == 1:
-            return self.backward[0].v.shown
+        return self.backward[0].v.shown if len(self.backward) == 1 else self.seed
+
+    @property
+    def seed(self) -> Array:
+        """v as it counts, in the shape of y, added up over all calls."""
         return sum_of([call.v.seed for call in self.backward])
 
     @property
@@ -196,9 +199,8 @@ def backward_calls(run: Evaluation, jacobians: dict[str, Jacobian], seeds: list[
     found: list[Backward] = []
     for seed in seeds:
         grad = gradients(run, seed.seed, jacobians)
-        vjp = {name: jacobian.vjp(seed.seed)[0] for name, jacobian in jacobians.items()}
-        before = found[-1].accumulated if found else {name: np.zeros_like(g) for name, g in grad.items()}
-        total = {name: (before[name] + g if found else g) for name, g in grad.items()}
+        vjp = {name: jacobian.vjp(seed.seed) for name, jacobian in jacobians.items()}
+        total = {name: found[-1].accumulated[name] + g for name, g in grad.items()} if found else grad
         found.append(Backward(seed, vjp, grad, total))
     return found
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.errors import Budget, GradcliError, Span, over_budget
+from gradcli.errors import Budget, GradcliError, over_budget
 from gradcli.ops.declare import Op
 
 
@@ -99,23 +99,16 @@ class Graph:
         except (ValueError, IndexError, TypeError) as error:
             raise misfit(op, values, error) from None
         self.elements += value.size
-        active = known = False
-        for argument in arguments:
-            if type(argument) is Node:
-                known = True
-                active = active or argument.active
-        active = active and not op.flat and any(self._differentiable(op, arguments))
-        if not (active or (known and self.record)):
+        active = not op.flat and any(
+            type(a) is Node and a.active and op.vjp(k) is not None for k, a in enumerate(arguments)
+        )
+        if not (active or (self.record and any(type(a) is Node for a in arguments))):
             return value
         node = Node(len(self.nodes), op, arguments, static, value, active)
         self.nodes.append(node)
         if len(self.nodes) > self.budget.nodes or self.elements > self.budget.total:
             self._refuse()
         return node
-
-    @staticmethod
-    def _differentiable(op: Op, arguments: tuple[Any, ...]) -> list[bool]:
-        return [type(a) is Node and a.active and op.vjp(k) is not None for k, a in enumerate(arguments)]
 
     def _charge_broadcast(self, values: list[Any]) -> None:
         shapes = {np.shape(value) for value in values} - {()}
@@ -179,6 +172,3 @@ def reaches(output: Node) -> list[Node]:
             seen[node.index] = node
             stack.extend(argument for argument in node.arguments if type(argument) is Node)
     return [seen[index] for index in sorted(seen)]
-
-
-__all__ = ["Graph", "Node", "Span", "reaches"]

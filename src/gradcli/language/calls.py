@@ -14,7 +14,7 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.graph import Node
 from gradcli.language.names import MODULES, dotted, near_function
-from gradcli.language.runtime import as_tensor, kind_of
+from gradcli.language.runtime import as_tensor
 from gradcli.ops import METHODS, SPELLINGS, Function
 from gradcli.ops.declare import value_of
 from gradcli.ops.shaping import INDEX
@@ -221,6 +221,3 @@ def caller(function: Function, arguments: list[Bound], registers: list[list[int]
         return lambda regs: build(regs[0], **{name: read(regs) for name, read in named})
     read_rest = rest[0]
     return lambda regs: build(regs[0], *(read(regs) for _, read in named), *read_rest(regs))
-
-
-__all__ = ["bind", "caller", "kind_of", "refuse_ambiguous", "resolve", "signature_text"]

@@ -217,15 +217,9 @@ class Statements(Expressions):
 
         self.emit(run, node)
 
-    def _loop_variables(self, node: ast.While | ast.For) -> None:
-        for name in stored_names(node.body) - self.definite - set(self.free):
-            if name in self.variables:
-                self.assigned.add(name)
-
     def _while(self, node: ast.While) -> None:
         if node.orelse:
             raise GradcliError("not-allowed", "'else' of a loop is not part of the language")
-        self._loop_variables(node)
         outer, self.block = self.block, []
         condition = self.condition(node.test)
         test, self.block = self.block, outer

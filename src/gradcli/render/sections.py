@@ -12,7 +12,6 @@ from gradcli.symbolic.texts import place_text
 
 if TYPE_CHECKING:
     from gradcli.explanation import Explanation
-    from gradcli.ops.declare import Array
     from gradcli.render.tables import Layout
 
 MOST_LINES = 8
@@ -99,7 +98,7 @@ def put_in(formula: str, found: Explanation, precision: int) -> str:
 def sum_lines(found: Explanation, layout: Layout) -> list[str]:
     """Return ``x.grad[j] = v[0]·J[0,j] + …`` with numbers, while there are few and they are short."""
     lines: list[str] = []
-    seed = np.ravel(sum(call.v.seed for call in found.backward))
+    seed = np.ravel(found.seed)
     times = layout.glyphs.times
     for name, jacobian in found.jacobian.items():
         if jacobian.matrix_shape[1] > MOST_LINES or jacobian.matrix_shape[0] == 1:
@@ -173,8 +172,9 @@ def v_lines(found: Explanation, layout: Layout) -> list[str]:
     lines = [f"{found.name}.backward(v) differentiates one number, L = {' + '.join(terms)}."]
     if seed.size == 1:
         return lines
-    ones = [(name, j.vjp(np.ones(found.output.shape))[0]) for name, j in found.jacobian.items()]
-    first = [(name, row(j.vjp, found.output)) for name, j in found.jacobian.items()]
+    ones = [(name, j.vjp(np.ones(found.output.shape))) for name, j in found.jacobian.items()]
+    one_hot = np.eye(seed.size)[0].reshape(found.output.shape)
+    first = [(name, j.vjp(one_hot)) for name, j in found.jacobian.items()]
     size = seed.size
     for text, hot, grads in (
         (f"ones, the gradient of {found.name}.sum(),", np.ones(size), ones),
@@ -186,10 +186,3 @@ def v_lines(found: Explanation, layout: Layout) -> list[str]:
         would = ", ".join(f"{name}.grad = {array_text(g, precision)}" for name, g in grads)
         lines.append(f"v = {array_text(hot, precision)}, {text} would give {would}.")
     return lines
-
-
-def row(vjp: object, output: Array) -> Array:
-    """Return the first row of a Jacobian in the shape of its variable."""
-    first = np.zeros(output.shape)
-    first.ravel()[0] = 1.0
-    return vjp(first)[0]  # type: ignore[operator,no-any-return]

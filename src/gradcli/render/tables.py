@@ -12,9 +12,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from gradcli.render.glyphs import ASCII, UNICODE, Glyphs
+from gradcli.render.glyphs import UNICODE, Glyphs
 from gradcli.render.grid import Grid, grid
-from gradcli.render.numbers import array_text, short
+from gradcli.render.numbers import short
 from gradcli.render.sections import calls_lines, chain, chain_lines, forward_lines, shape_lines, sum_lines, v_lines
 from gradcli.symbolic.texts import place_text
 
@@ -139,7 +139,7 @@ def jacobian_table(found: Explanation, name: str, jacobian: Jacobian, shown: Gri
             else f"{glyphs.partial}/{glyphs.partial}{name}{place_text(j, jacobian.input_shape)}"
         )
         table.add_column(Text(heading), justify="left", overflow="fold")
-    seeds = np.ravel(sum(call.v.seed for call in found.backward))
+    seeds = np.ravel(found.seed)
     for i in shown.rows:
         if i is None:
             table.add_row(glyphs.down, *[Text(glyphs.down)] * (len(shown.columns) + 1))
@@ -165,6 +165,3 @@ def verdict(found: Explanation, name: str, layout: Layout) -> str:
     error = found.agreement.max_abs_error
     exactly = "exactly" if error == 0 else f"up to rounding ({short(error, 2)})"
     return f"{glyphs.check} reverse mode agrees with {glyphs.product} {exactly}"
-
-
-__all__ = ["ASCII", "UNICODE", "Layout", "array_text", "tables"]

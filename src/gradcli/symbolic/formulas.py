@@ -17,13 +17,11 @@ from gradcli.symbolic.jacobian import Composition
 from gradcli.symbolic.local import Local
 from gradcli.symbolic.printing import Unprintable, formula_text, size_of
 from gradcli.symbolic.rules import index_rules
-from gradcli.symbolic.sparse import Sparse, gathered, identity, product
+from gradcli.symbolic.sparse import DENSE_ENTRIES, Sparse, gathered, identity, product
 from gradcli.symbolic.texts import Texts, TooLarge, nested, place_text
 
 MOST_ENTRIES = 1200
 """Entries of all local Jacobians and products of entries together, beyond which formulas go by index rules."""
-MOST_DENSE = 10_000
-"""Entries of a Jacobian, its zeros counted, beyond which it is not written out and formulas go by index rules."""
 LONGEST_INLINE = 40
 """Parts of an entry in terms of the inputs, beyond which intermediates get names."""
 LONGEST_NAMED = 60
@@ -60,7 +58,7 @@ def derive(graph: Graph, output: Any, leaves: Mapping[str, Node], composition: C
     nodes = reaches(output)
     work = composition.work + sum(int(np.size(node.value)) for node in nodes)
     widest = np.size(output.value) * max((np.size(leaf.value) for leaf in leaves.values()), default=0)
-    if work > MOST_ENTRIES or widest > MOST_DENSE:
+    if work > MOST_ENTRIES or widest > DENSE_ENTRIES:
         return by_rules(graph, output, leaves, composition)
     for named in (False, True):
         try:

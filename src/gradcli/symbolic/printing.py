@@ -9,8 +9,6 @@ from sympy import Expr
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
-from gradcli.symbolic import functions as s
-
 
 class Unprintable(Exception):  # noqa: N818
     """A formula holds something that the language has no word for, such as an infinite constant."""
@@ -70,6 +68,3 @@ def size_of(expression: Any, bound: int = 1000) -> int:
         count += 1
         stack.extend(part.args)
     return count
-
-
-__all__ = ["Unprintable", "formula_text", "s", "size_of"]

@@ -10,6 +10,9 @@ import numpy as np
 from gradcli.errors import over_budget
 from gradcli.ops.declare import Array, Indices
 
+DENSE_ENTRIES = 10_000
+"""Entries of a Jacobian, its zeros counted, up to which it is also held, shown and written out with all of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sparse:
