@@ -17,6 +17,7 @@ FLOORS = [
     {"evaluation", "agreement"},
     {"stages"},
     {"explanation"},
+    {"checking"},
     {"render"},
     {"cli"},
 ]

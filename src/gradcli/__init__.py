@@ -14,17 +14,20 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from gradcli.checking.confirm import Check, check
     from gradcli.errors import Budget, GradcliError
     from gradcli.evaluation import Function
     from gradcli.explanation import Explanation, explain
 
-__all__ = ["Budget", "Explanation", "Function", "GradcliError", "__version__", "explain", "function"]
+__all__ = ["Budget", "Check", "Explanation", "Function", "GradcliError", "__version__", "check", "explain", "function"]
 
 _HOMES = {
     "Budget": "gradcli.errors",
+    "Check": "gradcli.checking.confirm",
     "Explanation": "gradcli.explanation",
     "Function": "gradcli.evaluation",
     "GradcliError": "gradcli.errors",
+    "check": "gradcli.checking.confirm",
     "explain": "gradcli.explanation",
 }
 

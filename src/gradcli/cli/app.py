@@ -48,6 +48,7 @@ def root(
 
 app.command(cls=VariableCommand)(commands.explain)
 app.command(cls=VariableCommand)(commands.grad)
+app.command(cls=VariableCommand)(commands.check)
 app.command()(commands.functions)
 app.command()(commands.schema)
 

@@ -115,6 +115,42 @@ def grad(
     raise typer.Exit(status_of(env, agree=True, finite=finite, quiet=quiet))
 
 
+def check(
+    ctx: typer.Context,
+    program: options.Program = None,
+    set_values: options.SetValues = None,
+    v: options.V = None,
+    wrt: options.Wrt = None,
+    file: options.File = None,
+    expect: options.Expect = None,
+    samples: options.Samples = 0,
+    seed: options.Seed = 0,
+    json: options.Json = False,
+    format: options.Format = None,  # noqa: A002
+    output: options.Output = None,
+    strict: options.Strict = False,
+    quiet: options.Quiet = False,
+    budget: options.BudgetOption = None,
+    debug: options.Debug = False,
+) -> None:
+    """Confirm a derivative: by symbols, by reverse mode and by numbers alone; one line and an exit code.
+
+    \b
+    gradcli check "sum(softmax(x)**2)" --x 1,2,3
+    gradcli check "x**3*sin(x)" --x 1 --samples 100 --seed 7
+    gradcli check "sum((W @ x)**2)" --W "1,2;3,4" --x 1,1 --wrt x --expect "2*W.T @ (W @ x)"
+    """
+    del debug
+    from gradcli.cli.checking import answer  # noqa: PLC0415
+    from gradcli.cli.request import printing, request  # noqa: PLC0415
+
+    env: Environment = ctx.obj
+    how: Printing = printing(json, format, output, 6, "auto", False, None, quiet)
+    asked = request(env, program, file, set_values, v, wrt, strict, budget)
+    found = answer(env, asked, expect or [], samples, seed, how)
+    raise typer.Exit(status_of(env, found.agree, found.finite, quiet=True))
+
+
 def functions(
     ctx: typer.Context,
     name: str | None = typer.Argument(

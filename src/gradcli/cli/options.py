@@ -27,6 +27,17 @@ V = Annotated[
         show_default=False,
     ),
 ]
+Expect = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--expect",
+        metavar="FORMULA",
+        help="J written by hand (with --v: the gradient), as a formula, NAME=FORMULA or @file.",
+        show_default=False,
+    ),
+]
+Samples = Annotated[int, typer.Option("--samples", metavar="N", help="Check at N random points as well.")]
+Seed = Annotated[int, typer.Option("--seed", metavar="S", help="Chooses the random points.")]
 Wrt = Annotated[
     str | None,
     typer.Option(

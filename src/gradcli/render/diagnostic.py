@@ -11,6 +11,15 @@ WIDEST = 100
 """Columns of the echoed line; a longer one is cut to a window round the place."""
 
 
+LONGEST = 400
+"""Characters of a message or a hint; a longer one, which quotes its user at length, loses its middle."""
+
+
+def shortened(text: str) -> str:
+    """Return a message that a screen can hold."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST * 3 // 4]} ... {text[-LONGEST // 4 :]}"
+
+
 def located(text: str, span: Span) -> tuple[int, str, int, int]:
     """Return the number and text of the line where a span starts, and the columns that it covers there."""
     start, end = span
@@ -39,7 +48,7 @@ def escaped(line: str, column: int, length: int) -> tuple[str, int, int]:
 
 def diagnostic(error: GradcliError) -> str:
     """Return an error in the form of the contract, without a final newline."""
-    lines = [f"error: {inert(error.message, keep='')}"]
+    lines = [f"error: {inert(shortened(error.message), keep='')}"]
     if error.span is not None and error.place is not None and error.place.text:
         number, line, column, length = located(error.place.text, error.span)
         shown, column, length = escaped(*window(line, column, length))
@@ -48,7 +57,7 @@ def diagnostic(error: GradcliError) -> str:
         gutter = " " * len(label)
         lines += [f"{gutter} |", f"{label} | {shown}", f"{gutter} | {' ' * column}{'^' * length}"]
     if error.hint:
-        lines.append(f"help: {inert(error.hint, keep='')}")
+        lines.append(f"help: {inert(shortened(error.hint), keep='')}")
     return "\n".join(lines)
 
 
@@ -62,9 +71,9 @@ def error_document(error: GradcliError) -> dict[str, Any]:
         "version": __version__,
         "error": {
             "kind": error.kind,
-            "message": error.message,
+            "message": shortened(error.message),
             "span": list(error.span) if error.span else None,
             "source": place.name if place else None,
-            "hint": error.hint,
+            "hint": shortened(error.hint) if error.hint else error.hint,
         },
     }

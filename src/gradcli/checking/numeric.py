@@ -1,0 +1,127 @@
+"""Derivatives by numbers alone: the complex step where the program is analytic, central differences elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradcli.checking.replay import ULP, is_holomorphic, replay, spread
+from gradcli.evaluation import Evaluation
+from gradcli.graph import Node
+from gradcli.ops.declare import Array
+
+STEP = 2.0**-100
+"""The complex step h: f(x + ih) = f(x) + ih·f'(x) - h²·f''(x)/2 …, and h² vanishes beside f(x)."""
+SURE = 32.0
+"""Times the spread of six shaken runs: no rounding error of a run is larger."""
+CAUTION = 10.0
+"""Times the distance of the last two extrapolations, which estimates the error of the better one."""
+RATIO = 4.0
+"""Each step of the differences is a quarter of the one before."""
+RESOLVED = 1e-3
+"""Relative error of a difference above which it says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Numeric:
+    """∂y along one direction, flat: ``values``, and what they may be wrong by; nan bounds where they say nothing."""
+
+    values: Array
+    bounds: Array
+    complex_step: bool
+
+
+Probe = Callable[[Array], Array]
+"""The program as a function of one flat input."""
+
+
+def along(run: Evaluation, leaf: Node, direction: Array, probe: Probe) -> Numeric:
+    """Return the derivative of the output along a flat direction of one input.
+
+    ``probe`` evaluates the program; the complex step runs the recorded graph.
+    """
+    stepped = complex_step(run, leaf, direction) if is_holomorphic(run) else None
+    if stepped is not None and not np.any(np.isnan(stepped.bounds)):
+        return stepped
+    measured = differences(run, leaf, direction, probe)
+    if stepped is None:
+        return measured
+    unsure = np.isnan(stepped.bounds)
+    return Numeric(
+        np.where(unsure, measured.values, stepped.values), np.where(unsure, measured.bounds, stepped.bounds), False
+    )
+
+
+def complex_step(run: Evaluation, leaf: Node, direction: Array) -> Numeric:
+    """Return Im f(x + ih)/h, and how far rounding may move it.
+
+    An entry counts where the real part is the value and twice the step gives the same derivative: at a branch point,
+    such as sqrt at 0, neither holds. Source: Squire and Trapp, SIAM Review 40 (1998).
+    """
+
+    def slope(step: float) -> Callable[[Any], Array]:
+        return lambda output: np.imag(np.ravel(output)) / step
+
+    def moved(step: float) -> dict[int, Any]:
+        return {leaf.index: leaf.value + 1j * step * direction.reshape(leaf.shape)}
+
+    output = np.ravel(replay(run, moved(STEP)))
+    values, twice = slope(STEP)(output), slope(2 * STEP)(replay(run, moved(2 * STEP)))
+    size = run.value.size
+    if np.size(values) != size:
+        return Numeric(np.zeros(size), np.full(size, np.nan), True)
+    bounds = SURE * spread(run, slope(STEP), moved(STEP))
+    recorded = np.ravel(run.value)
+    with np.errstate(all="ignore"):
+        same = np.abs(np.real(output) - recorded) <= 1e-9 * (1 + np.abs(recorded))
+        linear = np.abs(values - twice) <= 1e-9 * np.abs(values) + bounds
+    return Numeric(values, np.where(same & linear & np.isfinite(values), bounds, np.nan), True)
+
+
+def differences(run: Evaluation, leaf: Node, direction: Array, probe: Probe) -> Numeric:
+    """Return central differences, extrapolated to step 0, with the error of each (Ridders 1982).
+
+    Of all extrapolations the one with the smallest sum of truncation error, estimated by its neighbours, and rounding
+    error, which grows as the step shrinks, is taken, for each entry on its own. Where the slopes on both sides do not
+    meet as the step shrinks, the point is a kink or an edge of the domain, and the bound is nan.
+    """
+    x = np.ravel(leaf.value)
+    y, size = np.ravel(run.value), run.value.size
+    noise = SURE * np.ravel(spread(run, np.asarray, {leaf.index: leaf.value})) + ULP * np.abs(y)
+    best, error = np.zeros(size), np.full(size, np.inf)
+    last: list[tuple[Array, Array]] = []
+    jumps: list[Array] = []
+    for step in steps(x, direction):
+        above, below = (probe(x + sign * step * direction) for sign in (1.0, -1.0))
+        with np.errstate(all="ignore"):
+            row = [((above - below) / (2 * step), noise / step)]
+            jumps.append(np.abs(above - 2 * y + below) / step - 4 * noise / step)
+            for order, (coarse, coarse_noise) in enumerate(last, 1):
+                power = RATIO ** (2 * order)
+                fine, fine_noise = row[-1]
+                row.append(((power * fine - coarse) / (power - 1), (power * fine_noise + coarse_noise) / (power - 1)))
+                distance = np.maximum(np.abs(row[-1][0] - fine), np.abs(row[-1][0] - coarse))
+                total = CAUTION * distance + row[-1][1]
+                better = total < error
+                best, error = np.where(better, row[-1][0], best), np.where(better, total, error)
+        last = row[:5]
+    return Numeric(best, np.where(smooth(jumps, best) & np.isfinite(error), error, np.nan), False)
+
+
+def steps(x: Array, direction: Array) -> list[float]:
+    """Return the steps: powers of two, from the size of the input down to 2⁻³⁰ of its smallest entry."""
+    moved = np.abs(x[direction != 0])
+    largest, smallest = max(1.0, np.max(moved, initial=0.0)), min(1.0, np.min(moved[moved > 0], initial=1.0))
+    top, bottom = int(np.log2(largest)) - 2, max(int(np.log2(smallest)) - 30, -960)
+    return [2.0**exponent for exponent in range(min(top, 960), bottom, -2)]
+
+
+def smooth(jumps: list[Array], slopes: Array) -> Array:
+    """Return where the slopes on both sides meet: the last jumps between them, beyond rounding, die out."""
+    with np.errstate(all="ignore"):
+        recent = [np.where(np.isnan(jump), np.inf, jump) for jump in jumps[-4:]]
+        meet: Array = np.minimum.reduce(recent) <= 1e-3 * np.abs(slopes) + 0.1 * np.maximum(recent[0], 0.0)
+    return meet

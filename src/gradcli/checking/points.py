@@ -1,0 +1,61 @@
+"""Random points at which a program has a value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import GradcliError
+from gradcli.evaluation import Function
+from gradcli.ops.declare import Array
+
+REGIONS: tuple[Callable[[np.random.Generator, Array], Array], ...] = (
+    lambda rng, x: rng.uniform(-2.0, 2.0, x.shape),
+    lambda rng, x: rng.uniform(0.1, 2.0, x.shape),
+    lambda rng, x: x * rng.uniform(0.5, 1.5, x.shape),
+    lambda rng, x: rng.uniform(0.1, 0.9, x.shape),
+    lambda rng, x: rng.uniform(1.1, 5.0, x.shape),
+    lambda rng, x: x + rng.normal(0.0, 0.1, x.shape),
+)
+"""Where points are looked for: of both signs, positive, near the given point, in (0, 1), above 1."""
+TRIES = 8
+"""Rounds through all regions before the search for one point is given up."""
+
+
+def random_points(
+    function: Function, given: dict[str, Any], names: Iterable[str], count: int, seed: int
+) -> list[dict[str, Any]]:
+    """Return ``count`` points: the variables of ``names`` at random, the others as given.
+
+    A point is taken where the output is finite; its numbers have four decimals, so that they can be typed. Raises
+    ``value`` where none is found.
+    """
+    rng = np.random.default_rng(seed)
+    varied = [name for name in names if name in given]
+    return [one_point(function, given, varied, rng, start) for start in range(count)]
+
+
+def one_point(
+    function: Function, given: dict[str, Any], varied: list[str], rng: np.random.Generator, start: int
+) -> dict[str, Any]:
+    """Return one point, looked for in all regions in turn."""
+    for attempt in range(TRIES * len(REGIONS)):
+        region = REGIONS[(start + attempt) % len(REGIONS)]
+        point = {**given, **{name: np.round(region(rng, np.asarray(given[name])), 4) for name in varied}}
+        if has_value(function, point):
+            return point
+    raise GradcliError(
+        "value",
+        "no random point was found at which the program has a finite value",
+        hint="give a point in its domain: samples near it are tried too",
+    )
+
+
+def has_value(function: Function, point: dict[str, Any]) -> bool:
+    """Return whether the program has a finite value at a point."""
+    try:
+        return bool(np.all(np.isfinite(function.evaluate(point, record=False).value)))
+    except GradcliError:
+        return False

@@ -1,0 +1,160 @@
+"""The three Jacobians of one run: by symbols, by reverse mode, and by numbers alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradcli.agreement import ROUNDING
+from gradcli.checking.numeric import RESOLVED, Numeric, Probe, along
+from gradcli.checking.replay import replay
+from gradcli.errors import GradcliError, over_budget
+from gradcli.evaluation import Evaluation, Function
+from gradcli.graph import Node
+from gradcli.ops.declare import Array
+from gradcli.reverse import backward
+from gradcli.symbolic.sparse import Sparse
+
+SYMBOLS, REVERSE, COMPLEX, DIFFERENCES, EXPECTED = (
+    "symbols",
+    "reverse mode",
+    "complex step",
+    "central differences",
+    "--expect",
+)
+MOST_ROWS = 2_000
+MOST_COLUMNS = 200
+MOST_WORK = 50_000_000
+"""Rows and columns that are gone through one by one; beyond these, random sums of them are compared."""
+COMBINATIONS = 8
+"""Random sums of rows, or of columns, where there are too many to take one at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Two routes side by side, as matrices of numbers: ``left``, ``right``, the ``bound`` of their distance.
+
+    A nan in ``bound`` says that the routes cannot be compared in that entry. ``row`` and ``column`` name the lines.
+    """
+
+    variable: str
+    routes: tuple[str, str]
+    left: Array
+    right: Array
+    bound: Array
+    row: Callable[[int], str]
+    column: Callable[[int], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """How to name rows and columns: the entries of y and of a variable."""
+
+    row: Callable[[int], str]
+    column: Callable[[int], str]
+
+
+def signs(count: int, size: int) -> Array:
+    """Return vectors of random signs."""
+    return np.random.default_rng(0).choice((-1.0, 1.0), (count, size))
+
+
+def by_rows(run: Evaluation, leaf: Node, jacobian: Sparse, name: str, labels: Labels) -> Table:
+    """Return J by symbols beside J by reverse mode, a sweep for each row."""
+    rows, columns = jacobian.shape
+    work = rows * sum(np.size(node.value) for node in run.graph.nodes)
+    whole = rows <= MOST_ROWS and work <= MOST_WORK and rows * columns <= MOST_WORK // 10
+    seeds = np.eye(rows) if whole else signs(COMBINATIONS, rows)
+    swept = [np.ravel(backward(run.graph, run.output, v.reshape(run.value.shape), [leaf])[0]) for v in seeds]
+    left = jacobian.dense() if whole else np.array([summed(jacobian, v, jacobian.values) for v in seeds])
+    right = np.array(swept).reshape(left.shape)
+    sizes = np.array([summed(jacobian, np.abs(v), jacobian.sizes) for v in seeds]).reshape(left.shape)
+    # The zeros of a one-hot v meet an infinite derivative of another row: such a column is finite on neither route.
+    singular = ~np.all(np.isfinite(left), axis=0) & ~np.isfinite(right)
+    return Table(
+        name,
+        (SYMBOLS, REVERSE),
+        left,
+        right,
+        np.where(singular, np.nan, tolerance(sizes)),
+        labels.row if whole else lambda k: f"(sum of rows {k + 1})",
+        labels.column,
+    )
+
+
+def largest(*matrices: Array) -> float:
+    """Return the size of the largest finite entry, and not 0."""
+    with np.errstate(all="ignore"):
+        return max(
+            float(np.max(np.abs(matrix), where=np.isfinite(matrix), initial=np.finfo(np.float64).tiny))
+            for matrix in matrices
+        )
+
+
+def tolerance(sizes: Array) -> Array:
+    """Return how far two exact routes may differ, from the sizes of the terms that they add up."""
+    return np.where(np.isfinite(sizes), ROUNDING * sizes, np.inf) + np.finfo(np.float64).tiny
+
+
+def summed(jacobian: Sparse, v: Array, values: Any) -> Array:
+    """Return vᵀ times the entries."""
+    chosen = v[jacobian.rows]
+    with np.errstate(all="ignore"):
+        terms = np.where((chosen == 0) | (values == 0), 0.0, chosen * values)
+    return np.bincount(jacobian.columns, weights=terms, minlength=jacobian.shape[1])
+
+
+def by_columns(
+    run: Evaluation, leaf: Node, jacobian: Sparse, name: str, labels: Labels, probe: Probe, deadline: float
+) -> Table:
+    """Return J by symbols beside J by numbers alone, a direction for each column."""
+    rows, columns = jacobian.shape
+    whole = columns <= MOST_COLUMNS and rows * columns <= MOST_WORK // 10
+    directions = np.eye(columns) if whole else signs(COMBINATIONS, columns)
+    turned = Sparse(jacobian.columns, jacobian.rows, jacobian.values, jacobian.sizes, (columns, rows))
+    found: list[Numeric] = []
+    for direction in directions:
+        if time.monotonic() > deadline:
+            raise over_budget("seconds", run.graph.budget.seconds, "the check by differences takes too long")
+        found.append(along(run, leaf, direction, probe))
+    left = np.array([summed(turned, u, turned.values) for u in directions]).reshape(len(directions), rows).T
+    size = np.array([summed(turned, np.abs(u), turned.sizes) for u in directions]).reshape(len(directions), rows).T
+    right = np.array([numeric.values for numeric in found]).reshape(len(directions), rows).T
+    bounds = np.array([numeric.bounds for numeric in found]).reshape(len(directions), rows).T
+    rounding = np.where(np.isfinite(size), ROUNDING * size, 0.0)
+    unclear = ~(bounds <= RESOLVED * largest(left, np.where(np.isnan(bounds), 0.0, right)) + rounding)
+    return Table(
+        name,
+        (SYMBOLS, COMPLEX if all(numeric.complex_step for numeric in found) else DIFFERENCES),
+        left,
+        right,
+        np.where(unclear, np.nan, bounds + tolerance(size)),
+        labels.row,
+        labels.column if whole else lambda k: f"(sum of columns {k + 1})",
+    )
+
+
+def prober(function: Function, run: Evaluation, values: dict[str, Any], name: str) -> Probe:
+    """Return the program as a function of one flat input; nan where it has no value.
+
+    The whole program is evaluated again, so that what the graph missed would show. A value that was detached on purpose
+    must not move: then the graph is run again.
+    """
+    leaf = run.leaves[name]
+    nothing = np.full(run.value.size, np.nan)
+
+    def again(x: Array) -> Array:
+        try:
+            y = function.evaluate({**values, name: x.reshape(leaf.shape)}, record=False).value
+        except GradcliError:
+            return nothing
+        return np.ravel(y) if y.size == nothing.size else nothing
+
+    def rerun(x: Array) -> Array:
+        return np.ravel(replay(run, {leaf.index: x.reshape(leaf.shape)[()]}))
+
+    return rerun if ".detach" in function.place.text else again

@@ -1,0 +1,84 @@
+"""The ``check`` command's work: what is expected, read from texts and files, and the verdict, written."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from gradcli.checking.confirm import Check, Expected, check
+from gradcli.cli.files import read_array
+from gradcli.cli.inputs import read_text
+from gradcli.cli.output import complain, dump, write
+from gradcli.cli.request import Printing, Request, with_v_place
+from gradcli.errors import GradcliError
+from gradcli.evaluation import Function
+
+if TYPE_CHECKING:
+    from gradcli.cli.environment import Environment
+
+MOST_SAMPLES = 1_000_000
+TABLES = (".npy", ".npz", ".json", ".csv")
+"""Suffixes of files that hold numbers; any other file holds a formula, or numbers if it has nothing else."""
+BY_NAME = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)")
+NUMBERS_ALONE = re.compile(r"[-+\d.eE,;\s\[\]]*\Z")
+
+
+def answer(env: Environment, asked: Request, expect: list[str], samples: int, seed: int, how: Printing) -> Check:
+    """Check the request, print one line or a document, and return what was found."""
+    if not 0 <= samples <= MOST_SAMPLES:
+        raise GradcliError("option", f"--samples {samples} is not from 0 to {MOST_SAMPLES:,}")
+    if not 0 <= seed < 2**63:
+        raise GradcliError("option", f"--seed {seed} is not from 0 to 2**63 - 1")
+    if len(asked.calls) > 1:
+        raise GradcliError("option", "check takes one --v", hint="explain shows several calls of backward")
+    try:
+        found = check(
+            asked.program,
+            v=asked.calls[0],
+            expect=expectations(env, asked, expect),
+            wrt=asked.wrt,
+            samples=samples,
+            seed=seed,
+            strict=asked.strict,
+            budget=asked.budget,
+            inputs=asked.values,
+        )
+    except GradcliError as error:
+        raise with_v_place(error, asked.v_texts) from None
+    if not how.quiet or how.output:
+        write(env, dump(found.to_dict()) if how.format == "json" else str(found), how.output)
+    if not how.quiet:
+        for note in found.notes:
+            complain(env, f"note: {note.message}")
+    return found
+
+
+def expectations(env: Environment, asked: Request, texts: list[str]) -> list[Expected]:
+    """Return what ``--expect`` says, by variable; raises ``option`` where the variable is not clear."""
+    if not texts:
+        return []
+    function = Function(asked.program, asked.wrt, asked.budget, asked.values)
+    names = function.wrt if function.wrt is not None else function.inputs
+    return [expectation(env, asked, text, names) for text in texts]
+
+
+def expectation(env: Environment, asked: Request, text: str, names: tuple[str, ...]) -> Expected:
+    """Return one expected derivative from ``FORMULA``, ``@file``, ``NAME=FORMULA`` or ``NAME=@file``."""
+    match = BY_NAME.match(text)
+    if match is not None and match[1] in names:
+        name, body = match[1], text[match.end() :].strip()
+    elif len(names) == 1:
+        name, body = names[0], text.strip()
+    else:
+        raise GradcliError(
+            "option",
+            f"--expect must say by which variable: {', '.join(names) or 'the program has none'}",
+            hint=f"--expect '{names[0]}=FORMULA', or --wrt {names[0]}" if names else None,
+        )
+    if not body.startswith("@"):
+        return Expected(name, body, None)
+    if not body.lower().endswith(TABLES):
+        formula = read_text(env, body[1:], "--expect")
+        if not NUMBERS_ALONE.match(formula):
+            return Expected(name, formula, None)
+    return Expected(name, None, read_array(env, body, "--expect", asked.budget))
