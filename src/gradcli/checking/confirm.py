@@ -11,7 +11,18 @@ import numpy as np
 
 from gradcli.checking.expected import Expected, held_against, likely
 from gradcli.checking.points import random_points
-from gradcli.checking.routes import EXPECTED, REVERSE, SYMBOLS, Labels, Table, by_columns, by_rows, prober
+from gradcli.checking.routes import (
+    COMPLEX,
+    EXPECTED,
+    REVERSE,
+    SYMBOLS,
+    Labels,
+    Table,
+    by_columns,
+    by_program,
+    by_rows,
+    prober,
+)
 from gradcli.checking.verdict import Comparison, compared, merged
 from gradcli.errors import Budget, GradcliError
 from gradcli.evaluation import Evaluation, Function, checked_inputs
@@ -159,9 +170,12 @@ def confirmed(
         jacobian = composition.of[leaf.index]
         labels = labelled(run, name, output)
         rows = by_rows(run, leaf, jacobian, name, labels)
-        columns = by_columns(run, leaf, jacobian, name, labels, prober(function, run, point, name), deadline)
+        probe = prober(function, run, point, name)
+        columns = by_columns(run, leaf, jacobian, name, labels, probe, deadline)
         yield rows
         yield columns
+        if columns.routes[1] == COMPLEX:
+            yield by_program(run, leaf, jacobian, name, labels, probe)
         if rows.right.shape == columns.right.shape == jacobian.shape:
             yield Table(
                 name, (REVERSE, columns.routes[1]), rows.right, columns.right, columns.bound + rows.bound, labels.row,

@@ -101,9 +101,9 @@ def misfit(
         wanted, hint = input_shape, f"with --v it is the gradient, in the shape of {expected.variable}"
     else:
         wanted = output_shape + input_shape
-        hint = "it is J, in the shape of y and then of x" + (
-            "; with --v it is the gradient" if found == input_shape else ""
-        )
+        hint = "it is J, in the shape of y and then of x"
+        hint += f", or its diagonal, in the shape {input_shape}" if output_shape == input_shape else ""
+        hint += "; with --v it is the gradient" if found == input_shape else ""
     return GradcliError("shape", f"--expect has shape {found}, and not {wanted}", hint=hint)
 
 

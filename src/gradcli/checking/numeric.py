@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,8 @@ CAUTION = 10.0
 """Times the distance of the last two extrapolations, which estimates the error of the better one."""
 RATIO = 4.0
 """Each step of the differences is a quarter of the one before."""
+DROWNED = 0.1
+"""Rounding error of a value, over its size and its variation, above which it has no digits to take differences of."""
 RESOLVED = 1e-3
 """Relative error of a difference above which it says nothing."""
 
@@ -43,7 +46,7 @@ def along(run: Evaluation, leaf: Node, direction: Array, probe: Probe) -> Numeri
 
     ``probe`` evaluates the program; the complex step runs the recorded graph.
     """
-    stepped = complex_step(run, leaf, direction) if is_holomorphic(run) else None
+    stepped = complex_numeric(run, leaf, direction) if is_holomorphic(run) else None
     if stepped is not None and not np.any(np.isnan(stepped.bounds)):
         return stepped
     measured = differences(run, leaf, direction, probe)
@@ -53,6 +56,16 @@ def along(run: Evaluation, leaf: Node, direction: Array, probe: Probe) -> Numeri
     return Numeric(
         np.where(unsure, measured.values, stepped.values), np.where(unsure, measured.bounds, stepped.bounds), False
     )
+
+
+def complex_numeric(run: Evaluation, leaf: Node, direction: Array) -> Numeric | None:
+    """Return the complex step, None where a rule takes the real part of a number, which numpy warns of."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", np.exceptions.ComplexWarning)
+        try:
+            return complex_step(run, leaf, direction)
+        except (TypeError, np.exceptions.ComplexWarning):
+            return None
 
 
 def complex_step(run: Evaluation, leaf: Node, direction: Array) -> Numeric:
@@ -84,31 +97,63 @@ def complex_step(run: Evaluation, leaf: Node, direction: Array) -> Numeric:
 def differences(run: Evaluation, leaf: Node, direction: Array, probe: Probe) -> Numeric:
     """Return central differences, extrapolated to step 0, with the error of each (Ridders 1982).
 
-    Of all extrapolations the one with the smallest sum of truncation error, estimated by its neighbours, and rounding
-    error, which grows as the step shrinks, is taken, for each entry on its own. Where the slopes on both sides do not
-    meet as the step shrinks, the point is a kink or an edge of the domain, and the bound is nan.
+    Where the slopes on both sides do not meet as the step shrinks, the point is a kink or an edge of the domain, and
+    the bound is nan.
     """
-    x = np.ravel(leaf.value)
-    y, size = np.ravel(run.value), run.value.size
+    x, y = np.ravel(leaf.value), np.ravel(run.value)
     noise = SURE * np.ravel(spread(run, np.asarray, {leaf.index: leaf.value})) + ULP * np.abs(y)
-    best, error = np.zeros(size), np.full(size, np.inf)
+    variation = np.abs(y)
+    found: list[tuple[Array, Array]] = []
     last: list[tuple[Array, Array]] = []
     jumps: list[Array] = []
     for step in steps(x, direction):
         above, below = (probe(x + sign * step * direction) for sign in (1.0, -1.0))
         with np.errstate(all="ignore"):
-            row = [((above - below) / (2 * step), noise / step)]
             jumps.append(np.abs(above - 2 * y + below) / step - 4 * noise / step)
-            for order, (coarse, coarse_noise) in enumerate(last, 1):
-                power = RATIO ** (2 * order)
-                fine, fine_noise = row[-1]
-                row.append(((power * fine - coarse) / (power - 1), (power * fine_noise + coarse_noise) / (power - 1)))
-                distance = np.maximum(np.abs(row[-1][0] - fine), np.abs(row[-1][0] - coarse))
-                total = CAUTION * distance + row[-1][1]
-                better = total < error
-                best, error = np.where(better, row[-1][0], best), np.where(better, total, error)
-        last = row[:5]
-    return Numeric(best, np.where(smooth(jumps, best) & np.isfinite(error), error, np.nan), False)
+            variation = np.fmax(variation, np.abs(above - below))
+            last, best = extrapolated((above - below) / (2 * step), noise / step, last)
+        found.append(best)
+    values, bounds = narrowest(found[::-1])
+    judged = smooth(jumps, values) & np.isfinite(bounds) & (noise <= DROWNED * variation)
+    return Numeric(values, np.where(judged, bounds, np.nan), False)
+
+
+def extrapolated(
+    slope: Array, noise: Array, last: list[tuple[Array, Array]]
+) -> tuple[list[tuple[Array, Array]], tuple[Array, Array]]:
+    """Return the next row of Richardson's table, and the entry of it with the smallest error, with that error.
+
+    An error is what the neighbours in the table say of the truncation, and the rounding error of the differences.
+    """
+    row = [(slope, noise)]
+    best, error = slope, np.full(np.shape(slope), np.inf)
+    for order, (coarse, coarse_noise) in enumerate(last, 1):
+        power = RATIO ** (2 * order)
+        fine, fine_noise = row[-1]
+        value, spoiled = (power * fine - coarse) / (power - 1), (power * fine_noise + coarse_noise) / (power - 1)
+        row.append((value, spoiled))
+        total = CAUTION * np.maximum(np.abs(value - fine), np.abs(value - coarse)) + spoiled
+        best, error = np.where(total < error, value, best), np.where(total < error, total, error)
+    return row[:5], (best, error)
+
+
+def narrowest(found: list[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """Return, from the finest step to the coarsest, the estimate with the smallest error that fits all finer ones.
+
+    A step that is longer than a wave of the function may look exact and is not: it does not fit.
+    """
+    values, bounds = found[0]
+    low, high = np.full(np.shape(values), -np.inf), np.full(np.shape(values), np.inf)
+    fits = np.ones(np.shape(values), dtype=bool)
+    for value, bound in found:
+        with np.errstate(all="ignore"):
+            known = np.isfinite(value) & np.isfinite(bound)
+            fits &= ~known | ((value - bound <= high) & (value + bound >= low))
+            low = np.where(known & fits, np.maximum(low, value - bound), low)
+            high = np.where(known & fits, np.minimum(high, value + bound), high)
+            better = known & fits & ~(bound >= bounds)
+        values, bounds = np.where(better, value, values), np.where(better, bound, bounds)
+    return values, bounds
 
 
 def steps(x: Array, direction: Array) -> list[float]:

@@ -19,7 +19,8 @@ REGIONS: tuple[Callable[[np.random.Generator, Array], Array], ...] = (
     lambda rng, x: rng.uniform(1.1, 5.0, x.shape),
     lambda rng, x: x + rng.normal(0.0, 0.1, x.shape),
 )
-"""Where points are looked for: of both signs, positive, near the given point, in (0, 1), above 1."""
+"""Where points are looked for: of both signs, positive, near the given point, in (0, 1), above 1. Every other point
+begins with the first, the rest with each in turn."""
 TRIES = 8
 """Rounds through all regions before the search for one point is given up."""
 
@@ -34,7 +35,8 @@ def random_points(
     """
     rng = np.random.default_rng(seed)
     varied = [name for name in names if name in given]
-    return [one_point(function, given, varied, rng, start) for start in range(count)]
+    starts = [0 if number % 2 == 0 else number // 2 for number in range(count)]
+    return [one_point(function, given, varied, rng, start) for start in starts]
 
 
 def one_point(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.agreement import ROUNDING
-from gradcli.checking.numeric import RESOLVED, Numeric, Probe, along
+from gradcli.checking.numeric import RESOLVED, Numeric, Probe, along, differences
 from gradcli.checking.replay import replay
 from gradcli.errors import GradcliError, over_budget
 from gradcli.evaluation import Evaluation, Function
@@ -86,13 +86,21 @@ def by_rows(run: Evaluation, leaf: Node, jacobian: Sparse, name: str, labels: La
     )
 
 
-def largest(*matrices: Array) -> float:
-    """Return the size of the largest finite entry, and not 0."""
-    with np.errstate(all="ignore"):
-        return max(
-            float(np.max(np.abs(matrix), where=np.isfinite(matrix), initial=np.finfo(np.float64).tiny))
-            for matrix in matrices
-        )
+def transposed(matrix: Sparse) -> Sparse:
+    """Return the entries with rows and columns exchanged, in the order in which they are."""
+    return Sparse(matrix.columns, matrix.rows, matrix.values, matrix.sizes, matrix.shape[::-1])
+
+
+def resolved(values: Array, bounds: Array, sizes: Array, output: Array) -> Array:
+    """Return where numbers alone are exact enough to judge by, measured by the largest derivative of the same output.
+
+    ``values``, ``bounds`` and ``sizes`` have a row for each entry of the output, which is the measure where all are 0.
+    """
+    known = ~np.isnan(bounds) & np.isfinite(values)
+    scale = np.max(np.abs(values), axis=1, keepdims=True, where=known, initial=0.0)
+    scale = np.where(scale > 0, scale, np.abs(np.ravel(output))[:, None])
+    found: Array = bounds <= RESOLVED * scale + np.where(np.isfinite(sizes), ROUNDING * sizes, 0.0)
+    return found
 
 
 def tolerance(sizes: Array) -> Array:
@@ -115,7 +123,7 @@ def by_columns(
     rows, columns = jacobian.shape
     whole = columns <= MOST_COLUMNS and rows * columns <= MOST_WORK // 10
     directions = np.eye(columns) if whole else signs(COMBINATIONS, columns)
-    turned = Sparse(jacobian.columns, jacobian.rows, jacobian.values, jacobian.sizes, (columns, rows))
+    turned = transposed(jacobian)
     found: list[Numeric] = []
     for direction in directions:
         if time.monotonic() > deadline:
@@ -125,8 +133,7 @@ def by_columns(
     size = np.array([summed(turned, np.abs(u), turned.sizes) for u in directions]).reshape(len(directions), rows).T
     right = np.array([numeric.values for numeric in found]).reshape(len(directions), rows).T
     bounds = np.array([numeric.bounds for numeric in found]).reshape(len(directions), rows).T
-    rounding = np.where(np.isfinite(size), ROUNDING * size, 0.0)
-    unclear = ~(bounds <= RESOLVED * largest(left, np.where(np.isnan(bounds), 0.0, right)) + rounding)
+    unclear = ~resolved(right, bounds, size, run.value)
     return Table(
         name,
         (SYMBOLS, COMPLEX if all(numeric.complex_step for numeric in found) else DIFFERENCES),
@@ -135,6 +142,29 @@ def by_columns(
         np.where(unclear, np.nan, bounds + tolerance(size)),
         labels.row,
         labels.column if whole else lambda k: f"(sum of columns {k + 1})",
+    )
+
+
+def by_program(run: Evaluation, leaf: Node, jacobian: Sparse, name: str, labels: Labels, probe: Probe) -> Table:
+    """Return J by symbols beside differences of the program as it is written, along one random direction.
+
+    The complex step runs the recorded graph, and so would not see a value that the graph lost. Rows in which the
+    differences say nothing are left out.
+    """
+    single = jacobian.shape[1] == 1
+    direction = np.ones(1) if single else signs(1, jacobian.shape[1])[0]
+    turned = transposed(jacobian)
+    left, size = summed(turned, direction, turned.values), summed(turned, np.abs(direction), turned.sizes)
+    found = differences(run, leaf, direction, probe)
+    clear = np.flatnonzero(resolved(found.values[:, None], found.bounds[:, None], size[:, None], run.value))
+    return Table(
+        name,
+        (SYMBOLS, DIFFERENCES),
+        left[clear, None],
+        found.values[clear, None],
+        (found.bounds + tolerance(size))[clear, None],
+        lambda k: labels.row(int(clear[k])),
+        labels.column if single else lambda k: f"(sum of columns {k + 1})",
     )
 
 

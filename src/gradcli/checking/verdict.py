@@ -26,7 +26,8 @@ class Entry:
     @property
     def place(self) -> str:
         """How to name the entry: of J, or of the gradient."""
-        return f"d{self.row}/d{self.column}" if self.row else f"{self.column} of v.J"
+        gradient = self.column.replace(self.variable, f"{self.variable}.grad", 1)
+        return f"d{self.row}/d{self.column}" if self.row else gradient
 
     @property
     def error(self) -> float:

@@ -35,7 +35,7 @@ def differs(found: Check, worst: Entry) -> str:
     """Return the line for routes that differ: the worst entry, both numbers, and what may have gone wrong."""
     first, second = worst.values
     point = "" if not found.samples else f"; at {typed(worst)}"
-    many = sum(c.wrong for c in found.comparisons)
+    many = sum(c.wrong for c in found.comparisons if c.routes == worst.routes)
     more = f" and {many - 1} more" if many > 1 else ""
     hint = f"; {found.hint}" if found.hint else ""
     size = f": error {worst.error:.3g}, tolerance {worst.tolerance:.2g}" if worst.error == worst.error else ""
