@@ -15,7 +15,7 @@ FLOORS = [
     {"language", "symbolic"},
     {"notes", "inputs"},
     {"evaluation", "agreement"},
-    {"stages"},
+    {"stages", "tape", "digits"},
     {"explanation"},
     {"checking"},
     {"render"},

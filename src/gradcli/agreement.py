@@ -13,6 +13,8 @@ from gradcli.symbolic.sparse import DENSE_ENTRIES
 
 ROUNDING = 64 * 2.0**-52
 """Times the terms that were added up: the difference between the routes that rounding alone may cause."""
+FEW = 64
+"""Terms that are added up one by one; numpy adds more of them pairwise, as the engine's rules do."""
 VISIBLE = 1e-9
 """Relative difference of the routes, within what rounding explains, from which the answer says that digits are lost."""
 
@@ -62,8 +64,18 @@ class Jacobian:
             return self._by_column(np.abs(np.ravel(seed)[self.rows]) * self.sizes)
 
     def _by_column(self, terms: Array) -> Array:
-        total = np.bincount(self.columns, weights=terms, minlength=self.matrix_shape[1])
-        return total.reshape(self.input_shape)
+        return column_sums(terms, self.columns, self.matrix_shape[1]).reshape(self.input_shape)
+
+
+def column_sums(terms: Array, columns: Array, count: int) -> Array:
+    """Return the sums of the terms of each column: pairwise where they are many, so that rounding does not add up."""
+    if np.max(np.bincount(columns), initial=0) <= FEW:
+        return np.bincount(columns, weights=terms, minlength=count)
+    order = np.argsort(columns, kind="stable")
+    found, starts = np.unique(columns[order], return_index=True)
+    total = np.zeros(count)
+    total[found] = np.add.reduceat(terms[order], starts)
+    return total
 
 
 @dataclass(frozen=True, slots=True)

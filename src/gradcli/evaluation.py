@@ -96,7 +96,7 @@ class Function:
 
         run = self.evaluate(inputs)
         names = self.differentiated(run)
-        found = compose(run.output, [run.leaves[name] for name in names], self.program.budget.jacobian)
+        found = compose(run.output, [run.leaves[name] for name in names], self.program.budget.jacobian, run.graph)
         shape = run.value.shape
         return {
             name: found.of[run.leaves[name].index].dense().reshape((*shape, *run.leaves[name].shape)) for name in names

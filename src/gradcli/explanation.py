@@ -13,9 +13,10 @@ from gradcli.errors import Budget, GradcliError
 from gradcli.evaluation import Evaluation, Function, gradients
 from gradcli.graph import Node
 from gradcli.inputs import Cotangent, read_v
-from gradcli.notes import Note, about_disagreement, about_graph, about_jacobian, about_v
+from gradcli.notes import Note, about_disagreement, about_graph, about_integers, about_jacobian, about_v
 from gradcli.ops.declare import Array
 from gradcli.stages import Stage, stages
+from gradcli.tape import about_tape
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,18 +111,25 @@ def explain(
         seeds = [read_v(item, run.value.shape, strict) for item in given]
     except GradcliError as error:
         raise error.at(error.span, function.place) from None
-    return explained(function, run, names, seeds, [np.shape(item) for item in given])
+    integers = [name for name in names if np.asarray(values[name]).dtype.kind in "iu"]
+    return explained(function, run, names, seeds, [np.shape(item) for item in given], integers)
 
 
 def explained(
-    function: Function, run: Evaluation, names: tuple[str, ...], seeds: list[Cotangent], given: list[tuple[int, ...]]
+    function: Function,
+    run: Evaluation,
+    names: tuple[str, ...],
+    seeds: list[Cotangent],
+    given: list[tuple[int, ...]],
+    integers: list[str],
 ) -> Explanation:
-    """Join the readings of one run."""
+    """Join the readings of one run; ``given`` are the shapes of v, ``integers`` the inputs without a fraction."""
+    from gradcli.digits import about_digits  # noqa: PLC0415
     from gradcli.symbolic.formulas import derive  # noqa: PLC0415
     from gradcli.symbolic.jacobian import compose  # noqa: PLC0415
 
     leaves = {name: run.leaves[name] for name in names}
-    composition = compose(run.output, list(leaves.values()), function.program.budget.jacobian)
+    composition = compose(run.output, list(leaves.values()), function.program.budget.jacobian, run.graph)
     formulas = derive(run.graph, run.output, leaves, composition)
     jacobians = {
         name: joined_jacobian(run.value.shape, leaf, composition.of[leaf.index], formulas, name)
@@ -132,6 +140,7 @@ def explained(
     notes = [
         note for seed, shape in zip(seeds, given, strict=True) for note in about_v(seed.source, shape, run.value.shape)
     ]
+    notes += about_integers(integers)
     notes += about_graph(run.output, run.leaves, names)
     if any(j.formulas is None and not j.rules and len(j.rows) for j in jacobians.values()):
         notes.append(Note("numeric-only", "The formula of J is too long to be read: J is given by its numbers alone."))
@@ -139,7 +148,10 @@ def explained(
         used = np.zeros(jacobian.matrix_shape[1], dtype=bool)
         used[jacobian.columns] = True
         notes += about_jacobian(name, used, jacobian.input_shape)
-    if agreement.agree and digits_lost(backward):
+    notes += about_tape(run.graph, run.output, seeds[0].seed, agreement.agree and agreement.finite)
+    lost = about_digits(run.output, composition, jacobians)
+    notes += lost
+    if agreement.agree and digits_lost(backward) and not lost:
         notes.append(
             Note(
                 "digits-lost",

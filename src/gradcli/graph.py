@@ -16,6 +16,9 @@ import numpy as np
 from gradcli.errors import Budget, GradcliError, over_budget
 from gradcli.ops.declare import Op
 
+LARGE = 10_000
+"""Elements from which an operation takes long enough to look at the clock after each."""
+
 
 class Node:
     """One value of a program: the op that made it, its arguments (nodes or numbers), and the numbers themselves.
@@ -99,6 +102,8 @@ class Graph:
         except (ValueError, IndexError, TypeError) as error:
             raise misfit(op, values, error) from None
         self.elements += value.size
+        if value.size > LARGE or not len(self.nodes) % 256:
+            self.watch()
         active = not op.flat and any(
             type(a) is Node and a.active and op.vjp(k) is not None for k, a in enumerate(arguments)
         )
@@ -132,7 +137,12 @@ class Graph:
         self.turns += 1
         if self.turns > self.budget.turns:
             raise over_budget("turns", self.budget.turns, "the loop does not end")
-        if not self.turns % 64 and time.monotonic() > self.deadline:
+        if not self.turns % 64:
+            self.watch()
+
+    def watch(self) -> None:
+        """Look at the clock; raises ``seconds`` when the time for this run and its derivatives is over."""
+        if time.monotonic() > self.deadline:
             raise over_budget("seconds", self.budget.seconds, "the program takes too long")
 
     def bind(self, name: str, value: Any) -> None:

@@ -37,6 +37,14 @@ def about_v(source: str, given: tuple[int, ...], shape: tuple[int, ...]) -> list
     return []
 
 
+def about_integers(names: list[str]) -> list[Note]:
+    """Say which inputs were given in integers."""
+    if not names:
+        return []
+    given = f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} given in integers"
+    return [Note("integers-as-floats", f"{given}, read as floats; torch.tensor([1, 2]) has no gradient.")]
+
+
 def about_graph(output: Any, leaves: Mapping[str, Node], differentiated: tuple[str, ...]) -> list[Note]:
     """Say where the graph has a kink or a flat op, and which inputs the output does not depend on."""
     if not isinstance(output, Node) or not output.active:
@@ -68,7 +76,9 @@ def about_kink(node: Node, op: Op) -> list[Note]:
     if op.kink is None or not node.active:
         return []
     values = [value_of(a) for a in node.arguments]
-    where = np.broadcast_to(op.kink.at(*values, **node.static), np.shape(node.value))
+    where = np.asarray(op.kink.at(*values, **node.static))
+    shape = np.shape(node.value)
+    where = where.reshape(shape) if where.size == np.size(node.value) else np.broadcast_to(where, shape)
     if not np.any(where):
         return []
     place = place_text(int(np.flatnonzero(np.ravel(where))[0]), np.shape(node.value))

@@ -164,7 +164,7 @@ def confirmed(
     budget = function.program.budget
     output = output_name(run)
     deadline = time.monotonic() + budget.seconds
-    composition = compose(run.output, [run.leaves[name] for name in names], budget.jacobian)
+    composition = compose(run.output, [run.leaves[name] for name in names], budget.jacobian, run.graph)
     for name in names:
         leaf = run.leaves[name]
         jacobian = composition.of[leaf.index]

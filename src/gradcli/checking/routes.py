@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.agreement import ROUNDING
+from gradcli.agreement import ROUNDING, column_sums
 from gradcli.checking.numeric import RESOLVED, Numeric, Probe, along, differences
 from gradcli.checking.replay import replay
 from gradcli.errors import GradcliError, over_budget
@@ -30,6 +30,8 @@ MOST_ROWS = 2_000
 MOST_COLUMNS = 200
 MOST_WORK = 50_000_000
 """Rows and columns that are gone through one by one; beyond these, random sums of them are compared."""
+NODE_WORK = 100
+"""Elements that can be gone through while one rule is called."""
 COMBINATIONS = 8
 """Random sums of rows, or of columns, where there are too many to take one at a time."""
 
@@ -66,7 +68,7 @@ def signs(count: int, size: int) -> Array:
 def by_rows(run: Evaluation, leaf: Node, jacobian: Sparse, name: str, labels: Labels) -> Table:
     """Return J by symbols beside J by reverse mode, a sweep for each row."""
     rows, columns = jacobian.shape
-    work = rows * sum(np.size(node.value) for node in run.graph.nodes)
+    work = rows * sum(NODE_WORK + np.size(node.value) for node in run.graph.nodes)
     whole = rows <= MOST_ROWS and work <= MOST_WORK and rows * columns <= MOST_WORK // 10
     seeds = np.eye(rows) if whole else signs(COMBINATIONS, rows)
     swept = [np.ravel(backward(run.graph, run.output, v.reshape(run.value.shape), [leaf])[0]) for v in seeds]
@@ -113,7 +115,7 @@ def summed(jacobian: Sparse, v: Array, values: Any) -> Array:
     chosen = v[jacobian.rows]
     with np.errstate(all="ignore"):
         terms = np.where((chosen == 0) | (values == 0), 0.0, chosen * values)
-    return np.bincount(jacobian.columns, weights=terms, minlength=jacobian.shape[1])
+    return column_sums(terms, jacobian.columns, jacobian.shape[1])
 
 
 def by_columns(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 FORMATS = ("table", "json", "plain")
 SUFFIXES = {".json": "json", ".txt": "table"}
 COLORS = ("auto", "always", "never")
+INTEGERS = re.compile(r"(?=.*\d)[-+\d,;\[\]\s]+\Z", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +107,22 @@ def request(
 
     bounds = budget_from(budget)
     text = program_text(env, program, file)
-    values = {name: read_array(env, item, name, bounds) for name, item in assignments(set_values or []).items()}
+    values = {
+        name: as_typed(item, read_array(env, item, name, bounds))
+        for name, item in assignments(set_values or []).items()
+    }
     calls = [read_array(env, item, "--v", bounds) for item in v] if v else [None]
     names = None if wrt is None else wrt_names(wrt)
     return Request(text, values, calls, names, strict, bounds, v or [])
+
+
+def as_typed(text: str, value: Any) -> Any:
+    """Return a value as integers where it was typed in integers, so that the answer can say so."""
+    import numpy as np  # noqa: PLC0415
+
+    if not INTEGERS.match(text) or np.any(np.abs(value) >= 2**53) or np.any(np.signbit(value) & (value == 0)):
+        return value
+    return np.asarray(value).astype(np.int64)
 
 
 def program_text(env: Environment, program: str | None, file: str | None) -> str:

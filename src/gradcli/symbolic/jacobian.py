@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.graph import Node, reaches
+from gradcli.errors import over_budget
+from gradcli.graph import Graph, Node, reaches
 from gradcli.symbolic.local import Local, local_jacobian
 from gradcli.symbolic.sparse import Sparse, gathered, identity, product
 
@@ -34,13 +35,26 @@ def as_sparse(parts: list[Local], rows: int, columns: int) -> Sparse:
     return gathered(found, (rows, columns))
 
 
-def compose(output: Any, wrt: Sequence[Node], bound: int) -> Composition:
+ARRAYS = 3
+"""Elements of an array that are as large in memory as one entry of a Jacobian: its row, its column, its number."""
+
+
+def charge(graph: Graph, entries: int) -> None:
+    """Refuse so many entries where they pass the graph's budget, or its time is over."""
+    graph.watch()
+    if ARRAYS * entries > graph.budget.total:
+        raise over_budget("total", graph.budget.total, f"{entries:,} entries of local Jacobians")
+
+
+def compose(output: Any, wrt: Sequence[Node], bound: int, graph: Graph | None = None) -> Composition:
     """Return the Jacobian of ``output`` by every active node between it and ``wrt``.
 
     Row i of a Jacobian belongs to entry i of the output in flat order, column j to entry j of the node. Entries that
     are kept are those that can be non-zero; one that is zero at this point is kept with the value 0.
-    Raises ``budget`` where a product of two Jacobians has more than ``bound`` terms.
+    Raises ``budget`` where a product of two Jacobians has more than ``bound`` terms, and, with a ``graph``, where all
+    entries together take more memory than its values may, or its time is over.
     """
+    first = min((leaf.index for leaf in wrt), default=0)
     size = int(np.size(output.value)) if isinstance(output, Node) else int(np.size(output))
     found: dict[int, Sparse] = {}
     kept: dict[tuple[int, int], list[Local]] = {}
@@ -50,7 +64,7 @@ def compose(output: Any, wrt: Sequence[Node], bound: int) -> Composition:
         with np.errstate(all="ignore"):
             for node in reversed(reaches(output)):
                 outer = found.get(node.index)
-                if outer is None or node.op is None:
+                if outer is None or node.op is None or node.index < first:
                     continue
                 for k, argument in enumerate(node.arguments):
                     if type(argument) is not Node or not argument.active or node.op.vjp(k) is None:
@@ -59,6 +73,8 @@ def compose(output: Any, wrt: Sequence[Node], bound: int) -> Composition:
                     inner = as_sparse(kept[node.index, k], np.size(node.value), np.size(argument.value))
                     part = product(outer, inner, bound)
                     work += len(part.rows) + len(inner.rows)
+                    if graph is not None:
+                        charge(graph, work)
                     earlier = found.get(argument.index)
                     found[argument.index] = part if earlier is None else gathered([earlier, part], part.shape)
     nothing = np.zeros(0, dtype=np.intp)

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from sympy import Dummy, Expr, powsimp
+from sympy import Add, Dummy, Expr, powsimp
 
 from gradcli.errors import over_budget
 from gradcli.graph import Node
@@ -73,6 +73,12 @@ def template_of(links: Links, arguments: tuple[Any, ...]) -> tuple[Expr, tuple[A
     assert isinstance(factor, Explicit)  # noqa: S101
     symbols = tuple(Dummy(f"b{k}", real=True) for k in range(len(links.bound)))
     return s.as_expression(factor.formula(s, *symbols)), symbols
+
+
+@lru_cache(maxsize=4096)
+def has_sum(template: Expr) -> bool:
+    """Return whether a formula adds up terms, which may cancel."""
+    return bool(template.has(Add))
 
 
 def slot_values(node: Node, links: Links, slot: int) -> Any:

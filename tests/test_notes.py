@@ -1,0 +1,93 @@
+"""What deserves a sentence: each kind of note where it belongs, and silence elsewhere."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gradcli
+from oracles import ask, flags, strict_json
+
+ONES = object()
+SAID = [  # program, inputs, v, kind, words of the sentence
+    ("relu(x)", {"x": [0.0, 1.0]}, ONES, "kink", "relu has a kink in entry [0] at this point; there 0 is taken"),
+    ("abs(x)", {"x": [0.0, 0.0, 1.0]}, ONES, "kink", "in entry [0] and 1 more"),
+    ("max(x)", {"x": [2.0, 1.0, 2.0]}, None, "kink", "the gradient is shared evenly"),
+    ("amax(A, dim=1, keepdim=True)", {"A": [[1.5, 1.5], [2.0, 1.0], [0.5, 0.25]]}, ONES, "kink", "in entry [0,0]"),
+    ("floor(x)*x", {"x": 1.5}, None, "flat", "floor is flat"),
+    ("sign(x)*x", {"x": 1.5}, None, "flat", "sign is flat"),
+    ("x*x", {"x": 1.5}, None, None, ""),
+    ("x + 0*y", {"x": 1.5, "y": 2.5}, None, None, ""),
+    ("x[0]*2", {"x": [1.5, 2.5]}, None, "unused-input", "y does not depend on x[1]"),
+    ("z = 2*x; 5*t", {"x": 1.5, "t": 2.5}, None, "unused-input", "y does not depend on x: its gradient is 0"),
+    ("x*0 + 1 if x > 5 else 2", {"x": 1.5}, None, "constant-output", "every gradient is 0"),
+    ("x[None]*2", {"x": [1.5, 2.5]}, [1.0, 2.0], "v-reshaped", "from (2,) to (1, 2)"),
+    ("sum(x)", {"x": [1.5, 2.5]}, [1.0, 2.0], "v-broadcast", "so x.grad is sum(v)*J"),
+    ("x**2", {"x": 3}, None, "integers-as-floats", "x is given in integers, read as floats"),
+    ("W @ x", {"W": [[1, 2]], "x": [3, 4]}, ONES, "integers-as-floats", "W and x are given in integers"),
+    ("x**2", {"x": [3, 4.5]}, ONES, None, ""),
+    ("tanh(x)", {"x": [0.5, 25.0]}, ONES, "digits-lost", "tanh is saturated in entry [1]"),
+    ("sigmoid(x)", {"x": 40.0}, None, "digits-lost", "sigmoid is saturated"),
+    ("softmax(x)", {"x": [50.0, 0.0]}, ONES, "digits-lost", "softmax is saturated in entry [0]"),
+    ("sum(softmax(x))", {"x": [0.1, 0.7, 0.2]}, None, "digits-lost", "what is left of terms that cancel"),
+    ("(x + 1e8) - 1e8", {"x": 1.5}, None, "digits-lost", "The two sides of a difference cancel"),
+    ("1 - cos(x)", {"x": [0.5, 1e-7]}, ONES, "digits-lost", "cancel in entry [1]"),
+    ("x - 1", {"x": 1.0000000001}, None, None, ""),
+    ("x - x", {"x": 1.5}, None, None, ""),
+    ("tanh(x) + sigmoid(x)", {"x": [0.5, -2.0, 7.0]}, ONES, None, ""),
+    ("log(x)", {"x": [1.5, 0.0]}, ONES, "not-finite", "line 1 of the tape (log(x)) is the first value"),
+    ("y = 2*x; z = log(y); z + 1", {"x": 0.0}, None, "not-finite", "line 2 of the tape (log(2*x))"),
+    ("sqrt(x)", {"x": [4.0, 0.0]}, ONES, "not-finite", "the first whose derivative is not finite: inf in entry [1]"),
+    ("where(x > 0, log(x), x)", {"x": -1.5}, None, "not-finite", "nan, though y is finite"),
+    ("where(x > 0, sqrt(x), x)", {"x": -1.5}, None, "zero-times-infinity", "first to give nan: 0 times its infinite"),
+    ("where(x > 1, sqrt(x - 1), x)", {"x": 1.0}, None, "zero-times-infinity", "line 2 of the tape (sqrt(x - 1))"),
+    ("1/(1 + exp(-x))", {"x": -1000.0}, None, "zero-times-infinity", "line 2 of the tape (exp(-x))"),
+    ("where(x > 0, sqrt(x), x)", {"x": -1.5}, None, "routes-differ", "multiplies 0 by inf"),
+    ("det(x)", {"x": [[1.0, 2.0], [2.0, 4.0]]}, None, "routes-differ", "differ as PyTorch does"),
+    ("where(x > 0, sqrt(x), x)", {"x": 4.0}, None, None, ""),
+    ("where(x > 0, sqrt(where(x > 0, x, 1)), x)", {"x": -4.0}, None, None, ""),
+]  # fmt: skip
+
+
+def explained(program, inputs, v):
+    ones = np.ones(gradcli.function(program, wrt=()).value(**inputs).shape) if v is ONES else v
+    return gradcli.explain(program, inputs=inputs, v=ones)
+
+
+@pytest.mark.parametrize(("program", "inputs", "v", "kind", "words"), SAID)
+def test_notes(program, inputs, v, kind, words):
+    notes = explained(program, inputs, v).notes
+    if kind is None:
+        assert notes == []
+        return
+    found = [note.message for note in notes if note.kind == kind]
+    assert any(words in message for message in found), notes
+
+
+@pytest.mark.parametrize(
+    ("program", "inputs", "kind"), [(p, x, kind) for p, x, v, kind, _ in SAID if kind and v is None]
+)
+def test_notes_are_in_every_format(program, inputs, kind):
+    document = strict_json(ask("explain", program, "--json", *flags(inputs)).out)
+    assert kind in [note["kind"] for note in document["notes"]]
+    message = next(note["message"] for note in document["notes"] if note["kind"] == kind)
+    assert f"note: {message}" in ask("explain", program, "--format", "plain", *flags(inputs)).out
+    table = ask("explain", program, "--width", "400", *flags(inputs)).out
+    assert message in table
+    assert all(len(note["message"]) < 260 for note in document["notes"]), "a sentence, not a page"
+
+
+@pytest.mark.parametrize("text", ["3", "[1,2]", "1,2;3,4", "-5"])
+def test_integers_are_noticed_as_they_are_typed(text):
+    assert "given in integers" in ask("explain", "sum(x)", "--x", text).out
+
+
+@pytest.mark.parametrize("text", ["3.0", "3.", "1e3", "1,2.5", "-0", "9007199254740993", "pi"])
+def test_floats_are_floats(text):
+    assert "given in integers" not in ask("explain", "sum(x)", "--x", text).out
+
+
+def test_a_tape_of_many_lines_is_not_written_out():
+    program = "y = x\nfor i in range(3000):\n    y = y*1.001\nlog(y - y)"
+    [note, *_] = [n for n in gradcli.explain(program, x=1.5).notes if n.kind == "not-finite"]
+    assert note.message.startswith("line 3002 of the tape (log) is the first value")
