@@ -101,12 +101,16 @@ def tampered(op, **fields):
             object.__setattr__(op, name, value)
 
 
+def differentiated(op, values):
+    """Return which arguments of an op are differentiated."""
+    return [k for k, value in enumerate(values) if op.vjp(k) is not None and type(value) is not int]
+
+
 def applied(op, values, static):
-    """Return the graph of one op, its output, and its differentiable arguments."""
-    graph = Graph()
+    """Return the graph of one op, its output, and its differentiable arguments; a plain integer is a constant."""
+    graph, moved = Graph(), differentiated(op, values)
     arguments = [
-        graph.input(f"x{k}", value[()], active=True) if op.vjp(k) is not None else value
-        for k, value in enumerate(values)
+        graph.input(f"x{k}", value[()], active=True) if k in moved else value for k, value in enumerate(values)
     ]
     with np.errstate(all="ignore"):
         output = graph(op, *arguments, **static)

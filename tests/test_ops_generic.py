@@ -8,8 +8,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gradcli
+from gradcli.inputs import read_v
 from gradcli.ops import FUNCTIONS, OPS
-from oracles import EXACT, NUMERIC, assert_close, check_op, difference
+from gradcli.reverse import unbroadcast
+from oracles import (
+    EXACT,
+    NUMERIC,
+    applied,
+    assert_close,
+    check_op,
+    difference,
+    reverse_jacobians,
+    symbolic_jacobians,
+)
 from programs import PROGRAMS, inputs_of
 
 
@@ -49,17 +60,20 @@ STRUCTURAL = {
     "tile": [([(2,)], {"reps": (3,)}), ([(1, 2)], {"reps": (2, 2)}), ([(2,)], {"reps": (2, 1)})],
     "repeat_interleave": [([(3,)], {"repeats": 2, "dim": 0}), ([(2, 2)], {"repeats": 3, "dim": 1})],
     "diag": [([(3,)], {"k": 0}), ([(2,)], {"k": -1}), ([(3, 3)], {"k": 1}), ([(2, 3)], {"k": 0})],
+    "diagonal": [([(3, 3)], {"offset": 0}), ([(2, 3)], {"offset": 1}), ([(3, 2)], {"offset": -1})],
     "tril": [([(3, 3)], {"k": 0}), ([(2, 3)], {"k": 1})],
     "triu": [([(3, 3)], {"k": 0}), ([(2, 2, 2)], {"k": -1})],
     "clone": [([()], {}), ([(2, 3)], {})],
     "stack": [([(2,), (2,), (2,)], {"dim": 0}), ([(2, 2), (2, 2)], {"dim": 2}), ([(), ()], {"dim": 0})],
     "cat": [([(2,), (1,), (3,)], {"dim": 0}), ([(2, 1), (2, 3)], {"dim": 1})],
     "put": [([(4,), ()], {"key": 1}), ([(3, 2), (2,)], {"key": (slice(0, 2),)}), ([(3,), (2,)], {"key": MASK})],
-    "sum": REDUCED, "mean": REDUCED, "prod": REDUCED, "logsumexp": REDUCED,
+    "sum": REDUCED, "mean": REDUCED, "prod": [*REDUCED, ([(10,)], {"dim": (0,), **GONE})], "logsumexp": REDUCED,
     "amax": REDUCED, "amin": REDUCED, "max": WHOLE, "min": WHOLE, "median": WHOLE,
-    "norm": [(shapes, {**static, "p": p}) for shapes, static in REDUCED for p in (1.0, 2.0, 3.0, 2.5)],
+    "norm": [(shapes, {**static, "p": p}) for shapes, static in REDUCED for p in (1.0, 2.0, 3.0, 2.5, 1.5, 0.5)]
+            + [([(2, 1)], {"dim": (1,), "p": 2.0, **keep}) for keep in (KEPT, GONE)],
     "var": [(shapes, {**static, "correction": c}) for shapes, static in REDUCED[:4] for c in (0.0, 1.0)],
-    "cumsum": ALONG, "cumprod": ALONG, "softmax": ALONG, "log_softmax": ALONG,
+    "cumsum": ALONG, "cumprod": [*ALONG, ([(1,)], {"dim": 0}), ([(10,)], {"dim": 0}), ([(2, 9)], {"dim": 1})],
+    "softmax": ALONG, "log_softmax": ALONG,
     "pick": [([(5,)], {"kind": "sort", "dim": 0}), ([(2, 3)], {"kind": "sort", "dim": 1, "descending": True}),
              *(([(2, 4)], {"kind": kind, "dim": 1, **keep}) for kind in ("max", "min", "median") for keep in (KEPT,
                  GONE))],
@@ -71,9 +85,13 @@ STRUCTURAL = {
                ([(3, 3), (3,)], {"spec": "ii,i->i"}), ([(2, 3)], {"spec": "ij->ji"})],
     "det": [([(1, 1)], {}), ([(2, 2)], {}), ([(3, 3)], {}), ([(4, 4)], {}), ([(2, 2, 2)], {})],
     "inv": [([(1, 1)], {}), ([(2, 2)], {}), ([(3, 3)], {}), ([(2, 2, 2)], {})],
+    "solve": [([(3, 3), (3,)], {}), ([(2, 2), (2, 3)], {}), ([(2, 2, 2), (2, 2)], {}), ([(2, 2), (3, 2, 1)], {})],
 }
+LONG = [0.5, 1.5, -0.7, 2.0, 0.9, 1.1, -1.3, 0.6, 1.2]
 POLYNOMIALS_AT_ZEROS = [  # each is smooth there, but a rule that divides would fail
     ("prod", [[2.0, 0.0, 3.0]], {"dim": (0,), **GONE}), ("prod", [[2.0, 0.0, 0.0]], {"dim": (0,), **GONE}),
+    ("prod", [[*LONG, 0.0]], {"dim": (0,), **GONE}), ("prod", [[0.0, *LONG, 0.0]], {"dim": (0,), **GONE}),
+    ("prod", [[[2.0, 0.0, 0.5], [3.0, 1.5, 0.7]]], {"dim": (1,), **GONE}), ("cumprod", [[*LONG, 0.0, 2.0]], {"dim": 0}),
     ("cumprod", [[2.0, 0.0, 3.0, 4.0]], {"dim": 0}), ("cumprod", [[0.0, 0.0, 3.0]], {"dim": 0}),
     ("sinc", [[0.0, 1.0]], {}), ("pow", [[0.0, -2.0], np.array([2.0, 3.0])], {}),
 ]
@@ -109,7 +127,7 @@ def structural_cases():
         for arguments, static in table:
             rng = np.random.default_rng(7)
             values = [a if isinstance(a, np.ndarray) else distinct(a, rng) for a in arguments]
-            if name in ("det", "inv"):
+            if name in ("det", "inv", "solve"):
                 values[0] = values[0] + 2 * np.eye(len(values[0].T))  # far from singular, where differences do badly
             shapes = [np.shape(value) for value in values]
             yield pytest.param(OPS[name], values, static, id=f"{name} {shapes} {static or ''}")
@@ -141,7 +159,11 @@ def test_no_rule_divides_by_zero(name, values, static):
         check_op(op, values, static)
 
 
-@pytest.mark.parametrize("op", [OPS[name] for name in sorted(DIFFERENTIABLE) if OPS[name].kink and OPS[name].formula])
+@pytest.mark.parametrize(
+    "op",
+    [OPS[name] for name in sorted(DIFFERENTIABLE) if OPS[name].kink and OPS[name].formula],
+    ids=lambda op: op.name,
+)
 def test_both_routes_make_the_same_choice_at_a_kink(op):
     arguments = len(op.vjps)
     for point in (0.0, 0.75) if arguments == 2 else (0.0,):
@@ -152,6 +174,96 @@ def test_both_routes_make_the_same_choice_at_a_kink(op):
                 static,
                 numeric=False,
             )
+
+
+AXES = {"dim": (0,), **GONE}
+KINKS = {
+    **{name: ([0.0, 1.0], [1.0, -2.0]) for name in ("abs", "relu", "leaky_relu", "sign")},
+    **{name: ([0.5, 2.0], [0.5, -0.5]) for name in ("floor", "ceil", "trunc")}, "round": ([1.5, 2.0], [2.0, 0.3]),
+    **{name: ([0.5, 2.0, 2.0], [0.5, 2.0, 1.0]) for name in ("amax", "max")},
+    **{name: ([0.5, 0.5, 2.0], [0.5, 2.0, 2.0]) for name in ("amin", "min")}, "norm": ([0.0, 0.0], [0.0, 2.0]),
+    "median": ([0.5, 2.0, 2.0], [0.5, 2.0, 3.0]), "pick": ([0.5, 2.0, 2.0], [0.5, 0.5, 2.0]),
+}  # fmt: skip
+"""Points with a kink, and without one, by op; an op of two arguments has its kink where both are equal."""
+
+
+KINK_OPTIONS = {"elu": {"alpha": 0.5}, "leaky_relu": {"slope": 0.1}, "norm": {**AXES, "p": 2.0},
+                "pick": {"kind": "max", "dim": 0}}  # fmt: skip
+
+
+@pytest.mark.parametrize("op", [op for op in OPS.values() if op.kink], ids=lambda op: op.name)
+def test_an_op_knows_where_its_kink_is(op):
+    static = KINK_OPTIONS.get(op.name, AXES if op.moves else {})
+    if len(op.vjps) == 2:
+        assert np.all(op.kink.at(np.array([1.0, -2.0]), np.array([1.0, -2.0]), **static))
+        assert not np.any(op.kink.at(np.array([1.0, -2.0]), np.array([2.0, 1.0]), **static))
+        return
+    there, beside = KINKS.get(op.name, ([0.0, 1.0], [1.0, -2.0]))
+    assert np.any(op.kink.at(np.array(there), **static))
+    assert not np.any(op.kink.at(np.array(beside), **static))
+
+
+def differs_somewhere(op, factor):
+    """Return whether an op says that PyTorch differs, at any of its points with all numbers times a factor."""
+    found = False
+    for tried, values, static in (case.values for case in CASES):
+        if tried is op:
+            moved = [np.asarray(x) * factor if np.asarray(x).dtype.kind == "f" else x for x in values]
+            with np.errstate(all="ignore"):
+                found |= bool(np.any(op.differs(op.forward(*moved, **static), *moved)))
+    return found
+
+
+@pytest.mark.parametrize("op", [op for op in OPS.values() if op.differs], ids=lambda op: op.name)
+def test_an_op_knows_where_pytorch_differs(op):
+    assert not differs_somewhere(op, 1.0)
+    assert any(differs_somewhere(op, factor) for factor in (0.0, -1.0, 1e200, 1e-200))
+
+
+@pytest.mark.parametrize("name", ["max", "min", "median"])
+def test_the_gradient_of_an_extreme_that_is_nan_is_shared_among_the_nans(name):
+    x = np.array([2.0, np.nan, 1.0, np.nan])
+    found = OPS[name].vjp(0)(np.float64(3.0), np.float64(np.nan), x, dim=(0,), **GONE)
+    np.testing.assert_array_equal(found, [0.0, 1.5, 0.0, 1.5])
+
+
+def test_the_median_of_what_holds_a_nan_is_nan():
+    x = np.array([[2.0, np.nan, 1.0], [np.nan, 5.0, 4.0]])
+    assert np.all(np.isnan(OPS["pick"].forward(x, kind="median", dim=1, keepdim=False)))
+
+
+@pytest.mark.parametrize(("g", "shape", "want"), [
+    (2.0, (3,), [2.0, 2.0, 2.0]), (2.0, (), 2.0), ([1.0, 2.0], (2, 2), [[1.0, 2.0], [1.0, 2.0]]), ([1.0, 2.0], (), 3.0),
+    ([[1.0, 2.0], [3.0, 5.0]], (2,), [4.0, 7.0]), ([[1.0, 2.0], [3.0, 5.0]], (2, 1), [[3.0], [8.0]]),
+])  # fmt: skip
+def test_a_cotangent_is_summed_over_what_was_broadcast(g, shape, want):
+    np.testing.assert_array_equal(unbroadcast(np.array(g)[()], shape), want)
+
+
+@pytest.mark.parametrize(("v", "shape", "seed"), [
+    (None, (), 1.0), (None, (1,), [1.0]), ([2.0, 3.0], (2,), [2.0, 3.0]), ([2.0, 3.0], (2, 1), [[2.0], [3.0]]),
+    ([2.0, 3.0], (1,), [5.0]),
+])  # fmt: skip
+def test_v_counts_as_it_was_given_or_as_its_sum(v, shape, seed):
+    np.testing.assert_array_equal(read_v(v, shape, strict=False).seed, seed)
+
+
+FLAT_BY_CONVENTION = [  # op, point, the argument whose derivative is 0 there although its formula is not
+    ("pow", (3.0, 0.0), 0), ("pow", (0.0, 0.0), 0), ("pow", (0.0, 2.0), 1), ("pow", (0.0, 0.0), 1), ("sinc", (0.0,), 0),
+    ("atan2", (0.0, 0.0), 0), ("atan2", (0.0, 0.0), 1), ("xlogy", (0.0, 0.0), 0), ("xlogy", (0.0, -1.0), 0),
+    ("sqrt0", (0.0,), 0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "point", "argument"), FLAT_BY_CONVENTION)
+def test_both_routes_give_0_where_pytorch_does(name, point, argument):
+    graph, output, leaves = applied(OPS[name], [np.array([x]) for x in point], {})
+    assert reverse_jacobians(graph, output, leaves)[argument] == 0
+    assert symbolic_jacobians(output, leaves)[argument][0] == 0
+
+
+def test_every_convention_has_a_point():
+    assert {op.name for op in OPS.values() if op.zero_at} <= {name for name, *_ in FLAT_BY_CONVENTION}
 
 
 @pytest.mark.parametrize("op", [op for op in OPS.values() if op.step and any(op.vjps)], ids=lambda op: op.name)

@@ -83,3 +83,11 @@ def test_rounding_in_the_cofactors_of_a_singular_matrix_is_no_disagreement(rank)
         found = gradcli.explain("det(A)", A=A)
         close = bool(np.max(np.abs(found.grad["A"] - found.vjp["A"])) < 1e-14)
         assert found.agreement.agree == close, f"seed {seed}"
+
+
+@pytest.mark.parametrize(("x", "t"), [(0.0, 0.5), (1.0, 1.0), (0.0, 0.0), (1.0, 0.5)])
+def test_where_pytorch_bounds_the_cross_entropy_the_answer_says_so(x, t):
+    found = gradcli.explain("binary_cross_entropy(x, t)", x=[x], t=[t], wrt=["x"])
+    [note] = [note for note in found.notes if note.kind == "routes-differ"]
+    assert not found.agreement.agree
+    assert "binary_cross_entropy keeps" in note.message

@@ -140,7 +140,6 @@ def explained(
     notes = [
         note for seed, shape in zip(seeds, given, strict=True) for note in about_v(seed.source, shape, run.value.shape)
     ]
-    notes += about_integers(integers)
     notes += about_graph(run.output, run.leaves, names)
     if any(j.formulas is None and not j.rules and len(j.rows) for j in jacobians.values()):
         notes.append(Note("numeric-only", "The formula of J is too long to be read: J is given by its numbers alone."))
@@ -160,11 +159,8 @@ def explained(
             )
         )
     if not agreement.agree:
-        finite_j, finite_grad = (
-            all(np.all(np.isfinite(getattr(call, which)[name])) for call in backward for name in names)
-            for which in ("vjp", "grad")
-        )
-        notes.append(about_disagreement(run.output, finite_j, finite_grad))
+        notes.append(about_disagreement(run.output, not_finite_alone(backward)))
+    notes += about_integers(integers)
     return Explanation(
         program=function.place.text,
         name=output_name(run),
@@ -180,6 +176,16 @@ def explained(
         definition_values={name: np.asarray(formulas.values[name]) for name in formulas.definitions},
         stages=stages(run, leaves, seeds[0].seed),
     )
+
+
+def not_finite_alone(backward: list[Backward]) -> str:
+    """Return which route is not finite in an entry where the other is: ``grad``, ``J``, or nothing."""
+    for call in backward:
+        for name, left in call.vjp.items():
+            finite_j, finite_grad = np.isfinite(left), np.isfinite(call.grad[name])
+            if np.any(finite_j != finite_grad):
+                return "grad" if np.any(finite_j & ~finite_grad) else "J"
+    return ""
 
 
 def output_name(run: Evaluation) -> str:
@@ -212,7 +218,7 @@ def backward_calls(run: Evaluation, jacobians: dict[str, Jacobian], seeds: list[
     for seed in seeds:
         grad = gradients(run, seed.seed, jacobians)
         vjp = {name: jacobian.vjp(seed.seed) for name, jacobian in jacobians.items()}
-        total = {name: found[-1].accumulated[name] + g for name, g in grad.items()} if found else grad
+        total = {name: sum_of([found[-1].accumulated[name], g]) for name, g in grad.items()} if found else grad
         found.append(Backward(seed, vjp, grad, total))
     return found
 

@@ -99,8 +99,8 @@ def about_jacobian(name: str, columns_used: Any, shape: tuple[int, ...]) -> list
     return [Note("unused-input", f"y does not depend on {shown}.")]
 
 
-def about_disagreement(output: Any, finite_j: bool, finite_grad: bool) -> Note:
-    """Say why the routes differ."""
+def about_disagreement(output: Any, infinite: str) -> Note:
+    """Say why the routes differ; ``infinite`` is which of them is not finite where they do: grad, J, or neither."""
     nodes = reaches(output) if isinstance(output, Node) else []
     for node in nodes:
         if (
@@ -111,7 +111,7 @@ def about_disagreement(output: Any, finite_j: bool, finite_grad: bool) -> Note:
             return Note(
                 "routes-differ", f"J and reverse mode differ as PyTorch does from the mathematics: {node.op.says}."
             )
-    if finite_j and not finite_grad:
+    if infinite == "grad":
         return Note(
             "routes-differ",
             "J is finite but reverse mode gives nan: it multiplies 0 by inf, as PyTorch does, in a part of the graph "

@@ -27,6 +27,7 @@ def cotangents(graph: Graph, output: Node, v: Any) -> dict[int, Any]:
 
     ``v`` has the shape of the output. The cotangent of a node is the sum, over its uses, of each use's cotangent
     through that op's vector-Jacobian product: vᵀ·∂output/∂node. The graph is left as it was, so two sweeps agree.
+    Raises ``seconds`` when the time of the run is over.
 
     For y = x·x at x = 3 and v = 1, the product's two rules give g·x = 3 each, and their sum is the gradient 6.
     """
@@ -36,6 +37,7 @@ def cotangents(graph: Graph, output: Node, v: Any) -> dict[int, Any]:
             g = found.get(node.index)
             if g is None or node.op is None:
                 continue
+            graph.watch()
             values = [a.value if type(a) is Node else a for a in node.arguments]
             for k, argument in enumerate(node.arguments):
                 if type(argument) is not Node or not argument.active:

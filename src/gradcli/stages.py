@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradcli.evaluation import Evaluation
-from gradcli.graph import Node, reaches
+from gradcli.graph import Graph, Node, reaches
 from gradcli.ops.declare import Array
 from gradcli.reverse import cotangents
 
@@ -47,11 +47,11 @@ def stages(run: Evaluation, leaves: Mapping[str, Node], seed: Array) -> list[Sta
         if any(stage.node is node for stage in shown) or not separates(node, output, nodes, leaves):
             continue
         outer = shown[-1].node if shown else output
-        shown.append(Stage(name, node, np.asarray(found[node.index]), factor(outer, node)))
+        shown.append(Stage(name, node, np.asarray(found[node.index]), factor(run.graph, outer, node)))
     if shown:
         inner = shown[-1].node
         shown += [
-            Stage(name, leaf, np.asarray(found[leaf.index]), factor(inner, leaf))
+            Stage(name, leaf, np.asarray(found[leaf.index]), factor(run.graph, inner, leaf))
             for name, leaf in leaves.items()
             if leaf.index in found
         ]
@@ -71,14 +71,14 @@ def numbered(bindings: list[tuple[str, Node]]) -> list[tuple[str, Node]]:
     return found
 
 
-def factor(outer: Node, inner: Node) -> Array | None:
+def factor(graph: Graph, outer: Node, inner: Node) -> Array | None:
     """Return ∂outer/∂inner as a matrix of numbers, None where it has more than 36 entries."""
     from gradcli.symbolic.jacobian import compose  # noqa: PLC0415
 
     size = int(np.size(outer.value)) * int(np.size(inner.value))
     if size > SMALL_FACTOR:
         return None
-    return compose(outer, [inner], SMALL_FACTOR * 1000).of[inner.index].dense()
+    return compose(outer, [inner], SMALL_FACTOR * 1000, graph).of[inner.index].dense()
 
 
 def separates(node: Node, output: Node, nodes: list[Node], leaves: Mapping[str, Node]) -> bool:

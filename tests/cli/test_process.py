@@ -1,8 +1,7 @@
-"""The program as a process: pipes, signals, terminals, what it imports, and what it must never run."""
+"""The program as a process: pipes, signals, terminals, and what it imports."""
 
 from __future__ import annotations
 
-import json
 import os
 import pty
 import re
@@ -10,9 +9,7 @@ import select
 import signal
 import subprocess
 import sys
-import textwrap
 import time
-from pathlib import Path
 
 import pytest
 
@@ -189,78 +186,3 @@ def test_a_stream_of_any_encoding_gets_what_it_can_show(encoding: str) -> None:
         shown = (found.stdout + found.stderr).decode(encoding)
         assert "Traceback" not in shown
         assert "\\u" not in shown
-
-
-AUDIT = textwrap.dedent(
-    """
-    import io, json, os, sys
-    from gradcli.cli.app import run
-    from gradcli.cli.environment import Environment
-
-    def answer(args, stdin=""):
-        out, err = io.StringIO(), io.StringIO()
-        run(args, Environment(stdin=io.StringIO(stdin or ""), stdout=out, stderr=err, variables={}))
-
-    for warm in (["--json"], []):
-        answer(["explain", "sum(softmax(A @ x)**2) + log(x[0])", "--A", "1,2;3,4", "--x", "1,2", *warm])
-    answer(["explain", "sinn(x)"])
-
-    seen, user = [], set()
-    WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-    FORBIDDEN = ("os.system", "os.exec", "os.posix_spawn", "os.fork", "subprocess.", "socket.", "ctypes.", "pickle.")
-
-    def watch(event, found):
-        if event == "open" and isinstance(found[2], int) and found[2] & WRITING:
-            seen.append(f"open {found[0]!r} for writing")
-        elif event.startswith(FORBIDDEN):
-            seen.append(event)
-        elif event == "compile" and found[0] is not None:
-            text = found[0] if isinstance(found[0], str) else bytes(found[0]).decode("utf-8", "replace")
-            if any(piece in text for piece in user) and sys._getframe(1).f_code.co_name != "parse":
-                seen.append(f"compile of {text[:60]!r}")
-        elif event == "exec" and found[0].co_filename.startswith("<") and "frozen" not in found[0].co_filename:
-            caller = os.path.basename(sys._getframe(1).f_code.co_filename)
-            if caller not in ("inspect.py", "typing.py"):  # typer reads the annotations of its commands
-                seen.append(f"exec in {caller}")
-
-    def events(user_texts, call):
-        global user
-        del seen[:]
-        user = user_texts
-        call()
-        return list(seen)
-
-    rows = [json.loads(line) for line in sys.stdin.read().splitlines()]
-    sys.addaudithook(watch)
-    assert events({"canary"}, lambda: compile("canary", "", "eval"))
-    assert events(set(), lambda: eval("1 + 1"))
-    assert events(set(), lambda: os.close(os.open(os.devnull, os.O_WRONLY)))
-    for row in rows:
-        texts = {text.strip() for text in row["args"][1:] if len(text.strip()) > 4 and not text.startswith("--")}
-        found = events(texts, lambda: answer(row["args"], row["stdin"]))
-        if found:
-            print(row["id"], found)
-    """
-)
-
-INJECTED = [
-    "__import__('os').system('touch owned')", "eval('1')", "exec('1')", "open('owned', 'w')", "np.save('owned', x)",
-    "x.tofile('owned')", "x.dump('owned')", "torch.save(x, 'owned')", "np.load('owned', allow_pickle=True)",
-    "f'{__import__(\"os\")}'", "(lambda: 0)()", "[c for c in ().__class__.__bases__]", "sympify('1')", "S('1')",
-    "import os\nos.system('touch owned')", "@x\ndef f(): pass\nx", "x if __import__('os') else x",
-    "x[open('owned', 'w')]",
-]  # fmt: skip
-
-
-def test_no_text_of_a_user_is_executed(tmp_path: Path) -> None:
-    """The corpus under an audit hook: nothing opened for writing, no process, no socket, no code from text."""
-    corpus = (Path(__file__).parents[1] / "data" / "bad_inputs.jsonl").read_text(encoding="utf-8").splitlines()
-    rows = [json.dumps({"id": text, "args": ["explain", text, "--x", "1"], "stdin": None}) for text in INJECTED]
-    rows += [json.dumps({"id": text, "args": ["explain", "x", "--x", text], "stdin": None}) for text in INJECTED]
-    found = subprocess.run(
-        [sys.executable, "-c", AUDIT], input="\n".join([*corpus, *rows]), capture_output=True, encoding="utf-8",
-        cwd=tmp_path, env=environment(), timeout=300, check=False,
-    )  # fmt: skip
-    assert found.returncode == 0, found.stderr[-2000:]
-    assert found.stdout == ""
-    assert list(tmp_path.iterdir()) == []

@@ -215,6 +215,45 @@ BUDGETS = [
     ("sum(softmax(x*ones(10**6), dim=0))", "jacobian", 4_000_000),
     ("sum(inv(x*eye(1500)))", "jacobian", 4_000_000),
     ("while True: pass\nx", "seconds", 0.02),
+    ("-" * 2000 + "x", "syntax", 1000),
+    ("x if x > 0 else " * 60 + "x", "depth", 50),
+    ("\n".join(" " * i + "if x > 0:" for i in range(60)) + "\n" + " " * 61 + "y = x\ny", "depth", 50),
+    ("0x" + "f" * 400 + "*x", "digits", 300),
+    ("0b" + "1" * 400 + "*x", "digits", 300),
+    ("1" * 4400 + "*x", "digits", 300),
+    ("1_" * 200 + "1*x", "digits", 300),
+    ("1." + "0" * 400 + "*x", "digits", 300),
+    ("for i in range(10**15): y = x\ny", "turns", 1000),
+    ("for r in x*ones(2000, 2): y = r\nsum(y)", "turns", 1000),
+    ("s = x\nfor i in range(99):\n    for j in range(99): s = s + 1\ns", "turns", 5000),
+    ("[" * 30 + "x" + "]" * 30 + "*ones(" + ", ".join(["2"] * 30) + ")", "elements", 5_000_000),
+    ("y = x\nfor i in range(60): y = [y, y]\nsum(y)", "elements", 5_000_000),
+    ("y = x*ones(2)\nfor i in range(60): y = cat([y, y])\nsum(y)", "elements", 100_000),
+    ("y = x*ones(10**6)\nsum(cat([" + "y, " * 400 + "]))", "elements", 5_000_000),
+    ("y = x*ones(10**6)\nsum(stack([" + "y, " * 400 + "]))", "elements", 5_000_000),
+    ("sum(where(ones(5000, 1) > ones(5000), x, 0))", "elements", 5_000_000),
+    ("sum(where((ones(5000, 1) > 0) & (ones(5000) > 0), x, 0))", "elements", 5_000_000),
+    ("z = argmin(ones(1, 5000), dim=0)\nsum((x*ones(1, 1))[z[:, None], z])", "elements", 5_000_000),
+    ("sum(x.expand(10**9))", "elements", 5_000_000),
+    ("sum(tile(u, (10**5, 10**5)))", "elements", 5_000_000),
+    ("sum(repeat_interleave(u, 10**12))", "elements", 5_000_000),
+    ("sum(diag(u, 10**6))", "elements", 5_000_000),
+    ("sum(eye(10**6)*x)", "elements", 5_000_000),
+    ("sum(arange(10**15)*x)", "elements", 5_000_000),
+    ("sum(arange(0, 1, 1e-300)*x)", "elements", 5_000_000),
+    ("sum(linspace(0, 1, 10**12)*x)", "elements", 5_000_000),
+    ("sum(outer(x*ones(10**4), ones(10**4)))", "elements", 5_000_000),
+    ("sum((x*ones(10**4, 1)) @ ones(1, 10**4))", "elements", 5_000_000),
+    ("einsum('i,j,k->', x*ones(1000), ones(1000), ones(1000))", "elements", 5_000_000),
+    ("A = A*1\nfor i in range(99): A = A @ A / 10\nsum(A)", "total", 300),
+    ("y = ones(50)*x\nfor i in range(99): y[0] = i\nsum(y)", "total", 1000),
+    ("sum(cumprod(x*ones(10**5)))", "jacobian", 4_000_000),
+    ("sum(sort(x*ones(10**5)).values)", "jacobian", 1000),
+    ("y = w\nfor i in range(3): y = softmax(y)\nsum(y)", "jacobian", 8),
+    ("sum(A @ A)", "jacobian", 5),
+    ("B = x*eye(300)\nfor i in range(400): B = inv(B)\nsum(B)", "seconds", 0.05),
+    ("y = x\nfor i in range(3000): y = sin(y) + x\ny", "seconds", 0.05),
+    ("y = x*ones(3, 3)\nfor i in range(30): y = gelu(y @ y)/y + tanh(y)\nsum(y)", "seconds", 0.05),
 ]
 
 TABLES = [SYNTAX, NAMES, NOT_ALLOWED, MEANING, IN_PLACE, CHARACTERS]
@@ -243,7 +282,7 @@ def test_a_program_is_refused_with_its_reason_and_its_place(
 
 @pytest.mark.parametrize(("program", "name", "bound"), BUDGETS)
 def test_a_budget_is_refused_by_its_name(program: str, name: str, bound: float) -> None:
-    loose = Budget(turns=10**9, nodes=10**9) if name == "seconds" else Budget()
+    loose = Budget(turns=10**9, nodes=10**9, total=10**9) if name == "seconds" else Budget()
     error = refusal(program, loose.changed(name, bound))
     assert error.kind == "budget"
     assert f"the budget '{name}'" in error.message

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -163,7 +162,6 @@ def confirmed(
     """Yield the tables of one run: every two routes, for every variable."""
     budget = function.program.budget
     output = output_name(run)
-    deadline = time.monotonic() + budget.seconds
     composition = compose(run.output, [run.leaves[name] for name in names], budget.jacobian, run.graph)
     for name in names:
         leaf = run.leaves[name]
@@ -171,7 +169,7 @@ def confirmed(
         labels = labelled(run, name, output)
         rows = by_rows(run, leaf, jacobian, name, labels)
         probe = prober(function, run, point, name)
-        columns = by_columns(run, leaf, jacobian, name, labels, probe, deadline)
+        columns = by_columns(run, leaf, jacobian, name, labels, probe)
         yield rows
         yield columns
         if columns.routes[1] == COMPLEX:
@@ -199,7 +197,8 @@ def notes_of(run: Evaluation, names: Sequence[str], found: list[Comparison], fir
     own = [c for c in found if c.routes == (SYMBOLS, REVERSE)]
     if any(c.wrong for c in own):
         worst = max((c.worst for c in own if c.worst), key=lambda entry: entry.units)
-        notes.append(about_disagreement(run.output, *(bool(np.isfinite(value)) for value in worst.values)))
+        finite = [bool(np.isfinite(value)) for value in worst.values]
+        notes.append(about_disagreement(run.output, "grad" if finite == [True, False] else ""))
     return notes
 
 

@@ -40,6 +40,7 @@ def replay(run: Evaluation, moved: Mapping[int, Any], touch: Callable[[Any], Any
         for node in reaches(run.output):
             if node.op is None or not node.active:
                 continue
+            run.graph.watch()
             values = [found.get(a.index, a.value) if type(a) is Node else a for a in node.arguments]
             value = node.op.forward(*values, **node.static)
             found[node.index] = value if touch is None else touch(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from gradcli.agreement import ROUNDING, column_sums
 from gradcli.checking.numeric import RESOLVED, Numeric, Probe, along, differences
 from gradcli.checking.replay import replay
-from gradcli.errors import GradcliError, over_budget
+from gradcli.errors import GradcliError
 from gradcli.evaluation import Evaluation, Function
 from gradcli.graph import Node
 from gradcli.ops.declare import Array
@@ -118,9 +117,7 @@ def summed(jacobian: Sparse, v: Array, values: Any) -> Array:
     return column_sums(terms, jacobian.columns, jacobian.shape[1])
 
 
-def by_columns(
-    run: Evaluation, leaf: Node, jacobian: Sparse, name: str, labels: Labels, probe: Probe, deadline: float
-) -> Table:
+def by_columns(run: Evaluation, leaf: Node, jacobian: Sparse, name: str, labels: Labels, probe: Probe) -> Table:
     """Return J by symbols beside J by numbers alone, a direction for each column."""
     rows, columns = jacobian.shape
     whole = columns <= MOST_COLUMNS and rows * columns <= MOST_WORK // 10
@@ -128,8 +125,7 @@ def by_columns(
     turned = transposed(jacobian)
     found: list[Numeric] = []
     for direction in directions:
-        if time.monotonic() > deadline:
-            raise over_budget("seconds", run.graph.budget.seconds, "the check by differences takes too long")
+        run.graph.watch()
         found.append(along(run, leaf, direction, probe))
     left = np.array([summed(turned, u, turned.values) for u in directions]).reshape(len(directions), rows).T
     size = np.array([summed(turned, np.abs(u), turned.sizes) for u in directions]).reshape(len(directions), rows).T
@@ -180,6 +176,7 @@ def prober(function: Function, run: Evaluation, values: dict[str, Any], name: st
     nothing = np.full(run.value.size, np.nan)
 
     def again(x: Array) -> Array:
+        run.graph.watch()
         try:
             y = function.evaluate({**values, name: x.reshape(leaf.shape)}, record=False).value
         except GradcliError:

@@ -86,6 +86,9 @@ def _run(words: list[str], env: Environment) -> int:
     except MemoryError:
         report(env, GradcliError("budget", "there is not enough memory for this", hint="make it smaller"), as_json)
         return ExitStatus.USAGE
+    except OSError as error:
+        report(env, GradcliError("file", f"standard output cannot be written: {error.strerror}"), as_json=False)
+        return ExitStatus.USAGE
     except Exception as error:
         if "--debug" in words:
             raise

@@ -6,20 +6,18 @@ import io
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from gradcli.cli.environment import Environment
 from gradcli.cli.inputs import file_error, one_line, read_bytes, read_stdin
 from gradcli.errors import Budget, GradcliError
 from gradcli.inputs import as_input
-from gradcli.language.values import NUMBER, read_json, read_value
+from gradcli.language.values import NUMBER, read_json, read_value, refuse_entries
 from gradcli.ops.declare import Array
 
 SUFFIXES = (".npy", ".npz", ".json", ".csv", ".txt")
 
 
 def read_array(env: Environment, text: str, name: str, budget: Budget) -> Any:
-    """Return the array that an option's value stands for."""
+    """Return the array that an option's value stands for; raises ``value``, ``file``, ``budget`` and the like."""
     option = name if name == "--v" else f"--{name}"
     if text == "-":
         return read_value(one_line(read_stdin(env, option)), option, budget)
@@ -35,37 +33,27 @@ def read_file(path: str, option: str, name: str, budget: Budget) -> Array:
         raise file_error(f"{path[:80]}: the name must end with {' '.join(SUFFIXES)}", option)
     data = read_bytes(path, option)
     if suffix in (".npy", ".npz"):
+        from gradcli.cli.numpy_files import numpy_array  # noqa: PLC0415
+
         try:
-            return as_input(f"the array in {path}", numpy_array(data, path, option, name))
+            return as_input(f"the array in {path}", numpy_array(data, path, option, name, budget))
         except GradcliError as error:
-            raise GradcliError(error.kind, f"{option}: {error.message.removeprefix(option + ': ')}") from None
+            message = f"{option}: {error.message.removeprefix(option + ': ')}"
+            raise GradcliError(error.kind, message, hint=error.hint) from None
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise file_error(f"{path} is not a text file", option) from None
     try:
         if suffix == ".json":
+            refuse_entries(text, budget)
             return read_json(text)
-        return table(text) if suffix == ".csv" else read_value(columns(text), option, budget)
+        if suffix == ".csv":
+            refuse_entries(text.replace("\n", ","), budget)
+            return table(text)
+        return read_value(columns(text), option, budget)
     except GradcliError as error:
         raise GradcliError(error.kind, f"{option}: {path}: {error.message}", hint=error.hint) from None
-
-
-def numpy_array(data: bytes, path: str, option: str, name: str) -> Any:
-    """Return the array of a numpy file; pickled objects, which could run code, are refused."""
-    if not data.startswith((b"\x93NUMPY", b"PK")):
-        raise file_error(f"{path} cannot be read: it is no numpy file", option)
-    try:
-        loaded = np.load(io.BytesIO(data), allow_pickle=False)
-        if not isinstance(loaded, np.lib.npyio.NpzFile):
-            return loaded
-        names = loaded.files
-        if name in names or len(names) == 1:
-            return loaded[name if name in names else names[0]]
-    except (ValueError, OSError, EOFError, KeyError, MemoryError) as error:
-        reason = "it holds pickled objects" if "pickle" in str(error) else "it is no numpy file"
-        raise file_error(f"{path} cannot be read: {reason}", option) from None
-    raise file_error(f"{path} holds {', '.join(names)}, and none is called {name}", option)
 
 
 def columns(text: str) -> str:
@@ -79,8 +67,11 @@ def table(text: str) -> Array:
     """Return a CSV table without its header, if it has one: one row or one column is a vector."""
     import csv  # noqa: PLC0415
 
-    rows = [row for row in csv.reader(io.StringIO(text)) if any(cell.strip() for cell in row)]
-    if rows and not all(NUMBER.fullmatch(cell.strip()) for cell in rows[0]):
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text)) if any(cell.strip() for cell in row)]
+    except csv.Error as error:
+        raise GradcliError("value", f"this is no table: {error}") from None
+    if rows and not any(reads_as_number(cell) for cell in rows[0]):
         rows = rows[1:]
     if not rows:
         raise GradcliError("value", "the table has no numbers")
@@ -91,3 +82,12 @@ def table(text: str) -> Array:
             raise GradcliError("value", f"row {number} of the table: {what}")
     array = as_input("the table", [[float(cell) for cell in row] for row in rows])
     return array.ravel() if 1 in array.shape else array
+
+
+def reads_as_number(cell: str) -> bool:
+    """Return whether a cell is a number, nan and inf among them: a row with one is no header."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcli import __version__
+from gradcli.agreement import sum_of
 from gradcli.cli.output import dump, write
 from gradcli.cli.request import Printing, Request, with_v_place
 from gradcli.errors import GradcliError
@@ -25,7 +26,7 @@ def answer(env: Environment, asked: Request, how: Printing) -> bool:
     total: dict[str, Any] = {}
     for seed in seeds:
         for name, g in gradients(run, seed.seed, names).items():
-            total[name] = total[name] + g if name in total else g
+            total[name] = sum_of([total[name], g]) if name in total else g
     finite = bool(np.all(np.isfinite(run.value)) and all(np.all(np.isfinite(g)) for g in total.values()))
     if not how.quiet or how.output:
         text = dump(document(function, run, seeds, total)) if how.format == "json" else bare(total)
@@ -53,7 +54,7 @@ def bare(total: dict[str, Any]) -> str:
 def document(function: Function, run: Evaluation, seeds: list[Cotangent], total: dict[str, Any]) -> dict[str, Any]:
     """Return the JSON document of a gradient: that of an explanation without J."""
     source = seeds[0].source if len(seeds) == 1 else "accumulated"
-    v = seeds[0].shown if len(seeds) == 1 else np.sum([seed.seed for seed in seeds], axis=0)
+    v = seeds[0].shown if len(seeds) == 1 else sum_of([seed.seed for seed in seeds])
     return {
         "schema": 1,
         "version": __version__,

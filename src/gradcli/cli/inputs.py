@@ -30,10 +30,17 @@ def read_stdin(env: Environment, option: str) -> str:
     if env.stdin_used:
         raise file_error("standard input is read once only, and another option has it", option)
     env.stdin_used = True
+    if env.stdin is None:
+        raise file_error("standard input is closed", option)
     try:
-        return env.stdin.read(LARGEST_FILE)
+        text = env.stdin.read(LARGEST_FILE + 1)
     except UnicodeDecodeError:
         raise file_error("standard input is not text", option) from None
+    except OSError as error:
+        raise file_error(f"standard input cannot be read: {error.strerror}", option) from None
+    if len(text) > LARGEST_FILE:
+        raise file_error(f"standard input is larger than {LARGEST_FILE // 2**20} MiB", option)
+    return text
 
 
 def read_bytes(path: str, option: str) -> bytes:
@@ -46,11 +53,15 @@ def read_bytes(path: str, option: str) -> bytes:
             raise file_error(f"there is no file {path}", option)
         if where.stat().st_size > LARGEST_FILE:
             raise file_error(f"{path} is larger than {LARGEST_FILE // 2**20} MiB", option)
-        return where.read_bytes()
+        with where.open("rb") as stream:
+            data = stream.read(LARGEST_FILE + 1)
     except OSError as error:
         raise file_error(f"{path} cannot be read: {error.strerror}", option) from None
     except ValueError:
         raise file_error("the file's name holds a character that no file name can have", option) from None
+    if len(data) > LARGEST_FILE:  # it grew, or had no size, as the files of /proc
+        raise file_error(f"{path} is larger than {LARGEST_FILE // 2**20} MiB", option)
+    return data
 
 
 def file_error(message: str, option: str) -> GradcliError:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,14 +33,32 @@ def dump(document: Any) -> str:
     return json.dumps(document, allow_nan=False)
 
 
+@contextlib.contextmanager
+def to_stdout(env: Environment) -> Iterator[None]:
+    """Say why standard output takes nothing: the reader is gone, the disk is full, or it was never open."""
+    if env.stdout is None:
+        raise GradcliError("file", "standard output is closed", hint="-o FILE writes to a file")
+    try:
+        yield
+    except BrokenPipeError:
+        raise ClosedPipe from None
+    except OSError as error:
+        discard(env)
+        raise GradcliError("file", f"standard output cannot be written: {error.strerror}") from None
+
+
+def discard(env: Environment) -> None:
+    """Point a standard output that takes nothing at nothing: Python flushes it once more at exit."""
+    if env.stdout is sys.__stdout__:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), env.stdout.fileno())
+
+
 def write(env: Environment, text: str, path: str | None = None) -> None:
     """Write text to standard output, or to a file that is replaced only when all of it is on the disk."""
     if path is None:
-        try:
+        with to_stdout(env):
             env.stdout.write(text if text.endswith("\n") else text + "\n")
             env.stdout.flush()
-        except BrokenPipeError:
-            raise ClosedPipe from None
         return
     import tempfile  # noqa: PLC0415
 
@@ -55,6 +76,8 @@ def write(env: Environment, text: str, path: str | None = None) -> None:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
         raise GradcliError("file", f"-o {path} cannot be written: {error.strerror}") from None
+    except ValueError:
+        raise GradcliError("file", "the name after -o holds a character that no file name can have") from None
 
 
 def _umask() -> int:
@@ -79,12 +102,17 @@ def write_explanation(env: Environment, found: Explanation, printing: Printing) 
     write_tables(env, found, printing, width)
 
 
+def on_terminal(env: Environment) -> bool:
+    """Return whether a person reads standard output; it may be closed."""
+    return env.stdout is not None and env.stdout_is_terminal
+
+
 def terminal_width(env: Environment) -> int | None:
     """Return the columns of the terminal, or what COLUMNS says; None for a pipe without it."""
     columns = env.variables.get("COLUMNS", "")
-    if columns.isdigit() and 0 < int(columns) <= 10_000:
+    if columns.isascii() and columns.isdigit() and 0 < int(columns) <= 10_000:
         return int(columns)
-    if not env.stdout_is_terminal:
+    if not on_terminal(env):
         return None
     import shutil  # noqa: PLC0415
 
@@ -99,16 +127,14 @@ def write_tables(env: Environment, found: Explanation, printing: Printing, width
 
     unicode = env.unicode(printing.ascii_only) or (printing.output is not None and not printing.ascii_only)
     layout = Layout(width or 100, width or NATURAL, printing.precision, UNICODE if unicode else ASCII)
-    coloured = printing.color == "always" or (printing.color == "auto" and env.stdout_is_terminal)
+    coloured = printing.color == "always" or (printing.color == "auto" and on_terminal(env))
     if printing.output is not None or not coloured:
         write(env, text(found, layout), printing.output)
         return
     screen = console(env.stdout, layout.width, printing.color)
-    try:
+    with to_stdout(env):
         screen.print(tables(found, layout))
         env.stdout.flush()
-    except BrokenPipeError:
-        raise ClosedPipe from None
 
 
 def report(env: Environment, error: GradcliError, as_json: bool) -> None:
@@ -116,11 +142,15 @@ def report(env: Environment, error: GradcliError, as_json: bool) -> None:
     from gradcli.render.diagnostic import diagnostic, error_document  # noqa: PLC0415
 
     if as_json:
-        write(env, dump(error_document(error)))
+        with contextlib.suppress(GradcliError):  # no document where standard output takes none, but the diagnostic
+            write(env, dump(error_document(error)))
     complain(env, diagnostic(error))
 
 
 def complain(env: Environment, text: str) -> None:
-    """Write a line to standard error."""
-    env.stderr.write(text + "\n")
-    env.stderr.flush()
+    """Write a line to standard error; where that is closed or full the exit code has to do."""
+    if env.stderr is None:
+        return
+    with contextlib.suppress(OSError):
+        env.stderr.write(text + "\n")
+        env.stderr.flush()

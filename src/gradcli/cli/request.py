@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from gradcli.cli.inputs import assignments, read_text
-from gradcli.errors import Budget, GradcliError, Place
+from gradcli.errors import Budget, GradcliError, Place, over_budget
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
@@ -67,9 +67,10 @@ def printing(
         raise GradcliError(
             "option", f"-o '{output[:80]}' has no known suffix", hint=f"it can end with {' or '.join(SUFFIXES)}"
         )
-    chosen = (
-        "json" if json else one_of(format, FORMATS, "--format") if format else SUFFIXES[suffix] if suffix else "table"
-    )
+    named = one_of(format, FORMATS, "--format") if format else None
+    if json and named not in (None, "json"):
+        raise GradcliError("option", f"--json and --format {named} are both given", hint="give one of them")
+    chosen = "json" if json else named or (SUFFIXES[suffix] if suffix else "table")
     if not 1 <= precision <= 17:
         raise GradcliError("option", f"--precision {precision} is not from 1 to 17")
     if width is not None and not 20 <= width <= 10_000:
@@ -84,7 +85,7 @@ def budget_from(items: list[str] | None) -> Budget:
     for item in items or []:
         name, _, text = item.partition("=")
         number = text.replace("_", "").replace(",", "")
-        if name not in known or not number.isdigit() or len(number) > 12 or int(number) < 1:
+        if name not in known or not (number.isascii() and number.isdigit()) or len(number) > 12 or int(number) < 1:
             raise GradcliError(
                 "option", f"--budget '{item[:40]}' is not NAME=NUMBER", hint=f"names: {', '.join(sorted(known))}"
             )
@@ -107,11 +108,18 @@ def request(
 
     bounds = budget_from(budget)
     text = program_text(env, program, file)
-    values = {
-        name: as_typed(item, read_array(env, item, name, bounds))
-        for name, item in assignments(set_values or []).items()
-    }
-    calls = [read_array(env, item, "--v", bounds) for item in v] if v else [None]
+    read = 0
+
+    def array(item: str, name: str) -> Any:
+        nonlocal read
+        found = read_array(env, item, name, bounds)
+        read += found.size
+        if read > bounds.total:
+            raise over_budget("total", bounds.total, "the values of all options together")
+        return found
+
+    values = {name: as_typed(item, array(item, name)) for name, item in assignments(set_values or []).items()}
+    calls = [array(item, "--v") for item in v] if v else [None]
     names = None if wrt is None else wrt_names(wrt)
     return Request(text, values, calls, names, strict, bounds, v or [])
 

@@ -13,7 +13,7 @@ from gradcli.graph import Graph, Node
 from gradcli.language import runtime
 from gradcli.language.indexing import Registers, Run
 from gradcli.ops import Pair
-from gradcli.ops.shaping import INDEX
+from gradcli.ops.indexing import INDEX
 
 
 def before_ndim(value: Any) -> int:

@@ -17,7 +17,7 @@ from gradcli.language.names import MODULES, dotted, near_function
 from gradcli.language.runtime import as_tensor
 from gradcli.ops import METHODS, SPELLINGS, Function
 from gradcli.ops.declare import value_of
-from gradcli.ops.shaping import INDEX
+from gradcli.ops.indexing import INDEX
 
 ALIASES = {
     "axis": ("dim", "axes", "dims"),
@@ -221,3 +221,14 @@ def caller(function: Function, arguments: list[Bound], registers: list[list[int]
         return lambda regs: build(regs[0], **{name: read(regs) for name, read in named})
     read_rest = rest[0]
     return lambda regs: build(regs[0], *(read(regs) for _, read in named), *read_rest(regs))
+
+
+def calling(function: Function, arguments: list[Bound], registers: list[int]) -> Callable[[list[Any]], Any]:
+    """Return the step of a call whose arguments stand in ``registers`` one after the other."""
+    rest = iter(registers)
+    return caller(function, arguments, [[next(rest) for _ in bound.nodes] for bound in arguments])
+
+
+def reading(read: Callable[..., Any], registers: list[int]) -> Callable[[list[Any]], Any]:
+    """Return the step of a call that gives a length and not an array."""
+    return lambda regs: read(*[regs[i] for i in registers])

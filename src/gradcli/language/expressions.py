@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gradcli.errors import GradcliError, Place, Span, over_budget
 from gradcli.language import runtime
-from gradcli.language.calls import bind, caller, refuse_ambiguous, resolve
+from gradcli.language.calls import bind, calling, reading, refuse_ambiguous, resolve
 from gradcli.language.indexing import Registers, Run, index_items, index_parts, index_reader
 from gradcli.language.literals import REFUSED, bound_value, literal, refused
 from gradcli.language.members import ATTRIBUTES, special_call
@@ -55,6 +56,7 @@ class Expressions:
         self.assigned: set[str] = set()
         self.free: dict[str, Span] = {}
         self.given = given
+        self.calls: dict[ast.Call, Callable[[list[int]], Run]] = {}
         self.level = 0
         self.max_depth = max_depth
 
@@ -231,11 +233,15 @@ class Expressions:
     def _call_children(self, node: ast.Call) -> list[ast.expr]:
         special = special_call(node, self.variables)
         if special:
-            return [special[1], *node.args] if special[1] is not None else list(node.args)
-        function, receiver = resolve(node, self.variables)
+            read, receiver = special
+            self.calls[node] = partial(reading, read)
+            return [*([] if receiver is None else [receiver]), *node.args]
+        function, receivers = resolve(node, self.variables)
         self._refuse_stars(node)
         refuse_ambiguous(function, node)
-        return [child for bound in bind(function, node, receiver) for child in bound.nodes]
+        arguments = bind(function, node, receivers)
+        self.calls[node] = partial(calling, function, arguments)
+        return [child for bound in arguments for child in bound.nodes]
 
     def _refuse_stars(self, node: ast.Call) -> None:
         stars: list[ast.AST] = [argument for argument in node.args if isinstance(argument, ast.Starred)]
@@ -245,14 +251,8 @@ class Expressions:
             raise GradcliError("not-allowed", message, span=self.spans.of(stars[0]))
 
     def _call(self, node: ast.Call, registers: list[int]) -> int:
-        special = special_call(node, self.variables)
-        if special:
-            read = special[0]
-            return self.emit(lambda regs: read(*[regs[i] for i in registers]), node)
-        function, receiver = resolve(node, self.variables)
-        arguments = bind(function, node, receiver)
-        rest = iter(registers)
-        return self.emit(caller(function, arguments, [[next(rest) for _ in b.nodes] for b in arguments]), node)
+        # What it means was settled before its arguments were compiled: in np.sum(np) they make np a variable.
+        return self.emit(self.calls.pop(node)(registers), node)
 
     def sub_block(self, node: ast.expr) -> tuple[Block, int]:
         """Compile an expression that may not run, into a block of its own."""

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from gradcli.errors import GradcliError
 from gradcli.language import runtime
 
 Registers = list[Any]
@@ -22,8 +23,16 @@ def index_parts(item: ast.expr) -> list[ast.expr]:
     if isinstance(item, ast.Slice):
         return [part for part in (item.lower, item.upper, item.step) if part is not None]
     if isinstance(item, ast.List):
-        return list(item.elts)
+        return [part for element in item.elts for part in index_parts(element)]
     return [item]
+
+
+def list_shape(item: ast.List) -> tuple[int, ...]:
+    """Return the shape of nested lists in an index; raises ``index`` where they are ragged."""
+    inner = {list_shape(element) if isinstance(element, ast.List) else () for element in item.elts}
+    if len(inner) > 1:
+        raise GradcliError("index", "the lists in an index must have one length")
+    return (len(item.elts), *next(iter(inner), ()))
 
 
 def index_reader(item: ast.expr, registers: list[int]) -> Run:
@@ -37,5 +46,6 @@ def index_reader(item: ast.expr, registers: list[int]) -> Run:
 
         return read_slice
     if isinstance(item, ast.List):
-        return lambda regs: runtime.index_list([regs[i] for i in registers])
+        shape = list_shape(item)
+        return lambda regs: runtime.index_list([regs[i] for i in registers], shape)
     return lambda regs: regs[registers[0]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ from gradcli.errors import GradcliError
 from gradcli.graph import Graph, Node
 from gradcli.ops import OPS, Pair
 from gradcli.ops.declare import Op, value_of
+from gradcli.ops.indexing import INDEX
 from gradcli.ops.joining import STACK
-from gradcli.ops.shaping import INDEX
 
 EXACT = 2**53
 """Integers up to here are exact in double precision; larger results become floats."""
@@ -69,7 +70,7 @@ def integer_arithmetic(name: str, a: int, b: int) -> int | Any:
     if rule is not None and not (b == 0 and name in ("floor_divide", "remainder")):
         result = rule(a, b)
         return result if abs(result) <= EXACT else np.float64(result)
-    if name == "pow" and b >= 0 and float(abs(a)) ** min(b, 64) <= EXACT and (b <= 64 or abs(a) <= 1):
+    if name == "pow" and b >= 0 and (b <= 64 or abs(a) <= 1) and abs(a**b) <= EXACT:
         return a**b
     with np.errstate(all="ignore"):
         return np.float64(OPS[name].forward(np.float64(a), np.float64(b)))
@@ -77,8 +78,10 @@ def integer_arithmetic(name: str, a: int, b: int) -> int | Any:
 
 def binary(f: Graph, op: Op, a: Any, b: Any) -> Any:
     """Apply a binary operator."""
-    if type(a) is int and type(b) is int:
+    if type(a) is int and type(b) is int and op.name != "matmul":
         return integer_arithmetic(op.name, a, b)
+    if op.name in ("add", "sub") and is_position(a) and is_position(b) and not (type(a) is int and type(b) is int):
+        return moved_position(f, op, a, b)
     left, right = as_operand(a), as_operand(b)
     if op.name == "matmul":
         from gradcli.ops.linear_algebra import require_product  # noqa: PLC0415
@@ -86,6 +89,22 @@ def binary(f: Graph, op: Op, a: Any, b: Any) -> Any:
         left, right = as_tensor(left), as_tensor(right)
         require_product(left, right, "@")
     return f(op, left, right)
+
+
+def is_position(value: Any) -> bool:
+    """Return whether a value is a position, or several: a plain integer, or what argmax and sort give."""
+    if type(value) is int:
+        return abs(value) < EXACT
+    raw = value_of(value)
+    return isinstance(raw, np.ndarray | np.generic) and raw.dtype.kind == "i"
+
+
+def moved_position(f: Graph, op: Op, a: Any, b: Any) -> Any:
+    """Return positions moved by integers, which are positions again; raises ``shape`` as floats would."""
+    try:
+        return op.forward(value_of(a), value_of(b))
+    except ValueError:
+        return f(op, as_operand(a), as_operand(b))
 
 
 def negative(f: Graph, op: Op, a: Any) -> Any:
@@ -102,10 +121,7 @@ def comparable(value: Any) -> Any:
 
 def compare(f: Graph, op: Op, a: Any, b: Any) -> Any:
     """Apply a comparison or a mask operator; its result has no gradient."""
-    left, right = comparable(a), comparable(b)
-    if type(left) is not Node and type(right) is not Node:
-        return op.forward(left, right)
-    return f(op, left, right)
+    return f(op, comparable(a), comparable(b))
 
 
 def truth(value: Any) -> bool:
@@ -229,15 +245,13 @@ def compare_one(f: Graph, op: Op, a: Any) -> Any:
     raw = value_of(value)
     if getattr(raw, "dtype", None) != np.bool_ and not isinstance(raw, bool):
         raise GradcliError("type", "'~' turns masks round, not numbers", hint="write -x for the opposite")
-    return f(op, value) if type(value) is Node else op.forward(value)
+    return f(op, value)
 
 
 def compare_chain(f: Graph, ops: list[Op], values: list[Any]) -> Any:
     """Apply ``a < b < c``: true where every comparison is."""
-    result: Any = True
-    for op, left, right in zip(ops, values, values[1:], strict=False):
-        result = np.logical_and(result, value_of(compare(f, op, left, right)))
-    return result
+    found = [value_of(compare(f, op, left, right)) for op, left, right in zip(ops, values, values[1:], strict=False)]
+    return reduce(partial(f, OPS["&"]), found)
 
 
 def slice_bound(value: Any) -> int | None:
@@ -257,11 +271,11 @@ def slice_of(start: int | None, stop: int | None, step: int | None) -> slice:
     return slice(start, stop, step)
 
 
-def index_list(values: list[Any]) -> Any:
-    """Return a list in an index as an array of integers, or as a mask."""
+def index_list(values: list[Any], shape: tuple[int, ...]) -> Any:
+    """Return a list of lists in an index as an array of integers of this shape, or as a mask."""
     if values and all(isinstance(value, bool) for value in values):
-        return np.array(values)
+        return np.array(values).reshape(shape)
     found = [whole_index(value) for value in values]
     if not all(type(item) is int for item in found):
         raise GradcliError("index", "a list in an index must hold integers")
-    return np.array(found, dtype=np.intp)
+    return np.array(found, dtype=np.intp).reshape(shape)

@@ -9,8 +9,9 @@ import warnings
 
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
 
-_ALLOWED_CONTROL = "\n\t"
-_NUMBER = re.compile(r"\d[\d_]*")
+_FORBIDDEN = re.compile(r"[^ -~\n\t]")
+_BRACKET = re.compile(r"[()\[\]{}]")
+_NUMBER = re.compile(r"0[bBoOxX][\da-fA-F_]+|\d[\d_]*")
 _LOOKALIKES = {
     "÷": "/",
     "×": "*",
@@ -43,31 +44,29 @@ def unprintable(character: str) -> bool:
 
 def refuse_characters(text: str, what: str = "the program") -> None:
     """Refuse control characters and anything outside ASCII, by the name of the code point."""
-    for position, character in enumerate(text):
-        if " " <= character <= "~" or character in _ALLOWED_CONTROL:
-            continue
-        plain = _LOOKALIKES.get(character)
-        if unprintable(character):
-            name = character_name(character)
-            raise GradcliError("character", f"{what} holds a control character, {name}", span=(position, position + 1))
-        raise GradcliError(
-            "character",
-            f"{what} may hold ASCII characters only, not {character_name(character)}",
-            span=(position, position + 1),
-            hint=f"write {plain}" if plain else None,
-        )
+    found = _FORBIDDEN.search(text)
+    if found is None:
+        return
+    character = found[0]
+    if unprintable(character):
+        name = character_name(character)
+        raise GradcliError("character", f"{what} holds a control character, {name}", span=found.span())
+    plain = _LOOKALIKES.get(character)
+    raise GradcliError(
+        "character",
+        f"{what} may hold ASCII characters only, not {character_name(character)}",
+        span=found.span(),
+        hint=f"write {plain}" if plain else None,
+    )
 
 
 def refuse_depth(text: str, budget: Budget) -> None:
     """Refuse brackets nested deeper than the budget, and numbers with too many digits."""
     depth = 0
-    for position, character in enumerate(text):
-        if character in "([{":
-            depth += 1
-        elif character in ")]}":
-            depth -= 1
+    for bracket in _BRACKET.finditer(text):
+        depth += 1 if bracket[0] in "([{" else -1
         if depth > budget.depth:
-            raise over_budget("depth", budget.depth, "brackets are nested", (position, position + 1))
+            raise over_budget("depth", budget.depth, "brackets are nested", bracket.span())
     for number in _NUMBER.finditer(text):
         if len(number[0]) > budget.digits:
             raise over_budget("digits", budget.digits, "a number has too many digits", number.span())
@@ -97,7 +96,7 @@ def _python_tree(text: str) -> ast.Module:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(text)
+            return ast.parse(text, filename="")
     except SyntaxError as error:
         raise GradcliError("syntax", _message(error, text), span=_error_span(error, text), hint=_hint(text)) from None
     except (RecursionError, MemoryError):

@@ -13,7 +13,7 @@ from gradcli.language.expressions import BINARY, Expressions
 from gradcli.language.indexing import Registers, index_items, index_parts, index_reader
 from gradcli.language.steps import Block, Step, execute
 from gradcli.ops import OPS
-from gradcli.ops.shaping import INDEX, PUT
+from gradcli.ops.indexing import INDEX, PUT
 
 STATEMENT_WORDS = {
     "ImportFrom": "import",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
+import time
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,9 +17,25 @@ from gradcli.language.source import refuse_characters, refuse_depth
 from gradcli.ops.declare import Array
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+MARKS = re.compile(r"[()\[\],;]")
 MOST_AXES = 32
 """Levels of nested lists; numpy has a bound of its own a little higher."""
 WAYS = "write 3, or 1,2,3, or 1,2;3,4, or [[1,2],[3,4]], or @FILE"
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What reading one value may cost, and when the time for it is over."""
+
+    budget: Budget
+    deadline: float
+
+
+def refuse_entries(text: str, budget: Budget) -> None:
+    """Refuse a text with more entries than one array may have, before they are read."""
+    entries = text.count(",") + text.count(";") + 1
+    if entries > budget.elements:
+        raise over_budget("elements", budget.elements, f"the text holds {entries:,} numbers")
 
 
 def read_value(text: str, name: str, budget: Budget) -> Array:
@@ -32,21 +50,22 @@ def read_value(text: str, name: str, budget: Budget) -> Array:
             raise over_budget("text", budget.text * 1024, "the value has too many characters")
         refuse_characters(text, "a value")
         refuse_depth(text, budget)
-        return _read(text, name, budget)
+        refuse_entries(text, budget)
+        return _read(text, name, Bounds(budget, time.monotonic() + budget.seconds))
     except GradcliError as error:
         raise error.at(error.span or (0, len(text)), place) from None
 
 
-def _read(text: str, name: str, budget: Budget) -> Array:
+def _read(text: str, name: str, bounds: Bounds) -> Array:
     stripped = text.strip()
     if not stripped:
         raise GradcliError("value", f"the value of {name} is empty", hint=WAYS)
     if stripped.startswith("["):
-        return read_json(stripped) if _is_json(stripped) else _constant(text, (0, len(text)), budget)
+        return read_json(stripped) if _is_json(stripped) else _constant(text, (0, len(text)), bounds)
     rows = _split(text, ";")
     if len(rows) == 1:
-        return _row(text, rows[0], budget)
-    found = [np.atleast_1d(_row(text, span, budget)) for span in rows]
+        return _row(text, rows[0], bounds)
+    found = [np.atleast_1d(_row(text, span, bounds)) for span in rows]
     for row, span in zip(found, rows, strict=True):
         if row.shape != found[0].shape:
             raise GradcliError(
@@ -59,51 +78,52 @@ def _split(text: str, separator: str, start: int = 0, end: int | None = None) ->
     """Return the spans between separators that are outside of brackets."""
     spans, depth, first = [], 0, start
     stop = len(text) if end is None else end
-    for position in range(start, stop):
-        character = text[position]
-        depth += (character in "([") - (character in ")]")
-        if character == separator and depth == 0:
-            spans.append((first, position))
-            first = position + 1
+    for mark in MARKS.finditer(text, start, stop):
+        depth += (mark[0] in "([") - (mark[0] in ")]")
+        if mark[0] == separator and depth == 0:
+            spans.append((first, mark.start()))
+            first = mark.end()
     return [*spans, (first, stop)]
 
 
-def _row(text: str, span: Span, budget: Budget) -> Array:
+def _row(text: str, span: Span, bounds: Bounds) -> Array:
     items = _split(text, ",", *span)
     if len(items) == 1:
-        return _item(text, items[0], budget)
+        return _item(text, items[0], bounds)
     if not text[slice(*items[-1])].strip():
         items.pop()
-    found = [_item(text, item, budget) for item in items]
+    found = [_item(text, item, bounds) for item in items]
     for value, item in zip(found, items, strict=True):
         if value.ndim:
             raise GradcliError("value", f"an array of shape {value.shape} among numbers", span=item, hint=WAYS)
     return np.array(found, dtype=np.float64)
 
 
-def _item(text: str, span: Span, budget: Budget) -> Array:
+def _item(text: str, span: Span, bounds: Bounds) -> Array:
     item = text[slice(*span)].strip()
     if not item:
         raise GradcliError("value", "a number is missing here", span=span, hint=WAYS)
     if NUMBER.fullmatch(item):
-        return _finite(np.float64(item), span)
+        return _finite(float(item), span)
     if re.match(r"[+-]\s*[+-]", item) or re.search(r"\d_", item):
         raise GradcliError("value", f"'{item}' is not a number", span=span, hint=WAYS)
-    return _constant(text, span, budget)
+    return _constant(text, span, bounds)
 
 
 def _finite(value: Any, span: Span) -> Array:
-    if not np.all(np.isfinite(value)):
+    if not (math.isfinite(value) if type(value) is float else np.all(np.isfinite(value))):
         raise GradcliError("value", "the value is not finite in double precision (beyond 1.8e308, or 0/0)", span=span)
-    return value  # type: ignore[no-any-return]
+    return value if isinstance(value, np.ndarray) else np.float64(value)  # type: ignore[return-value]
 
 
-def _constant(text: str, span: Span, budget: Budget) -> Array:
+def _constant(text: str, span: Span, bounds: Bounds) -> Array:
     """Evaluate a constant expression such as ``pi/2`` or ``linspace(0, 1, 5)``."""
+    if time.monotonic() > bounds.deadline:
+        raise over_budget("seconds", bounds.budget.seconds, "the value takes too long")
     piece = text[slice(*span)]
     lead = span[0] + len(piece) - len(piece.lstrip())
     try:
-        output = _constant_value(piece.strip(), budget)
+        output = _constant_value(piece.strip(), bounds.budget)
     except GradcliError as error:
         error.place = None
         error.span = span if error.span is None else (lead + error.span[0], lead + error.span[1])
@@ -132,7 +152,7 @@ def read_json(text: str) -> Array:
         raise GradcliError("value", f"{word} is not a finite number")
 
     def number(digits: str) -> float:
-        return float(_finite(np.float64(digits), (0, len(text))))
+        return float(_finite(float(digits), (0, len(text))))
 
     try:
         data = json.loads(text, parse_constant=refuse, parse_int=number, parse_float=number)

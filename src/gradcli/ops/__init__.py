@@ -3,6 +3,7 @@
 from gradcli.ops import (
     arithmetic,
     elementwise,
+    indexing,
     joining,
     linear_algebra,
     making,
@@ -26,6 +27,7 @@ __all__ = [
     "Pair",
     "arithmetic",
     "elementwise",
+    "indexing",
     "joining",
     "linear_algebra",
     "making",

@@ -6,18 +6,53 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.declare import Kink, Op, declare, elementwise, no_links
+from gradcli.ops.declare import BEYOND, Kink, Op, beyond, declare, elementwise, no_links
+
+SHORT_POWERS: dict[float, Any] = {
+    0.5: np.sqrt,
+    -0.5: lambda x: 1 / np.sqrt(x),
+    -1.0: lambda x: np.float64(1) / x,
+    -2.0: lambda x: np.float64(1) / (x * x),
+}
+"""The powers that PyTorch takes by a shorter way where the exponent is one number: others at -0, at -inf, and where
+x·x overflows."""
+
+
+def power(x: Any, p: Any) -> Any:
+    """Return x to the power p."""
+    short = SHORT_POWERS.get(float(p)) if np.ndim(p) == 0 else None
+    return np.power(x, p) if short is None else short(x)
 
 
 def power_vjp_base(g: Any, y: Any, x: Any, p: Any) -> Any:
     """Return g·p·x^(p-1), and 0 where p is 0 even at x = 0 (PyTorch's ``pow_backward``)."""
     del y
-    return np.where(p == 0, 0.0, g * (p * np.power(x, p - 1)))
+    return np.where(p == 0, 0.0, g * (p * power(x, p - 1)))
 
 
 def power_vjp_exponent(g: Any, y: Any, x: Any, p: Any) -> Any:
     """Return g·y·log x, and 0 at x = 0 for p ≥ 0 (PyTorch's ``pow_backward_exponent``)."""
     return g * np.where((x == 0) & (p >= 0), 0.0, y * np.log(x))
+
+
+def quotient_vjp_divisor(g: Any, y: Any, a: Any, b: Any) -> Any:
+    """Return -g·a/b². PyTorch reads a plain number over b as the number times 1/b, which overflows elsewhere."""
+    del y
+    if type(a) in (int, float):
+        inverse = 1 / b
+        return -(g * a) * (inverse * inverse)
+    return -g * (a / b / b)
+
+
+def quotient(a: Any, b: Any) -> Any:
+    """Return a/b."""
+    return a * (1 / b) if type(a) in (int, float) else np.divide(a, b)
+
+
+def remainder(a: Any, b: Any) -> Any:
+    """Return a % b with the sign of b; an exact 0 keeps the sign of a, as in PyTorch."""
+    left = np.fmod(a, b)
+    return np.where((left != 0) & ((b < 0) != (left < 0)), left + b, left)[()]
 
 
 def ties(g: Any, x: Any, other: Any) -> Any:
@@ -29,10 +64,10 @@ def ties(g: Any, x: Any, other: Any) -> Any:
 ADD       = elementwise("add", np.add,            lambda g, y, a, b: g,          lambda g, y, a, b: g,                lambda s, a, b: a + b, also="plus", text="{} + {}", precedence=60, doc="a + b")
 SUB       = elementwise("sub", np.subtract,       lambda g, y, a, b: g,          lambda g, y, a, b: -g,               lambda s, a, b: a - b, also="subtract", text="{} - {}", precedence=60, doc="a - b")
 MUL       = elementwise("mul", np.multiply,       lambda g, y, a, b: g * b,      lambda g, y, a, b: g * a,            lambda s, a, b: a * b, also="multiply", text="{}*{}", precedence=70, doc="a * b")
-DIV       = elementwise("div", np.divide,         lambda g, y, a, b: g / b,      lambda g, y, a, b: -g * (a / b / b), lambda s, a, b: a / b, also="divide true_divide", text="{}/{}", precedence=70, domain=((-2, 2), (0.5, 2)), doc="a / b")
-REMAINDER = elementwise("remainder", np.remainder, lambda g, y, a, b: g,          lambda g, y, a, b: -g * np.floor_divide(a, b), lambda s, a, b: s.remainder(a, b), also="mod", text="{} % {}", precedence=70, domain=((0.1, 0.9), (1, 2)), doc="a % b, with the sign of b")
+DIV       = elementwise("div", quotient,         lambda g, y, a, b: g / b,      quotient_vjp_divisor, lambda s, a, b: a / b, also="divide true_divide", text="{}/{}", precedence=70, domain=((-2, 2), (0.5, 2)), differs=beyond, says=BEYOND, doc="a / b")
+REMAINDER = elementwise("remainder", remainder, lambda g, y, a, b: g,          lambda g, y, a, b: -g * np.floor_divide(a, b), lambda s, a, b: s.remainder(a, b), also="mod", text="{} % {}", precedence=70, domain=((0.1, 0.9), (1, 2)), doc="a % b, with the sign of b")
 NEG       = elementwise("neg", np.negative,       lambda g, y, x: -g,            lambda s, x: -x, also="negative", text="-{}", precedence=80, doc="-x")
-POW       = elementwise("pow", np.power,          power_vjp_base,                power_vjp_exponent,                  lambda s, x, p: s.power(x, p), also="power float_power", of="tnm.", zero_at=lambda k, x, p: (x == 0) & (p >= 0) if k else p == 0, zero_text=("{1} == 0", "({0} == 0) & ({1} >= 0)"), text="{}**{}", precedence=90, domain=((0.2, 2), (-2, 2)), doc="x to the power p")
+POW       = elementwise("pow", power,          power_vjp_base,                power_vjp_exponent,                  lambda s, x, p: s.power(x, p), also="power float_power", of="tnm.", zero_at=lambda k, x, p: (x == 0) & (p >= 0) if k else p == 0, zero_text=("{1} == 0", "({0} == 0) & ({1} >= 0)"), text="{}**{}", precedence=90, domain=((0.2, 2), (-2, 2)), doc="x to the power p")
 MAXIMUM   = elementwise("maximum", np.maximum,    lambda g, y, a, b: ties(g, a, b), lambda g, y, a, b: ties(g, b, a), lambda s, a, b: s.maximum(a, b), doc="the larger of each pair; a tie gives each half of the gradient",
                         kink=Kink(lambda a, b: a == b, "each argument gets half"))
 MINIMUM   = elementwise("minimum", np.minimum,    lambda g, y, a, b: ties(g, b, a), lambda g, y, a, b: ties(g, a, b), lambda s, a, b: s.minimum(a, b), doc="the smaller of each pair; a tie gives each half of the gradient",

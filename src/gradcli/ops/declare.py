@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -199,10 +200,14 @@ def function(
 def broadcast_index(out: Any, values: tuple[Any, ...], argument: int) -> Indices:
     """Return, for each entry of ``out``, the flat index of the entry of an argument that broadcasts to it."""
     shape = np.shape(values[argument])
-    if shape == np.shape(out):
-        return np.arange(np.size(out), dtype=np.intp)
     flat = np.arange(int(np.prod(shape)), dtype=np.intp).reshape(shape)
     return np.broadcast_to(flat, np.shape(out)).ravel()
+
+
+@lru_cache(maxsize=1024)
+def with_options(formula: Callable[..., Any], options: tuple[tuple[str, Any], ...]) -> Callable[..., Any]:
+    """Return a formula with its options filled in: one function for the same options, so that it is derived once."""
+    return partial(formula, **dict(options))
 
 
 def elementwise_local(formula: Callable[..., Any], zero_at: Callable[..., Any] | None) -> Local:
@@ -210,8 +215,10 @@ def elementwise_local(formula: Callable[..., Any], zero_at: Callable[..., Any] |
 
     def local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
         rows = np.arange(np.size(out), dtype=np.intp)
-        bound = tuple((k, broadcast_index(out, values, k)) for k in range(len(values)))
-        rule = (lambda s, *symbols: formula(s, *symbols, **static)) if static else formula
+        bound = tuple(
+            (k, rows if np.shape(x) == np.shape(out) else broadcast_index(out, values, k)) for k, x in enumerate(values)
+        )
+        rule = with_options(formula, tuple(sorted(static.items()))) if static else formula
         weight: Array | float = 1.0
         if zero_at is not None:
             weight = np.broadcast_to(np.where(zero_at(argument, *values), 0.0, 1.0), np.shape(out)).ravel()
@@ -264,6 +271,16 @@ def _binary(op: Op, doc: str) -> Callable[..., Any]:
 
 
 BUILDERS: dict[int, Callable[[Op, str], Callable[..., Any]]] = {1: _unary, 2: _binary}
+
+
+BEYOND = "numbers as large or small as here leave double precision on the way, each route at another step"
+
+
+def beyond(out: Any, *values: Any) -> bool:
+    """Return whether the square of an argument is no double any more: there an order of multiplication matters."""
+    del out
+    sizes = [np.abs(np.asarray(value, dtype=np.float64)) for value in values]
+    return any(bool(np.any((size > 1e150) | ((size > 0) & (size < 1e-150)))) for size in sizes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.axes import one_axis
-from gradcli.ops.declare import Apply, Static, Tensors, function
+from gradcli.ops.declare import Apply, Links, Static, Tensors, function
 from gradcli.ops.shaping import joined
 
 
@@ -33,10 +33,41 @@ def cat_vjp(k: int) -> Any:
     return vjp
 
 
-STACK = joined("stack", stack, lambda k: lambda g, y, *values, dim: np.take(g, k, axis=dim))
+def total_size(*values: Any, dim: int) -> int:
+    """Return the entries of all arguments together."""
+    del dim
+    return sum(int(np.size(x)) for x in values)
 
 
-CAT = joined("cat", cat, cat_vjp)
+def linked(places: Any) -> list[Links]:
+    """Return the links of an argument whose entries stand, in their order, at these flat places of the output."""
+    rows = np.ravel(places)
+    return [Links(rows, np.arange(len(rows), dtype=np.intp))]
+
+
+def stack_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+    """Link the entries of one argument with its layer of the output."""
+    del values
+    return linked(np.moveaxis(all_places(out), static["dim"], 0)[argument])
+
+
+def cat_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+    """Link the entries of one argument with its stretch of the output."""
+    dim = static["dim"]
+    ends = np.cumsum([np.shape(x)[dim] for x in values[: argument + 1]])
+    stretch = np.moveaxis(all_places(out), dim, 0)[ends[-1] - np.shape(values[argument])[dim] : ends[-1]]
+    return linked(np.moveaxis(stretch, 0, dim))
+
+
+def all_places(out: Any) -> Any:
+    """Return the flat place of every entry of the output, in its shape."""
+    return np.arange(np.size(out), dtype=np.intp).reshape(np.shape(out))
+
+
+STACK = joined(
+    "stack", stack, lambda k: lambda g, y, *values, dim: np.take(g, k, axis=dim), stack_local, size=total_size
+)
+CAT = joined("cat", cat, cat_vjp, cat_local, size=total_size)
 
 
 @function("stack", "tn", "shaping", op=STACK)

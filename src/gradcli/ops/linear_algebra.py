@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
+from gradcli.ops.arithmetic import MUL
 from gradcli.ops.declare import Apply, Explicit, Links, Op, Static, Tensor, Tensors, declare, function
+from gradcli.ops.joining import STACK
 from gradcli.ops.reductions import SUM
 from gradcli.ops.shaping import DIAG
 
@@ -96,8 +98,17 @@ def einsum_size(*values: Any, spec: str) -> int:
     return math.prod(lengths.values())
 
 
+def shared_letters(j: int, subs: list[str], more: str) -> str:
+    """Return the letters of factor j, each once, that another factor or ``more`` names too."""
+    elsewhere = more + "".join(sub for i, sub in enumerate(subs) if i != j)
+    return "".join(letter for letter in dict.fromkeys(subs[j]) if letter in elsewhere)
+
+
 def einsum_vjp(k: int) -> Any:
-    """Return the vjp of argument k of einsum: the sum of products with g in its place, spread over its other letters."""
+    """Return the vjp of argument k of einsum: the sum of products with g in its place, spread over its other letters.
+
+    What only one of the other factors names is summed there first, as PyTorch does: inf times a sum that is finite.
+    """
 
     def vjp(g: Any, y: Any, *values: Any, spec: str) -> Any:
         del y
@@ -107,11 +118,10 @@ def einsum_vjp(k: int) -> Any:
         letters = "".join(dict.fromkeys(own))
         summed = "".join(letter for letter in letters if letter in out + "".join(subs))
         # A broadcast g would be taken out of the sum: inf times the sum is not the sum of inf times each.
-        part = np.einsum(
-            f"{','.join([out, *subs])}->{summed}",
-            np.array(g),
-            *(value for j, value in enumerate(values) if j != k),
-        )
+        others = [value for j, value in enumerate(values) if j != k]
+        kept = [shared_letters(j, subs, own + out) for j in range(len(subs))]
+        factors = [np.einsum(f"{sub}->{keep}", x) for sub, keep, x in zip(subs, kept, others, strict=True)]
+        part = np.einsum(f"{','.join([out, *kept])}->{summed}", np.array(g), *factors)
         lengths = dict(zip(own, np.shape(x), strict=True))
         part = np.reshape(part, [lengths[letter] if letter in summed else 1 for letter in letters])
         back = np.zeros(np.shape(x))
@@ -149,11 +159,33 @@ def transposed_hint(a: Any, b: Any) -> str | None:
     return None
 
 
-@function("matmul dot", "tn.", "linear algebra", op=MATMUL)
+@function("matmul", "tn.", "linear algebra", op=MATMUL)
 def build_matmul(f: Apply, x: Tensor, other: Tensor) -> Any:
     """the product of matrices and vectors, x @ other"""
     require_product(x, other, "@")
     return f(MATMUL, x, other)
+
+
+@function("dot", "n.", "linear algebra", op=MATMUL)
+def build_dot(f: Apply, x: Tensor, other: Tensor) -> Any:
+    """the product of vectors and matrices; numpy pairs axes otherwise where there are more than two"""
+    if not x.ndim or not other.ndim:
+        return f(MUL, x, other)
+    if max(x.ndim, other.ndim) > 2:
+        raise GradcliError(
+            "shape", f"dot takes vectors and matrices, not shapes {x.shape} and {other.shape}", hint="use @"
+        )
+    return build_matmul(f, x, other)
+
+
+@function("torch.dot", "", "linear algebra", op=MATMUL)
+def build_torch_dot(f: Apply, x: Tensor, other: Tensor) -> Any:
+    """the product of two vectors, and of nothing else"""
+    if (x.ndim, other.ndim) != (1, 1):
+        raise GradcliError(
+            "shape", f"torch.dot takes two vectors, not shapes {x.shape} and {other.shape}", hint="use @"
+        )
+    return build_matmul(f, x, other)
 
 
 def exact_product(name: str, ndims: tuple[int, int], summary: str) -> None:
@@ -195,12 +227,19 @@ def build_outer(f: Apply, x: Tensor, other: Tensor) -> Any:
     return f(EINSUM, x, other, spec="i,j->ij")
 
 
+def as_named(f: Apply, spec: str, items: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the operands: a list of several is one array where the subscripts name one."""
+    single = "," not in spec and len(items) > 1 and len({item.shape for item in items}) == 1
+    return (f(STACK, *items, dim=0),) if single else items
+
+
 @function("einsum", "tn", "linear algebra", op=EINSUM)
 def build_einsum(f: Apply, spec: Static, *tensors: Tensors) -> Any:
     """the sum of products that the subscripts describe, as in einsum("ij,j->i", W, x)"""
     if not isinstance(spec, str):
         raise GradcliError("value", "einsum needs its subscripts as text", hint='for example einsum("ij,j->i", W, x)')
-    return f(EINSUM, *tensors, spec=full_spec(spec.replace(" ", ""), tensors))
+    operands = as_named(f, spec, tensors)
+    return f(EINSUM, *operands, spec=full_spec(spec.replace(" ", ""), operands))
 
 
 def full_spec(spec: str, tensors: tuple[Any, ...]) -> str:

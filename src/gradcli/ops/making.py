@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.declare import Apply, Static, Tensor, function, value_of
+from gradcli.ops.declare import Apply, Op, Static, Tensor, declare, function, no_links
 from gradcli.ops.shaping import CLONE, EXPAND, whole_numbers
 
 CONSTANTS: dict[str, float] = {
@@ -34,6 +34,9 @@ def filled(f: Apply, shape: tuple[int, ...], number: float) -> Any:
     """Return an array of ``shape`` with one number everywhere, charged before it is made."""
     f.charge(math.prod(shape))
     return np.full(shape, number)
+
+
+DETACH = declare(Op("detach", lambda x: x, (None,), local=no_links, flat=True, moves=True, view=True))
 
 
 @function("zeros empty", "tn", "making")
@@ -111,26 +114,44 @@ def build_full_like(f: Apply, x: Tensor, fill_value: Tensor) -> Any:
     return f(EXPAND, fill_value, shape=x.shape)
 
 
-@function("float double", "-.", "making")
+@function("float", "-.", "making")
 def build_float(f: Apply, x: Tensor) -> Any:
-    """the same numbers: all are double precision here"""
+    """a copy: all numbers are double precision here"""
     return f(CLONE, x)
 
 
-@function("detach", ".", "making")
-def build_detach(f: Apply, x: Tensor) -> Any:
-    """the same numbers as constants: no gradient flows through"""
+@function("double", "-.", "making")
+def build_double(f: Apply, x: Tensor) -> Any:
+    """x itself: all numbers are double precision here"""
     del f
-    return np.array(value_of(x))[()]
+    return x
 
 
-@function("tensor as_tensor torch.tensor torch.as_tensor np.array numpy.array np.asarray numpy.asarray", "", "making")
-def build_tensor(f: Apply, data: Tensor) -> Any:
-    """a list as an array; torch.tensor would cut the graph, so it takes constants alone"""
+@function("detach", ".", "making", op=DETACH)
+def build_detach(f: Apply, x: Tensor) -> Any:
+    """the same numbers, in the same memory, as constants: no gradient flows through"""
+    return f(DETACH, x)
+
+
+def constant(data: Any, name: str) -> Any:
+    """Return a list of constants; raises ``not-differentiable`` where a copy would cut the graph."""
     if getattr(data, "active", False):
         raise GradcliError(
             "not-differentiable",
-            "torch.tensor([...]) copies numbers and cuts the graph: no gradient would flow",
+            f"{name}([...]) copies numbers and cuts the graph: no gradient would flow",
             hint="write the list by itself, or torch.stack([...])",
         )
-    return f(CLONE, data)
+    return data
+
+
+@function("tensor torch.tensor np.array numpy.array", "", "making")
+def build_tensor(f: Apply, data: Tensor) -> Any:
+    """a list as a new array; torch.tensor would cut the graph, so it takes constants alone"""
+    return f(CLONE, constant(data, "torch.tensor"))
+
+
+@function("as_tensor torch.as_tensor np.asarray numpy.asarray", "", "making")
+def build_as_tensor(f: Apply, data: Tensor) -> Any:
+    """a list as an array, and an array as it is; it takes constants alone"""
+    del f
+    return constant(data, "torch.as_tensor")

@@ -8,7 +8,8 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.declare import Apply, Explicit, Links, Op, Tensor, declare, function
-from gradcli.ops.linear_algebra import MATMUL, require_product
+from gradcli.ops.linear_algebra import require_product
+from gradcli.ops.shaping import RESHAPE
 
 
 def cofactors(a: Any) -> Any:
@@ -21,9 +22,26 @@ def cofactors(a: Any) -> Any:
 
 
 def det_vjp(g: Any, y: Any, a: Any) -> Any:
-    """Return g·cofactors, and g·0 where the determinant is exactly 0: PyTorch solves with g·det on the right."""
+    """Return g·cofactors, and g·0 where the determinant is exactly 0: PyTorch solves with g·det on the right.
+
+    Where that is not finite, so do we: which entries are nan is a matter of the substitution.
+    """
     g, y = np.asarray(g)[..., None, None], np.asarray(y)[..., None, None]
-    return np.where((y == 0) & (a.shape[-1] > 1), g * 0.0, g * cofactors(a))
+    flat = (y == 0) & (a.shape[-1] > 1)
+    odd = ~np.isfinite(g * y) & (y != 0)
+    found = np.where(flat, g * 0.0, g * cofactors(np.where(odd, 0.0, a)))
+    if not np.any(odd):
+        return found
+    unit = np.eye(a.shape[-1])
+    return np.where(odd, solved(np.where(odd, np.swapaxes(a, -1, -2), unit), np.where(unit == 1, g * y, 0.0)), found)
+
+
+def solved(a: Any, b: Any) -> Any:
+    """Return inv(A)·B, and nan where A has entries that are not finite and numpy takes it for singular."""
+    try:
+        return np.linalg.solve(a, b)
+    except np.linalg.LinAlgError:
+        return np.full(np.shape(b), np.nan)
 
 
 def minors(a: Any) -> Any:
@@ -39,6 +57,17 @@ def minors(a: Any) -> Any:
 
 ILL = 1e6
 """Condition number from which det·inv(A) loses too many digits to stand for the cofactors."""
+
+
+def is_ill(a: Any) -> bool:
+    """Return whether a matrix is so close to singular that its inverse says little about the cofactors."""
+    return bool(np.any(np.linalg.cond(a) > ILL))
+
+
+def det_terms(a: Any) -> int:
+    """Return the links of det, and the entries of all minors where these are taken one by one."""
+    n = a.shape[-1]
+    return int(np.size(a)) * (n * n if n > 3 and np.all(np.isfinite(a)) and is_ill(a) else 1)
 
 
 def largest_products(y: Any, a: Any) -> Any:
@@ -57,7 +86,9 @@ def det_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str
     flipped = np.arange(a.size).reshape(a.shape).swapaxes(-1, -2).ravel()
     if n <= 3 and a.ndim == 2:
         return small_det_links(a)
-    if np.any(np.linalg.cond(a) > ILL):
+    if not np.all(np.isfinite(a)):
+        return [Links(rows, columns, np.full(np.size(a), np.nan))]
+    if is_ill(a):
         return [Links(rows, columns, minors(a).ravel())]
     factor = Explicit(lambda s, y, inverse: y * inverse)
     return [Links(rows, columns, 1.0, factor, ((-1, rows), (-2, flipped)), ("inv({})", np.linalg.inv(a)))]
@@ -122,9 +153,10 @@ DET = declare(
         np.linalg.det,
         (det_vjp,),
         local=det_local,
+        terms=det_terms,
         digits=largest_products,
-        differs=lambda y, a: y == 0,
-        says="its det of a singular matrix has gradient 0, where the cofactors are not all 0",
+        differs=lambda y, a: (y == 0) | ~np.isfinite(y),
+        says="it solves with the determinant, so that one of 0 has gradient 0 and one beyond doubles none",
     )
 )
 
@@ -136,6 +168,82 @@ INV = declare(
         (inv_vjp,),
         local=inv_local,
         terms=lambda a: np.size(a) * np.shape(a)[-1] ** 2,
+    )
+)
+
+
+def solve(a: Any, b: Any) -> Any:
+    """Return the X with A·X = B, B a vector or matrices."""
+    return np.linalg.solve(a, b[:, None])[..., 0] if np.ndim(b) == 1 else np.linalg.solve(a, b)
+
+
+def solve_vjp_right(g: Any, y: Any, a: Any, b: Any) -> Any:
+    """Return the solution of Aᵀ·G = g; the engine sums over broadcast batches."""
+    del y
+    turned = np.swapaxes(a, -1, -2)
+    return solved(turned, g[..., None])[..., 0] if np.ndim(b) == 1 else solved(turned, g)
+
+
+def solve_vjp_left(g: Any, y: Any, a: Any, b: Any) -> Any:
+    """Return -G·Xᵀ for the solution G of Aᵀ·G = g."""
+    back = solve_vjp_right(g, y, a, b)
+    if np.ndim(b) == 1:
+        return -back[..., None] * y[..., None, :]
+    return -np.matmul(back, np.swapaxes(y, -1, -2))
+
+
+def solve_indices(out: Any, a: Any, b: Any) -> tuple[Any, Any, Any]:
+    """Return the flat indices of the entries of X, of A and of B, each as (matrix, row, column) over all batches."""
+    columns = (1,) if np.ndim(b) == 1 else ()
+    shape = (*np.shape(out), *columns)
+    n, k = shape[-2:]
+
+    def flat(x: Any, whole: tuple[int, ...], extra: tuple[int, ...] = ()) -> Any:
+        index = np.arange(np.size(x), dtype=np.intp).reshape(*np.shape(x), *extra)
+        return np.broadcast_to(index, whole).reshape(-1, *whole[-2:])
+
+    return flat(out, shape, columns), flat(a, (*shape[:-2], n, n)), flat(b, (*shape[:-2], n, k), columns)
+
+
+def solve_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+    """Link X[i, c] to B[j, c] with inv(A)[i, j], and to A[j, l] with -inv(A)[i, j]·X[l, c]."""
+    del static
+    x_at, a_at, b_at = solve_indices(out, *values)
+    batch, n, k = x_at.shape
+    auxiliary = ("inv({})", solved(values[0], np.eye(n)))
+    if argument == 1:
+        m, i, j, c = np.indices((batch, n, n, k)).reshape(4, -1)
+        inverse = Explicit(lambda s, inverse: inverse)
+        return [Links(x_at[m, i, c], b_at[m, j, c], 1.0, inverse, ((-2, a_at[m, i, j]),), auxiliary)]
+    m, i, j, l, c = np.indices((batch, n, n, n, k)).reshape(5, -1)  # noqa: E741
+    factor = Explicit(lambda s, inverse, x: inverse * x)
+    bound = ((-2, a_at[m, i, j]), (-1, x_at[m, l, c]))
+    return [Links(x_at[m, i, c], a_at[m, j, l], -1.0, factor, bound, auxiliary)]
+
+
+def solve_digits(out: Any, a: Any, b: Any) -> Any:
+    """Return by how much rounding grows in a solution: |inv(A)|·|A|·|inv(A)| and its like for X, the most of each row."""
+    x = np.abs(out)[..., None] if np.ndim(b) == 1 else np.abs(out)
+    inverse = np.abs(solved(a, np.eye(a.shape[-1])))
+    grown = np.matmul(inverse, np.abs(a))
+    to_b = np.max(np.matmul(grown, inverse), axis=-1, keepdims=True)
+    to_a = to_b * np.max(x, axis=-2, keepdims=True)
+    to_a = to_a + np.max(inverse, axis=-1, keepdims=True) * np.max(np.matmul(grown, x), axis=-2, keepdims=True)
+    size = np.maximum(to_a, to_b)
+    return size[..., 0] if np.ndim(b) == 1 else size
+
+
+SOLVE = declare(
+    Op(
+        "solve",
+        no_singular(solve),
+        (solve_vjp_left, solve_vjp_right),
+        local=solve_local,
+        size=lambda a, b: max(np.size(a), 1) * max(np.size(b), 1),
+        terms=lambda a, b: np.size(a) * np.size(b) * np.shape(a)[-1],
+        digits=solve_digits,
+        text="inv({}) @ {}",
+        precedence=70,
     )
 )
 
@@ -160,9 +268,12 @@ def build_inv(f: Apply, x: Tensor) -> Any:
     return f(INV, x)
 
 
-@function("solve", "l", "linear algebra")
+@function("solve", "l", "linear algebra", op=SOLVE)
 def build_solve(f: Apply, A: Tensor, B: Tensor) -> Any:
-    """the X with A @ X = B"""
+    """the X with A @ X = B; B may be a vector, or one vector for each of several A"""
     require_square(A, "solve")
+    if B.ndim > 1 and B.shape == A.shape[:-1]:
+        columns = f(RESHAPE, B, shape=(*B.shape, 1))
+        return f(RESHAPE, f(SOLVE, A, columns), shape=B.shape)
     require_product(A, B, "solve")
-    return f(MATMUL, f(INV, A), B)
+    return f(SOLVE, A, B)

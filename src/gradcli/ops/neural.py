@@ -22,10 +22,11 @@ from gradcli.ops.declare import (
     function,
     value_of,
 )
+from gradcli.ops.indexing import INDEX
 from gradcli.ops.linear_algebra import MATMUL, require_product
-from gradcli.ops.piecewise import ABS, WHERE, sigmoid
+from gradcli.ops.piecewise import ABS, HUBER, sigmoid
 from gradcli.ops.reductions import MEAN, SUM, all_entries
-from gradcli.ops.shaping import INDEX, RESHAPE, TRANSPOSE
+from gradcli.ops.shaping import RESHAPE, TRANSPOSE
 from gradcli.ops.spread import VAR
 
 
@@ -138,11 +139,7 @@ def build_l1_loss(f: Apply, x: Tensor, target: Tensor, reduction: Static = "mean
 def build_huber_loss(f: Apply, x: Tensor, target: Tensor, reduction: Static = "mean", delta: Static = 1.0) -> Any:
     """half the square of a difference below delta, a straight line above"""
     same_shapes(x, target, "huber_loss")
-    difference = f(SUB, x, target)
-    size, bound = f(ABS, difference), np.float64(delta)
-    near = f(MUL, np.float64(0.5), f(OPS["square"], difference))
-    far = f(MUL, bound, f(SUB, size, 0.5 * bound))
-    return reduce_loss(f, f(WHERE, value_of(size) < bound, near, far), reduction)
+    return reduce_loss(f, f(HUBER, f(SUB, x, target), np.float64(delta)), reduction)
 
 
 BCE_FLOOR = float(np.float32(1e-12))
@@ -155,19 +152,24 @@ def bce(x: Any, t: Any) -> Any:
 
 
 # fmt: off
-BCE        = elementwise("bce", bce, lambda g, y, x, t: g * (x - t) / np.maximum((1 - x) * x, BCE_FLOOR), lambda g, y, x, t: (np.log1p(-x) - np.log(x)) * g, lambda s, x, t: -t * s.log(x) - (1 - t) * s.log(1 - x), of="", domain=((0.1, 0.9), (0, 1)), differs=lambda y, x, t: (x <= 0) | (x >= 1), says="its binary_cross_entropy keeps x*(1 - x) from below 1e-12, and logarithms from below -100")
+BCE        = elementwise("bce", bce, lambda g, y, x, t: g * (x - t) / np.maximum((1 - x) * x, BCE_FLOOR), lambda g, y, x, t: (np.log1p(-x) - np.log(x)) * g, lambda s, x, t: -t * s.log(x) - (1 - t) * s.log(1 - x), of="", domain=((0.1, 0.9), (0, 1)), differs=lambda y, x, t: (1 - x) * x < BCE_FLOOR, says="its binary_cross_entropy keeps x*(1 - x) from below 1e-12, and logarithms from below -100")
 BCE_LOGITS = elementwise("bce_with_logits", lambda x, t: (1 - t) * x + np.logaddexp(0.0, -x), lambda g, y, x, t: g * (sigmoid(x) - t), lambda g, y, x, t: -x * g, lambda s, x, t: (1 - t) * x - s.logsigmoid(x), of="", digits=lambda y, x, t: np.abs(sigmoid(x)) + np.abs(t))
 # fmt: on
+
+
+def probabilities(x: Any) -> bool:
+    """Return whether all entries lie between 0 and 1."""
+    return bool(np.all((x >= 0) & (x <= 1)))
 
 
 @function("bce binary_cross_entropy", "f", "neural")
 def build_bce(f: Apply, x: Tensor, target: Tensor, reduction: Static = "mean") -> Any:
     """the binary cross entropy of probabilities"""
     same_shapes(x, target, "binary_cross_entropy")
-    if np.any(value_of(x) < 0) or np.any(value_of(x) > 1):
+    if not (probabilities(value_of(x)) and probabilities(value_of(target))):
         raise GradcliError(
             "value",
-            "binary_cross_entropy takes probabilities from 0 to 1",
+            "binary_cross_entropy takes probabilities and targets from 0 to 1",
             hint="for scores use binary_cross_entropy_with_logits",
         )
     return reduce_loss(f, f(BCE, x, target), reduction)

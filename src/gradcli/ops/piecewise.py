@@ -8,18 +8,22 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops.declare import (
+    BEYOND,
     Apply,
     Indices,
     Kink,
     Links,
     Op,
+    Partial,
     Static,
     Tensor,
+    beyond,
     broadcast_index,
     declare,
     elementwise,
     function,
     no_links,
+    value_of,
 )
 from gradcli.ops.elementwise import erf
 
@@ -30,20 +34,66 @@ def sign(x: Any) -> Any:
 
 
 def sigmoid(x: Any) -> Any:
-    """Return 1/(1 + exp(-x)) without overflow on either side."""
-    z = np.exp(-np.abs(x))
-    return np.where(x >= 0, 1 / (1 + z), z / (1 + z))[()]
+    """Return 1/(1 + exp(-x)): 0 below -709, where exp(-x) overflows, as PyTorch's."""
+    with np.errstate(over="ignore"):
+        return 1 / (1 + np.exp(-x))
 
 
 def softplus(x: Any, beta: float, threshold: float) -> Any:
     """Return log(1 + exp(βx))/β, and x itself above the threshold."""
-    return np.where(x * beta > threshold, x, np.logaddexp(0.0, x * beta) / beta)[()]
+    return np.where(x * beta > threshold, x, np.log1p(np.exp(x * beta)) / beta)[()]
 
 
 def softplus_vjp(g: Any, y: Any, x: Any, *, beta: float, threshold: float) -> Any:
-    """Return g·sigmoid(βx), and g above the threshold."""
+    """Return g·z/(z + 1) for z = exp(βx), and g above the threshold."""
     del y
-    return np.where(x * beta > threshold, g, g * sigmoid(x * beta))
+    z = np.exp(x * beta)
+    return np.where(x * beta > threshold, g, g * z / (z + 1))
+
+
+def logsigmoid(x: Any) -> Any:
+    """Return log(sigmoid(x)) = min(x, 0) - log(1 + exp(-|x|))."""
+    return np.minimum(x, 0.0) - np.log1p(np.exp(-np.abs(x)))
+
+
+def logsigmoid_vjp(g: Any, y: Any, x: Any) -> Any:
+    """Return g·sigmoid(-x), from exp(-|x|) on both sides."""
+    del y
+    z = np.exp(-np.abs(x))
+    return g * np.where(x < 0, 1 - z / (1 + z), z / (1 + z))
+
+
+def elu(x: Any, alpha: float) -> Any:
+    """Return x, and α·(exp(x) - 1) below 0."""
+    return np.where(x < 0, alpha * np.expm1(np.minimum(x, 0)), x)[()]
+
+
+def at_least(x: Any, low: Any) -> Any:
+    """Return the larger of each pair; x itself at the bound, so that -0 stays -0."""
+    return np.where(x == low, x, np.maximum(x, low))[()]
+
+
+def at_most(x: Any, high: Any) -> Any:
+    """Return the smaller of each pair; x itself at the bound."""
+    return np.where(x == high, x, np.minimum(x, high))[()]
+
+
+def huber(d: Any, delta: Any) -> Any:
+    """Return d²/2 for a difference below delta, and the straight line δ·(|d| - δ/2) beyond."""
+    size = np.abs(d)
+    return np.where(size < delta, 0.5 * size * size, delta * (size - 0.5 * delta))[()]
+
+
+def huber_vjp(g: Any, y: Any, d: Any, delta: Any) -> Any:
+    """Return g·d, and ±g·δ where the line is straight."""
+    del y
+    return np.where(d <= -delta, -g * delta, np.where(d >= delta, g * delta, d * g))
+
+
+def huber_vjp_delta(g: Any, y: Any, d: Any, delta: Any) -> Any:
+    """Return 0, and g·(|d| - δ) where the line is straight."""
+    del y
+    return np.where(np.abs(d) < delta, 0.0, g * (np.abs(d) - delta))
 
 
 def gelu(x: Any, approximate: str) -> Any:
@@ -58,7 +108,7 @@ def gelu_vjp(g: Any, y: Any, x: Any, *, approximate: str) -> Any:
     del y
     if approximate == "tanh":
         t = np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))
-        inner = math.sqrt(2 / math.pi) * (1 + 3 * 0.044715 * x * x)
+        inner = math.sqrt(2 / math.pi) * (1 + 3 * 0.044715 * (x * x))
         return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * inner)
     return g * (0.5 * (1 + erf(x / math.sqrt(2))) + x * np.exp(-0.5 * x * x) / math.sqrt(2 * math.pi))
 
@@ -68,17 +118,52 @@ _AT_ZERO = lambda x, **static: x == 0  # noqa: E731
 # fmt: off
 ABS     = elementwise("abs", np.abs,           lambda g, y, x: g * sign(x),              lambda s, x: s.abs(x), also="absolute fabs", of="tnm.", doc="the absolute value; its derivative at 0 is 0", kink=Kink(_AT_ZERO, "0 is taken"))
 SIGMOID = elementwise("sigmoid", sigmoid,      lambda g, y, x: g * (1 - y) * y,             lambda s, x: s.sigmoid(x), also="expit", of="tfs.", digits=lambda y, x: (1 + y) * y, doc="1/(1 + exp(-x))", family="neural")
-RELU    = elementwise("relu", lambda x: np.maximum(x, 0.0), lambda g, y, x: np.where(y <= 0, 0.0, g), lambda s, x: s.relu(x), of="tf.", doc="max(x, 0); its derivative at 0 is 0", family="neural", kink=Kink(_AT_ZERO, "0 is taken"))
-LOGSIGMOID = elementwise("logsigmoid", lambda x: -np.logaddexp(0.0, -x), lambda g, y, x: g * sigmoid(-x), lambda s, x: s.logsigmoid(x), of="f", doc="log(sigmoid(x))", family="neural")
-SILU    = elementwise("silu", lambda x: x * sigmoid(x), lambda g, y, x: g * sigmoid(x) * (1 + x * (1 - sigmoid(x))), lambda s, x: x * s.sigmoid(x), also="swish", of="f", doc="x*sigmoid(x)", family="neural")
-SOFTSIGN = elementwise("softsign", lambda x: x / (1 + np.abs(x)), lambda g, y, x: g / (1 + np.abs(x)) + -g * (y / (1 + np.abs(x))) * sign(x), lambda s, x: x / (1 + s.abs(x)), of="f", digits=lambda y, x: (1 + np.abs(y)) / (1 + np.abs(x)), doc="x/(1 + |x|)", family="neural")
+RELU    = elementwise("relu", lambda x: at_least(x, 0.0), lambda g, y, x: np.where(y <= 0, 0.0, g), lambda s, x: s.relu(x), of="tf.", doc="max(x, 0); its derivative at 0 is 0", family="neural", kink=Kink(_AT_ZERO, "0 is taken"))
+LOGSIGMOID = elementwise("logsigmoid", logsigmoid, logsigmoid_vjp, lambda s, x: s.logsigmoid(x), of="f", doc="log(sigmoid(x))", family="neural")
+SILU    = elementwise("silu", lambda x: x / (1 + np.exp(-x)), lambda g, y, x: g * sigmoid(x) * (1 + x * (1 - sigmoid(x))), lambda s, x: x * s.sigmoid(x), also="swish", of="f", doc="x*sigmoid(x)", family="neural")
+SOFTSIGN = elementwise("softsign", lambda x: x / (1 + np.abs(x)), lambda g, y, x: g / (1 + np.abs(x)) + -g * (y / (1 + np.abs(x))) * sign(x), lambda s, x: x / (1 + s.abs(x)), of="f", digits=lambda y, x: (1 + np.abs(y)) / (1 + np.abs(x)), differs=beyond, says=BEYOND, doc="x/(1 + |x|)", family="neural")
 LEAKY   = elementwise("leaky_relu", lambda x, slope: np.where(x > 0, x, x * slope)[()], lambda g, y, x, *, slope: np.where(x > 0, g, g * slope), lambda s, x, slope: s.leaky_relu(x, slope), of="", kink=Kink(_AT_ZERO, "the slope on the left is taken"))
-ELU     = elementwise("elu", lambda x, alpha: np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))[()], lambda g, y, x, *, alpha: np.where(x <= 0, g * alpha * np.exp(np.minimum(x, 0)), g), lambda s, x, alpha: s.elu(x, alpha), of="", kink=Kink(lambda x, alpha: (x == 0) & (alpha != 1), "alpha is taken"))
+ELU     = elementwise("elu", elu, lambda g, y, x, *, alpha: np.where(x <= 0, g * alpha * np.exp(np.minimum(x, 0)), g), lambda s, x, alpha: s.elu(x, alpha), of="", kink=Kink(lambda x, alpha: (x == 0) & (alpha != 1), "alpha is taken"))
 SOFTPLUS = elementwise("softplus", softplus, softplus_vjp, lambda s, x, beta, threshold: s.softplus(x, beta, threshold), of="")
 GELU    = elementwise("gelu", gelu, gelu_vjp, lambda s, x, approximate: s.gelu_tanh(x) if approximate == "tanh" else s.gelu(x), of="")
-CLAMP_MIN = elementwise("clamp_min", np.maximum, lambda g, y, x, low: np.where(x >= low, g, 0.0), lambda g, y, x, low: np.where(x < low, g, 0.0), lambda s, x, low: s.clamp_min(x, low), of="t.", doc="x, but at least low; its derivative at the bound is 1", kink=Kink(lambda x, low: x == low, "1 is taken"))
-CLAMP_MAX = elementwise("clamp_max", np.minimum, lambda g, y, x, high: np.where(x <= high, g, 0.0), lambda g, y, x, high: np.where(x > high, g, 0.0), lambda s, x, high: s.clamp_max(x, high), of="t.", doc="x, but at most high; its derivative at the bound is 1", kink=Kink(lambda x, high: x == high, "1 is taken"))
+CLAMP_MIN = elementwise("clamp_min", at_least, lambda g, y, x, low: np.where(x >= low, g, 0.0), lambda g, y, x, low: np.where(x < low, g, 0.0), lambda s, x, low: s.clamp_min(x, low), of="t.", doc="x, but at least low; its derivative at the bound is 1", kink=Kink(lambda x, low: x == low, "1 is taken"))
+CLAMP_MAX = elementwise("clamp_max", at_most, lambda g, y, x, high: np.where(x <= high, g, 0.0), lambda g, y, x, high: np.where(x > high, g, 0.0), lambda s, x, high: s.clamp_max(x, high), of="t.", doc="x, but at most high; its derivative at the bound is 1", kink=Kink(lambda x, high: x == high, "1 is taken"))
 # fmt: on
+
+
+def parabola(s: Any, d: Any, delta: Any) -> Any:  # noqa: ARG001
+    """Return the formula of the Huber loss around 0."""
+    return d**2 / 2
+
+
+def straight(s: Any, d: Any, delta: Any) -> Any:
+    """Return the formula of the Huber loss beyond delta."""
+    return delta * (s.abs(d) - delta / 2)
+
+
+def huber_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+    """Link each entry by the derivative of the piece that it lies on."""
+    del static
+    near = np.broadcast_to(np.abs(values[0]) < values[1], np.shape(out)).ravel()
+    links = []
+    for piece, rows in ((parabola, np.flatnonzero(near)), (straight, np.flatnonzero(~near))):
+        bound = tuple((k, broadcast_index(out, values, k)[rows]) for k in (0, 1))
+        links.append(Links(rows, bound[argument][1], 1.0, Partial(piece, argument), bound))
+    return links
+
+
+HUBER = declare(
+    Op(
+        "huber",
+        huber,
+        (huber_vjp, huber_vjp_delta),
+        local=huber_local,
+        formula=lambda s, d, delta: s.where_gt(delta, s.abs(d), parabola(s, d, delta), straight(s, d, delta)),
+        text="where(abs({0}) < {1}, 0.5*{0}**2, {1}*(abs({0}) - 0.5*{1}))",
+        precedence=99,
+        domain=((1.2, 2), (0.3, 1)),
+    )
+)
 
 
 def zero(g: Any, *_: Any) -> Any:
@@ -165,5 +250,14 @@ def build_gelu(f: Apply, x: Tensor, approximate: Static = "none") -> Any:
 @function("clip clamp", "tn.", "elementwise")
 def build_clip(f: Apply, x: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Any:  # noqa: A002
     """x between min and max; its derivative at a bound is 1"""
-    low = x if min is None else f(CLAMP_MIN, x, min)
-    return low if max is None else f(CLAMP_MAX, low, max)
+    if min is None or max is None:
+        low = x if min is None else f(CLAMP_MIN, x, min)
+        return low if max is None else f(CLAMP_MAX, low, max)
+    return f(CLAMP_MAX, f(CLAMP_MIN, x, bound_below(f, min, max)), max)
+
+
+def bound_below(f: Apply, low: Any, high: Any) -> Any:
+    """Return the lower bound, without its gradient where both bounds are equal: PyTorch gives neither any there."""
+    if not np.any(value_of(low) == value_of(high)):
+        return low
+    return f(WHERE, value_of(low) == value_of(high), np.array(value_of(low)), low)

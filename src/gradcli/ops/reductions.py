@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.axes import Axes, group_rows, one_axis, read_axes, require_entries, restore
-from gradcli.ops.declare import Apply, Explicit, Implicit, Links, Op, Static, Tensor, declare, function
+from gradcli.ops.declare import (
+    BEYOND,
+    Apply,
+    Explicit,
+    Implicit,
+    Kink,
+    Links,
+    Op,
+    Static,
+    Tensor,
+    beyond,
+    declare,
+    function,
+)
 from gradcli.ops.shaping import RESHAPE
 
 
@@ -19,7 +33,10 @@ def all_entries(x: Any) -> Any:
 
 
 def reduced(inner: Any, outer: Any, flat_at_zero: bool = False) -> Any:
-    """Return the local reading of y with ``outer(y) = sum of inner(x)``; ``flat_at_zero``: 0 by convention at y = 0."""
+    """Return the local reading of y with ``outer(y) = sum of inner(x)``; ``flat_at_zero``: 0 by convention at y = 0.
+
+    So is the derivative of a norm of an order below 1 by an entry that is 0.
+    """
 
     def local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
         del argument
@@ -28,7 +45,8 @@ def reduced(inner: Any, outer: Any, flat_at_zero: bool = False) -> Any:
         count = np.size(x) / max(np.size(out), 1)
         order = static.get("p")
         extra = () if order is None else (order,)
-        weight: Any = np.where(np.ravel(out)[rows] == 0, 0.0, 1.0) if flat_at_zero else 1.0
+        flat = (np.ravel(out)[rows] == 0) | ((np.ravel(x) == 0) & (order is not None and order < 1))
+        weight: Any = np.where(flat, 0.0, 1.0) if flat_at_zero else 1.0
         factor = Implicit(lambda s, x: inner(s, x, *extra), lambda s, y: outer(s, y, int(count), *extra))
         return [Links(rows, columns, weight, factor, ((0, columns), (-1, rows)))]
 
@@ -50,25 +68,36 @@ def products_of_others(x: Any, axes: Axes) -> Any:
 
 
 def prod_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool) -> Any:
+    """Return zeros where x has two zeros or more, even for infinite g, else as along a named axis."""
+    if np.count_nonzero(x == 0) > 1:
+        return np.zeros_like(x)
+    return prod_along_vjp(g, y, x, dim=dim, keepdim=keepdim)
+
+
+def prod_along_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool) -> Any:
     """Return g·(y/x), and by prefix and suffix products where x has zeros (PyTorch's ``prod_backward``)."""
     g, y = restore(g, dim, keepdim), restore(y, dim, keepdim)
-    zeros = np.count_nonzero(x == 0)
-    if not zeros and dim:
+    if dim and np.all(x != 0):
         return g * (y / x)
-    if zeros > 1 and len(dim) == np.ndim(x):
-        return np.zeros_like(x)
     return g * products_of_others(x, dim)
 
 
 def cumprod_vjp(g: Any, y: Any, x: Any, *, dim: int) -> Any:
-    """Return the cotangent of x by two recurrences along ``dim``, without a division: right where x has zeros."""
-    del y
-    g, x = np.moveaxis(g, dim, 0), np.moveaxis(x, dim, 0)
-    later = np.zeros_like(x)
-    for i in range(len(x) - 1, -1, -1):
-        later[i] = g[i] + (x[i + 1] * later[i + 1] if i + 1 < len(x) else 0.0)
-    before = np.concatenate([np.ones_like(x[:1]), np.cumprod(x[:-1], axis=0)])
-    return np.moveaxis(before * later, 0, dim)
+    """Return Σ g·y over the later entries divided by x (PyTorch's ``cumprod_backward``).
+
+    No entry behind the first zero of its line matters, except to that zero: its derivatives are the running products
+    without it, up to the next zero.
+    """
+    if np.shape(x)[dim] == 1:
+        return g
+    zeros = np.cumsum(x == 0, axis=dim)
+    first = (x == 0) & (zeros == 1)
+    before = np.where(zeros == 0, g * y, 0.0)
+    quotients = np.flip(np.cumsum(np.flip(before, dim), axis=dim), dim) / x
+    without = np.cumprod(np.where((zeros == 1) & ~first, x, 1.0), axis=dim)
+    up_to_next = np.sum(without * np.where(zeros == 1, g, 0.0), axis=dim, keepdims=True)
+    lead = np.prod(np.where(zeros == 0, x, 1.0), axis=dim, keepdims=True)
+    return np.where(zeros == 0, quotients, np.where(first, up_to_next * lead, 0.0))
 
 
 def prod_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
@@ -148,9 +177,16 @@ def logsumexp(x: Any, dim: Axes, keepdim: bool) -> Any:
     return total if keepdim else np.squeeze(total, axis=dim)
 
 
-def scatter_rows(name: str, inner: Any, outer: Any, *, forward: Any, vjp: Any, zero: bool = False) -> Op:
+def scatter_rows(
+    name: str, inner: Any, outer: Any, *, forward: Any, vjp: Any, zero: bool = False, kink: Kink | None = None
+) -> Op:
     """Declare a reduction with ``outer(y) = sum of inner(x)``."""
-    return declare(Op(name, forward, (vjp,), local=reduced(inner, outer, zero)))
+    return declare(Op(name, forward, (vjp,), local=reduced(inner, outer, zero), kink=kink, differs=beyond, says=BEYOND))
+
+
+def running_sum(x: Any, dim: int) -> Any:
+    """Return the running sum from 0 on, so that a leading -0 becomes 0, as PyTorch's."""
+    return np.cumsum(x, axis=dim) + 0.0
 
 
 def mean(x: Any, dim: Axes, keepdim: bool) -> Any:
@@ -170,10 +206,11 @@ LOGSUMEXP = scatter_rows("logsumexp", lambda s, x: s.exp(x), lambda s, y, n: s.e
                 forward=logsumexp,
                 vjp=lambda g, y, x, *, dim, keepdim: restore(g, dim, keepdim) * np.exp(x - restore(y, dim, keepdim)))
 PROD      = declare(Op("prod", lambda x, dim, keepdim: np.prod(x, axis=dim, keepdims=keepdim),
-                (prod_vjp,), local=prod_local))
-CUMSUM    = declare(Op("cumsum", lambda x, dim: np.cumsum(x, axis=dim),
-                (lambda g, y, x, *, dim: np.flip(np.cumsum(np.flip(g, dim), axis=dim), dim),), local=cumsum_local, terms=lambda x, dim: np.size(x) * np.shape(x)[dim]))
-CUMPROD   = declare(Op("cumprod", lambda x, dim: np.cumprod(x, axis=dim), (cumprod_vjp,), local=cumprod_local, terms=lambda x, dim: np.size(x) * np.shape(x)[dim]))
+                (prod_vjp,), local=prod_local, differs=beyond, says=BEYOND))
+PROD_ALONG = replace(PROD, vjps=(prod_along_vjp,))
+CUMSUM    = declare(Op("cumsum", running_sum,
+                (lambda g, y, x, *, dim: np.flip(running_sum(np.flip(g, dim), dim), dim),), local=cumsum_local, terms=lambda x, dim: np.size(x) * np.shape(x)[dim]))
+CUMPROD   = declare(Op("cumprod", lambda x, dim: np.cumprod(x, axis=dim), (cumprod_vjp,), local=cumprod_local, differs=beyond, says=BEYOND, terms=lambda x, dim: np.size(x) * np.shape(x)[dim]))
 # fmt: on
 
 
@@ -194,7 +231,8 @@ def build_mean(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False)
 @function("prod", "tnm.", "reductions", op=PROD)
 def build_prod(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Any:
     """the product of the entries, or of those along dim"""
-    return f(PROD, x, dim=read_axes(dim, x.ndim), keepdim=bool(keepdim))
+    op = PROD if dim is None else PROD_ALONG
+    return f(op, x, dim=read_axes(dim, x.ndim), keepdim=bool(keepdim))
 
 
 @function("logsumexp", "ts.", "reductions", op=LOGSUMEXP)

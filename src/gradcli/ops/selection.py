@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,19 +11,27 @@ from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import MAXIMUM, MINIMUM
 from gradcli.ops.axes import Axes, group_rows, one_axis, read_axes, require_entries, restore
 from gradcli.ops.declare import Apply, Kink, Links, Op, Pair, Static, Tensor, declare, function, no_links, value_of
+from gradcli.ops.indexing import INDEX
 from gradcli.ops.reductions import MEAN, all_entries
-from gradcli.ops.shaping import INDEX, RESHAPE
+from gradcli.ops.shaping import RESHAPE
 
 
 def shares(y: Any, x: Any, dim: Axes, keepdim: bool) -> Any:
     """Return the share of each entry in the extreme value: 1 for a single one, 1/k for each of k equal ones."""
     hit = np.asarray(x == restore(y, dim, keepdim), dtype=np.float64)
-    return hit / np.sum(hit, axis=dim, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        return hit / np.sum(hit, axis=dim, keepdims=True)
 
 
 def extreme_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool) -> Any:
     """Return g shared evenly among the entries that are the extreme."""
     hit = np.asarray(x == restore(y, dim, keepdim), dtype=np.float64)
+    return restore(g, dim, keepdim) / np.sum(hit, axis=dim, keepdims=True) * hit
+
+
+def peak_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool) -> Any:
+    """Return g shared evenly among the entries that are the extreme or nan (``norm_backward`` for p = inf)."""
+    hit = (x == restore(y, dim, keepdim)) | np.isnan(x)
     return restore(g, dim, keepdim) / np.sum(hit, axis=dim, keepdims=True) * hit
 
 
@@ -46,13 +55,21 @@ def many(reduce: Any) -> Any:
     return lambda x, dim, keepdim: np.sum(x == reduce(x, axis=dim, keepdims=True), axis=dim) > 1
 
 
+def falling(x: Any, dim: int) -> Any:
+    """Return the positions from the largest to the smallest, nan first; equal ones stay in their order."""
+    rising = np.argsort(np.flip(x, dim), axis=dim, kind="stable")
+    return np.shape(x)[dim] - 1 - np.flip(rising, dim)
+
+
 def pick_indices(x: Any, kind: str, dim: int, descending: bool = False) -> Any:
     """Return along ``dim`` the positions that the op called ``kind`` picks, ``dim`` kept."""
     if kind == "sort":
-        return np.argsort(-x if descending else x, axis=dim, kind="stable")
+        return falling(x, dim) if descending else np.argsort(x, axis=dim, kind="stable")
     if kind == "median":
         order = np.argsort(x, axis=dim, kind="stable")
-        return np.take(order, [(np.shape(x)[dim] - 1) // 2], axis=dim)
+        lower = np.take(order, [(np.shape(x)[dim] - 1) // 2], axis=dim)
+        absent = np.isnan(x)
+        return np.where(np.any(absent, axis=dim, keepdims=True), np.argmax(absent, axis=dim, keepdims=True), lower)
     return (np.argmax if kind == "max" else np.argmin)(x, axis=dim, keepdims=True)
 
 
@@ -70,6 +87,16 @@ def pick_vjp(g: Any, y: Any, x: Any, *, kind: str, dim: int, keepdim: bool = Tru
     return back
 
 
+def has_twin(x: Any, kind: str, dim: int, keepdim: bool = True, descending: bool = False) -> Any:
+    """Return for each picked entry whether another one along ``dim`` is equal to it."""
+    found = pick(x, kind, dim, True, descending)
+    if kind == "sort":
+        equal = np.diff(found, axis=dim) == 0
+        edge = np.zeros_like(np.take(found, [0], axis=dim), dtype=bool)
+        return np.concatenate([edge, equal], axis=dim) | np.concatenate([equal, edge], axis=dim)
+    return np.count_nonzero(x == found, axis=dim, keepdims=keepdim) > 1
+
+
 def pick_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
     """Link each output to the one entry that it is."""
     del argument
@@ -79,9 +106,11 @@ def pick_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[st
 
 
 def middle(x: Any, dim: Axes, keepdim: bool) -> Any:  # noqa: ARG001
-    """Return the lower median of all entries."""
+    """Return the lower median of all entries; nan if one is nan."""
     flat = np.sort(np.ravel(x))
-    return np.reshape(flat[(len(flat) - 1) // 2], (1,) * np.ndim(x) if keepdim else ())[()]
+    return np.reshape(flat[-1 if np.isnan(flat[-1]) else (len(flat) - 1) // 2], (1,) * np.ndim(x) if keepdim else ())[
+        ()
+    ]
 
 
 # fmt: off
@@ -89,13 +118,15 @@ AMAX   = declare(Op("amax", lambda x, dim, keepdim: np.max(x, axis=dim, keepdims
 MAX    = declare(Op("max", lambda x, dim, keepdim: np.max(x, axis=dim, keepdims=keepdim), (whole_extreme_vjp,), local=extreme_local, moves=True, kink=Kink(many(np.max), "the gradient is shared evenly")))
 MIN    = declare(Op("min", lambda x, dim, keepdim: np.min(x, axis=dim, keepdims=keepdim), (whole_extreme_vjp,), local=extreme_local, moves=True, kink=Kink(many(np.min), "the gradient is shared evenly")))
 AMIN   = declare(Op("amin", lambda x, dim, keepdim: np.min(x, axis=dim, keepdims=keepdim), (extreme_vjp,), local=extreme_local, moves=True, kink=Kink(many(np.min), "the gradient is shared evenly")))
-MEDIAN = declare(Op("median", middle, (whole_extreme_vjp,), local=extreme_local, moves=True))
-PICK   = declare(Op("pick", pick, (pick_vjp,), local=pick_local, moves=True))
+MEDIAN = declare(Op("median", middle, (whole_extreme_vjp,), local=extreme_local, moves=True, kink=Kink(lambda x, dim, keepdim: np.sum(x == middle(x, dim, keepdim)) > 1, "the gradient is shared evenly")))
+PICK   = declare(Op("pick", pick, (pick_vjp,), local=pick_local, moves=True, kink=Kink(has_twin, "the entry at the index that is given gets all")))
 ARGMAX = declare(Op("argmax", lambda x, dim, keepdim: np.argmax(x, axis=dim, keepdims=keepdim), (None,), local=no_links))
 ARGMIN = declare(Op("argmin", lambda x, dim, keepdim: np.argmin(x, axis=dim, keepdims=keepdim), (None,), local=no_links))
 ANY    = declare(Op("any", lambda x, dim, keepdim: np.any(x, axis=dim, keepdims=keepdim), (None,), local=no_links))
 ALL    = declare(Op("all", lambda x, dim, keepdim: np.all(x, axis=dim, keepdims=keepdim), (None,), local=no_links))
 # fmt: on
+PEAK = replace(AMAX, vjps=(peak_vjp,))
+"""``amax`` of sizes, as in the norm of order inf: with the gradient that PyTorch has there where an entry is nan."""
 
 
 def extreme(f: Apply, x: Any, dim: Any, keepdim: Any, kind: str) -> Any:

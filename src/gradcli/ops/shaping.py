@@ -55,36 +55,9 @@ def mover(name: str, forward: Any, vjp: Any = None, **options: Any) -> Op:
     return declare(Op(name, forward, (rule,), local=moved_local(forward), moves=True, **options))
 
 
-def joined(name: str, forward: Any, vjps: Any) -> Op:
+def joined(name: str, forward: Any, vjps: Any, local: Any = None, **options: Any) -> Op:
     """Declare an op of any number of arguments that moves entries."""
-    return declare(Op(name, forward, vjps, local=moved_local(forward), moves=True))
-
-
-def index_vjp(g: Any, y: Any, x: Any, *, key: Any) -> Any:
-    """Return zeros of the shape of x with g added where the index picked; repeated indices add up."""
-    del y
-    back = np.zeros(np.shape(x))
-    parts = key if isinstance(key, tuple) else (key,)
-    if any(isinstance(part, np.ndarray) for part in parts):
-        np.add.at(back, key, g)
-    else:
-        back[key] = g
-    return back
-
-
-def put(x: Any, value: Any, *, key: Any) -> Any:
-    """Return a copy of x with ``value`` written at ``key``; it broadcasts."""
-    result = np.array(x, dtype=np.result_type(x, value))
-    result[key] = value
-    return result
-
-
-def put_vjp_base(g: Any, y: Any, x: Any, value: Any, *, key: Any) -> Any:
-    """Return g with zeros where the value was written."""
-    del y, x, value
-    back = np.array(g)
-    back[key] = 0.0
-    return back
+    return declare(Op(name, forward, vjps, local=local or moved_local(forward), moves=True, **options))
 
 
 def diagonal_matrix(x: Any, *, k: int) -> Any:
@@ -93,19 +66,18 @@ def diagonal_matrix(x: Any, *, k: int) -> Any:
 
 
 # fmt: off
-INDEX     = mover("index",     lambda x, *, key: x[key],                            index_vjp, view=True)
 RESHAPE   = mover("reshape",   lambda x, *, shape: np.reshape(x, shape),            lambda g, y, x, *, shape: np.reshape(g, np.shape(x)), view=True)
 TRANSPOSE = mover("permute",   lambda x, *, dims: np.transpose(x, dims),            lambda g, y, x, *, dims: np.transpose(g, np.argsort(dims)), view=True)
 EXPAND    = mover("expand",    lambda x, *, shape: np.broadcast_to(x, shape),       lambda g, y, x, *, shape: g, view=True, size=lambda x, shape: math.prod(shape))
-FLIP      = mover("flip",      lambda x, *, dims: np.flip(x, dims),                 lambda g, y, x, *, dims: np.flip(g, dims))
+FLIP      = mover("flip",      lambda x, *, dims: np.array(np.flip(x, dims)),       lambda g, y, x, *, dims: np.flip(g, dims))
 ROLL      = mover("roll",      lambda x, *, shifts, dims: np.roll(x, shifts, dims), lambda g, y, x, *, shifts, dims: np.roll(g, -np.asarray(shifts), dims))
 TILE      = mover("tile",      lambda x, *, reps: np.tile(x, reps), size=lambda x, reps: np.size(x) * math.prod(reps))
 REPEAT    = mover("repeat_interleave", lambda x, *, repeats, dim: np.repeat(x, repeats, dim), size=lambda x, repeats, dim: np.size(x) * repeats)
 DIAG      = mover("diag",      diagonal_matrix, size=lambda x, k: (np.size(x) + abs(k)) ** 2 if np.ndim(x) == 1 else np.size(x))
+DIAGONAL  = mover("diagonal",  lambda x, *, offset: np.diagonal(x, offset), view=True)
 TRIL      = mover("tril",      lambda x, *, k: np.tril(x, k),                       lambda g, y, x, *, k: np.tril(g, k))
 TRIU      = mover("triu",      lambda x, *, k: np.triu(x, k),                       lambda g, y, x, *, k: np.triu(g, k))
 CLONE     = mover("clone",     lambda x: np.array(x)[()],                           lambda g, y, x: g)
-PUT       = joined("put",   put,   (put_vjp_base, lambda g, y, x, value, *, key: g[key]))
 # fmt: on
 
 
@@ -267,12 +239,12 @@ def build_diag(f: Apply, x: Tensor, diagonal: Static = 0) -> Any:
     return f(DIAG, x, k=whole(diagonal, "diagonal"))
 
 
-@function("diagonal", "tn.", "shaping")
+@function("diagonal", "tn.", "shaping", op=DIAGONAL)
 def build_diagonal(f: Apply, x: Tensor, offset: Static = 0) -> Any:
     """the diagonal of a matrix"""
     if x.ndim != 2:
         raise GradcliError("shape", f"diagonal takes a matrix, not shape {x.shape}")
-    return f(DIAG, x, k=whole(offset, "offset"))
+    return f(DIAGONAL, x, offset=whole(offset, "offset"))
 
 
 def triangle(op: Op, f: Apply, x: Any, diagonal: Any) -> Any:

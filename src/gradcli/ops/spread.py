@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.axes import Axes, group_rows, read_axes, require_entries, restore
-from gradcli.ops.declare import Apply, Explicit, Links, Op, Static, Tensor, declare, function
+from gradcli.ops.declare import BEYOND, Apply, Explicit, Kink, Links, Op, Static, Tensor, beyond, declare, function
 from gradcli.ops.piecewise import ABS, sign
 from gradcli.ops.reductions import all_entries, scatter_rows
-from gradcli.ops.selection import AMAX
+from gradcli.ops.selection import PEAK
 
 
 def var(x: Any, dim: Axes, keepdim: bool, correction: float) -> Any:
@@ -24,11 +25,17 @@ def var(x: Any, dim: Axes, keepdim: bool, correction: float) -> Any:
 
 
 def var_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool, correction: float) -> Any:
-    """Return g·2(x - mean)/(n - correction)."""
-    del y
+    """Return g·2(x - mean)/(n - correction), and g·inf or nan where n is no more than the correction."""
     count = math.prod(np.shape(x)[axis] for axis in dim)
     if count <= correction:
         return restore(g, dim, keepdim) * np.where(x == np.mean(x, axis=dim, keepdims=True), np.nan, np.inf)
+    return var_along_vjp(g, y, x, dim=dim, keepdim=keepdim, correction=correction)
+
+
+def var_along_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool, correction: float) -> Any:
+    """Return g·2(x - mean)/(n - correction) whatever n is, as PyTorch does where dim is named."""
+    del y
+    count = math.prod(np.shape(x)[axis] for axis in dim)
     return 2.0 / np.float64(count - correction) * restore(g, dim, keepdim) * (x - np.mean(x, axis=dim, keepdims=True))
 
 
@@ -46,7 +53,9 @@ def var_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str
 
 
 def norm(x: Any, dim: Axes, keepdim: bool, p: float) -> Any:
-    """Return (Σ|x|^p)^(1/p)."""
+    """Return (Σ|x|^p)^(1/p); |x| where only one entry is added up, which does not overflow."""
+    if all(np.shape(x)[axis] == 1 for axis in dim):
+        return np.abs(x) if keepdim else np.squeeze(np.abs(x), axis=dim)
     if p == 2:
         return np.sqrt(np.sum(x * x, axis=dim, keepdims=keepdim))
     return np.power(np.sum(np.power(np.abs(x), p), axis=dim, keepdims=keepdim), 1 / p)
@@ -65,6 +74,11 @@ def norm_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool, p: float) -> A
     return base * np.where(y == 0, 0.0, g / np.power(y, p - 1))
 
 
+def stands_at_zero(x: Any, dim: Axes, keepdim: bool, p: float) -> Any:
+    """Return where all entries that are added up are 0, and for orders up to 1 where one is."""
+    return (np.any if p <= 1 else np.all)(x == 0, axis=dim, keepdims=keepdim)
+
+
 NORM = scatter_rows(
     "norm",
     lambda s, x, p: x**2 if p == 2 else s.power(s.abs(x), s.number(p)),
@@ -72,10 +86,21 @@ NORM = scatter_rows(
     forward=norm,
     vjp=norm_vjp,
     zero=True,
+    kink=Kink(stands_at_zero, "0 is taken"),
 )
 
 
-VAR = declare(Op("var", var, (var_vjp,), local=var_local))
+VAR = declare(
+    Op(
+        "var",
+        var,
+        (var_vjp,),
+        local=var_local,
+        differs=lambda y, x: ~np.isfinite(y),
+        says="its var of too few entries, or of too large ones, has no finite gradient or 0",
+    )
+)
+VAR_ALONG = replace(VAR, vjps=(var_along_vjp,))
 
 
 SQRT_FLAT = declare(
@@ -94,6 +119,9 @@ SQRT_FLAT = declare(
         ],
         formula=lambda s, x: s.sqrt(x),
         text="sqrt({})",
+        kink=Kink(lambda x: x == 0, "0 is taken"),
+        differs=beyond,
+        says=BEYOND,
     )
 )
 
@@ -102,7 +130,13 @@ def spread(f: Apply, x: Any, dim: Any, keepdim: Any, correction: Any, root: bool
     """Return the variance, or its root, whose derivative at 0 is 0."""
     axes = read_axes(dim, x.ndim)
     require_entries(x, axes, "std" if root else "var")
-    result = f(VAR, x, dim=axes, keepdim=bool(keepdim), correction=float(correction))
+    result = f(
+        VAR if dim is None or not x.ndim else VAR_ALONG,
+        x,
+        dim=axes,
+        keepdim=bool(keepdim),
+        correction=float(correction),
+    )
     return f(SQRT_FLAT, result) if root else result
 
 
@@ -154,7 +188,7 @@ def build_norm(f: Apply, x: Tensor, p: Static = 2, dim: Static = None, keepdim: 
     axes, order = read_axes(dim, x.ndim), finite_order(p)
     if math.isinf(order):
         require_entries(x, axes, "norm")
-        return f(AMAX, f(ABS, x), dim=axes, keepdim=bool(keepdim))
+        return f(PEAK, f(ABS, x), dim=axes, keepdim=bool(keepdim))
     return f(NORM, x, dim=axes, keepdim=bool(keepdim), p=order)
 
 

@@ -25,10 +25,10 @@ def verdict(found: Check) -> str:
     rest = f"; {unclear} at a kink, an edge or in noise, where numbers alone say nothing" if unclear else ""
     if worst is None:
         return f"ok: J has no entries{where(found)}"
-    return (
-        f"ok: {listed(found.routes)} agree{where(found)}; worst {worst.units:.2g} of the tolerance, "
-        f"at {worst.place}{rest}"
-    )
+    if not worst.units:
+        return f"ok: {listed(found.routes)} agree exactly{where(found)}{rest}"
+    how = f"worst {worst.units:.2g} of the tolerance, at {worst.place}"
+    return f"ok: {listed(found.routes)} agree{where(found)}; {how}{rest}"
 
 
 def differs(found: Check, worst: Entry) -> str:

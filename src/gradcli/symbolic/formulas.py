@@ -62,7 +62,8 @@ def derive(graph: Graph, output: Any, leaves: Mapping[str, Node], composition: C
         return by_rules(graph, output, leaves, composition)
     for named in (False, True):
         try:
-            return _Derivation(graph, output, nodes, composition, named).formulas(leaves)
+            with np.errstate(all="ignore"):
+                return _Derivation(graph, output, nodes, composition, named).formulas(leaves)
         except TooLong:
             continue
         except (Unprintable, RecursionError, TooLarge):
@@ -87,6 +88,7 @@ class _Derivation:
     def __init__(
         self, graph: Graph, output: Node, nodes: Sequence[Node], composition: Composition, named: bool
     ) -> None:
+        self.graph = graph
         self.output = output
         self.nodes = nodes
         self.composition = composition
@@ -94,6 +96,7 @@ class _Derivation:
         self.texts = Texts(graph, nodes)
         self.elements = Elements(self.texts, named, LONGEST_NAMED if named else LONGEST_INLINE)
         for node in nodes:
+            graph.watch()
             if not self.elements.add(node):
                 raise TooLong
 
@@ -102,6 +105,7 @@ class _Derivation:
         jacobians = self._compose()
         text: dict[str, list[str]] = {}
         for name, leaf in leaves.items():
+            self.graph.watch()
             numeric, found = self.composition.of[leaf.index], jacobians.get(leaf.index)
             entries = self._aligned(numeric, found)
             text[name] = [
@@ -123,6 +127,7 @@ class _Derivation:
         size = int(np.size(self.output.value))
         found: dict[int, Sparse] = {self.output.index: identity(size, s.number(1), object)}
         for node in reversed(self.nodes):
+            self.graph.watch()
             outer = found.get(node.index)
             if outer is None or node.op is None:
                 continue

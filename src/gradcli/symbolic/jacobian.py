@@ -35,15 +35,27 @@ def as_sparse(parts: list[Local], rows: int, columns: int) -> Sparse:
     return gathered(found, (rows, columns))
 
 
-ARRAYS = 3
-"""Elements of an array that are as large in memory as one entry of a Jacobian: its row, its column, its number."""
+KEPT = 4
+"""Elements of an entry that is kept: its row, its column, its value, its size."""
+SHARE = 2
+"""Elements that local Jacobians may hold for each element that the values of the program may have."""
 
 
-def charge(graph: Graph, entries: int) -> None:
-    """Refuse so many entries where they pass the graph's budget, or its time is over."""
+def charge(graph: Graph, held: int) -> None:
+    """Refuse so many elements of local Jacobians where they pass the graph's budget, or its time is over."""
     graph.watch()
-    if ARRAYS * entries > graph.budget.total:
-        raise over_budget("total", graph.budget.total, f"{entries:,} entries of local Jacobians")
+    if held > SHARE * graph.budget.total:
+        raise over_budget("total", graph.budget.total, f"{held:,} numbers of local Jacobians")
+
+
+def elements_of(parts: list[Local]) -> int:
+    """Return how many elements the arrays of a local Jacobian hold, those that it shares counted once."""
+    arrays = {
+        id(array): np.size(array)
+        for part in parts
+        for array in (part.rows, part.columns, part.values, part.sizes, *(where for _, where in part.bound))
+    }
+    return sum(arrays.values())
 
 
 def compose(output: Any, wrt: Sequence[Node], bound: int, graph: Graph | None = None) -> Composition:
@@ -58,7 +70,7 @@ def compose(output: Any, wrt: Sequence[Node], bound: int, graph: Graph | None = 
     size = int(np.size(output.value)) if isinstance(output, Node) else int(np.size(output))
     found: dict[int, Sparse] = {}
     kept: dict[tuple[int, int], list[Local]] = {}
-    work = 0
+    work, held = 0, 0
     if isinstance(output, Node) and output.active:
         found[output.index] = identity(size, 1.0, np.float64)
         with np.errstate(all="ignore"):
@@ -73,8 +85,9 @@ def compose(output: Any, wrt: Sequence[Node], bound: int, graph: Graph | None = 
                     inner = as_sparse(kept[node.index, k], np.size(node.value), np.size(argument.value))
                     part = product(outer, inner, bound)
                     work += len(part.rows) + len(inner.rows)
+                    held += elements_of(kept[node.index, k]) + KEPT * len(part.rows)
                     if graph is not None:
-                        charge(graph, work)
+                        charge(graph, held)
                     earlier = found.get(argument.index)
                     found[argument.index] = part if earlier is None else gathered([earlier, part], part.shape)
     nothing = np.zeros(0, dtype=np.intp)

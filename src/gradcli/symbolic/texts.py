@@ -164,6 +164,8 @@ class Texts:
         texts = [text for text, _ in parts]
         if op.name == "index":
             return f"{self._tight(parts[0])}[{index_text(node.static['key'])}]", ATOM
+        if op.name == "detach":
+            return f"{self._tight(parts[0])}.detach()", ATOM
         if op.name == "put":
             return self._put(node, texts), ATOM
         if op.name == "pick":

@@ -1,0 +1,256 @@
+"""The mathematics of sums, products, matrices and moved entries, entry by entry, for arrays of any exact numbers."""
+
+# ruff: noqa: E501 - a row is a line
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+from mpmath import mp
+
+
+def above(x, y=0):
+    return mp.re(x) > mp.re(mp.mpc(y))
+
+
+def absolute(x):
+    return -x if above(0, x) else x
+
+
+def power(x, p):
+    return mp.mpc(1) if x == 1 or p == 0 else mp.exp(p * mp.log(x))
+
+
+def exact(values):
+    """Return numbers as mpmath's, each exactly; truth values and integers too."""
+    found = np.empty(np.shape(values), dtype=object)
+    for place in np.ndindex(found.shape):
+        found[place] = mp.mpc(float(np.asarray(values)[place]))
+    return found
+
+
+def built(shape, entry):
+    """Return an array whose entry at each place is ``entry(place)``."""
+    found = np.empty(shape, dtype=object)
+    for place in np.ndindex(*shape):
+        found[place] = entry(place)
+    return found
+
+
+def at(x, place):
+    """Return the entry of an array that stands at a place of what it is broadcast to."""
+    last = place[len(place) - x.ndim :]
+    return x[tuple(0 if length == 1 else i for i, length in zip(last, x.shape, strict=True))]
+
+
+def reducing(of_group):
+    """Return the definition of an op that makes one number of those along some axes, in flat order."""
+
+    def definition(x, dim=None, keepdim=False, **static):
+        axes = tuple(range(x.ndim)) if dim is None else dim if isinstance(dim, tuple) else (dim,)
+        kept = [1 if axis in axes else length for axis, length in enumerate(x.shape)]
+        shape = kept if keepdim else [length for axis, length in enumerate(x.shape) if axis not in axes]
+
+        def entry(place):
+            outer = list(place) if keepdim else [0 if axis in axes else None for axis in range(x.ndim)]
+            left = iter(place)
+            outer = outer if keepdim else [next(left) if i is None else i for i in outer]
+            group = [
+                x[tuple(i if axis in axes else o for axis, (i, o) in enumerate(zip(inner, outer, strict=True)))]
+                for inner in itertools.product(*(range(n) if axis in axes else (0,) for axis, n in enumerate(x.shape)))
+            ]
+            return of_group(group, **static)
+
+        return built(tuple(shape), entry)
+
+    return definition
+
+
+def along(of_line):
+    """Return the definition of an op that makes of each line along an axis another line."""
+
+    def definition(x, dim, **static):
+        def entry(place):
+            line = [x[(*place[:dim], i, *place[dim + 1 :])] for i in range(x.shape[dim])]
+            return of_line(line, place[dim], **static)
+
+        return built(x.shape, entry)
+
+    return definition
+
+
+def ordered(group):
+    return sorted(group, key=mp.re)
+
+
+def middle(group):
+    return ordered(group)[(len(group) - 1) // 2]
+
+
+def norm(group, p):
+    return power(mp.fsum(power(absolute(x), p) for x in group if x != 0), 1 / mp.mpf(p)) if any(group) else mp.mpc(0)
+
+
+def variance(group, correction):
+    mean = mp.fsum(group) / len(group)
+    return mp.fsum((x - mean) ** 2 for x in group) / (len(group) - mp.mpf(correction))
+
+
+def first(group, best):
+    return next(i for i, x in enumerate(group) if x == best(group, key=mp.re))
+
+
+def pick(x, kind, dim, keepdim=True, descending=False):
+    if kind == "sort":
+        return along(lambda line, i: (ordered(line)[::-1] if descending else ordered(line))[i])(x, dim)
+    one = {"max": lambda g: max(g, key=mp.re), "min": lambda g: min(g, key=mp.re), "median": middle}[kind]
+    return reducing(one)(x, dim, keepdim)
+
+
+def put(x, value, key):
+    found = x.copy()
+    found[key] = value[()]  # numpy would keep an array without axes as one entry
+    return found
+
+
+def joined(arrays, dim):
+    """Return arrays end to end."""
+    starts = [0, *itertools.accumulate(x.shape[dim] for x in arrays)]
+
+    def entry(place):
+        which = max(k for k in range(len(arrays)) if starts[k] <= place[dim])
+        return arrays[which][(*place[:dim], place[dim] - starts[which], *place[dim + 1 :])]
+
+    return built((*arrays[0].shape[:dim], starts[-1], *arrays[0].shape[dim + 1 :]), entry)
+
+
+def stacked(*arrays, dim):
+    shape = (*arrays[0].shape[:dim], len(arrays), *arrays[0].shape[dim:])
+    return built(shape, lambda place: arrays[place[dim]][place[:dim] + place[dim + 1 :]])
+
+
+def rolled(x, shifts, dims):
+    by = [sum(s for s, dim in zip(shifts, dims, strict=True) if dim == axis) for axis in range(x.ndim)]
+    return built(x.shape, lambda place: x[tuple((i - s) % n for i, s, n in zip(place, by, x.shape, strict=True))])
+
+
+def tiled(x, reps):
+    depth = max(x.ndim, len(reps))
+    x, reps = x.reshape((1,) * (depth - x.ndim) + x.shape), (1,) * (depth - len(reps)) + reps
+    shape = tuple(n * r for n, r in zip(x.shape, reps, strict=True))
+    return built(shape, lambda place: x[tuple(i % n for i, n in zip(place, x.shape, strict=True))])
+
+
+def repeated(x, repeats, dim):
+    shape = tuple(n * repeats if axis == dim else n for axis, n in enumerate(x.shape))
+    return built(shape, lambda place: x[tuple(i // repeats if axis == dim else i for axis, i in enumerate(place))])
+
+
+def diagonal(x, k):
+    down, right = max(-k, 0), max(k, 0)
+    if x.ndim == 1:
+        n = len(x) + abs(k)
+        return built((n, n), lambda place: x[place[0] - down] if place[1] - place[0] == k else mp.mpc(0))
+    count = min(x.shape[0] - down, x.shape[1] - right)
+    return built((count,), lambda place: x[place[0] + down, place[0] + right])
+
+
+def triangle(lower):
+    def definition(x, k):
+        inside = lambda i, j: j - i <= k if lower else j - i >= k  # noqa: E731
+        return built(x.shape, lambda place: x[place] if inside(*place[-2:]) else mp.mpc(0))
+
+    return definition
+
+
+def matmul(a, b):
+    left = a.reshape((1, *a.shape)) if a.ndim == 1 else a
+    right = b.reshape((*b.shape, 1)) if b.ndim == 1 else b
+    batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+
+    def entry(place):
+        *outer, i, j = place
+        return mp.fsum(at(left, (*outer, i, k)) * at(right, (*outer, k, j)) for k in range(left.shape[-1]))
+
+    found = built((*batch, left.shape[-2], right.shape[-1]), entry)
+    shape = batch + ((left.shape[-2],) if a.ndim > 1 else ()) + ((right.shape[-1],) if b.ndim > 1 else ())
+    return found.reshape(shape)
+
+
+def einsum(*arrays, spec):
+    inputs, out = spec.split("->")
+    subs = inputs.split(",")
+    lengths = {c: n for sub, x in zip(subs, arrays, strict=True) for c, n in zip(sub, x.shape, strict=True)}
+    summed = [c for c in lengths if c not in out]
+
+    def entry(place):
+        total = mp.mpc(0)
+        for inner in itertools.product(*(range(lengths[c]) for c in summed)):
+            index = dict(zip([*out, *summed], [*place, *inner], strict=True))
+            total += mp.fprod(x[tuple(index[c] for c in sub)] for sub, x in zip(subs, arrays, strict=True))
+        return total
+
+    return built(tuple(lengths[c] for c in out), entry)
+
+
+def determinant(a):
+    """Return the determinant by its sum over permutations."""
+    n = len(a)
+    return mp.fsum(
+        parity(order) * mp.fprod(a[i, order[i]] for i in range(n)) for order in itertools.permutations(range(n))
+    )
+
+
+def parity(order):
+    return (-1) ** sum(order[i] > order[j] for i in range(len(order)) for j in range(i + 1, len(order)))
+
+
+def inverse(a):
+    """Return the inverse by Cramer's rule."""
+    minor = lambda i, j: np.delete(np.delete(a, i, 0), j, 1)  # noqa: E731
+    return built(a.shape, lambda place: (-1) ** sum(place) * determinant(minor(*place[::-1])) / determinant(a))
+
+
+def solution(a, b):
+    """Return the X with A·X = B."""
+    return matmul(each_matrix(inverse)(a), b)
+
+
+def each_matrix(of_matrix):
+    def definition(a):
+        found = [of_matrix(a[outer]) for outer in np.ndindex(a.shape[:-2])]
+        return built(a.shape[:-2] + np.shape(found[0]), lambda place: found_at(found, a.shape[:-2], place))
+
+    return definition
+
+
+def found_at(found, batch, place):
+    one = found[int(np.ravel_multi_index(place[: len(batch)], batch)) if batch else 0]
+    return one[place[len(batch) :]] if isinstance(one, np.ndarray) else one
+
+
+# fmt: off
+STRUCTURAL = {
+    "index": lambda x, key: np.array(x[key], dtype=object), "put": put, "clone": lambda x: x, "detach": lambda x: x,
+    "reshape": lambda x, shape: built(shape, lambda place: list(x.flat)[int(np.ravel_multi_index(place, shape)) if shape else 0]),
+    "permute": lambda x, dims: built(tuple(x.shape[d] for d in dims), lambda place: x[tuple(place[dims.index(axis)] for axis in range(x.ndim))]),
+    "expand": lambda x, shape: built(shape, lambda place: at(x, place)),
+    "flip": lambda x, dims: built(x.shape, lambda place: x[tuple(n - 1 - i if axis in dims else i for axis, (i, n) in enumerate(zip(place, x.shape, strict=True)))]),
+    "roll": rolled, "tile": tiled, "repeat_interleave": repeated, "diag": diagonal,
+    "diagonal": lambda x, offset: diagonal(x, k=offset), "tril": triangle(lower=True),
+    "triu": triangle(lower=False), "stack": stacked, "cat": lambda *arrays, dim: joined(arrays, dim),
+    "sum": reducing(mp.fsum), "mean": reducing(lambda g: mp.fsum(g) / len(g)), "prod": reducing(mp.fprod),
+    "logsumexp": reducing(lambda g: mp.log(mp.fsum(mp.exp(x) for x in g))),
+    "amax": reducing(lambda g: max(g, key=mp.re)), "amin": reducing(lambda g: min(g, key=mp.re)),
+    "max": reducing(lambda g: max(g, key=mp.re)), "min": reducing(lambda g: min(g, key=mp.re)),
+    "median": reducing(middle), "norm": reducing(norm), "var": reducing(variance), "pick": pick,
+    "argmax": reducing(lambda g: first(g, max)), "argmin": reducing(lambda g: first(g, min)),
+    "any": reducing(lambda g: any(mp.re(x) != 0 for x in g)), "all": reducing(lambda g: all(mp.re(x) != 0 for x in g)),
+    "cumsum": along(lambda line, i: mp.fsum(line[: i + 1])), "cumprod": along(lambda line, i: mp.fprod(line[: i + 1])),
+    "softmax": along(lambda line, i: mp.exp(line[i]) / mp.fsum(mp.exp(x) for x in line)),
+    "log_softmax": along(lambda line, i: mp.log(mp.exp(line[i]) / mp.fsum(mp.exp(x) for x in line))),
+    "matmul": matmul, "einsum": einsum, "det": each_matrix(determinant), "inv": each_matrix(inverse),
+    "solve": solution,
+}
+# fmt: on

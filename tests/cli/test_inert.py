@@ -1,0 +1,178 @@
+"""Nothing from outside reaches a stream as a control byte, a terminal escape, markup, or a character in disguise."""
+
+from __future__ import annotations
+
+import io
+import json
+import unicodedata
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from conftest import Cli
+
+PAYLOADS = {
+    "colour": "\x1b[31m", "title": "\x1b]0;owned\x07", "link": "\x1b]8;;http://x\x1b\\",
+    "clipboard": "\x1b]52;c;b3du\x07",
+    "c1": "\x9b31m", "return": "\rrm -rf", "backspace": "\x08\x08", "bell": "\x07", "nul": "\x00", "delete": "\x7f",
+    "next-line": "\x85", "line-separator": "\u2028", "override": "\u202e", "isolate": "\u2066", "zero-width": "\u200b",
+    "byte-order": "\ufeff", "surrogate": "\ud800", "bytes": "\udcff", "tag": "\U000e0041", "bold": "𝐬𝐢𝐧", "wide": "ｘ",
+    "ligature": "ﬁ", "cyrillic": "х", "combining": "e\u0301", "emoji": "🙂", "noncharacter": "\uffff",
+}  # fmt: skip
+"""Texts that a terminal would obey, or that look like others."""
+
+PLACES = {
+    "program": lambda p: ("explain", p, "--x", "1"),
+    "inside-a-program": lambda p: ("explain", f"x + {p}1", "--x", "1"),
+    "text-in-a-program": lambda p: ("explain", f"x + '{p}'", "--x", "1"),
+    "comment": lambda p: ("explain", f"x # {p}", "--x", "1"),
+    "second-line": lambda p: ("grad", f"y = x\n{p}\ny", "--x", "1"),
+    "check": lambda p: ("check", f"x{p}", "--x", "1"),
+    "value": lambda p: ("explain", "x", "--x", p),
+    "inside-a-value": lambda p: ("explain", "x", "--x", f"1,{p}"),
+    "json-value": lambda p: ("explain", "x", "--x", f'["{p}"]'),
+    "v": lambda p: ("explain", "x", "--x", "1", "--v", p),
+    "name": lambda p: ("explain", "x", f"--{p}", "1"),
+    "set-name": lambda p: ("explain", "x", "--set", f"{p}=1"),
+    "set": lambda p: ("explain", "x", "--set", p),
+    "wrt": lambda p: ("explain", "x", "--x", "1", "--wrt", p),
+    "budget": lambda p: ("explain", "x", "--x", "1", "--budget", f"{p}=1"),
+    "format": lambda p: ("explain", "x", "--x", "1", "--format", p),
+    "color": lambda p: ("explain", "x", "--x", "1", "--color", p),
+    "width": lambda p: ("explain", "x", "--x", "1", "--width", p),
+    "program-file": lambda p: ("explain", "-f", f"{p}.txt", "--x", "1"),
+    "value-file": lambda p: ("explain", "x", "--x", f"@{p}.npy"),
+    "value-file-without-suffix": lambda p: ("explain", "x", "--x", f"@{p}"),
+    "output-file": lambda p: ("explain", "x", "--x", "1", "-o", f"nowhere/{p}.json"),
+    "output-file-without-suffix": lambda p: ("explain", "x", "--x", "1", "-o", p),
+    "extra-word": lambda p: ("explain", "x", p, "--x", "1"),
+    "command": lambda p: (p,),
+    "function": lambda p: ("functions", p),
+    "option": lambda p: (f"--{p}",),
+}
+
+
+def printable(text: str) -> bool:
+    """Return whether a terminal shows a text and does nothing else."""
+    return all(c == "\n" or c.isprintable() for c in text)
+
+
+@pytest.fixture(autouse=True)
+def _empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_payload_is_refused_and_shown_as_an_escape(cli: Cli, place: str) -> None:
+    for name, payload in PAYLOADS.items():
+        args = PLACES[place](payload)
+        for flags in ((), ("--json",)) if args[0] in ("explain", "grad", "check") and place != "format" else ((),):
+            answer = cli(*args, *flags)
+            assert answer.code == 2, (name, answer.err)
+            assert answer.err.isascii(), (name, answer.err)
+            assert printable(answer.err), (name, answer.err)
+            assert "Traceback" not in answer.err
+            if flags:
+                assert answer.out.isascii()
+                assert printable(answer.out)
+                assert json.loads(answer.out)["error"]["message"]
+            else:
+                assert answer.out == ""
+    assert list(Path().iterdir()) == []
+
+
+@pytest.mark.parametrize("name", PAYLOADS)
+def test_a_payload_on_standard_input_is_shown_as_an_escape(cli: Cli, name: str) -> None:
+    payload = PAYLOADS[name]
+    for args in (("explain", "-", "--x", "1"), ("explain", "x", "--x", "-")):
+        answer = cli(*args, stdin=f"1 + {payload}")
+        assert (answer.code, answer.out, answer.err.isascii(), printable(answer.err)) == (2, "", True, True)
+
+
+def test_a_payload_in_an_archive_is_shown_as_an_escape(cli: Cli) -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for payload in PAYLOADS.values():
+            if payload.isprintable() or payload[0] in "\x1b\x9b\r":
+                archive.writestr(payload, b"")
+    Path("x.npz").write_bytes(file.getvalue())
+    answer = cli("explain", "x", "--x", "@x.npz")
+    assert answer.code == 2
+    assert "\\x1b[31m" in answer.err
+    assert answer.err.isascii()
+    assert printable(answer.err)
+
+
+MARKUP = [
+    ("[red]*2", ("--red", "1", "--v", "1,")),
+    ("[red][0] + [bold][0]", ("--red", "1", "--bold", "1")),
+    ("x[0]*x[1]", ("--x", "1,2")),
+    ("red[blink]", ("--red", "1,2", "--set", "blink=1")),
+]
+
+
+@pytest.mark.parametrize(("program", "words"), MARKUP)
+@pytest.mark.parametrize("color", ["never", "always"])
+def test_brackets_are_no_markup(cli: Cli, program: str, words: tuple[str, ...], color: str) -> None:
+    answer = cli("explain", program, *words, "--color", color)
+    if answer.code == 2:
+        assert program in answer.err
+    else:
+        assert program in answer.out
+
+
+@pytest.mark.parametrize(
+    "text", ["x[/red]", ":smile:", "[link=file:///]x[/link]", "[@click=exit]x", "%s {0} \\x1b[31m"]
+)
+def test_what_looks_like_markup_is_shown_as_it_is(cli: Cli, text: str) -> None:
+    answer = cli("explain", text, "--x", "1")
+    assert answer.code == 2
+    assert text in answer.err
+
+
+@settings(
+    max_examples=300, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.characters(codec=None), st.sampled_from(["program", "value"]))
+def test_any_other_character_is_refused_by_its_code_point_and_its_name(cli: Cli, character: str, place: str) -> None:
+    """Python takes ``𝐬𝐢𝐧`` for ``sin`` (NFKC); here a program and a value are ASCII and nothing else."""
+    assume(not (" " <= character <= "~" or character in "\n\t"))
+    words = (f"x + s{character}in(x)", "--x", "1") if place == "program" else ("x", "--x", f"1 + {character}2")
+    answer = cli("explain", *words)
+    assert answer.code == 2
+    first = answer.err.splitlines()[0]
+    assert f"U+{ord(character):04X}" in first
+    assert unicodedata.name(character, "") in first
+    assert answer.err.isascii()
+
+
+LONG = {
+    "unknown name": ("n" * 60_000, "--x", "1"),
+    "unknown function": ("f" * 60_000 + "(x)", "--x", "1"),
+    "many unknown names": ("+".join(f"a{i}" for i in range(1200)), "--x", "1"),
+    "no number": ("x", "--x", "1 " + "x" * 60_000),
+    "no row": ("x", "--x", "1;2," + "3" * 200),
+    "text": ("x + '" + "t" * 60_000 + "'", "--x", "1"),
+    "suffix": ("x", "--x", "@" + "f" * 60_000),
+    "wrt": ("x", "--x", "1", "--wrt", "w" * 60_000),
+    "color": ("x", "--x", "1", "--color", "w" * 60_000),
+    "width": ("x", "--x", "1", "--width", "w" * 60_000),
+    "budget": ("x", "--x", "1", "--budget", "w" * 60_000),
+    "set": ("x", "--set", "w" * 60_000),
+    "option": ("x", "--" + "w" * 60_000),
+    "extra words": ("x", *["y"] * 5000),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_an_error_fits_on_a_screen_whatever_it_quotes(cli: Cli, name: str) -> None:
+    answer = cli("explain", *LONG[name], "--json")
+    assert answer.code == 2
+    assert len(answer.err) < 1300
+    assert len(answer.out) < 2000
+    assert json.loads(answer.out)["error"]["kind"] != "internal"

@@ -1,0 +1,171 @@
+"""Streams that fail: closed, full, without Unicode, interrupted. One line, one exit code, and old files stay whole."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from test_process import EXPLAIN, GRADCLI, STARTED, environment, run
+
+if TYPE_CHECKING:
+    from conftest import Cli
+
+
+def in_shell(redirection: str, *args: str) -> subprocess.CompletedProcess[str]:
+    """Run a command line under a shell's redirection, such as ``>&-``."""
+    command = f'"{sys.executable}" -m gradcli "$@" {redirection}'
+    return subprocess.run(
+        ["/bin/bash", "-c", command, "bash", *args], capture_output=True, text=True, env=environment(), timeout=60,
+        check=False,
+    )  # fmt: skip
+
+
+BAD = ("explain", "sinn(x)", "--x", "1")
+LARGE = ("grad", "x", "--x", "ones(200000)", "--v", "ones(200000)")
+FULL = "standard output cannot be written: No space left on device"
+CLOSED = "standard output is closed"
+READS = ("grad", "-", "--x", "1")
+REDIRECTIONS = [  # how, the command line, its exit code, what standard error says
+    (">/dev/full", EXPLAIN, 2, FULL),
+    (">/dev/full", (*EXPLAIN, "--json"), 2, FULL),
+    (">/dev/full", (*EXPLAIN, "--color", "always"), 2, FULL),
+    (">/dev/full", LARGE, 2, FULL),
+    (">/dev/full", ("functions",), 2, FULL),
+    (">/dev/full", ("--version",), 2, FULL),
+    (">/dev/full", ("explain", "--help"), 2, FULL),
+    (">/dev/full", (*BAD, "--json"), 2, "unknown function"),
+    (">&-", EXPLAIN, 2, CLOSED),
+    (">&-", ("grad", "x**2", "--x", "1"), 2, CLOSED),
+    (">&-", ("schema",), 2, CLOSED),
+    (">&-", (*BAD, "--json"), 2, "unknown function"),
+    ("2>/dev/full", BAD, 2, ""),
+    ("2>&-", BAD, 2, ""),
+    ("2>&-", ("grad", "log(x)", "--x", "0"), 3, ""),
+    ("<&- >&- 2>&-", (*BAD, "--json"), 2, ""),
+    ("<&-", READS, 2, "PROGRAM: standard input is closed"),
+    ("<&-", ("grad", "x", "--x", "-"), 2, "--x: standard input is closed"),
+    ("< <(head -c 4096 /dev/zero)", READS, 2, "control character, U+0000"),
+    ("< <(printf '\\377\\376x')", READS, 2, "ASCII characters only"),
+    ("< /dev/null", READS, 2, "the program is empty"),
+    ("< /dev/null", ("grad", "x", "--x", "-"), 2, "the value of --x is empty"),
+]
+
+
+@pytest.mark.parametrize(("redirection", "args", "code", "words"), REDIRECTIONS)
+def test_a_stream_that_fails_is_one_line_and_an_exit_code(
+    redirection: str, args: tuple[str, ...], code: int, words: str
+) -> None:
+    found = in_shell(redirection, *args)
+    assert found.returncode == code
+    assert words in found.stderr
+    assert "Traceback" not in found.stderr
+    assert "Exception ignored" not in found.stderr
+    assert "sorry" not in found.stderr
+    assert found.stderr.count("error: ") == (1 if words else 0)
+
+
+def test_a_closed_standard_error_pipe_keeps_the_exit_code() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    found = subprocess.run([*GRADCLI, *BAD], stdout=-1, stderr=writer, env=environment(), timeout=60, check=False)
+    os.close(writer)
+    assert (found.returncode, found.stdout) == (2, b"")
+
+
+@pytest.mark.parametrize("columns", ["0", "-1", "", "abc", "1e9", "99999999999999999999", "٣", "²", "80\x1b[31m"])
+def test_a_width_that_is_none_is_passed_over(cli: Cli, columns: str) -> None:
+    usual, found = cli(*EXPLAIN, columns=None), cli(*EXPLAIN, columns=columns)
+    assert (found.code, found.out, found.err) == (0, usual.out, "")
+
+
+@pytest.mark.parametrize("locale", [{"LC_ALL": "C"}, {"LC_ALL": "POSIX"}, {"LC_ALL": "en_US.ISO-8859-1"}])
+def test_a_locale_without_unicode_gets_ascii(locale: dict[str, str]) -> None:
+    legacy = {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", **locale}
+    for args, code in ((EXPLAIN, 0), (("explain", "x²", "--x", "1"), 2)):
+        found = run(*args, **legacy)
+        assert found.returncode == code
+        assert (found.stdout + found.stderr).isascii()
+        assert "Traceback" not in found.stderr
+
+
+INTERRUPTED = """
+import os, signal, sys
+
+class Striker:
+    def find_spec(self, name, path=None, target=None):
+        if name == module:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+
+module = sys.argv.pop(1)
+sys.meta_path.insert(0, Striker())
+from gradcli.__main__ import main
+main()
+"""
+STAGES = ["gradcli.cli.app", "typer", "numpy", "sympy.core.mul", "gradcli.explanation", "rich.table"]
+
+
+@pytest.mark.parametrize("module", STAGES)
+def test_an_interrupt_while_modules_load_is_quiet(module: str) -> None:
+    found = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, module, *EXPLAIN], capture_output=True, text=True, env=environment(),
+        timeout=60, check=False,
+    )  # fmt: skip
+    assert (found.returncode, found.stdout) == (130, "")
+    assert "Traceback" not in found.stderr
+
+
+LONG = {
+    "numpy": ("grad", "A = x*ones(1200, 1200)\nfor i in range(90):\n    z = inv(A + eye(1200))[0, 0]\nz", "--x", "1"),
+    "sympy": ("explain", "y = x\nfor i in range(90000): y = y + x\ny", "--x", "1"),
+}
+
+
+@pytest.mark.parametrize("stage", LONG)
+def test_an_interrupt_in_the_middle_of_the_work_is_quiet(stage: str) -> None:
+    large = ("--budget", "seconds=60", "--budget", "total=900000000")
+    process = subprocess.Popen(
+        [sys.executable, "-c", STARTED, *LONG[stage], *large], stdout=-1, stderr=-1, env=environment(), text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(4)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, "")
+    assert "Traceback" not in err
+
+
+def full_disk() -> None:
+    """Let no file of this process grow beyond a few bytes."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+
+def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
+    old = tmp_path / "answer.json"
+    old.write_text("old")
+    found = subprocess.run(
+        [*GRADCLI, *LARGE, "-o", str(old)], capture_output=True, text=True, env=environment(), timeout=60, check=False,
+        preexec_fn=full_disk,
+    )  # fmt: skip
+    assert (found.returncode, found.stdout) == (2, "")
+    assert "cannot be written: File too large" in found.stderr
+    assert old.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [old]
+
+
+@pytest.mark.parametrize("place", ["/proc/answer.json", "nowhere/answer.json", "folder.json", f"{'x' * 300}.json"])
+def test_a_place_that_takes_no_file_is_named(place: str, tmp_path: Path) -> None:
+    (tmp_path / "folder.json").mkdir()
+    found = run(*EXPLAIN, "-o", place if place.startswith("/") else str(tmp_path / place))
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr.startswith("error: -o ")
+    assert "cannot be written" in found.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["folder.json"]

@@ -1,0 +1,40 @@
+"""What shares memory in PyTorch: a write that another variable would see is refused, and a copy may be written to."""
+
+from __future__ import annotations
+
+import pytest
+
+import gradcli
+
+VIEWS = [
+    "y", "y[0:2]", "y[...]", "y[None]", "y[::2]", "y.detach()", "y.double()", "y.view(3, 1)", "y.reshape(1, 3)", "y.T",
+    "y.flatten()", "y.squeeze()", "y.unsqueeze(0)", "y.expand(2, 3)", "y.detach()[1:]", "y.view(3, 1).T",
+    "outer(y, y).diagonal()", "outer(y, y).T", "outer(y, y).permute(1, 0)", "outer(y, y).transpose(0, 1)",
+]  # fmt: skip
+COPIES = ["y.clone()", "y*1", "y[[0, 1]]", "y[y > 1]", "y.float()", "y.flip(0)", "roll(y, 1)", "cat([y, y])", "diag(y)",
+          "y.detach().clone()", "y.repeat(2)", "sort(y).values", "[y[0], y[1]]", "where(y > 1, y, 0)"]  # fmt: skip
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("start", ["2*x", "zeros(3)"])
+def test_a_write_that_a_view_would_show_is_refused(view, start):
+    base = view.partition(".")[0] if view.startswith("outer") else "y"
+    program = f"y = {start}\nw = {base}\nz = {view.replace(base, 'w', 1)}\nw[0] = 5*x[0]\nz + 0*sum(x)"
+    with pytest.raises(gradcli.GradcliError, match="share memory") as raised:
+        gradcli.function(program).value(x=[1.0, 2.0, 3.0])
+    assert raised.value.kind == "in-place"
+
+
+@pytest.mark.parametrize("copy", COPIES)
+@pytest.mark.parametrize("start", ["2*x", "ones(3)*2"])
+def test_a_write_that_no_copy_shows_is_done(copy, start):
+    program = f"y = {start}\nz = {copy}\nu = 1*z\ny[0] = 5*x[0]\nsum(z - u) + 0*sum(y)"
+    found = gradcli.explain(program, x=[1.0, 2.0, 3.0])
+    assert found.output == 0
+    assert found.agreement.agree
+
+
+@pytest.mark.parametrize("write", ["y[0] = 3.0", "y += 1", "y *= x"])
+def test_the_leaf_behind_a_detached_value_is_not_written_to(write):
+    with pytest.raises(gradcli.GradcliError, match="would change 'x' too"):
+        gradcli.function(f"y = x.detach()\n{write}\ny*x").value(x=[1.0, 2.0])

@@ -1,0 +1,8 @@
+"""Mutants that change nothing that can be seen, each with the reason."""
+
+EQUIVALENT: dict[str, str] = {
+    "linear_algebra.contraction_links.flat #1": "the terms of a sum of products, all their indices moved on together",
+    "matrices.inv_local.at #1": "the entries of an inverse, all their indices moved on together",
+    **{f"matrices.det_vjp #{k}": "read where the determinant is not finite: inf and nan either way" for k in (3, 5, 6)},
+    "add: vjps swapped": "both rules of a sum are g",
+}

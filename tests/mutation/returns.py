@@ -1,0 +1,255 @@
+"""Mutants of the code: what each function of the rules and of the composition returns, branch by branch."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import functools
+import gc
+import sys
+from types import CodeType, FunctionType
+
+from gradcli import agreement, inputs, reverse
+from gradcli.ops import FUNCTIONS as FUNCTIONS_OF_USERS
+from gradcli.ops import OPS
+from gradcli.symbolic import elements, evaluate, formulas, functions, jacobian, local, rules, sparse
+from mutation.sources import FUNCTIONS, nested, node_of, reached_code, text_of, tree_of
+from mutation.spoiling import spoiled
+from mutation.table import Mutant, arguments_of
+
+OF_OPS = [module for name, module in sorted(sys.modules.items()) if name.startswith("gradcli.ops.")]
+MODULES = [
+    *OF_OPS, reverse, inputs, agreement,
+    elements, evaluate, formulas, functions, jacobian, local, rules, sparse,
+]  # fmt: skip
+NUMBERS = {"Any", "Array", "Indices", "Array | float", "Expr", "list[Links]", "Links", "Sparse", "list[Local]",
+           "tuple[Any, ...]", "tuple[Any, Any]", "dict[int, Any]", "list[Any]", "list[Array]", "Cotangent", "float",
+           "Callable[..., Any]", "Composition", "dict[int, Sparse]",
+           "Expr | None", "dict[int, Expr] | None"}  # fmt: skip
+"""Annotations of what a rule may return; a function that returns a text, a shape or a flag is no rule."""
+NO_RULE = {
+    "declare.": "declares",
+    "making.": "makes constants; the functions are mutated where they are built",
+    "evaluate.magnitude": "how much rounding is allowed, no number of an answer",
+    "agreement.Jacobian.scale": "how much rounding is allowed, no number of an answer",
+    "elementwise.lost": "how much rounding is allowed, no number of an answer",
+    "matrices.largest_products": "how much rounding is allowed, no number of an answer",
+    "matrices.solve_digits": "how much rounding is allowed, no number of an answer",
+    "formulas.renumbered": "names",
+    "functions.number": "makes constants",
+    "functions.as_expression": "makes constants",
+    "functions.own": "makes classes",
+    "functions.PowerOf.eval": "chooses a class",
+    "axes.": "reads axes, which are integers",
+    "neural.picked_classes": "picks a class by its index",
+    "piecewise.step": "declares",
+    "matrices.no_singular": "makes a forward",
+}
+KEPT = ("axes.group_rows", "axes.restore", "declare.broadcast_index", "declare.elementwise_local")
+"""Functions among those that are rules all the same."""
+
+
+def is_rule(name):
+    return name.startswith(KEPT) or not any(name.startswith(prefix) for prefix in NO_RULE)
+
+
+class Sites(ast.NodeVisitor):
+    """Finds the expressions that a module's functions return, by the name of the function."""
+
+    def __init__(self, module):
+        self.module = module.__name__
+        self.short = module.__name__.rpartition(".")[2]
+        self.path, self.found, self.fields = [], {}, fields_of_ops()
+        self.visit(tree_of(module))
+
+    def visit(self, node):
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.Expr):
+            self.inside(declared(node.value), node)
+        else:
+            super().visit(node)
+
+    def inside(self, name, node):
+        """Visit a statement under the name that it declares, if it stands in no function."""
+        if self.path or name is None:
+            self.generic_visit(node)
+            return
+        self.path.append(name)
+        self.generic_visit(node)
+        self.path.pop()
+
+    def visit_ClassDef(self, node):
+        self.path.append(node.name)
+        self.generic_visit(node)
+        self.path.pop()
+
+    def visit_FunctionDef(self, node):
+        builder = node.name.startswith("build") or any(isinstance(d, ast.Call) for d in node.decorator_list)
+        self.path.append(node.name)
+        if not builder and node.returns is not None and ast.unparse(node.returns) in NUMBERS:
+            made = {inner.name for inner in node.body if isinstance(inner, ast.FunctionDef)}
+            for returned in own_returns(node):
+                if getattr(returned, "id", None) not in made:  # a rule that is made here is changed where it is written
+                    self.enter(returned)
+        self.generic_visit(node)
+        self.path.pop()
+
+    def visit_Lambda(self, node):
+        if (self.module, *place_of(node.body)) not in self.fields:
+            self.enter(node.body)
+        self.generic_visit(node)
+
+    def visit_Call(self, node):
+        branches = node.args[1:] if ast.unparse(node.func) == "np.where" and len(node.args) == 3 else []
+        if branches and not any(isinstance(b, ast.Constant) or is_nothing(b) for b in branches):
+            for branch in branches:
+                self.enter(branch)
+        self.generic_visit(node)
+
+    def enter(self, expression):
+        """Note an expression, or each branch and each part of it."""
+        if isinstance(expression, ast.IfExp):
+            self.enter(expression.body)
+            self.enter(expression.orelse)
+        elif isinstance(expression, ast.Tuple):
+            for part in expression.elts:
+                self.enter(part)
+        elif not is_nothing(expression):
+            name = ".".join([self.short, *self.path])
+            self.found.setdefault(name, []).append(expression)
+
+
+def declared(value):
+    """Return the name that a declaration such as ``own("relu", …)`` begins with."""
+    first = value.args[0] if isinstance(value, ast.Call) and value.args else None
+    return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else None
+
+
+@functools.cache
+def fields_of_ops():
+    """Return where the lambdas stand that are a field of an op: the table's own mutants change those."""
+    found = set()
+    for op in OPS.values():
+        rules = [op.forward, op.formula, op.size, op.terms, op.digits, op.zero_at, op.differs]
+        rules += [op.kink and op.kink.at, *(op.vjp(k) for k in arguments_of(op))]
+        for rule in rules:
+            code = getattr(rule, "__code__", None)
+            if code is not None and code.co_name == "<lambda>":
+                node = node_of(code, sys.modules[rule.__module__])
+                found.add((rule.__module__, *place_of(node.body)))
+    return frozenset(found)
+
+
+def is_nothing(expression):
+    """Return whether an expression is 0 or empty as it stands, so that no factor changes it."""
+    text = ast.unparse(expression)
+    if isinstance(expression, ast.Lambda) or text.startswith(("slice(", "Op(", "Links(*")) or text.endswith("* 0.0"):
+        return True
+    if "np.nan)" in text or "np.nan, np.inf)" in text or text.startswith(("np.zeros(", "np.zeros_like(")):
+        return True
+    return text in {"[]", "Integer(0)", "None", "0.0", "0", "np.nan", "np.inf"}
+
+
+def own_returns(node):
+    """Yield what a function itself returns, not the functions inside of it."""
+    stack = list(node.body)
+    while stack:
+        item = stack.pop(0)
+        if isinstance(item, ast.Return) and item.value is not None:
+            yield item.value
+        elif not isinstance(item, (*FUNCTIONS, ast.ClassDef)):
+            stack[:0] = ast.iter_child_nodes(item)
+
+
+class Wrap(ast.NodeTransformer):
+    """Puts one expression, known by its place, into a call that changes its value."""
+
+    def __init__(self, expression):
+        self.place = place_of(expression)
+
+    def visit(self, node):
+        if isinstance(node, ast.expr) and place_of(node) == self.place:
+            name = ast.copy_location(ast.Name("__spoiled__", ast.Load()), node)
+            return ast.copy_location(ast.Call(name, [node], []), node)
+        return self.generic_visit(node)
+
+
+def place_of(node):
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+
+
+def key_of(code):
+    return code.co_qualname, tuple(code.co_positions())
+
+
+@functools.cache
+def living(module):
+    """Return the functions of a module that are alive, as things stand."""
+    return [f for f in gc.get_objects() if type(f) is FunctionType and f.__code__.co_filename == module.__file__]
+
+
+def pairs(old, new):
+    """Yield the code objects of two versions of a module that stand in the same place."""
+    yield old, new
+    inner = ([item for item in code.co_consts if isinstance(item, CodeType)] for code in (old, new))
+    for a, b in zip(*inner, strict=True):
+        yield from pairs(a, b)
+
+
+def rewritten(module, expression):
+    """Return what lets every function of a module run the code in which one expression is changed."""
+
+    def apply():
+        tree = Wrap(expression).visit(copy.deepcopy(tree_of(module)))
+        old = compile(text_of(module), module.__file__, "exec", dont_inherit=True)
+        new = compile(ast.fix_missing_locations(tree), module.__file__, "exec", dont_inherit=True)
+        codes = {key_of(a): b for a, b in pairs(old, new)}
+        vars(module)["__spoiled__"] = spoiled
+        for function in living(module):
+            function.__code__ = codes[key_of(function.__code__)]
+        local._derivative.cache_clear()
+        local._quotient.cache_clear()
+
+    return apply
+
+
+@functools.cache
+def readers():
+    """Return by code object the names of the ops and of the functions whose rules reach it."""
+    found = {}
+    for function in FUNCTIONS_OF_USERS.values():
+        for code in reached_code(function.build):
+            for inner in nested(code):
+                found.setdefault(inner, set()).add(function.name)
+    for op in OPS.values():
+        rules = [op.forward, op.local, op.formula, *(op.vjp(k) for k in arguments_of(op))]
+        rules += [op.vjps] if callable(op.vjps) else []
+        for code in {code for rule in rules if rule is not None for code in reached_code(rule)}:
+            for inner in nested(code):
+                found.setdefault(inner, set()).add(op.name)
+    return found
+
+
+def enclosing(module, expression):
+    """Return the living functions that hold an expression, innermost last."""
+    first, last = expression.lineno, expression.end_lineno
+    inside = []
+    for function in living(module):
+        places = [p for p in function.__code__.co_positions() if p[0] is not None]
+        start, end = function.__code__.co_firstlineno, max(p[1] for p in places)
+        if start <= first and last <= end:
+            inside.append(function)
+    return sorted(inside, key=lambda f: f.__code__.co_firstlineno)
+
+
+def code_mutants():
+    """Yield the mutants of every expression that a rule returns."""
+    for module in MODULES:
+        for name, expressions in Sites(module).found.items():
+            if not is_rule(name):
+                continue
+            for k, expression in enumerate(expressions, 1):
+                rules = tuple(enclosing(module, expression))
+                about = frozenset([name.rpartition(".")[2]]).union(
+                    *(readers().get(rule.__code__, set()) for rule in rules)
+                )
+                yield Mutant(f"{name} #{k}", about, rules, rewritten(module, expression))

@@ -1,0 +1,119 @@
+"""What a mutant does to a number, a truth value, a place or a formula."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+
+import numpy as np
+from sympy import Expr, Float
+
+from gradcli.graph import Node
+from gradcli.inputs import Cotangent
+from gradcli.ops.declare import Explicit, Implicit, Links, Pair, Partial
+from gradcli.symbolic.local import Local
+from gradcli.symbolic.sparse import Sparse
+
+SLIGHTLY = 1 + 1e-9
+NEARLY_ONE = Float(SLIGHTLY, 17)
+
+
+class Spoiled:
+    """Counts what a mutant has changed: a test that fails although nothing changed says nothing of the rule."""
+
+    count = 0
+
+
+def same(a, b):
+    return np.array_equal(np.asarray(a), np.asarray(b), equal_nan=True)
+
+
+def counted(before, after):
+    """Return ``after``, and note that something changed if it did."""
+    Spoiled.count += not same(before, after)
+    return after
+
+
+def spoiled(value, by=SLIGHTLY):
+    """Return a number times ``by``, a truth value turned round, places moved on by one, and so inside of containers.
+
+    What is none of these, such as a shape or a text, is left as it is.
+    """
+    if isinstance(value, bool | np.bool_):
+        return counted(value, not value)
+    if isinstance(value, float | np.floating):
+        return counted(value, value * by)
+    if isinstance(value, np.integer):
+        return counted(value, value + 1)
+    if isinstance(value, np.ndarray):
+        return array(value, by)
+    if isinstance(value, Expr):
+        return expression(value, by)
+    if isinstance(value, tuple | list):
+        return type(value)(spoiled(item, by) for item in value)
+    if isinstance(value, dict):
+        return {key: spoiled(item, by) for key, item in value.items()}
+    return container(value, by)
+
+
+def array(value, by):
+    if value.dtype.kind == "f":
+        with np.errstate(all="ignore"):
+            return counted(value, value * by)
+    if value.dtype.kind == "b":
+        return counted(value, ~value)
+    if value.dtype == object:
+        return np.array([spoiled(item, by) for item in value.ravel()] or [], dtype=object).reshape(value.shape)
+    return counted(value, np.roll(value, 1))
+
+
+def expression(value, by):
+    if value.is_zero:
+        return value
+    Spoiled.count += 1
+    return value * (NEARLY_ONE if by == SLIGHTLY else Float(by, 17))
+
+
+def container(value, by):
+    """Return one of the project's own containers with its numbers changed, or a rule whose answers are."""
+    if isinstance(value, Links):
+        return replace(value, weight=spoiled(np.asarray(value.weight, dtype=np.float64), by))
+    if isinstance(value, Sparse | Local):
+        return replace(value, values=spoiled(value.values, by))
+    if isinstance(value, Cotangent):
+        return replace(value, seed=spoiled(value.seed, by))
+    if isinstance(value, Pair):
+        return replace(value, values=spoiled(value.values, by))
+    if isinstance(value, Node):
+        value.value = spoiled(value.value, by)
+        return value
+    return ruled(value, by) if callable(value) and not isinstance(value, type) else value
+
+
+def ruled(rule, by=SLIGHTLY):
+    """Return a rule whose answers are changed."""
+
+    @functools.wraps(rule, updated=())
+    def wrong(*values, **static):
+        return spoiled(rule(*values, **static), by)
+
+    return wrong
+
+
+def added(rule):
+    """Return a rule of zeros that sends back a little of the cotangent."""
+
+    def wrong(g, *values, **static):
+        return counted(rule(g, *values, **static), rule(g, *values, **static) + g * 1e-9)
+
+    return wrong
+
+
+def factored(links):
+    """Return links whose factor is changed: the formula, or the outer formula of an implicit one."""
+    factor = links.factor
+    if isinstance(factor, Partial):
+        return replace(links, factor=Partial(ruled(factor.formula), factor.argument))
+    if isinstance(factor, Explicit):
+        return replace(links, factor=Explicit(ruled(factor.formula)))
+    return replace(links, factor=Implicit(factor.inner, ruled(factor.outer))) if factor is not None else links

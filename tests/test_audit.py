@@ -1,0 +1,126 @@
+"""No text of a user is executed, and none reaches a file, a process, the network or a module, as Python's audit hears.
+
+In a process of its own, since an audit hook cannot be taken away, with little memory, in an empty folder. Everything
+that gradcli loads late is loaded before the hook listens, so that an import is a fault too. ``fuzz.audit`` lists the
+few events that are allowed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TESTS = Path(__file__).parent
+
+CHILD = textwrap.dedent(
+    """
+    import ast, json, os, resource, socket, sys
+
+    import fuzzing
+    from fuzz.audit import Watch
+    from fuzz.contract import command_read_once, outcome
+    from fuzz.lines import Line
+    from oracles import cases
+
+    resource.setrlimit(resource.RLIMIT_AS, (2 * 2**30, 2 * 2**30))
+    fuzzing.warm_up()
+    watch = Watch().install()
+
+    def heard(call):
+        with watch.over():
+            call()
+        return watch.fault
+
+    planted = {
+        "open": lambda: open(os.devnull).close(),
+        "os.listdir": lambda: os.listdir("."),
+        "os.putenv": lambda: os.putenv("OWNED", "1"),
+        "socket.__new__": lambda: socket.socket().close(),
+        "subprocess.Popen": lambda: __import__("subprocess").run(["true"]),
+        "import": lambda: __import__("tabnanny"),
+        "compile": lambda: compile("1", "", "eval"),
+        "exec": lambda: eval(compiled),
+        "pickle.find_class": lambda: __import__("pickle").loads(b"cbuiltins\\nlen\\n."),
+    }
+    compiled = compile("1", "", "eval")
+    found = {"planted": {name: heard(call) for name, call in planted.items()}}
+    found["allowed"] = {"parse": heard(lambda: ast.parse("x", filename="")), "spoiled": None}
+    try:
+        heard(lambda: ast.parse("x +", filename=""))
+    except SyntaxError:
+        found["allowed"]["spoiled"] = watch.fault
+
+    texts = json.loads(sys.argv[1])
+    lines = [Line(tuple(row["args"]), row["stdin"] or "") for row in cases("bad_inputs.jsonl")]
+    lines += [Line((command, text, "--x", "1")) for text in texts for command in ("explain", "grad", "check")]
+    options = ("--x", "--v", "--set", "--wrt", "--budget")
+    lines += [Line(("explain", "x", option, text)) for text in texts for option in options]
+    lines += [Line(("explain", "-", "--x", "1"), text) for text in texts]
+    lines += [Line(("grad", "x", "--x", "-"), text) for text in texts]
+    judged = [line for line in lines if "--debug" not in line.args]
+    with command_read_once():
+        found["corpus"] = [(line.reproduction, outcome(line, watch).fault) for line in judged]
+    tally = fuzzing.fuzz(fuzzing.numbered(31, range(int(sys.argv[2]))), watch)
+    found["fuzzed"] = [(line.reproduction, fault) for _, line, fault in tally.faults]
+    found["codes"] = tally.codes
+    print(json.dumps(found))
+    """
+)
+
+INJECTED = [
+    "__import__('os').system('touch owned')", "eval('1')", "exec('1')", "open('owned', 'w')", "np.save('owned', x)",
+    "x.tofile('owned')", "x.dump('owned')", "torch.save(x, 'owned')", "np.load('owned', allow_pickle=True)",
+    "f'{__import__(\"os\")}'", "(lambda: 0)()", "[c for c in ().__class__.__bases__]", "sympify('1')", "S('1')",
+    "import os\nos.system('touch owned')", "@x\ndef f(): pass\nx", "x if __import__('os') else x",
+    "x[open('owned', 'w')]", "np.lib.npyio.DataSource('.').open('owned', 'w')", "torch.load('owned')", "exit()",
+    "x.__reduce__()", "x.__class__.__mro__[-1].__subclasses__()", "getattr(x, '__class__')", "globals()", "vars()",
+    "np.f2py.sys.exit(3)", "math.__loader__.load_module('os')", "'{0.__class__}'.format(x)", "np.genfromtxt('owned')",
+    "`touch owned`", "$(touch owned)", "; touch owned", "| touch owned", "x\nraise SystemExit", "assert False\nx",
+    "from os import system as sin\nsin('touch owned')", "sin = eval\nsin('1')", "e = open\ne('owned', 'w')",
+    "Symbol('__import__(\"os\").system(\"touch owned\")')", "lambdify(x, 'open(\"owned\", \"w\")')", "breakpoint()",
+    "__builtins__['open']('owned', 'w')", "type(x)(1)", "x.astype('O')", "np.array([x], dtype=object)", "input()",
+]  # fmt: skip
+FUZZED = 1200
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    folder = tmp_path_factory.mktemp("empty")
+    env = {**os.environ, "PYTHONPATH": str(TESTS), "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    run = subprocess.run(
+        [sys.executable, "-c", CHILD, json.dumps(INJECTED), str(FUZZED)], capture_output=True, encoding="utf-8",
+        cwd=folder, env=env, timeout=300, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr[-3000:]
+    return {**json.loads(run.stdout), "err": run.stderr, "left": [path.name for path in folder.iterdir()]}
+
+
+def test_the_watch_hears_what_it_should(found: dict[str, Any]) -> None:
+    """A hook that hears nothing would let everything pass: each kind of event, caused on purpose, is a fault."""
+    for event, fault in found["planted"].items():
+        assert fault is not None, event
+        assert f"audit event {event}" in fault or event in ("pickle.find_class", "subprocess.Popen"), fault
+    assert found["allowed"] == {"parse": None, "spoiled": None}
+
+
+def test_no_injected_text_is_executed(found: dict[str, Any]) -> None:
+    assert len(found["corpus"]) > 600
+    assert [pair for pair in found["corpus"] if pair[1] is not None] == []
+
+
+def test_no_fuzzed_text_is_executed(found: dict[str, Any]) -> None:
+    assert sum(found["codes"].values()) == FUZZED
+    assert found["fuzzed"] == []
+
+
+def test_nothing_is_left_behind(found: dict[str, Any]) -> None:
+    """Neither the file that the corpus tries to write, nor a word on the process's own standard error."""
+    assert found["left"] == []
+    assert found["err"] == ""

@@ -1,0 +1,186 @@
+"""Some thousand texts that nobody would type, on each push; ``tests/fuzzing.py`` runs as many as there is time for."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import time
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import fuzzing
+from fuzz import contract, soup
+from fuzz.contract import command_read_once, outcome
+from fuzz.grammar import Grammar
+from fuzz.lines import SMALL, Line, line, text_of
+from gradcli.errors import GradcliError
+from oracles import ask
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BOUNDS = tuple(word for name, number in SMALL.items() for word in ("--budget", f"{name}={number}"))
+SEEDS = [(seed, first) for seed, first in itertools.product((20, 26), (0, 450, 900))]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _read_once() -> Iterator[None]:
+    with command_read_once():
+        yield
+
+
+@pytest.mark.parametrize(("seed", "first"), SEEDS)
+def test_a_seeded_input_never_breaks_the_contract(
+    seed: int, first: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tally = fuzzing.fuzz(fuzzing.numbered(seed, range(first, first + 450)))
+    assert not tally.faults, str(tally)
+    assert tally.codes[0] > 45, "too few of the inputs are programs that run"
+    assert tally.codes[2] > 45, "too few of the inputs are refused"
+    assert list(tmp_path.iterdir()) == []
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.randoms(use_true_random=False))
+def test_a_drawn_input_never_breaks_the_contract(rng: Random) -> None:
+    asked = line(rng)
+    assert outcome(asked).fault is None, asked.reproduction
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.text(max_size=60), st.text(max_size=20), st.sampled_from(["explain", "grad", "check"]), st.booleans())
+@example("x\x1b[2J", "\x9b31m", "explain", True)
+@example("𝐬𝐢𝐧(x)", "１", "grad", False)
+@example("x\ud800", "\ud800", "explain", False)
+def test_a_text_of_any_characters_never_breaks_the_contract(text: str, value: str, command: str, as_json: bool) -> None:
+    asked = Line((command, *BOUNDS, "--set", f"x={value}", *["--json"] * as_json, "--", text))
+    if not value.startswith("@"):
+        assert outcome(asked).fault is None, asked.reproduction
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(
+    st.lists(st.sampled_from((*soup.WORDS, *soup.MARKS, *soup.STRANGE, "--x", "--v", "--json", "x", "1")), max_size=8)
+)
+def test_words_in_any_order_never_break_the_contract(words: list[str]) -> None:
+    asked = Line(("explain", *BOUNDS, *words))
+    assert outcome(asked).fault is None, asked.reproduction
+
+
+FOUND = [  # what the fuzzer found, the exit code that it should have, and words of what is said
+    (("grad", "np.sum(np)", "--np", "1,2"), 0, "1,1"),
+    (("grad", "len(len)*len[0]", "--len", "1,2"), 0, "2,0"),
+    (("grad", "torch.sum(torch.sin(torch))", "--torch", "0,0"), 0, "1,1"),
+    (("grad", "x*(0x10 @ 0b1)", "--x", "1"), 2, "use *"),
+    (("grad", "sum(x)", "--x", "3@1"), 2, "use *"),
+    (("grad", "(10**15)**(10**15)*x", "--x", "1"), 3, "inf"),
+    (("grad", "x if [1, 2] > [1, 2, 3] else 0", "--x", "1"), 2, "do not fit"),
+    (("grad", "x if 1 < [1, 2] < [1, 2, 3] else 0", "--x", "1"), 2, "do not fit"),
+    (("grad", "x", "--x", "1", "--budget", "turns=²"), 2, "is not NAME=NUMBER"),
+    (("explain", "[x[0]**2, -1e308*x[1]**3]", "--x", "0.3,-1.2", "--v", "1,1"), 3, "inf"),
+]
+
+
+@pytest.mark.parametrize(("args", "code", "words"), FOUND)
+def test_what_the_fuzzer_found_stays_mended(args: tuple[str, ...], code: int, words: str) -> None:
+    answer = ask(*args)
+    assert answer.code == code
+    assert words in answer.out + answer.err
+
+
+def test_an_input_of_a_seed_is_always_the_same() -> None:
+    assert dict(fuzzing.numbered(7, range(50))) == dict(fuzzing.numbered(7, range(50)))
+    assert dict(fuzzing.numbered(7, range(50))) != dict(fuzzing.numbered(8, range(50)))
+
+
+def test_the_grammar_draws_from_the_whole_language() -> None:
+    texts = "\n".join(Grammar(Random(seed), 24, 0.2).program() for seed in range(2000))  # noqa: S311
+    for piece in ("if ", "while ", "for ", "else", " if ", "**", "@", "[", ".T", "dim=", "lambda", "1e308", "einsum"):
+        assert piece in texts, piece
+    spoiled = "".join(text_of(Random(seed)) for seed in range(8000))  # noqa: S311
+    for piece in ("\x1b", "\ud800", "\u202e", "é", "𝐱", "\x00", "9" * 400, "(" * 2000):
+        assert piece in spoiled, ascii(piece)[:40]
+
+
+LINE = Line(("explain", "x**2", "--x", "1", "--json"))
+
+
+def planted(monkeypatch: pytest.MonkeyPatch, effect: Any) -> str | None:
+    """Return what the contract says when ``effect`` stands in for the explanation."""
+    monkeypatch.setattr("gradcli.explanation.explain", effect)
+    return outcome(LINE).fault
+
+
+def loop(*_: object, **__: object) -> None:
+    end = time.process_time() + 5
+    while time.process_time() < end:
+        pass
+
+
+def test_the_contract_sees_what_it_looks_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A check that cannot fail is none: each fault, planted, is found."""
+
+    def fail(error: BaseException) -> Any:
+        def raised(*_: object, **__: object) -> None:
+            raise error
+
+        return raised
+
+    assert outcome(LINE).fault is None
+    assert "exit code 70" in (planted(monkeypatch, fail(ZeroDivisionError())) or "")
+    assert "exit code 130" in (planted(monkeypatch, fail(KeyboardInterrupt())) or "")
+    assert "SystemExit leaves run" in (planted(monkeypatch, fail(SystemExit(0))) or "")
+    assert planted(monkeypatch, fail(GradcliError("value", "no"))) is None
+    assert "traceback" in (planted(monkeypatch, fail(GradcliError("value", "Traceback"))) or "")
+    monkeypatch.setattr(contract, "HANG", 0.2)
+    assert "hangs" in (planted(monkeypatch, loop) or "")
+
+
+def test_the_contract_sees_memory_that_one_input_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = iter((1000, 1000 + 2 * contract.LARGE))
+    monkeypatch.setattr(contract, "peak", lambda: next(held))
+    assert "MB of memory" in (outcome(LINE).fault or "")
+
+
+ANSWERS = [
+    (0, '{"error": null}\n', "", None),
+    (0, "", "", "without a whole answer"),
+    (0, '{"error": null}', "", "without a whole answer"),
+    (0, '{"x": NaN}\n', "", "no JSON document"),
+    (0, '{"error": {"kind": "value"}}\n', "", "an error in it"),
+    (0, '{"agreement": {"agree": false, "finite": true}}\n', "", "exit code 0"),
+    (3, '{"agreement": {"agree": true, "finite": true}}\n', "", "exit code 3"),
+    (2, '{"error": {"kind": "value"}}\n', "error: x\n", None),
+    (2, '{"error": {"kind": "internal"}}\n', "error: x\n", "document"),
+    (2, '{"error": {"kind": "value"}}\n{}\n', "error: x\n", "no JSON document"),
+    (2, "", "error: x\n", "no document"),
+    (2, '{"error": {"kind": "value"}}\n', "", "no diagnostic"),
+    (2, '{"error": {"kind": "value"}}\n', "error: \x1b[31m\n", "not inert"),
+    (2, '{"error": {"kind": "value"}}\n', "error: é\n", "not inert"),
+    (2, '{"error": {"kind": "value"}}\n', f"error: {'x' * 2000}\n", "characters"),
+    (70, "", "", "exit code 70"),
+]
+
+
+@pytest.mark.parametrize(("code", "out", "err", "fault"), ANSWERS)
+def test_the_contract_judges_an_answer(code: int, out: str, err: str, fault: str | None) -> None:
+    found = contract.answered(LINE, code, out, err)[1]
+    assert (found is None) if fault is None else (fault in (found or ""))
+
+
+def test_the_runner_tells_of_a_fault_by_its_exit_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["fuzzing.py", "--count", "2", "--seed", "3"])
+    monkeypatch.setattr(fuzzing, "warm_up", lambda: None)
+    monkeypatch.setattr(fuzzing, "Watch", type("Deaf", (), {"install": lambda self: None}))
+    assert fuzzing.main() == 0
+    monkeypatch.setattr(contract, "answered", lambda *_: ("", "planted"))
+    assert fuzzing.main() == 1
+    assert "FAULT #1: planted\n    " in capsys.readouterr().out

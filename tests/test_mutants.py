@@ -1,0 +1,209 @@
+"""The tool that makes rules wrong is itself held to its word; and no rule is without an entry in its ledger."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sympy
+
+import mutants
+from gradcli.ops import FUNCTIONS, OPS
+from gradcli.ops.declare import Links
+from mutation.equivalent import EQUIVALENT
+from mutation.returns import KEPT, MODULES, NO_RULE, Sites
+from mutation.running import apart
+from mutation.sources import fingerprint
+from mutation.spoiling import SLIGHTLY, Spoiled, spoiled
+from mutation.table import MAKERS
+from oracles import applied, assert_close, reverse_jacobians, symbolic_jacobians
+from test_definitions import OVERFLOWING
+from test_ops_generic import CASES
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def catalogue():
+    return mutants.catalogue()
+
+
+def test_the_ledger_knows_every_mutant(catalogue):
+    ledger = mutants.read_ledger()
+    assert set(ledger) == set(catalogue) - set(EQUIVALENT), "python tests/mutants.py --changed --write"
+    assert all(entry["by"].startswith("tests/test_") for entry in ledger.values())
+
+
+def test_every_rule_of_the_table_has_a_mutant(catalogue):
+    for op in OPS.values():
+        assert f"{op.name}: forward" in catalogue
+        made = {mutant.name for maker in MAKERS for mutant in maker(op)}
+        assert made <= set(catalogue)
+        for k, rule in enumerate(op.vjps if isinstance(op.vjps, tuple) else (op.vjp(0), op.vjp(1))):
+            named = any(name.startswith(f"{op.name}: vjp of argument {k}") for name in made)
+            assert named == (rule is not None), op.name
+    assert all(f"{name}(): built" in catalogue for name in FUNCTIONS)
+
+
+def test_what_is_called_no_rule_is_there():
+    names = {name for module in MODULES for name in Sites(module).found}
+    assert all(any(name.startswith(prefix) for name in names) for prefix in (*NO_RULE, *KEPT))
+
+
+SCRIPT = """
+import sys, json
+from gradcli.ops import OPS
+from mutation.running import verdicts_on
+from mutation.table import Mutant, forward_mutants
+
+def wrong(name):
+    [mutant] = forward_mutants(OPS[name])
+    return mutant
+
+nothing = Mutant("nothing", frozenset(), (), lambda: None)
+found = verdicts_on([nothing, *map(wrong, ["sin", "cos", "cbrt"])], [sys.argv[1]], 30, {})
+broken = verdicts_on([wrong("tan")], [sys.argv[2]], 30, {})
+slow = verdicts_on([wrong("tan")], [sys.argv[3]], 0.5, {})
+print("FOUND", json.dumps({**{n: [v.killed, v.changes] for n, v in {**found, **broken}.items()},
+      "late": slow["tan: forward"].late}))
+"""
+TESTS = {
+    "test_good.py": """
+def test_sin(): assert abs(OPS["sin"].forward(0.5) - 0.479425538604203) < 1e-12
+def test_cos_as_far_as_it_goes(): assert abs(OPS["cos"].forward(0.5) - 0.8775825618903728) < 1e-6
+""",
+    "test_broken.py": "def test_tan(): assert OPS['tan'].forward(0.5) == 2\n",
+    "test_slow.py": "import time\ndef test_sleep(): time.sleep(20)\n",
+}
+
+
+def test_who_is_killed_and_who_survives(tmp_path):
+    for name, text in TESTS.items():
+        (tmp_path / name).write_text("from gradcli.ops import OPS\n" + text, encoding="utf-8")
+    words = [sys.executable, "-c", SCRIPT, *(str(tmp_path / name) for name in TESTS)]
+    ended = subprocess.run(words, cwd=HERE, capture_output=True, text=True, timeout=100, check=True)
+    found = json.loads(ended.stdout.partition("FOUND ")[2])
+    assert found["nothing"] == [False, 0], "no mutant, no failure"
+    assert found["sin: forward"] == [True, 1]
+    assert found["cos: forward"] == [False, 1], "read, but the test did not notice"
+    assert found["cbrt: forward"] == [False, 0], "no test reads it"
+    assert found["tan: forward"] == [False, 1], "the test fails without a mutant too"
+    assert found["late"]
+
+
+EXACTLY = "assert abs(OPS['acosh'].vjp(0)(1.0, None, 2.0) - 3**-0.5) < 1e-14"
+
+
+@pytest.mark.parametrize(("text", "code", "said"), [(EXACTLY, 0, "2 of 2"), ("OPS['acosh']", 1, "SURVIVED acosh")])
+def test_the_command_line_ends_with_1_where_a_mutant_survives(text, code, said, tmp_path):
+    tests = tmp_path / "test_one.py"
+    tests.write_text(f"from gradcli.ops import OPS\ndef test_one():\n    {text}\n", encoding="utf-8")
+    words = [sys.executable, HERE / "mutants.py", "--only", "acosh: vjp of argument 0", "--tests", tests]
+    ended = subprocess.run(words, capture_output=True, text=True, timeout=100, check=False)
+    assert ended.returncode == code, ended.stdout + ended.stderr
+    assert said in ended.stdout
+
+
+@pytest.mark.parametrize(("value", "want"), [
+    (2.0, 2.0 * SLIGHTLY), (np.array([1.0, -3.0]), np.array([1.0, -3.0]) * SLIGHTLY), (True, False),
+    (np.array([True, False]), np.array([False, True])), (np.array([0, 1, 2]), np.array([2, 0, 1])),
+    (np.intp(3), 4), ((1.0, 2.0), (SLIGHTLY, 2.0 * SLIGHTLY)), ([True, 2.0], [False, 2.0 * SLIGHTLY]),
+])  # fmt: skip
+def test_numbers_truth_values_and_places_are_changed(value, want):
+    before = Spoiled.count
+    assert all(np.array_equal(a, b) for a, b in zip(np.atleast_1d(spoiled(value)), np.atleast_1d(want), strict=True))
+    assert Spoiled.count > before
+
+
+@pytest.mark.parametrize(
+    "value", [None, "sin", (2, 3), 0.0, np.zeros(2), np.array([]), np.array([5]), sympy.Integer(0)]
+)
+def test_what_cannot_be_changed_is_not_counted(value):
+    before = Spoiled.count
+    assert np.array_equal(np.asarray(spoiled(value), dtype=object), np.asarray(value, dtype=object))
+    assert Spoiled.count == before
+
+
+def test_links_and_formulas_are_changed():
+    links = Links(np.array([0]), np.array([1]), 2.0)
+    assert spoiled([links])[0].weight == 2.0 * SLIGHTLY
+    x = sympy.Symbol("x")
+    assert spoiled(x).subs(x, 3.0) == pytest.approx(3.0 * SLIGHTLY, rel=1e-15)
+
+
+def test_a_mutant_of_the_code_changes_one_branch_alone(catalogue):
+    from gradcli.ops.arithmetic import ties  # noqa: PLC0415
+
+    def shares():
+        return [float(ties(1.0, *pair)) for pair in ((1.0, 1.0), (2.0, 1.0), (1.0, 2.0))]
+
+    def mutated(name):
+        catalogue[name].apply()
+        return shares()
+
+    assert shares() == [0.5, 1.0, 0.0]
+    names = [name for name in catalogue if name.startswith("arithmetic.ties")]
+    changed = [apart(lambda name=name: mutated(name), 20) for name in names]
+    assert [0.5 * SLIGHTLY, 1.0, 0.0] in changed
+    assert shares() == [0.5, 1.0, 0.0]
+
+
+def fingerprint_of(text, tmp_path):
+    path = tmp_path / f"m{abs(hash(text))}.py"
+    path.write_text(text, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location(f"gradcli.{path.stem}", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+        return fingerprint([module.rule])
+    finally:
+        del sys.modules[spec.name]
+
+
+PLAIN = "C = 2\ndef helper(x):\n    return x * C\ndef rule(x):\n    return helper(x) + 1\nlambda: 0\n"
+
+
+@pytest.mark.parametrize(("text", "same"), [
+    (PLAIN.replace("return helper(x) + 1", "return  helper( x )+1  # a remark"), True),
+    (PLAIN.replace("def rule(x):", 'def rule(x):\n    """What it does."""'), True),
+    (PLAIN.replace("lambda: 0", "lambda: 1"), True), (PLAIN.replace("+ 1", "+ 2"), False),
+    (PLAIN.replace("x * C", "x / C"), False), (PLAIN.replace("C = 2", "C = 3"), False),
+])  # fmt: skip
+def test_the_hash_of_a_rule_follows_what_it_reaches_and_not_how_it_is_written(text, same, tmp_path):
+    assert (fingerprint_of(PLAIN, tmp_path) == fingerprint_of(text, tmp_path)) is same
+
+
+FURTHER = (OPS["det"], [OVERFLOWING], {})
+
+
+def derivatives(name):
+    """Return all Jacobians of an op at the points of the generic tests, by both routes."""
+    found = []
+    for op, values, static in (*(case.values for case in CASES), FURTHER):
+        if op.name == name:
+            graph, output, leaves = applied(op, [np.asarray(x) for x in values], static)
+            by_sympy = [matrix for matrix, _ in symbolic_jacobians(output, leaves)]
+            found += [matrix.ravel().tolist() for matrix in (*reverse_jacobians(graph, output, leaves), *by_sympy)]
+    return [number for matrix in found for number in matrix]
+
+
+@pytest.mark.parametrize("name", EQUIVALENT)
+def test_an_equivalent_mutant_really_changes_nothing(name, catalogue):
+    def mutated(op):
+        catalogue[name].apply()
+        before = Spoiled.count
+        return [derivatives(op), Spoiled.count - before]
+
+    assert EQUIVALENT[name]
+    assert catalogue[name].about
+    for op in catalogue[name].about:
+        before, (after, changes) = derivatives(op), apart(lambda op=op: mutated(op), 30)
+        assert changes, "the rule was read"
+        assert before
+        assert_close(after, before, 1e-14)

@@ -1,0 +1,28 @@
+"""Values and gradients beside figures that PyTorch 2.13 gave, at the edges of every function; PyTorch is not needed."""
+
+from __future__ import annotations
+
+import pytest
+
+from oracles import DATA, cases, numbers
+from torch_rows import RECORDED, SAMPLE, check, without_row
+
+RECORDS = cases(RECORDED)
+
+
+def test_the_records_are_those_of_the_rows():
+    assert [record["program"] for record in RECORDS] == [case.program for case in SAMPLE]
+    assert (DATA / RECORDED).stat().st_size < 300_000
+
+
+def test_every_differentiable_function_is_recorded():
+    assert without_row(SAMPLE) == set()
+
+
+@pytest.mark.parametrize(
+    ("case", "record"),
+    list(zip(SAMPLE, RECORDS, strict=False)),
+    ids=[f"{k}-{case.program}" for k, case in enumerate(SAMPLE[: len(RECORDS)])],
+)
+def test_as_recorded(case, record):
+    check(case, [numbers(figure) for figure in record["figures"]])
