@@ -33,6 +33,7 @@ TESTS = [
     "test_formulas.py",
     "test_seed_cases.py",
     "test_checker.py",
+    "test_notes.py",
 ]
 """The tests of numbers that need no PyTorch, so that a mutant is killed on every machine."""
 

@@ -91,3 +91,15 @@ def test_where_pytorch_bounds_the_cross_entropy_the_answer_says_so(x, t):
     [note] = [note for note in found.notes if note.kind == "routes-differ"]
     assert not found.agreement.agree
     assert "binary_cross_entropy keeps" in note.message
+
+
+@pytest.mark.parametrize("n", [60, 65, 1000, 30_000])
+@pytest.mark.parametrize(
+    "program", ["sin(x)*arange({n})", "x*linspace(0.1, 0.7, {n})", "stack([x, x*x])[:, None]*ones({n})"]
+)
+def test_sums_of_many_terms_agree_as_sums_of_few_do(program, n):
+    text = program.format(n=n)
+    shape = gradcli.function(text).value(x=0.7).shape
+    found = gradcli.explain(text, x=0.7, v=np.random.default_rng(0).uniform(0.5, 1.5, shape))
+    assert found.agreement.agree
+    assert abs(found.vjp["x"] - found.grad["x"]) <= 1e-13 * abs(found.grad["x"])

@@ -15,6 +15,7 @@ import numpy as np
 
 from gradcli.errors import Budget, GradcliError, over_budget
 from gradcli.ops.declare import Op
+from gradcli.ops.shaping import MOST_AXES
 
 
 class Node:
@@ -102,6 +103,8 @@ class Graph:
             value = op.forward(*values, **static)
         except (ValueError, IndexError, TypeError) as error:
             raise misfit(op, values, error) from None
+        if value.ndim > MOST_AXES:
+            raise GradcliError("shape", f"an array has at most {MOST_AXES} axes, not {value.ndim}")
         self.elements += value.size
         active = not op.flat and any(
             type(a) is Node and a.active and op.vjp(k) is not None for k, a in enumerate(arguments)

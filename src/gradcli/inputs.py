@@ -85,7 +85,8 @@ def read_v(value: Any, shape: tuple[int, ...], strict: bool) -> Cotangent:
     if v.size == size and not strict:
         return Cotangent(v.reshape(shape), v.reshape(shape), "reshaped")
     if size == 1 and v.size > 1 and not strict:
-        return Cotangent(np.full(shape, np.sum(v)), v, "broadcast")
+        with np.errstate(all="ignore"):
+            return Cotangent(np.full(shape, np.sum(v)), v, "broadcast")
     raise mismatch
 
 

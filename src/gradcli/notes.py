@@ -117,4 +117,10 @@ def about_disagreement(output: Any, infinite: str) -> Note:
             "J is finite but reverse mode gives nan: it multiplies 0 by inf, as PyTorch does, in a part of the graph "
             "that has no influence here, such as the branch that where did not take.",
         )
+    if any(not np.all(np.isfinite(node.value)) for node in nodes):
+        return Note(
+            "routes-differ",
+            "A value on the way is not finite, and J and reverse mode carry it on to different entries: neither is a "
+            "derivative there.",
+        )
     return Note("routes-differ", "J and reverse mode differ by more than rounding explains. Please report this.")

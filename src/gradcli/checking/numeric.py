@@ -76,7 +76,11 @@ def complex_step(run: Evaluation, leaf: Node, direction: Array) -> Numeric:
     """
 
     def slope(step: float) -> Callable[[Any], Array]:
-        return lambda output: np.imag(np.ravel(output)) / step
+        def of(output: Any) -> Array:
+            with np.errstate(all="ignore"):
+                return np.imag(np.ravel(output)) / step
+
+        return of
 
     def moved(step: float) -> dict[int, Any]:
         return {leaf.index: leaf.value + 1j * step * direction.reshape(leaf.shape)}

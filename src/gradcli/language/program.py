@@ -13,7 +13,7 @@ from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
 from gradcli.graph import Graph, Node
 from gradcli.language import runtime
 from gradcli.language.source import parse
-from gradcli.language.statements import Break, Continue, Statements
+from gradcli.language.statements import Statements
 from gradcli.language.steps import Block, execute
 
 
@@ -48,8 +48,6 @@ class Program:
             with np.errstate(all="ignore"):
                 execute(self.block, registers)
                 output = output_value(registers[self.output])
-        except (Break, Continue):
-            raise GradcliError("syntax", "break outside of a loop", place=self.place) from None
         except MemoryError:
             raise over_budget("total", self.budget.total, "the program needs too much memory").at(
                 None, self.place
@@ -66,8 +64,6 @@ def output_value(value: Any) -> Any:
         raise GradcliError(
             "type", "the output is a truth value: it has no gradient", hint="where(condition, a, b) gives numbers"
         )
-    if value is runtime.UNBOUND:
-        raise GradcliError("unbound", "the output is never assigned")
     return runtime.as_tensor(value)
 
 

@@ -183,9 +183,7 @@ def subscript(f: Graph, base: Any, parts: list[Any], single: bool) -> Any:
     if type(base) is tuple:
         return _tuple_item(base, parts[0] if single else None)
     if type(base) is Pair:
-        if single and parts[0] in (0, 1) and type(parts[0]) is int:
-            return base.values if parts[0] == 0 else base.indices
-        base = base.values
+        return _pair_item(base, parts[0] if single else None)
     x = as_tensor(base) if not isinstance(base, np.ndarray) else base
     key = index_key(x, parts, single)
     if type(x) is not Node:
@@ -218,6 +216,14 @@ def _tuple_item(base: tuple[Any, ...], position: Any) -> Any:
     if type(position) is not int or not -len(base) <= position < len(base):
         raise GradcliError("index", f"there are {len(base)} lengths, and no index {position!r} among them")
     return base[position]
+
+
+def _pair_item(base: Pair, position: Any) -> Any:
+    if type(position) is not int or not -2 <= position < 2:
+        raise GradcliError(
+            "index", "max, min, median and sort give a pair: its values and their indices", hint="write .values[...]"
+        )
+    return base.values if position % 2 == 0 else base.indices
 
 
 def owner(node: Node) -> Node:

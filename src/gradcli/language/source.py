@@ -103,8 +103,6 @@ def _python_tree(text: str) -> ast.Module:
         raise GradcliError(
             "budget", "the program is nested too deeply", hint="split it into several assignments"
         ) from None
-    except ValueError as error:
-        raise GradcliError("syntax", str(error)) from None
 
 
 def _message(error: SyntaxError, text: str) -> str:

@@ -81,7 +81,10 @@ def build_arange(f: Apply, start: Static, end: Static = None, step: Static = 1) 
     first, last = (0, start) if end is None else (start, end)
     if not all(isinstance(n, int | float) and not isinstance(n, bool) for n in (first, last, step)) or step == 0:
         raise GradcliError("value", "arange takes numbers, and a step that is not 0")
-    return span(f, float(first), float(step), max(0, math.ceil((last - first) / step)))
+    count = (last - first) / step
+    if not math.isfinite(count):
+        raise GradcliError("value", "arange takes finite numbers")
+    return span(f, float(first), float(step), max(0, math.ceil(count)))
 
 
 @function("linspace", "tn", "making")

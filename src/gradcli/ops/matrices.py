@@ -21,6 +21,12 @@ def cofactors(a: Any) -> Any:
     return sign[..., None, None] * np.matmul(u * others[..., None, :], vt)
 
 
+def det(a: Any) -> Any:
+    """Return the determinant, and nan where numpy takes a matrix with inf or nan for singular: there 0 is no number."""
+    y = np.linalg.det(a)
+    return np.where((y == 0) & ~np.all(np.isfinite(a), axis=(-1, -2)), np.nan, y)[()]
+
+
 def det_vjp(g: Any, y: Any, a: Any) -> Any:
     """Return g·cofactors, and g·0 where the determinant is exactly 0: PyTorch solves with g·det on the right.
 
@@ -150,7 +156,7 @@ def no_singular(rule: Any) -> Any:
 DET = declare(
     Op(
         "det",
-        np.linalg.det,
+        det,
         (det_vjp,),
         local=det_local,
         terms=det_terms,

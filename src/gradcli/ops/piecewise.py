@@ -197,10 +197,8 @@ ISNAN = step("isnan", np.isnan, "tnm.", "true where an entry is not a number")
 
 
 def where_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
-    """Link each entry of the output to the branch that it was taken from."""
+    """Link each entry of the output to the branch that it was taken from; no derivative flows to the condition."""
     del static
-    if argument == 0:
-        return []
     mask = np.broadcast_to(values[0], np.shape(out)).ravel().astype(bool)
     rows: Indices = np.flatnonzero(mask if argument == 1 else ~mask)
     return [Links(rows, broadcast_index(out, values, argument)[rows])]

@@ -81,8 +81,8 @@ CLONE     = mover("clone",     lambda x: np.array(x)[()],                       
 # fmt: on
 
 
-MOST_AXES = 64
-"""What numpy has."""
+MOST_AXES = 32
+"""What numpy broadcasts."""
 
 
 def whole(value: Any, name: str) -> int:

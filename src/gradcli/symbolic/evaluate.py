@@ -19,11 +19,6 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "where_ge": lambda x, y, a, b: np.where(x >= y, a, b),
     "floor": np.floor,
     "sign": np.sign,
-    "gelu_tanh": lambda x: OPS["gelu"].forward(x, approximate="tanh"),
-    "gelu": lambda x: OPS["gelu"].forward(x, approximate="none"),
-    "leaky_relu": lambda x, slope: OPS["leaky_relu"].forward(x, slope=slope),
-    "elu": lambda x, alpha: OPS["elu"].forward(x, alpha=alpha),
-    "softplus": lambda x, beta, threshold: OPS["softplus"].forward(x, beta=beta, threshold=threshold),
 }
 
 

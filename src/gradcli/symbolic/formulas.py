@@ -48,7 +48,7 @@ MOST_FACTORED = 24
 
 
 class TooLong(Exception):  # noqa: N818
-    """A formula grew beyond what a person can read; the caller tries another regime or none."""
+    """A formula grew beyond what a person can read; intermediates need names."""
 
 
 def derive(graph: Graph, output: Any, leaves: Mapping[str, Node], composition: Composition) -> Formulas:
@@ -60,15 +60,21 @@ def derive(graph: Graph, output: Any, leaves: Mapping[str, Node], composition: C
     widest = np.size(output.value) * max((np.size(leaf.value) for leaf in leaves.values()), default=0)
     if work > MOST_ENTRIES or widest > DENSE_ENTRIES:
         return by_rules(graph, output, leaves, composition)
-    for named in (False, True):
-        try:
-            with np.errstate(all="ignore"):
-                return _Derivation(graph, output, nodes, composition, named).formulas(leaves)
-        except TooLong:
-            continue
-        except (Unprintable, RecursionError, TooLarge):
-            break
-    return by_rules(graph, output, leaves, composition)
+    try:
+        with np.errstate(all="ignore"):
+            return by_entries(graph, output, nodes, leaves, composition)
+    except (Unprintable, RecursionError, TooLarge):
+        return by_rules(graph, output, leaves, composition)
+
+
+def by_entries(
+    graph: Graph, output: Node, nodes: Sequence[Node], leaves: Mapping[str, Node], composition: Composition
+) -> Formulas:
+    """Return each entry's formula: in terms of the inputs, or of named intermediates where that grows too long."""
+    try:
+        return _Derivation(graph, output, nodes, composition, named=False).formulas(leaves)
+    except TooLong:
+        return _Derivation(graph, output, nodes, composition, named=True).formulas(leaves)
 
 
 def by_rules(graph: Graph, output: Node, leaves: Mapping[str, Node], composition: Composition) -> Formulas:

@@ -6,8 +6,8 @@ kinks than PyTorch; its tanh, log and power derivatives lose digits or divide 0 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 from sympy import (
     Expr,
@@ -59,15 +59,11 @@ class Own(Function):  # type: ignore[misc]
     """A real function of ours; ``rules`` has one derivative for each argument."""
 
     is_real = True
+    rules: ClassVar[Callable[..., tuple[Any, ...]]]
 
     def fdiff(self, argindex: int = 1) -> Any:
         """Return the derivative by one argument."""
         return self.rules(*self.args)[argindex - 1]
-
-    @staticmethod
-    def rules(*args: Any) -> tuple[Any, ...]:
-        """Return the derivative by each argument."""
-        raise NotImplementedError
 
 
 def own(name: str, rules: Any) -> Any:

@@ -13,7 +13,7 @@ from gradcli.ops.declare import value_of
 from gradcli.ops.linear_algebra import product_spec
 from gradcli.symbolic import functions as s
 from gradcli.symbolic.jacobian import Composition
-from gradcli.symbolic.local import Local
+from gradcli.symbolic.local import Local, constant_of
 from gradcli.symbolic.printing import Unprintable, formula_text, size_of
 from gradcli.symbolic.texts import Texts
 
@@ -22,7 +22,8 @@ MOST_NODES = 40
 LONGEST = 80
 """Parts of a formula for a whole diagonal."""
 LETTERS = "ijklmnpqrstu"
-
+LONG_CONSTANT = 40
+"""Characters beyond which a constant array gets a name in a rule."""
 
 REDUCTION_RULES = {"sum": "1", "mean": "1/{n}", "logsumexp": "exp({x} - {y})", "norm": "{x}/{y}"}
 """What links an output y to one of the n entries x that it is reduced from."""
@@ -32,6 +33,8 @@ PAIR_RULES = {
     "cumsum": "1 where j <= i, else 0",
 }
 """What links output i of a vector op to entry j."""
+ZERO_WITH_OUTPUT = {"norm", "sqrt0"}
+"""Ops whose derivative is 0 by convention where the output is 0, with no condition of their own in the table."""
 
 
 def index_rules(
@@ -100,7 +103,7 @@ def _swept(
             parts = composition.locals.get((node.index, k))
             if not parts or not isinstance(argument, Node):
                 continue
-            inner = outer * _local_formula(parts[0], node, k, entries)
+            inner = outer * _local_formula(parts, node, k, entries)
             derivative[argument.index] = derivative.get(argument.index, s.number(0)) + inner
     found = derivative.get(leaf.index)
     if found is None or size_of(found, LONGEST) >= LONGEST:
@@ -137,19 +140,41 @@ def _generic_entry(node: Node, shape: tuple[int, ...], entries: Mapping[int, Exp
     return found if size_of(found, LONGEST) < LONGEST else None
 
 
-def _local_formula(part: Local, node: Node, k: int, entries: Mapping[int, Expr]) -> Expr:
+def _local_formula(parts: list[Local], node: Node, k: int, entries: Mapping[int, Expr]) -> Expr:
     """Return a local derivative in generic entries, 0 where a convention says so."""
+    part, template = parts[0], whole_template(parts, node, k)
     arguments = [entries[a.index] if isinstance(a, Node) else as_number(a) for a in node.arguments]
     chosen = {
         symbol: entries[node.index] if slot == -1 else arguments[slot]
         for symbol, (slot, _) in zip(part.symbols, part.bound, strict=True)
-        if symbol in part.template.free_symbols
+        if symbol in template.free_symbols
     }
-    found = part.template.xreplace(chosen)
-    if not np.any(part.weight == 0) or node.op is None:
+    found = template.xreplace(chosen)
+    if not np.any(part.weight == 0):
         return found
-    condition = node.op.zero_text[k].format(*map(formula_text, arguments))
+    condition = zero_condition(node, k, [formula_text(entry) for entry in arguments], formula_text(entries[node.index]))
     return s.symbol(f"where({condition}, 0, {formula_text(found)})")
+
+
+def whole_template(parts: list[Local], node: Node, k: int) -> Expr:
+    """Return the derivative that holds for all entries; that of an op in pieces, such as huber, is its formula's."""
+    [part, *others] = parts
+    if not others:
+        weight = np.max(part.weight, initial=0.0)
+        return s.number(weight) * part.template if weight else part.template
+    assert node.op is not None  # noqa: S101
+    assert node.op.formula is not None  # noqa: S101
+    given = [
+        symbol if (constant := constant_of(a)) is None else s.number(constant)
+        for symbol, a in zip(part.symbols, node.arguments, strict=True)
+    ]
+    return s.as_expression(node.op.formula(s, *given, **node.static)).diff(part.symbols[k])
+
+
+def zero_condition(node: Node, k: int, arguments: list[str], out: str) -> str:
+    """Return where the derivative is 0 by convention, in the language."""
+    assert node.op is not None  # noqa: S101
+    return f"{out} == 0" if node.op.name in ZERO_WITH_OUTPUT else node.op.zero_text[k].format(*arguments)
 
 
 def as_number(value: Any) -> Expr:
@@ -189,7 +214,7 @@ def _rule(node: Node, k: int, parts: list[Local], texts: Texts) -> str:
     letters = LETTERS[: len(argument.shape)]
     other = f"{name}[{', '.join(letters)}]" if letters else name
     if op.formula is not None and parts:
-        return _elementwise_rule(node, k, parts[0], texts)
+        return _elementwise_rule(node, k, parts, texts)
     along = node.static.get("dim")
     axes = along if isinstance(along, tuple) else tuple(range(len(argument.shape)))
     whole_axes = enumerate(letters)
@@ -201,7 +226,10 @@ def _rule(node: Node, k: int, parts: list[Local], texts: Texts) -> str:
     count = np.size(argument.value) // max(np.size(node.value), 1)
     formula = REDUCTION_RULES.get(op.name)
     if formula is not None and node.static.get("p", 2) == 2:
-        return f"d{whole}/d{other} = {formula.format(x=other, y=whole, n=count)}"
+        text = formula.format(x=other, y=whole, n=count)
+        if any(np.any(part.weight == 0) for part in parts):
+            text = f"where({zero_condition(node, k, [other], whole)}, 0, {text})"
+        return f"d{whole}/d{other} = {text}"
     pair = PAIR_RULES.get(op.name) if len(letters) == 1 else None
     if pair is not None:
         return f"d{out}[i]/d{name}[j] = {pair.format(y=out)}"
@@ -215,35 +243,45 @@ def _product_rule(node: Node, k: int, texts: Texts) -> str:
     inputs, out = spec.split("->")
     letters = {letter: LETTERS[i] for i, letter in enumerate(dict.fromkeys(out + inputs.replace(",", "")))}
 
-    def entry(text: str, sub: str) -> str:
-        return f"{text}[{', '.join(letters[c] for c in sub)}]" if sub else text
-
     subs = inputs.split(",")
-    factors = [
-        entry(texts.argument(a)[0], sub) for j, (a, sub) in enumerate(zip(node.arguments, subs, strict=True)) if j != k
+    lengths: dict[str, int] = {}
+    for sub, value in zip(subs, values, strict=True):
+        lengths.update({c: max(n, lengths.get(c, n)) for c, n in zip(sub, np.shape(value), strict=True)})
+
+    def entry(text: str, sub: str, shape: tuple[int, ...]) -> str:
+        # An axis of length 1 that broadcasts has one index alone.
+        places = ["0" if n == 1 != lengths[c] else letters[c] for c, n in zip(sub, shape, strict=True)]
+        return f"{text}[{', '.join(places)}]" if sub else text
+
+    entries = [
+        entry(_text(a, texts), sub, np.shape(value)) for a, sub, value in zip(node.arguments, subs, values, strict=True)
     ]
-    left = entry(texts.of(node), out)
-    return f"d{left}/d{entry(texts.of(node.arguments[k]), subs[k])} = {'*'.join(factors) or '1'}"
+    factors = [text for j, text in enumerate(entries) if j != k]
+    return f"d{entry(texts.of(node), out, node.shape)}/d{entries[k]} = {'*'.join(factors) or '1'}"
 
 
-def _elementwise_rule(node: Node, k: int, part: Local, texts: Texts) -> str:
-    chosen = {}
-    for symbol, (slot, _) in zip(part.symbols, part.bound, strict=True):
-        argument = node if slot == -1 else node.arguments[slot]
-        if symbol not in part.template.free_symbols:
-            continue
-        text = texts.argument(argument)[0]
-        shape = np.shape(value_of(argument))
-        if not isinstance(argument, Node) and len(text) > 40:
-            text = "c"
-        chosen[symbol] = s.symbol(generic(text, shape, node.shape))
-    left = generic(texts.of(node), node.shape, node.shape)
-    right = generic(texts.of(node.arguments[k]), node.arguments[k].shape, node.shape)
+def _text(argument: Any, texts: Texts) -> str:
+    """Return the text of an argument as it stands in a rule; a long constant goes by a name."""
+    text = texts.tight(argument)
+    return text if isinstance(argument, Node) or len(text) <= LONG_CONSTANT else texts.constant(argument)
+
+
+def _elementwise_rule(node: Node, k: int, parts: list[Local], texts: Texts) -> str:
+    part, template = parts[0], whole_template(parts, node, k)
+
+    def entry(argument: Any) -> str:
+        return generic(_text(argument, texts), np.shape(value_of(argument)), node.shape)
+
+    chosen = {
+        symbol: s.symbol(entry(node if slot == -1 else node.arguments[slot]))
+        for symbol, (slot, _) in zip(part.symbols, part.bound, strict=True)
+        if symbol in template.free_symbols
+    }
     try:
-        formula = formula_text(part.template.xreplace(chosen))
+        formula = formula_text(template.xreplace(chosen))
     except Unprintable:
         return ""
-    if np.any(part.weight == 0) and node.op is not None:
-        entries = [generic(texts.argument(a)[0], np.shape(value_of(a)), node.shape) for a in node.arguments]
-        formula = f"where({node.op.zero_text[k].format(*entries)}, 0, {formula})"
-    return f"d{left}/d{right} = {formula}"
+    if np.any(part.weight == 0):
+        condition = zero_condition(node, k, [entry(argument) for argument in node.arguments], entry(node))
+        formula = f"where({condition}, 0, {formula})"
+    return f"d{entry(node)}/d{entry(node.arguments[k])} = {formula}"

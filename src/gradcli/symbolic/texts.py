@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from gradcli.graph import Graph, Node
-from gradcli.ops import OPS, SPELLINGS
-from gradcli.ops.declare import Op
+from gradcli.ops import SPELLINGS
+from gradcli.ops.declare import Op, value_of
 
 LONG = 48
 """Characters beyond which a node's text gives way to a name."""
@@ -86,6 +86,7 @@ class Texts:
         self.names: dict[int, str] = {}
         self.named: dict[str, Any] = {}
         self.text: dict[int, tuple[str, int]] = {}
+        self.constants: dict[str, str] = {}
         self._own = self._own_names(graph, nodes, taken)
         self._next = 0
 
@@ -110,9 +111,7 @@ class Texts:
         return self._own.get(node.index)
 
     def name(self, node: Node, wanted: str | None = None) -> str:
-        """Return the name of a node; without one it gets the program's own, ``wanted``, or the next ``h``."""
-        if node.op is None:
-            return str(node.name)
+        """Return the name of an op's node; without one it gets the program's own, ``wanted``, or the next ``h``."""
         if node.index not in self.names:
             name = self.fresh(self._own.get(node.index) or wanted)
             self.names[node.index] = name
@@ -120,6 +119,16 @@ class Texts:
             self.definitions[name] = self.text[node.index][0]
             self.text[node.index] = (name, ATOM)
         return self.names[node.index]
+
+    def constant(self, value: Any) -> str:
+        """Return the name of a constant array that is too long to stand inside a formula, the same for equal ones."""
+        text = constant_text(value)
+        if text not in self.constants:
+            name = self.fresh("c")
+            self.constants[text] = name
+            self.named[name] = value
+            self.definitions[name] = text
+        return self.constants[text]
 
     def fresh(self, wanted: str | None) -> str:
         """Return a name that nothing else has, ``wanted`` itself if it is free."""
@@ -136,10 +145,8 @@ class Texts:
         return self.text[node.index][0]
 
     def element(self, node: Node, position: int) -> str:
-        """Return the text of one entry of a node."""
-        text, rank = self.text[node.index]
-        where = place_text(position, node.shape)
-        return f"{text}{where}" if rank >= ATOM or not where else f"({text}){where}"
+        """Return the text of one entry of a node, in brackets where an operator might take a part of it."""
+        return self.tight(node) + place_text(position, node.shape)
 
     def describe(self, node: Node) -> None:
         """Work out the text of a node whose arguments have theirs."""
@@ -157,6 +164,10 @@ class Texts:
         text = constant_text(argument)
         return text, (75 if text.startswith("-") else ATOM)
 
+    def tight(self, argument: Any) -> str:
+        """Return the text of an argument as it stands before an index or beside any operator."""
+        return self._tight(self.argument(argument))
+
     def _written(self, node: Node, op: Op) -> tuple[str, int]:
         parts = [self.argument(argument) for argument in node.arguments]
         if op.text and op.precedence < ATOM:
@@ -167,7 +178,7 @@ class Texts:
         if op.name == "detach":
             return f"{self._tight(parts[0])}.detach()", ATOM
         if op.name == "put":
-            return self._put(node, texts), ATOM
+            return self._put(node, op), ATOM
         if op.name == "pick":
             return self._pick(node, texts[0]), ATOM
         return called(op, texts, node.static, np.ndim(getattr(node.arguments[0], "value", node.arguments[0]))), ATOM
@@ -186,27 +197,21 @@ class Texts:
         assert op.text is not None  # noqa: S101
         return op.text.format(*shown)
 
-    def _put(self, node: Node, texts: list[str]) -> str:
+    def _put(self, node: Node, op: Op) -> str:
         """Write an indexed assignment as the list of its entries: the language has no expression for it."""
-        base, value = node.arguments
-        shape = np.shape(node.value)
-        count = int(np.size(node.value))
-        parts = [self._put_entry(node, base, value, position, texts) for position in range(count)]
-        return nested(parts, shape)
-
-    def _put_entry(self, node: Node, base: Any, value: Any, position: int, texts: list[str]) -> str:
-        op = OPS["put"]
         assert op.local is not None  # noqa: S101
-        values = tuple(getattr(a, "value", a) for a in (base, value))
-        for k, argument in ((1, value), (0, base)):
+        values = tuple(value_of(argument) for argument in node.arguments)
+        parts = [""] * int(np.size(node.value))
+        for k, argument in enumerate(node.arguments):
             [links] = op.local(k, node.value, values, node.static)
-            hit = np.flatnonzero(links.rows == position)
-            if len(hit):
-                column = int(links.columns[hit[0]])
-                if isinstance(argument, Node):
-                    return self.element(argument, column)
-                return number_text(np.ravel(argument)[column])
-        return texts[0]
+            for row, column in zip(links.rows, links.columns, strict=True):
+                parts[row] = self._entry(argument, int(column))
+        return nested(parts, np.shape(node.value))
+
+    def _entry(self, argument: Any, position: int) -> str:
+        if isinstance(argument, Node):
+            return self.element(argument, position) if argument.shape else self.of(argument)
+        return number_text(np.ravel(argument)[position])
 
     @staticmethod
     def _pick(node: Node, text: str) -> str:

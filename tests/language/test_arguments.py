@@ -1,0 +1,253 @@
+"""Arguments at the edge of what they may be: the shapes, axes, counts and indices that functions refuse or still take.
+
+A row of a refusal is ``(program, kind, words, marked)``: words stand in the message or in the hint, and ``marked`` is
+the text under the caret. A row of an accepted program is ``(program, value, gradients)``: the gradients of the sum of
+the output, zero by the variables that are not listed.
+"""
+
+from __future__ import annotations
+
+import math
+from unittest import mock
+
+import numpy as np
+import pytest
+
+import gradcli
+from gradcli.errors import Budget, GradcliError
+from gradcli.language.program import compile_program
+from gradcli.language.values import read_value
+
+INPUTS = {
+    "x": 1.5,
+    "u": [1.0, 2.0],
+    "w": [3.0, 1.0, 2.0],
+    "A": [[1.0, 2.0], [3.0, 4.0]],
+    "B": [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]],
+    "C": [[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]],
+}
+"""The point at which every program of the tables is evaluated; each gets those that it names."""
+ROOT = math.sqrt(30)
+
+LENGTHS = [
+    ("u.mT", "shape", "a matrix or a batch of them, not shape (2,)", "u.mT"),
+    ("len(x)*x", "type", "len of a scalar", "len(x)"),
+    ("np.size(u)*x", "unknown-function", "unknown function 'np.size'", "np.size"),
+    ("torch.numel(u)*x", "unknown-function", "unknown function 'torch.numel'", "torch.numel"),
+    ("u.dim(1)*x", "unknown-function", "unknown method '.dim()'", "u.dim"),
+    ("u.size(0, 1)*x", "unknown-function", "unknown method '.size()'", "u.size"),
+    ("u.shape[5]*x", "index", "there are 1 lengths, and no index 5", "u.shape[5]"),
+    ("A.shape[-3]*x", "index", "there are 2 lengths, and no index -3", "A.shape[-3]"),
+    ("u.shape[0, 0]*x", "index", "there are 1 lengths", "u.shape[0, 0]"),
+]
+
+INDICES = [
+    ("A[[[0], [0, 1]]]", "index", "the lists in an index must have one length", "A[[[0], [0, 1]]]"),
+    ("A[[0, 1], [0, 1, 0]]", "index", "(2,) (3,)", "A[[0, 1], [0, 1, 0]]"),
+    ("y = A*1; y[[0, 1], [0, 1, 0]] = x; y", "index", "(2,) (3,)", "y[[0, 1], [0, 1, 0]]"),
+    ("w[w > 1:]", "index", "the bounds of a slice must be integers", "w[w > 1:]"),
+    ("w[:sort(w).indices]", "index", "the bounds of a slice must be integers", "w[:sort(w).indices]"),
+    ("sort(w)[2]", "index", "write .values[...]", "sort(w)[2]"),
+    ("max(A, dim=0)[0:1]", "index", "a pair: its values and their indices", "max(A, dim=0)[0:1]"),
+    ("sort(A)[0, 1]", "index", "write .values[...]", "sort(A)[0, 1]"),
+    ("w[[0, w > 1]]", "index", "a list in an index must hold integers", "w[[0, w > 1]]"),
+    ("w[[0, sort(w).indices]]", "index", "a list in an index must hold integers", "w[[0, sort(w).indices]]"),
+    ("sort(w).indices - sort(u).indices", "shape", "(3,) and (2,)", "sort(w).indices - sort(u).indices"),
+]
+
+STATEMENTS = [
+    ("a, b = 1, 2, x\na", "shape", "3 values for 2 variables", "a, b = 1, 2, x"),
+    ("[a, b] = [x]\na", "shape", "1 values for 2 variables", "[a, b] = [x]"),
+    ("for i in range(): y = x\ny", "arguments", "one to three integers", "for i in range(): y = x"),
+    ("for i in range(1, 2, 3, 4): y = x\ny", "arguments", "one to three", "for i in range(1, 2, 3, 4): y = x"),
+    ("for i in range(stop=3): y = x\ny", "arguments", "one to three", "for i in range(stop=3): y = x"),
+    ("x if None else 2*x", "type", "a condition is needed here, not None", "None"),
+    ("x if 'a' else 2*x", "type", "a condition is needed here, not text", "'a'"),
+]
+
+AXES = [
+    ("sum(A, dim=(0, 0))", "shape", "dim=(0, 0) names an axis twice", "sum(A, dim=(0, 0))"),
+    ("sum(A, dim=(1, -1))", "shape", "dim=(1, -1) names an axis twice", "sum(A, dim=(1, -1))"),
+    ("mean(w[:0])", "shape", "mean of no entries: the array has shape (0,)", "mean(w[:0])"),
+    ("logsumexp(A[:0], dim=0)", "shape", "logsumexp of no entries", "logsumexp(A[:0], dim=0)"),
+    ("max(A, (0, 1))", "value", "amax takes several", "max(A, (0, 1))"),
+    ("A.max([0, 1])", "value", "max takes one dim", "A.max([0, 1])"),
+    ("A.min(dim=(0,))", "value", "amin takes several", "A.min(dim=(0,))"),
+    ("max(A, True)", "type", "not a truth value", "max(A, True)"),
+    ("cumsum(A)", "value", "cumsum(..., dim=0)", "cumsum(A)"),
+    ("cumprod(A)", "value", "cumprod(..., dim=0)", "cumprod(A)"),
+    ("softmax(A)", "value", "softmax(..., dim=-1) for each row", "softmax(A)"),
+    ("A.log_softmax()", "value", "log_softmax(..., dim=-1) for each row", "A.log_softmax()"),
+    ("A.permute(0)", "shape", "permute needs all 2 axes, 1 given", "A.permute(0)"),
+    ("C.t()", "shape", "use permute", "C.t()"),
+    ("A.roll((1, 1), dim=0)", "shape", "2 shifts for 1 axes", "A.roll((1, 1), dim=0)"),
+    ("linalg.norm(A, ord=1)", "value", "leave ord out", "linalg.norm(A, ord=1)"),
+    ("norm(u, -1)", "value", "a norm of order -1 is not supported", "norm(u, -1)"),
+    ("norm(u, 'nuc')", "value", "p can be 1, 2, any p > 0, or inf", "norm(u, 'nuc')"),
+    ("norm(u, True)", "value", "a norm of order True is not supported", "norm(u, True)"),
+]
+
+SHAPES = [
+    ("A.expand(3, 2)", "shape", "shape (2, 2) does not expand to (3, 2)", "A.expand(3, 2)"),
+    ("A.expand(2)", "shape", "shape (2, 2) does not expand to (2,)", "A.expand(2)"),
+    ("u.repeat(-1)", "value", "cannot be negative", "u.repeat(-1)"),
+    ("repeat_interleave(u, -1)", "value", "cannot be negative", "repeat_interleave(u, -1)"),
+    ("diag(x)", "shape", "diag takes a vector or a matrix, not shape ()", "diag(x)"),
+    ("diag(C)", "shape", "diag takes a vector or a matrix, not shape (2, 2, 2)", "diag(C)"),
+    ("diagonal(u)", "shape", "diagonal takes a matrix, not shape (2,)", "diagonal(u)"),
+    ("tril(u)", "shape", "tril takes a matrix, not shape (2,)", "tril(u)"),
+    ("triu(x)", "shape", "triu takes a matrix, not shape ()", "triu(x)"),
+    ("stack([u, w])", "shape", "stack needs arrays of one shape, not (2,), (3,)", "stack([u, w])"),
+    ("stack([])*x", "shape", "stack needs arrays of one shape, not none", "stack([])"),
+    ("ones(-1)*x", "value", "a length cannot be negative: (-1,)", "ones(-1)"),
+    ("full(2, u)", "shape", "full takes one number, not shape (2,)", "full(2, u)"),
+    ("arange(0, 3, 0)*x", "value", "a step that is not 0", "arange(0, 3, 0)"),
+    ("arange(0, torch.inf)*x", "value", "arange takes finite numbers", "arange(0, torch.inf)"),
+    ("arange('a')*x", "value", "arange takes numbers", "arange('a')"),
+    ("linspace(0, None, 3)*x", "value", "two numbers and a count", "linspace(0, None, 3)"),
+]
+
+PRODUCTS = [
+    ("B @ B", "shape", "transpose the right factor: its shape becomes (3, 2)", "B @ B"),
+    ("B @ ones(2, 5)", "shape", "transpose the left factor: its shape becomes (3, 2)", "B @ ones(2, 5)"),
+    ("np.dot(C, C)", "shape", "dot takes vectors and matrices", "np.dot(C, C)"),
+    ("torch.dot(A, u)", "shape", "two vectors, not shapes (2, 2) and (2,)", "torch.dot(A, u)"),
+    ("outer(A, u)", "shape", "two vectors, not shapes (2, 2) and (2,)", "outer(A, u)"),
+    ("trace(u)", "shape", "trace takes a matrix, not shape (2,)", "trace(u)"),
+    ("einsum(2, u)", "value", "subscripts as text", "einsum(2, u)"),
+    ("einsum('i1->i', A)", "value", "letters, commas and one ->", "einsum('i1->i', A)"),
+    ("einsum('i,j->ij', u)", "value", "names 2 arrays, 1 given", "einsum('i,j->ij', u)"),
+    ("einsum('ij->k', A)", "value", "the output 'k' must name letters of the inputs", "einsum('ij->k', A)"),
+    ("einsum('ij->ii', A)", "value", "letters of the inputs, each once", "einsum('ij->ii', A)"),
+    ("einsum('i->i', A)", "shape", "'i' names 1 axes, the array has shape (2, 2)", "einsum('i->i', A)"),
+    ("einsum('ij,jk->ik', B, A)", "shape", "'j' stands for 3 and for 2", "einsum('ij,jk->ik', B, A)"),
+    ("inv(x*ones(2, 2))", "value", "the matrix is singular", "inv(x*ones(2, 2))"),
+    ("linalg.solve(x*ones(2, 2), u)", "value", "the matrix is singular", "linalg.solve(x*ones(2, 2), u)"),
+]
+
+LOSSES = [
+    ("F.mse_loss(u, 2*u, reduction='max')", "value", "not 'max'", "F.mse_loss(u, 2*u, reduction='max')"),
+    ("F.nll_loss(A, [0, 1, 0])", "shape", "(2, 2) and classes of shape (3,)", "F.nll_loss(A, [0, 1, 0])"),
+    ("F.nll_loss(A, [0, 2])", "value", "integers from 0 to 1", "F.nll_loss(A, [0, 2])"),
+    ("F.nll_loss(A, [-1, 0])", "value", "integers from 0 to 1", "F.nll_loss(A, [-1, 0])"),
+    ("F.cross_entropy(A, [0, 0.5])", "value", "integers from 0 to 1", "F.cross_entropy(A, [0, 0.5])"),
+]
+
+REFUSED = [*LENGTHS, *INDICES, *STATEMENTS, *AXES, *SHAPES, *PRODUCTS, *LOSSES]
+
+ACCEPTED = [
+    ("A.shape*u", [2, 4], {"u": [2, 2]}),
+    ("A.shape[0:1]*x", [3], {"x": 2}),
+    ("w[A.shape[0:1]]", [2], {"w": [0, 0, 1]}),
+    ("w[argmin(w):]", [1, 2], {"w": [0, 1, 1]}),
+    ("w[:argmin(w)]", [3], {"w": [1, 0, 0]}),
+    ("sort(w)[-1]*x", [1.5, 3, 0], {"x": 3}),
+    ("max(A, dim=0)[-2]", [3, 4], {"A": [[0, 0], [1, 1]]}),
+    ("max(w, [x, x, 2*x])", [3, 1.5, 3], {"w": [1, 0, 0], "x": 3}),
+    ("min(w, [x, x, 2*x])", [1.5, 1, 2], {"w": [0, 1, 1], "x": 1}),
+    ("x.transpose(0, 0)*x", 2.25, {"x": 3}),
+    ("A.transpose()*[[1, 2], [3, 4]]", [[1, 6], [6, 16]], {"A": [[1, 3], [2, 4]]}),
+    ("norm(A, 'fro')", ROOT, {"A": [[1 / ROOT, 2 / ROOT], [3 / ROOT, 4 / ROOT]]}),
+    ("where(x, x**2, 0)", 2.25, {"x": 3}),
+    ("where(u - 1, u**2, 5*u)", [5, 4], {"u": [5, 4]}),
+]
+
+NOT_FINITE = [
+    ("(-2)**x", math.nan),
+    ("det(x*diag([1, 1, 1, torch.nan]))", math.nan),
+    ("det(x*diag([1, 1, 1, torch.inf]))", math.inf),
+    ("det([[0, 0], [x, torch.inf]])", math.nan),
+    ("det([[0*x, 0*x], [torch.nan*x, x]])", math.nan),
+    ("det([[0, 0], [x/0, x]])", math.nan),
+    ("sum(linalg.solve([[0, 0], [1, torch.inf]], [x, 2]))", math.nan),
+]
+"""Rows ``(program, value)``: in PyTorch too, the gradient of each is nan."""
+
+
+def given(program: str, budget: Budget | None = None) -> dict[str, object]:
+    """Return the inputs that a program names."""
+    return {name: INPUTS[name] for name in gradcli.function(program, budget=budget).inputs}
+
+
+def refusal(program: str, budget: Budget | None = None) -> GradcliError:
+    """Return the error of a program at the point of the tables."""
+    with pytest.raises(GradcliError) as caught:
+        gradcli.function(program, budget=budget).value(**given(program, budget))
+    return caught.value
+
+
+@pytest.mark.parametrize(("program", "kind", "words", "marked"), REFUSED)
+def test_an_argument_is_refused_with_its_reason_and_its_place(program: str, kind: str, words: str, marked: str) -> None:
+    error = refusal(program)
+    assert error.kind == kind
+    assert words in f"{error.message}\n{error.hint}"
+    assert error.span is not None
+    assert error.place is not None
+    assert error.place.text[slice(*error.span)] == marked
+
+
+def test_factors_that_no_transpose_fits_get_no_hint() -> None:
+    error = refusal("A @ ones(3, 3)")
+    assert (error.kind, error.hint) == ("shape", None)
+    assert "2 columns on the left, 3 rows on the right" in error.message
+
+
+@pytest.mark.parametrize(("program", "value", "gradients"), ACCEPTED)
+def test_an_argument_is_taken_with_this_value_and_gradient(
+    program: str, value: object, gradients: dict[str, object]
+) -> None:
+    inputs = given(program)
+    found = gradcli.explain(program, inputs=inputs, v=np.ones(np.shape(value)))
+    assert found.agreement.agree
+    assert np.shape(found.output) == np.shape(value)
+    np.testing.assert_allclose(found.output, value, rtol=1e-13)
+    for name, point in inputs.items():
+        by_formula = found.jacobian[name].vjp(np.ones(np.shape(value)))
+        for route in (found.grad[name], by_formula):
+            np.testing.assert_allclose(route, gradients.get(name, np.zeros(np.shape(point))), rtol=1e-13, atol=0)
+
+
+@pytest.mark.parametrize(("program", "value"), NOT_FINITE)
+def test_where_numbers_end_the_gradient_is_the_one_of_pytorch(program: str, value: float) -> None:
+    found = gradcli.explain(program, x=1.5)
+    np.testing.assert_array_equal(found.output, value)
+    assert math.isnan(found.grad["x"])
+    assert not found.agreement.finite
+
+
+def test_a_number_beyond_double_precision_is_refused_although_its_digits_may_be_written() -> None:
+    digits = "1" * 400
+    error = refusal(f"{digits}*x", Budget(digits=500))
+    assert (error.kind, error.place.text[slice(*error.span)]) == ("number", digits)  # type: ignore[union-attr, misc]
+    assert "too large for double precision" in error.message
+
+
+def test_an_array_that_no_memory_holds_is_refused_whatever_the_budget() -> None:
+    error = refusal("x*sum(ones(10**15))", Budget(elements=10**16, total=10**16))
+    assert error.kind == "budget"
+    assert "too much memory" in error.message
+    assert "--budget total=" in (error.hint or "")
+
+
+def test_a_value_with_too_many_characters_is_refused_by_the_budget_of_the_text() -> None:
+    bounds = Budget(text=1)
+    assert read_value("3" + " " * 1023, "--x", bounds) == 3
+    with pytest.raises(GradcliError, match="the budget 'text' of 1,024") as caught:
+        read_value("3" + " " * 1024, "--x", bounds)
+    assert (caught.value.kind, caught.value.span) == ("budget", (0, 1025))
+
+
+@pytest.mark.parametrize(
+    ("details", "span"), [((), None), (("", None, None, ""), None), (("", 9, 1, ""), (3, 3)), (("", 1, 9, ""), (3, 3))]
+)
+def test_an_error_of_the_parser_with_no_place_in_the_text_says_that_the_program_ends(
+    details: tuple[object, ...], span: tuple[int, int] | None
+) -> None:
+    """Today's parser has a place for every error, but that is no promise of Python's."""
+    with (
+        mock.patch("ast.parse", side_effect=SyntaxError("invalid syntax", *[details] if details else [])),
+        pytest.raises(GradcliError) as caught,
+    ):
+        compile_program("x +")
+    assert (caught.value.kind, caught.value.message) == ("syntax", "the program ends too early")
+    assert caught.value.span == span

@@ -1,0 +1,211 @@
+"""Formulas and rules in the corners: named constants, conventions, pieces, and what has no formula at all."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gradcli
+from gradcli.errors import Budget, GradcliError
+from oracles import EXACT, assert_close, numbers
+from test_formulas import check_formulas, python
+from test_index_rules import evaluated
+
+LONG = np.linspace(-1.5, 1.5, 150)
+WITH_ZEROS = np.where(LONG > 1, 0.0, np.abs(LONG))
+WIDE = np.cos(np.arange(36 * 36)).reshape(36, 36)
+CONSTANT_COLUMN = np.where(np.arange(36) == 3, 2.0, WIDE)
+BATCH = np.cos(np.arange(12 * 36)).reshape(12, 6, 6)
+LIST = [round(float(t), 2) for t in np.linspace(0.5, 2.0, 150)]
+
+
+def explained(program, inputs, wrt=None, **options):
+    y = gradcli.function(program).value(**inputs)
+    return gradcli.explain(program, v=np.ones(y.shape), inputs=inputs, wrt=wrt, **options)
+
+
+def kinds(found):
+    return {note.kind for note in found.notes}
+
+
+FORMULAS = {
+    "exp(x*0 + 1)*x": {"x": 0.5},
+    "y = zeros(3); y[0] = x; y[1] = x*x; softmax(y)": {"x": 0.7},
+    "y = x*2; y[1] = 3; logsumexp(y)*y": {"x": [0.5, -0.2, 0.1]},
+    "y = [[1, 2], [3, 4]]; y[0] = x; y[1, 1] = x[0]*x[1]; inv(y)": {"x": [0.5, -0.2]},
+    "y = x*x; y[[2, 0]] = [x[1], 5*x[2]]; norm(y)*y": {"x": [0.5, -0.2, 0.3]},
+    "y = zeros(2); y[0] = x; y[0] = 3; y*x": {"x": 2.0},
+    "a*(x//2)": {"a": 3.0, "x": 5.0},
+    "a**(x//2) + (x//2)**a - (x//2)": {"a": 3.0, "x": 5.0},
+    "a/(x//2) - det([[x//2, 1], [2, a]])*(x//2)": {"a": 3.0, "x": 5.0},
+    "a[0]*(x//2) + (x//2)/a[1]": {"a": [3.0, 2.0], "x": [5.0, 7.5]},
+}
+
+
+@pytest.mark.parametrize("program", FORMULAS)
+def test_formulas_are_true(program):
+    found = explained(program, FORMULAS[program])
+    assert found.output_formulas is not None
+    assert check_formulas(found.to_dict()) > 1
+    assert found.agreement.agree
+
+
+def test_e_as_a_constant_is_written_in_the_language():
+    found = explained("exp(x*0 + 1)", {"x": 0.5})
+    assert found.output_formulas == ["exp(1)"]
+    check_formulas(found.to_dict())
+
+
+def test_an_indexed_assignment_is_the_list_of_its_entries():
+    found = explained("y = x*2; y[1] = 3; logsumexp(y)", {"x": [0.5, -0.2, 0.1]})
+    assert (found.output_formulas, found.definitions) == (["h0"], {"h0": "logsumexp([(x*2)[0], 3, (x*2)[2]])"})
+
+
+RULES = {
+    "x**p": {"x": WITH_ZEROS, "p": np.float64(2.0)},
+    "x**p*sum(x)": {"x": WITH_ZEROS, "p": LONG},
+    "y = x\nfor i in range(3):\n    y = sin(y*y + x)\ny": {"x": LONG},
+    "x/norm(x)": {"x": LONG},
+    "norm(X, dim=0)": {"X": np.where(np.arange(36) == 3, 0.0, WIDE)},
+    "X.norm(dim=1, keepdim=True)": {"X": np.where(np.arange(36)[:, None] == 3, 0.0, WIDE)},
+    'huber_loss(x, t, reduction="none")': {"x": 2 * LONG, "t": LONG[::-1] / 4},
+    'huber_loss(x, t, reduction="none", delta=0.5)*s': {"x": 2 * LONG, "t": LONG[::-1] / 4, "s": np.float64(3.0)},
+    'huber_loss(x, t, reduction="none", delta=0.5)*sum(x)': {"x": 2 * LONG, "t": LONG[::-1] / 4},
+    "A @ B": {"A": BATCH[:1], "B": BATCH},
+    "tanh(B @ A)": {"A": BATCH[:1], "B": BATCH},
+    f"x*{LIST}*c": {"x": LONG, "c": np.float64(2.0)},
+    f"h = {LIST}\nsin(x*h) + w*h": {"x": LONG, "w": LONG[::-1]},
+    f"{np.round(WIDE[:6], 2).tolist()} @ X": {"X": WIDE},
+}
+GIVEN = {  # t, s and W are not differentiated: rules hold their expressions
+    "x*(t + 1)*sum(x)": {"x": LONG, "t": LONG + 3},
+    "x*(s + 1)*sum(x)/(s*s)": {"x": LONG, "s": np.float64(2.0)},
+    "x**(t - 1)*sum(x)": {"x": WITH_ZEROS, "t": np.maximum(np.round(LONG), 0.0) + 1},
+    "x**(-t)*sum(x)": {"x": LONG + 3, "t": LONG},
+    "x*(t // 2)*sum(x)": {"x": LONG, "t": 4 * LONG},
+    "(W + 1) @ x": {"x": LONG[:36], "W": WIDE},
+    "tanh(x @ (-W))": {"x": LONG[:36], "W": WIDE},
+}
+
+
+def composed(rules, names, variable):
+    """Return the Jacobian that the rules of all ops make, summed over every path."""
+    blocks = {}
+    for rule in rules:
+        if not rule.startswith("J = "):
+            ends, block = evaluated(rule, names, "the output", variable)
+            blocks[ends] = blocks.get(ends, 0) + block
+
+    def by_variable(name):
+        if name == variable:
+            return np.eye(np.size(names[variable]))
+        return sum(block @ by_variable(below) for (above, below), block in blocks.items() if above == name)
+
+    return by_variable(next(iter(blocks))[0])
+
+
+def names_of(found, inputs):
+    names = {**inputs, "the output": found.output}
+    for name, text in found.definitions.items():
+        assert name not in names, "a definition hides a variable of the program"
+        names[name] = python(text, names)
+    return names
+
+
+def check_rules(found, inputs, name):
+    j = found.jacobian[name]
+    assert j.formulas is None
+    names = names_of(found, inputs)
+    true = np.zeros(j.matrix_shape)
+    true[j.rows, j.columns] = j.values
+    with np.errstate(all="ignore"):  # where works out both of its branches
+        assert_close(composed(j.rules, names, name), true, EXACT, f"{j.rules}")
+    assert found.agreement.agree
+
+
+@pytest.mark.parametrize(("program", "name"), [(program, name) for program, given in RULES.items() for name in given])
+def test_rules_are_true(program, name):
+    check_rules(explained(program, RULES[program]), RULES[program], name)
+
+
+@pytest.mark.parametrize("program", GIVEN)
+def test_rules_with_expressions_of_what_is_given_are_true(program):
+    check_rules(explained(program, GIVEN[program], ["x"]), GIVEN[program], "x")
+
+
+def test_one_diagonal_rule_beside_rules_of_ops():
+    rules = {name: j.rules for name, j in explained("x**p", RULES["x**p"]).jacobian.items()}
+    assert rules["x"] == ["J[i, i] = p*x[i]**(p - 1)"]
+    assert rules["p"] == ["dy[i]/dp = where((x[i] == 0) & (p >= 0), 0, log(x[i])*x[i]**p)"]
+
+
+def test_a_long_constant_has_one_name_that_is_nobody_elses():
+    program = f"h = {LIST}\nsin(x*h) + w*h + c"
+    found = explained(program, {"x": LONG, "w": LONG, "c": np.float64(1.0)}, ["x", "w"])
+    named = [name for name, text in found.definitions.items() if text.startswith("[")]
+    assert len(named) == 1
+    assert named != ["c"]
+    assert found.definition_values[named[0]].tolist() == LIST
+    assert sum(f" = {named[0]}[i]" in rule for j in found.jacobian.values() for rule in j.rules) == 2
+
+
+@pytest.mark.parametrize("x", [WIDE, CONSTANT_COLUMN], ids=["spread", "a constant column"])
+def test_the_root_of_a_variance_has_its_factor_and_its_convention(x):
+    found = explained("std(X, dim=0)", {"X": x})
+    [rule] = [rule for rule in found.jacobian["X"].rules if rule.startswith("dy[")]
+    names = names_of(found, {"X": x})
+    with np.errstate(all="ignore"):
+        _, block = evaluated(rule, names, "the output", "X")
+        wanted = np.where(np.std(x, axis=0) == 0, 0.0, 0.5 / np.std(x, axis=0, ddof=1))
+    assert_close(block, np.diag(wanted), EXACT, rule)
+    assert found.agreement.agree
+
+
+def test_an_op_without_a_rule_is_named_and_its_numbers_stand():
+    x = LONG + 3
+    found = explained("cumprod(x)", {"x": x})
+    j = found.jacobian["x"]
+    assert j.rules == ["dy/dx: the derivative of cumprod"]
+    wanted = np.tril(np.cumprod(x)[:, None] / x)
+    assert_close(j.values / wanted[j.rows, j.columns], np.ones(len(j.values)), EXACT)
+    assert len(j.rows) == np.count_nonzero(wanted)
+
+
+@pytest.mark.parametrize(("constant", "wanted"), [("-1", np.nan), ("0", -np.inf)])
+@pytest.mark.parametrize("x", [np.array([0.5, 0.2]), np.abs(LONG) + 1], ids=["short", "long"])
+def test_a_derivative_that_is_no_real_number_has_no_formula(constant, wanted, x):
+    found = explained(f"xlogy(x, {constant})", {"x": x})
+    j = found.jacobian["x"]
+    assert not np.any(np.isfinite(j.values))
+    np.testing.assert_array_equal(found.grad["x"], np.full(x.shape, wanted))
+    assert (j.formulas, j.rules, found.output_formulas) == (None, [], None)
+    assert not found.agreement.finite
+    assert kinds(found) == {"numeric-only", "not-finite"}
+    check_formulas(found.to_dict())
+
+
+def test_a_rule_that_cannot_be_written_is_left_out_of_the_chain():
+    found = explained("xlogy(x*sum(x), -1)", {"x": LONG + 2})
+    assert [rule for rule in found.jacobian["x"].rules if rule.startswith("dy")] == []
+    assert not np.any(np.isfinite(found.jacobian["x"].values))
+    assert not found.agreement.finite
+
+
+def test_a_large_output_that_does_not_depend_on_the_variable_has_no_rules():
+    found = explained("z = x; t*ones(3000)", {"x": 2.0, "t": 3.0}, ["x"])
+    j = found.jacobian["x"]
+    assert (len(j.rows), j.rules, found.output_formulas, found.definitions) == (0, [], None, {})
+    assert (found.grad["x"], found.to_dict()["jacobian"]["x"]["structure"]) == (0.0, "zero")
+    assert kinds(found) == {"constant-output"}
+    numeric = found.to_dict()["jacobian"]["x"]["numeric"]
+    np.testing.assert_array_equal(numbers(numeric), np.zeros(3000))
+
+
+@pytest.mark.parametrize("read", [explained, lambda p, i, **o: gradcli.function(p, **o).jacobian(**i)])
+def test_local_jacobians_count_toward_the_total(read):
+    program, inputs = "tanh(W @ x)", {"W": WIDE, "x": LONG[:36]}
+    assert gradcli.function(program, budget=Budget(total=2000)).value(**inputs).shape == (36,)
+    with pytest.raises(GradcliError, match=r"numbers of local Jacobians: more than the budget 'total' of 2,000") as e:
+        read(program, inputs, budget=Budget(total=2000))
+    assert (e.value.kind, e.value.hint) == ("budget", "make it smaller, or raise the bound with --budget total=NUMBER")
+    read(program, inputs, budget=Budget(total=200_000))

@@ -1,0 +1,56 @@
+"""The registers of ops and functions: a name stands for one thing, and a second declaration of it is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from unittest import mock
+
+import pytest
+
+from gradcli.ops import FUNCTIONS, METHODS, OPS, SPELLINGS
+from gradcli.ops.declare import Function, Op, declare, elementwise, register
+
+
+@pytest.fixture(autouse=True)
+def _registers_as_they_were() -> Iterator[None]:
+    with mock.patch.dict(OPS), mock.patch.dict(FUNCTIONS), mock.patch.dict(SPELLINGS), mock.patch.dict(METHODS):
+        yield
+
+
+def another(**names: object) -> Function:
+    """Return a function of its own with these names."""
+    return replace(FUNCTIONS["sin"], name="another", **{"spellings": (), "methods": (), **names})  # type: ignore[arg-type]
+
+
+def test_an_op_is_declared_once() -> None:
+    sine = OPS["sin"]
+    with pytest.raises(ValueError, match="op 'sin' is declared twice"):
+        declare(Op("sin", sine.forward, sine.vjps))
+    assert OPS["sin"] is sine
+
+
+def test_an_elementwise_op_has_one_declaration_too() -> None:
+    with pytest.raises(ValueError, match="op 'exp' is declared twice"):
+        elementwise("exp", abs, lambda g, y, x: g, lambda s, x: x)
+
+
+@pytest.mark.parametrize("spelling", ["sin", "torch.sin", "np.sin", "math.sin", "softmax"])
+def test_a_spelling_means_one_function(spelling: str) -> None:
+    before = SPELLINGS[spelling]
+    with pytest.raises(ValueError, match=f"'{spelling}' is spelled twice"):
+        register(another(spellings=("another", spelling)))
+    assert SPELLINGS[spelling] is before
+
+
+@pytest.mark.parametrize("method", ["sin", "sum", "clone"])
+def test_a_method_means_one_function(method: str) -> None:
+    before = METHODS[method]
+    with pytest.raises(ValueError, match=rf"\.{method}\(\) is spelled twice"):
+        register(another(methods=("another", method)))
+    assert METHODS[method] is before
+
+
+def test_a_function_may_be_entered_again_as_it_is() -> None:
+    register(FUNCTIONS["sin"])
+    assert SPELLINGS["torch.sin"] is METHODS["sin"] is FUNCTIONS["sin"]
