@@ -34,6 +34,7 @@ TESTS = [
     "test_seed_cases.py",
     "test_checker.py",
     "test_notes.py",
+    "symbolic/test_corners.py",
 ]
 """The tests of numbers that need no PyTorch, so that a mutant is killed on every machine."""
 
@@ -130,10 +131,10 @@ def main(arguments=None):
     for flag in ("--changed", "--list", "--write"):
         parser.add_argument(flag, action="store_true")
     options = parser.parse_args(arguments)
-    from mutation.equivalent import EQUIVALENT  # noqa: PLC0415
+    from mutation.equivalent import EQUIVALENT, SILENT  # noqa: PLC0415
 
     ledger, mutants = read_ledger(), catalogue()
-    mutants = {name: mutant for name, mutant in mutants.items() if name not in EQUIVALENT}
+    mutants = {name: mutant for name, mutant in mutants.items() if name not in EQUIVALENT | SILENT}
     wanted = chosen(mutants, options.only, options.changed, ledger)
     if options.list:
         say("\n".join(wanted))

@@ -6,3 +6,10 @@ EQUIVALENT: dict[str, str] = {
     **{f"matrices.det_vjp #{k}": "read where the determinant is not finite: inf and nan either way" for k in (3, 5, 6)},
     "add: vjps swapped": "both rules of a sum are g",
 }
+
+SILENT: dict[str, str] = {
+    "formulas._Derivation._aligned #1": "a list of zeros, for an argument that has no part in the output",
+    "formulas._Derivation._local #1": "a matrix without entries",
+    "jacobian.as_sparse #1": "a matrix without entries",
+}
+"""Mutants of expressions that hold no number but 0, each with the reason."""

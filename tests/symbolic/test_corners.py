@@ -7,6 +7,7 @@ import pytest
 
 import gradcli
 from gradcli.errors import Budget, GradcliError
+from gradcli.symbolic import functions as s
 from oracles import EXACT, assert_close, numbers
 from test_formulas import check_formulas, python
 from test_index_rules import evaluated
@@ -209,3 +210,9 @@ def test_local_jacobians_count_toward_the_total(read):
         read(program, inputs, budget=Budget(total=2000))
     assert (e.value.kind, e.value.hint) == ("budget", "make it smaller, or raise the bound with --budget total=NUMBER")
     read(program, inputs, budget=Budget(total=200_000))
+
+
+def test_a_choice_that_only_derivatives_hold_has_none_itself():
+    x = s.symbol("x")
+    with pytest.raises(NotImplementedError):
+        s.where_ge(x, 0, x, 2 * x).diff(x)

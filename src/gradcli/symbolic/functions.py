@@ -66,14 +66,20 @@ class Own(Function):  # type: ignore[misc]
         return self.rules(*self.args)[argindex - 1]
 
 
+# The options of a function, such as a slope, are numbers: their derivatives are never asked for.
 def own(name: str, rules: Any) -> Any:
     """Return a function class called ``name`` with these derivatives."""
     return type(name, (Own,), {"rules": staticmethod(rules)})
 
 
+def undecided(*_: Any) -> tuple[Any, ...]:
+    """Refuse a derivative: formulas of values have no such choice in them, derivatives alone do."""
+    raise NotImplementedError("this choice stands in derivatives alone")
+
+
 # fmt: off
 where_gt: Any = own("where_gt",  lambda x, y, a, b: (Integer(0), Integer(0), where_gt(x, y, Integer(1), Integer(0)), where_gt(x, y, Integer(0), Integer(1))))
-where_ge: Any = own("where_ge",  lambda x, y, a, b: (Integer(0), Integer(0), where_ge(x, y, Integer(1), Integer(0)), where_ge(x, y, Integer(0), Integer(1))))
+where_ge: Any = own("where_ge",  undecided)
 sign: Any = own("sign",      lambda x: (Integer(0),))
 floor: Any = own("floor",     lambda x: (Integer(0),))
 floor_divide: Any = own("floor_divide", lambda a, b: (Integer(0), Integer(0)))
@@ -102,8 +108,8 @@ hypot: Any = own("hypot",     lambda x, y: (x / hypot(x, y), y / hypot(x, y)))
 atan2: Any = own("atan2",     lambda y, x: (x / (x**2 + y**2), -y / (x**2 + y**2)))
 xlogy: Any = own("xlogy",     lambda x, y: (log(y), x / y))
 logaddexp: Any = own("logaddexp", lambda a, b: (sigmoid(a - b), sigmoid(b - a)))
-leaky_relu_: Any = own("leaky_relu", lambda x, slope: (where_gt(x, 0, 1, slope), where_gt(x, 0, 0, x)))
-elu_: Any = own("elu",       lambda x, alpha: (where_gt(x, 0, 1, alpha * exp(x)), where_gt(x, 0, 0, expm1(x))))
+leaky_relu_: Any = own("leaky_relu", lambda x, slope: (where_gt(x, 0, 1, slope), Integer(0)))
+elu_: Any = own("elu",       lambda x, alpha: (where_gt(x, 0, 1, alpha * exp(x)), Integer(0)))
 softplus_: Any = own("softplus",  lambda x, beta, threshold: (where_gt(beta * x, threshold, 1, sigmoid(beta * x)), Integer(0), Integer(0)))
 # fmt: on
 
