@@ -11,6 +11,7 @@ from sympy import Expr, Float
 from gradcli.graph import Node
 from gradcli.inputs import Cotangent
 from gradcli.ops.declare import Explicit, Implicit, Links, Pair, Partial
+from gradcli.symbolic.jacobian import Composition
 from gradcli.symbolic.local import Local
 from gradcli.symbolic.sparse import Sparse
 
@@ -80,6 +81,8 @@ def container(value, by):
         return replace(value, weight=spoiled(np.asarray(value.weight, dtype=np.float64), by))
     if isinstance(value, Sparse | Local):
         return replace(value, values=spoiled(value.values, by))
+    if isinstance(value, Composition):
+        return replace(value, of=spoiled(value.of, by))
     if isinstance(value, Cotangent):
         return replace(value, seed=spoiled(value.seed, by))
     if isinstance(value, Pair):

@@ -69,6 +69,7 @@ RULES = {
     "x/norm(x)": {"x": LONG},
     "norm(X, dim=0)": {"X": np.where(np.arange(36) == 3, 0.0, WIDE)},
     "X.norm(dim=1, keepdim=True)": {"X": np.where(np.arange(36)[:, None] == 3, 0.0, WIDE)},
+    "sin(1.1*x + 0.3)": {"x": LONG},
     'huber_loss(x, t, reduction="none")': {"x": 2 * LONG, "t": LONG[::-1] / 4},
     'huber_loss(x, t, reduction="none", delta=0.5)*s': {"x": 2 * LONG, "t": LONG[::-1] / 4, "s": np.float64(3.0)},
     'huber_loss(x, t, reduction="none", delta=0.5)*sum(x)': {"x": 2 * LONG, "t": LONG[::-1] / 4},

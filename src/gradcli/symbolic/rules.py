@@ -160,8 +160,7 @@ def whole_template(parts: list[Local], node: Node, k: int) -> Expr:
     """Return the derivative that holds for all entries; that of an op in pieces, such as huber, is its formula's."""
     [part, *others] = parts
     if not others:
-        weight = np.max(part.weight, initial=0.0)
-        return s.number(weight) * part.template if weight else part.template
+        return s.number(np.max(part.weight, initial=0.0) or 1.0) * part.template
     assert node.op is not None  # noqa: S101
     assert node.op.formula is not None  # noqa: S101
     given = [
