@@ -11,6 +11,7 @@ import sys
 import time
 import warnings
 from dataclasses import dataclass, replace
+from unittest import mock
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -158,7 +159,9 @@ def verdicts_on(mutants, tests, limit, killers, report=lambda mutant, verdict: N
     """Judge mutants by test files; returns the verdicts by name."""
     court = Court(mutants, limit, killers, report)
     sys.stdout.flush()
-    code = pytest.main([*tests, *QUIETLY], plugins=[court])
+    alone = {key: value for key, value in os.environ.items() if key != "PYTEST_ADDOPTS"}
+    with mock.patch.dict(os.environ, alone, clear=True):  # the tests around us may run on several processors
+        code = pytest.main([*tests, *QUIETLY], plugins=[court])
     if len(court.verdicts) != len(mutants):
         raise SystemExit(f"the tests could not be run: pytest ended with {code!r}")
     return court.verdicts
