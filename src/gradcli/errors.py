@@ -66,7 +66,7 @@ class Budget:
     elements: int = 5_000_000
     total: int = 50_000_000
     jacobian: int = 4_000_000
-    seconds: float = 8.0
+    seconds: float = 9.0
 
     def changed(self, name: str, value: float) -> Budget:
         """Return the same budget with one bound set to ``value``."""
