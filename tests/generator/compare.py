@@ -43,6 +43,14 @@ def ratio(got, want, tolerance, what):
         return float(np.max(np.where(error == 0, 0.0, error / tolerance), initial=0.0))
 
 
+def value_noise(truth):
+    """Return how far rounding may put y: the oracle's bound, and two units for what Python and gradcli each round.
+
+    An expression of constants is worked out by Python in the oracle's text, so that its bound knows nothing of it.
+    """
+    return UNIT * (truth.noise + 2 * np.abs(np.asarray(truth.value, dtype=np.float64)))
+
+
 def check(program, whole=True):
     """Return how close gradcli comes to the oracle on a program; raises ``Wrong`` where it does not.
 
@@ -52,7 +60,7 @@ def check(program, whole=True):
     """
     f, truth, inputs = gradcli.function(program.text, program.wrt), program.truth, program.inputs
     run = f.evaluate(inputs)
-    worst = Worst(value=ratio(run.value, truth.value, UNIT * truth.noise, "y"))
+    worst = Worst(value=ratio(run.value, truth.value, value_noise(truth), "y"))
     leaves = [run.leaves[name] for name in program.wrt]
     composed, reverse = compose(run.output, leaves, BOUND).of, reverse_jacobians(run.graph, run.output, leaves)
     symbolic, grad = f.jacobian(**inputs), f.grad(v=program.v, **inputs)
@@ -81,7 +89,7 @@ def check_explanation(program, jacobians, tolerances):
     found = gradcli.explain(program.text, v=program.v, wrt=program.wrt, inputs=program.inputs)
     if not (found.agreement.agree and found.agreement.finite):
         raise Wrong(f"the routes do not agree: vᵀ·J {found.vjp}, x.grad {found.grad}")
-    worst = Worst(value=ratio(found.output, program.truth.value, UNIT * program.truth.noise, "y explained"))
+    worst = Worst(value=ratio(found.output, program.truth.value, value_noise(program.truth), "y explained"))
     for name, (exact, tolerance) in tolerances.items():
         ratio(found.jacobian[name].numeric, jacobians[name], 0.0, f"J by {name} explained")
         worst = worst.joined(
