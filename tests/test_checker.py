@@ -10,7 +10,7 @@ import pytest
 
 import gradcli
 from gradcli.ops import OPS
-from gradcli.ops.declare import elementwise_local
+from gradcli.ops.entrywise import elementwise_local
 from gradcli.symbolic import functions as s
 from oracles import EXACT, ask, assert_close, check_op, flags, strict_json, tampered
 from programs import PROGRAMS, inputs_of

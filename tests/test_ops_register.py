@@ -9,7 +9,8 @@ from unittest import mock
 import pytest
 
 from gradcli.ops import FUNCTIONS, METHODS, OPS, SPELLINGS
-from gradcli.ops.declare import Function, Op, declare, elementwise, register
+from gradcli.ops.declare import Function, Op, declare, register
+from gradcli.ops.entrywise import elementwise
 
 
 @pytest.fixture(autouse=True)

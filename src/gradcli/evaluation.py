@@ -71,12 +71,14 @@ class Function:
     def evaluate(self, values: dict[str, Any], record: bool = True) -> Evaluation:
         """Run the program; ``record`` keeps what formulas need and gradients do not."""
         checked = checked_inputs(self.program, values)
+        if record:
+            checked = {name: np.array(value)[()] for name, value in checked.items()}
         wrt = frozenset(self.wrt if self.wrt is not None else checked)
         return Evaluation(*self.program.evaluate(checked, wrt, record))
 
     def value(self, **inputs: Any) -> Array:
-        """Return the output."""
-        return self.evaluate(inputs, record=False).value
+        """Return the output, as an array of its own."""
+        return np.array(self.evaluate(inputs, record=False).value)
 
     def grad(self, v: Any = None, **inputs: Any) -> dict[str, Array]:
         """Return vᵀ·J for each variable by reverse mode; v may be left out where the output has one entry."""

@@ -14,8 +14,16 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import Budget, GradcliError, over_budget
-from gradcli.ops.declare import Op
+from gradcli.ops.declare import Array, Op
+from gradcli.ops.saved import saved, stand_in
 from gradcli.ops.shaping import MOST_AXES
+
+LARGE = 4096
+"""Entries from which a value is worth letting go, and from which the clock is looked at for it alone."""
+TURNS = 64
+"""Small operations, or turns of a loop, after which the clock is looked at."""
+NO_OPTIONS: dict[str, Any] = {}
+"""What an operation without options has for them; nobody writes to it."""
 
 
 class Node:
@@ -64,8 +72,8 @@ class Node:
 class Graph:
     """The nodes of one evaluation, with what they may cost.
 
-    ``record`` keeps the nodes that depend only on inputs that are not differentiated: formulas name them, the engine
-    does not need them.
+    ``record`` keeps every value and name, for formulas. Without it the graph is a tape for one sweep back: an
+    operation that depends on no differentiated input leaves no node, and a large value that no vjp reads is let go.
     """
 
     budget: Budget = field(default_factory=Budget)
@@ -74,16 +82,18 @@ class Graph:
     bindings: list[tuple[str, Node]] = field(default_factory=list)
     turns: int = 0
     elements: int = 0
+    most: int = field(default=0)
     deadline: float = field(default=0.0)
     started: float = field(default=0.0)
 
     def __post_init__(self) -> None:
+        self.most = self.budget.nodes
         self.deadline = time.monotonic() + self.budget.seconds
         self.started = time.thread_time()
 
     def input(self, name: str, value: Any, active: bool) -> Node:
         """Enter a variable that the user gave."""
-        node = Node(len(self.nodes), None, (), {}, value, active, name)
+        node = Node(len(self.nodes), None, (), NO_OPTIONS, value, active, name)
         self.nodes.append(node)
         return node
 
@@ -92,8 +102,6 @@ class Graph:
 
         Raises ``shape`` for shapes or indices that do not fit, ``budget`` for what costs too much.
         """
-        if time.monotonic() > self.deadline:
-            self.watch()
         values = [a.value if type(a) is Node else a for a in arguments]
         if op.size is not None:
             self.charge(op.size(*values, **static))
@@ -103,23 +111,58 @@ class Graph:
             value = op.forward(*values, **static)
         except (ValueError, IndexError, TypeError) as error:
             raise misfit(op, values, error) from None
+        if type(value) is np.ndarray:
+            self._count(value)
+        return self.enter(op, arguments, static, value)
+
+    def enter(self, op: Op, arguments: tuple[Any, ...], static: dict[str, Any], value: Any) -> Any:
+        """Note an operation and its value, and return a node, or the value where no reader needs a node."""
+        active = node = False
+        for k, argument in enumerate(arguments):
+            if type(argument) is Node:
+                node = True
+                if argument.active and not op.flat and op.vjp(k) is not None:
+                    active = True
+                    break
+        # A view that is not differentiated still shows the memory of its argument: a write to either is seen in both.
+        if not (active or (node and (self.record or op.view))):
+            return value
+        index = len(self.nodes)
+        if index >= self.most:
+            raise over_budget("nodes", self.budget.nodes, "the program runs too many operations")
+        if not index % TURNS:
+            self.watch()
+        if self.record or value.size < LARGE:
+            entered = Node(index, op, arguments, static, value, active)
+            self.nodes.append(entered)
+            return entered
+        return self._lend(Node(index, op, arguments, static, value, active))
+
+    def _lend(self, node: Node) -> Node:
+        """Enter a node with only those large values on the tape that a vjp reads; others live while they are used."""
+        assert node.op is not None  # noqa: S101
+        reads = saved(node.op, tuple(type(argument) is Node and argument.active for argument in node.arguments))
+        node.arguments = tuple(
+            argument if type(argument) is not Node or read else self.nodes[argument.index]
+            for argument, read in zip(node.arguments, reads.arguments, strict=True)
+        )
+        kept = node
+        if not reads.output:
+            kept = Node(node.index, node.op, node.arguments, node.static, stand_in(node.value), node.active)
+        self.nodes.append(kept)
+        return node
+
+    def _count(self, value: Array) -> None:
         if value.ndim > MOST_AXES:
             raise GradcliError("shape", f"an array has at most {MOST_AXES} axes, not {value.ndim}")
         self.elements += value.size
-        active = not op.flat and any(
-            type(a) is Node and a.active and op.vjp(k) is not None for k, a in enumerate(arguments)
-        )
-        # A view that is not differentiated still shows the memory of its argument: a write to either is seen in both.
-        if not (active or ((self.record or op.view) and any(type(a) is Node for a in arguments))):
-            return value
-        node = Node(len(self.nodes), op, arguments, static, value, active)
-        self.nodes.append(node)
-        if len(self.nodes) > self.budget.nodes or self.elements > self.budget.total:
-            self._refuse()
-        return node
+        if self.elements > self.budget.total:
+            raise over_budget("total", self.budget.total, "all arrays of the program together")
+        if value.size >= LARGE:
+            self.watch()
 
     def _charge_broadcast(self, values: list[Any]) -> None:
-        shapes = {np.shape(value) for value in values} - {()}
+        shapes = {value.shape for value in values if type(value) is np.ndarray and value.ndim}
         if len(shapes) < 2:
             return
         try:
@@ -133,14 +176,14 @@ class Graph:
         if elements > self.budget.elements:
             raise over_budget("elements", self.budget.elements, f"an array of {elements:,} elements")
         if self.elements + elements > self.budget.total:
-            self._refuse()
+            raise over_budget("total", self.budget.total, "all arrays of the program together")
 
     def turn(self) -> None:
         """Count one turn of a loop; raises ``budget`` for too many, or when the time is over."""
         self.turns += 1
         if self.turns > self.budget.turns:
             raise over_budget("turns", self.budget.turns, "the loop does not end")
-        if not self.turns % 64:
+        if not self.turns % TURNS:
             self.watch()
 
     def watch(self) -> None:
@@ -159,13 +202,8 @@ class Graph:
 
     def bind(self, name: str, value: Any) -> None:
         """Note that the program called a node ``name``, for readers that show it."""
-        if type(value) is Node:
+        if self.record and type(value) is Node:
             self.bindings.append((name, value))
-
-    def _refuse(self) -> None:
-        if len(self.nodes) > self.budget.nodes:
-            raise over_budget("nodes", self.budget.nodes, "the program runs too many operations")
-        raise over_budget("total", self.budget.total, "all arrays of the program together")
 
 
 def misfit(op: Op, values: list[Any], error: Exception) -> GradcliError:

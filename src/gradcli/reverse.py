@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 import numpy as np
 
-from gradcli.graph import Graph, Node
+from gradcli.graph import LARGE, TURNS, Graph, Node
+from gradcli.ops.declare import Array
 
 
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     """Sum a cotangent over the axes along which an argument of ``shape`` was broadcast."""
-    if np.shape(g) == shape:
+    if g.shape == shape:
         return g
     lead = np.ndim(g) - len(shape)
     if lead < 0:
@@ -22,42 +23,101 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     return np.broadcast_to(np.reshape(summed, np.shape(summed)[lead:]), shape)
 
 
-def cotangents(graph: Graph, output: Node, v: Any) -> dict[int, Any]:
-    """Return the cotangent of every active node that ``output`` depends on, by node index.
+class Adjoints:
+    """The cotangents of a sweep by node index, None where nothing has arrived yet.
 
-    ``v`` has the shape of the output. The cotangent of a node is the sum, over its uses, of each use's cotangent
-    through that op's vector-Jacobian product: vᵀ·∂output/∂node. The graph is left as it was, so two sweeps agree.
-    Raises ``seconds`` when the time of the run is over.
+    ``own`` are the indices of arrays that no rule, node or caller can still see: they may be added to in place.
+    """
+
+    __slots__ = ("found", "own")
+
+    def __init__(self, count: int) -> None:
+        self.found: list[Any] = [None] * count
+        self.own: set[int] = set()
+
+    def add(self, index: int, part: Any, shared: tuple[Any, ...]) -> None:
+        """Add an array to the cotangent of a node; ``shared`` are the arrays that its rule was given."""
+        fresh = part.ndim > 0 and part.flags.owndata and part.dtype == np.float64 and not among(part, shared)
+        earlier = self.found[index]
+        if earlier is None:
+            self.found[index] = part if part.ndim else part[()]
+        elif index in self.own:
+            np.add(earlier, part, out=earlier)
+        else:
+            self.found[index] = np.add(earlier, part, out=part) if fresh else earlier + part
+            fresh = self.found[index].ndim > 0
+        if fresh:
+            self.own.add(index)
+
+
+def among(part: Any, arrays: tuple[Any, ...]) -> bool:
+    """Return whether an array is one of these, and no other with the same entries."""
+    for array in arrays:  # noqa: SIM110
+        if part is array:
+            return True
+    return False
+
+
+def sweep(graph: Graph, output: Node, v: Array, wanted: Container[int]) -> Adjoints:
+    """Go back over the graph from ``output``, where the cotangent is ``v``, and return those of the nodes before it.
+
+    The cotangent of a node is the sum, over its uses, of each use's cotangent through that op's vector-Jacobian
+    product. Once it has been handed on, only a node of ``wanted`` keeps it. The graph is left as it was, so two sweeps
+    agree. Raises ``seconds`` when the time of the run is over.
 
     For y = x·x at x = 3 and v = 1, the product's two rules give g·x = 3 each, and their sum is the gradient 6.
     """
-    found: dict[int, Any] = {output.index: v}
+    adjoints = Adjoints(output.index + 1)
+    found = adjoints.found
+    found[output.index] = v[()]
     with np.errstate(all="ignore"):
         for node in reversed(graph.nodes[: output.index + 1]):
-            g = found.get(node.index)
-            if g is None or node.op is None:
+            index, op, g = node.index, node.op, found[node.index]
+            if g is None or op is None:
                 continue
-            graph.watch()
-            values = [a.value if type(a) is Node else a for a in node.arguments]
+            if not index % TURNS or g.size >= LARGE:
+                graph.watch()
+            rules, values = op.vjps, [a.value if type(a) is Node else a for a in node.arguments]
             for k, argument in enumerate(node.arguments):
                 if type(argument) is not Node or not argument.active:
                     continue
-                rule = node.op.vjp(k)
+                rule = rules[k] if isinstance(rules, tuple) else rules(k)
                 if rule is None:
                     continue
-                part = unbroadcast(rule(g, node.value, *values, **node.static), np.shape(values[k]))
-                earlier = found.get(argument.index)
-                found[argument.index] = part if earlier is None else earlier + part
-    return found
+                part = rule(g, node.value, *values, **node.static)
+                if type(part) is np.float64 and type(argument.value) is np.float64:
+                    earlier = found[argument.index]
+                    found[argument.index] = part if earlier is None else earlier + part
+                else:
+                    adjoints.add(argument.index, unbroadcast(part, argument.value.shape), (g, node.value, *values))
+            if index not in wanted:
+                found[index] = None
+    return adjoints
 
 
-def backward(graph: Graph, output: Any, v: Any, wrt: Sequence[Node]) -> list[Any]:
+def cotangents(graph: Graph, output: Node, v: Array) -> dict[int, Any]:
+    """Return vᵀ·∂output/∂node for every active node that ``output`` depends on, by node index.
+
+    ``v`` has the shape of the output.
+    """
+    found = sweep(graph, output, v, range(output.index + 1)).found
+    return {index: g for index, g in enumerate(found) if g is not None}
+
+
+def backward(graph: Graph, output: Any, v: Array, wrt: Sequence[Node]) -> list[Array]:
     """Return vᵀ·J for each node of ``wrt``: what ``output.backward(v)`` leaves in its ``.grad``.
 
-    An input that the output does not depend on gets zeros. An array of the input's shape is always a fresh one.
+    An input that the output does not depend on gets zeros. Every array is a fresh one.
     """
-    found = cotangents(graph, output, v) if type(output) is Node and output.active else {}
-    return [
-        np.array(found[node.index], dtype=np.float64) if node.index in found else np.zeros(np.shape(node.value))
-        for node in wrt
-    ]
+    if type(output) is not Node or not output.active:
+        return [np.zeros(node.shape) for node in wrt]
+    adjoints = sweep(graph, output, v, {node.index for node in wrt})
+    return [gradient_of(adjoints, node) for node in wrt]
+
+
+def gradient_of(adjoints: Adjoints, leaf: Node) -> Array:
+    """Return the cotangent of a leaf as an array that nothing else shares."""
+    g = adjoints.found[leaf.index] if leaf.index < len(adjoints.found) else None
+    if g is None:
+        return np.zeros(leaf.shape)
+    return g if leaf.index in adjoints.own else np.array(g, dtype=np.float64)

@@ -8,7 +8,7 @@ import pytest
 import gradcli
 from gradcli.checking.replay import HOLOMORPHIC
 from gradcli.ops import FUNCTIONS, OPS
-from gradcli.ops.declare import elementwise_local
+from gradcli.ops.entrywise import elementwise_local
 from oracles import cases, numbers, tampered
 from programs import PROGRAMS, inputs_of
 

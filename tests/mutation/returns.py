@@ -45,7 +45,7 @@ NO_RULE = {
     "piecewise.step": "declares",
     "matrices.no_singular": "makes a forward",
 }
-KEPT = ("axes.group_rows", "axes.restore", "declare.broadcast_index", "declare.elementwise_local")
+KEPT = ("axes.group_rows", "axes.restore", "entrywise.broadcast_index", "entrywise.elementwise_local")
 """Functions among those that are rules all the same."""
 
 

@@ -12,7 +12,8 @@ import numpy as np
 from gradcli.graph import Node
 from gradcli.ops import FUNCTIONS, OPS
 from gradcli.ops.arithmetic import MUL
-from gradcli.ops.declare import Links, Pair, elementwise_local, no_links
+from gradcli.ops.declare import Links, Pair, no_links
+from gradcli.ops.entrywise import elementwise_local
 from mutation.spoiling import SLIGHTLY, Spoiled, added, counted, factored, ruled, spoiled
 from test_ops_generic import CASES
 

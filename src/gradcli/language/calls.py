@@ -13,6 +13,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.graph import Node
+from gradcli.language.arithmetic import unary_step
 from gradcli.language.names import MODULES, dotted, near_function
 from gradcli.language.runtime import as_tensor
 from gradcli.ops import METHODS, SPELLINGS, Function
@@ -212,6 +213,8 @@ def rows_of(f: Any, x: Any) -> list[Any]:
 
 def caller(function: Function, arguments: list[Bound], registers: list[list[int]]) -> Callable[[list[Any]], Any]:
     """Return the step that calls a function with its arguments from the registers."""
+    if function.entrywise and function.op is not None and len(registers) == 1:
+        return unary_step(function.op, registers[0][0])
     rest = [converter(b, r) for b, r in zip(arguments, registers, strict=True) if b.parameter.rest]
     named = [
         (b.parameter.name, converter(b, r)) for b, r in zip(arguments, registers, strict=True) if not b.parameter.rest

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError, Place, Span, over_budget
 from gradcli.language import runtime
+from gradcli.language.arithmetic import binary, binary_step, negative
 from gradcli.language.calls import bind, calling, reading, refuse_ambiguous, resolve
 from gradcli.language.indexing import Registers, Run, index_items, index_parts, index_reader
 from gradcli.language.literals import REFUSED, bound_value, literal, refused
@@ -50,6 +51,8 @@ class Expressions:
         self.spans = Spans(place.text)
         self.block: Block = []
         self.count = 1
+        self.temporary: set[int] = set()
+        self.spare: list[int] = []
         self.constants: dict[int, Any] = {}
         self.variables: dict[str, int] = {}
         self.definite: set[str] = set()
@@ -73,9 +76,18 @@ class Expressions:
 
     def emit(self, run: Run, node: ast.AST) -> int:
         """Add a step and return its register."""
-        register = self.register()
+        register = self.spare.pop() if self.spare else self.register()
+        self.temporary.add(register)
         self.block.append(Step(register, run, self.spans.of(node)))
         return register
+
+    def release(self, registers: Iterable[int]) -> None:
+        """Let later steps write to these registers, if they hold no variable and no constant: nobody reads them again.
+
+        So a large value on the way to another does not outlive its use.
+        """
+        self.spare.extend(register for register in registers if register in self.temporary)
+        self.temporary.difference_update(registers)
 
     def expression(self, root: ast.expr) -> int:
         """Compile an expression and return the register of its value."""
@@ -89,7 +101,9 @@ class Expressions:
                     stack.append((node, found))
                     stack.extend((child, None) for child in reversed(found))
                 else:
-                    done[node] = self._emit(node, [done[child] for child in children])
+                    operands = [done[child] for child in children]
+                    done[node] = self._emit(node, operands)
+                    self.release(operands)
             except GradcliError as error:
                 raise error.at(self._span_at_fault(node)) from None
         return done[root]
@@ -175,7 +189,9 @@ class Expressions:
             mask = OPS[MASKS[type(node.op)]]
             return self.emit(lambda regs: runtime.compare(regs[0], mask, regs[left], regs[right]), node)
         op = OPS[BINARY[type(node.op)]]
-        return self.emit(lambda regs: runtime.binary(regs[0], op, regs[left], regs[right]), node)
+        if op.name == "matmul":
+            return self.emit(lambda regs: binary(regs[0], op, regs[left], regs[right]), node)
+        return self.emit(binary_step(op, left, right), node)
 
     def _unary(self, node: ast.UnaryOp, operand: int) -> int:
         if isinstance(node.op, ast.Not):
@@ -186,7 +202,7 @@ class Expressions:
             op = OPS["~"]
             return self.emit(lambda regs: runtime.compare_one(regs[0], op, regs[operand]), node)
         op = OPS["neg"]
-        return self.emit(lambda regs: runtime.negative(regs[0], op, regs[operand]), node)
+        return self.emit(lambda regs: negative(regs[0], op, regs[operand]), node)
 
     def _compare(self, node: ast.Compare, registers: list[int]) -> int:
         unknown = next((op for op in node.ops if type(op) not in COMPARE), None)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
 from functools import partial, reduce
 from typing import Any
 
@@ -18,14 +16,6 @@ from gradcli.ops.joining import STACK
 
 EXACT = 2**53
 """Integers up to here are exact in double precision; larger results become floats."""
-
-INTEGER_RULES: dict[str, Callable[[int, int], float]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "floor_divide": operator.floordiv,
-    "remainder": operator.mod,
-}
 
 
 class Unbound:
@@ -62,54 +52,6 @@ def as_tensor(value: Any) -> Any:
 def as_operand(value: Any) -> Any:
     """Return a value that arithmetic takes: as ``as_tensor``, but plain integers stay as they are."""
     return value if type(value) is int else as_tensor(value)
-
-
-def integer_arithmetic(name: str, a: int, b: int) -> int | Any:
-    """Return an operation on two plain integers, exact while it stays exact, in double precision beyond."""
-    rule = INTEGER_RULES.get(name)
-    if rule is not None and not (b == 0 and name in ("floor_divide", "remainder")):
-        result = rule(a, b)
-        return result if abs(result) <= EXACT else np.float64(result)
-    if name == "pow" and b >= 0 and (b <= 64 or abs(a) <= 1) and abs(a**b) <= EXACT:
-        return a**b
-    with np.errstate(all="ignore"):
-        return np.float64(OPS[name].forward(np.float64(a), np.float64(b)))
-
-
-def binary(f: Graph, op: Op, a: Any, b: Any) -> Any:
-    """Apply a binary operator."""
-    if type(a) is int and type(b) is int and op.name != "matmul":
-        return integer_arithmetic(op.name, a, b)
-    if op.name in ("add", "sub") and is_position(a) and is_position(b) and not (type(a) is int and type(b) is int):
-        return moved_position(f, op, a, b)
-    left, right = as_operand(a), as_operand(b)
-    if op.name == "matmul":
-        from gradcli.ops.linear_algebra import require_product  # noqa: PLC0415
-
-        left, right = as_tensor(left), as_tensor(right)
-        require_product(left, right, "@")
-    return f(op, left, right)
-
-
-def is_position(value: Any) -> bool:
-    """Return whether a value is a position, or several: a plain integer, or what argmax and sort give."""
-    if type(value) is int:
-        return abs(value) < EXACT
-    raw = value_of(value)
-    return isinstance(raw, np.ndarray | np.generic) and raw.dtype.kind == "i"
-
-
-def moved_position(f: Graph, op: Op, a: Any, b: Any) -> Any:
-    """Return positions moved by integers, which are positions again; raises ``shape`` as floats would."""
-    try:
-        return op.forward(value_of(a), value_of(b))
-    except ValueError:
-        return f(op, as_operand(a), as_operand(b))
-
-
-def negative(f: Graph, op: Op, a: Any) -> Any:
-    """Apply unary minus."""
-    return -a if type(a) is int else f(op, as_tensor(a))
 
 
 def comparable(value: Any) -> Any:

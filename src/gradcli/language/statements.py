@@ -8,6 +8,7 @@ from typing import Any
 from gradcli.errors import GradcliError
 from gradcli.graph import Node
 from gradcli.language import runtime
+from gradcli.language.arithmetic import binary
 from gradcli.language.assigning import before_ndim, range_of, reader, refuse_shared, stored_names, unpacker
 from gradcli.language.expressions import BINARY, Expressions
 from gradcli.language.indexing import Registers, index_items, index_parts, index_reader
@@ -73,7 +74,7 @@ class Statements(Expressions):
     def _statement(self, node: ast.stmt) -> None:
         match node:
             case ast.Expr():
-                self.expression(node.value)
+                self.release([self.expression(node.value)])
             case ast.Assign():
                 self._assign(node)
             case ast.AugAssign():
@@ -119,10 +120,13 @@ class Statements(Expressions):
         register = self.variable(name, definite=True)
 
         def run(regs: Registers) -> Any:
-            regs[0].bind(name, regs[value])
-            return regs[value]
+            found = regs[value]
+            if regs[0].record:
+                regs[0].bind(name, found)
+            return found
 
         self.block.append(Step(register, run, self.spans.of(node)))
+        self.release([value])
 
     def _unpack(self, target: ast.Tuple | ast.List, value: ast.expr) -> None:
         count = len(target.elts)
@@ -168,7 +172,7 @@ class Statements(Expressions):
         if isinstance(node.target, ast.Subscript):
             self._put(
                 node.target,
-                lambda regs, x, key: runtime.binary(regs[0], op, regs[0](INDEX, x, key=key), regs[change]),
+                lambda regs, x, key: binary(regs[0], op, regs[0](INDEX, x, key=key), regs[change]),
             )
             return
         if not isinstance(node.target, ast.Name):
@@ -181,7 +185,7 @@ class Statements(Expressions):
             before = regs[old]
             if type(before) is Node or before_ndim(before):
                 refuse_shared(name, variables, regs, "an augmented assignment")
-            result = runtime.binary(regs[0], op, before, regs[change])
+            result = binary(regs[0], op, before, regs[change])
             if before_ndim(before) and result.shape != before.shape:
                 raise GradcliError(
                     "shape",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gradcli.errors import GradcliError, Span
 from gradcli.language.indexing import Registers, Run
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One thing to do: run, and keep the result in a register."""
 
     target: int
@@ -22,9 +21,10 @@ Block = list[Step]
 
 def execute(block: Block, registers: Registers) -> None:
     """Run steps in order; an error without a place gets that of the step where it arose."""
-    step = None
+    place = None
     try:
-        for step in block:
-            registers[step.target] = step.run(registers)
+        for target, run, span in block:
+            place = span
+            registers[target] = run(registers)
     except GradcliError as error:
-        raise error.at(step.span if step else None) from None
+        raise error.at(place) from None

@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.declare import BEYOND, Kink, Op, beyond, declare, elementwise, no_links
+from gradcli.ops.declare import BEYOND, Kink, Op, beyond, declare, no_links
+from gradcli.ops.entrywise import elementwise
 
 SHORT_POWERS: dict[float, Any] = {
     0.5: np.sqrt,
     -0.5: lambda x: 1 / np.sqrt(x),
     -1.0: lambda x: np.float64(1) / x,
     -2.0: lambda x: np.float64(1) / (x * x),
+    1.0: lambda x: x,
+    2.0: lambda x: x * x,
 }
 """The powers that PyTorch takes by a shorter way where the exponent is one number: others at -0, at -inf, and where
 x·x overflows."""
@@ -20,14 +23,16 @@ x·x overflows."""
 
 def power(x: Any, p: Any) -> Any:
     """Return x to the power p."""
-    short = SHORT_POWERS.get(float(p)) if np.ndim(p) == 0 else None
-    return np.power(x, p) if short is None else short(x)
+    short = None if type(p) is np.ndarray and p.ndim else SHORT_POWERS.get(float(p))
+    return np.power(x, p) if short is None else short(np.float64(x) if type(x) is int else x)
 
 
 def power_vjp_base(g: Any, y: Any, x: Any, p: Any) -> Any:
     """Return g·p·x^(p-1), and 0 where p is 0 even at x = 0 (PyTorch's ``pow_backward``)."""
     del y
-    return np.where(p == 0, 0.0, g * (p * power(x, p - 1)))
+    if type(p) is np.ndarray and p.ndim:
+        return np.where(p == 0, 0.0, g * (p * power(x, p - 1)))
+    return g * (p * power(x, p - 1)) if p != 0 else np.zeros(np.shape(g))
 
 
 def power_vjp_exponent(g: Any, y: Any, x: Any, p: Any) -> Any:

@@ -39,7 +39,14 @@ def read_axes(dim: Any, ndim: int) -> Axes:
 
 def restore(g: Any, axes: Axes, keepdim: bool) -> Any:
     """Return a reduced array with its reduced axes put back with length 1."""
-    return g if keepdim or not axes else np.expand_dims(g, axes)
+    return g if keepdim or not axes or type(g) is np.float64 else np.expand_dims(g, axes)
+
+
+def spread_back(g: Any, axes: Axes, keepdim: bool, x: Any) -> Any:
+    """Return the cotangent of a sum at each of its terms: that of the sum."""
+    if type(g) is np.float64:
+        return np.full(x.shape, g)
+    return np.broadcast_to(restore(g, axes, keepdim), x.shape)
 
 
 def group_rows(x: Any, axes: Axes) -> Indices:

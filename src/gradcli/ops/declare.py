@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -85,7 +84,8 @@ class Op:
     and ``zero_text`` says so for each argument in the language.
     ``differs(out, *values)`` is true where PyTorch's gradient, and so the vjp, is not the mathematical one; ``says`` how.
     ``flat`` says that no gradient flows; a ``step`` is flat wherever it has a derivative, and sends zeros back.
-    ``moves`` marks ops that only rearrange entries, ``view`` those whose result shares memory in PyTorch.
+    ``moves`` marks ops that only rearrange entries, ``view`` those whose result shares memory in PyTorch; ``by_shape``
+    those whose vjps read no value but g, only shapes.
     """
 
     name: str
@@ -108,6 +108,7 @@ class Op:
     step: bool = False
     moves: bool = False
     view: bool = False
+    by_shape: bool = False
 
     def vjp(self, argument: int) -> Vjp | None:
         """Return the rule for one argument."""
@@ -128,7 +129,10 @@ class Apply(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """What users write: ``build(apply, ...)`` with an annotated signature, under every name in ``spellings``."""
+    """What users write: ``build(apply, ...)`` with an annotated signature, under every name in ``spellings``.
+
+    ``entrywise`` says that it does nothing but apply ``op``.
+    """
 
     name: str
     build: Callable[..., Any]
@@ -137,6 +141,7 @@ class Function:
     summary: str
     family: str
     op: Op | None = field(default=None)
+    entrywise: bool = False
 
 
 OPS: dict[str, Op] = {}
@@ -182,7 +187,7 @@ def register(function: Function) -> None:
 
 
 def function(
-    names: str, of: str, family: str, *, op: Op | None = None
+    names: str, of: str, family: str, *, op: Op | None = None, entrywise: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Enter the decorated builder under ``names`` (the first is its own) and the libraries ``of``; ``.`` is methods."""
 
@@ -191,86 +196,10 @@ def function(
         plain = [name for name in (own, *others) if "." not in name]
         methods = tuple(plain) if "." in of else ()
         summary = (build.__doc__ or "").strip().splitlines()[0] if build.__doc__ else own
-        register(Function(own, build, spellings((own, *others), of), methods, summary, family, op))
+        register(Function(own, build, spellings((own, *others), of), methods, summary, family, op, entrywise))
         return build
 
     return enter
-
-
-def broadcast_index(out: Any, values: tuple[Any, ...], argument: int) -> Indices:
-    """Return, for each entry of ``out``, the flat index of the entry of an argument that broadcasts to it."""
-    shape = np.shape(values[argument])
-    flat = np.arange(int(np.prod(shape)), dtype=np.intp).reshape(shape)
-    return np.broadcast_to(flat, np.shape(out)).ravel()
-
-
-@lru_cache(maxsize=1024)
-def with_options(formula: Callable[..., Any], options: tuple[tuple[str, Any], ...]) -> Callable[..., Any]:
-    """Return a formula with its options filled in: one function for the same options, so that it is derived once."""
-    return partial(formula, **dict(options))
-
-
-def elementwise_local(formula: Callable[..., Any], zero_at: Callable[..., Any] | None) -> Local:
-    """Return the local reading of an op that works entry by entry and broadcasts."""
-
-    def local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
-        rows = np.arange(np.size(out), dtype=np.intp)
-        bound = tuple(
-            (k, rows if np.shape(x) == np.shape(out) else broadcast_index(out, values, k)) for k, x in enumerate(values)
-        )
-        rule = with_options(formula, tuple(sorted(static.items()))) if static else formula
-        weight: Array | float = 1.0
-        if zero_at is not None:
-            weight = np.broadcast_to(np.where(zero_at(argument, *values), 0.0, 1.0), np.shape(out)).ravel()
-        return [Links(rows, bound[argument][1], weight, Partial(rule, argument), bound)]
-
-    return local
-
-
-def elementwise(
-    name: str,
-    forward: Callable[..., Any],
-    *rules: Any,
-    also: str = "",
-    of: str = "tn.",
-    family: str = "elementwise",
-    doc: str = "",
-    **options: Any,
-) -> Op:
-    """Declare an op of one or more arguments that works entry by entry: one vjp an argument, then the formula."""
-    *vjps, formula = rules
-    op = declare(
-        Op(
-            name,
-            forward,
-            tuple(vjps),
-            local=elementwise_local(formula, options.get("zero_at")),
-            formula=formula,
-            **options,
-        )
-    )
-    if of:
-        function(f"{name} {also}", of, family, op=op)(BUILDERS[len(vjps)](op, doc))
-    return op
-
-
-def _unary(op: Op, doc: str) -> Callable[..., Any]:
-    def build(f: Apply, x: Tensor) -> Any:
-        return f(op, x)
-
-    build.__doc__ = doc or f"{op.name} of each entry"
-    return build
-
-
-def _binary(op: Op, doc: str) -> Callable[..., Any]:
-    def build(f: Apply, x: Tensor, other: Tensor) -> Any:
-        return f(op, x, other)
-
-    build.__doc__ = doc or f"{op.name} of each pair of entries"
-    return build
-
-
-BUILDERS: dict[int, Callable[[Op, str], Callable[..., Any]]] = {1: _unary, 2: _binary}
 
 
 BEYOND = "numbers as large or small as here leave double precision on the way, each route at another step"

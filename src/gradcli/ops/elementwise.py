@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.declare import BEYOND, beyond, elementwise
+from gradcli.ops.declare import BEYOND, beyond
+from gradcli.ops.entrywise import elementwise
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
 _erf = np.frompyfunc(math.erf, 1, 1)

@@ -16,12 +16,17 @@ from gradcli.ops.reductions import SUM
 from gradcli.ops.shaping import DIAG
 
 
+def outer(g: Any, b: Any) -> Any:
+    """Return g, with one more axis at its end, times the vector b; for two vectors einsum is the fastest way."""
+    return np.einsum("i,j->ij", g, b) if g.ndim == 1 else np.expand_dims(g, -1) * b
+
+
 def matmul_vjp_left(g: Any, y: Any, a: Any, b: Any) -> Any:
     """Return g·bᵀ; the engine sums over broadcast batches."""
     del y
-    if np.ndim(b) == 1:
-        return np.expand_dims(g, -1) * b
-    if np.ndim(a) == 1:
+    if b.ndim == 1:
+        return outer(g, b)
+    if a.ndim == 1:
         return np.matmul(b, np.expand_dims(g, -1))[..., 0]
     return np.matmul(g, np.swapaxes(b, -1, -2))
 
@@ -29,9 +34,11 @@ def matmul_vjp_left(g: Any, y: Any, a: Any, b: Any) -> Any:
 def matmul_vjp_right(g: Any, y: Any, a: Any, b: Any) -> Any:
     """Return aᵀ·g; the engine sums over broadcast batches."""
     del y
-    if np.ndim(a) == 1:
-        return a * g if np.ndim(b) == 1 else np.expand_dims(a, -1) * np.expand_dims(g, -2)
-    if np.ndim(b) == 1:
+    if a.ndim == 1:
+        return a * g if b.ndim == 1 else np.expand_dims(a, -1) * np.expand_dims(g, -2)
+    if b.ndim == 1 and a.ndim == 2:
+        return np.matmul(g, a)
+    if b.ndim == 1:
         return np.matmul(np.swapaxes(a, -1, -2), np.expand_dims(g, -1))[..., 0]
     return np.matmul(np.swapaxes(a, -1, -2), g)
 
@@ -86,6 +93,8 @@ def matmul_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[
 
 def matmul_size(a: Any, b: Any) -> int:
     """Return the elements of ``a @ b``, batches counted generously."""
+    if a.ndim <= 2 and b.ndim <= 2:
+        return (a.shape[0] if a.ndim > 1 else 1) * (b.shape[-1] if b.ndim > 1 else 1)
     batch = max(math.prod(np.shape(a)[:-2]), 1) * max(math.prod(np.shape(b)[:-2]), 1)
     return int(batch) * int(np.shape(a)[-2] if np.ndim(a) > 1 else 1) * int(np.shape(b)[-1] if np.ndim(b) > 1 else 1)
 

@@ -9,19 +9,8 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD, DIV, MUL, NEG, SUB
 from gradcli.ops.axes import one_axis
-from gradcli.ops.declare import (
-    OPS,
-    Apply,
-    Explicit,
-    Links,
-    Op,
-    Static,
-    Tensor,
-    declare,
-    elementwise,
-    function,
-    value_of,
-)
+from gradcli.ops.declare import OPS, Apply, Explicit, Links, Op, Static, Tensor, declare, function, value_of
+from gradcli.ops.entrywise import elementwise
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.linear_algebra import MATMUL, require_product
 from gradcli.ops.piecewise import ABS, HUBER, sigmoid

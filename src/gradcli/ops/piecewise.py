@@ -18,14 +18,13 @@ from gradcli.ops.declare import (
     Static,
     Tensor,
     beyond,
-    broadcast_index,
     declare,
-    elementwise,
     function,
     no_links,
     value_of,
 )
 from gradcli.ops.elementwise import erf
+from gradcli.ops.entrywise import broadcast_index, elementwise
 
 
 def sign(x: Any) -> Any:
@@ -35,8 +34,7 @@ def sign(x: Any) -> Any:
 
 def sigmoid(x: Any) -> Any:
     """Return 1/(1 + exp(-x)): 0 below -709, where exp(-x) overflows, as PyTorch's."""
-    with np.errstate(over="ignore"):
-        return 1 / (1 + np.exp(-x))
+    return 1 / (1 + np.exp(-x))
 
 
 def softplus(x: Any, beta: float, threshold: float) -> Any:

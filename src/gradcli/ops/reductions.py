@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.axes import Axes, group_rows, one_axis, read_axes, require_entries, restore
+from gradcli.ops.axes import Axes, group_rows, one_axis, read_axes, require_entries, restore, spread_back
 from gradcli.ops.declare import (
     BEYOND,
     Apply,
     Explicit,
     Implicit,
-    Kink,
     Links,
     Op,
     Static,
@@ -178,10 +177,10 @@ def logsumexp(x: Any, dim: Axes, keepdim: bool) -> Any:
 
 
 def scatter_rows(
-    name: str, inner: Any, outer: Any, *, forward: Any, vjp: Any, zero: bool = False, kink: Kink | None = None
+    name: str, inner: Any, outer: Any, *, forward: Any, vjp: Any, zero: bool = False, **options: Any
 ) -> Op:
     """Declare a reduction with ``outer(y) = sum of inner(x)``."""
-    return declare(Op(name, forward, (vjp,), local=reduced(inner, outer, zero), kink=kink, differs=beyond, says=BEYOND))
+    return declare(Op(name, forward, (vjp,), local=reduced(inner, outer, zero), differs=beyond, says=BEYOND, **options))
 
 
 def running_sum(x: Any, dim: int) -> Any:
@@ -197,11 +196,11 @@ def mean(x: Any, dim: Axes, keepdim: bool) -> Any:
 
 # fmt: off
 SUM       = scatter_rows("sum", lambda s, x: x, lambda s, y, n: y,
-                forward=lambda x, dim, keepdim: np.sum(x, axis=dim, keepdims=keepdim),
-                vjp=lambda g, y, x, *, dim, keepdim: np.broadcast_to(restore(g, dim, keepdim), np.shape(x)))
+                forward=lambda x, dim, keepdim: np.add.reduce(x, axis=dim, keepdims=keepdim),
+                vjp=lambda g, y, x, *, dim, keepdim: spread_back(g, dim, keepdim, x), by_shape=True)
 MEAN      = scatter_rows("mean", lambda s, x: x, lambda s, y, n: n * y,
                 forward=mean,
-                vjp=lambda g, y, x, *, dim, keepdim: np.broadcast_to(restore(g, dim, keepdim), np.shape(x)) / np.float64(math.prod(np.shape(x)[axis] for axis in dim)))
+                vjp=lambda g, y, x, *, dim, keepdim: spread_back(g, dim, keepdim, x) / np.float64(math.prod(np.shape(x)[axis] for axis in dim)), by_shape=True)
 LOGSUMEXP = scatter_rows("logsumexp", lambda s, x: s.exp(x), lambda s, y, n: s.exp(y),
                 forward=logsumexp,
                 vjp=lambda g, y, x, *, dim, keepdim: restore(g, dim, keepdim) * np.exp(x - restore(y, dim, keepdim)))

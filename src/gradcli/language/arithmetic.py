@@ -1,0 +1,114 @@
+"""Operators and functions of single entries, as steps; two numbers that a loop computes take a short way."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradcli.graph import NO_OPTIONS, Graph, Node
+from gradcli.language.indexing import Registers, Run
+from gradcli.language.runtime import EXACT, as_operand, as_tensor
+from gradcli.ops import OPS
+from gradcli.ops.declare import Op, value_of
+from gradcli.ops.linear_algebra import require_product
+
+INTEGER_RULES: dict[str, Callable[[int, int], float]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "floor_divide": operator.floordiv,
+    "remainder": operator.mod,
+}
+
+
+def integer_arithmetic(name: str, a: int, b: int) -> int | Any:
+    """Return an operation on two plain integers, exact while it stays exact, in double precision beyond."""
+    rule = INTEGER_RULES.get(name)
+    if rule is not None and not (b == 0 and name in ("floor_divide", "remainder")):
+        result = rule(a, b)
+        return result if abs(result) <= EXACT else np.float64(result)
+    if name == "pow" and b >= 0 and (b <= 64 or abs(a) <= 1) and abs(a**b) <= EXACT:
+        return a**b
+    with np.errstate(all="ignore"):
+        return np.float64(OPS[name].forward(np.float64(a), np.float64(b)))
+
+
+def binary(f: Graph, op: Op, a: Any, b: Any) -> Any:
+    """Apply a binary operator."""
+    if type(a) is int and type(b) is int and op.name != "matmul":
+        return integer_arithmetic(op.name, a, b)
+    if op.name in ("add", "sub") and is_position(a) and is_position(b) and not (type(a) is int and type(b) is int):
+        return moved_position(f, op, a, b)
+    left, right = as_operand(a), as_operand(b)
+    if op.name == "matmul":
+        left, right = as_tensor(left), as_tensor(right)
+        require_product(left, right, "@")
+    return f(op, left, right)
+
+
+def is_position(value: Any) -> bool:
+    """Return whether a value is a position, or several: a plain integer, or what argmax and sort give."""
+    if type(value) is int:
+        return abs(value) < EXACT
+    raw = value_of(value)
+    return isinstance(raw, np.ndarray | np.generic) and raw.dtype.kind == "i"
+
+
+def moved_position(f: Graph, op: Op, a: Any, b: Any) -> Any:
+    """Return positions moved by integers, which are positions again; raises ``shape`` as floats would."""
+    try:
+        return op.forward(value_of(a), value_of(b))
+    except ValueError:
+        return f(op, as_operand(a), as_operand(b))
+
+
+def negative(f: Graph, op: Op, a: Any) -> Any:
+    """Apply unary minus."""
+    return -a if type(a) is int else f(op, as_tensor(a))
+
+
+def unary_step(op: Op, register: int) -> Run:
+    """Return the step that applies an op of one argument, entry by entry."""
+    forward = op.forward
+
+    def run(regs: Registers) -> Any:
+        a = regs[register]
+        if type(a) is Node and type(a.value) is np.float64:
+            return regs[0].enter(op, (a,), NO_OPTIONS, forward(a.value))
+        return regs[0](op, as_tensor(a))
+
+    return run
+
+
+def binary_step(op: Op, left: int, right: int) -> Run:
+    """Return the step that applies a binary operator."""
+    forward = op.forward
+
+    def run(regs: Registers) -> Any:
+        a, b = regs[left], regs[right]
+        x = a.value if type(a) is Node else a
+        y = b.value if type(b) is Node else b
+        kinds = type(x), type(y)
+        if kinds in SINGLE:
+            return regs[0].enter(op, (a, b), NO_OPTIONS, forward(x, y))
+        if kinds in ARRAYS and getattr(x, "dtype", DOUBLE) is DOUBLE and getattr(y, "dtype", DOUBLE) is DOUBLE:
+            return regs[0](op, a, b)
+        return binary(regs[0], op, a, b)
+
+    return run
+
+
+DOUBLE = np.dtype(np.float64)
+SINGLE = {(np.float64, np.float64), (np.float64, int), (int, np.float64)}
+"""Kinds of two operands that are single numbers, and no plain integers alone."""
+ARRAYS = {
+    (np.ndarray, np.ndarray),
+    (np.ndarray, np.float64),
+    (np.float64, np.ndarray),
+    (np.ndarray, int),
+    (int, np.ndarray),
+}
+"""Kinds of two operands that make an array."""

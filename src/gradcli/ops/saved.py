@@ -1,0 +1,70 @@
+"""What the vector-Jacobian products of an op read: the values that a tape must keep until the sweep back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from gradcli.ops.declare import Array, Op, Vjp
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """Which values the rules of an op read: those of its arguments, one flag each, and that of its output."""
+
+    arguments: tuple[bool, ...]
+    output: bool
+
+
+@cache
+def saved(op: Op, active: tuple[bool, ...]) -> Reads:
+    """Return which arguments, and whether the output, is read for more than its shape on the way back.
+
+    ``active`` says for each argument whether it is differentiated: the rules of others are not called.
+
+    >>> from gradcli.ops import OPS
+    >>> saved(OPS["mul"], (True, False))
+    Reads(arguments=(False, True), output=False)
+    """
+    count = len(active)
+    if op.by_shape:
+        return Reads((False,) * count, output=False)
+    rules = [rule for k in range(count) if active[k] and (rule := op.vjp(k)) is not None]
+    read = [values_read(rule, count) for rule in rules]
+    return Reads(tuple(any(one[1 + k] for one in read) for k in range(count)), any(one[0] for one in read))
+
+
+def values_read(rule: Vjp, count: int) -> tuple[bool, ...]:
+    """Return whether a rule ``(g, out, *arguments)`` reads its output, and then each argument.
+
+    A parameter is read where the code of the rule loads it. What is not plainly visible counts as read.
+    """
+    code = getattr(rule, "__code__", None)
+    if type(rule) is not FunctionType or code is None or code.co_flags & VARIADIC:
+        return (True,) * (1 + count)
+    loaded = names_loaded(code) | set(code.co_cellvars)
+    return tuple(name in loaded for name in code.co_varnames[1 : 2 + count])
+
+
+VARIADIC = 0x04
+"""The flag of a code object that takes ``*args``."""
+
+
+def names_loaded(code: Any) -> set[str]:
+    """Return the local variables that a code object loads; one instruction may load two."""
+    import dis  # noqa: PLC0415
+
+    found: set[str] = set()
+    for instruction in dis.get_instructions(code):
+        if instruction.opname.startswith("LOAD_FAST"):
+            found.update([instruction.argval] if isinstance(instruction.argval, str) else instruction.argval)
+    return found
+
+
+def stand_in(value: Array) -> Array:
+    """Return an array of the same shape that takes no memory: nan everywhere, so that nobody reads it unnoticed."""
+    return np.broadcast_to(np.float64(np.nan), value.shape)

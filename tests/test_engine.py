@@ -1,0 +1,157 @@
+"""The engine: what a tape keeps, what is added in place, and that neither shows in a gradient."""
+
+from __future__ import annotations
+
+import itertools
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import gradcli
+from gradcli import graph
+from gradcli.evaluation import gradients
+from gradcli.ops import OPS
+from gradcli.ops.saved import Reads, saved, stand_in, values_read
+from programs import PROGRAMS, inputs_of
+
+CALLS = [program for programs in PROGRAMS.values() for program in programs]
+YES, NO = True, False
+# fmt: off
+KEPT = [
+    ("add",     (YES, YES),      (NO, NO),      NO),
+    ("mul",     (YES, YES),      (YES, YES),    NO),
+    ("mul",     (YES, NO),       (NO, YES),     NO),
+    ("div",     (NO, YES),       (YES, YES),    NO),
+    ("exp",     (YES,),          (NO,),         YES),
+    ("sin",     (YES,),          (YES,),        NO),
+    ("sigmoid", (YES,),          (NO,),         YES),
+    ("sum",     (YES,),          (NO,),         NO),
+    ("amax",    (YES,),          (YES,),        YES),
+    ("reshape", (YES,),          (NO,),         NO),
+    ("stack",   (YES, NO, YES),  (NO, NO, NO),  NO),
+    ("where",   (NO, YES, YES),  (YES, NO, NO), NO),
+    ("matmul",  (YES, YES),      (YES, YES),    NO),
+    ("prod",    (YES,),          (YES,),        YES),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(("name", "active", "arguments", "output"), KEPT)
+def test_what_the_rules_of_an_op_read(name, active, arguments, output):
+    assert saved(OPS[name], active) == Reads(arguments, output)
+
+
+def test_a_value_that_only_an_inner_function_reads_is_read():
+    def rule(g, _out, a, _b):
+        def product():
+            return g * a
+
+        return product()
+
+    assert values_read(rule, 2) == (False, True, False)
+
+
+def test_a_rule_that_cannot_be_looked_into_reads_everything():
+    assert values_read(np.multiply, 2) == (True, True, True)
+    assert values_read(lambda *values: values[0], 1) == (True, True)
+
+
+def test_a_stand_in_has_a_shape_no_memory_and_no_number():
+    found = stand_in(np.zeros((300, 400)))
+    assert found.shape == (300, 400)
+    assert found.strides == (0, 0)
+    assert np.isnan(found).all()
+
+
+def both_ways(program, v=None):
+    """Return the gradients by the tape of ``grad`` and those by the graph that keeps every value."""
+    function = gradcli.function(program)
+    values = inputs_of(program, function.inputs)
+    run = function.evaluate(values)
+    seed = np.ones(run.value.shape) if v is None else v
+    return function.grad(v=seed, **values), gradients(run, seed, function.inputs)
+
+
+@pytest.mark.parametrize("program", CALLS)
+def test_a_tape_that_keeps_only_what_is_read_gives_the_same_gradient(program, monkeypatch):
+    monkeypatch.setattr(graph, "LARGE", 1)
+    lean, full = both_ways(program)
+    for name, gradient in full.items():
+        assert np.array_equal(lean[name], gradient, equal_nan=True)
+
+
+def test_a_value_that_a_rule_reads_unnoticed_would_show(monkeypatch):
+    monkeypatch.setattr(graph, "LARGE", 1)
+    monkeypatch.setattr(graph, "saved", lambda _op, active: Reads((False,) * len(active), output=False))
+    lean, full = both_ways("y = x + 0; sum(y*y)")
+    assert np.isnan(lean["x"]).all()
+    assert np.array_equal(full["x"], 2 * inputs_of("x", ["x"])["x"])
+
+
+@pytest.mark.parametrize("program", CALLS)
+def test_gradients_belong_to_the_caller_alone(program):
+    function = gradcli.function(program)
+    values = {name: np.array(value) for name, value in inputs_of(program, function.inputs).items()}
+    v = np.ones(function.value(**values).shape)
+    first, second = function.grad(v=v, **values), function.grad(v=v, **values)
+    arrays = [*first.values(), *second.values(), *values.values(), v]
+    assert not any(np.shares_memory(a, b) for a, b in itertools.combinations(arrays, 2))
+    for name, gradient in first.items():
+        assert np.array_equal(gradient, second[name], equal_nan=True)
+        gradient[...] = 7.0
+    assert np.array_equal(v, np.ones(v.shape))
+
+
+USES = [
+    "x + x",
+    "x*2 + x*3 + x*5 + x*7",
+    "y = x + 0; y + y*x + y",
+    "a = x*2; b = a; a*b + b + a",
+    "[x, x, 2*x]",
+    "x[0]*x + x[1]*x + x[0]",
+    "sum(x)*x + x.reshape(3, 1)[:, 0]",
+    "x.expand(2, 3) + x + x.expand(2, 3)*2",
+]
+
+
+@pytest.mark.parametrize("program", USES)
+def test_what_is_added_in_place_is_no_part_of_another_cotangent(program):
+    x = np.array([0.5, -1.25, 2.0])
+    function = gradcli.function(program)
+    v = np.arange(1.0, 1.0 + function.value(x=x).size).reshape(function.value(x=x).shape)
+    dense = np.tensordot(v, function.jacobian(x=x)["x"], v.ndim)
+    assert np.allclose(function.grad(v=v, x=x)["x"], dense, rtol=1e-14)
+    assert np.array_equal(v.ravel(), np.arange(1.0, 1.0 + v.size))
+
+
+def peak(function, **values):
+    """Return the bytes that a gradient takes at its most."""
+    function.grad(**values)
+    tracemalloc.start()
+    function.grad(**values)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return most
+
+
+SMALL, LARGE = "for i in range(5):\n    y = {}\nsum(y)", "for i in range(200):\n    y = {}\nsum(y)"
+
+
+@pytest.mark.parametrize("turn", ["y + 1", "y*2", "-y", "3 - y/2"])
+def test_values_that_no_rule_reads_do_not_outlive_their_use(turn):
+    x = np.ones(100_000)
+    few, many = (gradcli.function("y = x\n" + text.format(turn)) for text in (SMALL, LARGE))
+    assert peak(many, x=x) < 2 * peak(few, x=x)
+
+
+def test_values_that_a_rule_reads_are_kept():
+    x = np.ones(100_000)
+    few, many = (gradcli.function("y = x\n" + text.format("sin(y)")) for text in (SMALL, LARGE))
+    assert peak(many, x=x) > 10 * peak(few, x=x)
+
+
+def test_a_wide_expression_holds_no_operand_that_was_used():
+    x = np.ones(100_000)
+    terms = " + ".join(["(x + 1)"] * 40)
+    assert peak(gradcli.function(f"sum({terms})"), x=x) < 8 * x.nbytes
