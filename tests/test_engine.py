@@ -155,3 +155,35 @@ def test_a_wide_expression_holds_no_operand_that_was_used():
     x = np.ones(100_000)
     terms = " + ".join(["(x + 1)"] * 40)
     assert peak(gradcli.function(f"sum({terms})"), x=x) < 8 * x.nbytes
+
+
+BIG = 300
+SQUARE = np.ones((BIG, BIG))
+AROUND = [
+    ("sum(W @ x)", np.ones(BIG)),
+    ("sum(W @ x)", np.zeros(BIG)),
+    ("sum(relu(-(W @ x)))", np.ones(BIG)),
+    ("W[0, 0]*x[0]", np.ones(BIG)),
+    ("sum(exp(-W)) + x[0]", np.ones(BIG)),
+    ("sum(where(W > 0, 1, 0)*x)", np.ones(BIG)),
+    ("sum(x @ W)", np.arange(BIG) * 1.0),
+]
+
+
+@pytest.mark.parametrize("word", [np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("place", [(0, 0), (0, 5), (BIG - 1, BIG - 1)])
+@pytest.mark.parametrize(("program", "x"), AROUND)
+def test_a_large_input_that_is_not_finite_is_refused(program, x, place, word):
+    W = SQUARE.copy()
+    W[place] = word
+    with pytest.raises(gradcli.GradcliError, match="W must be finite"):
+        gradcli.function(program).grad(W=W, x=x)
+
+
+def test_a_large_input_that_is_not_finite_is_the_first_thing_to_be_said():
+    W = SQUARE.copy()
+    W[3, 4] = np.nan
+    with pytest.raises(gradcli.GradcliError, match="W must be finite"):
+        gradcli.function("(W @ x)[1000]").grad(W=W, x=np.ones(BIG))
+    with pytest.raises(gradcli.GradcliError, match="index 1000"):
+        gradcli.function("(W @ x)[1000]").grad(W=SQUARE, x=np.ones(BIG))

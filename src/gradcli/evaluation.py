@@ -10,10 +10,11 @@ import numpy as np
 
 from gradcli.errors import Budget, GradcliError, Place
 from gradcli.graph import Graph, Node
-from gradcli.inputs import as_input, read_v
+from gradcli.inputs import all_finite, as_array, read_v, require_finite
 from gradcli.language.program import Program, compile_program
 from gradcli.ops import SPELLINGS
 from gradcli.ops.declare import Array, value_of
+from gradcli.ops.linear_algebra import MATMUL
 from gradcli.reverse import backward
 from gradcli.suggest import did_you_mean
 
@@ -70,11 +71,24 @@ class Function:
 
     def evaluate(self, values: dict[str, Any], record: bool = True) -> Evaluation:
         """Run the program; ``record`` keeps what formulas need and gradients do not."""
-        checked = checked_inputs(self.program, values)
+        arrays = given_arrays(self.program, values)
+        wrt = frozenset(self.wrt if self.wrt is not None else arrays)
         if record:
-            checked = {name: np.array(value)[()] for name, value in checked.items()}
-        wrt = frozenset(self.wrt if self.wrt is not None else checked)
-        return Evaluation(*self.program.evaluate(checked, wrt, record))
+            arrays = {name: np.array(array)[()] for name, array in arrays.items()}
+        late = [name for name in arrays if name in wrt and not record and arrays[name].size >= LATE]
+        for name, array in arrays.items():
+            if name not in late:
+                require_finite(name, array)
+        try:
+            run = Evaluation(*self.program.evaluate(arrays, wrt, record))
+        except GradcliError:
+            for name in late:
+                require_finite(name, arrays[name])
+            raise
+        for name in late:
+            if not vouched_for(run, run.leaves[name]):
+                require_finite(name, arrays[name])
+        return run
 
     def value(self, **inputs: Any) -> Array:
         """Return the output, as an array of its own."""
@@ -114,7 +128,28 @@ def gradients(run: Evaluation, seed: Array, names: Iterable[str]) -> dict[str, A
     return dict(zip(wanted, backward(run.graph, run.output, seed, [run.leaves[name] for name in wanted]), strict=True))
 
 
-def checked_inputs(program: Program, values: dict[str, Any]) -> dict[str, Array]:
+def vouched_for(run: Evaluation, leaf: Node) -> bool:
+    """Return whether a product that came out finite says that a matrix is: every entry of it was multiplied.
+
+    By a number other than 0, that is: some libraries leave 0·inf out.
+    """
+    return any(
+        node.op is MATMUL
+        and any(argument is leaf for argument in node.arguments)
+        and node.value.size > 0
+        and all_finite(node.value)
+        and all(np.all(value_of(argument)) for argument in node.arguments if argument is not leaf)
+        for node in run.graph.nodes[: len(run.leaves) + FIRST]
+    )
+
+
+FIRST = 8
+"""Operations among which a product is looked for that vouches for an input."""
+LATE = 65_536
+"""Entries from which an input is looked through after the run, and only if no product vouches for it."""
+
+
+def given_arrays(program: Program, values: dict[str, Any]) -> dict[str, Array]:
     """Return all inputs as arrays; raises ``missing-input`` or ``unknown-input`` with what to type."""
     missing = [name for name in program.inputs if name not in values]
     if missing:
@@ -131,7 +166,15 @@ def checked_inputs(program: Program, values: dict[str, Any]) -> dict[str, Array]
     for name in values:
         if name not in program.inputs:
             raise unknown_variable(name, tuple(program.inputs))
-    return {name: as_input(name, values[name]) for name in program.inputs}
+    return {name: as_array(name, values[name]) for name in program.inputs}
+
+
+def checked_inputs(program: Program, values: dict[str, Any]) -> dict[str, Array]:
+    """Return all inputs as arrays of finite numbers; raises ``missing-input``, ``unknown-input`` or ``value``."""
+    arrays = given_arrays(program, values)
+    for name, array in arrays.items():
+        require_finite(name, array)
+    return arrays
 
 
 def near_input(name: str, values: dict[str, Any]) -> str | None:

@@ -14,7 +14,14 @@ from gradcli.ops.declare import Array
 
 def as_input(name: str, value: Any) -> Array:
     """Return a value as an array of finite real numbers, the same one if it is that; raises ``value`` otherwise."""
-    if type(value) is np.ndarray and value.dtype == np.float64 and value.ndim and all_finite(value):
+    array = as_array(name, value)
+    require_finite(name, array)
+    return array
+
+
+def as_array(name: str, value: Any) -> Array:
+    """Return a value as an array of real numbers in double precision; raises ``value`` for anything else."""
+    if type(value) is np.ndarray and value.dtype == np.float64 and value.ndim:
         return value
     try:
         found = np.asarray(value)
@@ -22,10 +29,13 @@ def as_input(name: str, value: Any) -> Array:
         raise GradcliError("value", f"{name} is not an array of real numbers") from None
     if found.dtype.kind not in "iuf":
         raise GradcliError("value", f"{name} is not an array of real numbers")
-    array = found.astype(np.float64)
+    return found.astype(np.float64)[()]
+
+
+def require_finite(name: str, array: Array) -> None:
+    """Raise ``value`` where an entry is inf or nan."""
     if not all_finite(array):
-        raise GradcliError("value", f"{name} must be finite: it has {first_non_finite(array)}")
-    return array if array.ndim else np.float64(array)  # type: ignore[return-value]
+        raise GradcliError("value", f"{name} must be finite: it has {first_non_finite(np.asarray(array))}")
 
 
 def all_finite(array: Array) -> bool:
