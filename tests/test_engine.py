@@ -11,7 +11,8 @@ import pytest
 import gradcli
 from gradcli import graph
 from gradcli.evaluation import gradients
-from gradcli.ops import OPS
+from gradcli.language.operators import BINARY
+from gradcli.ops import FUNCTIONS, OPS
 from gradcli.ops.saved import Reads, saved, stand_in, values_read
 from programs import PROGRAMS, inputs_of
 
@@ -187,3 +188,10 @@ def test_a_large_input_that_is_not_finite_is_the_first_thing_to_be_said():
         gradcli.function("(W @ x)[1000]").grad(W=W, x=np.ones(BIG))
     with pytest.raises(gradcli.GradcliError, match="index 1000"):
         gradcli.function("(W @ x)[1000]").grad(W=SQUARE, x=np.ones(BIG))
+
+
+def test_every_operator_and_function_that_takes_the_short_way_has_all_its_rules():
+    short = [OPS[name] for name in BINARY.values() if name != "matmul"]
+    short += [function.op for function in FUNCTIONS.values() if function.entrywise]
+    assert len(short) > 40
+    assert all(op.flat or None not in op.vjps for op in short)

@@ -82,12 +82,11 @@ class Graph:
     bindings: list[tuple[str, Node]] = field(default_factory=list)
     turns: int = 0
     elements: int = 0
-    most: int = field(default=0)
+    look: int = field(default=0)
     deadline: float = field(default=0.0)
     started: float = field(default=0.0)
 
     def __post_init__(self) -> None:
-        self.most = self.budget.nodes
         self.deadline = time.monotonic() + self.budget.seconds
         self.started = time.thread_time()
 
@@ -128,15 +127,29 @@ class Graph:
         if not (active or (node and (self.record or op.view))):
             return value
         index = len(self.nodes)
-        if index >= self.most:
-            raise over_budget("nodes", self.budget.nodes, "the program runs too many operations")
-        if not index % TURNS:
-            self.watch()
+        if index >= self.look:
+            self._look()
         if self.record or value.size < LARGE:
             entered = Node(index, op, arguments, static, value, active)
             self.nodes.append(entered)
             return entered
         return self._lend(Node(index, op, arguments, static, value, active))
+
+    def single(self, op: Op, arguments: tuple[Any, ...], value: Any) -> Node:
+        """Enter an operation on single numbers, one of them differentiated, and return its node."""
+        index = len(self.nodes)
+        if index >= self.look:
+            self._look()
+        node = Node(index, op, arguments, NO_OPTIONS, value, True)
+        self.nodes.append(node)
+        return node
+
+    def _look(self) -> None:
+        """Look at the clock, and at the number of nodes; raises ``budget`` or ``seconds``."""
+        if len(self.nodes) >= self.budget.nodes:
+            raise over_budget("nodes", self.budget.nodes, "the program runs too many operations")
+        self.watch()
+        self.look = min(self.budget.nodes, len(self.nodes) + TURNS)
 
     def _lend(self, node: Node) -> Node:
         """Enter a node with only those large values on the tape that a vjp reads; others live while they are used."""

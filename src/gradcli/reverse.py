@@ -10,6 +10,8 @@ import numpy as np
 from gradcli.graph import LARGE, TURNS, Graph, Node
 from gradcli.ops.declare import Array
 
+Double = np.float64
+
 
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     """Sum a cotangent over the axes along which an argument of ``shape`` was broadcast."""
@@ -77,15 +79,16 @@ def sweep(graph: Graph, output: Node, v: Array, wanted: Container[int]) -> Adjoi
                 continue
             if not index % TURNS or g.size >= LARGE:
                 graph.watch()
-            rules, values = op.vjps, [a.value if type(a) is Node else a for a in node.arguments]
+            rules, static = op.vjps, node.static
+            values = [a.value if type(a) is Node else a for a in node.arguments]
             for k, argument in enumerate(node.arguments):
                 if type(argument) is not Node or not argument.active:
                     continue
                 rule = rules[k] if isinstance(rules, tuple) else rules(k)
                 if rule is None:
                     continue
-                part = rule(g, node.value, *values, **node.static)
-                if type(part) is np.float64 and type(argument.value) is np.float64:
+                part = rule(g, node.value, *values, **static) if static else rule(g, node.value, *values)
+                if type(part) is Double and type(argument.value) is Double:
                     earlier = found[argument.index]
                     found[argument.index] = part if earlier is None else earlier + part
                 else:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.graph import NO_OPTIONS, Graph, Node
+from gradcli.graph import Graph, Node
 from gradcli.language.indexing import Registers, Run
 from gradcli.language.runtime import EXACT, as_operand, as_tensor
 from gradcli.ops import OPS
@@ -72,12 +72,12 @@ def negative(f: Graph, op: Op, a: Any) -> Any:
 
 def unary_step(op: Op, register: int) -> Run:
     """Return the step that applies an op of one argument, entry by entry."""
-    forward = op.forward
+    forward, flows = op.forward, not op.flat
 
     def run(regs: Registers) -> Any:
         a = regs[register]
-        if type(a) is Node and type(a.value) is np.float64:
-            return regs[0].enter(op, (a,), NO_OPTIONS, forward(a.value))
+        if type(a) is Node and a.active and type(a.value) is Double and flows:
+            return regs[0].single(op, (a,), forward(a.value))
         return regs[0](op, as_tensor(a))
 
     return run
@@ -85,16 +85,19 @@ def unary_step(op: Op, register: int) -> Run:
 
 def binary_step(op: Op, left: int, right: int) -> Run:
     """Return the step that applies a binary operator."""
-    forward = op.forward
+    forward, flows = op.forward, not op.flat
 
     def run(regs: Registers) -> Any:
         a, b = regs[left], regs[right]
-        x = a.value if type(a) is Node else a
-        y = b.value if type(b) is Node else b
-        kinds = type(x), type(y)
-        if kinds in SINGLE:
-            return regs[0].enter(op, (a, b), NO_OPTIONS, forward(x, y))
-        if kinds in ARRAYS and getattr(x, "dtype", DOUBLE) is DOUBLE and getattr(y, "dtype", DOUBLE) is DOUBLE:
+        x, active = (a.value, a.active) if type(a) is Node else (a, False)
+        y, active = (b.value, active or b.active) if type(b) is Node else (b, active)
+        if active and flows and type(x) in SINGLE and type(y) in SINGLE:
+            return regs[0].single(op, (a, b), forward(x, y))
+        if (
+            (type(x), type(y)) in ARRAYS
+            and getattr(x, "dtype", DOUBLE) is DOUBLE
+            and getattr(y, "dtype", DOUBLE) is DOUBLE
+        ):
             return regs[0](op, a, b)
         return binary(regs[0], op, a, b)
 
@@ -102,8 +105,9 @@ def binary_step(op: Op, left: int, right: int) -> Run:
 
 
 DOUBLE = np.dtype(np.float64)
-SINGLE = {(np.float64, np.float64), (np.float64, int), (int, np.float64)}
-"""Kinds of two operands that are single numbers, and no plain integers alone."""
+Double = np.float64
+SINGLE = {np.float64, int}
+"""Kinds of operands that are single numbers; a node never holds an integer."""
 ARRAYS = {
     (np.ndarray, np.ndarray),
     (np.ndarray, np.float64),

@@ -18,29 +18,10 @@ from gradcli.language.indexing import Registers, Run, index_items, index_parts, 
 from gradcli.language.literals import REFUSED, bound_value, literal, refused
 from gradcli.language.members import ATTRIBUTES, special_call
 from gradcli.language.names import CONSTANTS, MODULES, dotted, near_function
+from gradcli.language.operators import BINARY, COMPARE, MASKS
 from gradcli.language.source import Spans
 from gradcli.language.steps import Block, Step, execute
 from gradcli.ops import FUNCTIONS, OPS, SPELLINGS
-
-BINARY: dict[type[ast.operator], str] = {
-    ast.Add: "add",
-    ast.Sub: "sub",
-    ast.Mult: "mul",
-    ast.Div: "div",
-    ast.FloorDiv: "floor_divide",
-    ast.Mod: "remainder",
-    ast.Pow: "pow",
-    ast.MatMult: "matmul",
-}
-MASKS: dict[type[ast.operator], str] = {ast.BitAnd: "&", ast.BitOr: "|"}
-COMPARE: dict[type[ast.cmpop], str] = {
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-}
 
 
 class Expressions:

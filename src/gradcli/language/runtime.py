@@ -122,6 +122,8 @@ def whole_index(value: Any) -> Any:
 
 def subscript(f: Graph, base: Any, parts: list[Any], single: bool) -> Any:
     """Return ``base[parts]``."""
+    if single and type(base) is Node and is_place(base.value, parts[0]):
+        return f.enter(INDEX, (base,), {"key": parts[0]}, base.value[parts[0]])
     if type(base) is tuple:
         return _tuple_item(base, parts[0] if single else None)
     if type(base) is Pair:
@@ -131,6 +133,11 @@ def subscript(f: Graph, base: Any, parts: list[Any], single: bool) -> Any:
     if type(x) is not Node:
         f.charge(0)
     return f(INDEX, x, key=key)
+
+
+def is_place(x: Any, key: Any) -> bool:
+    """Return whether ``x`` is a vector and ``key`` the number of one of its entries."""
+    return type(key) is int and x.ndim == 1 and x.dtype == np.float64 and -len(x) <= key < len(x)
 
 
 def index_key(x: Any, parts: list[Any], single: bool) -> Any:

@@ -10,8 +10,9 @@ from gradcli.graph import Node
 from gradcli.language import runtime
 from gradcli.language.arithmetic import binary
 from gradcli.language.assigning import before_ndim, range_of, reader, refuse_shared, stored_names, unpacker
-from gradcli.language.expressions import BINARY, Expressions
+from gradcli.language.expressions import Expressions
 from gradcli.language.indexing import Registers, index_items, index_parts, index_reader
+from gradcli.language.operators import BINARY
 from gradcli.language.steps import Block, Step, execute
 from gradcli.ops import OPS
 from gradcli.ops.indexing import INDEX, PUT

@@ -13,7 +13,10 @@ from gradcli.ops.shaping import joined, mover
 def index_vjp(g: Any, y: Any, x: Any, *, key: Any) -> Any:
     """Return zeros of the shape of x with g added where the index picked; repeated indices add up."""
     del y
-    back = np.zeros(np.shape(x))
+    back = np.zeros(x.shape)
+    if type(key) is int:
+        back[key] = g
+        return back
     parts = key if isinstance(key, tuple) else (key,)
     if any(isinstance(part, np.ndarray) for part in parts):
         np.add.at(back, key, g)

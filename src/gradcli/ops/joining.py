@@ -14,7 +14,7 @@ from gradcli.ops.shaping import joined
 
 def stack(*values: Any, dim: int) -> Any:
     """Return the arguments along a new axis."""
-    return np.stack(values, axis=dim)
+    return np.array(values) if dim == 0 else np.stack(values, axis=dim)
 
 
 def cat(*values: Any, dim: int) -> Any:
@@ -65,7 +65,11 @@ def all_places(out: Any) -> Any:
 
 
 STACK = joined(
-    "stack", stack, lambda k: lambda g, y, *values, dim: np.take(g, k, axis=dim), stack_local, size=total_size
+    "stack",
+    stack,
+    lambda k: lambda g, y, *values, dim: g[k] if dim == 0 else np.take(g, k, axis=dim),
+    stack_local,
+    size=total_size,
 )
 CAT = joined("cat", cat, cat_vjp, cat_local, size=total_size)
 
