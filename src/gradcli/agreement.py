@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.inputs import Cotangent
 from gradcli.ops.declare import Array
-from gradcli.symbolic.sparse import DENSE_ENTRIES
+from gradcli.symbolic.sparse import DENSE_ENTRIES, times
 
 ROUNDING = 64 * 2.0**-52
 """Times the terms that were added up: the difference between the routes that rounding alone may cause."""
@@ -54,17 +54,19 @@ class Jacobian:
 
     def vjp(self, seed: Array) -> Array:
         """Return vᵀ·J in the shape of x."""
-        v = np.ravel(seed)[self.rows]
-        with np.errstate(all="ignore"):
-            return self._by_column(np.where((v == 0) | (self.values == 0), 0.0, v * self.values))
+        count = self.matrix_shape[1]
+        return weighted_sums(np.ravel(seed), self.rows, self.columns, self.values, count).reshape(self.input_shape)
 
     def scale(self, seed: Array) -> Array:
         """Return the sizes of the terms that vᵀ·J adds up, in the shape of x."""
-        with np.errstate(all="ignore"):
-            return self._by_column(np.abs(np.ravel(seed)[self.rows]) * self.sizes)
+        v, count = np.abs(np.ravel(seed)), self.matrix_shape[1]
+        return weighted_sums(v, self.rows, self.columns, self.sizes, count).reshape(self.input_shape)
 
-    def _by_column(self, terms: Array) -> Array:
-        return column_sums(terms, self.columns, self.matrix_shape[1]).reshape(self.input_shape)
+
+def weighted_sums(v: Array, rows: Array, columns: Array, values: Array, count: int) -> Array:
+    """Return vᵀ times the entries of a matrix with ``count`` columns; a zero wins over inf and nan."""
+    with np.errstate(all="ignore"):
+        return column_sums(times(v[rows], values), columns, count)
 
 
 def column_sums(terms: Array, columns: Array, count: int) -> Array:
@@ -106,6 +108,11 @@ def sum_of(arrays: Sequence[Array]) -> Array:
     return total
 
 
+def tolerance(sizes: Array) -> Array:
+    """Return how far two exact routes may differ, from the sizes of the terms that they add up."""
+    return np.where(np.isfinite(sizes), ROUNDING * sizes, np.inf) + np.finfo(np.float64).tiny
+
+
 def compare(jacobians: dict[str, Jacobian], backward: list[Backward], output: Array) -> Agreement:
     """Hold vᵀ·J against the reverse-mode gradient, entry by entry.
 
@@ -117,15 +124,14 @@ def compare(jacobians: dict[str, Jacobian], backward: list[Backward], output: Ar
     agree, finite, worst = True, bool(np.all(np.isfinite(output))), 0.0
     for call in backward:
         for name, jacobian in jacobians.items():
-            scale = jacobian.scale(call.v.seed)
             left, right = call.vjp[name], call.grad[name]
             both = np.isfinite(left) & np.isfinite(right)
             finite = finite and bool(np.all(both)) and bool(np.all(np.isfinite(call.accumulated[name])))
             with np.errstate(all="ignore"):
                 error = np.where(both, np.abs(left - right), 0.0)
-                bound = np.where(np.isfinite(scale), ROUNDING * scale, np.inf) + np.finfo(np.float64).tiny
             worst = max(worst, float(np.max(error, initial=0.0)))
-            agree = agree and bool(np.all(error <= bound)) and bool(np.all(np.isfinite(left) == np.isfinite(right)))
+            within = bool(np.all(error <= tolerance(jacobian.scale(call.v.seed))))
+            agree = agree and within and bool(np.all(np.isfinite(left) == np.isfinite(right)))
     return Agreement(agree, worst, finite)
 
 

@@ -65,6 +65,11 @@ class Function:
         """The names of the variables that the program needs, in the order in which it uses them."""
         return tuple(self.program.inputs)
 
+    @property
+    def differentiated(self) -> tuple[str, ...]:
+        """The names of the variables that are differentiated."""
+        return self.wrt if self.wrt is not None else self.inputs
+
     def _require(self, name: str) -> None:
         if name not in self.program.inputs:
             raise unknown_variable(name, self.inputs)
@@ -97,11 +102,7 @@ class Function:
     def grad(self, v: Any = None, **inputs: Any) -> dict[str, Array]:
         """Return vᵀ·J for each variable by reverse mode; v may be left out where the output has one entry."""
         run = self.evaluate(inputs, record=False)
-        return gradients(run, read_v(v, run.value.shape, strict=False).seed, self.differentiated(run))
-
-    def differentiated(self, run: Evaluation) -> tuple[str, ...]:
-        """Return the names of the variables that are differentiated."""
-        return self.wrt if self.wrt is not None else tuple(run.leaves)
+        return gradients(run, read_v(v, run.value.shape, strict=False).seed, self.differentiated)
 
     def jacobian(self, **inputs: Any) -> dict[str, Array]:
         """Return the Jacobian by each variable, of shape ``y.shape + x.shape``, by the symbolic route.
@@ -111,7 +112,7 @@ class Function:
         from gradcli.symbolic.jacobian import compose  # noqa: PLC0415
 
         run = self.evaluate(inputs)
-        names = self.differentiated(run)
+        names = self.differentiated
         found = compose(run.output, [run.leaves[name] for name in names], self.program.budget.jacobian, run.graph)
         shape = run.value.shape
         return {

@@ -106,7 +106,7 @@ def explain(
     function = Function(program, wrt, budget, values)
     try:
         run = function.evaluate(values)
-        names = function.differentiated(run)
+        names = function.differentiated
         given = [v] if calls is None else list(calls)
         seeds = [read_v(item, run.value.shape, strict) for item in given]
     except GradcliError as error:

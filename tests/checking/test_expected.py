@@ -68,6 +68,21 @@ def test_where_a_formula_has_lost_its_digits_rounding_is_no_mistake(expect):
     assert gradcli.check("(x + 1e8) - x", x=18.0, expect="0").agree
 
 
+AT_AN_EDGE = [  # where some of a formula's runs with other last digits have no value
+    ("x**2", 1.0, "2*x + sqrt(x - 1)", True),
+    ("x**2", 1.0, "2*x + acos(x)", True),
+    ("sin(x)", np.pi / 2, "sqrt(1 - sin(x)**2)", True),
+    ("x**2", 1.0, "2*x + sqrt(x - 1) + 5", False),
+    ("x**2", 1.0, "3*x + acos(x)", False),
+    ("x**2", [1.0, 2.0], "2*x + sqrt(x - 1) - sqrt(x - 1) + [5, 0]", False),
+]
+
+
+@pytest.mark.parametrize(("program", "x", "expect", "right"), AT_AN_EDGE)
+def test_at_an_edge_of_its_domain_a_formula_is_held_to_its_value(program, x, expect, right):
+    assert gradcli.check(program, x=x, expect=expect).agree is right
+
+
 HINTS = [
     ("x**3", {"x": [1.0, 2.0]}, "6*x**2", "it is 2 times J"),
     ("x**2/2", {"x": [1.0, 2.0]}, "-x", "its sign is wrong"),
@@ -86,6 +101,7 @@ def test_a_usual_mistake_is_named(program, inputs, expect, hint):
 
 REFUSED = [
     ("W @ x", {"W": W, "x": [1.0, 2.0]}, None, "W", "option", "by which variable"),
+    ("5.0", {}, None, "0", "option", "by which variable: the program has none"),
     ("x**2", {"x": [1.0, 2.0]}, None, {"z": "x"}, "option", "'z' is not differentiated"),
     ("x**2", {"x": [1.0, 2.0]}, None, "x[:1]", "shape", "has shape (1,), and not (2, 2)"),
     ("sum(x**2)", {"x": [1.0, 2.0]}, None, "x[0]", "shape", "has shape (), and not (2,)"),
@@ -101,7 +117,8 @@ REFUSED = [
 def test_what_does_not_fit_is_refused(program, inputs, v, expect, kind, message):
     with pytest.raises(gradcli.GradcliError) as raised:
         gradcli.check(program, inputs=inputs, v=v, expect=expect)
-    assert (raised.value.kind, message in raised.value.message) == (kind, True), raised.value.message
+    assert raised.value.kind == kind
+    assert message in raised.value.message
     if kind in ("missing-input", "unknown-function", "syntax"):
         assert raised.value.place.name == "--expect"
         assert raised.value.place.text == expect

@@ -8,19 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.checking.expected import Expected, held_against, likely
+from gradcli.checking.expected import Expected, expectations, held_against, likely
 from gradcli.checking.points import random_points
+from gradcli.checking.replay import recorded
 from gradcli.checking.routes import (
     COMPLEX,
     EXPECTED,
     REVERSE,
     SYMBOLS,
+    Derivative,
     Labels,
     Table,
     by_columns,
     by_program,
     by_rows,
     prober,
+    without_symbols,
 )
 from gradcli.checking.verdict import Comparison, compared, merged
 from gradcli.errors import Budget, GradcliError
@@ -96,93 +99,78 @@ def check(
     given = {**(inputs or {}), **variables}
     function = Function(program, wrt, budget, given)
     try:
-        values: dict[str, Any] = checked_inputs(function.program, given)
-        names = function.wrt if function.wrt is not None else function.inputs
-        wanted = expectations(expect, names)
-        points = [values, *random_points(function, values, names, samples, seed)]
-        found, notes, hint, finite = [], list[Note](), "", True
-        for point in points:
-            run = function.evaluate(point)
-            finite = finite and bool(np.all(np.isfinite(run.value)))
-            cotangent = None if v is None else read_v(v, run.value.shape, strict)
-            tables = list(confirmed(function, run, point, names, wanted, cotangent))
-            here = [compared(table, point) for table in tables]
-            missed = (t for t, c in zip(tables, here, strict=True) if c.wrong and t.routes[1] == EXPECTED)
-            hint = hint or next(map(likely, missed), "")
-            notes += notes_of(run, names, here, first=point is values)
-            found += here
+        # A copy, since a caller may write to its arrays while it still holds the answer.
+        values: dict[str, Any] = {
+            name: np.array(value)[()] for name, value in checked_inputs(function.program, given).items()
+        }
+        wanted = expectations(expect, function.differentiated)
+        points = [values, *random_points(function, values, function.differentiated, samples, seed)]
+        found = [checked_at(function, point, wanted, v, strict) for point in points]
     except GradcliError as error:
         raise error.at(error.span, function.place) from None
     return Check(
         function.place.text,
         {name: np.asarray(value) for name, value in values.items()},
-        tuple(names),
-        merged(found),
+        function.differentiated,
+        merged([comparison for at in found for comparison in at.comparisons]),
         samples,
         seed,
-        list(dict.fromkeys(notes)),
-        hint,
-        finite,
+        list(dict.fromkeys([*found[0].kinks, *(note for at in found for note in at.disagreement)])),
+        next((at.hint for at in found if at.hint), ""),
+        all(at.value_finite for at in found),
     )
 
 
-def expectations(expect: Any, names: Sequence[str]) -> list[Expected]:
-    """Return what is expected by which variable; raises ``option`` where that is not clear."""
-    if isinstance(expect, str):
-        if len(names) != 1:
-            known = ", ".join(names)
-            raise GradcliError(
-                "option",
-                f"an expected derivative must say by which variable: the program has {known or 'none'}",
-                hint=f"--expect '{names[0]}=FORMULA', or --wrt {names[0]}" if names else None,
-            )
-        return [Expected(names[0], expect, None)]
-    if isinstance(expect, Mapping):
-        pairs = expect.items()
-        expect = [
-            Expected(name, item, None) if isinstance(item, str) else Expected(name, None, np.asarray(item, np.float64))
-            for name, item in pairs
-        ]
-    for item in expect:
-        if item.variable not in names:
-            raise GradcliError(
-                "option", f"'{item.variable}' is not differentiated", hint=f"there is {', '.join(names) or 'nothing'}"
-            )
-    return list(expect)
+@dataclass(frozen=True, slots=True)
+class AtPoint:
+    """What the check of one point found; ``hint`` is what a derivative that differs may have gone wrong with."""
+
+    comparisons: list[Comparison]
+    kinks: list[Note]
+    disagreement: list[Note]
+    hint: str
+    value_finite: bool
+
+
+def checked_at(function: Function, point: dict[str, Any], wanted: list[Expected], v: Any, strict: bool) -> AtPoint:
+    """Compare all routes at one point."""
+    run = function.evaluate(point)
+    seed = None if v is None else read_v(v, run.value.shape, strict)
+    tables = list(confirmed(function, run, point, wanted, seed))
+    found = [compared(table, point) for table in tables]
+    missed = (t for t, c in zip(tables, found, strict=True) if c.wrong and t.routes[1] == EXPECTED)
+    notes = about_graph(run.output, run.leaves, function.differentiated)
+    return AtPoint(
+        found,
+        [note for note in notes if note.kind != "flat"],
+        why_routes_differ(run, found),
+        next(map(likely, missed), ""),
+        bool(np.all(np.isfinite(run.value))),
+    )
 
 
 def confirmed(
-    function: Function,
-    run: Evaluation,
-    point: dict[str, Any],
-    names: Sequence[str],
-    expected: list[Expected],
-    seed: Cotangent | None,
+    function: Function, run: Evaluation, point: dict[str, Any], expected: list[Expected], seed: Cotangent | None
 ) -> Iterator[Table]:
     """Yield the tables of one run: every two routes, for every variable."""
-    budget = function.program.budget
-    output = output_name(run)
+    budget, names = function.program.budget, function.differentiated
+    output, recording = output_name(run), recorded(run)
     composition = compose(run.output, [run.leaves[name] for name in names], budget.jacobian, run.graph)
     for name in names:
         leaf = run.leaves[name]
-        jacobian = composition.of[leaf.index]
-        labels = labelled(run, name, output)
-        rows = by_rows(run, leaf, jacobian, name, labels)
-        probe = prober(function, run, point, name)
-        columns = by_columns(run, leaf, jacobian, name, labels, probe)
+        sought = Derivative(recording, leaf, composition.of[leaf.index], name, labelled(run, name, output))
+        probe = prober(function, sought, point)
+        rows, columns = by_rows(sought), by_columns(sought, probe)
         yield rows
         yield columns
         if columns.routes[1] == COMPLEX:
-            yield by_program(run, leaf, jacobian, name, labels, probe)
-        if rows.right.shape == columns.right.shape == jacobian.shape:
-            yield Table(
-                name, (REVERSE, columns.routes[1]), rows.right, columns.right, columns.bound + rows.bound, labels.row,
-                labels.column,
-            )  # fmt: skip
+            yield by_program(sought, probe)
+        if rows.whole and columns.whole:
+            yield without_symbols(rows, columns)
         known = {output: run.value, **({} if seed is None else {"v": seed.seed}), **point}
         for item in expected:
             if item.variable == name:
-                yield held_against(item, known, jacobian, (run.value.shape, leaf.shape), seed, labels, budget)
+                yield held_against(item, known, sought, seed, budget)
 
 
 def labelled(run: Evaluation, name: str, output: str) -> Labels:
@@ -191,15 +179,14 @@ def labelled(run: Evaluation, name: str, output: str) -> Labels:
     return Labels(lambda k: output + place_text(k, rows), lambda k: name + place_text(k, columns))
 
 
-def notes_of(run: Evaluation, names: Sequence[str], found: list[Comparison], first: bool) -> list[Note]:
-    """Return what deserves a sentence: kinks at the given point, and why routes of gradcli's own differ."""
-    notes = [note for note in about_graph(run.output, run.leaves, tuple(names)) if first and note.kind != "flat"]
+def why_routes_differ(run: Evaluation, found: list[Comparison]) -> list[Note]:
+    """Return why symbols and reverse mode differ, where they do."""
     own = [c for c in found if c.routes == (SYMBOLS, REVERSE)]
-    if any(c.wrong for c in own):
-        worst = max((c.worst for c in own if c.worst), key=lambda entry: entry.units)
-        finite = [bool(np.isfinite(value)) for value in worst.values]
-        notes.append(about_disagreement(run.output, "grad" if finite == [True, False] else ""))
-    return notes
+    if not any(c.wrong for c in own):
+        return []
+    worst = max((c.worst for c in own if c.worst), key=lambda entry: entry.units)
+    finite = [bool(np.isfinite(value)) for value in worst.values]
+    return [about_disagreement(run.output, "grad" if finite == [True, False] else "")]
 
 
 __all__ = ["Check", "Expected", "check"]

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from gradcli.checking.replay import SHAKES, ULP, spread
-from gradcli.checking.routes import EXPECTED, SYMBOLS, Labels, Table, summed, tolerance
+from gradcli.agreement import tolerance
+from gradcli.checking.replay import SHAKES, ULP, distances, recorded
+from gradcli.checking.routes import EXPECTED, SYMBOLS, Derivative, Table, combined, entries
 from gradcli.errors import Budget, GradcliError, Place
 from gradcli.evaluation import Function
 from gradcli.inputs import Cotangent
 from gradcli.ops.declare import Array
-from gradcli.symbolic.sparse import Sparse
 
 SHAKEN = 4.0
 """Times the spread of six shaken runs of a formula: how far its own rounding may put it from the truth."""
@@ -26,6 +27,34 @@ class Expected:
     variable: str
     formula: str | None
     numbers: Array | None
+
+
+def expectations(expect: Any, names: Sequence[str]) -> list[Expected]:
+    """Return what is expected by which variable; raises ``option`` where that is not clear."""
+    if isinstance(expect, str):
+        return [Expected(only(names), expect, None)]
+    if isinstance(expect, Mapping):
+        expect = [
+            Expected(name, item, None) if isinstance(item, str) else Expected(name, None, np.asarray(item, np.float64))
+            for name, item in expect.items()
+        ]
+    for item in expect:
+        if item.variable not in names:
+            raise GradcliError(
+                "option", f"'{item.variable}' is not differentiated", hint=f"there is {', '.join(names) or 'nothing'}"
+            )
+    return list(expect)
+
+
+def only(names: Sequence[str]) -> str:
+    """Return the one variable that is differentiated; raises ``option`` where what is expected must name its own."""
+    if len(names) == 1:
+        return names[0]
+    raise GradcliError(
+        "option",
+        f"--expect must say by which variable: {', '.join(names) or 'the program has none'}",
+        hint=f"--expect '{names[0]}=FORMULA', or --wrt {names[0]}" if names else None,
+    )
 
 
 def evaluated(expected: Expected, values: dict[str, Any], budget: Budget) -> tuple[Array, Array]:
@@ -43,53 +72,42 @@ def evaluated(expected: Expected, values: dict[str, Any], budget: Budget) -> tup
             error.hint = f"it may use {', '.join(values)}"
         raise
     leaves = {leaf.index: leaf.value for leaf in run.leaves.values()}
-    moved = spread(run, lambda y: np.asarray(y, dtype=np.float64), leaves)
-    return run.value, SHAKEN * moved + SHAKES * ULP * np.abs(run.value)
+    moved = list(distances(recorded(run), lambda y: np.asarray(y, dtype=np.float64), leaves))
+    # At an edge of the formula's domain some shaken runs have no value: they say nothing, and must not excuse anything.
+    widest = np.maximum.reduce(np.where(np.isfinite(moved), moved, 0.0))
+    return run.value, SHAKEN * widest + SHAKES * ULP * np.abs(run.value)
 
 
 def held_against(
-    expected: Expected,
-    values: dict[str, Any],
-    jacobian: Sparse,
-    shapes: tuple[tuple[int, ...], tuple[int, ...]],
-    seed: Cotangent | None,
-    labels: Labels,
-    budget: Budget,
+    expected: Expected, values: dict[str, Any], sought: Derivative, seed: Cotangent | None, budget: Budget
 ) -> Table:
     """Return J, or vᵀ·J where there is a v, beside what is expected.
 
-    ``shapes`` are those of y and of the variable. Without v the shape is ``y.shape + x.shape``, or that of both where
-    y = f(x) entry by entry: then it is the diagonal. Raises ``shape`` for anything else.
+    Without v the shape is ``y.shape + x.shape``, or that of both where y = f(x) entry by entry: then it is the
+    diagonal. Raises ``shape`` for anything else.
     """
-    output_shape, input_shape = shapes
+    jacobian, output_shape, input_shape = sought.jacobian, sought.output.shape, sought.leaf.shape
     found, moved = evaluated(expected, values, budget)
     if seed is not None:
-        v = np.ravel(seed.seed)
-        left = summed(jacobian, v, jacobian.values)
-        scale = summed(jacobian, np.abs(v), jacobian.sizes)
-        matrix = (1, jacobian.shape[1])
+        left, sizes = combined(jacobian, np.ravel(seed.seed)[None])
         fits = found.shape == input_shape
     else:
-        left, scale, matrix = jacobian.dense(), sizes_of(jacobian), jacobian.shape
+        left, sizes = entries(jacobian)
         fits = found.shape == output_shape + input_shape
         if not fits and output_shape == input_shape == found.shape and np.all(jacobian.rows == jacobian.columns):
             found, moved, fits = np.diag(np.ravel(found)), np.diag(np.ravel(moved)), True
     if not fits:
-        raise misfit(expected, found.shape, shapes, seed is not None)
+        raise misfit(expected, found.shape, (output_shape, input_shape), seed is not None)
     return Table(
         expected.variable,
         (SYMBOLS, EXPECTED),
-        left.reshape(matrix),
-        found.reshape(matrix),
-        tolerance(scale.reshape(matrix)) + np.where(np.isfinite(moved), moved, np.inf).reshape(matrix),
-        labels.row if seed is None else lambda _: "",
-        labels.column,
+        left,
+        found.reshape(left.shape),
+        tolerance(sizes) + np.where(np.isfinite(moved), moved, np.inf).reshape(left.shape),
+        sought.labels.row if seed is None else lambda _: "",
+        sought.labels.column,
+        seed is None,
     )
-
-
-def sizes_of(jacobian: Sparse) -> Array:
-    """Return the sizes of the terms of each entry as a matrix."""
-    return Sparse(jacobian.rows, jacobian.columns, np.asarray(jacobian.sizes), None, jacobian.shape).dense()
 
 
 def misfit(

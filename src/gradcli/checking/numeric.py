@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.checking.replay import ULP, is_holomorphic, replay, spread
-from gradcli.evaluation import Evaluation
+from gradcli.checking.replay import ULP, Recording, is_holomorphic, replay, spread
 from gradcli.graph import Node
 from gradcli.ops.declare import Array
 
@@ -39,36 +38,43 @@ class Numeric:
 
 Probe = Callable[[Array], Array]
 """The program as a function of one flat input."""
+Method = Callable[[Recording, Node, Array, Probe], Numeric]
+"""How to take the derivative of the output along a flat direction of one input.
+
+The complex step runs the recorded graph, differences evaluate the program by ``probe``.
+"""
 
 
-def along(run: Evaluation, leaf: Node, direction: Array, probe: Probe) -> Numeric:
-    """Return the derivative of the output along a flat direction of one input.
+def method(recording: Recording) -> Method:
+    """Return how to take derivatives of a program at its point."""
+    return stepped_or_measured if is_holomorphic(recording) else differences
 
-    ``probe`` evaluates the program; the complex step runs the recorded graph.
-    """
-    stepped = complex_numeric(run, leaf, direction) if is_holomorphic(run) else None
-    if stepped is not None and not np.any(np.isnan(stepped.bounds)):
-        return stepped
-    measured = differences(run, leaf, direction, probe)
+
+def stepped_or_measured(recording: Recording, leaf: Node, direction: Array, probe: Probe) -> Numeric:
+    """Return the complex step, and differences in the entries in which it is not sure."""
+    stepped = complex_numeric(recording, leaf, direction)
     if stepped is None:
-        return measured
+        return differences(recording, leaf, direction, probe)
     unsure = np.isnan(stepped.bounds)
+    if not np.any(unsure):
+        return stepped
+    measured = differences(recording, leaf, direction, probe)
     return Numeric(
         np.where(unsure, measured.values, stepped.values), np.where(unsure, measured.bounds, stepped.bounds), False
     )
 
 
-def complex_numeric(run: Evaluation, leaf: Node, direction: Array) -> Numeric | None:
+def complex_numeric(recording: Recording, leaf: Node, direction: Array) -> Numeric | None:
     """Return the complex step, None where a rule takes the real part of a number, which numpy warns of."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", np.exceptions.ComplexWarning)
         try:
-            return complex_step(run, leaf, direction)
+            return complex_step(recording, leaf, direction)
         except (TypeError, np.exceptions.ComplexWarning):
             return None
 
 
-def complex_step(run: Evaluation, leaf: Node, direction: Array) -> Numeric:
+def complex_step(recording: Recording, leaf: Node, direction: Array) -> Numeric:
     """Return Im f(x + ih)/h, and how far rounding may move it.
 
     An entry counts where the real part is the value and twice the step gives the same derivative: at a branch point,
@@ -85,27 +91,26 @@ def complex_step(run: Evaluation, leaf: Node, direction: Array) -> Numeric:
     def moved(step: float) -> dict[int, Any]:
         return {leaf.index: leaf.value + 1j * step * direction.reshape(leaf.shape)}
 
-    output = np.ravel(replay(run, moved(STEP)))
-    values, twice = slope(STEP)(output), slope(2 * STEP)(replay(run, moved(2 * STEP)))
-    size = run.value.size
-    if np.size(values) != size:
-        return Numeric(np.zeros(size), np.full(size, np.nan), True)
-    bounds = SURE * spread(run, slope(STEP), moved(STEP))
-    recorded = np.ravel(run.value)
+    output = np.ravel(replay(recording, moved(STEP)))
+    values, twice = slope(STEP)(output), slope(2 * STEP)(replay(recording, moved(2 * STEP)))
+    recorded = np.ravel(recording.run.value)
+    if np.size(values) != recorded.size:
+        return Numeric(np.zeros(recorded.size), np.full(recorded.size, np.nan), True)
+    bounds = SURE * spread(recording, slope(STEP), moved(STEP))
     with np.errstate(all="ignore"):
         same = np.abs(np.real(output) - recorded) <= 1e-9 * (1 + np.abs(recorded))
         linear = np.abs(values - twice) <= 1e-9 * np.abs(values) + bounds
     return Numeric(values, np.where(same & linear & np.isfinite(values), bounds, np.nan), True)
 
 
-def differences(run: Evaluation, leaf: Node, direction: Array, probe: Probe) -> Numeric:
+def differences(recording: Recording, leaf: Node, direction: Array, probe: Probe) -> Numeric:
     """Return central differences, extrapolated to step 0, with the error of each (Ridders 1982).
 
     Where the slopes on both sides do not meet as the step shrinks, the point is a kink or an edge of the domain, and
     the bound is nan.
     """
-    x, y = np.ravel(leaf.value), np.ravel(run.value)
-    noise = SURE * np.ravel(spread(run, np.asarray, {leaf.index: leaf.value})) + ULP * np.abs(y)
+    x, y = np.ravel(leaf.value), np.ravel(recording.run.value)
+    noise = SURE * np.ravel(spread(recording, np.asarray, {leaf.index: leaf.value})) + ULP * np.abs(y)
     variation = np.abs(y)
     found: list[tuple[Array, Array]] = []
     last: list[tuple[Array, Array]] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,30 +19,31 @@ REGIONS: tuple[Callable[[np.random.Generator, Array], Array], ...] = (
     lambda rng, x: rng.uniform(1.1, 5.0, x.shape),
     lambda rng, x: x + rng.normal(0.0, 0.1, x.shape),
 )
-"""Where points are looked for: of both signs, positive, near the given point, in (0, 1), above 1. Every other point
-begins with the first, the rest with each in turn."""
+"""Where an entry of a point is looked for: of both signs, positive, the given one stretched, in (0, 1), above 1, and
+the given one shifted a little."""
 TRIES = 8
-"""Rounds through all regions before the search for one point is given up."""
+"""Rounds through all regions before the search for a point is given up."""
 
 
 def random_points(
     function: Function, given: dict[str, Any], names: Iterable[str], count: int, seed: int
 ) -> list[dict[str, Any]]:
-    """Return ``count`` points: the variables of ``names`` at random, the others as given.
+    """Return ``count`` points where the output is finite: the variables of ``names`` at random, the others as given.
 
-    A point is taken where the output is finite; its numbers have four decimals, so that they can be typed. Raises
-    ``value`` where none is found.
+    Their numbers have four decimals, so that they can be typed. The search for every other point begins with both
+    signs, where a derivative that is right on one side alone shows; for those between, with each region in turn, so
+    that points lie in all regions where the program has a value. Raises ``value`` where a search finds none.
     """
     rng = np.random.default_rng(seed)
-    varied = [name for name in names if name in given]
+    varied = tuple(names)
     starts = [0 if number % 2 == 0 else number // 2 for number in range(count)]
     return [one_point(function, given, varied, rng, start) for start in starts]
 
 
 def one_point(
-    function: Function, given: dict[str, Any], varied: list[str], rng: np.random.Generator, start: int
+    function: Function, given: dict[str, Any], varied: Sequence[str], rng: np.random.Generator, start: int
 ) -> dict[str, Any]:
-    """Return one point, looked for in all regions in turn."""
+    """Return one point, looked for in all regions in turn, beginning with number ``start``."""
     for attempt in range(TRIES * len(REGIONS)):
         region = REGIONS[(start + attempt) % len(REGIONS)]
         point = {**given, **{name: np.round(region(rng, np.asarray(given[name])), 4) for name in varied}}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,31 +28,42 @@ SHAKES = 6
 """Runs with shaken digits; their spread is the rounding error of a run, seen from outside."""
 
 
-def replay(run: Evaluation, moved: Mapping[int, Any], touch: Callable[[Any], Any] | None = None) -> Any:
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A run, and the ops on the way to its output that a gradient flows through, in the order in which they ran."""
+
+    run: Evaluation
+    steps: list[tuple[Op, Node]]
+
+
+def recorded(run: Evaluation) -> Recording:
+    """Return a run that is ready to be run again, however often."""
+    nodes = reaches(run.output) if isinstance(run.output, Node) else []
+    return Recording(run, [(node.op, node) for node in nodes if node.active and node.op is not None])
+
+
+def replay(recording: Recording, moved: Mapping[int, Any], touch: Callable[[Any], Any] | None = None) -> Any:
     """Return the output for other values of the inputs, ``moved`` by node index.
 
     What no gradient flows through, such as a condition or a detached value, keeps what was recorded. ``touch`` changes
     each value on the way.
     """
-    if not isinstance(run.output, Node):
-        return run.output
+    output = recording.run.output
+    if not isinstance(output, Node):
+        return output
     found = dict(moved)
     with np.errstate(all="ignore"):
-        for node in reaches(run.output):
-            if node.op is None or not node.active:
-                continue
-            run.graph.watch()
+        for op, node in recording.steps:
+            recording.run.graph.watch()
             values = [found.get(a.index, a.value) if type(a) is Node else a for a in node.arguments]
-            value = node.op.forward(*values, **node.static)
+            value = op.forward(*values, **node.static)
             found[node.index] = value if touch is None else touch(value)
-    return found.get(run.output.index, run.output.value)
+    return found.get(output.index, output.value)
 
 
-def is_holomorphic(run: Evaluation) -> bool:
+def is_holomorphic(recording: Recording) -> bool:
     """Return whether the complex step has a meaning for the program at its point: all ops analytic, none at a kink."""
-    if not isinstance(run.output, Node):
-        return True
-    return all(_analytic_here(node.op, node) for node in reaches(run.output) if node.active and node.op is not None)
+    return all(_analytic_here(op, node) for op, node in recording.steps)
 
 
 def _analytic_here(op: Op, node: Node) -> bool:
@@ -66,17 +78,26 @@ def shaken(value: Any, rng: np.random.Generator) -> Any:
     return value * (1 + ULP * rng.choice((-1.0, 1.0), np.shape(value)))
 
 
-def spread(run: Evaluation, of: Callable[[Any], Array], leaves: Mapping[int, Any]) -> Array:
-    """Return how far rounding may move ``of(output)``, entry by entry: the widest distance among shaken runs.
+def distances(recording: Recording, of: Callable[[Any], Array], leaves: Mapping[int, Any]) -> Iterator[Array]:
+    """Yield how far each shaken run moves ``of(output)``, entry by entry; not finite where one run has no value.
 
     Each run moves every value of the graph by one unit in its last place, at random (discrete stochastic arithmetic,
-    Vignes 1993). An error of the graph's own roundings is of that size; callers multiply by what they want to be sure.
+    Vignes 1993).
     """
-    still = of(replay(run, leaves))
-    widest = np.zeros(np.shape(still))
+    still = of(replay(recording, leaves))
     for number in range(SHAKES):
         rng = np.random.default_rng(number)
-        moved = of(replay(run, {k: shaken(x, rng) for k, x in leaves.items()}, lambda value: shaken(value, rng)))  # noqa: B023
+        shaken_leaves = {k: shaken(x, rng) for k, x in leaves.items()}
+        moved = of(replay(recording, shaken_leaves, lambda value: shaken(value, rng)))  # noqa: B023
         with np.errstate(all="ignore"):
-            widest = np.maximum(widest, np.abs(moved - still))
+            distance = np.abs(moved - still)
+        yield distance
+
+
+def spread(recording: Recording, of: Callable[[Any], Array], leaves: Mapping[int, Any]) -> Array:
+    """Return how far rounding may move ``of(output)``, entry by entry: the widest distance among shaken runs.
+
+    An error of the graph's own roundings is of that size; callers multiply by what they want to be sure.
+    """
+    widest: Array = np.maximum.reduce(list(distances(recording, of, leaves)))
     return widest

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from gradcli.agreement import ROUNDING, column_sums
-from gradcli.checking.numeric import RESOLVED, Numeric, Probe, along, differences
-from gradcli.checking.replay import replay
+from gradcli.agreement import ROUNDING, tolerance, weighted_sums
+from gradcli.checking.numeric import RESOLVED, Numeric, Probe, differences, method
+from gradcli.checking.replay import Recording, replay
 from gradcli.errors import GradcliError
-from gradcli.evaluation import Evaluation, Function
+from gradcli.evaluation import Function
 from gradcli.graph import Node
 from gradcli.ops.declare import Array
 from gradcli.reverse import backward
@@ -40,6 +40,7 @@ class Table:
     """Two routes side by side, as matrices of numbers: ``left``, ``right``, the ``bound`` of their distance.
 
     A nan in ``bound`` says that the routes cannot be compared in that entry. ``row`` and ``column`` name the lines.
+    ``whole`` says that the entries are those of J; otherwise they are random sums of them, or some of them.
     """
 
     variable: str
@@ -49,6 +50,7 @@ class Table:
     bound: Array
     row: Callable[[int], str]
     column: Callable[[int], str]
+    whole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,37 +61,73 @@ class Labels:
     column: Callable[[int], str]
 
 
+@dataclass(frozen=True, slots=True)
+class Derivative:
+    """∂y/∂x of one variable at one point: the run, and J by symbols, which every route is held against."""
+
+    recording: Recording
+    leaf: Node
+    jacobian: Sparse
+    variable: str
+    labels: Labels
+
+    @property
+    def output(self) -> Array:
+        """The value of y."""
+        return self.recording.run.value
+
+
 def signs(count: int, size: int) -> Array:
     """Return vectors of random signs."""
     return np.random.default_rng(0).choice((-1.0, 1.0), (count, size))
 
 
-def by_rows(run: Evaluation, leaf: Node, jacobian: Sparse, name: str, labels: Labels) -> Table:
-    """Return J by symbols beside J by reverse mode, a sweep for each row."""
-    rows, columns = jacobian.shape
-    work = rows * sum(NODE_WORK + np.size(node.value) for node in run.graph.nodes)
-    whole = rows <= MOST_ROWS and work <= MOST_WORK and rows * columns <= MOST_WORK // 10
-    seeds = np.eye(rows) if whole else signs(COMBINATIONS, rows)
-    swept = [np.ravel(backward(run.graph, run.output, v.reshape(run.value.shape), [leaf])[0]) for v in seeds]
-    left = jacobian.dense() if whole else np.array([summed(jacobian, v, jacobian.values) for v in seeds])
-    right = np.array(swept).reshape(left.shape)
-    sizes = np.array([summed(jacobian, np.abs(v), jacobian.sizes) for v in seeds]).reshape(left.shape)
-    # The zeros of a one-hot v meet an infinite derivative of another row: such a column is finite on neither route.
-    singular = ~np.all(np.isfinite(left), axis=0) & ~np.isfinite(right)
-    return Table(
-        name,
-        (SYMBOLS, REVERSE),
-        left,
-        right,
-        np.where(singular, np.nan, tolerance(sizes)),
-        labels.row if whole else lambda k: f"(sum of rows {k + 1})",
-        labels.column,
-    )
+def stacked(vectors: Sequence[Array], length: int) -> Array:
+    """Return vectors as the rows of a matrix, of which there may be none."""
+    return np.array(vectors).reshape(len(vectors), length)
 
 
 def transposed(matrix: Sparse) -> Sparse:
     """Return the entries with rows and columns exchanged, in the order in which they are."""
     return Sparse(matrix.columns, matrix.rows, matrix.values, matrix.sizes, matrix.shape[::-1])
+
+
+def entries(jacobian: Sparse) -> tuple[Array, Array]:
+    """Return J with all its zeros, and the sizes of the terms of each entry."""
+    return jacobian.dense(), replace(jacobian, values=np.asarray(jacobian.sizes)).dense()
+
+
+def combined(jacobian: Sparse, weights: Array) -> tuple[Array, Array]:
+    """Return each row of ``weights`` times J, and the sizes of the terms that it adds up."""
+    rows, columns, count = jacobian.rows, jacobian.columns, jacobian.shape[1]
+    sizes = np.asarray(jacobian.sizes)
+    return (
+        stacked([weighted_sums(v, rows, columns, jacobian.values, count) for v in weights], count),
+        stacked([weighted_sums(np.abs(v), rows, columns, sizes, count) for v in weights], count),
+    )
+
+
+def by_rows(sought: Derivative) -> Table:
+    """Return J by symbols beside J by reverse mode, a sweep for each row."""
+    run, (rows, columns) = sought.recording.run, sought.jacobian.shape
+    work = rows * sum(NODE_WORK + np.size(node.value) for node in run.graph.nodes)
+    whole = rows <= MOST_ROWS and work <= MOST_WORK and rows * columns <= MOST_WORK // 10
+    seeds = np.eye(rows) if whole else signs(COMBINATIONS, rows)
+    swept = [np.ravel(backward(run.graph, run.output, v.reshape(run.value.shape), [sought.leaf])[0]) for v in seeds]
+    left, sizes = entries(sought.jacobian) if whole else combined(sought.jacobian, seeds)
+    right = stacked(swept, columns)
+    # The zeros of a one-hot v meet an infinite derivative of another row: such a column is finite on neither route.
+    singular = ~np.all(np.isfinite(left), axis=0) & ~np.isfinite(right)
+    return Table(
+        sought.variable,
+        (SYMBOLS, REVERSE),
+        left,
+        right,
+        np.where(singular, np.nan, tolerance(sizes)),
+        sought.labels.row if whole else lambda k: f"(sum of rows {k + 1})",
+        sought.labels.column,
+        whole,
+    )
 
 
 def resolved(values: Array, bounds: Array, sizes: Array, output: Array) -> Array:
@@ -104,86 +142,80 @@ def resolved(values: Array, bounds: Array, sizes: Array, output: Array) -> Array
     return found
 
 
-def tolerance(sizes: Array) -> Array:
-    """Return how far two exact routes may differ, from the sizes of the terms that they add up."""
-    return np.where(np.isfinite(sizes), ROUNDING * sizes, np.inf) + np.finfo(np.float64).tiny
-
-
-def summed(jacobian: Sparse, v: Array, values: Any) -> Array:
-    """Return vᵀ times the entries."""
-    chosen = v[jacobian.rows]
-    with np.errstate(all="ignore"):
-        terms = np.where((chosen == 0) | (values == 0), 0.0, chosen * values)
-    return column_sums(terms, jacobian.columns, jacobian.shape[1])
-
-
-def by_columns(run: Evaluation, leaf: Node, jacobian: Sparse, name: str, labels: Labels, probe: Probe) -> Table:
+def by_columns(sought: Derivative, probe: Probe) -> Table:
     """Return J by symbols beside J by numbers alone, a direction for each column."""
-    rows, columns = jacobian.shape
+    rows, columns = sought.jacobian.shape
     whole = columns <= MOST_COLUMNS and rows * columns <= MOST_WORK // 10
     directions = np.eye(columns) if whole else signs(COMBINATIONS, columns)
-    turned = transposed(jacobian)
+    derivative = method(sought.recording)
     found: list[Numeric] = []
     for direction in directions:
-        run.graph.watch()
-        found.append(along(run, leaf, direction, probe))
-    left = np.array([summed(turned, u, turned.values) for u in directions]).reshape(len(directions), rows).T
-    size = np.array([summed(turned, np.abs(u), turned.sizes) for u in directions]).reshape(len(directions), rows).T
-    right = np.array([numeric.values for numeric in found]).reshape(len(directions), rows).T
-    bounds = np.array([numeric.bounds for numeric in found]).reshape(len(directions), rows).T
-    unclear = ~resolved(right, bounds, size, run.value)
+        sought.recording.run.graph.watch()
+        found.append(derivative(sought.recording, sought.leaf, direction, probe))
+    left, sizes = (side.T for side in combined(transposed(sought.jacobian), directions))
+    right = stacked([numeric.values for numeric in found], rows).T
+    bounds = stacked([numeric.bounds for numeric in found], rows).T
+    unclear = ~resolved(right, bounds, sizes, sought.output)
     return Table(
-        name,
+        sought.variable,
         (SYMBOLS, COMPLEX if all(numeric.complex_step for numeric in found) else DIFFERENCES),
         left,
         right,
-        np.where(unclear, np.nan, bounds + tolerance(size)),
-        labels.row,
-        labels.column if whole else lambda k: f"(sum of columns {k + 1})",
+        np.where(unclear, np.nan, bounds + tolerance(sizes)),
+        sought.labels.row,
+        sought.labels.column if whole else lambda k: f"(sum of columns {k + 1})",
+        whole,
     )
 
 
-def by_program(run: Evaluation, leaf: Node, jacobian: Sparse, name: str, labels: Labels, probe: Probe) -> Table:
+def by_program(sought: Derivative, probe: Probe) -> Table:
     """Return J by symbols beside differences of the program as it is written, along one random direction.
 
     The complex step runs the recorded graph, and so would not see a value that the graph lost. Rows in which the
     differences say nothing are left out.
     """
-    single = jacobian.shape[1] == 1
-    direction = np.ones(1) if single else signs(1, jacobian.shape[1])[0]
-    turned = transposed(jacobian)
-    left, size = summed(turned, direction, turned.values), summed(turned, np.abs(direction), turned.sizes)
-    found = differences(run, leaf, direction, probe)
-    clear = np.flatnonzero(resolved(found.values[:, None], found.bounds[:, None], size[:, None], run.value))
+    columns = sought.jacobian.shape[1]
+    direction = np.ones(1) if columns == 1 else signs(1, columns)[0]
+    found = differences(sought.recording, sought.leaf, direction, probe)
+    left, sizes = (side.T for side in combined(transposed(sought.jacobian), direction[None]))
+    right, bounds = found.values[:, None], found.bounds[:, None]
+    clear = np.flatnonzero(resolved(right, bounds, sizes, sought.output))
     return Table(
-        name,
+        sought.variable,
         (SYMBOLS, DIFFERENCES),
-        left[clear, None],
-        found.values[clear, None],
-        (found.bounds + tolerance(size))[clear, None],
-        lambda k: labels.row(int(clear[k])),
-        labels.column if single else lambda k: f"(sum of columns {k + 1})",
+        left[clear],
+        right[clear],
+        (bounds + tolerance(sizes))[clear],
+        lambda k: sought.labels.row(int(clear[k])),
+        sought.labels.column if columns == 1 else lambda k: f"(sum of columns {k + 1})",
+        whole=False,
     )
 
 
-def prober(function: Function, run: Evaluation, values: dict[str, Any], name: str) -> Probe:
+def without_symbols(rows: Table, columns: Table) -> Table:
+    """Return J by reverse mode beside J by numbers alone, from the tables in which each stands beside the symbols."""
+    routes = rows.routes[1], columns.routes[1]
+    return replace(columns, routes=routes, left=rows.right, bound=columns.bound + rows.bound)
+
+
+def prober(function: Function, sought: Derivative, values: dict[str, Any]) -> Probe:
     """Return the program as a function of one flat input; nan where it has no value.
 
     The whole program is evaluated again, so that what the graph missed would show. A value that was detached on purpose
     must not move: then the graph is run again.
     """
-    leaf = run.leaves[name]
-    nothing = np.full(run.value.size, np.nan)
+    shape = sought.leaf.shape
+    nothing = np.full(sought.output.size, np.nan)
 
     def again(x: Array) -> Array:
-        run.graph.watch()
+        sought.recording.run.graph.watch()
         try:
-            y = function.evaluate({**values, name: x.reshape(leaf.shape)}, record=False).value
+            y = function.evaluate({**values, sought.variable: x.reshape(shape)}, record=False).value
         except GradcliError:
             return nothing
         return np.ravel(y) if y.size == nothing.size else nothing
 
     def rerun(x: Array) -> Array:
-        return np.ravel(replay(run, {leaf.index: x.reshape(leaf.shape)[()]}))
+        return np.ravel(replay(sought.recording, {sought.leaf.index: x.reshape(shape)[()]}))
 
     return rerun if ".detach" in function.place.text else again

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from gradcli.checking.confirm import Check, Expected, check
+from gradcli.checking.confirm import Check, check
+from gradcli.checking.expected import Expected, only
 from gradcli.cli.files import read_array
 from gradcli.cli.inputs import read_text
 from gradcli.cli.output import complain, dump, write
@@ -58,8 +59,7 @@ def expectations(env: Environment, asked: Request, texts: list[str]) -> list[Exp
     if not texts:
         return []
     function = Function(asked.program, asked.wrt, asked.budget, asked.values)
-    names = function.wrt if function.wrt is not None else function.inputs
-    return [expectation(env, asked, text, names) for text in texts]
+    return [expectation(env, asked, text, function.differentiated) for text in texts]
 
 
 def expectation(env: Environment, asked: Request, text: str, names: tuple[str, ...]) -> Expected:
@@ -67,14 +67,8 @@ def expectation(env: Environment, asked: Request, text: str, names: tuple[str, .
     match = BY_NAME.match(text)
     if match is not None and match[1] in names:
         name, body = match[1], text[match.end() :].strip()
-    elif len(names) == 1:
-        name, body = names[0], text.strip()
     else:
-        raise GradcliError(
-            "option",
-            f"--expect must say by which variable: {', '.join(names) or 'the program has none'}",
-            hint=f"--expect '{names[0]}=FORMULA', or --wrt {names[0]}" if names else None,
-        )
+        name, body = only(names), text.strip()
     if not body.startswith("@"):
         return Expected(name, body, None)
     if not body.lower().endswith(TABLES):

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli import __version__
 from gradcli.agreement import sum_of
 from gradcli.cli.output import dump, write
 from gradcli.cli.request import Printing, Request, with_v_place
 from gradcli.errors import GradcliError
 from gradcli.evaluation import Evaluation, Function, gradients
 from gradcli.inputs import Cotangent, read_v
+from gradcli.render.head import head
 from gradcli.render.numbers import exact, nested
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def answer(env: Environment, asked: Request, how: Printing) -> bool:
     """Print the gradients, accumulated over all calls, and return whether everything is finite."""
     function, run, seeds = evaluated(asked)
-    names = function.differentiated(run)
+    names = function.differentiated
     total: dict[str, Any] = {}
     for seed in seeds:
         for name, g in gradients(run, seed.seed, names).items():
@@ -56,9 +56,7 @@ def document(function: Function, run: Evaluation, seeds: list[Cotangent], total:
     source = seeds[0].source if len(seeds) == 1 else "accumulated"
     v = seeds[0].shown if len(seeds) == 1 else sum_of([seed.seed for seed in seeds])
     return {
-        "schema": 1,
-        "version": __version__,
-        "program": function.place.text,
+        **head(function.place.text),
         "output": {"shape": list(run.value.shape), "value": nested(run.value)},
         "v": {"shape": list(np.shape(v)), "value": nested(v), "source": source},
         "grad": {name: nested(g) for name, g in total.items()},

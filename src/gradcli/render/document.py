@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradcli import __version__
+from gradcli.render.head import head, inputs_document, notes_document
 from gradcli.render.numbers import nested, reshaped, strict
 
 if TYPE_CHECKING:
@@ -15,13 +15,8 @@ def document(found: Explanation) -> dict[str, Any]:
     """Return an explanation as plain lists, dictionaries and strict JSON numbers."""
     shape = list(found.output.shape)
     return {
-        "schema": 1,
-        "version": __version__,
-        "program": found.program,
-        "inputs": {
-            name: {"shape": list(value.shape), "value": nested(value), "differentiated": name in found.differentiated}
-            for name, value in found.inputs.items()
-        },
+        **head(found.program),
+        "inputs": inputs_document(found.inputs, found.differentiated),
         "output": {
             "shape": shape,
             "value": nested(found.output),
@@ -41,7 +36,7 @@ def document(found: Explanation) -> dict[str, Any]:
             "max_abs_error": strict(found.agreement.max_abs_error),
             "finite": found.agreement.finite,
         },
-        "notes": [{"kind": note.kind, "message": note.message} for note in found.notes],
+        "notes": notes_document(found.notes),
         "error": None,
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradcli import __version__
+from gradcli.render.head import head, inputs_document, notes_document
 from gradcli.render.numbers import exact, nested, strict
 
 if TYPE_CHECKING:
@@ -72,13 +72,8 @@ def document(found: Check) -> dict[str, Any]:
     """Return the JSON document of a check."""
     worst = worst_entry(found)
     return {
-        "schema": 1,
-        "version": __version__,
-        "program": found.program,
-        "inputs": {
-            name: {"shape": list(value.shape), "value": nested(value), "differentiated": name in found.differentiated}
-            for name, value in found.inputs.items()
-        },
+        **head(found.program),
+        "inputs": inputs_document(found.inputs, found.differentiated),
         "check": {
             "agree": found.agree,
             "finite": found.finite,
@@ -89,7 +84,7 @@ def document(found: Check) -> dict[str, Any]:
             "comparisons": [comparison_document(c) for c in found.comparisons],
             "hint": found.hint or None,
         },
-        "notes": [{"kind": note.kind, "message": note.message} for note in found.notes],
+        "notes": notes_document(found.notes),
         "error": None,
     }
 
