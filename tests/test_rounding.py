@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gradcli
+from gradcli.agreement import Jacobian
 from oracles import NUMERIC, difference
 
 NEAR_AN_EDGE = {
@@ -103,3 +104,10 @@ def test_sums_of_many_terms_agree_as_sums_of_few_do(program, n):
     found = gradcli.explain(text, x=0.7, v=np.random.default_rng(0).uniform(0.5, 1.5, shape))
     assert found.agreement.agree
     assert abs(found.vjp["x"] - found.grad["x"]) <= 1e-13 * abs(found.grad["x"])
+
+
+def test_an_output_that_v_leaves_out_widens_no_tolerance():
+    entries = np.array([0, 1]), np.array([0, 0]), np.array([0.0, 6.0]), np.array([np.inf, 6.0])
+    jacobian = Jacobian((2,), (), *entries, None, "dense")
+    assert jacobian.scale(np.array([0.0, 2.0])) == 12.0
+    assert jacobian.scale(np.array([1.0, 2.0])) == np.inf
