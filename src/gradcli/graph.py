@@ -82,11 +82,13 @@ class Graph:
     bindings: list[tuple[str, Node]] = field(default_factory=list)
     turns: int = 0
     elements: int = 0
+    most: int = field(default=0)
     look: int = field(default=0)
     deadline: float = field(default=0.0)
     started: float = field(default=0.0)
 
     def __post_init__(self) -> None:
+        self.most = self.budget.total
         self.deadline = time.monotonic() + self.budget.seconds
         self.started = time.thread_time()
 
@@ -111,7 +113,9 @@ class Graph:
         except (ValueError, IndexError, TypeError) as error:
             raise misfit(op, values, error) from None
         if type(value) is np.ndarray:
-            self._count(value)
+            self.elements += value.size
+            if value.size >= LARGE or self.elements > self.most or value.ndim > MOST_AXES:
+                self._weigh(value)
         return self.enter(op, arguments, static, value)
 
     def enter(self, op: Op, arguments: tuple[Any, ...], static: dict[str, Any], value: Any) -> Any:
@@ -145,9 +149,11 @@ class Graph:
         return node
 
     def _look(self) -> None:
-        """Look at the clock, and at the number of nodes; raises ``budget`` or ``seconds``."""
+        """Look at the clock, and at what the nodes hold; raises ``budget`` or ``seconds``."""
         if len(self.nodes) >= self.budget.nodes:
             raise over_budget("nodes", self.budget.nodes, "the program runs too many operations")
+        if self.elements > self.most:
+            raise over_budget("total", self.most, "all arrays of the program together")
         self.watch()
         self.look = min(self.budget.nodes, len(self.nodes) + TURNS)
 
@@ -165,18 +171,15 @@ class Graph:
         self.nodes.append(kept)
         return node
 
-    def _count(self, value: Array) -> None:
+    def _weigh(self, value: Array) -> None:
+        """Look at the clock, and at what a large array adds to; raises ``budget``, ``seconds`` or ``shape``."""
         if value.ndim > MOST_AXES:
             raise GradcliError("shape", f"an array has at most {MOST_AXES} axes, not {value.ndim}")
-        self.elements += value.size
-        if self.elements > self.budget.total:
-            raise over_budget("total", self.budget.total, "all arrays of the program together")
-        if value.size >= LARGE:
-            self.watch()
+        self._look()
 
     def _charge_broadcast(self, values: list[Any]) -> None:
-        shapes = {value.shape for value in values if type(value) is np.ndarray and value.ndim}
-        if len(shapes) < 2:
+        shapes = [value.shape for value in values if type(value) is np.ndarray and value.ndim]
+        if not shapes or shapes.count(shapes[0]) == len(shapes):
             return
         try:
             shape = np.broadcast_shapes(*shapes)
