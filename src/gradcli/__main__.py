@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import gc
 import sys
+
+YOUNG = 50_000
+"""New objects after which the garbage collector looks through them."""
 
 
 def main() -> None:
     """Run the command line and exit with its code; an interrupt while modules load is quiet too."""
+    # Loading modules makes 130,000 objects that all stay, and every 700 the garbage collector would look through some.
+    # It looks more rarely and is not off: memory is bounded however long a program runs.
+    gc.set_threshold(YOUNG, 10, 10)
     try:
         from gradcli.cli.app import run  # noqa: PLC0415
 
         code = run()
     except KeyboardInterrupt:
         code = 130
+    # At exit Python would take all modules apart, in a fifth of the time of an answer: the system frees them at once.
+    gc.freeze()
     sys.exit(code)
 
 

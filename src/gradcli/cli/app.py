@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import copy
+import functools
 import itertools
 import os
 import re
@@ -16,12 +18,14 @@ from gradcli import __version__
 from gradcli.cli import commands
 from gradcli.cli.environment import Environment
 from gradcli.cli.output import ClosedPipe, complain, report
+from gradcli.cli.parameters import PlainCommand, PlainGroup
 from gradcli.cli.status import ExitStatus
 from gradcli.cli.variables import VariableCommand
 from gradcli.errors import GradcliError
 
 app = typer.Typer(
     name="gradcli",
+    cls=PlainGroup,
     help="Explain y.backward(v): the Jacobian, the vector beside it, and the gradient that reverse mode leaves.",
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
@@ -49,8 +53,8 @@ def root(
 app.command(cls=VariableCommand)(commands.explain)
 app.command(cls=VariableCommand)(commands.grad)
 app.command(cls=VariableCommand)(commands.check)
-app.command()(commands.functions)
-app.command()(commands.schema)
+app.command(cls=PlainCommand)(commands.functions)
+app.command(cls=PlainCommand)(commands.schema)
 
 
 def run(args: Sequence[str] | None = None, env: Environment | None = None) -> int:
@@ -71,7 +75,7 @@ def _run(words: list[str], env: Environment) -> int:
     as_json = wants_json(words)
     try:
         with contextlib.redirect_stdout(env.stdout), contextlib.redirect_stderr(env.stderr):
-            command = typer.main.get_command(app)
+            command = typer.main.get_command(alone().get(words[0], app) if words else app)
             code: Any = command.main(words or ["--help"], prog_name="gradcli", standalone_mode=False, obj=env)
     except GradcliError as error:
         report(env, error, as_json)
@@ -101,6 +105,18 @@ def _run(words: list[str], env: Environment) -> int:
         complain(env, "This is a fault of gradcli, not of your input.")
         return ExitStatus.INTERNAL
     return code if isinstance(code, int) else ExitStatus.OK
+
+
+@functools.cache
+def alone() -> dict[str, typer.Typer]:
+    """Return the app with each command alone: typer reads the signatures of all that an app has, at every start."""
+    found: dict[str, typer.Typer] = {}
+    for info in app.registered_commands:
+        assert info.callback is not None  # noqa: S101
+        smaller = copy.copy(app)
+        smaller.registered_commands = [info]
+        found[info.callback.__name__] = smaller
+    return found
 
 
 def wants_json(words: list[str]) -> bool:

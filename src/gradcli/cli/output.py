@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import sys
 from collections.abc import Iterator
@@ -30,6 +29,8 @@ NARROW = 40
 
 def dump(document: Any) -> str:
     """Return strict JSON on one line, in ASCII."""
+    import json  # noqa: PLC0415
+
     return json.dumps(document, allow_nan=False)
 
 

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from typer.core import TyperCommand
-
+from gradcli.cli.parameters import PlainCommand
 from gradcli.errors import GradcliError
 from gradcli.suggest import did_you_mean
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 FLAG = re.compile(r"--[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
-class VariableCommand(TyperCommand):
+class VariableCommand(PlainCommand):
     """A command that takes a long flag it does not know as a variable: ``--W 1,2`` is ``--set W=1,2``.
 
     Anything else that is no flag of its own, such as ``-x**2``, is the program.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import time
@@ -147,6 +146,7 @@ def _is_json(text: str) -> bool:
 
 def read_json(text: str) -> Array:
     """Return a JSON array of numbers; raises ``value`` for ragged ones, words, and what is not finite."""
+    import json  # noqa: PLC0415
 
     def refuse(word: str) -> float:
         raise GradcliError("value", f"{word} is not a finite number")

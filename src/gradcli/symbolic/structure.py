@@ -18,7 +18,8 @@ def structure(jacobian: Sparse) -> str:
     offsets = jacobian.columns - jacobian.rows
     if rows == columns and not np.any(offsets):
         return "diagonal"
-    once = len(np.unique(jacobian.rows)) == count == len(np.unique(jacobian.columns))
+    # Not np.unique: it loads numpy.ma, which nothing else here needs.
+    once = np.max(np.bincount(jacobian.rows)) == 1 == np.max(np.bincount(jacobian.columns))
     if rows == columns == count and once:
         return "permutation"
     if blocks(jacobian):

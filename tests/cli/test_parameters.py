@@ -1,0 +1,103 @@
+"""Options that are read without pydantic: whatever is taken plainly is what typer would have made of it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import pytest
+import typer
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.core import TyperOption
+
+from gradcli.cli.app import alone, app
+from gradcli.cli.parameters import UNREAD, PlainArgument, PlainOption, plain
+
+DECLARED = typer.Typer()
+
+
+@DECLARED.command()
+def _declared(
+    argument: Annotated[str | None, typer.Argument()] = None,
+    text: Annotated[str | None, typer.Option()] = None,
+    texts: Annotated[list[str] | None, typer.Option()] = None,
+    integer: Annotated[int, typer.Option()] = 6,
+    flag: Annotated[bool, typer.Option("--flag")] = False,
+    real: Annotated[float | None, typer.Option()] = None,
+) -> None:
+    del argument, text, texts, integer, flag, real
+
+
+COMMAND: Any = typer.main.get_command(DECLARED)
+PARAMETERS = {parameter.name: parameter for parameter in COMMAND.params if parameter.name in _declared.__annotations__}
+CONTEXT: Any = typer.Context(COMMAND)
+
+TEXTS = st.one_of(
+    st.text(max_size=12),
+    st.text(st.characters(categories=["Cs", "Nd", "Ll"]), max_size=4),
+    st.integers(-(10**20), 10**20).map(str),
+    st.sampled_from(["", "6", "-1", "+1", " 7", "1_0", "007", "6.0", "1e3", "0x1", "²", "٣", "true", "\udcff"]),
+)
+VALUES = st.one_of(TEXTS, st.none(), st.lists(TEXTS, max_size=3), st.lists(TEXTS, max_size=3).map(tuple), st.integers())
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+@given(value=VALUES)
+def test_what_is_taken_plainly_is_what_typer_makes_of_it(name: str, value: Any) -> None:
+    parameter = PARAMETERS[name]
+    found = plain(parameter, value)
+    if found is not UNREAD:
+        by_typer = type(parameter).process_value(parameter, CONTEXT, value)
+        assert (type(found), found) == (type(by_typer), by_typer)
+
+
+TAKEN = [
+    ("argument", "x**2", "x**2"),
+    ("text", "é", "é"),
+    ("texts", ("1", "2"), ["1", "2"]),
+    ("texts", None, ()),
+    ("integer", "017", 17),
+    ("integer", 6, 6),
+    ("flag", None, None),
+]
+LEFT = [("text", "\udcff"), ("texts", ["1", "\udcff"]), ("integer", "wide"), ("integer", "-1"), ("real", "1.5")]
+
+
+@pytest.mark.parametrize(("name", "value", "expected"), TAKEN)
+def test_a_plain_value_is_taken(name: str, value: Any, expected: Any) -> None:
+    assert plain(PARAMETERS[name], value) == expected
+
+
+@pytest.mark.parametrize(("name", "value"), LEFT)
+def test_any_other_value_is_left_to_typer(name: str, value: Any) -> None:
+    assert plain(PARAMETERS[name], value) is UNREAD
+
+
+@pytest.mark.parametrize("name", alone())
+def test_every_parameter_of_every_command_reads_plain_values(name: str) -> None:
+    group: Any = typer.main.get_command(alone()[name])
+    assert list(group.commands) == [name]
+    for command in (group, group.commands[name]):
+        kinds = {type(parameter) for parameter in command.get_params(typer.Context(command))}
+        assert kinds <= {PlainOption, PlainArgument}
+        assert kinds
+
+
+def test_a_command_alone_is_the_same_as_among_all() -> None:
+    everything: Any = typer.main.get_command(app)
+    assert list(everything.commands) == list(alone())
+    for name, smaller in alone().items():
+        group: Any = typer.main.get_command(smaller)
+        helps = [
+            one.commands[name].get_help(typer.Context(one.commands[name], info_name=name, parent=typer.Context(one)))
+            for one in (group, everything)
+        ]
+        assert helps[0] == helps[1]
+        assert "--help" in helps[0]
+
+
+def test_a_required_value_is_left_to_typer() -> None:
+    needed = TyperOption(param_decls=["--x"], type_descriptor=PARAMETERS["text"].type_descriptor, required=True)
+    needed.__class__ = PlainOption
+    with pytest.raises(typer.TyperException):
+        needed.process_value(CONTEXT, None)
