@@ -8,17 +8,19 @@ import pytest
 HOME = Path(__file__).parent.parent / "src" / "gradcli"
 MODULES = sorted(HOME.rglob("*.py"))
 FLOORS = [
-    {"errors", "suggest"},
+    {"errors", "suggest", "recent"},
     {"ops"},
     {"graph"},
     {"reverse"},
     {"language", "symbolic"},
     {"notes", "inputs"},
     {"evaluation", "agreement"},
+    {"readings"},
     {"stages", "tape", "digits"},
     {"explanation"},
     {"checking"},
     {"render"},
+    {"batch"},
     {"cli"},
 ]
 HEAVY = {

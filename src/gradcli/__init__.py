@@ -14,12 +14,24 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from gradcli.batch.answers import answer
     from gradcli.checking.confirm import Check, check
     from gradcli.errors import Budget, GradcliError
     from gradcli.evaluation import Function
     from gradcli.explanation import Explanation, explain
 
-__all__ = ["Budget", "Check", "Explanation", "Function", "GradcliError", "__version__", "check", "explain", "function"]
+__all__ = [
+    "Budget",
+    "Check",
+    "Explanation",
+    "Function",
+    "GradcliError",
+    "__version__",
+    "answer",
+    "check",
+    "explain",
+    "function",
+]
 
 _HOMES = {
     "Budget": "gradcli.errors",
@@ -27,6 +39,7 @@ _HOMES = {
     "Explanation": "gradcli.explanation",
     "Function": "gradcli.evaluation",
     "GradcliError": "gradcli.errors",
+    "answer": "gradcli.batch.answers",
     "check": "gradcli.checking.confirm",
     "explain": "gradcli.explanation",
 }

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.agreement import Agreement, Backward, Jacobian, compare, digits_lost, sum_of
-from gradcli.errors import Budget, GradcliError
-from gradcli.evaluation import Evaluation, Function, gradients
-from gradcli.graph import Node
-from gradcli.inputs import Cotangent, read_v
+from gradcli.agreement import Agreement, Backward, Jacobian, digits_lost, sum_of
+from gradcli.errors import Budget
+from gradcli.evaluation import Evaluation, Function
 from gradcli.notes import Note, about_disagreement, about_graph, about_integers, about_jacobian, about_v
 from gradcli.ops.declare import Array
+from gradcli.readings import Derived, Memory, Numbers, Point, composed, derived, numbers, stand
 from gradcli.stages import Stage, stages
 from gradcli.tape import about_tape
+
+if TYPE_CHECKING:
+    from gradcli.symbolic.jacobian import Composition
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +37,19 @@ class Explanation:
     backward: list[Backward]
     agreement: Agreement
     notes: list[Note]
-    definition_values: dict[str, Array]
+    values_of_definitions: Callable[[], dict[str, Array]]
     stages: list[Stage] = field(default_factory=list)
+
+    @property
+    def definition_values(self) -> dict[str, Array]:
+        """The numbers of ``definitions`` at this point, which tables show and the document leaves out."""
+        return self.values_of_definitions()
 
     @property
     def vjp(self) -> dict[str, Array]:
         """vᵀ·J, added up over all calls."""
+        if len(self.backward) == 1:
+            return self.backward[0].vjp
         return {name: sum_of([call.vjp[name] for call in self.backward]) for name in self.differentiated}
 
     @property
@@ -104,53 +114,67 @@ def explain(
     """
     values = {**(inputs or {}), **variables}
     function = Function(program, wrt, budget, values)
-    try:
-        run = function.evaluate(values)
-        names = function.differentiated
-        given = [v] if calls is None else list(calls)
-        seeds = [read_v(item, run.value.shape, strict) for item in given]
-    except GradcliError as error:
-        raise error.at(error.span, function.place) from None
-    integers = [name for name in names if np.asarray(values[name]).dtype.kind in "iu"]
-    return explained(function, run, names, seeds, [np.shape(item) for item in given], integers)
+    point = stand(function, values, [v] if calls is None else list(calls), strict)
+    return explained(point, Memory())
 
 
-def explained(
-    function: Function,
-    run: Evaluation,
-    names: tuple[str, ...],
-    seeds: list[Cotangent],
-    given: list[tuple[int, ...]],
-    integers: list[str],
-) -> Explanation:
-    """Join the readings of one run; ``given`` are the shapes of v, ``integers`` the inputs without a fraction."""
+def explained(point: Point, memory: Memory) -> Explanation:
+    """Join the readings of one run; what another run of the program has derived is taken from ``memory``."""
+    run = point.run
+    composition = composed(point)
+    found = memory.formulas(point, composition)
+    formulas = found.formulas
+    joined = numbers(point, composition, formulas)
+    return Explanation(
+        program=point.function.place.text,
+        name=output_name(run),
+        inputs=point.inputs,
+        differentiated=point.names,
+        output=run.value,
+        output_formulas=formulas.output,
+        definitions=formulas.definitions,
+        jacobian=joined.jacobians,
+        backward=joined.backward,
+        agreement=joined.agreement,
+        notes=list(dict.fromkeys(notes_of(point, composition, joined))),
+        values_of_definitions=values_of(found, point, composition),
+        stages=stages(run, point.leaves, point.seeds[0].seed),
+    )
+
+
+def values_of(found: Derived, point: Point, composition: Composition) -> Callable[[], dict[str, Array]]:
+    """Return what gives the numbers of definitions; formulas from another point are derived here once more for them."""
+
+    @cache
+    def values() -> dict[str, Array]:
+        here = found.formulas if found.here else derived(point, composition)
+        return {name: np.asarray(here.values[name]) for name in here.definitions}
+
+    return values
+
+
+def notes_of(point: Point, composition: Composition, joined: Numbers) -> list[Note]:
+    """Return what deserves a sentence."""
     from gradcli.digits import about_digits  # noqa: PLC0415
-    from gradcli.symbolic.formulas import derive  # noqa: PLC0415
-    from gradcli.symbolic.jacobian import compose  # noqa: PLC0415
 
-    leaves = {name: run.leaves[name] for name in names}
-    composition = compose(run.output, list(leaves.values()), function.program.budget.jacobian, run.graph)
-    formulas = derive(run.graph, run.output, leaves, composition)
-    jacobians = {
-        name: joined_jacobian(run.value.shape, leaf, composition.of[leaf.index], formulas, name)
-        for name, leaf in leaves.items()
-    }
-    backward = backward_calls(run, jacobians, seeds)
-    agreement = compare(jacobians, backward, run.value)
+    run, shape = point.run, point.run.value.shape
+    agreement, jacobians = joined.agreement, joined.jacobians
     notes = [
-        note for seed, shape in zip(seeds, given, strict=True) for note in about_v(seed.source, shape, run.value.shape)
+        note
+        for seed, given in zip(point.seeds, point.given, strict=True)
+        for note in about_v(seed.source, given, shape)
     ]
-    notes += about_graph(run.output, run.leaves, names)
+    notes += about_graph(run.output, run.leaves, point.names)
     if any(j.formulas is None and not j.rules and len(j.rows) for j in jacobians.values()):
         notes.append(Note("numeric-only", "The formula of J is too long to be read: J is given by its numbers alone."))
     for name, jacobian in jacobians.items():
         used = np.zeros(jacobian.matrix_shape[1], dtype=bool)
         used[jacobian.columns] = True
         notes += about_jacobian(name, used, jacobian.input_shape)
-    notes += about_tape(run.graph, run.output, seeds[0].seed, agreement.agree and agreement.finite)
+    notes += about_tape(run.graph, run.output, point.seeds[0].seed, agreement.agree and agreement.finite)
     lost = about_digits(run.output, composition, jacobians)
     notes += lost
-    if agreement.agree and digits_lost(backward) and not lost:
+    if agreement.agree and digits_lost(joined.backward) and not lost:
         notes.append(
             Note(
                 "digits-lost",
@@ -159,23 +183,8 @@ def explained(
             )
         )
     if not agreement.agree:
-        notes.append(about_disagreement(run.output, not_finite_alone(backward)))
-    notes += about_integers(integers)
-    return Explanation(
-        program=function.place.text,
-        name=output_name(run),
-        inputs={name: np.asarray(node.value) for name, node in run.leaves.items()},
-        differentiated=names,
-        output=run.value,
-        output_formulas=formulas.output,
-        definitions=formulas.definitions,
-        jacobian=jacobians,
-        backward=backward,
-        agreement=agreement,
-        notes=list(dict.fromkeys(notes)),
-        definition_values={name: np.asarray(formulas.values[name]) for name in formulas.definitions},
-        stages=stages(run, leaves, seeds[0].seed),
-    )
+        notes.append(about_disagreement(run.output, not_finite_alone(joined.backward)))
+    return notes + about_integers(point.integers)
 
 
 def not_finite_alone(backward: list[Backward]) -> str:
@@ -193,34 +202,6 @@ def output_name(run: Evaluation) -> str:
     own = [name for name, node in run.graph.bindings if node is run.output]
     taken = {*run.leaves, *(name for name, _ in run.graph.bindings)}
     return own[-1] if own else next(name for name in ("y", "f", "out", "y_") if name not in taken or name == "y_")
-
-
-def joined_jacobian(output_shape: tuple[int, ...], leaf: Node, numeric: Any, formulas: Any, name: str) -> Jacobian:
-    """Return the Jacobian by one variable with its numbers and formulas."""
-    from gradcli.symbolic.structure import structure  # noqa: PLC0415
-
-    return Jacobian(
-        output_shape,
-        leaf.shape,
-        numeric.rows,
-        numeric.columns,
-        numeric.values,
-        numeric.sizes,
-        formulas.jacobians.get(name),
-        structure(numeric),
-        formulas.rules.get(name, []),
-    )
-
-
-def backward_calls(run: Evaluation, jacobians: dict[str, Jacobian], seeds: list[Cotangent]) -> list[Backward]:
-    """Return every call of backward with what it leaves in ``.grad``."""
-    found: list[Backward] = []
-    for seed in seeds:
-        grad = gradients(run, seed.seed, jacobians)
-        vjp = {name: jacobian.vjp(seed.seed) for name, jacobian in jacobians.items()}
-        total = {name: sum_of([found[-1].accumulated[name], g]) for name, g in grad.items()} if found else grad
-        found.append(Backward(seed, vjp, grad, total))
-    return found
 
 
 __all__ = ["Agreement", "Backward", "Explanation", "Jacobian", "Stage", "explain"]

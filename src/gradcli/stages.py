@@ -36,7 +36,7 @@ def stages(run: Evaluation, leaves: Mapping[str, Node], seed: Array) -> list[Sta
     Nothing where there is no such variable: the chain rule has one stage then, and the table shows it.
     """
     output = run.output
-    if not isinstance(output, Node) or not output.active or len(run.graph.bindings) > 50:
+    if not isinstance(output, Node) or not output.active or not 0 < len(run.graph.bindings) <= 50:
         return []
     nodes = [node for node in reaches(output) if node.active]
     found = cotangents(run.graph, output, seed)

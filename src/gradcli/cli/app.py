@@ -53,6 +53,7 @@ def root(
 app.command(cls=VariableCommand)(commands.explain)
 app.command(cls=VariableCommand)(commands.grad)
 app.command(cls=VariableCommand)(commands.check)
+app.command(cls=PlainCommand)(commands.batch)
 app.command(cls=PlainCommand)(commands.functions)
 app.command(cls=PlainCommand)(commands.schema)
 

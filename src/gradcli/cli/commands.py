@@ -151,6 +151,34 @@ def check(
     raise typer.Exit(status_of(env, found.agree, found.finite, quiet=True))
 
 
+def batch(
+    ctx: typer.Context,
+    records: options.Records = None,
+    file: options.RecordsFile = None,
+    output: options.AnswersFile = None,
+    jobs: options.Jobs = 1,
+    only: options.Only = None,
+    no_symbolic: options.NoSymbolic = False,
+    timeout: options.Timeout = None,
+    memory: options.Memory = None,
+    strict: options.Strict = False,
+    quiet: options.Quiet = False,
+    budget: options.BudgetOption = None,
+    debug: options.Debug = False,
+) -> None:
+    """Answer many records, a JSON document on each line: {"id": 1, "program": "x**2", "inputs": {"x": 3}}.
+
+    \b
+    gradcli batch records.ndjson -o answers.ndjson --jobs 4
+    gradcli batch - --no-symbolic --only grad < records.ndjson
+    """
+    from gradcli.cli.batch import answer, batch_request  # noqa: PLC0415
+
+    env: Environment = ctx.obj
+    asked = batch_request(records, file, output, jobs, only, no_symbolic, timeout, memory, strict, quiet, budget, debug)
+    raise typer.Exit(answer(env, asked))
+
+
 def functions(
     ctx: typer.Context,
     name: str | None = typer.Argument(

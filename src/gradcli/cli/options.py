@@ -68,3 +68,35 @@ BudgetOption = Annotated[
         "--budget", metavar="NAME=N", help="Raise or lower a bound, such as turns=1000000.", show_default=False
     ),
 ]
+
+Records = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="RECORDS", help="A file with a record on each line; - reads standard input.", show_default=False
+    ),
+]
+RecordsFile = Annotated[
+    str | None,
+    typer.Option("--file", "-f", metavar="FILE", help="The same file, as an option.", show_default=False),
+]
+AnswersFile = Annotated[
+    str | None,
+    typer.Option(
+        "--output", "-o", metavar="FILE", help="Write to a .ndjson or .jsonl file, line by line.", show_default=False
+    ),
+]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", metavar="N", help="Worker processes; none for 1.")]
+Only = Annotated[
+    str | None,
+    typer.Option("--only", metavar="FIELDS", help="Fields to compute and print, such as grad,vjp.", show_default=False),
+]
+NoSymbolic = Annotated[
+    bool, typer.Option("--no-symbolic", help="Reverse mode alone: fast, and nothing to hold it against.")
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option("--timeout", metavar="SECONDS", help="End a worker that is longer at one record.", show_default=False),
+]
+Memory = Annotated[
+    int | None, typer.Option("--memory", metavar="MIB", help="Memory of one worker, 4096 MiB.", show_default=False)
+]

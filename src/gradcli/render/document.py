@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradcli.agreement import sum_of
 from gradcli.render.head import head, inputs_document, notes_document
 from gradcli.render.numbers import nested, reshaped, strict
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gradcli.agreement import Agreement
     from gradcli.explanation import Backward, Explanation, Jacobian
+    from gradcli.ops.declare import Array
+    from gradcli.readings import Numbers, Point
 
 
 def document(found: Explanation) -> dict[str, Any]:
@@ -24,18 +30,14 @@ def document(found: Explanation) -> dict[str, Any]:
         },
         "v": {"shape": list(found.v.shape), "value": nested(found.v), "source": found.v_source},
         "jacobian": {name: jacobian_document(j, found.definitions) for name, j in found.jacobian.items()},
-        "vjp": {name: nested(value) for name, value in found.vjp.items()},
-        "grad": {name: nested(value) for name, value in found.grad.items()},
+        "vjp": arrays_document(found.vjp),
+        "grad": arrays_document(found.grad),
         "backward": [call_document(call) for call in found.backward],
         "stages": [
             {"name": stage.name, "shape": list(stage.node.shape), "cotangent": nested(stage.cotangent)}
             for stage in found.stages
         ],
-        "agreement": {
-            "agree": found.agreement.agree,
-            "max_abs_error": strict(found.agreement.max_abs_error),
-            "finite": found.agreement.finite,
-        },
+        "agreement": agreement_document(found.agreement),
         "notes": notes_document(found.notes),
         "error": None,
     }
@@ -45,9 +47,47 @@ def call_document(call: Backward) -> dict[str, Any]:
     """Return one call of backward."""
     return {
         "v": nested(call.v.shown),
-        "vjp": {name: nested(value) for name, value in call.vjp.items()},
-        "grad": {name: nested(value) for name, value in call.grad.items()},
-        "accumulated": {name: nested(value) for name, value in call.accumulated.items()},
+        "vjp": arrays_document(call.vjp),
+        "grad": arrays_document(call.grad),
+        "accumulated": arrays_document(call.accumulated),
+    }
+
+
+def arrays_document(arrays: Mapping[str, Array]) -> dict[str, Any]:
+    """Return arrays by the name of their variable."""
+    return {name: nested(value) for name, value in arrays.items()}
+
+
+def agreement_document(agreement: Agreement) -> dict[str, Any]:
+    """Return whether the routes agree."""
+    return {
+        "agree": agreement.agree,
+        "max_abs_error": strict(agreement.max_abs_error),
+        "finite": agreement.finite,
+    }
+
+
+def gradient_document(point: Point, grad: Mapping[str, Array]) -> dict[str, Any]:
+    """Return a gradient: the document of an explanation without J."""
+    seeds = point.seeds
+    source = seeds[0].source if len(seeds) == 1 else "accumulated"
+    v = seeds[0].shown if len(seeds) == 1 else sum_of([seed.seed for seed in seeds])
+    value = point.run.value
+    return {
+        **head(point.function.place.text),
+        "output": {"shape": list(value.shape), "value": nested(value)},
+        "v": {"shape": list(v.shape), "value": nested(v), "source": source},
+        "grad": arrays_document(grad),
+        "error": None,
+    }
+
+
+def numbers_document(found: Numbers) -> dict[str, Any]:
+    """Return what the symbolic route adds to a gradient without any formula."""
+    return {
+        "vjp": arrays_document(found.vjp),
+        "backward": [call_document(call) for call in found.backward],
+        "agreement": agreement_document(found.agreement),
     }
 
 

@@ -8,7 +8,7 @@ from gradcli import __version__
 from gradcli.render.numbers import nested
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from gradcli.notes import Note
     from gradcli.ops.declare import Array
@@ -19,7 +19,7 @@ def head(program: str) -> dict[str, Any]:
     return {"schema": 1, "version": __version__, "program": program}
 
 
-def inputs_document(inputs: dict[str, Array], differentiated: Collection[str]) -> dict[str, Any]:
+def inputs_document(inputs: Mapping[str, Array], differentiated: Collection[str]) -> dict[str, Any]:
     """Return the variables with their values, and which of them are differentiated."""
     return {
         name: {"shape": list(value.shape), "value": nested(value), "differentiated": name in differentiated}

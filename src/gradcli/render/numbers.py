@@ -21,7 +21,7 @@ def strict(value: float) -> float | str:
 def nested(array: Array) -> Any:
     """Return an array as nested lists of strict JSON numbers."""
     array = np.asarray(array, dtype=np.float64)
-    if np.all(np.isfinite(array)):
+    if np.isfinite(array).all():
         return array.tolist()
     flat = [strict(value) for value in array.ravel()]
     return reshaped(flat, array.shape)

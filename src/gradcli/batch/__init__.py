@@ -1,0 +1,1 @@
+"""Many records, one answer each: NDJSON in, NDJSON out, and no record that can stop the others."""

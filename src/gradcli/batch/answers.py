@@ -1,0 +1,185 @@
+"""Answers to records: the document that is printed for one, errors included, and how good it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import IntEnum, unique
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from gradcli.batch.fields import Wanted, fields_of
+from gradcli.batch.records import Record, known_id, record_of
+from gradcli.errors import Budget, GradcliError
+from gradcli.evaluation import Function
+from gradcli.readings import Memory, Point, accumulated, composed, numbers, stand
+from gradcli.recent import Recent
+from gradcli.render.diagnostic import error_document
+from gradcli.render.document import document, gradient_document, numbers_document
+from gradcli.render.head import inputs_document
+
+MOST_PROGRAMS, HEAVIEST = 1024, 2**22
+"""Checked programs that are kept, and the characters of all together."""
+
+
+@unique
+class Verdict(IntEnum):
+    """How good an answer is; the larger, the worse."""
+
+    AGREE = 0
+    NOT_FINITE = 1
+    DISAGREE = 2
+    REFUSED = 3
+    FAILED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The document for one record, and how good it is."""
+
+    document: dict[str, Any]
+    verdict: Verdict
+
+
+class Answers:
+    """Answers records in turn, and reuses what does not depend on the point: checked programs, and formulas."""
+
+    def __init__(self, asked: Wanted) -> None:
+        self.asked = asked
+        self._programs: Recent[Function] = Recent(MOST_PROGRAMS, HEAVIEST)
+        self._memory = Memory()
+
+    def of(self, given: Mapping[str, Any]) -> Answer:
+        """Return the answer to a record; whatever is wrong with it is said in the document, and nothing is raised."""
+        try:
+            record = record_of(given, self.asked.budget)
+            found, verdict = self._answered(record)
+        except Exception as error:
+            if self.asked.debug and not isinstance(error, GradcliError | MemoryError):
+                raise
+            return failure(error, known_id(given))
+        return Answer(with_id(found, record.id), verdict)
+
+    def _answered(self, record: Record) -> tuple[dict[str, Any], Verdict]:
+        asked = self.asked
+        strict = asked.strict or record.strict
+        point = stand(self._function(record), record.inputs, record.calls, strict, record=not asked.reverse_alone)
+        if asked.reverse_alone:
+            return reverse_alone(point, asked)
+        if asked.numbers_do:
+            return by_numbers(point, asked)
+        from gradcli.explanation import explained  # noqa: PLC0415
+
+        found = explained(point, self._memory)
+        verdict = verdict_of(found.agreement.agree, found.agreement.finite)
+        full = document(found)
+        return (full if asked.only is None else partial(full, asked.only, BOTH)), verdict
+
+    def _function(self, record: Record) -> Function:
+        key = (record.program, record.wrt, frozenset(record.inputs))
+        found = self._programs.get(key)
+        if found is None:
+            found = Function(record.program, record.wrt, self.asked.budget, record.inputs)
+            self._programs.keep(key, found, len(record.program))
+        return found
+
+
+BOTH, ONE = ["symbols", "reverse mode"], ["reverse mode"]
+ALWAYS = {"schema", "version", "routes", "agreement", "error"}
+"""Fields of every answer that is not whole, beside those that were chosen."""
+_FLAG = re.compile(r"--(\w+)")
+
+
+def reverse_alone(point: Point, asked: Wanted) -> tuple[dict[str, Any], Verdict]:
+    """Return the answer of reverse mode, and whether it is finite: there is nothing to hold it against."""
+    total = accumulated(point)
+    finite = bool(np.isfinite(point.run.value).all() and all(np.isfinite(g).all() for g in total.values()))
+    full = gradient_document(point, total)
+    full["agreement"] = None
+    if asked.only is None:
+        return partial(full, frozenset(full), ONE), verdict_of(True, finite)
+    if "inputs" in asked.only:
+        full["inputs"] = inputs_document(point.inputs, point.names)
+    return partial(full, asked.only, ONE), verdict_of(True, finite)
+
+
+def by_numbers(point: Point, asked: Wanted) -> tuple[dict[str, Any], Verdict]:
+    """Return the answer of both routes without a formula."""
+    from gradcli.symbolic.formulas import Formulas  # noqa: PLC0415
+
+    assert asked.only is not None  # noqa: S101
+    found = numbers(point, composed(point), Formulas())
+    full = gradient_document(point, found.backward[-1].accumulated) | numbers_document(found)
+    if "inputs" in asked.only:
+        full["inputs"] = inputs_document(point.inputs, point.names)
+    return partial(full, asked.only, BOTH), verdict_of(found.agreement.agree, found.agreement.finite)
+
+
+def partial(full: Mapping[str, Any], only: frozenset[str], routes: list[str]) -> dict[str, Any]:
+    """Return the chosen fields of a document, and which routes gave them."""
+    kept = {key: value for key, value in full.items() if key in only or key in ALWAYS}
+    error = kept.pop("error")
+    return {**kept, "routes": routes, "error": error}
+
+
+def with_id(found: dict[str, Any], known: Any) -> dict[str, Any]:
+    """Return a document with the id of its record, in front."""
+    return {"schema": found.pop("schema"), "version": found.pop("version"), "id": known, **found}
+
+
+def verdict_of(agree: bool, finite: bool) -> Verdict:
+    """Return how good numbers are."""
+    if agree:
+        return Verdict.AGREE if finite else Verdict.NOT_FINITE
+    return Verdict.DISAGREE
+
+
+def failure(error: Exception, known: Any = None) -> Answer:
+    """Return the answer to a record that has none: what is wrong with it, or that gradcli has failed."""
+    if isinstance(error, GradcliError):
+        return refused(for_records(error), known)
+    if isinstance(error, MemoryError):
+        return refused(GradcliError("budget", "there is not enough memory for this", hint="make it smaller"), known)
+    message = f"sorry, gradcli failed on this record ({type(error).__name__})"
+    internal = GradcliError("internal", message, hint="please report the record; --debug shows where it failed")
+    return Answer(refused(internal, known).document, Verdict.FAILED)
+
+
+def refused(error: GradcliError, known: Any) -> Answer:
+    """Return an error as an answer."""
+    return Answer(with_id(error_document(error), known), Verdict.REFUSED)
+
+
+def for_records(error: GradcliError) -> GradcliError:
+    """Return an error with a hint for one who writes records, and not options."""
+    about_v = error.kind == "shape" and error.message.startswith("v has shape") and "--v" in (error.hint or "")
+    if error.kind == "missing-v" or about_v:
+        error.hint = '"v" is an array in the shape of y: ones give the gradient of the sum'
+    elif error.kind == "missing-input" and error.hint and error.hint.startswith("add "):
+        error.hint = 'give its value in "inputs"'
+    elif error.hint:
+        error.hint = _FLAG.sub(r'"\1"', error.hint) if error.kind in ("missing-input", "unknown-input") else error.hint
+    return error
+
+
+def answer(
+    record: Mapping[str, Any], *, symbolic: bool = True, only: Iterable[str] | None = None, budget: Budget | None = None
+) -> dict[str, Any]:
+    """Return the document that ``gradcli batch`` prints for a record.
+
+    >>> answer({"id": 7, "program": "x**2", "inputs": {"x": 3}}, only=["grad"])["grad"]
+    {'x': 6.0}
+
+    An error is a document too, and never raised: ``error`` is None in an answer. ``symbolic=False`` leaves the
+    symbolic route out, ``only`` names the fields to compute. What does not depend on the point is reused by the next
+    record of this process. Raises ``option`` for fields that there are not.
+    """
+    return _answers(Wanted(symbolic, fields_of(only, symbolic), budget=budget or Budget())).of(record).document
+
+
+@lru_cache(maxsize=8)
+def _answers(asked: Wanted) -> Answers:
+    return Answers(asked)

@@ -1,0 +1,172 @@
+"""A record: one program with its point and v, checked before anything is computed."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import Budget, GradcliError, over_budget
+from gradcli.language.values import array_of, read_value
+from gradcli.suggest import did_you_mean
+
+KEYS = ("id", "program", "inputs", "v", "calls", "wrt", "strict")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What one line asks for; ``calls`` has one v for each call of backward, None for the default."""
+
+    id: Any
+    program: str
+    inputs: dict[str, Any]
+    calls: list[Any]
+    wrt: tuple[str, ...] | None
+    strict: bool
+
+
+def record_of(given: Mapping[str, Any], budget: Budget) -> Record:
+    """Return a checked record; raises ``record`` for what it may not hold, ``value`` for what is no array."""
+    if not isinstance(given, Mapping):
+        raise wrong("a record is an object, or a dictionary in Python")
+    for key in given:
+        if key not in KEYS:
+            hint = did_you_mean(str(key), KEYS) or f"it may have {', '.join(KEYS)}"
+            raise wrong(f"a record has no key {shown(key)}", hint)
+    program = given.get("program")
+    if type(program) is not str:
+        hint = 'for example {"program": "x**2", "inputs": {"x": 3}}'
+        raise wrong("the program is missing" if program is None else "program must be a string", hint)
+    inputs = given.get("inputs")
+    if not isinstance(inputs, Mapping | None):
+        raise wrong("inputs must be an object", 'for example "inputs": {"x": [1, 2]}')
+    values = {name: array(value, f"inputs.{name}", budget) for name, value in (inputs or {}).items()}
+    refuse_total(values, budget)
+    return Record(
+        identifier(given), program, values, calls_of(given, budget), wrt_of(given.get("wrt")), strict_of(given)
+    )
+
+
+def wrong(message: str, hint: str | None = None) -> GradcliError:
+    """Return the error for a record that does not say what it should."""
+    return GradcliError("record", message, hint=hint)
+
+
+def shown(key: Any) -> str:
+    """Return the beginning of a key as JSON has it."""
+    return json.dumps(str(key)[:40])
+
+
+def known_id(given: Any) -> Any:
+    """Return the id of a record that may be spoiled otherwise, None where it has none that can be repeated."""
+    found = given.get("id") if isinstance(given, Mapping) else None
+    return found if type(found) in (str, int, bool) or (type(found) is float and math.isfinite(found)) else None
+
+
+def identifier(given: Mapping[str, Any]) -> Any:
+    """Return the id, which the answer repeats; raises ``record`` for a list, an object, or what is not finite."""
+    found = known_id(given)
+    if found is None and given.get("id") is not None:
+        raise wrong("id must be a string, a finite number, true, false or null")
+    return found
+
+
+def calls_of(given: Mapping[str, Any], budget: Budget) -> list[Any]:
+    """Return the v of every call of backward."""
+    v, calls = given.get("v"), given.get("calls")
+    if calls is None:
+        return [None if v is None else array(v, "v", budget)]
+    if v is not None:
+        raise wrong("v and calls are both given", "calls has one v for each call of backward")
+    if type(calls) is not list or not calls:
+        raise wrong("calls must be an array with one v for each call of backward", 'for example "calls": [1, 10]')
+    if len(calls) > budget.depth:
+        raise over_budget("depth", budget.depth, f"{len(calls):,} calls of backward")
+    return [None if item is None else array(item, f"calls[{k}]", budget) for k, item in enumerate(calls)]
+
+
+def wrt_of(given: Any) -> tuple[str, ...] | None:
+    """Return the names to differentiate by, None for all."""
+    if given is None:
+        return None
+    good = type(given) in (list, tuple) and given and all(type(name) is str for name in given)
+    if not good or len(set(given)) != len(given):
+        raise wrong("wrt must be an array of names of variables, each once", 'for example "wrt": ["W", "b"]')
+    return tuple(given)
+
+
+def strict_of(given: Mapping[str, Any]) -> bool:
+    """Return whether a v that PyTorch would refuse is refused."""
+    found = given.get("strict", False)
+    if type(found) is not bool:
+        raise wrong("strict must be true or false")
+    return found
+
+
+def array(value: Any, name: str, budget: Budget) -> Any:
+    """Return a value that ``as_input`` takes: numbers and nested lists as they are, a text by the syntax of ``--x``.
+
+    No text names a file. Raises ``value`` or ``budget``.
+    """
+    if type(value) is str:
+        return from_text(value, name, budget)
+    if type(value) in (float, int, np.ndarray) and np.size(value) <= budget.elements:
+        return value
+    try:
+        return from_list(value, name, budget)
+    except GradcliError as error:
+        error.message = f"{name}: {error.message}"
+        error.hint = "write a number, or nested arrays of numbers"
+        raise
+
+
+def from_list(value: Any, name: str, budget: Budget) -> Any:
+    """Return nested lists of numbers as an array, integers as integers where they fit."""
+    try:
+        found = np.asarray(value)
+    except (ValueError, OverflowError, TypeError):
+        found = None
+    if found is not None and found.size > budget.elements:
+        raise over_budget("elements", budget.elements, f"{name} holds {found.size:,} numbers")
+    if found is None or found.dtype.kind not in "iuf":
+        return checked_by_entry(value)
+    return checked_by_entry(value) if has_truth_values(value) else found
+
+
+def checked_by_entry(value: Any) -> Any:
+    """Return nested lists as an array, looking at each entry; raises ``value`` for the one that is no number."""
+    try:
+        return array_of(value)
+    except OverflowError:
+        raise GradcliError("value", "a number is beyond double precision (1.8e308)") from None
+
+
+def has_truth_values(value: Any) -> bool:
+    """Return whether nested lists hold true or false, which numpy takes for 1 and 0."""
+    if type(value) not in (list, tuple):
+        return type(value) is bool
+    kinds = set(map(type, value))
+    return not kinds <= {int, float} and any(map(has_truth_values, value))
+
+
+def from_text(text: str, name: str, budget: Budget) -> Any:
+    """Return a value that is written as on the command line: ``"1,2;3,4"``, ``"pi/2"``."""
+    if text.lstrip().startswith("@") or text.strip() == "-":
+        raise GradcliError("value", f"{name}: a record names no file", hint="write the numbers themselves")
+    try:
+        return read_value(text, name, budget)
+    except GradcliError as error:
+        if error.hint and "@FILE" in error.hint:
+            error.hint = error.hint.replace(", or @FILE", "")
+        raise
+
+
+def refuse_total(values: Mapping[str, Any], budget: Budget) -> None:
+    """Refuse inputs that together have more entries than all arrays of a program may have."""
+    total = sum(int(np.size(value)) for value in values.values())
+    if total > budget.total:
+        raise over_budget("total", budget.total, "all inputs together")

@@ -1,0 +1,170 @@
+"""The ``batch`` command's work: where records come from and answers go, and what the exit code says of them all."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gradcli.batch.answers import Verdict
+from gradcli.batch.fields import Wanted, fields_of
+from gradcli.batch.limits import Limits
+from gradcli.batch.lines import Line, lines
+from gradcli.batch.replies import Replies, Reply, settle
+from gradcli.cli.output import complain, on_terminal
+from gradcli.cli.progress import progress
+from gradcli.cli.request import budget_from
+from gradcli.cli.status import ExitStatus
+from gradcli.cli.streams import Read, opened, written
+from gradcli.errors import GradcliError
+from gradcli.render.inert import inert
+
+if TYPE_CHECKING:
+    from gradcli.cli.environment import Environment
+
+MOST_JOBS = 256
+MEMORY, LEAST_MEMORY = 4096, 128
+SUFFIXES = (".ndjson", ".jsonl")
+TOLD = 5
+"""Lines that standard error names; the rest is counted."""
+STATUS = {
+    Verdict.AGREE: ExitStatus.OK,
+    Verdict.NOT_FINITE: ExitStatus.NOT_FINITE,
+    Verdict.DISAGREE: ExitStatus.DISAGREE,
+    Verdict.REFUSED: ExitStatus.USAGE,
+    Verdict.FAILED: ExitStatus.INTERNAL,
+}
+"""The exit code of a batch is that of its worst answer: the later in this table, the worse."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRequest:
+    """What a batch was asked; without ``limits`` no worker is started."""
+
+    source: str
+    output: str | None
+    jobs: int
+    wanted: Wanted
+    limits: Limits | None
+    quiet: bool
+
+
+def batch_request(
+    records: str | None,
+    file: str | None,
+    output: str | None,
+    jobs: int,
+    only: str | None,
+    no_symbolic: bool,
+    timeout: float | None,
+    memory: int | None,
+    strict: bool,
+    quiet: bool,
+    budget: list[str] | None,
+    debug: bool,
+) -> BatchRequest:
+    """Return the checked request; raises ``option``."""
+    if records is not None and file is not None:
+        raise GradcliError("option", "RECORDS and -f FILE are both given", hint="give one of them")
+    source = file if records is None else records
+    if source is None:
+        raise GradcliError("option", "no records are given", hint="gradcli batch - reads standard input")
+    if output is not None and Path(output).suffix.lower() not in SUFFIXES:
+        raise GradcliError("option", f"-o '{output[:80]}' has no known suffix", hint=f"it can end with {SUFFIXES[0]}")
+    if not 1 <= jobs <= MOST_JOBS:
+        raise GradcliError("option", f"--jobs {jobs} is not from 1 to {MOST_JOBS}")
+    if timeout is not None and not 0 < timeout <= 1e6:
+        raise GradcliError("option", f"--timeout {timeout:g} is not more than 0 and at most 1,000,000 seconds")
+    if memory is not None and not LEAST_MEMORY <= memory <= 2**24:
+        raise GradcliError("option", f"--memory {memory} is not from {LEAST_MEMORY} to {2**24:,} MiB")
+    names = None if only is None else [name.strip() for name in only.split(",") if name.strip()]
+    bounds = budget_from(budget)
+    wanted = Wanted(not no_symbolic, fields_of(names, not no_symbolic), strict, bounds, debug)
+    limits = None
+    if jobs > 1 or timeout is not None or memory is not None:
+        limits = Limits(timeout or max(60.0, 4 * bounds.seconds), memory or MEMORY)
+    return BatchRequest(source, output, jobs, wanted, limits, quiet)
+
+
+@dataclass(slots=True)
+class Tally:
+    """How many answers were how good, and the first that were not."""
+
+    counts: Counter[Verdict] = field(default_factory=Counter)
+    told: list[str] = field(default_factory=list)
+
+    def add(self, line: Line, reply: Reply) -> None:
+        """Count a reply."""
+        self.counts[reply.verdict] += 1
+        if reply.verdict is not Verdict.AGREE and len(self.told) < TOLD:
+            self.told.append(f"line {line.number}: {said(reply)}")
+
+    @property
+    def status(self) -> ExitStatus:
+        """The exit code: that of the worst answer."""
+        return STATUS[max(self.counts, default=Verdict.AGREE)]
+
+    def lines(self) -> Iterator[str]:
+        """Yield what standard error says at the end; nothing where all is well."""
+        yield from self.told
+        bad = self.counts.total() - self.counts[Verdict.AGREE]
+        if bad:
+            parts = [f"{self.counts[verdict]:,} {words}" for verdict, words in WORDS.items() if self.counts[verdict]]
+            yield f"{self.counts.total():,} records: {', '.join(parts)}"
+
+
+WORDS = {
+    Verdict.AGREE: "fine",
+    Verdict.NOT_FINITE: "not finite",
+    Verdict.DISAGREE: "disagreeing",
+    Verdict.REFUSED: "refused",
+    Verdict.FAILED: "failed",
+}
+
+
+def said(reply: Reply) -> str:
+    """Return one line about an answer that is not as it should be."""
+    if reply.verdict is Verdict.NOT_FINITE:
+        return "warning: a value or derivative is not finite at this point"
+    if reply.verdict is Verdict.DISAGREE:
+        return "warning: J and reverse mode disagree"
+    return "error: " + inert(json.loads(reply.text)["error"]["message"], keep="")
+
+
+def answer(env: Environment, asked: BatchRequest) -> ExitStatus:
+    """Answer every record, and return the exit code of the worst answer."""
+    tally = Tally()
+    alone = asked.output is not None or asked.quiet or not on_terminal(env)
+    with (
+        opened(env, asked.source) as (read, size),
+        written(env, asked.output, asked.source, asked.quiet) as put,
+        progress(env, size, wanted=alone and not asked.quiet) as advance,
+    ):
+        for line, reply in replies(read, asked):
+            put(reply.text)
+            tally.add(line, reply)
+            advance(line.read)
+    if not asked.quiet:
+        for text in tally.lines():
+            complain(env, text)
+    return tally.status
+
+
+def replies(read: Read, asked: BatchRequest) -> Iterator[tuple[Line, Reply]]:
+    """Yield each line with its reply, in order: from this process, or from workers."""
+    if asked.limits is None:
+        here = Replies(asked.wanted)
+        for count, line in enumerate(lines(read)):
+            yield line, here.of(line)
+            if not count:
+                settle()
+        return
+    from gradcli.batch.feed import Feed  # noqa: PLC0415
+    from gradcli.batch.pool import Pool  # noqa: PLC0415
+
+    with Pool(asked.jobs, asked.wanted, asked.limits) as pool, contextlib.closing(Feed(read)) as feed:
+        yield from pool.replies(feed)

@@ -1,0 +1,165 @@
+"""What is reused at another point gives the answer of a fresh run, byte for byte; what would not is derived anew."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import gradcli
+from generator.programs import random_program
+from gradcli.batch.answers import Answers
+from gradcli.batch.fields import Wanted
+from gradcli.evaluation import Function
+from gradcli.explanation import explained
+from gradcli.readings import Memory, stand
+from gradcli.recent import Recent
+from gradcli.symbolic import formulas
+from oracles import cases
+from programs import MORE, VALUES
+
+CASES = cases("seed_cases.json")
+
+
+def fresh(record):
+    """Return the answer of a run that shares nothing with any other."""
+    found = gradcli.explain(
+        record["program"], calls=record.get("calls", [None]), wrt=record.get("wrt"), inputs=record["inputs"]
+    ).to_dict()
+    return json.dumps(found)
+
+
+def reused(answers, record):
+    found = answers.of({"id": None, **record}).document
+    del found["id"]
+    return json.dumps(found)
+
+
+def moved(value, by):
+    """Return nested lists with every number moved."""
+    return [moved(item, by) for item in value] if isinstance(value, list) else value * (1 + by) + by / 7
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+def test_the_examples_at_other_points(case):
+    answers = Answers(Wanted())
+    calls = [call["v"] for call in case["calls"]]
+    for by in (0.0, 0.01, -0.02, 0.0):
+        inputs = {name: moved(value, by) for name, value in case["inputs"].items()}
+        record = {"program": case["expression"], "inputs": inputs, "calls": calls, "wrt": case["wrt"]}
+        assert reused(answers, record) == fresh(record)
+
+
+BRANCHES = [  # a program, and points of which some take another way
+    ("where(x > 1, x**2, 3*x)", [[0.5, 2.0], [0.7, 2.5], [2.0, 0.5], [2.0, 3.0]]),
+    ("x**2 if sum(x) > 1 else 3*x", [[0.1, 0.2], [1.0, 2.0], [0.2, 0.1]]),
+    ("y = x*2\nwhile y.norm() < 10: y = y*2\ny", [[1.0, 2.0], [1.1, 2.1], [4.0, 5.0], [9.0, 9.0]]),
+    ("sort(x).values", [[1.0, 2.0], [3.0, 4.0], [2.0, 1.0]]),
+    ("x.max()*x", [[1.0, 2.0], [3.0, 4.0], [2.0, 1.0], [2.0, 2.0]]),
+    ("x.detach()*x", [[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]]),
+    ("floor(x)*x", [[1.5, 2.5], [1.6, 2.6], [3.5, 0.5]]),
+    ("abs(x)", [[1.0, 2.0], [0.0, 2.0], [-1.0, 2.0], [0.0, 0.0]]),
+    ("relu(x)*2", [[1.0, 2.0], [0.0, 2.0], [-1.0, 2.0]]),
+    ("huber_loss(x, zeros(2), reduction='none')", [[0.1, 0.2], [0.3, 5.0], [5.0, 0.3]]),
+    ("prod(x)*x", [[1.0, 2.0], [0.0, 2.0], [0.0, 0.0]]),
+    ("x.norm()*x", [[1.0, 2.0], [0.0, 0.0], [0.0, 1.0]]),
+    ("x[x > 1]*2", [[2.0, 0.5], [0.5, 2.0], [3.0, 0.5]]),
+    ("clip(x, 0, 1)", [[0.5, 0.7], [0.5, 1.0], [2.0, -1.0]]),
+    ("x*where(x > 1, 2, 5)", [[0.5, 0.7], [2.0, 3.0]]),
+    ("x*round(x[0]).detach()", [[1.2, 3.0], [1.3, 3.0], [4.2, 3.0]]),
+    ("z = tanh(x); y = z*exp(z)*sin(z)*cos(z); y*y*z", [[0.1, 0.2], [0.3, 0.4], [0.1, 0.3]]),
+    ("1/x", [[1.0, 2.0], [0.0, 2.0], [3.0, 4.0]]),
+]
+
+
+@pytest.mark.parametrize(("program", "points"), BRANCHES, ids=lambda item: item if isinstance(item, str) else "")
+def test_another_branch_is_another_formula(program, points):
+    answers = Answers(Wanted())
+    for point in [*points, *reversed(points)]:
+        record = {"program": program, "inputs": {"x": point}}
+        entries = Function(program).value(x=point).size
+        record["calls"] = [[1.0, -2.0][:entries]]
+        assert reused(answers, record) == fresh(record)
+
+
+@pytest.mark.parametrize("name", sorted(MORE))
+def test_every_function_at_other_points(name):
+    for program in MORE[name]:
+        answers, function = Answers(Wanted()), Function(program)
+        for by in (0.0, 0.003, 0.0):
+            inputs = {k: moved(VALUES[k].tolist(), by) for k in function.inputs}
+            shape = function.value(**inputs).shape
+            ones = np.ones(shape).tolist()
+            record = {"program": program, "inputs": inputs, "calls": [ones]}
+            assert reused(answers, record) == fresh(record)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(number=st.integers(0, 5000), by=st.floats(-0.4, 0.4))
+def test_random_programs_at_random_points(number, by):
+    program = random_program(97, number)
+    answers = Answers(Wanted())
+    for factor in (0.0, by, by / 3):
+        inputs = {name: moved(value.tolist(), factor) for name, value in program.inputs.items()}
+        record = {"program": program.text, "inputs": inputs, "calls": [program.v.tolist()], "wrt": list(program.wrt)}
+        try:
+            expected = fresh(record)
+        except gradcli.GradcliError:
+            assert answers.of(record).document["error"] is not None
+            continue
+        assert reused(answers, record) == expected
+
+
+def test_formulas_are_derived_once_for_points_on_one_branch(monkeypatch):
+    derived = []
+    derive = formulas.derive
+    monkeypatch.setattr(formulas, "derive", lambda *args: derived.append(1) or derive(*args))
+    answers = Answers(Wanted())
+    for x in (0.5, 0.6, 2.0, 3.0, 0.7):
+        assert answers.of({"program": "x**2 if x > 1 else 3*x", "inputs": {"x": x}}).document["error"] is None
+    assert len(derived) == 2
+    answers.of({"program": "x**2 if x > 1 else 4*x", "inputs": {"x": 0.5}})
+    assert len(derived) == 3
+
+
+def test_definitions_have_the_values_of_their_own_point():
+    program, memory = "z = tanh(x); y = z*exp(z)*sin(z)*cos(z); y*y*z", Memory()
+    function = Function(program)
+    for x in (0.25, 0.5):
+        found = explained(stand(function, {"x": x}, [None], strict=False), memory)
+        alone = gradcli.explain(program, x=x)
+        assert found.definitions
+        assert found.definition_values == alone.definition_values
+        assert str(found) == str(alone)
+    assert len(memory) == 1
+
+
+def test_what_is_recent_is_bounded_by_number_and_weight():
+    kept: Recent[str] = Recent(3, 10)
+    for key in "abcd":
+        kept.keep(key, key.upper())
+    assert [kept.get(key) for key in "abcd"] == [None, "B", "C", "D"]
+    kept.get("b")
+    kept.keep("e", "E")
+    assert [kept.get(key) for key in "bcde"] == ["B", None, "D", "E"]
+    kept.keep("f", "F", 9)
+    assert (len(kept), kept.weight) == (2, 10)
+    kept.keep("g", "G", 11)
+    assert kept.get("g") is None
+    kept.keep("f", "G", 2)
+    assert (kept.get("f"), kept.weight) == ("G", 3)
+
+
+def test_a_change_of_the_budget_or_the_inputs_is_another_program():
+    record = {"program": "sum(e*x)", "inputs": {"x": 1.0}}
+    answers = Answers(Wanted())
+    assert answers.of(record).document["grad"] == {"x": pytest.approx(2.718281828459045)}
+    assert answers.of({**record, "inputs": {"x": 1.0, "e": 2.0}}).document["grad"] == {"e": 1.0, "x": 2.0}
+    assert answers.of(record).document["grad"] == {"x": pytest.approx(2.718281828459045)}
+    small = gradcli.answer(
+        {"program": "ones(9)*x", "inputs": {"x": 1}, "v": [1] * 9}, budget=gradcli.Budget(elements=5)
+    )
+    assert small["error"]["kind"] == "budget"
