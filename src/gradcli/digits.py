@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from gradcli.agreement import VISIBLE, Jacobian
-from gradcli.graph import Node, reaches
+from gradcli.graph import Node
 from gradcli.notes import Note
 from gradcli.ops.declare import Array, value_of
+from gradcli.symbolic.batches import side_by_side
 from gradcli.symbolic.jacobian import Composition
-from gradcli.symbolic.local import Local, has_sum
+from gradcli.symbolic.local import Part
+from gradcli.symbolic.small import FEW
 from gradcli.symbolic.texts import place_text
 
 EPS = 2.0**-52
@@ -22,43 +24,66 @@ def about_digits(output: Any, composition: Composition, jacobians: Mapping[str, 
     """Say which derivative of an operation, else which entry of J, and which value is left of numbers that cancel."""
     if not isinstance(output, Node):
         return []
-    nodes = reaches(output)
     return [
-        *(about_saturation(nodes, composition) or about_cancelled_paths(jacobians)),
-        *about_cancelled_values(nodes),
+        *(about_saturation(composition) or about_cancelled_paths(jacobians)),
+        *about_cancelled_values(composition.nodes),
     ]
 
 
-def about_saturation(nodes: list[Node], composition: Composition) -> list[Note]:
-    """Name the operations whose derivative is a difference of nearly equal numbers."""
-    for node in nodes:
-        if node.op is None:
+def about_saturation(composition: Composition) -> list[Note]:
+    """Name the first operation whose derivative is a difference of nearly equal numbers."""
+    lost = [*saturated_batches(composition), *saturated_nodes(composition)]
+    if not lost:
+        return []
+    node, _, entry = min(lost, key=lambda item: (item[0].index, item[1]))
+    place = place_text(entry, node.shape)
+    at = f" in entry {place}" if place else ""
+    assert node.op is not None  # noqa: S101
+    message = (
+        f"{node.op.name} is saturated{at}: its derivative there is a difference of nearly equal numbers, and has lost "
+        "its digits."
+    )
+    return [Note("digits-lost", message)]
+
+
+Lost = tuple[Node, int, int]
+"""A node, the number of the argument by which its derivative has lost its digits, and the entry of the node."""
+
+
+def saturated_batches(composition: Composition) -> Iterator[Lost]:
+    """Yield the first node of each batch whose derivative has lost its digits."""
+    for batch in composition.batches:
+        if can_cancel(batch.nodes[0], batch.local.part):
+            lost = lost_entries(batch.local.values, batch.local.sizes)
+            if len(lost):
+                row = int(lost[-1]) // batch.width  # the last row is the first node
+                yield batch.nodes[row], batch.argument, int(lost[lost >= row * batch.width][0]) % batch.width
+
+
+def saturated_nodes(composition: Composition) -> Iterator[Lost]:
+    """Yield the first of all others whose derivative has lost its digits."""
+    nodes = {node.index: node for node in composition.nodes}
+    for index, k in sorted([*composition.long, *composition.short]):
+        node = nodes[index]
+        if not any(can_cancel(node, part) for part in composition.parts(node, k) or ()):
             continue
-        for k in range(len(node.arguments)):
-            for part in composition.locals.get((node.index, k), ()):
-                if node.op.digits is None and not has_sum(part.template):
-                    continue
-                lost = lost_entries(part.values, part.sizes)
-                if len(lost):
-                    return [Note("digits-lost", saturated(node, part, int(lost[0])))]
-    return []
+        for found in composition.read(node, k):
+            lost = lost_entries(found.values, found.sizes) if can_cancel(node, found.part) else found.part.rows[:0]
+            if len(lost):
+                yield node, k, int(found.part.rows[lost[0]])
+                return
+
+
+def can_cancel(node: Node, part: Part) -> bool:
+    """Return whether a derivative is a difference at all."""
+    assert node.op is not None  # noqa: S101
+    return node.op.digits is not None or part.template.adds
 
 
 def lost_entries(values: Array, sizes: Array) -> Array:
     """Return the entries of which rounding alone makes up more than a billionth part."""
     with np.errstate(all="ignore"):
         return np.flatnonzero(np.isfinite(sizes) & (EPS * sizes > VISIBLE * np.abs(values)) & (sizes > 0))
-
-
-def saturated(node: Node, part: Local, entry: int) -> str:
-    """Return the sentence for a derivative that is left of terms that cancel."""
-    assert node.op is not None  # noqa: S101
-    place = place_text(int(part.rows[entry]), node.shape)
-    at = f" in entry {place}" if place else ""
-    return (
-        f"{node.op.name} is saturated{at}: its derivative there is a difference of nearly equal numbers, and has lost "
-        "its digits."
-    )
 
 
 def about_cancelled_paths(jacobians: Mapping[str, Jacobian]) -> list[Note]:
@@ -81,24 +106,42 @@ def about_cancelled_paths(jacobians: Mapping[str, Jacobian]) -> list[Note]:
 
 def about_cancelled_values(nodes: list[Node]) -> list[Note]:
     """Name the first difference of computed numbers that are nearly equal."""
+    found = [lost for group in by_shape(nodes).values() if (lost := first_cancelled(group)) is not None]
+    if not found:
+        return []
+    node, entry = min(found, key=lambda item: item[0].index)
+    assert node.op is not None  # noqa: S101
+    place = place_text(entry, node.shape)
+    at = f" in entry {place}" if place else ""
+    return [
+        Note(
+            "digits-lost",
+            f"The two sides of a {'sum' if node.op.name == 'add' else 'difference'} cancel{at}: little but "
+            "rounding is left of that value, and of what depends on it.",
+        )
+    ]
+
+
+def by_shape(nodes: list[Node]) -> dict[Hashable, list[Node]]:
+    """Return the sums and differences of computed numbers: those of a few entries by shape, others one by one."""
+    groups: dict[Hashable, list[Node]] = {}
     for node in nodes:
-        if node.op is None or node.op.name not in ("add", "sub") or not any(map(computed, node.arguments)):
-            continue
-        a, b = (np.abs(value_of(argument)) for argument in node.arguments)
-        out = np.abs(node.value)
-        with np.errstate(all="ignore"):
-            lost = np.flatnonzero(np.ravel((out > 0) & (VISIBLE * out < EPS * np.maximum(a, b)) & np.isfinite(out)))
-        if len(lost):
-            place = place_text(int(lost[0]), node.shape)
-            at = f" in entry {place}" if place else ""
-            return [
-                Note(
-                    "digits-lost",
-                    f"The two sides of a {'sum' if node.op.name == 'add' else 'difference'} cancel{at}: little but "
-                    "rounding is left of that value, and of what depends on it.",
-                )
-            ]
-    return []
+        if node.op is not None and node.op.name in ("add", "sub") and any(map(computed, node.arguments)):
+            shapes = tuple([np.shape(value_of(a)) for a in node.arguments])
+            groups.setdefault(shapes if node.value.size <= FEW else node.index, []).append(node)
+    return groups
+
+
+def first_cancelled(nodes: list[Node]) -> tuple[Node, int] | None:
+    """Return the first of these nodes, all of the same shapes, whose two sides cancel, and in which entry."""
+    columns = zip(*[(node.value, *map(value_of, node.arguments)) for node in nodes], strict=True)
+    out, a, b = (np.abs(side_by_side(list(column), nodes[0].ndim)) for column in columns)
+    with np.errstate(all="ignore"):
+        lost = np.flatnonzero((out > 0) & (VISIBLE * out < EPS * np.maximum(a, b)) & np.isfinite(out))
+    if not len(lost):
+        return None
+    row, entry = divmod(int(lost[0]), nodes[0].value.size)
+    return nodes[row], entry
 
 
 def computed(argument: Any) -> bool:

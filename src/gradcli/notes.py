@@ -77,10 +77,10 @@ def about_kink(node: Node, op: Op) -> list[Note]:
         return []
     values = [value_of(a) for a in node.arguments]
     where = np.asarray(op.kink.at(*values, **node.static))
+    if not where.any():
+        return []
     shape = np.shape(node.value)
     where = where.reshape(shape) if where.size == np.size(node.value) else np.broadcast_to(where, shape)
-    if not np.any(where):
-        return []
     place = place_text(int(np.flatnonzero(np.ravel(where))[0]), np.shape(node.value))
     more = int(np.sum(where)) - 1
     at = f" in entry {place}" if place else ""

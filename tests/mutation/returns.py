@@ -12,7 +12,19 @@ from types import CodeType, FunctionType
 from gradcli import agreement, inputs, reverse
 from gradcli.ops import FUNCTIONS as FUNCTIONS_OF_USERS
 from gradcli.ops import OPS
-from gradcli.symbolic import elements, evaluate, formulas, functions, jacobian, local, rules, sparse
+from gradcli.symbolic import (
+    batches,
+    elements,
+    evaluate,
+    factors,
+    formulas,
+    functions,
+    jacobian,
+    local,
+    rules,
+    small,
+    sparse,
+)
 from mutation.sources import FUNCTIONS, nested, node_of, reached_code, text_of, tree_of
 from mutation.spoiling import spoiled
 from mutation.table import Mutant, arguments_of
@@ -20,17 +32,19 @@ from mutation.table import Mutant, arguments_of
 OF_OPS = [module for name, module in sorted(sys.modules.items()) if name.startswith("gradcli.ops.")]
 MODULES = [
     *OF_OPS, reverse, inputs, agreement,
-    elements, evaluate, formulas, functions, jacobian, local, rules, sparse,
+    batches, elements, evaluate, factors, formulas, functions, jacobian, local, rules, small, sparse,
 ]  # fmt: skip
 NUMBERS = {"Any", "Array", "Indices", "Array | float", "Expr", "list[Links]", "Links", "Sparse", "list[Local]",
            "tuple[Any, ...]", "tuple[Any, Any]", "dict[int, Any]", "list[Any]", "list[Array]", "Cotangent", "float",
            "Callable[..., Any]", "Composition", "dict[int, Sparse]",
+           "Small", "Small | None", "Sparse | Small", "list[float]", "Rule", "Diagonals",
            "Expr | None", "dict[int, Expr] | None"}  # fmt: skip
 """Annotations of what a rule may return; a function that returns a text, a shape or a flag is no rule."""
 NO_RULE = {
     "declare.": "declares",
     "making.": "makes constants; the functions are mutated where they are built",
     "evaluate.magnitude": "how much rounding is allowed, no number of an answer",
+    "evaluate._size": "how much rounding is allowed, no number of an answer",
     "agreement.Jacobian.scale": "how much rounding is allowed, no number of an answer",
     "agreement.tolerance": "how much rounding is allowed, no number of an answer",
     "elementwise.lost": "how much rounding is allowed, no number of an answer",
@@ -207,8 +221,9 @@ def rewritten(module, expression):
         vars(module)["__spoiled__"] = spoiled
         for function in living(module):
             function.__code__ = codes[key_of(function.__code__)]
-        local._derivative.cache_clear()
-        local._quotient.cache_clear()
+        factors.derivative.cache_clear()
+        factors._RECALLED.clear()
+        local._KEPT.clear()
 
     return apply
 

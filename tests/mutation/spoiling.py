@@ -13,6 +13,7 @@ from gradcli.inputs import Cotangent
 from gradcli.ops.declare import Explicit, Implicit, Links, Pair, Partial
 from gradcli.symbolic.jacobian import Composition
 from gradcli.symbolic.local import Local
+from gradcli.symbolic.small import Diagonals, Small
 from gradcli.symbolic.sparse import Sparse
 
 SLIGHTLY = 1 + 1e-9
@@ -50,6 +51,8 @@ def spoiled(value, by=SLIGHTLY):
         return array(value, by)
     if isinstance(value, Expr):
         return expression(value, by)
+    if isinstance(value, Small | Diagonals):
+        return value._replace(values=spoiled(value.values, by))
     if isinstance(value, tuple | list):
         return type(value)(spoiled(item, by) for item in value)
     if isinstance(value, dict):

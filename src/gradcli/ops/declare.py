@@ -85,7 +85,8 @@ class Op:
     ``differs(out, *values)`` is true where PyTorch's gradient, and so the vjp, is not the mathematical one; ``says`` how.
     ``flat`` says that no gradient flows; a ``step`` is flat wherever it has a derivative, and sends zeros back.
     ``moves`` marks ops that only rearrange entries, ``view`` those whose result shares memory in PyTorch; ``by_shape``
-    those whose vjps read no value but g, only shapes.
+    those whose vjps read no value but g, only shapes; ``shaped`` those whose local reading is the same for all numbers,
+    but for zeros by ``zero_at``.
     """
 
     name: str
@@ -109,6 +110,7 @@ class Op:
     moves: bool = False
     view: bool = False
     by_shape: bool = False
+    shaped: bool = False
 
     def vjp(self, argument: int) -> Vjp | None:
         """Return the rule for one argument."""

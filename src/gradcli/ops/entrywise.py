@@ -60,6 +60,7 @@ def elementwise(
             tuple(vjps),
             local=elementwise_local(formula, options.get("zero_at")),
             formula=formula,
+            shaped=True,
             **options,
         )
     )

@@ -63,8 +63,8 @@ def log_softmax(x: Any, dim: int) -> Any:
 
 
 # fmt: off
-SOFTMAX     = declare(Op("softmax", softmax, (lambda g, y, x, *, dim: y * (g - np.sum(g * y, axis=dim, keepdims=True)),), local=softmax_local, terms=lambda x, dim: np.size(x) * np.shape(x)[dim], digits=lambda y, x, dim: y))
-LOG_SOFTMAX = declare(Op("log_softmax", log_softmax, (lambda g, y, x, *, dim: g - np.exp(y) * np.sum(g, axis=dim, keepdims=True),), local=log_softmax_local, terms=lambda x, dim: np.size(x) * np.shape(x)[dim], digits=lambda y, x, dim: 1 + np.exp(y)))
+SOFTMAX     = declare(Op("softmax", softmax, (lambda g, y, x, *, dim: y * (g - np.sum(g * y, axis=dim, keepdims=True)),), local=softmax_local, shaped=True, terms=lambda x, dim: np.size(x) * np.shape(x)[dim], digits=lambda y, x, dim: y))
+LOG_SOFTMAX = declare(Op("log_softmax", log_softmax, (lambda g, y, x, *, dim: g - np.exp(y) * np.sum(g, axis=dim, keepdims=True),), local=log_softmax_local, shaped=True, terms=lambda x, dim: np.size(x) * np.shape(x)[dim], digits=lambda y, x, dim: 1 + np.exp(y)))
 # fmt: on
 
 

@@ -180,7 +180,18 @@ def scatter_rows(
     name: str, inner: Any, outer: Any, *, forward: Any, vjp: Any, zero: bool = False, **options: Any
 ) -> Op:
     """Declare a reduction with ``outer(y) = sum of inner(x)``."""
-    return declare(Op(name, forward, (vjp,), local=reduced(inner, outer, zero), differs=beyond, says=BEYOND, **options))
+    return declare(
+        Op(
+            name,
+            forward,
+            (vjp,),
+            local=reduced(inner, outer, zero),
+            shaped=not zero,
+            differs=beyond,
+            says=BEYOND,
+            **options,
+        )
+    )
 
 
 def running_sum(x: Any, dim: int) -> Any:
@@ -208,7 +219,7 @@ PROD      = declare(Op("prod", lambda x, dim, keepdim: np.prod(x, axis=dim, keep
                 (prod_vjp,), local=prod_local, differs=beyond, says=BEYOND))
 PROD_ALONG = replace(PROD, vjps=(prod_along_vjp,))
 CUMSUM    = declare(Op("cumsum", running_sum,
-                (lambda g, y, x, *, dim: np.flip(running_sum(np.flip(g, dim), dim), dim),), local=cumsum_local, terms=lambda x, dim: np.size(x) * np.shape(x)[dim]))
+                (lambda g, y, x, *, dim: np.flip(running_sum(np.flip(g, dim), dim), dim),), local=cumsum_local, shaped=True, terms=lambda x, dim: np.size(x) * np.shape(x)[dim]))
 CUMPROD   = declare(Op("cumprod", lambda x, dim: np.cumprod(x, axis=dim), (cumprod_vjp,), local=cumprod_local, differs=beyond, says=BEYOND, terms=lambda x, dim: np.size(x) * np.shape(x)[dim]))
 # fmt: on
 

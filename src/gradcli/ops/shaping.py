@@ -52,12 +52,16 @@ def moved_local(forward: Any) -> Any:
 def mover(name: str, forward: Any, vjp: Any = None, **options: Any) -> Op:
     """Declare an op of one argument that moves entries."""
     rule = vjp or moved_vjp(forward)
-    return declare(Op(name, forward, (rule,), local=moved_local(forward), moves=True, by_shape=True, **options))
+    return declare(
+        Op(name, forward, (rule,), local=moved_local(forward), moves=True, by_shape=True, shaped=True, **options)
+    )
 
 
 def joined(name: str, forward: Any, vjps: Any, local: Any = None, **options: Any) -> Op:
     """Declare an op of any number of arguments that moves entries."""
-    return declare(Op(name, forward, vjps, local=local or moved_local(forward), moves=True, by_shape=True, **options))
+    return declare(
+        Op(name, forward, vjps, local=local or moved_local(forward), moves=True, by_shape=True, shaped=True, **options)
+    )
 
 
 def diagonal_matrix(x: Any, *, k: int) -> Any:

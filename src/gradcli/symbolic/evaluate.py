@@ -1,8 +1,8 @@
-"""Numbers for formulas: a sympy expression evaluated in numpy by a walk of its own."""
+"""Numbers for formulas: a sympy expression walked once, into functions of numpy that are run as often as needed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,9 @@ from sympy import Add, Expr, Integer, Mul, Pow, Symbol
 from gradcli.ops import OPS
 from gradcli.symbolic import functions as s
 
-Values = Mapping[Symbol, Any]
+Rule = Callable[[Sequence[Any]], Any]
+"""What a formula makes of the values of its symbols, each an array or a number, in the order of their places."""
+Places = Mapping[Symbol, int]
 
 NAMES = {"Abs": "abs", "PowerOf": "pow"}
 SPECIAL: dict[str, Callable[..., Any]] = {
@@ -22,27 +24,24 @@ SPECIAL: dict[str, Callable[..., Any]] = {
 }
 
 
-def evaluate(expression: Expr, values: Values) -> Any:
-    """Return the value of a formula; every symbol has an array or a number in ``values``.
+def evaluator(expression: Expr, places: Places) -> Rule:
+    """Return what works out the value of a formula.
 
     What is no real number (a division of 0 by 0 on paper, a complex root) is nan.
     """
     if isinstance(expression, Symbol):
-        return values[expression]
+        place = places[expression]
+        return lambda values: values[place]
     if expression.is_number and not expression.args:
-        return _constant(expression)
+        number = _constant(expression)
+        return lambda values: number
     if isinstance(expression, Add):
-        return _sum(expression, values)
+        return _sum(expression, places)
     if isinstance(expression, Mul):
-        result: Any = np.float64(1.0)
-        for factor in expression.args:
-            result = result * evaluate(factor, values)
-        return result
+        return _product([evaluator(factor, places) for factor in expression.args])
     if isinstance(expression, Pow):
-        return _power(expression, values)
-    name = NAMES.get(type(expression).__name__, type(expression).__name__)
-    rule = SPECIAL.get(name) or OPS[name].forward
-    return rule(*(evaluate(argument, values) for argument in expression.args))
+        return _power(expression, places)
+    return _call(expression, places)
 
 
 def _constant(expression: Expr) -> Any:
@@ -52,38 +51,87 @@ def _constant(expression: Expr) -> Any:
         return np.float64(np.nan)
 
 
-def _sum(expression: Add, values: Values) -> Any:
+def _call(expression: Expr, places: Places) -> Rule:
+    name = NAMES.get(type(expression).__name__, type(expression).__name__)
+    arguments = [evaluator(argument, places) for argument in expression.args]
+    special = SPECIAL.get(name)
+    if special is not None:
+        return lambda values: special(*(argument(values) for argument in arguments))
+    op = OPS[name]
+    return lambda values: op.forward(*(argument(values) for argument in arguments))
+
+
+def _sum(expression: Add, places: Places) -> Rule:
     terms = list(expression.args)
     # 1 - sigmoid(z) keeps its digits as sigmoid(-z).
     if len(terms) == 2 and Integer(1) in terms:
         other = -(terms[1] if terms[0] == 1 else terms[0])
         if type(other) is s.sigmoid:
-            return OPS["sigmoid"].forward(-evaluate(other.args[0], values))
-    result: Any = evaluate(terms[0], values)
-    for term in terms[1:]:
-        result = result + evaluate(term, values)
-    return result
+            op, inner = OPS["sigmoid"], evaluator(other.args[0], places)
+            return lambda values: op.forward(-inner(values))
+    return _added([evaluator(term, places) for term in terms])
 
 
-def _power(expression: Pow, values: Values) -> Any:
-    base, exponent = expression.args
-    x = evaluate(base, values)
-    if exponent == -1:
-        return 1 / x
-    if exponent == s.HALF:
-        return np.sqrt(x)
-    return np.power(np.asarray(x, dtype=np.float64), evaluate(exponent, values))
+def _added(terms: Sequence[Rule]) -> Rule:
+    first, *others = terms
 
-
-def magnitude(expression: Expr, values: Values) -> Any:
-    """Return the size of the terms that a formula adds up: what its rounding error is proportional to."""
-    if isinstance(expression, Add):
-        return sum(magnitude(term, values) for term in expression.args)
-    if isinstance(expression, Mul):
-        result: Any = np.float64(1.0)
-        for factor in expression.args:
-            result = result * magnitude(factor, values)
+    def added(values: Sequence[Any]) -> Any:
+        result = first(values)
+        for term in others:
+            result = result + term(values)
         return result
-    if isinstance(expression, Pow) and expression.args[1].is_Integer and expression.args[1] > 0:
-        return np.power(magnitude(expression.args[0], values), float(expression.args[1]))
-    return np.abs(evaluate(expression, values))
+
+    return added
+
+
+def _product(factors: Sequence[Rule]) -> Rule:
+    first, *others = factors
+
+    def multiplied(values: Sequence[Any]) -> Any:
+        result = first(values)
+        for factor in others:
+            result = result * factor(values)
+        return result
+
+    return multiplied
+
+
+def _power(expression: Pow, places: Places) -> Rule:
+    base, exponent = expression.args
+    x = evaluator(base, places)
+    if exponent == -1:
+        return lambda values: 1 / x(values)
+    if exponent == s.HALF:
+        return lambda values: np.sqrt(x(values))
+    p = evaluator(exponent, places)
+    return lambda values: np.power(np.asarray(x(values), dtype=np.float64), p(values))
+
+
+def magnitude(expression: Expr, places: Places) -> Rule | None:
+    """Return what works out the size of the terms that a formula adds up: its rounding error is proportional to it.
+
+    None stands for the absolute value of the formula, where it adds up nothing.
+    """
+    if not _adds(expression):
+        return None
+    if isinstance(expression, Add):
+        return _added([_size(term, places) for term in expression.args])
+    if isinstance(expression, Mul):
+        return _product([_size(factor, places) for factor in expression.args])
+    base, power = _size(expression.args[0], places), float(expression.args[1])
+    return lambda values: np.power(base(values), power)
+
+
+def _adds(expression: Expr) -> bool:
+    """Return whether a formula is a sum, or a product or power of sums."""
+    if isinstance(expression, Pow):
+        return bool(expression.args[1].is_Integer and expression.args[1] > 0) and _adds(expression.args[0])
+    return isinstance(expression, Add) or (isinstance(expression, Mul) and any(map(_adds, expression.args)))
+
+
+def _size(expression: Expr, places: Places) -> Rule:
+    found = magnitude(expression, places)
+    if found is not None:
+        return found
+    value = evaluator(expression, places)
+    return lambda values: np.abs(value(values))

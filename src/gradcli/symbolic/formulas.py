@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from sympy import factor_terms
 
-from gradcli.graph import Graph, Node, reaches
+from gradcli.graph import Graph, Node
 from gradcli.symbolic import functions as s
 from gradcli.symbolic.elements import Elements, as_objects
 from gradcli.symbolic.jacobian import Composition
-from gradcli.symbolic.local import Local
+from gradcli.symbolic.local import Part
 from gradcli.symbolic.printing import Unprintable, formula_text, size_of
 from gradcli.symbolic.rules import index_rules
 from gradcli.symbolic.sparse import DENSE_ENTRIES, Sparse, gathered, identity, product
-from gradcli.symbolic.texts import Texts, TooLarge, nested, place_text
+from gradcli.symbolic.texts import Source, Texts, TooLarge, nested, place_text
 
 MOST_ENTRIES = 1200
 """Entries of all local Jacobians and products of entries together, beyond which formulas go by index rules."""
@@ -33,7 +33,8 @@ class Formulas:
     """Formulas of the output and of the Jacobians, as text in flat order; None where they are too many or too long.
 
     ``jacobians`` has the text of each entry that can be non-zero, in the order of the numeric Jacobian's entries.
-    ``definitions`` gives the names that formulas use, in an order in which they can be run, ``values`` their numbers.
+    ``definitions`` gives the names that formulas use, in an order in which they can be run, ``values`` their numbers,
+    and ``sources`` where these come from.
     """
 
     output: list[str] | None = None
@@ -41,6 +42,7 @@ class Formulas:
     definitions: dict[str, str] = field(default_factory=dict)
     rules: dict[str, list[str]] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
+    sources: dict[str, Source] = field(default_factory=dict)
 
 
 MOST_FACTORED = 24
@@ -53,9 +55,32 @@ class TooLong(Exception):  # noqa: N818
 
 def derive(graph: Graph, output: Any, leaves: Mapping[str, Node], composition: Composition) -> Formulas:
     """Return the formulas of the output and of its Jacobian by each of ``leaves``."""
+    return refreshed(found_formulas(graph, output, leaves, composition), composition)
+
+
+def refreshed(found: Formulas, composition: Composition) -> Formulas:
+    """Return formulas with the numbers of another run, whose ``signature`` must be the same."""
+    if not found.sources:
+        return found
+    nodes = {node.index: node for node in composition.nodes}
+    values = {name: numbers_of(source, nodes, composition) for name, source in found.sources.items()}
+    return replace(found, values=values)
+
+
+def numbers_of(source: Source, nodes: Mapping[int, Node], composition: Composition) -> Any:
+    """Return the numbers of a name."""
+    if source.node < 0:
+        return source.constant
+    if source.shape is not None:
+        return composition.of[source.node].dense().reshape(source.shape)
+    return nodes[source.node].value
+
+
+def found_formulas(graph: Graph, output: Any, leaves: Mapping[str, Node], composition: Composition) -> Formulas:
+    """Return formulas without the numbers of their names."""
     if not isinstance(output, Node):
         return Formulas()
-    nodes = reaches(output)
+    nodes = composition.nodes
     work = composition.work + sum(int(np.size(node.value)) for node in nodes)
     widest = np.size(output.value) * max((np.size(leaf.value) for leaf in leaves.values()), default=0)
     if work > MOST_ENTRIES or widest > DENSE_ENTRIES:
@@ -85,7 +110,7 @@ def by_rules(graph: Graph, output: Node, leaves: Mapping[str, Node], composition
         rules, texts = index_rules(graph, output, leaves, composition)
     except TooLarge:
         return Formulas()
-    return Formulas(definitions=texts.definitions, rules=rules, values=texts.named) if texts else Formulas(rules=rules)
+    return Formulas(definitions=texts.definitions, rules=rules, sources=texts.named) if texts else Formulas(rules=rules)
 
 
 class _Derivation:
@@ -119,7 +144,7 @@ class _Derivation:
             ]
         shown = [formula_text(entry) for entry in self.elements.entries[self.output.index]]
         used = self._used([*shown, *(entry for entries in text.values() for entry in entries)])
-        return renumbered(Formulas(shown, text, used, values={name: self.texts.named[name] for name in used}))
+        return renumbered(Formulas(shown, text, used, sources={name: self.texts.named[name] for name in used}))
 
     @staticmethod
     def _aligned(numeric: Sparse, found: Sparse | None) -> list[Any]:
@@ -139,9 +164,10 @@ class _Derivation:
                 continue
             outer = self._shortened(node, outer)
             for k, argument in enumerate(node.arguments):
-                if (node.index, k) not in self.composition.locals or not isinstance(argument, Node):
+                parts = self.composition.parts(node, k)
+                if parts is None or not isinstance(argument, Node):
                     continue
-                inner = self._local(node, self.composition.locals[node.index, k], int(np.size(argument.value)))
+                inner = self._local(node, parts, int(np.size(argument.value)))
                 part = product(outer, inner, MOST_ENTRIES * 10)
                 earlier = found.get(argument.index)
                 found[argument.index] = part if earlier is None else gathered([earlier, part], part.shape)
@@ -165,13 +191,13 @@ class _Derivation:
             parts[place] = formula_text(entry)
             symbols.append(s.symbol(name + place_text(place, shape)))
         self.texts.definitions[name] = nested(parts, shape)
-        self.texts.named[name] = self.composition.of[node.index].dense().reshape(shape)
+        self.texts.named[name] = Source(node.index, shape)
         return Sparse(jacobian.rows, jacobian.columns, as_objects(symbols), None, jacobian.shape)
 
     def _short(self, node: Node, otherwise: str) -> str:
         return self.texts.names.get(node.index) or self.texts.own_name(node) or otherwise
 
-    def _local(self, node: Node, parts: list[Local], columns: int) -> Sparse:
+    def _local(self, node: Node, parts: list[Part], columns: int) -> Sparse:
         rows = int(np.size(node.value))
         found = [self._formulas_of(node, part, (rows, columns)) for part in parts]
         if not found:
@@ -179,7 +205,7 @@ class _Derivation:
             return Sparse(nothing, nothing, as_objects([]), None, (rows, columns))
         return gathered(found, (rows, columns))
 
-    def _formulas_of(self, node: Node, part: Local, shape: tuple[int, int]) -> Sparse:
+    def _formulas_of(self, node: Node, part: Part, shape: tuple[int, int]) -> Sparse:
         slots = []
         for slot, where in part.bound:
             if slot == -2:
@@ -188,14 +214,13 @@ class _Derivation:
             else:
                 entries = self.elements.entries[node.index] if slot == -1 else self.elements.of(node.arguments[slot])
             slots.append((entries, where))
-        used = [k for k, symbol in enumerate(part.symbols) if symbol in part.template.free_symbols]
-        values = []
-        for i, weight in enumerate(part.weight):
+        template, values = part.template, []
+        for i, weight in enumerate(part.weights.tolist()):
             if weight == 0:
                 values.append(s.number(0))
                 continue
-            chosen = {part.symbols[k]: slots[k][0][slots[k][1][i]] for k in used}
-            values.append(s.number(weight) * part.template.xreplace(chosen))
+            chosen = {template.symbols[k]: slots[k][0][slots[k][1][i]] for k in template.used}
+            values.append(s.number(weight) * template.expression.xreplace(chosen))
         return Sparse(part.rows, part.columns, as_objects(values), None, shape)
 
     def _used(self, shown: list[str]) -> dict[str, str]:
@@ -241,7 +266,7 @@ def renumbered(found: Formulas) -> Formulas:
         [renamed(text) for text in found.output],
         {name: [renamed(text) for text in entries] for name, entries in found.jacobians.items()},
         {renamed(name): renamed(text) for name, text in found.definitions.items()},
-        values={renamed(name): value for name, value in found.values.items()},
+        sources={renamed(name): source for name, source in found.sources.items()},
     )
 
 

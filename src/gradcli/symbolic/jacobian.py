@@ -3,36 +3,105 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from gradcli.errors import over_budget
 from gradcli.graph import Graph, Node, reaches
-from gradcli.symbolic.local import Local, local_jacobian
-from gradcli.symbolic.sparse import Sparse, gathered, identity, product
+from gradcli.symbolic.batches import Batch, Link, batches
+from gradcli.symbolic.local import Local, Part, Reading, numbers, parts_of, reading_of, worked_out
+from gradcli.symbolic.small import FEW, Diagonals, Small, joined, scaled, small, small_product, small_sum
+from gradcli.symbolic.sparse import Sparse, added, gathered, identity, product
+
+
+class Jacobians(dict[int, Sparse]):
+    """Jacobians of the output by nodes, by node index; those of a few entries become arrays when asked for."""
+
+    def __init__(self, found: dict[int, Sparse | Small]) -> None:
+        super().__init__()
+        self.found = found
+
+    def __missing__(self, index: int) -> Sparse:
+        self[index] = as_arrays(self.found[index])
+        return self[index]
 
 
 @dataclass(frozen=True, slots=True)
 class Composition:
     """Jacobians of the output by nodes (``of``, by node index), and the local Jacobians they were composed from.
 
-    ``work`` counts the products of entries that the composition took.
+    ``nodes`` are those that the output depends on, ``work`` counts the products of entries that the composition took.
+    Local Jacobians stand, by node index and argument, in ``long`` with their numbers, in ``short`` without them, or
+    are one of many in ``batches``.
     """
 
     of: dict[int, Sparse]
-    locals: dict[tuple[int, int], list[Local]]
+    nodes: list[Node]
     work: int
+    long: dict[tuple[int, int], list[Local]] = field(default_factory=dict)
+    short: dict[tuple[int, int], list[Part]] = field(default_factory=dict)
+    batches: list[Batch] = field(default_factory=list)
+
+    def parts(self, node: Node, argument: int) -> list[Part] | None:
+        """Return the parts of the local Jacobian of a node by one argument, None where none took part."""
+        key = (node.index, argument)
+        if key in self.long:
+            return [found.part for found in self.long[key]]
+        if any(batch.holds(node, argument) for batch in self.batches):
+            return parts_of(node, argument, reading_of(node), FEW)
+        return self.short.get(key)
+
+    def read(self, node: Node, argument: int) -> list[Local]:
+        """Return the local Jacobian of a node by one argument with its numbers, where it is in no batch."""
+        key = (node.index, argument)
+        if key in self.long:
+            return self.long[key]
+        with np.errstate(all="ignore"):
+            reading = reading_of(node)
+            return [worked_out(reading, part) for part in self.short[key]]
 
 
 def as_sparse(parts: list[Local], rows: int, columns: int) -> Sparse:
     """Return a local Jacobian as one sparse matrix of numbers."""
     if not parts:
-        nothing = np.zeros(0, dtype=np.intp)
-        return Sparse(nothing, nothing, np.zeros(0), np.zeros(0), (rows, columns))
-    found = [Sparse(part.rows, part.columns, part.values, part.sizes, (rows, columns)) for part in parts]
+        return nothing(rows, columns)
+    found = [Sparse(one.part.rows, one.part.columns, one.values, one.sizes, (rows, columns)) for one in parts]
     return gathered(found, (rows, columns))
+
+
+def as_small(reading: Reading, parts: list[Part], shape: tuple[int, int]) -> Small | None:
+    """Return a local Jacobian of a few entries as lists."""
+    rows: list[int] = []
+    columns: list[int] = []
+    found: list[float] = []
+    grown: list[float] = []
+    for part in parts:
+        values, sizes = numbers(reading, part)
+        rows += part.rows.tolist()
+        columns += part.columns.tolist()
+        found += listed(values, len(part.rows))
+        grown += listed(sizes, len(part.rows))
+    return joined(Small(rows, columns, found, grown, shape))
+
+
+def listed(numbers: Any, count: int) -> list[float]:
+    """Return ``count`` numbers as a list, which may be one number for all."""
+    if type(numbers) is np.float64 or not np.ndim(numbers):
+        return [float(numbers)] * count
+    return numbers.tolist()  # type: ignore[no-any-return]
+
+
+def as_arrays(found: Sparse | Small) -> Sparse:
+    """Return a Jacobian as arrays."""
+    return found.sparse() if isinstance(found, Small) else found
+
+
+def nothing(rows: int, columns: int) -> Sparse:
+    """Return a matrix without entries."""
+    empty = np.zeros(0, dtype=np.intp)
+    return Sparse(empty, empty, np.zeros(0), np.zeros(0), (rows, columns))
 
 
 KEPT = 4
@@ -41,21 +110,109 @@ SHARE = 2
 """Elements that local Jacobians may hold for each element that the values of the program may have."""
 
 
-def charge(graph: Graph, held: int) -> None:
-    """Refuse so many elements of local Jacobians where they pass the graph's budget, or its time is over."""
-    graph.watch()
-    if held > SHARE * graph.budget.total:
-        raise over_budget("total", graph.budget.total, f"{held:,} numbers of local Jacobians")
-
-
 def elements_of(parts: list[Local]) -> int:
     """Return how many elements the arrays of a local Jacobian hold, those that it shares counted once."""
     arrays = {
         id(array): np.size(array)
-        for part in parts
-        for array in (part.rows, part.columns, part.values, part.sizes, *(where for _, where in part.bound))
+        for one in parts
+        for array in (one.part.rows, one.part.columns, one.values, one.sizes, *(where for _, where in one.part.bound))
     }
     return sum(arrays.values())
+
+
+class _Sweep:
+    """One sweep from the output back, with what it has found and what it holds.
+
+    A Jacobian of a few entries goes as lists, unless the bound is so low that even these might be refused.
+    """
+
+    def __init__(self, graph: Graph | None, bound: int) -> None:
+        self.graph = graph
+        self.bound = bound
+        self.few = FEW if bound >= FEW * FEW else -1
+        self.found: dict[int, Sparse | Small] = {}
+        self.long: dict[tuple[int, int], list[Local]] = {}
+        self.short: dict[tuple[int, int], list[Part]] = {}
+        self.batches: list[Batch] = []
+        self.work = self.held = 0
+
+    def run(self, output: Node, links: list[Link]) -> None:
+        """Follow all links, the output's first."""
+        self.found[output.index] = self._short(identity(int(np.size(output.value)), 1.0, np.float64))
+        self.batches = batches(links) if self.few > 0 else []
+        whose: list[tuple[Diagonals, int] | None] = [None] * len(links)
+        for batch in self.batches:
+            diagonals = batch.diagonals()
+            for row, place in enumerate(batch.places):
+                whose[place] = diagonals, row
+        for (node, k, argument), diagonal in zip(links, whose, strict=True):
+            part = self._through(node, k, argument) if diagonal is None else self._along(node, *diagonal)
+            earlier = self.found.get(argument.index)
+            self.found[argument.index] = part if earlier is None else self._sum(earlier, part)
+            self._charge(part)
+
+    def _along(self, node: Node, diagonals: Diagonals, row: int) -> Sparse | Small:
+        """Return the Jacobian by an argument of a node whose local Jacobian is a diagonal of a few entries."""
+        outer = self.found[node.index]
+        self.held += KEPT * diagonals.width
+        if isinstance(outer, Sparse):
+            return self._product(outer, diagonals.sparse(row))
+        self.work += diagonals.width
+        return scaled(outer, diagonals, row)
+
+    def _through(self, node: Node, k: int, argument: Node) -> Sparse | Small:
+        """Return the Jacobian by an argument of a node whose local Jacobian is read by itself."""
+        reading, shape = reading_of(node), (node.value.size, argument.value.size)
+        parts = parts_of(node, k, reading, self.bound)
+        count = sum([len(part.rows) for part in parts])
+        inner = as_small(reading, parts, shape) if count <= self.few else None
+        if inner is None:
+            found = self.long[node.index, k] = [worked_out(reading, part) for part in parts]
+            self.held += elements_of(found)
+            return self._product(self.found[node.index], as_sparse(found, *shape))
+        self.short[node.index, k] = parts
+        self.held += KEPT * count
+        return self._product(self.found[node.index], inner)
+
+    def _product(self, outer: Sparse | Small, inner: Sparse | Small) -> Sparse | Small:
+        self.work += len(inner.rows)
+        if type(outer) is Small and type(inner) is Small:
+            found = small_product(outer, inner)
+            if found is not None:
+                return found if len(found.rows) <= self.few else found.sparse()
+        return self._short(product(as_arrays(outer), as_arrays(inner), self.bound))
+
+    def _sum(self, a: Sparse | Small, b: Sparse | Small) -> Sparse | Small:
+        if type(a) is Small and type(b) is Small:
+            found = small_sum(a, b)
+            return found if len(found.rows) <= self.few else found.sparse()
+        return self._short(added(as_arrays(a), as_arrays(b)))
+
+    def _short(self, matrix: Sparse) -> Sparse | Small:
+        return small(matrix) if len(matrix.rows) <= self.few else matrix
+
+    def _charge(self, part: Sparse | Small) -> None:
+        """Refuse so many elements of Jacobians where they pass the graph's budget, or its time is over."""
+        self.work += len(part.rows)
+        self.held += KEPT * len(part.rows)
+        if self.graph is None:
+            return
+        self.graph.watch()
+        if self.held > SHARE * self.graph.budget.total:
+            raise over_budget("total", self.graph.budget.total, f"{self.held:,} numbers of local Jacobians")
+
+
+def links_between(output: Node, nodes: Sequence[Node], first: int) -> list[Link]:
+    """Return along which arguments derivatives flow from the output back to the node with the index ``first``."""
+    wanted, links = {output.index}, []
+    for node in reversed(nodes):
+        if node.index not in wanted or node.op is None or node.index < first:
+            continue
+        for k, argument in enumerate(node.arguments):
+            if type(argument) is Node and argument.active and node.op.vjp(k) is not None:
+                wanted.add(argument.index)
+                links.append((node, k, argument))
+    return links
 
 
 def compose(output: Any, wrt: Sequence[Node], bound: int, graph: Graph | None = None) -> Composition:
@@ -66,32 +223,14 @@ def compose(output: Any, wrt: Sequence[Node], bound: int, graph: Graph | None = 
     Raises ``budget`` where a product of two Jacobians has more than ``bound`` terms, and, with a ``graph``, where all
     entries together take more memory than its values may, or its time is over.
     """
-    first = min((leaf.index for leaf in wrt), default=0)
-    size = int(np.size(output.value)) if isinstance(output, Node) else int(np.size(output))
-    found: dict[int, Sparse] = {}
-    kept: dict[tuple[int, int], list[Local]] = {}
-    work, held = 0, 0
+    nodes = reaches(output) if isinstance(output, Node) else []
+    sweep = _Sweep(graph, bound)
     if isinstance(output, Node) and output.active:
-        found[output.index] = identity(size, 1.0, np.float64)
+        links = links_between(output, nodes, min((leaf.index for leaf in wrt), default=0))
         with np.errstate(all="ignore"):
-            for node in reversed(reaches(output)):
-                outer = found.get(node.index)
-                if outer is None or node.op is None or node.index < first:
-                    continue
-                for k, argument in enumerate(node.arguments):
-                    if type(argument) is not Node or not argument.active or node.op.vjp(k) is None:
-                        continue
-                    kept[node.index, k] = local_jacobian(node, k, bound)
-                    inner = as_sparse(kept[node.index, k], np.size(node.value), np.size(argument.value))
-                    part = product(outer, inner, bound)
-                    work += len(part.rows) + len(inner.rows)
-                    held += elements_of(kept[node.index, k]) + KEPT * len(part.rows)
-                    if graph is not None:
-                        charge(graph, held)
-                    earlier = found.get(argument.index)
-                    found[argument.index] = part if earlier is None else gathered([earlier, part], part.shape)
-    nothing = np.zeros(0, dtype=np.intp)
+            sweep.run(output, links)
+    found = Jacobians(sweep.found)
+    size = int(np.size(output.value)) if isinstance(output, Node) else int(np.size(output))
     for leaf in wrt:
-        empty = Sparse(nothing, nothing, np.zeros(0), np.zeros(0), (size, int(np.size(leaf.value))))
-        found.setdefault(leaf.index, empty)
-    return Composition(found, kept, work)
+        found[leaf.index] = found[leaf.index] if leaf.index in sweep.found else nothing(size, int(np.size(leaf.value)))
+    return Composition(found, nodes, sweep.work, sweep.long, sweep.short, sweep.batches)

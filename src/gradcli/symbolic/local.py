@@ -2,134 +2,190 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from sympy import Add, Dummy, Expr, powsimp
 
 from gradcli.errors import over_budget
 from gradcli.graph import Node
-from gradcli.ops.declare import Array, Explicit, Implicit, Indices, Links, Partial, value_of
-from gradcli.symbolic import functions as s
-from gradcli.symbolic.evaluate import evaluate, magnitude
+from gradcli.ops.declare import Array, Indices, Links, Op, value_of
+from gradcli.symbolic.factors import Template, template_of
+from gradcli.symbolic.kinds import Constant, constant_of, kind_of
+from gradcli.symbolic.small import FEW
+from gradcli.symbolic.sparse import SHORT, rising
 
 Bound = tuple[tuple[int, Indices], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Local:
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
     """Entries of a local Jacobian that share one formula.
 
     ``d out[rows] / d argument[columns] = weight * template``, where symbol k of the template is bound to item k of
-    ``bound``. ``values`` are the numbers, ``sizes`` the sizes of the terms that they are differences of.
+    ``bound``.
     """
 
     rows: Indices
     columns: Indices
-    values: Array
-    sizes: Array
-    weight: Array
-    template: Expr
-    symbols: tuple[Any, ...]
+    weight: Array | float
+    template: Template
     bound: Bound
     auxiliary: tuple[str, Array] | None
 
+    @property
+    def weights(self) -> Array:
+        """The weight of each entry."""
+        return np.broadcast_to(np.asarray(self.weight, dtype=np.float64), np.shape(self.rows))
 
-def constant_of(argument: Any) -> float | None:
-    """Return the one number that an argument is, None for a node or an array."""
-    if isinstance(argument, Node) or np.size(argument) != 1:
-        return None
-    number = float(np.reshape(argument, ()))
-    return number if np.isfinite(number) else None
-
-
-@lru_cache(maxsize=4096)
-def _derivative(formula: Any, argument: int, constants: tuple[float | None, ...]) -> tuple[Expr, tuple[Any, ...]]:
-    symbols = tuple(Dummy(f"a{k}", real=True) for k in range(len(constants)))
-    given = [x if c is None else s.number(c) for x, c in zip(symbols, constants, strict=True)]
-    given[argument] = symbols[argument]
-    return s.as_expression(formula(s, *given)).diff(symbols[argument]), symbols
+    @property
+    def has_zeros(self) -> bool:
+        """Whether a weight is 0: there the derivative is 0 by convention."""
+        return bool(np.any(self.weights == 0))
 
 
-@lru_cache(maxsize=4096)
-def _quotient(implicit: Implicit) -> tuple[Expr, tuple[Any, ...]]:
-    x, y = Dummy("x", real=True), Dummy("y", real=True)
-    quotient = s.as_expression(implicit.inner(s, x)).diff(x) / s.as_expression(implicit.outer(s, y)).diff(y)
-    # exp(x - y) and not exp(x)*exp(-y), which overflows where the whole does not.
-    return powsimp(quotient, combine="exp") if quotient.has(s.exp) else quotient, (x, y)
+@dataclass(frozen=True, slots=True, eq=False)
+class Local:
+    """A part with its numbers: ``sizes`` are the sizes of the terms that the ``values`` are differences of."""
+
+    part: Part
+    values: Array
+    sizes: Array
 
 
-def template_of(links: Links, arguments: tuple[Any, ...]) -> tuple[Expr, tuple[Any, ...]]:
-    """Return the formula of a link's factor in symbols, one for each bound item; sympy differentiates it."""
-    factor = links.factor
-    if factor is None:
-        return s.number(1), ()
-    if isinstance(factor, Partial):
-        return _derivative(factor.formula, factor.argument, tuple(constant_of(a) for a in arguments))
-    if isinstance(factor, Implicit):
-        return _quotient(factor)
-    assert isinstance(factor, Explicit)  # noqa: S101
-    symbols = tuple(Dummy(f"b{k}", real=True) for k in range(len(links.bound)))
-    return s.as_expression(factor.formula(s, *symbols)), symbols
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a local Jacobian is read from: an op at the numbers of its arguments."""
+
+    op: Op
+    out: Any
+    values: tuple[Any, ...]
+    static: dict[str, Any]
 
 
-@lru_cache(maxsize=4096)
-def has_sum(template: Expr) -> bool:
-    """Return whether a formula adds up terms, which may cancel."""
-    return bool(template.has(Add))
-
-
-def slot_values(node: Node, links: Links, slot: int) -> Any:
-    """Return the numbers of an argument, of the output (-1), or of the auxiliary value (-2), in one row."""
-    if slot == -2:
-        assert links.auxiliary is not None  # noqa: S101
-        return np.ravel(links.auxiliary[1])
-    return np.ravel(node.value if slot == -1 else value_of(node.arguments[slot]))
-
-
-def local_jacobian(node: Node, argument: int, bound: int) -> list[Local]:
-    """Return the local Jacobian of a node by one argument; raises ``budget`` for more than ``bound`` entries."""
+def reading_of(node: Node) -> Reading:
+    """Return what the local Jacobians of a node are read from."""
     assert node.op is not None  # noqa: S101
-    assert node.op.local is not None  # noqa: S101
-    values = tuple(value_of(a) for a in node.arguments)
-    count = node.op.terms(*values, **node.static) if node.op.terms else np.size(node.value)
+    return Reading(node.op, node.value, tuple([value_of(a) for a in node.arguments]), node.static)
+
+
+MOST_KEPT = 4096
+_KEPT: dict[Hashable, tuple[int, list[Part]]] = {}
+
+
+def parts_of(node: Node, argument: int, reading: Reading, bound: int) -> list[Part]:
+    """Return the parts of a local Jacobian; raises ``budget`` for more than ``bound`` entries.
+
+    Short ones that depend on shapes alone are kept for the next node of the kind.
+    """
+    key = (kind_of(node), argument) if np.size(reading.out) <= FEW and is_shaped(reading, argument) else None
+    count, parts = (0, None) if key is None else _KEPT.get(key, (0, None))
+    if parts is None:
+        count = int(reading.op.terms(*reading.values, **node.static) if reading.op.terms else np.size(node.value))
     if count > bound:
-        raise over_budget("jacobian", bound, f"the derivative of {node.op.name} has {count:,} entries")
-    found = []
-    for links in node.op.local(argument, node.value, values, node.static):
-        template, symbols = template_of(links, node.arguments)
-        chosen = {
-            symbol: slot_values(node, links, slot)[where]
-            for symbol, (slot, where) in zip(symbols, links.bound, strict=True)
-        }
-        count = len(links.rows)
-        weight = np.broadcast_to(np.asarray(links.weight, dtype=np.float64), (count,))
-        factor = np.broadcast_to(evaluate(template, chosen), (count,))
-        size = np.where(weight == 0, 0.0, np.abs(weight) * magnitude(template, chosen))
-        if node.op.digits is not None:
-            digits = node.op.digits(node.value, *values, **node.static)
-            size = np.maximum(size, np.broadcast_to(digits, np.shape(node.value)).ravel()[links.rows])
-        found.append(
-            Local(
-                links.rows,
-                links.columns,
-                np.where(weight == 0, 0.0, weight * _without_false_zeros(factor, chosen)),
-                size,
-                weight,
-                template,
-                symbols,
-                links.bound,
-                links.auxiliary,
-            )
-        )
-    return found
+        raise over_budget("jacobian", bound, f"the derivative of {reading.op.name} has {count:,} entries")
+    if parts is not None:
+        return parts
+    parts = read(reading, argument, tuple([constant_of(a) for a in node.arguments]))
+    if key is not None and sum([len(part.rows) for part in parts]) <= FEW:
+        keep(key, count, parts)
+    return parts
 
 
-def _without_false_zeros(factor: Array, chosen: dict[Any, Array]) -> Array:
+def is_shaped(reading: Reading, argument: int) -> bool:
+    """Return whether a local Jacobian has the same parts for all numbers: none of these is 0 by convention."""
+    op = reading.op
+    return op.shaped and (op.zero_at is None or not np.any(op.zero_at(argument, *reading.values)))
+
+
+def keep(key: Hashable, count: int, parts: list[Part]) -> None:
+    """Keep the parts of local Jacobians, from here on safe from changes."""
+    for part in parts:
+        for places in (part.rows, part.columns, *(where for _, where in part.bound)):
+            places.flags.writeable = False
+    if len(_KEPT) >= MOST_KEPT:
+        _KEPT.clear()
+    _KEPT[key] = count, parts
+
+
+def read(reading: Reading, argument: int, constants: tuple[Constant, ...]) -> list[Part]:
+    """Return the parts of the local Jacobian of an op by one argument, as its declaration has them.
+
+    ``constants`` are the numbers among the arguments, which stand in the formulas as they are.
+    """
+    assert reading.op.local is not None  # noqa: S101
+    links = reading.op.local(argument, reading.out, reading.values, reading.static)
+    return [part_of(item, template_of(item, constants)) for item in links]
+
+
+def part_of(links: Links, template: Template) -> Part:
+    """Return links with their formula."""
+    weight = 1.0 if type(links.weight) is np.ndarray and np.all(links.weight == 1) else links.weight
+    return Part(links.rows, links.columns, weight, template, links.bound, links.auxiliary)
+
+
+def worked_out(reading: Reading, part: Part) -> Local:
+    """Return a part with its numbers."""
+    values, sizes = numbers(reading, part)
+    return Local(part, spread(values, len(part.rows)), spread(sizes, len(part.rows)))
+
+
+def numbers(reading: Reading, part: Part) -> tuple[Any, Any]:
+    """Return the values and the sizes of a part, each an array or one number for all entries."""
+    template = part.template
+    chosen: list[Any] = [None] * len(template.symbols)
+    for k in template.used:
+        chosen[k] = numbers_of(reading, part, *part.bound[k])
+    factor = template.value(chosen)
+    size = abs(factor if template.size is None else template.size(chosen))
+    if not (factor if type(factor) is np.float64 else np.all(factor)):
+        factor = without_false_zeros(factor, reading, part)
+    weight: Any = part.weight
+    values, sizes = weighed(weight, factor), weighed(abs(weight), size)
+    if reading.op.digits is not None:
+        digits = reading.op.digits(reading.out, *reading.values, **reading.static)
+        sizes = np.maximum(sizes, entries(np.broadcast_to(digits, np.shape(reading.out)), part.rows))
+    return values, sizes
+
+
+def numbers_of(reading: Reading, part: Part, slot: int, where: Indices) -> Any:
+    """Return the numbers that a symbol stands for: of an argument, the output (-1), or the auxiliary value (-2)."""
+    if slot == -2:
+        assert part.auxiliary is not None  # noqa: S101
+        return entries(part.auxiliary[1], where)
+    return entries(reading.out if slot == -1 else reading.values[slot], where)
+
+
+def entries(array: Any, where: Indices) -> Any:
+    """Return the entries at flat indices; a single number as it is, and all in their order without a copy."""
+    if type(array) is np.float64 and len(where):
+        return array
+    flat = np.ravel(array)
+    if len(flat) == 1 and len(where):
+        return flat[0]
+    return flat if len(where) == len(flat) > SHORT and rising(where) else flat[where]
+
+
+def weighed(weight: Array | float, factor: Any) -> Any:
+    """Return ``weight * factor``, where a weight of 0 wins over inf and nan."""
+    if type(weight) is float and weight:
+        return factor if weight == 1.0 else weight * factor
+    return np.where(np.equal(weight, 0), 0.0, weight * factor)
+
+
+def spread(numbers: Any, count: int) -> Array:
+    """Return an array of ``count`` numbers, which may be one number for all."""
+    if np.shape(numbers) == (count,):
+        return numbers  # type: ignore[no-any-return]
+    full = np.empty(count)
+    full[:] = numbers
+    return full
+
+
+def without_false_zeros(factor: Any, reading: Reading, part: Part) -> Any:
     """Return the factors with nan where a 0 came of a number that is not finite: 1/inf is not a true zero."""
-    unsure = np.zeros(np.shape(factor), dtype=bool)
-    for value in chosen.values():
-        unsure |= ~np.isfinite(value)
+    unsure: Any = False
+    for slot, where in part.bound:
+        unsure = unsure | ~np.isfinite(numbers_of(reading, part, slot, where))
     return np.where(unsure & (factor == 0), np.nan, factor)

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from sympy import Expr
 
-from gradcli.graph import Graph, Node, reaches
+from gradcli.graph import Graph, Node
 from gradcli.ops.declare import value_of
 from gradcli.ops.linear_algebra import product_spec
 from gradcli.symbolic import functions as s
 from gradcli.symbolic.jacobian import Composition
-from gradcli.symbolic.local import Local, constant_of
+from gradcli.symbolic.kinds import constant_of
+from gradcli.symbolic.local import Part
 from gradcli.symbolic.printing import Unprintable, formula_text, size_of
 from gradcli.symbolic.texts import Texts
 
@@ -45,7 +46,7 @@ def index_rules(
     An elementwise program has one rule, such as ``J[i, i] = 2*x[i]``. Any other has a rule for each op on the way,
     ``dh1[i]/dh0[j] = …``; the Jacobian is their product. There are none where they would be too many.
     """
-    nodes = [node for node in reaches(output) if node.active or node.op is None]
+    nodes = [node for node in composition.nodes if node.active or node.op is None]
     rules: dict[str, list[str]] = {}
     for name, leaf in leaves.items():
         formula = _diagonal(output, leaf, composition)
@@ -56,8 +57,8 @@ def index_rules(
         return rules, None
     if len(nodes) > MOST_NODES:
         return rules, None
-    texts = Texts(graph, reaches(output))
-    for node in reaches(output):
+    texts = Texts(graph, composition.nodes)
+    for node in composition.nodes:
         texts.describe(node)
         if node.active and node.op is not None and not node.op.moves:
             texts.name(node, wanted="y" if node is output else None)
@@ -81,7 +82,7 @@ def _diagonal(output: Node, leaf: Node, composition: Composition) -> str | None:
     shape = output.shape
     if leaf.shape != shape or not shape:
         return None
-    nodes = reaches(output)
+    nodes = composition.nodes
     entries = _generic_entries(nodes, shape)
     if entries is None:
         return None
@@ -100,7 +101,7 @@ def _swept(
         if outer is None or node.op is None:
             continue
         for k, argument in enumerate(node.arguments):
-            parts = composition.locals.get((node.index, k))
+            parts = composition.parts(node, k)
             if not parts or not isinstance(argument, Node):
                 continue
             inner = outer * _local_formula(parts, node, k, entries)
@@ -140,34 +141,34 @@ def _generic_entry(node: Node, shape: tuple[int, ...], entries: Mapping[int, Exp
     return found if size_of(found, LONGEST) < LONGEST else None
 
 
-def _local_formula(parts: list[Local], node: Node, k: int, entries: Mapping[int, Expr]) -> Expr:
+def _local_formula(parts: list[Part], node: Node, k: int, entries: Mapping[int, Expr]) -> Expr:
     """Return a local derivative in generic entries, 0 where a convention says so."""
     part, template = parts[0], whole_template(parts, node, k)
     arguments = [entries[a.index] if isinstance(a, Node) else as_number(a) for a in node.arguments]
     chosen = {
         symbol: entries[node.index] if slot == -1 else arguments[slot]
-        for symbol, (slot, _) in zip(part.symbols, part.bound, strict=True)
+        for symbol, (slot, _) in zip(part.template.symbols, part.bound, strict=True)
         if symbol in template.free_symbols
     }
     found = template.xreplace(chosen)
-    if not np.any(part.weight == 0):
+    if not part.has_zeros:
         return found
     condition = zero_condition(node, k, [formula_text(entry) for entry in arguments], formula_text(entries[node.index]))
     return s.symbol(f"where({condition}, 0, {formula_text(found)})")
 
 
-def whole_template(parts: list[Local], node: Node, k: int) -> Expr:
+def whole_template(parts: list[Part], node: Node, k: int) -> Expr:
     """Return the derivative that holds for all entries; that of an op in pieces, such as huber, is its formula's."""
     [part, *others] = parts
     if not others:
-        return s.number(np.max(part.weight, initial=0.0) or 1.0) * part.template
+        return s.number(np.max(part.weights, initial=0.0) or 1.0) * part.template.expression
     assert node.op is not None  # noqa: S101
     assert node.op.formula is not None  # noqa: S101
     given = [
         symbol if (constant := constant_of(a)) is None else s.number(constant)
-        for symbol, a in zip(part.symbols, node.arguments, strict=True)
+        for symbol, a in zip(part.template.symbols, node.arguments, strict=True)
     ]
-    return s.as_expression(node.op.formula(s, *given, **node.static)).diff(part.symbols[k])
+    return s.as_expression(node.op.formula(s, *given, **node.static)).diff(part.template.symbols[k])
 
 
 def zero_condition(node: Node, k: int, arguments: list[str], out: str) -> str:
@@ -184,15 +185,16 @@ def as_number(value: Any) -> Expr:
 def _along(leaf: Node, nodes: Sequence[Node], composition: Composition, texts: Texts) -> list[str]:
     """Return a rule for each op between a leaf and the output, the output's first."""
     reached = {leaf.index}
-    steps: list[tuple[Node, int]] = []
+    steps: list[tuple[Node, int, list[Part]]] = []
     for node in nodes:
         for k, argument in enumerate(node.arguments):
-            if isinstance(argument, Node) and argument.index in reached and (node.index, k) in composition.locals:
+            parts = composition.parts(node, k) if isinstance(argument, Node) and argument.index in reached else None
+            if parts is not None:
                 reached.add(node.index)
-                steps.append((node, k))
-    lines = [_rule(node, k, composition.locals[node.index, k], texts) for node, k in reversed(steps)]
-    chain = [texts.of(node) for node, k in reversed(steps) if node.op is not None and not node.op.moves]
-    single = len({node.index for node, _ in steps}) == len(steps) and len(chain) > 1
+                steps.append((node, k, parts))
+    lines = [_rule(node, k, parts, texts) for node, k, parts in reversed(steps)]
+    chain = [texts.of(node) for node, _, _ in reversed(steps) if node.op is not None and not node.op.moves]
+    single = len({node.index for node, _, _ in steps}) == len(steps) and len(chain) > 1
     head = (
         [f"J = {' @ '.join(f'd{a}/d{b}' for a, b in zip(chain, [*chain[1:], texts.of(leaf)], strict=True))}"]
         if single
@@ -201,7 +203,7 @@ def _along(leaf: Node, nodes: Sequence[Node], composition: Composition, texts: T
     return [*head, *(line for line in lines if line)]
 
 
-def _rule(node: Node, k: int, parts: list[Local], texts: Texts) -> str:
+def _rule(node: Node, k: int, parts: list[Part], texts: Texts) -> str:
     """Return the rule of one op by one argument, in index letters."""
     op, argument = node.op, node.arguments[k]
     assert op is not None  # noqa: S101
@@ -226,7 +228,7 @@ def _rule(node: Node, k: int, parts: list[Local], texts: Texts) -> str:
     formula = REDUCTION_RULES.get(op.name)
     if formula is not None and node.static.get("p", 2) == 2:
         text = formula.format(x=other, y=whole, n=count)
-        if any(np.any(part.weight == 0) for part in parts):
+        if any(part.has_zeros for part in parts):
             text = f"where({zero_condition(node, k, [other], whole)}, 0, {text})"
         return f"d{whole}/d{other} = {text}"
     pair = PAIR_RULES.get(op.name) if len(letters) == 1 else None
@@ -265,7 +267,7 @@ def _text(argument: Any, texts: Texts) -> str:
     return text if isinstance(argument, Node) or len(text) <= LONG_CONSTANT else texts.constant(argument)
 
 
-def _elementwise_rule(node: Node, k: int, parts: list[Local], texts: Texts) -> str:
+def _elementwise_rule(node: Node, k: int, parts: list[Part], texts: Texts) -> str:
     part, template = parts[0], whole_template(parts, node, k)
 
     def entry(argument: Any) -> str:
@@ -273,14 +275,14 @@ def _elementwise_rule(node: Node, k: int, parts: list[Local], texts: Texts) -> s
 
     chosen = {
         symbol: s.symbol(entry(node if slot == -1 else node.arguments[slot]))
-        for symbol, (slot, _) in zip(part.symbols, part.bound, strict=True)
+        for symbol, (slot, _) in zip(part.template.symbols, part.bound, strict=True)
         if symbol in template.free_symbols
     }
     try:
         formula = formula_text(template.xreplace(chosen))
     except Unprintable:
         return ""
-    if np.any(part.weight == 0):
+    if part.has_zeros:
         condition = zero_condition(node, k, [entry(argument) for argument in node.arguments], entry(node))
         formula = f"where({condition}, 0, {formula})"
     return f"d{entry(node)}/d{entry(node.arguments[k])} = {formula}"

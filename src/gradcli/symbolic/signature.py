@@ -1,82 +1,110 @@
-"""What the formulas of a run depend on: equal signatures, equal formulas."""
+"""When two runs of a program have the same formulas: what ``derive`` reads, but for the numbers of nodes."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
-from gradcli.graph import Graph, Node, reaches
-from gradcli.ops.declare import value_of
+from gradcli.graph import Graph, Node
+from gradcli.ops.declare import Op, value_of
+from gradcli.symbolic.formulas import MOST_ENTRIES
 from gradcli.symbolic.jacobian import Composition
-from gradcli.symbolic.local import Local
+from gradcli.symbolic.kinds import frozen
+from gradcli.symbolic.local import Part, is_shaped, reading_of
+
+LONG = 4096
+"""Bytes of an array up to which a signature holds them all."""
+MOST_NODES = 400
+"""Nodes up to which a signature is taken: beyond, runs differ more often than not, and it takes as much memory."""
 
 
 def signature(graph: Graph, output: Any, leaves: Mapping[str, Node], composition: Composition) -> Hashable | None:
-    """Return what two runs of one program share where ``derive`` gives the same formulas; None where none is known.
+    """Return what is equal for two runs where ``derive`` finds the same formulas for both; None for large ones.
 
-    The operations with their constants and shapes, the names, and which entries the local Jacobians link with which
-    weights: a branch, a mask, an order of sorting or a kink that is another at another point makes a difference.
+    Equal signatures mean equal formulas, definitions and rules. Numbers that formulas hold are a part of it: those of
+    the program, weights, what was detached. So is which entries there are, and which of them are 0 by convention.
     """
-    nodes = reaches(output) if isinstance(output, Node) else []
+    nodes = composition.nodes
+    if not isinstance(output, Node) or len(nodes) > MOST_NODES or composition.work > MOST_ENTRIES:
+        return None
+    reached = {node.index for node in nodes}
     return (
-        tuple(leaves),
-        tuple((name, node.index) for name, node in graph.bindings),
-        tuple(node.name for node in graph.nodes if node.op is None),
-        tuple(written(node, composition) for node in nodes),
+        output.index,
+        composition.work,
+        tuple([(name, leaf.index) for name, leaf in leaves.items()]),
+        tuple([(name, node.index) for name, node in graph.bindings if node.index in reached]),
+        tuple([node.name for node in graph.nodes if node.op is None]),
+        tuple([of_node(node, composition) for node in nodes]),
+        tuple([of_places(leaf, composition) for leaf in leaves.values()]),
     )
 
 
-def written(node: Node, composition: Composition) -> Hashable:
-    """Return what a node adds: where it stands, what it does with what, and how its entries are linked."""
+def of_places(leaf: Node, composition: Composition) -> Hashable:
+    """Return which entries a Jacobian has."""
+    found = composition.of[leaf.index]
+    return found.shape, content(found.rows), content(found.columns)
+
+
+def of_node(node: Node, composition: Composition) -> Hashable:
+    """Return what formulas read of a node."""
     op = node.op
     if op is None:
-        return node.index, node.name, node.shape, node.active
-    return (
-        node.index,
-        op.name,
-        node.shape,
-        node.active,
-        tuple(a.index if type(a) is Node else frozen(a) for a in node.arguments),
-        tuple((key, frozen(value)) for key, value in node.static.items()),
-        tuple(
-            tuple(linked(part) for part in composition.locals.get((node.index, k), ()))
-            for k in range(len(node.arguments))
-        ),
-        moved(node) if op.moves else None,
-    )
+        return node.index, node.name, node.value.shape, node.active
+    arguments = tuple([a.index if type(a) is Node else of_constant(a) for a in node.arguments])
+    static = frozen(node.static) if node.static else ()
+    shared = (node.index, op.name, op.local, op.formula, node.active, node.value.shape, arguments, static)
+    return (*shared, chosen(node, op), of_links(node, composition)) if depends(op) else shared
 
 
-def linked(part: Local) -> Hashable:
-    """Return which entries a local Jacobian links, with which weights; its formula follows from the operation."""
-    bound = tuple((slot, np.asarray(where).tobytes()) for slot, where in part.bound)
-    auxiliary = part.auxiliary and (part.auxiliary[0], np.shape(part.auxiliary[1]))
-    return part.rows.tobytes(), part.columns.tobytes(), part.weight.tobytes(), bound, auxiliary
+def depends(op: Op) -> bool:
+    """Return whether the links of an op may depend on numbers, if only by a convention."""
+    return not op.shaped or op.zero_at is not None
 
 
-def moved(node: Node) -> Hashable:
-    """Return from where each entry of a node came that only moves entries; one from nowhere is a number."""
-    assert node.op is not None  # noqa: S101
-    assert node.op.local is not None  # noqa: S101
-    values = tuple(value_of(a) for a in node.arguments)
-    unlinked = np.ones(np.size(node.value), dtype=bool)
-    links = []
-    for k in range(len(node.arguments)):
-        if node.op.name == "where" and k == 0:
-            continue
-        for part in node.op.local(k, node.value, values, node.static):
-            links.append((k, part.rows.tobytes(), part.columns.tobytes()))
-            unlinked[part.rows] = False
-    return tuple(links), np.ravel(node.value)[unlinked].tobytes()
+def of_constant(value: Any) -> Hashable:
+    """Return an argument that is no node: what it is and all its numbers."""
+    array = np.asarray(value)
+    return type(value), array.dtype.str, array.shape, content(array)
 
 
-def frozen(value: Any) -> Hashable:
-    """Return a constant as something to compare: equal only where type, shape and every bit are."""
-    if isinstance(value, np.ndarray | np.generic):
-        return value.dtype.str, value.shape, value.tobytes()
-    if isinstance(value, tuple | list):
-        return type(value).__name__, *(frozen(item) for item in value)
-    if isinstance(value, dict):
-        return "dict", *((key, frozen(item)) for key, item in value.items())
-    return type(value).__name__, repr(value)
+def content(array: Any) -> bytes:
+    """Return the numbers of an array, a digest of those of a long one."""
+    numbers = array.tobytes()
+    return numbers if len(numbers) <= LONG else blake2b(numbers).digest()
+
+
+def chosen(node: Node, op: Op) -> Hashable:
+    """Return where the entries of an op that moves them came from, and what came from nowhere."""
+    if not op.moves or op.shaped:
+        return None
+    assert op.local is not None  # noqa: S101
+    values = tuple([value_of(a) for a in node.arguments])
+    moved, left = [], np.ones(node.value.size, dtype=bool)
+    for k in range(len(values)):
+        with np.errstate(all="ignore"):
+            found = op.local(k, node.value, values, node.static)
+        for links in found:
+            moved.append((k, content(links.rows), content(links.columns)))
+            left[links.rows] = False
+    return tuple(moved), content(np.ravel(node.value)[left])
+
+
+def of_links(node: Node, composition: Composition) -> Hashable:
+    """Return the parts of the local Jacobians of a node, and which arguments have one."""
+    found = []
+    for k, argument in enumerate(node.arguments):
+        parts = composition.parts(node, k) if type(argument) is Node else None
+        same = parts is not None and is_shaped(reading_of(node), k)
+        found.append(same if same or parts is None else tuple([of_part(part) for part in parts]))
+    return tuple(found)
+
+
+def of_part(part: Part) -> Hashable:
+    """Return all of a part, its formula with it."""
+    bound = tuple([(slot, content(where)) for slot, where in part.bound])
+    auxiliary = None if part.auxiliary is None else (part.auxiliary[0], np.shape(part.auxiliary[1]))
+    weight = part.weight if type(part.weight) is float else of_constant(part.weight)
+    return content(part.rows), content(part.columns), weight, part.template.expression, bound, auxiliary

@@ -41,11 +41,21 @@ def identity(size: int, one: Any, dtype: Any) -> Sparse:
     return Sparse(where, where, ones, None if dtype is object else ones, (size, size))
 
 
+SHORT = 1_000
+"""Entries up to which it costs more to find out that they stand in order than to pick them one by one."""
+
+
+def rising(places: Indices) -> bool:
+    """Return whether each of these numbers is larger than the one before."""
+    return bool(np.all(places[1:] > places[:-1]))
+
+
 def times(a: Array, b: Array) -> Array:
     """Return the products, where a zero wins over inf and nan: what cannot be reached does not count."""
-    if a.dtype == object:
-        return a * b
-    return np.where((a == 0) | (b == 0), 0.0, a * b)
+    product = a * b
+    if product.dtype == object or (np.all(product) and not np.any(np.isnan(product))):
+        return product
+    return np.where((a == 0) | (b == 0), 0.0, product)
 
 
 def gathered(parts: list[Sparse], shape: tuple[int, int]) -> Sparse:
@@ -59,10 +69,30 @@ def gathered(parts: list[Sparse], shape: tuple[int, int]) -> Sparse:
     return ordered(Sparse(rows, columns, values, sizes, shape))
 
 
+def added(a: Sparse, b: Sparse) -> Sparse:
+    """Return the sum of two matrices, each with its entries in order."""
+    if not same_places(a, b):
+        return gathered([a, b], a.shape)
+    sizes = None if a.sizes is None or b.sizes is None else a.sizes + b.sizes
+    return Sparse(a.rows, a.columns, a.values + b.values, sizes, a.shape)
+
+
+def same_places(a: Sparse, b: Sparse) -> bool:
+    """Return whether two matrices have their entries in the same places."""
+    return same(a.rows, b.rows) and same(a.columns, b.columns)
+
+
+def same(a: Indices, b: Indices) -> bool:
+    """Return whether two lists of places are equal; most often they are one list."""
+    return a is b or (len(a) == len(b) and bool(np.all(a == b)))
+
+
 def ordered(matrix: Sparse) -> Sparse:
     """Return a matrix with its entries in order of row and column, those in one place added up."""
+    if rising(matrix.rows):
+        return matrix
     key = matrix.rows * matrix.shape[1] + matrix.columns
-    if len(key) < 2 or np.all(key[1:] > key[:-1]):
+    if rising(key):
         return matrix
     order = np.argsort(key, kind="stable")
     key = key[order]
@@ -74,18 +104,30 @@ def ordered(matrix: Sparse) -> Sparse:
 
 def product(a: Sparse, b: Sparse, bound: int) -> Sparse:
     """Return ``a @ b``; raises ``budget`` where it would take more than ``bound`` products of entries."""
+    if len(b.rows) == b.shape[0] and rising(b.rows):
+        return picked(a, b)
     left, right = meetings(a, b, bound)
     sizes = None if a.sizes is None or b.sizes is None else times(a.sizes[left], b.sizes[right])
     values = times(a.values[left], b.values[right])
     return ordered(Sparse(a.rows[left], b.columns[right], values, sizes, (a.shape[0], b.shape[1])))
 
 
+def picked(a: Sparse, b: Sparse) -> Sparse:
+    """Return ``a @ b`` where each row of ``b`` has one entry: each entry of ``a`` meets one."""
+    shape = (a.shape[0], b.shape[1])
+    if same(a.columns, b.rows):
+        sizes = None if a.sizes is None or b.sizes is None else times(a.sizes, b.sizes)
+        columns = a.columns if same(b.rows, b.columns) else b.columns
+        found = Sparse(a.rows, columns, times(a.values, b.values), sizes, shape)
+    else:
+        sizes = None if a.sizes is None or b.sizes is None else times(a.sizes, b.sizes[a.columns])
+        found = Sparse(a.rows, b.columns[a.columns], times(a.values, b.values[a.columns]), sizes, shape)
+    return found if rising(b.columns) else ordered(found)
+
+
 def meetings(a: Sparse, b: Sparse, bound: int) -> tuple[Any, Any]:
     """Return which entries of ``a`` meet which entries of ``b`` in the product: column of one, row of the other."""
-    rows = np.arange(b.shape[0] + 1)
-    if len(b.rows) == b.shape[0] and np.array_equal(b.rows, rows[:-1]):
-        return slice(None), a.columns
-    starts = np.searchsorted(b.rows, rows)
+    starts = np.searchsorted(b.rows, np.arange(b.shape[0] + 1))
     counts = starts[a.columns + 1] - starts[a.columns]
     total = int(np.sum(counts))
     if total > bound:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import string
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,15 @@ def place_text(position: int, shape: tuple[int, ...]) -> str:
     return f"[{','.join(str(int(i)) for i in np.unravel_index(position, shape))}]"
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the numbers of a name come from: the value of a node, the Jacobian by it in ``shape``, or ``constant``."""
+
+    node: int = -1
+    shape: tuple[int, ...] | None = None
+    constant: Any = None
+
+
 class Texts:
     """The text of every node, and the definitions of those that got a name.
 
@@ -84,7 +94,7 @@ class Texts:
         self.taken = taken | set(SPELLINGS) | {"e", "pi"}
         self.definitions: dict[str, str] = {}
         self.names: dict[int, str] = {}
-        self.named: dict[str, Any] = {}
+        self.named: dict[str, Source] = {}
         self.text: dict[int, tuple[str, int]] = {}
         self.constants: dict[str, str] = {}
         self._own = self._own_names(graph, nodes, taken)
@@ -115,7 +125,7 @@ class Texts:
         if node.index not in self.names:
             name = self.fresh(self._own.get(node.index) or wanted)
             self.names[node.index] = name
-            self.named[name] = node.value
+            self.named[name] = Source(node.index)
             self.definitions[name] = self.text[node.index][0]
             self.text[node.index] = (name, ATOM)
         return self.names[node.index]
@@ -126,7 +136,7 @@ class Texts:
         if text not in self.constants:
             name = self.fresh("c")
             self.constants[text] = name
-            self.named[name] = value
+            self.named[name] = Source(constant=value)
             self.definitions[name] = text
         return self.constants[text]
 

@@ -1,0 +1,153 @@
+"""Two runs with one signature have one set of formulas, and runs that took another way have another signature."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import gradcli
+from generator.programs import random_program
+from gradcli.symbolic.formulas import derive, refreshed
+from gradcli.symbolic.jacobian import compose
+from gradcli.symbolic.signature import LONG, MOST_NODES, signature
+from programs import PROGRAMS, inputs_of
+from test_formulas import GROWING, NAMED
+
+TEXTS = ("output", "jacobians", "definitions", "rules")
+FUNCTIONS = sorted({program for programs in PROGRAMS.values() for program in programs})
+
+
+def read(program, inputs, wrt=None):
+    """Return the signature of a run, its formulas, and what refreshes them."""
+    f = gradcli.function(program, wrt=wrt)
+    run = f.evaluate(inputs)
+    leaves = {name: run.leaves[name] for name in f.differentiated(run)}
+    composition = compose(run.output, list(leaves.values()), 10**6, run.graph)
+    return (
+        signature(run.graph, run.output, leaves, composition),
+        derive(run.graph, run.output, leaves, composition),
+        composition,
+    )
+
+
+def texts(found):
+    return {name: getattr(found, name) for name in TEXTS}
+
+
+def assert_refreshed(old, new, composition):
+    """Hold the formulas of one run with the numbers of another against those of the other."""
+    got = refreshed(old, composition)
+    assert texts(got) == texts(new)
+    assert list(got.values) == list(new.values)
+    for name, value in new.values.items():
+        np.testing.assert_array_equal(got.values[name], value)
+
+
+def hold(program, points, wrt=None):
+    """Return how many pairs of runs have one signature; fail where their formulas are not the same."""
+    runs = [read(program, point, wrt) for point in points]
+    alike = 0
+    for (a, old, _), (b, new, composition) in itertools.combinations(runs, 2):
+        if a is not None and a == b:
+            alike += 1
+            assert hash(a) == hash(b)
+            assert_refreshed(old, new, composition)
+    return alike
+
+
+def moved(inputs, factor, shift):
+    """Return inputs elsewhere: scaled and shifted where they are no whole numbers, which may be places or classes."""
+    return {name: np.asarray(x) * factor + shift if np.any(np.asarray(x) % 1) else x for name, x in inputs.items()}
+
+
+@pytest.mark.parametrize("program", [*NAMED, *GROWING.values(), *FUNCTIONS])
+def test_one_signature_means_one_set_of_formulas(program):
+    inputs = NAMED.get(program) or inputs_of(program, gradcli.function(program).inputs)
+    near = [inputs, inputs, moved(inputs, 1 + 2e-3, 0.0), moved(inputs, 0.9, 0.01)]
+    assert hold(program, near) >= 1 or read(program, inputs)[0] is None
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(st.integers(0, 2000), st.sampled_from([1.0, 1.001, 0.5, -1.0]), st.sampled_from([0.0, 1e-6]))
+def test_one_signature_means_one_set_of_formulas_in_random_programs(number, factor, shift):
+    program = random_program(3, number)
+    points = [program.inputs, {name: x * factor + shift for name, x in program.inputs.items()}]
+    try:
+        gradcli.function(program.text, program.wrt).evaluate(points[1])
+    except gradcli.GradcliError:  # the program stops elsewhere: a singular matrix, a loop without end
+        return
+    hold(program.text, points, program.wrt)
+
+
+OTHERS = {  # program, two points at which it goes another way
+    "a branch": ("x*x if x > 1 else 2*x*x", {"x": 0.5}, {"x": 1.5}),
+    "a loop": ("y = x\nwhile y < 10:\n    y = y*2 + x\ny", {"x": 0.5}, {"x": 3.0}),
+    "where": ("where(x > 0, x*x, 3*x)", {"x": [0.5, 1.0]}, {"x": [0.5, -1.0]}),
+    "where on what is not differentiated": ("where(t > 0, x, t)*x", {"x": 2.0, "t": 1.0}, {"x": 2.0, "t": -1.0}),
+    "max": ("max(x)", {"x": [0.5, 1.0]}, {"x": [1.5, 1.0]}),
+    "max of what is not differentiated": ("max(t)*x", {"x": 2.0, "t": [1.0, 2.0]}, {"x": 2.0, "t": [2.0, 1.0]}),
+    "a tie": ("max(x)", {"x": [0.5, 1.0]}, {"x": [1.0, 1.0]}),
+    "sort": ("sort(x).values*x", {"x": [0.5, 1.0]}, {"x": [1.5, 1.0]}),
+    "argmax as an index": ("x[argmax(x)]**2", {"x": [0.5, 1.0]}, {"x": [1.5, 1.0]}),
+    "a mask": ("sum(x[x > 0]**2)", {"x": [0.5, 1.0, 2.0]}, {"x": [0.5, -1.0, 2.0]}),
+    "a kink": ("norm(x)", {"x": [0.0, 0.0]}, {"x": [1.0, 0.0]}),
+    "a zero by convention": ("x**p", {"x": 2.0, "p": 0.0}, {"x": 2.0, "p": 2.0}),
+    "a zero in a product": ("prod(x)", {"x": [0.0, *range(1, 10)]}, {"x": [*range(1, 11)]}),
+    "another zero in a product": ("prod(x)", {"x": [0.0, *range(1, 10)]}, {"x": [*range(1, 10), 0.0]}),
+    "other numbers beside a zero": ("prod(x)", {"x": [0.0, *range(1, 10)]}, {"x": [0.0, *range(2, 11)]}),
+    "what is detached": ("x.detach()*x", {"x": 2.0}, {"x": 3.0}),
+    "huber": ('huber_loss(x, t, reduction="none")', {"x": 0.5, "t": 0.0}, {"x": 2.5, "t": 0.0}),
+    "shapes": ("x*x", {"x": [1.0, 2.0]}, {"x": [1.0, 2.0, 3.0]}),
+    "a number of the program": ("x*len(x) + x.shape[0]", {"x": [1.0]}, {"x": [1.0, 2.0]}),
+    "cofactors": ("det(A)", {"A": np.eye(4)}, {"A": np.ones((4, 4))}),
+    "an order of events": ("z = x*2; w = z if x > 1 else z*1; w*w", {"x": 0.5}, {"x": 1.5}),
+    "a name": ("a = tanh(x)\nb = a if x > 1 else 0\nsin(a*a)*a", {"x": 0.5}, {"x": 1.5}),
+}
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_another_way_through_the_program_has_another_signature(what):
+    program, here, there = OTHERS[what]
+    (a, old, _), (b, new, _) = read(program, here), read(program, there)
+    assert None not in (a, b)
+    assert a != b
+    assert hold(program, [here, here, there, there]) == 2
+    assert what in {"a number of the program", "a name", "an order of events"} or texts(old) != texts(new)
+
+
+def test_what_is_differentiated_counts():
+    inputs = {"x": 2.0, "t": 3.0}
+    found = [read("x*t + sin(t)", inputs, wrt)[0] for wrt in (["x"], ["t"], ["x", "t"], ["t", "x"])]
+    assert len(set(found)) == len(found)
+
+
+def test_constants_count_to_their_last_digit():
+    programs = ["x*0.1", "x*0.10000000000000002", "x*[1, 2]", "x*[1, 3]", "x**2", "x**3", "x*[[1, 2]]"]
+    found = [read(program, {"x": [2.0, 3.0]})[0] for program in programs]
+    assert len(set(found)) == len(found)
+
+
+def test_long_constants_go_by_a_digest():
+    long = [f"x*{[0.1 * k for k in range(LONG // 8 + 1)]}[{k}]" for k in (0, 0, 1)]
+    wide = [f"x + sum({[0.1 * k for k in range(LONG // 8 + n)]})" for n in (0, 1, 1)]
+    for same in (long, wide):
+        a, b, c = (read(program, {"x": 2.0})[0] for program in same)
+        assert len({a, b, c}) == 2
+
+
+def test_large_runs_and_constants_have_none():
+    loop = f"y = x\nfor i in range({MOST_NODES}):\n    y = sin(y)\ny"
+    assert read(loop, {"x": 0.5})[0] is None
+    assert read("x*x", {"x": np.ones(2000)})[0] is None
+    assert read("x*0 + 1 if x > 5 else 2", {"x": 1.5})[0] is None
+
+
+def test_formulas_say_where_their_numbers_come_from():
+    found = read("y = x\nfor i in range(6):\n    y = tanh(y*y + x)*y\ny", {"x": [0.9, 1.4]})[1]
+    assert set(found.sources) == set(found.values) == set(found.definitions)
+    assert {field.name for field in fields(found)} >= {*TEXTS, "sources", "values"}
