@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -41,7 +42,7 @@ class Jacobian:
     @property
     def matrix_shape(self) -> tuple[int, int]:
         """Entries of y by entries of x."""
-        return int(np.prod(self.output_shape)), int(np.prod(self.input_shape))
+        return math.prod(self.output_shape), math.prod(self.input_shape)
 
     @property
     def numeric(self) -> Array | None:
@@ -126,12 +127,12 @@ def compare(jacobians: dict[str, Jacobian], backward: list[Backward], output: Ar
         for name, jacobian in jacobians.items():
             left, right = call.vjp[name], call.grad[name]
             both = np.isfinite(left) & np.isfinite(right)
-            finite = finite and bool(np.all(both)) and bool(np.all(np.isfinite(call.accumulated[name])))
+            finite = finite and bool(both.all()) and bool(np.isfinite(call.accumulated[name]).all())
             with np.errstate(all="ignore"):
                 error = np.where(both, np.abs(left - right), 0.0)
-            worst = max(worst, float(np.max(error, initial=0.0)))
-            within = bool(np.all(error <= tolerance(jacobian.scale(call.v.seed))))
-            agree = agree and within and bool(np.all(np.isfinite(left) == np.isfinite(right)))
+            worst = max(worst, float(error.max(initial=0.0)))
+            within = bool((error <= tolerance(jacobian.scale(call.v.seed))).all())
+            agree = agree and within and bool((both | ~(np.isfinite(left) | np.isfinite(right))).all())
     return Agreement(agree, worst, finite)
 
 
@@ -141,9 +142,9 @@ def digits_lost(backward: list[Backward]) -> bool:
         for name, left in call.vjp.items():
             right = call.grad[name]
             finite = np.isfinite(left) & np.isfinite(right)
-            scale = np.max(np.abs(np.where(finite, left, 0.0)), initial=0.0)
+            scale = np.abs(np.where(finite, left, 0.0)).max(initial=0.0)
             with np.errstate(all="ignore"):
                 difference = np.where(finite, np.abs(left - right), 0.0)
-            if np.any(difference > VISIBLE * scale):
+            if (difference > VISIBLE * scale).any():
                 return True
     return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import json
 
 import jsonschema
@@ -11,6 +12,8 @@ import pytest
 
 import gradcli
 from gradcli.batch.records import KEYS
+from gradcli.cli.app import run
+from gradcli.cli.environment import Environment
 from oracles import ask, cases, flags, strict_json
 
 SCHEMA = strict_json(ask("schema").out)
@@ -244,7 +247,6 @@ def test_the_exit_code_is_that_of_the_worst_answer(worst):
 
 def test_no_records_are_no_error():
     assert batch(raw="") == ([], 0, "")
-    assert batch(raw="\n\n") == ([], 0, "")
 
 
 def test_files_are_read_and_written_line_by_line(tmp_path, cli):
@@ -264,4 +266,31 @@ def test_files_are_read_and_written_line_by_line(tmp_path, cli):
     assert cli("batch", str(tmp_path)).err.startswith("error: RECORDS: ")
     quiet = cli("batch", str(records), "-q")
     assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
-    assert cli("batch").code == 2
+
+
+@pytest.mark.parametrize("args", [(), ("-",)], ids=["no file", "-"])
+def test_records_come_from_standard_input_where_no_file_is_named(args, cli):
+    found = cli("batch", *args, "--only", "grad", stdin=json.dumps(SQUARE) + "\n")
+    assert found.code == 0
+    assert strict_json(found.out)["grad"] == {"x": 6.0}
+
+
+def test_at_a_terminal_records_must_be_named():
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    env = Environment(stdin=Terminal("{}\n"), stdout=io.StringIO(), stderr=io.StringIO())
+    assert run(["batch"], env) == 2
+    assert "no records are given" in env.stderr.getvalue()
+
+
+@pytest.mark.parametrize("blank", ["", "   ", "\t\r"])
+def test_a_blank_line_has_an_answer_too(blank, cli):
+    record = json.dumps(SQUARE)
+    found = cli("batch", "--only", "grad", stdin=f"{record}\n{blank}\n{record}\n")
+    first, second, third = map(strict_json, found.out.splitlines())
+    assert found.code == 2
+    assert first["grad"] == third["grad"] == {"x": 6.0}
+    assert second["error"]["message"] == "the line is empty"
+    assert second["line"] == 2

@@ -26,7 +26,7 @@ def read(program, inputs, wrt=None):
     """Return the signature of a run, its formulas, and what refreshes them."""
     f = gradcli.function(program, wrt=wrt)
     run = f.evaluate(inputs)
-    leaves = {name: run.leaves[name] for name in f.differentiated(run)}
+    leaves = {name: run.leaves[name] for name in f.differentiated}
     composition = compose(run.output, list(leaves.values()), 10**6, run.graph)
     return (
         signature(run.graph, run.output, leaves, composition),

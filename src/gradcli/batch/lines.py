@@ -22,11 +22,9 @@ class Line:
 
 
 def lines(read: Callable[[int], bytes], longest: int = LONGEST_LINE) -> Iterator[Line]:
-    """Yield every line that is not blank, without its end; ``read(n)`` gives up to n bytes, none at the end."""
+    """Yield every line, without its end; ``read(n)`` gives up to n bytes, none at the end."""
     for number, (text, size) in enumerate(pieces(read, longest), 1):
-        bare = text.removeprefix(MARK) if number == 1 and text is not None else text
-        if bare is None or bare.strip():
-            yield Line(number, bare, size)
+        yield Line(number, text.removeprefix(MARK) if number == 1 and text is not None else text, size)
 
 
 def pieces(read: Callable[[int], bytes], longest: int) -> Iterator[tuple[bytes | None, int]]:

@@ -34,6 +34,8 @@ def read_object(line: bytes, budget: Budget) -> dict[str, Any]:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
         raise GradcliError("json", f"byte {error.start + 1} of the line is not UTF-8") from None
+    if not text.strip():
+        raise GradcliError("json", "the line is empty", hint=EXAMPLE)
     refuse_depth(text, budget)
     if budget.digits < 64 or _LONG.search(text):
         refuse_digits(text, budget)

@@ -15,6 +15,7 @@ from gradcli.batch.fields import Wanted, fields_of
 from gradcli.batch.limits import Limits
 from gradcli.batch.lines import Line, lines
 from gradcli.batch.replies import Replies, Reply, settle
+from gradcli.cli.environment import is_terminal
 from gradcli.cli.output import complain, on_terminal
 from gradcli.cli.progress import progress
 from gradcli.cli.request import budget_from
@@ -54,6 +55,7 @@ class BatchRequest:
 
 
 def batch_request(
+    env: Environment,
     records: str | None,
     file: str | None,
     output: str | None,
@@ -71,8 +73,8 @@ def batch_request(
     if records is not None and file is not None:
         raise GradcliError("option", "RECORDS and -f FILE are both given", hint="give one of them")
     source = file if records is None else records
-    if source is None:
-        raise GradcliError("option", "no records are given", hint="gradcli batch - reads standard input")
+    if source is None and env.stdin is not None and is_terminal(env.stdin):
+        raise GradcliError("option", "no records are given", hint="gradcli batch - reads what is typed")
     if output is not None and Path(output).suffix.lower() not in SUFFIXES:
         raise GradcliError("option", f"-o '{output[:80]}' has no known suffix", hint=f"it can end with {SUFFIXES[0]}")
     if not 1 <= jobs <= MOST_JOBS:
@@ -87,7 +89,7 @@ def batch_request(
     limits = None
     if jobs > 1 or timeout is not None or memory is not None:
         limits = Limits(timeout or max(60.0, 4 * bounds.seconds), memory or MEMORY)
-    return BatchRequest(source, output, jobs, wanted, limits, quiet)
+    return BatchRequest(source or "-", output, jobs, wanted, limits, quiet)
 
 
 @dataclass(slots=True)

@@ -170,12 +170,14 @@ def batch(
 
     \b
     gradcli batch records.ndjson -o answers.ndjson --jobs 4
-    gradcli batch - --no-symbolic --only grad < records.ndjson
+    gradcli batch --no-symbolic --only grad < records.ndjson
     """
     from gradcli.cli.batch import answer, batch_request  # noqa: PLC0415
 
     env: Environment = ctx.obj
-    asked = batch_request(records, file, output, jobs, only, no_symbolic, timeout, memory, strict, quiet, budget, debug)
+    asked = batch_request(
+        env, records, file, output, jobs, only, no_symbolic, timeout, memory, strict, quiet, budget, debug
+    )
     raise typer.Exit(answer(env, asked))
 
 

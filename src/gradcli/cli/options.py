@@ -72,7 +72,9 @@ BudgetOption = Annotated[
 Records = Annotated[
     str | None,
     typer.Argument(
-        metavar="RECORDS", help="A file with a record on each line; - reads standard input.", show_default=False
+        metavar="RECORDS",
+        help="A file with a record on each line; without one, or for -, standard input.",
+        show_default=False,
     ),
 ]
 RecordsFile = Annotated[
