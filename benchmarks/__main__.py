@@ -1,0 +1,113 @@
+"""``python -m benchmarks``, from the root of the project."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from importlib import import_module
+from pathlib import Path
+from statistics import median
+from types import ModuleType
+from typing import Any
+
+from benchmarks.figures import Findings, failure
+from benchmarks.machine import facts
+from benchmarks.processes import ContestantError
+from benchmarks.settings import Settings
+
+FAMILIES = ("startup", "symbolic", "engine", "batch", "growth")
+
+
+def families(text: str) -> list[str]:
+    """Read the value of ``--only``."""
+    names = text.split(",")
+    if unknown := [name for name in names if name not in FAMILIES]:
+        raise argparse.ArgumentTypeError(f"no family {unknown[0]!r}; there are {', '.join(FAMILIES)}")
+    return names
+
+
+def options(words: list[str]) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--only", type=families, default=list(FAMILIES), metavar="FAMILY,…", help=", ".join(FAMILIES))
+    parser.add_argument("--rounds", type=int, default=None, help="rounds of every figure (11; 3 with --quick)")
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, smaller sizes, less patience with peers")
+    parser.add_argument("--records", type=int, default=1_000_000, help="records over which memory must be flat")
+    parser.add_argument("--clock", choices=("wall", "processor"), default="wall", help="what the verdict goes by")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the page of the documentation")
+    parser.add_argument(
+        "--from", type=Path, dest="source", metavar="FILE", help="show a JSON document, measure nothing"
+    )
+    chosen = parser.parse_args(words)
+    if chosen.rounds is not None and chosen.rounds < 1:
+        parser.error("--rounds must be at least 1")
+    return chosen
+
+
+def main(words: list[str]) -> int:
+    """Measure, or read what was measured, and show it; 1 where contestants give different numbers, or one fails."""
+    chosen = options(words)
+    try:
+        found = json.loads(chosen.source.read_text(encoding="utf-8")) if chosen.source else measured(chosen)
+    except ContestantError as failed:
+        sys.stderr.write(f"\nerror: {failed}\n")
+        return 1
+    if chosen.json:
+        text = json.dumps(found, indent=1, ensure_ascii=False)
+        chosen.json.write_text(text + "\n", encoding="utf-8")
+    show(found, chosen.markdown)
+    return int(any(row["failed"] for row in found["rows"]))
+
+
+def measured(chosen: argparse.Namespace) -> dict[str, Any]:
+    """Compare the numbers of all families, then measure them; return the document."""
+    from benchmarks.report import document  # noqa: PLC0415
+
+    settings = Settings(chosen.rounds or (3 if chosen.quick else 11), chosen.quick, chosen.records)
+    machine, findings, compared = facts(), Findings(), []
+    modules = [import_module(f"benchmarks.{name}") for name in chosen.only]
+    for module in modules:
+        compared += module.check()
+    for module in modules:
+        add(findings, module, settings)
+    how = {"rounds": settings.rounds, "quick": settings.quick, "clock": chosen.clock, "share": share(findings)}
+    return document(findings, compared, machine, how)
+
+
+def add(findings: Findings, module: ModuleType, settings: Settings) -> None:
+    """Add what one family finds; a contestant that fails costs its family, and the others are still measured."""
+    name, started = module.__name__.partition(".")[2], time.monotonic()
+    try:
+        part = module.measured(settings)
+    except ContestantError as failed:
+        part = Findings([failure(name, str(failed))])
+    findings.rows += part.rows
+    findings.series += part.series
+    sys.stderr.write(f"{name}: {time.monotonic() - started:.0f} s\n")
+
+
+def share(findings: Findings) -> float:
+    """Return the part of the time on the wall that gradcli's own runs had a processor, or 0 where nothing tells."""
+    shares = [row.share for row in findings.rows if row.share is not None]
+    return min(1.0, median(shares)) if shares else 0.0
+
+
+def show(found: dict[str, Any], page: Path | None) -> None:
+    """Print the tables, and write the page where it is asked for."""
+    from rich.console import Console  # noqa: PLC0415
+
+    from benchmarks.page import markdown  # noqa: PLC0415
+    from benchmarks.report import tables  # noqa: PLC0415
+
+    console = Console(width=None if sys.stdout.isatty() else 200)
+    for part in tables(found):
+        console.print(part, markup=False, highlight=False)
+    if page:
+        page.write_text(markdown(found), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,145 @@
+"""The symbolic Jacobian at scale: whole processes, less the same process for a scalar."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from benchmarks.equal import same
+from benchmarks.figures import MEMORY, SECONDS, TIMES, Figure, Findings, Row, absent, over, rows
+from benchmarks.harness import measure
+from benchmarks.processes import answer, command, gradcli, peer
+from benchmarks.settings import Settings, installed, tell
+
+PEER_ROUNDS = 2
+"""Rounds of a peer, whose ratios have no bar here."""
+SMALL = 4
+"""The size at which the numbers of all are compared: sympy needs minutes to evaluate what it found at n = 30."""
+LIBRARIES = {
+    "sympy Matrix.jacobian": ("sympy", "jacobian_symbols", ("sympy",)),
+    "symengine jacobian": ("symengine", "jacobian_symbols", ("symengine",)),
+    "CasADi SX jacobian": ("casadi", "jacobian_casadi", ()),
+    "PyTorch functional.jacobian": ("torch", "jacobian_torch", ()),
+    "JAX jacrev": ("jax", "jacobian_jax", ()),
+}
+"""Peers: the module that must be there, the script, and its first words. The last two give numbers, not formulas."""
+PROGRAMS = {
+    "elementwise": "sin(x)*x**2 + exp(-x)",
+    "softmax": "softmax(W @ x)",
+    "both": "softmax(W @ x)",
+    "network": "sigmoid(V @ sigmoid(W @ x + b) + c)",
+    "loop": "y = x\nn = 0\nwhile n < {n}:\n    y = y*0.9999 + 0.001\n    n = n + 1\ny",
+    "euler": "y = x\nn = 0\nwhile n < {n}:\n    y = y + sin(y)*0.001\n    n = n + 1\ny",
+}
+TITLES = {
+    "elementwise": "sin(x)*x**2 + exp(-x)",
+    "softmax": "softmax(W @ x) by x",
+    "both": "softmax(W @ x) by W and x",
+    "network": "two sigmoid layers by x",
+    "loop": "while loop of y*0.9999 + 0.001",
+    "euler": "while loop of y + sin(y)*0.001",
+}
+ORDER = {"elementwise": "x", "softmax": "xW", "both": "Wx", "network": "xWVbc", "loop": "x", "euler": "x"}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A program at a size, and the bars for its seconds and its memory in MiB."""
+
+    name: str
+    n: int
+    seconds: float
+    memory: float | None = None
+
+    @property
+    def title(self) -> str:
+        """The name of the row."""
+        return f"{TITLES[self.name]}, n = {self.n:,}"
+
+
+CASES = (
+    Case("elementwise", 1_000, 0.5),
+    Case("elementwise", 20_000, 0.7),
+    Case("elementwise", 1_000_000, 2.5, 1536),
+    Case("softmax", 30, 0.5),
+    Case("softmax", 100, 2.0),
+    Case("both", 100, 5.0),
+    Case("network", 30, 1.5),
+    Case("loop", 10_000, 2.0),
+    Case("euler", 10_000, 2.0),
+)
+SCALAR = Case("elementwise", 1, 0)
+
+
+def values(name: str, n: int) -> dict[str, str]:
+    """Return the arguments of a case as expressions; ``peers/inputs.py`` gives the peers the same numbers."""
+    matrix = f"(linspace(0,{n * n},{n * n})).reshape({n},{n})/10"
+    given = {
+        "x": f"linspace(0.1,2,{n})" if name not in ("loop", "euler") else "0.5",
+        "W": f"sin{matrix}",
+        "V": f"cos{matrix}",
+        "b": f"linspace(0,1,{n})",
+        "c": f"linspace(-1,0,{n})",
+    }
+    return {argument: given[argument] for argument in ORDER[name]}
+
+
+def ours(case: Case, *options: str) -> list[str]:
+    """Return gradcli's command line for a case."""
+    words = [word for name, value in values(case.name, case.n).items() for word in (f"--{name}", value)]
+    scalar = case.n == 1 or case.name in ("loop", "euler")
+    v = [] if scalar else ["--v", f"linspace(1,2,{case.n})"]
+    wrt = "W,x" if case.name == "both" else "x"
+    program = PROGRAMS[case.name].replace("{n}", str(case.n))
+    return gradcli("explain", program, *words, *v, "--wrt", wrt, *options)
+
+
+def theirs(library: str, case: Case, *options: str) -> list[str]:
+    """Return a peer's command line for a case."""
+    _, script, first = LIBRARIES[library]
+    return peer(script, *first, case.name, str(case.n), *options)
+
+
+def peers() -> list[str]:
+    """Return the peers that are installed."""
+    return [library for library, (module, _, _) in LIBRARIES.items() if installed(module)]
+
+
+def check() -> list[str]:
+    """Hold vᵀJ of every case against every peer, at a small size."""
+    for name in PROGRAMS:
+        case = Case(name, SMALL, 0)
+        document = json.loads(answer(ours(case, "--json")))
+        for numbers in (document["vjp"], document["grad"]):
+            for library in peers():
+                same(f"{name} and {library}", numbers, json.loads(answer(theirs(library, case, "--check"))))
+    return [f"vᵀJ and x.grad of {len(PROGRAMS)} programs at n = {SMALL}, with {', '.join(peers())}"]
+
+
+def measured(settings: Settings) -> Findings:
+    """Measure case by case, each together with the scalar cases that it is measured over."""
+    cases = [case for case in CASES if not settings.quick or case.n in (30, 1_000, 10_000)]
+    found = Findings([row for case in cases for row in _case(case, settings)])
+    gone = [library for library in LIBRARIES if library not in peers()]
+    found.rows += [
+        absent("symbolic", Figure("all programs", "gradcli", library, TIMES), "not installed") for library in gone
+    ]
+    return found
+
+
+def _case(case: Case, settings: Settings) -> list[Row]:
+    tell(case.title)
+    pairs: dict[str, tuple[list[str], list[str], float | None]] = {"gradcli": (ours(case), ours(SCALAR), None)}
+    pairs |= {name: (theirs(name, case), theirs(name, SCALAR), settings.limit) for name in peers()}
+    contestants = []
+    for name, (words, scalar, limit) in pairs.items():
+        most = None if name == "gradcli" else PEER_ROUNDS
+        contestants += [command(name, words, limit=limit, most=most), command(f"{name}, scalar", scalar, most=most)]
+    samples = measure(contestants, settings.few, tell)
+    samples |= {f"{name} over its scalar case": over(samples, name, f"{name}, scalar") for name in pairs}
+    mine, base = "gradcli over its scalar case", "gradcli, scalar"
+    figures = [Figure(case.title, mine, base, SECONDS, case.seconds)]
+    if case.memory:
+        figures.append(Figure(f"{case.title}: peak of memory", "gradcli", base, MEMORY, case.memory))
+    figures += [Figure(case.title, mine, f"{name} over its scalar case", TIMES) for name in pairs if name != "gradcli"]
+    return rows("symbolic", figures, samples)

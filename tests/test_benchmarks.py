@@ -1,0 +1,342 @@
+"""The benchmarks' own arithmetic: what a round is, what a ratio is, when numbers differ, and what the page shows."""
+
+from __future__ import annotations
+
+import json
+import re
+import resource
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from benchmarks import __main__ as command
+from benchmarks import batch, machine, settings, startup
+from benchmarks.equal import same
+from benchmarks.figures import FASTER, MEMORY, SECONDS, TIMES, Figure, Findings, absent, over, rows
+from benchmarks.growth import fit
+from benchmarks.harness import LONG, Contestant, Sample, Spread, measure
+from benchmarks.inside import LEAST, enough, sample
+from benchmarks.page import markdown
+from benchmarks.processes import ContestantError, run
+from benchmarks.report import cells, read
+from benchmarks.settings import Settings
+
+ROOT = Path(__file__).parent.parent
+MADE = ROOT / "docs" / "benchmarks.json"
+
+
+def taking(*walls):
+    """Return samples that took so long on the wall, and half of it of the processor."""
+    return [None if wall is None else Sample(wall, wall / 2, 100.0) for wall in walls]
+
+
+class Diary:
+    """Contestants that write down when they ran."""
+
+    def __init__(self):
+        self.ran = []
+
+    def contestant(self, name, wall=1.0, most=None):
+        def one():
+            self.ran.append(name)
+            return wall if wall is None else Sample(wall, wall)
+
+        return Contestant(name, one, most)
+
+
+def test_everybody_runs_once_unseen_and_then_once_in_every_round():
+    diary = Diary()
+    samples = measure([diary.contestant(name) for name in "abc"], 4)
+    rounds = [diary.ran[start : start + 3] for start in range(0, 15, 3)]
+    assert [sorted(one) for one in rounds] == [list("abc")] * 5
+    assert len({tuple(one) for one in rounds}) > 1, "in another order"
+    assert {name: len(found) for name, found in samples.items()} == dict.fromkeys("abc", 4)
+
+
+@pytest.mark.parametrize(("wall", "most", "times", "kept"), [
+    (1.0, None, 5, 4), (1.0, 2, 3, 2), (LONG + 1, None, 1, 1), (None, None, 1, 0),
+])  # fmt: skip
+def test_who_takes_long_or_gives_no_answer_is_not_run_again(wall, most, times, kept):
+    diary = Diary()
+    samples = measure([diary.contestant("a"), diary.contestant("slow", wall, most)], 4)
+    assert diary.ran.count("slow") == times
+    assert sum(found is not None for found in samples["slow"]) == kept
+
+
+def test_a_ratio_is_taken_within_a_round_so_that_a_busy_minute_does_not_count():
+    samples = {"ours": taking(1.0, 10.0, 3.0), "theirs": taking(2.0, 20.0, 6.0)}
+    [row] = rows("startup", [Figure("f", "ours", "theirs", TIMES, 0.5)], samples)
+    assert row.value == row.processor == Spread(0.5, 0.5, 0.5)
+    assert row.verdict() == "ok"
+    assert row.share == 0.5
+
+
+@pytest.mark.parametrize(("measure_of", "value"), [(TIMES, 0.25), (FASTER, 4.0), (SECONDS, 2.0), (MEMORY, 100.0)])
+def test_one_slow_sample_is_held_against_every_round(measure_of, value):
+    samples = {"ours": taking(2.0, 2.0, 2.0), "theirs": taking(8.0, None, None)}
+    [row] = rows("symbolic", [Figure("f", "ours", "theirs", measure_of)], samples)
+    assert row.value.median == value
+    assert row.verdict() == ""
+
+
+@pytest.mark.parametrize(("measure_of", "bar", "verdict"), [
+    (TIMES, 0.26, "ok"), (TIMES, 0.24, "falls short"), (FASTER, 3.9, "ok"), (FASTER, 4.1, "falls short"),
+    (SECONDS, 2.0, "ok"), (SECONDS, 1.9, "falls short"), (MEMORY, 100, "ok"), (MEMORY, 99, "falls short"),
+])  # fmt: skip
+def test_a_bar_is_reached_or_not(measure_of, bar, verdict):
+    samples = {"ours": taking(2.0), "theirs": taking(8.0)}
+    [row] = rows("symbolic", [Figure("f", "ours", "theirs", measure_of, bar)], samples)
+    assert row.verdict() == verdict
+    assert cells(row, "wall")[-1] == verdict
+
+
+def test_the_verdict_goes_by_the_clock_that_was_chosen():
+    samples = {"ours": [Sample(3.0, 1.0)], "theirs": [Sample(2.0, 2.0)]}
+    [row] = rows("startup", [Figure("f", "ours", "theirs", TIMES, 1.0)], samples)
+    assert (row.verdict("wall"), row.verdict("processor")) == ("falls short", "ok")
+
+
+def test_what_cannot_be_measured_is_in_the_table():
+    figure = Figure("f", "ours", "theirs", FASTER, 3.0)
+    [silent] = rows("symbolic", [figure], {"ours": taking(1.0), "theirs": taking(None)})
+    gone = absent("batch", figure, "not installed")
+    assert [cells(row, "wall")[-2:] for row in (silent, gone)] == [
+        ("≥ 3 × faster", "missing: no answer within its time and memory"),
+        ("≥ 3 × faster", "missing: not installed"),
+    ]
+
+
+def test_time_over_a_base_is_a_difference_round_by_round():
+    samples = {"n": taking(3.0, 13.0), "scalar": taking(1.0, 11.0)}
+    assert [found.wall for found in over(samples, "n", "scalar")] == [2.0, 2.0]
+    lost = {"ours": taking(1.0, 1.0), "theirs": taking(0.5, -0.1)}
+    [row] = rows("symbolic", [Figure("f", "ours", "theirs", TIMES)], lost)
+    assert row.value is None, "a time below nothing divides nothing"
+
+
+@pytest.mark.parametrize(("values", "want"), [
+    ([3.0], (3, 3, 3)), ([1.0, 2.0], (1.5, 1.25, 1.75)), ([5.0, 1.0, 2.0, 4.0, 3.0], (3, 2, 4)),
+])  # fmt: skip
+def test_a_spread_is_the_median_with_its_quartiles(values, want):
+    assert Spread.of(values) == Spread(*want)
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [
+    ([1.0, [2.0]], [[1.0], 2.0]), ({"x": [1.0]}, [1.0 + 1e-10]), ([1.0, 0.0], [1.0, 1e-13]),
+])  # fmt: skip
+def test_equal_numbers_pass(ours, theirs):
+    same("both", ours, theirs)
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [
+    ([1.0, 2.0], [1.0, 2.0 + 1e-8]), ([1.0, 0.0], [1.0, 1e-11]), ([1.0], [-1.0]), ([1.0], [1.0, 1.0]), ([], []),
+    ([float("nan")], [float("nan")]), ([1.0], [float("nan")]), ([float("inf")], [1.0]),
+])  # fmt: skip
+def test_different_numbers_stop_the_run(ours, theirs):
+    with pytest.raises(ContestantError, match="both: "):
+        same("both", ours, theirs)
+
+
+SIZES = [10, 100, 1_000, 10_000, 100_000, 1_000_000]
+
+
+@pytest.mark.parametrize(("constant", "factor", "exponent"), [
+    (0.0, 2e-6, 1.0), (0.5, 3e-7, 1.0), (0.01, 1e-9, 2.0), (2.0, 5e-4, 0.5), (0.0, 1.0, 0.25),
+])  # fmt: skip
+def test_the_exponent_is_found_above_the_constant_part(constant, factor, exponent):
+    found = fit(SIZES, [constant + factor * n**exponent for n in SIZES])
+    assert found.exponent == pytest.approx(exponent, abs=0.01)
+    assert found.constant == pytest.approx(constant, abs=0.02 * (constant + factor * 10**exponent))
+    assert found.misfit < 0.01
+
+
+def test_a_fit_starts_where_the_time_is_least_and_needs_three_points():
+    assert fit(SIZES, [9.0, 1.0, 2.0, 4.0, 8.0, 16.0]).first == 100
+    assert fit(SIZES, [5.0, 4.0, 3.0, 2.0, 1.0, 2.0]) is None
+
+
+def test_a_curve_that_is_no_power_has_a_large_misfit():
+    assert fit(SIZES, [1.0, 1.0, 50.0, 1.1, 1.2, 60.0]).misfit > 0.5
+
+
+def test_a_sample_is_made_of_enough_calls():
+    counted = []
+    assert enough(lambda: counted.append(1) or sum(range(2_000))) > 1
+    assert sample(lambda: counted.append(2), 5).wall * 5 < LEAST
+    assert counted.count(2) == 5
+
+
+def python(text):
+    return [sys.executable, "-c", text]
+
+
+MEASURE = """
+import sys
+from benchmarks.processes import run
+found = run([sys.executable, "-c", sys.argv[1]], limit=float(sys.argv[2]) or None)
+print(found and [found.memory, found.processor, found.wall])
+"""
+
+
+def measured_apart(text, limit=0.0):
+    """Return memory, processor and wall of a script that a small process starts, since this one is a large one."""
+    words = [sys.executable, "-c", MEASURE, text, str(limit)]
+    return json.loads(subprocess.check_output(words, cwd=ROOT, text=True).replace("None", "null"))
+
+
+def test_a_process_tells_its_memory_and_what_it_used():
+    small, large = measured_apart("pass"), measured_apart("x = bytearray(200 * 2**20); sum(range(10**6))")
+    assert large[0] > 200
+    assert large[0] > small[0] + 150
+    assert large[1] > 0
+    assert large[2] > 0
+
+
+def test_a_process_that_fails_is_an_error_and_one_that_does_not_end_has_no_answer():
+    with pytest.raises(ContestantError, match="ended with 3"):
+        run(python("raise SystemExit(3)"))
+    assert run(python("import time; time.sleep(600)"), limit=0.2) is None
+    assert run(python("raise SystemExit(3)"), limit=60) is None
+    assert run(python("pass"), limit=60).processor > 0
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="this system cannot bound the memory of another process")
+def test_a_peer_has_bounded_memory():
+    text = "import mmap, sys; sys.stdin.read(); mmap.mmap(-1, {} * 2**30)"
+    assert measured_apart(text.format(3), limit=60)[0] < 100, "addresses that nobody touches"
+    assert measured_apart(text.format(7), limit=60) is None
+    assert measured_apart(text.format(7))[0] < 100, "nothing but the bound refused them"
+
+
+STUB = """
+import json, sys
+import gradcli
+if "--help" in sys.argv:
+    sys.exit("HELP" in sys.argv and 2)
+for line in sys.stdin:
+    record = json.loads(line)
+    x = record["inputs"]["x"]
+    if "--no-symbolic" in sys.argv or "PEER" in sys.argv:
+        g = [26.0 * x[0], 10 * 2 * 3 * x[1] ** 2 + 1000]
+        found = {"grad": {"x": g}, "vjp": g}
+    else:
+        found = gradcli.explain(record["program"], v=record["v"], inputs=record["inputs"]).to_dict()
+    found["grad"]["x"][1] *= 1 + ("WRONG" in sys.argv) * (record["id"] == 3) * 1e-8
+    print(json.dumps(found | {"id": record["id"]}))
+"""
+
+
+@pytest.fixture
+def stub(monkeypatch):
+    """Let a script play ``gradcli batch`` and the PyTorch loop; return a function that adds words to the former."""
+    extra = []
+    source = str(ROOT / "src")
+    text = f"import sys; sys.path.insert(0, {source!r})\n{STUB}"
+    monkeypatch.setattr(batch, "gradcli", lambda *words: [*python(text), *words, *extra])
+    monkeypatch.setattr(batch, "peer", lambda *_: [*python(text), "PEER"])
+    monkeypatch.setattr(batch, "installed", lambda _: True)
+    monkeypatch.setattr(batch, "RECORDS", 8)
+    monkeypatch.setattr(batch, "FEW", 4)
+    return extra.append
+
+
+def test_batch_is_compared_record_by_record_and_then_measured(stub):
+    assert len(batch.check()) == 1
+    found = batch.measured(Settings(rounds=1, records=16))
+    assert len(found.rows) == len(batch.FIGURES) + 1
+    assert all(row.value for row in found.rows)
+    assert [row.unit for row in found.rows][-1] == "× memory"
+    stub("WRONG")
+    with pytest.raises(ContestantError, match="record 3: entry 1 is"):
+        batch.check()
+
+
+def test_a_command_that_gradcli_does_not_have_is_missing_and_not_skipped(stub):
+    stub("HELP")
+    assert batch.check() == []
+    found = batch.measured(Settings(rounds=1, records=16))
+    assert {row.missing for row in found.rows} == {"gradcli has no command 'batch'"}
+    assert len(found.rows) == len(batch.FIGURES) + 1
+
+
+def test_a_peer_that_is_not_installed_is_named(monkeypatch):
+    monkeypatch.setattr(startup, "installed", lambda name: name in ("numpy", "torch"))
+    monkeypatch.setattr(startup, "measure", lambda contestants, *_: {c.name: taking(1.0) for c in contestants})
+    found = startup.measured(Settings())
+    assert [(row.contestant, row.missing) for row in found.rows if row.missing] == [("JAX script", "not installed")] * 2
+    assert not settings.installed("no_such_peer")
+
+
+@pytest.mark.parametrize("name", command.FAMILIES)
+def test_a_family_compares_and_measures(name):
+    module = import_module(f"benchmarks.{name}")
+    assert callable(module.check)
+    assert callable(module.measured)
+
+
+@pytest.mark.parametrize("words", [["--only", "startup,sartup"], ["--rounds", "0"], ["--clock", "sun"]])
+def test_a_wrong_option_ends_with_2(words, capsys):
+    with pytest.raises(SystemExit) as ended:
+        command.main(words)
+    assert ended.value.code == 2
+    assert "error: " in capsys.readouterr().err
+
+
+def test_numbers_that_differ_end_with_1_before_anything_is_timed(monkeypatch, capsys):
+    def differs():
+        raise ContestantError("explain and the script: entry 0 is 1 with gradcli and 2 there")
+
+    monkeypatch.setattr(startup, "check", differs)
+    monkeypatch.setattr(startup, "measured", lambda _: pytest.fail("timed"))
+    monkeypatch.setattr(command, "facts", dict)
+    assert command.main(["--only", "startup"]) == 1
+    assert "entry 0 is 1 with gradcli and 2 there" in capsys.readouterr().err
+
+
+def test_a_contestant_that_fails_costs_its_family_and_the_run_ends_with_1(monkeypatch, capsys, tmp_path):
+    def fails(_):
+        raise ContestantError("gradcli explain ended with 1")
+
+    monkeypatch.setattr(startup, "check", list)
+    monkeypatch.setattr(startup, "measured", fails)
+    monkeypatch.setattr(batch, "check", list)
+    monkeypatch.setattr(batch, "measured", lambda _: Findings([absent("batch", batch.FIGURES[0], "not there")]))
+    monkeypatch.setattr(command, "facts", lambda: json.loads(MADE.read_text(encoding="utf-8"))["machine"])
+    assert command.main(["--only", "startup,batch", "--json", str(tmp_path / "found.json")]) == 1
+    assert "gradcli explain ended with 1" in capsys.readouterr().out.replace("\n", " ")
+    rows_found = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))["rows"]
+    assert [(row["family"], row["failed"]) for row in rows_found] == [("startup", True), ("batch", False)]
+
+
+INSTALLED = {"version": "1", "modules": 5, "compiled": 5, "editable": False, "as_in_tree": True}
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    ({}, ""), ({"compiled": 4}, "4 of 5 modules"), ({"editable": True}, "source tree"),
+    ({"as_in_tree": False}, "not the code"),
+])  # fmt: skip
+def test_an_installation_that_measures_something_else_is_said(change, said):
+    found = machine.warnings(INSTALLED | change)
+    assert len(found) == len(change)
+    assert said in "".join(found)
+
+
+def test_the_page_is_what_was_measured():
+    found = json.loads(MADE.read_text(encoding="utf-8"))
+    assert (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8") == markdown(found)
+    assert isinstance(read(found), Findings)
+    assert {row["family"] for row in found["rows"]} == {"startup", "symbolic", "engine", "batch"}
+    assert found["growth"]
+
+
+def test_nothing_that_was_measured_names_a_place_on_the_machine():
+    text = MADE.read_text(encoding="utf-8")
+    assert re.findall(r"/(?:home|root|tmp|usr|opt|work|Users)/", text) == []
+
+
+def test_the_documents_verdicts_are_those_of_its_rows():
+    found = json.loads(MADE.read_text(encoding="utf-8"))
+    for row, again in zip(found["rows"], read(found).rows, strict=True):
+        assert row["verdict"] == again.verdict(found["how"]["clock"])
