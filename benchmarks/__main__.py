@@ -31,7 +31,7 @@ def families(text: str) -> list[str]:
 def options(words: list[str]) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--only", type=families, default=list(FAMILIES), metavar="FAMILY,…", help=", ".join(FAMILIES))
+    parser.add_argument("--only", type=families, metavar="FAMILY,…", help=", ".join(FAMILIES))
     parser.add_argument("--rounds", type=int, default=None, help="rounds of every figure (11; 3 with --quick)")
     parser.add_argument("--quick", action="store_true", help="fewer rounds, smaller sizes, less patience with peers")
     parser.add_argument("--records", type=int, default=1_000_000, help="records over which memory must be flat")
@@ -39,7 +39,11 @@ def options(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the page of the documentation")
     parser.add_argument(
-        "--from", type=Path, dest="source", metavar="FILE", help="show a JSON document, measure nothing"
+        "--from",
+        type=Path,
+        dest="source",
+        metavar="FILE",
+        help="show a JSON document; with --only, measure these families again",
     )
     chosen = parser.parse_args(words)
     if chosen.rounds is not None and chosen.rounds < 1:
@@ -51,7 +55,7 @@ def main(words: list[str]) -> int:
     """Measure, or read what was measured, and show it; 1 where contestants give different numbers, or one fails."""
     chosen = options(words)
     try:
-        found = json.loads(chosen.source.read_text(encoding="utf-8")) if chosen.source else measured(chosen)
+        found = found_or_measured(chosen)
     except ContestantError as failed:
         sys.stderr.write(f"\nerror: {failed}\n")
         return 1
@@ -62,13 +66,41 @@ def main(words: list[str]) -> int:
     return int(any(row["failed"] for row in found["rows"]))
 
 
+def found_or_measured(chosen: argparse.Namespace) -> dict[str, Any]:
+    """Return the document: a new one, an old one, or an old one of which some families are measured again."""
+    if chosen.source is None:
+        return measured(chosen)
+    old: dict[str, Any] = json.loads(chosen.source.read_text(encoding="utf-8"))
+    return merged(old, measured(chosen)) if chosen.only else old
+
+
+def merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Return the new document with the families that only the old one has; both must be of the same things."""
+    if different := [
+        name for name in new["machine"] if name != "date" and new["machine"][name] != old["machine"][name]
+    ]:
+        raise ContestantError(f"--from holds figures of another {' and '.join(different)}")
+    again = {row["family"] for row in new["rows"]}
+    kept = [row for row in old["rows"] if row["family"] not in again]
+    rows = sorted(kept + new["rows"], key=lambda row: FAMILIES.index(row["family"]))
+    compared = [*old["compared"], *(what for what in new["compared"] if what not in old["compared"])]
+    share = min(old["how"]["share"], new["how"]["share"])
+    return {
+        **new,
+        "how": {**new["how"], "share": share, "rounds": max(old["how"]["rounds"], new["how"]["rounds"])},
+        "compared": compared,
+        "rows": rows,
+        "growth": new["growth"] or old["growth"],
+    }
+
+
 def measured(chosen: argparse.Namespace) -> dict[str, Any]:
     """Compare the numbers of all families, then measure them; return the document."""
     from benchmarks.report import document  # noqa: PLC0415
 
     settings = Settings(chosen.rounds or (3 if chosen.quick else 11), chosen.quick, chosen.records)
     machine, findings, compared = facts(), Findings(), []
-    modules = [import_module(f"benchmarks.{name}") for name in chosen.only]
+    modules = [import_module(f"benchmarks.{name}") for name in chosen.only or FAMILIES]
     for module in modules:
         compared += module.check()
     for module in modules:
@@ -83,7 +115,7 @@ def add(findings: Findings, module: ModuleType, settings: Settings) -> None:
     try:
         part = module.measured(settings)
     except ContestantError as failed:
-        part = Findings([failure(name, str(failed))])
+        part = Findings([failure(name, "all figures", str(failed))])
     findings.rows += part.rows
     findings.series += part.series
     sys.stderr.write(f"{name}: {time.monotonic() - started:.0f} s\n")

@@ -135,9 +135,9 @@ def over(samples: Samples, name: str, base: str) -> list[Sample | None]:
     )
 
 
-def failure(family: str, why: str) -> Row:
-    """Return the row of a family of which a contestant failed while it was measured."""
-    return Row(family, "all figures", "", "", None, at_least=False, missing=why, failed=True)
+def failure(family: str, title: str, why: str, unit: str = "", bar: float | None = None) -> Row:
+    """Return the row of what could not be measured because a contestant failed; the run ends with 1."""
+    return Row(family, title, "", unit, bar, at_least=False, missing=why, failed=True)
 
 
 def absent(family: str, figure: Figure, why: str) -> Row:

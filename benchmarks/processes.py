@@ -72,7 +72,8 @@ def answer(words: Sequence[str], stdin: Path | None = None) -> str:
 
 def shown(words: Sequence[str]) -> str:
     """Return a command line for people: programs and files by their last names."""
-    return " ".join(Path(word).name if word.startswith("/") else word for word in words)[:120]
+    line = " ".join(Path(word).name if word.startswith("/") else word for word in words)
+    return " ".join(line.split())[:120]
 
 
 def command(

@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass
 
 from benchmarks.equal import same
-from benchmarks.figures import MEMORY, SECONDS, TIMES, Figure, Findings, Row, absent, over, rows
-from benchmarks.harness import measure
-from benchmarks.processes import answer, command, gradcli, peer
+from benchmarks.figures import MEMORY, SECONDS, TIMES, Figure, Findings, Row, absent, failure, over, rows
+from benchmarks.harness import Samples, measure
+from benchmarks.processes import ContestantError, answer, command, gradcli, peer
 from benchmarks.settings import Settings, installed, tell
 
 PEER_ROUNDS = 2
@@ -117,9 +117,11 @@ def check() -> list[str]:
 
 
 def measured(settings: Settings) -> Findings:
-    """Measure case by case, each together with the scalar cases that it is measured over."""
+    """Measure case by case, gradcli together with the scalar case that it is measured over."""
     cases = [case for case in CASES if not settings.quick or case.n in (30, 1_000, 10_000)]
-    found = Findings([row for case in cases for row in _case(case, settings)])
+    scalars = [command(f"{name}, scalar", theirs(name, SCALAR)) for name in peers()]
+    starts = measure(scalars, PEER_ROUNDS, tell)
+    found = Findings([row for case in cases for row in _case(case, settings, starts)])
     gone = [library for library in LIBRARIES if library not in peers()]
     found.rows += [
         absent("symbolic", Figure("all programs", "gradcli", library, TIMES), "not installed") for library in gone
@@ -127,19 +129,20 @@ def measured(settings: Settings) -> Findings:
     return found
 
 
-def _case(case: Case, settings: Settings) -> list[Row]:
-    tell(case.title)
-    pairs: dict[str, tuple[list[str], list[str], float | None]] = {"gradcli": (ours(case), ours(SCALAR), None)}
-    pairs |= {name: (theirs(name, case), theirs(name, SCALAR), settings.limit) for name in peers()}
-    contestants = []
-    for name, (words, scalar, limit) in pairs.items():
-        most = None if name == "gradcli" else PEER_ROUNDS
-        contestants += [command(name, words, limit=limit, most=most), command(f"{name}, scalar", scalar, most=most)]
-    samples = measure(contestants, settings.few, tell)
-    samples |= {f"{name} over its scalar case": over(samples, name, f"{name}, scalar") for name in pairs}
-    mine, base = "gradcli over its scalar case", "gradcli, scalar"
+def _case(case: Case, settings: Settings, starts: Samples) -> list[Row]:
+    """Return the rows of one case; where gradcli fails, its row says so and the other cases are still measured."""
+    base = "gradcli, scalar"
+    contestants = [command("gradcli", ours(case)), command(base, ours(SCALAR))]
+    contestants += [command(name, theirs(name, case), limit=settings.limit, most=PEER_ROUNDS) for name in peers()]
+    try:
+        samples = measure(contestants, settings.few, tell) | starts
+    except ContestantError as failed:
+        return [failure("symbolic", case.title, str(failed), SECONDS.unit, case.seconds)]
+    for name in ("gradcli", *peers()):
+        samples[f"{name} over its scalar case"] = over(samples, name, f"{name}, scalar")
+    mine = "gradcli over its scalar case"
     figures = [Figure(case.title, mine, base, SECONDS, case.seconds)]
     if case.memory:
         figures.append(Figure(f"{case.title}: peak of memory", "gradcli", base, MEMORY, case.memory))
-    figures += [Figure(case.title, mine, f"{name} over its scalar case", TIMES) for name in pairs if name != "gradcli"]
+    figures += [Figure(case.title, mine, f"{name} over its scalar case", TIMES) for name in peers()]
     return rows("symbolic", figures, samples)

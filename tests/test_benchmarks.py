@@ -313,6 +313,25 @@ def test_a_contestant_that_fails_costs_its_family_and_the_run_ends_with_1(monkey
 INSTALLED = {"version": "1", "modules": 5, "compiled": 5, "editable": False, "as_in_tree": True}
 
 
+def document_of(family, machine_name="one"):
+    row = {"family": family, "title": family}
+    how = {"share": 0.5, "rounds": 3}
+    found = {"machine": {"cores": machine_name, "date": family}, "how": how, "compared": [family]}
+    return found | {"rows": [row], "growth": [family] if family == "growth" else []}
+
+
+def test_families_that_are_measured_again_take_the_place_of_the_old_ones():
+    old = document_of("engine") | {"rows": [{"family": "engine", "title": "old"}, {"family": "batch", "title": "old"}]}
+    found = command.merged(old, document_of("engine"))
+    assert [(row["family"], row["title"]) for row in found["rows"]] == [("engine", "engine"), ("batch", "old")]
+    assert command.merged(document_of("growth"), document_of("engine"))["growth"] == ["growth"]
+    with pytest.raises(ContestantError, match="another cores"):
+        command.merged(document_of("batch", "other"), document_of("engine"))
+
+
+INSTALLED = {"version": "1", "modules": 5, "compiled": 5, "editable": False, "as_in_tree": True}
+
+
 @pytest.mark.parametrize(("change", "said"), [
     ({}, ""), ({"compiled": 4}, "4 of 5 modules"), ({"editable": True}, "source tree"),
     ({"as_in_tree": False}, "not the code"),

@@ -14,11 +14,12 @@ from gradcli.errors import Budget
 from gradcli.evaluation import Evaluation, Function
 from gradcli.notes import Note, about_disagreement, about_graph, about_integers, about_jacobian, about_v
 from gradcli.ops.declare import Array
-from gradcli.readings import Derived, Memory, Numbers, Point, composed, derived, numbers, stand
+from gradcli.readings import Memory, Numbers, Point, composed, numbers, stand
 from gradcli.stages import Stage, stages
 from gradcli.tape import about_tape
 
 if TYPE_CHECKING:
+    from gradcli.symbolic.formulas import Formulas
     from gradcli.symbolic.jacobian import Composition
 
 
@@ -122,8 +123,7 @@ def explained(point: Point, memory: Memory) -> Explanation:
     """Join the readings of one run; what another run of the program has derived is taken from ``memory``."""
     run = point.run
     composition = composed(point)
-    found = memory.formulas(point, composition)
-    formulas = found.formulas
+    formulas = memory.formulas(point, composition)
     joined = numbers(point, composition, formulas)
     return Explanation(
         program=point.function.place.text,
@@ -137,18 +137,20 @@ def explained(point: Point, memory: Memory) -> Explanation:
         backward=joined.backward,
         agreement=joined.agreement,
         notes=list(dict.fromkeys(notes_of(point, composition, joined))),
-        values_of_definitions=values_of(found, point, composition),
+        values_of_definitions=values_of(formulas, composition),
         stages=stages(run, point.leaves, point.seeds[0].seed),
     )
 
 
-def values_of(found: Derived, point: Point, composition: Composition) -> Callable[[], dict[str, Array]]:
-    """Return what gives the numbers of definitions; formulas from another point are derived here once more for them."""
+def values_of(formulas: Formulas, composition: Composition) -> Callable[[], dict[str, Array]]:
+    """Return what gives the numbers of definitions at this point."""
 
     @cache
     def values() -> dict[str, Array]:
-        here = found.formulas if found.here else derived(point, composition)
-        return {name: np.asarray(here.values[name]) for name in here.definitions}
+        from gradcli.symbolic.formulas import refreshed  # noqa: PLC0415
+
+        here = refreshed(formulas, composition).values
+        return {name: np.asarray(here[name]) for name in formulas.definitions}
 
     return values
 

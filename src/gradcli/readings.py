@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -136,14 +136,6 @@ def accumulated(point: Point) -> dict[str, Array]:
     return total
 
 
-@dataclass(frozen=True, slots=True)
-class Derived:
-    """Formulas, and whether they were derived at this very point: only then do their definitions have values."""
-
-    formulas: Formulas
-    here: bool
-
-
 class Memory:
     """Formulas that were derived, for runs of the same program that would derive the same."""
 
@@ -153,30 +145,24 @@ class Memory:
     def __len__(self) -> int:
         return len(self._kept)
 
-    def formulas(self, point: Point, composition: Composition) -> Derived:
-        """Return the formulas of a run: those of an earlier one with the same signature, else newly derived."""
+    def formulas(self, point: Point, composition: Composition) -> Formulas:
+        """Return the formulas of a run: those of an earlier one with the same signature, else newly derived.
+
+        Their names have no numbers yet: ``refreshed`` gives those of a run.
+        """
+        from gradcli.symbolic.formulas import found_formulas  # noqa: PLC0415
         from gradcli.symbolic.signature import signature  # noqa: PLC0415
 
-        run, function = point.run, point.function
-        told = None
-        if composition.work <= MOST_SHARED:
-            told = signature(run.graph, run.output, point.leaves, composition)
-        if told is None:
-            return Derived(derived(point, composition), here=True)
+        run, function, leaves = point.run, point.function, point.leaves
+        told = signature(run.graph, run.output, leaves, composition) if composition.work <= MOST_SHARED else None
         key: Hashable = (function.place.text, function.wrt, told)
-        earlier = self._kept.get(key)
+        earlier = None if told is None else self._kept.get(key)
         if earlier is not None:
-            return Derived(earlier, here=False)
-        found = derived(point, composition)
-        self._kept.keep(key, replace(found, values={}), ENTRY * composition.work + characters(found))
-        return Derived(found, here=True)
-
-
-def derived(point: Point, composition: Composition) -> Formulas:
-    """Return the formulas of a run."""
-    from gradcli.symbolic.formulas import derive  # noqa: PLC0415
-
-    return derive(point.run.graph, point.run.output, point.leaves, composition)
+            return earlier
+        found = found_formulas(run.graph, run.output, leaves, composition)
+        if told is not None:
+            self._kept.keep(key, found, ENTRY * composition.work + characters(found))
+        return found
 
 
 def characters(formulas: Formulas) -> int:

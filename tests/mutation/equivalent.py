@@ -5,11 +5,13 @@ EQUIVALENT: dict[str, str] = {
     "matrices.inv_local.at #1": "the entries of an inverse, all their indices moved on together",
     **{f"matrices.det_vjp #{k}": "read where the determinant is not finite: inf and nan either way" for k in (3, 5, 6)},
     "add: vjps swapped": "both rules of a sum are g",
+    "local.numbers #2": "how much rounding is allowed, no number of an answer",
 }
 
 SILENT: dict[str, str] = {
     "formulas._Derivation._aligned #1": "a list of zeros, for an argument that has no part in the output",
     "formulas._Derivation._local #1": "a matrix without entries",
-    "jacobian.as_sparse #1": "a matrix without entries",
+    "jacobian.nothing #1": "a matrix without entries",
+    "reverse.backward #1": "zeros, for an output that depends on no input",
 }
 """Mutants of expressions that hold no number but 0, each with the reason."""

@@ -46,6 +46,8 @@ NO_RULE = {
     "evaluate.magnitude": "how much rounding is allowed, no number of an answer",
     "evaluate._size": "how much rounding is allowed, no number of an answer",
     "agreement.Jacobian.scale": "how much rounding is allowed, no number of an answer",
+    "batches.Batch.holds": "looks a node up",
+    "jacobian.Composition.read": "what notes of lost digits read, no number of an answer",
     "agreement.tolerance": "how much rounding is allowed, no number of an answer",
     "elementwise.lost": "how much rounding is allowed, no number of an answer",
     "matrices.largest_products": "how much rounding is allowed, no number of an answer",

@@ -62,6 +62,7 @@ LOOPS = {
     "softmax(x) + cumsum(x)": {"x": [0.3, 0.1, -0.2]},
     "sum(x*w)": {"x": 2.0, "w": np.linspace(-1, 2, 10)},
     "floor(x)*x": {"x": [2.5, 3.5]},
+    "x*2 + flip(x)*x": {"x": np.linspace(-1, 2, 12)},
     "y = x\n" + LOOP + "y = sin(y)*0.9\ny*w": {"x": 0.7, "w": np.linspace(-1, 2, 20)},
 }
 

@@ -228,3 +228,14 @@ def test_a_stage_shows_the_cotangent_that_reaches_its_variable():
     assert shown["k"] == pytest.approx(v * np.exp(h * h), rel=1e-13)
     assert shown["h"] == pytest.approx(v * np.exp(h * h) * 2 * h, rel=1e-13)
     assert shown["x"] == pytest.approx(v * np.exp(h * h) * 2 * h * np.cos(x), rel=1e-13)
+
+
+def test_names_in_formulas_have_the_numbers_of_the_point():
+    x = np.array([0.3, 0.7])
+    text = "h = tanh(x*x + 1)\nfor i in range(3):\n    h = tanh(h*h + x)*h\nsum(h)"
+    found = gradcli.explain(text, x=x)
+    assert len(found.definitions) > 3
+    known = {"x": x}
+    for name, formula in found.definitions.items():
+        known[name] = python(formula, known)
+        assert found.definition_values[name] == pytest.approx(known[name], rel=1e-13)
