@@ -11,6 +11,7 @@ EQUIVALENT: dict[str, str] = {
 SILENT: dict[str, str] = {
     "formulas._Derivation._aligned #1": "a list of zeros, for an argument that has no part in the output",
     "formulas._Derivation._local #1": "a matrix without entries",
+    "jacobian.as_sparse #1": "a matrix without entries",
     "jacobian.nothing #1": "a matrix without entries",
     "reverse.backward #1": "zeros, for an output that depends on no input",
 }
