@@ -35,6 +35,8 @@ TESTS = [
     "test_checker.py",
     "test_notes.py",
     "symbolic/test_corners.py",
+    "symbolic/test_composing.py",
+    "symbolic/test_evaluate.py",
 ]
 """The tests of numbers that need no PyTorch, so that a mutant is killed on every machine."""
 
