@@ -5,7 +5,6 @@ EQUIVALENT: dict[str, str] = {
     "matrices.inv_local.at #1": "the entries of an inverse, all their indices moved on together",
     **{f"matrices.det_vjp #{k}": "read where the determinant is not finite: inf and nan either way" for k in (3, 5, 6)},
     "add: vjps swapped": "both rules of a sum are g",
-    "local.numbers #2": "how much rounding is allowed, no number of an answer",
 }
 
 SILENT: dict[str, str] = {

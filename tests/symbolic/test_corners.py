@@ -239,3 +239,15 @@ def test_names_in_formulas_have_the_numbers_of_the_point():
     for name, formula in found.definitions.items():
         known[name] = python(formula, known)
         assert found.definition_values[name] == pytest.approx(known[name], rel=1e-13)
+
+
+@pytest.mark.parametrize(("program", "size"), [
+    ("tanh(x)", lambda x: 1 + np.tanh(x) ** 2),
+    ("sigmoid(x)", lambda x: (1 + 1 / (1 + np.exp(-x))) / (1 + np.exp(-x))),
+    ("sin(x)", lambda x: np.abs(np.cos(x))),
+    ("-3*x", lambda x: np.full(x.shape, 3.0)),
+])  # fmt: skip
+def test_the_size_of_an_entry_is_that_of_the_terms_it_is_left_of(program, size):
+    x = np.array([0.3, -0.7, 1.1])
+    found = gradcli.explain(program, x=x, v=np.ones(3)).jacobian["x"]
+    assert found.sizes == pytest.approx(size(x), rel=1e-13)

@@ -8,6 +8,7 @@ from sympy import I, zoo
 
 from gradcli.symbolic import functions as s
 from gradcli.symbolic.evaluate import evaluator, magnitude
+from gradcli.symbolic.kinds import constant_of
 
 X, Y = s.symbol("x"), s.symbol("y")
 PLACES = {X: 0, Y: 1}
@@ -46,3 +47,8 @@ def test_a_formula_has_its_value_and_the_size_of_its_terms(formula):
 @pytest.mark.parametrize("formula", [I, zoo], ids=str)
 def test_what_is_no_real_number_is_nan(formula):
     assert np.isnan(evaluator(formula, {})([]))
+
+
+def test_a_constant_is_one_finite_number():
+    given = [2, 2.5, np.float64(-0.0), np.array(3.0), np.array([[4.0]]), True, np.inf, np.array(np.nan), np.ones(2)]
+    assert [constant_of(value) for value in given] == [2.0, 2.5, 0.0, 3.0, 4.0, 1.0, None, None, None]

@@ -14,7 +14,8 @@ import numpy as np
 
 from gradcli.graph import Node
 from gradcli.ops.declare import value_of
-from gradcli.symbolic.kinds import constant_of, kind_of
+from gradcli.symbolic.factors import has_plain_derivative, is_plain
+from gradcli.symbolic.kinds import argument_kind, constant_of, free_kind, kind_of
 from gradcli.symbolic.local import Local, Reading, read, worked_out
 from gradcli.symbolic.small import FEW, Diagonals
 from gradcli.symbolic.sparse import rising, same
@@ -66,10 +67,19 @@ def batches(links: Sequence[Link]) -> list[Batch]:
 
 def of_one_kind(links: Sequence[Link], places: list[int]) -> list[list[int]]:
     """Return the places of links of one op and argument by kind, where these are many."""
+    node, k, _ = links[places[0]]
+    kind = free_kind if takes_numbers(node, k) else argument_kind
     groups: dict[Hashable, list[int]] = {}
     for place in places:
-        groups.setdefault(kind_of(links[place][0]), []).append(place)
+        groups.setdefault(kind_of(links[place][0], kind), []).append(place)
     return [group for group in groups.values() if len(group) >= MANY]
+
+
+def takes_numbers(node: Node, argument: int) -> bool:
+    """Return whether the constants of an op may be taken as numbers are, each its own: ``x/1``, ``x/2``, ``x/3`` …"""
+    op = node.op
+    assert op is not None  # noqa: S101
+    return not node.static and has_plain_derivative(op.formula, argument, len(node.arguments))
 
 
 def batch(links: Sequence[Link], places: list[int]) -> Batch | None:
@@ -77,15 +87,19 @@ def batch(links: Sequence[Link], places: list[int]) -> Batch | None:
     nodes, argument = [links[place][0] for place in places], links[places[0]][1]
     first = nodes[0]
     assert first.op is not None  # noqa: S101
+    free = takes_numbers(first, argument)
     constants = tuple([constant_of(a) for a in first.arguments])
+    fixed = tuple([None if free and c else c for c in constants])
     values = tuple(
         a if c is not None else side_by_side([value_of(node.arguments[k]) for node in nodes], first.ndim)
-        for k, (a, c) in enumerate(zip(first.arguments, constants, strict=True))
+        for k, (a, c) in enumerate(zip(first.arguments, fixed, strict=True))
     )
     reading = Reading(first.op, side_by_side([node.value for node in nodes], first.ndim), values, first.static)
-    parts = read(reading, argument, constants)
+    parts = read(reading, argument, fixed)
     whole = len(parts) == 1 and len(parts[0].rows) == np.size(reading.out)
     if not whole or not rising(parts[0].rows) or not same(parts[0].rows, parts[0].columns):
+        return None
+    if fixed != constants and not is_plain(parts[0].template.expression):
         return None
     return Batch(nodes, argument, places, worked_out(reading, parts[0]))
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
-from sympy import Add, Dummy, Expr, Symbol, powsimp
+from sympy import Add, Dummy, Expr, Mul, Pow, Symbol, powsimp
 
 from gradcli.ops.declare import Explicit, Implicit, Links, Partial
 from gradcli.symbolic import functions as s
@@ -77,6 +77,24 @@ def explicit(formula: Any, count: int) -> Template:
     """Return a formula as it stands, in ``count`` symbols."""
     symbols = tuple(Dummy(f"b{k}", real=True) for k in range(count))
     return template(s.as_expression(formula(s, *symbols)), symbols)
+
+
+def is_plain(expression: Expr) -> bool:
+    """Return whether a formula is made of products and whole powers alone, so that numbers may stand for its symbols.
+
+    Elsewhere a constant that is written out gives another formula: the derivative of x**2 is 2*x, and not 2*x**(2 - 1).
+    """
+    if isinstance(expression, Mul):
+        return all(map(is_plain, expression.args))
+    if isinstance(expression, Pow):
+        return bool(expression.args[1].is_Integer) and is_plain(expression.args[0])
+    return bool(expression.is_Symbol or expression.is_Integer)
+
+
+@lru_cache(maxsize=1024)
+def has_plain_derivative(formula: Any, argument: int, count: int) -> bool:
+    """Return whether the derivative of a formula by one of ``count`` arguments is plain."""
+    return is_plain(derivative(formula, argument, (None,) * count).expression)
 
 
 MOST_RECALLED = 4096

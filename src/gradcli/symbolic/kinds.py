@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -25,11 +25,14 @@ def constant_of(argument: Any) -> Constant:
     return number if math.isfinite(number) else None
 
 
-def kind_of(node: Node) -> Hashable:
-    """Return what the local Jacobians of a node depend on, but for the numbers of nodes and arrays."""
+def kind_of(node: Node, of: Callable[[Any], Hashable] | None = None) -> Hashable:
+    """Return what the local Jacobians of a node depend on, but for the numbers of nodes and arrays.
+
+    ``of`` says what they depend on of an argument; ``argument_kind`` where nothing is given.
+    """
     op = node.op
     assert op is not None  # noqa: S101
-    arguments = tuple([argument_kind(a) for a in node.arguments])
+    arguments = tuple([(of or argument_kind)(a) for a in node.arguments])
     return op.local, op.digits, node.value.shape, arguments, frozen(node.static) if node.static else ()
 
 
@@ -39,6 +42,12 @@ def argument_kind(argument: Any) -> Hashable:
         return argument.shape
     constant = constant_of(argument)
     return np.shape(argument) if constant is None else constant or str(constant)
+
+
+def free_kind(argument: Any) -> Hashable:
+    """Return the shape of an argument, a constant as an array of one, or the zero that it is."""
+    kind = argument_kind(argument)
+    return np.shape(argument) if isinstance(kind, float) else kind
 
 
 def frozen(value: Any) -> Hashable:
