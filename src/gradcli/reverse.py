@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.graph import LARGE, TURNS, Graph, Node
+from gradcli.graph import TURNS, Graph, Node
 from gradcli.ops.declare import Array
 
 Double = np.float64
@@ -77,14 +77,14 @@ def sweep(graph: Graph, output: Node, v: Array, wanted: Container[int]) -> Adjoi
             index, op, g = node.index, node.op, found[node.index]
             if g is None or op is None:
                 continue
-            if not index % TURNS or g.size >= LARGE:
+            if type(g) is not Double or not index % TURNS:
                 graph.watch()
             rules, static = op.vjps, node.static
             values = [a.value if type(a) is Node else a for a in node.arguments]
             for k, argument in enumerate(node.arguments):
                 if type(argument) is not Node or not argument.active:
                     continue
-                rule = rules[k] if isinstance(rules, tuple) else rules(k)
+                rule = rules[k] if type(rules) is tuple else rules(k)  # type: ignore[operator]
                 if rule is None:
                     continue
                 part = rule(g, node.value, *values, **static) if static else rule(g, node.value, *values)

@@ -89,9 +89,12 @@ def binary_step(op: Op, left: int, right: int) -> Run:
 
     def run(regs: Registers) -> Any:
         a, b = regs[left], regs[right]
-        x, active = (a.value, a.active) if type(a) is Node else (a, False)
-        y, active = (b.value, active or b.active) if type(b) is Node else (b, active)
-        if active and flows and type(x) in SINGLE and type(y) in SINGLE:
+        x, y, active = a, b, False
+        if type(a) is Node:
+            x, active = a.value, a.active
+        if type(b) is Node:
+            y, active = b.value, active or b.active
+        if active and flows and (type(x) is Double or type(x) is int) and (type(y) is Double or type(y) is int):
             return regs[0].single(op, (a, b), forward(x, y))
         if (
             (type(x), type(y)) in ARRAYS
@@ -106,8 +109,6 @@ def binary_step(op: Op, left: int, right: int) -> Run:
 
 DOUBLE = np.dtype(np.float64)
 Double = np.float64
-SINGLE = {np.float64, int}
-"""Kinds of operands that are single numbers; a node never holds an integer."""
 ARRAYS = {
     (np.ndarray, np.ndarray),
     (np.ndarray, np.float64),
