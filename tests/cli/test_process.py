@@ -118,7 +118,8 @@ STARTED = "import sys; from gradcli.cli.app import run; print('ready', flush=Tru
 
 
 def test_an_interrupt_is_quiet() -> None:
-    words = ("explain", "while x > 0: pass\nx", "--x", "1", "--budget", "turns=100000000000", "--budget", "seconds=60")
+    bounds = [word for name in ("turns", "nodes", "seconds") for word in ("--budget", f"{name}=100000000000")]
+    words = ("explain", "while x > 0: pass\nx", "--x", "1", *bounds)
     process = subprocess.Popen(
         [sys.executable, "-c", STARTED, *words], stdout=-1, stderr=-1, env=environment(), text=True
     )

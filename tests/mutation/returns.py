@@ -201,6 +201,7 @@ def key_of(code):
 @functools.cache
 def living(module):
     """Return the functions of a module that are alive, as things stand."""
+    gc.unfreeze()  # a batch in this process has hidden from the collector what was there before it
     return [f for f in gc.get_objects() if type(f) is FunctionType and f.__code__.co_filename == module.__file__]
 
 

@@ -9,10 +9,11 @@ from gradcli.checking.confirm import Check, check
 from gradcli.checking.expected import Expected, only
 from gradcli.cli.files import read_array
 from gradcli.cli.inputs import read_text
-from gradcli.cli.output import complain, dump, write
+from gradcli.cli.output import complain, write
 from gradcli.cli.request import Printing, Request, with_v_place
 from gradcli.errors import GradcliError
 from gradcli.evaluation import Function
+from gradcli.render.dump import dump
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment

@@ -196,7 +196,8 @@ def functions(
     gradcli functions sigmoid
     """
     del debug
-    from gradcli.cli.output import dump, write  # noqa: PLC0415
+    from gradcli.cli.output import write  # noqa: PLC0415
+    from gradcli.render.dump import dump  # noqa: PLC0415
     from gradcli.render.vocabulary import describe, overview, vocabulary  # noqa: PLC0415
 
     env: Environment = ctx.obj

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.cli.output import dump, write
+from gradcli.cli.output import write
 from gradcli.cli.request import Printing, Request, with_v_place
 from gradcli.errors import GradcliError
 from gradcli.evaluation import Function
 from gradcli.readings import accumulated, stand
 from gradcli.render.document import gradient_document
+from gradcli.render.dump import dump
 from gradcli.render.numbers import exact
 
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gradcli.errors import GradcliError
+from gradcli.render.dump import dump
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
@@ -25,13 +26,6 @@ NATURAL = 200
 """Columns that a table may take in a pipe, where no screen cuts it."""
 NARROW = 40
 """Columns below which tables give way to plain lines."""
-
-
-def dump(document: Any) -> str:
-    """Return strict JSON on one line, in ASCII."""
-    import json  # noqa: PLC0415
-
-    return json.dumps(document, allow_nan=False)
 
 
 @contextlib.contextmanager
@@ -92,7 +86,9 @@ def write_explanation(env: Environment, found: Explanation, printing: Printing) 
     if printing.quiet and printing.output is None:
         return
     if printing.format == "json":
-        write(env, dump(found.to_dict()), printing.output)
+        from gradcli.render.encoded import encoded  # noqa: PLC0415
+
+        write(env, encoded(found), printing.output)
         return
     width = printing.width or terminal_width(env)
     if printing.format == "plain" or (width is not None and width < NARROW):

@@ -47,9 +47,9 @@ def read_value(text: str, name: str, budget: Budget) -> Array:
     try:
         if len(text) > budget.text * 1024:
             raise over_budget("text", budget.text * 1024, "the value has too many characters")
+        refuse_entries(text, budget)
         refuse_characters(text, "a value")
         refuse_depth(text, budget)
-        refuse_entries(text, budget)
         return _read(text, name, Bounds(budget, time.monotonic() + budget.seconds))
     except GradcliError as error:
         raise error.at(error.span or (0, len(text)), place) from None

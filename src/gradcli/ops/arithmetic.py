@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ def quotient_vjp_divisor(g: Any, y: Any, a: Any, b: Any) -> Any:
 
 def quotient(a: Any, b: Any) -> Any:
     """Return a/b."""
-    return a * (1 / b) if type(a) in (int, float) else np.divide(a, b)
+    return a * (1 / b) if type(a) in (int, float) else a / b
 
 
 def remainder(a: Any, b: Any) -> Any:
@@ -66,12 +67,12 @@ def ties(g: Any, x: Any, other: Any) -> Any:
 
 
 # fmt: off
-ADD       = elementwise("add", np.add,            lambda g, y, a, b: g,          lambda g, y, a, b: g,                lambda s, a, b: a + b, also="plus", text="{} + {}", precedence=60, doc="a + b")
-SUB       = elementwise("sub", np.subtract,       lambda g, y, a, b: g,          lambda g, y, a, b: -g,               lambda s, a, b: a - b, also="subtract", text="{} - {}", precedence=60, doc="a - b")
-MUL       = elementwise("mul", np.multiply,       lambda g, y, a, b: g * b,      lambda g, y, a, b: g * a,            lambda s, a, b: a * b, also="multiply", text="{}*{}", precedence=70, doc="a * b")
+ADD       = elementwise("add", operator.add,       lambda g, y, a, b: g,          lambda g, y, a, b: g,                lambda s, a, b: a + b, also="plus", text="{} + {}", precedence=60, doc="a + b")
+SUB       = elementwise("sub", operator.sub,       lambda g, y, a, b: g,          lambda g, y, a, b: -g,               lambda s, a, b: a - b, also="subtract", text="{} - {}", precedence=60, doc="a - b")
+MUL       = elementwise("mul", operator.mul,       lambda g, y, a, b: g * b,      lambda g, y, a, b: g * a,            lambda s, a, b: a * b, also="multiply", text="{}*{}", precedence=70, doc="a * b")
 DIV       = elementwise("div", quotient,         lambda g, y, a, b: g / b,      quotient_vjp_divisor, lambda s, a, b: a / b, also="divide true_divide", text="{}/{}", precedence=70, domain=((-2, 2), (0.5, 2)), differs=beyond, says=BEYOND, doc="a / b")
 REMAINDER = elementwise("remainder", remainder, lambda g, y, a, b: g,          lambda g, y, a, b: -g * np.floor_divide(a, b), lambda s, a, b: s.remainder(a, b), also="mod", text="{} % {}", precedence=70, domain=((0.1, 0.9), (1, 2)), doc="a % b, with the sign of b")
-NEG       = elementwise("neg", np.negative,       lambda g, y, x: -g,            lambda s, x: -x, also="negative", text="-{}", precedence=80, doc="-x")
+NEG       = elementwise("neg", operator.neg,       lambda g, y, x: -g,            lambda s, x: -x, also="negative", text="-{}", precedence=80, doc="-x")
 POW       = elementwise("pow", power,          power_vjp_base,                power_vjp_exponent,                  lambda s, x, p: s.power(x, p), also="power float_power", of="tnm.", zero_at=lambda k, x, p: (x == 0) & (p >= 0) if k else p == 0, zero_text=("{1} == 0", "({0} == 0) & ({1} >= 0)"), text="{}**{}", precedence=90, domain=((0.2, 2), (-2, 2)), doc="x to the power p")
 MAXIMUM   = elementwise("maximum", np.maximum,    lambda g, y, a, b: ties(g, a, b), lambda g, y, a, b: ties(g, b, a), lambda s, a, b: s.maximum(a, b), doc="the larger of each pair; a tie gives each half of the gradient",
                         kink=Kink(lambda a, b: a == b, "each argument gets half"))

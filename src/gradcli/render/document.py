@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli.agreement import sum_of
 from gradcli.render.head import head, inputs_document, notes_document
-from gradcli.render.numbers import nested, reshaped, strict
+from gradcli.render.numbers import Form, nested, reshaped, strict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
     from gradcli.readings import Numbers, Point
 
 
-def document(found: Explanation) -> dict[str, Any]:
-    """Return an explanation as plain lists, dictionaries and strict JSON numbers."""
+def document(found: Explanation, form: Form = nested) -> dict[str, Any]:
+    """Return an explanation as plain lists, dictionaries and strict JSON numbers; ``form`` says what arrays become."""
     shape = list(found.output.shape)
     return {
         **head(found.program),
-        "inputs": inputs_document(found.inputs, found.differentiated),
+        "inputs": inputs_document(found.inputs, found.differentiated, form),
         "output": {
             "shape": shape,
-            "value": nested(found.output),
+            "value": form(found.output),
             "symbolic": None if found.output_formulas is None else reshaped(found.output_formulas, found.output.shape),
         },
-        "v": {"shape": list(found.v.shape), "value": nested(found.v), "source": found.v_source},
-        "jacobian": {name: jacobian_document(j, found.definitions) for name, j in found.jacobian.items()},
-        "vjp": arrays_document(found.vjp),
-        "grad": arrays_document(found.grad),
-        "backward": [call_document(call) for call in found.backward],
+        "v": {"shape": list(found.v.shape), "value": form(found.v), "source": found.v_source},
+        "jacobian": {name: jacobian_document(j, found.definitions, form) for name, j in found.jacobian.items()},
+        "vjp": arrays_document(found.vjp, form),
+        "grad": arrays_document(found.grad, form),
+        "backward": [call_document(call, form) for call in found.backward],
         "stages": [
-            {"name": stage.name, "shape": list(stage.node.shape), "cotangent": nested(stage.cotangent)}
+            {"name": stage.name, "shape": list(stage.node.shape), "cotangent": form(stage.cotangent)}
             for stage in found.stages
         ],
         "agreement": agreement_document(found.agreement),
@@ -43,19 +43,19 @@ def document(found: Explanation) -> dict[str, Any]:
     }
 
 
-def call_document(call: Backward) -> dict[str, Any]:
+def call_document(call: Backward, form: Form = nested) -> dict[str, Any]:
     """Return one call of backward."""
     return {
-        "v": nested(call.v.shown),
-        "vjp": arrays_document(call.vjp),
-        "grad": arrays_document(call.grad),
-        "accumulated": arrays_document(call.accumulated),
+        "v": form(call.v.shown),
+        "vjp": arrays_document(call.vjp, form),
+        "grad": arrays_document(call.grad, form),
+        "accumulated": arrays_document(call.accumulated, form),
     }
 
 
-def arrays_document(arrays: Mapping[str, Array]) -> dict[str, Any]:
+def arrays_document(arrays: Mapping[str, Array], form: Form = nested) -> dict[str, Any]:
     """Return arrays by the name of their variable."""
-    return {name: nested(value) for name, value in arrays.items()}
+    return {name: form(value) for name, value in arrays.items()}
 
 
 def agreement_document(agreement: Agreement) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def numbers_document(found: Numbers) -> dict[str, Any]:
     }
 
 
-def jacobian_document(jacobian: Jacobian, definitions: dict[str, str]) -> dict[str, Any]:
+def jacobian_document(jacobian: Jacobian, definitions: dict[str, str], form: Form = nested) -> dict[str, Any]:
     """Return one Jacobian: dense while it is small, by its entries beyond."""
     numeric = jacobian.numeric
     shared = {
@@ -104,17 +104,17 @@ def jacobian_document(jacobian: Jacobian, definitions: dict[str, str]) -> dict[s
     return {
         **shared,
         "symbolic": symbolic,
-        "numeric": None if numeric is None else nested(numeric),
-        "entries": None if symbolic is not None else entries_document(jacobian),
+        "numeric": None if numeric is None else form(numeric),
+        "entries": None if symbolic is not None else entries_document(jacobian, form),
     }
 
 
-def entries_document(jacobian: Jacobian) -> dict[str, Any]:
+def entries_document(jacobian: Jacobian, form: Form = nested) -> dict[str, Any]:
     """Return a Jacobian that is too large to be written with all its zeros and formulas."""
     return {
-        "rows": jacobian.rows.tolist(),
-        "columns": jacobian.columns.tolist(),
-        "values": nested(jacobian.values),
+        "rows": form(jacobian.rows),
+        "columns": form(jacobian.columns),
+        "values": form(jacobian.values),
         "formulas": jacobian.rules or None,
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradcli import __version__
-from gradcli.render.numbers import nested
+from gradcli.render.numbers import Form, nested
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -19,10 +19,12 @@ def head(program: str) -> dict[str, Any]:
     return {"schema": 1, "version": __version__, "program": program}
 
 
-def inputs_document(inputs: Mapping[str, Array], differentiated: Collection[str]) -> dict[str, Any]:
+def inputs_document(
+    inputs: Mapping[str, Array], differentiated: Collection[str], form: Form = nested
+) -> dict[str, Any]:
     """Return the variables with their values, and which of them are differentiated."""
     return {
-        name: {"shape": list(value.shape), "value": nested(value), "differentiated": name in differentiated}
+        name: {"shape": list(value.shape), "value": form(value), "differentiated": name in differentiated}
         for name, value in inputs.items()
     }
 

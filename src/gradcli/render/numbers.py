@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,15 @@ def strict(value: float) -> float | str:
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
+Form = Callable[[Array], Any]
+"""What becomes of an array in a document."""
+
+
 def nested(array: Array) -> Any:
-    """Return an array as nested lists of strict JSON numbers."""
+    """Return an array as nested lists of strict JSON numbers; indices stay integers."""
+    array = np.asarray(array)
+    if array.dtype.kind == "i":
+        return array.tolist()
     array = np.asarray(array, dtype=np.float64)
     if np.isfinite(array).all():
         return array.tolist()
