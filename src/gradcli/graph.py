@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -109,6 +110,10 @@ class Graph:
             self.charge(op.size(*values, **static))
         elif len(values) > 1:
             self._charge_broadcast(values)
+        return self.apply(op, arguments, static, values)
+
+    def apply(self, op: Op, arguments: tuple[Any, ...], static: dict[str, Any], values: Sequence[Any]) -> Any:
+        """Apply ``op`` as a call does, where ``values`` are the arguments' numbers and the result is no larger."""
         try:
             value = op.forward(*values, **static)
         except (ValueError, IndexError, TypeError) as error:
@@ -122,10 +127,11 @@ class Graph:
     def enter(self, op: Op, arguments: tuple[Any, ...], static: dict[str, Any], value: Any) -> Any:
         """Note an operation and its value, and return a node, or the value where no reader needs a node."""
         active = node = False
+        rules = op.vjps
         for k, argument in enumerate(arguments):
             if type(argument) is Node:
                 node = True
-                if argument.active and not op.flat and op.vjp(k) is not None:
+                if argument.active and not op.flat and (type(rules) is not tuple or rules[k] is not None):
                     active = True
                     break
         # A view that is not differentiated still shows the memory of its argument: a write to either is seen in both.
@@ -179,8 +185,8 @@ class Graph:
         self._look()
 
     def _charge_broadcast(self, values: list[Any]) -> None:
-        shapes = [value.shape for value in values if type(value) is np.ndarray and value.ndim]
-        if not shapes or shapes.count(shapes[0]) == len(shapes):
+        shapes = [value.shape for value in values if type(value) is np.ndarray]
+        if len(shapes) < 2 or shapes.count(shapes[0]) == len(shapes):
             return
         try:
             shape = np.broadcast_shapes(*shapes)
@@ -225,7 +231,7 @@ class Graph:
             self.bindings.append((name, value))
 
 
-def misfit(op: Op, values: list[Any], error: Exception) -> GradcliError:
+def misfit(op: Op, values: Sequence[Any], error: Exception) -> GradcliError:
     """Return the error for arguments that numpy refused: both shapes for a pair, the index for an index."""
     shapes = [np.shape(value) for value in values]
     if isinstance(error, IndexError):

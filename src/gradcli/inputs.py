@@ -94,7 +94,8 @@ def read_v(value: Any, shape: tuple[int, ...], strict: bool) -> Cotangent:
     if value is None:
         if size != 1:
             raise missing_v(shape)
-        return Cotangent(np.ones(shape), np.ones(shape), "default")
+        one = np.ones(shape)
+        return Cotangent(one, one, "default")
     v = np.asarray(as_input("v", value))
     if v.shape == shape:
         return Cotangent(v, v, "given")

@@ -15,8 +15,6 @@ Double = np.float64
 
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     """Sum a cotangent over the axes along which an argument of ``shape`` was broadcast."""
-    if g.shape == shape:
-        return g
     lead = np.ndim(g) - len(shape)
     if lead < 0:
         return np.broadcast_to(g, shape)
@@ -91,8 +89,11 @@ def sweep(graph: Graph, output: Node, v: Array, wanted: Container[int]) -> Adjoi
                 if type(part) is Double and type(argument.value) is Double:
                     earlier = found[argument.index]
                     found[argument.index] = part if earlier is None else earlier + part
-                else:
-                    adjoints.add(argument.index, unbroadcast(part, argument.value.shape), (g, node.value, *values))
+                    continue
+                shape = argument.value.shape
+                if part.shape != shape:
+                    part = unbroadcast(part, shape)
+                adjoints.add(argument.index, part, (g, node.value, *values))
             if index not in wanted:
                 found[index] = None
     return adjoints

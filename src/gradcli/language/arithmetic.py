@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.graph import Graph, Node
+from gradcli.graph import NO_OPTIONS, Graph, Node
 from gradcli.language.indexing import Registers, Run
 from gradcli.language.runtime import EXACT, as_operand, as_tensor
 from gradcli.ops import OPS
@@ -76,8 +76,13 @@ def unary_step(op: Op, register: int) -> Run:
 
     def run(regs: Registers) -> Any:
         a = regs[register]
-        if type(a) is Node and a.active and type(a.value) is Double and flows:
-            return regs[0].single(op, (a,), forward(a.value))
+        if type(a) is not Node:
+            return regs[0](op, as_tensor(a))
+        x = a.value
+        if type(x) is Double and a.active and flows:
+            return regs[0].single(op, (a,), forward(x))
+        if x.dtype is DOUBLE:
+            return regs[0].apply(op, (a,), NO_OPTIONS, (x,))
         return regs[0](op, as_tensor(a))
 
     return run
@@ -85,7 +90,7 @@ def unary_step(op: Op, register: int) -> Run:
 
 def binary_step(op: Op, left: int, right: int) -> Run:
     """Return the step that applies a binary operator."""
-    forward, flows = op.forward, not op.flat
+    forward, flows, entrywise = op.forward, not op.flat, op.size is None
 
     def run(regs: Registers) -> Any:
         a, b = regs[left], regs[right]
@@ -101,6 +106,8 @@ def binary_step(op: Op, left: int, right: int) -> Run:
             and getattr(x, "dtype", DOUBLE) is DOUBLE
             and getattr(y, "dtype", DOUBLE) is DOUBLE
         ):
+            if entrywise and (type(x) is not type(y) or x.shape == y.shape):
+                return regs[0].apply(op, (a, b), NO_OPTIONS, (x, y))
             return regs[0](op, a, b)
         return binary(regs[0], op, a, b)
 
