@@ -292,6 +292,24 @@ def test_the_first_node_that_is_saturated_is_named_in_a_batch_too(x, where):
     assert [note.message for note in notes if note.message.startswith(sentence.format(where))]
 
 
+@pytest.mark.parametrize("step", ["s = s + x[i]**2", "s = s + x[i]*x[-1 - i]", "s = s + x[i]*x[i % 7]*0.5"])
+@pytest.mark.parametrize("n", [FEW + 1, 50, 400])
+def test_a_loop_over_entries_has_the_jacobian_of_reverse_mode(step, n):
+    program, x = f"s = 0\nfor i in range({n}):\n    {step}\ns", np.linspace(-1, 2, n)
+    _, [leaf], found = composed(program, {"x": x})
+    whole = found.of[leaf.index]
+    assert whole.columns.tolist() == list(range(n))
+    np.testing.assert_allclose(whole.values, gradcli.function(program).grad(x=x)["x"], rtol=1e-13, atol=1e-15)
+    assert np.all(whole.sizes >= np.abs(whole.values))
+
+
+def test_a_loop_over_entries_merges_them_in_few_turns(monkeypatch):
+    merged = []
+    monkeypatch.setattr(jacobian, "gathered", lambda parts, shape: merged.append(len(parts)) or gathered(parts, shape))
+    composed("s = 0\nfor i in range(4000):\n    s = s + x[i]**2\ns", {"x": np.linspace(-1, 2, 4000)})
+    assert len(merged) < 20
+
+
 def test_a_loop_counts_toward_the_total():
     program = "y = x\nfor i in range(500):\n    y = sin(y)*0.5\nsum(y)"
     inputs = {"x": np.ones(3)}

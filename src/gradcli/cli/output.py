@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gradcli.errors import GradcliError
-from gradcli.render.dump import dump
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
@@ -139,6 +138,8 @@ def report(env: Environment, error: GradcliError, as_json: bool) -> None:
     from gradcli.render.diagnostic import diagnostic, error_document  # noqa: PLC0415
 
     if as_json:
+        from gradcli.render.dump import dump  # noqa: PLC0415
+
         with contextlib.suppress(GradcliError):  # no document where standard output takes none, but the diagnostic
             write(env, dump(error_document(error)))
     complain(env, diagnostic(error))

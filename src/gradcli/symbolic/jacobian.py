@@ -120,6 +120,14 @@ def elements_of(parts: list[Local]) -> int:
     return sum(arrays.values())
 
 
+@dataclass(slots=True)
+class _Waiting:
+    """Parts of a long Jacobian that are not yet added to it, and how many entries they have together."""
+
+    parts: list[Sparse] = field(default_factory=list)
+    entries: int = 0
+
+
 class _Sweep:
     """One sweep from the output back, with what it has found and what it holds.
 
@@ -131,6 +139,7 @@ class _Sweep:
         self.bound = bound
         self.few = FEW if bound >= FEW * FEW else -1
         self.found: dict[int, Sparse | Small] = {}
+        self.waiting: dict[int, _Waiting] = {}
         self.long: dict[tuple[int, int], list[Local]] = {}
         self.short: dict[tuple[int, int], list[Part]] = {}
         self.batches: list[Batch] = []
@@ -146,10 +155,38 @@ class _Sweep:
             for row, place in enumerate(batch.places):
                 whose[place] = diagonals, row
         for (node, k, argument), diagonal in zip(links, whose, strict=True):
+            if node.index in self.waiting:
+                self._settle(node.index)
             part = self._through(node, k, argument) if diagonal is None else self._along(node, *diagonal)
-            earlier = self.found.get(argument.index)
-            self.found[argument.index] = part if earlier is None else self._sum(earlier, part)
+            self._add(argument.index, part)
             self._charge(part)
+        for index in list(self.waiting):
+            self._settle(index)
+
+    def _add(self, index: int, part: Sparse | Small) -> None:
+        """Add a part to the Jacobian by a node.
+
+        To a long one parts wait until they have as many entries together: a loop over the entries of a vector adds one
+        each time, and to merge that one with all others would cost the square.
+        """
+        earlier = self.found.get(index)
+        if earlier is None:
+            self.found[index] = part
+            return
+        if isinstance(earlier, Small) or len(earlier.rows) <= FEW:
+            self.found[index] = self._sum(earlier, part)
+            return
+        waiting = self.waiting.setdefault(index, _Waiting())
+        waiting.parts.append(as_arrays(part))
+        waiting.entries += len(part.rows)
+        if waiting.entries >= len(earlier.rows):
+            self._settle(index)
+
+    def _settle(self, index: int) -> None:
+        """Add what waits for the Jacobian by a node."""
+        parts = [as_arrays(self.found[index]), *self.waiting.pop(index).parts]
+        found = added(*parts) if len(parts) == 2 else gathered(parts, parts[0].shape)
+        self.found[index] = self._short(found)
 
     def _along(self, node: Node, diagonals: Diagonals, row: int) -> Sparse | Small:
         """Return the Jacobian by an argument of a node whose local Jacobian is a diagonal of a few entries."""
