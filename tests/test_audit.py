@@ -27,7 +27,7 @@ CHILD = textwrap.dedent(
     from fuzz.audit import Watch
     from fuzz.contract import command_read_once, outcome
     from fuzz.lines import Line
-    from oracles import cases
+    from oracles import ask, cases
 
     resource.setrlimit(resource.RLIMIT_AS, (2 * 2**30, 2 * 2**30))
     fuzzing.warm_up()
@@ -67,6 +67,15 @@ CHILD = textwrap.dedent(
     judged = [line for line in lines if "--debug" not in line.args]
     with command_read_once():
         found["corpus"] = [(line.reproduction, outcome(line, watch).fault) for line in judged]
+    whole = {"program": "x", "inputs": {"x": 1}, "v": 1, "wrt": ["x"]}
+    places = ("program", "inputs", "v", "wrt", "id", "name")
+    records = [{**whole, place: text if place != "name" else 0} for text in texts for place in places]
+    records += [{**whole, "inputs": {"x": text, text: 1}} for text in texts]
+    ask("batch", stdin=json.dumps(whole) + "\\n[]\\n")
+    stdin = "".join(json.dumps(record) + "\\n" for record in records) + "\\n".join(texts)
+    answers = []
+    found["batch"] = heard(lambda: answers.append(ask("batch", stdin=stdin)))
+    found["answered"] = [len(stdin.splitlines()), answers[0].out.count("\\n"), answers[0].code]
     tally = fuzzing.fuzz(fuzzing.numbered(31, range(int(sys.argv[2]))), watch)
     found["fuzzed"] = [(line.reproduction, fault) for _, line, fault in tally.faults]
     found["codes"] = tally.codes
@@ -113,6 +122,13 @@ def test_the_watch_hears_what_it_should(found: dict[str, Any]) -> None:
 def test_no_injected_text_is_executed(found: dict[str, Any]) -> None:
     assert len(found["corpus"]) > 600
     assert [pair for pair in found["corpus"] if pair[1] is not None] == []
+
+
+def test_no_text_of_a_batch_is_executed(found: dict[str, Any]) -> None:
+    given, answered, code = found["answered"]
+    assert answered == given > 250
+    assert code == 2
+    assert found["batch"] is None
 
 
 def test_no_fuzzed_text_is_executed(found: dict[str, Any]) -> None:

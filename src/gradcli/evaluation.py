@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,8 +18,7 @@ from gradcli.reverse import backward
 from gradcli.suggest import did_you_mean
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
+class Evaluation(NamedTuple):
     """One run of a program: its graph, its output (a node, or numbers if it depends on no input) and its inputs."""
 
     graph: Graph
@@ -152,6 +150,8 @@ LATE = 65_536
 
 def given_arrays(program: Program, values: dict[str, Any]) -> dict[str, Array]:
     """Return all inputs as arrays; raises ``missing-input`` or ``unknown-input`` with what to type."""
+    if values.keys() == program.inputs.keys():
+        return {name: as_array(name, values[name]) for name in program.inputs}
     missing = [name for name in program.inputs if name not in values]
     if missing:
         flags = " ".join(f"--set {name}=VALUE" if name in RESERVED else f"--{name} VALUE" for name in missing)
@@ -164,10 +164,8 @@ def given_arrays(program: Program, values: dict[str, Any]) -> dict[str, Array]:
             place=program.place,
             hint=near or f"add {flags}",
         )
-    for name in values:
-        if name not in program.inputs:
-            raise unknown_variable(name, tuple(program.inputs))
-    return {name: as_array(name, values[name]) for name in program.inputs}
+    unknown = next(name for name in values if name not in program.inputs)
+    raise unknown_variable(unknown, tuple(program.inputs))
 
 
 def checked_inputs(program: Program, values: dict[str, Any]) -> dict[str, Array]:

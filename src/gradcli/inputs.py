@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,8 +48,7 @@ def first_non_finite(array: Array) -> str:
     return f"{array[place]} at {list(place)}" if place else str(array)
 
 
-@dataclass(frozen=True, slots=True)
-class Cotangent:
+class Cotangent(NamedTuple):
     """One v: as it counts (``seed``, in the shape of y), as it is shown, and how it came about.
 
     ``source`` is ``given``, ``default``, ``reshaped`` or ``broadcast``.

@@ -42,9 +42,13 @@ def restore(g: Any, axes: Axes, keepdim: bool) -> Any:
     return g if keepdim or not axes or type(g) is np.float64 else np.expand_dims(g, axes)
 
 
+WRITTEN = 4096
+"""Entries up to which one number is written so often: beyond, it is read from one place by a view that is dear to make."""
+
+
 def spread_back(g: Any, axes: Axes, keepdim: bool, x: Any) -> Any:
     """Return the cotangent of a sum at each of its terms: that of the sum."""
-    if type(g) is np.float64:
+    if type(g) is np.float64 and x.size <= WRITTEN:
         return np.full(x.shape, g)
     return np.broadcast_to(restore(g, axes, keepdim), x.shape)
 
