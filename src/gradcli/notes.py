@@ -101,26 +101,23 @@ def about_jacobian(name: str, columns_used: Any, shape: tuple[int, ...]) -> list
 
 def about_disagreement(output: Any, infinite: str) -> Note:
     """Say why the routes differ; ``infinite`` is which of them is not finite where they do: grad, J, or neither."""
-    nodes = reaches(output) if isinstance(output, Node) else []
+    return Note("routes-differ", reason(reaches(output) if isinstance(output, Node) else [], infinite))
+
+
+def reason(nodes: list[Node], infinite: str) -> str:
+    """Return why the routes differ on a graph."""
     for node in nodes:
-        if (
-            node.op is not None
-            and node.op.differs is not None
-            and np.any(node.op.differs(node.value, *map(value_of, node.arguments)))
-        ):
-            return Note(
-                "routes-differ", f"J and reverse mode differ as PyTorch does from the mathematics: {node.op.says}."
-            )
+        differs = node.op and node.op.differs
+        if node.op is not None and differs and np.any(differs(node.value, *map(value_of, node.arguments))):
+            return f"J and reverse mode differ as PyTorch does from the mathematics: {node.op.says}."
     if infinite == "grad":
-        return Note(
-            "routes-differ",
+        return (
             "J is finite but reverse mode gives nan: it multiplies 0 by inf, as PyTorch does, in a part of the graph "
-            "that has no influence here, such as the branch that where did not take.",
+            "that has no influence here, such as the branch that where did not take."
         )
     if any(not np.all(np.isfinite(node.value)) for node in nodes):
-        return Note(
-            "routes-differ",
+        return (
             "A value on the way is not finite, and J and reverse mode carry it on to different entries: neither is a "
-            "derivative there.",
+            "derivative there."
         )
-    return Note("routes-differ", "J and reverse mode differ by more than rounding explains. Please report this.")
+    return "J and reverse mode differ by more than rounding explains. Please report this."

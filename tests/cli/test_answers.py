@@ -114,6 +114,18 @@ def test_a_wide_pipe_keeps_every_cell_on_its_line(cli: Cli) -> None:
     assert any("x[0]**2 + 2*x[1]**3" in line for line in lines)
 
 
+@pytest.mark.parametrize(("program", "x", "said"), [
+    ("log(x)", "-1", "y is not finite at this point: these numbers are no derivative of it"),
+    ("sqrt(x)", "0", "not finite at this point, on both routes"),
+    ("[log(x), x]", "-1", "y is not finite at this point"),
+])  # fmt: skip
+def test_what_is_not_finite_is_named(cli: Cli, program: str, x: str, said: str) -> None:
+    answer = cli("explain", program, f"--x={x}", *(("--v", "1,1") if program.startswith("[") else ()))
+    assert said in answer.out
+    assert "agrees" not in answer.out
+    assert answer.code == 3
+
+
 def test_quiet_says_nothing_and_keeps_the_code(cli: Cli) -> None:
     assert (cli("explain", "x**2", "--x", "3", "-q").out, cli("grad", "x", "--x", "3", "-q").out) == ("", "")
     silent = cli("explain", "log(x)", "--x", "0", "-q")

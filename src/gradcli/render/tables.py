@@ -160,8 +160,10 @@ def verdict(found: Explanation, name: str, layout: Layout) -> str:
     glyphs = layout.glyphs
     if not found.agreement.agree:
         return f"{glyphs.cross} {name}.grad differs from {glyphs.product}: see the notes"
-    if not found.agreement.finite:
+    if not np.all(np.isfinite(found.grad[name])):
         return "not finite at this point, on both routes"
+    if not np.all(np.isfinite(found.output)):
+        return "y is not finite at this point: these numbers are no derivative of it"
     error = found.agreement.max_abs_error
     exactly = "exactly" if error == 0 else f"up to rounding ({short(error, 2)})"
     return f"{glyphs.check} reverse mode agrees with {glyphs.product} {exactly}"
