@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from multiprocessing.connection import Connection
 
@@ -18,9 +19,10 @@ def work(pipe: Connection, asked: Wanted, memory: int) -> None:
     """Answer lines until the other side closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it could not be kept away from the start
     bound_memory(memory)
-    if not asked.reverse_alone:
-        import gradcli.explanation  # noqa: PLC0415
-        import gradcli.symbolic.formulas  # noqa: F401, PLC0415
+    try:
+        load(asked)
+    except (MemoryError, ImportError):  # the parent says it in one line; a library that finds no room cannot be loaded
+        os._exit(1)
     replies = Replies(asked)
     settle()
     try:
@@ -29,6 +31,13 @@ def work(pipe: Connection, asked: Wanted, memory: int) -> None:
             pipe.send_bytes(packed(replies.of(line_of(pipe.recv_bytes()))))
     except (EOFError, OSError):
         return
+
+
+def load(asked: Wanted) -> None:
+    """Load what an answer will need."""
+    if not asked.reverse_alone:
+        import gradcli.explanation  # noqa: PLC0415
+        import gradcli.symbolic.formulas  # noqa: F401, PLC0415
 
 
 def message(line: Line) -> bytes:
