@@ -203,3 +203,11 @@ def test_a_function_of_single_entries_is_its_op():
     x = f.input("x", np.array([0.5, 2.0]), active=True)
     assert np.array_equal(FUNCTIONS["exp"].build(f, x).value, np.exp(x.value))
     assert np.array_equal(FUNCTIONS["hypot"].build(f, x, 1.0).value, np.hypot(x.value, 1.0))
+
+
+@pytest.mark.parametrize(("program", "want"), [("exp(x > 0)*x", [1.0, np.e]), ("sqrt(sort(x)[1])*x", [0.0, 1.0])])
+def test_what_is_no_float_has_no_derivative_and_is_a_number(program, want):
+    """A mask or a position that stands in the record of an explanation is read as numbers by what is applied to it."""
+    found = gradcli.explain(program, x=[-1.0, 2.0], v=[1.0, 1.0])
+    np.testing.assert_allclose(found.grad["x"], want, rtol=1e-15)
+    assert found.agreement.agree
