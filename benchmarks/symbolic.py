@@ -44,23 +44,25 @@ ORDER = {"elementwise": "x", "softmax": "xW", "both": "Wx", "network": "xWVbc", 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A program at a size, and the bars for its seconds and its memory in MiB."""
+    """A program at a size, the bars for its seconds and its memory in MiB, and options, under which no peer runs."""
 
     name: str
     n: int
     seconds: float
     memory: float | None = None
+    options: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
         """The name of the row."""
-        return f"{TITLES[self.name]}, n = {self.n:,}"
+        return ", ".join((f"{TITLES[self.name]}, n = {self.n:,}", *self.options))
 
 
 CASES = (
     Case("elementwise", 1_000, 0.5),
     Case("elementwise", 20_000, 0.7),
     Case("elementwise", 1_000_000, 2.5, 1536),
+    Case("elementwise", 1_000_000, 2.5, 1536, ("--json",)),
     Case("softmax", 30, 0.5),
     Case("softmax", 100, 2.0),
     Case("both", 100, 5.0),
@@ -132,17 +134,18 @@ def measured(settings: Settings) -> Findings:
 def _case(case: Case, settings: Settings, starts: Samples) -> list[Row]:
     """Return the rows of one case; where gradcli fails, its row says so and the other cases are still measured."""
     base = "gradcli, scalar"
-    contestants = [command("gradcli", ours(case)), command(base, ours(SCALAR))]
-    contestants += [command(name, theirs(name, case), limit=settings.limit, most=PEER_ROUNDS) for name in peers()]
+    against = [] if case.options else peers()
+    contestants = [command("gradcli", ours(case, *case.options)), command(base, ours(SCALAR, *case.options))]
+    contestants += [command(name, theirs(name, case), limit=settings.limit, most=PEER_ROUNDS) for name in against]
     try:
         samples = measure(contestants, settings.few, tell) | starts
     except ContestantError as failed:
         return [failure("symbolic", case.title, str(failed), SECONDS.unit, case.seconds)]
-    for name in ("gradcli", *peers()):
+    for name in ("gradcli", *against):
         samples[f"{name} over its scalar case"] = over(samples, name, f"{name}, scalar")
     mine = "gradcli over its scalar case"
     figures = [Figure(case.title, mine, base, SECONDS, case.seconds)]
     if case.memory:
         figures.append(Figure(f"{case.title}: peak of memory", "gradcli", base, MEMORY, case.memory))
-    figures += [Figure(case.title, mine, f"{name} over its scalar case", TIMES) for name in peers()]
+    figures += [Figure(case.title, mine, f"{name} over its scalar case", TIMES) for name in against]
     return rows("symbolic", figures, samples)

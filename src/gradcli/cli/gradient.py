@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.cli.output import write
+from gradcli.cli.output import write_parts
 from gradcli.cli.request import Printing, Request, with_v_place
 from gradcli.errors import GradcliError
 from gradcli.evaluation import Function
 from gradcli.readings import accumulated, stand
-from gradcli.render.document import gradient_document
-from gradcli.render.dump import dump
 from gradcli.render.numbers import exact
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
+    from gradcli.readings import Point
 
 
 def answer(env: Environment, asked: Request, how: Printing) -> bool:
@@ -28,9 +27,17 @@ def answer(env: Environment, asked: Request, how: Printing) -> bool:
         raise with_v_place(error, asked.v_texts) from None
     total = accumulated(point)
     if not how.quiet or how.output:
-        text = dump(gradient_document(point, total)) if how.format == "json" else bare(total)
-        write(env, text, how.output)
+        parts = written(point, total) if how.format == "json" else [bare(total), "\n"]
+        write_parts(env, parts, how.output)
     return bool(np.all(np.isfinite(point.run.value)) and all(np.all(np.isfinite(g)) for g in total.values()))
+
+
+def written(point: Point, total: dict[str, Any]) -> list[str]:
+    """Return the JSON document of gradients, in parts."""
+    from gradcli.render.document import gradient_document  # noqa: PLC0415
+    from gradcli.render.encoded import encoded  # noqa: PLC0415
+
+    return encoded(lambda form: gradient_document(point, total, form))
 
 
 def bare(total: dict[str, Any]) -> str:

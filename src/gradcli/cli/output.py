@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,10 +49,15 @@ def discard(env: Environment) -> None:
 
 
 def write(env: Environment, text: str, path: str | None = None) -> None:
-    """Write text to standard output, or to a file that is replaced only when all of it is on the disk."""
+    """Write text, which gets a newline where it has none at its end, as ``write_parts`` does."""
+    write_parts(env, (text if text.endswith("\n") else text + "\n",), path)
+
+
+def write_parts(env: Environment, parts: Iterable[str], path: str | None = None) -> None:
+    """Write parts in turn to standard output, or to a file that is replaced only when all of it is on the disk."""
     if path is None:
         with to_stdout(env):
-            env.stdout.write(text if text.endswith("\n") else text + "\n")
+            env.stdout.writelines(parts)
             env.stdout.flush()
         return
     import tempfile  # noqa: PLC0415
@@ -61,7 +67,7 @@ def write(env: Environment, text: str, path: str | None = None) -> None:
     try:
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text if text.endswith("\n") else text + "\n")
+            stream.writelines(parts)
             stream.flush()
             os.fsync(stream.fileno())
         Path(temporary).chmod(0o666 & ~_umask())
@@ -85,9 +91,10 @@ def write_explanation(env: Environment, found: Explanation, printing: Printing) 
     if printing.quiet and printing.output is None:
         return
     if printing.format == "json":
+        from gradcli.render.document import document  # noqa: PLC0415
         from gradcli.render.encoded import encoded  # noqa: PLC0415
 
-        write(env, encoded(found), printing.output)
+        write_parts(env, encoded(partial(document, found)), printing.output)
         return
     width = printing.width or terminal_width(env)
     if printing.format == "plain" or (width is not None and width < NARROW):

@@ -67,17 +67,17 @@ def agreement_document(agreement: Agreement) -> dict[str, Any]:
     }
 
 
-def gradient_document(point: Point, grad: Mapping[str, Array]) -> dict[str, Any]:
-    """Return a gradient: the document of an explanation without J."""
+def gradient_document(point: Point, grad: Mapping[str, Array], form: Form = nested) -> dict[str, Any]:
+    """Return a gradient: the document of an explanation without J; ``form`` says what arrays become."""
     seeds = point.seeds
     source = seeds[0].source if len(seeds) == 1 else "accumulated"
     v = seeds[0].shown if len(seeds) == 1 else sum_of([seed.seed for seed in seeds])
     value = point.run.value
     return {
         **head(point.function.place.text),
-        "output": {"shape": list(value.shape), "value": nested(value)},
-        "v": {"shape": list(v.shape), "value": nested(v), "source": source},
-        "grad": arrays_document(grad),
+        "output": {"shape": list(value.shape), "value": form(value)},
+        "v": {"shape": list(v.shape), "value": form(v), "source": source},
+        "grad": arrays_document(grad, form),
         "error": None,
     }
 

@@ -10,3 +10,15 @@ def dump(document: Any) -> str:
     import json  # noqa: PLC0415
 
     return json.dumps(document, allow_nan=False)
+
+
+def dump_numbers(numbers: Any) -> str:
+    """Return nested lists of strict JSON numbers as JSON: the same numbers as ``dump`` writes, in fewer characters.
+
+    pydantic comes with typer, and its writer needs an eighth of the time: ``1e-7`` where Python has ``1e-07``.
+    """
+    try:
+        from pydantic_core import to_json  # noqa: PLC0415
+    except ImportError:
+        return dump(numbers)
+    return to_json(numbers).decode("ascii")

@@ -6,23 +6,26 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from gradcli.render.document import document
-from gradcli.render.dump import dump
-from gradcli.render.numbers import nested
+from gradcli.render.dump import dump, dump_numbers
+from gradcli.render.numbers import Form, nested
 
 if TYPE_CHECKING:
-    from gradcli.explanation import Explanation
+    from collections.abc import Callable
+
     from gradcli.ops.declare import Array
 
 LONG = 10_000
 """Entries from which the text of an array is kept for the next one with the same numbers."""
 
 
-def encoded(found: Explanation) -> str:
-    """Return the JSON document of an explanation: the text of ``to_dict()``, strict, in ASCII and on one line.
+def encoded(document: Callable[[Form], Any]) -> list[str]:
+    """Return the parts of the line that holds the document which ``document`` makes with a form for its arrays.
+
+    The line is strict JSON in ASCII, and ends with its newline.
 
     Numbers are dear to write, and an elementwise gradient under v = 1 stands in its document six times: in J, as vᵀ·J,
-    as x.grad, and three times in the call of backward. What is long is written once, and put where it belongs at last.
+    as x.grad, and three times in the call of backward. What is long becomes text once, and its text is a part as
+    often as it is needed.
     """
     mark = os.urandom(16).hex()
     texts: list[str] = []
@@ -34,8 +37,8 @@ def encoded(found: Explanation) -> str:
         numbers = (array.dtype.kind, array.shape, array.tobytes())
         if numbers not in places:
             places[numbers] = len(texts)
-            texts.append(dump(nested(array)))
+            texts.append(dump_numbers(nested(array)))
         return f"{mark}{places[numbers]}"
 
-    skeleton = dump(document(found, form))
-    return re.sub(f'"{mark}([0-9]+)"', lambda place: texts[int(place[1])], skeleton)
+    between = re.split(f'"{mark}([0-9]+)"', dump(document(form)))
+    return [texts[int(part)] if i % 2 else part for i, part in enumerate(between)] + ["\n"]

@@ -75,9 +75,9 @@ def exact(array: Array) -> str:
     if array.ndim == 0:
         return full(float(array))
     if array.ndim == 1 and array.size:
-        return ",".join(full(v) for v in array) + ("," if array.size == 1 else "")
+        return ",".join(full(v) for v in array.tolist()) + ("," if array.size == 1 else "")
     if array.ndim == 2 and array.size and array.shape[0] > 1:
-        return ";".join(",".join(full(v) for v in row) for row in array)
+        return ";".join(",".join(full(v) for v in row) for row in array.tolist())
     return "[" + ",".join(exact_list(item) for item in array) + "]"
 
 
