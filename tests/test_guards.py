@@ -24,6 +24,8 @@ BOUNDS = {
     "explain: calls for an elementwise program of any size": 6_000,
     "explain: calls for a softmax of any size": 2_200,
     "explain: calls for one turn of a loop": 215,
+    "explain: calls for one turn of a loop over a few entries": 250,
+    "explain: calls for one turn of a loop over a vector": 355,
     # Bytes at the worst moment, in numbers of eight bytes for each element of the input, or each entry of J.
     "grad: numbers kept for one element of an elementwise program": 9,
     "grad: numbers kept for one weight of a layer": 1.2,
@@ -93,9 +95,10 @@ def softmax(n):
     return warm(lambda: gradcli.explain("softmax(W @ x)", W=W, x=x, v=v, wrt=["x"]))
 
 
-def loop(turns):
+def loop(turns, width=0):
     program = f"y = x\nn = 0\nwhile n < {turns}:\n    y = y*0.9999 + 0.001\n    n = n + 1\ny"
-    return warm(lambda: gradcli.explain(program, x=0.5))
+    x = np.linspace(0, 1, width) if width else 0.5
+    return warm(lambda: gradcli.explain(program, x=x, v=np.ones(np.shape(x))))
 
 
 @pytest.mark.parametrize("start", STARTS, ids=lambda start: " ".join(dict.fromkeys((start.words[0], start.words[-1]))))
@@ -124,9 +127,14 @@ def test_the_calls_for_arrays_do_not_grow_with_them(name, work, sizes):
     hold(name, large)
 
 
-def test_explain_calls_the_same_for_each_turn_of_a_loop():
-    short, middle, long = (calls(loop(n)) for n in (250, 500, 1_000))
-    hold("explain: calls for one turn of a loop", (long - middle) / 500)
+@pytest.mark.parametrize(("name", "width"), [
+    ("explain: calls for one turn of a loop", 0),
+    ("explain: calls for one turn of a loop over a few entries", 3),
+    ("explain: calls for one turn of a loop over a vector", 100),
+])  # fmt: skip
+def test_explain_calls_the_same_for_each_turn_of_a_loop(name, width):
+    short, middle, long = (calls(loop(n, width)) for n in (250, 500, 1_000))
+    hold(name, (long - middle) / 500)
     assert (long - middle) / 500 <= 1.05 * (middle - short) / 250
 
 

@@ -13,7 +13,7 @@ from gradcli.inputs import Cotangent
 from gradcli.ops.declare import Explicit, Implicit, Links, Pair, Partial
 from gradcli.symbolic.jacobian import Composition
 from gradcli.symbolic.local import Local
-from gradcli.symbolic.small import Diagonals, Small
+from gradcli.symbolic.small import Diagonals, Small, Stacked
 from gradcli.symbolic.sparse import Sparse
 
 SLIGHTLY = 1 + 1e-9
@@ -51,7 +51,7 @@ def spoiled(value, by=SLIGHTLY):
         return array(value, by)
     if isinstance(value, Expr):
         return expression(value, by)
-    if isinstance(value, Small | Diagonals):
+    if isinstance(value, Small | Diagonals | Stacked):
         return value._replace(values=spoiled(value.values, by))
     if isinstance(value, tuple | list):
         return type(value)(spoiled(item, by) for item in value)

@@ -15,6 +15,7 @@ from gradcli.ops import OPS
 from gradcli.ops.declare import Explicit, Links
 from gradcli.ops.entrywise import elementwise_local
 from gradcli.symbolic import factors, jacobian, local
+from gradcli.symbolic.batches import WIDEST
 from gradcli.symbolic.jacobian import compose
 from gradcli.symbolic.kinds import frozen
 from gradcli.symbolic.local import is_shaped, read, reading_of
@@ -66,6 +67,10 @@ LOOPS = {
     "floor(x)*x": {"x": [2.5, 3.5]},
     "x*2 + flip(x)*x": {"x": np.linspace(-1, 2, 12)},
     "y = x\n" + LOOP + "y = sin(y)*0.9\ny*w": {"x": 0.7, "w": np.linspace(-1, 2, 20)},
+    "y = x\n" + LOOP + "y = y*s + tanh(y - x)*0.5\ny": {"x": np.linspace(-1, 2, FEW + 1), "s": 0.9},
+    "y = x\n" + LOOP + "y = sin(y)*y + x\n[y[0], y[3]*y[3]]": {"x": np.linspace(-1, 2, 40)},
+    "y = x*2\n" + LOOP + "y = y*0.0 + y/s*0\ny": {"x": np.linspace(-1, 2, 3 * FEW), "s": 1e-308},
+    "y = X\n" + LOOP + "y = tanh(y)*X - y/(i + 1)\nsum(y, dim=0)": {"X": np.reshape(np.linspace(-1, 2, 60), (12, 5))},
 }
 
 
@@ -119,6 +124,17 @@ def test_long_loops_are_read_in_batches():
     assert {(batch.nodes[0].op.name, batch.argument, len(batch.nodes)) for batch in found.batches} == {
         ("sin", 0, 12), ("mul", 0, 24), ("add", 0, 12), ("add", 1, 12)
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("width", "batches"), [(FEW, 2), (FEW + 1, 2), (WIDEST, 2), (WIDEST + 1, 0)])
+def test_what_is_longer_than_numpy_needs_to_be_asked_is_read_node_by_node(width, batches):
+    _, _, found = composed("y = x\n" + LOOP + "y = sin(y)*0.9\ny", {"x": np.linspace(0, 1, width)})
+    assert len(found.batches) == batches
+
+
+def test_a_bound_counts_for_batches_too():
+    with pytest.raises(GradcliError, match="of 400"):
+        composed("y = x\n" + LOOP + "y = sin(y)\ny", {"x": np.linspace(0, 1, 401)}, bound=400)
 
 
 BEYOND_DOUBLES = [program for program in LOOPS if "/s" in program]

@@ -17,9 +17,11 @@ from gradcli.ops.declare import value_of
 from gradcli.symbolic.factors import has_plain_derivative, is_plain
 from gradcli.symbolic.kinds import argument_kind, constant_of, free_kind, kind_of
 from gradcli.symbolic.local import Local, Reading, read, worked_out
-from gradcli.symbolic.small import FEW, Diagonals
+from gradcli.symbolic.small import FEW, Diagonals, Stacked
 from gradcli.symbolic.sparse import rising, same
 
+WIDEST = 1024
+"""Entries of a node up to which numpy takes longer to be asked than to answer."""
 MANY = 8
 """Nodes of a kind from which it is worth while to lay their numbers side by side."""
 
@@ -44,9 +46,12 @@ class Batch:
         """The entries of one node."""
         return len(self.local.values) // len(self.nodes)
 
-    def diagonals(self) -> Diagonals:
-        """Return the numbers as lists."""
-        return Diagonals(self.local.values.tolist(), self.local.sizes.tolist(), self.width)
+    def diagonals(self) -> Diagonals | Stacked:
+        """Return the matrix of each node, those of a few entries as lists."""
+        values, sizes = self.local.values, self.local.sizes
+        if self.width > FEW:
+            return Stacked(values, sizes, self.local.part.rows[: self.width])
+        return Diagonals(values.tolist(), sizes.tolist(), self.width)
 
     def holds(self, node: Node, argument: int) -> bool:
         """Return whether the local Jacobian of a node by an argument is one of these."""
@@ -54,11 +59,11 @@ class Batch:
         return argument == self.argument and place < len(self.nodes) and self.nodes[place] is node
 
 
-def batches(links: Sequence[Link]) -> list[Batch]:
-    """Return the batches of all links of a few entries that work entry by entry."""
+def batches(links: Sequence[Link], widest: int) -> list[Batch]:
+    """Return the batches of all links that work entry by entry on ``widest`` entries at most."""
     by_op: dict[Hashable, list[int]] = {}
     for place, (node, k, argument) in enumerate(links):
-        few = 0 < node.value.size <= FEW and argument.value.shape == node.value.shape
+        few = 0 < node.value.size <= widest and argument.value.shape == node.value.shape
         if few and node.op is not None and node.op.formula is not None:
             by_op.setdefault((id(node.op), k), []).append(place)
     groups = [group for many in by_op.values() if len(many) >= MANY for group in of_one_kind(links, many)]

@@ -10,9 +10,9 @@ import numpy as np
 
 from gradcli.errors import over_budget
 from gradcli.graph import Graph, Node, reaches
-from gradcli.symbolic.batches import Batch, Link, batches
+from gradcli.symbolic.batches import WIDEST, Batch, Link, batches
 from gradcli.symbolic.local import Local, Part, Reading, numbers, parts_of, reading_of, worked_out
-from gradcli.symbolic.small import FEW, Diagonals, Small, joined, scaled, small, small_product, small_sum
+from gradcli.symbolic.small import FEW, Diagonals, Small, Stacked, joined, scaled, small, small_product, small_sum
 from gradcli.symbolic.sparse import Sparse, added, gathered, identity, product
 
 
@@ -50,7 +50,7 @@ class Composition:
         if key in self.long:
             return [found.part for found in self.long[key]]
         if any(batch.holds(node, argument) for batch in self.batches):
-            return parts_of(node, argument, reading_of(node), FEW)
+            return parts_of(node, argument, reading_of(node), node.value.size)
         return self.short.get(key)
 
     def read(self, node: Node, argument: int) -> list[Local]:
@@ -148,8 +148,8 @@ class _Sweep:
     def run(self, output: Node, links: list[Link]) -> None:
         """Follow all links, the output's first."""
         self.found[output.index] = self._short(identity(int(np.size(output.value)), 1.0, np.float64))
-        self.batches = batches(links) if self.few > 0 else []
-        whose: list[tuple[Diagonals, int] | None] = [None] * len(links)
+        self.batches = batches(links, min(WIDEST, self.bound)) if self.few > 0 else []
+        whose: list[tuple[Diagonals | Stacked, int] | None] = [None] * len(links)
         for batch in self.batches:
             diagonals = batch.diagonals()
             for row, place in enumerate(batch.places):
@@ -188,11 +188,11 @@ class _Sweep:
         found = added(*parts) if len(parts) == 2 else gathered(parts, parts[0].shape)
         self.found[index] = self._short(found)
 
-    def _along(self, node: Node, diagonals: Diagonals, row: int) -> Sparse | Small:
-        """Return the Jacobian by an argument of a node whose local Jacobian is a diagonal of a few entries."""
+    def _along(self, node: Node, diagonals: Diagonals | Stacked, row: int) -> Sparse | Small:
+        """Return the Jacobian by an argument of a node whose local Jacobian is one of many diagonals."""
         outer = self.found[node.index]
         self.held += KEPT * diagonals.width
-        if isinstance(outer, Sparse):
+        if isinstance(outer, Sparse) or isinstance(diagonals, Stacked):
             return self._product(outer, diagonals.sparse(row))
         self.work += diagonals.width
         return scaled(outer, diagonals, row)

@@ -20,6 +20,8 @@ from gradcli.symbolic.texts import Texts
 
 MOST_NODES = 40
 """Operations between the inputs and the output up to which every one gets its rule."""
+MOST_STEPS = 400
+"""Operations up to which the one formula of an elementwise program is tried: each takes sympy a millisecond."""
 LONGEST = 80
 """Parts of a formula for a whole diagonal."""
 LETTERS = "ijklmnpqrstu"
@@ -80,9 +82,9 @@ def generic(name: str, shape: tuple[int, ...], out_shape: tuple[int, ...]) -> st
 def _diagonal(output: Node, leaf: Node, composition: Composition) -> str | None:
     """Return the formula of entry ``[i, i]`` of an elementwise program, None for any other."""
     shape = output.shape
-    if leaf.shape != shape or not shape:
-        return None
     nodes = composition.nodes
+    if leaf.shape != shape or not shape or len(nodes) > MOST_STEPS:
+        return None
     entries = _generic_entries(nodes, shape)
     if entries is None:
         return None

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gradcli.ops.declare import Array, Indices
 from gradcli.symbolic.sparse import Sparse
 
 FEW = 16
@@ -49,6 +50,25 @@ class Diagonals(NamedTuple):
         where, stretch = np.arange(self.width), slice(row * self.width, (row + 1) * self.width)
         shape = (self.width, self.width)
         return Sparse(where, where, np.array(self.values[stretch]), np.array(self.sizes[stretch]), shape)
+
+
+class Stacked(NamedTuple):
+    """Diagonal matrices of more than a few entries each, one behind the other; all stand at the places ``where``."""
+
+    values: Array
+    sizes: Array
+    where: Indices
+
+    @property
+    def width(self) -> int:
+        """The entries of one."""
+        return len(self.where)
+
+    def sparse(self, row: int) -> Sparse:
+        """Return one of them as a matrix of its own."""
+        width = len(self.where)
+        stretch = slice(row * width, (row + 1) * width)
+        return Sparse(self.where, self.where, self.values[stretch], self.sizes[stretch], (width, width))
 
 
 def scaled(a: Small, b: Diagonals, row: int) -> Small:

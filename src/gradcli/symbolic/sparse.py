@@ -47,13 +47,13 @@ SHORT = 1_000
 
 def rising(places: Indices) -> bool:
     """Return whether each of these numbers is larger than the one before."""
-    return bool(np.all(places[1:] > places[:-1]))
+    return bool((places[1:] > places[:-1]).all())
 
 
 def times(a: Array, b: Array) -> Array:
     """Return the products, where a zero wins over inf and nan: what cannot be reached does not count."""
     product = a * b
-    if product.dtype == object or (np.all(product) and not np.any(np.isnan(product))):
+    if product.dtype == object or (np.abs(product) > 0).all():
         return product
     return np.where((a == 0) | (b == 0), 0.0, product)
 
@@ -84,7 +84,7 @@ def same_places(a: Sparse, b: Sparse) -> bool:
 
 def same(a: Indices, b: Indices) -> bool:
     """Return whether two lists of places are equal; most often they are one list."""
-    return a is b or (len(a) == len(b) and bool(np.all(a == b)))
+    return a is b or (len(a) == len(b) and bool((a == b).all()))
 
 
 def ordered(matrix: Sparse) -> Sparse:
@@ -122,7 +122,7 @@ def picked(a: Sparse, b: Sparse) -> Sparse:
     else:
         sizes = None if a.sizes is None or b.sizes is None else times(a.sizes, b.sizes[a.columns])
         found = Sparse(a.rows, b.columns[a.columns], times(a.values, b.values[a.columns]), sizes, shape)
-    return found if rising(b.columns) else ordered(found)
+    return found if b.columns is b.rows or rising(b.columns) else ordered(found)
 
 
 def meetings(a: Sparse, b: Sparse, bound: int) -> tuple[Any, Any]:
