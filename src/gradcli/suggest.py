@@ -1,8 +1,58 @@
-"""What a misspelled word may have meant."""
+"""The way out of an error: what a misspelled word may have meant, and what to write in place of a notebook's lines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+
+_BACKWARD = "leave it out: gradcli calls backward itself, with the v of --v"
+_REQUIRES = "leave it out: every input is differentiated, or those that --wrt names"
+_FRESH = "leave it out: every run starts without gradients"
+_NUMBERS = "leave it out: every value is a double, or an array of them"
+_ITSELF = "give the function itself: gradcli differentiates it"
+_GRAD = "leave it out: x.grad is what gradcli shows"
+_RANDOM = "give the numbers with --NAME: a program has the same value at every run"
+_BODY = "write the lines of its body; the last one is the output"
+
+INSTEAD_OF_CALL = {
+    "backward": _BACKWARD,
+    "requires_grad_": _REQUIRES,
+    "retain_grad": "leave it out: the gradient at every stage is shown",
+    "zero_": _FRESH,
+    "zero_grad": _FRESH,
+    **dict.fromkeys(("cuda", "cpu", "to", "numpy", "item", "tolist", "astype"), _NUMBERS),
+    **dict.fromkeys(("grad", "diff", "jacobian", "jacrev", "vjp", "gradient"), _ITSELF),
+    **dict.fromkeys(("rand", "randn", "randint", "random", "manual_seed", "seed", "rand_like", "randn_like"), _RANDOM),
+    "print": "leave it out: the value of the last line is the output",
+}
+"""By the last word of the name of an unknown function or method."""
+INSTEAD_OF_LAYER = "write W @ x + b for nn.Linear, and relu(x) for nn.ReLU()(x)"
+INSTEAD_OF_KEYWORD = {
+    "requires_grad": "give this value with --NAME instead: every input is differentiated",
+    "dtype": _NUMBERS,
+    "device": _NUMBERS,
+    "create_graph": _BACKWARD,
+    "retain_graph": _BACKWARD,
+}
+"""By a keyword that no function takes."""
+INSTEAD_OF_ATTRIBUTE = {
+    "grad": _GRAD,
+    "requires_grad": _REQUIRES,
+    "data": "write .detach()",
+    "dtype": _NUMBERS,
+    "device": _NUMBERS,
+}
+"""By an attribute that no value has."""
+INSTEAD_OF_WORD = {
+    "import": "names such as torch.sin work without an import",
+    "def": _BODY,
+    "lambda": "write what it returns",
+    "return": "write the value alone, on the last line",
+    "with": "write its lines alone; .detach() holds a value fixed",
+    "a comprehension": "write a loop, or whole arrays: x[:-1]*x[1:]",
+    "a set": "a list of numbers is written [1, 2]",
+    "annotation": "write NAME = VALUE",
+}
+"""By the word, or the words, that an error has for a piece of syntax."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:

@@ -58,6 +58,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "usage-no-value": ("x**2", "--x"),
     "usage-no-v": ("x**2", "--x", "1", "--v"),
     "usage-two-programs": ("x**2", "x**3", "--x", "1"),
+    "usage-one-dash": ("x**2", "-x", "1"),
     "usage-two-values": ("x**2", "--x", "1", "--x", "2"),
     "usage-format": ("x", "--x", "1", "--format", "yaml"),
     "usage-width": ("x", "--x", "1", "--width", "wide"),

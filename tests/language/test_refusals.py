@@ -117,6 +117,30 @@ NOT_ALLOWED = [
     ("for a, b in A: pass\nx", "not-allowed", "a loop is 'for NAME in range(", "for a, b in A: pass"),
 ]
 
+INSTEAD = [
+    ("y = x**2\ny.backward()", "unknown-function", "gradcli calls backward itself", "y.backward"),
+    ("x.requires_grad_(True)*2", "unknown-function", "every input is differentiated", "x.requires_grad_"),
+    ("x.requires_grad = True\nx", "not-allowed", "every input is differentiated", "x.requires_grad"),
+    ("a = torch.tensor([1., 2.], requires_grad=True)\na*x", "arguments", "give this value with --NAME", "torch.tensor"),
+    ("ones(2, dtype=torch.float64)*x", "arguments", "every value is a double", "ones"),
+    ("x.grad", "not-allowed", "what gradcli shows", "x.grad"),
+    ("x.grad.zero_()", "unknown-function", "starts without gradients", "x.grad.zero_"),
+    ("x.data*2", "not-allowed", "write .detach()", "x.data"),
+    ("u.cuda()", "unknown-function", "every value is a double", "u.cuda"),
+    ("print(x)", "unknown-function", "the last line is the output", "print"),
+    ("torch.autograd.grad(x**2, x)", "unknown-function", "give the function itself", "torch.autograd.grad"),
+    ("torch.randn(2)*x", "unknown-function", "the same value at every run", "torch.randn"),
+    ("nn.Linear(2, 1)(u)", "not-allowed", "W @ x + b", "nn.Linear(2, 1)"),
+    ("with torch.no_grad():\n    x", "not-allowed", ".detach()", None),
+    ("def f(a): return a\nf(x)", "not-allowed", "the lines of its body", "def f(a): return a"),
+    ("lambda a: a", "not-allowed", "write what it returns", "lambda a: a"),
+    ("return x", "not-allowed", "write the value alone", "return x"),
+    ("sum(u[i] for i in range(2))", "not-allowed", "write a loop", "(u[i] for i in range(2))"),
+    ("y: int = x\ny", "not-allowed", "NAME = VALUE", "y: int = x"),
+    ("2x + 1", "syntax", "write * to multiply", "2"),
+    ("3(x)", "not-allowed", "write * to multiply", "3"),
+]
+
 MEANING = [
     ("x > 1", "type", "the output is a truth value", "x > 1"),
     ("not x", "type", "the output is a truth value", "not x"),
@@ -256,7 +280,7 @@ BUDGETS = [
     ("y = x*ones(3, 3)\nfor i in range(30): y = gelu(y @ y)/y + tanh(y)\nsum(y)", "seconds", 0.05),
 ]
 
-TABLES = [SYNTAX, NAMES, NOT_ALLOWED, MEANING, IN_PLACE, CHARACTERS]
+TABLES = [SYNTAX, NAMES, NOT_ALLOWED, INSTEAD, MEANING, IN_PLACE, CHARACTERS]
 
 
 def refusal(program: str, budget: Budget | None = None) -> GradcliError:

@@ -80,6 +80,8 @@ REFUSED = [
     ("0/0", "value", "not finite in double precision", "0/0"),
     ("log(-1)", "value", "not finite in double precision", "log(-1)"),
     ("1,sinn(2)", "unknown-function", "did you mean 'sin'?", "sinn"),
+    ("1 2 3", "syntax", "or 1,2,3", "2"),
+    ("data.csv", "not-allowed", "write @data.csv to read a file", "data.csv"),
     ("1,2 ^ 3", "not-allowed", "'^' is not the power", "2 ^ 3"),
     ("1,[2,3]", "value", "an array of shape (2,) among numbers", "[2,3]"),
     ("{1}", "not-allowed", "a set is not part", "{1}"),

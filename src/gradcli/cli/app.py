@@ -137,7 +137,9 @@ def usage_error(error: typer.TyperException) -> GradcliError:
     message = re.sub(r"Input should be a valid integer.*", "an integer is needed", message[:1].lower() + message[1:])
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "gradcli"
-    return GradcliError("usage", message, hint=f"{path} --help lists what there is")
+    single = re.search(r"extra argument\(s\) \(-(\w) ", message)
+    hint = f"inputs have two dashes: --{single[1]}" if single else f"{path} --help lists what there is"
+    return GradcliError("usage", message, hint=hint)
 
 
 def _tolerate(env: Environment) -> None:

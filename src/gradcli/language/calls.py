@@ -19,6 +19,7 @@ from gradcli.language.runtime import as_tensor
 from gradcli.ops import METHODS, SPELLINGS, Function
 from gradcli.ops.declare import value_of
 from gradcli.ops.indexing import INDEX
+from gradcli.suggest import INSTEAD_OF_KEYWORD, INSTEAD_OF_LAYER
 
 ALIASES = {
     "axis": ("dim", "axes", "dims"),
@@ -92,7 +93,11 @@ def resolve(node: ast.Call, variables: Any) -> tuple[Function, tuple[ast.expr, .
             raise GradcliError("unknown-function", message, hint=near_function(func.id))
         return function, ()
     if not isinstance(func, ast.Attribute):
-        raise GradcliError("not-allowed", "only functions can be called", hint="write * to multiply")
+        raise GradcliError(
+            "not-allowed",
+            "only functions can be called",
+            hint=INSTEAD_OF_LAYER if is_layer(func) else "write * to multiply",
+        )
     name = dotted(func)
     root = name.partition(".")[0] if name else ""
     if name in SPELLINGS and root not in variables:
@@ -103,6 +108,12 @@ def resolve(node: ast.Call, variables: Any) -> tuple[Function, tuple[ast.expr, .
     if method is None:
         raise GradcliError("unknown-function", f"unknown method '.{func.attr}()'", hint=near_function(func.attr))
     return method, (func.value,)
+
+
+def is_layer(node: ast.expr) -> bool:
+    """Return whether this makes a layer of PyTorch's, such as ``nn.Linear(2, 1)``."""
+    name = dotted(node.func) if isinstance(node, ast.Call) else None
+    return name is not None and name.rpartition(".")[2][:1].isupper()
 
 
 def bind(function: Function, node: ast.Call, receiver: tuple[ast.expr, ...]) -> list[Bound]:
@@ -120,9 +131,8 @@ def bind(function: Function, node: ast.Call, receiver: tuple[ast.expr, ...]) -> 
     for keyword in node.keywords:
         name = keyword_name(keyword.arg, known)
         if name is None or (bound.get(name) and not known[name].rest):
-            raise GradcliError(
-                "arguments", f"{function.name} takes no argument '{keyword.arg}' here: {signature_text(function)}"
-            )
+            message = f"{function.name} takes no argument '{keyword.arg}' here: {signature_text(function)}"
+            raise GradcliError("arguments", message, hint=INSTEAD_OF_KEYWORD.get(keyword.arg or ""))
         bound[name] = [keyword.value]
     missing = [p.name for p in known.values() if p.required and not p.rest and p.name not in bound]
     if missing:

@@ -22,6 +22,7 @@ from gradcli.language.operators import BINARY, COMPARE, MASKS
 from gradcli.language.source import Spans
 from gradcli.language.steps import Block, Step, execute
 from gradcli.ops import FUNCTIONS, OPS, SPELLINGS
+from gradcli.suggest import INSTEAD_OF_ATTRIBUTE
 
 
 class Expressions:
@@ -220,11 +221,9 @@ class Expressions:
             return self.constant(np.float64(CONSTANTS[name]))
         read, base = ATTRIBUTES.get(node.attr), registers[0]
         if read is None:
-            raise GradcliError(
-                "not-allowed",
-                f"unknown attribute '.{node.attr}'",
-                hint=f"call it: .{node.attr}()" if node.attr in FUNCTIONS else f"there are .{', .'.join(ATTRIBUTES)}",
-            )
+            there_are = f"call it: .{node.attr}()" if node.attr in FUNCTIONS else f"there are .{', .'.join(ATTRIBUTES)}"
+            hint = INSTEAD_OF_ATTRIBUTE.get(node.attr, there_are)
+            raise GradcliError("not-allowed", f"unknown attribute '.{node.attr}'", hint=hint)
         return self.emit(lambda regs: read(regs[0], regs[base]), node)
 
     def _call_children(self, node: ast.Call) -> list[ast.expr]:

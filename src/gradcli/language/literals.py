@@ -9,6 +9,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.language import runtime
+from gradcli.suggest import INSTEAD_OF_WORD
 
 REFUSED = {
     ast.BitXor: ("'^' is not the power", "write **"),
@@ -61,4 +62,4 @@ def refused(node: ast.expr) -> GradcliError:
         ast.Slice: "a slice outside of [ ]",
     }
     what = names.get(type(node), "this")
-    return GradcliError("not-allowed", f"{what} is not part of the language", hint=None)
+    return GradcliError("not-allowed", f"{what} is not part of the language", hint=INSTEAD_OF_WORD.get(what))

@@ -6,7 +6,7 @@ import ast
 
 from gradcli.ops import FUNCTIONS, SPELLINGS
 from gradcli.ops.making import CONSTANTS
-from gradcli.suggest import did_you_mean
+from gradcli.suggest import INSTEAD_OF_CALL, did_you_mean
 
 MODULES = {"torch", "np", "numpy", "jnp", "math", "F", "nn", "linalg", "special"}
 
@@ -23,8 +23,10 @@ def dotted(node: ast.expr) -> str | None:
 
 
 def near_function(name: str) -> str | None:
-    """Return a question with the nearest function of the vocabulary."""
+    """Return what to write in place of an unknown function: what is known of it, or the nearest name there is."""
     last = name.rpartition(".")[2]
+    if last in INSTEAD_OF_CALL:
+        return INSTEAD_OF_CALL[last]
     if last != name and last in FUNCTIONS:
         return f"did you mean '{last}'?"
     return did_you_mean(name, [*SPELLINGS, *CONSTANTS])

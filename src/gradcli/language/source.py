@@ -98,7 +98,9 @@ def _python_tree(text: str) -> ast.Module:
             warnings.simplefilter("ignore")
             return ast.parse(text, filename="")
     except SyntaxError as error:
-        raise GradcliError("syntax", _message(error, text), span=_error_span(error, text), hint=_hint(text)) from None
+        raise GradcliError(
+            "syntax", _message(error, text), span=_error_span(error, text), hint=_hint(error, text)
+        ) from None
     except (RecursionError, MemoryError):
         raise GradcliError(
             "budget", "the program is nested too deeply", hint="split it into several assignments"
@@ -114,9 +116,11 @@ def _message(error: SyntaxError, text: str) -> str:
     return "the program ends too early" if position >= len(text.rstrip()) else "this is not an expression or statement"
 
 
-def _hint(text: str) -> str | None:
+def _hint(error: SyntaxError, text: str) -> str | None:
     if "?" in text:
         return "write 'a if condition else b', or where(condition, a, b)"
+    if "invalid decimal literal" in error.msg:
+        return "write * to multiply"
     if "&&" in text or "||" in text:
         return "write 'and' and 'or'"
     return None

@@ -16,6 +16,7 @@ from gradcli.language.operators import BINARY
 from gradcli.language.steps import Block, Step, execute
 from gradcli.ops import OPS
 from gradcli.ops.indexing import INDEX, PUT
+from gradcli.suggest import INSTEAD_OF_ATTRIBUTE, INSTEAD_OF_WORD
 
 STATEMENT_WORDS = {
     "ImportFrom": "import",
@@ -95,8 +96,8 @@ class Statements(Expressions):
             case _:
                 name = type(node).__name__
                 word = STATEMENT_WORDS.get(name, name.lower())
-                hint = "names such as torch.sin work without an import" if word.startswith("import") else None
-                raise GradcliError("not-allowed", f"'{word}' is not part of the language", hint=hint)
+                message = f"'{word}' is not part of the language"
+                raise GradcliError("not-allowed", message, hint=INSTEAD_OF_WORD.get(word))
 
     def _assign(self, node: ast.Assign) -> None:
         if len(node.targets) > 1:
@@ -112,8 +113,12 @@ class Statements(Expressions):
 
     def _store(self, target: ast.expr, value: int, node: ast.AST) -> None:
         if not isinstance(target, ast.Name):
+            attribute = target.attr if isinstance(target, ast.Attribute) else ""
             raise GradcliError(
-                "not-allowed", "only a variable or an entry of one can be assigned", span=self.spans.of(target)
+                "not-allowed",
+                "only a variable or an entry of one can be assigned",
+                span=self.spans.of(target),
+                hint=INSTEAD_OF_ATTRIBUTE.get(attribute),
             )
         name = target.id
         if name.startswith("__"):

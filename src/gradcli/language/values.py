@@ -17,6 +17,7 @@ from gradcli.ops.declare import Array
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 MARKS = re.compile(r"[()\[\],;]")
+FILE = re.compile(r"\.(csv|txt|json|npy|npz|tsv)\s*$")
 MOST_AXES = 32
 """Levels of nested lists; numpy has a bound of its own a little higher."""
 WAYS = "write 3, or 1,2,3, or 1,2;3,4, or [[1,2],[3,4]], or @FILE"
@@ -125,6 +126,7 @@ def _constant(text: str, span: Span, bounds: Bounds) -> Array:
         output = _constant_value(piece.strip(), bounds.budget)
     except GradcliError as error:
         error.place = None
+        error.hint = f"write @{piece.strip()} to read a file" if FILE.search(piece) else error.hint or WAYS
         error.span = span if error.span is None else (lead + error.span[0], lead + error.span[1])
         raise
     return _finite(np.asarray(output)[()], span)
