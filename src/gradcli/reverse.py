@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.graph import TURNS, Graph, Node
+from gradcli.graph import LARGE, TURNS, Graph, Node
 from gradcli.ops.declare import Array
 
 Double = np.float64
@@ -26,19 +26,24 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
 class Adjoints:
     """The cotangents of a sweep by node index, None where nothing has arrived yet.
 
-    ``own`` are the indices of arrays that no rule, node or caller can still see: they may be added to in place.
+    ``wanted`` are those that are asked for in the end. ``own`` are the indices of arrays that no rule, node or caller
+    can still see: they may be added to in place, and handed out.
     """
 
-    __slots__ = ("found", "own")
+    __slots__ = ("found", "own", "wanted")
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, wanted: Container[int]) -> None:
         self.found: list[Any] = [None] * count
         self.own: set[int] = set()
+        self.wanted = wanted
 
     def add(self, index: int, part: Any, shared: tuple[Any, ...]) -> None:
         """Add an array to the cotangent of a node; ``shared`` are the arrays that its rule was given."""
-        fresh = part.ndim > 0 and part.flags.owndata and part.dtype == np.float64 and not among(part, shared)
         earlier = self.found[index]
+        if earlier is None and part.size < LARGE and index not in self.wanted:
+            self.found[index] = part if part.ndim else part[()]  # to find out whose it is would cost more than a copy
+            return
+        fresh = part.ndim > 0 and part.flags.owndata and part.dtype == np.float64 and not among(part, shared)
         if earlier is None:
             self.found[index] = part if part.ndim else part[()]
         elif index in self.own:
@@ -67,7 +72,7 @@ def sweep(graph: Graph, output: Node, v: Array, wanted: Container[int]) -> Adjoi
 
     For y = x·x at x = 3 and v = 1, the product's two rules give g·x = 3 each, and their sum is the gradient 6.
     """
-    adjoints = Adjoints(output.index + 1)
+    adjoints = Adjoints(output.index + 1, wanted)
     found = adjoints.found
     found[output.index] = v[()]
     with np.errstate(all="ignore"):
@@ -75,7 +80,7 @@ def sweep(graph: Graph, output: Node, v: Array, wanted: Container[int]) -> Adjoi
             index, op, g = node.index, node.op, found[node.index]
             if g is None or op is None:
                 continue
-            if type(g) is not Double or not index % TURNS:
+            if not index % TURNS or (type(g) is not Double and g.size >= LARGE):
                 graph.watch()
             rules, static = op.vjps, node.static
             values = [a.value if type(a) is Node else a for a in node.arguments]
