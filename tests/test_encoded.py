@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -60,6 +60,7 @@ def test_each_array_is_written_once(monkeypatch):
     assert written.count(N) == 5, "x, y, v, the indices of J's diagonal, and the one gradient"
 
 
+@settings(max_examples=200, deadline=None, derandomize=True)
 @given(arrays(np.uint64, st.integers(0, 50)).map(lambda bits: bits.view(np.float64)))
 def test_every_number_is_written_so_that_it_reads_back(numbers):
     finite = numbers[np.isfinite(numbers)].tolist()
