@@ -114,7 +114,7 @@ def test_a_record_that_takes_more_memory_than_a_worker_has_is_one_error():
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system does not keep the bound")
-@pytest.mark.parametrize("memory", [40, 60, 80, 100])
+@pytest.mark.parametrize("memory", [1, 40, 60, 80, 100])
 def test_a_worker_that_cannot_start_is_an_error_of_the_batch(memory, capfd):
     pool = Pool(1, Wanted(), Limits(seconds=60, memory=memory))
     with pytest.raises(GradcliError, match="a worker process did not start: it died") as caught, pool:

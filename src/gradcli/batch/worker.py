@@ -8,29 +8,32 @@ from multiprocessing.connection import Connection
 
 from gradcli.batch.answers import Verdict
 from gradcli.batch.fields import Wanted
-from gradcli.batch.limits import bound_memory
+from gradcli.batch.limits import MEBIBYTE, bound_memory
 from gradcli.batch.lines import Line
 from gradcli.batch.replies import Replies, Reply, settle
 
 READY = b"ready"
+ROOM = 8 * MEBIBYTE
+"""Bytes that a worker must find beside what it has loaded, or it has not started."""
 
 
 def work(pipe: Connection, asked: Wanted, memory: int) -> None:
-    """Answer lines until the other side closes the pipe."""
+    """Answer lines until the other side closes the pipe, or until there is no memory to hold one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it could not be kept away from the start
-    bound_memory(memory)
-    try:
-        load(asked)
-    except (MemoryError, ImportError):  # the parent says it in one line; a library that finds no room cannot be loaded
-        os._exit(1)
+    load(asked)
     replies = Replies(asked)
     settle()
+    # Not before: a library that finds no room while it is loaded fails in every way there is, some without an end.
+    bound_memory(memory)
     try:
+        bytearray(ROOM)
         pipe.send_bytes(READY)
         while True:
             pipe.send_bytes(packed(replies.of(line_of(pipe.recv_bytes()))))
     except (EOFError, OSError):
         return
+    except MemoryError:  # the parent says it in one line
+        os._exit(1)
 
 
 def load(asked: Wanted) -> None:
