@@ -107,9 +107,9 @@ def about_disagreement(output: Any, infinite: str) -> Note:
 def reason(nodes: list[Node], infinite: str) -> str:
     """Return why the routes differ on a graph."""
     for node in nodes:
-        differs = node.op and node.op.differs
-        if node.op is not None and differs and np.any(differs(node.value, *map(value_of, node.arguments))):
-            return f"J and reverse mode differ as PyTorch does from the mathematics: {node.op.says}."
+        op = node.op
+        if op is not None and op.differs is not None and np.any(op.differs(node.value, *map(value_of, node.arguments))):
+            return f"J and reverse mode differ as PyTorch does from the mathematics: {op.says}."
     if infinite == "grad":
         return (
             "J is finite but reverse mode gives nan: it multiplies 0 by inf, as PyTorch does, in a part of the graph "
