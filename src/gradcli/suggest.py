@@ -9,9 +9,7 @@ _REQUIRES = "leave it out: every input is differentiated, or those that --wrt na
 _FRESH = "leave it out: every run starts without gradients"
 _NUMBERS = "leave it out: every value is a double, or an array of them"
 _ITSELF = "give the function itself: gradcli differentiates it"
-_GRAD = "leave it out: x.grad is what gradcli shows"
 _RANDOM = "give the numbers with --NAME: a program has the same value at every run"
-_BODY = "write the lines of its body; the last one is the output"
 
 INSTEAD_OF_CALL = {
     "backward": _BACKWARD,
@@ -20,8 +18,9 @@ INSTEAD_OF_CALL = {
     "zero_": _FRESH,
     "zero_grad": _FRESH,
     **dict.fromkeys(("cuda", "cpu", "to", "numpy", "item", "tolist", "astype"), _NUMBERS),
-    **dict.fromkeys(("grad", "diff", "jacobian", "jacrev", "vjp", "gradient"), _ITSELF),
+    **dict.fromkeys(("grad", "jacobian", "jacrev", "vjp"), _ITSELF),
     **dict.fromkeys(("rand", "randn", "randint", "random", "manual_seed", "seed", "rand_like", "randn_like"), _RANDOM),
+    "diff": "for differences write x[1:] - x[:-1]; for a derivative give the function itself",
     "print": "leave it out: the value of the last line is the output",
 }
 """By the last word of the name of an unknown function or method."""
@@ -30,12 +29,10 @@ INSTEAD_OF_KEYWORD = {
     "requires_grad": "give this value with --NAME instead: every input is differentiated",
     "dtype": _NUMBERS,
     "device": _NUMBERS,
-    "create_graph": _BACKWARD,
-    "retain_graph": _BACKWARD,
 }
 """By a keyword that no function takes."""
 INSTEAD_OF_ATTRIBUTE = {
-    "grad": _GRAD,
+    "grad": "leave it out: x.grad is what gradcli shows",
     "requires_grad": _REQUIRES,
     "data": "write .detach()",
     "dtype": _NUMBERS,
@@ -44,7 +41,7 @@ INSTEAD_OF_ATTRIBUTE = {
 """By an attribute that no value has."""
 INSTEAD_OF_WORD = {
     "import": "names such as torch.sin work without an import",
-    "def": _BODY,
+    "def": "write the lines of its body; the last one is the output",
     "lambda": "write what it returns",
     "return": "write the value alone, on the last line",
     "with": "write its lines alone; .detach() holds a value fixed",
