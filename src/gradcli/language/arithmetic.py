@@ -24,22 +24,22 @@ INTEGER_RULES: dict[str, Callable[[int, int], float]] = {
 }
 
 
-def integer_arithmetic(name: str, a: int, b: int) -> int | Any:
-    """Return an operation on two plain integers, exact while it stays exact, in double precision beyond."""
-    rule = INTEGER_RULES.get(name)
-    if rule is not None and not (b == 0 and name in ("floor_divide", "remainder")):
+def integer_arithmetic(f: Graph, op: Op, a: int, b: int) -> int | Any:
+    """Return an operation on two plain integers: an integer while it stays exact, a number beyond."""
+    rule = INTEGER_RULES.get(op.name)
+    if rule is not None and not (b == 0 and op.name in ("floor_divide", "remainder")):
         result = rule(a, b)
-        return result if abs(result) <= EXACT else np.float64(result)
-    if name == "pow" and b >= 0 and (b <= 64 or abs(a) <= 1) and abs(a**b) <= EXACT:
+        if abs(result) <= EXACT:
+            return result
+    if op.name == "pow" and b >= 0 and (b <= 64 or abs(a) <= 1) and abs(a**b) <= EXACT:
         return a**b
-    with np.errstate(all="ignore"):
-        return np.float64(OPS[name].forward(np.float64(a), np.float64(b)))
+    return f(op, np.float64(a), np.float64(b))
 
 
 def binary(f: Graph, op: Op, a: Any, b: Any) -> Any:
     """Apply a binary operator."""
     if type(a) is int and type(b) is int and op.name != "matmul":
-        return integer_arithmetic(op.name, a, b)
+        return integer_arithmetic(f, op, a, b)
     if op.name in ("add", "sub") and is_position(a) and is_position(b) and not (type(a) is int and type(b) is int):
         return moved_position(f, op, a, b)
     left, right = as_operand(a), as_operand(b)

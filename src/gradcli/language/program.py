@@ -31,13 +31,14 @@ class Program:
     budget: Budget
 
     def evaluate(
-        self, values: Mapping[str, Any], wrt: frozenset[str], record: bool = True
+        self, values: Mapping[str, Any], wrt: frozenset[str], record: bool = True, graph: Graph | None = None
     ) -> tuple[Graph, Any, dict[str, Node]]:
         """Run the program and return its graph, its output and the nodes of its inputs.
 
-        ``values`` has an array for each name of ``inputs``. Raises what a step raises, with its place.
+        ``values`` has an array for each name of ``inputs``; ``graph`` is an empty one to run on, of another kind of
+        arithmetic for example. Raises what a step raises, with its place.
         """
-        graph = Graph(self.budget, record)
+        graph = graph or Graph(self.budget, record)
         registers = list(self.registers)
         registers[0] = graph
         leaves: dict[str, Node] = {}

@@ -18,6 +18,10 @@ EXACT = 2**53
 """Integers up to here are exact in double precision; larger results become floats."""
 
 
+NUMBERS = (np.dtype(np.float64), np.dtype(object))
+"""What the numbers of arrays are: doubles, or objects with more digits."""
+
+
 class Unbound:
     """Marks a variable that no statement has assigned yet."""
 
@@ -37,13 +41,13 @@ def as_tensor(value: Any) -> Any:
     """Return a node or a float array; raises ``type`` for what is no number."""
     kind = type(value)
     if kind is Node:
-        return value if value.value.dtype == np.float64 else value.value.astype(np.float64)
+        return value if value.value.dtype in NUMBERS else value.value.astype(np.float64)
     if kind is int:
         return np.float64(value)
     if kind is Pair:
         return value.values
     if isinstance(value, np.ndarray | np.generic):
-        return value if value.dtype == np.float64 else value.astype(np.float64)
+        return value if value.dtype in NUMBERS else value.astype(np.float64)
     if kind is tuple and all(type(item) is int for item in value):
         return np.array(value, dtype=np.float64)
     raise GradcliError("type", f"a number or an array is needed here, not {kind_of(value)}")

@@ -173,7 +173,7 @@ def build_bce_logits(f: Apply, x: Tensor, target: Tensor, reduction: Static = "m
 
 def picked_classes(x: Any, target: Any, name: str) -> Any:
     """Return the index that picks the target's class from each row; raises ``shape`` or ``value``."""
-    classes = np.asarray(value_of(target))
+    classes = np.asarray(value_of(target), dtype=np.float64)
     if x.ndim not in (1, 2) or classes.shape != x.shape[:-1]:
         raise GradcliError(
             "shape", f"{name}: scores of shape {x.shape} and classes of shape {classes.shape} do not fit"

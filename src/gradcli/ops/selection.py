@@ -68,7 +68,7 @@ def pick_indices(x: Any, kind: str, dim: int, descending: bool = False) -> Any:
     if kind == "median":
         order = np.argsort(x, axis=dim, kind="stable")
         lower = np.take(order, [(np.shape(x)[dim] - 1) // 2], axis=dim)
-        absent = np.isnan(x)
+        absent = x != x  # noqa: PLR0124 - nan alone differs from itself, in numbers of every kind
         return np.where(np.any(absent, axis=dim, keepdims=True), np.argmax(absent, axis=dim, keepdims=True), lower)
     return (np.argmax if kind == "max" else np.argmin)(x, axis=dim, keepdims=True)
 
@@ -105,12 +105,15 @@ def pick_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[st
     return [Links(all_entries(out), np.ravel(np.take_along_axis(index, where, axis=static["dim"])))]
 
 
-def middle(x: Any, dim: Axes, keepdim: bool) -> Any:  # noqa: ARG001
+def middle_of(x: Any) -> Any:
     """Return the lower median of all entries; nan if one is nan."""
     flat = np.sort(np.ravel(x))
-    return np.reshape(flat[-1 if np.isnan(flat[-1]) else (len(flat) - 1) // 2], (1,) * np.ndim(x) if keepdim else ())[
-        ()
-    ]
+    return flat[-1 if flat[-1] != flat[-1] else (len(flat) - 1) // 2]  # noqa: PLR0124
+
+
+def middle(x: Any, dim: Axes, keepdim: bool) -> Any:  # noqa: ARG001
+    """Return the lower median of all entries in the shape of a reduction."""
+    return np.reshape(middle_of(x), (1,) * np.ndim(x) if keepdim else ())[()]
 
 
 # fmt: off

@@ -1,0 +1,249 @@
+"""The numbers of the exact route: reals of as many digits as are asked for, in arrays of numpy.
+
+A ``Real`` is a decimal of the context's precision, with nan, both infinities and both zeros as in double precision.
+numpy's object arrays call its operators and methods entry by entry, so that an op's forward works on them as it
+stands. What the C library of decimals lacks (sin, atan, erf …) comes from mpmath.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from decimal import Context, Decimal, getcontext, localcontext
+from typing import Any
+
+import numpy as np
+
+from gradcli.ops.declare import Array
+
+LARGEST = 20_000
+"""Decimal exponents beyond which a number is infinite or 0: sin of a larger one would need that many digits of π."""
+GUARD = 10
+"""Digits with which functions of mpmath are computed beyond those of the context."""
+BITS = math.log2(10)
+
+
+@contextmanager
+def digits(count: int) -> Iterator[None]:
+    """Compute with ``count`` digits inside; no condition raises, as in double precision."""
+    with localcontext(Context(prec=count, Emax=LARGEST, Emin=-LARGEST, traps=[])):
+        yield
+
+
+def decimal(value: Any) -> Decimal:
+    """Return a number as the decimal that it is, without rounding."""
+    kind = type(value)
+    if kind is Real:
+        return value.d  # type: ignore[no-any-return]
+    return Decimal(float(value)) if isinstance(value, float | np.floating) else Decimal(int(value))
+
+
+def operation(rule: Callable[[Decimal, Decimal], Decimal]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return the methods of an operator: with this number on the left, and on the right. Arrays apply it by themselves."""
+
+    def left(self: Real, other: Any) -> Any:
+        if type(other) is Real:
+            return Real(rule(self.d, other.d))
+        return NotImplemented if isinstance(other, np.ndarray) else Real(rule(self.d, decimal(other)))
+
+    def right(self: Real, other: Any) -> Any:
+        return Real(rule(decimal(other), self.d))
+
+    return left, right
+
+
+def power(base: Decimal, exponent: Decimal) -> Decimal:
+    """Return a power as in double precision: 1 for exponent 0, nan for a negative base and a broken exponent."""
+    if not exponent:
+        return Decimal(1)
+    if base or not exponent.is_finite():
+        return base**exponent
+    odd = exponent == exponent.to_integral_value() and exponent % 2 != 0
+    size = Decimal(0) if exponent > 0 else Decimal("Infinity")
+    return size.copy_sign(base) if odd else size
+
+
+def whole(x: Decimal, rounding: str) -> Decimal:
+    """Return x rounded to an integer."""
+    return x.to_integral_value(rounding) if x.is_finite() else x
+
+
+class Real:
+    """One real number.
+
+    >>> with digits(30):
+    ...     print(Real(Decimal(2)).sqrt().d)
+    1.41421356237309504880168872421
+    """
+
+    __slots__ = ("d",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, d: Decimal) -> None:
+        self.d = d
+
+    # fmt: off
+    __add__, __radd__ = operation(operator.add)
+    __sub__, __rsub__ = operation(operator.sub)
+    __mul__, __rmul__ = operation(operator.mul)
+    __truediv__, __rtruediv__ = operation(operator.truediv)
+    __pow__, __rpow__ = operation(lambda a, b: power(a, b))
+    __floordiv__, __rfloordiv__ = operation(lambda a, b: whole(a / b, "ROUND_FLOOR"))
+    __mod__, __rmod__ = operation(lambda a, b: a - whole(a / b, "ROUND_FLOOR") * b)
+    def __neg__(self) -> Real:                  return Real(-self.d if self.d else self.d.copy_negate())
+    def __pos__(self) -> Real:                  return self
+    def __abs__(self) -> Real:                  return Real(abs(self.d))
+    def __lt__(self, other: Any) -> bool:       return self.d < decimal(other)
+    def __le__(self, other: Any) -> bool:       return self.d <= decimal(other)
+    def __gt__(self, other: Any) -> bool:       return self.d > decimal(other)
+    def __ge__(self, other: Any) -> bool:       return self.d >= decimal(other)
+    def __eq__(self, other: Any) -> bool:       return self.d == decimal(other)
+    def __ne__(self, other: Any) -> bool:       return self.d != decimal(other)
+    def __bool__(self) -> bool:                 return bool(self.d)
+    def __float__(self) -> float:               return float(self.d)
+    def __repr__(self) -> str:                  return f"Real({self.d})"
+    def conjugate(self) -> Real:                return self
+    def __floor__(self) -> Real:                return Real(whole(self.d, "ROUND_FLOOR"))
+    def __ceil__(self) -> Real:                 return Real(whole(self.d, "ROUND_CEILING"))
+    def __trunc__(self) -> Real:                return Real(whole(self.d, "ROUND_DOWN"))
+    def rint(self) -> Real:                     return Real(whole(self.d, "ROUND_HALF_EVEN"))
+    def sqrt(self) -> Real:                     return Real(self.d.sqrt())
+    def exp(self) -> Real:                      return Real(self.d.exp())
+    def log(self) -> Real:                      return Real(self.d.ln())
+    def log10(self) -> Real:                    return Real(self.d.log10())
+    def sin(self) -> Real:                      return self._by("mpf_sin")
+    def cos(self) -> Real:                      return self._by("mpf_cos")
+    def tan(self) -> Real:                      return self._by("mpf_tan")
+    def erf(self) -> Real:                      return self._by("mpf_erf", {1: 1, -1: -1})
+    def sinh(self) -> Real:                     return self._wide(lambda x: (x.exp() - (-x).exp()) / 2)
+    def tanh(self) -> Real:                     return self._wide(lambda x: 1 - 2 / ((2 * x).exp() + 1))
+    def expm1(self) -> Real:                    return self._wide(lambda x: x.exp() - 1)
+    def log1p(self) -> Real:                    return self._wide(lambda x: (x + 1).ln())
+    def arcsinh(self) -> Real:                  return self._wide(lambda x: ((x * x + 1).sqrt() + abs(x)).ln().copy_sign(x))
+    def arctanh(self) -> Real:                  return self._wide(lambda x: ((1 + x) / (1 - x)).ln() / 2)
+    def cosh(self) -> Real:                     return Real((self.d.exp() + (-self.d).exp()) / 2)
+    def arccosh(self) -> Real:                  return Real((self.d + ((self.d - 1) * (self.d + 1)).sqrt()).ln() if self.d >= 1 else NAN)
+    def exp2(self) -> Real:                     return Real(power(Decimal(2), self.d))
+    def log2(self) -> Real:                     return Real(self.d.ln() / Decimal(2).ln())
+    # fmt: on
+
+    def cbrt(self) -> Real:
+        """Return the real cube root."""
+        if not self.d or not self.d.is_finite():
+            return self
+        return Real((abs(self.d).ln() / 3).exp().copy_sign(self.d))
+
+    def arctan(self) -> Real:
+        """Return the angle whose tangent this is."""
+        if self.d.is_infinite():
+            return Real((half_pi()).copy_sign(self.d))
+        return self._by("mpf_atan")
+
+    def arcsin(self) -> Real:
+        """Return asin x = atan(x/√(1 - x²)), nan outside of [-1, 1]."""
+        return Real(self.d / ((1 - self.d) * (1 + self.d)).sqrt()).arctan()
+
+    def arccos(self) -> Real:
+        """Return acos x = 2·atan(√((1 - x)/(1 + x)))."""
+        return Real(((1 - self.d) / (1 + self.d)).sqrt()).arctan() * 2
+
+    def arctan2(self, other: Any) -> Real:
+        """Return the angle of the point (other, self), both zeros told apart as in IEEE 754."""
+        y, x = self.d, decimal(other)
+        if y.is_nan() or x.is_nan():
+            return Real(NAN)
+        if not x or not y or y.is_infinite() or x.is_infinite():
+            return Real(axis_angle(y, x).copy_sign(y))
+        turn = 2 * half_pi() if x < 0 else Decimal(0)
+        return Real(Real(y / x).arctan().d + turn.copy_sign(y))
+
+    def sinc(self) -> Real:
+        """Return sin(πx)/(πx), 1 at 0."""
+        if not self.d:
+            return Real(Decimal(1))
+        t = Real(2 * half_pi() * self.d)
+        return t.sin() / t
+
+    def _wide(self, rule: Callable[[Decimal], Decimal]) -> Real:
+        """Apply a rule that cancels for small arguments, with as many digits more as this one is small."""
+        if not self.d or self.d.is_nan():
+            return self
+        with localcontext() as context:
+            context.prec += GUARD + min(2 * max(-self.d.adjusted(), 0), 2 * LARGEST)
+            wide = rule(self.d)
+        return Real(+wide)
+
+    def _by(self, name: str, limits: dict[int, int] | None = None) -> Real:
+        """Apply a function of mpmath's; ``limits`` are its values at the infinities, nan without."""
+        from mpmath import libmp  # noqa: PLC0415
+
+        if not self.d.is_finite():
+            sign = -1 if self.d < 0 else 1
+            return Real(NAN if limits is None or self.d.is_nan() else Decimal(limits[sign]))
+        if not self.d:
+            return Real(Decimal(1) if name == "mpf_cos" else self.d)
+        precision = int((getcontext().prec + GUARD) * BITS)
+        top, bottom = self.d.as_integer_ratio()
+        wide = precision + max(0, int(self.d.adjusted() * BITS))
+        argument = libmp.from_rational(top, bottom, wide, "n")
+        return Real(from_mpf(getattr(libmp, name)(argument, precision, "n")))
+
+
+NAN = Decimal("NaN")
+
+
+def from_mpf(number: tuple[int, int, int, int]) -> Decimal:
+    """Return a finite number of mpmath's, rounded to the context."""
+    sign, mantissa, exponent, _ = number
+    size = Decimal(int(mantissa) << exponent) if exponent >= 0 else Decimal(int(mantissa)) / Decimal(1 << -exponent)
+    return -size if sign else +size
+
+
+def half_pi() -> Decimal:
+    """Return π/2 with the digits of the context and a few more."""
+    from mpmath import libmp  # noqa: PLC0415
+
+    with localcontext() as context:
+        context.prec += GUARD
+        return from_mpf(libmp.mpf_pi(int(context.prec * BITS) + GUARD, "n")) / 2
+
+
+def axis_angle(y: Decimal, x: Decimal) -> Decimal:
+    """Return the size of the angle of a point on an axis, at the origin or at infinity."""
+    quarter = half_pi()
+    if y.is_infinite():
+        return quarter if not x.is_infinite() else quarter / 2 if x > 0 else quarter * 3 / 2
+    if y and not x.is_infinite():
+        return quarter
+    return 2 * quarter if x.is_signed() else Decimal(0)
+
+
+def real(value: Any) -> Any:
+    """Return one entry as a Real; truth values stay what they are."""
+    return value if type(value) is Real or isinstance(value, bool | np.bool_) else Real(decimal(value))
+
+
+_reals = np.frompyfunc(real, 1, 1)
+
+
+def lifted(value: Any) -> Any:
+    """Return numbers as an array of Reals; masks, integers and what is no array stay as they are."""
+    if isinstance(value, np.ndarray | np.generic):
+        if value.dtype.kind == "f":
+            return array([Real(Decimal(entry)) for entry in value.ravel().tolist()], value.shape)
+        return np.asarray(_reals(value), dtype=object) if value.dtype.kind == "O" else value
+    return array([real(value)], ()) if isinstance(value, float | Real) else value
+
+
+def array(entries: list[Any], shape: tuple[int, ...]) -> Array:
+    """Return entries as an array of objects."""
+    found = np.empty(len(entries), dtype=object)
+    found[:] = entries
+    return found.reshape(shape)
+
+
+def as_doubles(values: Any) -> Array:
+    """Return Reals rounded to double precision."""
+    return np.asarray(values, dtype=np.float64)

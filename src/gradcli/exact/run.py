@@ -1,0 +1,148 @@
+"""A program evaluated once more: in many digits, and with a record of what it decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradcli.errors import Budget, GradcliError
+from gradcli.exact.real import Real, lifted
+from gradcli.graph import Graph, Node
+from gradcli.language.program import Program
+from gradcli.ops.declare import Array, Op, value_of
+from gradcli.ops.exactly import EXACT, PIECEWISE
+
+
+class Decision(NamedTuple):
+    """Which piece of a piecewise op a run was on: the side of a comparison, a whole part, the position of a maximum."""
+
+    op: Op
+    piece: Any
+    values: Sequence[Any]
+
+
+@dataclass(slots=True)
+class Deciding(Graph):
+    """A graph that notes what a run decides, in order, and can be made to decide as another run did.
+
+    ``exact`` computes in the digits of the context, otherwise in doubles. ``base`` are the decisions of another run;
+    ``follow`` says to take them all, else only those that are held.
+    """
+
+    exact: bool = True
+    base: Sequence[Decision] = ()
+    follow: bool = False
+    decisions: list[Decision] = field(default_factory=list)
+    work: int = 0
+    calls: int = 0
+
+    def apply(self, op: Op, arguments: tuple[Any, ...], static: dict[str, Any], values: Sequence[Any]) -> Any:
+        """Apply an op as a graph does, by its pieces and in many digits."""
+        if not self.exact:
+            self._note(op, values, static)
+            return Graph.apply(self, op, arguments, static, values)
+        exact = [lifted(value) for value in values]
+        try:
+            value = lifted(np.asarray(self._value(op, exact, static)))
+        except (ValueError, IndexError, TypeError) as error:
+            raise GradcliError("exact", f"{op.name} cannot be computed in many digits here: {error}") from error
+        self.work += max([value.size, *(np.size(x) for x in exact)]) * weight(op, exact)
+        self.calls += 1
+        self.watch()
+        return self.enter(op, arguments, static, value)
+
+    def single(self, op: Op, arguments: tuple[Any, ...], value: Any) -> Node:
+        """Note what an operation on single numbers decides, and enter it."""
+        self._note(op, [value_of(a) for a in arguments], {})
+        return Graph.single(self, op, arguments, value)
+
+    def _note(self, op: Op, values: Sequence[Any], static: dict[str, Any]) -> None:
+        parts = PIECEWISE.get(op.name)
+        if parts is not None:
+            with np.errstate(all="ignore"):
+                self.decisions.append(Decision(op, parts.piece(*map(np.asarray, values), **static), values))
+
+    def _value(self, op: Op, values: Sequence[Any], static: dict[str, Any]) -> Any:
+        parts = PIECEWISE.get(op.name)
+        if parts is None:
+            return EXACT.get(op.name, op.forward)(*values, **static)
+        if self.follow or (parts.held and self.base):
+            piece = self._taken(op)
+        else:
+            piece = parts.piece(*values, **static)
+        self.decisions.append(Decision(op, piece, values))
+        return parts.on(piece, *values, **static)
+
+    def _taken(self, op: Op) -> Any:
+        """Return what the other run decided at this place; raises ``exact`` where it ran another way."""
+        place = len(self.decisions)
+        if place >= len(self.base) or self.base[place].op is not op:
+            raise GradcliError("exact", "the program decides otherwise in many digits, and cannot be led back")
+        return self.base[place].piece
+
+
+MATRICES = {"solve": 3, "inv": 3, "det": 2}
+
+
+def weight(op: Op, values: Sequence[Any]) -> int:
+    """Return how many multiplications an entry of the result costs, roughly."""
+    if op.name == "matmul":
+        return int(np.shape(values[0])[-1])
+    return int(np.shape(values[0])[-1]) ** (MATRICES[op.name] - 1) if op.name in MATRICES else 1
+
+
+class Run(NamedTuple):
+    """The output of a run, its decisions, its operations on single numbers and its calls of ops."""
+
+    output: Array
+    decisions: list[Decision]
+    work: int
+    calls: int
+
+
+def run(
+    program: Program,
+    values: Mapping[str, Any],
+    wrt: frozenset[str],
+    base: Sequence[Decision] = (),
+    follow: bool = False,
+    budget: Budget | None = None,
+) -> Run:
+    """Evaluate a program in the digits of the context; ``values`` are arrays of Reals."""
+    graph = Deciding(budget or program.budget, True, exact=True, base=base, follow=follow)
+    graph, output, _ = program.evaluate(values, wrt, graph=graph)
+    return Run(lifted(np.asarray(value_of(output))), graph.decisions, graph.work, graph.calls)
+
+
+def decisions_in_doubles(program: Program, values: Mapping[str, Any], wrt: frozenset[str]) -> list[Decision]:
+    """Return what a run in double precision decides."""
+    graph = Deciding(program.budget, True, exact=False)
+    program.evaluate(values, wrt, graph=graph)
+    return graph.decisions
+
+
+def first_difference(left: Sequence[Decision], right: Sequence[Decision]) -> tuple[Decision, Decision] | None:
+    """Return the first place at which two runs decided differently, None where they never did. What is held is no choice."""
+    for one, other in zip(left, right, strict=False):
+        if one.op is not other.op or (not PIECEWISE[one.op.name].held and not same(one.piece, other.piece)):
+            return one, other
+    if len(left) == len(right):
+        return None
+    extra = max(left, right, key=len)[min(len(left), len(right))]
+    return extra, extra
+
+
+def same(left: Any, right: Any) -> bool:
+    """Return whether two pieces are the same numbers; nan is the same as nan."""
+    a, b = np.asarray(left), np.asarray(right)
+    if a.shape != b.shape:
+        return False
+    if a.dtype != object and b.dtype != object:
+        return bool(np.array_equal(a, b, equal_nan=a.dtype.kind == "f" and b.dtype.kind == "f"))
+    return all(x == y or (x != x and y != y) for x, y in zip(a.ravel().tolist(), b.ravel().tolist(), strict=True))
+
+
+__all__ = ["Decision", "Real", "Run", "decisions_in_doubles", "first_difference", "run"]
