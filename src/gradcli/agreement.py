@@ -93,11 +93,17 @@ class Backward:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Whether vᵀ·J and reverse mode give the same numbers, up to rounding; ``finite`` whether all are finite."""
+    """Whether vᵀ·J and reverse mode give the same numbers, and the right ones; ``finite`` whether all are finite.
+
+    ``verdict`` is ``agree``, ``differ``, ``digits-lost`` or ``unclear``; ``digits`` are the fewest right digits of
+    ``y``, ``jacobian`` and ``grad``, None where no arithmetic with digits to spare was asked.
+    """
 
     agree: bool
     max_abs_error: float
     finite: bool
+    verdict: str = "agree"
+    digits: dict[str, float] | None = None
 
 
 def sum_of(arrays: Sequence[Array]) -> Array:
@@ -133,7 +139,22 @@ def compare(jacobians: dict[str, Jacobian], backward: list[Backward], output: Ar
             worst = max(worst, float(error.max(initial=0.0)))
             within = bool((error <= tolerance(jacobian.scale(call.v.seed))).all())
             agree = agree and within and bool((both | ~(np.isfinite(left) | np.isfinite(right))).all())
-    return Agreement(agree, worst, finite)
+    return Agreement(agree, worst, finite, "agree" if agree else "differ")
+
+
+PROVES = 1e-6
+"""Relative error of a derivative from which it is wrong."""
+
+
+def unproven(jacobians: dict[str, Jacobian], backward: list[Backward]) -> bool:
+    """Return whether rounding alone may have made a derivative wrong: what is left of its terms is below six digits."""
+    with np.errstate(all="ignore"):
+        entries = any(np.any(ROUNDING * j.sizes > PROVES * np.abs(j.values)) for j in jacobians.values())
+        return entries or any(
+            bool(np.any(ROUNDING * jacobian.scale(call.v.seed) > PROVES * np.abs(call.grad[name])))
+            for call in backward
+            for name, jacobian in jacobians.items()
+        )
 
 
 def digits_lost(backward: list[Backward]) -> bool:

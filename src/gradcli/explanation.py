@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.agreement import Agreement, Backward, Jacobian, digits_lost, sum_of
+from gradcli.agreement import Agreement, Backward, Jacobian, digits_lost, sum_of, unproven
+from gradcli.confirmation import Asked, Confirmation, affordable, confirm, is_suspicious, notes_about
 from gradcli.errors import Budget
 from gradcli.evaluation import Evaluation, Function
+from gradcli.exact.slopes import Exact
+from gradcli.graph import Node
 from gradcli.notes import Note, about_disagreement, about_graph, about_integers, about_jacobian, about_v
 from gradcli.ops.declare import Array
 from gradcli.readings import Memory, Numbers, Point, composed, numbers, stand
@@ -40,6 +43,7 @@ class Explanation:
     notes: list[Note]
     values_of_definitions: Callable[[], dict[str, Array]]
     stages: list[Stage] = field(default_factory=list)
+    zeros: dict[str, Array] = field(default_factory=dict)
 
     @property
     def definition_values(self) -> dict[str, Array]:
@@ -116,15 +120,20 @@ def explain(
     values = {**(inputs or {}), **variables}
     function = Function(program, wrt, budget, values)
     point = stand(function, values, [v] if calls is None else list(calls), strict)
-    return explained(point, Memory())
+    return explained(point, Memory(), unasked=True)
 
 
-def explained(point: Point, memory: Memory) -> Explanation:
-    """Join the readings of one run; what another run of the program has derived is taken from ``memory``."""
+def explained(point: Point, memory: Memory, unasked: bool = False) -> Explanation:
+    """Join the readings of one run; what another run of the program has derived is taken from ``memory``.
+
+    ``unasked`` confirms the numbers in many digits wherever that is cheap, and not only where digits may be lost.
+    """
     run = point.run
     composition = composed(point)
     formulas = memory.formulas(point, composition)
     joined = numbers(point, composition, formulas)
+    confirmation = confirmed(point, joined, unasked)
+    joined = replace(joined, agreement=weighed_agreement(joined.agreement, confirmation))
     return Explanation(
         program=point.function.place.text,
         name=output_name(run),
@@ -136,10 +145,42 @@ def explained(point: Point, memory: Memory) -> Explanation:
         jacobian=joined.jacobians,
         backward=joined.backward,
         agreement=joined.agreement,
-        notes=list(dict.fromkeys(notes_of(point, composition, joined))),
+        notes=list(dict.fromkeys(notes_of(point, composition, joined, confirmation))),
         values_of_definitions=values_of(formulas, composition),
         stages=stages(run, point.leaves, point.seeds[0].seed),
+        zeros=confirmation.zeros if confirmation else {},
     )
+
+
+def confirmed(point: Point, joined: Numbers, unasked: bool) -> Confirmation | None:
+    """Hold the numbers of a run against arithmetic with digits to spare, as far as that is affordable."""
+    run = point.run
+    if not isinstance(run.output, Node) or not run.output.active or not any(j.size for j in point.inputs.values()):
+        return None
+    suspicious = is_suspicious(run.output, unproven(joined.jacobians, joined.backward))
+    how = affordable(run.graph, joined.jacobians, suspicious) if unasked or suspicious else ""
+    if not how:
+        return Confirmation(unknown=TOO_LARGE if suspicious else "")
+    asked = Asked(
+        output_name(run),
+        run.value,
+        sum_of([call.v.seed for call in joined.backward]),
+        point.leaves,
+        joined.jacobians,
+        joined.backward[-1].accumulated,
+    )
+    return confirm(Exact(point.function.program, point.inputs, point.names), asked, how == "entries")
+
+
+TOO_LARGE = "the program is too large to be evaluated in many digits"
+
+
+def weighed_agreement(agreement: Agreement, confirmation: Confirmation | None) -> Agreement:
+    """Return whether the routes agree on the right numbers: what a confirmation says is added to what they say."""
+    if confirmation is None or not confirmation.asked:
+        return agreement
+    verdict = confirmation.verdict if agreement.agree else agreement.verdict
+    return replace(agreement, agree=verdict == "agree", verdict=verdict, digits=confirmation.digits)
 
 
 def values_of(formulas: Formulas, composition: Composition) -> Callable[[], dict[str, Array]]:
@@ -155,7 +196,9 @@ def values_of(formulas: Formulas, composition: Composition) -> Callable[[], dict
     return values
 
 
-def notes_of(point: Point, composition: Composition, joined: Numbers) -> list[Note]:
+def notes_of(
+    point: Point, composition: Composition, joined: Numbers, confirmation: Confirmation | None
+) -> list[Note]:
     """Return what deserves a sentence."""
     from gradcli.digits import about_digits  # noqa: PLC0415
 
@@ -166,7 +209,9 @@ def notes_of(point: Point, composition: Composition, joined: Numbers) -> list[No
         for seed, given in zip(point.seeds, point.given, strict=True)
         for note in about_v(seed.source, given, shape)
     ]
-    notes += about_graph(run.output, run.leaves, point.names)
+    graph = about_graph(run.output, run.leaves, point.names)
+    asked = confirmation is not None and bool(confirmation.asked)
+    notes += [note for note in graph if not (asked and note.kind == "kink")]
     if any(j.formulas is None and not j.rules and len(j.rows) for j in jacobians.values()):
         notes.append(Note("numeric-only", "The formula of J is too long to be read: J is given by its numbers alone."))
     for name, jacobian in jacobians.items():
@@ -175,8 +220,11 @@ def notes_of(point: Point, composition: Composition, joined: Numbers) -> list[No
         notes += about_jacobian(name, used, jacobian.input_shape)
     notes += about_tape(run.graph, run.output, point.seeds[0].seed, agreement.agree and agreement.finite)
     lost = about_digits(run.output, composition, jacobians)
-    notes += lost
-    if agreement.agree and digits_lost(joined.backward) and not lost:
+    if asked and confirmation is not None:
+        notes += notes_about(confirmation, [note for note in graph if note.kind == "kink"], lost)
+    else:
+        notes += lost
+    if not asked and agreement.agree and digits_lost(joined.backward) and not lost:
         notes.append(
             Note(
                 "digits-lost",
@@ -184,7 +232,7 @@ def notes_of(point: Point, composition: Composition, joined: Numbers) -> list[No
                 "rounding explains. Neither is exact here.",
             )
         )
-    if not agreement.agree:
+    if agreement.verdict == "differ":
         notes.append(about_disagreement(run.output, not_finite_alone(joined.backward)))
     return notes + about_integers(point.integers)
 

@@ -49,7 +49,7 @@ def explain(
     asked = request(env, program, file, set_values, v, wrt, strict, budget)
     found = explained(asked)
     write_explanation(env, found, how)
-    raise typer.Exit(status_of(env, found.agreement.agree, found.agreement.finite, how.quiet))
+    raise typer.Exit(status_of(env, found.agreement.verdict, found.agreement.finite, how.quiet))
 
 
 def explained(asked: Request):  # type: ignore[no-untyped-def]
@@ -71,16 +71,22 @@ def explained(asked: Request):  # type: ignore[no-untyped-def]
         raise with_v_place(error, asked.v_texts) from None
 
 
-def status_of(env: Environment, agree: bool, finite: bool, quiet: bool) -> ExitStatus:
+WARNINGS = {
+    "differ": "J and reverse mode disagree; the notes say more",
+    "digits-lost": "rounding has cost so many digits that a number is wrong; the notes say more",
+    "unclear": "the digits that are left prove nothing; the notes say more",
+}
+
+
+def status_of(env: Environment, verdict: str, finite: bool, quiet: bool) -> ExitStatus:
     """Return the exit code of an answer, and say on standard error why it is not 0."""
     from gradcli.cli.output import complain  # noqa: PLC0415
 
-    if agree and finite:
+    if verdict == "agree" and finite:
         return ExitStatus.OK
     if not quiet:
-        why = "a value or derivative is not finite at this point" if agree else "J and reverse mode disagree"
-        complain(env, f"warning: {why}; the notes say more" if not agree else f"warning: {why}")
-    return ExitStatus.NOT_FINITE if agree else ExitStatus.DISAGREE
+        complain(env, f"warning: {WARNINGS.get(verdict, 'a value or derivative is not finite at this point')}")
+    return ExitStatus.NOT_FINITE if verdict == "agree" else ExitStatus.DISAGREE
 
 
 def grad(

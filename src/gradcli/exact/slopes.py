@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.exact.real import NAN, Real, digits, lifted
+from gradcli.exact.real import GUARD, NAN, Real, digits, lifted
 from gradcli.exact.run import Decision, decisions_in_doubles, first_difference, run
 from gradcli.language.program import Program
 from gradcli.ops.declare import Array
@@ -89,6 +89,7 @@ class Slope:
 class Setting(NamedTuple):
     """y at x, x + h and x - h in one number of digits; ``kept`` are those at x ± h on the pieces of x."""
 
+    count: int
     h: Decimal
     at: list[Decimal]
     above: list[Decimal]
@@ -103,6 +104,11 @@ class Setting(NamedTuple):
         if not below.is_finite() and above.is_finite():
             return (above - self.at[i]) / self.h
         return (above - below) / (2 * self.h)
+
+    def noise(self, i: int) -> Decimal:
+        """Return what the rounding of y may make of a slope of entry i."""
+        size = max(abs(y[i]) for y in (self.at, self.above, self.below) if y[i].is_finite())
+        return size * Decimal(10) ** (GUARD - self.count) / self.h
 
     def left(self, i: int) -> Decimal:
         """Return the slope of entry i below x."""
@@ -136,7 +142,7 @@ class Exact:
             found = self.base(SETTINGS[0][0])[0]
             for count, _ in SETTINGS[1:]:
                 earlier, found = found, self.base(count)[0]
-                if all(settled(a, b, Decimal(0)) for a, b in zip(earlier, found, strict=True)):
+                if all(settled(a, b) for a, b in zip(earlier, found, strict=True)):
                     break
             self._values = found
         return self._values
@@ -166,12 +172,12 @@ class Exact:
             with digits(count):
                 settings.append(self._setting(count, fineness, direction))
                 if len(settings) > 1 and all(
-                    enough(settings, i, count, size, [column[i] for column in sought]) for i, size in enumerate(sizes)
+                    enough(settings, i, size, [column[i] for column in sought]) for i, size in enumerate(sizes)
                 ):
                     break
         with digits(count):
             return Slope(
-                [last_value(settings, i, size) for i, size in enumerate(sizes)],
+                [last_value(settings, i) for i in range(len(sizes))],
                 [side(settings, i) for i in range(len(sizes))],
                 count,
             )
@@ -187,7 +193,7 @@ class Exact:
             sides.append(free)
             differs = not led and taken is not None and first_difference(decisions, taken) is not None
             kept.append(self._attempt(count, moved, decisions, follow=True)[0] if differs or taken is None else free)
-        return Setting(h, at, sides[0], sides[1], (kept[0], kept[1]))
+        return Setting(count, h, at, sides[0], sides[1], (kept[0], kept[1]))
 
     def _attempt(
         self, count: int, inputs: Mapping[str, Any], base: Sequence[Decision], follow: bool
@@ -215,26 +221,30 @@ def finite(size: float) -> Decimal:
     return Decimal(float(size)) if np.isfinite(size) else Decimal(0)
 
 
-def settled(earlier: Decimal, found: Decimal, size: Decimal) -> bool:
-    """Return whether two settings agree: to 20 digits, or in being 0 beside terms of this size, or in being no number."""
+def settled(earlier: Decimal, found: Decimal) -> bool:
+    """Return whether two settings agree: to 20 digits, or in being no number."""
     if not (earlier.is_finite() and found.is_finite()):
         return str(earlier) == str(found)
-    bound = SAME * max(abs(found), size)
-    return abs(found - earlier) <= bound and (abs(earlier) <= bound or abs(earlier) > bound)
+    return abs(found - earlier) <= SAME * abs(found)
 
 
-def enough(settings: Sequence[Setting], i: int, count: int, size: Decimal, sought: Sequence[float]) -> bool:
-    """Return whether one more setting would say nothing new about entry i."""
-    earlier, found = settings[-2].slope(i), settings[-1].slope(i)
+def enough(settings: Sequence[Setting], i: int, size: Decimal, sought: Sequence[float]) -> bool:
+    """Return whether one more setting would say nothing new about entry i.
+
+    A derivative that is 0 beside its terms, or beside what is printed, may be a small one: all digits are tried.
+    """
+    earlier, found, count = settings[-2].slope(i), settings[-1].slope(i), settings[-1].count
     if not found.is_finite():
         return not settings[-1].at[i].is_finite()
-    if abs(found) <= SAME * size and abs(earlier) <= SAME * size:
-        return found != 0 or not size or count >= SETTINGS[-1][0]
     if not (calm(settings, i, Setting.left) and calm(settings, i, Setting.right)):
         return False
-    if len(settings) > 2 and dies(settings, i):
+    if not found and not size and not any(sought):
         return True
-    return settled(earlier, found, size) and (count >= SURE or all(is_close(s, found, size) for s in sought))
+    if abs(found) <= SAME * size or not found:
+        return False
+    if settled(earlier, found):
+        return count >= SURE or all(is_close(s, found) for s in sought)
+    return dies(settings, i)
 
 
 def calm(settings: Sequence[Setting], i: int, slope: Callable[[Setting, int], Decimal]) -> bool:
@@ -247,25 +257,26 @@ def calm(settings: Sequence[Setting], i: int, slope: Callable[[Setting, int], De
     return stays or abs(found) <= abs(earlier) * (new.h / old.h).sqrt()
 
 
-def is_close(value: float, truth: Decimal, size: Decimal) -> bool:
+def is_close(value: float, truth: Decimal) -> bool:
     """Return whether a double is the true number to six digits."""
-    return bool(np.isfinite(value)) and abs(Decimal(value) - truth) <= CLOSE * abs(truth) + SAME * size
+    return bool(np.isfinite(value)) and abs(Decimal(float(value)) - truth) <= CLOSE * abs(truth)
 
 
-def last_value(settings: Sequence[Setting], i: int, size: Decimal) -> Decimal:
-    """Return the derivative of entry i by the last setting, 0 below its terms' 10⁻²⁰, nan where no two settings agree."""
+def last_value(settings: Sequence[Setting], i: int) -> Decimal:
+    """Return the derivative of entry i by the last setting, 0 where it shrinks with h, nan where no two settings agree."""
     earlier, found = settings[-2].slope(i), settings[-1].slope(i)
     if not found.is_finite():
         return NAN
-    if max(abs(found), abs(earlier)) <= SAME * size or dies(settings, i):
-        return Decimal(0)
-    return found if settled(earlier, found, size) else NAN
+    if settled(earlier, found):
+        return found
+    return Decimal(0) if dies(settings, i) else NAN
 
 
 def dies(settings: Sequence[Setting], i: int) -> bool:
-    """Return whether the derivative of entry i shrinks with h, as that of x³ at 0 does: its limit is 0."""
-    return all(
-        abs(new.slope(i)) <= abs(old.slope(i)) * (new.h / old.h).sqrt() for old, new in pairwise(settings[-3:])
+    """Return whether the derivative of entry i shrinks with h, as that of x³ at 0 does, or as rounding: it is 0."""
+    growing = [settings[0], *(new for old, new in pairwise(settings) if new.count > old.count)][-3:]
+    return len(growing) > 2 and all(
+        abs(new.slope(i)) <= abs(old.slope(i)) * (new.h / old.h).sqrt() for old, new in pairwise(growing)
     )
 
 
@@ -279,6 +290,8 @@ def side(settings: Sequence[Setting], i: int) -> Side:
         inside, before = (left, old.left(i)) if new.below[i].is_finite() else (right, old.right(i))
         return Side("infinite-slope" if grows(before, inside) else "edge", left, right)
     if not new.above[i].is_finite():
+        return Side("", left, right)
+    if max(abs(left), abs(right)) <= new.noise(i):
         return Side("", left, right)
     gap, before = abs(right - left), abs(old.right(i) - old.left(i))
     if grows(max(abs(old.left(i)), abs(old.right(i))), max(abs(left), abs(right))):

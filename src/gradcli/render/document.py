@@ -64,6 +64,8 @@ def agreement_document(agreement: Agreement) -> dict[str, Any]:
         "agree": agreement.agree,
         "max_abs_error": strict(agreement.max_abs_error),
         "finite": agreement.finite,
+        "verdict": agreement.verdict,
+        "digits": agreement.digits,
     }
 
 
