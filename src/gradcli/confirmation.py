@@ -132,7 +132,7 @@ def confirm_entries(exact: Exact, asked: Asked, name: str, jacobian: Jacobian, f
         at = name + place_text(column, jacobian.input_shape)
         for i, true in enumerate(truth.values):
             row = asked.name + place_text(i, jacobian.output_shape)
-            bend(found, truth.sides[i], row, at, values[i])
+            bend(found, truth.sides[i], row, at, f" J and reverse mode take {values[i]:.6g}.")
             if true.is_nan():
                 undecided(found, values[i], truth.sides[i], f"d{row}/d{at}")
             elif math.isfinite(values[i]):
@@ -163,7 +163,7 @@ def confirm_direction(exact: Exact, asked: Asked, found: Confirmation, judged: b
     slope = exact.along(d, sizes, [np.array(along)] if judged else [])
     for i, side in enumerate(slope.sides):
         if not found.bends:
-            bend(found, side, asked.name + place_text(i, np.shape(asked.y)), "a random direction", None)
+            bend(found, side, asked.name + place_text(i, np.shape(asked.y)), "a random direction", "")
     if judged:
         judge_direction(asked, found, slope, d, along, sizes)
 
@@ -207,11 +207,13 @@ def undecided(found: Confirmation, value: float, side: Side, place: str) -> None
         found.unknown = f"{place} does not settle within 800 digits"
 
 
-def bend(found: Confirmation, side: Side, row: str, at: str, taken: float | None) -> None:
-    """Note a kink, a jump, an infinite slope or an edge of the domain, the first of its kind."""
+def bend(found: Confirmation, side: Side, row: str, at: str, takes: str) -> None:
+    """Note a kink, a jump, an infinite slope or an edge of the domain, the first of its kind.
+
+    ``takes`` is a sentence, or none, that says which slope is printed.
+    """
     if not side.kind or side.kind in found.bends:
         return
-    takes = "" if taken is None else f" J and reverse mode take {taken:.6g}."
     left, right = (text(slope) for slope in (side.left, side.right))
     told = {
         "kink": f"{row} has a kink at this point: by {at} its slope is {left} on the left and {right} on the right.",

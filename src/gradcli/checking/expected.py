@@ -1,23 +1,35 @@
-"""A derivative that the user wrote by hand, held against J or against vᵀ·J."""
+"""A derivative that the user wrote by hand, held against the true J or vᵀ·J."""
 
 from __future__ import annotations
 
+import ast
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
-from gradcli.agreement import tolerance
-from gradcli.checking.replay import SHAKES, ULP, distances, recorded
-from gradcli.checking.routes import EXPECTED, SYMBOLS, Derivative, Table, combined, entries
-from gradcli.errors import Budget, GradcliError, Place
+from gradcli.checking.routes import DIGITS, EXPECTED, Derivative
+from gradcli.checking.verdict import Comparison, Entry
+from gradcli.errors import GradcliError, Place
 from gradcli.evaluation import Function
+from gradcli.exact.judge import ALL, ROUNDING, right_digits, weighed
+from gradcli.exact.real import Real, array, digits, lifted
+from gradcli.exact.slopes import CLOSE, SETTINGS, Exact, finite, settled
 from gradcli.inputs import Cotangent
+from gradcli.language.program import Program
 from gradcli.ops.declare import Array
 
-SHAKEN = 4.0
-"""Times the spread of six shaken runs of a formula: how far its own rounding may put it from the truth."""
+RIGHT = 15.0
+"""Right digits from which a formula is right."""
+THREE = Decimal("0.0005")
+"""Relative distance that three digits leave."""
+NOTHING = Decimal("1e-18")
+"""Relative distance that is the same number: the truth is known to so many digits."""
+MEASURED = Decimal("1e-12")
+"""Relative distance of a number that was computed elsewhere in double precision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +39,19 @@ class Expected:
     variable: str
     formula: str | None
     numbers: Array | None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Expected numbers in their shape, and how far each may be from the truth; a bound below 0 asks for 15 digits.
+
+    ``measured`` says that they were computed in double precision, with rounding of their own.
+    """
+
+    values: list[Decimal]
+    bounds: list[Decimal]
+    shape: tuple[int, ...]
+    measured: bool = False
 
 
 def expectations(expect: Any, names: Sequence[str]) -> list[Expected]:
@@ -57,84 +82,212 @@ def only(names: Sequence[str]) -> str:
     )
 
 
-def evaluated(expected: Expected, values: dict[str, Any], budget: Budget) -> tuple[Array, Array]:
-    """Return the expected numbers and how far rounding may have moved them; raises what the formula raises."""
+def wanted(expected: Expected, exact: Exact, known: Mapping[str, Any], output: str) -> Wanted:
+    """Return the expected numbers; ``known`` are v and the like, ``output`` the name of y. Raises what a formula raises."""
     if expected.formula is None:
         numbers = np.asarray(expected.numbers)
-        return numbers, ULP * np.abs(numbers)
-    place = Place(expected.formula, "--expect")
+        values = [Decimal(float(number)) for number in numbers.ravel()]
+        return Wanted(values, [MEASURED * abs(value) for value in values], numbers.shape, measured=True)
+    typed = typed_numbers(expected.formula)
+    return typed or formula_numbers(expected.formula, exact, known, output)
+
+
+def typed_numbers(text: str) -> Wanted | None:
+    """Return a number, or nested lists of numbers, as they were typed; None for anything else.
+
+    A number with a point or an exponent is held to half a unit of its last digit and to at least three digits, an
+    integer exactly.
+    """
     try:
-        formula = Function(expected.formula, None, budget, values)
-        run = formula.evaluate({name: value for name, value in values.items() if name in formula.inputs})
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    level, shape = [tree], []
+    while any(isinstance(node, ast.List | ast.Tuple) for node in level):
+        lengths = {len(node.elts) if isinstance(node, ast.List | ast.Tuple) else -1 for node in level}
+        if len(lengths) != 1:
+            return None
+        shape.append(lengths.pop())
+        level = [item for node in level for item in node.elts]  # type: ignore[attr-defined]
+    found = [typed_number(text.strip(), node) for node in level]
+    if any(number is None for number in found):
+        return None
+    pairs = [number for number in found if number is not None]
+    return Wanted([value for value, _ in pairs], [bound for _, bound in pairs], tuple(shape))
+
+
+def typed_number(text: str, node: ast.expr) -> tuple[Decimal, Decimal] | None:
+    """Return a number and how far it may be from the truth, None for what is no number."""
+    digits_of = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd) else node
+    if not isinstance(digits_of, ast.Constant) or type(digits_of.value) not in (int, float):
+        return None
+    value = Decimal(ast.get_source_segment(text, digits_of) or "0") if type(digits_of.value) is float else None
+    size = Decimal(digits_of.value) if value is None else value
+    exponent = size.as_tuple().exponent
+    if value is None or not value or not isinstance(exponent, int):
+        bound = Decimal(0)
+    else:
+        bound = min(Decimal(10) ** exponent / 2, THREE * Decimal(10) ** (size.adjusted() + 1))
+    return (-size if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else size), bound
+
+
+def formula_numbers(text: str, exact: Exact, known: Mapping[str, Any], output: str) -> Wanted:
+    """Return the numbers of a formula, in so many digits that two settings agree."""
+    place = Place(text, "--expect")
+    given = {**known, output: exact.point, **exact.point}
+    try:
+        program = Function(text, None, exact.program.budget, given).program
+        missing = [name for name in program.inputs if name not in given]
+        if missing:
+            raise GradcliError(
+                "missing-input",
+                f"no value for the variable {missing[0]}",
+                span=program.inputs[missing[0]],
+                hint=f"it may use {', '.join(given)}",
+            )
+        earlier, shape = formula_at(program, exact, known, output, SETTINGS[0][0])
+        for count, _ in SETTINGS[1:]:
+            found, shape = formula_at(program, exact, known, output, count)
+            if len(found) == len(earlier) and all(settled(a, b) for a, b in zip(earlier, found, strict=True)):
+                break
+            earlier = found
     except GradcliError as error:
-        error.place = place
-        if error.kind == "missing-input":
-            error.hint = f"it may use {', '.join(values)}"
-        raise
-    leaves = {leaf.index: leaf.value for leaf in run.leaves.values()}
-    moved = list(distances(recorded(run), lambda y: np.asarray(y, dtype=np.float64), leaves))
-    # At an edge of the formula's domain some shaken runs have no value: they say nothing, and must not excuse anything.
-    widest = np.maximum.reduce(np.where(np.isfinite(moved), moved, 0.0))
-    return run.value, SHAKEN * widest + SHAKES * ULP * np.abs(run.value)
+        raise error.at(None, place) from None
+    return Wanted(found, [Decimal(-1)] * len(found), shape)
+
+
+def formula_at(
+    program: Program, exact: Exact, known: Mapping[str, Any], output: str, count: int
+) -> tuple[list[Decimal], tuple[int, ...]]:
+    """Return the numbers of a formula in so many digits, and their shape."""
+    from gradcli.exact.run import run  # noqa: PLC0415
+
+    with digits(count):
+        values = {name: lifted(np.asarray(value, dtype=np.float64)) for name, value in known.items() if name != output}
+        values[output] = array([Real(entry) for entry in exact.base(count)[0]], np.shape(known[output]))
+        values |= exact.inputs
+        found = run(program, {name: values[name] for name in program.inputs}, frozenset())
+    return [entry.d for entry in found.output.ravel().tolist()], found.output.shape
 
 
 def held_against(
-    expected: Expected, values: dict[str, Any], sought: Derivative, seed: Cotangent | None, budget: Budget
-) -> Table:
-    """Return J, or vᵀ·J where there is a v, beside what is expected.
+    wants: Wanted,
+    sought: Derivative,
+    truth: list[list[Decimal]],
+    sizes: Array,
+    seed: Cotangent | None,
+    point: dict[str, Array],
+) -> tuple[Comparison, str]:
+    """Return how what is expected compares with the true J, or vᵀ·J where there is a v, and a likely mistake.
 
     Without v the shape is ``y.shape + x.shape``, or that of both where y = f(x) entry by entry: then it is the
     diagonal. Raises ``shape`` for anything else.
     """
-    jacobian, output_shape, input_shape = sought.jacobian, sought.output.shape, sought.leaf.shape
-    found, moved = evaluated(expected, values, budget)
-    if seed is not None:
-        left, sizes = combined(jacobian, np.ravel(seed.seed)[None])
-        fits = found.shape == input_shape
+    output_shape, input_shape = sought.run.value.shape, sought.leaf.shape
+    rows, columns = len(truth), math.prod(input_shape)
+    values, bounds = wants.values, wants.bounds
+    if seed is None:
+        true, size = truth, sizes
+        diagonal = output_shape == input_shape == wants.shape and bool(np.all(sought.jacobian.rows == sought.jacobian.columns))
+        if wants.shape != output_shape + input_shape and not diagonal:
+            raise misfit(wants.shape, (output_shape, input_shape), with_v=False)
+        if wants.shape != output_shape + input_shape:
+            values, bounds = spread(values, rows), spread(bounds, rows)
     else:
-        left, sizes = entries(jacobian)
-        fits = found.shape == output_shape + input_shape
-        if not fits and output_shape == input_shape == found.shape and np.all(jacobian.rows == jacobian.columns):
-            found, moved, fits = np.diag(np.ravel(found)), np.diag(np.ravel(moved)), True
-    if not fits:
-        raise misfit(expected, found.shape, (output_shape, input_shape), seed is not None)
-    return Table(
-        expected.variable,
-        (SYMBOLS, EXPECTED),
-        left,
-        found.reshape(left.shape),
-        tolerance(sizes) + np.where(np.isfinite(moved), moved, np.inf).reshape(left.shape),
-        sought.labels.row if seed is None else lambda _: "",
-        sought.labels.column,
-        seed is None,
-    )
+        weights = np.ravel(seed.seed)
+        true = [[weighed(weights, [row[j] for row in truth]) for j in range(columns)]]
+        size = np.sum(np.abs(weights)[:, None] * sizes, axis=0, keepdims=True)
+        if wants.shape != input_shape:
+            raise misfit(wants.shape, (output_shape, input_shape), with_v=True)
+    table = [values[k * columns : (k + 1) * columns] for k in range(len(true))]
+    limits = [bounds[k * columns : (k + 1) * columns] for k in range(len(true))]
+    if wants.measured:
+        limits = [list(map(widened, *rows)) for rows in zip(limits, true, size.tolist(), strict=True)]
+    comparison = comparison_of(table, true, limits, size, sought, seed is not None, point)
+    return comparison, likely(table, true) if comparison.wrong else ""
+
+
+def widened(bound: Decimal, truth: Decimal, size: float) -> Decimal:
+    """Return the bound of a number that was computed in double precision: rounding of its terms, 10⁻⁶ of it at most."""
+    rounding = Decimal(ROUNDING) * finite(size)
+    return bound if truth.is_nan() else max(bound, min(rounding, CLOSE * abs(truth)) if truth else rounding)
+
+
+def spread(diagonal: Sequence[Decimal], count: int) -> list[Decimal]:
+    """Return the entries of a square matrix with this diagonal."""
+    return [diagonal[i] if i == j else Decimal(0) for i in range(count) for j in range(count)]
+
+
+def comparison_of(
+    table: list[list[Decimal]],
+    true: list[list[Decimal]],
+    limits: list[list[Decimal]],
+    sizes: Array,
+    sought: Derivative,
+    gradient: bool,
+    point: dict[str, Array],
+) -> Comparison:
+    """Return how expected numbers compare with the true ones, entry by entry."""
+    worst, unclear, wrong, finite = None, 0, 0, True
+    for i, (row, truths) in enumerate(zip(table, true, strict=True)):
+        for j, (value, truth) in enumerate(zip(row, truths, strict=True)):
+            if truth.is_nan():
+                unclear += 1
+                continue
+            found, right = judge(value, truth, limits[i][j], float(sizes[i, j]))
+            wrong, finite = wrong + (not right), finite and value.is_finite()
+            if worst is None or (right, found) < worst[0]:
+                place = ("" if gradient else sought.row(i), sought.column(j))
+                worst = (right, found), place, (float(value), float(truth))
+    entry = None
+    if worst is not None:
+        (_, found), (row_name, column_name), values = worst
+        bound = 10.0**-RIGHT * abs(values[1])
+        entry = Entry(sought.variable, row_name, column_name, (EXPECTED, DIGITS), values, found, bound, point)
+    count = sum(map(len, true)) - unclear
+    return Comparison((EXPECTED, DIGITS), entry, count, unclear, wrong, finite)
+
+
+def judge(value: Decimal, truth: Decimal, bound: Decimal, size: float) -> tuple[float, bool]:
+    """Return how many digits of an expected number are right, and whether that is enough."""
+    if not value.is_finite():
+        return 0.0, False
+    with digits(60):
+        error = abs(value - truth)
+        if bound >= 0:
+            found = right_digits(float(value), truth, size)
+            return found, error <= max(bound, NOTHING * abs(truth))
+        if not truth:
+            return (ALL, True) if error <= NOTHING * finite(size) else (0.0, False)
+        found = ALL if not error else min(max(0.0, -float((error / abs(truth)).log10())), ALL)
+    return found, found >= RIGHT
 
 
 def misfit(
-    expected: Expected, found: tuple[int, ...], shapes: tuple[tuple[int, ...], tuple[int, ...]], with_v: bool
+    found: tuple[int, ...], shapes: tuple[tuple[int, ...], tuple[int, ...]], with_v: bool
 ) -> GradcliError:
     """Return the error for an expected derivative of the wrong shape."""
     output_shape, input_shape = shapes
     if with_v:
-        wanted, hint = input_shape, f"with --v it is the gradient, in the shape of {expected.variable}"
+        fits, hint = input_shape, "with --v it is the gradient, in the shape of the variable"
     else:
-        wanted = output_shape + input_shape
+        fits = output_shape + input_shape
         hint = "it is J, in the shape of y and then of x"
         hint += f", or its diagonal, in the shape {input_shape}" if output_shape == input_shape else ""
         hint += "; with --v it is the gradient" if found == input_shape else ""
-    return GradcliError("shape", f"--expect has shape {found}, and not {wanted}", hint=hint)
+    return GradcliError("shape", f"--expect has shape {found}, and not {fits}", hint=hint)
 
 
-def likely(table: Table) -> str:
+def likely(table: list[list[Decimal]], true: list[list[Decimal]]) -> str:
     """Return what an expected derivative that differs may have gone wrong with: a factor, a sign, a transposition."""
-    left, right = table.left, table.right
-    if left.ndim == 2 and left.shape[0] == left.shape[1] and left.size > 1 and np.allclose(left.T, right, rtol=1e-9):
+    left, right = (np.array([[float(entry) for entry in row] for row in rows]) for rows in (true, table))
+    if left.shape[0] == left.shape[1] and np.allclose(left.T, right, rtol=1e-9) and not np.allclose(left, left.T):
         return "it is the transpose"
     counts = (left != 0) & np.isfinite(left)
     if not np.any(counts) or np.any(right[~counts] != left[~counts]):
         return ""
     ratios = right[counts] / left[counts]
-    if np.ptp(ratios) > 1e-9 * np.max(np.abs(ratios)):
+    if not np.ptp(ratios) <= 1e-9 * np.max(np.abs(ratios)):
         return ""
     ratio = float(ratios.flat[0])
-    return "its sign is wrong" if abs(ratio + 1) < 1e-9 else f"it is {ratio:.6g} times J"
+    return "its sign is wrong" if abs(ratio + 1) < 1e-9 else f"it is {ratio:.6g} times J" if abs(ratio - 1) > 1e-9 else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,8 +27,8 @@ TRIES = 8
 
 def random_points(
     function: Function, given: dict[str, Any], names: Iterable[str], count: int, seed: int
-) -> list[dict[str, Any]]:
-    """Return ``count`` points where the output is finite: the variables of ``names`` at random, the others as given.
+) -> Iterator[dict[str, Any]]:
+    """Yield ``count`` points where the output is finite: the variables of ``names`` at random, the others as given.
 
     Their numbers have four decimals, so that they can be typed. The search for every other point begins with both
     signs, where a derivative that is right on one side alone shows; for those between, with each region in turn, so
@@ -36,8 +36,8 @@ def random_points(
     """
     rng = np.random.default_rng(seed)
     varied = tuple(names)
-    starts = [0 if number % 2 == 0 else number // 2 for number in range(count)]
-    return [one_point(function, given, varied, rng, start) for start in starts]
+    for number in range(count):
+        yield one_point(function, given, varied, rng, 0 if number % 2 == 0 else number // 2)
 
 
 def one_point(

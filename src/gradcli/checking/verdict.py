@@ -1,25 +1,28 @@
-"""What the comparison of routes comes to: the worst entry, and whether all agree."""
+"""What the comparison of routes comes to: the worst entry, how many digits are right, and whether all are."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from gradcli.checking.routes import Table
+from gradcli.checking.routes import DIGITS, Table
+from gradcli.exact.judge import ALL, FEWEST, right_digits
 from gradcli.ops.declare import Array
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of J, or of a gradient, by two routes."""
+    """One entry of J, or of a gradient, by two routes, and how many digits of the first are right."""
 
     variable: str
     row: str
     column: str
     routes: tuple[str, str]
     values: tuple[float, float]
+    digits: float
     tolerance: float
     point: dict[str, Array]
 
@@ -39,12 +42,12 @@ class Entry:
         """The error over the tolerance: 1 is the most that agrees; infinite where one route alone is finite."""
         if np.isfinite(self.values[0]) != np.isfinite(self.values[1]):
             return float("inf")
-        return self.error / self.tolerance if np.isfinite(self.error) else 0.0
+        return self.error / self.tolerance if self.tolerance and np.isfinite(self.error) else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two routes compared: the worst entry, how many were compared, how many could not be."""
+    """A route held against another: the worst entry, how many were compared, how many could not be."""
 
     routes: tuple[str, str]
     worst: Entry | None
@@ -53,37 +56,52 @@ class Comparison:
     wrong: int
     finite: bool
 
+    @property
+    def digits(self) -> float:
+        """The fewest right digits of an entry."""
+        return ALL if self.worst is None else self.worst.digits
 
-def compared(table: Table, point: dict[str, Array]) -> Comparison:
-    """Return what one table comes to. Entries that are finite on neither route agree."""
-    left, right, bound = table.left, table.right, table.bound
-    judged = ~np.isnan(bound)
-    finite_left, finite_right = np.isfinite(left), np.isfinite(right)
+
+def judged(table: Table, point: dict[str, Array]) -> Comparison:
+    """Return what a table comes to. What is not finite is left to the comparison of the routes with each other."""
+    worst, count, unclear, wrong, finite = None, 0, 0, 0, True
+    for i, (row, truths) in enumerate(zip(table.values, table.truth, strict=True)):
+        for j, (value, truth) in enumerate(zip(row.tolist(), truths, strict=True)):
+            if not math.isfinite(value):
+                finite = False
+                continue
+            found = right_digits(value, truth, float(table.sizes[i, j]))
+            if math.isnan(found):
+                unclear += 1
+                continue
+            count, wrong = count + 1, wrong + (found < FEWEST)
+            if worst is None or found < worst.digits:
+                routes, bound = (table.route, DIGITS), 1e-6 * abs(float(truth))
+                worst = Entry(
+                    table.variable, table.row(i), table.column(j), routes, (value, float(truth)), found, bound, point
+                )
+    return Comparison((table.route, DIGITS), worst, count, unclear, wrong, finite)
+
+
+def compared(left: Table, right: Table, bound: Array, point: dict[str, Array]) -> Comparison:
+    """Return what two routes come to, entry by entry, in double precision; nan in ``bound`` where they cannot be held.
+
+    Entries that are finite on neither route agree.
+    """
+    a, b = np.asarray(left.values), np.asarray(right.values)
+    finite_a, finite_b = np.isfinite(a), np.isfinite(b)
     with np.errstate(all="ignore"):
-        sure = np.where(np.isnan(bound), np.inf, bound)
-        units = np.where(finite_left & finite_right, np.abs(left - right) / sure, 0.0)
-        units = np.where(finite_left != finite_right, np.inf, units)
-    units = np.where(judged, units, 0.0)
-    worst = None
-    if units.size:
+        units = np.where(finite_a & finite_b, np.abs(a - b) / bound, 0.0)
+        units = np.where(finite_a != finite_b, np.inf, units)
+    units = np.where(np.isnan(bound), 0.0, units)
+    wrong = int(np.sum(units > 1))
+    routes, worst = (left.route, right.route), None
+    if wrong:
         i, j = (int(k) for k in np.unravel_index(int(np.argmax(units)), units.shape))
-        worst = Entry(
-            table.variable,
-            table.row(i),
-            table.column(j),
-            table.routes,
-            (float(left[i, j]), float(right[i, j])),
-            float(sure[i, j]),
-            point,
-        )
-    return Comparison(
-        table.routes,
-        worst,
-        int(np.sum(judged)),
-        int(np.sum(~judged)),
-        int(np.sum(units > 1)),
-        bool(np.all(finite_left)),
-    )
+        values = (float(a[i, j]), float(b[i, j]))
+        digits = right_digits(values[0], left.truth[i][j], float(left.sizes[i, j]))
+        worst = Entry(left.variable, left.row(i), left.column(j), routes, values, digits, float(bound[i, j]), point)
+    return Comparison(routes, worst, int(np.sum(~np.isnan(bound))), 0, wrong, bool(finite_a.all()))
 
 
 def merged(found: Sequence[Comparison]) -> list[Comparison]:
@@ -91,14 +109,17 @@ def merged(found: Sequence[Comparison]) -> list[Comparison]:
     by_routes: dict[tuple[str, str], list[Comparison]] = {}
     for one in found:
         by_routes.setdefault(one.routes, []).append(one)
-    return [
-        Comparison(
-            routes,
-            max((c.worst for c in group if c.worst), key=lambda entry: entry.units, default=None),
-            sum(c.compared for c in group),
-            sum(c.unclear for c in group),
-            sum(c.wrong for c in group),
-            all(c.finite for c in group),
-        )
-        for routes, group in by_routes.items()
-    ]
+    return [together(routes, some) for routes, some in by_routes.items()]
+
+
+def together(routes: tuple[str, str], some: Sequence[Comparison]) -> Comparison:
+    """Return several comparisons of the same routes as one."""
+    worst = min((one.worst for one in some if one.worst is not None), key=lambda entry: entry.digits, default=None)
+    return Comparison(
+        routes,
+        worst,
+        sum(one.compared for one in some),
+        sum(one.unclear for one in some),
+        sum(one.wrong for one in some),
+        all(one.finite for one in some),
+    )

@@ -118,7 +118,7 @@ def grad(
     how: Printing = printing(json, format, output, 6, "auto", False, None, quiet)
     asked = request(env, program, file, set_values, v, wrt, strict, budget)
     finite = answer(env, asked, how)
-    raise typer.Exit(status_of(env, agree=True, finite=finite, quiet=quiet))
+    raise typer.Exit(status_of(env, "agree", finite, quiet))
 
 
 def check(
@@ -154,7 +154,7 @@ def check(
     how: Printing = printing(json, format, output, 6, "auto", False, None, quiet)
     asked = request(env, program, file, set_values, v, wrt, strict, budget)
     found = answer(env, asked, expect or [], samples, seed, how)
-    raise typer.Exit(status_of(env, found.agree, found.finite, quiet=True))
+    raise typer.Exit(status_of(env, "agree" if found.agree else found.verdict, found.finite, quiet=True))
 
 
 def batch(

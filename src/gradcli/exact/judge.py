@@ -94,15 +94,19 @@ def true_column(
     unit = float(steps.units.ravel()[column])
     with np.errstate(all="ignore"):
         found = exact.along(steps.axis(column), sizes * unit, [values * unit for values in sought])
+    values = [per_unit(value, unit) for value in found.values]
+    return Column(name, column, values, [scaled(side, unit) for side in found.sides])
+
+
+def per_unit(value: Decimal, unit: float) -> Decimal:
+    """Return a derivative along a step of size ``unit`` as one by the entry."""
     with digits(60):
-        return Column(name, column, [value / Decimal(unit) for value in found.values], scaled(found.sides, unit))
+        return value / Decimal(unit)
 
 
-def scaled(sides: Sequence[Side], unit: float) -> list[Side]:
+def scaled(side: Side, unit: float) -> Side:
     """Return slopes along a step of size ``unit`` as slopes by the entry."""
-    return [
-        Side(side.kind, side.left / Decimal(unit), side.right / Decimal(unit)) if side.kind else side for side in sides
-    ]
+    return Side(side.kind, per_unit(side.left, unit), per_unit(side.right, unit)) if side.kind else side
 
 
 def weighed(weights: Array, values: Sequence[Decimal]) -> Decimal:

@@ -105,10 +105,10 @@ class Setting(NamedTuple):
             return (above - self.at[i]) / self.h
         return (above - below) / (2 * self.h)
 
-    def noise(self, i: int) -> Decimal:
-        """Return what the rounding of y may make of a slope of entry i."""
-        size = max(abs(y[i]) for y in (self.at, self.above, self.below) if y[i].is_finite())
-        return size * Decimal(10) ** (GUARD - self.count) / self.h
+    def noise(self, i: int, size: Decimal) -> Decimal:
+        """Return what rounding may make of a slope of entry i, a derivative whose terms have this size."""
+        y = max(abs(y[i]) for y in (self.at, self.above, self.below) if y[i].is_finite())
+        return max(y * Decimal(10) ** (GUARD - self.count) / self.h, size * Decimal(10) ** -(self.count * 11 // 20))
 
     def left(self, i: int) -> Decimal:
         """Return the slope of entry i below x."""
@@ -177,7 +177,7 @@ class Exact:
                     break
         with digits(count):
             return Slope(
-                [last_value(settings, i) for i in range(len(sizes))],
+                [last_value(settings, i, size) for i, size in enumerate(sizes)],
                 [side(settings, i) for i in range(len(sizes))],
                 count,
             )
@@ -244,7 +244,7 @@ def enough(settings: Sequence[Setting], i: int, size: Decimal, sought: Sequence[
         return False
     if settled(earlier, found):
         return count >= SURE or all(is_close(s, found) for s in sought)
-    return dies(settings, i)
+    return vanishes(settings, i, size)
 
 
 def calm(settings: Sequence[Setting], i: int, slope: Callable[[Setting, int], Decimal]) -> bool:
@@ -262,22 +262,21 @@ def is_close(value: float, truth: Decimal) -> bool:
     return bool(np.isfinite(value)) and abs(Decimal(float(value)) - truth) <= CLOSE * abs(truth)
 
 
-def last_value(settings: Sequence[Setting], i: int) -> Decimal:
+def last_value(settings: Sequence[Setting], i: int, size: Decimal) -> Decimal:
     """Return the derivative of entry i by the last setting, 0 where it shrinks with h, nan where no two settings agree."""
     earlier, found = settings[-2].slope(i), settings[-1].slope(i)
     if not found.is_finite():
         return NAN
     if settled(earlier, found):
         return found
-    return Decimal(0) if dies(settings, i) else NAN
+    return Decimal(0) if vanishes(settings, i, size) else NAN
 
 
-def dies(settings: Sequence[Setting], i: int) -> bool:
-    """Return whether the derivative of entry i shrinks with h, as that of x³ at 0 does, or as rounding: it is 0."""
+def vanishes(settings: Sequence[Setting], i: int, size: Decimal) -> bool:
+    """Return whether the derivative of entry i is 0: it shrinks with h, as that of x³ at 0 does, or is mere rounding."""
     growing = [settings[0], *(new for old, new in pairwise(settings) if new.count > old.count)][-3:]
-    return len(growing) > 2 and all(
-        abs(new.slope(i)) <= abs(old.slope(i)) * (new.h / old.h).sqrt() for old, new in pairwise(growing)
-    )
+    dies = all(abs(new.slope(i)) <= abs(old.slope(i)) * (new.h / old.h).sqrt() for old, new in pairwise(growing))
+    return len(growing) > 2 and (dies or all(abs(s.slope(i)) <= s.noise(i, size) for s in growing))
 
 
 def side(settings: Sequence[Setting], i: int) -> Side:
@@ -291,7 +290,7 @@ def side(settings: Sequence[Setting], i: int) -> Side:
         return Side("infinite-slope" if grows(before, inside) else "edge", left, right)
     if not new.above[i].is_finite():
         return Side("", left, right)
-    if max(abs(left), abs(right)) <= new.noise(i):
+    if max(abs(left), abs(right)) <= new.noise(i, Decimal(0)):
         return Side("", left, right)
     gap, before = abs(right - left), abs(old.right(i) - old.left(i))
     if grows(max(abs(old.left(i)), abs(old.right(i))), max(abs(left), abs(right))):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
+from gradcli.checking.routes import DIGITS, EXPECTED
+from gradcli.exact.judge import ALL
 from gradcli.render.head import head, inputs_document, notes_document
 from gradcli.render.numbers import exact, nested, strict
 
@@ -13,35 +16,33 @@ if TYPE_CHECKING:
 
 
 def verdict(found: Check) -> str:
-    """Return the one line: whether the routes agree, the worst entry, and where they had nothing to say."""
-    worst = worst_entry(found)
-    if worst is not None and not found.agree:
-        return differs(found, worst)
+    """Return the one line: which routes are right and to how many digits, or what is wrong, and where."""
+    if found.verdict == "differ":
+        return differs(found, worst_entry(found))
     if not found.value_finite:
         return f"not finite: y is not finite{where(found)}"
     if not found.finite:
         return f"not finite: J has an entry that is not finite, by symbols and by reverse mode alike{where(found)}"
-    unclear = sum(c.unclear for c in found.comparisons if c.routes[0] == "symbols")
-    rest = f"; {unclear} at a kink, an edge or in noise, where numbers alone say nothing" if unclear else ""
-    if worst is None:
+    if found.verdict == "unclear":
+        return f"unclear: {found.reason}{where(found)}"
+    if not found.digits:
         return f"ok: J has no entries{where(found)}"
-    if not worst.units:
-        return f"ok: {listed(found.routes)} agree exactly{where(found)}{rest}"
-    how = f"worst {worst.units:.2g} of the tolerance, at {worst.place}"
-    return f"ok: {listed(found.routes)} agree{where(found)}; {how}{rest}"
+    fewest = min(found.digits.values())
+    count = "all digits" if fewest == ALL else f"{fewest:.1f} digits"
+    return f"ok: {listed(list(found.digits))} {'has' if len(found.digits) == 1 else 'have'} {count} right{where(found)}"
 
 
 def differs(found: Check, worst: Entry) -> str:
-    """Return the line for routes that differ: the worst entry, both numbers, and what may have gone wrong."""
+    """Return the line for a route that is wrong: the worst entry, both numbers, and what may have gone wrong."""
     first, second = worst.values
-    point = "" if not found.samples else f"; at {typed(worst)}"
+    point = f"; at {typed(worst)}" if found.wanted else ""
     many = sum(c.wrong for c in found.comparisons if c.routes == worst.routes)
-    more = f" and {many - 1} more" if many > 1 else ""
+    more = f" and {many - 1:,} more" if many > 1 else ""
     hint = f"; {found.hint}" if found.hint else ""
-    size = f": error {worst.error:.3g}, tolerance {worst.tolerance:.2g}" if worst.error == worst.error else ""
+    right = f": {worst.digits:.1f} digits are right" if worst.routes[1] == DIGITS and math.isfinite(first) else ""
+    route = "truly" if worst.routes[1] == DIGITS else f"by {worst.routes[1]}"
     return (
-        f"differs: {worst.place} is {first!r} by {worst.routes[0]} and {second!r} by {worst.routes[1]}"
-        f"{size}{more}{hint}{point}"
+        f"differs: {worst.place} is {first!r} by {worst.routes[0]} and {second!r} {route}{right}{more}{hint}{point}"
     )
 
 
@@ -52,9 +53,10 @@ def typed(entry: Entry) -> str:
 
 def where(found: Check) -> str:
     """Return at how many points."""
-    if not found.samples:
+    if not found.wanted:
         return ""
-    return f" at the point given and at {found.samples} random points (seed {found.seed})"
+    all_of = "" if found.samples == found.wanted else f" of {found.wanted:,}, for which there was time"
+    return f" at the point given and at {found.samples:,} random points{all_of} (seed {found.seed})"
 
 
 def listed(words: list[str]) -> str:
@@ -62,15 +64,16 @@ def listed(words: list[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def worst_entry(found: Check) -> Entry | None:
-    """Return the entry that is closest to its tolerance, or furthest beyond."""
-    entries = [c.worst for c in found.comparisons if c.worst is not None]
-    return max(entries, key=lambda entry: entry.units, default=None)
+def worst_entry(found: Check) -> Entry:
+    """Return the entry with the fewest right digits: of what is wrong, what the user expects first."""
+    wrong = [c for c in found.comparisons if c.wrong and c.worst is not None]
+    entries = [(c.routes[0] != EXPECTED, c.worst.digits, c.worst) for c in wrong if c.worst is not None]
+    return min(entries, key=lambda item: item[:2])[2]
 
 
 def document(found: Check) -> dict[str, Any]:
     """Return the JSON document of a check."""
-    worst = worst_entry(found)
+    worst = worst_entry(found) if found.verdict == "differ" else None
     return {
         **head(found.program),
         "inputs": inputs_document(found.inputs, found.differentiated),
@@ -79,10 +82,18 @@ def document(found: Check) -> dict[str, Any]:
             "finite": found.finite,
             "routes": found.routes,
             "samples": found.samples,
+            "wanted": found.wanted,
+            "reason": found.reason or None,
             "seed": found.seed,
             "worst": None if worst is None else entry_document(worst),
             "comparisons": [comparison_document(c) for c in found.comparisons],
             "hint": found.hint or None,
+        },
+        "agreement": {
+            "agree": found.agree,
+            "finite": found.finite,
+            "verdict": found.verdict,
+            "digits": found.digits,
         },
         "notes": notes_document(found.notes),
         "error": None,
@@ -109,5 +120,6 @@ def entry_document(entry: Entry) -> dict[str, Any]:
         "error": strict(entry.error),
         "tolerance": strict(entry.tolerance),
         "units": strict(entry.units),
+        "digits": strict(entry.digits),
         "point": {name: nested(value) for name, value in entry.point.items()},
     }
