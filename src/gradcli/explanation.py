@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcli.agreement import Agreement, Backward, Jacobian, digits_lost, sum_of, unproven
-from gradcli.confirmation import Asked, Confirmation, affordable, confirm, is_suspicious, notes_about
+from gradcli.confirming.confirmation import Asked, Confirmation, confirm
+from gradcli.confirming.suspicion import affordable, is_suspicious
+from gradcli.confirming.words import notes_about
 from gradcli.errors import Budget
 from gradcli.evaluation import Evaluation, Function
 from gradcli.exact.slopes import Exact
@@ -132,7 +134,7 @@ def explained(point: Point, memory: Memory, unasked: bool = False) -> Explanatio
     composition = composed(point)
     formulas = memory.formulas(point, composition)
     joined = numbers(point, composition, formulas)
-    confirmation = confirmed(point, joined, unasked)
+    confirmation = confirmed(point, composition, joined, unasked)
     joined = replace(joined, agreement=weighed_agreement(joined.agreement, confirmation))
     return Explanation(
         program=point.function.place.text,
@@ -152,15 +154,18 @@ def explained(point: Point, memory: Memory, unasked: bool = False) -> Explanatio
     )
 
 
-def confirmed(point: Point, joined: Numbers, unasked: bool) -> Confirmation | None:
+def confirmed(point: Point, composition: Composition, joined: Numbers, unasked: bool) -> Confirmation | None:
     """Hold the numbers of a run against arithmetic with digits to spare, as far as that is affordable."""
     run = point.run
     if not isinstance(run.output, Node) or not run.output.active or not any(j.size for j in point.inputs.values()):
         return None
-    suspicious = is_suspicious(run.output, unproven(joined.jacobians, joined.backward))
-    how = affordable(run.graph, joined.jacobians, suspicious) if unasked or suspicious else ""
-    if not how:
-        return Confirmation(unknown=TOO_LARGE if suspicious else "")
+    how = affordable(run.graph, joined.jacobians, dear=False) if unasked else ""
+    if how != "entries":
+        doubtful = unproven(joined.jacobians, joined.backward)
+        if is_suspicious(composition.nodes, doubtful):
+            how = affordable(run.graph, joined.jacobians, dear=True)
+        if not how:
+            return Confirmation(unknown=TOO_LARGE if doubtful else "", skipped=unasked)
     asked = Asked(
         output_name(run),
         run.value,
@@ -172,15 +177,19 @@ def confirmed(point: Point, joined: Numbers, unasked: bool) -> Confirmation | No
     return confirm(Exact(point.function.program, point.inputs, point.names), asked, how == "entries")
 
 
+NOT_ASKED = (
+    "The program is too large to hold these numbers in passing against arithmetic with digits to spare: "
+    "gradcli check does."
+)
 TOO_LARGE = "the program is too large to be evaluated in many digits"
 
 
 def weighed_agreement(agreement: Agreement, confirmation: Confirmation | None) -> Agreement:
     """Return whether the routes agree on the right numbers: what a confirmation says is added to what they say."""
-    if confirmation is None or not confirmation.asked:
+    if confirmation is None:
         return agreement
     verdict = confirmation.verdict if agreement.agree else agreement.verdict
-    return replace(agreement, agree=verdict == "agree", verdict=verdict, digits=confirmation.digits)
+    return replace(agreement, agree=verdict == "agree", verdict=verdict, digits=confirmation.digits or None)
 
 
 def values_of(formulas: Formulas, composition: Composition) -> Callable[[], dict[str, Array]]:
@@ -196,9 +205,7 @@ def values_of(formulas: Formulas, composition: Composition) -> Callable[[], dict
     return values
 
 
-def notes_of(
-    point: Point, composition: Composition, joined: Numbers, confirmation: Confirmation | None
-) -> list[Note]:
+def notes_of(point: Point, composition: Composition, joined: Numbers, confirmation: Confirmation | None) -> list[Note]:
     """Return what deserves a sentence."""
     from gradcli.digits import about_digits  # noqa: PLC0415
 
@@ -224,6 +231,8 @@ def notes_of(
         notes += notes_about(confirmation, [note for note in graph if note.kind == "kink"], lost)
     else:
         notes += lost
+    if confirmation is not None and confirmation.skipped:
+        notes.append(Note("not-confirmed", NOT_ASKED))
     if not asked and agreement.agree and digits_lost(joined.backward) and not lost:
         notes.append(
             Note(

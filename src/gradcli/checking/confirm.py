@@ -24,7 +24,9 @@ from gradcli.checking.routes import (
     by_symbols,
 )
 from gradcli.checking.verdict import Comparison, compared, judged, merged
-from gradcli.confirmation import Confirmation, bend, rounding_text, work_of
+from gradcli.confirming.confirmation import Confirmation
+from gradcli.confirming.suspicion import work_of
+from gradcli.confirming.words import bend, rounding_text
 from gradcli.errors import Budget, GradcliError
 from gradcli.evaluation import Evaluation, Function, checked_inputs
 from gradcli.exact.judge import directions, per_unit, random_direction, scaled
@@ -185,7 +187,9 @@ def checked_at(function: Function, point: dict[str, Any], expected: list[Expecte
         truth = truth_of(exact, sought, steps, readings, told)
         tables = [reading.beside(truth, sought, steps) for reading in readings]
         found.comparisons += [judged(table, point) for table in tables]
-        found.comparisons += [] if readings[1].seeds is not None else [compared(*tables, bound_of(tables), point)]
+        found.comparisons += (
+            [] if readings[1].seeds is not None else [compared(tables[0], tables[1], bound_of(tables), point)]
+        )
         for item in (item for item in expected if item.variable == name):
             if not steps.whole:
                 raise too_large(name)
@@ -243,10 +247,10 @@ def truth_of(
                 truth[i][k] = per_unit(value, unit)
                 takes = f" Symbols take {readings[0].values[i, k]:.6g}"
                 takes += f", reverse mode {readings[1].values[i, k]:.6g}." if readings[1].seeds is None else "."
-                bend(told, scaled(slope.sides[i], unit), sought.row(i), steps.label(k), takes)
+                bend(told.bends, scaled(slope.sides[i], unit), sought.row(i), steps.label(k), takes)
         if steps.whole and len(units) > 1 and not told.bends:
             for i, side in enumerate(exact.along(random_direction(exact.point, [variable])).sides):
-                bend(told, side, sought.row(i), f"{variable} in a random direction", "")
+                bend(told.bends, side, sought.row(i), f"{variable} in a random direction", "")
     except Spent:
         told.unknown = told.unknown or "the true derivative takes more time than there is for it"
     except GradcliError as error:

@@ -83,7 +83,7 @@ def only(names: Sequence[str]) -> str:
 
 
 def wanted(expected: Expected, exact: Exact, known: Mapping[str, Any], output: str) -> Wanted:
-    """Return the expected numbers; ``known`` are v and the like, ``output`` the name of y. Raises what a formula raises."""
+    """Return the expected numbers; ``known`` are y, called ``output``, and v. Raises what a formula raises."""
     if expected.formula is None:
         numbers = np.asarray(expected.numbers)
         values = [Decimal(float(number)) for number in numbers.ravel()]
@@ -121,8 +121,8 @@ def typed_number(text: str, node: ast.expr) -> tuple[Decimal, Decimal] | None:
     digits_of = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd) else node
     if not isinstance(digits_of, ast.Constant) or type(digits_of.value) not in (int, float):
         return None
-    value = Decimal(ast.get_source_segment(text, digits_of) or "0") if type(digits_of.value) is float else None
-    size = Decimal(digits_of.value) if value is None else value
+    value = typed_decimal(text, digits_of)
+    size = Decimal(str(digits_of.value)) if value is None else value
     exponent = size.as_tuple().exponent
     if value is None or not value or not isinstance(exponent, int):
         bound = Decimal(0)
@@ -131,20 +131,18 @@ def typed_number(text: str, node: ast.expr) -> tuple[Decimal, Decimal] | None:
     return (-size if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else size), bound
 
 
+def typed_decimal(text: str, node: ast.Constant) -> Decimal | None:
+    """Return a number with a point or an exponent digit by digit, None for an integer."""
+    return Decimal(ast.get_source_segment(text, node) or "0") if type(node.value) is float else None
+
+
 def formula_numbers(text: str, exact: Exact, known: Mapping[str, Any], output: str) -> Wanted:
     """Return the numbers of a formula, in so many digits that two settings agree."""
     place = Place(text, "--expect")
     given = {**known, output: exact.point, **exact.point}
     try:
         program = Function(text, None, exact.program.budget, given).program
-        missing = [name for name in program.inputs if name not in given]
-        if missing:
-            raise GradcliError(
-                "missing-input",
-                f"no value for the variable {missing[0]}",
-                span=program.inputs[missing[0]],
-                hint=f"it may use {', '.join(given)}",
-            )
+        require_known(program, given)
         earlier, shape = formula_at(program, exact, known, output, SETTINGS[0][0])
         for count, _ in SETTINGS[1:]:
             found, shape = formula_at(program, exact, known, output, count)
@@ -154,6 +152,18 @@ def formula_numbers(text: str, exact: Exact, known: Mapping[str, Any], output: s
     except GradcliError as error:
         raise error.at(None, place) from None
     return Wanted(found, [Decimal(-1)] * len(found), shape)
+
+
+def require_known(program: Program, given: Mapping[str, Any]) -> None:
+    """Refuse a formula with other variables than those that are given."""
+    missing = next((name for name in program.inputs if name not in given), None)
+    if missing is not None:
+        raise GradcliError(
+            "missing-input",
+            f"no value for the variable {missing}",
+            span=program.inputs[missing],
+            hint=f"it may use {', '.join(given)}",
+        )
 
 
 def formula_at(
@@ -188,7 +198,9 @@ def held_against(
     values, bounds = wants.values, wants.bounds
     if seed is None:
         true, size = truth, sizes
-        diagonal = output_shape == input_shape == wants.shape and bool(np.all(sought.jacobian.rows == sought.jacobian.columns))
+        diagonal = output_shape == input_shape == wants.shape and bool(
+            np.all(sought.jacobian.rows == sought.jacobian.columns)
+        )
         if wants.shape != output_shape + input_shape and not diagonal:
             raise misfit(wants.shape, (output_shape, input_shape), with_v=False)
         if wants.shape != output_shape + input_shape:
@@ -263,9 +275,7 @@ def judge(value: Decimal, truth: Decimal, bound: Decimal, size: float) -> tuple[
     return found, found >= RIGHT
 
 
-def misfit(
-    found: tuple[int, ...], shapes: tuple[tuple[int, ...], tuple[int, ...]], with_v: bool
-) -> GradcliError:
+def misfit(found: tuple[int, ...], shapes: tuple[tuple[int, ...], tuple[int, ...]], with_v: bool) -> GradcliError:
     """Return the error for an expected derivative of the wrong shape."""
     output_shape, input_shape = shapes
     if with_v:
@@ -290,4 +300,6 @@ def likely(table: list[list[Decimal]], true: list[list[Decimal]]) -> str:
     if not np.ptp(ratios) <= 1e-9 * np.max(np.abs(ratios)):
         return ""
     ratio = float(ratios.flat[0])
-    return "its sign is wrong" if abs(ratio + 1) < 1e-9 else f"it is {ratio:.6g} times J" if abs(ratio - 1) > 1e-9 else ""
+    return (
+        "its sign is wrong" if abs(ratio + 1) < 1e-9 else f"it is {ratio:.6g} times J" if abs(ratio - 1) > 1e-9 else ""
+    )

@@ -27,7 +27,7 @@ TINIEST = Decimal(2) ** -1070
 def right_digits(value: float, truth: Decimal, size: float = 0.0) -> float:
     """Return how many digits of a double are right; nan where the truth is not known.
 
-    ``size`` is that of the terms whose sum the number is. Where the truth is 0, what rounding of them may leave is right.
+    ``size`` is that of the terms whose sum the number is: where the truth is 0, what their rounding leaves is right.
 
     >>> right_digits(3.14, Decimal("3.14159265358979"))
     3.295...
@@ -90,7 +90,7 @@ class Column:
 def true_column(
     exact: Exact, name: str, column: int, sizes: Array, sought: Sequence[Array], steps: Directions
 ) -> Column:
-    """Return a column of the true Jacobian; ``sizes`` and ``sought`` have an entry for each entry of y. Raises ``Spent``."""
+    """Return a column of the true Jacobian; ``sizes`` and ``sought`` have an entry for each of y. Raises ``Spent``."""
     unit = float(steps.units.ravel()[column])
     with np.errstate(all="ignore"):
         found = exact.along(steps.axis(column), sizes * unit, [values * unit for values in sought])

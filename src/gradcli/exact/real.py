@@ -23,6 +23,7 @@ LARGEST = 20_000
 GUARD = 10
 """Digits with which functions of mpmath are computed beyond those of the context."""
 BITS = math.log2(10)
+NAN = Decimal("NaN")
 
 
 @contextmanager
@@ -41,7 +42,7 @@ def decimal(value: Any) -> Decimal:
 
 
 def operation(rule: Callable[[Decimal, Decimal], Decimal]) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return the methods of an operator: with this number on the left, and on the right. Arrays apply it by themselves."""
+    """Return the methods of an operator: this number on the left, and on the right."""
 
     def left(self: Real, other: Any) -> Any:
         if type(other) is Real:
@@ -70,6 +71,44 @@ def whole(x: Decimal, rounding: str) -> Decimal:
     return x.to_integral_value(rounding) if x.is_finite() else x
 
 
+def method(rule: Callable[[Decimal], Decimal]) -> Callable[[Real], Real]:
+    """Return the method of a function that the context computes in its digits."""
+    return lambda self: Real(rule(self.d))
+
+
+def widened(rule: Callable[[Decimal], Decimal]) -> Callable[[Real], Real]:
+    """Return the method of a rule that cancels for small arguments: it gets as many digits more as these are small."""
+
+    def apply(self: Real) -> Real:
+        if not self.d or self.d.is_nan():
+            return self
+        with localcontext() as context:
+            context.prec += GUARD + min(2 * max(-self.d.adjusted(), 0), 2 * LARGEST)
+            wide = rule(self.d)
+        return Real(+wide)
+
+    return apply
+
+
+def by_mpmath(name: str, at_zero: int = 0, at_infinity: Decimal = NAN) -> Callable[[Real], Real]:
+    """Return the method of a function of mpmath's that is odd, or even where it is not 0 at 0."""
+
+    def apply(self: Real) -> Real:
+        from mpmath import libmp  # noqa: PLC0415
+
+        if not self.d.is_finite():
+            return Real(self.d if self.d.is_nan() else at_infinity.copy_sign(self.d))
+        if not self.d:
+            return Real(Decimal(at_zero)) if at_zero else self
+        precision = int((getcontext().prec + GUARD) * BITS)
+        top, bottom = self.d.as_integer_ratio()
+        wide = precision + max(0, int(self.d.adjusted() * BITS))
+        argument = libmp.from_rational(top, bottom, wide, "n")
+        return Real(from_mpf(getattr(libmp, name)(argument, precision, "n")))
+
+    return apply
+
+
 class Real:
     """One real number.
 
@@ -89,44 +128,46 @@ class Real:
     __sub__, __rsub__ = operation(operator.sub)
     __mul__, __rmul__ = operation(operator.mul)
     __truediv__, __rtruediv__ = operation(operator.truediv)
-    __pow__, __rpow__ = operation(lambda a, b: power(a, b))
+    __pow__, __rpow__ = operation(power)
     __floordiv__, __rfloordiv__ = operation(lambda a, b: whole(a / b, "ROUND_FLOOR"))
     __mod__, __rmod__ = operation(lambda a, b: a - whole(a / b, "ROUND_FLOOR") * b)
-    def __neg__(self) -> Real:                  return Real(-self.d if self.d else self.d.copy_negate())
-    def __pos__(self) -> Real:                  return self
-    def __abs__(self) -> Real:                  return Real(abs(self.d))
-    def __lt__(self, other: Any) -> bool:       return self.d < decimal(other)
-    def __le__(self, other: Any) -> bool:       return self.d <= decimal(other)
-    def __gt__(self, other: Any) -> bool:       return self.d > decimal(other)
-    def __ge__(self, other: Any) -> bool:       return self.d >= decimal(other)
-    def __eq__(self, other: Any) -> bool:       return self.d == decimal(other)
-    def __ne__(self, other: Any) -> bool:       return self.d != decimal(other)
-    def __bool__(self) -> bool:                 return bool(self.d)
-    def __float__(self) -> float:               return float(self.d)
-    def __repr__(self) -> str:                  return f"Real({self.d})"
-    def conjugate(self) -> Real:                return self
-    def __floor__(self) -> Real:                return Real(whole(self.d, "ROUND_FLOOR"))
-    def __ceil__(self) -> Real:                 return Real(whole(self.d, "ROUND_CEILING"))
-    def __trunc__(self) -> Real:                return Real(whole(self.d, "ROUND_DOWN"))
-    def rint(self) -> Real:                     return Real(whole(self.d, "ROUND_HALF_EVEN"))
-    def sqrt(self) -> Real:                     return Real(self.d.sqrt())
-    def exp(self) -> Real:                      return Real(self.d.exp())
-    def log(self) -> Real:                      return Real(self.d.ln())
-    def log10(self) -> Real:                    return Real(self.d.log10())
-    def sin(self) -> Real:                      return self._by("mpf_sin")
-    def cos(self) -> Real:                      return self._by("mpf_cos")
-    def tan(self) -> Real:                      return self._by("mpf_tan")
-    def erf(self) -> Real:                      return self._by("mpf_erf", {1: 1, -1: -1})
-    def sinh(self) -> Real:                     return self._wide(lambda x: (x.exp() - (-x).exp()) / 2)
-    def tanh(self) -> Real:                     return self._wide(lambda x: 1 - 2 / ((2 * x).exp() + 1))
-    def expm1(self) -> Real:                    return self._wide(lambda x: x.exp() - 1)
-    def log1p(self) -> Real:                    return self._wide(lambda x: (x + 1).ln())
-    def arcsinh(self) -> Real:                  return self._wide(lambda x: ((x * x + 1).sqrt() + abs(x)).ln().copy_sign(x))
-    def arctanh(self) -> Real:                  return self._wide(lambda x: ((1 + x) / (1 - x)).ln() / 2)
-    def cosh(self) -> Real:                     return Real((self.d.exp() + (-self.d).exp()) / 2)
-    def arccosh(self) -> Real:                  return Real((self.d + ((self.d - 1) * (self.d + 1)).sqrt()).ln() if self.d >= 1 else NAN)
-    def exp2(self) -> Real:                     return Real(power(Decimal(2), self.d))
-    def log2(self) -> Real:                     return Real(self.d.ln() / Decimal(2).ln())
+
+    def __lt__(self, other: Any) -> bool: return self.d < decimal(other)
+    def __le__(self, other: Any) -> bool: return self.d <= decimal(other)
+    def __gt__(self, other: Any) -> bool: return self.d > decimal(other)
+    def __ge__(self, other: Any) -> bool: return self.d >= decimal(other)
+    def __eq__(self, other: Any) -> bool: return self.d == decimal(other)
+    def __ne__(self, other: Any) -> bool: return self.d != decimal(other)
+    def __bool__(self) -> bool:           return bool(self.d)
+    def __float__(self) -> float:         return float(self.d)
+    def __repr__(self) -> str:            return f"Real({self.d})"
+    def __pos__(self) -> Real:            return self
+
+    __neg__   = method(lambda x: -x if x else x.copy_negate())
+    __abs__   = method(abs)
+    __floor__ = method(lambda x: whole(x, "ROUND_FLOOR"))
+    __ceil__  = method(lambda x: whole(x, "ROUND_CEILING"))
+    __trunc__ = method(lambda x: whole(x, "ROUND_DOWN"))
+    rint      = method(lambda x: whole(x, "ROUND_HALF_EVEN"))
+    conjugate = method(lambda x: x)
+    sqrt      = method(Decimal.sqrt)
+    exp       = method(Decimal.exp)
+    log       = method(Decimal.ln)
+    log10     = method(Decimal.log10)
+    log2      = method(lambda x: x.ln() / Decimal(2).ln())
+    exp2      = method(lambda x: power(Decimal(2), x))
+    cosh      = method(lambda x: (x.exp() + (-x).exp()) / 2)
+    arccosh   = method(lambda x: (x + ((x - 1) * (x + 1)).sqrt()).ln() if x >= 1 else NAN)
+    sinh      = widened(lambda x: (x.exp() - (-x).exp()) / 2)
+    tanh      = widened(lambda x: 1 - 2 / ((2 * x).exp() + 1))
+    expm1     = widened(lambda x: x.exp() - 1)
+    log1p     = widened(lambda x: (x + 1).ln())
+    arcsinh   = widened(lambda x: ((x * x + 1).sqrt() + abs(x)).ln().copy_sign(x))
+    arctanh   = widened(lambda x: ((1 + x) / (1 - x)).ln() / 2)
+    sin       = by_mpmath("mpf_sin")
+    cos       = by_mpmath("mpf_cos", at_zero=1)
+    tan       = by_mpmath("mpf_tan")
+    erf       = by_mpmath("mpf_erf", at_infinity=Decimal(1))
     # fmt: on
 
     def cbrt(self) -> Real:
@@ -137,9 +178,7 @@ class Real:
 
     def arctan(self) -> Real:
         """Return the angle whose tangent this is."""
-        if self.d.is_infinite():
-            return Real((half_pi()).copy_sign(self.d))
-        return self._by("mpf_atan")
+        return Real(by_mpmath("mpf_atan", at_infinity=half_pi())(self).d)
 
     def arcsin(self) -> Real:
         """Return asin x = atan(x/√(1 - x²)), nan outside of [-1, 1]."""
@@ -164,34 +203,7 @@ class Real:
         if not self.d:
             return Real(Decimal(1))
         t = Real(2 * half_pi() * self.d)
-        return t.sin() / t
-
-    def _wide(self, rule: Callable[[Decimal], Decimal]) -> Real:
-        """Apply a rule that cancels for small arguments, with as many digits more as this one is small."""
-        if not self.d or self.d.is_nan():
-            return self
-        with localcontext() as context:
-            context.prec += GUARD + min(2 * max(-self.d.adjusted(), 0), 2 * LARGEST)
-            wide = rule(self.d)
-        return Real(+wide)
-
-    def _by(self, name: str, limits: dict[int, int] | None = None) -> Real:
-        """Apply a function of mpmath's; ``limits`` are its values at the infinities, nan without."""
-        from mpmath import libmp  # noqa: PLC0415
-
-        if not self.d.is_finite():
-            sign = -1 if self.d < 0 else 1
-            return Real(NAN if limits is None or self.d.is_nan() else Decimal(limits[sign]))
-        if not self.d:
-            return Real(Decimal(1) if name == "mpf_cos" else self.d)
-        precision = int((getcontext().prec + GUARD) * BITS)
-        top, bottom = self.d.as_integer_ratio()
-        wide = precision + max(0, int(self.d.adjusted() * BITS))
-        argument = libmp.from_rational(top, bottom, wide, "n")
-        return Real(from_mpf(getattr(libmp, name)(argument, precision, "n")))
-
-
-NAN = Decimal("NaN")
+        return Real(t.sin().d / t.d)
 
 
 def from_mpf(number: tuple[int, int, int, int]) -> Decimal:

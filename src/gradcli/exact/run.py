@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradcli.errors import Budget, GradcliError
-from gradcli.exact.real import Real, lifted
+from gradcli.exact.real import as_doubles, lifted
 from gradcli.graph import Graph, Node
 from gradcli.language.program import Program
 from gradcli.ops.declare import Array, Op, value_of
@@ -69,10 +69,8 @@ class Deciding(Graph):
         parts = PIECEWISE.get(op.name)
         if parts is None:
             return EXACT.get(op.name, op.forward)(*values, **static)
-        if self.follow or (parts.held and self.base):
-            piece = self._taken(op)
-        else:
-            piece = parts.piece(*values, **static)
+        led = self.follow or (parts.held and self.base)
+        piece = self._taken(op) if led else parts.piece(*values, **static)
         self.decisions.append(Decision(op, piece, values))
         return parts.on(piece, *values, **static)
 
@@ -112,20 +110,23 @@ def run(
     budget: Budget | None = None,
 ) -> Run:
     """Evaluate a program in the digits of the context; ``values`` are arrays of Reals."""
-    graph = Deciding(budget or program.budget, True, exact=True, base=base, follow=follow)
-    graph, output, _ = program.evaluate(values, wrt, graph=graph)
+    graph = Deciding(budget or program.budget, exact=True, base=base, follow=follow)
+    _, output, _ = program.evaluate(values, wrt, graph=graph)
     return Run(lifted(np.asarray(value_of(output))), graph.decisions, graph.work, graph.calls)
 
 
 def decisions_in_doubles(program: Program, values: Mapping[str, Any], wrt: frozenset[str]) -> list[Decision]:
     """Return what a run in double precision decides."""
-    graph = Deciding(program.budget, True, exact=False)
+    graph = Deciding(program.budget, exact=False)
     program.evaluate(values, wrt, graph=graph)
     return graph.decisions
 
 
 def first_difference(left: Sequence[Decision], right: Sequence[Decision]) -> tuple[Decision, Decision] | None:
-    """Return the first place at which two runs decided differently, None where they never did. What is held is no choice."""
+    """Return the first place at which two runs decided differently, None where they never did.
+
+    What is held is no choice.
+    """
     for one, other in zip(left, right, strict=False):
         if one.op is not other.op or (not PIECEWISE[one.op.name].held and not same(one.piece, other.piece)):
             return one, other
@@ -140,9 +141,6 @@ def same(left: Any, right: Any) -> bool:
     a, b = np.asarray(left), np.asarray(right)
     if a.shape != b.shape:
         return False
-    if a.dtype != object and b.dtype != object:
-        return bool(np.array_equal(a, b, equal_nan=a.dtype.kind == "f" and b.dtype.kind == "f"))
-    return all(x == y or (x != x and y != y) for x, y in zip(a.ravel().tolist(), b.ravel().tolist(), strict=True))
-
-
-__all__ = ["Decision", "Real", "Run", "decisions_in_doubles", "first_difference", "run"]
+    if object in (a.dtype, b.dtype):
+        a, b = as_doubles(a), as_doubles(b)
+    return bool(np.array_equal(a, b, equal_nan="f" in (a.dtype.kind, b.dtype.kind)))

@@ -78,7 +78,7 @@ class Side:
 class Slope:
     """The derivative of every entry of y, in flat order, along one direction; nan where it was not found.
 
-    ``size`` is the largest number that was differentiated; ``count`` the digits of the last setting.
+    ``digits`` are those of the last setting.
     """
 
     values: list[Decimal]
@@ -89,7 +89,7 @@ class Slope:
 class Setting(NamedTuple):
     """y at x, x + h and x - h in one number of digits; ``kept`` are those at x ± h on the pieces of x."""
 
-    count: int
+    digits: int
     h: Decimal
     at: list[Decimal]
     above: list[Decimal]
@@ -108,7 +108,7 @@ class Setting(NamedTuple):
     def noise(self, i: int, size: Decimal) -> Decimal:
         """Return what rounding may make of a slope of entry i, a derivative whose terms have this size."""
         y = max(abs(y[i]) for y in (self.at, self.above, self.below) if y[i].is_finite())
-        return max(y * Decimal(10) ** (GUARD - self.count) / self.h, size * Decimal(10) ** -(self.count * 11 // 20))
+        return max(y * Decimal(10) ** (GUARD - self.digits) / self.h, size * Decimal(10) ** -(self.digits * 11 // 20))
 
     def left(self, i: int) -> Decimal:
         """Return the slope of entry i below x."""
@@ -158,9 +158,7 @@ class Exact:
             self._base[count] = found, decisions, led is not None
         return self._base[count]
 
-    def along(
-        self, direction: Point, scale: Sequence[float] | None = None, sought: Sequence[Sequence[float]] = ()
-    ) -> Slope:
+    def along(self, direction: Point, scale: Array | None = None, sought: Sequence[Array] = ()) -> Slope:
         """Return the derivative along ``direction``, an array for each variable that moves.
 
         ``scale`` are the sizes of the terms of each entry, below whose 10⁻²⁰ a derivative is 0; ``sought`` the numbers
@@ -172,7 +170,7 @@ class Exact:
             with digits(count):
                 settings.append(self._setting(count, fineness, direction))
                 if len(settings) > 1 and all(
-                    enough(settings, i, size, [column[i] for column in sought]) for i, size in enumerate(sizes)
+                    enough(settings, i, size, [float(column[i]) for column in sought]) for i, size in enumerate(sizes)
                 ):
                     break
         with digits(count):
@@ -233,7 +231,7 @@ def enough(settings: Sequence[Setting], i: int, size: Decimal, sought: Sequence[
 
     A derivative that is 0 beside its terms, or beside what is printed, may be a small one: all digits are tried.
     """
-    earlier, found, count = settings[-2].slope(i), settings[-1].slope(i), settings[-1].count
+    earlier, found, count = settings[-2].slope(i), settings[-1].slope(i), settings[-1].digits
     if not found.is_finite():
         return not settings[-1].at[i].is_finite()
     if not (calm(settings, i, Setting.left) and calm(settings, i, Setting.right)):
@@ -263,7 +261,7 @@ def is_close(value: float, truth: Decimal) -> bool:
 
 
 def last_value(settings: Sequence[Setting], i: int, size: Decimal) -> Decimal:
-    """Return the derivative of entry i by the last setting, 0 where it shrinks with h, nan where no two settings agree."""
+    """Return the derivative of entry i by the last setting, 0 where it vanishes, nan where no two settings agree."""
     earlier, found = settings[-2].slope(i), settings[-1].slope(i)
     if not found.is_finite():
         return NAN
@@ -273,8 +271,8 @@ def last_value(settings: Sequence[Setting], i: int, size: Decimal) -> Decimal:
 
 
 def vanishes(settings: Sequence[Setting], i: int, size: Decimal) -> bool:
-    """Return whether the derivative of entry i is 0: it shrinks with h, as that of x³ at 0 does, or is mere rounding."""
-    growing = [settings[0], *(new for old, new in pairwise(settings) if new.count > old.count)][-3:]
+    """Return whether the derivative of entry i is 0: it shrinks with h, as that of x³ at 0, or is mere rounding."""
+    growing = [settings[0], *(new for old, new in pairwise(settings) if new.digits > old.digits)][-3:]
     dies = all(abs(new.slope(i)) <= abs(old.slope(i)) * (new.h / old.h).sqrt() for old, new in pairwise(growing))
     return len(growing) > 2 and (dies or all(abs(s.slope(i)) <= s.noise(i, size) for s in growing))
 

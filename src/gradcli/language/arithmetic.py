@@ -11,7 +11,6 @@ import numpy as np
 from gradcli.graph import NO_OPTIONS, Graph, Node
 from gradcli.language.indexing import Registers, Run
 from gradcli.language.runtime import EXACT, as_operand, as_tensor
-from gradcli.ops import OPS
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.linear_algebra import require_product
 

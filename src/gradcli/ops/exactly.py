@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops.arithmetic import COMPARISONS
-from gradcli.ops.axes import restore
 from gradcli.ops.selection import middle_of, pick_indices
 
 
@@ -40,6 +39,11 @@ def each(name: str) -> Callable[[Any], Any]:
 def sign_of(x: Any) -> Any:
     """Return -1, 0 or 1 for each entry as plain integers; 0 for nan."""
     return np.asarray(x > 0, dtype=int) - np.asarray(x < 0, dtype=int)
+
+
+def is_nan(x: Any) -> Any:
+    """Return where an entry is nan: nothing else differs from itself."""
+    return np.asarray(x != x, dtype=bool)  # noqa: PLR0124
 
 
 def true(x: Any) -> Any:
@@ -105,7 +109,7 @@ def eliminated(a: Any, b: Any) -> tuple[Any, Any]:
     size, det = len(a), 1
     for k in range(size):
         pivot = k + max(range(size - k), key=lambda i: abs(a[k + i, k]))
-        if not a[pivot, k] != 0:
+        if a[pivot, k] == 0 or is_nan(a[pivot, k]):
             return b * np.float64("nan"), a[pivot, k]
         if pivot != k:
             a[[k, pivot]], b[[k, pivot]] = a[[pivot, k]], b[[pivot, k]]
@@ -166,7 +170,7 @@ EXACT: dict[str, Callable[..., Any]] = {
     "logsigmoid": lambda x: -logaddexp(0 * x, -x),
     "softsign": lambda x: x / (1 + abs(x)),
     "hypot": lambda x, y: np.sqrt(x * x + y * y),
-    "xlogy": lambda x, y: np.where((x == 0) & (y == y), 0, x * np.log(y)),
+    "xlogy": lambda x, y: np.where((x == 0) & ~is_nan(y), 0, x * np.log(y)),
     "logaddexp": logaddexp,
     "bce_with_logits": lambda x, t: (1 - t) * x + logaddexp(0 * x, -x),
     "logsumexp": logsumexp,
@@ -183,7 +187,6 @@ EXACT: dict[str, Callable[..., Any]] = {
     "~": lambda a: ~true(a),
     "any": lambda x, dim, keepdim: np.any(true(x), axis=dim, keepdims=keepdim),
     "all": lambda x, dim, keepdim: np.all(true(x), axis=dim, keepdims=keepdim),
-    "where": lambda c, a, b: np.where(true(c), a, b),
     "sqrt0": np.sqrt,
     "put": put,
     "stack": lambda *values, dim: np.stack(values, axis=dim),
@@ -192,7 +195,7 @@ EXACT: dict[str, Callable[..., Any]] = {
 
 def decided(forward: Callable[..., Any]) -> Piecewise:
     """Return the pieces of an op that is constant on each: the value itself tells them apart."""
-    return Piecewise(forward, lambda piece, *values, **static: piece)  # noqa: ARG005
+    return Piecewise(forward, lambda piece, *values, **static: piece)
 
 
 def shared(hit: Callable[..., Any]) -> Piecewise:
@@ -232,7 +235,7 @@ def angle_on(piece: Any, y: Any, x: Any) -> Any:
 # fmt: off
 PIECEWISE: dict[str, Piecewise] = {
     **{name: decided(forward) for name, forward in COMPARISONS.items()},
-    "isnan":        decided(lambda x: np.asarray(x != x, dtype=bool)),
+    "isnan":        decided(is_nan),
     "argmax":       decided(lambda x, dim, keepdim: np.argmax(x, axis=dim, keepdims=keepdim)),
     "argmin":       decided(lambda x, dim, keepdim: np.argmin(x, axis=dim, keepdims=keepdim)),
     "sign":         decided(sign_of),
@@ -250,12 +253,12 @@ PIECEWISE: dict[str, Piecewise] = {
     "softplus":     Piecewise(lambda x, beta, threshold: x * beta > threshold,
                               lambda piece, x, beta, threshold: np.where(piece, x, np.log1p(np.exp(x * beta)) / beta)),
     "huber":        Piecewise(huber_piece, lambda piece, d, delta: np.where(piece == 0, d * d / 2, delta * (piece * d - delta / 2))),
-    "clamp_min":    Piecewise(lambda x, low: x >= low, lambda piece, x, low: np.where(piece, x, low)),
-    "clamp_max":    Piecewise(lambda x, high: x <= high, lambda piece, x, high: np.where(piece, x, high)),
+    "clamp_min":    Piecewise(lambda x, low: x >= low, np.where),
+    "clamp_max":    Piecewise(lambda x, high: x <= high, np.where),
     "maximum":      Piecewise(lambda a, b: sign_of(a - b), lambda piece, a, b: np.where(piece > 0, a, np.where(piece < 0, b, (a + b) / 2))),
     "minimum":      Piecewise(lambda a, b: sign_of(a - b), lambda piece, a, b: np.where(piece < 0, a, np.where(piece > 0, b, (a + b) / 2))),
-    "fmax":         Piecewise(lambda a, b: a >= b, lambda piece, a, b: np.where(piece, a, b)),
-    "fmin":         Piecewise(lambda a, b: a <= b, lambda piece, a, b: np.where(piece, a, b)),
+    "fmax":         Piecewise(lambda a, b: a >= b, np.where),
+    "fmin":         Piecewise(lambda a, b: a <= b, np.where),
     "bce":          Piecewise(lambda x, t: sign_of(x) - sign_of(1 - x),
                               lambda piece, x, t: -t * np.where(x == 0, -100, np.log(x)) - (1 - t) * np.where(x == 1, -100, np.log1p(-x))),
     "amax":         shared(lambda x, dim, keepdim: x == np.max(x, axis=dim, keepdims=True)),
@@ -264,6 +267,7 @@ PIECEWISE: dict[str, Piecewise] = {
     "min":          shared(lambda x, dim, keepdim: x == np.min(x, axis=dim, keepdims=True)),
     "median":       shared(lambda x, dim, keepdim: x == middle_of(x)),
     "pick":         Piecewise(lambda x, keepdim=True, **how: pick_indices(x, **how), picked_entries),
+    "where":        Piecewise(lambda c, a, b: true(c), lambda piece, c, a, b: np.where(piece, a, b)),
     "atan2":        Piecewise(cut_side, angle_on),
     "detach":       Piecewise(lambda x: x, lambda piece, x: piece, held=True),
 }

@@ -108,7 +108,7 @@ def pick_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[st
 def middle_of(x: Any) -> Any:
     """Return the lower median of all entries; nan if one is nan."""
     flat = np.sort(np.ravel(x))
-    return flat[-1 if flat[-1] != flat[-1] else (len(flat) - 1) // 2]  # noqa: PLR0124
+    return flat[-1 if flat[-1] != flat[-1] else (len(flat) - 1) // 2]
 
 
 def middle(x: Any, dim: Axes, keepdim: bool) -> Any:  # noqa: ARG001

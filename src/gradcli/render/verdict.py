@@ -41,9 +41,7 @@ def differs(found: Check, worst: Entry) -> str:
     hint = f"; {found.hint}" if found.hint else ""
     right = f": {worst.digits:.1f} digits are right" if worst.routes[1] == DIGITS and math.isfinite(first) else ""
     route = "truly" if worst.routes[1] == DIGITS else f"by {worst.routes[1]}"
-    return (
-        f"differs: {worst.place} is {first!r} by {worst.routes[0]} and {second!r} {route}{right}{more}{hint}{point}"
-    )
+    return f"differs: {worst.place} is {first!r} by {worst.routes[0]} and {second!r} {route}{right}{more}{hint}{point}"
 
 
 def typed(entry: Entry) -> str:

@@ -5,29 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
-from gradcli.agreement import ROUNDING, Jacobian
+from gradcli.agreement import Jacobian
+from gradcli.confirming.suspicion import largest
+from gradcli.confirming.words import bend, rounding_text
 from gradcli.errors import GradcliError
 from gradcli.exact.judge import FEWEST, directions, random_direction, right_digits, true_column, weighed
-from gradcli.exact.run import Decision, weight
-from gradcli.exact.slopes import CALL, OPERATIONS, Exact, Side, Slope, Spent
-from gradcli.graph import Graph, Node, reaches
-from gradcli.notes import Note
-from gradcli.ops.declare import Array, value_of
-from gradcli.ops.exactly import PIECEWISE
+from gradcli.exact.real import NAN
+from gradcli.exact.slopes import Exact, Side, Slope, Spent
+from gradcli.graph import Node
+from gradcli.ops.declare import Array
 from gradcli.symbolic.texts import place_text
 
-CHEAP = 13_000
-"""Operations on single numbers that an answer spends on confirming itself unasked: about 20 ms."""
-DEAR = 10 * CHEAP
-"""Operations up to which every entry is asked for where digits may be lost, and not one random direction."""
 SHOWN = 2
 """Wrong numbers of a kind that are named."""
-VISIBLE = 9.0
-"""Right digits below which the answer says how many there are."""
 
 
 @dataclass(slots=True)
@@ -37,7 +32,7 @@ class Confirmation:
     ``asked`` is ``entries`` where every entry of J was asked for, ``direction`` where J was along one random
     direction, else empty. ``digits`` are the fewest right digits of ``y``, ``jacobian`` and ``grad``; ``wrong`` says
     what is printed and what is true; ``unknown`` why something could not be decided. ``bends`` are kinks and jumps by
-    kind, ``zeros`` where a gradient that is truly 0 has been left by rounding.
+    kind, ``zeros`` where a gradient that is truly 0 has been left by rounding. ``skipped`` says that nothing was asked.
     """
 
     asked: str = ""
@@ -47,6 +42,7 @@ class Confirmation:
     bends: dict[str, str] = field(default_factory=dict)
     rounded: str = ""
     zeros: dict[str, Array] = field(default_factory=dict)
+    skipped: bool = False
 
     @property
     def verdict(self) -> str:
@@ -104,11 +100,6 @@ def confirm_value(exact: Exact, asked: Asked, found: Confirmation) -> None:
             found.judge("y", value, truth, scale if truth == 0 else 0.0, place)
 
 
-def largest(value: Any) -> float:
-    """Return the size of the largest entry."""
-    return float(np.max(np.abs(value), initial=0.0))
-
-
 def columns_of(jacobian: Jacobian) -> Iterator[tuple[int, Array, Array]]:
     """Yield each column of a Jacobian with its values and the sizes of their terms, zeros included."""
     rows, columns = jacobian.matrix_shape
@@ -124,7 +115,7 @@ def columns_of(jacobian: Jacobian) -> Iterator[tuple[int, Array, Array]]:
 def confirm_entries(exact: Exact, asked: Asked, name: str, jacobian: Jacobian, found: Confirmation) -> None:
     """Hold every entry of J, and of a gradient, against the true one."""
     steps = directions(name, exact.point[name])
-    seed, grad = np.ravel(asked.seed), np.ravel(asked.grad[name])
+    y, seed, grad = np.ravel(asked.y), np.ravel(asked.seed), np.ravel(asked.grad[name])
     scale = np.ravel(jacobian.scale(asked.seed))
     zeros = np.zeros(grad.size, dtype=bool)
     for column, values, sizes in columns_of(jacobian):
@@ -132,9 +123,9 @@ def confirm_entries(exact: Exact, asked: Asked, name: str, jacobian: Jacobian, f
         at = name + place_text(column, jacobian.input_shape)
         for i, true in enumerate(truth.values):
             row = asked.name + place_text(i, jacobian.output_shape)
-            bend(found, truth.sides[i], row, at, f" J and reverse mode take {values[i]:.6g}.")
+            bend(found.bends, truth.sides[i], row, at, f" J and reverse mode take {values[i]:.6g}.")
             if true.is_nan():
-                undecided(found, values[i], truth.sides[i], f"d{row}/d{at}")
+                undecided(found, values[i], y[i], truth.sides[i], f"d{row}/d{at}")
             elif math.isfinite(values[i]):
                 found.judge("jacobian", float(values[i]), true, float(sizes[i]), f"d{row}/d{at}")
         total = weighed(seed, truth.values)
@@ -163,7 +154,7 @@ def confirm_direction(exact: Exact, asked: Asked, found: Confirmation, judged: b
     slope = exact.along(d, sizes, [np.array(along)] if judged else [])
     for i, side in enumerate(slope.sides):
         if not found.bends:
-            bend(found, side, asked.name + place_text(i, np.shape(asked.y)), "a random direction", "")
+            bend(found.bends, side, asked.name + place_text(i, np.shape(asked.y)), "a random direction", "")
     if judged:
         judge_direction(asked, found, slope, d, along, sizes)
 
@@ -176,7 +167,7 @@ def judge_direction(
     for i, true in enumerate(slope.values):
         row = f"J for {asked.name}{place_text(i, shape)} along a random direction"
         if true.is_nan():
-            undecided(found, along[i], slope.sides[i], row)
+            undecided(found, along[i], float(np.ravel(asked.y)[i]), slope.sides[i], row)
         elif math.isfinite(along[i]):
             found.judge("jacobian", along[i], true, float(sizes[i]), row)
     total = weighed(seed, slope.values)
@@ -192,140 +183,12 @@ def judge_direction(
 
 def product(pairs: Sequence[tuple[float, float]]) -> Any:
     """Return a sum of products of doubles without rounding, nan where one is not finite."""
-    from gradcli.exact.real import NAN  # noqa: PLC0415
-
     if not all(math.isfinite(a) and math.isfinite(b) for a, b in pairs):
         return NAN
-    from decimal import Decimal  # noqa: PLC0415
-
     return weighed(np.array([a for a, _ in pairs]), [Decimal(float(b)) for _, b in pairs])
 
 
-def undecided(found: Confirmation, value: float, side: Side, place: str) -> None:
-    """Say that the truth of a finite number was not found, where no kink or jump is the reason."""
-    if math.isfinite(value) and not side.kind and not found.unknown:
+def undecided(found: Confirmation, value: float, y: float, side: Side, place: str) -> None:
+    """Say that the truth of a finite number was not found, where y has a value and no kink or jump is the reason."""
+    if math.isfinite(value) and math.isfinite(y) and not side.kind and not found.unknown:
         found.unknown = f"{place} does not settle within 800 digits"
-
-
-def bend(found: Confirmation, side: Side, row: str, at: str, takes: str) -> None:
-    """Note a kink, a jump, an infinite slope or an edge of the domain, the first of its kind.
-
-    ``takes`` is a sentence, or none, that says which slope is printed.
-    """
-    if not side.kind or side.kind in found.bends:
-        return
-    left, right = (text(slope) for slope in (side.left, side.right))
-    told = {
-        "kink": f"{row} has a kink at this point: by {at} its slope is {left} on the left and {right} on the right.",
-        "jump": f"{row} jumps at this point, as {at} passes it.",
-        "infinite-slope": f"{row} is infinitely steep at this point, by {at}.",
-        "edge": f"{row} has no value on the {'left' if side.left.is_nan() else 'right'} of this point, by {at}: this "
-        "is an edge of its domain.",
-    }
-    found.bends[side.kind] = told[side.kind] + takes
-
-
-def text(slope: Any) -> str:
-    """Return a slope to read."""
-    return f"{float(slope):.6g}"
-
-
-def rounding_text(pair: tuple[Decision, Decision]) -> str:
-    """Return which decision rounding made."""
-    doubles, exact = pair
-    shown = [value_text(value) for value in doubles.values]
-    op = doubles.op
-    what = op.text.format(*shown) if op.text and len(shown) == op.text.count("{}") else f"{op.name}({', '.join(shown)})"
-    side = f" ({', '.join(value_text(value, 20) for value in exact.values)} in many digits)"
-    return f"Rounding decides {what}{side}: exact numbers go another way. The answer follows double precision."
-
-
-def value_text(value: Any, count: int = 17) -> str:
-    """Return a value that is compared, the first entry of several."""
-    entries = np.ravel(value_of(value)).tolist()
-    first = f"{entries[0].d:.{count}g}" if hasattr(entries[0], "d") else f"{entries[0]:.{count}g}" if entries else "[]"
-    return first if len(entries) <= 1 else f"[{first}, …]"
-
-
-def work_of(graph: Graph) -> int:
-    """Return what one run in many digits costs: operations on single numbers, and calls that cost as much as some."""
-    total = 0
-    for node in graph.nodes:
-        if node.op is None:
-            continue
-        values = [value_of(a) for a in node.arguments]
-        total += CALL + max(np.size(x) for x in (node.value, *values)) * weight(node.op, values)
-    return total
-
-
-def affordable(graph: Graph, jacobians: Mapping[str, Jacobian], suspicious: bool) -> str:
-    """Return how much can be asked: ``entries``, ``direction``, or nothing."""
-    work = work_of(graph)
-    columns = sum(jacobian.matrix_shape[1] for jacobian in jacobians.values())
-    links = sum(len(jacobian.rows) for jacobian in jacobians.values())
-    if (2 + 4 * columns) * work + links <= (DEAR if suspicious else CHEAP):
-        return "entries"
-    return "direction" if 6 * work + links <= (OPERATIONS if suspicious else CHEAP) else ""
-
-
-def is_suspicious(output: Any, unproven: bool) -> bool:
-    """Return whether digits may be lost, numbers beyond doubles were met, or y may have a kink here.
-
-    ``unproven`` says so of J. What is looked for: values that are not finite, or so large or small that a product of
-    two leaves double precision; zeros that are left of numbers that are not 0; waves of a large argument; sides of
-    comparisons that are equal, integers where a function steps, ties, and powers of 0.
-    """
-    return unproven or any(node.op is not None and is_delicate(node) for node in reaches(output))
-
-
-WAVES = {"sin", "cos", "tan", "sinc"}
-
-
-def is_delicate(node: Node) -> bool:
-    """Return whether an operation stands where digits, or a derivative, may be lost."""
-    op = node.op
-    assert op is not None  # noqa: S101
-    values = [np.asarray(value_of(a)) for a in node.arguments]
-    with np.errstate(all="ignore"):
-        if op.kink is not None and np.any(op.kink.at(*values, **node.static)):
-            return True
-        if op.name in PIECEWISE and len(values) == 2 and values[0].dtype != object:
-            return bool(np.any(values[0] == values[1]))
-        size = np.abs(node.value) if node.value.dtype == np.float64 else np.zeros(())
-        if np.any(~np.isfinite(size) | (size > 1e150) | ((size < 1e-150) & (size > 0))):
-            return True
-        if op.name in WAVES and largest(values[0]) > 1e6:
-            return True
-        return not op.moves and op.name in MULTIPLIES and bool(np.any((size == 0) & vanishes(values)))
-
-
-MULTIPLIES = {"mul", "div", "exp", "pow", "square"}
-
-
-def vanishes(values: Sequence[Array]) -> Any:
-    """Return where no argument is 0: a product that is 0 there has left double precision; a power of 0 is suspect too."""
-    return np.logical_and.reduce(np.broadcast_arrays(*[value != 0 for value in values]))
-
-
-def notes_about(found: Confirmation, kinks: Sequence[Note], causes: Sequence[Note]) -> list[Note]:
-    """Return the notes of a confirmed answer.
-
-    ``kinks`` are what ops say of their own kinks, which stand where y bends; ``causes`` why digits may be lost.
-    """
-    notes = []
-    for kind, message in found.bends.items():
-        notes += [*kinks] if kind == "kink" and kinks else [Note(kind, message)]
-    if found.rounded:
-        notes.append(Note("rounding-decides", found.rounded))
-    if any(count < VISIBLE for count in found.digits.values()):
-        named = {"y": "y", "jacobian": "J", "grad": "x.grad"}
-        counts = ", ".join(f"{named[what]} has {count:.1f}" for what, count in found.digits.items())
-        told = "".join(f" {sentence}." for sentence in found.wrong)
-        why = f" {causes[0].message}" if causes else ""
-        notes.append(Note("digits-lost", f"Rounding has cost digits: {counts} right digits.{told}{why}"))
-    if found.unknown and found.verdict == "unclear":
-        notes.append(Note("unclear", f"What is true here was not found: {found.unknown}."))
-    return notes
-
-
-__all__ = ["ROUNDING", "Asked", "Confirmation", "affordable", "confirm", "is_suspicious", "notes_about"]

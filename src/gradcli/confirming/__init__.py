@@ -1,0 +1,1 @@
+"""The numbers of an answer held against arithmetic with digits to spare."""

@@ -1,0 +1,101 @@
+"""When an answer is confirmed: wherever that is cheap, and beyond where its numbers look as if digits were lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradcli.agreement import Jacobian
+from gradcli.exact.run import weight
+from gradcli.exact.slopes import CALL, OPERATIONS
+from gradcli.graph import Graph, Node
+from gradcli.ops.declare import Array, value_of
+from gradcli.ops.exactly import PIECEWISE
+
+CHEAP = 13_000
+"""Operations on single numbers that an answer spends on confirming itself unasked: about 20 ms."""
+DEAR = 10 * CHEAP
+"""Operations up to which every entry is asked for where digits may be lost, and not one random direction."""
+
+
+def largest(value: Any) -> float:
+    """Return the size of the largest entry."""
+    return float(np.max(np.abs(value), initial=0.0))
+
+
+def work_of(graph: Graph) -> int:
+    """Return what one run in many digits costs: operations on single numbers, and calls that cost as much as some."""
+    total = 0
+    for node in graph.nodes:
+        if node.op is None:
+            continue
+        values = [value_of(a) for a in node.arguments]
+        total += CALL + max(np.size(x) for x in (node.value, *values)) * weight(node.op, values)
+    return total
+
+
+def affordable(graph: Graph, jacobians: Mapping[str, Jacobian], dear: bool) -> str:
+    """Return how much can be asked: ``entries``, ``direction``, or nothing; ``dear`` where it may take seconds."""
+    work = work_of(graph)
+    columns = sum(jacobian.matrix_shape[1] for jacobian in jacobians.values())
+    links = sum(len(jacobian.rows) for jacobian in jacobians.values())
+    if (2 + 4 * columns) * work + links <= (DEAR if dear else CHEAP):
+        return "entries"
+    return "direction" if 6 * work + links <= (OPERATIONS if dear else CHEAP) else ""
+
+
+WAVES = {"sin", "cos", "tan", "sinc"}
+MULTIPLIES = {"mul", "div", "exp", "pow", "square"}
+FAR = 1e6
+"""Arguments of waves from which a double says little about where on the wave they are."""
+
+
+def is_suspicious(nodes: Sequence[Node], unproven: bool) -> bool:
+    """Return whether digits may be lost, numbers beyond doubles were met, or y may have a kink here.
+
+    ``unproven`` says so of J. What is looked for: values that are not finite, or so large or small that a product of
+    two leaves double precision; zeros that are left of numbers that are not 0; waves of a large argument; kinks and
+    ties, and sides of comparisons that are equal.
+    """
+    done = [node for node in nodes if node.op is not None]
+    return unproven or any(map(stands_on_an_edge, done)) or any(map(leaves_doubles, far_away(done)))
+
+
+def stands_on_an_edge(node: Node) -> bool:
+    """Return whether an operation stands at a kink, a step or a tie, or takes a wave of a large argument."""
+    op = node.op
+    assert op is not None  # noqa: S101
+    if op.kink is not None:
+        return bool(np.any(op.kink.at(*map(value_of, node.arguments), **node.static)))
+    if op.name in WAVES:
+        return largest(value_of(node.arguments[0])) > FAR
+    if op.name not in PIECEWISE or len(node.arguments) != 2:
+        return False
+    left, right = map(value_of, node.arguments)
+    return bool(np.any(left == right)) or op.name in ("remainder", "floor_divide")
+
+
+def far_away(nodes: Sequence[Node]) -> list[Node]:
+    """Return the nodes with an entry that is not finite, or so large or small that its square leaves doubles."""
+    single = [node for node in nodes if type(node.value) is np.float64]
+    several = [node for node in nodes if type(node.value) is np.ndarray and node.value.dtype == np.float64]
+    odd = np.flatnonzero(outside(np.array([node.value for node in single])))
+    return [*(single[k] for k in odd.tolist()), *(node for node in several if outside(node.value).any())]
+
+
+def outside(values: Array) -> Any:
+    """Return where a number is not finite, or its square no normal double."""
+    size = np.abs(values)
+    return ~((size > 1e-150) & (size < 1e150))
+
+
+def leaves_doubles(node: Node) -> bool:
+    """Return whether a value is beyond doubles and no plain 0: a product that is 0 has none among its factors."""
+    assert node.op is not None  # noqa: S101
+    odd = outside(node.value)
+    if np.any(odd & (node.value != 0)):
+        return True
+    factors = [np.asarray(value_of(a)) != 0 for a in node.arguments]
+    return node.op.name in MULTIPLIES and bool(np.any((node.value == 0) & np.logical_and.reduce(factors)))

@@ -1,0 +1,80 @@
+"""What is said of a confirmed answer: kinks and jumps, decisions that rounding made, digits that are lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcli.exact.run import Decision
+from gradcli.exact.slopes import Side
+from gradcli.notes import Note
+from gradcli.ops.declare import value_of
+
+if TYPE_CHECKING:
+    from gradcli.confirming.confirmation import Confirmation
+
+VISIBLE = 9.0
+"""Right digits below which the answer says how many there are."""
+
+
+def bend(found: dict[str, str], side: Side, row: str, at: str, takes: str) -> None:
+    """Note a kink, a jump, an infinite slope or an edge of the domain, the first of its kind.
+
+    ``takes`` is a sentence, or none, that says which slope is printed.
+    """
+    if not side.kind or side.kind in found:
+        return
+    left, right = (text(slope) for slope in (side.left, side.right))
+    told = {
+        "kink": f"{row} has a kink at this point: by {at} its slope is {left} on the left and {right} on the right.",
+        "jump": f"{row} jumps at this point, as {at} passes it.",
+        "infinite-slope": f"{row} is infinitely steep at this point, by {at}.",
+        "edge": f"{row} has no value on the {'left' if side.left.is_nan() else 'right'} of this point, by {at}: this "
+        "is an edge of its domain.",
+    }
+    found[side.kind] = told[side.kind] + takes
+
+
+def text(slope: Any) -> str:
+    """Return a slope to read."""
+    return f"{float(slope):.6g}"
+
+
+def rounding_text(pair: tuple[Decision, Decision]) -> str:
+    """Return which decision rounding made."""
+    doubles, exact = pair
+    shown = [value_text(value) for value in doubles.values]
+    op = doubles.op
+    what = op.text.format(*shown) if op.text and len(shown) == op.text.count("{}") else f"{op.name}({', '.join(shown)})"
+    side = f" ({', '.join(value_text(value, 20) for value in exact.values)} in many digits)"
+    return f"Rounding decides {what}{side}: exact numbers go another way. The answer follows double precision."
+
+
+def value_text(value: Any, count: int = 17) -> str:
+    """Return a value that is compared, the first entry of several."""
+    entries = np.ravel(value_of(value)).tolist()
+    first = f"{entries[0].d:.{count}g}" if hasattr(entries[0], "d") else f"{entries[0]:.{count}g}" if entries else "[]"
+    return first if len(entries) <= 1 else f"[{first}, …]"
+
+
+def notes_about(found: Confirmation, kinks: Sequence[Note], causes: Sequence[Note]) -> list[Note]:
+    """Return the notes of a confirmed answer.
+
+    ``kinks`` are what ops say of their own kinks, which stand where y bends; ``causes`` why digits may be lost.
+    """
+    notes = []
+    for kind, message in found.bends.items():
+        notes += [*kinks] if kind == "kink" and kinks else [Note(kind, message)]
+    if found.rounded:
+        notes.append(Note("rounding-decides", found.rounded))
+    if any(count < VISIBLE for count in found.digits.values()):
+        named = {"y": "y", "jacobian": "J", "grad": "x.grad"}
+        counts = ", ".join(f"{named[what]} has {count:.1f}" for what, count in found.digits.items())
+        told = "".join(f" {sentence}." for sentence in found.wrong)
+        why = f" {causes[0].message}" if causes else ""
+        notes.append(Note("digits-lost", f"Rounding has cost digits: {counts} right digits.{told}{why}"))
+    if found.unknown and found.verdict == "unclear":
+        notes.append(Note("unclear", f"What is true here was not found: {found.unknown}."))
+    return notes
