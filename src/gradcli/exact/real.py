@@ -55,14 +55,26 @@ def operation(rule: Callable[[Decimal, Decimal], Decimal]) -> tuple[Callable[...
     return left, right
 
 
+def comparison(rule: Callable[[Decimal, Decimal], bool]) -> Callable[[Any, Any], Any]:
+    """Return the method of a comparison; arrays compare entry by entry."""
+
+    def compare(self: Real, other: Any) -> Any:
+        return NotImplemented if isinstance(other, np.ndarray) else rule(self.d, decimal(other))
+
+    return compare
+
+
 def power(base: Decimal, exponent: Decimal) -> Decimal:
     """Return a power as in double precision: 1 for exponent 0, nan for a negative base and a broken exponent."""
     if not exponent:
         return Decimal(1)
-    if base or not exponent.is_finite():
+    if exponent.is_infinite() and not base.is_nan():
+        grows = (abs(base) > 1) == (exponent > 0)
+        return Decimal(1) if abs(base) == 1 else Decimal("Infinity") if grows else Decimal(0)
+    if exponent.is_nan() or (base and not base.is_infinite()):
         return base**exponent
     odd = exponent == exponent.to_integral_value() and exponent % 2 != 0
-    size = Decimal(0) if exponent > 0 else Decimal("Infinity")
+    size = Decimal("Infinity") if bool(base) == (exponent > 0) else Decimal(0)
     return size.copy_sign(base) if odd else size
 
 
@@ -132,12 +144,10 @@ class Real:
     __floordiv__, __rfloordiv__ = operation(lambda a, b: whole(a / b, "ROUND_FLOOR"))
     __mod__, __rmod__ = operation(lambda a, b: a - whole(a / b, "ROUND_FLOOR") * b)
 
-    def __lt__(self, other: Any) -> bool: return self.d < decimal(other)
-    def __le__(self, other: Any) -> bool: return self.d <= decimal(other)
-    def __gt__(self, other: Any) -> bool: return self.d > decimal(other)
-    def __ge__(self, other: Any) -> bool: return self.d >= decimal(other)
-    def __eq__(self, other: Any) -> bool: return self.d == decimal(other)
-    def __ne__(self, other: Any) -> bool: return self.d != decimal(other)
+    __lt__, __le__ = comparison(operator.lt), comparison(operator.le)
+    __gt__, __ge__ = comparison(operator.gt), comparison(operator.ge)
+    __eq__, __ne__ = comparison(operator.eq), comparison(operator.ne)
+
     def __bool__(self) -> bool:           return bool(self.d)
     def __float__(self) -> float:         return float(self.d)
     def __repr__(self) -> str:            return f"Real({self.d})"
@@ -186,7 +196,7 @@ class Real:
 
     def arccos(self) -> Real:
         """Return acos x = 2·atan(√((1 - x)/(1 + x)))."""
-        return Real(((1 - self.d) / (1 + self.d)).sqrt()).arctan() * 2
+        return Real(2 * Real(((1 - self.d) / (1 + self.d)).sqrt()).arctan().d)
 
     def arctan2(self, other: Any) -> Real:
         """Return the angle of the point (other, self), both zeros told apart as in IEEE 754."""

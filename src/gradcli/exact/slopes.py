@@ -252,7 +252,7 @@ def calm(settings: Sequence[Setting], i: int, slope: Callable[[Setting, int], De
     if not (earlier.is_finite() and found.is_finite()):
         return True
     stays = abs(found - earlier) <= SAME.sqrt() * max(abs(new.left(i)), abs(new.right(i)))
-    return stays or abs(found) <= abs(earlier) * (new.h / old.h).sqrt()
+    return stays or abs(found) <= abs(earlier) / 10
 
 
 def is_close(value: float, truth: Decimal) -> bool:
@@ -272,9 +272,10 @@ def last_value(settings: Sequence[Setting], i: int, size: Decimal) -> Decimal:
 
 def vanishes(settings: Sequence[Setting], i: int, size: Decimal) -> bool:
     """Return whether the derivative of entry i is 0: it shrinks with h, as that of x³ at 0, or is mere rounding."""
-    growing = [settings[0], *(new for old, new in pairwise(settings) if new.digits > old.digits)][-3:]
-    dies = all(abs(new.slope(i)) <= abs(old.slope(i)) * (new.h / old.h).sqrt() for old, new in pairwise(growing))
-    return len(growing) > 2 and (dies or all(abs(s.slope(i)) <= s.noise(i, size) for s in growing))
+    growing = [settings[0], *(new for old, new in pairwise(settings) if new.digits > old.digits)][-4:]
+    dies = all(abs(new.slope(i)) <= abs(old.slope(i)) / 10 for old, new in pairwise(growing))
+    rounding = all(abs(setting.slope(i)) <= setting.noise(i, size) for setting in growing[-3:])
+    return (len(growing) > 3 and dies) or (len(growing) > 2 and rounding)
 
 
 def side(settings: Sequence[Setting], i: int) -> Side:

@@ -105,7 +105,7 @@ def eliminated(a: Any, b: Any) -> tuple[Any, Any]:
 
     Where A is singular X is nan and the determinant 0.
     """
-    a, b = np.array(a), np.array(b)
+    a, b = np.array(a, dtype=object), np.array(b, dtype=object)
     size, det = len(a), 1
     for k in range(size):
         pivot = k + max(range(size - k), key=lambda i: abs(a[k + i, k]))

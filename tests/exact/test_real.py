@@ -1,0 +1,103 @@
+"""The numbers of the exact route beside mpmath's, to all digits; their nan, infinities and zeros beside numpy's."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+
+import mpmath
+import numpy as np
+import pytest
+
+from gradcli.exact.real import Real, digits, lifted
+
+POINTS = [1e-200, -1e-200, 1e-20, 0.3, -0.7, 0.99999999999, 1.0, 1.5, -3.2, 17.0, 300.0, -50.0, 1e22, 1e100]
+FUNCTIONS = {
+    "sin": mpmath.sin, "cos": mpmath.cos, "tan": mpmath.tan, "arcsin": mpmath.asin, "arccos": mpmath.acos,
+    "arctan": mpmath.atan, "sinh": mpmath.sinh, "cosh": mpmath.cosh, "tanh": mpmath.tanh, "arcsinh": mpmath.asinh,
+    "arccosh": mpmath.acosh, "arctanh": mpmath.atanh, "exp": mpmath.exp, "expm1": mpmath.expm1, "log": mpmath.ln,
+    "log1p": mpmath.log1p, "log10": mpmath.log10, "sqrt": mpmath.sqrt, "erf": mpmath.erf, "sinc": mpmath.sincpi,
+    "exp2": lambda x: mpmath.mpf(2) ** x, "log2": lambda x: mpmath.log(x) / mpmath.log(2),
+    "cbrt": lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x)),
+}  # fmt: skip
+STEEP = {"exp", "exp2", "expm1", "sinh", "cosh"}
+
+
+def of(name, x, count):
+    with digits(count):
+        return getattr(Real(Decimal(x)), name)().d
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("x", POINTS)
+def test_a_function_has_all_the_digits_of_the_context(name, x):
+    if name in STEEP and x > 1e4:
+        assert of(name, x, 50) == Decimal("Infinity")
+        return
+    with mpmath.workdps(400):
+        try:
+            truth = FUNCTIONS[name](mpmath.mpf(x))
+        except (ValueError, ZeroDivisionError):
+            truth = mpmath.nan
+        found = of(name, x, 50)
+        if isinstance(truth, mpmath.mpc) or mpmath.isnan(truth):
+            assert found.is_nan()
+        elif mpmath.isinf(truth):
+            assert found.is_infinite()
+        else:
+            size = abs(truth) + (1 if name == "sinc" else 0)  # whose zeros are those of a π with as many digits
+            assert abs(mpmath.mpf(str(found)) - truth) <= 1e-47 * size
+
+
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, math.inf, -math.inf, math.nan]
+BINARY = {"+": "__add__", "-": "__sub__", "*": "__mul__", "/": "__truediv__", "**": "__pow__", "atan2": "arctan2"}
+NUMPY = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "**": np.power, "atan2": np.arctan2}
+
+
+def same(found, truth):
+    """Return whether two doubles are the same, their signs and nan too, but for the last bit of a power."""
+    if math.isnan(truth):
+        return math.isnan(found)
+    return found == pytest.approx(truth, rel=1e-15, abs=0) and math.copysign(1, found) == math.copysign(1, truth)
+
+
+ODD = {("**", 1.0, math.nan), ("**", -0.0, 0.5)}
+"""1**nan is 1 for C's pow, and numpy takes x**0.5 for sqrt: neither is met where a derivative is taken."""
+
+
+@pytest.mark.parametrize("symbol", BINARY)
+@pytest.mark.parametrize("a", SPECIAL)
+@pytest.mark.parametrize("b", SPECIAL)
+def test_nan_infinities_and_zeros_are_those_of_double_precision(symbol, a, b):
+    with np.errstate(all="ignore"), digits(40):
+        truth = float(NUMPY[symbol](np.float64(a), np.float64(b)))
+        found = float(getattr(Real(Decimal(a)), BINARY[symbol])(Real(Decimal(b))))
+    if str((symbol, a, b)) not in {str(odd) for odd in ODD}:
+        assert same(found, truth), f"{a} {symbol} {b}"
+
+
+@pytest.mark.parametrize("x", SPECIAL)
+@pytest.mark.parametrize("name", ["floor", "ceil", "trunc", "rint", "sqrt", "exp", "log", "tanh", "arctan", "negative"])
+def test_special_numbers_pass_through_functions_as_in_numpy(x, name):
+    method = {"floor": "__floor__", "ceil": "__ceil__", "trunc": "__trunc__", "negative": "__neg__"}.get(name, name)
+    with np.errstate(all="ignore"), digits(40):
+        truth = float(getattr(np, name)(np.float64(x)))
+        found = float(getattr(Real(Decimal(x)), method)())
+    assert math.isnan(found) if math.isnan(truth) else found == pytest.approx(truth, rel=1e-15)
+
+
+def test_arrays_are_added_multiplied_and_compared_entry_by_entry():
+    with digits(40):
+        x = lifted(np.array([[1.0, 2.0], [3.0, 4.0]]))
+        assert np.array_equal(x @ x, [[7, 10], [15, 22]])
+        assert np.array_equal(Real(Decimal(2)) * x, x + x)
+        assert (x > 2).tolist() == [[False, False], [True, True]]
+        assert np.cumsum(x).tolist() == [1, 3, 6, 10]
+        third = lifted(np.float64(1.0)) / 3
+        assert str(third[()].d if isinstance(third, np.ndarray) else third.d) == "0." + "3" * 40
+
+
+def test_masks_and_integers_stay_what_they_are():
+    mask, places = np.array([True, False]), np.array([0, 1])
+    assert lifted(mask) is mask
+    assert lifted(places) is places
