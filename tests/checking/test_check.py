@@ -1,4 +1,4 @@
-"""``check``: three routes to one derivative, and what becomes of a rule that is wrong."""
+"""``check``: two routes held against arithmetic with digits to spare, and what becomes of a rule that is wrong."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.checking.replay import HOLOMORPHIC
 from gradcli.ops import FUNCTIONS, OPS
 from gradcli.ops.entrywise import elementwise_local
 from oracles import cases, numbers, tampered
 from programs import PROGRAMS, inputs_of
 
-NUMBERS = ("complex step", "central differences")
 EVERY = [program for programs in PROGRAMS.values() for program in programs]
+SURE = 10.0
+"""Right digits of every entry of a program at a point where nothing is lost."""
 
 
 def unclear(found):
@@ -23,17 +23,16 @@ def unclear(found):
 def confirmed(program, **inputs):
     """Return a check that must have found nothing wrong, and had something to say about every entry."""
     found = gradcli.check(program, inputs=inputs)
-    assert found.agree, found
-    assert found.finite, found
+    assert found.verdict == "agree", found
+    assert found.routes == ["symbols", "reverse mode"]
     assert unclear(found) == 0, found
+    assert all(count >= SURE for count in found.digits.values()), found
     return found
 
 
 @pytest.mark.parametrize("program", EVERY)
-def test_every_function_is_confirmed_by_numbers_alone(program):
-    found = confirmed(program, **inputs_of(program, gradcli.function(program).inputs))
-    assert found.routes[:2] == ["symbols", "reverse mode"]
-    assert found.routes[2] in NUMBERS
+def test_every_function_is_confirmed_in_many_digits(program):
+    confirmed(program, **inputs_of(program, gradcli.function(program).inputs))
 
 
 @pytest.mark.parametrize("case", cases("torch_cases.jsonl"), ids=lambda case: case["expr"][:60])
@@ -41,31 +40,7 @@ def test_random_expressions_are_confirmed(case):
     confirmed(case["expr"], x=numbers(case["x"]))
 
 
-def test_the_complex_step_is_taken_by_ops_of_the_table_and_by_most_of_them():
-    assert set(OPS) >= HOLOMORPHIC
-    smooth = {name for name, op in OPS.items() if op.formula is not None and op.kink is None}
-    assert len(smooth & HOLOMORPHIC) > len(smooth) / 2
-
-
-@pytest.mark.parametrize("name", sorted(HOLOMORPHIC & set(FUNCTIONS)))
-def test_an_op_that_takes_complex_numbers_is_confirmed_by_them_to_the_last_digits(name):
-    program = PROGRAMS[name][0]
-    found = confirmed(program, **inputs_of(program, gradcli.function(program).inputs))
-    if found.routes[2] == "complex step":
-        worst = [c.worst for c in found.comparisons if c.routes == ("symbols", "complex step")]
-        assert all(w.tolerance <= 1e-11 * max(1.0, abs(w.values[0])) for w in worst), (
-            "a loose tolerance confirms nothing"
-        )
-    else:
-        assert {node.op.name for node in recorded(program) if node.op} - HOLOMORPHIC, "another op stands in the way"
-
-
-def recorded(program):
-    f = gradcli.function(program)
-    return f.evaluate(inputs_of(program, f.inputs)).graph.nodes
-
-
-SLIGHTLY = 1 + 1e-6
+SLIGHTLY = 1 + 3e-6
 
 
 def scaled(rule):
@@ -83,7 +58,7 @@ ELEMENTWISE = sorted(
 
 
 @pytest.mark.parametrize("name", ELEMENTWISE)
-def test_a_mistake_that_both_exact_routes_share_is_found_by_numbers_alone(name):
+def test_a_mistake_that_both_routes_share_is_found_in_many_digits(name):
     op, program = OPS[name], PROGRAMS[name][0]
     inputs = inputs_of(program, gradcli.function(program).inputs)
     formula = wrong_formula(op)
@@ -91,7 +66,7 @@ def test_a_mistake_that_both_exact_routes_share_is_found_by_numbers_alone(name):
         found = gradcli.check(program, inputs=inputs)
     assert not found.agree
     wrong = {c.routes for c in found.comparisons if c.wrong}
-    assert {route for routes in wrong for route in routes} & set(NUMBERS)
+    assert ("symbols", "many digits") in wrong
     assert ("symbols", "reverse mode") not in wrong
 
 
@@ -108,7 +83,7 @@ def test_a_value_that_the_graph_lost_is_found_by_running_the_program_again():
     with tampered(OPS["erf"], flat=True):
         found = gradcli.check("x*erf(x)", x=[0.4, 0.7])
     assert not found.agree
-    assert found.comparisons[0].wrong == 0, "symbols and reverse mode read the same graph"
+    assert not any(c.wrong for c in found.comparisons if c.routes == ("symbols", "reverse mode")), "they share a graph"
 
 
 def test_what_was_detached_on_purpose_is_no_mistake():
@@ -123,17 +98,51 @@ def test_a_check_keeps_its_numbers_when_the_caller_writes_to_them():
     assert found.to_dict() == before
 
 
-AT_KINKS = [("relu(x)", [1.0, 0.0, -1.0], 1), ("abs(x)", [0.0], 1), ("maximum(x, 1)", [1.0, 2.0], 1),
-            ("floor(x)", [2.0, 2.5], 2), ("x**1.5", [0.0, 1.0], 1), ("norm(x)", [0.0, 0.0], 2),
-            ("where(x > 1, x, 2*x)", [1.0, 3.0], 0), ("amax(x)", [1.0, 2.0, 2.0], 2)]  # fmt: skip
+AT_KINKS = [  # program, x, the kind of note, what it says
+    (
+        "relu(x)",
+        [1.0, 0.0, -1.0],
+        "kink",
+        "y[1] has a kink at this point: by x[1] its slope is 0 on the left and 1 on the",
+    ),
+    ("abs(x)", [0.0], "kink", "Symbols take 0, reverse mode 0."),
+    ("maximum(x, 1)", [1.0, 2.0], "kink", "Symbols take 0.5, reverse mode 0.5."),
+    ("floor(x)", [2.0, 2.5], "jump", "y[0] jumps at this point"),
+    ("x**1.5", [0.0, 1.0], "edge", "y[0] has no value on the left of this point"),
+    ("norm(x)", [0.0, 0.0], "kink", "by x[0] its slope is -1 on the left and 1 on the right"),
+    ("where(x > 1, x, 2*x)", [1.0, 3.0], "jump", "y[0] jumps"),
+    ("where(x > 0, x, -x)", [0.0, 3.0], "kink", "Symbols take -1, reverse mode -1."),
+    ("amax(x)", [1.0, 2.0, 2.0], "kink", "Symbols take 0.5, reverse mode 0.5."),
+    ("x if x > 0 else -x", 0.0, "kink", "by x its slope is -1 on the left and 1 on the right"),
+    ("abs(x[0] - x[1])", [1.0, 1.0], "kink", "by x[0] its slope is -1 on the left and 1 on the right"),
+]
 
 
-@pytest.mark.parametrize(("program", "x", "count"), AT_KINKS)
-def test_at_a_kink_numbers_alone_say_nothing(program, x, count):
+@pytest.mark.parametrize(("program", "x", "kind", "says"), AT_KINKS)
+def test_a_kink_is_told_with_both_slopes_and_what_each_route_takes(program, x, kind, says):
     found = gradcli.check(program, x=x)
-    assert found.agree
-    assert unclear(found) == count, found
-    assert ("say nothing" in str(found)) == bool(count)
+    assert found.verdict == "agree", found
+    assert [note.kind for note in found.notes] == [kind]
+    assert says in found.notes[0].message
+
+
+SMOOTH = [("x*abs(x)", 0.0), ("x**2", 1e-160), ("x**4", 1e-100), ("atan(x - cos(x))", 1.099e8), ("x*relu(x)", 0.0),
+          ("relu(x)**2", 0.0), ("where(x > 0, x**2, -x**2)", 0.0), ("maximum(x, x)", 2.0), ("x*sign(x)*x", 0.0),
+          ("y = x\ni = 0\nwhile i < 3:\n    y = y*2\n    i += 1\ny", 1.0)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("program", "x"), SMOOTH)
+def test_where_slopes_are_equal_there_is_no_kink(program, x):
+    found = gradcli.check(program, x=x)
+    assert found.verdict == "agree", found
+    assert found.notes == []
+
+
+def test_what_has_no_limit_is_unclear():
+    found = gradcli.check("x**x", x=0.0)
+    assert (found.verdict, found.agree) == ("unclear", False)
+    assert "infinitely steep" in found.reason
+    assert str(found).startswith("unclear: 1 entry of J cannot be decided")
 
 
 FAST = ["sin(1e9*x)", "exp(x)", "sin(exp(10*x))", "log(x*1e-8)", "(x + 1e8) - x", "1/x", "x**30", "tanh(20*x)",
@@ -147,8 +156,11 @@ NOT_FINITE_THERE = {("log(x*1e-8)", -3.0), ("exp(x)", 1e5), ("sin(exp(10*x))", 1
 @pytest.mark.parametrize("x", [1.2, 1e-6, -3.0, 37.0, 1e5])
 def test_steep_flat_and_fast_functions_raise_no_false_alarm(program, x):
     found = gradcli.check(program, x=x)
-    assert found.agree
     assert found.finite == ((program, x) not in NOT_FINITE_THERE)
+    assert (found.verdict in ("agree", "not-finite")) == ((program, x) not in LOST), found
+
+
+LOST = {("sin(exp(10*x))", 37.0)}
 
 
 MANY = [("sin(x)", "sin", 150), ("sin(x)", "sin", 3000), ("abs(x - 9)*x", "mul", 150), ("abs(x - 9)*x", "mul", 3000),
@@ -166,19 +178,10 @@ def test_many_rows_and_columns_are_checked_in_sums(program, op, n):
         assert not gradcli.check(program, x=x).agree, "one entry that is wrong shows in every sum"
 
 
-@pytest.mark.parametrize("n", [7, 8, 9])
-def test_sums_of_rows_are_never_taken_for_rows(n, monkeypatch):
-    monkeypatch.setattr("gradcli.checking.routes.MOST_WORK", 500)  # as for a program of many operations
-    found = gradcli.check(f"sin(x)*arange(1, {n + 1})", x=0.5)
-    assert found.agree, found
-    assert [c.compared for c in found.comparisons if c.routes == ("symbols", "reverse mode")] == [8]
-    assert [c for c in found.comparisons if c.routes == ("reverse mode", "complex step")] == []
-
-
 @pytest.mark.parametrize("n", [64, 65, 150])
 def test_sums_that_leave_double_precision_are_quiet(n):
     found = gradcli.check(f"x*ones({n})*1e308", x=1e-10, v=np.ones(n), expect="1e308")
-    assert not found.agree, "the gradient is inf"
+    assert not found.agree, "the gradient is 64 times as large, and more than a double"
 
 
 def one_wrong(g):

@@ -24,7 +24,7 @@ DOMAINS = [  # program, the given point, what holds at each sample
 @pytest.mark.parametrize(("program", "x", "holds"), DOMAINS)
 def test_samples_lie_in_the_domain(program, x, holds):
     function = gradcli.function(program)
-    points = random_points(function, {"x": np.array(x)}, ["x"], 25, 3)
+    points = list(random_points(function, {"x": np.array(x)}, ["x"], 25, 3))
     assert len(points) == 25
     assert all(np.all(holds(point["x"])) for point in points)
     assert len({point["x"].tobytes() for point in points}) == 25, "no point comes twice"
@@ -42,7 +42,7 @@ def test_what_is_not_differentiated_stays_as_given():
 def test_the_seed_chooses_the_points():
     function = gradcli.function("x*y")
     given = {"x": np.ones(3), "y": np.float64(2.0)}
-    first, again, other = (random_points(function, given, ["x", "y"], 3, seed) for seed in (1, 1, 2))
+    first, again, other = (list(random_points(function, given, ["x", "y"], 3, seed)) for seed in (1, 1, 2))
     assert str(first) == str(again) != str(other)
 
 

@@ -5,33 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
-from gradcli.agreement import tolerance
 from gradcli.checking.expected import Expected, expectations, held_against, wanted
 from gradcli.checking.points import random_points
-from gradcli.checking.routes import (
-    REVERSE,
-    SYMBOLS,
-    Derivative,
-    Reading,
-    Steps,
-    Table,
-    by_reverse_mode,
-    by_symbols,
-)
+from gradcli.checking.routes import DIGITS, REVERSE, SYMBOLS, Derivative, swept
+from gradcli.checking.truth import tables_of, truth_of
 from gradcli.checking.verdict import Comparison, compared, judged, merged
 from gradcli.confirming.confirmation import Confirmation
-from gradcli.confirming.suspicion import work_of
-from gradcli.confirming.words import bend, rounding_text
+from gradcli.confirming.words import rounding_text
 from gradcli.errors import Budget, GradcliError
 from gradcli.evaluation import Evaluation, Function, checked_inputs
-from gradcli.exact.judge import directions, per_unit, random_direction, scaled
-from gradcli.exact.real import NAN
-from gradcli.exact.slopes import OPERATIONS, Exact, Spent
+from gradcli.exact.slopes import Exact
 from gradcli.explanation import output_name
 from gradcli.inputs import read_v
 from gradcli.notes import Note, about_disagreement, about_graph
@@ -82,16 +69,13 @@ class Check:
     @property
     def routes(self) -> list[str]:
         """The names of all routes that were held against the truth, each once."""
-        return list(dict.fromkeys(comparison.routes[0] for comparison in self.comparisons))
+        return list(dict.fromkeys(c.routes[0] for c in self.comparisons if c.routes[1] == DIGITS))
 
     @property
     def digits(self) -> dict[str, float]:
         """The fewest right digits of each route."""
-        return {
-            route: min(c.digits for c in self.comparisons if c.routes[0] == route and c.compared)
-            for route in self.routes
-            if any(c.routes[0] == route and c.compared for c in self.comparisons)
-        }
+        told = [c for c in self.comparisons if c.routes[1] == DIGITS and c.compared]
+        return {c.routes[0]: min(d.digits for d in told if d.routes == c.routes) for c in told}
 
     def __str__(self) -> str:
         from gradcli.render.verdict import verdict  # noqa: PLC0415
@@ -181,20 +165,12 @@ def checked_at(function: Function, point: dict[str, Any], expected: list[Expecte
     known = {output: run.value, **({} if seed is None else {"v": seed.seed})}
     for name in names:
         sought = derivative(run, composition, name, output)
-        steps = steps_of(exact, sought)
-        symbols = by_symbols(sought, steps)
-        readings = [symbols, by_reverse_mode(sought, steps, symbols.sizes)]
-        truth = truth_of(exact, sought, steps, readings, told)
-        tables = [reading.beside(truth, sought, steps) for reading in readings]
-        found.comparisons += [judged(table, point) for table in tables]
-        found.comparisons += (
-            [] if readings[1].seeds is not None else [compared(tables[0], tables[1], bound_of(tables), point)]
-        )
+        sweeps = swept(sought)
+        truth = truth_of(exact, sought, sweeps, told)
+        found.comparisons += [judged(table, point) for table in tables_of(sought, sweeps, truth)]
+        found.comparisons.append(compared(sought, sweeps, point))
         for item in (item for item in expected if item.variable == name):
-            if not steps.whole:
-                raise too_large(name)
-            wants = wanted(item, exact, known, output)
-            comparison, hint = held_against(wants, sought, truth, symbols.sizes, seed, point)
+            comparison, hint = held_against(wanted(item, exact, known, output), sought, truth, seed, point)
             found.comparisons.append(comparison)
             found.hint = found.hint or hint
     found.reason = reason_of(found.comparisons, told)
@@ -215,67 +191,6 @@ def derivative(run: Evaluation, composition: Composition, name: str, output: str
         name,
         lambda k: output + place_text(k, rows),
         lambda k: name + place_text(k, columns),
-    )
-
-
-def steps_of(exact: Exact, sought: Derivative) -> Steps:
-    """Return the directions to ask for: every entry, or where they are too many one random direction."""
-    rows, columns = sought.jacobian.shape
-    if (6 + 4 * columns) * work_of(sought.run.graph) + rows * columns <= OPERATIONS:
-        return Steps(np.eye(columns), sought.column, whole=True)
-    random = random_direction(exact.point, [sought.variable])[sought.variable]
-    return Steps(random.reshape(1, -1), lambda _: f"({sought.variable} in a random direction)", whole=False)
-
-
-def truth_of(
-    exact: Exact, sought: Derivative, steps: Steps, readings: Sequence[Reading], told: Confirmation
-) -> list[list[Decimal]]:
-    """Return the true derivative, a row for each entry of y, nan where it was not found.
-
-    Kinks, jumps and the like are told, those along a random direction too, and why something was not found.
-    """
-    rows, variable = sought.jacobian.shape[0], sought.variable
-    truth = [[NAN] * len(steps.rows) for _ in range(rows)]
-    units = directions(variable, exact.point[variable]).units.ravel() if steps.whole else np.ones(1)
-    try:
-        for k, unit in enumerate(units.tolist()):
-            direction = {variable: (steps.rows[k] * unit).reshape(sought.leaf.shape)}
-            with np.errstate(all="ignore"):
-                values = [reading.values[:, k] * unit for reading in readings if reading.seeds is None]
-                slope = exact.along(direction, readings[0].sizes[:, k] * unit, values)
-            for i, value in enumerate(slope.values):
-                truth[i][k] = per_unit(value, unit)
-                takes = f" Symbols take {readings[0].values[i, k]:.6g}"
-                takes += f", reverse mode {readings[1].values[i, k]:.6g}." if readings[1].seeds is None else "."
-                bend(told.bends, scaled(slope.sides[i], unit), sought.row(i), steps.label(k), takes)
-        if steps.whole and len(units) > 1 and not told.bends:
-            for i, side in enumerate(exact.along(random_direction(exact.point, [variable])).sides):
-                bend(told.bends, side, sought.row(i), f"{variable} in a random direction", "")
-    except Spent:
-        told.unknown = told.unknown or "the true derivative takes more time than there is for it"
-    except GradcliError as error:
-        if error.kind != "exact":
-            raise
-        told.unknown = told.unknown or error.message
-    return truth
-
-
-def bound_of(tables: Sequence[Table]) -> Array:
-    """Return how far symbols and reverse mode may differ; nan where a column is finite on neither route.
-
-    The zeros of a one-hot v meet an infinite derivative of another row there.
-    """
-    left, right = tables[0].values, tables[1].values
-    singular = ~np.all(np.isfinite(left), axis=0) & ~np.isfinite(right)
-    return np.where(singular, np.nan, tolerance(tables[0].sizes))
-
-
-def too_large(name: str) -> GradcliError:
-    """Return the error for an expected derivative whose entries are too many to be asked for one by one."""
-    return GradcliError(
-        "budget",
-        f"the derivative by {name} has too many entries to hold --expect against each in many digits",
-        hint="check a smaller example of the same function",
     )
 
 

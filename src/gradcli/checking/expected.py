@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.checking.routes import DIGITS, EXPECTED, Derivative
+from gradcli.checking.routes import DIGITS, EXPECTED, Derivative, Label
+from gradcli.checking.truth import Truth
 from gradcli.checking.verdict import Comparison, Entry
 from gradcli.errors import GradcliError, Place
 from gradcli.evaluation import Function
@@ -150,7 +151,8 @@ def formula_numbers(text: str, exact: Exact, known: Mapping[str, Any], output: s
                 break
             earlier = found
     except GradcliError as error:
-        raise error.at(None, place) from None
+        error.place = place
+        raise
     return Wanted(found, [Decimal(-1)] * len(found), shape)
 
 
@@ -181,42 +183,42 @@ def formula_at(
 
 
 def held_against(
-    wants: Wanted,
-    sought: Derivative,
-    truth: list[list[Decimal]],
-    sizes: Array,
-    seed: Cotangent | None,
-    point: dict[str, Array],
+    wants: Wanted, sought: Derivative, truth: Truth, seed: Cotangent | None, point: dict[str, Array]
 ) -> tuple[Comparison, str]:
     """Return how what is expected compares with the true J, or vᵀ·J where there is a v, and a likely mistake.
 
     Without v the shape is ``y.shape + x.shape``, or that of both where y = f(x) entry by entry: then it is the
-    diagonal. Raises ``shape`` for anything else.
+    diagonal. Where J is too large to be asked for entry by entry, both are held against each other along a direction.
+    Raises ``shape`` for anything else.
     """
-    output_shape, input_shape = sought.run.value.shape, sought.leaf.shape
-    rows, columns = len(truth), math.prod(input_shape)
-    values, bounds = wants.values, wants.bounds
-    if seed is None:
-        true, size = truth, sizes
-        diagonal = output_shape == input_shape == wants.shape and bool(
-            np.all(sought.jacobian.rows == sought.jacobian.columns)
-        )
-        if wants.shape != output_shape + input_shape and not diagonal:
-            raise misfit(wants.shape, (output_shape, input_shape), with_v=False)
-        if wants.shape != output_shape + input_shape:
-            values, bounds = spread(values, rows), spread(bounds, rows)
-    else:
+    values, bounds = fitted(wants, sought, with_v=seed is not None)
+    columns = math.prod(sought.leaf.shape)
+    table = [values[k : k + columns] for k in range(0, len(values), columns)] if columns else []
+    limits = [bounds[k : k + columns] for k in range(0, len(values), columns)] if columns else []
+    if truth.direction is not None:
+        table = [[weighed(truth.direction, row)] for row in table]
+        limits = [[weighed(np.abs(truth.direction), row)] for row in limits]
+    true, sizes = truth.values, truth.sizes
+    if seed is not None:
         weights = np.ravel(seed.seed)
-        true = [[weighed(weights, [row[j] for row in truth]) for j in range(columns)]]
-        size = np.sum(np.abs(weights)[:, None] * sizes, axis=0, keepdims=True)
-        if wants.shape != input_shape:
-            raise misfit(wants.shape, (output_shape, input_shape), with_v=True)
-    table = [values[k * columns : (k + 1) * columns] for k in range(len(true))]
-    limits = [bounds[k * columns : (k + 1) * columns] for k in range(len(true))]
+        true = [[weighed(weights, column) for column in zip(*true, strict=True)]]
+        sizes = np.abs(weights)[None] @ sizes
     if wants.measured:
-        limits = [list(map(widened, *rows)) for rows in zip(limits, true, size.tolist(), strict=True)]
-    comparison = comparison_of(table, true, limits, size, sought, seed is not None, point)
+        limits = [list(map(widened, *rows)) for rows in zip(limits, true, sizes.tolist(), strict=True)]
+    comparison = comparison_of(Beside(table, true, limits, sizes), sought, truth.column, seed is not None, point)
     return comparison, likely(table, true) if comparison.wrong else ""
+
+
+def fitted(wants: Wanted, sought: Derivative, with_v: bool) -> tuple[list[Decimal], list[Decimal]]:
+    """Return what is expected as all entries of J, or of a gradient, and their bounds; raises ``shape``."""
+    output_shape, input_shape = sought.run.value.shape, sought.leaf.shape
+    if wants.shape == (input_shape if with_v else output_shape + input_shape):
+        return wants.values, wants.bounds
+    entrywise = output_shape == input_shape == wants.shape
+    if with_v or not entrywise or np.any(sought.jacobian.rows != sought.jacobian.columns):
+        raise misfit(wants.shape, (output_shape, input_shape), with_v)
+    count = len(wants.values)
+    return spread(wants.values, count), spread(wants.bounds, count)
 
 
 def widened(bound: Decimal, truth: Decimal, size: float) -> Decimal:
@@ -230,33 +232,36 @@ def spread(diagonal: Sequence[Decimal], count: int) -> list[Decimal]:
     return [diagonal[i] if i == j else Decimal(0) for i in range(count) for j in range(count)]
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Expected numbers beside the true ones, how far each may be off, and the sizes of their terms."""
+
+    table: list[list[Decimal]]
+    true: list[list[Decimal]]
+    limits: list[list[Decimal]]
+    sizes: Array
+
+
 def comparison_of(
-    table: list[list[Decimal]],
-    true: list[list[Decimal]],
-    limits: list[list[Decimal]],
-    sizes: Array,
-    sought: Derivative,
-    gradient: bool,
-    point: dict[str, Array],
+    held: Beside, sought: Derivative, column: Label, gradient: bool, point: dict[str, Array]
 ) -> Comparison:
     """Return how expected numbers compare with the true ones, entry by entry."""
-    worst, unclear, wrong, finite = None, 0, 0, True
-    for i, (row, truths) in enumerate(zip(table, true, strict=True)):
+    worst, count, unclear, wrong, finite = None, 0, 0, 0, True
+    for i, (row, truths) in enumerate(zip(held.table, held.true, strict=True)):
         for j, (value, truth) in enumerate(zip(row, truths, strict=True)):
             if truth.is_nan():
                 unclear += 1
                 continue
-            found, right = judge(value, truth, limits[i][j], float(sizes[i, j]))
-            wrong, finite = wrong + (not right), finite and value.is_finite()
+            found, right = judge(value, truth, held.limits[i][j], float(held.sizes[i, j]))
+            count, wrong, finite = count + 1, wrong + (not right), finite and value.is_finite()
             if worst is None or (right, found) < worst[0]:
-                place = ("" if gradient else sought.row(i), sought.column(j))
-                worst = (right, found), place, (float(value), float(truth))
+                worst = (right, found), (i, j), (float(value), float(truth))
     entry = None
     if worst is not None:
-        (_, found), (row_name, column_name), values = worst
-        bound = 10.0**-RIGHT * abs(values[1])
-        entry = Entry(sought.variable, row_name, column_name, (EXPECTED, DIGITS), values, found, bound, point)
-    count = sum(map(len, true)) - unclear
+        (_, found), (i, j), values = worst
+        routes, bound = (EXPECTED, DIGITS), 10.0**-RIGHT * abs(values[1])
+        row_name = "" if gradient else sought.row(i)
+        entry = Entry(sought.variable, row_name, column(j), routes, values, found, bound, point)
     return Comparison((EXPECTED, DIGITS), entry, count, unclear, wrong, finite)
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradcli.checking.routes import DIGITS, Table
+from gradcli.agreement import tolerance
+from gradcli.checking.routes import DIGITS, REVERSE, SYMBOLS, Derivative, Sweeps, Table
 from gradcli.exact.judge import ALL, FEWEST, right_digits
 from gradcli.ops.declare import Array
 
@@ -58,7 +59,7 @@ class Comparison:
 
     @property
     def digits(self) -> float:
-        """The fewest right digits of an entry."""
+        """The fewest right digits of an entry; nan where the routes were held against each other alone."""
         return ALL if self.worst is None else self.worst.digits
 
 
@@ -83,25 +84,26 @@ def judged(table: Table, point: dict[str, Array]) -> Comparison:
     return Comparison((table.route, DIGITS), worst, count, unclear, wrong, finite)
 
 
-def compared(left: Table, right: Table, bound: Array, point: dict[str, Array]) -> Comparison:
-    """Return what two routes come to, entry by entry, in double precision; nan in ``bound`` where they cannot be held.
+def compared(sought: Derivative, found: Sweeps, point: dict[str, Array]) -> Comparison:
+    """Return what symbols and reverse mode come to beside each other, in double precision.
 
-    Entries that are finite on neither route agree.
+    Entries that are finite on neither route agree; so does a column where a zero of a one-hot v meets an infinite
+    derivative of another row.
     """
-    a, b = np.asarray(left.values), np.asarray(right.values)
+    a, b, bound = found.symbols, found.values, tolerance(found.sizes)
     finite_a, finite_b = np.isfinite(a), np.isfinite(b)
     with np.errstate(all="ignore"):
         units = np.where(finite_a & finite_b, np.abs(a - b) / bound, 0.0)
         units = np.where(finite_a != finite_b, np.inf, units)
-    units = np.where(np.isnan(bound), 0.0, units)
-    wrong = int(np.sum(units > 1))
-    routes, worst = (left.route, right.route), None
+    units = np.where(~np.all(finite_a, axis=0) & ~finite_b, 0.0, units)
+    wrong, worst = int(np.sum(units > 1)), None
     if wrong:
         i, j = (int(k) for k in np.unravel_index(int(np.argmax(units)), units.shape))
+        row = sought.row(i) if found.each else f"(sum of rows {i + 1})"
         values = (float(a[i, j]), float(b[i, j]))
-        digits = right_digits(values[0], left.truth[i][j], float(left.sizes[i, j]))
-        worst = Entry(left.variable, left.row(i), left.column(j), routes, values, digits, float(bound[i, j]), point)
-    return Comparison(routes, worst, int(np.sum(~np.isnan(bound))), 0, wrong, bool(finite_a.all()))
+        routes = (SYMBOLS, REVERSE)
+        worst = Entry(sought.variable, row, sought.column(j), routes, values, math.nan, float(bound[i, j]), point)
+    return Comparison((SYMBOLS, REVERSE), worst, a.size, 0, wrong, bool(finite_a.all()))
 
 
 def merged(found: Sequence[Comparison]) -> list[Comparison]:
@@ -114,7 +116,8 @@ def merged(found: Sequence[Comparison]) -> list[Comparison]:
 
 def together(routes: tuple[str, str], some: Sequence[Comparison]) -> Comparison:
     """Return several comparisons of the same routes as one."""
-    worst = min((one.worst for one in some if one.worst is not None), key=lambda entry: entry.digits, default=None)
+    entries = [one.worst for one in some if one.worst is not None]
+    worst = min(entries, key=lambda entry: (entry.digits, -entry.units), default=None)
     return Comparison(
         routes,
         worst,

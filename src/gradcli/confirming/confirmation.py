@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -14,7 +14,7 @@ from gradcli.agreement import Jacobian
 from gradcli.confirming.suspicion import largest
 from gradcli.confirming.words import bend, rounding_text
 from gradcli.errors import GradcliError
-from gradcli.exact.judge import FEWEST, directions, random_direction, right_digits, true_column, weighed
+from gradcli.exact.judge import FEWEST, Places, random_direction, right_digits, true_entries, weighed
 from gradcli.exact.real import NAN
 from gradcli.exact.slopes import Exact, Side, Slope, Spent
 from gradcli.graph import Node
@@ -100,40 +100,37 @@ def confirm_value(exact: Exact, asked: Asked, found: Confirmation) -> None:
             found.judge("y", value, truth, scale if truth == 0 else 0.0, place)
 
 
-def columns_of(jacobian: Jacobian) -> Iterator[tuple[int, Array, Array]]:
-    """Yield each column of a Jacobian with its values and the sizes of their terms, zeros included."""
-    rows, columns = jacobian.matrix_shape
-    order = np.argsort(jacobian.columns, kind="stable")
-    ends = np.searchsorted(jacobian.columns[order], np.arange(columns + 1))
-    for column in range(columns):
-        picked = order[ends[column] : ends[column + 1]]
-        values, sizes = np.zeros(rows), np.zeros(rows)
-        values[jacobian.rows[picked]], sizes[jacobian.rows[picked]] = jacobian.values[picked], jacobian.sizes[picked]
-        yield column, values, sizes
-
-
 def confirm_entries(exact: Exact, asked: Asked, name: str, jacobian: Jacobian, found: Confirmation) -> None:
     """Hold every entry of J, and of a gradient, against the true one."""
-    steps = directions(name, exact.point[name])
     y, seed, grad = np.ravel(asked.y), np.ravel(asked.seed), np.ravel(asked.grad[name])
+    places = places_of(jacobian)
+    known = {(i, j): k for k, (i, j) in enumerate(zip(places.rows.tolist(), places.columns.tolist(), strict=True))}
+    truth: list[list[tuple[float, Decimal]]] = [[] for _ in grad]
+    for entry in true_entries(exact, name, places, places.together()):
+        row = asked.name + place_text(entry.row, jacobian.output_shape)
+        at = name + place_text(entry.column, jacobian.input_shape)
+        k = known.get((entry.row, entry.column))
+        value, size = (0.0, 0.0) if k is None else (float(jacobian.values[k]), float(jacobian.sizes[k]))
+        bend(found.bends, entry.side, row, at, f" J and reverse mode take {value:.6g}.")
+        if entry.value.is_nan():
+            undecided(found, value, y[entry.row], entry.side, f"d{row}/d{at}")
+        elif math.isfinite(value):
+            found.judge("jacobian", value, entry.value, size, f"d{row}/d{at}")
+        truth[entry.column].append((float(seed[entry.row]), entry.value))
     scale = np.ravel(jacobian.scale(asked.seed))
     zeros = np.zeros(grad.size, dtype=bool)
-    for column, values, sizes in columns_of(jacobian):
-        truth = true_column(exact, name, column, sizes, [values], steps)
-        at = name + place_text(column, jacobian.input_shape)
-        for i, true in enumerate(truth.values):
-            row = asked.name + place_text(i, jacobian.output_shape)
-            bend(found.bends, truth.sides[i], row, at, f" J and reverse mode take {values[i]:.6g}.")
-            if true.is_nan():
-                undecided(found, values[i], y[i], truth.sides[i], f"d{row}/d{at}")
-            elif math.isfinite(values[i]):
-                found.judge("jacobian", float(values[i]), true, float(sizes[i]), f"d{row}/d{at}")
-        total = weighed(seed, truth.values)
+    for column, terms in enumerate(truth):
+        total = weighed(np.array([v for v, _ in terms]), [value for _, value in terms])
         if total.is_finite() and math.isfinite(grad[column]):
             gradient = f"{name}.grad{place_text(column, jacobian.input_shape)}"
             right = found.judge("grad", float(grad[column]), total, float(scale[column]), gradient)
             zeros[column] = right >= FEWEST and grad[column] != 0 and float(total) == 0
     found.zeros[name] = zeros.reshape(jacobian.input_shape)
+
+
+def places_of(jacobian: Jacobian) -> Places:
+    """Return where a Jacobian can be other than 0."""
+    return Places(jacobian.rows, jacobian.columns, jacobian.sizes, [jacobian.values], jacobian.matrix_shape)
 
 
 def confirm_direction(exact: Exact, asked: Asked, found: Confirmation, judged: bool) -> None:

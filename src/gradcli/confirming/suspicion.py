@@ -39,11 +39,18 @@ def work_of(graph: Graph) -> int:
 def affordable(graph: Graph, jacobians: Mapping[str, Jacobian], dear: bool) -> str:
     """Return how much can be asked: ``entries``, ``direction``, or nothing; ``dear`` where it may take seconds."""
     work = work_of(graph)
-    columns = sum(jacobian.matrix_shape[1] for jacobian in jacobians.values())
     links = sum(len(jacobian.rows) for jacobian in jacobians.values())
-    if (2 + 4 * columns) * work + links <= (DEAR if dear else CHEAP):
-        return "entries"
+    most = DEAR if dear else CHEAP
+    if links <= most:
+        directions = sum(fewest_directions(jacobian) for jacobian in jacobians.values())
+        if (6 + 4 * directions) * work + links <= most:
+            return "entries"
     return "direction" if 6 * work + links <= (OPERATIONS if dear else CHEAP) else ""
+
+
+def fewest_directions(jacobian: Jacobian) -> int:
+    """Return how many directions ask for every column at least: as many as the fullest row has entries."""
+    return int(np.max(np.bincount(jacobian.rows), initial=1)) if len(jacobian.rows) else 1
 
 
 WAVES = {"sin", "cos", "tan", "sinc"}

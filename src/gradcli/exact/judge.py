@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,6 +31,8 @@ def right_digits(value: float, truth: Decimal, size: float = 0.0) -> float:
     >>> right_digits(3.14, Decimal("3.14159265358979"))
     3.295...
     """
+    if not truth and not value:
+        return ALL
     if truth.is_nan() or math.isnan(value):
         return math.nan if truth.is_nan() else 0.0
     with digits(50):
@@ -47,55 +48,92 @@ def right_digits(value: float, truth: Decimal, size: float = 0.0) -> float:
         return min(max(0.0, -float((error / abs(truth)).log10())), ALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Directions:
-    """The steps of unit size of one variable: the size of each entry, 1 where it is 0."""
-
-    name: str
-    units: Array
-
-    def axis(self, column: int) -> dict[str, Array]:
-        """Return the direction that moves one entry."""
-        found = np.zeros(self.units.size)
-        found[column] = self.units.ravel()[column]
-        return {self.name: found.reshape(self.units.shape)}
-
-
-def directions(name: str, value: Any) -> Directions:
-    """Return the directions of a variable."""
+def units(value: Any) -> Array:
+    """Return the step of each entry of a variable: its size, 1 where it is 0."""
     x = np.abs(np.asarray(value, dtype=np.float64))
-    return Directions(name, np.where(x == 0, 1.0, x))
+    return np.where(x == 0, 1.0, x)
 
 
 def random_direction(point: Mapping[str, Any], names: Sequence[str]) -> dict[str, Array]:
     """Return a direction that moves every entry of these variables, each by its own share of its size."""
     rng = np.random.default_rng(0)
     return {
-        name: directions(name, point[name]).units * rng.uniform(0.5, 1.0, np.shape(point[name])) * signs
+        name: units(point[name]) * rng.uniform(0.5, 1.0, np.shape(point[name])) * signs
         for name in names
         for signs in [rng.choice((-1.0, 1.0), np.shape(point[name]))]
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """The true derivative of every entry of y by one entry of a variable, and what y does on both sides."""
+class Places(NamedTuple):
+    """Where a Jacobian can be other than 0, and how large the terms of each of these entries are.
 
-    name: str
+    ``sought`` are the numbers that are to be judged, a list for each route.
+    """
+
+    rows: Array
+    columns: Array
+    sizes: Array
+    sought: Sequence[Array]
+    shape: tuple[int, int]
+
+    def together(self) -> list[list[int]]:
+        """Return the columns in groups of which no two have an entry in one row (Curtis, Powell and Reid 1974).
+
+        >>> Places(np.array([0, 1, 1]), np.array([0, 1, 2]), np.ones(3), [], (2, 3)).together()
+        [[0, 1], [2]]
+        """
+        taken = [0] * self.shape[1]
+        for row, column in zip(self.rows.tolist(), self.columns.tolist(), strict=True):
+            taken[column] |= 1 << row
+        occupied: list[int] = []
+        groups: list[list[int]] = []
+        for column, rows in enumerate(taken):
+            k = next((k for k, others in enumerate(occupied) if not others & rows), len(groups))
+            if k == len(groups):
+                occupied.append(0)
+                groups.append([])
+            occupied[k] |= rows
+            groups[k].append(column)
+        return groups
+
+
+class Entry(NamedTuple):
+    """One true entry of a Jacobian, nan where it was not found, and what y does on both sides by that entry."""
+
+    row: int
     column: int
-    values: list[Decimal]
-    sides: list[Side]
+    value: Decimal
+    side: Side
 
 
-def true_column(
-    exact: Exact, name: str, column: int, sizes: Array, sought: Sequence[Array], steps: Directions
-) -> Column:
-    """Return a column of the true Jacobian; ``sizes`` and ``sought`` have an entry for each of y. Raises ``Spent``."""
-    unit = float(steps.units.ravel()[column])
-    with np.errstate(all="ignore"):
-        found = exact.along(steps.axis(column), sizes * unit, [values * unit for values in sought])
-    values = [per_unit(value, unit) for value in found.values]
-    return Column(name, column, values, [scaled(side, unit) for side in found.sides])
+def true_entries(exact: Exact, name: str, places: Places, groups: Sequence[Sequence[int]]) -> Iterator[Entry]:
+    """Yield the true entries of ∂y/∂x that can be other than 0, by directions that move a group of columns at once.
+
+    An entry that was taken for 0 and is not shows in another one of its row and group. Raises ``Spent``.
+    """
+    steps = units(exact.point[name])
+    flat, count = steps.ravel(), places.shape[0]
+    for group in groups:
+        among = np.isin(np.arange(flat.size), group)
+        inside = among[places.columns]
+        rows, columns = places.rows[inside], places.columns[inside]
+        of_row = np.full(count, group[0])
+        of_row[rows] = columns
+        with np.errstate(all="ignore"):
+            scale = flat[columns]
+            sizes = at_rows(rows, places.sizes[inside] * scale, count)
+            sought = [at_rows(rows, values[inside] * scale, count) for values in places.sought]
+            found = exact.along({name: np.where(among, flat, 0.0).reshape(steps.shape)}, sizes, sought)
+        for i, (value, side) in enumerate(zip(found.values, found.sides, strict=True)):
+            column = int(of_row[i])
+            yield Entry(i, column, per_unit(value, float(flat[column])), scaled(side, float(flat[column])))
+
+
+def at_rows(rows: Array, values: Array, count: int) -> Array:
+    """Return values in their rows, and 0 in all others."""
+    found = np.zeros(count)
+    found[rows] = values
+    return found
 
 
 def per_unit(value: Decimal, unit: float) -> Decimal:

@@ -1,0 +1,142 @@
+"""The true derivative by one variable, in many digits, and the routes beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+
+from gradcli.checking.routes import REVERSE, SYMBOLS, Derivative, Label, Sweeps, Table
+from gradcli.confirming.confirmation import Confirmation
+from gradcli.confirming.suspicion import work_of
+from gradcli.confirming.words import bend
+from gradcli.errors import GradcliError
+from gradcli.exact.judge import Places, random_direction, true_entries, weighed
+from gradcli.exact.real import NAN
+from gradcli.exact.slopes import OPERATIONS, Exact, Spent
+from gradcli.ops.declare import Array
+from gradcli.symbolic.sparse import Sparse
+
+MOST_ENTRIES = 200_000
+"""Entries of J, zeros included, that are held against the truth one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """The true derivative, a row for each entry of y, nan where it was not found.
+
+    ``direction`` is None where every entry was asked for, else the one direction along which J was: a step for each
+    entry of the variable. ``sizes`` are those of the terms that a double precision route adds up.
+    """
+
+    values: list[list[Decimal]]
+    sizes: Array
+    direction: Array | None
+    column: Label
+
+
+def truth_of(exact: Exact, sought: Derivative, sweeps: Sweeps, told: Confirmation) -> Truth:
+    """Return the true derivative: its entries, or where they are too many the derivative along a random direction.
+
+    Kinks, jumps and the like are told, those along a random direction too, and why something was not found.
+    """
+    (rows, columns), jacobian = sought.jacobian.shape, sought.jacobian
+    work, places = work_of(sought.run.graph), places_of(jacobian, sweeps)
+    groups = places.together() if rows * columns <= MOST_ENTRIES else []
+    whole = bool(groups or not columns) and (6 + 4 * len(groups)) * work <= OPERATIONS
+    values = [[Decimal(0) if whole else NAN] * (columns if whole else 1) for _ in range(rows)]
+    random = random_direction(exact.point, [sought.variable])
+    direction = np.ravel(random[sought.variable])
+    try:
+        if whole:
+            fill(exact, sought, sweeps, told, values, places, groups)
+        if columns and (not whole or (columns > 1 and not told.bends)):
+            along(exact, sought, told, random, None if whole else values)
+    except Spent:
+        told.unknown = told.unknown or "the true derivative takes more time than there is for it"
+    except GradcliError as error:
+        if error.kind != "exact":
+            raise
+        told.unknown = told.unknown or error.message
+    if whole:
+        return Truth(values, dense_sizes(jacobian), None, sought.column)
+    sizes = product(jacobian, np.asarray(jacobian.sizes), np.abs(direction))
+    return Truth(values, sizes, direction, lambda _: f"({sought.variable} in a random direction)")
+
+
+def places_of(jacobian: Sparse, sweeps: Sweeps) -> Places:
+    """Return where J can be other than 0, with the numbers of both routes there."""
+    sought = [jacobian.values, *([sweeps.values[jacobian.rows, jacobian.columns]] if sweeps.each else [])]
+    return Places(jacobian.rows, jacobian.columns, np.asarray(jacobian.sizes), sought, jacobian.shape)
+
+
+def dense_sizes(jacobian: Sparse) -> Array:
+    """Return the sizes of the terms of all entries."""
+    sizes = np.zeros(jacobian.shape)
+    sizes[jacobian.rows, jacobian.columns] = jacobian.sizes
+    return sizes
+
+
+def product(jacobian: Sparse, values: Array, direction: Array) -> Array:
+    """Return a matrix with the places of J times a direction, as one column."""
+    with np.errstate(all="ignore"):
+        terms = values * direction[jacobian.columns]
+        return np.bincount(jacobian.rows, weights=terms, minlength=jacobian.shape[0])[:, None]
+
+
+def fill(
+    exact: Exact,
+    sought: Derivative,
+    sweeps: Sweeps,
+    told: Confirmation,
+    values: list[list[Decimal]],
+    places: Places,
+    groups: Sequence[Sequence[int]],
+) -> None:
+    """Write the true entries into ``values``; what was not asked for stays unknown. Raises ``Spent``."""
+    for row, column in zip(places.rows.tolist(), places.columns.tolist(), strict=True):
+        values[row][column] = NAN
+    by_symbols = sought.jacobian.dense()
+    for entry in true_entries(exact, sought.variable, places, groups):
+        values[entry.row][entry.column] = entry.value
+        if entry.side.kind:
+            takes = f" Symbols take {by_symbols[entry.row, entry.column]:.6g}"
+            takes += f", reverse mode {sweeps.values[entry.row, entry.column]:.6g}." if sweeps.each else "."
+            bend(told.bends, entry.side, sought.row(entry.row), sought.column(entry.column), takes)
+
+
+def along(
+    exact: Exact,
+    sought: Derivative,
+    told: Confirmation,
+    direction: dict[str, Array],
+    values: list[list[Decimal]] | None,
+) -> None:
+    """Look for kinks along a direction, and write the derivative along it into ``values``. Raises ``Spent``."""
+    jacobian, step = sought.jacobian, np.ravel(direction[sought.variable])
+    sizes = product(jacobian, np.asarray(jacobian.sizes), np.abs(step))[:, 0]
+    printed = [] if values is None else [product(jacobian, jacobian.values, step)[:, 0]]
+    slope = exact.along(direction, sizes, printed)
+    for i, (value, side) in enumerate(zip(slope.values, slope.sides, strict=True)):
+        bend(told.bends, side, sought.row(i), f"{sought.variable} in a random direction", "")
+        if values is not None:
+            values[i][0] = value
+
+
+def tables_of(sought: Derivative, sweeps: Sweeps, truth: Truth) -> list[Table]:
+    """Return J by symbols and J by reverse mode, each beside the truth."""
+    jacobian, name, direction = sought.jacobian, sought.variable, truth.direction
+    if direction is None:
+        symbols, reverse = jacobian.dense(), sweeps.values
+    else:
+        symbols = product(jacobian, jacobian.values, direction)
+        with np.errstate(all="ignore"):
+            reverse = (sweeps.values @ direction)[:, None]
+    first = Table(name, SYMBOLS, symbols, truth.values, truth.sizes, sought.row, truth.column)
+    if sweeps.each:
+        return [first, Table(name, REVERSE, reverse, truth.values, truth.sizes, sought.row, truth.column)]
+    sums = [[weighed(seed, column) for column in zip(*truth.values, strict=True)] for seed in sweeps.seeds]
+    label: Label = lambda k: f"(sum of rows {k + 1})"  # noqa: E731
+    return [first, Table(name, REVERSE, reverse, sums, np.abs(sweeps.seeds) @ truth.sizes, label, truth.column)]
