@@ -83,7 +83,6 @@ def assignments(items: list[str]) -> dict[str, str]:
     return found
 
 
-def one_line(text: str) -> str:
-    """Return text from a stream without its final newline, lines as rows where it has several."""
-    lines = [line for line in text.strip().splitlines() if line.strip()]
-    return "".join(lines) if text.lstrip().startswith("[") else ";".join(lines)
+def plain_text(text: str) -> str:
+    """Return the text of a stream without a byte order mark, its lines ended by newlines alone."""
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")

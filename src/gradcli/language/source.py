@@ -12,7 +12,7 @@ from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
 _FORBIDDEN = re.compile(r"[^ -~\n\t]")
 _BRACKET = re.compile(r"[()\[\]{}]")
 _NUMBER = re.compile(r"0[bBoOxX][\da-fA-F_]+|\d[\d_]*")
-_LOOKALIKES = {
+LOOKALIKES = {
     "÷": "/",
     "×": "*",
     "·": "*",
@@ -51,7 +51,7 @@ def refuse_characters(text: str, what: str = "the program") -> None:
     if unprintable(character):
         name = character_name(character)
         raise GradcliError("character", f"{what} holds a control character, {name}", span=found.span())
-    plain = _LOOKALIKES.get(character)
+    plain = LOOKALIKES.get(character)
     raise GradcliError(
         "character",
         f"{what} may hold ASCII characters only, not {character_name(character)}",
