@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,10 +18,11 @@ LARGEST_FILE = 256 * 1024 * 1024
 def read_text(env: Environment, path: str, option: str) -> str:
     """Return the text of a file, or of standard input for ``-``; raises ``file``."""
     if path == "-":
-        return read_stdin(env, option)
+        return plain_text(read_stdin(env, option))
     data = read_bytes(path, option)
+    encoding = "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
     try:
-        return data.decode("utf-8")
+        return plain_text(data.decode(encoding))
     except UnicodeDecodeError:
         raise file_error(f"{path} is not a text file", option) from None
 

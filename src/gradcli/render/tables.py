@@ -14,6 +14,7 @@ from rich.text import Text
 
 from gradcli.render.glyphs import UNICODE, Glyphs
 from gradcli.render.grid import Grid, grid
+from gradcli.render.inert import inert
 from gradcli.render.numbers import short
 from gradcli.render.sections import calls_lines, chain, chain_lines, forward_lines, shape_lines, sum_lines, v_lines
 from gradcli.symbolic.texts import place_text
@@ -52,7 +53,7 @@ def plain_glyphs(text: str, layout: Layout) -> str:
     """Return text without what an ASCII terminal cannot show."""
     if layout.glyphs.unicode:
         return text
-    return text.replace("·", "*").replace("ᵀ", "").replace("∂", "d").replace("×", "x").replace("…", "...")
+    return inert(text.replace("·", "*").replace("ᵀ", "").replace("∂", "d").replace("×", "x").replace("…", "..."))
 
 
 def section(title: str, body: list[str], layout: Layout) -> list[RenderableType]:
