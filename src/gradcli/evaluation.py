@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.errors import Budget, GradcliError, Place
+from gradcli.errors import Budget, GradcliError, InputError, Place, Word
 from gradcli.graph import Graph, Node
 from gradcli.inputs import all_finite, as_array, read_v, require_finite
+from gradcli.language.own import own_inputs
 from gradcli.language.program import Program, compile_program
 from gradcli.ops import SPELLINGS
 from gradcli.ops.declare import Array, value_of
@@ -65,12 +66,14 @@ class Function:
 
     @property
     def differentiated(self) -> tuple[str, ...]:
-        """The names of the variables that are differentiated."""
+        """The names of the variables that are differentiated; raises ``no-variables`` for a program without any."""
+        if not self.program.inputs:
+            raise nothing_to_differentiate(self.program)
         return self.wrt if self.wrt is not None else self.inputs
 
     def _require(self, name: str) -> None:
         if name not in self.program.inputs:
-            raise unknown_variable(name, self.inputs)
+            raise not_an_input(self.program, name) if self.inputs else nothing_to_differentiate(self.program)
 
     def evaluate(self, values: dict[str, Any], record: bool = True) -> Evaluation:
         """Run the program; ``record`` keeps what formulas need and gradients do not."""
@@ -154,18 +157,18 @@ def given_arrays(program: Program, values: dict[str, Any]) -> dict[str, Array]:
         return {name: as_array(name, values[name]) for name in program.inputs}
     missing = [name for name in program.inputs if name not in values]
     if missing:
-        flags = " ".join(f"--set {name}=VALUE" if name in RESERVED else f"--{name} VALUE" for name in missing)
         what = "variable" if len(missing) == 1 else "variables"
-        near = next((near_input(name, values) for name in missing), None)
-        raise GradcliError(
+        raise InputError(
             "missing-input",
             f"no value for the {what} {', '.join(missing)}",
+            lambda word: (
+                next((near for name in missing if (near := near_input(name, values, word))), None)
+                or "add " + " ".join(word(name, "") for name in missing)
+            ),
             span=program.inputs[missing[0]],
             place=program.place,
-            hint=near or f"add {flags}",
         )
-    unknown = next(name for name in values if name not in program.inputs)
-    raise unknown_variable(unknown, tuple(program.inputs))
+    raise not_an_input(program, next(name for name in values if name not in program.inputs))
 
 
 def checked_inputs(program: Program, values: dict[str, Any]) -> dict[str, Array]:
@@ -176,36 +179,46 @@ def checked_inputs(program: Program, values: dict[str, Any]) -> dict[str, Array]
     return arrays
 
 
-def near_input(name: str, values: dict[str, Any]) -> str | None:
+def near_input(name: str, values: dict[str, Any], word: Word) -> str | None:
     """Return what a name without a value may have meant: a function that is not called, or another variable."""
     if name in SPELLINGS:
         return f"'{name}' is a function: call it, {name}(x)"
     near = next((given for given in values if did_you_mean(given, [name])), None)
-    return f"--{near} was given: did you mean --{name}?" if near else None
+    return f"{word(near, None)} was given: did you mean {word(name, None)}?" if near else None
 
 
-RESERVED = {
-    "v",
-    "set",
-    "wrt",
-    "json",
-    "format",
-    "precision",
-    "color",
-    "ascii",
-    "width",
-    "strict",
-    "debug",
-    "help",
-    "output",
-    "file",
-    "quiet",
-    "budget",
-}
-"""Names that are options of the command line, so that a variable of that name needs ``--set``."""
+def nothing_to_differentiate(program: Program) -> InputError:
+    """Return the error for a program without variables: which of its lines to leave out, and what to give."""
+    own = own_inputs(program)
+
+    def wording(word: Word) -> str:
+        ways = [f"leave out {found.where}, and give {word(found.name, found.value)}" for found in own[:MOST_WAYS]]
+        return "; or ".join(ways) or f"write a variable where a number stands, and give it: {word('x', '3')}"
+
+    itself = " and ".join(found.name for found in own[:MOST_WAYS])
+    message = (
+        f"assigns {itself} itself, and nothing is left to differentiate" if own else "has nothing to differentiate"
+    )
+    return InputError(
+        "no-variables",
+        f"the program {message}",
+        wording,
+        span=own[0].span if own else None,
+        place=program.place,
+    )
 
 
-def unknown_variable(name: str, known: tuple[str, ...]) -> GradcliError:
-    """Return the error for a value given to a variable that the program does not have."""
+MOST_WAYS = 3
+"""Lines that a hint offers to leave out."""
+
+
+def not_an_input(program: Program, name: str) -> GradcliError:
+    """Return the error for a variable that the program does not have, or gives a value itself."""
+    own = next((found for found in own_inputs(program) if found.name == name), None)
+    if own is not None:
+        hint = f"leave out {own.where}, and the value that is given counts"
+        message = f"the program has its own value of '{name}'"
+        return GradcliError("unknown-input", message, span=own.span, place=program.place, hint=hint)
+    known = tuple(program.inputs)
     has = f"the program has {', '.join(known)}" if known else "the program has no variables"
     return GradcliError("unknown-input", f"the program has no variable '{name}'", hint=did_you_mean(name, known) or has)
