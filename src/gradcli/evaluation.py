@@ -10,7 +10,6 @@ import numpy as np
 from gradcli.errors import Budget, GradcliError, InputError, Place, Word
 from gradcli.graph import Graph, Node
 from gradcli.inputs import all_finite, as_array, read_v, require_finite
-from gradcli.language.own import own_inputs
 from gradcli.language.program import Program, compile_program
 from gradcli.ops import SPELLINGS
 from gradcli.ops.declare import Array, value_of
@@ -189,6 +188,8 @@ def near_input(name: str, values: dict[str, Any], word: Word) -> str | None:
 
 def nothing_to_differentiate(program: Program) -> InputError:
     """Return the error for a program without variables: which of its lines to leave out, and what to give."""
+    from gradcli.language.own import own_inputs  # noqa: PLC0415 - an error alone needs it
+
     own = own_inputs(program)
 
     def wording(word: Word) -> str:
@@ -214,6 +215,8 @@ MOST_WAYS = 3
 
 def not_an_input(program: Program, name: str) -> GradcliError:
     """Return the error for a variable that the program does not have, or gives a value itself."""
+    from gradcli.language.own import own_inputs  # noqa: PLC0415 - an error alone needs it
+
     own = next((found for found in own_inputs(program) if found.name == name), None)
     if own is not None:
         hint = f"leave out {own.where}, and the value that is given counts"
