@@ -65,14 +65,17 @@ class Function:
 
     @property
     def differentiated(self) -> tuple[str, ...]:
-        """The names of the variables that are differentiated; raises ``no-variables`` for a program without any."""
-        if not self.program.inputs:
-            raise nothing_to_differentiate(self.program)
+        """The names of the variables that are differentiated.
+
+        Raises ``no-variables`` where the program gives all of them itself.
+        """
+        refuse_own_inputs(self.program)
         return self.wrt if self.wrt is not None else self.inputs
 
     def _require(self, name: str) -> None:
         if name not in self.program.inputs:
-            raise not_an_input(self.program, name) if self.inputs else nothing_to_differentiate(self.program)
+            refuse_own_inputs(self.program)
+            raise not_an_input(self.program, name)
 
     def evaluate(self, values: dict[str, Any], record: bool = True) -> Evaluation:
         """Run the program; ``record`` keeps what formulas need and gradients do not."""
@@ -186,27 +189,27 @@ def near_input(name: str, values: dict[str, Any], word: Word) -> str | None:
     return f"{word(near, None)} was given: did you mean {word(name, None)}?" if near else None
 
 
-def nothing_to_differentiate(program: Program) -> InputError:
-    """Return the error for a program without variables: which of its lines to leave out, and what to give."""
+def refuse_own_inputs(program: Program) -> None:
+    """Raise ``no-variables`` for a program that gives all of its inputs itself: which line to leave out, what to give.
+
+    A program that has nothing which could be an input, such as ``zeros(3)``, is a constant, and in order.
+    """
+    if program.inputs:
+        return
     from gradcli.language.own import own_inputs  # noqa: PLC0415 - an error alone needs it
 
-    own = own_inputs(program)
-
-    def wording(word: Word) -> str:
-        ways = [f"leave out {found.where}, and give {word(found.name, found.value)}" for found in own[:MOST_WAYS]]
-        return "; or ".join(ways) or f"write a variable where a number stands, and give it: {word('x', '3')}"
-
-    itself = " and ".join(found.name for found in own[:MOST_WAYS])
-    message = (
-        f"assigns {itself} itself, and nothing is left to differentiate" if own else "has nothing to differentiate"
-    )
-    return InputError(
-        "no-variables",
-        f"the program {message}",
-        wording,
-        span=own[0].span if own else None,
-        place=program.place,
-    )
+    own = own_inputs(program)[:MOST_WAYS]
+    if own:
+        raise InputError(
+            "no-variables",
+            f"the program assigns {' and '.join(found.name for found in own)} itself, "
+            "and nothing is left to differentiate",
+            lambda word: "; or ".join(
+                f"leave out {found.where}, and give {word(found.name, found.value)}" for found in own
+            ),
+            span=own[0].span,
+            place=program.place,
+        )
 
 
 MOST_WAYS = 3

@@ -101,7 +101,7 @@ def test_a_usual_mistake_is_named(program, inputs, expect, hint):
 
 REFUSED = [
     ("W @ x", {"W": W, "x": [1.0, 2.0]}, None, "W", "option", "by which variable"),
-    ("5.0", {}, None, "0", "no-variables", "has nothing to differentiate"),
+    ("5.0", {}, None, "0", "option", "by which variable: the program has none"),
     ("x**2", {"x": [1.0, 2.0]}, None, {"z": "x"}, "option", "'z' is not differentiated"),
     ("x**2", {"x": [1.0, 2.0]}, None, "x[:1]", "shape", "has shape (1,), and not (2, 2)"),
     ("sum(x**2)", {"x": [1.0, 2.0]}, None, "x[0]", "shape", "has shape (), and not (2,)"),

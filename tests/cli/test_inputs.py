@@ -23,8 +23,7 @@ ITSELF = [
     ("a, b = 1, [2, 3]\na*b", ("--v", "1,1"), "assigns a and b itself", "and give --b '[2, 3]'"),
     ("w = [1,\n 2]\nsum(w)", (), "assigns w itself", "leave out line 1, 'w = [1,', and give --w VALUE"),
     ("json = 2\njson*2", (), "assigns json itself", "and give --set json=2"),
-    ("x = 1\nx = x*2\nx", (), "has nothing to differentiate", "write a variable where a number stands"),
-    ("3*4", (), "has nothing to differentiate", "write a variable where a number stands, and give it: --x 3"),
+    ("x = 1\nx = x*2\nx *= x\nx", (), "assigns x itself", "leave out line 1, 'x = 1', and give --x 1"),
     ("x = 3\nx*2", ("--wrt", "x"), "assigns x itself", "give --x 3"),
     ("x = 3\nx*2", ("--x", "2"), "has its own value of 'x'", "leave out line 1, 'x = 3', and the value that is given"),
     ("x = 3\nx*y", ("--y", "2", "--wrt", "x"), "has its own value of 'x'", "leave out line 1, 'x = 3'"),
@@ -41,6 +40,12 @@ def test_a_program_that_gives_its_own_inputs_is_told_which_line_to_leave_out(
     assert (found.code, found.out) == (2, "")
     assert message in found.err.splitlines()[0]
     assert hint in found.err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("program", ["3*4", "zeros(2).sum()", "y = 5", "x = 1\nx = 2\ny = x*x\ny"])
+def test_a_constant_without_a_line_to_leave_out_is_in_order(cli: Cli, program: str) -> None:
+    for command in ("explain", "grad", "check"):
+        assert cli(command, program).code == 0
 
 
 def test_what_is_said_can_be_done(cli: Cli) -> None:

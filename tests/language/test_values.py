@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from gradcli.batch.answers import answer
 from gradcli.cli.table_files import read_table
 from gradcli.errors import Budget, GradcliError
 from gradcli.language.values import read_value
@@ -160,6 +161,19 @@ def test_a_text_is_refused_with_its_reason_and_its_place(text: str, kind: str, w
     assert 0 <= error.span[0] <= error.span[1] <= len(text)
     if marked is not None:
         assert text[slice(*error.span)] == marked
+
+
+ONE_EXPRESSION = ["1\n2", "1,2\n3,4", "3#4", "a=3", "for i in (1, 2): i", "3;pass"]
+
+
+@pytest.mark.parametrize("text", ONE_EXPRESSION)
+def test_every_place_for_a_value_refuses_what_is_not_one_expression(cli: Cli, text: str) -> None:
+    for words in (("--x", text), ("--set", f"x={text}"), ("--x", "1", "--v", text)):
+        refused = cli("grad", "x*1", *words)
+        assert (refused.code, refused.out) == (2, "")
+    for given in ({"inputs": {"x": text}}, {"inputs": {"x": 1}, "v": text}):
+        assert answer({"program": "x*1", **given})["error"]["kind"] == "value"
+    assert answer({"program": "x*x", "inputs": {"x": "1_000"}})["grad"] == {"x": 2000.0}
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from decimal import Decimal
 from typing import NamedTuple
@@ -12,12 +13,13 @@ import numpy as np
 
 from gradcli.errors import Budget, GradcliError, over_budget
 from gradcli.language.source import LOOKALIKES, character_name
-from gradcli.language.values import NUMBER, read_value
+from gradcli.language.values import is_number, read_value
 from gradcli.ops.declare import Array
 from gradcli.render.numbers import full
 
 DELIMITERS = {"\t": "a tab", ";": "';'", ",": "','"}
-PLAIN = re.compile(r"[-+.eE0-9]+")
+BLANKS = " \t"
+PLAIN = frozenset("-+.eE0123456789")
 """Cells in these characters are numbers exactly where ``float`` reads them: no ``nan``, ``1_000`` or foreign digits."""
 DECIMAL_COMMA = re.compile(r"[-+]?[0-9]*,[0-9]+(?:[eE][-+]?[0-9]+)?")
 THOUSANDS = re.compile(r"[-+]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?")
@@ -59,7 +61,7 @@ def read_table(text: str, budget: Budget) -> Table:
     if not rows:
         raise GradcliError("value", "the table has no numbers")
     width = len(header or rows[0].cells)
-    numbers = np.array([numbers_of(row, width, delimiter, budget) for row in rows], dtype=np.float64)
+    numbers = np.array([numbers_of(row, width, delimiter, budget) for row in rows])
     return Table(numbers.ravel() if 1 in numbers.shape else numbers, header)
 
 
@@ -68,7 +70,7 @@ def split_rows(text: str) -> tuple[list[Row], str]:
     delimiter = delimiter_of(text)
     reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True, skipinitialspace=True)
     try:
-        found = [Row(number, [cell.strip(" \t") for cell in cells]) for number, cells in enumerate(reader, 1)]
+        found = [Row(number, [cell.strip(BLANKS) for cell in cells]) for number, cells in enumerate(reader, 1)]
     except csv.Error as error:
         raise GradcliError("value", f"this is no table: {error}") from None
     rows = [row for row in found if row.cells not in ([], [""])]
@@ -112,7 +114,7 @@ def numbers_of(row: Row, width: int, delimiter: str, budget: Budget) -> list[flo
         found = list(map(float, cells))
     except ValueError:
         found = []
-    if not found or not all(map(PLAIN.fullmatch, cells)) or not np.isfinite(found).all():
+    if not found or not PLAIN.issuperset("".join(cells)) or not math.isfinite(sum(found)):
         found = [number(cell, row.number, column, delimiter, budget) for column, cell in enumerate(cells, 1)]
     if len(cells) != width:
         column = min(len(cells), width) + 1
@@ -122,9 +124,9 @@ def numbers_of(row: Row, width: int, delimiter: str, budget: Budget) -> list[flo
 
 def number(cell: str, row: int, column: int, delimiter: str, budget: Budget) -> float:
     """Return the number in a cell; raises ``value`` with what to write in its place."""
-    if NUMBER.fullmatch(cell):
+    if is_number(cell):
         found = float(cell)
-        if np.isfinite(found):
+        if math.isfinite(found):
             return found
         raise wrong(row, column, f"'{cell[:40]}' is beyond double precision (1.8e308)", None)
     if cell == "":

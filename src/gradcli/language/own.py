@@ -27,13 +27,19 @@ class OwnInput(NamedTuple):
 
 
 def own_inputs(program: Program) -> list[OwnInput]:
-    """Return the variables that a program assigns once from what depends on no variable, in the order of its lines."""
+    """Return the variables whose first value depends on no variable and which go on from it, in the order of lines.
+
+    The last line is the output, and no input.
+    """
     tree, place = parse(program.place.text, program.budget)
     spans = Spans(place.text)
     found: dict[str, OwnInput | None] = {}
-    for statement in tree.body:
+    for statement in tree.body[:-1]:
         for name, value in assigned(statement):
-            if name in found or any(isinstance(n, ast.Name) and n.id in program.variables for n in ast.walk(value)):
+            read = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+            if name in found and name in read:
+                continue
+            if name in found or not read.isdisjoint(program.variables):
                 found[name] = None
                 continue
             text = place.text[slice(*spans.of(value))]

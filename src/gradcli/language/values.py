@@ -16,9 +16,9 @@ from gradcli.language.program import compile_program
 from gradcli.language.source import refuse_characters, refuse_depth
 from gradcli.ops.declare import Array
 
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _DIGITS = "[0-9](?:_?[0-9])*"
-NUMBER = re.compile(rf"[+-]?({_DIGITS}\.?({_DIGITS})?|\.{_DIGITS})([eE][+-]?{_DIGITS})?")
-"""A number as Python writes it, with a sign; zeros may lead."""
+_WITH_UNDERSCORES = re.compile(rf"[+-]?({_DIGITS}\.?({_DIGITS})?|\.{_DIGITS})([eE][+-]?{_DIGITS})?")
 MARKS = re.compile(r"[()\[\],;]")
 OUTSIDE = re.compile(r"[()\[\]{}\n]")
 FILE = re.compile(r"\.(csv|txt|json|npy|npz|tsv)\s*$")
@@ -143,11 +143,16 @@ def _item(text: str, span: Span, bounds: Bounds) -> Array:
     item = text[slice(*span)].strip()
     if not item:
         raise GradcliError("value", "a number is missing here", span=span, hint=WAYS)
-    if NUMBER.fullmatch(item):
+    if is_number(item):
         return _finite(float(item), span)
     if re.match(r"[+-]\s*[+-]", item):
         raise GradcliError("value", f"'{item}' is not a number", span=span, hint=WAYS)
     return _constant(text, span, bounds)
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a number as Python writes it, ``1_000`` too; zeros may lead."""
+    return bool(NUMBER.fullmatch(text) or ("_" in text and _WITH_UNDERSCORES.fullmatch(text)))
 
 
 def _finite(value: Any, span: Span) -> Array:
