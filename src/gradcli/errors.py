@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 Span = tuple[int, int]
@@ -46,6 +47,36 @@ class GradcliError(Exception):
             self.span = span
         if self.place is None:
             self.place = place
+        return self
+
+
+Word = Callable[[str, str | None], str]
+"""How an input is given, from its name and its value: ``None`` for the name alone, empty where any value does."""
+
+
+def python_word(name: str, value: str | None) -> str:
+    """Return how a caller in Python gives an input."""
+    return name if value is None else f"{name}={value or '...'}"
+
+
+class InputError(GradcliError):
+    """An input that is missing or too many; ``wording`` is the hint, once it is known how inputs are given."""
+
+    def __init__(
+        self,
+        kind: str,
+        message: str,
+        wording: Callable[[Word], str],
+        *,
+        span: Span | None = None,
+        place: Place | None = None,
+    ) -> None:
+        super().__init__(kind, message, span=span, hint=wording(python_word), place=place)
+        self.wording = wording
+
+    def worded(self, word: Word) -> InputError:
+        """Return this error with its hint in the words of an interface."""
+        self.hint = self.wording(word)
         return self
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.errors import Budget, GradcliError, Place
+from gradcli.errors import Budget, GradcliError, InputError, Place, Word
 from gradcli.graph import Graph, Node
 from gradcli.inputs import all_finite, as_array, read_v, require_finite
 from gradcli.language.program import Program, compile_program
@@ -65,12 +65,17 @@ class Function:
 
     @property
     def differentiated(self) -> tuple[str, ...]:
-        """The names of the variables that are differentiated."""
+        """The names of the variables that are differentiated.
+
+        Raises ``no-variables`` where the program gives all of them itself.
+        """
+        refuse_own_inputs(self.program)
         return self.wrt if self.wrt is not None else self.inputs
 
     def _require(self, name: str) -> None:
         if name not in self.program.inputs:
-            raise unknown_variable(name, self.inputs)
+            refuse_own_inputs(self.program)
+            raise not_an_input(self.program, name)
 
     def evaluate(self, values: dict[str, Any], record: bool = True) -> Evaluation:
         """Run the program; ``record`` keeps what formulas need and gradients do not."""
@@ -154,18 +159,18 @@ def given_arrays(program: Program, values: dict[str, Any]) -> dict[str, Array]:
         return {name: as_array(name, values[name]) for name in program.inputs}
     missing = [name for name in program.inputs if name not in values]
     if missing:
-        flags = " ".join(f"--set {name}=VALUE" if name in RESERVED else f"--{name} VALUE" for name in missing)
         what = "variable" if len(missing) == 1 else "variables"
-        near = next((near_input(name, values) for name in missing), None)
-        raise GradcliError(
+        raise InputError(
             "missing-input",
             f"no value for the {what} {', '.join(missing)}",
+            lambda word: (
+                next((near for name in missing if (near := near_input(name, values, word))), None)
+                or "add " + " ".join(word(name, "") for name in missing)
+            ),
             span=program.inputs[missing[0]],
             place=program.place,
-            hint=near or f"add {flags}",
         )
-    unknown = next(name for name in values if name not in program.inputs)
-    raise unknown_variable(unknown, tuple(program.inputs))
+    raise not_an_input(program, next(name for name in values if name not in program.inputs))
 
 
 def checked_inputs(program: Program, values: dict[str, Any]) -> dict[str, Array]:
@@ -176,36 +181,50 @@ def checked_inputs(program: Program, values: dict[str, Any]) -> dict[str, Array]
     return arrays
 
 
-def near_input(name: str, values: dict[str, Any]) -> str | None:
+def near_input(name: str, values: dict[str, Any], word: Word) -> str | None:
     """Return what a name without a value may have meant: a function that is not called, or another variable."""
     if name in SPELLINGS:
         return f"'{name}' is a function: call it, {name}(x)"
     near = next((given for given in values if did_you_mean(given, [name])), None)
-    return f"--{near} was given: did you mean --{name}?" if near else None
+    return f"{word(near, None)} was given: did you mean {word(name, None)}?" if near else None
 
 
-RESERVED = {
-    "v",
-    "set",
-    "wrt",
-    "json",
-    "format",
-    "precision",
-    "color",
-    "ascii",
-    "width",
-    "strict",
-    "debug",
-    "help",
-    "output",
-    "file",
-    "quiet",
-    "budget",
-}
-"""Names that are options of the command line, so that a variable of that name needs ``--set``."""
+def refuse_own_inputs(program: Program) -> None:
+    """Raise ``no-variables`` for a program that gives all of its inputs itself: which line to leave out, what to give.
+
+    A program that has nothing which could be an input, such as ``zeros(3)``, is a constant, and in order.
+    """
+    if program.inputs:
+        return
+    from gradcli.language.own import own_inputs  # noqa: PLC0415 - an error alone needs it
+
+    own = own_inputs(program)[:MOST_WAYS]
+    if own:
+        raise InputError(
+            "no-variables",
+            f"the program assigns {' and '.join(found.name for found in own)} itself, "
+            "and nothing is left to differentiate",
+            lambda word: "; or ".join(
+                f"leave out {found.where}, and give {word(found.name, found.value)}" for found in own
+            ),
+            span=own[0].span,
+            place=program.place,
+        )
 
 
-def unknown_variable(name: str, known: tuple[str, ...]) -> GradcliError:
-    """Return the error for a value given to a variable that the program does not have."""
+MOST_WAYS = 3
+"""Lines that a hint offers to leave out."""
+
+
+def not_an_input(program: Program, name: str) -> GradcliError:
+    """Return the error for a variable that the program does not have, or gives a value itself."""
+    from gradcli.language.own import own_inputs  # noqa: PLC0415 - an error alone needs it
+
+    own = next((found for found in own_inputs(program) if found.name == name), None)
+    if own is not None:
+        hint = f"leave out {own.where}, and the value that is given counts"
+        message = f"the program has its own value of '{name}'"
+        return GradcliError("unknown-input", message, span=own.span, place=program.place, hint=hint)
+    known = tuple(program.inputs)
     has = f"the program has {', '.join(known)}" if known else "the program has no variables"
     return GradcliError("unknown-input", f"the program has no variable '{name}'", hint=did_you_mean(name, known) or has)

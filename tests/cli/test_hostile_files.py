@@ -93,7 +93,7 @@ FILES: dict[str, tuple[Callable[[], bytes], str]] = {
     "many.json": (lambda: b"[" + b"1," * 6_000_000 + b"1]", "more than the budget 'elements'"),
     "many.csv": (lambda: b"1,1\n" * 3_000_000, "more than the budget 'elements'"),
     "many.txt": (lambda: b"1," * 6_000_000, "more than the budget 'elements'"),
-    "semicolons.csv": (lambda: b"1;2\n3;4\n", "'3;4' is not a number"),
+    "two-delimiters.csv": (lambda: b"1;2\n3,4\n", "column 1, row 2 of the table: '3,4' is not a number"),
     "half-header.csv": (lambda: b"1,NaN\n3,4\n", "row 1 of the table: 'NaN' is not a number"),
     "no-header.csv": (lambda: b"inf,nan\n3,4\n", "row 1 of the table: 'inf' is not a number"),
     "wide-cell.csv": (lambda: b'"' + b"1" * 200_000 + b'"\n', "this is no table"),

@@ -30,7 +30,6 @@ PLACES = {
     "program": lambda p: ("explain", p, "--x", "1"),
     "inside-a-program": lambda p: ("explain", f"x + {p}1", "--x", "1"),
     "text-in-a-program": lambda p: ("explain", f"x + '{p}'", "--x", "1"),
-    "comment": lambda p: ("explain", f"x # {p}", "--x", "1"),
     "second-line": lambda p: ("grad", f"y = x\n{p}\ny", "--x", "1"),
     "check": lambda p: ("check", f"x{p}", "--x", "1"),
     "value": lambda p: ("explain", "x", "--x", p),
@@ -84,6 +83,19 @@ def test_a_payload_is_refused_and_shown_as_an_escape(cli: Cli, place: str) -> No
             else:
                 assert answer.out == ""
     assert list(Path().iterdir()) == []
+
+
+@pytest.mark.parametrize("name", sorted(PAYLOADS.keys() - {"return"}))
+def test_a_payload_in_a_comment_is_read_and_not_obeyed(cli: Cli, name: str) -> None:
+    payload = PAYLOADS[name]
+    for flags in ((), ("--json",), ("-F", "plain"), ("--ascii",)):
+        answer = cli("explain", f"x # {payload}\n", "--x", "1", *flags)
+        assert (answer.code, answer.err) == (0, "")
+        assert printable(answer.out)
+        assert not any("\ud800" <= c <= "\udfff" for c in answer.out)
+        assert answer.out.isascii() or not set(flags) & {"--json", "--ascii"}
+    wrong = cli("explain", f"x +* 1 # {payload}", "--x", "1")
+    assert (wrong.code, wrong.out, wrong.err.isascii(), printable(wrong.err)) == (2, "", True, True)
 
 
 @pytest.mark.parametrize("name", PAYLOADS)

@@ -216,7 +216,7 @@ CHARACTERS = [
     ("x + ١", "character", "U+0661 ARABIC-INDIC DIGIT ONE", "١"),
     ("x\u200b + 1", "character", "U+200B ZERO WIDTH SPACE", "\u200b"),
     ("x\u202e + 1", "character", "U+202E RIGHT-TO-LEFT OVERRIDE", "\u202e"),
-    ("x + 1  # π", "character", "U+03C0 GREEK SMALL LETTER PI", "π"),
+    ("x + π  # π", "character", "U+03C0 GREEK SMALL LETTER PI", "π"),
     ("x\x1b]0;owned\x07", "character", "control character, U+001B", "\x1b"),
     ("x\x00", "character", "control character, U+0000", "\x00"),
     ("x\rrm -rf", "character", "control character, U+000D", "\r"),

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import json
 import math
+import random
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
+from gradcli.batch.answers import answer
+from gradcli.cli.table_files import read_table
 from gradcli.errors import Budget, GradcliError
 from gradcli.language.values import read_value
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from conftest import Cli
+
+MATRIX = [[1.0, 2.0], [3.0, 4.0]]
 
 TEXTS = [
     ("3", 3.0),
@@ -56,6 +63,15 @@ TEXTS = [
     ("ones(2)/2", [0.5, 0.5]),
     ("eye(2)", [[1.0, 0.0], [0.0, 1.0]]),
     ("(1,2)", [1.0, 2.0]),
+    ("1_000", 1000.0),
+    ("-1_0.2_5e1_0,2", [-10.25e10, 2.0]),
+    ("[1_000, 2]", [1000.0, 2.0]),
+    ("\n 3 \n", 3.0),
+    ("[1,\n 2]", [1.0, 2.0]),
+    ("[[1, 2],\n\n [3, 4]]\n", MATRIX),
+    ("sqrt(\n4\n), 1", [2.0, 1.0]),
+    ("1,2;\n3,4", MATRIX),
+    ("1,2\n\n;3,4", MATRIX),
 ]
 
 REFUSED = [
@@ -68,7 +84,26 @@ REFUSED = [
     ("1.2.3", "syntax", "", "."),
     ("1 2", "syntax", "", "2"),
     ("--1", "value", "'--1' is not a number", "--1"),
-    ("1_000", "value", "'1_000' is not a number", "1_000"),
+    ("1__000", "syntax", "", None),
+    ("1_000_", "syntax", "", None),
+    ("_1", "value", "'_1' is not a number", "_1"),
+    ("1\n2", "value", "write 1,2 for two entries, or 1;2 for two rows", "2"),
+    ("1,2\n3,4", "value", "a value is one expression, and this is a second line", "3,4"),
+    ("1,\n2", "value", "a second line", "2"),
+    ("(1,\n2)\n(3,\n4)", "value", "a second line", "(3,\n4)"),
+    ("[1,2]\n[3,4]", "value", "a second line", "[3,4]"),
+    ("1 +\\\n2", "value", "a second line", "2"),
+    ("1;2\n;3\n4", "value", "a second line", "4"),
+    ("3#4", "value", "a value has no comments", "#4"),
+    ("[1, 2] # two", "value", "a value has no comments", "# two"),
+    ("a=3", "value", "write what stands after the =", "a=3"),
+    ("1;a=3", "value", "no assignment", "a=3"),
+    ("a+=3", "value", "no statement", "a+=3"),
+    ("pass", "value", "no statement", "pass"),
+    ("for i in (1, 2): i", "value", "no statement", "for i in (1, 2): i"),
+    ("for i in range(3):\n  i", "value", "a second line", "  i"),
+    ("if 1 > 0: 3", "value", "no statement", "if 1 > 0: 3"),
+    ("import os", "value", "no statement", "import os"),
     ("1,abc", "value", "'abc' is not a number", "abc"),
     ("1,x,3", "value", "'x' is not a number", "x"),
     ("nan", "value", "'nan' is not a number", "nan"),
@@ -128,7 +163,17 @@ def test_a_text_is_refused_with_its_reason_and_its_place(text: str, kind: str, w
         assert text[slice(*error.span)] == marked
 
 
-MATRIX = [[1.0, 2.0], [3.0, 4.0]]
+ONE_EXPRESSION = ["1\n2", "1,2\n3,4", "3#4", "a=3", "for i in (1, 2): i", "3;pass"]
+
+
+@pytest.mark.parametrize("text", ONE_EXPRESSION)
+def test_every_place_for_a_value_refuses_what_is_not_one_expression(cli: Cli, text: str) -> None:
+    for words in (("--x", text), ("--set", f"x={text}"), ("--x", "1", "--v", text)):
+        refused = cli("grad", "x*1", *words)
+        assert (refused.code, refused.out) == (2, "")
+    for given in ({"inputs": {"x": text}}, {"inputs": {"x": 1}, "v": text}):
+        assert answer({"program": "x*1", **given})["error"]["kind"] == "value"
+    assert answer({"program": "x*x", "inputs": {"x": "1_000"}})["grad"] == {"x": 2000.0}
 
 
 @pytest.fixture
@@ -149,6 +194,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "column.csv": "x\n1\n2\n3\n", "row.csv": "1,2,3\n", "crlf.csv": "1,2\r\n3,4\r\n",
         "bom.csv": "\ufeffa,b\n1,2\n3,4\n",
         "bad.csv": "1,2\n3,four\n", "ragged.csv": "1,2\n3\n", "empty.csv": "", "v.txt": "1,2\n", "m.txt": "1 2\n3 4\n",
+        "semicolons.csv": "1;2\n3;4\n", "tabs.csv": "1\t2\r\n3\t4", "mac.csv": "a;b\r1;2\r3;4\r",
+        "quoted.csv": '"a;b", "c"\n"1", 2\n3,"4"\n', "python.csv": "1_000,.5\n", "lists.txt": "[1,\n2]\n[3,4]\n",
+        "mac.txt": "1 -2\r3 4\r", "bom.txt": "\ufeff1,2\n", "call.txt": "linspace(\n0, 1,\n3)\n",
         "rows.txt": "1,2\n3,4\n", "column.txt": "1\n2\n3\n", "code.txt": "__import__('os')\n", "noise.md": "1,2",
     }  # fmt: skip
     for name, text in texts.items():
@@ -164,7 +212,9 @@ FILES = [
     ("s.json", 3.0), ("m.csv", MATRIX), ("head.csv", MATRIX), ("column.csv", [1.0, 2.0, 3.0]),
     ("row.csv", [1.0, 2.0, 3.0]),
     ("crlf.csv", MATRIX), ("bom.csv", MATRIX), ("v.txt", [1.0, 2.0]), ("m.txt", MATRIX), ("rows.txt", MATRIX),
-    ("column.txt", [[1.0], [2.0], [3.0]]),
+    ("column.txt", [[1.0], [2.0], [3.0]]), ("semicolons.csv", MATRIX), ("tabs.csv", MATRIX), ("mac.csv", MATRIX),
+    ("quoted.csv", MATRIX), ("python.csv", [1000.0, 0.5]), ("mac.txt", [[1.0, -2.0], [3.0, 4.0]]),
+    ("bom.txt", [1.0, 2.0]), ("call.txt", [0.0, 0.5, 1.0]),
 ]  # fmt: skip
 
 BAD_FILES = [
@@ -174,7 +224,7 @@ BAD_FILES = [
     ("c.npy", "is not an array of real numbers"), ("none.npz", "holds a, b, and none is called x"),
     ("bad.json", "this is not JSON"), ("ragged.json", "ragged"), ("object.json", "every entry must be a finite number"),
     ("bad.csv", "row 2 of the table: 'four' is not a number"), ("ragged.csv", "row 2 of the table: 1 cells and not 2"),
-    ("empty.csv", "the table has no numbers"), ("binary.csv", "is not a text file"),
+    ("empty.csv", "the table has no numbers"), ("lists.txt", "not JSON"), ("binary.csv", "is not a text file"),
     ("code.txt", "unknown function '__import__'"), ("noise.md", "the name must end with"),
     ("", "the name must end with"),
     ("nul\x00.npy", "nul\\x00.npy"), ("/etc/passwd", "the name must end with"),
@@ -197,6 +247,169 @@ def test_a_file_is_refused_with_its_option_and_its_name(cli: Cli, name: str, wor
     assert words in answer.err
     assert "x" in answer.err.splitlines()[0]
     assert name.replace("\x00", "")[:3] in answer.err
+
+
+CELLS = [
+    ("1/3,2/3", 1, 1, "write 0.3333333333333333"),
+    ("1,2\n0x10,3", 2, 1, "write 16"),
+    ("3,5%", 1, 2, "write 0.05"),
+    ("pi/2,sqrt(4)\n1,2", 1, 1, "write 1.5707963267948966"),
+    ("1,5;2", 1, 1, "write 1.5"),
+    ("1;2,5\n", 1, 2, "write 2.5"),
+    ('"1,5","2"', 1, 1, "write 1.5"),
+    ('2,"1,000"', 1, 2, "write 1000, or if the comma is the decimal point 1.000"),
+    ("\u22121,2", 1, 1, "U+2212 MINUS SIGN: write -"),
+    ("1,\uff11", 1, 2, "U+FF11 FULLWIDTH DIGIT ONE"),
+    ("1,2\u00a0", 1, 2, "U+00A0 NO-BREAK SPACE"),
+    ("NA,b\n1,2", 1, 1, "leave the row or column out"),
+    ("a,b\n1,nan", 2, 2, "leave the row or column out"),
+    ("1,NULL", 1, 2, "give a number"),
+    ("-,-\n1,2", 1, 1, "give a number"),
+    ("inf,1", 1, 1, "infinite"),
+    (",\n1,2", 1, 1, "give a number"),
+    ("1,2\n,\n3,4", 2, 1, "a number is missing"),
+    ("1,2,\n3,4,", 1, 3, "a number is missing"),
+    (",a\n0,1", 1, 1, "a number is missing"),
+    ("x\n1\n\n3", 3, 1, "missing"),
+    ("1,2\n3;4", 2, 1, "the first delimiter is ','"),
+    ("1\t2\n3;4", 2, 1, "the first delimiter is a tab"),
+    ("1;2\n3,4", 2, 1, "'3,4' is not a number"),
+    ("1,2\n3", 2, 2, "1 cells and not 2"),
+    ("a\n1,2", 2, 2, "2 cells and not 1"),
+    ("1,2\n3,4,5", 2, 3, "3 cells and not 2"),
+    ("a,1\nb,2", 1, 1, "'a' is not a number"),
+    ("a,b\nc,d\n1,2", 2, 1, "'c'"),
+    ("1,2\na,b", 2, 1, "only the first row may be a header"),
+    ("# a,b\n1,2", 1, 1, "'# a' is not a number"),
+    ("1 2\n3 4", 1, 1, "'1 2' is not a number"),
+    ("2020-01-31,1", 1, 1, "a number such as -1.5e3"),
+    ("1e400,1", 1, 1, "1.8e308"),
+    ("1,1__0", 1, 2, "'1__0'"),
+    ("True,False\n1,0", 1, 1, "'True'"),
+    ("1,1e9999999999999999999%", 1, 2, "not a number"),
+    ("9" * 400 + ",1", 1, 1, "beyond double precision"),
+]
+
+
+@pytest.mark.parametrize(("text", "row", "column", "words"), CELLS)
+def test_a_cell_that_is_no_number_is_refused_with_row_and_column(text: str, row: int, column: int, words: str) -> None:
+    with pytest.raises(GradcliError) as caught:
+        read_table(text, Budget())
+    assert caught.value.kind == "value"
+    assert f"column {column}, row {row} of the table" in caught.value.message
+    assert words in f"{caught.value.message}\n{caught.value.hint}"
+
+
+HEADERS = [
+    ("w,h\n1,2", ["w", "h"]), ("pi\te\n1\t2", ["pi", "e"]), ("speed (m/s);T_0\n1;2", ["speed (m/s)", "T_0"]),
+    ("Gr\u00f6\u00dfe,_x\n1,2", ["Gr\u00f6\u00dfe", "_x"]), ("1,2", []), ("\n\n1,2", []), ("x\n1\n2\n", ["x"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "names"), HEADERS)
+def test_a_header_is_a_row_of_names(text: str, names: list[str]) -> None:
+    found = read_table(text, Budget())
+    assert found.header == names
+    assert found.numbers.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.usefixtures("here")
+def test_a_header_that_is_left_out_is_said_in_every_answer(cli: Cli) -> None:
+    words = "--x: the first row of head.csv is read as a header, and not as numbers: width, height."
+    given = ("sum(x)", "--x", "@head.csv")
+    for command in ("explain", "check", "grad"):
+        note = {"kind": "header-skipped", "message": words}
+        assert json.loads(cli(command, *given, "--json").out)["notes"].count(note) == 1
+    assert f"note: {words}" in cli("explain", *given, "--format", "plain").out.splitlines()
+    assert words in " ".join(cli("explain", *given).out.split())
+    for command in ("check", "grad"):
+        assert cli(command, *given).err == f"note: {words}\n"
+    assert cli("grad", *given, "-q").err == ""
+    assert "notes" not in json.loads(cli("grad", "sum(x)", "--x", "@m.csv", "--json").out)
+
+
+def own_number(cell: str) -> float | None:
+    """Read a number as Python does, without any pattern of ours."""
+    if set(cell) - set("0123456789+-.eE_"):
+        return None
+    try:
+        return float(cell) if math.isfinite(float(cell)) else None
+    except ValueError:
+        return None
+
+
+def own_value(text: str) -> list[list[float]] | None:
+    """Read rows of numbers, one at a time, as the command line describes them; None for all else."""
+    rows: list[list[float]] = []
+    pieces = text.strip().split(";")
+    for piece in pieces:
+        cells = piece.strip().split(",")
+        if len(cells) > 1 and not cells[-1].strip():
+            cells.pop()
+        numbers = [own_number(cell.strip(" ")) for cell in cells]
+        if any(number is None for number in numbers) or (rows and len(numbers) != len(rows[0])):
+            return None
+        rows.append([number for number in numbers if number is not None])
+    return rows
+
+
+def own_table(text: str) -> list[list[float]] | None:
+    """Read lines of cells one character at a time; None for what is no table of numbers."""
+    lines = text.split("\n")
+    marked = next((line for line in lines if line.strip() and set(line) & set("\t;,")), ",")
+    delimiter = next(mark for mark in "\t;," if mark in marked)
+    filled = [bool(line.strip(" " if delimiter == "\t" else " \t")) for line in lines]
+    cells = [
+        [cell.strip(" \t") for cell in line.split(delimiter)] for line, full in zip(lines, filled, strict=True) if full
+    ]
+    gap = "".join("x" if full else " " for full in filled).strip().count(" ")
+    if not cells or (gap and len(cells[0]) == 1):
+        return None
+    if all(cell[:1].isalpha() and cell != "nan" for cell in cells[0]):
+        names = cells.pop(0)
+        if not cells or len(names) != len(cells[0]):
+            return None
+    numbers = [[own_number(cell) for cell in row] for row in cells]
+    whole = [[number for number in row if number is not None] for row in numbers]
+    return whole if whole == numbers and len({len(row) for row in whole}) == 1 else None
+
+
+def texts(seed: int, pieces: str, count: int) -> Iterator[str]:
+    """Yield random texts of pieces."""
+    rng = random.Random(seed)  # noqa: S311
+    alphabet = pieces.split("|")
+    for _ in range(count):
+        yield "".join(rng.choice(alphabet) for _ in range(rng.randint(1, 9)))
+
+
+def test_no_value_is_read_otherwise_than_by_a_reader_of_our_own() -> None:
+    outcomes = set()
+    for text in texts(1, "1|2.5|,-3|1_0|,|,|;|\n|;\n| |#|=|a|1__0|_|1e2|.", 6000):
+        wanted = own_value(text)
+        try:
+            found = np.asarray(read_value(text, "--x", Budget()))
+        except GradcliError:
+            found = None
+        assert (found is None) == (wanted is None), text
+        outcomes.add(wanted is None)
+        assert found is None or found.ravel().tolist() == [number for row in wanted or [] for number in row], text
+    assert outcomes == {True, False}
+
+
+def test_no_table_is_read_otherwise_than_by_a_reader_of_our_own() -> None:
+    outcomes = set()
+    for text in texts(2, "1|2.5|-3|1_0|,|,|;|\n|\n|\t| |x|a,b\n|nan|1/3|-|1__0|1e2|%", 20_000):
+        wanted = own_table(text)
+        try:
+            found = read_table(text, Budget()).numbers
+        except GradcliError:
+            found = None
+        assert (found is None) == (wanted is None), text
+        outcomes.add(wanted is None)
+        if found is not None and wanted is not None:
+            assert found.ravel().tolist() == [number for row in wanted for number in row], text
+            assert found.shape in ((len(wanted), len(wanted[0])), (len(wanted) * len(wanted[0]),)), text
+    assert outcomes == {True, False}
 
 
 STREAMS = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum, unique
@@ -13,7 +12,7 @@ import numpy as np
 
 from gradcli.batch.fields import Wanted, fields_of
 from gradcli.batch.records import Record, known_id, record_of
-from gradcli.errors import Budget, GradcliError
+from gradcli.errors import Budget, GradcliError, InputError
 from gradcli.evaluation import Function
 from gradcli.readings import Memory, Point, accumulated, composed, numbers, stand
 from gradcli.recent import Recent
@@ -90,7 +89,6 @@ class Answers:
 BOTH, ONE = ["symbols", "reverse mode"], ["reverse mode"]
 ALWAYS = {"schema", "version", "routes", "agreement", "error"}
 """Fields of every answer that is not whole, beside those that were chosen."""
-_FLAG = re.compile(r"--(\w+)")
 
 
 def reverse_alone(point: Point, asked: Wanted) -> tuple[dict[str, Any], Verdict]:
@@ -153,15 +151,20 @@ def refused(error: GradcliError, known: Any) -> Answer:
     return Answer(with_id(error_document(error), known), Verdict.REFUSED)
 
 
+def in_record(name: str, value: str | None) -> str:
+    """Return how a record gives an input."""
+    return f'"{name}"' if value is None else f'"{name}": {value or "..."} in "inputs"'
+
+
 def for_records(error: GradcliError) -> GradcliError:
     """Return an error with a hint for one who writes records, and not options."""
     about_v = error.kind == "shape" and error.message.startswith("v has shape") and "--v" in (error.hint or "")
     if error.kind == "missing-v" or about_v:
         error.hint = '"v" is an array in the shape of y: ones give the gradient of the sum'
-    elif error.kind == "missing-input" and error.hint and error.hint.startswith("add "):
-        error.hint = 'give its value in "inputs"'
-    elif error.hint:
-        error.hint = _FLAG.sub(r'"\1"', error.hint) if error.kind in ("missing-input", "unknown-input") else error.hint
+    elif isinstance(error, InputError):
+        error.worded(in_record)
+        if error.kind == "missing-input" and (error.hint or "").startswith("add "):
+            error.hint = 'give its value in "inputs"'
     return error
 
 

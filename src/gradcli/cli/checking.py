@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from gradcli.checking.confirm import Check, check
 from gradcli.checking.expected import Expected, only
@@ -11,9 +14,11 @@ from gradcli.cli.files import read_array
 from gradcli.cli.inputs import read_text
 from gradcli.cli.output import complain, write
 from gradcli.cli.request import Printing, Request, with_v_place
-from gradcli.errors import GradcliError
+from gradcli.errors import Budget, GradcliError, Place
 from gradcli.evaluation import Function
+from gradcli.language.values import read_value
 from gradcli.render.dump import dump
+from gradcli.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
@@ -34,19 +39,21 @@ def answer(env: Environment, asked: Request, expect: list[str], samples: int, se
     if len(asked.calls) > 1:
         raise GradcliError("option", "check takes one --v", hint="explain shows several calls of backward")
     try:
-        found = check(
-            asked.program,
-            v=asked.calls[0],
-            expect=expectations(env, asked, expect),
-            wrt=asked.wrt,
-            samples=samples,
-            seed=seed,
-            strict=asked.strict,
-            budget=asked.budget,
-            inputs=asked.values,
-        )
+        with np.errstate(all="ignore"):  # what is expected may be beyond double precision, which numpy warns of
+            found = check(
+                asked.program,
+                v=asked.calls[0],
+                expect=expectations(env, asked, expect),
+                wrt=asked.wrt,
+                samples=samples,
+                seed=seed,
+                strict=asked.strict,
+                budget=asked.budget,
+                inputs=asked.values,
+            )
     except GradcliError as error:
         raise with_v_place(error, asked.v_texts) from None
+    found = replace(found, notes=[*found.notes, *asked.notes])
     if not how.quiet or how.output:
         write(env, dump(found.to_dict()) if how.format == "json" else str(found), how.output)
     if not how.quiet:
@@ -66,14 +73,42 @@ def expectations(env: Environment, asked: Request, texts: list[str]) -> list[Exp
 def expectation(env: Environment, asked: Request, text: str, names: tuple[str, ...]) -> Expected:
     """Return one expected derivative from ``FORMULA``, ``@file``, ``NAME=FORMULA`` or ``NAME=@file``."""
     match = BY_NAME.match(text)
-    if match is not None and match[1] in names:
+    if match is None or is_program(text, match):
+        name, body = only(names), text.strip()
+    elif match[1] in names:
         name, body = match[1], text[match.end() :].strip()
     else:
-        name, body = only(names), text.strip()
+        raise not_differentiated(match, names)
     if not body.startswith("@"):
-        return Expected(name, body, None)
+        return Expected(name, as_formula(body, asked.budget), None)
     if not body.lower().endswith(TABLES):
         formula = read_text(env, body[1:], "--expect")
         if not NUMBERS_ALONE.match(formula):
             return Expected(name, formula, None)
-    return Expected(name, None, read_array(env, body, "--expect", asked.budget))
+    return Expected(name, None, read_array(env, body, "--expect", asked.budget, asked.notes))
+
+
+def is_program(text: str, match: re.Match[str]) -> bool:
+    """Return whether ``h = …`` begins a formula of several statements, which use h."""
+    first, _, rest = text.strip().replace("\n", ";").partition(";")
+    return match.end() <= len(first) and re.search(rf"\b{match[1]}\b", rest) is not None
+
+
+def not_differentiated(match: re.Match[str], names: tuple[str, ...]) -> GradcliError:
+    """Return the error for ``NAME=FORMULA`` with a name that is no variable, or not one to differentiate by."""
+    hint = did_you_mean(match[1], names) or f"there is {', '.join(names) or 'nothing'}"
+    return GradcliError(
+        "option",
+        f"'{match[1]}' is not differentiated",
+        span=match.span(1),
+        hint=hint,
+        place=Place(match.string, "--expect"),
+    )
+
+
+def as_formula(text: str, budget: Budget) -> str:
+    """Return what is expected as a formula: rows of numbers, ``1,2;3,4``, as lists; raises what a value raises."""
+    if not (NUMBERS_ALONE.match(text) and re.search(r"[;\n]", text)):
+        return text
+    read_value(text, "--expect", budget)
+    return text if "[" in text else "[" + ", ".join(f"[{row.strip().rstrip(',')}]" for row in text.split(";")) + "]"

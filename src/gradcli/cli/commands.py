@@ -54,12 +54,14 @@ def explain(
 
 def explained(asked: Request):  # type: ignore[no-untyped-def]
     """Return the explanation of a request."""
+    from dataclasses import replace  # noqa: PLC0415
+
     from gradcli.cli.request import with_v_place  # noqa: PLC0415
     from gradcli.errors import GradcliError  # noqa: PLC0415
     from gradcli.explanation import explain as explain_program  # noqa: PLC0415
 
     try:
-        return explain_program(
+        found = explain_program(
             asked.program,
             calls=asked.calls,
             wrt=asked.wrt,
@@ -69,6 +71,7 @@ def explained(asked: Request):  # type: ignore[no-untyped-def]
         )
     except GradcliError as error:
         raise with_v_place(error, asked.v_texts) from None
+    return replace(found, notes=[*found.notes, *asked.notes]) if asked.notes else found
 
 
 WARNINGS = {

@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-import io
+import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradcli.cli.environment import Environment
-from gradcli.cli.inputs import file_error, one_line, read_bytes, read_stdin
+from gradcli.cli.inputs import file_error, plain_text, read_bytes, read_stdin
 from gradcli.errors import Budget, GradcliError
 from gradcli.inputs import as_input
-from gradcli.language.values import NUMBER, read_json, read_value, refuse_entries
+from gradcli.language.values import logical_lines, read_json, read_value, refuse_entries
 from gradcli.ops.declare import Array
+
+if TYPE_CHECKING:
+    from gradcli.notes import Note
 
 SUFFIXES = (".npy", ".npz", ".json", ".csv", ".txt")
 
 
-def read_array(env: Environment, text: str, name: str, budget: Budget) -> Any:
-    """Return the array that an option's value stands for; raises ``value``, ``file``, ``budget`` and the like."""
-    option = name if name == "--v" else f"--{name}"
+def read_array(env: Environment, text: str, name: str, budget: Budget, notes: list[Note]) -> Any:
+    """Return the array that an option's value stands for; what deserves a sentence is added to ``notes``.
+
+    Raises ``value``, ``file``, ``budget`` and the like.
+    """
+    option = name if name.startswith("--") else f"--{name}"
     if text == "-":
-        return read_value(one_line(read_stdin(env, option)), option, budget)
+        return read_value(one_line(plain_text(read_stdin(env, option))), option, budget)
     if text.startswith("@"):
-        return read_file(text[1:], option, name, budget)
+        return read_file(text[1:], option, name, budget, notes)
     return read_value(text, option, budget)
 
 
-def read_file(path: str, option: str, name: str, budget: Budget) -> Array:
+def read_file(path: str, option: str, name: str, budget: Budget, notes: list[Note]) -> Array:
     """Return the array in a file, read by its suffix; raises ``file`` or ``value``."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
@@ -41,7 +47,7 @@ def read_file(path: str, option: str, name: str, budget: Budget) -> Array:
             message = f"{option}: {error.message.removeprefix(option + ': ')}"
             raise GradcliError(error.kind, message, hint=error.hint) from None
     try:
-        text = data.decode("utf-8-sig")
+        text = plain_text(data.decode("utf-8"))
     except UnicodeDecodeError:
         raise file_error(f"{path} is not a text file", option) from None
     try:
@@ -49,45 +55,39 @@ def read_file(path: str, option: str, name: str, budget: Budget) -> Array:
             refuse_entries(text, budget)
             return read_json(text)
         if suffix == ".csv":
-            refuse_entries(text.replace("\n", ","), budget)
-            return table(text)
+            return without_header(text, path, option, budget, notes)
         return read_value(columns(text), option, budget)
     except GradcliError as error:
         raise GradcliError(error.kind, f"{option}: {path}: {error.message}", hint=error.hint) from None
+
+
+def without_header(text: str, path: str, option: str, budget: Budget, notes: list[Note]) -> Array:
+    """Return the numbers of a table, and add a note on the header that is left out."""
+    from gradcli.cli.table_files import read_table  # noqa: PLC0415
+    from gradcli.notes import Note  # noqa: PLC0415
+    from gradcli.render.inert import inert  # noqa: PLC0415
+
+    found = read_table(text, budget)
+    if found.header:
+        more = f" and {len(found.header) - MOST_NAMES} more" if len(found.header) > MOST_NAMES else ""
+        names = ", ".join(inert(cell[:40], keep="") for cell in found.header[:MOST_NAMES]) + more
+        message = f"{option}: the first row of {inert(path, keep='')} is read as a header, and not as numbers: {names}."
+        notes.append(Note("header-skipped", message))
+    return found.numbers
+
+
+MOST_NAMES = 6
+"""Columns of a header that a note names."""
+
+
+def one_line(text: str) -> str:
+    """Return text from a stream as one value: its lines are rows, where no bracket holds them together."""
+    lines = (text[slice(*span)].strip() for span in logical_lines(text.strip()))
+    return ";".join(line for line in lines if line)
 
 
 def columns(text: str) -> str:
     """Return lines of numbers, separated by blanks or commas, in the syntax of values."""
     if text.lstrip().startswith("[") or "," in text or ";" in text:
         return one_line(text)
-    return ";".join(",".join(line.split()) for line in text.strip().splitlines() if line.strip())
-
-
-def table(text: str) -> Array:
-    """Return a CSV table without its header, if it has one: one row or one column is a vector."""
-    import csv  # noqa: PLC0415
-
-    try:
-        rows = [row for row in csv.reader(io.StringIO(text)) if any(cell.strip() for cell in row)]
-    except csv.Error as error:
-        raise GradcliError("value", f"this is no table: {error}") from None
-    if rows and not any(reads_as_number(cell) for cell in rows[0]):
-        rows = rows[1:]
-    if not rows:
-        raise GradcliError("value", "the table has no numbers")
-    for number, row in enumerate(rows, 1):
-        bad = next((cell for cell in row if not NUMBER.fullmatch(cell.strip())), None)
-        if bad is not None or len(row) != len(rows[0]):
-            what = f"'{bad}' is not a number" if bad is not None else f"{len(row)} cells and not {len(rows[0])}"
-            raise GradcliError("value", f"row {number} of the table: {what}")
-    array = as_input("the table", [[float(cell) for cell in row] for row in rows])
-    return array.ravel() if 1 in array.shape else array
-
-
-def reads_as_number(cell: str) -> bool:
-    """Return whether a cell is a number, nan and inf among them: a row with one is no header."""
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+    return ";".join(re.sub("[ \t]+", ",", line.strip(" \t")) for line in text.split("\n") if line.strip())

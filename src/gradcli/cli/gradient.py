@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.cli.output import write_parts
+from gradcli.cli.output import complain, write_parts
 from gradcli.cli.request import Printing, Request, with_v_place
 from gradcli.errors import GradcliError
 from gradcli.evaluation import Function
@@ -15,6 +15,7 @@ from gradcli.render.numbers import exact
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
+    from gradcli.notes import Note
     from gradcli.readings import Point
 
 
@@ -27,17 +28,21 @@ def answer(env: Environment, asked: Request, how: Printing) -> bool:
         raise with_v_place(error, asked.v_texts) from None
     total = accumulated(point)
     if not how.quiet or how.output:
-        parts = written(point, total) if how.format == "json" else [bare(total), "\n"]
+        parts = written(point, total, asked.notes) if how.format == "json" else [bare(total), "\n"]
         write_parts(env, parts, how.output)
+    for note in asked.notes if not how.quiet else ():
+        complain(env, f"note: {note.message}")
     return bool(np.all(np.isfinite(point.run.value)) and all(np.all(np.isfinite(g)) for g in total.values()))
 
 
-def written(point: Point, total: dict[str, Any]) -> list[str]:
-    """Return the JSON document of gradients, in parts."""
+def written(point: Point, total: dict[str, Any], notes: list[Note]) -> list[str]:
+    """Return the JSON document of gradients, in parts; it has notes where there are any."""
     from gradcli.render.document import gradient_document  # noqa: PLC0415
     from gradcli.render.encoded import encoded  # noqa: PLC0415
+    from gradcli.render.head import notes_document  # noqa: PLC0415
 
-    return encoded(lambda form: gradient_document(point, total, form))
+    more = {"notes": notes_document(notes)} if notes else {}
+    return encoded(lambda form: gradient_document(point, total, form) | more)
 
 
 def bare(total: dict[str, Any]) -> str:

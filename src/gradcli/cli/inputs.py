@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,10 +18,11 @@ LARGEST_FILE = 256 * 1024 * 1024
 def read_text(env: Environment, path: str, option: str) -> str:
     """Return the text of a file, or of standard input for ``-``; raises ``file``."""
     if path == "-":
-        return read_stdin(env, option)
+        return plain_text(read_stdin(env, option))
     data = read_bytes(path, option)
+    encoding = "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
     try:
-        return data.decode("utf-8")
+        return plain_text(data.decode(encoding))
     except UnicodeDecodeError:
         raise file_error(f"{path} is not a text file", option) from None
 
@@ -83,7 +85,6 @@ def assignments(items: list[str]) -> dict[str, str]:
     return found
 
 
-def one_line(text: str) -> str:
-    """Return text from a stream without its final newline, lines as rows where it has several."""
-    lines = [line for line in text.strip().splitlines() if line.strip()]
-    return "".join(lines) if text.lstrip().startswith("[") else ";".join(lines)
+def plain_text(text: str) -> str:
+    """Return the text of a stream without a byte order mark, its lines ended by newlines alone."""
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")

@@ -98,9 +98,11 @@ def write_explanation(env: Environment, found: Explanation, printing: Printing) 
         return
     width = printing.width or terminal_width(env)
     if printing.format == "plain" or (width is not None and width < NARROW):
+        from gradcli.render.inert import inert  # noqa: PLC0415
         from gradcli.render.plain import plain  # noqa: PLC0415
 
-        write(env, plain(found), printing.output)
+        text = plain(found)
+        write(env, inert(text) if printing.ascii_only else text, printing.output)
         return
     write_tables(env, found, printing, width)
 

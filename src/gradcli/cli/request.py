@@ -11,11 +11,12 @@ from gradcli.errors import Budget, GradcliError, Place, over_budget
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
+    from gradcli.notes import Note
 
 FORMATS = ("table", "json", "plain")
 SUFFIXES = {".json": "json", ".txt": "table"}
 COLORS = ("auto", "always", "never")
-INTEGERS = re.compile(r"(?=.*\d)[-+\d,;\[\]\s]+\Z", re.DOTALL)
+INTEGERS = re.compile(r"(?=.*[0-9])[-+_0-9,;\[\]\s]+\Z", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,10 @@ class Printing:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The program and everything that it is evaluated with; ``calls`` has one v for each call of backward."""
+    """The program and everything that it is evaluated with; ``calls`` has one v for each call of backward.
+
+    ``notes`` are those on what was read.
+    """
 
     program: str
     values: dict[str, Any]
@@ -42,6 +46,7 @@ class Request:
     strict: bool
     budget: Budget
     v_texts: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
 
 
 def one_of(value: str, known: tuple[str, ...], option: str) -> str:
@@ -109,10 +114,11 @@ def request(
     bounds = budget_from(budget)
     text = program_text(env, program, file)
     read = 0
+    notes: list[Note] = []
 
     def array(item: str, name: str) -> Any:
         nonlocal read
-        found = read_array(env, item, name, bounds)
+        found = read_array(env, item, name, bounds, notes)
         read += found.size
         if read > bounds.total:
             raise over_budget("total", bounds.total, "the values of all options together")
@@ -121,7 +127,7 @@ def request(
     values = {name: as_typed(item, array(item, name)) for name, item in assignments(set_values or []).items()}
     calls = [array(item, "--v") for item in v] if v else [None]
     names = None if wrt is None else wrt_names(wrt)
-    return Request(text, values, calls, names, strict, bounds, v or [])
+    return Request(text, values, calls, names, strict, bounds, v or [], notes)
 
 
 def as_typed(text: str, value: Any) -> Any:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from gradcli.cli.parameters import PlainCommand
-from gradcli.errors import GradcliError
+from gradcli.errors import GradcliError, InputError
 from gradcli.suggest import did_you_mean
 
 if TYPE_CHECKING:
@@ -55,6 +57,25 @@ class VariableCommand(PlainCommand):
             else:
                 operands.append(arg)
         return super().parse_args(ctx, [*options, "--", *operands])
+
+    def invoke(self, ctx: typer._click.Context) -> Any:
+        """Run the command; an error about an input says which flag gives it, beside the options there are."""
+        try:
+            return super().invoke(ctx)
+        except InputError as error:
+            if error.place is not None and error.place.name != "program":
+                raise
+            options = {flag for parameter in self.get_params(ctx) for flag in parameter.opts}
+            raise error.worded(partial(flag_of, options)) from None
+
+
+def flag_of(options: set[str], name: str, value: str | None) -> str:
+    """Return how the command line gives a variable, which may be called like an option."""
+    flag = f"--{name}"
+    if value is None:
+        return flag
+    text = shlex.quote(value) if value else "VALUE"
+    return f"--set {name}={text}" if flag in options else f"{flag} {text}"
 
 
 def value_after(flag: str, rest: Iterator[str], known: list[str] | None = None) -> str:

@@ -172,13 +172,17 @@ def refuse_ambiguous(function: Function, node: ast.Call) -> None:
         number = ast.literal_eval(node.args[1])
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return
-    if isinstance(number, int | float) and not isinstance(number, bool):
-        number = int(number)
-        raise GradcliError(
-            "ambiguous",
-            f"{function.name}(..., {number}) could mean the {function.name}imum with {number}, or along an axis",
-            hint=f"write {function.name}imum(..., {number}), or {function.name}(..., dim={number})",
-        )
+    if not isinstance(number, int | float) or isinstance(number, bool):
+        return
+    name, text = function.name, ast.unparse(node.args[1])
+    larger = f"write {name}imum(..., {text})"
+    if isinstance(number, float):
+        raise GradcliError("ambiguous", f"{name}(..., {text}) takes an axis, and {text} is none", hint=larger)
+    raise GradcliError(
+        "ambiguous",
+        f"{name}(..., {text}) could mean the {name}imum with {text}, or along an axis",
+        hint=f"{larger}, or {name}(..., dim={text})",
+    )
 
 
 def static_value(value: Any) -> Any:

@@ -68,10 +68,13 @@ def output_value(value: Any) -> Any:
     return runtime.as_tensor(value)
 
 
-def compile_program(text: str, budget: Budget | None = None, given: frozenset[str] = frozenset()) -> Program:
+def compile_program(
+    text: str, budget: Budget | None = None, given: frozenset[str] = frozenset(), expression: bool = False
+) -> Program:
     """Check a program and return it ready to run.
 
-    ``given`` are names that are variables even where the language has a constant or a function of that name.
+    ``given`` are names that are variables even where the language has a constant or a function of that name;
+    ``expression`` refuses all but one expression, with ``value``.
     Raises ``syntax``, ``not-allowed``, ``unknown-function`` and the like, each with its place.
     """
     bounds = budget or Budget()
@@ -80,6 +83,8 @@ def compile_program(text: str, budget: Budget | None = None, given: frozenset[st
         raise over_budget("syntax", bounds.syntax, "the program has too many parts").at(None, place)
     compiler = Statements(place, bounds.depth, given)
     try:
+        if expression:
+            require_expression(tree, compiler)
         compiler.statements(tree.body[:-1])
         output = final(compiler, tree.body[-1])
     except GradcliError as error:
@@ -97,6 +102,18 @@ def compile_program(text: str, budget: Budget | None = None, given: frozenset[st
         compiler.spans.of(tree.body[-1]),
         bounds,
     )
+
+
+def require_expression(tree: ast.Module, compiler: Statements) -> None:
+    """Raise ``value`` for the first statement that is not the one expression that a value is."""
+    for number, statement in enumerate(tree.body):
+        if number or not isinstance(statement, ast.Expr):
+            what = "a value is one expression, and no statement"
+            hint = None
+            if isinstance(statement, ast.Assign):
+                what = "a value is one expression, and no assignment"
+                hint = "write what stands after the ="
+            raise GradcliError("value", what, span=compiler.spans.of(statement), hint=hint)
 
 
 def final(compiler: Statements, last: ast.stmt) -> int:

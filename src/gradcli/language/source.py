@@ -6,13 +6,23 @@ import ast
 import re
 import textwrap
 import warnings
+from collections.abc import Callable
 
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
 
+_COMMENT = re.compile(
+    r"""
+    (?P<quotes>\"{3}|'{3}) (?:[^\\]|\\.)*? (?:(?P=quotes)|\Z)
+    | "(?:[^"\\\n]|\\.)*"? | '(?:[^'\\\n]|\\.)*'?
+    | (?P<comment>\#[^\n\r]*)
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+"""A comment, or a text in quotes, which may hold a #."""
 _FORBIDDEN = re.compile(r"[^ -~\n\t]")
 _BRACKET = re.compile(r"[()\[\]{}]")
 _NUMBER = re.compile(r"0[bBoOxX][\da-fA-F_]+|\d[\d_]*")
-_LOOKALIKES = {
+LOOKALIKES = {
     "÷": "/",
     "×": "*",
     "·": "*",
@@ -51,7 +61,7 @@ def refuse_characters(text: str, what: str = "the program") -> None:
     if unprintable(character):
         name = character_name(character)
         raise GradcliError("character", f"{what} holds a control character, {name}", span=found.span())
-    plain = _LOOKALIKES.get(character)
+    plain = LOOKALIKES.get(character)
     raise GradcliError(
         "character",
         f"{what} may hold ASCII characters only, not {character_name(character)}",
@@ -72,19 +82,37 @@ def refuse_depth(text: str, budget: Budget) -> None:
             raise over_budget("digits", budget.digits, "a number has too many digits", number.span())
 
 
+def with_comments(text: str, written: Callable[[str], str]) -> str:
+    """Return a program with its comments written otherwise, in as many characters."""
+    return (
+        _COMMENT.sub(lambda match: written(match[0]) if match["comment"] else match[0], text) if "#" in text else text
+    )
+
+
+def blank(comment: str) -> str:
+    """Return an empty comment of the same length."""
+    return "#" + " " * (len(comment) - 1)
+
+
+def printable(comment: str) -> str:
+    """Return a comment with ``?`` for what a terminal might obey."""
+    return "".join(c if c.isprintable() or c == "\t" else "?" for c in comment)
+
+
 def parse(text: str, budget: Budget) -> tuple[ast.Module, Place]:
     """Return the syntax tree of a program and the text that its columns count in.
 
     Raises ``character``, ``budget`` or ``syntax``, each with its place.
     """
-    clean = textwrap.dedent(text.replace("\r\n", "\n")).strip(" \n")
+    clean = with_comments(textwrap.dedent(text.replace("\r\n", "\n")).strip(" \n"), printable)
     place = Place(clean)
     try:
         if len(text) > budget.text:
             raise over_budget("text", budget.text, "the program has too many characters")
-        refuse_characters(clean)
-        refuse_depth(clean, budget)
-        tree = _python_tree(clean)
+        code = with_comments(clean, blank)
+        refuse_characters(code)
+        refuse_depth(code, budget)
+        tree = _python_tree(code)
     except GradcliError as error:
         raise error.at(error.span, place) from None
     if not tree.body:

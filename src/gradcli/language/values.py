@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +16,11 @@ from gradcli.language.program import compile_program
 from gradcli.language.source import refuse_characters, refuse_depth
 from gradcli.ops.declare import Array
 
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_DIGITS = "[0-9](?:_?[0-9])*"
+_WITH_UNDERSCORES = re.compile(rf"[+-]?({_DIGITS}\.?({_DIGITS})?|\.{_DIGITS})([eE][+-]?{_DIGITS})?")
 MARKS = re.compile(r"[()\[\],;]")
+OUTSIDE = re.compile(r"[()\[\]{}\n]")
 FILE = re.compile(r"\.(csv|txt|json|npy|npz|tsv)\s*$")
 MOST_AXES = 32
 """Levels of nested lists; numpy has a bound of its own a little higher."""
@@ -51,9 +55,45 @@ def read_value(text: str, name: str, budget: Budget) -> Array:
         refuse_entries(text, budget)
         refuse_characters(text, "a value")
         refuse_depth(text, budget)
+        refuse_lines(text)
         return _read(text, name, Bounds(budget, time.monotonic() + budget.seconds))
     except GradcliError as error:
         raise error.at(error.span or (0, len(text)), place) from None
+
+
+def refuse_lines(text: str) -> None:
+    """Refuse comments, and a second line outside of brackets, which could be an entry, a row, or a mistake.
+
+    Lines may end a row, with ``;``.
+    """
+    comment = text.find("#")
+    if comment >= 0:
+        raise GradcliError("value", "a value has no comments", span=(comment, len(text)), hint=WAYS)
+    if "\n" not in text:
+        return
+    before = ""
+    for start, end in logical_lines(text):
+        line = text[start:end].strip()
+        if line and before and before[-1] != ";" and line[0] != ";":
+            raise GradcliError(
+                "value",
+                "a value is one expression, and this is a second line",
+                span=(start, end),
+                hint="write 1,2 for two entries, or 1;2 for two rows",
+            )
+        before = line or before
+
+
+def logical_lines(text: str) -> Iterator[Span]:
+    """Yield the spans of lines; a bracket that is open goes on to the next."""
+    depth, start = 0, 0
+    for mark in OUTSIDE.finditer(text):
+        if mark[0] != "\n":
+            depth += 1 if mark[0] in "([{" else -1
+        elif depth <= 0:
+            yield start, mark.start()
+            start = mark.end()
+    yield start, len(text)
 
 
 def _read(text: str, name: str, bounds: Bounds) -> Array:
@@ -103,11 +143,16 @@ def _item(text: str, span: Span, bounds: Bounds) -> Array:
     item = text[slice(*span)].strip()
     if not item:
         raise GradcliError("value", "a number is missing here", span=span, hint=WAYS)
-    if NUMBER.fullmatch(item):
+    if is_number(item):
         return _finite(float(item), span)
-    if re.match(r"[+-]\s*[+-]", item) or re.search(r"\d_", item):
+    if re.match(r"[+-]\s*[+-]", item):
         raise GradcliError("value", f"'{item}' is not a number", span=span, hint=WAYS)
     return _constant(text, span, bounds)
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a number as Python writes it, ``1_000`` too; zeros may lead."""
+    return bool(NUMBER.fullmatch(text) or ("_" in text and _WITH_UNDERSCORES.fullmatch(text)))
 
 
 def _finite(value: Any, span: Span) -> Array:
@@ -133,7 +178,7 @@ def _constant(text: str, span: Span, bounds: Bounds) -> Array:
 
 
 def _constant_value(text: str, budget: Budget) -> Any:
-    program = compile_program(text, budget)
+    program = compile_program(text, budget, expression=True)
     if program.inputs:
         name, where = next(iter(program.inputs.items()))
         raise GradcliError("value", f"'{name}' is not a number", span=where, hint=WAYS)

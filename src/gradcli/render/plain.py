@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gradcli.render.equalities import with_true_formulas
 from gradcli.render.numbers import exact, full
 from gradcli.symbolic.texts import place_text
 
@@ -21,7 +22,7 @@ def plain(found: Explanation) -> str:
     lines += [f"{name} := {text}" for name, text in found.definitions.items()]
     lines.append(f"{found.name} = {exact(found.output)}")
     for name, jacobian in found.jacobian.items():
-        lines += entries(found.name, name, jacobian)
+        lines += entries(found.name, name, with_true_formulas(found, jacobian))
     for number, call in enumerate(found.backward, 1):
         label = f"v{number}" if len(found.backward) > 1 else "v"
         lines.append(f"{label} = {exact(call.v.shown)}")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcli.render.equalities import CLOSE, NEAR, array_of, evaluated, known_values, same
 from gradcli.render.numbers import array_text, short
 from gradcli.symbolic.texts import place_text
 
@@ -16,6 +18,10 @@ if TYPE_CHECKING:
 
 MOST_LINES = 8
 """Lines of a block that spells out entries one by one."""
+MOST_READ = 12
+"""Entries of an intermediate up to which its formula is read back."""
+UNBOUND = 10**6
+"""Columns of a line that folds where it is too long."""
 MOST_TERMS = 6
 """Terms of a sum that is spelled out."""
 
@@ -38,39 +44,72 @@ def forward_lines(found: Explanation, layout: Layout) -> list[str]:
     """Return what each value is: inputs, named intermediates, and the output with its numbers put in."""
     precision = layout.precision
     lines = [f"{name} = {array_text(value, precision)}" for name, value in found.inputs.items()]
-    lines += [f"{name} = {text}{value_text(found, name, precision)}" for name, text in found.definitions.items()]
+    lines += [definition_line(found, name, text, precision) for name, text in found.definitions.items()]
     formulas = found.output_formulas
     if formulas is None and found.name in found.definitions:
         return lines
     if formulas is None or len(formulas) > MOST_LINES:
         return [*lines, f"{found.name} = {array_text(found.output, precision)}"]
     flat = np.ravel(found.output)
-    for position, formula in enumerate(formulas):
-        label = f"{found.name}{place_text(position, found.output.shape)}"
-        lines.append(
-            chain(
-                [f"{label}", formula, put_in(formula, found, precision), short(flat[position], precision)],
-                layout.width - 4,
-            )
-        )
+    values = evaluated(formulas, known_values(found))
+    for position, (formula, value) in enumerate(zip(formulas, values, strict=True)):
+        label, number = f"{found.name}{place_text(position, found.output.shape)}", float(flat[position])
+        shown = short(number, precision)
+        if value is None or same(value, number):
+            steps = [label, formula, *step(put_in(formula, found, precision), number, precision), shown]
+            lines.append(chain(steps, layout.width - 4))
+        else:
+            simplified = chain([formula, short(value, precision)], layout.width)
+            lines.append(f"{label} = {shown}; simplified it is {simplified}")
     return lines
 
 
-def value_text(found: Explanation, name: str, precision: int) -> str:
-    """Return the value of a named intermediate."""
+def step(text: str, number: float, precision: int) -> list[str]:
+    """Return a formula with numbers put in as a step towards its value: none where rounding them has moved it."""
+    if not text:
+        return []
+    (value,) = evaluated([text], {})
+    return [] if value is None else marked(text, value, number, precision)
+
+
+def marked(text: str, value: float, number: float, precision: int) -> list[str]:
+    """Return a step of this value on the way to a number, marked where they are only nearly equal; none where not."""
+    if short(value, precision) == short(number, precision):
+        return [text]
+    return [APART + text] if same(value, number, NEAR) else []
+
+
+APART = "\0"
+"""Before a step that is only nearly equal to its neighbours."""
+
+
+def definition_line(found: Explanation, name: str, text: str, precision: int) -> str:
+    """Return a named intermediate with its formula and its value, without the formula where that is another number."""
     value = found.definition_values.get(name)
-    return "" if value is None else f" = {array_text(value, precision)}"
+    if value is None:
+        return f"{name} = {text}"
+    if np.size(value) <= MOST_READ:
+        read = array_of(text, known_values(found))
+        if read is not None and not np.allclose(read, value, rtol=CLOSE, atol=0, equal_nan=True):
+            return f"{name} = {array_text(value, precision)}"
+    return f"{name} = {text} = {array_text(value, precision)}"
 
 
 def chain(parts: list[str], width: int) -> str:
-    """Return ``a = b = c = d`` without repetitions, and without the middle where it would not fit."""
+    """Return ``a = b = c = d`` without repetitions, and without the middle where it would not fit.
+
+    A step that is only nearly equal stands between two ≈.
+    """
     present = [part for part in parts if part]
     kept = [part for k, part in enumerate(present) if k == 0 or part != present[k - 1]]
     if len(" = ".join(kept)) > width and len(kept) > 3:
         kept = [*kept[:2], kept[-1]]
     if len(" = ".join(kept)) > width and len(kept) == 2:
         kept = kept[:1]
-    return " = ".join(kept)
+    text = kept[0]
+    for before, part in pairwise(kept):
+        text += (" ≈ " if before.startswith(APART) or part.startswith(APART) else " = ") + part.removeprefix(APART)
+    return text
 
 
 def put_in(formula: str, found: Explanation, precision: int) -> str:
@@ -111,8 +150,11 @@ def sum_lines(found: Explanation, layout: Layout) -> list[str]:
             terms = [
                 f"{signed(seed[jacobian.rows[k]], layout)}{times}{signed(jacobian.values[k], layout)}" for k in chosen
             ]
+            pairs = [(seed[jacobian.rows[k]], jacobian.values[k]) for k in chosen]
+            rounded = sum(float(short(v, layout.precision)) * float(short(d, layout.precision)) for v, d in pairs)
             label = f"{name}.grad{place_text(j, jacobian.input_shape)}"
-            lines.append(f"{label} = {' + '.join(terms)} = {short(flat[j], layout.precision)}")
+            total = marked(" + ".join(terms), rounded, float(flat[j]), layout.precision)
+            lines.append(chain([label, *total, short(flat[j], layout.precision)], UNBOUND))
     return lines if len(lines) <= MOST_LINES else []
 
 

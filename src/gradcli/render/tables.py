@@ -12,8 +12,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from gradcli.render.equalities import with_true_formulas
 from gradcli.render.glyphs import UNICODE, Glyphs
 from gradcli.render.grid import Grid, grid
+from gradcli.render.inert import inert
 from gradcli.render.numbers import short
 from gradcli.render.sections import calls_lines, chain, chain_lines, forward_lines, shape_lines, sum_lines, v_lines
 from gradcli.symbolic.texts import place_text
@@ -52,7 +54,14 @@ def plain_glyphs(text: str, layout: Layout) -> str:
     """Return text without what an ASCII terminal cannot show."""
     if layout.glyphs.unicode:
         return text
-    return text.replace("·", "*").replace("ᵀ", "").replace("∂", "d").replace("×", "x").replace("…", "...")
+    return inert(
+        text.replace("·", "*")
+        .replace("ᵀ", "")
+        .replace("∂", "d")
+        .replace("×", "x")
+        .replace("…", "...")
+        .replace("≈", "~=")
+    )
 
 
 def section(title: str, body: list[str], layout: Layout) -> list[RenderableType]:
@@ -80,7 +89,7 @@ def fold(line: str, indent: str, width: int) -> list[str]:
 
 def jacobian_part(found: Explanation, name: str, jacobian: Jacobian, layout: Layout) -> list[RenderableType]:
     """Return the table of one variable: v beside the rows of J, vᵀ·J and x.grad under it, and the verdict."""
-    glyphs = layout.glyphs
+    glyphs, jacobian = layout.glyphs, with_true_formulas(found, jacobian)
     rows, columns = jacobian.matrix_shape
     what = f"{glyphs.partial}{found.name}/{glyphs.partial}{name}"
     filled = "" if jacobian.structure == "dense" else f", {len(jacobian.rows)} of {rows * columns} can be non-zero"

@@ -1,0 +1,167 @@
+"""Arrays from tables in text (``.csv``): every cell is a number, or the table is refused with row and column."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from decimal import Decimal
+from typing import NamedTuple
+
+import numpy as np
+
+from gradcli.errors import Budget, GradcliError, over_budget
+from gradcli.language.source import LOOKALIKES, character_name
+from gradcli.language.values import is_number, read_value
+from gradcli.ops.declare import Array
+from gradcli.render.numbers import full
+
+DELIMITERS = {"\t": "a tab", ";": "';'", ",": "','"}
+BLANKS = " \t"
+PLAIN = frozenset("-+.eE0123456789")
+"""Cells in these characters are numbers exactly where ``float`` reads them: no ``nan``, ``1_000`` or foreign digits."""
+DECIMAL_COMMA = re.compile(r"[-+]?[0-9]*,[0-9]+(?:[eE][-+]?[0-9]+)?")
+THOUSANDS = re.compile(r"[-+]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?")
+PERCENT = re.compile(r"([-+]?[0-9]+(?:\.[0-9]*)?)\s*%")
+QUOTED = re.compile(r'"[^"\n]*"')
+DATE = re.compile(r"[0-9]+([-/])[0-9]+\1[0-9]+")
+MISSING = {
+    *("", "-", "--", ".", "..", "?", "na", "n/a", "n.a.", "#n/a", "<na>", "nan", "nat", "null", "nil", "none", "inf"),
+    *("infinity", "missing", "empty", "void", "unknown", "undefined", "true", "false", "yes", "no"),
+}
+"""Words that stand where a number should, in small letters: a row with one is no row of names."""
+
+
+class Row(NamedTuple):
+    """The cells of one row without the blanks round them, and its number in the table, from 1."""
+
+    number: int
+    cells: list[str]
+
+
+class Table(NamedTuple):
+    """The numbers of a table, one row or column as a vector, and the names in its header."""
+
+    numbers: Array
+    header: list[str]
+
+
+def read_table(text: str, budget: Budget) -> Table:
+    """Return what a table holds; raises ``value`` with row and column, or ``budget``.
+
+    The delimiter is that of the first row that has one, and the same in all. The first row may be a header, if all of
+    its cells are names. Empty lines count for nothing beside rows of two cells and more.
+    """
+    entries = sum(map(text.count, (*DELIMITERS, "\n"))) + 1
+    if entries > budget.elements:
+        raise over_budget("elements", budget.elements, f"the text holds {entries:,} numbers")
+    rows, delimiter = split_rows(text)
+    header = rows.pop(0).cells if rows and is_header(rows[0].cells, budget) else []
+    if not rows:
+        raise GradcliError("value", "the table has no numbers")
+    width = len(header or rows[0].cells)
+    numbers = np.array([numbers_of(row, width, delimiter, budget) for row in rows])
+    return Table(numbers.ravel() if 1 in numbers.shape else numbers, header)
+
+
+def split_rows(text: str) -> tuple[list[Row], str]:
+    """Return the rows and their delimiter; raises ``value`` for quotes that do not close, and a gap in one column."""
+    delimiter = delimiter_of(text)
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True, skipinitialspace=True)
+    try:
+        found = [Row(number, [cell.strip(BLANKS) for cell in cells]) for number, cells in enumerate(reader, 1)]
+    except csv.Error as error:
+        raise GradcliError("value", f"this is no table: {error}") from None
+    rows = [row for row in found if row.cells not in ([], [""])]
+    for number, row in enumerate(rows, rows[0].number if rows else 1):
+        if len(rows[0].cells) == 1 and row.number != number:
+            raise wrong(number, 1, "a number is missing", "give a number, or leave the line out")
+    return rows, delimiter
+
+
+def delimiter_of(text: str) -> str:
+    """Return the delimiter of the first row that has one: a tab, else ``;``, else ``,``."""
+    for line in io.StringIO(text):
+        bare = QUOTED.sub("", line) if line.strip() else ""
+        for mark in DELIMITERS:
+            if mark in bare:
+                return mark
+    return ","
+
+
+def wrong(row: int, column: int, what: str, hint: str | None) -> GradcliError:
+    """Return the error for one cell."""
+    return GradcliError("value", f"column {column}, row {row} of the table: {what}", hint=hint)
+
+
+def is_header(cells: list[str], budget: Budget) -> bool:
+    """Return whether all cells are names: they begin with a letter, and are no missing values and no expressions."""
+    return all(is_name(cell, budget) for cell in cells)
+
+
+def is_name(cell: str, budget: Budget) -> bool:
+    """Return whether a cell can be the name of a column; ``pi`` can, and ``pi/2`` cannot."""
+    if cell.lower() in MISSING or not (cell[:1].isalpha() or cell[:1] == "_") or not cell.isprintable():
+        return False
+    return cell.isidentifier() or expression_value(cell, budget) is None
+
+
+def numbers_of(row: Row, width: int, delimiter: str, budget: Budget) -> list[float]:
+    """Return the numbers of a row; raises ``value`` for the first cell that is none, or for a row of another length."""
+    cells = row.cells
+    try:
+        found = list(map(float, cells))
+    except ValueError:
+        found = []
+    if not found or not PLAIN.issuperset("".join(cells)) or not math.isfinite(sum(found)):
+        found = [number(cell, row.number, column, delimiter, budget) for column, cell in enumerate(cells, 1)]
+    if len(cells) != width:
+        column = min(len(cells), width) + 1
+        raise wrong(row.number, column, f"{len(cells)} cells and not {width}", None)
+    return found
+
+
+def number(cell: str, row: int, column: int, delimiter: str, budget: Budget) -> float:
+    """Return the number in a cell; raises ``value`` with what to write in its place."""
+    if is_number(cell):
+        found = float(cell)
+        if math.isfinite(found):
+            return found
+        raise wrong(row, column, f"'{cell[:40]}' is beyond double precision (1.8e308)", None)
+    if cell == "":
+        raise wrong(row, column, "a number is missing", "give a number, or leave the row or column out")
+    raise wrong(row, column, f"'{cell[:40]}' is not a number", instead(cell, delimiter, budget))
+
+
+def instead(cell: str, delimiter: str, budget: Budget) -> str:
+    """Return what to write in place of a cell that is no number."""
+    other = next((mark for mark in DELIMITERS if mark in cell and mark != delimiter), None)
+    foreign = next((c for c in cell if not " " <= c <= "~"), None)
+    percent = PERCENT.fullmatch(cell)
+    if cell.lower() in MISSING:
+        return "a missing or infinite value has no derivative: give a number, or leave the row or column out"
+    if THOUSANDS.fullmatch(cell):
+        return f"write {cell.replace(',', '')}, or if the comma is the decimal point {cell.replace(',', '.', 1)}"
+    if DECIMAL_COMMA.fullmatch(cell):
+        return f"the decimal point is a point: write {cell.replace(',', '.')}"
+    if other:
+        return f"the first delimiter is {DELIMITERS[delimiter]}: separate all rows by it"
+    if foreign:
+        plain = LOOKALIKES.get(foreign)
+        return f"it has {character_name(foreign)}" + (f": write {plain}" if plain else "")
+    if percent:
+        return f"a percentage is a hundredth: write {Decimal(percent[1]) / 100}"
+    value = None if DATE.fullmatch(cell) else expression_value(cell, budget)
+    if value is not None:
+        return f"a cell holds a number and no expression: write {full(value)}"
+    return "a cell is a number such as -1.5e3, and only the first row may be a header, of names alone"
+
+
+def expression_value(cell: str, budget: Budget) -> float | None:
+    """Return the value of a constant expression such as ``1/3`` or ``0x10``; None where a cell is none."""
+    try:
+        found = read_value(cell, "", budget.changed("seconds", 1))
+    except GradcliError:
+        return None
+    return float(found) if np.ndim(found) == 0 else None
