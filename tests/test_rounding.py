@@ -9,6 +9,9 @@ import gradcli
 from gradcli.agreement import Jacobian
 from oracles import NUMERIC, difference
 
+ROUNDED = ("agree", "digits-lost")
+"""What an answer says of rounding: nothing, or how many digits it has left. That the routes differ is another thing."""
+
 NEAR_AN_EDGE = {
     "acosh(x)": [1 + 1e-12, 1 + 1e-6, 1.5, 1e8],
     "asin(x)": [1 - 1e-12, -1 + 1e-6, 1e-300],
@@ -34,7 +37,7 @@ NEAR_AN_EDGE = {
 @pytest.mark.parametrize(("program", "x"), [(program, x) for program, xs in NEAR_AN_EDGE.items() for x in xs])
 def test_rounding_is_no_disagreement(program, x):
     found = gradcli.explain(program, x=x)
-    assert found.agreement.agree, f"{found.vjp} and {found.grad}"
+    assert found.agreement.verdict in ROUNDED, f"{found.vjp} and {found.grad}"
     assert found.agreement.finite
 
 
@@ -57,7 +60,7 @@ SOFT = [
 def test_rounding_in_sums_that_cancel_is_no_disagreement(program, x, v):
     shape = gradcli.function(program).value(x=x).shape
     found = gradcli.explain(program, x=x, v=v if shape else v[0])
-    assert found.agreement.agree, f"{found.vjp} and {found.grad}"
+    assert found.agreement.verdict in ROUNDED, f"{found.vjp} and {found.grad}"
 
 
 SINGULAR = [[[1.0, 2.0], [2.0, 4.0]], np.diag([1.0, 2.0, 3.0, 0.0]), np.diag([1.0, 0.0, 5.0]),
@@ -83,7 +86,7 @@ def test_rounding_in_the_cofactors_of_a_singular_matrix_is_no_disagreement(rank)
         A = rng.uniform(-1, 1, (4, rank)) @ rng.uniform(-1, 1, (rank, 4))
         found = gradcli.explain("det(A)", A=A)
         close = bool(np.max(np.abs(found.grad["A"] - found.vjp["A"])) < 1e-14)
-        assert found.agreement.agree == close, f"seed {seed}"
+        assert (found.agreement.verdict != "differ") == close, f"seed {seed}"
 
 
 @pytest.mark.parametrize(("x", "t"), [(0.0, 0.5), (1.0, 1.0), (0.0, 0.0), (1.0, 0.5)])

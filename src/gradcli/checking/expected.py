@@ -202,7 +202,8 @@ def held_against(
     if seed is not None:
         weights = np.ravel(seed.seed)
         true = [[weighed(weights, column) for column in zip(*true, strict=True)]]
-        sizes = np.abs(weights)[None] @ sizes
+        with np.errstate(all="ignore"):
+            sizes = np.abs(weights)[None] @ sizes
     if wants.measured:
         limits = [list(map(widened, *rows)) for rows in zip(limits, true, sizes.tolist(), strict=True)]
     comparison = comparison_of(Beside(table, true, limits, sizes), sought, truth.column, seed is not None, point)
@@ -296,6 +297,12 @@ def misfit(found: tuple[int, ...], shapes: tuple[tuple[int, ...], tuple[int, ...
 def likely(table: list[list[Decimal]], true: list[list[Decimal]]) -> str:
     """Return what an expected derivative that differs may have gone wrong with: a factor, a sign, a transposition."""
     left, right = (np.array([[float(entry) for entry in row] for row in rows]) for rows in (true, table))
+    with np.errstate(all="ignore"):
+        return mistake(left, right)
+
+
+def mistake(left: Array, right: Array) -> str:
+    """Return what turns the matrix ``left`` into ``right``, if it is one of the usual mistakes."""
     if left.shape[0] == left.shape[1] and np.allclose(left.T, right, rtol=1e-9) and not np.allclose(left, left.T):
         return "it is the transpose"
     counts = (left != 0) & np.isfinite(left)

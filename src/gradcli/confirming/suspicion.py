@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from gradcli.agreement import Jacobian
-from gradcli.exact.run import weight
+from gradcli.exact.run import operations
 from gradcli.exact.slopes import CALL, OPERATIONS
 from gradcli.graph import Graph, Node
 from gradcli.ops.declare import Array, value_of
@@ -32,7 +33,7 @@ def work_of(graph: Graph) -> int:
         if node.op is None:
             continue
         values = [value_of(a) for a in node.arguments]
-        total += CALL + max(np.size(x) for x in (node.value, *values)) * weight(node.op, values)
+        total += CALL + operations(node.op, values, node.static, node.value)
     return total
 
 
@@ -105,4 +106,4 @@ def leaves_doubles(node: Node) -> bool:
     if np.any(odd & (node.value != 0)):
         return True
     factors = [np.asarray(value_of(a)) != 0 for a in node.arguments]
-    return node.op.name in MULTIPLIES and bool(np.any((node.value == 0) & np.logical_and.reduce(factors)))
+    return node.op.name in MULTIPLIES and bool(np.any((node.value == 0) & reduce(np.logical_and, factors)))

@@ -49,7 +49,7 @@ class Deciding(Graph):
             value = lifted(np.asarray(self._value(op, exact, static)))
         except (ValueError, IndexError, TypeError) as error:
             raise GradcliError("exact", f"{op.name} cannot be computed in many digits here: {error}") from error
-        self.work += max([value.size, *(np.size(x) for x in exact)]) * weight(op, exact)
+        self.work += operations(op, exact, static, value)
         self.calls += 1
         self.watch()
         return self.enter(op, arguments, static, value)
@@ -82,14 +82,16 @@ class Deciding(Graph):
         return self.base[place].piece
 
 
-MATRICES = {"solve": 3, "inv": 3, "det": 2}
-
-
-def weight(op: Op, values: Sequence[Any]) -> int:
-    """Return how many multiplications an entry of the result costs, roughly."""
+def operations(op: Op, values: Sequence[Any], static: Mapping[str, Any], value: Any) -> int:
+    """Return how many operations on single numbers an op takes, roughly."""
+    most = max([np.size(value), *map(np.size, values)])
     if op.name == "matmul":
-        return int(np.shape(values[0])[-1])
-    return int(np.shape(values[0])[-1]) ** (MATRICES[op.name] - 1) if op.name in MATRICES else 1
+        return max(most, np.size(value) * int(np.shape(values[0])[-1]))
+    if op.name == "einsum" and op.size is not None:
+        return max(most, op.size(*values, **static))
+    if op.name in ("solve", "inv", "det"):
+        return most * int(np.shape(values[0])[-1])
+    return most
 
 
 class Run(NamedTuple):

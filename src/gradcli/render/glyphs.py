@@ -10,6 +10,7 @@ class Glyphs:
     """What a table draws beyond letters and digits."""
 
     zero: str
+    rounded_zero: str
     times: str
     partial: str
     product: str
@@ -22,10 +23,21 @@ class Glyphs:
 
 
 UNICODE = Glyphs(
-    zero="·", times="·", partial="∂", product="vᵀ·J", check="✓", cross="✗", down="⋮", dots="…", by="×", unicode=True
+    zero="·",
+    rounded_zero="≈0",
+    times="·",
+    partial="∂",
+    product="vᵀ·J",
+    check="✓",
+    cross="✗",
+    down="⋮",
+    dots="…",
+    by="×",
+    unicode=True,
 )
 ASCII = Glyphs(
     zero=".",
+    rounded_zero="~0",
     times="*",
     partial="d",
     product="v*J",

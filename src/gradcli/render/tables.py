@@ -158,8 +158,11 @@ def jacobian_table(found: Explanation, name: str, jacobian: Jacobian, shown: Gri
         table.add_row(Text(label), Text(short(float(seeds[i]), precision)), *[Text(cell) for cell in cells])
     table.add_section()
     for label, values, style in ((glyphs.product, found.vjp[name], ""), (f"{name}.grad", found.grad[name], "bold")):
-        flat = np.ravel(values)
-        cells = [glyphs.dots if j is None else short(float(flat[j]), precision) for j in shown.columns]
+        flat, zero = np.ravel(values), np.ravel(found.zeros.get(name, np.zeros(values.shape, dtype=bool)))
+        cells = [
+            glyphs.dots if j is None else glyphs.rounded_zero if zero[j] else short(float(flat[j]), precision)
+            for j in shown.columns
+        ]
         table.add_row(Text(label), "", *[Text(cell, style=style) for cell in cells])
     return table
 
