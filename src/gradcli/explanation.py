@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum, auto
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -122,19 +123,24 @@ def explain(
     values = {**(inputs or {}), **variables}
     function = Function(program, wrt, budget, values)
     point = stand(function, values, [v] if calls is None else list(calls), strict)
-    return explained(point, Memory(), unasked=True)
+    return explained(point, Memory(), Ask.WHERE_CHEAP)
 
 
-def explained(point: Point, memory: Memory, unasked: bool = False) -> Explanation:
-    """Join the readings of one run; what another run of the program has derived is taken from ``memory``.
+class Ask(Enum):
+    """When the numbers of an answer are held against arithmetic with digits to spare; each says more than the last."""
 
-    ``unasked`` confirms the numbers in many digits wherever that is cheap, and not only where digits may be lost.
-    """
+    WHERE_DOUBTFUL = auto()
+    WHERE_CHEAP = auto()
+    ALWAYS = auto()
+
+
+def explained(point: Point, memory: Memory, ask: Ask = Ask.WHERE_DOUBTFUL) -> Explanation:
+    """Join the readings of one run; what another run of the program has derived is taken from ``memory``."""
     run = point.run
     composition = composed(point)
     formulas = memory.formulas(point, composition)
     joined = numbers(point, composition, formulas)
-    confirmation = confirmed(point, composition, joined, unasked)
+    confirmation = confirmed(point, composition, joined, ask)
     joined = replace(joined, agreement=weighed_agreement(joined.agreement, confirmation))
     return Explanation(
         program=point.function.place.text,
@@ -154,18 +160,19 @@ def explained(point: Point, memory: Memory, unasked: bool = False) -> Explanatio
     )
 
 
-def confirmed(point: Point, composition: Composition, joined: Numbers, unasked: bool) -> Confirmation | None:
+def confirmed(point: Point, composition: Composition, joined: Numbers, ask: Ask) -> Confirmation | None:
     """Hold the numbers of a run against arithmetic with digits to spare, as far as that is affordable."""
     run = point.run
-    if not isinstance(run.output, Node) or not run.output.active or not any(j.size for j in point.inputs.values()):
+    if not isinstance(run.output, Node) or not run.output.active or not any(x.size for x in point.inputs.values()):
         return None
-    how = affordable(run.graph, joined.jacobians, dear=False) if unasked else ""
+    how = "" if ask is Ask.WHERE_DOUBTFUL else affordable(run.graph, joined.jacobians, dear=ask is Ask.ALWAYS)
     if how != "entries":
         doubtful = unproven(joined.jacobians, joined.backward)
         if is_suspicious(composition.nodes, doubtful):
             how = affordable(run.graph, joined.jacobians, dear=True)
         if not how:
-            return Confirmation(unknown=TOO_LARGE if doubtful else "", skipped=unasked)
+            decides = doubtful or ask is Ask.ALWAYS
+            return Confirmation(unknown=TOO_LARGE if decides else "", skipped=ask is Ask.WHERE_CHEAP)
     asked = Asked(
         output_name(run),
         run.value,

@@ -102,12 +102,16 @@ def grad(
     json: options.Json = False,
     format: options.Format = None,  # noqa: A002
     output: options.Output = None,
+    confirm: options.Confirm = False,
     strict: options.Strict = False,
     quiet: options.Quiet = False,
     budget: options.BudgetOption = None,
     debug: options.Debug = False,
 ) -> None:
     """Print the reverse-mode gradient alone, as numbers that --x reads back.
+
+    It is the engine's number, and nothing else has looked at it: --confirm holds it against J and against arithmetic
+    with digits to spare, as explain does.
 
     \b
     gradcli grad "sum(x**2)" --x 1,2,3
@@ -120,8 +124,8 @@ def grad(
     env: Environment = ctx.obj
     how: Printing = printing(json, format, output, 6, "auto", False, None, quiet)
     asked = request(env, program, file, set_values, v, wrt, strict, budget)
-    finite = answer(env, asked, how)
-    raise typer.Exit(status_of(env, "agree", finite, quiet))
+    verdict, finite = answer(env, asked, how, confirm)
+    raise typer.Exit(status_of(env, verdict, finite, quiet))
 
 
 def check(

@@ -19,30 +19,42 @@ if TYPE_CHECKING:
     from gradcli.readings import Point
 
 
-def answer(env: Environment, asked: Request, how: Printing) -> bool:
-    """Print the gradients, accumulated over all calls, and return whether everything is finite."""
+def answer(env: Environment, asked: Request, how: Printing, confirm: bool) -> tuple[str, bool]:
+    """Print the gradients, accumulated over all calls; return the verdict on them and whether everything is finite.
+
+    Without ``confirm`` nothing is held against them, and the verdict is ``agree``.
+    """
     function = Function(asked.program, asked.wrt, asked.budget, asked.values)
     try:
-        point = stand(function, asked.values, asked.calls, asked.strict, record=False)
+        point = stand(function, asked.values, asked.calls, asked.strict, record=confirm)
     except GradcliError as error:
         raise with_v_place(error, asked.v_texts) from None
-    total = accumulated(point)
+    total, notes, more, verdict = accumulated(point), asked.notes, {}, "agree"
+    if confirm:
+        from gradcli.explanation import Ask, explained  # noqa: PLC0415
+        from gradcli.readings import Memory  # noqa: PLC0415
+        from gradcli.render.document import agreement_document  # noqa: PLC0415
+
+        found = explained(point, Memory(), Ask.ALWAYS)
+        notes, verdict = [*notes, *found.notes], found.agreement.verdict
+        more = {"agreement": agreement_document(found.agreement)}
     if not how.quiet or how.output:
-        parts = written(point, total, asked.notes) if how.format == "json" else [bare(total), "\n"]
+        parts = written(point, total, notes, more) if how.format == "json" else [bare(total), "\n"]
         write_parts(env, parts, how.output)
-    for note in asked.notes if not how.quiet else ():
+    for note in notes if not how.quiet else ():
         complain(env, f"note: {note.message}")
-    return bool(np.all(np.isfinite(point.run.value)) and all(np.all(np.isfinite(g)) for g in total.values()))
+    finite = bool(np.all(np.isfinite(point.run.value)) and all(np.all(np.isfinite(g)) for g in total.values()))
+    return verdict, finite
 
 
-def written(point: Point, total: dict[str, Any], notes: list[Note]) -> list[str]:
-    """Return the JSON document of gradients, in parts; it has notes where there are any."""
+def written(point: Point, total: dict[str, Any], notes: list[Note], more: dict[str, Any]) -> list[str]:
+    """Return the JSON document of gradients, in parts, with ``more`` and with notes where there are any."""
     from gradcli.render.document import gradient_document  # noqa: PLC0415
     from gradcli.render.encoded import encoded  # noqa: PLC0415
     from gradcli.render.head import notes_document  # noqa: PLC0415
 
-    more = {"notes": notes_document(notes)} if notes else {}
-    return encoded(lambda form: gradient_document(point, total, form) | more)
+    told = {"notes": notes_document(notes)} if notes else {}
+    return encoded(lambda form: gradient_document(point, total, form) | more | told)
 
 
 def bare(total: dict[str, Any]) -> str:

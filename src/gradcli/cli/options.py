@@ -60,6 +60,9 @@ Color = Annotated[str, typer.Option("--color", metavar="auto|always|never", help
 Ascii = Annotated[bool, typer.Option("--ascii", help="Print ASCII characters only.")]
 Width = Annotated[int | None, typer.Option("--width", metavar="N", help="Columns of the tables.", show_default=False)]
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse a v that PyTorch would refuse.")]
+Confirm = Annotated[
+    bool, typer.Option("--confirm", help="Hold the gradient against J and against arithmetic with digits to spare.")
+]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing; the exit code tells.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an internal error.")]
 BudgetOption = Annotated[

@@ -73,7 +73,7 @@ def notes_about(found: Confirmation, kinks: Sequence[Note], causes: Sequence[Not
         named = {"y": "y", "jacobian": "J", "grad": "x.grad"}
         counts = ", ".join(f"{named[what]} has {count:.1f}" for what, count in found.digits.items())
         told = "".join(f" {sentence}." for sentence in found.wrong)
-        why = f" {causes[0].message}" if causes else ""
+        why = f" {causes[0].message}" if causes and not told else ""
         notes.append(Note("digits-lost", f"Rounding has cost digits: {counts} right digits.{told}{why}"))
     if found.unknown and found.verdict == "unclear":
         notes.append(Note("unclear", f"What is true here was not found: {found.unknown}."))
