@@ -12,6 +12,7 @@ import numpy as np
 from gradcli.agreement import Agreement, Backward, Jacobian, digits_lost, sum_of
 from gradcli.errors import Budget
 from gradcli.evaluation import Evaluation, Function
+from gradcli.graph import output_name as name_of_output
 from gradcli.notes import Note, about_disagreement, about_graph, about_integers, about_jacobian, about_v
 from gradcli.ops.declare import Array
 from gradcli.readings import Memory, Numbers, Point, composed, numbers, stand
@@ -200,10 +201,8 @@ def not_finite_alone(backward: list[Backward]) -> str:
 
 
 def output_name(run: Evaluation) -> str:
-    """Return what to call the output: the program's own last name for it, else ``y``, else ``f`` where y is taken."""
-    own = [name for name, node in run.graph.bindings if node is run.output]
-    taken = {*run.leaves, *(name for name, _ in run.graph.bindings)}
-    return own[-1] if own else next(name for name in ("y", "f", "out", "y_") if name not in taken or name == "y_")
+    """Return what to call the output."""
+    return name_of_output(run.graph, run.output)
 
 
 __all__ = ["Agreement", "Backward", "Explanation", "Jacobian", "Stage", "explain"]

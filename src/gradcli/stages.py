@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradcli.evaluation import Evaluation
-from gradcli.graph import Graph, Node, reaches
+from gradcli.graph import Graph, Node, numbered, reaches
 from gradcli.ops.declare import Array
 from gradcli.reverse import cotangents
 
@@ -41,7 +41,7 @@ def stages(run: Evaluation, leaves: Mapping[str, Node], seed: Array) -> list[Sta
     nodes = [node for node in reaches(output) if node.active]
     found = cotangents(run.graph, output, seed)
     shown: list[Stage] = []
-    for name, node in reversed(numbered(run.graph.bindings)):
+    for name, node in reversed(numbered(run.graph)):
         if node is output or not node.active or node.op is None or node.index not in found:
             continue
         if any(stage.node is node for stage in shown) or not separates(node, output, nodes, leaves):
@@ -56,19 +56,6 @@ def stages(run: Evaluation, leaves: Mapping[str, Node], seed: Array) -> list[Sta
             if leaf.index in found
         ]
     return shown
-
-
-def numbered(bindings: list[tuple[str, Node]]) -> list[tuple[str, Node]]:
-    """Return bindings with a number behind the names that a loop binds more than once: ``y1``, ``y2`` …"""
-    total: dict[str, int] = {}
-    for name, _ in bindings:
-        total[name] = total.get(name, 0) + 1
-    seen: dict[str, int] = {}
-    found = []
-    for name, node in bindings:
-        seen[name] = seen.get(name, 0) + 1
-        found.append((name if total[name] == 1 else f"{name}{seen[name]}", node))
-    return found
 
 
 def factor(graph: Graph, outer: Node, inner: Node) -> Array | None:

@@ -144,7 +144,8 @@ class _Derivation:
             ]
         shown = [formula_text(entry) for entry in self.elements.entries[self.output.index]]
         used = self._used([*shown, *(entry for entries in text.values() for entry in entries)])
-        return renumbered(Formulas(shown, text, used, sources={name: self.texts.named[name] for name in used}))
+        found = Formulas(shown, text, used, sources={name: self.texts.named[name] for name in used})
+        return renumbered(found, self.texts.made)
 
     @staticmethod
     def _aligned(numeric: Sparse, found: Sparse | None) -> list[Any]:
@@ -252,9 +253,9 @@ def shortest(entry: Any) -> str:
     return min(plain, formula_text(factor_terms(entry)), key=len)
 
 
-def renumbered(found: Formulas) -> Formulas:
-    """Return formulas with the names of unnamed intermediates counted from ``h0`` in order of definition."""
-    made = [name for name in found.definitions if re.fullmatch(r"h\d+", name)]
+def renumbered(found: Formulas, named: Sequence[str]) -> Formulas:
+    """Return formulas with the names in ``named`` of unnamed intermediates in order of definition."""
+    made = [name for name in found.definitions if name in named]
     if not made or found.output is None:
         return found
     new = dict(zip(made, sorted(made, key=lambda name: int(name[1:])), strict=True))
