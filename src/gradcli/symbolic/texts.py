@@ -25,8 +25,10 @@ FUNCTION_NAMES = {"clone": "clone", "pick": "pick", "sqrt0": "sqrt"}
 
 
 def number_text(value: float) -> str:
-    """Return a number as short as exact: 3 and not 3.0."""
+    """Return a number as short as exact: 3 and not 3.0, but -0.0."""
     value = float(value)
+    if value == 0 and math.copysign(1, value) < 0:
+        return "-0.0"
     if not math.isfinite(value):
         return f"math.{value}" if value > 0 or math.isnan(value) else f"-math.{-value}"
     if value.is_integer() and -1e15 < value < 1e15:
@@ -50,7 +52,7 @@ def constant_text(value: Any) -> str:
     if np.size(value) <= MOST_CONSTANTS:
         return array_text(value)
     first = np.ravel(value)[0]
-    if np.all(value == first):
+    if np.all(value == first) and np.all(np.signbit(value) == np.signbit(first)):
         return f"full({np.shape(value)}, {number_text(first)})"
     raise TooLarge
 
