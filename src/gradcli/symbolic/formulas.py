@@ -12,11 +12,11 @@ from sympy import factor_terms
 
 from gradcli.graph import Graph, Node
 from gradcli.symbolic import functions as s
+from gradcli.symbolic.chains import index_rules
 from gradcli.symbolic.elements import Elements, as_objects
 from gradcli.symbolic.jacobian import Composition
 from gradcli.symbolic.local import Part
 from gradcli.symbolic.printing import Unprintable, formula_text, size_of
-from gradcli.symbolic.rules import index_rules
 from gradcli.symbolic.sparse import DENSE_ENTRIES, Sparse, gathered, identity, product
 from gradcli.symbolic.texts import Source, Texts, TooLarge, nested, place_text
 
@@ -144,8 +144,8 @@ class _Derivation:
             ]
         shown = [formula_text(entry) for entry in self.elements.entries[self.output.index]]
         used = self._used([*shown, *(entry for entries in text.values() for entry in entries)])
-        found = Formulas(shown, text, used, sources={name: self.texts.named[name] for name in used})
-        return renumbered(found, self.texts.made)
+        sources = {name: self.texts.named[name] for name in used}
+        return renumbered(Formulas(shown, text, used, sources=sources), self.texts.made)
 
     @staticmethod
     def _aligned(numeric: Sparse, found: Sparse | None) -> list[Any]:
