@@ -22,6 +22,7 @@ from gradcli.tape import about_tape
 if TYPE_CHECKING:
     from gradcli.symbolic.formulas import Formulas
     from gradcli.symbolic.jacobian import Composition
+    from gradcli.symbolic.sparse import Sparse
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,8 @@ class Explanation:
     agreement: Agreement
     notes: list[Note]
     values_of_definitions: Callable[[], dict[str, Array]]
+    link: Callable[[str, str], Sparse]
+    """The derivative of one named value by another that it is computed from, with its other arguments fixed."""
     stages: list[Stage] = field(default_factory=list)
 
     @property
@@ -139,6 +142,7 @@ def explained(point: Point, memory: Memory) -> Explanation:
         agreement=joined.agreement,
         notes=list(dict.fromkeys(notes_of(point, composition, joined))),
         values_of_definitions=values_of(formulas, composition),
+        link=links_of(formulas, composition, point),
         stages=stages(run, point.leaves, point.seeds[0].seed),
     )
 
@@ -154,6 +158,18 @@ def values_of(formulas: Formulas, composition: Composition) -> Callable[[], dict
         return {name: np.asarray(here[name]) for name in formulas.definitions}
 
     return values
+
+
+def links_of(formulas: Formulas, composition: Composition, point: Point) -> Callable[[str, str], Sparse]:
+    """Return what gives the links that rules are about."""
+
+    def link(above: str, below: str) -> Sparse:
+        nodes = {node.index: node for node in composition.nodes}
+        named = {name: nodes[source.node] for name, source in formulas.sources.items() if source.node >= 0}
+        named |= point.leaves
+        return composition.link(named[above], named[below])
+
+    return link
 
 
 def notes_of(point: Point, composition: Composition, joined: Numbers) -> list[Note]:

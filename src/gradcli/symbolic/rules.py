@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -75,7 +76,8 @@ def rules_of(node: Node, parts: Mapping[int, list[Part]], texts: Texts, letters:
         if rule is None:
             return None
         rules.append(rule)
-    return rules if len(rules) == 1 or apart(list(parts.values())) else joined(rules, letters)
+    several = len({(*rule.rows, "/", *rule.columns) for rule in rules}) == len(rules) > 1
+    return rules if len(rules) == 1 or (several and apart(list(parts.values()))) else joined(rules, letters)
 
 
 def apart(parts: list[list[Part]]) -> bool:
@@ -92,12 +94,21 @@ def joined(rules: list[Rule], letters: list[str]) -> list[Rule] | None:
         return [Rule(rules[0].rows, rules[0].columns, " + ".join(rule.formula for rule in rules))]
     used = set(rules[0].rows).union(*(rule.columns for rule in rules))
     own = [letter for letter in letters if letter not in used][: len(rules[0].columns)]
-    terms = []
-    for rule in rules:
-        equal = [f"{a} == {b}" for a, b in zip(own, rule.columns, strict=True)]
-        asked = equal[0] if len(equal) == 1 else " & ".join(f"({text})" for text in equal)
-        terms.append(f"where({asked}, {rule.formula}, 0)")
+    terms = [term(rule, own) for rule in rules]
     return [Rule(rules[0].rows, own, " + ".join(terms))]
+
+
+def term(rule: Rule, own: list[str]) -> str:
+    """Return what a rule adds to the entry at the column ``own``: its formula where that is its column, else 0.
+
+    A letter that stands in its columns alone is that of ``own``.
+    """
+    known = {b: a for a, b in zip(own, rule.columns, strict=True) if b.isidentifier() and b not in rule.rows}
+    asked = [f"{a} == {known.get(b, b)}" for a, b in zip(own, rule.columns, strict=True) if known.get(b) != a]
+    formula = re.sub(r"[A-Za-z_]\w*", lambda word: known.get(word[0], word[0]), rule.formula)
+    if not asked:
+        return formula
+    return f"where({asked[0] if len(asked) == 1 else ' & '.join(f'({text})' for text in asked)}, {formula}, 0)"
 
 
 def rule_of(node: Node, k: int, parts: list[Part], texts: Texts, letters: list[str]) -> Rule | None:

@@ -220,9 +220,9 @@ class Texts:
         static = node.static
         if static["kind"] == "sort":
             order = ", descending=True" if static.get("descending") else ""
-            return f"sort({text}, dim={static['dim']}{order})"
+            return f"sort({text}, dim={static['dim']}{order}).values"
         keep = ", keepdim=True" if static["keepdim"] else ""
-        return f"{static['kind']}({text}, dim={static['dim']}{keep})"
+        return f"{static['kind']}({text}, dim={static['dim']}{keep}).values"
 
 
 def nested(parts: list[str], shape: tuple[int, ...]) -> str:
