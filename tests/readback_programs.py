@@ -23,7 +23,10 @@ UNARY = ["sin({})", "cos({})", "tanh({})", "exp(-{}**2)", "atan({})", "sigmoid({
 POSITIVE = "(abs({}) + 0.5)"
 BINARY = ["{} + {}", "{} - {}", "{}*{}", "{} - ({} - {})", "{}/({}**2 + 1)", "{}/(2 + cos({}))/(1 + {}**2)",
           "{}*-{}", "maximum({}, {})", "where({} > {}, {}, 2*{})", "{}*({} > 0.1)", "{}*({} // 0.7)", "{} % 1.7 + {}",
-          "hypot({}, {} + 3)", "atan2({}, {} + 3)"]  # fmt: skip
+          "hypot({}, {} + 3)", "atan2({}, {} + 3)", "clip({}, -0.5, {} + 1)", "xlogy({}**2 + 1, {}**2 + 1)",
+          "leaky_relu({}, 0.1)*{}", "elu({}, 0.5) - {}", "softplus({}, beta=2) + {}", "gelu({})/-{}.detach().cosh()",
+          "logaddexp({}, -{})", "{} if sum({}) > 0 else -{}", "huber_loss({}, {}, reduction='none')", "fmax({}, {})",
+          "{}*({} <= {}) - 1", "{} - floor({})*{}", "{} % -1.3 - {}", "minimum({}, -{})*-2", "-{} - -{}"]  # fmt: skip
 POWERS = ["({p}**{q})**2", "1/{p}**{q}", "({p}**{q})**{q}", "{p}**{q}**2", "-{p}**{q}", "(-{p})**2", "{p}**-{q}",
           "atan({p}**{q})", "2**{q}**2", "reciprocal({p}**{q})", "square({p}**{q})", "({p}**2)**{q}",
           "1/(1/{p}**{q})", "{p}/({q}/{p})/2"]  # fmt: skip
@@ -31,11 +34,16 @@ MOVING = ["flip({})", "roll({}, 3)", "sort({}).values", "clone({})", "cat([{}, {
           "cat([{0}[1:], {0}[:1]])", "sort({}, descending=True).values"]  # fmt: skip
 RESIZING = ["cat([{}, {}])", "{}[2:]", "{}[::3]", "tile({}, 2)", "repeat_interleave({}, 2)", "{}[1]*{}", "diag({})",
             "outer({}, {})", "stack([{}, {}])", "cumsum({})", "softmax({})", "{}.reshape(-1, 2)", "sum({})", "max({})",
-            "{}/norm({})", "mean({}) + {}", "{}.expand(3, -1)"]  # fmt: skip
+            "{}/norm({})", "mean({}) + {}", "{}.expand(3, -1)", "cumprod({}/2 + 1, 0)", "std({})*{}", "prod({} + 2)",
+            "log_softmax({})", "amin({}*{})", "{}[[1, 0, 1, -1]]", "{}[{} > 0.2]", "median({})", "var({}) - {}",
+            "logsumexp({})*{}", "einsum('i,i->', {}, {})", "einsum('i,j->j', {}, {})", "{}[-1] - {}[0]/{}[1]",
+            "dot({}, {})**2", "norm({}, 3)", "norm({}, 1)*{}", "diag({}, -1)", "cumsum({}) - {}", "roll({}, -1)*{}"]  # fmt: skip
 OF_MATRIX = ["{}.T", "tril({})", "triu({}, 1)", "{0}*{0}.T", "flip({}, [1])", "{} @ {}", "sort({}, dim=0).values"]
 REDUCING = ["max({}, dim=1).values", "{}.amax(dim=0)", "sum({}, dim=1)", "{}[1]", "{}[:, 2:]", "{}.min(dim=0).values",
             "mean({}, dim=0, keepdim=True)", "logsumexp({}, dim=1)", "{}.flatten()", "diagonal({})", "norm({}, dim=1)",
-            "sum({0}*{0}.T)", "trace({})", "{}[[2, 0, 2]]", "median({}, dim=1).values"]  # fmt: skip
+            "sum({0}*{0}.T)", "trace({})", "einsum('ij,jk,k->i', {0}, {1}, {0}[0])", "einsum('ii->i', {})", "{} @ {}[0]",
+            "softmax({}, dim=1)", "cumsum({}, dim=0)", "std({}, dim=1)", "prod({}/3 + 1, dim=0)", "{}[:, 0]*{}",
+            "cat([{}, {}.T], dim=1)", "stack([{0}, {0}])", "{0}.T @ {0}", "{}.reshape(6, 24)", "{}[1:5, ::2]", "{}[[2, 0, 2]]", "median({}, dim=1).values"]  # fmt: skip
 
 
 @dataclass
@@ -53,8 +61,17 @@ def program(seed: int) -> Program:
     names = rng.sample(NAMES, rng.randint(1, 3))
     values = np.random.default_rng(seed)
     inputs = {name: np.round(values.uniform(-1.5, 1.5, size), 3) for name in names}
+    if rng.random() < 0.2:  # zeros and ties: conventions stand in formulas
+        inputs = {name: np.round(value * 2) / 2 for name, value in inputs.items()}
     lines: list[str] = []
     known = list(names)
+    if size and len(size) == 1 and rng.random() < 0.15:
+        lines += [
+            f"z = {rng.choice(known)}*1",
+            f"z[1] = {rng.choice(known)}[0]*2",
+            f"z[-1:] = -{rng.choice(known)}[:1]",
+        ]
+        known.append("z")
     for _ in range(rng.choice([0, 0, 1, 2])):
         target = rng.choice(NAMES)
         lines.append(f"{target} = {expression(rng, known, size, rng.randint(1, 2))}")
@@ -62,7 +79,7 @@ def program(seed: int) -> Program:
     last = expression(rng, known, size, rng.randint(1, 2))
     if size and rng.random() < 0.6:
         form = rng.choice(RESIZING if len(size) == 1 else OF_MATRIX + REDUCING)
-        last = filled(form, lambda: atom(rng, known) if rng.random() < 0.4 else f"({last})")
+        last = filled(form, lambda: rng.choice(known) if rng.random() < 0.4 else f"({last})")
         if rng.random() < 0.4:
             last = filled(rng.choice(["sin({})", "{}*2", "exp(-{}**2)"]), lambda: f"({last})")
     return Program("\n".join([*lines, last]), inputs)
@@ -115,7 +132,16 @@ def findings(given: Program) -> tuple[int, list]:
         v = np.cos(np.arange(y.size) + 1.0).reshape(y.shape)
         found = gradcli.explain(given.text, v=v, inputs={k: v for k, v in given.inputs.items() if used(k, given)})
     except gradcli.GradcliError as error:
-        if error.kind in ("shape", "type", "index", "value", "unused", "not-differentiable", "arguments", "missing-input"):
+        if error.kind in (
+            "shape",
+            "type",
+            "index",
+            "value",
+            "unused",
+            "not-differentiable",
+            "arguments",
+            "missing-input",
+        ):
             return -1, []
         raise
     numbers = [found.output, *(j.values for j in found.jacobian.values())]

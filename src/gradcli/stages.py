@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,13 +21,15 @@ class Stage:
     """One link of the chain rule: a variable of the program that every path to y runs through.
 
     ``cotangent`` is vᵀ·∂y/∂name, what reverse mode has when it reaches the variable. ``factor`` is the Jacobian of
-    the stage before it by this variable, flattened to a matrix, None where it is large; it may be an input's.
+    the stage before it by this variable, flattened to a matrix, None where it is large; it may be an input's. ``sizes``
+    are those of the terms that its entries are sums of.
     """
 
     name: str
     node: Node
     cotangent: Array
     factor: Array | None
+    sizes: Array | None
 
 
 def stages(run: Evaluation, leaves: Mapping[str, Node], seed: Array) -> list[Stage]:
@@ -47,25 +49,26 @@ def stages(run: Evaluation, leaves: Mapping[str, Node], seed: Array) -> list[Sta
         if any(stage.node is node for stage in shown) or not separates(node, output, nodes, leaves):
             continue
         outer = shown[-1].node if shown else output
-        shown.append(Stage(name, node, np.asarray(found[node.index]), factor(run.graph, outer, node)))
+        shown.append(Stage(name, node, np.asarray(found[node.index]), *factor(run.graph, outer, node)))
     if shown:
         inner = shown[-1].node
         shown += [
-            Stage(name, leaf, np.asarray(found[leaf.index]), factor(run.graph, inner, leaf))
+            Stage(name, leaf, np.asarray(found[leaf.index]), *factor(run.graph, inner, leaf))
             for name, leaf in leaves.items()
             if leaf.index in found
         ]
     return shown
 
 
-def factor(graph: Graph, outer: Node, inner: Node) -> Array | None:
-    """Return ∂outer/∂inner as a matrix of numbers, None where it has more than 36 entries."""
+def factor(graph: Graph, outer: Node, inner: Node) -> tuple[Array | None, Array | None]:
+    """Return ∂outer/∂inner as a matrix of numbers, and the sizes of their terms; None where there are more than 36."""
     from gradcli.symbolic.jacobian import compose  # noqa: PLC0415
 
     size = int(np.size(outer.value)) * int(np.size(inner.value))
     if size > SMALL_FACTOR:
-        return None
-    return compose(outer, [inner], SMALL_FACTOR * 1000, graph).of[inner.index].dense()
+        return None, None
+    found = compose(outer, [inner], SMALL_FACTOR * 1000, graph).of[inner.index]
+    return found.dense(), replace(found, values=found.sizes).dense()
 
 
 def separates(node: Node, output: Node, nodes: list[Node], leaves: Mapping[str, Node]) -> bool:

@@ -68,9 +68,10 @@ def index_rules(
         return rules, None
     texts = Texts(graph, composition.nodes)
     for node in composition.nodes:
-        texts.describe(node)
+        wanted = called if node is output else None
+        texts.describe(node, wanted)
         if node.active and node.op is not None:
-            texts.name(node, wanted=called if node is output else None)
+            texts.name(node, wanted)
     for name, leaf in leaves.items():
         if name not in rules:
             whole = f"d{texts.of(output)}/d{name}" if "J" in names else "J"

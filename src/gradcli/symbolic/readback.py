@@ -138,10 +138,13 @@ def of_rules(answer: Any, name: str) -> Iterator[Printed]:
         for at in sampled(count, grid):
             chosen = dict(zip(letters, (int(axis[at]) for axis in grid), strict=True))
             row, column = (
-                int(flat_places(end, shape, chosen)) for end, shape in zip((rule.rows, rule.columns), shapes, strict=True)
+                int(flat_places(end, shape, chosen))
+                for end, shape in zip((rule.rows, rule.columns), shapes, strict=True)
             )
             stands = f"rule {rule.text.partition(' = ')[0]} at {', '.join(f'{k}={v}' for k, v in chosen.items())}"
-            yield Printed(stands.removesuffix(" at "), with_integers(rule.formula, chosen), values.get((row, column), 0.0))
+            yield Printed(
+                stands.removesuffix(" at "), with_integers(rule.formula, chosen), values.get((row, column), 0.0)
+            )
 
 
 def index_rules(answer: Any, name: str) -> list[IndexRule]:
@@ -279,7 +282,7 @@ def wrong_stages(answer: Any) -> Iterator[Mismatch]:
     for stage in answer.stages:
         own = np.ravel(stage.cotangent)
         if stage.factor is not None and np.all(np.isfinite(own)) and np.all(np.isfinite(stage.factor)):
-            found, size = row @ stage.factor, np.abs(row) @ np.abs(stage.factor)
+            found, size = row @ stage.factor, np.abs(row) @ stage.sizes
             if not np.all(np.abs(found - own) <= 1e-9 * size + 1e-300):
                 yield Mismatch(f"stage d{outer}/d{stage.name}", "v·factor", own, found)
         if stage.node.op is not None:

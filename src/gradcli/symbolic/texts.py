@@ -150,14 +150,14 @@ class Texts:
         """Return the text of one entry of a node, in brackets where an operator might take a part of it."""
         return self.tight(node) + place_text(position, node.shape)
 
-    def describe(self, node: Node) -> None:
-        """Work out the text of a node whose arguments have theirs."""
+    def describe(self, node: Node, wanted: str | None = None) -> None:
+        """Work out the text of a node whose arguments have theirs; where that is long it gets a name, as ``name``."""
         if node.op is None:
             self.text[node.index] = (str(node.name), ATOM)
             return
         self.text[node.index] = self._written(node, node.op)
         if len(self.text[node.index][0]) > LONG:
-            self.name(node)
+            self.name(node, wanted)
 
     def argument(self, argument: Any) -> tuple[str, int]:
         """Return the text of an argument and how tightly it binds."""
