@@ -17,33 +17,36 @@ from gradcli.symbolic.readback import read_back
 
 NAMES = ["x", "y", "i", "j", "k", "J", "h0", "h1", "dy_dh0", "dx", "c", "f", "y1", "out", "n0", "dim"]
 """Names of variables: half of them are those that gradcli would choose for itself."""
-UNARY = ["sin({})", "cos({})", "tanh({})", "exp(-{}**2)", "atan({})", "sigmoid({})", "relu({})", "abs({})", "square({})",
-         "-{}", "-(-{})", "sinc({})", "reciprocal({} + 4)", "softsign({})", "cbrt({} + 3)", "log1p({}**2)",
-         "rsqrt({}**2 + 1)", "sqrt(abs({}) + 1)"]  # fmt: skip
+UNARY = ["sin({})", "cos({})", "tanh({})", "exp(-{}**2)", "atan({})", "sigmoid({})", "relu({})", "abs({})",
+    "square({})", "-{}", "-(-{})", "sinc({})", "reciprocal({} + 4)", "softsign({})", "cbrt({} + 3)", "log1p({}**2)",
+    "rsqrt({}**2 + 1)", "sqrt(abs({}) + 1)"]  # fmt: skip
 POSITIVE = "(abs({}) + 0.5)"
-BINARY = ["{} + {}", "{} - {}", "{}*{}", "{} - ({} - {})", "{}/({}**2 + 1)", "{}/(2 + cos({}))/(1 + {}**2)",
-          "{}*-{}", "maximum({}, {})", "where({} > {}, {}, 2*{})", "{}*({} > 0.1)", "{}*({} // 0.7)", "{} % 1.7 + {}",
-          "hypot({}, {} + 3)", "atan2({}, {} + 3)", "clip({}, -0.5, {} + 1)", "xlogy({}**2 + 1, {}**2 + 1)",
-          "leaky_relu({}, 0.1)*{}", "elu({}, 0.5) - {}", "softplus({}, beta=2) + {}", "gelu({})/-{}.detach().cosh()",
-          "logaddexp({}, -{})", "{} if sum({}) > 0 else -{}", "huber_loss({}, {}, reduction='none')", "fmax({}, {})",
-          "{}*({} <= {}) - 1", "{} - floor({})*{}", "{} % -1.3 - {}", "minimum({}, -{})*-2", "-{} - -{}"]  # fmt: skip
+BINARY = ["{} + {}", "{} - {}", "{}*{}", "{} - ({} - {})", "{}/({}**2 + 1)", "{}/(2 + cos({}))/(1 + {}**2)", "{}*-{}",
+    "maximum({}, {})", "where({} > {}, {}, 2*{})", "{}*({} > 0.1)", "{}*({} // 0.7)", "{} % 1.7 + {}",
+    "hypot({}, {} + 3)", "atan2({}, {} + 3)", "clip({}, -0.5, {} + 1)", "xlogy({}**2 + 1, {}**2 + 1)",
+    "leaky_relu({}, 0.1)*{}", "elu({}, 0.5) - {}", "softplus({}, beta=2) + {}", "gelu({})/-{}.detach().cosh()",
+    "logaddexp({}, -{})", "{} if sum({}) > 0 else -{}", "huber_loss({}, {}, reduction='none')", "fmax({}, {})",
+    "{}*({} <= {}) - 1", "{} - floor({})*{}", "{} % -1.3 - {}", "minimum({}, -{})*-2", "-{} - -{}"]  # fmt: skip
 POWERS = ["({p}**{q})**2", "1/{p}**{q}", "({p}**{q})**{q}", "{p}**{q}**2", "-{p}**{q}", "(-{p})**2", "{p}**-{q}",
-          "atan({p}**{q})", "2**{q}**2", "reciprocal({p}**{q})", "square({p}**{q})", "({p}**2)**{q}",
-          "1/(1/{p}**{q})", "{p}/({q}/{p})/2"]  # fmt: skip
-MOVING = ["flip({})", "roll({}, 3)", "sort({}).values", "clone({})", "cat([{}, {}])[::2]", "{}[::-1]", "where({0} > 0, {0}, {1})",
-          "cat([{0}[1:], {0}[:1]])", "sort({}, descending=True).values"]  # fmt: skip
+    "atan({p}**{q})", "2**{q}**2", "reciprocal({p}**{q})", "square({p}**{q})", "({p}**2)**{q}", "1/(1/{p}**{q})",
+    "{p}/({q}/{p})/2"]  # fmt: skip
+MOVING = ["flip({})", "roll({}, 3)", "sort({}).values", "clone({})", "cat([{}, {}])[::2]", "{}[::-1]",
+    "where({0} > 0, {0}, {1})", "cat([{0}[1:], {0}[:1]])", "sort({}, descending=True).values"]  # fmt: skip
 RESIZING = ["cat([{}, {}])", "{}[2:]", "{}[::3]", "tile({}, 2)", "repeat_interleave({}, 2)", "{}[1]*{}", "diag({})",
-            "outer({}, {})", "stack([{}, {}])", "cumsum({})", "softmax({})", "{}.reshape(-1, 2)", "sum({})", "max({})",
-            "{}/norm({})", "mean({}) + {}", "{}.expand(3, -1)", "cumprod({}/2 + 1, 0)", "std({})*{}", "prod({} + 2)",
-            "log_softmax({})", "amin({}*{})", "{}[[1, 0, 1, -1]]", "{}[{} > 0.2]", "median({})", "var({}) - {}",
-            "logsumexp({})*{}", "einsum('i,i->', {}, {})", "einsum('i,j->j', {}, {})", "{}[-1] - {}[0]/{}[1]",
-            "dot({}, {})**2", "norm({}, 3)", "norm({}, 1)*{}", "diag({}, -1)", "cumsum({}) - {}", "roll({}, -1)*{}"]  # fmt: skip
-OF_MATRIX = ["{}.T", "tril({})", "triu({}, 1)", "{0}*{0}.T", "flip({}, [1])", "{} @ {}", "sort({}, dim=0).values"]
+    "outer({}, {})", "stack([{}, {}])", "cumsum({})", "softmax({})", "{}.reshape(-1, 2)", "sum({})", "max({})",
+    "{}/norm({})", "mean({}) + {}", "{}.expand(3, -1)", "cumprod({}/2 + 1, 0)", "std({})*{}", "prod({} + 2)",
+    "log_softmax({})", "amin({}*{})", "{}[[1, 0, 1, -1]]", "{}[{} > 0.2]", "median({})", "var({}) - {}",
+    "logsumexp({})*{}", "einsum('i,i->', {}, {})", "einsum('i,j->j', {}, {})", "{}[-1] - {}[0]/{}[1]",
+    "dot({}, {})**2", "norm({}, 3)", "norm({}, 1)*{}", "diag({}, -1)", "cumsum({}) - {}",
+    "roll({}, -1)*{}"]  # fmt: skip
+OF_MATRIX = ["{}.T", "tril({})", "triu({}, 1)", "{0}*{0}.T", "flip({}, [1])", "{} @ {}",
+    "sort({}, dim=0).values"]  # fmt: skip
 REDUCING = ["max({}, dim=1).values", "{}.amax(dim=0)", "sum({}, dim=1)", "{}[1]", "{}[:, 2:]", "{}.min(dim=0).values",
-            "mean({}, dim=0, keepdim=True)", "logsumexp({}, dim=1)", "{}.flatten()", "diagonal({})", "norm({}, dim=1)",
-            "sum({0}*{0}.T)", "trace({})", "einsum('ij,jk,k->i', {0}, {1}, {0}[0])", "einsum('ii->i', {})", "{} @ {}[0]",
-            "softmax({}, dim=1)", "cumsum({}, dim=0)", "std({}, dim=1)", "prod({}/3 + 1, dim=0)", "{}[:, 0]*{}",
-            "cat([{}, {}.T], dim=1)", "stack([{0}, {0}])", "{0}.T @ {0}", "{}.reshape(6, 24)", "{}[1:5, ::2]", "{}[[2, 0, 2]]", "median({}, dim=1).values"]  # fmt: skip
+    "mean({}, dim=0, keepdim=True)", "logsumexp({}, dim=1)", "{}.flatten()", "diagonal({})", "norm({}, dim=1)",
+    "sum({0}*{0}.T)", "trace({})", "einsum('ij,jk,k->i', {0}, {1}, {0}[0])", "einsum('ii->i', {})", "{} @ {}[0]",
+    "softmax({}, dim=1)", "cumsum({}, dim=0)", "std({}, dim=1)", "prod({}/3 + 1, dim=0)", "{}[:, 0]*{}",
+    "cat([{}, {}.T], dim=1)", "stack([{0}, {0}])", "{0}.T @ {0}", "{}.reshape(6, 24)", "{}[1:5, ::2]",
+    "{}[[2, 0, 2]]", "median({}, dim=1).values"]  # fmt: skip
 
 
 @dataclass
@@ -56,7 +59,7 @@ class Program:
 
 def program(seed: int) -> Program:
     """Return the program of a seed: small for formulas of every entry, or large for index rules."""
-    rng = random.Random(seed)
+    rng = random.Random(seed)  # noqa: S311 - programs, no secrets
     size = rng.choice([(), (2,), (3,), (40,), (130,), (12, 12)])
     names = rng.sample(NAMES, rng.randint(1, 3))
     values = np.random.default_rng(seed)
@@ -169,8 +172,10 @@ def main() -> int:
         formulas += max(count, 0)
         if wrong:
             failed += 1
-            print(f"seed {seed}: {given.text!r} {[v.shape for v in given.inputs.values()]}\n    {wrong[0]}")
-    print(f"{ran} of {options.count} programs, {formulas} formulas, {failed} programs with a wrong one")
+            sys.stdout.write(
+                f"seed {seed}: {given.text!r} {[v.shape for v in given.inputs.values()]}\n    {wrong[0]}\n"
+            )
+    sys.stdout.write(f"{ran} of {options.count} programs, {formulas} formulas, {failed} programs with a wrong one\n")
     return failed > 0
 
 

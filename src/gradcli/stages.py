@@ -68,7 +68,8 @@ def factor(graph: Graph, outer: Node, inner: Node) -> tuple[Array | None, Array 
     if size > SMALL_FACTOR:
         return None, None
     found = compose(outer, [inner], SMALL_FACTOR * 1000, graph).of[inner.index]
-    return found.dense(), replace(found, values=found.sizes).dense()
+    sizes = found.values if found.sizes is None else found.sizes
+    return found.dense(), replace(found, values=sizes).dense()
 
 
 def separates(node: Node, output: Node, nodes: list[Node], leaves: Mapping[str, Node]) -> bool:

@@ -12,7 +12,6 @@ from sympy import factor_terms
 
 from gradcli.graph import Graph, Node
 from gradcli.symbolic import functions as s
-from gradcli.symbolic.chains import index_rules
 from gradcli.symbolic.elements import Elements, as_objects
 from gradcli.symbolic.jacobian import Composition
 from gradcli.symbolic.local import Part
@@ -106,6 +105,8 @@ def by_rules(graph: Graph, output: Node, leaves: Mapping[str, Node], composition
     """Return index rules in place of each entry's formula."""
     if not output.active:
         return Formulas()
+    from gradcli.symbolic.chains import index_rules  # noqa: PLC0415 - most answers need no rules
+
     try:
         rules, texts = index_rules(graph, output, leaves, composition)
     except TooLarge:

@@ -247,8 +247,8 @@ def left_out(answer: Any, name: str) -> Iterator[Mismatch]:
         )
         said.setdefault((rule.above, rule.below), set()).update(zip(*ends, strict=True))
         about[rule.above, rule.below] = rule
-    for ends, places in said.items():
-        rule = about[ends]
+    for key, places in said.items():
+        rule = about[key]
         for place, value in numbers_of(answer, rule, name).items():
             if value != 0 and place not in places:
                 yield Mismatch(f"rule {rule.text}", "no rule for an entry", value, place)
