@@ -124,7 +124,8 @@ class Op:
         """Return whether an entry of one argument is a zero whose sign counts."""
         if self.splits_zero is None:
             return False
-        return bool(np.any(self.splits_zero(argument, *[value_of(a) for a in arguments])))
+        found = self.splits_zero(argument, *[value_of(a) for a in arguments])
+        return found if type(found) is bool else bool(found.any())
 
 
 class Apply(Protocol):

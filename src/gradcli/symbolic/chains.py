@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, count, islice
 
 import numpy as np
 from sympy import Expr
@@ -31,7 +30,7 @@ MOST_PATHS = 4
 """Paths up to which J is written as the sum over them."""
 LETTERS = "ijklmnpqrstu"
 MOST_LETTERS = 100
-"""Index letters at hand: an op has 32 axes at most, and so has its argument."""
+"""Index letters at hand: an op has 32 axes at most, so has its argument, and a program has few names like ``i7``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +80,7 @@ def index_rules(
 
 def letters_beside(names: set[str]) -> list[str]:
     """Return letters for indices that no variable of the program is called by, as many as any rule needs."""
-    free = (letter for letter in chain(LETTERS, map("i{}".format, count(1))) if letter not in names)
-    return list(islice(free, MOST_LETTERS))
+    return [letter for letter in [*LETTERS, *[f"i{n}" for n in range(1, MOST_LETTERS)]] if letter not in names]
 
 
 def _diagonal(output: Node, leaf: Node, composition: Composition, letters: list[str]) -> str | None:
