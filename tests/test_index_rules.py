@@ -14,7 +14,7 @@ from oracles import assert_close
 from test_formulas import WORDS, AsArrays, python
 
 SUBSCRIPT = re.compile(r"([A-Za-z_]\w*)\[([^\]]*)\]")
-LEFT = re.compile(r"(?:d(\w+)(?:\[([^\]]*)\])?/d(\w+)(?:\[([^\]]*)\])?|J\[([^\]]*)\])")
+LEFT = re.compile(r"(?:d(\w+)(?:\[([^\]]*)\])?/d(\w+)(?:\[([^\]]*)\])?(?: \([^()]* fixed\))?|J\[([^\]]*)\])")
 
 
 def letters_of(index):

@@ -18,6 +18,7 @@ from gradcli.errors import Budget
 from gradcli.evaluation import Evaluation, Function
 from gradcli.exact.slopes import Exact
 from gradcli.graph import Node
+from gradcli.graph import output_name as name_of_output
 from gradcli.notes import Note, about_disagreement, about_graph, about_integers, about_jacobian, about_v
 from gradcli.ops.declare import Array
 from gradcli.readings import Memory, Numbers, Point, composed, numbers, stand
@@ -27,6 +28,7 @@ from gradcli.tape import about_tape
 if TYPE_CHECKING:
     from gradcli.symbolic.formulas import Formulas
     from gradcli.symbolic.jacobian import Composition
+    from gradcli.symbolic.sparse import Sparse
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,8 @@ class Explanation:
     agreement: Agreement
     notes: list[Note]
     values_of_definitions: Callable[[], dict[str, Array]]
+    link: Callable[[str, str], Sparse]
+    """The derivative of one named value by another that it is computed from, with its other arguments fixed."""
     stages: list[Stage] = field(default_factory=list)
     zeros: dict[str, Array] = field(default_factory=dict)
 
@@ -155,6 +159,7 @@ def explained(point: Point, memory: Memory, ask: Ask = Ask.WHERE_DOUBTFUL) -> Ex
         agreement=joined.agreement,
         notes=list(dict.fromkeys(notes_of(point, composition, joined, confirmation))),
         values_of_definitions=values_of(formulas, composition),
+        link=links_of(formulas, composition, point),
         stages=stages(run, point.leaves, point.seeds[0].seed),
         zeros=confirmation.zeros if confirmation else {},
     )
@@ -212,6 +217,18 @@ def values_of(formulas: Formulas, composition: Composition) -> Callable[[], dict
     return values
 
 
+def links_of(formulas: Formulas, composition: Composition, point: Point) -> Callable[[str, str], Sparse]:
+    """Return what gives the links that rules are about."""
+
+    def link(above: str, below: str) -> Sparse:
+        nodes = {node.index: node for node in composition.nodes}
+        named = {name: nodes[source.node] for name, source in formulas.sources.items() if source.node >= 0}
+        named |= point.leaves
+        return composition.link(named[above], named[below])
+
+    return link
+
+
 def notes_of(point: Point, composition: Composition, joined: Numbers, confirmation: Confirmation | None) -> list[Note]:
     """Return what deserves a sentence."""
     from gradcli.digits import about_digits  # noqa: PLC0415
@@ -264,10 +281,8 @@ def not_finite_alone(backward: list[Backward]) -> str:
 
 
 def output_name(run: Evaluation) -> str:
-    """Return what to call the output: the program's own last name for it, else ``y``, else ``f`` where y is taken."""
-    own = [name for name, node in run.graph.bindings if node is run.output]
-    taken = {*run.leaves, *(name for name, _ in run.graph.bindings)}
-    return own[-1] if own else next(name for name in ("y", "f", "out", "y_") if name not in taken or name == "y_")
+    """Return what to call the output."""
+    return name_of_output(run.graph, run.output)
 
 
 __all__ = ["Agreement", "Backward", "Explanation", "Jacobian", "Stage", "explain"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gradcli.evaluation import Evaluation
-from gradcli.graph import Graph, Node, reaches
+from gradcli.graph import Graph, Node, numbered, reaches
 from gradcli.ops.declare import Array
 from gradcli.reverse import cotangents
 
@@ -21,13 +21,15 @@ class Stage:
     """One link of the chain rule: a variable of the program that every path to y runs through.
 
     ``cotangent`` is vᵀ·∂y/∂name, what reverse mode has when it reaches the variable. ``factor`` is the Jacobian of
-    the stage before it by this variable, flattened to a matrix, None where it is large; it may be an input's.
+    the stage before it by this variable, flattened to a matrix, None where it is large; it may be an input's. ``sizes``
+    are those of the terms that its entries are sums of.
     """
 
     name: str
     node: Node
     cotangent: Array
     factor: Array | None
+    sizes: Array | None
 
 
 def stages(run: Evaluation, leaves: Mapping[str, Node], seed: Array) -> list[Stage]:
@@ -41,44 +43,33 @@ def stages(run: Evaluation, leaves: Mapping[str, Node], seed: Array) -> list[Sta
     nodes = [node for node in reaches(output) if node.active]
     found = cotangents(run.graph, output, seed)
     shown: list[Stage] = []
-    for name, node in reversed(numbered(run.graph.bindings)):
+    for name, node in reversed(numbered(run.graph)):
         if node is output or not node.active or node.op is None or node.index not in found:
             continue
         if any(stage.node is node for stage in shown) or not separates(node, output, nodes, leaves):
             continue
         outer = shown[-1].node if shown else output
-        shown.append(Stage(name, node, np.asarray(found[node.index]), factor(run.graph, outer, node)))
+        shown.append(Stage(name, node, np.asarray(found[node.index]), *factor(run.graph, outer, node)))
     if shown:
         inner = shown[-1].node
         shown += [
-            Stage(name, leaf, np.asarray(found[leaf.index]), factor(run.graph, inner, leaf))
+            Stage(name, leaf, np.asarray(found[leaf.index]), *factor(run.graph, inner, leaf))
             for name, leaf in leaves.items()
             if leaf.index in found
         ]
     return shown
 
 
-def numbered(bindings: list[tuple[str, Node]]) -> list[tuple[str, Node]]:
-    """Return bindings with a number behind the names that a loop binds more than once: ``y1``, ``y2`` …"""
-    total: dict[str, int] = {}
-    for name, _ in bindings:
-        total[name] = total.get(name, 0) + 1
-    seen: dict[str, int] = {}
-    found = []
-    for name, node in bindings:
-        seen[name] = seen.get(name, 0) + 1
-        found.append((name if total[name] == 1 else f"{name}{seen[name]}", node))
-    return found
-
-
-def factor(graph: Graph, outer: Node, inner: Node) -> Array | None:
-    """Return ∂outer/∂inner as a matrix of numbers, None where it has more than 36 entries."""
+def factor(graph: Graph, outer: Node, inner: Node) -> tuple[Array | None, Array | None]:
+    """Return ∂outer/∂inner as a matrix of numbers, and the sizes of their terms; None where there are more than 36."""
     from gradcli.symbolic.jacobian import compose  # noqa: PLC0415
 
     size = int(np.size(outer.value)) * int(np.size(inner.value))
     if size > SMALL_FACTOR:
-        return None
-    return compose(outer, [inner], SMALL_FACTOR * 1000, graph).of[inner.index].dense()
+        return None, None
+    found = compose(outer, [inner], SMALL_FACTOR * 1000, graph).of[inner.index]
+    sizes = found.values if found.sizes is None else found.sizes
+    return found.dense(), replace(found, values=sizes).dense()
 
 
 def separates(node: Node, output: Node, nodes: list[Node], leaves: Mapping[str, Node]) -> bool:

@@ -14,6 +14,7 @@ from gradcli.ops import FUNCTIONS as FUNCTIONS_OF_USERS
 from gradcli.ops import OPS
 from gradcli.symbolic import (
     batches,
+    chains,
     elements,
     evaluate,
     factors,
@@ -32,7 +33,7 @@ from mutation.table import Mutant, arguments_of
 OF_OPS = [module for name, module in sorted(sys.modules.items()) if name.startswith("gradcli.ops.")]
 MODULES = [
     *OF_OPS, reverse, inputs, agreement,
-    batches, elements, evaluate, factors, formulas, functions, jacobian, local, rules, small, sparse,
+    batches, chains, elements, evaluate, factors, formulas, functions, jacobian, local, rules, small, sparse,
 ]  # fmt: skip
 NUMBERS = {"Any", "Array", "Indices", "Array | float", "Expr", "list[Links]", "Links", "Sparse", "list[Local]",
            "tuple[Any, ...]", "tuple[Any, Any]", "dict[int, Any]", "list[Any]", "list[Array]", "Cotangent", "float",

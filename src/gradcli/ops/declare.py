@@ -82,6 +82,7 @@ class Op:
     ``size(*values)`` bounds the elements of the output before they are made, ``terms`` the links of the local reading.
     ``zero_at(argument, *values)`` is true where the derivative is 0 by convention although the formula says otherwise,
     and ``zero_text`` says so for each argument in the language.
+    ``splits_zero(argument, *values)`` is true where 0 and -0 of an argument give different values.
     ``differs(out, *values)`` is true where PyTorch's gradient, and so the vjp, is not the mathematical one; ``says`` how.
     ``flat`` says that no gradient flows; a ``step`` is flat wherever it has a derivative, and sends zeros back.
     ``moves`` marks ops that only rearrange entries, ``view`` those whose result shares memory in PyTorch; ``by_shape``
@@ -103,6 +104,7 @@ class Op:
     terms: Callable[..., int] | None = None
     zero_at: Callable[..., Any] | None = None
     zero_text: tuple[str, ...] = ()
+    splits_zero: Callable[..., Any] | None = None
     differs: Callable[..., Any] | None = None
     says: str = ""
     flat: bool = False
@@ -117,6 +119,13 @@ class Op:
         if isinstance(self.vjps, tuple):
             return self.vjps[argument]
         return self.vjps(argument)
+
+    def has_signed_zero(self, argument: int, arguments: tuple[Any, ...]) -> bool:
+        """Return whether an entry of one argument is a zero whose sign counts."""
+        if self.splits_zero is None:
+            return False
+        found = self.splits_zero(argument, *[value_of(a) for a in arguments])
+        return found if type(found) is bool else bool(found.any())
 
 
 class Apply(Protocol):

@@ -49,6 +49,8 @@ OUTSIDE: dict[str, Any] = {
     "says": "outside of its domain a function has no derivative, and reverse mode what its formula gives there",
 }
 
+_AT_ZERO = lambda k, x: x == 0  # noqa: E731
+
 # fmt: off
 elementwise("sin",    np.sin,    lambda g, y, x: g * np.cos(x),                  lambda s, x: s.sin(x),    of="tnm.")
 elementwise("cos",    np.cos,    lambda g, y, x: g * -np.sin(x),                 lambda s, x: s.cos(x),    of="tnm.")
@@ -70,15 +72,15 @@ elementwise("log2",   np.log2,   lambda g, y, x: g / (x * LN2),                 
 elementwise("log10",  np.log10,  lambda g, y, x: g / (x * LN10),                 lambda s, x: s.log10(x),  of="tnm.", domain=((0.2, 3),))
 elementwise("log1p",  np.log1p,  lambda g, y, x: g / (x + 1),                    lambda s, x: s.log1p(x),  of="tnms.", domain=((-0.8, 3),))
 elementwise("sqrt",   np.sqrt,   lambda g, y, x: g / (2 * y),                    lambda s, x: s.sqrt(x),   of="tnm.", **FAR, domain=((0.2, 3),))
-elementwise("rsqrt",  lambda x: 1 / np.sqrt(x), lambda g, y, x: -0.5 * g * y**3, lambda s, x: s.rsqrt(x),  of="t.", domain=((0.2, 3),), doc="1/sqrt(x)")
+elementwise("rsqrt",  lambda x: 1 / np.sqrt(x), lambda g, y, x: -0.5 * g * y**3, lambda s, x: s.rsqrt(x),  of="t.", splits_zero=_AT_ZERO, domain=((0.2, 3),), doc="1/sqrt(x)")
 elementwise("cbrt",   np.cbrt,   lambda g, y, x: g / (3 * y * y),                lambda s, x: s.cbrt(x),   of="nm.", domain=((0.2, 3),), doc="the real cube root")
 elementwise("square", np.square, lambda g, y, x: g * (2 * x),                    lambda s, x: x**2,        of="tn.", doc="x**2")
-elementwise("reciprocal", lambda x: 1 / x, lambda g, y, x: -g * (y * y),           lambda s, x: 1 / x,       of="tn.", domain=((0.3, 3),), doc="1/x")
+elementwise("reciprocal", lambda x: 1 / x, lambda g, y, x: -g * (y * y),           lambda s, x: 1 / x,       of="tn.", splits_zero=_AT_ZERO, domain=((0.3, 3),), doc="1/x")
 elementwise("erf",    erf,       lambda g, y, x: 2 / math.sqrt(math.pi) * np.exp(-x * x) * g, lambda s, x: s.erf(x), of="tms.", doc="the error function")
 elementwise("sinc",   np.sinc,   sinc_vjp,                                       lambda s, x: s.sinc(x),   of="tns.", domain=((0.2, 1.8),), zero_at=lambda k, x: x == 0, zero_text=("{0} == 0",), **FAR, doc="sin(πx)/(πx), 1 at 0")
 
 elementwise("hypot",  np.hypot,  lambda g, z, x, y: g * x / z,    lambda g, z, x, y: g * y / z,        lambda s, x, y: s.hypot(x, y), of="tnm.", domain=((0.3, 2), (0.3, 2)), doc="sqrt(x**2 + y**2)")
-elementwise("atan2",  np.arctan2, lambda g, z, y, x: g * x * atan2_recip(y, x), lambda g, z, y, x: g * -y * atan2_recip(y, x), lambda s, y, x: s.atan2(y, x), of="tnm.", also="arctan2", zero_at=lambda k, y, x: (x == 0) & (y == 0), zero_text=("({0} == 0) & ({1} == 0)",) * 2, **FAR, domain=((0.3, 2), (0.3, 2)), doc="the angle of the point (x, y), given y first")
+elementwise("atan2",  np.arctan2, lambda g, z, y, x: g * x * atan2_recip(y, x), lambda g, z, y, x: g * -y * atan2_recip(y, x), lambda s, y, x: s.atan2(y, x), of="tnm.", also="arctan2", splits_zero=lambda k, y, x: (y == 0) & ((x == 0) | ((x < 0) & (k == 0))), zero_at=lambda k, y, x: (x == 0) & (y == 0), zero_text=("({0} == 0) & ({1} == 0)",) * 2, **FAR, domain=((0.3, 2), (0.3, 2)), doc="the angle of the point (x, y), given y first")
 elementwise("xlogy",  xlogy,     lambda g, z, x, y: np.where((x == 0) & (y <= 0), 0.0, xlogy(g, y)), lambda g, z, x, y: g * x / y, lambda s, x, y: s.xlogy(x, y), of="ts.", zero_at=lambda k, x, y: (x == 0) & (y <= 0) & (k == 0), zero_text=("({0} == 0) & ({1} <= 0)",), domain=((0.2, 2), (0.2, 2)), doc="x*log(y), 0 where x is 0")
 elementwise("logaddexp", np.logaddexp, lambda g, z, a, b: g / (1 + np.exp(b - a)), lambda g, z, a, b: g / (1 + np.exp(a - b)), lambda s, a, b: s.logaddexp(a, b), of="tn.", doc="log(exp(a) + exp(b))")
 # fmt: on

@@ -43,6 +43,7 @@ class Elements:
             return True
         if self.named:
             self._name_arguments(node)
+        self._name_zeros(node)
         self.texts.describe(node)
         if not self.named and self._needs_name(node):
             return False
@@ -80,6 +81,15 @@ class Elements:
         if self._needs_name(node):
             self.texts.name(node)
         return as_objects([s.symbol(self.texts.element(node, i)) for i in range(np.size(node.value))])
+
+    def _name_zeros(self, node: Node) -> None:
+        """Name arguments whose zeros count by their sign: ``-(x - x)`` is -0, and 0 once sympy has simplified it."""
+        assert node.op is not None  # noqa: S101
+        for k, argument in enumerate(node.arguments):
+            if not isinstance(argument, Node) or not node.op.has_signed_zero(k, node.arguments):
+                continue
+            if not all(entry.is_Symbol for entry in self.entries[argument.index]):
+                self.rename(argument)
 
     def _name_arguments(self, node: Node) -> None:
         assert node.op is not None  # noqa: S101
@@ -125,8 +135,10 @@ class Elements:
         assert op is not None  # noqa: S101
         assert op.formula is not None  # noqa: S101
         columns = []
-        for argument in node.arguments:
+        for k, argument in enumerate(node.arguments):
             entries = self.of(argument).reshape(np.shape(value_of(argument)))
+            if not isinstance(argument, Node) and op.has_signed_zero(k, node.arguments):
+                entries = np.where(is_negative_zero(argument), s.symbol("-0.0"), entries)
             columns.append(np.broadcast_to(entries, np.shape(node.value)).ravel())
         return as_objects(
             [s.as_expression(op.formula(s, *(c[i] for c in columns), **node.static)) for i in range(count)]
@@ -174,6 +186,11 @@ class Elements:
                 for row, column in zip(links.rows, links.columns, strict=True):
                     result[row] = entries[column] if result[row] is None else result[row]
         return as_objects([s.number(flat[i]) if entry is None else entry for i, entry in enumerate(result)])
+
+
+def is_negative_zero(value: Any) -> Any:
+    """Return where an array is -0."""
+    return np.equal(value, 0) & np.signbit(value)
 
 
 def as_objects(items: list[Any]) -> Any:

@@ -16,7 +16,6 @@ from gradcli.symbolic.elements import Elements, as_objects
 from gradcli.symbolic.jacobian import Composition
 from gradcli.symbolic.local import Part
 from gradcli.symbolic.printing import Unprintable, formula_text, size_of
-from gradcli.symbolic.rules import index_rules
 from gradcli.symbolic.sparse import DENSE_ENTRIES, Sparse, gathered, identity, product
 from gradcli.symbolic.texts import Source, Texts, TooLarge, nested, place_text
 
@@ -106,6 +105,8 @@ def by_rules(graph: Graph, output: Node, leaves: Mapping[str, Node], composition
     """Return index rules in place of each entry's formula."""
     if not output.active:
         return Formulas()
+    from gradcli.symbolic.chains import index_rules  # noqa: PLC0415 - most answers need no rules
+
     try:
         rules, texts = index_rules(graph, output, leaves, composition)
     except TooLarge:
@@ -144,7 +145,8 @@ class _Derivation:
             ]
         shown = [formula_text(entry) for entry in self.elements.entries[self.output.index]]
         used = self._used([*shown, *(entry for entries in text.values() for entry in entries)])
-        return renumbered(Formulas(shown, text, used, sources={name: self.texts.named[name] for name in used}))
+        sources = {name: self.texts.named[name] for name in used}
+        return renumbered(Formulas(shown, text, used, sources=sources), self.texts.made)
 
     @staticmethod
     def _aligned(numeric: Sparse, found: Sparse | None) -> list[Any]:
@@ -252,9 +254,9 @@ def shortest(entry: Any) -> str:
     return min(plain, formula_text(factor_terms(entry)), key=len)
 
 
-def renumbered(found: Formulas) -> Formulas:
-    """Return formulas with the names of unnamed intermediates counted from ``h0`` in order of definition."""
-    made = [name for name in found.definitions if re.fullmatch(r"h\d+", name)]
+def renumbered(found: Formulas, named: Sequence[str]) -> Formulas:
+    """Return formulas with the names in ``named`` of unnamed intermediates in order of definition."""
+    made = [name for name in found.definitions if name in named]
     if not made or found.output is None:
         return found
     new = dict(zip(made, sorted(made, key=lambda name: int(name[1:])), strict=True))

@@ -35,6 +35,7 @@ from sympy import (
     sqrt,
     tan,
 )
+from sympy.printing.precedence import PRECEDENCE
 
 HALF = Rational(1, 2)
 
@@ -120,6 +121,9 @@ def _bend(x: Any) -> Any:
 
 class PowerOf(Own):
     """x**p where sympy's own power would lose the value at x = 0: its derivative by x is p·x**(p-1)."""
+
+    precedence = PRECEDENCE["Pow"]
+    """How tightly it binds where it is printed: as ``**`` does, and not as a call."""
 
     @classmethod
     def eval(cls, x: Any, p: Any) -> Any:

@@ -62,6 +62,16 @@ class Composition:
             reading = reading_of(node)
             return [worked_out(reading, part) for part in self.short[key]]
 
+    def link(self, node: Node, argument: Node) -> Sparse:
+        """Return the derivative of a node by one that it is computed from, with all others fixed."""
+        rows, columns = int(np.size(node.value)), int(np.size(argument.value))
+        reading, found = reading_of(node), [nothing(rows, columns)]
+        with np.errstate(all="ignore"):
+            for k, other in enumerate(node.arguments):
+                parts = self.parts(node, k) if other is argument else None
+                found.append(as_sparse([worked_out(reading, part) for part in parts or ()], rows, columns))
+        return gathered(found, (rows, columns))
+
 
 def as_sparse(parts: list[Local], rows: int, columns: int) -> Sparse:
     """Return a local Jacobian as one sparse matrix of numbers."""

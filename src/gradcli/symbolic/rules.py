@@ -1,165 +1,261 @@
-"""Index rules for large Jacobians: one formula for all entries of a kind, in place of each entry's own."""
+"""Index rules: the derivative of one op by one of its arguments, as one formula for all entries of a kind."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sympy import Expr
+from sympy import Add, Expr
 
-from gradcli.graph import Graph, Node
+from gradcli.graph import Node
 from gradcli.ops.declare import value_of
 from gradcli.ops.linear_algebra import product_spec
 from gradcli.symbolic import functions as s
-from gradcli.symbolic.jacobian import Composition
 from gradcli.symbolic.kinds import constant_of
 from gradcli.symbolic.local import Part
-from gradcli.symbolic.printing import Unprintable, formula_text, size_of
+from gradcli.symbolic.places import places_of
+from gradcli.symbolic.printing import formula_text
 from gradcli.symbolic.texts import Texts
 
-MOST_NODES = 40
-"""Operations between the inputs and the output up to which every one gets its rule."""
-MOST_STEPS = 400
-"""Operations up to which the one formula of an elementwise program is tried: each takes sympy a millisecond."""
-LONGEST = 80
-"""Parts of a formula for a whole diagonal."""
-LETTERS = "ijklmnpqrstu"
 LONG_CONSTANT = 40
 """Characters beyond which a constant array gets a name in a rule."""
 
 REDUCTION_RULES = {"sum": "1", "mean": "1/{n}", "logsumexp": "exp({x} - {y})", "norm": "{x}/{y}"}
 """What links an output y to one of the n entries x that it is reduced from."""
 PAIR_RULES = {
-    "softmax": "{y}[i]*((i == j) - {y}[j])",
-    "log_softmax": "(i == j) - exp({y}[j])",
-    "cumsum": "1 where j <= i, else 0",
+    "softmax": "{y}[{i}]*(where({i} == {j}, 1, 0) - {y}[{j}])",
+    "log_softmax": "where({i} == {j}, 1, 0) - exp({y}[{j}])",
+    "cumsum": "where({j} <= {i}, 1, 0)",
 }
 """What links output i of a vector op to entry j."""
 ZERO_WITH_OUTPUT = {"norm", "sqrt0"}
 """Ops whose derivative is 0 by convention where the output is 0, with no condition of their own in the table."""
 
 
-def index_rules(
-    graph: Graph, output: Node, leaves: Mapping[str, Node], composition: Composition
-) -> tuple[dict[str, list[str]], Texts | None]:
-    """Return the rules of each Jacobian, and the texts that define the names they use.
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """``d above[rows] / d below[columns] = formula``, true for all letters for which the indices exist."""
 
-    An elementwise program has one rule, such as ``J[i, i] = 2*x[i]``. Any other has a rule for each op on the way,
-    ``dh1[i]/dh0[j] = …``; the Jacobian is their product. There are none where they would be too many.
-    """
-    nodes = [node for node in composition.nodes if node.active or node.op is None]
-    rules: dict[str, list[str]] = {}
-    for name, leaf in leaves.items():
-        formula = _diagonal(output, leaf, composition)
-        if formula is not None:
-            where = ", ".join(LETTERS[: len(leaf.shape)])
-            rules[name] = [f"J[{where}, {where}] = {formula}"]
-    if len(rules) == len(leaves):
-        return rules, None
-    if len(nodes) > MOST_NODES:
-        return rules, None
-    texts = Texts(graph, composition.nodes)
-    for node in composition.nodes:
-        texts.describe(node)
-        if node.active and node.op is not None and not node.op.moves:
-            texts.name(node, wanted="y" if node is output else None)
-    for name, leaf in leaves.items():
-        if name not in rules:
-            rules[name] = _along(leaf, nodes, composition, texts)
-    return rules, texts
+    rows: list[str]
+    columns: list[str]
+    formula: str
 
 
-def generic(name: str, shape: tuple[int, ...], out_shape: tuple[int, ...]) -> str:
+def generic(name: str, shape: tuple[int, ...], out_shape: tuple[int, ...], letters: Sequence[str]) -> str:
     """Return the entry of an array that broadcasts to entry ``[i, j, …]`` of the output: ``b[j]``, ``c[i, 0]``."""
-    if not shape:
-        return name
-    letters = LETTERS[len(out_shape) - len(shape) : len(out_shape)]
-    lengths = zip(letters, shape, out_shape[-len(shape) :], strict=True)
-    return f"{name}[{', '.join('0' if n == 1 != m else letter for letter, n, m in lengths)}]"
+    return entry(name, broadcast(shape, out_shape, letters))
 
 
-def _diagonal(output: Node, leaf: Node, composition: Composition) -> str | None:
-    """Return the formula of entry ``[i, i]`` of an elementwise program, None for any other."""
-    shape = output.shape
-    nodes = composition.nodes
-    if leaf.shape != shape or not shape or len(nodes) > MOST_STEPS:
-        return None
-    entries = _generic_entries(nodes, shape)
-    if entries is None:
-        return None
-    try:
-        return _swept(output, leaf, nodes, entries, composition)
-    except Unprintable:
-        return None
+def broadcast(shape: tuple[int, ...], out_shape: tuple[int, ...], letters: Sequence[str]) -> list[str]:
+    """Return the indices of that entry."""
+    own = letters[len(out_shape) - len(shape) : len(out_shape)]
+    lengths = zip(own, shape, out_shape[len(out_shape) - len(shape) :], strict=True)
+    return ["0" if n == 1 != m else letter for letter, n, m in lengths]
 
 
-def _swept(
-    output: Node, leaf: Node, nodes: Sequence[Node], entries: Mapping[int, Expr], composition: Composition
-) -> str | None:
-    derivative: dict[int, Expr] = {output.index: s.number(1)}
-    for node in reversed(nodes):
-        outer = derivative.get(node.index)
-        if outer is None or node.op is None:
-            continue
-        for k, argument in enumerate(node.arguments):
-            parts = composition.parts(node, k)
-            if not parts or not isinstance(argument, Node):
-                continue
-            inner = outer * _local_formula(parts, node, k, entries)
-            derivative[argument.index] = derivative.get(argument.index, s.number(0)) + inner
-    found = derivative.get(leaf.index)
-    if found is None or size_of(found, LONGEST) >= LONGEST:
-        return None
-    return formula_text(found)
+def entry(name: str, indices: Sequence[str]) -> str:
+    """Return ``name[i, j]``, and a scalar as it is."""
+    return f"{name}[{', '.join(indices)}]" if indices else name
 
 
-def _generic_entries(nodes: Sequence[Node], shape: tuple[int, ...]) -> dict[int, Expr] | None:
-    entries: dict[int, Expr] = {}
-    for node in nodes:
-        entry = _generic_entry(node, shape, entries)
-        if entry is None:
+def rules_of(node: Node, parts: Mapping[int, list[Part]], texts: Texts, letters: list[str]) -> list[Rule] | None:
+    """Return the rules of a node by one of the nodes that it is computed from, None where none can be written.
+
+    ``parts`` has the local Jacobian of each place where this node stands among the arguments. There is one rule, or
+    several for entries that are not the same.
+    """
+    assert node.op is not None  # noqa: S101
+    if node.op.formula is not None:
+        return [elementwise_rule(node, parts, texts, letters)] if all(parts.values()) else None
+    rules = []
+    for k, found in parts.items():
+        rule = rule_of(node, k, found, texts, letters)
+        if rule is None:
             return None
-        entries[node.index] = entry
-    return entries
+        rules.append(rule)
+    several = len({(*rule.rows, "/", *rule.columns) for rule in rules}) == len(rules) > 1
+    return rules if len(rules) == 1 or (several and apart(list(parts.values()))) else joined(rules, letters)
 
 
-def _generic_entry(node: Node, shape: tuple[int, ...], entries: Mapping[int, Expr]) -> Expr | None:
-    if node.op is None:
-        if len(node.shape) > len(shape):
-            return None
-        return s.symbol(generic(str(node.name), node.shape, shape))
-    if node.op.formula is None or (node.active and node.shape != shape):
+def apart(parts: list[list[Part]]) -> bool:
+    """Return whether no entry is a part of two local Jacobians."""
+    every = np.concatenate([np.stack([part.rows, part.columns]) for group in parts for part in group], axis=1)
+    return len(set(zip(*every.tolist(), strict=True))) == len(every[0])
+
+
+def joined(rules: list[Rule], letters: list[str]) -> list[Rule] | None:
+    """Return one rule for several that meet: each counts where its column is the one that is asked for."""
+    if any(rule.rows != rules[0].rows for rule in rules):
         return None
-    arguments = []
-    for argument in node.arguments:
-        if isinstance(argument, Node):
-            arguments.append(entries[argument.index])
-        elif np.size(argument) == 1:
-            arguments.append(as_number(argument))
-        else:
-            return None
-    found = s.as_expression(node.op.formula(s, *arguments, **node.static))
-    return found if size_of(found, LONGEST) < LONGEST else None
+    if all(rule.columns == rules[0].columns for rule in rules):
+        return [Rule(rules[0].rows, rules[0].columns, " + ".join(rule.formula for rule in rules))]
+    used = set(rules[0].rows).union(*(rule.columns for rule in rules))
+    own = [letter for letter in letters if letter not in used][: len(rules[0].columns)]
+    terms = [term(rule, own) for rule in rules]
+    return [Rule(rules[0].rows, own, " + ".join(terms))]
 
 
-def _local_formula(parts: list[Part], node: Node, k: int, entries: Mapping[int, Expr]) -> Expr:
-    """Return a local derivative in generic entries, 0 where a convention says so."""
-    part, template = parts[0], whole_template(parts, node, k)
-    arguments = [entries[a.index] if isinstance(a, Node) else as_number(a) for a in node.arguments]
+def term(rule: Rule, own: list[str]) -> str:
+    """Return what a rule adds to the entry at the column ``own``: its formula where that is its column, else 0.
+
+    A letter that stands in its columns alone is that of ``own``.
+    """
+    known = {b: a for a, b in zip(own, rule.columns, strict=True) if b.isidentifier() and b not in rule.rows}
+    asked = [f"{a} == {known.get(b, b)}" for a, b in zip(own, rule.columns, strict=True) if known.get(b) != a]
+    formula = re.sub(r"[A-Za-z_]\w*", lambda word: known.get(word[0], word[0]), rule.formula)
+    if not asked:
+        return formula
+    return f"where({asked[0] if len(asked) == 1 else ' & '.join(f'({text})' for text in asked)}, {formula}, 0)"
+
+
+def rule_of(node: Node, k: int, parts: list[Part], texts: Texts, letters: list[str]) -> Rule | None:
+    """Return the rule of one op by one argument, in index letters."""
+    op = node.op
+    assert op is not None  # noqa: S101
+    if op.name in ("matmul", "einsum"):
+        return product_rule(node, k, texts, letters)
+    if op.name == "where":
+        return where_rule(node, k, texts, letters)
+    if op.name == "pick":
+        return pick_rule(node, texts, letters)
+    if op.moves and op.shaped:
+        return moving_rule(node, k, parts, letters)
+    if op.moves:
+        return extreme_rule(node, parts, texts, letters)
+    if op.name in REDUCTION_RULES and node.static.get("p", 2) == 2:
+        return reduction_rule(node, parts, texts, letters)
+    if op.name in PAIR_RULES and len(node.shape) == 1:
+        i, j = letters[:2]
+        return Rule([i], [j], PAIR_RULES[op.name].format(y=texts.of(node), i=i, j=j))
+    return None
+
+
+def moving_rule(node: Node, k: int, parts: list[Part], letters: list[str]) -> Rule | None:
+    """Return the rule of an op that moves entries, if a formula says where each goes."""
+    if not parts:
+        return None
+    rows, columns = (np.concatenate([getattr(part, of) for part in parts]) for of in ("rows", "columns"))
+    found = places_of(rows, columns, node.shape, np.shape(value_of(node.arguments[k])), letters)
+    if found is None:
+        return None
+    return Rule(found.rows, found.columns, f"where({found.condition}, 1, 0)" if found.condition else "1")
+
+
+def where_rule(node: Node, k: int, texts: Texts, letters: list[str]) -> Rule:
+    """Return the rule of a choice: 1 where the branch is taken."""
+    condition, argument = node.arguments[0], node.arguments[k]
+    asked = generic(written(condition, texts), np.shape(value_of(condition)), node.shape, letters)
+    columns = broadcast(np.shape(value_of(argument)), node.shape, letters)
+    return Rule(letters[: len(node.shape)], columns, f"where({asked}, {'1, 0' if k == 1 else '0, 1'})")
+
+
+def pick_rule(node: Node, texts: Texts, letters: list[str]) -> Rule:
+    """Return the rule of max, min, median and sort along an axis: 1 at the index that they give."""
+    static, argument = node.static, node.arguments[0]
+    axis, depth = static["dim"], len(argument.shape)
+    rows = list(letters[:depth])
+    columns = [letters[depth] if k == axis else letter for k, letter in enumerate(rows)]
+    if static["kind"] != "sort":
+        rows = ["0" if k == axis else letter for k, letter in enumerate(rows) if static["keepdim"] or k != axis]
+    order = ", descending=True" if static.get("descending") else ""
+    keep = ", keepdim=True" if static["kind"] != "sort" and static["keepdim"] else ""
+    found = f"{static['kind']}({texts.of(argument)}, dim={axis}{order}{keep}).indices"
+    return Rule(rows, columns, f"where({letters[depth]} == {entry(found, rows)}, 1, 0)")
+
+
+def extreme_rule(node: Node, parts: list[Part], texts: Texts, letters: list[str]) -> Rule | None:
+    """Return the rule of the extreme of several entries, where each is one of them and not a share of equal ones."""
+    if any(np.any(part.weights != 1) for part in parts) or np.any(np.isnan(node.value)):
+        return None
+    rows, columns = reduced(node, letters)
+    same = f"{entry(texts.of(node.arguments[0]), columns)} == {entry(texts.of(node), rows)}"
+    return Rule(rows, columns, f"where({same}, 1, 0)")
+
+
+def reduction_rule(node: Node, parts: list[Part], texts: Texts, letters: list[str]) -> Rule:
+    """Return the rule of a sum and its like."""
+    assert node.op is not None  # noqa: S101
+    rows, columns = reduced(node, letters)
+    x, y = entry(texts.of(node.arguments[0]), columns), entry(texts.of(node), rows)
+    count = np.size(value_of(node.arguments[0])) // max(np.size(node.value), 1)
+    text = REDUCTION_RULES[node.op.name].format(x=x, y=y, n=count)
+    if any(part.has_zeros for part in parts):
+        text = f"where({zero_condition(node, 0, [x], y)}, 0, {text})"
+    return Rule(rows, columns, text)
+
+
+def reduced(node: Node, letters: list[str]) -> tuple[list[str], list[str]]:
+    """Return the indices of an output, and of an entry that it is reduced from."""
+    columns = list(letters[: len(node.arguments[0].shape)])
+    along = node.static.get("dim")
+    axes = along if isinstance(along, tuple) else tuple(range(len(columns)))
+    if node.static.get("keepdim"):
+        return ["0" if axis in axes else letter for axis, letter in enumerate(columns)], columns
+    return [letter for axis, letter in enumerate(columns) if axis not in axes], columns
+
+
+def product_rule(node: Node, k: int, texts: Texts, letters: list[str]) -> Rule:
+    """Return the rule of a sum of products: the product of the other factors, summed over what only they name."""
+    assert node.op is not None  # noqa: S101
+    values = tuple(value_of(a) for a in node.arguments)
+    inputs, out = (node.static["spec"] if node.op.name == "einsum" else product_spec(*values)).split("->")
+    subs = inputs.split(",")
+    chosen = dict(zip(dict.fromkeys(out + inputs.replace(",", "")), letters, strict=False))
+    free = set("".join(subs)) - set(out) - set(subs[k])
+    lengths: dict[str, int] = {}
+    for sub, value in zip(subs, values, strict=True):
+        lengths.update({c: max(n, lengths.get(c, n)) for c, n in zip(sub, np.shape(value), strict=True)})
+
+    def indices(sub: str, shape: tuple[int, ...]) -> list[str]:
+        # An axis of length 1 that broadcasts has one index alone.
+        own = {c: "0" if n == 1 != lengths[c] else chosen[c] for c, n in zip(sub, shape, strict=True)}
+        return [":" if c in free else own[c] for c in sub]
+
+    others = [(j, a) for j, a in enumerate(node.arguments) if j != k]
+    factors = [entry(written(a, texts), indices(subs[j], np.shape(values[j]))) for j, a in others]
+    text = "*".join(factors) or "1"
+    if free:
+        spec = ",".join("".join(c for c in subs[j] if c in free) for j, _ in others)
+        text = f'einsum("{spec}->", {", ".join(factors)})'
+    return Rule(indices(out, node.shape), indices(subs[k], np.shape(values[k])), text)
+
+
+def written(argument: Any, texts: Texts) -> str:
+    """Return the text of an argument as it stands in a rule; a long constant goes by a name."""
+    text = texts.tight(argument)
+    return text if isinstance(argument, Node) or len(text) <= LONG_CONSTANT else texts.constant(argument)
+
+
+def elementwise_rule(node: Node, parts: Mapping[int, list[Part]], texts: Texts, letters: list[str]) -> Rule:
+    """Return the rule of an op that works entry by entry, by all its arguments that are one node."""
+
+    def text_of(argument: Any) -> str:
+        return generic(written(argument, texts), np.shape(value_of(argument)), node.shape, letters)
+
+    total = Add(*(elementwise_formula(node, k, found, text_of) for k, found in parts.items()))
+    columns = broadcast(np.shape(value_of(node.arguments[next(iter(parts))])), node.shape, letters)
+    return Rule(letters[: len(node.shape)], columns, formula_text(total))
+
+
+def elementwise_formula(node: Node, k: int, parts: list[Part], text_of: Callable[[Any], str]) -> Any:
+    """Return the derivative by one argument in generic entries."""
+    template = whole_template(parts, node, k)
     chosen = {
-        symbol: entries[node.index] if slot == -1 else arguments[slot]
-        for symbol, (slot, _) in zip(part.template.symbols, part.bound, strict=True)
+        symbol: s.symbol(text_of(node if slot == -1 else node.arguments[slot]))
+        for symbol, (slot, _) in zip(parts[0].template.symbols, parts[0].bound, strict=True)
         if symbol in template.free_symbols
     }
     found = template.xreplace(chosen)
-    if not part.has_zeros:
+    if not parts[0].has_zeros:
         return found
-    condition = zero_condition(node, k, [formula_text(entry) for entry in arguments], formula_text(entries[node.index]))
+    condition = zero_condition(node, k, [text_of(argument) for argument in node.arguments], text_of(node))
     return s.symbol(f"where({condition}, 0, {formula_text(found)})")
 
 
-def whole_template(parts: list[Part], node: Node, k: int) -> Expr:
+def whole_template(parts: list[Part], node: Node, k: int) -> Any:
     """Return the derivative that holds for all entries; that of an op in pieces, such as huber, is its formula's."""
     [part, *others] = parts
     if not others:
@@ -182,109 +278,3 @@ def zero_condition(node: Node, k: int, arguments: list[str], out: str) -> str:
 def as_number(value: Any) -> Expr:
     """Return a constant of one entry as a number."""
     return s.number(float(np.reshape(value, ())))
-
-
-def _along(leaf: Node, nodes: Sequence[Node], composition: Composition, texts: Texts) -> list[str]:
-    """Return a rule for each op between a leaf and the output, the output's first."""
-    reached = {leaf.index}
-    steps: list[tuple[Node, int, list[Part]]] = []
-    for node in nodes:
-        for k, argument in enumerate(node.arguments):
-            parts = composition.parts(node, k) if isinstance(argument, Node) and argument.index in reached else None
-            if parts is not None:
-                reached.add(node.index)
-                steps.append((node, k, parts))
-    lines = [_rule(node, k, parts, texts) for node, k, parts in reversed(steps)]
-    chain = [texts.of(node) for node, _, _ in reversed(steps) if node.op is not None and not node.op.moves]
-    single = len({node.index for node, _, _ in steps}) == len(steps) and len(chain) > 1
-    head = (
-        [f"J = {' @ '.join(f'd{a}/d{b}' for a, b in zip(chain, [*chain[1:], texts.of(leaf)], strict=True))}"]
-        if single
-        else []
-    )
-    return [*head, *(line for line in lines if line)]
-
-
-def _rule(node: Node, k: int, parts: list[Part], texts: Texts) -> str:
-    """Return the rule of one op by one argument, in index letters."""
-    op, argument = node.op, node.arguments[k]
-    assert op is not None  # noqa: S101
-    out, name = texts.of(node), texts.of(argument)
-    if op.moves:
-        return ""
-    if op.name in ("matmul", "einsum"):
-        return _product_rule(node, k, texts)
-    letters = LETTERS[: len(argument.shape)]
-    other = f"{name}[{', '.join(letters)}]" if letters else name
-    if op.formula is not None and parts:
-        return _elementwise_rule(node, k, parts, texts)
-    along = node.static.get("dim")
-    axes = along if isinstance(along, tuple) else tuple(range(len(argument.shape)))
-    whole_axes = enumerate(letters)
-    if node.static.get("keepdim"):
-        kept = ["0" if axis in axes else letter for axis, letter in whole_axes]
-    else:
-        kept = [letter for axis, letter in whole_axes if axis not in axes]
-    whole = f"{out}[{', '.join(kept)}]" if kept else out
-    count = np.size(argument.value) // max(np.size(node.value), 1)
-    formula = REDUCTION_RULES.get(op.name)
-    if formula is not None and node.static.get("p", 2) == 2:
-        text = formula.format(x=other, y=whole, n=count)
-        if any(part.has_zeros for part in parts):
-            text = f"where({zero_condition(node, k, [other], whole)}, 0, {text})"
-        return f"d{whole}/d{other} = {text}"
-    pair = PAIR_RULES.get(op.name) if len(letters) == 1 else None
-    if pair is not None:
-        return f"d{out}[i]/d{name}[j] = {pair.format(y=out)}"
-    return f"d{out}/d{name}: the derivative of {op.name}"
-
-
-def _product_rule(node: Node, k: int, texts: Texts) -> str:
-    values = tuple(value_of(a) for a in node.arguments)
-    assert node.op is not None  # noqa: S101
-    spec = node.static["spec"] if node.op.name == "einsum" else product_spec(*values)
-    inputs, out = spec.split("->")
-    letters = {letter: LETTERS[i] for i, letter in enumerate(dict.fromkeys(out + inputs.replace(",", "")))}
-
-    subs = inputs.split(",")
-    lengths: dict[str, int] = {}
-    for sub, value in zip(subs, values, strict=True):
-        lengths.update({c: max(n, lengths.get(c, n)) for c, n in zip(sub, np.shape(value), strict=True)})
-
-    def entry(text: str, sub: str, shape: tuple[int, ...]) -> str:
-        # An axis of length 1 that broadcasts has one index alone.
-        places = ["0" if n == 1 != lengths[c] else letters[c] for c, n in zip(sub, shape, strict=True)]
-        return f"{text}[{', '.join(places)}]" if sub else text
-
-    entries = [
-        entry(_text(a, texts), sub, np.shape(value)) for a, sub, value in zip(node.arguments, subs, values, strict=True)
-    ]
-    factors = [text for j, text in enumerate(entries) if j != k]
-    return f"d{entry(texts.of(node), out, node.shape)}/d{entries[k]} = {'*'.join(factors) or '1'}"
-
-
-def _text(argument: Any, texts: Texts) -> str:
-    """Return the text of an argument as it stands in a rule; a long constant goes by a name."""
-    text = texts.tight(argument)
-    return text if isinstance(argument, Node) or len(text) <= LONG_CONSTANT else texts.constant(argument)
-
-
-def _elementwise_rule(node: Node, k: int, parts: list[Part], texts: Texts) -> str:
-    part, template = parts[0], whole_template(parts, node, k)
-
-    def entry(argument: Any) -> str:
-        return generic(_text(argument, texts), np.shape(value_of(argument)), node.shape)
-
-    chosen = {
-        symbol: s.symbol(entry(node if slot == -1 else node.arguments[slot]))
-        for symbol, (slot, _) in zip(part.template.symbols, part.bound, strict=True)
-        if symbol in template.free_symbols
-    }
-    try:
-        formula = formula_text(template.xreplace(chosen))
-    except Unprintable:
-        return ""
-    if part.has_zeros:
-        condition = zero_condition(node, k, [entry(argument) for argument in node.arguments], entry(node))
-        formula = f"where({condition}, 0, {formula})"
-    return f"d{entry(node)}/d{entry(node.arguments[k])} = {formula}"

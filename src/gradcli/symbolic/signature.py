@@ -55,7 +55,8 @@ def of_node(node: Node, composition: Composition) -> Hashable:
         return node.index, node.name, node.value.shape, node.active
     arguments = tuple([a.index if type(a) is Node else of_constant(a) for a in node.arguments])
     static = frozen(node.static) if node.static else ()
-    shared = (node.index, op.name, op.local, op.formula, node.active, node.value.shape, arguments, static)
+    zeros = op.splits_zero and tuple([op.has_signed_zero(k, node.arguments) for k in range(len(arguments))])
+    shared = (node.index, op.name, op.local, op.formula, node.active, node.value.shape, arguments, static, zeros)
     return (*shared, chosen(node, op), of_links(node, composition)) if depends(op) else shared
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.graph import Graph, Node
+from gradcli.graph import Graph, Node, numbered
 from gradcli.ops import SPELLINGS
 from gradcli.ops.declare import Op, value_of
 
@@ -25,8 +25,10 @@ FUNCTION_NAMES = {"clone": "clone", "pick": "pick", "sqrt0": "sqrt"}
 
 
 def number_text(value: float) -> str:
-    """Return a number as short as exact: 3 and not 3.0."""
+    """Return a number as short as exact: 3 and not 3.0, but -0.0."""
     value = float(value)
+    if value == 0 and math.copysign(1, value) < 0:
+        return "-0.0"
     if not math.isfinite(value):
         return f"math.{value}" if value > 0 or math.isnan(value) else f"-math.{-value}"
     if value.is_integer() and -1e15 < value < 1e15:
@@ -50,7 +52,7 @@ def constant_text(value: Any) -> str:
     if np.size(value) <= MOST_CONSTANTS:
         return array_text(value)
     first = np.ravel(value)[0]
-    if np.all(value == first):
+    if np.all(value == first) and np.all(np.signbit(value) == np.signbit(first)):
         return f"full({np.shape(value)}, {number_text(first)})"
     raise TooLarge
 
@@ -86,35 +88,24 @@ class Source:
 class Texts:
     """The text of every node, and the definitions of those that got a name.
 
-    A node that the user's program calls by a variable keeps that name where it needs one; others are ``h0, h1 …``.
+    A node that the user's program calls by a variable keeps that name where it needs one; others are ``h0, h1 …``,
+    which ``made`` lists.
     """
 
     def __init__(self, graph: Graph, nodes: Iterable[Node]) -> None:
-        taken = {node.name for node in graph.nodes if node.op is None and node.name}
-        self.taken = taken | set(SPELLINGS) | {"e", "pi"}
+        wanted = {node.index for node in nodes if node.op is not None}
+        words = set(SPELLINGS) | {"e", "pi"}
+        own = [(name, node) for name, node in numbered(graph) if node.index in wanted and name not in words]
+        self._own: dict[int, str] = {node.index: name for name, node in reversed(own)}
+        inputs = {node.name for node in graph.nodes if node.op is None and node.name}
+        self.taken = inputs | words | set(self._own.values()) | {name for name, _ in graph.bindings}
         self.definitions: dict[str, str] = {}
         self.names: dict[int, str] = {}
         self.named: dict[str, Source] = {}
         self.text: dict[int, tuple[str, int]] = {}
         self.constants: dict[str, str] = {}
-        self._own = self._own_names(graph, nodes, taken)
+        self.made: list[str] = []
         self._next = 0
-
-    @staticmethod
-    def _own_names(graph: Graph, nodes: Iterable[Node], inputs: set[str]) -> dict[int, str]:
-        wanted = {node.index for node in nodes if node.op is not None}
-        counts: dict[str, int] = {}
-        for name, node in graph.bindings:
-            if node.index in wanted:
-                counts[name] = counts.get(name, 0) + 1
-        own: dict[int, str] = {}
-        turn: dict[str, int] = {}
-        for name, node in graph.bindings:
-            if node.index not in wanted or node.index in own:
-                continue
-            turn[name] = turn.get(name, 0) + 1
-            own[node.index] = name if counts[name] == 1 and name not in inputs else f"{name}{turn[name]}"
-        return own
 
     def own_name(self, node: Node) -> str | None:
         """Return what the user's program calls a node, with a number where it calls several so."""
@@ -123,7 +114,7 @@ class Texts:
     def name(self, node: Node, wanted: str | None = None) -> str:
         """Return the name of an op's node; without one it gets the program's own, ``wanted``, or the next ``h``."""
         if node.index not in self.names:
-            name = self.fresh(self._own.get(node.index) or wanted)
+            name = self._own.get(node.index) or self.fresh(wanted)
             self.names[node.index] = name
             self.named[name] = Source(node.index)
             self.definitions[name] = self.text[node.index][0]
@@ -147,6 +138,7 @@ class Texts:
             while f"h{self._next}" in self.taken:
                 self._next += 1
             name = f"h{self._next}"
+            self.made.append(name)
         self.taken.add(name)
         return name
 
@@ -158,14 +150,14 @@ class Texts:
         """Return the text of one entry of a node, in brackets where an operator might take a part of it."""
         return self.tight(node) + place_text(position, node.shape)
 
-    def describe(self, node: Node) -> None:
-        """Work out the text of a node whose arguments have theirs."""
+    def describe(self, node: Node, wanted: str | None = None) -> None:
+        """Work out the text of a node whose arguments have theirs; where that is long it gets a name, as ``name``."""
         if node.op is None:
             self.text[node.index] = (str(node.name), ATOM)
             return
         self.text[node.index] = self._written(node, node.op)
         if len(self.text[node.index][0]) > LONG:
-            self.name(node)
+            self.name(node, wanted)
 
     def argument(self, argument: Any) -> tuple[str, int]:
         """Return the text of an argument and how tightly it binds."""
@@ -228,9 +220,9 @@ class Texts:
         static = node.static
         if static["kind"] == "sort":
             order = ", descending=True" if static.get("descending") else ""
-            return f"sort({text}, dim={static['dim']}{order})"
+            return f"sort({text}, dim={static['dim']}{order}).values"
         keep = ", keepdim=True" if static["keepdim"] else ""
-        return f"{static['kind']}({text}, dim={static['dim']}{keep})"
+        return f"{static['kind']}({text}, dim={static['dim']}{keep}).values"
 
 
 def nested(parts: list[str], shape: tuple[int, ...]) -> str:

@@ -1,0 +1,235 @@
+"""Everything that an answer prints is read back by gradcli's own language, and a planted fault is found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import gradcli
+from gradcli.symbolic.places import Places, places_of
+from gradcli.symbolic.readback import read_back
+from readback_programs import findings, in_doubles, program
+
+COUNT, BLOCKS = 200, 4
+LONG, WIDE = np.linspace(-1.5, 1.4, 150), np.cos(np.arange(144.0)).reshape(12, 12)
+
+
+def answer(text, **inputs):
+    y = gradcli.function(text).value(**inputs)
+    return gradcli.explain(text, v=np.cos(np.arange(y.size) + 1.0).reshape(y.shape), inputs=inputs)
+
+
+@pytest.mark.parametrize("block", range(BLOCKS))
+def test_formulas_of_random_programs_are_their_numbers(block):
+    found = {seed: findings(program(seed)) for seed in range(block, COUNT, BLOCKS)}
+    assert {seed: wrong for seed, (_, wrong) in found.items() if wrong} == {}
+    assert sum(count > 0 for count, _ in found.values()) > COUNT / BLOCKS * 0.75, "most of them are programs"
+
+
+POWERS = {  # ∂/∂x and ∂/∂y
+    "(x**y)**2": ["2*y*x**y*x**(y - 1)", "2*log(x)*(x**y)**2"],
+    "x**y**2": ["y**2*x**(y**2 - 1)", "2*y*log(x)*x**(y**2)"],
+    "1/x**y": ["-y*x**(y - 1)/(x**y)**2", "-log(x)/x**y"],
+    "square(x**y)": ["2*y*x**y*x**(y - 1)", "2*log(x)*(x**y)**2"],
+    "reciprocal(x**y)": ["-y*x**(y - 1)/(x**y)**2", "-log(x)/x**y"],
+    "atan(x**y)": ["y*x**(y - 1)/((x**y)**2 + 1)", "log(x)*x**y/((x**y)**2 + 1)"],
+}
+
+
+@pytest.mark.parametrize("text", POWERS)
+def test_powers_of_powers_have_their_parentheses(text):
+    found = answer(text, x=2.0, y=3.0)
+    assert [found.jacobian[name].formulas for name in "xy"] == [[formula] for formula in POWERS[text]]
+    assert read_back(found, in_doubles) == (3, [])
+
+
+RULES = {
+    "(x**p)**2": ["J[i, i] = 2*p[i]*x[i]**p[i]*x[i]**(p[i] - 1)"],
+    "flip(sin(x))": ["J = dy/dh0 @ dh0/dx", "dy[i]/dh0[149 - i] = 1", "dh0[i]/dx[i] = cos(x[i])"],
+    "sin(x)[2:]": ["J = dy/dh0 @ dh0/dx", "dy[i]/dh0[i + 2] = 1", "dh0[i]/dx[i] = cos(x[i])"],
+    "sin(w)[[5, 2, 7]]*w[0]": [
+        "J = dy/dh2 @ dh2/dw + dy/dh1 @ dh1/dh0 @ dh0/dw",
+        "dy[i]/dh2 = h1[i]",
+        "dy[i]/dh1[i] = h2",
+        "dh2/dw[0] = 1",
+        "dh1/dh0: 1 where an entry of h1 is one of h0, 0 elsewhere",
+        "dh0[i]/dw[i] = cos(w[i])",
+    ],
+    "cat([x, x])": ["dy[i]/dx[i] = 1", "dy[i + 150]/dx[i] = 1"],
+    "outer(x, x)": ["dy[i, j]/dx[k] = where(k == i, x[j], 0) + where(k == j, x[i], 0)"],
+    "x[0]*x + x[1]": [
+        "J = dy/dh2 @ dh2/dx + dy/dh1 @ dh1/dx (h0 fixed) + dy/dh1 @ dh1/dh0 @ dh0/dx",
+        "dy[i]/dh2 = 1",
+        "dy[i]/dh1[i] = 1",
+        "dh2/dx[1] = 1",
+        "dh1[i]/dx[i] (h0 fixed) = h0",
+        "dh1[i]/dh0 = x[i]",
+        "dh0/dx[0] = 1",
+    ],
+    "sort(x).values*x": [
+        "J = dy/dx (h0 fixed) + dy/dh0 @ dh0/dx",
+        "dy[i]/dx[i] (h0 fixed) = h0[i]",
+        "dy[i]/dh0[i] = x[i]",
+        "dh0[i]/dx[j] = where(j == sort(x, dim=0).indices[i], 1, 0)",
+    ],
+    "a = x + flip(x)\nb = a*flip(a)\nb*flip(b)": [
+        "J: the sum over all paths of the products of the derivatives along each",
+        "dy[i]/dh2[i] = b[i]",
+        "dy[i]/db[i] (h2 fixed) = h2[i]",
+        "dh2[i]/db[149 - i] = 1",
+        "db[i]/dh1[i] = a[i]",
+        "db[i]/da[i] (h1 fixed) = h1[i]",
+        "dh1[i]/da[149 - i] = 1",
+        "da[i]/dh0[i] = 1",
+        "da[i]/dx[i] (h0 fixed) = 1",
+        "dh0[i]/dx[149 - i] = 1",
+    ],
+    "tril(exp(M))": [
+        "J = dy/dh0 @ dh0/dM",
+        "dy[i, j]/dh0[i, j] = where(j <= i, 1, 0)",
+        "dh0[i, j]/dM[i, j] = exp(M[i, j])",
+    ],
+    "max(N*N, dim=1).values": [
+        "J = dy/dh0 @ dh0/dN",
+        "dy[i]/dh0[i, k] = where(k == max(h0, dim=1).indices[i], 1, 0)",
+        "dh0[i, j]/dN[i, j] = 2*N[i, j]",
+    ],
+    "sum(M*M.T)": [
+        "J = dy/dh1 @ dh1/dh0 @ dh0/dM + dy/dh1 @ dh1/dM (h0 fixed)",
+        "dy/dh1[i, j] = 1",
+        "dh1[i, j]/dh0[i, j] = M[i, j]",
+        "dh1[i, j]/dM[i, j] (h0 fixed) = h0[i, j]",
+        "dh0[i, j]/dM[j, i] = 1",
+    ],
+    "M @ M": ["dy[i, j]/dM[l, m] = where(l == i, M[m, j], 0) + where(m == j, M[i, l], 0)"],
+    "where(M > 0.5, M, sin(M))": [
+        "J = dy/dh0 @ dh0/dM + dy/dM (h0 fixed)",
+        "dy[i, j]/dh0[i, j] = where(c[i, j], 0, 1)",
+        "dy[i, j]/dM[i, j] (h0 fixed) = where(c[i, j], 1, 0)",
+        "dh0[i, j]/dM[i, j] = cos(M[i, j])",
+    ],
+    "i*i": ["J[j, j] = 2*i[j]"],
+    "J*J": ["dy[i]/dJ[i] = 2*J[i]"],
+    "cumsum(j*2)": ["J = dy/dh0 @ dh0/dj", "dy[i]/dh0[k] = where(k <= i, 1, 0)", "dh0[i]/dj[i] = 2"],
+    "flip(sin(h0))": ["J = dy/dh1 @ dh1/dh0", "dy[i]/dh1[149 - i] = 1", "dh1[i]/dh0[i] = cos(h0[i])"],
+    "flip(2*y)": ["J = df/dh0 @ dh0/dy", "df[i]/dh0[149 - i] = 1", "dh0[i]/dy[i] = 2"],
+}
+GIVEN = {
+    "p": np.full(150, 2.0),
+    "w": np.linspace(-1.5, 1.4, 4000),
+    "M": WIDE,
+    "N": np.cos(np.arange(900.0)).reshape(30, 30),
+}
+
+
+@pytest.mark.parametrize("text", RULES)
+def test_rules_of_large_jacobians_say_all_and_nothing_wrong(text):
+    names = gradcli.function(text).inputs
+    inputs = {name: GIVEN.get(name, LONG + 2 if "**" in text else LONG) for name in names}
+    found = answer(text, **inputs)
+    assert next(iter(found.jacobian.values())).rules == RULES[text]
+    count, wrong = read_back(found, in_doubles, least=1e-3)
+    assert (count > 0, wrong) == (True, [])
+
+
+NAMES = {  # the names of definitions, and those of the stages of the chain rule
+    "h7 = tanh(x*x)\nh3 = tanh(h7*x)\nh2 = tanh(h3 + h7)*h3\ntanh(h2*h3)*h7": (["h7", "h3", "h2"], []),
+    "x = tanh(x*x)\nx = tanh(x*x + x)*x\nx*sin(x)": (["x1", "x2"], ["x2", "x1", "x"]),
+    "x = x*2\nsin(x)": ([], ["x1", "x"]),
+    "y = sin(x)\ny1 = y*2\ny = cos(y1)\ny*y": ([], ["y3", "y1", "y2", "x"]),
+}
+
+
+@pytest.mark.parametrize("text", NAMES)
+def test_names_are_those_of_the_program(text):
+    found = answer(text, x=np.array([0.4, 0.7]))
+    definitions, stages = NAMES[text]
+    assert [name for name in found.definitions if name in definitions] == definitions
+    assert [stage.name for stage in found.stages] == stages
+    assert read_back(found, in_doubles)[1] == []
+
+
+SIGNED = {  # at x = -1
+    "atan2(-(x - x), x)": -np.pi,
+    "atan2(x - x, x)": np.pi,
+    "atan2(x*0, x)": -np.pi,
+    "atan2(-0.0, x)": -np.pi,
+    "atan2([-0.0, 1], x)[0]": -np.pi,
+    "atan2(1 + x, -(x - x))": np.pi,
+    "atan(1/-(x - x))": -np.pi / 2,
+    "atan((x*0)**-1)": -np.pi / 2,
+    "atan(reciprocal(x*0))": -np.pi / 2,
+    "atan(rsqrt(x*0))": -np.pi / 2,
+}
+
+
+@pytest.mark.parametrize("text", SIGNED)
+def test_a_formula_keeps_the_sign_of_a_zero_that_counts(text):
+    found = answer(text, x=-1.0)
+    names = {"x": -1.0}
+    for name, formula in found.definitions.items():
+        names[name] = in_doubles(formula, names)
+    [formula] = found.output_formulas
+    assert in_doubles(formula, names) == found.output == SIGNED[text]
+
+
+def spoiled(found, **changes):
+    """Return an answer with its Jacobian by x changed."""
+    return replace(found, jacobian={**found.jacobian, "x": replace(found.jacobian["x"], **changes)})
+
+
+def faults():
+    small, large = answer("h = exp(x)\nsin(h)*h", x=np.array([0.3, 0.5])), answer("flip(sin(x))*x", x=LONG)
+    rules = large.jacobian["x"].rules
+    j = small.jacobian["x"]
+    yield "the output", replace(small, output_formulas=["x[0]", small.output_formulas[1]])
+    yield "an entry", spoiled(small, formulas=[j.formulas[0], j.formulas[0]])
+    yield "no language", spoiled(small, formulas=["cos(", j.formulas[1]])
+    yield "a name", replace(small, output_formulas=["x[0]*z", small.output_formulas[1]])
+    yield "a definition", replace(large, definitions={**large.definitions, "h0": "cos(x)"})
+    yield "a rule", spoiled(large, rules=[rule.replace("cos", "sin") for rule in rules])
+    yield "a place", spoiled(large, rules=[rule.replace("149 - i", "i") for rule in rules])
+    yield "a missing path", spoiled(large, rules=[rules[0].split(" + ")[0], *rules[1:]])
+    yield (
+        "a rule of some entries",
+        spoiled(
+            large, rules=[rule.replace("dh0[i]/dx[i]", "dh0[3]/dx[3]").replace("x[i])", "x[3])") for rule in rules]
+        ),
+    )
+    stage = replace(small.stages[0], factor=small.stages[0].factor * 1.5)
+    yield "a stage", replace(small, stages=[stage, *small.stages[1:]])
+
+
+@pytest.mark.parametrize(("what", "found"), list(faults()), ids=lambda value: value if isinstance(value, str) else "")
+def test_a_planted_fault_is_found(what, found):
+    assert read_back(found, in_doubles)[1], what
+
+
+PLACES = [  # the op on an array of a shape, and where its entries come from
+    (lambda x: x[::-1], (5,), Places(["i"], ["4 - i"])),
+    (lambda x: x[1::2], (6,), Places(["i"], ["2*i + 1"])),
+    (lambda x: np.roll(x, 2), (5,), Places(["i"], ["(i + 3) % 5"])),
+    (lambda x: np.tile(x, 2), (4,), Places(["i"], ["i % 4"])),
+    (lambda x: np.repeat(x, 3), (4,), Places(["i"], ["i//3"])),
+    (lambda x: x[3], (5,), Places([], ["3"])),
+    (lambda x: x.T, (2, 3), Places(["i", "j"], ["j", "i"])),
+    (lambda x: x.reshape(-1), (3, 4), Places(["i"], ["i//4", "i % 4"])),
+    (lambda x: x.reshape(3, 4), (12,), Places(["i", "j"], ["4*i + j"])),
+    (lambda x: x.reshape(4, 3), (3, 4), None),
+    (np.tril, (3, 3), Places(["i", "j"], ["i", "j"], "j <= i")),
+    (lambda x: np.triu(x, -1), (4, 4), Places(["i", "j"], ["i", "j"], "j >= i - 1")),
+    (lambda x: np.diag(x, 1), (3,), Places(["i", "i + 1"], ["i"])),
+    (np.diag, (3, 3), Places(["i"], ["i", "i"])),
+    (lambda x: np.broadcast_to(x, (4, 3)), (3,), Places(["i", "j"], ["j"])),
+    (lambda x: x[[2, 0, 1, 1]], (3,), None),
+    (lambda x: x[:0], (3,), None),
+]
+
+
+@pytest.mark.parametrize(("move", "shape", "wanted"), PLACES)
+def test_where_entries_go_is_a_formula_or_is_not_said(move, shape, wanted):
+    found = move(np.arange(1, np.prod(shape) + 1).reshape(shape))
+    rows = np.flatnonzero(found)
+    assert places_of(rows, np.ravel(found)[rows] - 1, found.shape, shape, "ijkl") == wanted
