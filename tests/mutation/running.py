@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import select
@@ -19,7 +20,7 @@ from sympy.core.cache import clear_cache
 
 from mutation.spoiling import Spoiled
 
-QUIETLY = ["-q", "-s", "-p", "no:cacheprovider", "--no-header", "--no-summary", "--assert=plain"]
+QUIETLY = ["-o", "addopts=", "-q", "-s", "-p", "no:cacheprovider", "--no-header", "--no-summary", "--assert=plain"]
 
 
 @dataclass(frozen=True)
@@ -112,36 +113,40 @@ def failing(items):
     return set(found)
 
 
-def in_order(items, mutant, first):
-    """Return the tests, those that are likely to notice a mutant first: its last killer, then those that name it."""
+def in_order(items, mutant, killers):
+    """Return the tests, those first that name the mutant, then those that killed others, the last of them first."""
     words = [re.compile(rf"(?<!\w){re.escape(name)}(?!\w)") for name in sorted(mutant.about)]
     few = words if len(words) <= 12 else []
 
     def rank(item):
-        if item.nodeid == first:
-            return 0
-        return 1 if any(word.search(item.nodeid) for word in few) else 2
+        if any(word.search(item.nodeid) for word in few):
+            return -1
+        return killers.index(item.nodeid) if item.nodeid in killers else len(killers)
 
     return sorted(items, key=rank)
 
 
 class Court:
-    """A plugin of pytest that judges mutants where the tests would run."""
+    """A plugin of pytest that judges mutants where the tests would run, until the time is over."""
 
-    def __init__(self, mutants, limit, killers, report):
-        self.mutants, self.limit, self.killers, self.report = mutants, limit, killers, report
-        self.verdicts = {}
+    def __init__(self, mutants, limit, end, report):
+        self.mutants, self.limit, self.end, self.report = mutants, limit, end, report
+        self.verdicts, self.ran = {}, False
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session):
         if session.testsfailed:
             raise session.Interrupted("the tests cannot be collected")
+        killers = []
         for mutant in self.mutants:
-            items = in_order(session.items, mutant, self.killers.get(mutant.name))
-            verdict = judged(mutant, items, self.limit)
+            if time.monotonic() > self.end:
+                break
+            verdict = judged(mutant, in_order(session.items, mutant, killers), self.limit)
             self.verdicts[mutant.name] = verdict
             self.report(mutant, verdict)
+            killers = [verdict.by, *(by for by in killers if by != verdict.by)][:RECENT]
         self.acquit(session.items)
+        self.ran = True
         return True
 
     def acquit(self, items):
@@ -149,19 +154,23 @@ class Court:
         killers = {verdict.by for verdict in self.verdicts.values()}
         broken = failing([item for item in items if item.nodeid in killers])
         for mutant in self.mutants:
-            verdict = self.verdicts[mutant.name]
-            if verdict.by in broken and verdict.killed:
+            verdict = self.verdicts.get(mutant.name)
+            if verdict is not None and verdict.by in broken and verdict.killed:
                 self.verdicts[mutant.name] = replace(verdict, always=True)
                 self.report(mutant, self.verdicts[mutant.name])
 
 
-def verdicts_on(mutants, tests, limit, killers, report=lambda mutant, verdict: None):
-    """Judge mutants by test files; returns the verdicts by name."""
-    court = Court(mutants, limit, killers, report)
+RECENT = 30
+"""Tests that killed a mutant and are asked first about the next."""
+
+
+def verdicts_on(mutants, tests, limit, end=math.inf, report=lambda mutant, verdict: None):
+    """Judge mutants by test files, none after ``end`` on the monotonic clock; returns the verdicts by name."""
+    court = Court(mutants, limit, end, report)
     sys.stdout.flush()
     alone = {key: value for key, value in os.environ.items() if key != "PYTEST_ADDOPTS"}
-    with mock.patch.dict(os.environ, alone, clear=True):  # the tests around us may run on several processors
+    with mock.patch.dict(os.environ, alone, clear=True):
         code = pytest.main([*tests, *QUIETLY], plugins=[court])
-    if len(court.verdicts) != len(mutants):
+    if not court.ran:
         raise SystemExit(f"the tests could not be run: pytest ended with {code!r}")
     return court.verdicts
