@@ -94,7 +94,9 @@ def test_who_is_killed_and_who_survives(tmp_path):
 EXACTLY = "assert abs(OPS['acosh'].vjp(0)(1.0, None, 2.0) - 3**-0.5) < 1e-14"
 
 
-@pytest.mark.parametrize(("text", "code", "said"), [(EXACTLY, 0, "2 of 2"), ("OPS['acosh']", 1, "SURVIVED acosh")])
+@pytest.mark.parametrize(("text", "code", "said"), [
+    pytest.param(EXACTLY, 0, "2 of 2", marks=pytest.mark.slow), ("OPS['acosh']", 1, "SURVIVED acosh"),
+])  # fmt: skip
 def test_the_command_line_ends_with_1_where_a_mutant_survives(text, code, said, tmp_path):
     tests = tmp_path / "test_one.py"
     tests.write_text(f"from gradcli.ops import OPS\ndef test_one():\n    {text}\n", encoding="utf-8")
