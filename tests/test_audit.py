@@ -99,7 +99,7 @@ INJECTED = [
 FUZZED = 300
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("empty")
     env = {

@@ -1,4 +1,4 @@
-"""Running the suite against mutants: collected once, then a process for each mutant, until a test fails."""
+"""Running the suite against mutants: once as things are, then in a process for each mutant, until a test fails."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from unittest import mock
 
 import pytest
@@ -23,23 +23,25 @@ from mutation.spoiling import Spoiled
 QUIETLY = ["-o", "addopts=", "-q", "-s", "-p", "no:cacheprovider", "--no-header", "--no-summary", "--assert=plain"]
 
 
+AN_HOUR = 3600.0
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What became of a mutant: the test that failed, or none; how often it changed a number; how long it took.
 
-    ``late`` where the time was over, ``always`` where the test fails without any mutant too.
+    ``late`` where the time was over.
     """
 
     by: str | None
     changes: int
     seconds: float
     late: bool = False
-    always: bool = False
 
     @property
     def killed(self):
         """Whether a test failed, and not by itself."""
-        return self.by is not None and self.changes > 0 and not self.always
+        return self.by is not None and self.changes > 0
 
 
 def first_failure(items):
@@ -105,23 +107,45 @@ def judged(mutant, items, limit):
     return Verdict(by, changes, time.monotonic() - start, late=found is None)
 
 
-def failing(items):
-    """Return the names of the tests that fail as things are."""
-    found = apart(lambda: [item.nodeid for item in items if first_failure([item])], 600.0)
-    if found is None:
-        raise SystemExit("the tests take too long")
-    return set(found)
+def trial(items):
+    """Return by name, of tests that pass as things are, the seconds that they take and the functions that they run."""
+
+    def work():
+        places, found = {}, {}
+        for item in items:
+            codes = set()
+            start = time.process_time()
+            sys.setprofile(lambda frame, event, _, codes=codes: codes.add(frame.f_code) if event == "call" else None)
+            failed = first_failure([item])
+            sys.setprofile(None)
+            ours = {place_of(code) for code in codes if "gradcli" in code.co_filename}
+            if not failed:
+                numbers = [places.setdefault(place, len(places)) for place in sorted(ours)]
+                found[item.nodeid] = time.process_time() - start, numbers
+        return [list(places), found]
+
+    told = apart(work, AN_HOUR)
+    if told is None or not isinstance(told[1], dict):
+        raise SystemExit("the tests take more than an hour" if told is None else told[0])
+    places, found = told
+    return {name: (seconds, {tuple(places[k]) for k in numbers}) for name, (seconds, numbers) in found.items()}
 
 
-def in_order(items, mutant, killers):
-    """Return the tests, those first that name the mutant, then those that killed others, the last of them first."""
+def place_of(code):
+    """Return where a function is written; lambdas of one row are not told apart."""
+    return code.co_filename, code.co_firstlineno
+
+
+def in_order(items, mutant, tried):
+    """Return the tests, those first that run the rule or name it, the quickest of them first."""
     words = [re.compile(rf"(?<!\w){re.escape(name)}(?!\w)") for name in sorted(mutant.about)]
     few = words if len(words) <= 12 else []
+    codes = [getattr(getattr(rule, "__wrapped__", rule), "__code__", None) for rule in mutant.rules]
+    places = {place_of(code) for code in codes if code is not None}
 
     def rank(item):
-        if any(word.search(item.nodeid) for word in few):
-            return -1
-        return killers.index(item.nodeid) if item.nodeid in killers else len(killers)
+        seconds, ran = tried[item.nodeid]
+        return places.isdisjoint(ran) and not any(word.search(item.nodeid) for word in few), seconds
 
     return sorted(items, key=rank)
 
@@ -129,48 +153,36 @@ def in_order(items, mutant, killers):
 class Court:
     """A plugin of pytest that judges mutants where the tests would run, until the time is over."""
 
-    def __init__(self, mutants, limit, end, report):
-        self.mutants, self.limit, self.end, self.report = mutants, limit, end, report
-        self.verdicts, self.ran = {}, False
+    def __init__(self, mutants, limit, bound, report):
+        self.mutants, self.limit, self.bound, self.report = mutants, limit, bound, report
+        self.verdicts, self.failing = {}, []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session):
         if session.testsfailed:
             raise session.Interrupted("the tests cannot be collected")
-        killers = []
+        tried = trial(session.items)
+        self.failing = [item.nodeid for item in session.items if item.nodeid not in tried]
+        items, end = [item for item in session.items if item.nodeid in tried], time.monotonic() + self.bound
         for mutant in self.mutants:
-            if time.monotonic() > self.end:
+            if time.monotonic() > end:
                 break
-            verdict = judged(mutant, in_order(session.items, mutant, killers), self.limit)
+            verdict = judged(mutant, in_order(items, mutant, tried), self.limit)
             self.verdicts[mutant.name] = verdict
             self.report(mutant, verdict)
-            killers = [verdict.by, *(by for by in killers if by != verdict.by)][:RECENT]
-        self.acquit(session.items)
-        self.ran = True
         return True
 
-    def acquit(self, items):
-        """Take back the verdicts of tests that fail without a mutant too."""
-        killers = {verdict.by for verdict in self.verdicts.values()}
-        broken = failing([item for item in items if item.nodeid in killers])
-        for mutant in self.mutants:
-            verdict = self.verdicts.get(mutant.name)
-            if verdict is not None and verdict.by in broken and verdict.killed:
-                self.verdicts[mutant.name] = replace(verdict, always=True)
-                self.report(mutant, self.verdicts[mutant.name])
 
+def verdicts_on(mutants, tests, limit, bound=math.inf, report=lambda mutant, verdict: None):
+    """Judge mutants by test files, beginning none after ``bound`` seconds.
 
-RECENT = 30
-"""Tests that killed a mutant and are asked first about the next."""
-
-
-def verdicts_on(mutants, tests, limit, end=math.inf, report=lambda mutant, verdict: None):
-    """Judge mutants by test files, none after ``end`` on the monotonic clock; returns the verdicts by name."""
-    court = Court(mutants, limit, end, report)
+    Returns the verdicts by name, and the tests that fail without any mutant.
+    """
+    court = Court(mutants, limit, bound, report)
     sys.stdout.flush()
     alone = {key: value for key, value in os.environ.items() if key != "PYTEST_ADDOPTS"}
     with mock.patch.dict(os.environ, alone, clear=True):
         code = pytest.main([*tests, *QUIETLY], plugins=[court])
-    if not court.ran:
+    if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise SystemExit(f"the tests could not be run: pytest ended with {code!r}")
-    return court.verdicts
+    return court.verdicts, court.failing
