@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -230,22 +231,26 @@ def test_an_interrupt_ends_the_workers_and_keeps_what_was_written(jobs, tmp_path
         [sys.executable, "-m", "gradcli", "batch", "-", "--no-symbolic", "--jobs", jobs, "-o", str(output), *TURNS],
         stdin=-1, stdout=-1, stderr=-1, start_new_session=True,
     )  # fmt: skip
-    assert process.stdin is not None
-    process.stdin.write(text_of([square(1), square(2), ENDLESS, square(3)]))
-    process.stdin.flush()
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and (not output.exists() or output.read_bytes().count(b"\n") < 2):
-        time.sleep(0.05)
-    started = children(process.pid)
-    os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (130, b"", b"")
-    assert [right(json.loads(line)) for line in output.read_bytes().splitlines()] == [True, True]
-    assert len(started) >= (2 if jobs == "2" else 0)
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline and any(map(is_running, started)):
-        time.sleep(0.05)
-    assert not any(map(is_running, started))
+    try:
+        assert process.stdin is not None
+        process.stdin.write(text_of([square(1), square(2), ENDLESS, square(3)]))
+        process.stdin.flush()
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and (not output.exists() or output.read_bytes().count(b"\n") < 2):
+            time.sleep(0.05)
+        started = children(process.pid)
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, out, err) == (130, b"", b"")
+        assert [right(json.loads(line)) for line in output.read_bytes().splitlines()] == [True, True]
+        assert len(started) >= (2 if jobs == "2" else 0)
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline and any(map(is_running, started)):
+            time.sleep(0.05)
+        assert not any(map(is_running, started))
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])

@@ -129,10 +129,13 @@ def test_an_interrupt_is_quiet() -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", AT_WORK, *words], stdout=-1, stderr=-1, env=environment(), text=True
     )
-    assert process.stderr is not None
-    assert process.stderr.readline() == "at work\n"
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    try:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "at work\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert process.returncode == 130
     assert out == ""
     assert set(err.splitlines()) <= {"at work"}
