@@ -133,9 +133,9 @@ def test_the_calls_for_arrays_do_not_grow_with_them(name, work, sizes):
     ("explain: calls for one turn of a loop over a vector", 100),
 ])  # fmt: skip
 def test_explain_calls_the_same_for_each_turn_of_a_loop(name, width):
-    short, middle, long = (calls(loop(n, width)) for n in (100, 200, 400))
-    hold(name, (long - middle) / 200)
-    assert (long - middle) / 200 <= 1.05 * (middle - short) / 100
+    short, middle, long = (calls(loop(n, width)) for n in (250, 500, 1_000))
+    hold(name, (long - middle) / 500)
+    assert (long - middle) / 500 <= 1.05 * (middle - short) / 250
 
 
 @pytest.mark.parametrize(("name", "work", "n", "elements"), [

@@ -29,7 +29,7 @@ RECORDS = [
 PAGE = (Path(__file__).parents[2] / "docs" / "batch.md").read_text(encoding="utf-8")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def client(tmp_path_factory):
     folder = str(tmp_path_factory.mktemp("dask"))
     with (

@@ -118,7 +118,7 @@ def test_a_record_that_runs_forever_is_ended_when_its_time_is_over(jobs):
     assert found.stderr.decode().splitlines()[-1] == "1 records: 1 refused"
 
 
-LARGE = {"id": "large", "program": "y = x*ones(5000, 200)\n" + "y = -y\n" * 90 + "y.sum()", "inputs": {"x": 1}}
+LARGE = {"id": "large", "program": "y = x*ones(5000, 200)\n" + "y = y*y\n" * 90 + "y.sum()", "inputs": {"x": 1}}
 
 
 def test_a_record_that_takes_more_memory_than_a_worker_has_is_one_error():

@@ -13,6 +13,8 @@ import time
 
 import pytest
 
+from oracles import portion
+
 GRADCLI = (sys.executable, "-m", "gradcli")
 EXPLAIN = ("explain", "[x[0]**2, x[0]*x[1]]", "--x", "1,2", "--v", "1,10")
 ESCAPE = "\x1b["
@@ -176,7 +178,7 @@ def test_the_terminal_and_the_pipe_say_the_same() -> None:
     assert [line.rstrip() for line in seen.splitlines()] == piped.splitlines()
 
 
-@pytest.mark.parametrize("columns", [20, 40, 60])
+@pytest.mark.parametrize("columns", portion([20, 40, 60], 3))
 def test_a_narrow_terminal_is_never_overrun(columns: int) -> None:
     code, seen = on_terminal(*EXPLAIN, "--color", "never", columns=columns)
     assert code == 0
@@ -185,7 +187,7 @@ def test_a_narrow_terminal_is_never_overrun(columns: int) -> None:
         assert max(len(line.rstrip()) for line in seen.splitlines()) <= columns
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+@pytest.mark.parametrize("encoding", portion(["ascii", "latin-1", "utf-8"], 3))
 def test_a_stream_of_any_encoding_gets_what_it_can_show(encoding: str) -> None:
     for args, code in ((EXPLAIN, 0), (("explain", "x^2", "--x", "1"), 2), (("--help",), 0), (("explain", "--help"), 0)):
         found = subprocess.run(
