@@ -2,7 +2,7 @@
 
 python tests/mutants.py                runs all of them; exits with 1 where one survives
 python tests/mutants.py --since COMMIT only those of rules whose code differs from a commit; all, if git knows it not
-python tests/mutants.py --only WORD    those whose name holds WORD; may be given again
+python tests/mutants.py --only WORD    those whose name holds WORD; may be given again; exits with 2 for none
 python tests/mutants.py --list         names them
 python tests/mutants.py --tests FILE   by these test files instead of all of them
 python tests/mutants.py --limit 8      seconds for each mutant; the suite takes about a minute, so more survive
@@ -129,7 +129,7 @@ def main(arguments=None):
         return 0
     if not wanted:
         say("no mutant to run")
-        return 0
+        return 2 if options.only else 0
     return 0 if run(wanted, options.tests or TESTS, options.limit, options.bound) else 1
 
 

@@ -107,6 +107,11 @@ def test_the_command_line_ends_with_1_where_a_mutant_survives(text, code, said, 
     assert said in ended.stdout
 
 
+def test_a_function_without_a_builder_has_no_mutant_to_run(capsys):
+    assert mutants.main(["--only", "sin(): built"]) == 2
+    assert capsys.readouterr().out == "no mutant to run\n"
+
+
 @pytest.mark.parametrize(("value", "want"), [
     (2.0, 2.0 * SLIGHTLY), (np.array([1.0, -3.0]), np.array([1.0, -3.0]) * SLIGHTLY), (True, False),
     (np.array([True, False]), np.array([False, True])), (np.array([0, 1, 2]), np.array([2, 0, 1])),
