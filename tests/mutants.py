@@ -1,28 +1,29 @@
 """Every rule wrong by one part in 10⁹, one at a time: the suite must notice each.
 
 python tests/mutants.py                runs all of them; exits with 1 where one survives
-python tests/mutants.py --changed      only those whose code differs from the ledger, or that it does not know
-python tests/mutants.py --only WORD    those whose name holds WORD; may be given again
+python tests/mutants.py --since COMMIT only those of rules whose code differs from a commit; all, if git knows it not
+python tests/mutants.py --only WORD    those whose name holds WORD; may be given again; exits with 2 for none
 python tests/mutants.py --list         names them
 python tests/mutants.py --tests FILE   by these test files instead of all of them
 python tests/mutants.py --limit 8      seconds for each mutant; the suite takes about a minute, so more survive
-With --write what ran is entered in tests/data/mutants.json.
+python tests/mutants.py --bound 300    begins none after so many seconds, and says how many are left
+The order with a bound is random; --seed says which.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
-import json
+import math
 import os
 import pkgutil
+import random
 import sys
 import time
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 HERE = Path(__file__).parent
-LEDGER = HERE / "data" / "mutants.json"
 TESTS = [
     "test_definitions.py",
     "test_function_values.py",
@@ -59,32 +60,15 @@ def catalogue():
     return found
 
 
-def read_ledger(path=LEDGER):
-    """Return by name the hash of the code that a mutant changes, and the test that noticed."""
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+def changed(mutants, lines):
+    """Return the mutants that change a rule some line of which, or of what it calls, is among those that differ.
 
+    The rules of one op stand in one row: where one of them has changed, all count.
+    """
+    from mutation.sources import stands_on  # noqa: PLC0415
 
-def hashes_of(mutants):
-    from mutation.sources import fingerprint  # noqa: PLC0415
-
-    return {name: fingerprint(mutant.rules) for name, mutant in mutants.items()}
-
-
-def chosen(mutants, only, changed, ledger):
-    """Return the mutants to run."""
-    found = {name: m for name, m in mutants.items() if not only or any(word in name for word in only)}
-    if not changed:
-        return found
-    now = hashes_of(found)
-    return {name: m for name, m in found.items() if ledger.get(name, {}).get("code") != now[name]}
-
-
-def written(ledger, mutants, verdicts):
-    """Return the ledger with what was found, without mutants that are gone."""
-    now = hashes_of({name: mutants[name] for name in verdicts})
-    fresh = {name: {"code": now[name], "by": verdict.by} for name, verdict in verdicts.items() if verdict.killed}
-    kept = {name: entry for name, entry in ledger.items() if name in mutants and name not in verdicts}
-    return dict(sorted({**kept, **fresh}.items()))
+    rows = {name.partition(": ")[0] for name, mutant in mutants.items() if stands_on(mutant.rules, lines)}
+    return {name: mutant for name, mutant in mutants.items() if name.partition(": ")[0] in rows}
 
 
 def say(text):
@@ -98,59 +82,55 @@ def describe(mutant, verdict):
         return
     why = (
         "ran out of time" if verdict.late else
-        f"{verdict.by} fails without a mutant too" if verdict.always else
         f"no test failed, {verdict.changes} values were changed" if verdict.by is None else
         f"{verdict.by} failed, but nothing was changed"
     )  # fmt: skip
     say(f"SURVIVED {mutant.name}: {why}\n  python tests/mutants.py --only '{mutant.name}'")
 
 
-BATCH = 50
-"""Mutants after which the ledger is written, so that a long run can be cut short."""
-
-
-def run(mutants, tests, limit, ledger, written_so_far):
-    """Judge mutants, print survivors and the count; return the verdicts."""
+def run(mutants, tests, limit, bound):
+    """Judge mutants, print survivors and the count; return whether all were killed that were begun."""
     from mutation.running import verdicts_on  # noqa: PLC0415
 
-    start, verdicts, names = time.monotonic(), {}, list(mutants)
-    killers = {name: entry["by"] for name, entry in ledger.items()}
-    for first in range(0, len(names), BATCH):
-        batch = [mutants[name] for name in names[first : first + BATCH]]
-        verdicts |= verdicts_on(batch, [str(HERE / name) for name in tests], limit, killers, describe)
-        written_so_far(verdicts)
-    dead = sum(verdict.killed for verdict in verdicts.values())
-    say(f"{dead} of {len(verdicts)} mutants killed in {time.monotonic() - start:.0f} s")
-    return verdicts
+    start = time.monotonic()
+    verdicts, failing = verdicts_on(mutants.values(), [str(HERE / name) for name in tests], limit, bound, describe)
+    dead, left = sum(verdict.killed for verdict in verdicts.values()), len(mutants) - len(verdicts)
+    for name in failing:
+        say(f"FAILS without a mutant too: {name}")
+    rest = f"; {left:,} were not begun" if left else ""
+    say(f"{dead} of {len(verdicts)} mutants killed in {time.monotonic() - start:.0f} s{rest}")
+    return dead == len(verdicts) and not failing
 
 
 def main(arguments=None):
     """Run the mutants that the command line asks for; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("--since")
     parser.add_argument("--tests", action="append", default=[])
     parser.add_argument("--limit", type=float, default=300.0)
-    for flag in ("--changed", "--list", "--write"):
-        parser.add_argument(flag, action="store_true")
+    parser.add_argument("--bound", type=float, default=math.inf)
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--list", action="store_true")
     options = parser.parse_args(arguments)
     from mutation.equivalent import EQUIVALENT, SILENT  # noqa: PLC0415
+    from mutation.sources import lines_since  # noqa: PLC0415
 
-    ledger, mutants = read_ledger(), catalogue()
-    mutants = {name: mutant for name, mutant in mutants.items() if name not in EQUIVALENT | SILENT}
-    wanted = chosen(mutants, options.only, options.changed, ledger)
+    wanted = {name: mutant for name, mutant in catalogue().items() if name not in EQUIVALENT | SILENT}
+    lines = lines_since(options.since) if options.since else None
+    if lines is not None:
+        wanted = changed(wanted, lines)
+    if options.only:
+        wanted = {name: mutant for name, mutant in wanted.items() if any(word in name for word in options.only)}
+    if options.bound < math.inf:
+        wanted = dict(random.Random(options.seed).sample(list(wanted.items()), len(wanted)))  # noqa: S311
     if options.list:
         say("\n".join(wanted))
         return 0
     if not wanted:
         say("no mutant to run")
-        return 0
-
-    def write(verdicts):
-        if options.write:
-            LEDGER.write_text(json.dumps(written(ledger, mutants, verdicts), indent=1) + "\n", encoding="utf-8")
-
-    verdicts = run(wanted, options.tests or TESTS, options.limit, ledger, write)
-    return 0 if all(verdict.killed for verdict in verdicts.values()) else 1
+        return 2 if options.only else 0
+    return 0 if run(wanted, options.tests or TESTS, options.limit, options.bound) else 1
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
 from gradcli.cli.app import run
 from gradcli.cli.environment import Environment
@@ -44,6 +45,11 @@ def cases(name):
     """Return the facts of a JSON or JSON lines file, non-finite numbers as floats."""
     text = (DATA / name).read_text(encoding="utf-8")
     return [json.loads(line) for line in text.splitlines()] if name.endswith("l") else json.loads(text)
+
+
+def portion(items, every):
+    """Return the items, all but one of so many marked as slow: ``.ci/run`` takes them all."""
+    return [item if k % every == 0 else pytest.param(item, marks=pytest.mark.slow) for k, item in enumerate(items)]
 
 
 def numbers(nested):

@@ -96,13 +96,18 @@ INJECTED = [
     "Symbol('__import__(\"os\").system(\"touch owned\")')", "lambdify(x, 'open(\"owned\", \"w\")')", "breakpoint()",
     "__builtins__['open']('owned', 'w')", "type(x)(1)", "x.astype('O')", "np.array([x], dtype=object)", "input()",
 ]  # fmt: skip
-FUZZED = 1200
+FUZZED = 300
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("empty")
-    env = {**os.environ, "PYTHONPATH": str(TESTS), "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    env = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path]),
+        "OPENBLAS_NUM_THREADS": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     run = subprocess.run(
         [sys.executable, "-c", CHILD, json.dumps(INJECTED), str(FUZZED)], capture_output=True, encoding="utf-8",
         cwd=folder, env=env, timeout=300, check=False,

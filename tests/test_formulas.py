@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import math
-import time
 
 import numpy as np
 import pytest
 
 import gradcli
-from oracles import assert_close, cases, numbers
+from counting import calls
+from oracles import assert_close, cases, numbers, portion
 from programs import PROGRAMS, inputs_of
 
 TOLERANCE = 1e-11
@@ -193,7 +193,9 @@ def test_the_first_examples(case):
     assert check_formulas(document) > 1
 
 
-@pytest.mark.parametrize("row", cases("torch_cases.jsonl"), ids=lambda row: f"{row['id']}: {row['expr']}"[:60])
+@pytest.mark.parametrize(
+    "row", portion(cases("torch_cases.jsonl"), 4), ids=lambda row: f"{row['id']}: {row['expr']}"[:60]
+)
 def test_random_programs(row):
     document = gradcli.explain(row["expr"], v=row["v"], inputs={"x": row["x"]}).to_dict()
     assert document["jacobian"]["x"]["symbolic"] is not None
@@ -218,10 +220,10 @@ GROWING = {
 
 @pytest.mark.parametrize("program", GROWING.values(), ids=GROWING)
 @pytest.mark.parametrize("x", [0.9, [0.9, -0.4, 0.2]], ids=["scalar", "vector"])
-def test_formulas_that_would_explode_stay_short_and_quick(program, x):
-    start = time.perf_counter()
-    document = answer(program, {"x": x})
-    assert time.perf_counter() - start < 5
+def test_formulas_that_would_explode_stay_short_and_cheap(program, x):
+    found = []
+    assert calls(lambda: found.append(answer(program, {"x": x}))) < 1_000_000
+    [document] = found
     j = document["jacobian"]["x"]
     texts = [*leaves(j["symbolic"] or []), *leaves(document["output"]["symbolic"] or []), *j["definitions"].values()]
     assert max(map(len, texts), default=0) < 700 * np.size(x)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import sys
-import time
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ from fuzz.contract import command_read_once, outcome
 from fuzz.grammar import Grammar
 from fuzz.lines import SMALL, Line, line, text_of
 from gradcli.errors import GradcliError
-from oracles import ask
+from oracles import ask, portion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,11 +33,12 @@ def _read_once() -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize(("seed", "first"), SEEDS)
+@pytest.mark.parametrize("numbers", portion(SEEDS, 4))
 def test_a_seeded_input_never_breaks_the_contract(
-    seed: int, first: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    numbers: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    seed, first = numbers
     tally = fuzzing.fuzz(fuzzing.numbered(seed, range(first, first + 450)))
     assert not tally.faults, str(tally)
     assert tally.codes[0] > 45, "too few of the inputs are programs that run"
@@ -118,8 +118,7 @@ def planted(monkeypatch: pytest.MonkeyPatch, effect: Any) -> str | None:
 
 
 def loop(*_: object, **__: object) -> None:
-    end = time.process_time() + 5
-    while time.process_time() < end:
+    while True:
         pass
 
 

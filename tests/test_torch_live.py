@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+from importlib.util import find_spec
 from itertools import product
 from math import inf, nan
 
@@ -18,8 +19,10 @@ import pytest
 
 from torch_rows import CANCELS, EDGES, Table, check, theirs, without_row
 
-if os.environ.get("GRADCLI_REQUIRE_TORCH") != "1":
-    pytest.importorskip("torch")  # theirs() imports it: with that variable the tests fail where it is not installed
+pytestmark = pytest.mark.slow
+if os.environ.get("GRADCLI_REQUIRE_TORCH") != "1" and find_spec("torch") is None:
+    # theirs() imports it: with that variable the tests fail where it is not installed
+    pytest.skip("PyTorch is not installed", allow_module_level=True)
 
 row = Table()
 SEEDS = (None, -2.0, 0.0, inf, nan)

@@ -61,6 +61,7 @@ def test_a_cluster_gives_the_answers_of_the_command_line(client, options, args):
     assert {answer["error"]["kind"] for answer in found if answer["error"]} == {"unknown-function"}
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_gives_the_same_answers(tmp_path):
     """The block of docs/batch.md runs as it stands."""
     [block] = re.findall(r"```python\n(import json\n.*?)```", PAGE, re.DOTALL)

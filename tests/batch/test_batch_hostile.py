@@ -7,6 +7,8 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -89,14 +91,19 @@ def run(*args: str, stdin: bytes, cwd: Path) -> subprocess.CompletedProcess[byte
     )  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=[(), ("--jobs", "2"), ("--no-symbolic",)], ids=" ".join)
-def answered(request, tmp_path_factory):
-    """Every hostile line between two good ones, in one batch."""
+@pytest.fixture(params=[(), ("--jobs", "2"), ("--no-symbolic",)], ids=" ".join)
+def answered(request):
+    return batch_of_all(*request.param)
+
+
+@cache
+def batch_of_all(*args):
+    """Answer every hostile line between two good ones, in one batch, once."""
     text = b"".join(GOOD + b"\n" + line + b"\n" for _, line, *_ in HOSTILE) + GOOD
-    folder = tmp_path_factory.mktemp("empty")
-    found = run(*request.param, stdin=text, cwd=folder)
-    documents = [strict_json(line) for line in found.stdout.decode("ascii").splitlines()]
-    return found, documents, list(folder.iterdir())
+    with tempfile.TemporaryDirectory() as folder:
+        found = run(*args, stdin=text, cwd=Path(folder))
+        left = list(Path(folder).iterdir())
+    return found, [strict_json(line) for line in found.stdout.decode("ascii").splitlines()], left
 
 
 def test_every_line_has_its_answer_in_its_place(answered):

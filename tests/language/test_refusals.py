@@ -6,6 +6,8 @@ and None an error about the program as a whole. Words stand in the message or in
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 import gradcli
@@ -240,7 +242,6 @@ BUDGETS = [
     ("sum(w*w)", "jacobian", 2),
     ("sum(softmax(x*ones(10**6), dim=0))", "jacobian", 4_000_000),
     ("sum(inv(x*eye(1500)))", "jacobian", 4_000_000),
-    ("while True: pass\nx", "seconds", 0.02),
     ("-" * 2000 + "x", "syntax", 1000),
     ("x if x > 0 else " * 60 + "x", "depth", 50),
     ("\n".join(" " * i + "if x > 0:" for i in range(60)) + "\n" + " " * 61 + "y = x\ny", "depth", 50),
@@ -277,9 +278,6 @@ BUDGETS = [
     ("sum(sort(x*ones(10**5)).values)", "jacobian", 1000),
     ("y = w\nfor i in range(3): y = softmax(y)\nsum(y)", "jacobian", 8),
     ("sum(A @ A)", "jacobian", 5),
-    ("B = x*eye(300)\nfor i in range(400): B = inv(B)\nsum(B)", "seconds", 0.05),
-    ("y = x\nfor i in range(3000): y = sin(y) + x\ny", "seconds", 0.05),
-    ("y = x*ones(3, 3)\nfor i in range(30): y = gelu(y @ y)/y + tanh(y)\nsum(y)", "seconds", 0.05),
 ]
 
 TABLES = [SYNTAX, NAMES, NOT_ALLOWED, INSTEAD, MEANING, IN_PLACE, CHARACTERS]
@@ -308,11 +306,57 @@ def test_a_program_is_refused_with_its_reason_and_its_place(
 
 @pytest.mark.parametrize(("program", "name", "bound"), BUDGETS)
 def test_a_budget_is_refused_by_its_name(program: str, name: str, bound: float) -> None:
-    loose = Budget(turns=10**9, nodes=10**9, total=10**9) if name == "seconds" else Budget()
-    error = refusal(program, loose.changed(name, bound))
+    assert_names(refusal(program, Budget().changed(name, bound)), name)
+
+
+def assert_names(error: GradcliError, name: str) -> None:
+    """The error is that of a budget, and says which."""
     assert error.kind == "budget"
     assert f"the budget '{name}'" in error.message
     assert f"--budget {name}=" in (error.hint or "")
+
+
+class Clock:
+    """Stands still while it is looked at ``over`` times, and is hours further from then on."""
+
+    def __init__(self, over: float = math.inf) -> None:
+        self.looks, self.hours, self.over = 0, 0, over
+
+    def monotonic(self) -> float:
+        self.looks += 1
+        return 3600.0 if self.looks > self.over else 0.0
+
+    def thread_time(self) -> float:
+        self.hours += 1
+        return 3600.0 * self.hours
+
+
+def test_a_loop_that_does_nothing_is_refused_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    for over in (1, 2, 10):
+        monkeypatch.setattr("gradcli.graph.time", Clock(over))
+        assert_names(refusal("while True: pass\nx", Budget(turns=10**9)), "seconds")
+
+
+LONG = {  # a program, and the reading of its graph that takes longest
+    "y = x\nfor i in range(300): y = sin(y) + x\ny": "small operations",
+    "y = x*ones(70, 70)\nfor i in range(9): y = sin(y)\nsum(y)": "large operations",
+    "y = x*ones(3, 3)\nfor i in range(9): y = gelu(y @ y)/y + tanh(y)\nsum(y)": "J",
+}
+
+
+@pytest.mark.parametrize("program", LONG, ids=LONG.values())
+def test_the_clock_is_looked_at_from_beginning_to_end(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever the time is over, forward, backward or in the composition of J, the answer is refused."""
+    clocks = Clock(), Clock()
+    monkeypatch.setattr("gradcli.graph.time", clocks[0])
+    gradcli.function(program).value(x=INPUTS["x"])
+    monkeypatch.setattr("gradcli.graph.time", clocks[1])
+    gradcli.explain(program, x=INPUTS["x"])
+    forward, whole = (clock.looks for clock in clocks)
+    assert 1 < forward < whole - 1
+    for over in (1, forward, whole - 1):
+        monkeypatch.setattr("gradcli.graph.time", Clock(over))
+        assert_names(refusal(program), "seconds")
 
 
 @pytest.mark.parametrize(

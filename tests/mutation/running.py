@@ -1,8 +1,9 @@
-"""Running the suite against mutants: collected once, then a process for each mutant, until a test fails."""
+"""Running the suite against mutants: once as things are, then in a process for each mutant, until a test fails."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import select
@@ -10,7 +11,7 @@ import signal
 import sys
 import time
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from unittest import mock
 
 import pytest
@@ -19,26 +20,28 @@ from sympy.core.cache import clear_cache
 
 from mutation.spoiling import Spoiled
 
-QUIETLY = ["-q", "-s", "-p", "no:cacheprovider", "--no-header", "--no-summary", "--assert=plain"]
+QUIETLY = ["-o", "addopts=", "-q", "-s", "-p", "no:cacheprovider", "--no-header", "--no-summary", "--assert=plain"]
+
+
+AN_HOUR = 3600.0
 
 
 @dataclass(frozen=True)
 class Verdict:
     """What became of a mutant: the test that failed, or none; how often it changed a number; how long it took.
 
-    ``late`` where the time was over, ``always`` where the test fails without any mutant too.
+    ``late`` where the time was over.
     """
 
     by: str | None
     changes: int
     seconds: float
     late: bool = False
-    always: bool = False
 
     @property
     def killed(self):
         """Whether a test failed, and not by itself."""
-        return self.by is not None and self.changes > 0 and not self.always
+        return self.by is not None and self.changes > 0
 
 
 def first_failure(items):
@@ -104,64 +107,82 @@ def judged(mutant, items, limit):
     return Verdict(by, changes, time.monotonic() - start, late=found is None)
 
 
-def failing(items):
-    """Return the names of the tests that fail as things are."""
-    found = apart(lambda: [item.nodeid for item in items if first_failure([item])], 600.0)
-    if found is None:
-        raise SystemExit("the tests take too long")
-    return set(found)
+def trial(items):
+    """Return by name, of tests that pass as things are, the seconds that they take and the functions that they run."""
+
+    def work():
+        places, found = {}, {}
+        for item in items:
+            codes = set()
+            start = time.process_time()
+            sys.setprofile(lambda frame, event, _, codes=codes: codes.add(frame.f_code) if event == "call" else None)
+            failed = first_failure([item])
+            sys.setprofile(None)
+            ours = {place_of(code) for code in codes if "gradcli" in code.co_filename}
+            if not failed:
+                numbers = [places.setdefault(place, len(places)) for place in sorted(ours)]
+                found[item.nodeid] = time.process_time() - start, numbers
+        return [list(places), found]
+
+    told = apart(work, AN_HOUR)
+    if told is None or not isinstance(told[1], dict):
+        raise SystemExit("the tests take more than an hour" if told is None else told[0])
+    places, found = told
+    return {name: (seconds, {tuple(places[k]) for k in numbers}) for name, (seconds, numbers) in found.items()}
 
 
-def in_order(items, mutant, first):
-    """Return the tests, those that are likely to notice a mutant first: its last killer, then those that name it."""
+def place_of(code):
+    """Return where a function is written; lambdas of one row are not told apart."""
+    return code.co_filename, code.co_firstlineno
+
+
+def in_order(items, mutant, tried):
+    """Return the tests, those first that run the rule or name it, the quickest of them first."""
     words = [re.compile(rf"(?<!\w){re.escape(name)}(?!\w)") for name in sorted(mutant.about)]
     few = words if len(words) <= 12 else []
+    codes = [getattr(getattr(rule, "__wrapped__", rule), "__code__", None) for rule in mutant.rules]
+    places = {place_of(code) for code in codes if code is not None}
 
     def rank(item):
-        if item.nodeid == first:
-            return 0
-        return 1 if any(word.search(item.nodeid) for word in few) else 2
+        seconds, ran = tried[item.nodeid]
+        return places.isdisjoint(ran) and not any(word.search(item.nodeid) for word in few), seconds
 
     return sorted(items, key=rank)
 
 
 class Court:
-    """A plugin of pytest that judges mutants where the tests would run."""
+    """A plugin of pytest that judges mutants where the tests would run, until the time is over."""
 
-    def __init__(self, mutants, limit, killers, report):
-        self.mutants, self.limit, self.killers, self.report = mutants, limit, killers, report
-        self.verdicts = {}
+    def __init__(self, mutants, limit, bound, report):
+        self.mutants, self.limit, self.bound, self.report = mutants, limit, bound, report
+        self.verdicts, self.failing = {}, []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session):
         if session.testsfailed:
             raise session.Interrupted("the tests cannot be collected")
+        tried = trial(session.items)
+        self.failing = [item.nodeid for item in session.items if item.nodeid not in tried]
+        items, end = [item for item in session.items if item.nodeid in tried], time.monotonic() + self.bound
         for mutant in self.mutants:
-            items = in_order(session.items, mutant, self.killers.get(mutant.name))
-            verdict = judged(mutant, items, self.limit)
+            if time.monotonic() > end:
+                break
+            verdict = judged(mutant, in_order(items, mutant, tried), self.limit)
             self.verdicts[mutant.name] = verdict
             self.report(mutant, verdict)
-        self.acquit(session.items)
         return True
 
-    def acquit(self, items):
-        """Take back the verdicts of tests that fail without a mutant too."""
-        killers = {verdict.by for verdict in self.verdicts.values()}
-        broken = failing([item for item in items if item.nodeid in killers])
-        for mutant in self.mutants:
-            verdict = self.verdicts[mutant.name]
-            if verdict.by in broken and verdict.killed:
-                self.verdicts[mutant.name] = replace(verdict, always=True)
-                self.report(mutant, self.verdicts[mutant.name])
 
+def verdicts_on(mutants, tests, limit, bound=math.inf, report=lambda mutant, verdict: None):
+    """Judge mutants by test files, beginning none after ``bound`` seconds.
 
-def verdicts_on(mutants, tests, limit, killers, report=lambda mutant, verdict: None):
-    """Judge mutants by test files; returns the verdicts by name."""
-    court = Court(mutants, limit, killers, report)
+    Returns the verdicts by name, and the tests that fail without any mutant.
+    """
+    court = Court(mutants, limit, bound, report)
     sys.stdout.flush()
     alone = {key: value for key, value in os.environ.items() if key != "PYTEST_ADDOPTS"}
-    with mock.patch.dict(os.environ, alone, clear=True):  # the tests around us may run on several processors
+    with mock.patch.dict(os.environ, alone, clear=True):
         code = pytest.main([*tests, *QUIETLY], plugins=[court])
-    if len(court.verdicts) != len(mutants):
+    if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise SystemExit(f"the tests could not be run: pytest ended with {code!r}")
-    return court.verdicts
+    return court.verdicts, court.failing

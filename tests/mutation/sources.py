@@ -1,17 +1,14 @@
-"""Where a rule is written: its text without comments and blanks, with all that it calls."""
+"""Where a rule is written, with all that it calls, and whether its lines have changed."""
 
 from __future__ import annotations
 
 import ast
 import functools
-import hashlib
-import io
-import sys
-import tokenize
+import subprocess
+from pathlib import Path
 from types import CodeType, FunctionType
 
-import numpy as np
-
+ROOT = Path(__file__).parent.parent.parent
 FUNCTIONS = (ast.FunctionDef, ast.Lambda)
 
 
@@ -54,24 +51,6 @@ def holds(body, start, end):
     return (body.lineno, body.col_offset) <= start and end <= (body.end_lineno, body.end_col_offset)
 
 
-def normalised(node, module):
-    """Return the text of a function without comments, docstring and blanks: the same in every version of Python."""
-    segment = ast.get_source_segment(text_of(module), node)
-    doc = ast.get_docstring(node, clean=False) if isinstance(node, ast.FunctionDef) else None
-    if doc is not None:
-        segment = segment.replace(ast.get_source_segment(text_of(module), node.body[0]), "", 1)
-    lines = segment.splitlines()
-    try:
-        tokens = list(tokenize.generate_tokens(io.StringIO(segment).readline))
-    except (tokenize.TokenError, IndentationError):
-        tokens = []
-    for token in reversed(tokens):
-        if token.type == tokenize.COMMENT:
-            row, column = token.start
-            lines[row - 1] = lines[row - 1][:column]
-    return "".join("".join(lines).split())
-
-
 def nested(code):
     """Yield a code object and those inside of it."""
     yield code
@@ -84,41 +63,53 @@ def ours(value):
     return isinstance(value, FunctionType) and value.__module__.startswith("gradcli.")
 
 
-def parts(value, seen):
-    """Yield the texts of a rule and of everything of the project that it reaches: helpers, constants, closures."""
-    value = getattr(value, "__wrapped__", value)
-    if isinstance(value, type) and ours(getattr(value, "rules", None)):
-        value = value.rules
-    if isinstance(value, np.ufunc) or (callable(value) and not ours(value)):
-        yield getattr(value, "__name__", type(value).__name__)
-    elif isinstance(value, int | float | str):
-        yield repr(value)
-    elif isinstance(value, tuple | dict):
-        yield str(len(value))
-        for item in value if isinstance(value, tuple) else value.values():
-            yield from parts(item, seen)
-    elif ours(value) and value.__code__ not in seen:
-        seen.add(value.__code__)
-        module = sys.modules[value.__module__]
-        node = node_of(value.__code__, module)
-        yield value.__qualname__ if node is None else normalised(node, module)
-        names = {name for code in nested(value.__code__) for name in code.co_names}
-        reached = [value.__globals__[name] for name in sorted(names) if name in value.__globals__]
-        reached += [cell.cell_contents for cell in value.__closure__ or ()]
-        for item in reached:
-            yield from parts(item, seen)
-
-
-def fingerprint(rules):
-    """Return a short hash of rules and of all that they reach."""
-    seen = set()
-    text = "\n".join(sorted(part for rule in rules for part in parts(rule, seen)))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def reached_code(rule):
-    """Return the code objects that a rule reaches."""
-    seen = set()
-    for _ in parts(rule, seen):
-        pass
+def reached_code(*rules):
+    """Return the code objects of the project that rules reach: helpers, closures, and what is in tuples and dicts."""
+    seen, waiting = set(), list(rules)
+    while waiting:
+        value = waiting.pop()
+        value = getattr(value, "__wrapped__", value)
+        if isinstance(value, type):
+            value = getattr(value, "rules", None)
+        if isinstance(value, tuple | dict):
+            waiting += value if isinstance(value, tuple) else value.values()
+        elif ours(value) and value.__code__ not in seen:
+            seen.add(value.__code__)
+            names = {name for code in nested(value.__code__) for name in code.co_names}
+            waiting += [value.__globals__[name] for name in names if name in value.__globals__]
+            waiting += [cell.cell_contents for cell in value.__closure__ or ()]
     return seen
+
+
+def stands_on(rules, lines):
+    """Return whether what rules reach stands on one of some lines, given by file below the package."""
+    for code in reached_code(*rules):
+        places = [line for inner in nested(code) for _, _, line in inner.co_lines() if line is not None]
+        if not lines.get(below(code.co_filename), set()).isdisjoint(range(min(places), max(places) + 1)):
+            return True
+    return False
+
+
+def below(path):
+    """Return the path of a file of the package below it, wherever it is installed."""
+    return path.replace("\\", "/").rpartition("/gradcli/")[2]
+
+
+def lines_since(commit):
+    """Return by file the lines of the package that differ from a commit; None where git cannot tell."""
+    words = ["git", "diff", "--unified=0", "--no-renames", "--no-color", "--no-ext-diff", commit, "--", "src/gradcli"]
+    told = subprocess.run(words, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
+    return None if told.returncode else lines_of(told.stdout)
+
+
+def lines_of(diff):
+    """Return by file the lines that a diff adds, and those beside what it takes away."""
+    found, path = {}, ""
+    for line in diff.splitlines():
+        if line.startswith("+++ "):
+            path = below(line)
+        elif line.startswith("@@ "):
+            first, _, count = line.split()[2].removeprefix("+").partition(",")
+            length = int(count or 1)
+            found.setdefault(path, set()).update(range(int(first), int(first) + max(length, 2 - length)))
+    return found

@@ -217,6 +217,8 @@ def scaled(f, result):
 
 def function_mutants():
     for function in FUNCTIONS.values():
+        if function.build is None:
+            continue
         build = built_wrong(function.build)
         about = frozenset([function.name])
         yield Mutant(f"{function.name}(): built", about, (function.build,), setting(function, build=build))

@@ -72,6 +72,8 @@ class Bound:
 @cache
 def parameters(function: Function) -> tuple[Parameter, ...]:
     """Return the parameters of a function, read from its builder's annotations."""
+    if function.build is None:
+        return (Parameter("x", "Tensor", required=True, rest=False),)
     found = list(inspect.signature(function.build).parameters.values())[1:]
     return tuple(Parameter(p.name, str(p.annotation), p.default is p.empty, p.kind is p.VAR_POSITIONAL) for p in found)
 
@@ -227,13 +229,14 @@ def rows_of(f: Any, x: Any) -> list[Any]:
 
 def caller(function: Function, arguments: list[Bound], registers: list[list[int]]) -> Callable[[list[Any]], Any]:
     """Return the step that calls a function with its arguments from the registers."""
-    if function.entrywise and function.op is not None and len(registers) == 1:
+    build = function.build
+    if build is None:
+        assert function.op is not None  # noqa: S101
         return unary_step(function.op, registers[0][0])
     rest = [converter(b, r) for b, r in zip(arguments, registers, strict=True) if b.parameter.rest]
     named = [
         (b.parameter.name, converter(b, r)) for b, r in zip(arguments, registers, strict=True) if not b.parameter.rest
     ]
-    build = function.build
     if not rest:
         return lambda regs: build(regs[0], **{name: read(regs) for name, read in named})
     read_rest = rest[0]

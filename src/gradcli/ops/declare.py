@@ -142,17 +142,16 @@ class Apply(Protocol):
 class Function:
     """What users write: ``build(apply, ...)`` with an annotated signature, under every name in ``spellings``.
 
-    ``entrywise`` says that it does nothing but apply ``op``.
+    Without a builder it is ``op`` of each entry of its one argument.
     """
 
     name: str
-    build: Callable[..., Any]
+    build: Callable[..., Any] | None
     spellings: tuple[str, ...]
     methods: tuple[str, ...]
     summary: str
     family: str
     op: Op | None = field(default=None)
-    entrywise: bool = False
 
 
 OPS: dict[str, Op] = {}
@@ -197,20 +196,27 @@ def register(function: Function) -> None:
             raise ValueError(f".{method}() is spelled twice")
 
 
-def function(
-    names: str, of: str, family: str, *, op: Op | None = None, entrywise: bool = False
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Enter the decorated builder under ``names`` (the first is its own) and the libraries ``of``; ``.`` is methods."""
+def enter(
+    names: str, of: str, family: str, summary: str, *, op: Op | None = None, build: Callable[..., Any] | None = None
+) -> None:
+    """Enter a function under ``names`` (the first is its own) and the libraries ``of``; ``.`` is methods."""
+    own, *others = names.split()
+    plain = [name for name in (own, *others) if "." not in name]
+    methods = tuple(plain) if "." in of else ()
+    register(Function(own, build, spellings((own, *others), of), methods, summary, family, op))
 
-    def enter(build: Callable[..., Any]) -> Callable[..., Any]:
-        own, *others = names.split()
-        plain = [name for name in (own, *others) if "." not in name]
-        methods = tuple(plain) if "." in of else ()
-        summary = (build.__doc__ or "").strip().splitlines()[0] if build.__doc__ else own
-        register(Function(own, build, spellings((own, *others), of), methods, summary, family, op, entrywise))
+
+def function(
+    names: str, of: str, family: str, *, op: Op | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Enter the decorated builder as ``enter`` does, with the first line of its docstring."""
+
+    def decorate(build: Callable[..., Any]) -> Callable[..., Any]:
+        lines = (build.__doc__ or names).strip().splitlines()
+        enter(names, of, family, lines[0], op=op, build=build)
         return build
 
-    return enter
+    return decorate
 
 
 BEYOND = "numbers as large or small as here leave double precision on the way, each route at another step"

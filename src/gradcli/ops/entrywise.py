@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.declare import Apply, Array, Indices, Links, Local, Op, Partial, Tensor, declare, function
+from gradcli.ops.declare import Apply, Array, Indices, Links, Local, Op, Partial, Tensor, declare, enter
 
 
 def broadcast_index(out: Any, values: tuple[Any, ...], argument: int) -> Indices:
@@ -64,25 +64,15 @@ def elementwise(
             **options,
         )
     )
-    if of:
-        function(f"{name} {also}", of, family, op=op, entrywise=True)(BUILDERS[len(vjps)](op, doc))
+    if of and len(vjps) == 1:
+        enter(f"{name} {also}", of, family, doc or f"{name} of each entry", op=op)
+    elif of:
+        enter(f"{name} {also}", of, family, doc or f"{name} of each pair of entries", op=op, build=_binary(op))
     return op
 
 
-def _unary(op: Op, doc: str) -> Callable[..., Any]:
-    def build(f: Apply, x: Tensor) -> Any:
-        return f(op, x)
-
-    build.__doc__ = doc or f"{op.name} of each entry"
-    return build
-
-
-def _binary(op: Op, doc: str) -> Callable[..., Any]:
+def _binary(op: Op) -> Callable[..., Any]:
     def build(f: Apply, x: Tensor, other: Tensor) -> Any:
         return f(op, x, other)
 
-    build.__doc__ = doc or f"{op.name} of each pair of entries"
     return build
-
-
-BUILDERS: dict[int, Callable[[Op, str], Callable[..., Any]]] = {1: _unary, 2: _binary}
