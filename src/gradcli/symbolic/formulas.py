@@ -25,6 +25,8 @@ LONGEST_INLINE = 40
 """Parts of an entry in terms of the inputs, beyond which intermediates get names."""
 LONGEST_NAMED = 60
 """Parts of an entry in terms of named intermediates, beyond which a whole Jacobian gets a name."""
+LARGEST = 1500
+"""Parts of a Jacobian that gets a name, beyond which its definition is more than the language reads at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +186,8 @@ class _Derivation:
             return jacobian
         if not self.named:
             raise TooLong
+        if sum(size_of(entry) for entry in jacobian.values) > LARGEST:
+            raise TooLarge
         name = self.texts.fresh(f"d{self._short(self.output, 'y')}_d{self._short(node, f'h{node.index}')}")
         shape = (*self.output.shape, *node.shape)
         parts = ["0"] * int(np.prod(shape))

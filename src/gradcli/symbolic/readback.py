@@ -24,6 +24,8 @@ Evaluate = Callable[[str, Names], Any]
 
 SAMPLES = 7
 """Entries at which a rule is read back."""
+SMALLEST = 1e-290
+"""What products of numbers may lose to underflow."""
 MOST_PLACES = 100_000
 """Entries up to which all places of a rule are compared with those of the Jacobian."""
 RULE = re.compile(
@@ -272,7 +274,7 @@ def wrong_chains(answer: Any, name: str) -> Iterator[Mismatch]:
             found = found + row
         wanted = np.ravel(jacobian.vjp(start.reshape(answer.output.shape)))
         size = np.ravel(jacobian.scale(start.reshape(answer.output.shape)))
-        if np.all(np.isfinite(wanted)) and not np.all(np.abs(found - wanted) <= 1e-9 * size):
+        if np.all(np.isfinite(wanted)) and not np.all(np.abs(found - wanted) <= 1e-9 * size + SMALLEST):
             yield Mismatch(f"chain of {name}", text, wanted, found)
 
 
@@ -283,7 +285,7 @@ def wrong_stages(answer: Any) -> Iterator[Mismatch]:
         own = np.ravel(stage.cotangent)
         if stage.factor is not None and np.all(np.isfinite(own)) and np.all(np.isfinite(stage.factor)):
             found, size = row @ stage.factor, np.abs(row) @ stage.sizes
-            if not np.all(np.abs(found - own) <= 1e-9 * size + 1e-300):
+            if not np.all(np.abs(found - own) <= 1e-9 * size + SMALLEST):
                 yield Mismatch(f"stage d{outer}/d{stage.name}", "v·factor", own, found)
         if stage.node.op is not None:
             row, outer = own, stage.name
