@@ -133,6 +133,7 @@ def explain(
 class Ask(Enum):
     """When the numbers of an answer are held against arithmetic with digits to spare; each says more than the last."""
 
+    NEVER = auto()
     WHERE_DOUBTFUL = auto()
     WHERE_CHEAP = auto()
     ALWAYS = auto()
@@ -168,7 +169,12 @@ def explained(point: Point, memory: Memory, ask: Ask = Ask.WHERE_DOUBTFUL) -> Ex
 def confirmed(point: Point, composition: Composition, joined: Numbers, ask: Ask) -> Confirmation | None:
     """Hold the numbers of a run against arithmetic with digits to spare, as far as that is affordable."""
     run = point.run
-    if not isinstance(run.output, Node) or not run.output.active or not any(x.size for x in point.inputs.values()):
+    if (
+        ask is Ask.NEVER
+        or not isinstance(run.output, Node)
+        or not run.output.active
+        or not any(x.size for x in point.inputs.values())
+    ):
         return None
     how = "" if ask is Ask.WHERE_DOUBTFUL else affordable(run.graph, joined.jacobians, dear=ask is Ask.ALWAYS)
     if how != "entries":

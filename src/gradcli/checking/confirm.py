@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.checking.expected import Expected, expectations, held_against, wanted
+from gradcli.checking.formulas import formulas_read_back
 from gradcli.checking.points import random_points
 from gradcli.checking.routes import DIGITS, REVERSE, SYMBOLS, Derivative, swept
 from gradcli.checking.truth import tables_of, truth_of
@@ -32,7 +33,8 @@ class Check:
     """Whether a derivative is right: each route held against the true one, over all variables and points.
 
     ``samples`` random points were looked at, of ``wanted`` that were asked for. ``reason`` says why something could
-    not be decided, and is empty where all was.
+    not be decided, and is empty where all was. ``formulas`` counts those of the answer that were read back, and
+    ``misprints`` says which are not the number beside them.
     """
 
     program: str
@@ -46,11 +48,13 @@ class Check:
     hint: str
     reason: str
     value_finite: bool
+    formulas: int
+    misprints: list[str]
 
     @property
     def verdict(self) -> str:
         """``agree``, ``differ``, ``unclear`` or ``not-finite``."""
-        if any(comparison.wrong for comparison in self.comparisons):
+        if self.misprints or any(comparison.wrong for comparison in self.comparisons):
             return "differ"
         if not self.finite:
             return "not-finite"
@@ -119,6 +123,7 @@ def check(
         expected = expectations(expect, function.differentiated)
         over = time.thread_time() + function.program.budget.seconds
         found = [checked_at(function, values, expected, v, strict)]
+        reading = formulas_read_back(function, values, v, found[0].shape)
         for point in random_points(function, values, function.differentiated, samples, seed):
             found.append(checked_at(function, point, expected, v, strict))
             if time.thread_time() > over:
@@ -137,6 +142,8 @@ def check(
         next((at.hint for at in found if at.hint), ""),
         next((at.reason for at in found if at.reason), ""),
         all(at.value_finite for at in found),
+        reading.count,
+        reading.misprints,
     )
 
 
@@ -150,6 +157,7 @@ class AtPoint:
     hint: str
     reason: str
     value_finite: bool
+    shape: tuple[int, ...]
 
 
 def checked_at(function: Function, point: dict[str, Any], expected: list[Expected], v: Any, strict: bool) -> AtPoint:
@@ -159,7 +167,7 @@ def checked_at(function: Function, point: dict[str, Any], expected: list[Expecte
     seed = None if v is None else read_v(v, run.value.shape, strict)
     output = output_name(run)
     composition = compose(run.output, [run.leaves[name] for name in names], budget.jacobian, run.graph)
-    found = AtPoint([], [], [], "", "", bool(np.all(np.isfinite(run.value))))
+    found = AtPoint([], [], [], "", "", bool(np.all(np.isfinite(run.value))), run.value.shape)
     told = Confirmation()
     exact = Exact(function.program, point, names)
     known = {output: run.value, **({} if seed is None else {"v": seed.seed})}

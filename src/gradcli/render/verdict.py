@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def verdict(found: Check) -> str:
     """Return the one line: which routes are right and to how many digits, or what is wrong, and where."""
     if found.verdict == "differ":
-        return differs(found, worst_entry(found))
+        return differs(found)
     if not found.value_finite:
         return f"not finite: y is not finite{where(found)}"
     if not found.finite:
@@ -29,11 +29,17 @@ def verdict(found: Check) -> str:
         return f"ok: J has no entries{where(found)}"
     fewest = min(found.digits.values())
     count = "all digits" if fewest == ALL else f"{fewest:.1f} digits"
-    return f"ok: {listed(list(found.digits))} {'has' if len(found.digits) == 1 else 'have'} {count} right{where(found)}"
+    read = (
+        f"; {found.formulas:,} {'formula' if found.formulas == 1 else 'formulas'} read back" if found.formulas else ""
+    )
+    return f"ok: {listed(list(found.digits))} have {count} right{where(found)}{read}"
 
 
-def differs(found: Check, worst: Entry) -> str:
+def differs(found: Check) -> str:
     """Return the line for a route that is wrong: the worst entry, both numbers, and what may have gone wrong."""
+    worst = worst_entry(found)
+    if worst is None:
+        return f"differs: a formula of {found.misprints[0]}"
     first, second = worst.values
     point = f"; at {typed(worst)}" if found.wanted else ""
     many = sum(c.wrong for c in found.comparisons if c.routes == worst.routes)
@@ -62,16 +68,16 @@ def listed(words: list[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def worst_entry(found: Check) -> Entry:
-    """Return the entry with the fewest right digits: of what is wrong, what the user expects first."""
+def worst_entry(found: Check) -> Entry | None:
+    """Return the wrong entry with the fewest right digits, what the user expects first; None where none is wrong."""
     wrong = [c for c in found.comparisons if c.wrong and c.worst is not None]
     entries = [(c.routes[0] != EXPECTED, c.worst.digits, c.worst) for c in wrong if c.worst is not None]
-    return min(entries, key=lambda item: item[:2])[2]
+    return min(entries, key=lambda item: item[:2], default=(False, 0.0, None))[2]
 
 
 def document(found: Check) -> dict[str, Any]:
     """Return the JSON document of a check."""
-    worst = worst_entry(found) if found.verdict == "differ" else None
+    worst = worst_entry(found)
     return {
         **head(found.program),
         "inputs": inputs_document(found.inputs, found.differentiated),
@@ -82,6 +88,8 @@ def document(found: Check) -> dict[str, Any]:
             "samples": found.samples,
             "wanted": found.wanted,
             "reason": found.reason or None,
+            "formulas": found.formulas,
+            "misprints": found.misprints,
             "seed": found.seed,
             "worst": None if worst is None else entry_document(worst),
             "comparisons": [comparison_document(c) for c in found.comparisons],

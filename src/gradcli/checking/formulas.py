@@ -1,0 +1,79 @@
+"""Every formula of an answer, read back by the language in many digits and held against the number beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import Budget
+from gradcli.evaluation import Function
+from gradcli.exact.judge import ROUNDING
+from gradcli.exact.real import digits, lifted
+from gradcli.exact.run import run
+from gradcli.exact.slopes import CLOSE, SAME
+from gradcli.explanation import Ask, Explanation, explained
+from gradcli.language.program import compile_program
+from gradcli.readings import Memory, stand
+from gradcli.symbolic.readback import Mismatch, read_back
+
+FEW, MANY = 100, 800
+"""Digits in which formulas are evaluated, and in which those are that differ in the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How many formulas were read back, and what is said of each that is not the number beside it."""
+
+    count: int
+    misprints: list[str]
+
+
+def formulas_read_back(function: Function, point: dict[str, Any], v: Any, output: tuple[int, ...]) -> Reading:
+    """Read back every formula that ``explain`` prints at a point; ``output`` is the shape of y, for a missing v."""
+    seed = np.ones(output) if v is None else v
+    answer = explained(stand(function, point, [seed], strict=False), Memory(), Ask.NEVER)
+    count, wrong = read_in(answer, function.program.budget, FEW)
+    if wrong:
+        wrong = read_in(answer, function.program.budget, MANY)[1]
+    return Reading(count, [misprint(found) for found in wrong if not is_rounding(found, answer)])
+
+
+def read_in(answer: Explanation, budget: Budget, count: int) -> tuple[int, list[Mismatch]]:
+    """Read back the formulas of an answer in so many digits."""
+
+    def evaluate(formula: str, names: Mapping[str, Any]) -> Any:
+        program = compile_program(formula, budget, frozenset(names))
+        return run(program, {name: lifted(np.asarray(names[name])) for name in program.inputs}, frozenset()).output
+
+    with digits(count):
+        return read_back(answer, evaluate, float(CLOSE))
+
+
+def is_rounding(found: Mismatch, answer: Explanation) -> bool:
+    """Return whether a formula is 0 where rounding has left a number, or has a number where the answer has none."""
+    number = np.asarray(found.number, dtype=np.float64)
+    if isinstance(found.found, str) or np.shape(found.found) != number.shape:
+        return False
+    size = max((float(np.max(j.sizes, initial=0.0)) for j in answer.jacobian.values()), default=0.0)
+    size = size if np.isfinite(size) else 0.0
+    truth = np.abs(np.asarray(found.found, dtype=np.float64))
+    zero = (truth <= float(SAME) * size) & (np.abs(number) <= ROUNDING * size)
+    with np.errstate(all="ignore"):
+        near = np.abs(truth - np.abs(number)) <= float(CLOSE) * np.abs(number)
+    return bool(np.all(zero | near | ~np.isfinite(number)))
+
+
+def misprint(found: Mismatch) -> str:
+    """Return what is wrong with a formula."""
+    if isinstance(found.found, str):
+        return f"{found.stands}: '{found.formula}' cannot be read back: {found.found}"
+    return f"{found.stands}: '{found.formula}' is {shown(found.found)}, and not {shown(found.number)} as beside it"
+
+
+def shown(number: Any) -> str:
+    """Return a number, or the first of several, to read."""
+    entries = np.asarray(number, dtype=np.float64).ravel()
+    return f"{entries[0]!r}" if entries.size == 1 else f"[{entries[0]!r}, …]" if entries.size else "[]"
