@@ -72,10 +72,19 @@ def power(base: Decimal, exponent: Decimal) -> Decimal:
         grows = (abs(base) > 1) == (exponent > 0)
         return Decimal(1) if abs(base) == 1 else Decimal("Infinity") if grows else Decimal(0)
     if exponent.is_nan() or (base and not base.is_infinite()):
-        return base**exponent
+        integral = exponent == exponent.to_integral_value()
+        return base**exponent if integral or base < 0 else raised(base, exponent)
     odd = exponent == exponent.to_integral_value() and exponent % 2 != 0
     size = Decimal("Infinity") if bool(base) == (exponent > 0) else Decimal(0)
     return size.copy_sign(base) if odd else size
+
+
+def raised(base: Decimal, exponent: Decimal) -> Decimal:
+    """Return a positive number to a power, by its logarithm with as many digits more as the exponent has."""
+    with localcontext() as context:
+        context.prec += GUARD + min(max(0, exponent.adjusted()), LARGEST // 50)
+        found = exp(exponent * ln(base))
+    return +found
 
 
 def whole(x: Decimal, rounding: str) -> Decimal:
@@ -102,23 +111,37 @@ def widened(rule: Callable[[Decimal], Decimal]) -> Callable[[Real], Real]:
     return apply
 
 
+def mpmath_function(name: str, x: Decimal) -> Decimal:
+    """Return a function of mpmath's at a finite number, with the digits of the context."""
+    from mpmath import libmp  # noqa: PLC0415
+
+    precision = int((getcontext().prec + GUARD) * BITS)
+    top, bottom = x.as_integer_ratio()
+    argument = libmp.from_rational(top, bottom, precision + max(0, int(x.adjusted() * BITS)), "n")
+    return from_mpf(getattr(libmp, name)(argument, precision, "n"))
+
+
 def by_mpmath(name: str, at_zero: int = 0, at_infinity: Decimal = NAN) -> Callable[[Real], Real]:
     """Return the method of a function of mpmath's that is odd, or even where it is not 0 at 0."""
 
     def apply(self: Real) -> Real:
-        from mpmath import libmp  # noqa: PLC0415
-
         if not self.d.is_finite():
             return Real(self.d if self.d.is_nan() else at_infinity.copy_sign(self.d))
         if not self.d:
             return Real(Decimal(at_zero)) if at_zero else self
-        precision = int((getcontext().prec + GUARD) * BITS)
-        top, bottom = self.d.as_integer_ratio()
-        wide = precision + max(0, int(self.d.adjusted() * BITS))
-        argument = libmp.from_rational(top, bottom, wide, "n")
-        return Real(from_mpf(getattr(libmp, name)(argument, precision, "n")))
+        return Real(mpmath_function(name, self.d))
 
     return apply
+
+
+def exp(x: Decimal) -> Decimal:
+    """Return e to the power x; decimals have it too, 30 times as slow in 800 digits."""
+    return x.exp() if not x.is_finite() or abs(x) > 2 * LARGEST else mpmath_function("mpf_exp", x)
+
+
+def ln(x: Decimal) -> Decimal:
+    """Return the natural logarithm."""
+    return x.ln() if not x.is_finite() or x <= 0 else mpmath_function("mpf_log", x)
 
 
 class Real:
@@ -161,19 +184,19 @@ class Real:
     rint      = method(lambda x: whole(x, "ROUND_HALF_EVEN"))
     conjugate = method(lambda x: x)
     sqrt      = method(Decimal.sqrt)
-    exp       = method(Decimal.exp)
-    log       = method(Decimal.ln)
-    log10     = method(Decimal.log10)
-    log2      = method(lambda x: x.ln() / Decimal(2).ln())
+    exp       = method(exp)
+    log       = method(ln)
+    log10     = method(lambda x: ln(x) / ln(Decimal(10)))
+    log2      = method(lambda x: ln(x) / ln(Decimal(2)))
     exp2      = method(lambda x: power(Decimal(2), x))
-    cosh      = method(lambda x: (x.exp() + (-x).exp()) / 2)
-    arccosh   = method(lambda x: (x + ((x - 1) * (x + 1)).sqrt()).ln() if x >= 1 else NAN)
-    sinh      = widened(lambda x: (x.exp() - (-x).exp()) / 2)
-    tanh      = widened(lambda x: 1 - 2 / ((2 * x).exp() + 1))
-    expm1     = widened(lambda x: x.exp() - 1)
-    log1p     = widened(lambda x: (x + 1).ln())
-    arcsinh   = widened(lambda x: ((x * x + 1).sqrt() + abs(x)).ln().copy_sign(x))
-    arctanh   = widened(lambda x: ((1 + x) / (1 - x)).ln() / 2)
+    cosh      = method(lambda x: (exp(x) + exp(-x)) / 2)
+    arccosh   = method(lambda x: ln(x + ((x - 1) * (x + 1)).sqrt()) if x >= 1 else NAN)
+    sinh      = widened(lambda x: (exp(x) - exp(-x)) / 2)
+    tanh      = widened(lambda x: 1 - 2 / (exp(2 * x) + 1))
+    expm1     = widened(lambda x: exp(x) - 1)
+    log1p     = widened(lambda x: ln(x + 1))
+    arcsinh   = widened(lambda x: ln((x * x + 1).sqrt() + abs(x)).copy_sign(x))
+    arctanh   = widened(lambda x: ln((1 + x) / (1 - x)) / 2)
     sin       = by_mpmath("mpf_sin")
     cos       = by_mpmath("mpf_cos", at_zero=1)
     tan       = by_mpmath("mpf_tan")
@@ -184,7 +207,7 @@ class Real:
         """Return the real cube root."""
         if not self.d or not self.d.is_finite():
             return self
-        return Real((abs(self.d).ln() / 3).exp().copy_sign(self.d))
+        return Real(exp(ln(abs(self.d)) / 3).copy_sign(self.d))
 
     def arctan(self) -> Real:
         """Return the angle whose tangent this is."""

@@ -165,14 +165,17 @@ class Exact:
         that are to be judged: digits are added where they contradict. Raises ``Spent``.
         """
         settings: list[Setting] = []
+        pending: list[int] = []
         sizes = [Decimal(0)] * len(self.base(SETTINGS[0][0])[0]) if scale is None else [finite(s) for s in scale]
         for count, fineness in SETTINGS:
+            if len(settings) > 1 and count < SETTINGS[-1][0] and all(flat(settings[-1], i, sizes[i]) for i in pending):
+                continue
             with digits(count):
                 settings.append(self._setting(count, fineness, direction))
-                if len(settings) > 1 and all(
-                    enough(settings, i, size, [float(column[i]) for column in sought]) for i, size in enumerate(sizes)
-                ):
-                    break
+                numbers = [[float(column[i]) for column in sought] for i in range(len(sizes))]
+                pending = [i for i, size in enumerate(sizes) if not enough(settings, i, size, numbers[i])]
+            if not pending:
+                break
         with digits(count):
             return Slope(
                 [last_value(settings, i, size) for i, size in enumerate(sizes)],
@@ -231,6 +234,8 @@ def enough(settings: Sequence[Setting], i: int, size: Decimal, sought: Sequence[
 
     A derivative that is 0 beside its terms, or beside what is printed, may be a small one: all digits are tried.
     """
+    if len(settings) == 1:
+        return False
     earlier, found, count = settings[-2].slope(i), settings[-1].slope(i), settings[-1].digits
     if not found.is_finite():
         return not settings[-1].at[i].is_finite()
@@ -239,7 +244,7 @@ def enough(settings: Sequence[Setting], i: int, size: Decimal, sought: Sequence[
     if not found and not size and not any(sought):
         return True
     if abs(found) <= SAME * size or not found:
-        return False
+        return count == SETTINGS[-1][0] and vanishes(settings, i, size)
     if settled(earlier, found):
         return count >= SURE or all(is_close(s, found) for s in sought)
     return vanishes(settings, i, size)
@@ -270,11 +275,17 @@ def last_value(settings: Sequence[Setting], i: int, size: Decimal) -> Decimal:
     return Decimal(0) if vanishes(settings, i, size) else NAN
 
 
+def flat(setting: Setting, i: int, size: Decimal) -> bool:
+    """Return whether entry i shows no slope beyond rounding: it is 0, or so small that only the last setting tells."""
+    found = setting.slope(i)
+    return found.is_finite() and abs(found) <= setting.noise(i, size)
+
+
 def vanishes(settings: Sequence[Setting], i: int, size: Decimal) -> bool:
     """Return whether the derivative of entry i is 0: it shrinks with h, as that of x³ at 0, or is mere rounding."""
     growing = [settings[0], *(new for old, new in pairwise(settings) if new.digits > old.digits)][-4:]
     dies = all(abs(new.slope(i)) <= abs(old.slope(i)) / 10 for old, new in pairwise(growing))
-    rounding = all(abs(setting.slope(i)) <= setting.noise(i, size) for setting in growing[-3:])
+    rounding = all(flat(setting, i, size) for setting in growing[-3:])
     return (len(growing) > 3 and dies) or (len(growing) > 2 and rounding)
 
 
