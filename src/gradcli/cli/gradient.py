@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.cli.output import write_parts
+from gradcli.cli.output import complain, write_parts
 from gradcli.cli.request import Printing, Request, with_v_place
 from gradcli.errors import GradcliError
 from gradcli.evaluation import Function
+from gradcli.notes import about_backward
 from gradcli.readings import accumulated, stand
 from gradcli.render.numbers import exact
 
@@ -29,6 +30,9 @@ def answer(env: Environment, asked: Request, how: Printing) -> bool:
     if not how.quiet or how.output:
         parts = written(point, total) if how.format == "json" else [bare(total), "\n"]
         write_parts(env, parts, how.output)
+    if not how.quiet:
+        for note in about_backward(point.run.graph.nodes, point.run.output):
+            complain(env, f"note: {note.message}")
     return bool(np.all(np.isfinite(point.run.value)) and all(np.all(np.isfinite(g)) for g in total.values()))
 
 
