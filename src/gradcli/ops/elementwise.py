@@ -63,7 +63,7 @@ elementwise("cbrt",   np.cbrt,   lambda g, y, x: g / (3 * y * y),               
 elementwise("square", np.square, lambda g, y, x: g * (2 * x),                    lambda s, x: x**2,        of="tn.", doc="x**2")
 elementwise("reciprocal", lambda x: 1 / x, lambda g, y, x: -g * (y * y),           lambda s, x: 1 / x,       of="tn.", domain=((0.3, 3),), doc="1/x")
 elementwise("erf",    erf,       lambda g, y, x: 2 / math.sqrt(math.pi) * np.exp(-x * x) * g, lambda s, x: s.erf(x), of="tms.", doc="the error function")
-elementwise("sinc",   sinc,      lambda g, y, x: g * sinc_slope(x),                lambda s, x: s.sinc(x),   of="tns.", domain=((0.2, 1.8),), zero_at=lambda k, x: x == 0, zero_text=("{0} == 0",), doc="sin(πx)/(πx), 1 at 0")
+elementwise("sinc",   sinc,      lambda g, y, x: np.where(x == 0, 0.0, g * sinc_slope(x)),     lambda s, x: s.sinc(x),   of="tns.", domain=((0.2, 1.8),), zero_at=lambda k, x: x == 0, zero_text=("{0} == 0",), doc="sin(πx)/(πx), 1 at 0")
 
 elementwise("hypot",  np.hypot,  lambda g, z, x, y: g * (x / z),  lambda g, z, x, y: g * (y / z),       lambda s, x, y: s.hypot(x, y), of="tnm.", domain=((0.3, 2), (0.3, 2)), doc="sqrt(x**2 + y**2)")
 elementwise("atan2",  np.arctan2, lambda g, z, y, x: g * per_square(x, y, x), lambda g, z, y, x: -g * per_square(y, y, x), lambda s, y, x: s.atan2(y, x), of="tnm.", also="arctan2", zero_at=lambda k, y, x: (x == 0) & (y == 0), zero_text=("({0} == 0) & ({1} == 0)",) * 2, **FAR, domain=((0.3, 2), (0.3, 2)), doc="the angle of the point (x, y), given y first")

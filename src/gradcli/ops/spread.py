@@ -52,26 +52,35 @@ def var_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str
     return [Links(rows, columns, weight, centred, ((0, columns), (-2, rows)), auxiliary)]
 
 
+SAFE = 1e-280
+"""From here on a sum of powers has lost nothing to terms that are too small for a double."""
+
+
 def norm(x: Any, dim: Axes, keepdim: bool, p: float) -> Any:
-    """Return (Σ|x|^p)^(1/p); |x| where only one entry is added up, which does not overflow."""
+    """Return (Σ|x|^p)^(1/p); where the powers are too large or small for doubles, in units of the largest entry."""
     if all(np.shape(x)[axis] == 1 for axis in dim):
         return np.abs(x) if keepdim else np.squeeze(np.abs(x), axis=dim)
-    if p == 2:
-        return np.sqrt(np.sum(x * x, axis=dim, keepdims=keepdim))
-    return np.power(np.sum(np.power(np.abs(x), p), axis=dim, keepdims=keepdim), 1 / p)
+    powers = x * x if p == 2 else np.power(np.abs(x), p)
+    total = np.sum(powers, axis=dim, keepdims=keepdim)
+    found = np.sqrt(total) if p == 2 else np.power(total, 1 / p)
+    if np.all((total > SAFE) & (total < np.inf)) or not np.size(x):
+        return found
+    unit = np.max(np.abs(x), axis=dim, keepdims=True)
+    unit = np.where((unit > 0) & np.isfinite(unit), unit, 1.0)
+    scaled = np.power(np.sum(np.power(np.abs(x) / unit, p), axis=dim, keepdims=keepdim), 1 / p)
+    return (unit if keepdim else np.squeeze(unit, axis=dim)) * scaled
 
 
 def norm_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool, p: float) -> Any:
-    """Return g·sign(x)·(|x|/y)^(p-1), and 0 where the norm is 0."""
+    """Return g·sign(x)·(|x|/y)^(p-1), and 0 where the norm is 0, for p < 1 where the entry is."""
     g, y = restore(g, dim, keepdim), restore(y, dim, keepdim)
     if p == 1:
         return g * sign(x)
     if p == 2:
         return g * np.where(y == 0, 0.0, x / y)
-    if p < 1:
-        return sign(x) * np.where(x == 0, 0.0, np.power(np.abs(x), p - 1)) * g * np.power(y, 1 - p)
-    base = x * np.power(np.abs(x), p - 2) if p > 2 else sign(x) * np.power(np.abs(x), p - 1)
-    return base * np.where(y == 0, 0.0, g / np.power(y, p - 1))
+    flat = (x == 0) if p < 1 else (y == 0)
+    slope = np.power(np.abs(x) / y, p - 1) if p > 2 else np.power(np.abs(x), p - 1) / np.power(y, p - 1)
+    return sign(x) * np.where(flat, 0.0, g * slope)
 
 
 def stands_at_zero(x: Any, dim: Axes, keepdim: bool, p: float) -> Any:

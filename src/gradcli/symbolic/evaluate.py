@@ -88,7 +88,7 @@ def _divided(factors: Sequence[Expr], places: Places) -> Rule:
     """Return a product; what is raised to -2 divides twice, and a^p·b^-p is (a/b)^p: neither power need be a double."""
     powers = {factor: factor.args[1] for factor in factors if isinstance(factor, Pow) and factor.args[1].is_Number}
     below = [factor for factor, p in powers.items() if p < 0 and p != -1]
-    pairs = [(a, b) for b in below for a, p in powers.items() if p == -powers[b]]
+    pairs = [(a, b) for b in below for a, p in powers.items() if p == -powers[b] and p > 1]
     if not pairs and not any(powers[b] == -2 for b in below):
         return _product([evaluator(factor, places) for factor in factors])
     paired = {part for pair in pairs[:1] for part in pair}
