@@ -102,7 +102,7 @@ def sinc(x: Any) -> Any:
     """Return sin(πx)/(πx), and 1 at 0; numpy's own for complex numbers."""
     if np.iscomplexobj(x):
         return np.sinc(x)
-    return np.where(x == 0, 1.0, sinpi(x) / (np.pi * x))[()]
+    return np.where(x == 0, 1.0, sinpi(x) / (np.pi * np.where(x == 0, 1.0, x)))[()]
 
 
 NEAR_ZERO = 0.25

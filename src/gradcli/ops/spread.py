@@ -72,15 +72,17 @@ def norm(x: Any, dim: Axes, keepdim: bool, p: float) -> Any:
 
 
 def norm_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool, p: float) -> Any:
-    """Return g·sign(x)·(|x|/y)^(p-1), and 0 where the norm is 0, for p < 1 where the entry is."""
+    """Return g·sign(x)·(|x|/y)^(p-1), and 0 where the norm is 0; the ratio first, where powers may be no doubles."""
     g, y = restore(g, dim, keepdim), restore(y, dim, keepdim)
     if p == 1:
         return g * sign(x)
     if p == 2:
         return g * np.where(y == 0, 0.0, x / y)
-    flat = (x == 0) if p < 1 else (y == 0)
-    slope = np.power(np.abs(x) / y, p - 1) if p > 2 else np.power(np.abs(x), p - 1) / np.power(y, p - 1)
-    return sign(x) * np.where(flat, 0.0, g * slope)
+    if p < 1:
+        return sign(x) * np.where(x == 0, 0.0, np.power(np.abs(x), p - 1)) * g * np.power(y, 1 - p)
+    apart = np.power(np.abs(x), p - 1) / np.power(y, p - 1)
+    slope = apart if p < 2 else np.where(np.isinf(y), apart, np.power(np.abs(x) / y, p - 1))
+    return sign(x) * np.where(y == 0, 0.0, g * slope)
 
 
 def stands_at_zero(x: Any, dim: Axes, keepdim: bool, p: float) -> Any:

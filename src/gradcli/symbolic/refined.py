@@ -28,7 +28,7 @@ def closely(found: Any, near: Any, exact: Callable[..., Any], *arguments: Any) -
     result = np.array(found, dtype=np.float64)
     columns = [np.broadcast_to(x, result.shape) for x in arguments]
     with mpmath.workdps(DIGITS):
-        for place in zip(*np.nonzero(np.broadcast_to(near, result.shape)), strict=True):
+        for place in map(tuple, np.argwhere(near)):
             result[place] = float(exact(*(mpmath.mpf(float(x[place])) for x in columns)))
     return result[()]
 
