@@ -102,6 +102,8 @@ MORE_EXACT = {  # where PyTorch loses digits, overflows or underflows: the op th
 LOST = "PyTorch takes powers of the entries, which overflow and underflow"
 NORMS = {"torch.norm(x)": 2, "torch.linalg.norm(x)": 2, "torch.norm(x, 3)": 3, "torch.norm(x, 3, 1)": 3}
 MORE_EXACT |= {program: ("norm", {"p": p}, LOST) for program, p in NORMS.items()}
+STDS = {"torch.std(x)": 1, "torch.std(x, 0)": 1}
+MORE_EXACT |= {program: ("std", {"correction": c}, "PyTorch takes squares") for program, c in STDS.items()}
 SMALLEST = 1000 * 2.0**-1074
 """Rounding of what is no normal double any more, such as exp(x) below -708, times numbers such as x."""
 
@@ -114,11 +116,23 @@ def norm_figure(case, what, place, p):
     return total if what == "y" else mp.sign(x[place]) * (abs(mp.mpf(float(x[place]))) / total) ** (p - 1)
 
 
+def std_figure(case, what, place, correction):
+    """Return the standard deviation of a row, or its derivative by one entry."""
+    x = np.asarray(case.inputs["x"])
+    line = [mp.mpf(float(entry)) for entry in np.ravel(x if case.program.count(",") < 1 else x[(slice(None), *place[1:])])]
+    mean, count = mp.fsum(line) / len(line), len(line) - correction
+    root = mp.sqrt(mp.fsum((entry - mean) ** 2 for entry in line) / count)
+    return root if what == "y" else (mp.mpf(float(x[place])) - mean) / (count * root)
+
+
+REDUCED = {"norm": norm_figure, "std": std_figure}
+
+
 def is_exact(case, what, place, found):
     """Return whether an entry is the true one, by the definition of the op that a row is, in mpmath's digits."""
     name, static, _ = MORE_EXACT[case.program]
-    if name == "norm":
-        return near(found, norm_figure(case, what, place, **static), case, what, place)
+    if name in REDUCED:
+        return near(found, REDUCED[name](case, what, place, **static), case, what, place)
     constants = [0.0] if case.program == "0/x" else []
     point = tuple(map(float, [*constants, *(np.asarray(x)[place] for x in case.inputs.values())]))
     if what == "y":

@@ -145,4 +145,4 @@ def sinc_slope_decimal(x: float) -> float:
             terms.append(terms[-1] * u / n)
         cosine = sum(term * (-1) ** k for k, term in enumerate(terms[::2]))
         sine = sum(term * (-1) ** k for k, term in enumerate(terms[1::2]))
-        return float((t * cosine - sine) / (t * exact)) * (-1) ** whole
+        return float((t * cosine - sine) / (t * exact)) * (-1.0 if whole % 2 else 1.0)

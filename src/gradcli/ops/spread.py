@@ -9,8 +9,22 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
+from gradcli.ops.arithmetic import DIV, MUL
 from gradcli.ops.axes import Axes, group_rows, read_axes, require_entries, restore
-from gradcli.ops.declare import BEYOND, Apply, Explicit, Kink, Links, Op, Static, Tensor, beyond, declare, function
+from gradcli.ops.declare import (
+    BEYOND,
+    Apply,
+    Explicit,
+    Kink,
+    Links,
+    Op,
+    Static,
+    Tensor,
+    beyond,
+    declare,
+    function,
+    value_of,
+)
 from gradcli.ops.piecewise import ABS, sign
 from gradcli.ops.reductions import all_entries, scatter_rows
 from gradcli.ops.selection import PEAK
@@ -141,14 +155,28 @@ def spread(f: Apply, x: Any, dim: Any, keepdim: Any, correction: Any, root: bool
     """Return the variance, or its root, whose derivative at 0 is 0."""
     axes = read_axes(dim, x.ndim)
     require_entries(x, axes, "std" if root else "var")
-    result = f(
-        VAR if dim is None or not x.ndim else VAR_ALONG,
-        x,
-        dim=axes,
-        keepdim=bool(keepdim),
-        correction=float(correction),
-    )
-    return f(SQRT_FLAT, result) if root else result
+    op = VAR if dim is None or not x.ndim else VAR_ALONG
+    options = {"dim": axes, "keepdim": bool(keepdim), "correction": float(correction)}
+    result = f(op, x, **options)
+    if not root:
+        return result
+    unit = unit_of(value_of(x), value_of(result), axes)
+    if unit is None:
+        return f(SQRT_FLAT, result)
+    shown = unit if keepdim else np.squeeze(unit, axis=axes)
+    return f(MUL, f(SQRT_FLAT, f(op, f(DIV, x, unit), **options)), shown)
+
+
+def unit_of(x: Any, variance: Any, axes: Axes) -> Any:
+    """Return powers of two near the largest entries where squares of the entries are no doubles; else None."""
+    if np.all((variance > SAFE) & (variance < np.inf)):
+        return None
+    largest = np.max(np.abs(x), axis=axes, keepdims=True)
+    power = np.frexp(largest)[1]
+    # A huge unit is taken too small, so that its product with a derivative is a double.
+    exact = np.ldexp(1.0, np.where(power > 0, power - 20, power))
+    unit = np.where(np.isfinite(largest) & (largest > 0), exact, 1.0)
+    return unit if np.any((unit < 1e-100) | (unit > 1e100)) else None
 
 
 def deviation(name: str, root: bool, summary: str) -> None:
