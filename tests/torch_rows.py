@@ -104,6 +104,11 @@ NORMS = {"torch.norm(x)": 2, "torch.linalg.norm(x)": 2, "torch.norm(x, 3)": 3, "
 MORE_EXACT |= {program: ("norm", {"p": p}, LOST) for program, p in NORMS.items()}
 STDS = {"torch.std(x)": 1, "torch.std(x, 0)": 1}
 MORE_EXACT |= {program: ("std", {"correction": c}, "PyTorch takes squares") for program, c in STDS.items()}
+MORE_EXACT |= {
+    "torch.mean(x)": ("mean", {}, "PyTorch's sum overflows"),
+    **{f"torch.prod(x{dim})": ("product", {"running": False}, "PyTorch's products overflow") for dim in ("", ", 0")},
+    "torch.cumprod(x, 0)": ("product", {"running": True}, "PyTorch's products overflow"),
+}
 SMALLEST = 1000 * 2.0**-1074
 """Rounding of what is no normal double any more, such as exp(x) below -708, times numbers such as x."""
 
@@ -125,7 +130,23 @@ def std_figure(case, what, place, correction):
     return root if what == "y" else (mp.mpf(float(x[place])) - mean) / (count * root)
 
 
-REDUCED = {"norm": norm_figure, "std": std_figure}
+def mean_figure(case, what, place):  # noqa: ARG001
+    """Return the mean of a row, or its derivative by one entry."""
+    line = [mp.mpf(float(entry)) for entry in np.ravel(case.inputs["x"])]
+    return mp.fsum(line) / len(line) if what == "y" else 1 / mp.mpf(len(line))
+
+
+def product_figure(case, what, place, running):
+    """Return the product of a vector, or one of its running products, or their derivative by one entry."""
+    line = [mp.mpf(float(entry)) for entry in case.inputs["x"]]
+    ends = range(1, len(line) + 1) if running else [len(line)]
+    if what == "y":
+        return mp.fprod(line[: place[0] + 1] if running else line)
+    [j] = place
+    return mp.fsum(mp.fprod(line[:j] + line[j + 1 : end]) for end in ends if j < end)
+
+
+REDUCED = {"norm": norm_figure, "std": std_figure, "mean": mean_figure, "product": product_figure}
 
 
 def is_exact(case, what, place, found):

@@ -16,7 +16,7 @@ from gradcli.ops.linear_algebra import MATMUL, require_product
 from gradcli.ops.piecewise import ABS, HUBER
 from gradcli.ops.reductions import MEAN, SUM, all_entries
 from gradcli.ops.shaping import RESHAPE, TRANSPOSE
-from gradcli.ops.slopes import sigmoid
+from gradcli.ops.slopes import log_of_sum, sigmoid
 from gradcli.ops.spread import VAR
 
 
@@ -46,13 +46,13 @@ def softmax_local(argument: int, out: Any, values: tuple[Any, ...], static: dict
 
 
 def log_softmax_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
-    """Link y[i] to x[i] with 1 - exp(y[i]) and to x[j] with -exp(y[j])."""
+    """Link y[i] to x[i] with -(exp(y[i]) - 1) and to x[j] with -exp(y[j])."""
     del argument, values
     rows, columns = pairs_along(out, static["dim"])
     same = rows == columns
     own, i, j = rows[same], rows[~same], columns[~same]
     return [
-        Links(own, own, 1.0, Explicit(lambda s, y: 1 - s.exp(y)), ((-1, own),)),
+        Links(own, own, 1.0, Explicit(lambda s, y: -s.expm1(y)), ((-1, own),)),
         Links(i, j, -1.0, Explicit(lambda s, other: s.exp(other)), ((-1, j),)),
     ]
 
@@ -60,12 +60,21 @@ def log_softmax_local(argument: int, out: Any, values: tuple[Any, ...], static: 
 def log_softmax(x: Any, dim: int) -> Any:
     """Return x - logsumexp(x), shifted first as PyTorch does: an infinite x gives nan."""
     shifted = x - np.max(x, axis=dim, keepdims=True)
-    return shifted - np.log(np.sum(np.exp(shifted), axis=dim, keepdims=True))
+    return shifted - log_of_sum(np.exp(shifted), dim)
+
+
+def log_softmax_vjp(g: Any, y: Any, x: Any, *, dim: int) -> Any:
+    """Return g - exp(y)·Σg; where exp(y) is nearly 1, g·(1 - exp(y)) and the other g by themselves."""
+    del x
+    total = np.sum(g, axis=dim, keepdims=True)
+    if not np.any(y > -1e-3):
+        return g - np.exp(y) * total
+    return g * -np.expm1(y) - np.exp(y) * (total - g)
 
 
 # fmt: off
 SOFTMAX     = declare(Op("softmax", softmax, (lambda g, y, x, *, dim: y * (g - np.sum(g * y, axis=dim, keepdims=True)),), local=softmax_local, shaped=True, terms=lambda x, dim: np.size(x) * np.shape(x)[dim], digits=lambda y, x, dim: y))
-LOG_SOFTMAX = declare(Op("log_softmax", log_softmax, (lambda g, y, x, *, dim: g - np.exp(y) * np.sum(g, axis=dim, keepdims=True),), local=log_softmax_local, shaped=True, terms=lambda x, dim: np.size(x) * np.shape(x)[dim], digits=lambda y, x, dim: 1 + np.exp(y)))
+LOG_SOFTMAX = declare(Op("log_softmax", log_softmax, (log_softmax_vjp,), local=log_softmax_local, shaped=True, terms=lambda x, dim: np.size(x) * np.shape(x)[dim], digits=lambda y, x, dim: 1 + np.exp(y)))
 # fmt: on
 
 

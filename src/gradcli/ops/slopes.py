@@ -7,13 +7,18 @@ and x - r is taken from both.
 from __future__ import annotations
 
 import math
-from decimal import Decimal, localcontext
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 _erfc = np.frompyfunc(math.erfc, 1, 1)
-GAUSS = np.polynomial.legendre.leggauss(12)
+
+
+@cache
+def gauss() -> tuple[Any, Any]:
+    """Return twelve nodes from -1 to 1 and their weights, for the integral of what is smooth."""
+    return np.polynomial.legendre.leggauss(12)
 
 
 def erfc(x: Any) -> Any:
@@ -24,6 +29,15 @@ def erfc(x: Any) -> Any:
 def sigmoid(x: Any) -> Any:
     """Return 1/(1 + exp(-x)): 0 below -709, where exp(-x) overflows, as PyTorch's."""
     return 1 / (1 + np.exp(-x))
+
+
+def log_of_sum(terms: Any, dim: Any) -> Any:
+    """Return log Σ of terms of which the largest is 1; where the others are small, as log1p of what is beside it."""
+    total = np.sum(terms, axis=dim, keepdims=True)
+    if not np.any((total > 1 - 1e-9) & (total < 1.001)):
+        return np.log(total)
+    beside = np.sum(np.where(terms == 1, 0.0, terms), axis=dim, keepdims=True)
+    return np.where(total < 1.001, np.log1p(beside), np.log(total))
 
 
 def beyond_root(x: Any, root: tuple[float, float]) -> Any:
@@ -57,8 +71,9 @@ def gelu_slope(x: Any) -> Any:
     d = beyond_root(x, GELU_ROOT)
     near = np.abs(d) < 0.25
     half = np.where(near, d, 0.0)[..., None] / 2
-    s = GELU_ROOT[0] + half * (1 + GAUSS[0])
-    around = np.sum(half * GAUSS[1] * normal_density(s) * (2 - s * s), axis=-1)
+    nodes, weights = gauss()
+    s = GELU_ROOT[0] + half * (1 + nodes)
+    around = np.sum(half * weights * normal_density(s) * (2 - s * s), axis=-1)
     return np.where(near, around, 0.5 * erfc(-x / math.sqrt(2)) + x * normal_density(x))[()]
 
 
@@ -131,15 +146,17 @@ def sinc_series(x: Any) -> Any:
     return -np.pi * (np.pi * x) * total
 
 
-PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459")
+PI = "3.14159265358979323846264338327950288419716939937510582097494459"
 
 
 def sinc_slope_decimal(x: float) -> float:
     """Return the derivative of sinc at one number, from sines and cosines of 50 digits."""
+    from decimal import Decimal, localcontext  # noqa: PLC0415
+
     with localcontext() as context:
         context.prec = 50
-        exact, whole = Decimal(x), round(x)
-        u, t = PI * (exact - whole), PI * exact
+        exact, whole, pi = Decimal(x), round(x), Decimal(PI)
+        u, t = pi * (exact - whole), pi * exact
         terms = [Decimal(1)]
         for n in range(1, 40):
             terms.append(terms[-1] * u / n)

@@ -123,7 +123,32 @@ def _product(factors: Sequence[Rule]) -> Rule:
             result = result * factor(values)
         return result
 
-    return multiplied
+    def carried(values: Sequence[Any]) -> Any:
+        result = multiplied(values)
+        size = np.abs(result)
+        if np.all((size >= TINY) & (size < np.inf)):
+            return result
+        found = np.broadcast_arrays(*[np.asarray(factor(values), dtype=np.float64) for factor in factors])
+        return np.where(_usual(found), in_powers_of_two(found), result)[()]
+
+    return multiplied if len(factors) < 3 else carried
+
+
+TINY = np.finfo(np.float64).tiny
+
+
+def _usual(factors: Sequence[Any]) -> Any:
+    return np.logical_and.reduce([np.isfinite(factor) & (factor != 0) for factor in factors])
+
+
+def in_powers_of_two(factors: Sequence[Any]) -> Any:
+    """Return the product of arrays, some of which may be too large or small for a double on the way."""
+    total, powers = np.float64(1), np.int64(0)
+    for factor in factors:
+        mantissa, power = np.frexp(factor)
+        total, shift = np.frexp(total * mantissa)
+        powers = powers + power + shift
+    return np.ldexp(total, np.clip(powers, -5000, 5000).astype(np.int32))
 
 
 def _power(expression: Pow, places: Places) -> Rule:

@@ -11,14 +11,12 @@ from typing import Any
 
 import mpmath
 import numpy as np
-from numpy.polynomial.legendre import leggauss
 
 from gradcli.ops.slopes import erfc
 
 NEAR = 1e-3
 """How near a zero of a derivative an entry must lie, relative to it, to be worked out in more digits."""
 DIGITS = 50
-NODES, WEIGHTS = leggauss(16)
 
 
 def closely(found: Any, near: Any, exact: Callable[..., Any], *arguments: Any) -> Any:
@@ -53,9 +51,10 @@ def asinh(x: Any) -> Any:
 def sinc(x: Any) -> Any:
     """Return (πx·cos πx - sin πx)/(πx²); up to 1/2 as -π times the integral of s·sin πxs over s from 0 to 1."""
     near = np.abs(x) <= 0.5
-    s = (1 + NODES) / 2
+    nodes, weights = np.polynomial.legendre.leggauss(16)
+    s = (1 + nodes) / 2
     short = np.where(near, x, 0.0)
-    integral = np.sum(WEIGHTS / 2 * s * np.sin(np.pi * np.multiply.outer(short, s)), axis=-1)
+    integral = np.sum(weights / 2 * s * np.sin(np.pi * np.multiply.outer(short, s)), axis=-1)
     far = np.where(near, 1.0, x)
     turns = far - 2 * np.round(far / 2)
     left, right = cosine(turns) / far, sine(turns) / (np.pi * far) / far
