@@ -34,7 +34,7 @@ SAID = [  # program, inputs, v, kind, words of the sentence
     ("x**2", {"x": 3}, None, "integers-as-floats", "x is given in integers, read as floats"),
     ("W @ x", {"W": [[1, 2]], "x": [3, 4]}, ONES, "integers-as-floats", "W and x are given in integers"),
     ("x**2", {"x": [3, 4.5]}, ONES, None, ""),
-    ("tanh(x)", {"x": [0.5, 25.0]}, ONES, "digits-lost", "tanh is saturated in entry [1]"),
+    ("tanh(x)", {"x": [0.5, 25.0]}, ONES, None, ""),
     ("sigmoid(x)", {"x": 40.0}, None, "digits-lost", "sigmoid is saturated"),
     ("softmax(x)", {"x": [50.0, 0.0]}, ONES, "digits-lost", "softmax is saturated in entry [0]"),
     ("(x + 1e8) - 1e8", {"x": 1.3}, None, "digits-lost", "The two sides of a difference cancel"),

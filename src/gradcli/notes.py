@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,6 +99,26 @@ def about_jacobian(name: str, columns_used: Any, shape: tuple[int, ...]) -> list
     return [Note("unused-input", f"y does not depend on {shown}.")]
 
 
+def oddities(nodes: Iterable[Node]) -> Iterator[Note]:
+    """Yield what PyTorch's backward does at single nodes that is not the derivative."""
+    for node in nodes:
+        if node.op is not None and node.op.oddity is not None and node.active:
+            active = tuple(isinstance(a, Node) and a.active for a in node.arguments)
+            said = node.op.oddity.says(active, node.value, *map(value_of, node.arguments), **node.static)
+            if said:
+                yield Note(node.op.oddity.kind, said)
+
+
+def about_backward(nodes: Iterable[Node], output: Any) -> list[Note]:
+    """Say where reverse mode alone, over the recorded ``nodes``, is not the derivative, as PyTorch's is not."""
+    if not isinstance(output, Node) or all(node.op is None or node.op.oddity is None for node in nodes):
+        return []
+    return [
+        Note(note.kind, f"The gradient is PyTorch's, and not the derivative: {note.message}.")
+        for note in dict.fromkeys(oddities(reaches(output)))
+    ]
+
+
 def about_disagreement(output: Any, infinite: str) -> Note:
     """Say why the routes differ; ``infinite`` is which of them is not finite where they do: grad, J, or neither."""
     return Note("routes-differ", reason(reaches(output) if isinstance(output, Node) else [], infinite))
@@ -106,6 +126,9 @@ def about_disagreement(output: Any, infinite: str) -> Note:
 
 def reason(nodes: list[Node], infinite: str) -> str:
     """Return why the routes differ on a graph."""
+    odd = next(oddities(nodes), None)
+    if odd is not None:
+        return f"J and reverse mode differ as PyTorch does from the mathematics: {odd.message}."
     for node in nodes:
         op = node.op
         if op is not None and op.differs is not None and np.any(op.differs(node.value, *map(value_of, node.arguments))):

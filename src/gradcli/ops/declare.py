@@ -72,6 +72,18 @@ class Kink:
 
 
 @dataclass(frozen=True, slots=True)
+class Oddity:
+    """Where PyTorch's backward, and so the vjp, is not the derivative by its nature, and not by rounding.
+
+    ``says(active, out, *values, **static)`` is the sentence for these numbers, and empty where there is nothing to
+    say; ``active`` has for each argument whether it is differentiated. ``kind`` is the word for scripts.
+    """
+
+    kind: str
+    says: Callable[..., str]
+
+
+@dataclass(frozen=True, slots=True)
 class Op:
     """One row of the table.
 
@@ -84,7 +96,7 @@ class Op:
     and ``zero_text`` says so for each argument in the language.
     ``splits_zero(argument, *values)`` is true where 0 and -0 of an argument give different values.
     ``differs(out, *values)`` is true where PyTorch's gradient, and so the vjp, is not the mathematical one; ``says`` how.
-    ``flat`` says that no gradient flows; a ``step`` is flat wherever it has a derivative, and sends zeros back.
+    ``oddity`` says so of single nodes. ``flat`` says that no gradient flows; a ``step`` is flat wherever it has a derivative, and sends zeros back.
     ``moves`` marks ops that only rearrange entries, ``view`` those whose result shares memory in PyTorch; ``by_shape``
     those whose vjps read no value but g, only shapes; ``shaped`` those whose local reading is the same for all numbers,
     but for zeros by ``zero_at``.
@@ -107,6 +119,7 @@ class Op:
     splits_zero: Callable[..., Any] | None = None
     differs: Callable[..., Any] | None = None
     says: str = ""
+    oddity: Oddity | None = None
     flat: bool = False
     step: bool = False
     moves: bool = False

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.ops.declare import Oddity
 from gradcli.ops.shaping import joined, mover
 
 
@@ -40,6 +41,31 @@ def put_vjp_base(g: Any, y: Any, x: Any, value: Any, *, key: Any) -> Any:
     return back
 
 
+def times_written(x: Any, key: Any) -> Any:
+    """Return how often an assignment at ``key`` writes each entry of ``x``, in flat order."""
+    return np.bincount(np.ravel(np.arange(np.size(x)).reshape(np.shape(x))[key]), minlength=np.size(x))
+
+
+def repeated_index(active: tuple[bool, ...], out: Any, x: Any, value: Any, *, key: Any) -> str:
+    """Return what PyTorch makes of an entry that a differentiated value is written to more than once, if there is one.
+
+    A slice or a mask has each entry once, and a list may not.
+    """
+    del out, value
+    parts = key if isinstance(key, tuple) else (key,)
+    if not active[1] or not any(isinstance(part, np.ndarray) and part.dtype != np.bool_ for part in parts):
+        return ""
+    times = times_written(x, key)
+    if not np.any(times > 1):
+        return ""
+    first = int(np.argmax(times > 1))
+    place = ",".join(str(int(i)) for i in np.unravel_index(first, np.shape(x)))
+    return (
+        f"one assignment writes entry [{place}] {times[first]} times and only the last value stays, but PyTorch's "
+        f"backward hands its whole cotangent to each of the {times[first]} values"
+    )
+
+
 def index_size(x: Any, *, key: Any) -> int:
     """Return how many entries an index picks at most: as many as its lists, broadcast, times the axes they leave."""
     parts = key if isinstance(key, tuple) else (key,)
@@ -61,5 +87,5 @@ def put_size(x: Any, value: Any, *, key: Any) -> int:
 
 # fmt: off
 INDEX = mover("index", lambda x, *, key: x[key], index_vjp, view=True, size=index_size)
-PUT   = joined("put", put, (put_vjp_base, lambda g, y, x, value, *, key: g[key]), size=put_size)
+PUT   = joined("put", put, (put_vjp_base, lambda g, y, x, value, *, key: g[key]), size=put_size, oddity=Oddity("repeated-index", repeated_index))
 # fmt: on

@@ -13,9 +13,10 @@ from gradcli.ops.declare import OPS, Apply, Explicit, Links, Op, Static, Tensor,
 from gradcli.ops.entrywise import elementwise
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.linear_algebra import MATMUL, require_product
-from gradcli.ops.piecewise import ABS, HUBER, sigmoid
+from gradcli.ops.piecewise import ABS, HUBER
 from gradcli.ops.reductions import MEAN, SUM, all_entries
 from gradcli.ops.shaping import RESHAPE, TRANSPOSE
+from gradcli.ops.slopes import log_of_sum, sigmoid
 from gradcli.ops.spread import VAR
 
 
@@ -45,13 +46,13 @@ def softmax_local(argument: int, out: Any, values: tuple[Any, ...], static: dict
 
 
 def log_softmax_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
-    """Link y[i] to x[i] with 1 - exp(y[i]) and to x[j] with -exp(y[j])."""
+    """Link y[i] to x[i] with -(exp(y[i]) - 1) and to x[j] with -exp(y[j])."""
     del argument, values
     rows, columns = pairs_along(out, static["dim"])
     same = rows == columns
     own, i, j = rows[same], rows[~same], columns[~same]
     return [
-        Links(own, own, 1.0, Explicit(lambda s, y: 1 - s.exp(y)), ((-1, own),)),
+        Links(own, own, 1.0, Explicit(lambda s, y: -s.expm1(y)), ((-1, own),)),
         Links(i, j, -1.0, Explicit(lambda s, other: s.exp(other)), ((-1, j),)),
     ]
 
@@ -59,12 +60,21 @@ def log_softmax_local(argument: int, out: Any, values: tuple[Any, ...], static: 
 def log_softmax(x: Any, dim: int) -> Any:
     """Return x - logsumexp(x), shifted first as PyTorch does: an infinite x gives nan."""
     shifted = x - np.max(x, axis=dim, keepdims=True)
-    return shifted - np.log(np.sum(np.exp(shifted), axis=dim, keepdims=True))
+    return shifted - log_of_sum(np.exp(shifted), dim)
+
+
+def log_softmax_vjp(g: Any, y: Any, x: Any, *, dim: int) -> Any:
+    """Return g - exp(y)·Σg; where exp(y) is nearly 1, g·(1 - exp(y)) and the other g by themselves."""
+    del x
+    total = np.sum(g, axis=dim, keepdims=True)
+    if not np.any(y > -1e-3):
+        return g - np.exp(y) * total
+    return g * -np.expm1(y) - np.exp(y) * (total - g)
 
 
 # fmt: off
 SOFTMAX     = declare(Op("softmax", softmax, (lambda g, y, x, *, dim: y * (g - np.sum(g * y, axis=dim, keepdims=True)),), local=softmax_local, shaped=True, terms=lambda x, dim: np.size(x) * np.shape(x)[dim], digits=lambda y, x, dim: y))
-LOG_SOFTMAX = declare(Op("log_softmax", log_softmax, (lambda g, y, x, *, dim: g - np.exp(y) * np.sum(g, axis=dim, keepdims=True),), local=log_softmax_local, shaped=True, terms=lambda x, dim: np.size(x) * np.shape(x)[dim], digits=lambda y, x, dim: 1 + np.exp(y)))
+LOG_SOFTMAX = declare(Op("log_softmax", log_softmax, (log_softmax_vjp,), local=log_softmax_local, shaped=True, terms=lambda x, dim: np.size(x) * np.shape(x)[dim], digits=lambda y, x, dim: 1 + np.exp(y)))
 # fmt: on
 
 
@@ -140,9 +150,28 @@ def bce(x: Any, t: Any) -> Any:
     return (t - 1) * np.maximum(np.log1p(-x), -100.0) - t * np.maximum(np.log(x), -100.0)
 
 
+def bce_vjp_target(g: Any, y: Any, x: Any, t: Any) -> Any:
+    """Return g·log((1 - x)/x), around a half by atanh(1 - 2x)."""
+    del y, t
+    middle = np.abs(x - 0.5) < 0.25
+    return g * np.where(middle, 2 * np.arctanh(1 - 2 * np.where(middle, x, 0.5)), np.log1p(-x) - np.log(x))
+
+
+def bce_logits(x: Any, t: Any) -> Any:
+    """Return (1 - t)·x + log(1 + exp(-x)), with x split off where it is negative."""
+    return np.where(x < 0, -t * x, (1 - t) * x) + np.log1p(np.exp(-np.abs(x)))
+
+
+def bce_logits_vjp(g: Any, y: Any, x: Any, t: Any) -> Any:
+    """Return g·(sigmoid(x) - t): from the other end where both are nearly 1, from the middle where x is small."""
+    del y
+    middle = (0.5 - t) + 0.5 * np.tanh(0.5 * x)
+    return g * np.where(np.abs(x) < 1, middle, np.where(t > 0.5, (1 - t) - sigmoid(-x), sigmoid(x) - t))
+
+
 # fmt: off
-BCE        = elementwise("bce", bce, lambda g, y, x, t: g * (x - t) / np.maximum((1 - x) * x, BCE_FLOOR), lambda g, y, x, t: (np.log1p(-x) - np.log(x)) * g, lambda s, x, t: -t * s.log(x) - (1 - t) * s.log(1 - x), of="", domain=((0.1, 0.9), (0, 1)), differs=lambda y, x, t: (1 - x) * x < BCE_FLOOR, says="its binary_cross_entropy keeps x*(1 - x) from below 1e-12, and logarithms from below -100")
-BCE_LOGITS = elementwise("bce_with_logits", lambda x, t: (1 - t) * x + np.logaddexp(0.0, -x), lambda g, y, x, t: g * (sigmoid(x) - t), lambda g, y, x, t: -x * g, lambda s, x, t: (1 - t) * x - s.logsigmoid(x), of="", digits=lambda y, x, t: np.abs(sigmoid(x)) + np.abs(t))
+BCE        = elementwise("bce", bce, lambda g, y, x, t: g * (x - t) / np.maximum((1 - x) * x, BCE_FLOOR), bce_vjp_target, lambda s, x, t: s.bce(x, t), of="", domain=((0.1, 0.9), (0, 1)), differs=lambda y, x, t: (1 - x) * x < BCE_FLOOR, says="its binary_cross_entropy keeps x*(1 - x) from below 1e-12, and logarithms from below -100")
+BCE_LOGITS = elementwise("bce_with_logits", bce_logits, bce_logits_vjp, lambda g, y, x, t: -x * g, lambda s, x, t: s.bce_logits(x, t), of="", digits=lambda y, x, t: np.abs(sigmoid(x)) + np.abs(t))
 # fmt: on
 
 

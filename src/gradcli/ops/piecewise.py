@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops.declare import (
-    BEYOND,
     Apply,
     Indices,
     Kink,
@@ -17,14 +16,13 @@ from gradcli.ops.declare import (
     Partial,
     Static,
     Tensor,
-    beyond,
     declare,
     function,
     no_links,
     value_of,
 )
-from gradcli.ops.elementwise import erf
 from gradcli.ops.entrywise import broadcast_index, elementwise
+from gradcli.ops.slopes import bent, bent_slope, erfc, gelu_slope, sigmoid, silu_slope
 
 
 def sign(x: Any) -> Any:
@@ -32,21 +30,15 @@ def sign(x: Any) -> Any:
     return np.where(np.isnan(x), 0.0, np.sign(x))[()]
 
 
-def sigmoid(x: Any) -> Any:
-    """Return 1/(1 + exp(-x)): 0 below -709, where exp(-x) overflows, as PyTorch's."""
-    return 1 / (1 + np.exp(-x))
-
-
 def softplus(x: Any, beta: float, threshold: float) -> Any:
     """Return log(1 + exp(βx))/β, and x itself above the threshold."""
-    return np.where(x * beta > threshold, x, np.log1p(np.exp(x * beta)) / beta)[()]
+    return np.where(x * beta > threshold, x, np.logaddexp(0.0, x * beta) / beta)[()]
 
 
 def softplus_vjp(g: Any, y: Any, x: Any, *, beta: float, threshold: float) -> Any:
-    """Return g·z/(z + 1) for z = exp(βx), and g above the threshold."""
+    """Return g·sigmoid(βx), and g above the threshold."""
     del y
-    z = np.exp(x * beta)
-    return np.where(x * beta > threshold, g, g * z / (z + 1))
+    return np.where(x * beta > threshold, g, g * sigmoid(x * beta))
 
 
 def logsigmoid(x: Any) -> Any:
@@ -95,31 +87,25 @@ def huber_vjp_delta(g: Any, y: Any, d: Any, delta: Any) -> Any:
 
 
 def gelu(x: Any, approximate: str) -> Any:
-    """Return x·Φ(x), or the approximation of Φ by tanh."""
-    if approximate == "tanh":
-        return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
-    return 0.5 * x * (1 + erf(x / math.sqrt(2)))
+    """Return x·Φ(x), or the approximation of Φ by tanh, which is a sigmoid."""
+    return x * sigmoid(bent(x)) if approximate == "tanh" else 0.5 * x * erfc(-x / math.sqrt(2))
 
 
 def gelu_vjp(g: Any, y: Any, x: Any, *, approximate: str) -> Any:
     """Return g·(Φ(x) + x·φ(x)), or the derivative of the approximation."""
     del y
-    if approximate == "tanh":
-        t = np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))
-        inner = math.sqrt(2 / math.pi) * (1 + 3 * 0.044715 * (x * x))
-        return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * inner)
-    return g * (0.5 * (1 + erf(x / math.sqrt(2))) + x * np.exp(-0.5 * x * x) / math.sqrt(2 * math.pi))
+    return g * (bent_slope(x) if approximate == "tanh" else gelu_slope(x))
 
 
 _AT_ZERO = lambda x, **static: x == 0  # noqa: E731
 
 # fmt: off
 ABS     = elementwise("abs", np.abs,           lambda g, y, x: g * sign(x),              lambda s, x: s.abs(x), also="absolute fabs", of="tnm.", doc="the absolute value; its derivative at 0 is 0", kink=Kink(_AT_ZERO, "0 is taken"))
-SIGMOID = elementwise("sigmoid", sigmoid,      lambda g, y, x: g * (1 - y) * y,             lambda s, x: s.sigmoid(x), also="expit", of="tfs.", digits=lambda y, x: (1 + y) * y, doc="1/(1 + exp(-x))", family="neural")
+SIGMOID = elementwise("sigmoid", sigmoid,      lambda g, y, x: g * (y / (1 + np.exp(x))), lambda s, x: s.sigmoid(x), also="expit", of="tfs.", doc="1/(1 + exp(-x))", family="neural")
 RELU    = elementwise("relu", lambda x: at_least(x, 0.0), lambda g, y, x: np.where(y <= 0, 0.0, g), lambda s, x: s.relu(x), of="tf.", doc="max(x, 0); its derivative at 0 is 0", family="neural", kink=Kink(_AT_ZERO, "0 is taken"))
 LOGSIGMOID = elementwise("logsigmoid", logsigmoid, logsigmoid_vjp, lambda s, x: s.logsigmoid(x), of="f", doc="log(sigmoid(x))", family="neural")
-SILU    = elementwise("silu", lambda x: x / (1 + np.exp(-x)), lambda g, y, x: g * sigmoid(x) * (1 + x * (1 - sigmoid(x))), lambda s, x: x * s.sigmoid(x), also="swish", of="f", doc="x*sigmoid(x)", family="neural")
-SOFTSIGN = elementwise("softsign", lambda x: x / (1 + np.abs(x)), lambda g, y, x: g / (1 + np.abs(x)) + -g * (y / (1 + np.abs(x))) * sign(x), lambda s, x: x / (1 + s.abs(x)), of="f", digits=lambda y, x: (1 + np.abs(y)) / (1 + np.abs(x)), differs=beyond, says=BEYOND, doc="x/(1 + |x|)", family="neural")
+SILU    = elementwise("silu", lambda x: x / (1 + np.exp(-x)), lambda g, y, x: g * silu_slope(x), lambda s, x: s.silu(x), also="swish", of="f", doc="x*sigmoid(x)", family="neural")
+SOFTSIGN = elementwise("softsign", lambda x: x / (1 + np.abs(x)), lambda g, y, x: g / (1 + np.abs(x)) ** 2 + 0 * x, lambda s, x: s.softsign(x), of="f", doc="x/(1 + |x|)", family="neural")
 LEAKY   = elementwise("leaky_relu", lambda x, slope: np.where(x > 0, x, x * slope)[()], lambda g, y, x, *, slope: np.where(x > 0, g, g * slope), lambda s, x, slope: s.leaky_relu(x, slope), of="", kink=Kink(_AT_ZERO, "the slope on the left is taken"))
 ELU     = elementwise("elu", elu, lambda g, y, x, *, alpha: np.where(x <= 0, g * alpha * np.exp(np.minimum(x, 0)), g), lambda s, x, alpha: s.elu(x, alpha), of="", kink=Kink(lambda x, alpha: (x == 0) & (alpha != 1), "alpha is taken"))
 SOFTPLUS = elementwise("softplus", softplus, softplus_vjp, lambda s, x, beta, threshold: s.softplus(x, beta, threshold), of="")

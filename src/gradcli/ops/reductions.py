@@ -23,7 +23,9 @@ from gradcli.ops.declare import (
     declare,
     function,
 )
+from gradcli.ops.products import NORMAL, is_safe, others, running_products, weighed_others
 from gradcli.ops.shaping import RESHAPE
+from gradcli.ops.slopes import log_of_sum
 
 
 def all_entries(x: Any) -> Any:
@@ -63,7 +65,25 @@ def products_of_others(x: Any, axes: Axes) -> Any:
     one = np.ones((*rows.shape[:-1], 1))
     before = np.concatenate([one, np.cumprod(rows[..., :-1], axis=-1)], axis=-1)
     after = np.concatenate([np.cumprod(rows[..., :0:-1], axis=-1)[..., ::-1], one], axis=-1)
-    return np.transpose((before * after).reshape(moved.shape), np.argsort(order))
+    found = before * after
+    if not np.all((np.abs(found) >= NORMAL) & (np.abs(found) < np.inf)) and np.all(np.isfinite(x)):
+        found = others(rows)
+    return np.transpose(found.reshape(moved.shape), np.argsort(order))
+
+
+def prod(x: Any, dim: Axes, keepdim: bool) -> Any:
+    """Return the product of the entries along some axes; those on the way may be no doubles."""
+    found = np.prod(x, axis=dim, keepdims=keepdim)
+    if is_safe(found, x) or not np.size(x):
+        return found
+    kept = [axis for axis in range(np.ndim(x)) if axis not in dim]
+    rows = np.transpose(x, (*kept, *dim)).reshape(*(np.shape(x)[axis] for axis in kept), -1)
+    return running_products(rows)[..., -1].reshape(np.shape(found))[()]
+
+
+def cumprod(x: Any, dim: int) -> Any:
+    """Return the running product along an axis."""
+    return np.moveaxis(running_products(np.moveaxis(x, dim, -1)), -1, dim)
 
 
 def prod_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool) -> Any:
@@ -76,7 +96,7 @@ def prod_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool) -> Any:
 def prod_along_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool) -> Any:
     """Return g·(y/x), and by prefix and suffix products where x has zeros (PyTorch's ``prod_backward``)."""
     g, y = restore(g, dim, keepdim), restore(y, dim, keepdim)
-    if dim and np.all(x != 0):
+    if dim and np.all(x != 0) and is_safe(y, x):
         return g * (y / x)
     return g * products_of_others(x, dim)
 
@@ -89,6 +109,9 @@ def cumprod_vjp(g: Any, y: Any, x: Any, *, dim: int) -> Any:
     """
     if np.shape(x)[dim] == 1:
         return g
+    if not is_safe(y, x):
+        g, x = np.moveaxis(np.broadcast_to(g, np.shape(x)), dim, -1), np.moveaxis(x, dim, -1)
+        return np.moveaxis(weighed_others(g, x), -1, dim)
     zeros = np.cumsum(x == 0, axis=dim)
     first = (x == 0) & (zeros == 1)
     before = np.where(zeros == 0, g * y, 0.0)
@@ -172,7 +195,7 @@ def logsumexp(x: Any, dim: Axes, keepdim: bool) -> Any:
     """Return log Σ exp x, shifted by the largest entry so that nothing overflows."""
     top = np.max(x, axis=dim, keepdims=True)
     top = np.where(np.isfinite(top), top, 0.0)
-    total = np.log(np.sum(np.exp(x - top), axis=dim, keepdims=True)) + top
+    total = log_of_sum(np.exp(x - top), dim) + top
     return total if keepdim else np.squeeze(total, axis=dim)
 
 
@@ -201,8 +224,11 @@ def running_sum(x: Any, dim: int) -> Any:
 
 def mean(x: Any, dim: Axes, keepdim: bool) -> Any:
     """Return the sum over the count: nan, without a word, of no entries at all."""
+    count = np.float64(math.prod(np.shape(x)[axis] for axis in dim))
     with np.errstate(all="ignore"):
-        return np.sum(x, axis=dim, keepdims=keepdim) / np.float64(math.prod(np.shape(x)[axis] for axis in dim))
+        found = np.sum(x, axis=dim, keepdims=keepdim) / count
+        overflows = not np.all(np.isfinite(found)) and np.all(np.isfinite(x)) and np.size(x)
+        return np.sum(x / count, axis=dim, keepdims=keepdim) if overflows else found
 
 
 # fmt: off
@@ -215,12 +241,12 @@ MEAN      = scatter_rows("mean", lambda s, x: x, lambda s, y, n: n * y,
 LOGSUMEXP = scatter_rows("logsumexp", lambda s, x: s.exp(x), lambda s, y, n: s.exp(y),
                 forward=logsumexp,
                 vjp=lambda g, y, x, *, dim, keepdim: restore(g, dim, keepdim) * np.exp(x - restore(y, dim, keepdim)))
-PROD      = declare(Op("prod", lambda x, dim, keepdim: np.prod(x, axis=dim, keepdims=keepdim),
+PROD      = declare(Op("prod", prod,
                 (prod_vjp,), local=prod_local, differs=beyond, says=BEYOND))
 PROD_ALONG = replace(PROD, vjps=(prod_along_vjp,))
 CUMSUM    = declare(Op("cumsum", running_sum,
                 (lambda g, y, x, *, dim: np.flip(running_sum(np.flip(g, dim), dim), dim),), local=cumsum_local, shaped=True, terms=lambda x, dim: np.size(x) * np.shape(x)[dim]))
-CUMPROD   = declare(Op("cumprod", lambda x, dim: np.cumprod(x, axis=dim), (cumprod_vjp,), local=cumprod_local, differs=beyond, says=BEYOND, terms=lambda x, dim: np.size(x) * np.shape(x)[dim]))
+CUMPROD   = declare(Op("cumprod", cumprod, (cumprod_vjp,), local=cumprod_local, differs=beyond, says=BEYOND, terms=lambda x, dim: np.size(x) * np.shape(x)[dim]))
 # fmt: on
 
 

@@ -9,8 +9,22 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
+from gradcli.ops.arithmetic import DIV, MUL
 from gradcli.ops.axes import Axes, group_rows, read_axes, require_entries, restore
-from gradcli.ops.declare import BEYOND, Apply, Explicit, Kink, Links, Op, Static, Tensor, beyond, declare, function
+from gradcli.ops.declare import (
+    BEYOND,
+    Apply,
+    Explicit,
+    Kink,
+    Links,
+    Op,
+    Static,
+    Tensor,
+    beyond,
+    declare,
+    function,
+    value_of,
+)
 from gradcli.ops.piecewise import ABS, sign
 from gradcli.ops.reductions import all_entries, mean, scatter_rows
 from gradcli.ops.selection import PEAK
@@ -52,17 +66,27 @@ def var_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str
     return [Links(rows, columns, weight, centred, ((0, columns), (-2, rows)), auxiliary)]
 
 
+SAFE = 1e-280
+"""From here on a sum of powers has lost nothing to terms that are too small for a double."""
+
+
 def norm(x: Any, dim: Axes, keepdim: bool, p: float) -> Any:
-    """Return (Σ|x|^p)^(1/p); |x| where only one entry is added up, which does not overflow."""
+    """Return (Σ|x|^p)^(1/p); where the powers are too large or small for doubles, in units of the largest entry."""
     if all(np.shape(x)[axis] == 1 for axis in dim):
         return np.abs(x) if keepdim else np.squeeze(np.abs(x), axis=dim)
-    if p == 2:
-        return np.sqrt(np.sum(x * x, axis=dim, keepdims=keepdim))
-    return np.power(np.sum(np.power(np.abs(x), p), axis=dim, keepdims=keepdim), 1 / p)
+    powers = x * x if p == 2 else np.power(np.abs(x), p)
+    total = np.sum(powers, axis=dim, keepdims=keepdim)
+    found = np.sqrt(total) if p == 2 else np.power(total, 1 / p)
+    if np.all((total > SAFE) & (total < np.inf)) or not np.size(x):
+        return found
+    unit = np.max(np.abs(x), axis=dim, keepdims=True)
+    unit = np.where((unit > 0) & np.isfinite(unit), unit, 1.0)
+    scaled = np.power(np.sum(np.power(np.abs(x) / unit, p), axis=dim, keepdims=keepdim), 1 / p)
+    return (unit if keepdim else np.squeeze(unit, axis=dim)) * scaled
 
 
 def norm_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool, p: float) -> Any:
-    """Return g·sign(x)·(|x|/y)^(p-1), and 0 where the norm is 0."""
+    """Return g·sign(x)·(|x|/y)^(p-1), and 0 where the norm is 0; the ratio first, where powers may be no doubles."""
     g, y = restore(g, dim, keepdim), restore(y, dim, keepdim)
     if p == 1:
         return g * sign(x)
@@ -70,8 +94,9 @@ def norm_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool, p: float) -> A
         return g * np.where(y == 0, 0.0, x / y)
     if p < 1:
         return sign(x) * np.where(x == 0, 0.0, np.power(np.abs(x), p - 1)) * g * np.power(y, 1 - p)
-    base = x * np.power(np.abs(x), p - 2) if p > 2 else sign(x) * np.power(np.abs(x), p - 1)
-    return base * np.where(y == 0, 0.0, g / np.power(y, p - 1))
+    apart = np.power(np.abs(x), p - 1) / np.power(y, p - 1)
+    slope = apart if p < 2 else np.where(np.isinf(y), apart, np.power(np.abs(x) / y, p - 1))
+    return sign(x) * np.where(y == 0, 0.0, g * slope)
 
 
 def stands_at_zero(x: Any, dim: Axes, keepdim: bool, p: float) -> Any:
@@ -130,14 +155,28 @@ def spread(f: Apply, x: Any, dim: Any, keepdim: Any, correction: Any, root: bool
     """Return the variance, or its root, whose derivative at 0 is 0."""
     axes = read_axes(dim, x.ndim)
     require_entries(x, axes, "std" if root else "var")
-    result = f(
-        VAR if dim is None or not x.ndim else VAR_ALONG,
-        x,
-        dim=axes,
-        keepdim=bool(keepdim),
-        correction=float(correction),
-    )
-    return f(SQRT_FLAT, result) if root else result
+    op = VAR if dim is None or not x.ndim else VAR_ALONG
+    options = {"dim": axes, "keepdim": bool(keepdim), "correction": float(correction)}
+    result = f(op, x, **options)
+    if not root:
+        return result
+    unit = unit_of(value_of(x), value_of(result), axes)
+    if unit is None:
+        return f(SQRT_FLAT, result)
+    shown = unit if keepdim else np.squeeze(unit, axis=axes)
+    return f(MUL, f(SQRT_FLAT, f(op, f(DIV, x, unit), **options)), shown)
+
+
+def unit_of(x: Any, variance: Any, axes: Axes) -> Any:
+    """Return powers of two near the largest entries where squares of the entries are no doubles; else None."""
+    if np.all((variance > SAFE) & (variance < np.inf)):
+        return None
+    largest = np.max(np.abs(x), axis=axes, keepdims=True)
+    power = np.frexp(largest)[1]
+    # A huge unit is taken too small, so that its product with a derivative is a double.
+    exact = np.ldexp(1.0, np.where(power > 0, power - 20, power))
+    unit = np.where(np.isfinite(largest) & (largest > 0), exact, 1.0)
+    return unit if np.any((unit < 1e-100) | (unit > 1e100)) else None
 
 
 def deviation(name: str, root: bool, summary: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradcli.agreement import sum_of
+from gradcli.notes import about_backward
 from gradcli.render.head import head, inputs_document, notes_document
 from gradcli.render.numbers import Form, nested, reshaped, strict
 
@@ -80,6 +81,7 @@ def gradient_document(point: Point, grad: Mapping[str, Array], form: Form = nest
         "output": {"shape": list(value.shape), "value": form(value)},
         "v": {"shape": list(v.shape), "value": form(v), "source": source},
         "grad": arrays_document(grad, form),
+        "notes": notes_document(about_backward(point.run.graph.nodes, point.run.output)),
         "error": None,
     }
 

@@ -38,7 +38,7 @@ def evaluator(expression: Expr, places: Places) -> Rule:
     if isinstance(expression, Add):
         return _sum(expression, places)
     if isinstance(expression, Mul):
-        return _product([evaluator(factor, places) for factor in expression.args])
+        return _divided(expression.args, places)
     if isinstance(expression, Pow):
         return _power(expression, places)
     return _call(expression, places)
@@ -54,7 +54,7 @@ def _constant(expression: Expr) -> Any:
 def _call(expression: Expr, places: Places) -> Rule:
     name = NAMES.get(type(expression).__name__, type(expression).__name__)
     arguments = [evaluator(argument, places) for argument in expression.args]
-    special = SPECIAL.get(name)
+    special = type(expression).numbers if isinstance(expression, s.Refined) else SPECIAL.get(name)
     if special is not None:
         return lambda values: special(*(argument(values) for argument in arguments))
     op = OPS[name]
@@ -84,6 +84,36 @@ def _added(terms: Sequence[Rule]) -> Rule:
     return added
 
 
+def _divided(factors: Sequence[Expr], places: Places) -> Rule:
+    """Return a product; what is raised to -2 divides twice, and a^p·b^-p is (a/b)^p: neither power need be a double."""
+    powers = {factor: factor.args[1] for factor in factors if isinstance(factor, Pow) and factor.args[1].is_Number}
+    below = [factor for factor, p in powers.items() if p < 0 and p != -1]
+    pairs = [(a, b) for b in below for a, p in powers.items() if p == -powers[b] and p > 1]
+    if not pairs and not any(powers[b] == -2 for b in below):
+        return _product([evaluator(factor, places) for factor in factors])
+    paired = {part for pair in pairs[:1] for part in pair}
+    rules = [evaluator(factor, places) for factor in factors if factor not in paired and powers.get(factor) != -2]
+    for a, b in pairs[:1]:
+        rules.append(_ratio(evaluator(a.args[0], places), evaluator(b.args[0], places), float(powers[a])))
+    twice = [evaluator(b.args[0], places) for b in below if powers[b] == -2 and b not in paired]
+    return _over(_product(rules) if rules else lambda values: np.float64(1), twice)
+
+
+def _ratio(a: Rule, b: Rule, p: float) -> Rule:
+    return lambda values: np.power(np.asarray(a(values) / b(values), dtype=np.float64), p)
+
+
+def _over(above: Rule, twice: Sequence[Rule]) -> Rule:
+    def divided(values: Sequence[Any]) -> Any:
+        result = above(values)
+        for divisor in twice:
+            number = divisor(values)
+            result = result / number / number
+        return result
+
+    return divided
+
+
 def _product(factors: Sequence[Rule]) -> Rule:
     first, *others = factors
 
@@ -93,7 +123,32 @@ def _product(factors: Sequence[Rule]) -> Rule:
             result = result * factor(values)
         return result
 
-    return multiplied
+    def carried(values: Sequence[Any]) -> Any:
+        result = multiplied(values)
+        size = np.abs(result)
+        if np.all((size >= TINY) & (size < np.inf)):
+            return result
+        found = np.broadcast_arrays(*[np.asarray(factor(values), dtype=np.float64) for factor in factors])
+        return np.where(_usual(found), in_powers_of_two(found), result)[()]
+
+    return multiplied if len(factors) < 3 else carried
+
+
+TINY = np.finfo(np.float64).tiny
+
+
+def _usual(factors: Sequence[Any]) -> Any:
+    return np.logical_and.reduce([np.isfinite(factor) & (factor != 0) for factor in factors])
+
+
+def in_powers_of_two(factors: Sequence[Any]) -> Any:
+    """Return the product of arrays, some of which may be too large or small for a double on the way."""
+    total, powers = np.float64(1), np.int64(0)
+    for factor in factors:
+        mantissa, power = np.frexp(factor)
+        total, shift = np.frexp(total * mantissa)
+        powers = powers + power + shift
+    return np.ldexp(total, np.clip(powers, -5000, 5000).astype(np.int32))
 
 
 def _power(expression: Pow, places: Places) -> Rule:

@@ -37,7 +37,8 @@ def template(expression: Expr, symbols: tuple[Symbol, ...]) -> Template:
     places = {symbol: k for k, symbol in enumerate(symbols)}
     used = tuple(k for k, symbol in enumerate(symbols) if symbol in expression.free_symbols)
     adds = bool(expression.has(Add))
-    return Template(expression, symbols, used, evaluator(expression, places), magnitude(expression, places), adds)
+    value, size = evaluator(expression, places), magnitude(expression, places)
+    return Template(s.written_out(expression), symbols, used, value, size, adds)
 
 
 ONE = template(s.number(1), ())

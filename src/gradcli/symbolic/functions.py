@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
+import numpy as np
 from sympy import (
+    Dummy,
     Expr,
     Float,
     Function,
@@ -18,12 +20,8 @@ from sympy import (
     Pow,
     Rational,
     Symbol,
-    acos,
     acosh,
-    asin,
-    asinh,
     atan,
-    atanh,
     cos,
     cosh,
     erf,
@@ -36,6 +34,8 @@ from sympy import (
     tan,
 )
 from sympy.printing.precedence import PRECEDENCE
+
+from gradcli.symbolic import refined as ways
 
 HALF = Rational(1, 2)
 
@@ -67,6 +67,35 @@ class Own(Function):  # type: ignore[misc]
         return self.rules(*self.args)[argindex - 1]
 
 
+class Refined(Own):
+    """A derivative that loses digits as it is ``written``; ``numbers`` works it out by another way.
+
+    It is differentiated as it is written, and printed so: ``written_out`` takes it away.
+    """
+
+    written: ClassVar[Callable[..., Any]]
+    numbers: ClassVar[Callable[..., Any]]
+
+    @classmethod
+    def rules(cls, *args: Any) -> tuple[Any, ...]:
+        """Return the derivatives of what is written."""
+        places = [Dummy(real=True) for _ in args]
+        given = dict(zip(places, args, strict=True))
+        return tuple([cls.written(*places).diff(place).xreplace(given) for place in places])
+
+
+def refined(name: str, written: Callable[..., Any], numbers: Callable[..., Any]) -> Any:
+    """Return a function class for a derivative that is written one way and worked out another."""
+    return type(name, (Refined,), {"written": staticmethod(written), "numbers": staticmethod(numbers)})
+
+
+def written_out(expression: Expr) -> Expr:
+    """Return a formula as it is written, with nothing refined in it."""
+    if not expression.has(Refined):
+        return expression
+    return expression.replace(lambda part: isinstance(part, Refined), lambda part: part.written(*part.args))
+
+
 # The options of a function, such as a slope, are numbers: their derivatives are never asked for.
 def own(name: str, rules: Any) -> Any:
     """Return a function class called ``name`` with these derivatives."""
@@ -77,6 +106,20 @@ def undecided(*_: Any) -> tuple[Any, ...]:
     """Refuse a derivative: formulas of values have no such choice in them, derivatives alone do."""
     raise NotImplementedError("this choice stands in derivatives alone")
 
+
+# fmt: off
+_asin: Any = refined("asin slope", lambda x: 1 / sqrt(1 - x**2), lambda x: 1 / np.sqrt(1 - x) / np.sqrt(1 + x))
+_asinh: Any = refined("asinh slope", lambda x: 1 / sqrt(x**2 + 1), ways.asinh)
+_atanh: Any = refined("atanh slope", lambda x: 1 / (1 - x**2), lambda x: 1 / (1 - x) / (1 + x))
+_sinc: Any = refined("sinc slope", lambda x: cos(pi * x) / x - sin(pi * x) / (pi * x**2), ways.sinc)
+_silu: Any = refined("silu slope", lambda x: sigmoid(x) + x * sigmoid(x) * (1 - sigmoid(x)), ways.silu)
+_gelu: Any = refined("gelu slope", lambda x: (1 + erf(x / sqrt(2))) / 2 + x * exp(-(x**2) / 2) / sqrt(2 * pi), ways.gelu)
+_gelu_tanh: Any = refined("gelu_tanh slope", lambda x: HALF + tanh(_bend(x)) / 2 + x * _bend(x).diff(x) / (2 * cosh(_bend(x)) ** 2), ways.gelu_tanh)
+_atan2: Any = refined("atan2 slope", lambda a, y, x: a / (x**2 + y**2), ways.over_squares)
+_bce: Any = refined("bce slope", lambda x, t: (1 - t) / (1 - x) - t / x, ways.bce)
+_bce_target: Any = refined("bce_target slope", lambda x: log(1 - x) - log(x), ways.bce_by_target)
+_logits: Any = refined("logits slope", lambda x, t: sigmoid(x) - t, ways.logits)
+# fmt: on
 
 # fmt: off
 where_gt: Any = own("where_gt",  lambda x, y, a, b: (Integer(0), Integer(0), where_gt(x, y, Integer(1), Integer(0)), where_gt(x, y, Integer(0), Integer(1))))
@@ -96,23 +139,38 @@ log10: Any = own("log10",     lambda x: (1 / (x * log(10)),))
 log1p: Any = own("log1p",     lambda x: (1 / (1 + x),))
 rsqrt: Any = own("rsqrt",     lambda x: (-rsqrt(x) ** 3 / 2,))
 cbrt: Any = own("cbrt",      lambda x: (1 / (3 * cbrt(x) ** 2),))
-sinc: Any = own("sinc",      lambda x: (cos(pi * x) / x - sin(pi * x) / (pi * x**2),))
+asin: Any = own("asin",      lambda x: (_asin(x),))
+acos: Any = own("acos",      lambda x: (-_asin(x),))
+asinh: Any = own("asinh",     lambda x: (_asinh(x),))
+atanh: Any = own("atanh",     lambda x: (_atanh(x),))
+sinc: Any = own("sinc",      lambda x: (_sinc(x),))
+silu: Any = own("silu",      lambda x: (_silu(x),))
+softsign: Any = own("softsign",  lambda x: (1 / (1 + abs(x)) ** 2,))
 logsigmoid: Any = own("logsigmoid", lambda x: (sigmoid(-x),))
-gelu: Any = own("gelu",      lambda x: ((1 + erf(x / sqrt(2))) / 2 + x * exp(-(x**2) / 2) / sqrt(2 * pi),))
-gelu_tanh: Any = own("gelu_tanh", lambda x: (HALF + tanh(_bend(x)) / 2 + x * _bend(x).diff(x) / (2 * cosh(_bend(x)) ** 2),))
+gelu: Any = own("gelu",      lambda x: (_gelu(x),))
+gelu_tanh: Any = own("gelu_tanh", lambda x: (_gelu_tanh(x),))
 maximum: Any = own("maximum",   lambda a, b: (heaviside(a - b, HALF), heaviside(b - a, HALF)))
 minimum: Any = own("minimum",   lambda a, b: (heaviside(b - a, HALF), heaviside(a - b, HALF)))
 clamp_min: Any = own("clamp_min", lambda x, low: (where_ge(x, low, 1, 0), where_ge(x, low, 0, 1)))
 clamp_max: Any = own("clamp_max", lambda x, high: (where_ge(high, x, 1, 0), where_ge(high, x, 0, 1)))
 remainder: Any = own("remainder", lambda a, b: (Integer(1), -floor_divide(a, b)))
 hypot: Any = own("hypot",     lambda x, y: (x / hypot(x, y), y / hypot(x, y)))
-atan2: Any = own("atan2",     lambda y, x: (x / (x**2 + y**2), -y / (x**2 + y**2)))
+atan2: Any = own("atan2",     lambda y, x: (_atan2(x, y, x), -_atan2(y, y, x)))
 xlogy: Any = own("xlogy",     lambda x, y: (log(y), x / y))
 logaddexp: Any = own("logaddexp", lambda a, b: (sigmoid(a - b), sigmoid(b - a)))
 leaky_relu_: Any = own("leaky_relu", lambda x, slope: (where_gt(x, 0, 1, slope), Integer(0)))
 elu_: Any = own("elu",       lambda x, alpha: (where_gt(x, 0, 1, alpha * exp(x)), Integer(0)))
 softplus_: Any = own("softplus",  lambda x, beta, threshold: (where_gt(beta * x, threshold, 1, sigmoid(beta * x)), Integer(0), Integer(0)))
 # fmt: on
+
+
+def written_as(name: str, formula: Any, rules: Any) -> Any:
+    """Return a value that is printed as ``formula``, with derivatives of its own."""
+    return type(name, (Refined,), {"written": staticmethod(formula), "rules": staticmethod(rules)})
+
+
+bce = written_as("bce", lambda x, t: -t * log(x) - (1 - t) * log(1 - x), lambda x, t: (_bce(x, t), _bce_target(x)))
+bce_logits = written_as("bce_logits", lambda x, t: (1 - t) * x - logsigmoid(x), lambda x, t: (_logits(x, t), -x))
 
 
 def _bend(x: Any) -> Any:
@@ -175,6 +233,7 @@ __all__ = [
     "Mul",
     "Own",
     "PowerOf",
+    "Refined",
     "abs",
     "acos",
     "acosh",
@@ -183,6 +242,8 @@ __all__ = [
     "atan",
     "atan2",
     "atanh",
+    "bce",
+    "bce_logits",
     "cbrt",
     "clamp_max",
     "clamp_min",
@@ -216,15 +277,18 @@ __all__ = [
     "rsqrt",
     "sigmoid",
     "sign",
+    "silu",
     "sin",
     "sinc",
     "sinh",
     "softplus",
+    "softsign",
     "sqrt",
     "symbol",
     "tan",
     "tanh",
     "where_ge",
     "where_gt",
+    "written_out",
     "xlogy",
 ]  # fmt: skip

@@ -9,6 +9,8 @@ from sympy import Expr
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
+from gradcli.symbolic.functions import written_out
+
 
 class Unprintable(Exception):  # noqa: N818
     """A formula holds something that the language has no word for, such as an infinite constant."""
@@ -57,7 +59,7 @@ _PRINTER = LanguagePrinter()
 
 def formula_text(expression: Expr) -> str:
     """Return a formula in gradcli's language; raises ``Unprintable`` where it has no word for a part."""
-    return str(_PRINTER.doprint(expression))
+    return str(_PRINTER.doprint(written_out(expression)))
 
 
 def size_of(expression: Any, bound: int = 1000) -> int:

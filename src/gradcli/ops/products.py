@@ -1,0 +1,59 @@
+"""Products whose factors pass the range of doubles on the way, carried as mantissas and powers of two."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+NORMAL = np.finfo(np.float64).tiny
+
+
+def is_safe(product: Any, factors: Any) -> bool:
+    """Return whether products in doubles are as they should be: normal numbers, or not of normal factors alone."""
+    size = np.abs(product)
+    if np.all((size >= NORMAL) & (size < np.inf)):
+        return True
+    return not (np.all(np.isfinite(factors)) and np.all(factors != 0))
+
+
+def carried(x: Any) -> tuple[Any, Any]:
+    """Return the running products along the last axis, from the empty one on, as mantissas and exponents."""
+    mantissas, exponents = np.frexp(x)
+    m, e = np.ones((*x.shape[:-1], x.shape[-1] + 1)), np.zeros((*x.shape[:-1], x.shape[-1] + 1), dtype=np.int64)
+    for i in range(x.shape[-1]):
+        m[..., i + 1], shift = np.frexp(m[..., i] * mantissas[..., i])
+        e[..., i + 1] = e[..., i] + exponents[..., i] + shift
+    return m, e
+
+
+def joined(m: Any, e: Any) -> Any:
+    """Return mantissas times powers of two as doubles."""
+    return np.ldexp(m, np.clip(e, -5000, 5000).astype(np.int32))
+
+
+def running_products(x: Any) -> Any:
+    """Return the running products along the last axis."""
+    found = np.cumprod(x, axis=-1)
+    return found if is_safe(found, x) else joined(*carried(x))[..., 1:]
+
+
+def others(x: Any) -> Any:
+    """Return for each entry the product of all others along the last axis."""
+    (m, e), (n, f) = carried(x), carried(x[..., ::-1])
+    return joined(m[..., :-1] * n[..., -2::-1], e[..., :-1] + f[..., -2::-1])
+
+
+def weighed_others(g: Any, x: Any) -> Any:
+    """Return for each entry j along the last axis Σ g[i]·(running product i without factor j), i from j on."""
+    m, e = carried(x)
+    found = np.empty(np.shape(x))
+    mantissa, exponent = np.zeros(x.shape[:-1]), np.zeros(x.shape[:-1], dtype=np.int64)
+    for j in range(x.shape[-1] - 1, -1, -1):  # h[j] = g[j] + x[j + 1]·h[j + 1]
+        top = np.where(mantissa == 0, 0, np.maximum(exponent, 0))
+        mantissa, shift = np.frexp(joined(g[..., j], -top) + joined(mantissa, exponent - top))
+        exponent = top + shift
+        found[..., j] = joined(m[..., j] * mantissa, e[..., j] + exponent)
+        mantissa, shift = np.frexp(mantissa * x[..., j])
+        exponent = exponent + shift
+    return found

@@ -1,0 +1,165 @@
+"""Derivatives that plain formulas lose: near their zeros, near 0, and where a function is saturated.
+
+Each is written so that no two nearly equal numbers are subtracted. A root r of a derivative is held in two doubles,
+and x - r is taken from both.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+_erfc = np.frompyfunc(math.erfc, 1, 1)
+
+
+@cache
+def gauss() -> tuple[Any, Any]:
+    """Return twelve nodes from -1 to 1 and their weights, for the integral of what is smooth."""
+    return np.polynomial.legendre.leggauss(12)
+
+
+def erfc(x: Any) -> Any:
+    """Return 1 - erf(x) of each entry, with its digits where erf(x) is nearly 1."""
+    return np.asarray(_erfc(x), dtype=np.float64)[()]
+
+
+def sigmoid(x: Any) -> Any:
+    """Return 1/(1 + exp(-x)): 0 below -709, where exp(-x) overflows, as PyTorch's."""
+    return 1 / (1 + np.exp(-x))
+
+
+def log_of_sum(terms: Any, dim: Any) -> Any:
+    """Return log Σ of terms of which the largest is 1; where the others are small, as log1p of what is beside it."""
+    total = np.sum(terms, axis=dim, keepdims=True)
+    if not np.any((total > 1 - 1e-9) & (total < 1.001)):
+        return np.log(total)
+    beside = np.sum(np.where(terms == 1, 0.0, terms), axis=dim, keepdims=True)
+    return np.where(total < 1.001, np.log1p(beside), np.log(total))
+
+
+def beyond_root(x: Any, root: tuple[float, float]) -> Any:
+    """Return x - r for a root r that two doubles add up to."""
+    return (x - root[0]) - root[1]
+
+
+SILU_ROOT = (-1.2784645427610737, -1.0946994183093437e-16)
+"""r with 1 + r + exp(r) = 0, where x·sigmoid(x) is least."""
+
+
+def silu_slope(x: Any) -> Any:
+    """Return sigmoid(x)·(1 + x·sigmoid(-x)); below 0 with d = x - r, from 1 + x + exp(x) = d - (1 + r)·(exp(d) - 1)."""
+    d = np.minimum(beyond_root(x, SILU_ROOT), 2.0)
+    small = np.exp(np.minimum(x, 0.0))
+    below = small / (1 + small) ** 2 * (d - (1 + SILU_ROOT[0]) * np.expm1(d))
+    return np.where(x < 0, below, sigmoid(x) * (1 + x * sigmoid(-x)))[()]
+
+
+GELU_ROOT = (-0.7517915246935645, 1.4956759177009883e-17)
+"""Where x·Φ(x) is least."""
+
+
+def normal_density(x: Any) -> Any:
+    """Return exp(-x²/2)/√(2π)."""
+    return np.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
+
+
+def gelu_slope(x: Any) -> Any:
+    """Return Φ(x) + x·φ(x); around its root r as the integral of φ(s)·(2 - s²) from r to x, by Gauss's rule."""
+    d = beyond_root(x, GELU_ROOT)
+    near = np.abs(d) < 0.25
+    half = np.where(near, d, 0.0)[..., None] / 2
+    nodes, weights = gauss()
+    s = GELU_ROOT[0] + half * (1 + nodes)
+    around = np.sum(half * weights * normal_density(s) * (2 - s * s), axis=-1)
+    return np.where(near, around, 0.5 * erfc(-x / math.sqrt(2)) + x * normal_density(x))[()]
+
+
+BENT = 2 * math.sqrt(2 / math.pi), 2 * math.sqrt(2 / math.pi) * 0.044715
+"""a and b of v = a·x + b·x³, with which gelu by tanh is x·sigmoid(v)."""
+BENT_ROOT = (-0.7524614220710163, 3.4358218314355225e-17)
+"""r with 1 + exp(v) + r·v' = 0."""
+
+
+def bent(x: Any) -> Any:
+    """Return v = a·x + b·x³."""
+    return x * (BENT[0] + BENT[1] * (x * x))
+
+
+def bent_slope(x: Any) -> Any:
+    """Return sigmoid(v)·(1 + x·v'·sigmoid(-v)); below 0 with d = x - r, as for silu."""
+    a, b = BENT
+    d, squares = beyond_root(x, BENT_ROOT), x * x + x * BENT_ROOT[0] + BENT_ROOT[0] ** 2
+    v = bent(x)
+    rise = d * (a + 3 * b * squares) + math.exp(bent(BENT_ROOT[0])) * np.expm1(np.minimum(d * (a + b * squares), 2.0))
+    small = np.exp(np.minimum(v, 0.0))
+    weight = small / (1 + small) ** 2
+    below = np.where((weight == 0) & np.isfinite(x), 0.0, weight * rise)
+    steep = np.where(v > 40, 0.0, x * (a + 3 * b * (x * x)))
+    above = np.where(np.isfinite(x), sigmoid(v) * (1 + steep * sigmoid(-v)), sigmoid(v) * (1 + x * sigmoid(-v)))
+    return np.where(x < 0, below, above)[()]
+
+
+def sinpi(x: Any) -> Any:
+    """Return sin πx, exactly 0 at integers."""
+    whole = np.round(x)
+    return np.where(whole % 2 == 0, 1.0, -1.0) * np.sin(np.pi * (x - whole))
+
+
+def cospi(x: Any) -> Any:
+    """Return cos πx, exactly 0 midway between integers."""
+    return sinpi(0.5 - np.abs(x - 2 * np.round(x / 2)))
+
+
+def sinc(x: Any) -> Any:
+    """Return sin(πx)/(πx), and 1 at 0; numpy's own for complex numbers."""
+    if np.iscomplexobj(x):
+        return np.sinc(x)
+    return np.where(x == 0, 1.0, sinpi(x) / (np.pi * np.where(x == 0, 1.0, x)))[()]
+
+
+NEAR_ZERO = 0.25
+"""Up to here the derivative of sinc is its series."""
+CANCELS = 1e-3
+"""Relative size of a difference below which it is taken in more digits."""
+
+
+def sinc_slope(x: Any) -> Any:
+    """Return (πx·cos πx - sin πx)/(πx²), by its series near 0, and by decimals near its zeros."""
+    near = np.abs(x) < NEAR_ZERO
+    far = np.where(near, 1.0, x)
+    left, right = cospi(far) / far, sinpi(far) / (np.pi * far) / far
+    found = np.where(near, sinc_series(np.where(near, x, 0.0)), left - right)
+    lost = np.flatnonzero(~near & (np.abs(found) < CANCELS * np.abs(left)) & (np.abs(x) < 1e15))
+    for i in lost:
+        found.flat[i] = sinc_slope_decimal(float(np.ravel(x)[i]))
+    return found[()]
+
+
+def sinc_series(x: Any) -> Any:
+    """Return Σ (-1)^n·2n·π·(πx)^(2n-1)/(2n + 1)!, for x near 0."""
+    square, total = (np.pi * x) ** 2, 0.0
+    for n in range(10, 0, -1):
+        total = total * -square + 2 * n / math.factorial(2 * n + 1)
+    return -np.pi * (np.pi * x) * total
+
+
+PI = "3.14159265358979323846264338327950288419716939937510582097494459"
+
+
+def sinc_slope_decimal(x: float) -> float:
+    """Return the derivative of sinc at one number, from sines and cosines of 50 digits."""
+    from decimal import Decimal, localcontext  # noqa: PLC0415
+
+    with localcontext() as context:
+        context.prec = 50
+        exact, whole, pi = Decimal(x), round(x), Decimal(PI)
+        u, t = pi * (exact - whole), pi * exact
+        terms = [Decimal(1)]
+        for n in range(1, 40):
+            terms.append(terms[-1] * u / n)
+        cosine = sum(term * (-1) ** k for k, term in enumerate(terms[::2]))
+        sine = sum(term * (-1) ** k for k, term in enumerate(terms[1::2]))
+        return float((t * cosine - sine) / (t * exact)) * (-1.0 if whole % 2 else 1.0)

@@ -1,0 +1,132 @@
+"""Numbers for derivatives that lose their digits as they are written: the same values by ways that lose none.
+
+No way is one of ``ops``: the two routes share no derivative. Where a formula vanishes it is worked out in mpmath's
+digits, at the few entries that lie so near.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import mpmath
+import numpy as np
+
+from gradcli.ops.slopes import erfc
+
+NEAR = 1e-3
+"""How near a zero of a derivative an entry must lie, relative to it, to be worked out in more digits."""
+DIGITS = 50
+
+
+def closely(found: Any, near: Any, exact: Callable[..., Any], *arguments: Any) -> Any:
+    """Return ``found`` with the entries where ``near`` holds worked out by ``exact`` in many digits."""
+    if not np.any(near):
+        return found
+    result = np.array(found, dtype=np.float64)
+    columns = [np.broadcast_to(x, result.shape) for x in arguments]
+    with mpmath.workdps(DIGITS):
+        for place in map(tuple, np.argwhere(near)):
+            result[place] = float(exact(*(mpmath.mpf(float(x[place])) for x in columns)))
+    return result[()]
+
+
+def around(x: Any, root: float) -> Any:
+    """Return where x lies near a root."""
+    return np.abs(x - root) < NEAR * abs(root)
+
+
+def sigmoid(x: Any) -> Any:
+    """Return 1/(1 + exp(-x)) from exp(-|x|)."""
+    small = np.exp(-np.abs(x))
+    return np.where(x < 0, small, 1.0) / (1 + small)
+
+
+def asinh(x: Any) -> Any:
+    """Return 1/sqrt(x² + 1), which is 1/|x| far out."""
+    far = np.abs(x) > 1e9
+    return np.where(far, 1 / np.abs(x), 1 / np.sqrt(np.where(far, 0.0, x) ** 2 + 1))[()]
+
+
+def sinc(x: Any) -> Any:
+    """Return (πx·cos πx - sin πx)/(πx²); up to 1/2 as -π times the integral of s·sin πxs over s from 0 to 1."""
+    near = np.abs(x) <= 0.5
+    nodes, weights = np.polynomial.legendre.leggauss(16)
+    s = (1 + nodes) / 2
+    short = np.where(near, x, 0.0)
+    integral = np.sum(weights / 2 * s * np.sin(np.pi * np.multiply.outer(short, s)), axis=-1)
+    far = np.where(near, 1.0, x)
+    turns = far - 2 * np.round(far / 2)
+    left, right = cosine(turns) / far, sine(turns) / (np.pi * far) / far
+    found = np.where(near, -np.pi * integral, left - right)
+    lost = ~near & (np.abs(found) < NEAR * np.abs(left))
+    return closely(found, lost, lambda x: (mpmath.cospi(x) - mpmath.sinpi(x) / (mpmath.pi * x)) / x, x)
+
+
+def sine(turns: Any) -> Any:
+    """Return sin πt for t from -1 to 1."""
+    folded = np.where(np.abs(turns) > 0.5, np.copysign(1.0, turns) - turns, turns)
+    return np.sin(np.pi * folded)
+
+
+def cosine(turns: Any) -> Any:
+    """Return cos πt for t from -1 to 1."""
+    return np.sin(np.pi * (0.5 - np.abs(turns)))
+
+
+def silu(x: Any) -> Any:
+    """Return σ(x)·(1 + x·σ(-x))."""
+    found = sigmoid(x) * (1 + np.where(np.isfinite(x), x, 0.0) * sigmoid(-x)) + 0 * x
+    return closely(found, around(x, -1.2784645427610738), silu_closely, x)
+
+
+def silu_closely(x: Any) -> Any:
+    """Return the same in mpmath's digits."""
+    return (1 + x / (1 + mpmath.exp(x))) / (1 + mpmath.exp(-x))
+
+
+def gelu(x: Any) -> Any:
+    """Return Φ(x) + x·φ(x)."""
+    found = erfc(-x * np.sqrt(0.5)) / 2 + x * np.exp(-(x * x) / 2) / np.sqrt(2 * np.pi)
+    return closely(found, around(x, -0.7517915246935645), lambda x: mpmath.ncdf(x) + x * mpmath.npdf(x), x)
+
+
+def gelu_tanh(x: Any) -> Any:
+    """Return σ(v)·(1 + x·v'·σ(-v)) for v = a·x + b·x³."""
+    a = np.sqrt(8 / np.pi)
+    b = a * 0.044715
+    short = np.clip(x, -1e3, 1e3)
+    v = a * short + b * short**3
+    found = sigmoid(v) * (1 + (a * short + 3 * b * short**3) * sigmoid(-v)) + 0 * x
+    return closely(found, around(x, -0.7524614220710163), gelu_tanh_closely, x)
+
+
+def gelu_tanh_closely(x: Any) -> Any:
+    """Return the same in mpmath's digits."""
+    a = mpmath.sqrt(8 / mpmath.pi)
+    b = a * mpmath.mpf(0.044715)
+    v = a * x + b * x**3
+    return (1 + (a * x + 3 * b * x**3) / (1 + mpmath.exp(v))) / (1 + mpmath.exp(-v))
+
+
+def over_squares(a: Any, y: Any, x: Any) -> Any:
+    """Return a/(x² + y²), in units of the larger of x and y."""
+    unit = np.maximum(np.abs(x), np.abs(y))
+    return a / unit / ((x / unit) ** 2 + (y / unit) ** 2) / unit
+
+
+def bce(x: Any, t: Any) -> Any:
+    """Return (x - t)/(x·(1 - x))."""
+    return (x - t) / x / (1 - x)
+
+
+def bce_by_target(x: Any) -> Any:
+    """Return log(1 - x) - log(x)."""
+    return closely(np.log1p(-x) - np.log(x), around(x, 0.5), lambda x: mpmath.log(1 - x) - mpmath.log(x), x)
+
+
+def logits(x: Any, t: Any) -> Any:
+    """Return σ(x) - t."""
+    short = np.where(np.abs(x) < 1, x, 0.0)
+    middle = (0.5 - t) + np.expm1(short) / (2 + 2 * np.exp(short))
+    return np.where(np.abs(x) < 1, middle, np.where(x < 0, sigmoid(x) - t, (1 - t) - sigmoid(-x)))

@@ -1,0 +1,85 @@
+"""Assignments that write an entry more than once: the last value stays, and PyTorch's backward counts each of them."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import gradcli
+from gradcli.batch.answers import answer
+from oracles import ask, flags
+
+V = {"x": [1.0, 2.0, 3.0]}
+M = {"x": [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]}
+REPEATED = [  # an assignment to a = x*1, the input, x.grad by PyTorch, v.J of the mathematics, the entry and how often
+    ("a[[2, 2]] -= 1.5", V, [1, 1, 2], [1, 1, 1], "[2] 2 times"),
+    ("a[[2, 2]] += x[:2]", V, [2, 2, 2], [1, 2, 1], "[2] 2 times"),
+    ("a[[2, 2]] *= x[:2]", V, [4, 4, 3], [1, 4, 2], "[2] 2 times"),
+    ("a[[2, 2]] /= x[:2]", V, [-2, 0.25, 1.5], [1, 0.25, 0.5], "[2] 2 times"),
+    ("a[[2, 2]] = x[:2]", V, [2, 2, 0], [1, 2, 0], "[2] 2 times"),
+    ("a[[1, 1, 1]] = x[0]", V, [4, 0, 1], [2, 0, 1], "[1] 3 times"),
+    ("a[[0, 2, 0]] = x*x", V, [2, 5, 6], [0, 5, 6], "[0] 2 times"),
+    ("a[[-1, 2]] = x[:2]", V, [2, 2, 0], [1, 2, 0], "[2] 2 times"),
+    ("a[[[2, 2], [1, 2]]] = x[:2]", V, [3, 2, 0], [2, 1, 0], "[2] 3 times"),
+    ("a[[0, 0]] *= x[:2]", M, [[5, 8], [2, 3], [1, 1]], [[3, 4], [2, 3], [1, 1]], "[0,0] 2 times"),
+    ("a[[0, 0], [1, 1]] = x[1]", M, [[1, 0], [2, 2], [1, 1]], [[1, 0], [1, 2], [1, 1]], "[0,1] 2 times"),
+    ("a[:, [0, 0]] = x[:, [1, 0]]", M, [[1, 2]] * 3, [[1, 1]] * 3, "[0,0] 2 times"),
+    ("a[[[0, 0], [1, 2]]] = x[0]", M, [[4, 4], [0, 0], [0, 0]], [[3, 3], [0, 0], [0, 0]], "[0,0] 2 times"),
+    ("a[[0, 0], :1] = x[1:, 1:]", M, [[0, 1], [1, 2], [1, 2]], [[0, 1], [1, 1], [1, 2]], "[0,0] 2 times"),
+]  # fmt: skip
+ONCE = [("a[[2, 0]] -= 1.5", V), ("a[x > 1] *= x[1:]", V), ("a[x > 2] += 1.5", M), ("a[1:] = x[:2]", V),
+        ("a[[0, 1], [1, 1]] = x[1]", M), ("a[0] = x[1]", M), ("a[[2, 2]] = 5", V), ("b = a[[2, 2]]", V)]  # fmt: skip
+
+
+def program(assignment):
+    return f"a = x*1\n{assignment}\na"
+
+
+def exact(array):
+    return np.array(array, dtype=np.float64)
+
+
+@pytest.mark.parametrize(("assignment", "inputs", "theirs", "true", "entry"), REPEATED)
+def test_both_gradients_are_given_with_the_reason(assignment, inputs, theirs, true, entry):
+    found = gradcli.explain(program(assignment), inputs=inputs, v=np.ones(np.shape(inputs["x"])))
+    np.testing.assert_allclose(found.grad["x"], exact(theirs), 1e-15)
+    np.testing.assert_allclose(found.vjp["x"], exact(true), 1e-15)
+    [message] = [note.message for note in found.notes if note.kind == "routes-differ"]
+    assert f"writes entry {entry}" in message
+    assert "PyTorch's backward" in message
+    assert len(message) < 260
+    assert not found.agreement.agree
+
+
+@pytest.mark.parametrize(("assignment", "inputs", "theirs"), [row[:3] for row in REPEATED])
+def test_the_gradient_is_that_of_pytorch(assignment, inputs, theirs):
+    torch = pytest.importorskip("torch")
+    x = torch.tensor(inputs["x"], dtype=torch.float64, requires_grad=True)
+    known = {"torch": torch, "x": x}
+    exec(re.sub(r"a\[(\[\[.*?\]\])\]", r"a[torch.tensor(\1)]", program(assignment)), known)  # noqa: S102 - constants
+    a = known["a"]
+    a.backward(torch.ones_like(a))
+    np.testing.assert_allclose(x.grad.numpy(), exact(theirs), 1e-15)
+
+
+@pytest.mark.parametrize(("assignment", "inputs", "theirs", "entry"), [(*row[:3], row[4]) for row in REPEATED])
+def test_reverse_mode_alone_says_so_too(assignment, inputs, theirs, entry):
+    ones = np.ones(np.shape(inputs["x"])).tolist()
+    given = [*flags(inputs), "--v", json.dumps(ones)]
+    found = ask("grad", program(assignment), *given)
+    assert f"note: The gradient is PyTorch's, and not the derivative: one assignment writes entry {entry}" in found.err
+    assert found.code == 0
+    assert ask("grad", program(assignment), "--quiet", *given).err == ""
+    record = answer({"program": program(assignment), "inputs": inputs, "v": ones}, symbolic=False)
+    assert [note["kind"] for note in record["notes"]] == ["repeated-index"]
+    assert record["grad"]["x"] == theirs
+
+
+@pytest.mark.parametrize(("assignment", "inputs"), ONCE)
+def test_what_is_written_once_or_is_constant_has_no_note(assignment, inputs):
+    record = answer({"program": program(assignment), "inputs": inputs, "v": np.ones(np.shape(inputs["x"])).tolist()})
+    assert record["agreement"]["agree"]
+    assert not [note for note in record["notes"] if note["kind"] in ("routes-differ", "repeated-index")]
