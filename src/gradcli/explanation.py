@@ -12,7 +12,15 @@ import numpy as np
 from gradcli.agreement import Agreement, Backward, Jacobian, digits_lost, sum_of
 from gradcli.errors import Budget
 from gradcli.evaluation import Evaluation, Function
-from gradcli.notes import Note, about_disagreement, about_graph, about_integers, about_jacobian, about_v
+from gradcli.notes import (
+    Note,
+    about_disagreement,
+    about_graph,
+    about_integers,
+    about_jacobian,
+    about_run,
+    about_v,
+)
 from gradcli.ops.declare import Array
 from gradcli.readings import Memory, Numbers, Point, composed, numbers, stand
 from gradcli.stages import Stage, stages
@@ -166,7 +174,7 @@ def notes_of(point: Point, composition: Composition, joined: Numbers) -> list[No
         for seed, given in zip(point.seeds, point.given, strict=True)
         for note in about_v(seed.source, given, shape)
     ]
-    notes += about_graph(run.output, run.leaves, point.names)
+    notes += [*about_run(run.graph), *about_graph(run.output, run.leaves, point.names)]
     if any(j.formulas is None and not j.rules and len(j.rows) for j in jacobians.values()):
         notes.append(Note("numeric-only", "The formula of J is too long to be read: J is given by its numbers alone."))
     for name, jacobian in jacobians.items():

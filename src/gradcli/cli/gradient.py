@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.cli.output import write_parts
+from gradcli.cli.output import complain, write_parts
 from gradcli.cli.request import Printing, Request, with_v_place
 from gradcli.errors import GradcliError
 from gradcli.evaluation import Function
@@ -29,6 +29,9 @@ def answer(env: Environment, asked: Request, how: Printing) -> bool:
     if not how.quiet or how.output:
         parts = written(point, total) if how.format == "json" else [bare(total), "\n"]
         write_parts(env, parts, how.output)
+    if not how.quiet:
+        for _, message in point.run.graph.remarks:
+            complain(env, f"note: {message}")
     return bool(np.all(np.isfinite(point.run.value)) and all(np.all(np.isfinite(g)) for g in total.values()))
 
 

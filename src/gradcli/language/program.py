@@ -31,13 +31,14 @@ class Program:
     budget: Budget
 
     def evaluate(
-        self, values: Mapping[str, Any], wrt: frozenset[str], record: bool = True
+        self, values: Mapping[str, Any], wrt: frozenset[str], record: bool = True, strict: bool = False
     ) -> tuple[Graph, Any, dict[str, Node]]:
         """Run the program and return its graph, its output and the nodes of its inputs.
 
-        ``values`` has an array for each name of ``inputs``. Raises what a step raises, with its place.
+        ``values`` has an array for each name of ``inputs``; ``strict`` refuses what only one library answers.
+        Raises what a step raises, with its place.
         """
-        graph = Graph(self.budget, record)
+        graph = Graph(self.budget, record, strict)
         registers = list(self.registers)
         registers[0] = graph
         leaves: dict[str, Node] = {}
@@ -48,6 +49,10 @@ class Program:
             with np.errstate(all="ignore"):
                 execute(self.block, registers)
                 output = output_value(registers[self.output])
+            if graph.writes or graph.broken:
+                from gradcli.language.versions import remark_backward  # noqa: PLC0415
+
+                remark_backward(graph, output)
         except MemoryError:
             raise over_budget("total", self.budget.total, "the program needs too much memory").at(
                 None, self.place

@@ -141,8 +141,8 @@ def einsum_vjp(k: int) -> Any:
 
 
 # fmt: off
-MATMUL = declare(Op("matmul", np.matmul, (matmul_vjp_left, matmul_vjp_right), local=matmul_local, shaped=True, size=matmul_size, terms=lambda a, b: np.size(a) * (np.shape(b)[-1] if np.ndim(b) > 1 else 1) * max(np.ndim(b) - 1, 1), text="{} @ {}", precedence=70))
-EINSUM = declare(Op("einsum", lambda *values, spec: np.einsum(spec, *values), einsum_vjp, local=lambda argument, out, values, static: contraction_links(argument, values, static["spec"]), shaped=True, size=einsum_size, terms=einsum_size))
+MATMUL = declare(Op("matmul", np.matmul, (matmul_vjp_left, matmul_vjp_right), local=matmul_local, shaped=True, size=matmul_size, terms=lambda a, b: np.size(a) * (np.shape(b)[-1] if np.ndim(b) > 1 else 1) * max(np.ndim(b) - 1, 1), torch_saves=("others",), text="{} @ {}", precedence=70))
+EINSUM = declare(Op("einsum", lambda *values, spec: np.einsum(spec, *values), einsum_vjp, local=lambda argument, out, values, static: contraction_links(argument, values, static["spec"]), shaped=True, torch_saves=("others",), size=einsum_size, terms=einsum_size))
 # fmt: on
 
 

@@ -58,7 +58,7 @@ def build_full(f: Apply, shape: Static, fill_value: Tensor) -> Any:
     if fill_value.ndim:
         raise GradcliError("shape", f"full takes one number, not shape {fill_value.shape}")
     f.charge(math.prod(wanted))
-    return f(EXPAND, fill_value, shape=wanted)
+    return f(CLONE, f(EXPAND, fill_value, shape=wanted))
 
 
 @function("eye identity", "tn", "making")
@@ -114,7 +114,7 @@ def build_ones_like(f: Apply, x: Tensor) -> Any:
 @function("full_like", "tn", "making")
 def build_full_like(f: Apply, x: Tensor, fill_value: Tensor) -> Any:
     """one number in the shape of x"""
-    return f(EXPAND, fill_value, shape=x.shape)
+    return f(CLONE, f(EXPAND, fill_value, shape=x.shape))
 
 
 @function("float", "-.", "making")

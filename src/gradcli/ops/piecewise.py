@@ -119,7 +119,7 @@ SIGMOID = elementwise("sigmoid", sigmoid,      lambda g, y, x: g * (1 - y) * y, 
 RELU    = elementwise("relu", lambda x: at_least(x, 0.0), lambda g, y, x: np.where(y <= 0, 0.0, g), lambda s, x: s.relu(x), of="tf.", doc="max(x, 0); its derivative at 0 is 0", family="neural", kink=Kink(_AT_ZERO, "0 is taken"))
 LOGSIGMOID = elementwise("logsigmoid", logsigmoid, logsigmoid_vjp, lambda s, x: s.logsigmoid(x), of="f", doc="log(sigmoid(x))", family="neural")
 SILU    = elementwise("silu", lambda x: x / (1 + np.exp(-x)), lambda g, y, x: g * sigmoid(x) * (1 + x * (1 - sigmoid(x))), lambda s, x: x * s.sigmoid(x), also="swish", of="f", doc="x*sigmoid(x)", family="neural")
-SOFTSIGN = elementwise("softsign", lambda x: x / (1 + np.abs(x)), lambda g, y, x: g / (1 + np.abs(x)) + -g * (y / (1 + np.abs(x))) * sign(x), lambda s, x: x / (1 + s.abs(x)), of="f", digits=lambda y, x: (1 + np.abs(y)) / (1 + np.abs(x)), differs=beyond, says=BEYOND, doc="x/(1 + |x|)", family="neural")
+SOFTSIGN = elementwise("softsign", lambda x: x / (1 + np.abs(x)), lambda g, y, x: g / (1 + np.abs(x)) + -g * (y / (1 + np.abs(x))) * sign(x), lambda s, x: x / (1 + s.abs(x)), of="f", digits=lambda y, x: (1 + np.abs(y)) / (1 + np.abs(x)), torch_saves=("0",), differs=beyond, says=BEYOND, doc="x/(1 + |x|)", family="neural")
 LEAKY   = elementwise("leaky_relu", lambda x, slope: np.where(x > 0, x, x * slope)[()], lambda g, y, x, *, slope: np.where(x > 0, g, g * slope), lambda s, x, slope: s.leaky_relu(x, slope), of="", kink=Kink(_AT_ZERO, "the slope on the left is taken"))
 ELU     = elementwise("elu", elu, lambda g, y, x, *, alpha: np.where(x <= 0, g * alpha * np.exp(np.minimum(x, 0)), g), lambda s, x, alpha: s.elu(x, alpha), of="", kink=Kink(lambda x, alpha: (x == 0) & (alpha != 1), "alpha is taken"))
 SOFTPLUS = elementwise("softplus", softplus, softplus_vjp, lambda s, x, beta, threshold: s.softplus(x, beta, threshold), of="")
@@ -169,11 +169,23 @@ def zero(g: Any, *_: Any) -> Any:
     return np.zeros(np.shape(g))
 
 
-def step(name: str, forward: Any, of: str, doc: str, also: str = "", at: Any = None, arguments: int = 1) -> Op:
+def step(
+    name: str, forward: Any, of: str, doc: str, also: str = "", at: Any = None, arguments: int = 1, **options: Any
+) -> Op:
     """Declare a function that is flat: its derivative is 0 wherever it has one."""
     kink = Kink(at, "0 is taken") if at else None
+    options = {"torch_saves": ("",), **options}
     op = declare(
-        Op(name, forward, (zero if at else None,) * arguments, local=no_links, flat=at is None, step=True, kink=kink)
+        Op(
+            name,
+            forward,
+            (zero if at else None,) * arguments,
+            local=no_links,
+            flat=at is None,
+            step=True,
+            kink=kink,
+            **options,
+        )
     )
     build = (lambda f, x: f(op, x)) if arguments == 1 else (lambda f, x, other: f(op, x, other))
     build.__annotations__ = {"x": "Tensor", "other": "Tensor"}
@@ -190,7 +202,14 @@ TRUNC = step("trunc", np.trunc, "tnm.", "the integer part; flat", "fix", _WHOLE)
 ROUND = step(
     "round", np.round, "tn.", "the nearest integer, halves to even; flat", "rint", lambda x: np.abs(x % 1) == 0.5
 )
-HEAVISIDE = step("heaviside", np.heaviside, "tn.", "0 below 0, 1 above, the second argument at 0; flat", arguments=2)
+HEAVISIDE = step(
+    "heaviside",
+    np.heaviside,
+    "tn.",
+    "0 below 0, 1 above, the second argument at 0; flat",
+    arguments=2,
+    torch_raises=True,
+)
 ISNAN = step("isnan", np.isnan, "tnm.", "true where an entry is not a number")
 
 
@@ -209,6 +228,7 @@ WHERE = declare(
         (None, lambda g, y, c, a, b: np.where(c, g, 0.0), lambda g, y, c, a, b: np.where(c, 0.0, g)),
         local=where_local,
         moves=True,
+        torch_saves=("0",),
     )
 )
 

@@ -78,8 +78,14 @@ def gradient_document(point: Point, grad: Mapping[str, Array], form: Form = nest
         "output": {"shape": list(value.shape), "value": form(value)},
         "v": {"shape": list(v.shape), "value": form(v), "source": source},
         "grad": arrays_document(grad, form),
+        **({"notes": remarks_document(point)} if point.run.graph.remarks else {}),
         "error": None,
     }
+
+
+def remarks_document(point: Point) -> list[dict[str, str]]:
+    """Return what the run remarked, as notes."""
+    return [{"kind": kind, "message": message} for kind, message in point.run.graph.remarks]
 
 
 def numbers_document(found: Numbers) -> dict[str, Any]:
