@@ -51,11 +51,11 @@ HEAVY = ("pydantic", "numpy.ma", "scipy", "sympy.physics", "sympy.stats")
 STARTS = [
     Start(("--version",), 13, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
     Start(("--help",), 13, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
-    Start(("grad", *EXAMPLE), 65, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation")),
+    Start(("grad", *EXAMPLE), 67, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation")),
     Start(("functions",), 41, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation")),
-    Start(("explain", *EXAMPLE), 86, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
-    Start(("explain", *EXAMPLE, "--json"), 85, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
-    Start(("check", *EXAMPLE[:3]), 86, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
+    Start(("explain", *EXAMPLE), 88, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
+    Start(("explain", *EXAMPLE, "--json"), 87, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
+    Start(("check", *EXAMPLE[:3]), 88, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
 ]
 
 

@@ -104,7 +104,7 @@ def combined(f: Graph, op: Op, a: Any, b: Any) -> Any:
     if op.name == "matmul" and (masks or left != right):
         only_numpy(f, what)
     if op.name == "matmul":
-        require_product(x, y, "@")
+        require_product(np.asarray(x), np.asarray(y), "@")
         f.charge(matmul_size(x, y))
         return np.matmul(x, y)
     f.charge(math.prod(np.broadcast_shapes(np.shape(x), np.shape(y))))
@@ -112,6 +112,8 @@ def combined(f: Graph, op: Op, a: Any, b: Any) -> Any:
         return np.true_divide(x, y)
     if op.name in ("add", "mul"):
         return (np.add if op.name == "add" else np.multiply)(x, y)
+    if op.name == "pow" and left == MASK and type(b) is bool:
+        return np.power(whole(x), int(b)).astype(np.bool_)
     x, y = whole(x), whole(y)
     if op.name in ("floor_divide", "remainder"):
         if np.any(np.equal(y, 0)):
@@ -189,9 +191,17 @@ def signed(a: Any, sign: str) -> Any:
     return -raw if sign == "-" else raw
 
 
-def kept_in_place(f: Graph, before: Any, result: Any, name: str) -> None:
-    """Refuse an augmented assignment that would make floats of integers, or numbers of a mask."""
+def kept_in_place(f: Graph, op: Op, before: Any, result: Any, name: str) -> None:
+    """Refuse an augmented assignment that would make floats of integers, numbers of a mask, or an array of one number.
+
+    NumPy's single numbers are no arrays: it gives the name another value where PyTorch refuses.
+    """
+    if not np.ndim(value_of(before)) and np.ndim(value_of(result)):
+        what = f"'{name}' is one number, and in place it cannot become an array"
+        only_numpy(f, what, f"{name} = {name} ... is right in both")
     old, new = number_kind(before), number_kind(result)
+    if op.name == "pow" and new == MASK and np.ndim(value_of(before)):
+        f.remark("torch-only", f"'{name}' **= ...: a power of truth values is an integer in NumPy, which refuses it here.")
     if RANKS[new] <= RANKS[old] or not whole_array(before):
         return
     what = f"'{name}' holds {NAMES[old]}, and in place it cannot become {NAMES[new]}"
@@ -206,6 +216,8 @@ def written_as(f: Graph, x: Any, value: Any, listed: bool, op: Op | None) -> Any
     ``listed`` says that the index holds lists, ``op`` is that of an augmented assignment.
     """
     if not whole_array(x):
+        if listed and whole_array(value) and np.ndim(value_of(value)):
+            only_numpy(f, f"{NAMES[number_kind(value)]} written into floats at a list of places")
         return value
     old, new = number_kind(x), number_kind(value)
     if op is not None and RANKS[new] > RANKS[old]:
@@ -215,6 +227,8 @@ def written_as(f: Graph, x: Any, value: Any, listed: bool, op: Op | None) -> Any
         only_numpy(f, what, "there it is cut to fit")
     elif listed and old != new and np.ndim(value_of(value)):
         only_numpy(f, f"{NAMES[new]} written into {NAMES[old]} at a list of places")
+    if old == INTEGER and not np.all(np.isfinite(value_of(value))):
+        raise GradcliError("value", f"inf or nan cannot become one of {NAMES[old]}")
     return np.asarray(value_of(value)).astype(value_of(x).dtype)[()]
 
 

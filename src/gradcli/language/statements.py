@@ -172,8 +172,9 @@ class Statements(Expressions):
             if op is not None:
                 change = binary(f, op, f(INDEX, x, key=key), change)
             f.wrote(before, name, span, None if op is None else change)
-            whole = whole_array(x)
-            written = written_as(f, x, change, not basic(key), op) if whole else runtime.as_tensor(change)
+            written = written_as(f, x, int(change) if change is True or change is False else change, not basic(key), op)
+            if not whole_array(x):
+                written = runtime.as_tensor(written)
             result = f(PUT, x, written, key=key)
             f.bind(name, result)
             return result
@@ -204,8 +205,8 @@ class Statements(Expressions):
 
                 remark_write(regs[0], name, span, before, regs[change])
             result = binary(regs[0], op, before, regs[change])
-            if is_odd(before):
-                kept_in_place(regs[0], before, result, name)
+            if is_odd(before) or (array and not before.ndim):
+                kept_in_place(regs[0], op, before, result, name)
             if array:
                 regs[0].wrote(before, name, span, result)
             if before_ndim(before) and result.shape != before.shape:
