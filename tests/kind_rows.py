@@ -33,7 +33,7 @@ OPERANDS = (*PLAIN, *MASKS, *INTEGERS, *FLOATS)
 SINGLE = (*PLAIN, "(u[0] > 0)", "argmax(u)", "u[0]")
 
 BINARY = dict(zip(
-    "+ - * / // % ** @ & | ^ < <= > >= == !=".split(),
+    ("+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<", "<=", ">", ">=", "==", "!="),
     (operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow,
      operator.matmul, operator.and_, operator.or_, operator.xor, operator.lt, operator.le, operator.gt, operator.ge,
      operator.eq, operator.ne), strict=True,
@@ -83,11 +83,12 @@ def writes() -> Iterator[Row]:
 # One argument: those that PyTorch and NumPy both have, those of PyTorch alone (F. where they are called so), and those
 # that are spelled otherwise in NumPy. A call's ``{}`` is a vector; of FOR_MATRICES, a matrix.
 BOTH = (
-    "sin cos tan sinh cosh tanh exp exp2 expm1 log log2 log10 log1p sqrt square reciprocal sign abs floor ceil trunc round "
-    "isnan sum prod mean argmax argmin any all amax amin cumsum ravel squeeze diag clone sinc"
+    "sin cos tan sinh cosh tanh exp exp2 expm1 log log2 log10 log1p sqrt square reciprocal sign abs floor ceil trunc "
+    "round isnan sum prod mean argmax argmin any all amax amin cumsum ravel squeeze diag clone sinc"
 )
 TORCH = (
-    "rsqrt sigmoid erf relu F.logsigmoid F.silu F.softsign F.leaky_relu F.elu F.softplus F.gelu max min median sort detach t var std norm "
+    "rsqrt sigmoid erf relu F.logsigmoid F.silu F.softsign F.leaky_relu F.elu F.softplus "
+    "F.gelu max min median sort detach t var std norm "
     "logsumexp softmax log_softmax cumprod flatten"
 )
 SPELLED = {
@@ -98,9 +99,9 @@ NEED_DIM = ("cumsum", "cumprod", "logsumexp", "softmax", "log_softmax")
 FOR_MATRICES = {"tril": "tril", "triu": "triu", "trace": "trace", "diagonal": "diagonal", "inverse": "linalg.inv",
                 "det": "linalg.det", "linalg.norm": "linalg.norm"}  # fmt: skip
 PAIRS = {
-    "add": "add", "sub": "subtract", "mul": "multiply", "div": "divide", "remainder": "remainder", "pow": "power", "maximum": "maximum",
-    "minimum": "minimum", "fmax": "fmax", "fmin": "fmin", "atan2": "arctan2", "hypot": "hypot", "logaddexp": "logaddexp",
-    "xlogy": None, "heaviside": "heaviside", "matmul": "matmul", "inner": "inner", "outer": "outer", "F.mse_loss": None,
+    "add": "add", "sub": "subtract", "mul": "multiply", "div": "divide", "remainder": "remainder", "pow": "power",
+    "maximum": "maximum", "minimum": "minimum", "fmax": "fmax", "fmin": "fmin", "atan2": "arctan2", "hypot": "hypot",
+    "logaddexp": "logaddexp", "xlogy": None, "heaviside": "heaviside", "matmul": "matmul", "inner": "inner", "outer": "outer", "F.mse_loss": None,
     "F.l1_loss": None, "F.huber_loss": None, "F.binary_cross_entropy": None, "F.binary_cross_entropy_with_logits": None,
 }  # fmt: skip
 VECTORS = ("(u > 0)", "(u < 9)", "argmax(M, dim=1)", "w")
@@ -121,7 +122,11 @@ def functions() -> Iterator[Row]:
         torch = name if "." in name else f"torch.{name}"
         yield Row(f"{name}({x}, {y})", f"{torch}({x}, {y})", numpy and f"np.{numpy}({x}, {y})")
     for name, x, y in product(("stack", "cat"), VECTORS, VECTORS):
-        yield Row(f"{name}([{x}, {y}])", f"torch.{name}([{x}, {y}])", f"np.{ {'cat': 'concatenate'}.get(name, name) }([{x}, {y}])")
+        yield Row(
+            f"{name}([{x}, {y}])",
+            f"torch.{name}([{x}, {y}])",
+            f"np.{ {'cat': 'concatenate'}.get(name, name) }([{x}, {y}])",
+        )
     for c, x, y in product(("(u > 0)", "argmax(M, dim=1)", "w"), VECTORS, VECTORS):
         yield Row(f"where({c}, {x}, {y})", f"torch.where({c}, {x}, {y})", f"np.where({c}, {x}, {y})")
     for x in VECTORS[:3]:
@@ -143,7 +148,12 @@ class Named:
     def names(self) -> dict[str, Any]:
         if self.library is np:
             return {"np": np, "argmax": lambda x, dim=None: np.argmax(x, axis=dim), "sum": np.sum}
-        return {"torch": self.library, "F": self.library.nn.functional, "argmax": self.library.argmax, "sum": self.library.sum}
+        return {
+            "torch": self.library,
+            "F": self.library.nn.functional,
+            "argmax": self.library.argmax,
+            "sum": self.library.sum,
+        }
 
 
 def asked(library: Any, text: str) -> tuple[str, Any] | None:
@@ -166,10 +176,14 @@ def asked(library: Any, text: str) -> tuple[str, Any] | None:
 
 
 def answer_of(found: Any) -> tuple[str, Any]:
-    """Return the kind of numbers, and the numbers."""
+    """Return the kind of numbers, and the numbers; ``half`` are floats of three digits, as NumPy has them of masks."""
     first = found[0] if type(found).__name__ in ("sort", "max", "min", "median") else found
     array = np.asarray(first)
-    return {"b": "mask", "i": "integer", "u": "integer", "f": "float"}[array.dtype.kind], array.tolist()
+    kind = "half" if array.dtype == np.float16 else KINDS[array.dtype.kind]
+    return kind, array.tolist()
+
+
+KINDS = {"b": "mask", "i": "integer", "u": "integer", "f": "float"}
 
 
 def recorded() -> dict[str, tuple[str, Any] | None]:

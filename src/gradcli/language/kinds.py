@@ -201,7 +201,9 @@ def kept_in_place(f: Graph, op: Op, before: Any, result: Any, name: str) -> None
         only_numpy(f, what, f"{name} = {name} ... is right in both")
     old, new = number_kind(before), number_kind(result)
     if op.name == "pow" and new == MASK and np.ndim(value_of(before)):
-        f.remark("torch-only", f"'{name}' **= ...: a power of truth values is an integer in NumPy, which refuses it here.")
+        f.remark(
+            "torch-only", f"'{name}' **= ...: a power of truth values is an integer in NumPy, which refuses it here."
+        )
     if RANKS[new] <= RANKS[old] or not whole_array(before):
         return
     what = f"'{name}' holds {NAMES[old]}, and in place it cannot become {NAMES[new]}"

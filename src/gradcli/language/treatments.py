@@ -13,7 +13,8 @@ from gradcli.ops.declare import Pair, value_of
 
 # The columns: masks, integers, and either beside floats. "same" is the kind that came; "numpy" says that PyTorch
 # refuses, "torch" that NumPy does; "no" that both do, where NumPy may not have the function; "other" that the number of
-# NumPy is another one; "target" that the first argument has to be floats, "integers" that it, and no mask beside it.
+# NumPy is another one; "target" that the first argument has to be floats, "integers" that it has, and "unmasked"
+# that none is a mask; "floats" is "numpy" with floats for masks beside integers.
 TABLE = """
 same          same           yes      maximum minimum fmax fmin reshape ravel squeeze unsqueeze expand flip roll
 same          same           yes      repeat_interleave repeat diag diagonal clone stack cat where clip amax amin
@@ -25,8 +26,8 @@ numpy-integer integer        yes      argmax argmin trace
 numpy-same    same           numpy    matmul inner dot einsum
 numpy-same    same           yes      abs floor ceil trunc
 torch-same    same           yes      sign
-numpy-same    same           yes      round
-same          same           numpy    heaviside
+numpy-float   same           yes      round
+same          same           floats   heaviside
 no            same           no       mm mv bmm linear torch.dot
 no            same           yes      relu median
 no            float          yes      softsign
@@ -39,7 +40,8 @@ numpy-float   numpy-float    numpy    solve
 no            no             yes      logsigmoid silu leaky_relu elu softplus gelu var std norm softmax log_softmax
 no            no             yes      mse_loss
 no            no             target   huber_loss
-no            no             integers l1_loss nll_loss cross_entropy
+no            no             unmasked l1_loss
+no            no             integers nll_loss cross_entropy
 no            no             no       bce binary_cross_entropy_with_logits layer_norm
 """
 TREATMENTS = {
@@ -56,31 +58,44 @@ def treated(f: Graph, name: str, kinds: Iterable[str]) -> str | None:
     """
     found = list(kinds)
     masks, integers, beside = TREATMENTS.get(name, ("float", "float", "yes"))
-    odd = [kind for kind in found if kind != FLOAT]
     what = f"{name} of {' and '.join(NAMES[kind] for kind in dict.fromkeys(found))}"
     if FLOAT in found:
-        refused = beside == "no" or (beside == "target" and found[0] != FLOAT)
-        if refused or (beside == "integers" and (MASK in odd or found[0] != FLOAT)):
-            raise neither(what)
-        if beside == "numpy":
-            only_numpy(f, what)
+        beside_floats(f, what, found, beside)
         return None
-    mixed = len(set(odd)) > 1
-    if mixed and beside == "numpy":
-        only_numpy(f, what)
-    rule = integers if INTEGER in odd else masks
-    if rule == "no" or (mixed and beside == "no"):
+    mixed = len(set(found)) > 1
+    if mixed and beside == "no":
         raise neither(what)
+    if mixed and beside == "floats":
+        only_numpy(f, what)
+        return None
+    rule = integers if INTEGER in found else masks
+    if mixed and beside == "numpy":
+        rule = f"numpy-{rule.rpartition('-')[2]}"
+    return alone(f, what, rule, INTEGER if INTEGER in found else MASK)
+
+
+def beside_floats(f: Graph, what: str, kinds: list[str], beside: str) -> None:
+    """Refuse or remark on a function of floats and others, as its column says."""
+    first = beside in ("target", "integers") and kinds[0] != FLOAT
+    masked = beside in ("integers", "unmasked") and MASK in kinds
+    if beside == "no" or first or masked:
+        raise neither(what)
+    if beside in ("numpy", "floats"):
+        only_numpy(f, what)
+
+
+def alone(f: Graph, what: str, rule: str, own: str) -> str | None:
+    """Return the kind that a rule of the table makes of ``own``, with a remark where one library refuses or differs."""
     side, _, kind = rule.rpartition("-")
-    if side == "numpy" and not (mixed and beside == "numpy"):
+    if kind == "no":
+        raise neither(what)
+    if side == "numpy":
         only_numpy(f, what)
     elif side == "torch":
         f.remark("torch-only", f"{what}: this is PyTorch's answer, NumPy refuses.")
     elif side == "other":
         f.remark("numpy-differs", f"{what}: this is PyTorch's answer; NumPy computes in half precision or in integers.")
-    if kind == "same":
-        return INTEGER if INTEGER in odd else MASK
-    return None if kind == FLOAT else kind
+    return own if kind == "same" else None if kind == FLOAT else kind
 
 
 def cast(value: Any, kind: str | None) -> Any:
