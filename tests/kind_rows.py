@@ -101,7 +101,8 @@ FOR_MATRICES = {"tril": "tril", "triu": "triu", "trace": "trace", "diagonal": "d
 PAIRS = {
     "add": "add", "sub": "subtract", "mul": "multiply", "div": "divide", "remainder": "remainder", "pow": "power",
     "maximum": "maximum", "minimum": "minimum", "fmax": "fmax", "fmin": "fmin", "atan2": "arctan2", "hypot": "hypot",
-    "logaddexp": "logaddexp", "xlogy": None, "heaviside": "heaviside", "matmul": "matmul", "inner": "inner", "outer": "outer", "F.mse_loss": None,
+    "logaddexp": "logaddexp", "xlogy": None, "heaviside": "heaviside",
+    "matmul": "matmul", "inner": "inner", "outer": "outer", "F.mse_loss": None,
     "F.l1_loss": None, "F.huber_loss": None, "F.binary_cross_entropy": None, "F.binary_cross_entropy_with_logits": None,
 }  # fmt: skip
 VECTORS = ("(u > 0)", "(u < 9)", "argmax(M, dim=1)", "w")

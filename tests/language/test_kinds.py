@@ -1,4 +1,4 @@
-"""Truth values and integers beside floats: PyTorch's answer, NumPy's where it has none, and a note where they differ."""
+"""Truth values and integers beside floats: PyTorch's answer, or NumPy's with a note where PyTorch has none."""
 
 from __future__ import annotations
 

@@ -26,6 +26,13 @@ def one_axis(dim: Any, ndim: int) -> int:
     return dim % bound
 
 
+def number(value: Any, name: str) -> float:
+    """Return a plain number; raises ``value`` for anything else."""
+    if not isinstance(value, int | float):
+        raise GradcliError("value", f"{name} must be a number, not {value!r}")
+    return float(value)
+
+
 def read_axes(dim: Any, ndim: int, empty: str = "none") -> Axes:
     """Return the axes that ``dim`` names, all of them for None; raises ``shape`` for one out of range or twice.
 

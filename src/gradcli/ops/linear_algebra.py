@@ -68,8 +68,8 @@ def contraction_links(argument: int, values: tuple[Any, ...], spec: str) -> list
         for letter, length in zip(sub, np.shape(value), strict=True):
             lengths[letter] = max(lengths.get(letter, 1), length) if length != 0 else 0
     letters = list(lengths)
-    grid = np.indices([lengths[letter] for letter in letters], dtype=np.intp).reshape(len(letters), -1)
-    count = grid.shape[1] if letters else 1
+    count = math.prod(lengths.values())
+    grid = np.indices([lengths[letter] for letter in letters], dtype=np.intp).reshape(len(letters), count)
     where = dict(zip(letters, grid, strict=True))
 
     def flat(sub: str, shape: tuple[int, ...]) -> Any:
@@ -132,6 +132,8 @@ def einsum_vjp(k: int) -> Any:
         factors = [np.einsum(f"{sub}->{keep}", x) for sub, keep, x in zip(subs, kept, others, strict=True)]
         part = np.einsum(f"{','.join([out, *kept])}->{summed}", np.array(g), *factors)
         lengths = dict(zip(own, np.shape(x), strict=True))
+        if not own:
+            return part
         part = np.reshape(part, [lengths[letter] if letter in summed else 1 for letter in letters])
         back = np.zeros(np.shape(x))
         np.einsum(f"{own}->{letters}", back)[...] = part

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.declare import Apply, Op, Static, Tensor, declare, function, no_links
-from gradcli.ops.shaping import CLONE, EXPAND, whole_numbers
+from gradcli.ops.shaping import CLONE, EXPAND, whole, whole_numbers
 
 CONSTANTS: dict[str, float] = {
     f"{prefix}{name}": value
@@ -90,7 +90,7 @@ def build_arange(f: Apply, start: Static, end: Static = None, step: Static = 1) 
 @function("linspace", "tn", "making")
 def build_linspace(f: Apply, start: Static, end: Static, steps: Static) -> Any:
     """steps numbers from start to end, both included"""
-    count = lengths((steps,))[0]
+    count = lengths((whole(steps, "steps"),))[0]
     f.charge(count)
     if not all(isinstance(n, int | float) for n in (start, end)):
         raise GradcliError("value", "linspace takes two numbers and a count")

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD, DIV, MUL, NEG, SUB
-from gradcli.ops.axes import one_axis
+from gradcli.ops.axes import number, one_axis
 from gradcli.ops.declare import OPS, Apply, Explicit, Library, Links, Op, Static, Tensor, declare, function, value_of
 from gradcli.ops.entrywise import elementwise
 from gradcli.ops.indexing import INDEX
@@ -135,7 +135,7 @@ def build_l1_loss(f: Apply, x: Tensor, target: Tensor, reduction: Static = "mean
 def build_huber_loss(f: Apply, x: Tensor, target: Tensor, reduction: Static = "mean", delta: Static = 1.0) -> Any:
     """half the square of a difference below delta, a straight line above"""
     same_shapes(x, target, "huber_loss")
-    return reduce_loss(f, f(HUBER, f(DISTANCE, x, target), np.float64(delta)), reduction)
+    return reduce_loss(f, f(HUBER, f(DISTANCE, x, target), np.float64(number(delta, "delta"))), reduction)
 
 
 BCE_FLOOR = float(np.float32(1e-12))
@@ -240,11 +240,11 @@ def build_layer_norm(
 ) -> Any:
     """(x - mean)/sqrt(var + eps) over the last axes, times weight plus bias"""
     wanted = normalized_shape if isinstance(normalized_shape, tuple) else (normalized_shape,)
-    if not wanted or x.shape[-len(wanted) :] != wanted:
+    if not wanted or not all(type(length) is int for length in wanted) or x.shape[-len(wanted) :] != wanted:
         raise GradcliError("shape", f"layer_norm over {wanted}: the array has shape {x.shape}")
     axes = tuple(range(x.ndim - len(wanted), x.ndim))
     centred = f(SUB, x, f(MEAN, x, dim=axes, keepdim=True))
-    scale = f(OPS["sqrt"], f(ADD, f(VAR, x, dim=axes, keepdim=True, correction=0.0), np.float64(eps)))
+    scale = f(OPS["sqrt"], f(ADD, f(VAR, x, dim=axes, keepdim=True, correction=0.0), np.float64(number(eps, "eps"))))
     result = f(DIV, centred, scale)
     result = result if weight is None else f(MUL, result, weight)
     return result if bias is None else f(ADD, result, bias)

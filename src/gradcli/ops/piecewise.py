@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.errors import GradcliError
+from gradcli.ops.axes import number
 from gradcli.ops.declare import (
     BEYOND,
     Apply,
@@ -242,19 +244,19 @@ def build_where(f: Apply, condition: Tensor, x: Tensor, other: Tensor) -> Any:
 @function("leaky_relu", "f", "neural", op=LEAKY)
 def build_leaky_relu(f: Apply, x: Tensor, negative_slope: Static = 0.01) -> Any:
     """x above 0, negative_slope*x below and at 0"""
-    return f(LEAKY, x, slope=float(negative_slope))
+    return f(LEAKY, x, slope=number(negative_slope, "negative_slope"))
 
 
 @function("elu", "f", "neural", op=ELU)
 def build_elu(f: Apply, x: Tensor, alpha: Static = 1.0) -> Any:
     """x above 0, alpha*(exp(x) - 1) below"""
-    return f(ELU, x, alpha=float(alpha))
+    return f(ELU, x, alpha=number(alpha, "alpha"))
 
 
 @function("softplus", "f", "neural", op=SOFTPLUS)
 def build_softplus(f: Apply, x: Tensor, beta: Static = 1.0, threshold: Static = 20.0) -> Any:
     """log(1 + exp(beta*x))/beta, and x itself where beta*x is above the threshold"""
-    return f(SOFTPLUS, x, beta=float(beta), threshold=float(threshold))
+    return f(SOFTPLUS, x, beta=number(beta, "beta"), threshold=number(threshold, "threshold"))
 
 
 @function("gelu", "f", "neural", op=GELU)
@@ -269,6 +271,11 @@ def build_clip(f: Apply, x: Tensor, min: Tensor | None = None, max: Tensor | Non
     if min is None or max is None:
         low = x if min is None else f(CLAMP_MIN, x, min)
         return low if max is None else f(CLAMP_MAX, low, max)
+    try:
+        np.broadcast_shapes(x.shape, min.shape, max.shape)
+    except ValueError:
+        shapes = f"{x.shape}, {min.shape} and {max.shape}"
+        raise GradcliError("shape", f"clip: shapes {shapes} of x, min and max do not fit") from None
     return f(CLAMP_MAX, f(CLAMP_MIN, x, bound_below(f, min, max)), max)
 
 

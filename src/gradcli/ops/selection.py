@@ -103,6 +103,8 @@ def pick_vjp(g: Any, y: Any, x: Any, *, kind: str, dim: int, keepdim: bool = Tru
 def has_twin(x: Any, kind: str, dim: int, keepdim: bool = True, descending: bool = False) -> Any:
     """Return for each picked entry whether another one along ``dim`` is equal to it."""
     found = pick(x, kind, dim, True, descending)
+    if not np.size(found):
+        return np.zeros(np.shape(found), dtype=bool)
     if kind == "sort":
         equal = np.diff(found, axis=dim) == 0
         edge = np.zeros_like(np.take(found, [0], axis=dim), dtype=bool)
@@ -227,6 +229,8 @@ def build_numpy_median(f: Apply, x: Tensor, dim: Static = None) -> Any:
     require_entries(x, axes, "median")
     if dim == ():
         return f(CLONE, x)
+    if dim is not None and not x.ndim:
+        raise GradcliError("shape", "one number has no axis")
     flat = f(RESHAPE, x, shape=(-1,)) if dim is None else x
     axis = 0 if dim is None else one_axis(dim, x.ndim)
     count = flat.shape[axis]

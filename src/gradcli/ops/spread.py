@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.axes import Axes, group_rows, read_axes, require_entries, restore
+from gradcli.ops.axes import Axes, group_rows, number, read_axes, require_entries, restore
 from gradcli.ops.declare import BEYOND, Apply, Explicit, Kink, Links, Op, Static, Tensor, beyond, declare, function
 from gradcli.ops.piecewise import ABS, sign
-from gradcli.ops.reductions import all_entries, scatter_rows
+from gradcli.ops.reductions import all_entries, mean, scatter_rows
 from gradcli.ops.selection import PEAK
 
 
 def var(x: Any, dim: Axes, keepdim: bool, correction: float) -> Any:
     """Return the mean squared distance from the mean, over n - correction."""
     count = math.prod(np.shape(x)[axis] for axis in dim)
-    centred = x - np.mean(x, axis=dim, keepdims=True)
+    centred = x - mean(x, dim, True)
     with np.errstate(all="ignore"):
         return np.sum(centred * centred, axis=dim, keepdims=keepdim) / np.float64(max(count - correction, 0))
 
@@ -28,7 +28,7 @@ def var_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool, correction: flo
     """Return g·2(x - mean)/(n - correction), and g·inf or nan where n is no more than the correction."""
     count = math.prod(np.shape(x)[axis] for axis in dim)
     if count <= correction:
-        return restore(g, dim, keepdim) * np.where(x == np.mean(x, axis=dim, keepdims=True), np.nan, np.inf)
+        return restore(g, dim, keepdim) * np.where(x == mean(x, dim, True), np.nan, np.inf)
     return var_along_vjp(g, y, x, dim=dim, keepdim=keepdim, correction=correction)
 
 
@@ -36,7 +36,7 @@ def var_along_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool, correctio
     """Return g·2(x - mean)/(n - correction) whatever n is, as PyTorch does where dim is named."""
     del y
     count = math.prod(np.shape(x)[axis] for axis in dim)
-    return 2.0 / np.float64(count - correction) * restore(g, dim, keepdim) * (x - np.mean(x, axis=dim, keepdims=True))
+    return 2.0 / np.float64(count - correction) * restore(g, dim, keepdim) * (x - mean(x, dim, True))
 
 
 def var_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
@@ -46,7 +46,7 @@ def var_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str
     columns, rows = all_entries(x), group_rows(x, dim)
     count = math.prod(np.shape(x)[axis] for axis in dim)
     axes = "" if len(dim) == np.ndim(x) else f", dim={dim[0] if len(dim) == 1 else dim}"
-    auxiliary = (f"mean({{}}{axes})", np.mean(x, axis=dim))
+    auxiliary = (f"mean({{}}{axes})", mean(x, dim, False))
     weight = 2.0 / np.float64(count - static["correction"])
     centred = Explicit(lambda s, x, m: x - m)
     return [Links(rows, columns, weight, centred, ((0, columns), (-2, rows)), auxiliary)]
@@ -136,7 +136,7 @@ def spread(f: Apply, x: Any, dim: Any, keepdim: Any, correction: Any, root: bool
         x,
         dim=axes,
         keepdim=bool(keepdim),
-        correction=float(correction),
+        correction=number(correction, "correction"),
     )
     return f(SQRT_FLAT, result) if root else result
 
