@@ -88,8 +88,8 @@ class Op:
     those whose vjps read no value but g, only shapes; ``shaped`` those whose local reading is the same for all numbers,
     but for zeros by ``zero_at``.
     ``torch_saves`` says for each argument what PyTorch keeps for its derivative, where that is not what the vjp
-    reads: words such as ``"output"``, ``"0 1"`` (numbers of arguments), ``"others"``, ``"output-of-arrays"``; one text holds for all
-    arguments. ``torch_raises`` says that PyTorch has no derivative.
+    reads: words such as ``"output"``, ``"0 1"`` (numbers of arguments) or ``"others"``, and after ``arrays:`` what it
+    keeps where no argument is a plain number; one text holds for all arguments. ``torch_raises`` says that PyTorch has no derivative.
     """
 
     name: str

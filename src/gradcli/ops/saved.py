@@ -81,10 +81,8 @@ def kept(op: Op, active: tuple[bool, ...], arrays: tuple[bool, ...]) -> Reads:
         return saved(op, active)
     count = len(active)
     said = op.torch_saves * count if len(op.torch_saves) == 1 else op.torch_saves
-    words = {(k, word) for k, text in enumerate(said[:count]) if active[k] for word in text.split()}
+    told = [text.replace("arrays:", "") if all(arrays) else text.partition("arrays:")[0] for text in said[:count]]
+    words = {(k, word) for k, text in enumerate(told) if active[k] for word in text.split()}
     others = {j for k, word in words if word == "others" for j in range(count) if j != k}
     named = {word for _, word in words}
-    return Reads(
-        tuple(str(k) in named or k in others for k in range(count)),
-        output="output" in named or (all(arrays) and "output-of-arrays" in named),
-    )
+    return Reads(tuple(str(k) in named or k in others for k in range(count)), output="output" in named)
