@@ -181,8 +181,6 @@ def build_bce_logits(f: Apply, x: Tensor, target: Tensor, reduction: Static = "m
 def picked_classes(x: Any, target: Any, name: str) -> Any:
     """Return the index that picks the target's class from each row; raises ``shape`` or ``value``."""
     classes, axis = np.asarray(value_of(target)), class_axis(x, name)
-    if x.ndim == 1 and classes.shape == (1,):
-        classes = classes.reshape(())
     if classes.shape != x.shape[:axis] + x.shape[axis + 1 :]:
         raise GradcliError(
             "shape", f"{name}: scores of shape {x.shape} and classes of shape {classes.shape} do not fit"

@@ -130,6 +130,12 @@ SQRT_FLAT = declare(
 def spread(f: Apply, x: Any, dim: Any, keepdim: Any, correction: Any, root: bool, empty: str) -> Any:
     """Return the variance, or its root, whose derivative at 0 is 0."""
     axes = read_axes(dim, x.ndim, empty)
+    if dim == () and empty == "all" and x.ndim:
+        f.remark(
+            "torch-differs",
+            "dim is empty: PyTorch takes the variance over all axes, and in backward divides by 1 - correction and not by "
+            "n - correction; this is the derivative of what it takes.",
+        )
     require_entries(x, axes, "std" if root else "var")
     result = f(
         VAR if dim is None or not x.ndim else VAR_ALONG,
