@@ -93,7 +93,7 @@ ELEMENTWISE = {
     "trunc": lambda x: mp.floor(mp.re(x)) if above(x) else mp.ceil(mp.re(x)), "isnan": isnan, "~": lambda x: not mp.re(x),
     "<": lambda a, b: above(b, a), ">": above, "<=": lambda a, b: not above(a, b), ">=": lambda a, b: not above(b, a),
     "==": lambda a, b: mp.re(a) == mp.re(b), "!=": lambda a, b: mp.re(a) != mp.re(b),
-    "&": lambda a, b: bool(mp.re(a)) and bool(mp.re(b)), "|": lambda a, b: bool(mp.re(a)) or bool(mp.re(b)),
+    "&": lambda a, b: bool(mp.re(a)) and bool(mp.re(b)), "^": lambda a, b: bool(mp.re(a)) != bool(mp.re(b)), "|": lambda a, b: bool(mp.re(a)) or bool(mp.re(b)),
     "bce": lambda x, t: -t * mp.log(x) - (1 - t) * mp.log(1 - x),
     "bce_with_logits": lambda x, t: -t * mp.log(sigmoid(x)) - (1 - t) * mp.log(1 - sigmoid(x)),
     "huber": lambda d, delta: d * d / 2 if above(delta, absolute(d)) else delta * (absolute(d) - delta / 2),

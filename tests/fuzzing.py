@@ -1,7 +1,7 @@
 """Put many texts that nobody would type to gradcli: ``python tests/fuzzing.py --count 100000 --seed 1``.
 
 Input number n of a seed is always the same; ``--only n`` runs one alone. Exits with 1 where an input breaks the
-contract, and prints a line to reproduce it.
+contract, and prints a line to reproduce it. ``--arguments`` calls every function with every kind of argument instead.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+from fuzz import arguments
 from fuzz.audit import Watch
 from fuzz.contract import Outcome, command_read_once, outcome
 from fuzz.lines import Line, commands, line
@@ -112,8 +113,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--only", type=int)
+    parser.add_argument("--arguments", action="store_true")
     asked = parser.parse_args()
     numbers = range(asked.first, asked.first + asked.count) if asked.only is None else [asked.only]
+    if asked.arguments:
+        found = arguments.faults(asked.seed, numbers[0], len(numbers))
+        sys.stdout.write("\n".join([f"seed {asked.seed}, {len(numbers)} calls: {len(found)} faults", *found]) + "\n")
+        return 1 if found else 0
     warm_up()
     warnings.simplefilter("error")
     start = time.monotonic()

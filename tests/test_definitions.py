@@ -119,7 +119,7 @@ FLAT = {
     "heaviside": [(PAIR, {})], "floor_divide": [([HALVES[:, None], np.array([0.7, -1.3])], {})],
     "isnan": [([np.array([0.0, np.nan, 1.0])], {})],
     **{name: [(PAIR, {})] for name in ("<", "<=", ">", ">=", "==", "!=")},
-    "&": [(TRUTHS, {})], "|": [(TRUTHS, {})], "~": [(TRUTHS[:1], {})],
+    "&": [(TRUTHS, {})], "|": [(TRUTHS, {})], "^": [(TRUTHS, {})], "~": [(TRUTHS[:1], {})],
     "any": [([GRID], DIMS), ([GRID], {"dim": (0, 1), "keepdim": True})], "all": [([GRID], DIMS), ([GRID > 5], DIMS)],
     "argmax": [([GRID], {"dim": 1, "keepdim": False}), ([GRID], {"dim": None, "keepdim": False})],
     "argmin": [([GRID], {"dim": 0, "keepdim": True}), ([GRID], {"dim": None, "keepdim": False})],

@@ -267,6 +267,21 @@ for x in ([800.0, -800.0, 799.0], [-inf, 0.0, 1.0], [inf, 0.0, 1.0], [-inf, -inf
 row.each("F.layer_norm(x, (3,))", vs=(None, [1.0, -2.0, 3.0], inf), x=[2.0, 2.0, 2.0])
 row.each("F.layer_norm(x, (3,))", vs=([1.0, -2.0, 3.0],), x=[1.0, -2.0, 4.0], rtol=1e-10, atol=CANCELS)
 
+# --- the classes of a loss are on axis 1, and the empty tuple names all axes, none, or is refused ---
+SCORES, PLACES = np.sin(np.arange(24.0)).reshape(2, 3, 4).tolist(), [[0.0, 2.0, 1.0, 1.0], [2.0, 2.0, 0.0, 1.0]]
+SHARES = (np.cos(np.arange(24.0)) ** 2).reshape(2, 3, 4).tolist()
+for how in ("", ', reduction="sum"', ', reduction="none"'):
+    row(f"F.cross_entropy(x, {PLACES}{how})", f"F.cross_entropy(x, torch.tensor({PLACES}).long(){how})", x=SCORES, atol=CANCELS)
+    row(f"F.nll_loss(x, {PLACES}{how})", f"F.nll_loss(x, torch.tensor({PLACES}).long(){how})", x=SCORES)
+    row(f"F.nll_loss(x, {[PLACES, PLACES]}{how})", f"F.nll_loss(x, torch.tensor({[PLACES, PLACES]}).long(){how})", x=np.swapaxes([SCORES, SCORES], 1, 2).tolist())
+    row(f"F.cross_entropy(x, p{how})", x=SCORES, p=SHARES, atol=CANCELS)
+for empty in ("()", "[]"):
+    row.each(" | ".join(f"torch.{name}(x, dim={empty})" for name in "sum mean amax amin norm squeeze".split()), x=A)
+    row.each(" | ".join(f"torch.{name}(x, dim={empty}, keepdim=True)" for name in "sum mean amax logsumexp".split()), x=A)
+    row.each(f"torch.flip(x, {empty}) | torch.roll(x, 1, {empty}) | x.sum({empty}) | torch.norm(x, 1, {empty}) | torch.tile(x, {empty})", x=A)
+row.each("np.sum(x, ()) => x*1 | np.mean(x, axis=()) => x*1 | np.max(x, axis=()) => x*1 | np.prod(x, axis=[]) => x*1 | np.var(x, axis=()) => x*0 | np.roll(x, 1, ()) => x*1 | np.median(x, axis=()) => x*1", x=A)
+row.each("torch.einsum('i,->i', x, s) | torch.einsum(',i->i', s, x) | torch.einsum('i,i,->', x, x, s)", x=[0.5, -1.0, 2.0], s=3.0)
+
 EDGES = row.rows
 SAMPLE = [case for k, case in enumerate(EDGES) if case.v is None or k % 9 == 0]
 """The rows whose figures are recorded."""

@@ -77,8 +77,11 @@ class Function:
             refuse_own_inputs(self.program)
             raise not_an_input(self.program, name)
 
-    def evaluate(self, values: dict[str, Any], record: bool = True) -> Evaluation:
-        """Run the program; ``record`` keeps what formulas need and gradients do not."""
+    def evaluate(self, values: dict[str, Any], record: bool = True, strict: bool = False) -> Evaluation:
+        """Run the program; ``record`` keeps what formulas need and gradients do not.
+
+        ``strict`` refuses what only one of PyTorch and NumPy answers.
+        """
         arrays = given_arrays(self.program, values)
         wrt = frozenset(self.wrt if self.wrt is not None else arrays)
         if record:
@@ -88,7 +91,7 @@ class Function:
             if name not in late:
                 require_finite(name, array)
         try:
-            run = Evaluation(*self.program.evaluate(arrays, wrt, record))
+            run = Evaluation(*self.program.evaluate(arrays, wrt, record, strict))
         except GradcliError:
             for name in late:
                 require_finite(name, arrays[name])

@@ -19,7 +19,7 @@ from gradcli.evaluation import Evaluation, Function
 from gradcli.exact.slopes import Exact
 from gradcli.graph import Node
 from gradcli.graph import output_name as name_of_output
-from gradcli.notes import Note, about_disagreement, about_graph, about_integers, about_jacobian, about_v
+from gradcli.notes import Note, about_disagreement, about_graph, about_integers, about_jacobian, about_run, about_v
 from gradcli.ops.declare import Array
 from gradcli.readings import Memory, Numbers, Point, composed, numbers, stand
 from gradcli.stages import Stage, stages
@@ -248,6 +248,7 @@ def notes_of(point: Point, composition: Composition, joined: Numbers, confirmati
     ]
     graph = about_graph(run.output, run.leaves, point.names)
     asked = confirmation is not None and bool(confirmation.asked)
+    notes += about_run(run.graph)
     notes += [note for note in graph if not (asked and note.kind == "kink")]
     if any(j.formulas is None and not j.rules and len(j.rows) for j in jacobians.values()):
         notes.append(Note("numeric-only", "The formula of J is too long to be read: J is given by its numbers alone."))

@@ -12,11 +12,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.errors import Budget, GradcliError, over_budget
+from gradcli.errors import Budget, GradcliError, Span, over_budget
 from gradcli.ops.declare import Array, Op
 from gradcli.ops.saved import saved, stand_in
 from gradcli.ops.shaping import MOST_AXES
@@ -27,6 +27,12 @@ TURNS = 64
 """Small operations, or turns of a loop, after which the clock is looked at."""
 SHORT = 0.25
 """Seconds after which a run is long enough to ask for the time of the processor."""
+ONE_SIDED = {
+    "numpy-only": "NumPy gives this answer and PyTorch refuses",
+    "torch-only": "PyTorch gives this answer and NumPy refuses",
+    "torch-refuses": "PyTorch refuses",
+}
+"""Kinds of remarks on what one library answers and the other does not: ``strict`` refuses them."""
 NO_OPTIONS: dict[str, Any] = {}
 """What an operation without options has for them; nobody writes to it."""
 
@@ -73,16 +79,36 @@ class Node:
         return f"<Node {self.index} {made} {self.shape}>"
 
 
+class Write(NamedTuple):
+    """A write in place to the value ``before`` of a variable, after the first ``mark`` nodes.
+
+    ``inplace`` is the index of the operation of an augmented assignment, -1 where there is none.
+    """
+
+    before: Any
+    name: str
+    span: Span
+    mark: int
+    inplace: int = -1
+
+
 @dataclass(slots=True)
 class Graph:
     """The nodes of one evaluation, with what they may cost.
 
     ``record`` keeps every value and name, for formulas. Without it the graph is a tape for one sweep back: an
     operation that depends on no differentiated input leaves no node, and a large value that no vjp reads is let go.
+    ``remarks`` are the kinds and sentences that the run leaves for the answer's notes, each once; ``strict`` refuses
+    those of ``ONE_SIDED``. ``writes`` are the writes in place. ``broken`` says that PyTorch has no derivative for an
+    operation on something differentiated: from there on a tape keeps all nodes, to know what reaches the output.
     """
 
     budget: Budget = field(default_factory=Budget)
     record: bool = True
+    strict: bool = False
+    remarks: dict[tuple[str, str], None] = field(default_factory=dict)
+    writes: list[Write] = field(default_factory=list)
+    broken: bool = False
     nodes: list[Node] = field(default_factory=list)
     bindings: list[tuple[str, Node]] = field(default_factory=list)
     turns: int = 0
@@ -137,8 +163,10 @@ class Graph:
                     active = True
                     break
         # A view that is not differentiated still shows the memory of its argument: a write to either is seen in both.
-        if not (active or (node and (self.record or op.view))):
+        if not (active or (node and (self.record or op.view or op.torch_raises or self.broken))):
             return value
+        if op.torch_raises:
+            self.broken = True
         index = len(self.nodes)
         if index >= self.look:
             self._look()
@@ -226,6 +254,19 @@ class Graph:
         if spent > self.budget.seconds:
             raise over_budget("seconds", self.budget.seconds, "the program takes too long")
         self.deadline = now + self.budget.seconds - spent
+
+    def remark(self, kind: str, message: str, span: Span | None = None) -> None:
+        """Leave a note on this run; raises what ``strict`` refuses."""
+        if self.strict and kind in ONE_SIDED:
+            raise GradcliError(
+                kind, message, span=span, hint="--strict refuses it; without, the answer comes with a note"
+            )
+        self.remarks[kind, message] = None
+
+    def wrote(self, before: Any, name: str, span: Span, result: Any = None) -> None:
+        """Note a write in place that is about to be done, or is done with this ``result``."""
+        inplace = result.index if type(result) is Node else -1
+        self.writes.append(Write(before, name, span, len(self.nodes), inplace))
 
     def bind(self, name: str, value: Any) -> None:
         """Note that the program called a node ``name``, for readers that show it."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.graph import Node, reaches
+from gradcli.graph import Graph, Node, reaches
 from gradcli.ops.declare import Op, value_of
 from gradcli.symbolic.texts import place_text
 
@@ -35,6 +35,11 @@ def about_v(source: str, given: tuple[int, ...], shape: tuple[int, ...]) -> list
             )
         ]
     return []
+
+
+def about_run(graph: Graph) -> list[Note]:
+    """Return what the run itself remarked: where PyTorch and NumPy do not answer alike."""
+    return [Note(kind, message) for kind, message in graph.remarks]
 
 
 def about_integers(names: list[str]) -> list[Note]:

@@ -56,7 +56,7 @@ class Point:
 def stand(function: Function, values: dict[str, Any], calls: Sequence[Any], strict: bool, record: bool = True) -> Point:
     """Run a function at a point and read every v; ``record`` keeps what formulas need and gradients do not."""
     try:
-        run = function.evaluate(values, record)
+        run = function.evaluate(values, record, strict)
         names = function.differentiated
         shape = run.value.shape
         seeds = [read_v(v, shape, strict) for v in calls]

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.graph import NO_OPTIONS, Graph, Node
+from gradcli.graph import NO_OPTIONS, Graph, Node, misfit
 from gradcli.language.indexing import Registers, Run
+from gradcli.language.kinds import FLOAT, combined, is_odd, number_kind, signed, with_floats
 from gradcli.language.runtime import EXACT, as_operand, as_tensor
+from gradcli.ops import Pair
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.linear_algebra import require_product
 
@@ -37,10 +39,15 @@ def integer_arithmetic(f: Graph, op: Op, a: int, b: int) -> int | Any:
 
 def binary(f: Graph, op: Op, a: Any, b: Any) -> Any:
     """Apply a binary operator."""
-    if type(a) is int and type(b) is int and op.name != "matmul":
-        return integer_arithmetic(f, op, a, b)
-    if op.name in ("add", "sub") and is_position(a) and is_position(b) and not (type(a) is int and type(b) is int):
-        return moved_position(f, op, a, b)
+    if isinstance(a, int) and isinstance(b, int) and op.name != "matmul":
+        return integer_arithmetic(f, op, int(a), int(b))
+    if is_odd(a) or is_odd(b):
+        if FLOAT not in (number_kind(a), number_kind(b)):
+            try:
+                return combined(f, op, a, b)
+            except ValueError as error:
+                raise misfit(op, [value_of(a), value_of(b)], error) from None
+        with_floats(f, op, a, b)
     left, right = as_operand(a), as_operand(b)
     if op.name == "matmul":
         left, right = as_tensor(left), as_tensor(right)
@@ -48,41 +55,32 @@ def binary(f: Graph, op: Op, a: Any, b: Any) -> Any:
     return f(op, left, right)
 
 
-def is_position(value: Any) -> bool:
-    """Return whether a value is a position, or several: a plain integer, or what argmax and sort give."""
-    if type(value) is int:
-        return abs(value) < EXACT
-    raw = value_of(value)
-    return isinstance(raw, np.ndarray | np.generic) and raw.dtype.kind == "i"
-
-
-def moved_position(f: Graph, op: Op, a: Any, b: Any) -> Any:
-    """Return positions moved by integers, which are positions again; raises ``shape`` as floats would."""
-    try:
-        return op.forward(value_of(a), value_of(b))
-    except ValueError:
-        return f(op, as_operand(a), as_operand(b))
-
-
 def negative(f: Graph, op: Op, a: Any) -> Any:
     """Apply unary minus."""
-    return -a if type(a) is int else f(op, as_tensor(a))
+    if type(a) is int:
+        return -a
+    return signed(a, "-") if is_odd(a) else f(op, as_tensor(a))
 
 
-def unary_step(op: Op, register: int) -> Run:
-    """Return the step that applies an op of one argument, entry by entry."""
+def positive(a: Any) -> Any:
+    """Apply unary plus."""
+    return signed(a, "+") if is_odd(a) else as_operand(a)
+
+
+def unary_step(op: Op, register: int, otherwise: Run) -> Run:
+    """Return the step that applies an op of one argument, entry by entry; ``otherwise`` that for what is no float."""
     forward, flows = op.forward, not op.flat
 
     def run(regs: Registers) -> Any:
         a = regs[register]
         if type(a) is not Node:
-            return regs[0](op, as_tensor(a))
+            return otherwise(regs) if is_odd(a) or type(a) is Pair else regs[0](op, as_tensor(a))
         x = a.value
         if type(x) is Double and a.active and flows:
             return regs[0].single(op, (a,), forward(x))
         if x.dtype is DOUBLE:
             return regs[0].apply(op, (a,), NO_OPTIONS, (x,))
-        return regs[0](op, as_tensor(a))
+        return otherwise(regs)
 
     return run
 

@@ -45,10 +45,10 @@ def unpacked(f: Graph, value: Any, position: int, count: int) -> Any:
     """Return one of ``count`` values that an array is unpacked into."""
     if isinstance(value, Pair):
         value = (value.values, value.indices)
-    length = len(value) if type(value) is tuple else (runtime.as_tensor(value).shape or (0,))[0]
+    length = len(value) if type(value) is tuple else (runtime.array_of(value).shape or (0,))[0]
     if length != count:
         raise GradcliError("shape", f"{length} values for {count} variables")
-    return value[position] if type(value) is tuple else f(INDEX, runtime.as_tensor(value), key=position)
+    return value[position] if type(value) is tuple else f(INDEX, runtime.array_of(value), key=position)
 
 
 def stored_names(body: list[ast.stmt]) -> set[str]:

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from gradcli.errors import GradcliError
-from gradcli.graph import Node
-from gradcli.language.arithmetic import unary_step
 from gradcli.language.names import MODULES, dotted, near_function
-from gradcli.language.runtime import as_tensor
 from gradcli.ops import METHODS, SPELLINGS, Function
-from gradcli.ops.declare import value_of
-from gradcli.ops.indexing import INDEX
 from gradcli.suggest import INSTEAD_OF_KEYWORD, INSTEAD_OF_LAYER
 
 ALIASES = {
@@ -75,7 +67,26 @@ def parameters(function: Function) -> tuple[Parameter, ...]:
     if function.build is None:
         return (Parameter("x", "Tensor", required=True, rest=False),)
     found = list(inspect.signature(function.build).parameters.values())[1:]
-    return tuple(Parameter(p.name, str(p.annotation), p.default is p.empty, p.kind is p.VAR_POSITIONAL) for p in found)
+    return tuple(
+        Parameter(p.name, str(p.annotation), p.default is p.empty, p.kind is p.VAR_POSITIONAL)
+        for p in found
+        if p.annotation != "Library"
+    )
+
+
+@cache
+def asks_library(function: Function) -> bool:
+    """Return whether a function wants to know under which library's name it was called."""
+    return function.build is not None and "library" in inspect.signature(function.build).parameters
+
+
+def library_of(node: ast.Call) -> str:
+    """Return whose name a call uses: ``np``, ``F``, or ``torch``, as for bare names and methods."""
+    prefix = (dotted(node.func) or "").rpartition(".")[0]
+    return "np" if prefix.partition(".")[0] in ("np", "numpy", "jnp") else "F" if prefix in FUNCTIONAL else "torch"
+
+
+FUNCTIONAL = ("F", "nn.functional", "torch.nn.functional")
 
 
 def signature_text(function: Function) -> str:
@@ -185,70 +196,3 @@ def refuse_ambiguous(function: Function, node: ast.Call) -> None:
         f"{name}(..., {text}) could mean the {name}imum with {text}, or along an axis",
         hint=f"{larger}, or {name}(..., dim={text})",
     )
-
-
-def static_value(value: Any) -> Any:
-    """Return a plain integer, float, flag, text, tuple or None; raises ``type`` for an array."""
-    if value is None or isinstance(value, bool | int | str | tuple):
-        return value
-    raw = value_of(value)
-    if type(value) is not Node and isinstance(raw, np.generic | np.ndarray) and raw.ndim == 0:
-        return int(raw) if np.issubdtype(raw.dtype, np.integer) else float(raw)
-    raise GradcliError("type", "a plain number is needed here, not one that is computed from an input")
-
-
-def converter(bound: Bound, registers: list[int]) -> Callable[[list[Any]], Any]:
-    """Return what reads one argument from the registers when the program runs."""
-    kind, first = bound.parameter.kind, registers[0] if registers else 0
-    if kind == "Tensors":
-        if bound.several:
-            return lambda regs: [as_tensor(regs[i]) for i in registers]
-        return lambda regs: rows_of(regs[0], as_tensor(regs[first]))
-    if kind == "Static | Tensor":
-        if bound.several:
-            return lambda regs: tuple(static_value(regs[i]) for i in registers)
-        return lambda regs: (
-            regs[first] if regs[first] is None or type(regs[first]) in (int, tuple) else as_tensor(regs[first])
-        )
-    if kind.startswith("Static"):
-        if bound.several and not bound.parameter.rest:
-            return lambda regs: tuple(static_value(regs[i]) for i in registers)
-        if bound.parameter.rest:
-            return lambda regs: tuple(static_value(regs[i]) for i in registers)
-        return lambda regs: static_value(regs[first])
-    optional = "None" in kind
-    return lambda regs: None if optional and regs[first] is None else as_tensor(regs[first])
-
-
-def rows_of(f: Any, x: Any) -> list[Any]:
-    """Return the entries of an array along its first axis."""
-    if not x.ndim:
-        raise GradcliError("shape", "a list of arrays is needed here, not one number")
-    return [f(INDEX, x, key=i) for i in range(x.shape[0])]
-
-
-def caller(function: Function, arguments: list[Bound], registers: list[list[int]]) -> Callable[[list[Any]], Any]:
-    """Return the step that calls a function with its arguments from the registers."""
-    build = function.build
-    if build is None:
-        assert function.op is not None  # noqa: S101
-        return unary_step(function.op, registers[0][0])
-    rest = [converter(b, r) for b, r in zip(arguments, registers, strict=True) if b.parameter.rest]
-    named = [
-        (b.parameter.name, converter(b, r)) for b, r in zip(arguments, registers, strict=True) if not b.parameter.rest
-    ]
-    if not rest:
-        return lambda regs: build(regs[0], **{name: read(regs) for name, read in named})
-    read_rest = rest[0]
-    return lambda regs: build(regs[0], *(read(regs) for _, read in named), *read_rest(regs))
-
-
-def calling(function: Function, arguments: list[Bound], registers: list[int]) -> Callable[[list[Any]], Any]:
-    """Return the step of a call whose arguments stand in ``registers`` one after the other."""
-    rest = iter(registers)
-    return caller(function, arguments, [[next(rest) for _ in bound.nodes] for bound in arguments])
-
-
-def reading(read: Callable[..., Any], registers: list[int]) -> Callable[[list[Any]], Any]:
-    """Return the step of a call that gives a length and not an array."""
-    return lambda regs: read(*[regs[i] for i in registers])

@@ -12,9 +12,11 @@ import numpy as np
 
 from gradcli.errors import GradcliError, Place, Span, over_budget
 from gradcli.language import runtime
-from gradcli.language.arithmetic import binary, binary_step, negative
-from gradcli.language.calls import bind, calling, reading, refuse_ambiguous, resolve
+from gradcli.language.arithmetic import binary, binary_step, negative, positive
+from gradcli.language.calling import calling, reading
+from gradcli.language.calls import bind, library_of, refuse_ambiguous, resolve
 from gradcli.language.indexing import Registers, Run, index_items, index_parts, index_reader
+from gradcli.language.kinds import inverted
 from gradcli.language.literals import REFUSED, bound_value, literal, refused
 from gradcli.language.members import ATTRIBUTES, special_call
 from gradcli.language.names import CONSTANTS, MODULES, dotted, near_function
@@ -179,10 +181,10 @@ class Expressions:
         if isinstance(node.op, ast.Not):
             return self.emit(lambda regs: not runtime.truth(regs[operand]), node)
         if isinstance(node.op, ast.UAdd):
-            return self.emit(lambda regs: runtime.as_operand(regs[operand]), node)
+            return self.emit(lambda regs: positive(regs[operand]), node)
         if isinstance(node.op, ast.Invert):
             op = OPS["~"]
-            return self.emit(lambda regs: runtime.compare_one(regs[0], op, regs[operand]), node)
+            return self.emit(lambda regs: inverted(regs[0], op, regs[operand]), node)
         op = OPS["neg"]
         return self.emit(lambda regs: negative(regs[0], op, regs[operand]), node)
 
@@ -236,7 +238,7 @@ class Expressions:
         self._refuse_stars(node)
         refuse_ambiguous(function, node)
         arguments = bind(function, node, receivers)
-        self.calls[node] = partial(calling, function, arguments)
+        self.calls[node] = partial(calling, function, arguments, library_of(node))
         return [child for bound in arguments for child in bound.nodes]
 
     def _refuse_stars(self, node: ast.Call) -> None:

@@ -12,7 +12,6 @@ from gradcli.language import runtime
 from gradcli.suggest import INSTEAD_OF_WORD
 
 REFUSED = {
-    ast.BitXor: ("'^' is not the power", "write **"),
     ast.LShift: ("shifts are not part of the language", None),
     ast.RShift: ("shifts are not part of the language", None),
 }

@@ -14,7 +14,7 @@ BINARY: dict[type[ast.operator], str] = {
     ast.Pow: "pow",
     ast.MatMult: "matmul",
 }
-MASKS: dict[type[ast.operator], str] = {ast.BitAnd: "&", ast.BitOr: "|"}
+MASKS: dict[type[ast.operator], str] = {ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
 COMPARE: dict[type[ast.cmpop], str] = {
     ast.Lt: "<",
     ast.LtE: "<=",

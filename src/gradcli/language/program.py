@@ -31,14 +31,20 @@ class Program:
     budget: Budget
 
     def evaluate(
-        self, values: Mapping[str, Any], wrt: frozenset[str], record: bool = True, graph: Graph | None = None
+        self,
+        values: Mapping[str, Any],
+        wrt: frozenset[str],
+        record: bool = True,
+        strict: bool = False,
+        graph: Graph | None = None,
     ) -> tuple[Graph, Any, dict[str, Node]]:
         """Run the program and return its graph, its output and the nodes of its inputs.
 
-        ``values`` has an array for each name of ``inputs``; ``graph`` is an empty one to run on, of another kind of
-        arithmetic for example. Raises what a step raises, with its place.
+        ``values`` has an array for each name of ``inputs``; ``strict`` refuses what only one library answers;
+        ``graph`` is an empty one to run on, of another kind of arithmetic for example. Raises what a step raises, with
+        its place.
         """
-        graph = graph or Graph(self.budget, record)
+        graph = graph or Graph(self.budget, record, strict)
         registers = list(self.registers)
         registers[0] = graph
         leaves: dict[str, Node] = {}
@@ -49,6 +55,10 @@ class Program:
             with np.errstate(all="ignore"):
                 execute(self.block, registers)
                 output = output_value(registers[self.output])
+            if graph.writes or graph.broken:
+                from gradcli.language.versions import remark_backward  # noqa: PLC0415
+
+                remark_backward(graph, output)
         except MemoryError:
             raise over_budget("total", self.budget.total, "the program needs too much memory").at(
                 None, self.place

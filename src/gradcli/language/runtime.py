@@ -9,6 +9,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.graph import Graph, Node
+from gradcli.language.kinds import BITS, bits, stacked, whole_array
 from gradcli.ops import OPS, Pair
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.indexing import INDEX
@@ -54,7 +55,9 @@ def as_tensor(value: Any) -> Any:
 
 
 def as_operand(value: Any) -> Any:
-    """Return a value that arithmetic takes: as ``as_tensor``, but plain integers stay as they are."""
+    """Return a value that arithmetic takes: as ``as_tensor``, but plain integers stay as they are; True is 1."""
+    if type(value) is bool:
+        return int(value)
     return value if type(value) is int else as_tensor(value)
 
 
@@ -67,6 +70,10 @@ def comparable(value: Any) -> Any:
 
 def compare(f: Graph, op: Op, a: Any, b: Any) -> Any:
     """Apply a comparison or a mask operator; its result has no gradient."""
+    if op.name in BITS:
+        return bits(f, op, a, b)
+    if isinstance(a, int) and isinstance(b, int):
+        return bool(op.forward(a, b))
     return f(op, comparable(a), comparable(b))
 
 
@@ -86,8 +93,17 @@ def truth(value: Any) -> bool:
     return bool(raw.reshape(()))
 
 
+def array_of(value: Any) -> Any:
+    """Return a node or an array as it is, of floats, integers or truth values; raises ``type`` for anything else."""
+    return value_of(value) if whole_array(value) else as_tensor(value)
+
+
 def stack_items(f: Graph, items: list[Any]) -> Any:
     """Return a list display as an array; raises ``shape`` for entries of different shapes."""
+    whole = stacked(items)
+    if whole is not None:
+        f.charge(whole.size)
+        return whole
     tensors = [as_tensor(item) for item in items]
     if not tensors:
         return np.zeros(0)
@@ -108,7 +124,7 @@ def whole_index(value: Any) -> Any:
     if type(value) is int or value is None or value is Ellipsis or isinstance(value, slice):
         return value
     raw = value_of(value)
-    if isinstance(raw, np.ndarray | np.generic) and raw.dtype == np.bool_ and raw.ndim:
+    if type(raw) is bool or (isinstance(raw, np.ndarray | np.generic) and raw.dtype == np.bool_):
         return np.asarray(raw)
     if isinstance(raw, np.ndarray | np.generic) and np.issubdtype(raw.dtype, np.integer):
         return int(raw) if raw.ndim == 0 else np.asarray(raw)
@@ -132,7 +148,7 @@ def subscript(f: Graph, base: Any, parts: list[Any], single: bool) -> Any:
         return _tuple_item(base, parts[0] if single else None)
     if type(base) is Pair:
         return _pair_item(base, parts[0] if single else None)
-    x = as_tensor(base) if not isinstance(base, np.ndarray) else base
+    x = array_of(base)
     key = index_key(x, parts, single)
     if type(x) is not Node:
         f.charge(0)
@@ -198,19 +214,10 @@ def shares_memory(a: Any, b: Any) -> bool:
     return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.may_share_memory(a, b)
 
 
-def compare_one(f: Graph, op: Op, a: Any) -> Any:
-    """Apply ``~`` to a mask."""
-    value = comparable(a)
-    raw = value_of(value)
-    if getattr(raw, "dtype", None) != np.bool_ and not isinstance(raw, bool):
-        raise GradcliError("type", "'~' turns masks round, not numbers", hint="write -x for the opposite")
-    return f(op, value)
-
-
 def compare_chain(f: Graph, ops: list[Op], values: list[Any]) -> Any:
     """Apply ``a < b < c``: true where every comparison is."""
     found = [value_of(compare(f, op, left, right)) for op, left, right in zip(ops, values, values[1:], strict=False)]
-    return reduce(partial(f, OPS["&"]), found)
+    return reduce(partial(compare, f, OPS["&"]), found)
 
 
 def slice_bound(value: Any) -> int | None:

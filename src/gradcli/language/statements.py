@@ -12,9 +12,11 @@ from gradcli.language.arithmetic import binary
 from gradcli.language.assigning import before_ndim, range_of, reader, refuse_shared, stored_names, unpacker
 from gradcli.language.expressions import Expressions
 from gradcli.language.indexing import Registers, index_items, index_parts, index_reader
+from gradcli.language.kinds import is_odd, kept_in_place, whole_array, written_as
 from gradcli.language.operators import BINARY
 from gradcli.language.steps import Block, Step, execute
 from gradcli.ops import OPS
+from gradcli.ops.declare import Op
 from gradcli.ops.indexing import INDEX, PUT
 from gradcli.suggest import INSTEAD_OF_ATTRIBUTE, INSTEAD_OF_WORD
 
@@ -106,8 +108,7 @@ class Statements(Expressions):
         if isinstance(target, ast.Tuple | ast.List):
             self._unpack(target, node.value)
         elif isinstance(target, ast.Subscript):
-            value = self.expression(node.value)
-            self._put(target, lambda regs, base, key: regs[value])
+            self._put(target, None, self.expression(node.value))
         else:
             self._store(target, self.expression(node.value), node)
 
@@ -146,7 +147,10 @@ class Statements(Expressions):
         for item, register in zip(target.elts, registers, strict=True):
             self._store(item, register, item)
 
-    def _put(self, target: ast.Subscript, value: Any) -> None:
+    def _put(self, target: ast.Subscript, op: Op | None, given: int) -> None:
+        """Compile a write to entries: of the value in register ``given``, or of what ``op`` makes of both."""
+        from gradcli.language.versions import basic, remark_write  # noqa: PLC0415
+
         if not isinstance(target.value, ast.Name):
             raise GradcliError(
                 "not-allowed", "only an entry of a variable can be assigned", hint="y[0, 1] = ..., not y[0][1] = ..."
@@ -156,19 +160,26 @@ class Statements(Expressions):
         items = index_items(target)
         readers = [index_reader(item, [self.expression(part) for part in index_parts(item)]) for item in items]
         single = not isinstance(target.slice, ast.Tuple)
-        variables = self.variables
+        variables, span = self.variables, self.spans.of(target)
 
         def run(regs: Registers) -> Any:
-            x = regs[base]
+            f, before = regs[0], regs[base]
             refuse_shared(name, variables, regs, "indexed assignment")
-            x = runtime.as_tensor(x)
+            x = runtime.array_of(before)
             key = runtime.index_key(x, [read(regs) for read in readers], single)
-            written = runtime.as_tensor(value(regs, x, key))
-            result = regs[0](PUT, x, written, key=key)
-            regs[0].bind(name, result)
+            change = regs[given]
+            remark_write(f, name, span, before, change, key)
+            if op is not None:
+                change = binary(f, op, f(INDEX, x, key=key), change)
+            f.wrote(before, name, span, None if op is None else change)
+            written = written_as(f, x, int(change) if change is True or change is False else change, not basic(key), op)
+            if not whole_array(x):
+                written = runtime.as_tensor(written)
+            result = f(PUT, x, written, key=key)
+            f.bind(name, result)
             return result
 
-        self.block.append(Step(self.variables[name], run, self.spans.of(target)))
+        self.block.append(Step(self.variables[name], run, span))
 
     def _augment(self, node: ast.AugAssign) -> None:
         if type(node.op) not in BINARY:
@@ -176,22 +187,28 @@ class Statements(Expressions):
         op = OPS[BINARY[type(node.op)]]
         change = self.expression(node.value)
         if isinstance(node.target, ast.Subscript):
-            self._put(
-                node.target,
-                lambda regs, x, key: binary(regs[0], op, regs[0](INDEX, x, key=key), regs[change]),
-            )
+            self._put(node.target, op, change)
             return
         if not isinstance(node.target, ast.Name):
             raise GradcliError("not-allowed", "only a variable or an entry of one can be assigned")
         name = node.target.id
         old = self._name(ast.copy_location(ast.Name(name, ast.Load()), node.target))
-        variables = self.variables
+        variables, span = self.variables, self.spans.of(node)
 
         def run(regs: Registers) -> Any:
             before = regs[old]
-            if type(before) is Node or before_ndim(before):
+            array = type(before) is Node or before_ndim(before)
+            if array:
                 refuse_shared(name, variables, regs, "an augmented assignment")
+            if before_ndim(before):
+                from gradcli.language.versions import remark_write  # noqa: PLC0415
+
+                remark_write(regs[0], name, span, before, regs[change])
             result = binary(regs[0], op, before, regs[change])
+            if is_odd(before) or (array and not before.ndim):
+                kept_in_place(regs[0], op, before, result, name)
+            if array:
+                regs[0].wrote(before, name, span, result)
             if before_ndim(before) and result.shape != before.shape:
                 raise GradcliError(
                     "shape",
@@ -201,7 +218,7 @@ class Statements(Expressions):
             regs[0].bind(name, result)
             return result
 
-        self.block.append(Step(self.variable(name, definite=name in self.definite), run, self.spans.of(node)))
+        self.block.append(Step(self.variable(name, definite=name in self.definite), run, span))
 
     def body(self, statements: list[ast.stmt], node: ast.AST) -> Block:
         """Compile statements that may not run, or run often, into a block of their own."""
@@ -279,7 +296,7 @@ class Statements(Expressions):
         whole = self.expression(node)
 
         def rows(regs: Registers) -> Any:
-            x = runtime.as_tensor(regs[whole])
+            x = runtime.array_of(regs[whole])
             if not x.ndim:
                 raise GradcliError("type", "a loop runs over range(...) or over an array, not over one number")
             return (regs[0](INDEX, x, key=i) for i in range(x.shape[0]))

@@ -67,10 +67,10 @@ def ties(g: Any, x: Any, other: Any) -> Any:
 ADD       = elementwise("add", operator.add,       lambda g, y, a, b: g,          lambda g, y, a, b: g,                lambda s, a, b: a + b, also="plus", text="{} + {}", precedence=60, doc="a + b")
 SUB       = elementwise("sub", operator.sub,       lambda g, y, a, b: g,          lambda g, y, a, b: -g,               lambda s, a, b: a - b, also="subtract", text="{} - {}", precedence=60, doc="a - b")
 MUL       = elementwise("mul", operator.mul,       lambda g, y, a, b: g * b,      lambda g, y, a, b: g * a,            lambda s, a, b: a * b, also="multiply", text="{}*{}", precedence=70, doc="a * b")
-DIV       = elementwise("div", quotient,         lambda g, y, a, b: g / b,      quotient_vjp_divisor, lambda s, a, b: a / b, also="divide true_divide", text="{}/{}", precedence=70, domain=((-2, 2), (0.5, 2)), splits_zero=lambda k, a, b: (b == 0) & (k == 1), differs=beyond, says=BEYOND, doc="a / b")
+DIV       = elementwise("div", quotient,         lambda g, y, a, b: g / b,      quotient_vjp_divisor, lambda s, a, b: a / b, also="divide true_divide", text="{}/{}", precedence=70, torch_saves=("1", "arrays: 0 1"), domain=((-2, 2), (0.5, 2)), splits_zero=lambda k, a, b: (b == 0) & (k == 1), differs=beyond, says=BEYOND, doc="a / b")
 REMAINDER = elementwise("remainder", remainder, lambda g, y, a, b: g,          lambda g, y, a, b: -g * np.floor_divide(a, b), lambda s, a, b: s.remainder(a, b), also="mod", text="{} % {}", precedence=70, domain=((0.1, 0.9), (1, 2)), doc="a % b, with the sign of b")
 NEG       = elementwise("neg", operator.neg,       lambda g, y, x: -g,            lambda s, x: -x, also="negative", text="-{}", precedence=80, doc="-x")
-POW       = elementwise("pow", power,          power_vjp_base,                power_vjp_exponent,                  lambda s, x, p: s.power(x, p), also="power float_power", of="tnm.", zero_at=lambda k, x, p: (x == 0) & (p >= 0) if k else p == 0, zero_text=("{1} == 0", "({0} == 0) & ({1} >= 0)"), splits_zero=lambda k, x, p: (x == 0) & (p < 0) & (k == 0), text="{}**{}", precedence=90, domain=((0.2, 2), (-2, 2)), doc="x to the power p")
+POW       = elementwise("pow", power,          power_vjp_base,                power_vjp_exponent,                  lambda s, x, p: s.power(x, p), also="power float_power", of="tnm.", torch_saves=("0 1 arrays: output", "0 1 output"), zero_at=lambda k, x, p: (x == 0) & (p >= 0) if k else p == 0, zero_text=("{1} == 0", "({0} == 0) & ({1} >= 0)"), splits_zero=lambda k, x, p: (x == 0) & (p < 0) & (k == 0), text="{}**{}", precedence=90, domain=((0.2, 2), (-2, 2)), doc="x to the power p")
 MAXIMUM   = elementwise("maximum", np.maximum,    lambda g, y, a, b: ties(g, a, b), lambda g, y, a, b: ties(g, b, a), lambda s, a, b: s.maximum(a, b), doc="the larger of each pair; a tie gives each half of the gradient",
                         kink=Kink(lambda a, b: a == b, "each argument gets half"))
 MINIMUM   = elementwise("minimum", np.minimum,    lambda g, y, a, b: ties(g, b, a), lambda g, y, a, b: ties(g, a, b), lambda s, a, b: s.minimum(a, b), doc="the smaller of each pair; a tie gives each half of the gradient",
@@ -91,6 +91,7 @@ FLOOR_DIVIDE = declare(
         precedence=70,
         flat=True,
         step=True,
+        torch_raises=True,
     )
 )
 COMPARISONS = {
@@ -101,7 +102,7 @@ COMPARISONS = {
     "==": np.equal,
     "!=": np.not_equal,
 }
-LOGIC = {"&": (np.logical_and, 50), "|": (np.logical_or, 40)}
+LOGIC = {"&": (np.bitwise_and, 50), "^": (np.bitwise_xor, 45), "|": (np.bitwise_or, 40)}
 
 for _symbol, _ufunc in COMPARISONS.items():
     declare(Op(_symbol, _ufunc, (None, None), local=no_links, text=f"{{}} {_symbol} {{}}", precedence=30))

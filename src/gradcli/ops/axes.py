@@ -26,15 +26,32 @@ def one_axis(dim: Any, ndim: int) -> int:
     return dim % bound
 
 
-def read_axes(dim: Any, ndim: int) -> Axes:
-    """Return the axes that ``dim`` names, all of them for None; raises ``shape`` for one out of range or twice."""
-    if dim is None:
+def number(value: Any, name: str) -> float:
+    """Return a plain number; raises ``value`` for anything else."""
+    if not isinstance(value, int | float):
+        raise GradcliError("value", f"{name} must be a number, not {value!r}")
+    return float(value)
+
+
+def read_axes(dim: Any, ndim: int, empty: str = "none") -> Axes:
+    """Return the axes that ``dim`` names, all of them for None; raises ``shape`` for one out of range or twice.
+
+    ``empty`` says what an empty tuple means: ``none`` of the axes, ``all``, or ``refused``.
+    """
+    if dim == () and empty == "refused":
+        raise GradcliError("value", "dim is empty: PyTorch refuses that here", hint="leave dim out for all axes")
+    if dim is None or (dim == () and empty == "all"):
         return tuple(range(ndim))
     dims = dim if isinstance(dim, tuple) else (dim,)
     axes = tuple(one_axis(item, ndim) for item in dims)
     if len(set(axes)) != len(axes):
         raise GradcliError("shape", f"dim={dim!r} names an axis twice")
     return axes if ndim else ()
+
+
+def empty_of(library: str, torch: str = "all") -> str:
+    """Return what an empty ``dim`` means under the names of a library: nothing is reduced in NumPy."""
+    return "none" if library == "np" else torch
 
 
 def restore(g: Any, axes: Axes, keepdim: bool) -> Any:

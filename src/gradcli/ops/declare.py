@@ -100,6 +100,9 @@ class Op:
     ``moves`` marks ops that only rearrange entries, ``view`` those whose result shares memory in PyTorch; ``by_shape``
     those whose vjps read no value but g, only shapes; ``shaped`` those whose local reading is the same for all numbers,
     but for zeros by ``zero_at``.
+    ``torch_saves`` says for each argument what PyTorch keeps for its derivative, where that is not what the vjp
+    reads: words such as ``"output"``, ``"0 1"`` (numbers of arguments) or ``"others"``, and after ``arrays:`` what it
+    keeps where no argument is a plain number; one text holds for all arguments. ``torch_raises`` says that PyTorch has no derivative.
     """
 
     name: str
@@ -126,6 +129,8 @@ class Op:
     view: bool = False
     by_shape: bool = False
     shaped: bool = False
+    torch_saves: tuple[str, ...] | None = None
+    torch_raises: bool = False
 
     def vjp(self, argument: int) -> Vjp | None:
         """Return the rule for one argument."""
@@ -149,6 +154,9 @@ class Apply(Protocol):
 
     def charge(self, elements: int) -> None:
         """Refuse an array of so many elements, before it is made, if it would pass the budget."""
+
+    def remark(self, kind: str, message: str) -> None:
+        """Leave a note on this run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +269,10 @@ Tensors = Any
 """A parameter that takes a list of arrays, not stacked."""
 Static = Any
 """A parameter that takes plain integers, flags, texts or None, known when the program runs."""
+
+
+Library = str
+"""A parameter that no user gives: the library whose name was used, ``np``, ``F``, or else ``torch``."""
 
 
 def no_links(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:

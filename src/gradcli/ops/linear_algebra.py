@@ -68,8 +68,8 @@ def contraction_links(argument: int, values: tuple[Any, ...], spec: str) -> list
         for letter, length in zip(sub, np.shape(value), strict=True):
             lengths[letter] = max(lengths.get(letter, 1), length) if length != 0 else 0
     letters = list(lengths)
-    grid = np.indices([lengths[letter] for letter in letters], dtype=np.intp).reshape(len(letters), -1)
-    count = grid.shape[1] if letters else 1
+    count = math.prod(lengths.values())
+    grid = np.indices([lengths[letter] for letter in letters], dtype=np.intp).reshape(len(letters), count)
     where = dict(zip(letters, grid, strict=True))
 
     def flat(sub: str, shape: tuple[int, ...]) -> Any:
@@ -132,6 +132,8 @@ def einsum_vjp(k: int) -> Any:
         factors = [np.einsum(f"{sub}->{keep}", x) for sub, keep, x in zip(subs, kept, others, strict=True)]
         part = np.einsum(f"{','.join([out, *kept])}->{summed}", np.array(g), *factors)
         lengths = dict(zip(own, np.shape(x), strict=True))
+        if not own:
+            return part
         part = np.reshape(part, [lengths[letter] if letter in summed else 1 for letter in letters])
         back = np.zeros(np.shape(x))
         np.einsum(f"{own}->{letters}", back)[...] = part
@@ -141,8 +143,8 @@ def einsum_vjp(k: int) -> Any:
 
 
 # fmt: off
-MATMUL = declare(Op("matmul", np.matmul, (matmul_vjp_left, matmul_vjp_right), local=matmul_local, shaped=True, size=matmul_size, terms=lambda a, b: np.size(a) * (np.shape(b)[-1] if np.ndim(b) > 1 else 1) * max(np.ndim(b) - 1, 1), text="{} @ {}", precedence=70))
-EINSUM = declare(Op("einsum", lambda *values, spec: np.einsum(spec, *values), einsum_vjp, local=lambda argument, out, values, static: contraction_links(argument, values, static["spec"]), shaped=True, size=einsum_size, terms=einsum_size))
+MATMUL = declare(Op("matmul", np.matmul, (matmul_vjp_left, matmul_vjp_right), local=matmul_local, shaped=True, size=matmul_size, terms=lambda a, b: np.size(a) * (np.shape(b)[-1] if np.ndim(b) > 1 else 1) * max(np.ndim(b) - 1, 1), torch_saves=("others",), text="{} @ {}", precedence=70))
+EINSUM = declare(Op("einsum", lambda *values, spec: np.einsum(spec, *values), einsum_vjp, local=lambda argument, out, values, static: contraction_links(argument, values, static["spec"]), shaped=True, torch_saves=("others",), size=einsum_size, terms=einsum_size))
 # fmt: on
 
 

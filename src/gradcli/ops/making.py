@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.declare import Apply, Op, Static, Tensor, declare, function, no_links
-from gradcli.ops.shaping import CLONE, EXPAND, whole_numbers
+from gradcli.ops.shaping import CLONE, EXPAND, whole, whole_numbers
 
 CONSTANTS: dict[str, float] = {
     f"{prefix}{name}": value
@@ -58,7 +58,7 @@ def build_full(f: Apply, shape: Static, fill_value: Tensor) -> Any:
     if fill_value.ndim:
         raise GradcliError("shape", f"full takes one number, not shape {fill_value.shape}")
     f.charge(math.prod(wanted))
-    return f(EXPAND, fill_value, shape=wanted)
+    return f(CLONE, f(EXPAND, fill_value, shape=wanted))
 
 
 @function("eye identity", "tn", "making")
@@ -90,7 +90,7 @@ def build_arange(f: Apply, start: Static, end: Static = None, step: Static = 1) 
 @function("linspace", "tn", "making")
 def build_linspace(f: Apply, start: Static, end: Static, steps: Static) -> Any:
     """steps numbers from start to end, both included"""
-    count = lengths((steps,))[0]
+    count = lengths((whole(steps, "steps"),))[0]
     f.charge(count)
     if not all(isinstance(n, int | float) for n in (start, end)):
         raise GradcliError("value", "linspace takes two numbers and a count")
@@ -114,7 +114,7 @@ def build_ones_like(f: Apply, x: Tensor) -> Any:
 @function("full_like", "tn", "making")
 def build_full_like(f: Apply, x: Tensor, fill_value: Tensor) -> Any:
     """one number in the shape of x"""
-    return f(EXPAND, fill_value, shape=x.shape)
+    return f(CLONE, f(EXPAND, fill_value, shape=x.shape))
 
 
 @function("float", "-.", "making")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD, DIV, MUL, NEG, SUB
-from gradcli.ops.axes import one_axis
-from gradcli.ops.declare import OPS, Apply, Explicit, Links, Op, Static, Tensor, declare, function, value_of
+from gradcli.ops.axes import number, one_axis
+from gradcli.ops.declare import OPS, Apply, Explicit, Library, Links, Op, Static, Tensor, declare, function, value_of
 from gradcli.ops.entrywise import elementwise
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.linear_algebra import MATMUL, require_product
@@ -78,8 +79,10 @@ LOG_SOFTMAX = declare(Op("log_softmax", log_softmax, (log_softmax_vjp,), local=l
 # fmt: on
 
 
-def normalised(f: Apply, op: Op, x: Any, dim: Any) -> Any:
+def normalised(f: Apply, op: Op, x: Any, dim: Any, library: str) -> Any:
     """Return softmax or its logarithm along ``dim``, which only a vector may leave out."""
+    if dim is None and x.ndim < 2 and library != "F":
+        f.remark("torch-refuses", f"{op.name} without dim: PyTorch needs it, but under the name F.{op.name}.")
     if not x.ndim:
         return f(RESHAPE, f(op, f(RESHAPE, x, shape=(1,)), dim=0), shape=())
     if dim is None and x.ndim > 1:
@@ -93,15 +96,15 @@ def normalised(f: Apply, op: Op, x: Any, dim: Any) -> Any:
 
 
 @function("softmax", "tfs.", "neural", op=SOFTMAX)
-def build_softmax(f: Apply, x: Tensor, dim: Static = None) -> Any:
+def build_softmax(f: Apply, x: Tensor, dim: Static = None, library: Library = "torch") -> Any:
     """exp(x)/sum(exp(x)) along dim, which a vector may leave out"""
-    return normalised(f, SOFTMAX, x, dim)
+    return normalised(f, SOFTMAX, x, dim, library)
 
 
 @function("log_softmax", "tfs.", "neural", op=LOG_SOFTMAX)
-def build_log_softmax(f: Apply, x: Tensor, dim: Static = None) -> Any:
+def build_log_softmax(f: Apply, x: Tensor, dim: Static = None, library: Library = "torch") -> Any:
     """log(softmax(x)) along dim, which a vector may leave out"""
-    return normalised(f, LOG_SOFTMAX, x, dim)
+    return normalised(f, LOG_SOFTMAX, x, dim, library)
 
 
 def reduce_loss(f: Apply, losses: Any, reduction: Any) -> Any:
@@ -114,6 +117,10 @@ def reduce_loss(f: Apply, losses: Any, reduction: Any) -> Any:
     return f(MEAN if reduction == "mean" else SUM, losses, dim=axes, keepdim=False)
 
 
+DISTANCE = replace(SUB, torch_saves=("0 1",))
+"""The difference in a loss: PyTorch keeps what it is the difference of."""
+
+
 def same_shapes(x: Any, target: Any, name: str) -> None:
     """Refuse a target of another shape than the prediction: PyTorch's broadcasting there is a known trap."""
     if x.shape != target.shape:
@@ -124,7 +131,7 @@ def same_shapes(x: Any, target: Any, name: str) -> None:
 def build_mse_loss(f: Apply, x: Tensor, target: Tensor, reduction: Static = "mean") -> Any:
     """the mean squared difference"""
     same_shapes(x, target, "mse_loss")
-    return reduce_loss(f, f(OPS["square"], f(SUB, x, target)), reduction)
+    return reduce_loss(f, f(OPS["square"], f(DISTANCE, x, target)), reduction)
 
 
 @function("l1_loss", "f", "neural")
@@ -138,7 +145,7 @@ def build_l1_loss(f: Apply, x: Tensor, target: Tensor, reduction: Static = "mean
 def build_huber_loss(f: Apply, x: Tensor, target: Tensor, reduction: Static = "mean", delta: Static = 1.0) -> Any:
     """half the square of a difference below delta, a straight line above"""
     same_shapes(x, target, "huber_loss")
-    return reduce_loss(f, f(HUBER, f(SUB, x, target), np.float64(delta)), reduction)
+    return reduce_loss(f, f(HUBER, f(DISTANCE, x, target), np.float64(number(delta, "delta"))), reduction)
 
 
 BCE_FLOOR = float(np.float32(1e-12))
@@ -202,15 +209,25 @@ def build_bce_logits(f: Apply, x: Tensor, target: Tensor, reduction: Static = "m
 
 def picked_classes(x: Any, target: Any, name: str) -> Any:
     """Return the index that picks the target's class from each row; raises ``shape`` or ``value``."""
-    classes = np.asarray(value_of(target), dtype=np.float64)
-    if x.ndim not in (1, 2) or classes.shape != x.shape[:-1]:
+    classes, axis = np.asarray(value_of(target), dtype=np.float64), class_axis(x, name)
+    if classes.shape != x.shape[:axis] + x.shape[axis + 1 :]:
         raise GradcliError(
             "shape", f"{name}: scores of shape {x.shape} and classes of shape {classes.shape} do not fit"
         )
-    if np.any(classes != np.floor(classes)) or np.any(classes < 0) or np.any(classes >= x.shape[-1]):
-        raise GradcliError("value", f"{name}: classes must be integers from 0 to {x.shape[-1] - 1}")
+    if np.any(classes != np.floor(classes)) or np.any(classes < 0) or np.any(classes >= x.shape[axis]):
+        raise GradcliError("value", f"{name}: classes must be integers from 0 to {x.shape[axis] - 1}")
     whole = classes.astype(np.intp)
-    return (int(whole),) if x.ndim == 1 else (np.arange(len(whole)), whole)
+    if x.ndim == 1:
+        return (int(whole),)
+    first, *others = np.indices(whole.shape)
+    return (first, whole, *others)
+
+
+def class_axis(x: Any, name: str) -> int:
+    """Return the axis of the classes: the second, or that of a vector; raises ``shape`` for one number."""
+    if not x.ndim:
+        raise GradcliError("shape", f"{name} takes scores for each class, not one number")
+    return 0 if x.ndim == 1 else 1
 
 
 @function("nll_loss", "f", "neural")
@@ -222,10 +239,11 @@ def build_nll_loss(f: Apply, x: Tensor, target: Tensor, reduction: Static = "mea
 @function("cross_entropy", "f", "neural")
 def build_cross_entropy(f: Apply, x: Tensor, target: Tensor, reduction: Static = "mean") -> Any:
     """minus the log-softmax of the scores at the target's class, or weighed by the target's probabilities"""
-    logs = normalised(f, LOG_SOFTMAX, x, -1)
+    axis = class_axis(x, "cross_entropy")
+    logs = normalised(f, LOG_SOFTMAX, x, axis, "F")
     if target.shape != x.shape:
         return build_nll_loss(f, logs, target, reduction)
-    total = f(NEG, f(SUM, f(MUL, target, logs), dim=(x.ndim - 1,), keepdim=False))
+    total = f(NEG, f(SUM, f(MUL, target, logs), dim=(axis,), keepdim=False))
     return reduce_loss(f, total, reduction)
 
 
@@ -249,11 +267,11 @@ def build_layer_norm(
 ) -> Any:
     """(x - mean)/sqrt(var + eps) over the last axes, times weight plus bias"""
     wanted = normalized_shape if isinstance(normalized_shape, tuple) else (normalized_shape,)
-    if not wanted or x.shape[-len(wanted) :] != wanted:
+    if not wanted or not all(type(length) is int for length in wanted) or x.shape[-len(wanted) :] != wanted:
         raise GradcliError("shape", f"layer_norm over {wanted}: the array has shape {x.shape}")
     axes = tuple(range(x.ndim - len(wanted), x.ndim))
     centred = f(SUB, x, f(MEAN, x, dim=axes, keepdim=True))
-    scale = f(OPS["sqrt"], f(ADD, f(VAR, x, dim=axes, keepdim=True, correction=0.0), np.float64(eps)))
+    scale = f(OPS["sqrt"], f(ADD, f(VAR, x, dim=axes, keepdim=True, correction=0.0), np.float64(number(eps, "eps"))))
     result = f(DIV, centred, scale)
     result = result if weight is None else f(MUL, result, weight)
     return result if bias is None else f(ADD, result, bias)

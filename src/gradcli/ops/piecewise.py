@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.errors import GradcliError
+from gradcli.ops.axes import number
 from gradcli.ops.declare import (
     Apply,
     Indices,
@@ -105,7 +107,7 @@ SIGMOID = elementwise("sigmoid", sigmoid,      lambda g, y, x: g * (y / (1 + np.
 RELU    = elementwise("relu", lambda x: at_least(x, 0.0), lambda g, y, x: np.where(y <= 0, 0.0, g), lambda s, x: s.relu(x), of="tf.", doc="max(x, 0); its derivative at 0 is 0", family="neural", kink=Kink(_AT_ZERO, "0 is taken"))
 LOGSIGMOID = elementwise("logsigmoid", logsigmoid, logsigmoid_vjp, lambda s, x: s.logsigmoid(x), of="f", doc="log(sigmoid(x))", family="neural")
 SILU    = elementwise("silu", lambda x: x / (1 + np.exp(-x)), lambda g, y, x: g * silu_slope(x), lambda s, x: s.silu(x), also="swish", of="f", doc="x*sigmoid(x)", family="neural")
-SOFTSIGN = elementwise("softsign", lambda x: x / (1 + np.abs(x)), lambda g, y, x: g / (1 + np.abs(x)) ** 2 + 0 * x, lambda s, x: s.softsign(x), of="f", doc="x/(1 + |x|)", family="neural")
+SOFTSIGN = elementwise("softsign", lambda x: x / (1 + np.abs(x)), lambda g, y, x: g / (1 + np.abs(x)) ** 2 + 0 * x, lambda s, x: s.softsign(x), of="f", torch_saves=("0",), doc="x/(1 + |x|)", family="neural")
 LEAKY   = elementwise("leaky_relu", lambda x, slope: np.where(x > 0, x, x * slope)[()], lambda g, y, x, *, slope: np.where(x > 0, g, g * slope), lambda s, x, slope: s.leaky_relu(x, slope), of="", kink=Kink(_AT_ZERO, "the slope on the left is taken"))
 ELU     = elementwise("elu", elu, lambda g, y, x, *, alpha: np.where(x <= 0, g * alpha * np.exp(np.minimum(x, 0)), g), lambda s, x, alpha: s.elu(x, alpha), of="", kink=Kink(lambda x, alpha: (x == 0) & (alpha != 1), "alpha is taken"))
 SOFTPLUS = elementwise("softplus", softplus, softplus_vjp, lambda s, x, beta, threshold: s.softplus(x, beta, threshold), of="")
@@ -155,11 +157,23 @@ def zero(g: Any, *_: Any) -> Any:
     return np.zeros(np.shape(g))
 
 
-def step(name: str, forward: Any, of: str, doc: str, also: str = "", at: Any = None, arguments: int = 1) -> Op:
+def step(
+    name: str, forward: Any, of: str, doc: str, also: str = "", at: Any = None, arguments: int = 1, **options: Any
+) -> Op:
     """Declare a function that is flat: its derivative is 0 wherever it has one."""
     kink = Kink(at, "0 is taken") if at else None
+    options = {"torch_saves": ("",), **options}
     op = declare(
-        Op(name, forward, (zero if at else None,) * arguments, local=no_links, flat=at is None, step=True, kink=kink)
+        Op(
+            name,
+            forward,
+            (zero if at else None,) * arguments,
+            local=no_links,
+            flat=at is None,
+            step=True,
+            kink=kink,
+            **options,
+        )
     )
     build = (lambda f, x: f(op, x)) if arguments == 1 else (lambda f, x, other: f(op, x, other))
     build.__annotations__ = {"x": "Tensor", "other": "Tensor"}
@@ -176,7 +190,14 @@ TRUNC = step("trunc", np.trunc, "tnm.", "the integer part; flat", "fix", _WHOLE)
 ROUND = step(
     "round", np.round, "tn.", "the nearest integer, halves to even; flat", "rint", lambda x: np.abs(x % 1) == 0.5
 )
-HEAVISIDE = step("heaviside", np.heaviside, "tn.", "0 below 0, 1 above, the second argument at 0; flat", arguments=2)
+HEAVISIDE = step(
+    "heaviside",
+    np.heaviside,
+    "tn.",
+    "0 below 0, 1 above, the second argument at 0; flat",
+    arguments=2,
+    torch_raises=True,
+)
 ISNAN = step("isnan", np.isnan, "tnm.", "true where an entry is not a number")
 
 
@@ -195,6 +216,7 @@ WHERE = declare(
         (None, lambda g, y, c, a, b: np.where(c, g, 0.0), lambda g, y, c, a, b: np.where(c, 0.0, g)),
         local=where_local,
         moves=True,
+        torch_saves=("0",),
     )
 )
 
@@ -208,19 +230,19 @@ def build_where(f: Apply, condition: Tensor, x: Tensor, other: Tensor) -> Any:
 @function("leaky_relu", "f", "neural", op=LEAKY)
 def build_leaky_relu(f: Apply, x: Tensor, negative_slope: Static = 0.01) -> Any:
     """x above 0, negative_slope*x below and at 0"""
-    return f(LEAKY, x, slope=float(negative_slope))
+    return f(LEAKY, x, slope=number(negative_slope, "negative_slope"))
 
 
 @function("elu", "f", "neural", op=ELU)
 def build_elu(f: Apply, x: Tensor, alpha: Static = 1.0) -> Any:
     """x above 0, alpha*(exp(x) - 1) below"""
-    return f(ELU, x, alpha=float(alpha))
+    return f(ELU, x, alpha=number(alpha, "alpha"))
 
 
 @function("softplus", "f", "neural", op=SOFTPLUS)
 def build_softplus(f: Apply, x: Tensor, beta: Static = 1.0, threshold: Static = 20.0) -> Any:
     """log(1 + exp(beta*x))/beta, and x itself where beta*x is above the threshold"""
-    return f(SOFTPLUS, x, beta=float(beta), threshold=float(threshold))
+    return f(SOFTPLUS, x, beta=number(beta, "beta"), threshold=number(threshold, "threshold"))
 
 
 @function("gelu", "f", "neural", op=GELU)
@@ -235,6 +257,11 @@ def build_clip(f: Apply, x: Tensor, min: Tensor | None = None, max: Tensor | Non
     if min is None or max is None:
         low = x if min is None else f(CLAMP_MIN, x, min)
         return low if max is None else f(CLAMP_MAX, low, max)
+    try:
+        np.broadcast_shapes(x.shape, min.shape, max.shape)
+    except ValueError:
+        shapes = f"{x.shape}, {min.shape} and {max.shape}"
+        raise GradcliError("shape", f"clip: shapes {shapes} of x, min and max do not fit") from None
     return f(CLAMP_MAX, f(CLAMP_MIN, x, bound_below(f, min, max)), max)
 
 

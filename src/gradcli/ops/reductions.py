@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.axes import Axes, group_rows, one_axis, read_axes, require_entries, restore, spread_back
+from gradcli.ops.axes import Axes, empty_of, group_rows, one_axis, read_axes, require_entries, restore, spread_back
 from gradcli.ops.declare import (
     BEYOND,
     Apply,
     Explicit,
     Implicit,
+    Library,
     Links,
     Op,
     Static,
@@ -251,30 +252,32 @@ CUMPROD   = declare(Op("cumprod", cumprod, (cumprod_vjp,), local=cumprod_local, 
 
 
 @function("sum", "tn.", "reductions", op=SUM)
-def build_sum(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Any:
+def build_sum(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Any:
     """the sum of the entries, or of those along dim"""
-    return f(SUM, x, dim=read_axes(dim, x.ndim), keepdim=bool(keepdim))
+    return f(SUM, x, dim=read_axes(dim, x.ndim, empty_of(library)), keepdim=bool(keepdim))
 
 
 @function("mean", "tn.", "reductions", op=MEAN)
-def build_mean(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Any:
+def build_mean(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Any:
     """the mean of the entries, or of those along dim"""
-    axes = read_axes(dim, x.ndim)
+    axes = read_axes(dim, x.ndim, empty_of(library))
     require_entries(x, axes, "mean")
     return f(MEAN, x, dim=axes, keepdim=bool(keepdim))
 
 
 @function("prod", "tnm.", "reductions", op=PROD)
-def build_prod(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Any:
+def build_prod(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Any:
     """the product of the entries, or of those along dim"""
     op = PROD if dim is None else PROD_ALONG
-    return f(op, x, dim=read_axes(dim, x.ndim), keepdim=bool(keepdim))
+    return f(op, x, dim=read_axes(dim, x.ndim, empty_of(library, "refused")), keepdim=bool(keepdim))
 
 
 @function("logsumexp", "ts.", "reductions", op=LOGSUMEXP)
 def build_logsumexp(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Any:
     """log(sum(exp(x))), without overflow"""
-    axes = read_axes(dim, x.ndim)
+    if dim is None:
+        f.remark("torch-refuses", "logsumexp without dim: PyTorch needs it.")
+    axes = read_axes(dim, x.ndim, "all" if keepdim else "refused")
     require_entries(x, axes, "logsumexp")
     return f(LOGSUMEXP, x, dim=axes, keepdim=bool(keepdim))
 
@@ -282,17 +285,19 @@ def build_logsumexp(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = F
 @function("cumsum", "t.", "reductions", op=CUMSUM)
 def build_cumsum(f: Apply, x: Tensor, dim: Static = None) -> Any:
     """the running sum along dim"""
-    return f(CUMSUM, x, dim=running_axis(x, dim, "cumsum")) if x.ndim else x
+    return f(CUMSUM, x, dim=running_axis(f, x, dim, "cumsum")) if x.ndim else x
 
 
 @function("cumprod", "t.", "reductions", op=CUMPROD)
 def build_cumprod(f: Apply, x: Tensor, dim: Static = None) -> Any:
     """the running product along dim"""
-    return f(CUMPROD, x, dim=running_axis(x, dim, "cumprod")) if x.ndim else x
+    return f(CUMPROD, x, dim=running_axis(f, x, dim, "cumprod")) if x.ndim else x
 
 
-def running_axis(x: Any, dim: Any, name: str) -> int:
-    """Return the axis of a running reduction: it may be left out for a vector alone."""
+def running_axis(f: Apply, x: Any, dim: Any, name: str) -> int:
+    """Return the axis of a running reduction: it may be left out for a vector alone, as NumPy has it."""
+    if dim is None and x.ndim == 1:
+        f.remark("numpy-only", f"{name} without dim: this is NumPy's answer, PyTorch needs it.")
     if dim is None and x.ndim > 1:
         raise GradcliError(
             "value", f"{name} of an array of shape {x.shape} needs dim", hint=f"write {name}(..., dim=0)"
@@ -303,4 +308,5 @@ def running_axis(x: Any, dim: Any, name: str) -> int:
 @function("np.cumsum numpy.cumsum", "", "reductions")
 def build_numpy_cumsum(f: Apply, x: Tensor, dim: Static = None) -> Any:
     """the running sum as numpy has it: of the flattened array where no axis is given"""
-    return build_cumsum(f, x if dim is not None else f(RESHAPE, x, shape=(-1,)), dim)
+    flat = f(RESHAPE, x, shape=(-1,)) if dim is None else x
+    return build_cumsum(f, flat, 0 if dim is None else dim)

@@ -68,3 +68,21 @@ def names_loaded(code: Any) -> set[str]:
 def stand_in(value: Array) -> Array:
     """Return an array of the same shape that takes no memory: nan everywhere, so that nobody reads it unnoticed."""
     return np.broadcast_to(np.float64(np.nan), value.shape)
+
+
+@cache
+def kept(op: Op, active: tuple[bool, ...], arrays: tuple[bool, ...]) -> Reads:
+    """Return which arguments, and whether the output, PyTorch keeps for the derivatives by the active arguments.
+
+    That is what our own rules read, except where the op says otherwise; ``arrays`` are the arguments that are not plain
+    numbers.
+    """
+    if op.torch_saves is None:
+        return saved(op, active)
+    count = len(active)
+    said = op.torch_saves * count if len(op.torch_saves) == 1 else op.torch_saves
+    told = [text.replace("arrays:", "") if all(arrays) else text.partition("arrays:")[0] for text in said[:count]]
+    words = {(k, word) for k, text in enumerate(told) if active[k] for word in text.split()}
+    others = {j for k, word in words if word == "others" for j in range(count) if j != k}
+    named = {word for _, word in words}
+    return Reads(tuple(str(k) in named or k in others for k in range(count)), output="output" in named)

@@ -9,11 +9,24 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import MAXIMUM, MINIMUM
-from gradcli.ops.axes import Axes, group_rows, one_axis, read_axes, require_entries, restore
-from gradcli.ops.declare import Apply, Kink, Links, Op, Pair, Static, Tensor, declare, function, no_links, value_of
+from gradcli.ops.axes import Axes, empty_of, group_rows, one_axis, read_axes, require_entries, restore
+from gradcli.ops.declare import (
+    Apply,
+    Kink,
+    Library,
+    Links,
+    Op,
+    Pair,
+    Static,
+    Tensor,
+    declare,
+    function,
+    no_links,
+    value_of,
+)
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.reductions import MEAN, all_entries
-from gradcli.ops.shaping import RESHAPE
+from gradcli.ops.shaping import CLONE, RESHAPE
 
 
 def shares(y: Any, x: Any, dim: Axes, keepdim: bool) -> Any:
@@ -90,6 +103,8 @@ def pick_vjp(g: Any, y: Any, x: Any, *, kind: str, dim: int, keepdim: bool = Tru
 def has_twin(x: Any, kind: str, dim: int, keepdim: bool = True, descending: bool = False) -> Any:
     """Return for each picked entry whether another one along ``dim`` is equal to it."""
     found = pick(x, kind, dim, True, descending)
+    if not np.size(found):
+        return np.zeros(np.shape(found), dtype=bool)
     if kind == "sort":
         equal = np.diff(found, axis=dim) == 0
         edge = np.zeros_like(np.take(found, [0], axis=dim), dtype=bool)
@@ -122,7 +137,7 @@ MAX    = declare(Op("max", lambda x, dim, keepdim: np.max(x, axis=dim, keepdims=
 MIN    = declare(Op("min", lambda x, dim, keepdim: np.min(x, axis=dim, keepdims=keepdim), (whole_extreme_vjp,), local=extreme_local, moves=True, kink=Kink(many(np.min), "the gradient is shared evenly")))
 AMIN   = declare(Op("amin", lambda x, dim, keepdim: np.min(x, axis=dim, keepdims=keepdim), (extreme_vjp,), local=extreme_local, moves=True, kink=Kink(many(np.min), "the gradient is shared evenly")))
 MEDIAN = declare(Op("median", middle, (whole_extreme_vjp,), local=extreme_local, moves=True, kink=Kink(lambda x, dim, keepdim: np.sum(x == middle(x, dim, keepdim)) > 1, "the gradient is shared evenly")))
-PICK   = declare(Op("pick", pick, (pick_vjp,), local=pick_local, moves=True, kink=Kink(has_twin, "the entry at the index that is given gets all")))
+PICK   = declare(Op("pick", pick, (pick_vjp,), local=pick_local, moves=True, torch_saves=("",), kink=Kink(has_twin, "the entry at the index that is given gets all")))
 ARGMAX = declare(Op("argmax", lambda x, dim, keepdim: np.argmax(x, axis=dim, keepdims=keepdim), (None,), local=no_links))
 ARGMIN = declare(Op("argmin", lambda x, dim, keepdim: np.argmin(x, axis=dim, keepdims=keepdim), (None,), local=no_links))
 ANY    = declare(Op("any", lambda x, dim, keepdim: np.any(x, axis=dim, keepdims=keepdim), (None,), local=no_links))
@@ -135,7 +150,7 @@ PEAK = replace(AMAX, vjps=(peak_vjp,))
 def extreme(f: Apply, x: Any, dim: Any, keepdim: Any, kind: str) -> Any:
     """Return max or min as PyTorch has it: shared among ties without dim, the first of them with dim."""
     everywhere = MAX if kind == "max" else MIN
-    axes = read_axes(dim, x.ndim)
+    axes = read_axes(dim, x.ndim, "refused")
     require_entries(x, axes, kind)
     if dim is None or not x.ndim:
         return f(everywhere, x, dim=axes, keepdim=bool(keepdim))
@@ -171,17 +186,17 @@ def build_min(f: Apply, x: Tensor, dim: Static | Tensor = None, keepdim: Static 
 
 
 @function("amax np.max numpy.max", "tn.", "reductions", op=AMAX)
-def build_amax(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Any:
+def build_amax(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Any:
     """the largest entry, also along dim; ties share the gradient"""
-    axes = read_axes(dim, x.ndim)
+    axes = read_axes(dim, x.ndim, empty_of(library))
     require_entries(x, axes, "amax")
     return f(AMAX, x, dim=axes, keepdim=bool(keepdim))
 
 
 @function("amin np.min numpy.min", "tn.", "reductions", op=AMIN)
-def build_amin(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Any:
+def build_amin(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Any:
     """the smallest entry, also along dim; ties share the gradient"""
-    axes = read_axes(dim, x.ndim)
+    axes = read_axes(dim, x.ndim, empty_of(library))
     require_entries(x, axes, "amin")
     return f(AMIN, x, dim=axes, keepdim=bool(keepdim))
 
@@ -189,7 +204,7 @@ def build_amin(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False)
 @function("median", "t.", "reductions", op=MEDIAN)
 def build_median(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Any:
     """the middle entry, the lower of two (np.median: their mean)"""
-    axes = read_axes(dim, x.ndim)
+    axes = read_axes(dim, x.ndim, "refused")
     require_entries(x, axes, "median")
     if dim is None or not x.ndim:
         return f(MEDIAN, x, dim=axes, keepdim=bool(keepdim))
@@ -215,6 +230,10 @@ def build_numpy_median(f: Apply, x: Tensor, dim: Static = None) -> Any:
     """the middle entry, or the mean of the two, as numpy has it"""
     axes = read_axes(dim, x.ndim)
     require_entries(x, axes, "median")
+    if dim == ():
+        return f(CLONE, x)
+    if dim is not None and not x.ndim:
+        raise GradcliError("shape", "one number has no axis")
     flat = f(RESHAPE, x, shape=(-1,)) if dim is None else x
     axis = 0 if dim is None else one_axis(dim, x.ndim)
     count = flat.shape[axis]
@@ -228,7 +247,7 @@ def position(op: Op) -> Any:
     """Return the builder of argmax or argmin."""
 
     def build(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Any:
-        axes = read_axes(dim, x.ndim)
+        axes = read_axes(dim, x.ndim, "refused")
         require_entries(x, axes, op.name)
         axis = None if dim is None or not x.ndim else one_axis(dim, x.ndim)
         return f(op, x, dim=axis, keepdim=bool(keepdim))

@@ -13,7 +13,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.axes import one_axis, read_axes
-from gradcli.ops.declare import Apply, Array, Links, Op, Static, Tensor, declare, function
+from gradcli.ops.declare import Apply, Array, Library, Links, Op, Static, Tensor, declare, function
 
 
 def numbered(values: tuple[Any, ...], argument: int) -> list[Array]:
@@ -198,16 +198,24 @@ def build_expand(f: Apply, x: Tensor, *shape: Static) -> Any:
 
 
 @function("flip", "tn.", "shaping", op=FLIP)
-def build_flip(f: Apply, x: Tensor, *dims: Static) -> Any:
+def build_flip(f: Apply, x: Tensor, *dims: Static, library: Library = "torch") -> Any:
     """the entries in reverse along the axes named, or along all"""
+    if (not dims or dims == (None,)) and library != "np":
+        f.remark("numpy-only", "flip without dims: this is NumPy's answer, PyTorch needs them.")
     return f(FLIP, x, dims=read_axes(whole_numbers(dims, "an axis") if dims and dims != (None,) else None, x.ndim))
 
 
 @function("roll", "tn.", "shaping", op=ROLL)
-def build_roll(f: Apply, x: Tensor, shifts: Static, dim: Static = None) -> Any:
+def build_roll(f: Apply, x: Tensor, shifts: Static, dim: Static = None, library: Library = "torch") -> Any:
     """the entries moved round by shifts"""
     shift = whole_numbers(shifts if isinstance(shifts, tuple) else (shifts,), "a shift")
-    if dim is None:
+    if not shift and library != "np":
+        raise GradcliError("value", "roll needs shifts")
+    if dim == () and library == "np":
+        return f(CLONE, x)
+    if dim is None or dim == ():
+        if dim == () and len(shift) > 1:
+            raise GradcliError("shape", f"{len(shift)} shifts for no axes")
         flat = f(RESHAPE, x, shape=(-1,))
         return f(RESHAPE, f(ROLL, flat, shifts=(sum(shift),), dims=(0,)), shape=x.shape)
     axes = read_axes(dim, x.ndim)

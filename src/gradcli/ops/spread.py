@@ -10,7 +10,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import DIV, MUL
-from gradcli.ops.axes import Axes, group_rows, read_axes, require_entries, restore
+from gradcli.ops.axes import Axes, group_rows, number, read_axes, require_entries, restore
 from gradcli.ops.declare import (
     BEYOND,
     Apply,
@@ -121,6 +121,7 @@ VAR = declare(
         var,
         (var_vjp,),
         local=var_local,
+        torch_saves=("0",),
         differs=lambda y, x: ~np.isfinite(y),
         says="its var of too few entries, or of too large ones, has no finite gradient or 0",
     )
@@ -151,12 +152,18 @@ SQRT_FLAT = declare(
 )
 
 
-def spread(f: Apply, x: Any, dim: Any, keepdim: Any, correction: Any, root: bool) -> Any:
+def spread(f: Apply, x: Any, dim: Any, keepdim: Any, correction: Any, root: bool, empty: str) -> Any:
     """Return the variance, or its root, whose derivative at 0 is 0."""
-    axes = read_axes(dim, x.ndim)
+    axes = read_axes(dim, x.ndim, empty)
+    if dim == () and empty == "all" and x.ndim:
+        f.remark(
+            "torch-differs",
+            "dim is empty: PyTorch takes the variance over all axes, and in backward divides by 1 - correction and not by "
+            "n - correction; this is the derivative of what it takes.",
+        )
     require_entries(x, axes, "std" if root else "var")
     op = VAR if dim is None or not x.ndim else VAR_ALONG
-    options = {"dim": axes, "keepdim": bool(keepdim), "correction": float(correction)}
+    options = {"dim": axes, "keepdim": bool(keepdim), "correction": number(correction, "correction")}
     result = f(op, x, **options)
     if not root:
         return result
@@ -190,7 +197,7 @@ def deviation(name: str, root: bool, summary: str) -> None:
         keepdim: Static = False,
         correction: Static = None,
     ) -> Any:
-        return spread(f, x, dim, keepdim, int(bool(unbiased)) if correction is None else correction, root=root)
+        return spread(f, x, dim, keepdim, int(bool(unbiased)) if correction is None else correction, root, "all")
 
     build.__doc__ = f"{summary}; over n - 1 unless correction= or unbiased=False says otherwise (np.{name}: over n)"
     function(name, "t.", "reductions", op=None if root else VAR)(build)
@@ -203,13 +210,13 @@ deviation("std", root=True, summary="the standard deviation")
 @function("np.var numpy.var", "", "reductions")
 def build_numpy_var(f: Apply, x: Tensor, dim: Static = None, ddof: Static = 0, keepdim: Static = False) -> Any:
     """the variance as numpy has it, over n - ddof"""
-    return spread(f, x, dim, keepdim, ddof, root=False)
+    return spread(f, x, dim, keepdim, ddof, root=False, empty="none")
 
 
 @function("np.std numpy.std", "", "reductions")
 def build_numpy_std(f: Apply, x: Tensor, dim: Static = None, ddof: Static = 0, keepdim: Static = False) -> Any:
     """the standard deviation as numpy has it, over n - ddof"""
-    return spread(f, x, dim, keepdim, ddof, root=True)
+    return spread(f, x, dim, keepdim, ddof, root=True, empty="none")
 
 
 def finite_order(p: Any) -> float:
@@ -224,7 +231,7 @@ def finite_order(p: Any) -> float:
 @function("norm linalg.vector_norm torch.linalg.vector_norm", "t.", "reductions", op=NORM)
 def build_norm(f: Apply, x: Tensor, p: Static = 2, dim: Static = None, keepdim: Static = False) -> Any:
     """(sum(abs(x)**p))**(1/p) over all entries or along dim; its derivative at 0 is 0"""
-    axes, order = read_axes(dim, x.ndim), finite_order(p)
+    axes, order = read_axes(dim, x.ndim, "all"), finite_order(p)
     if math.isinf(order):
         require_entries(x, axes, "norm")
         return f(PEAK, f(ABS, x), dim=axes, keepdim=bool(keepdim))
@@ -234,7 +241,7 @@ def build_norm(f: Apply, x: Tensor, p: Static = 2, dim: Static = None, keepdim: 
 @function("linalg.norm torch.linalg.norm np.linalg.norm numpy.linalg.norm", "", "reductions")
 def build_linalg_norm(f: Apply, x: Tensor, ord: Static = None, dim: Static = None, keepdim: Static = False) -> Any:  # noqa: A002
     """the norm of a vector, or the Frobenius norm of a matrix"""
-    reduced_axes = len(read_axes(dim, x.ndim))
+    reduced_axes = len(read_axes(dim, x.ndim, "refused"))
     if reduced_axes == 2 and ord not in ("fro", None):
         raise GradcliError("value", f"linalg.norm of a matrix with ord={ord!r} is not supported", hint="leave ord out")
     return build_norm(f, x, 2 if ord is None else ord, dim, keepdim)

@@ -81,9 +81,14 @@ def gradient_document(point: Point, grad: Mapping[str, Array], form: Form = nest
         "output": {"shape": list(value.shape), "value": form(value)},
         "v": {"shape": list(v.shape), "value": form(v), "source": source},
         "grad": arrays_document(grad, form),
-        "notes": notes_document(about_backward(point.run.graph.nodes, point.run.output)),
+        "notes": [*remarks_document(point), *notes_document(about_backward(point.run.graph.nodes, point.run.output))],
         "error": None,
     }
+
+
+def remarks_document(point: Point) -> list[dict[str, str]]:
+    """Return what the run remarked, as notes."""
+    return [{"kind": kind, "message": message} for kind, message in point.run.graph.remarks]
 
 
 def numbers_document(found: Numbers) -> dict[str, Any]:

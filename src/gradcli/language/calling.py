@@ -1,0 +1,173 @@
+"""The steps of calls: arguments read from registers, in the kind that the function takes, when the program runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import GradcliError
+from gradcli.graph import Node
+from gradcli.language.arithmetic import DOUBLE, binary, unary_step
+from gradcli.language.calls import Bound, asks_library
+from gradcli.language.kinds import (
+    MASK,
+    WORDS,
+    NotFloats,
+    is_odd,
+    number_kind,
+    only_numpy,
+    whole_array,
+)
+from gradcli.language.runtime import as_tensor
+from gradcli.ops import Function, Pair
+from gradcli.ops.declare import value_of
+from gradcli.ops.indexing import INDEX
+
+
+def static_value(value: Any) -> Any:
+    """Return a plain integer, float, flag, text, tuple or None; raises ``type`` for an array."""
+    if value is None or isinstance(value, bool | int | str | tuple):
+        return value
+    raw = value_of(value)
+    if type(value) is not Node and isinstance(raw, np.generic | np.ndarray) and raw.ndim == 0:
+        return int(raw) if np.issubdtype(raw.dtype, np.integer) else float(raw)
+    raise GradcliError("type", "a plain number is needed here, not one that is computed from an input")
+
+
+def converter(
+    bound: Bound, registers: list[int], tensor: Callable[[Any], Any] = as_tensor
+) -> Callable[[list[Any]], Any]:
+    """Return what reads one argument from the registers when the program runs; ``tensor`` reads an array."""
+    kind, first = bound.parameter.kind, registers[0] if registers else 0
+    if kind.startswith("Static"):
+        return static_converter(bound, registers, tensor)
+    if kind == "Tensors":
+        if bound.several:
+            return lambda regs: [tensor(regs[i]) for i in registers]
+        return lambda regs: rows_of(regs[0], tensor(regs[first]))
+    if bound.parameter.name == "condition":
+        return lambda regs: condition(regs, first)
+    if "None" in kind:
+        return lambda regs: None if regs[first] is None else tensor(regs[first])
+    return lambda regs: tensor(regs[first])
+
+
+def static_converter(bound: Bound, registers: list[int], tensor: Callable[[Any], Any]) -> Callable[[list[Any]], Any]:
+    """Return what reads plain values; an empty list in the place of several is one empty tuple."""
+    first = registers[0] if registers else 0
+    if bound.parameter.rest and not registers:
+        return lambda regs: ((),)
+    if bound.several or bound.parameter.rest:
+        return lambda regs: tuple(static_value(regs[i]) for i in registers)
+    if bound.parameter.kind == "Static | Tensor":
+        return lambda regs: (
+            regs[first] if regs[first] is None or type(regs[first]) in (int, tuple) else tensor(regs[first])
+        )
+    return lambda regs: static_value(regs[first])
+
+
+def floats(value: Any) -> Any:
+    """Return a node or a float array; raises ``NotFloats`` for a mask or integers, ``type`` for what is no number."""
+    if type(value) is Node and value.value.dtype is DOUBLE:
+        return value
+    if whole_array(value) or (type(value) is Pair and whole_array(value.values)):
+        raise NotFloats
+    return as_tensor(value)
+
+
+def condition(regs: list[Any], register: int) -> Any:
+    """Return the condition of a choice; remarks on one that is no mask."""
+    value = regs[register]
+    if number_kind(value) != MASK:
+        only_numpy(regs[0], "A condition of numbers", "write (...) != 0")
+    return np.float64(value) if type(value) is bool else as_tensor(value)
+
+
+def rows_of(f: Any, x: Any) -> list[Any]:
+    """Return the entries of an array along its first axis."""
+    if not x.ndim:
+        raise GradcliError("shape", "a list of arrays is needed here, not one number")
+    return [f(INDEX, x, key=i) for i in range(x.shape[0])]
+
+
+def caller(
+    function: Function, arguments: list[Bound], library: str, registers: list[list[int]]
+) -> Callable[[list[Any]], Any]:
+    """Return the step that calls a function with its arguments from the registers."""
+    call, op = general_caller(function, arguments, library, registers), function.op
+    if function.build is None and op is not None:
+        return unary_step(op, registers[0][0], call)
+    if op is not None and op.formula is not None and op.name in WORDS and len(registers) == 2:
+        operands = [r[0] for r in registers]
+        return lambda regs: (
+            binary(regs[0], op, *(regs[i] for i in operands)) if any(is_odd(regs[i]) for i in operands) else call(regs)
+        )
+    return call
+
+
+def general_caller(
+    function: Function, arguments: list[Bound], library: str, registers: list[list[int]]
+) -> Callable[[list[Any]], Any]:
+    """Return the step that calls a function; one that is given masks or integers is told what both libraries make."""
+    known = {"library": library} if asks_library(function) else {}
+    build = partial(builder(function), **known) if known else builder(function)
+    call = plain_caller(build, arguments, registers, floats)
+    cast_call = plain_caller(build, arguments, registers, as_tensor)
+    numbers = [
+        register
+        for bound, own in zip(arguments, registers, strict=True)
+        if "Tensor" in bound.parameter.kind and bound.parameter.name != "condition"
+        for register in own
+    ]
+
+    def run(regs: list[Any]) -> Any:
+        try:
+            return call(regs)
+        except NotFloats:
+            from gradcli.language.treatments import cast, treated  # noqa: PLC0415
+
+            given = [regs[i] for i in numbers if regs[i] is not None and type(regs[i]) is not tuple]
+            kind = treated(regs[0], function.name, map(number_kind, given))
+            return cast(cast_call(regs), kind)
+
+    return run
+
+
+def builder(function: Function) -> Callable[..., Any]:
+    """Return what a function does with the graph and its arguments; one of a single entry applies its op."""
+    if function.build is not None:
+        return function.build
+    op = function.op
+    return lambda f, x: f(op, x)
+
+
+def plain_caller(
+    build: Callable[..., Any], arguments: list[Bound], registers: list[list[int]], tensor: Callable[[Any], Any]
+) -> Callable[[list[Any]], Any]:
+    """Return the step that calls a function, its arrays read by ``tensor``."""
+    rest = [converter(b, r, tensor) for b, r in zip(arguments, registers, strict=True) if b.parameter.rest]
+    named = [
+        (b.parameter.name, converter(b, r, tensor))
+        for b, r in zip(arguments, registers, strict=True)
+        if not b.parameter.rest
+    ]
+    if not rest:
+        return lambda regs: build(regs[0], **{name: read(regs) for name, read in named})
+    read_rest = rest[0]
+    return lambda regs: build(regs[0], *(read(regs) for _, read in named), *read_rest(regs))
+
+
+def calling(
+    function: Function, arguments: list[Bound], library: str, registers: list[int]
+) -> Callable[[list[Any]], Any]:
+    """Return the step of a call whose arguments stand in ``registers`` one after the other."""
+    rest = iter(registers)
+    return caller(function, arguments, library, [[next(rest) for _ in bound.nodes] for bound in arguments])
+
+
+def reading(read: Callable[..., Any], registers: list[int]) -> Callable[[list[Any]], Any]:
+    """Return the step of a call that gives a length and not an array."""
+    return lambda regs: read(*[regs[i] for i in registers])
