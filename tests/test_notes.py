@@ -35,7 +35,7 @@ SAID = [  # program, inputs, v, kind, words of the sentence
     ("W @ x", {"W": [[1, 2]], "x": [3, 4]}, ONES, "integers-as-floats", "W and x are given in integers"),
     ("x**2", {"x": [3, 4.5]}, ONES, None, ""),
     ("tanh(x)", {"x": [0.5, 25.0]}, ONES, None, ""),
-    ("sigmoid(x)", {"x": 40.0}, None, "digits-lost", "sigmoid is saturated"),
+    ("sigmoid(x)", {"x": 40.0}, None, None, ""),
     ("softmax(x)", {"x": [50.0, 0.0]}, ONES, "digits-lost", "softmax is saturated in entry [0]"),
     ("sum(softmax(x))", {"x": [0.1, 0.7, 0.2]}, None, "digits-lost", "what is left of terms that cancel"),
     ("(x + 1e8) - 1e8", {"x": 1.5}, None, "digits-lost", "The two sides of a difference cancel"),
