@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from mpmath import mp
 
+import gradcli
 from exactly import DERIVATIVES, derivative, value
 from gradcli.ops import OPS
 from oracles import applied, symbolic_jacobians
@@ -92,3 +93,40 @@ def test_twelve_digits_are_right_at_hard_points(name, static):
 
 def test_every_smooth_elementwise_op_is_tried_at_hard_points():
     assert set(DERIVATIVES) | CONSTANT == DIFFERENTIABLE - set(STRUCTURAL)
+
+
+ROOT, THIRD = 2**0.5, 2 ** (1 / 3)
+REDUCED = [  # a program, x, the value, the gradient: what is too large or small for doubles on the way alone
+    ("norm(x)", [1e-200, 1e-200], ROOT * 1e-200, [1 / ROOT, 1 / ROOT]),
+    ("norm(x)", [3e200, -4e200], 5e200, [0.6, -0.8]),
+    ("norm(x, 3)", [1e-120, 1e-120], THIRD * 1e-120, [THIRD**-2, THIRD**-2]),
+    ("norm(x, 3)", [1e200, -1e-100], 1e200, [1.0, -0.0]),
+    ("norm(x, 1.5)", [1e300, 0.0], 1e300, [1.0, 0.0]),
+    ("norm(x, 0.5)", [1e200, 1e-200], 1e200, [1.0, 1e200]),
+    ("hypot(x[0], x[1])", [3e-200, 4e-200], 5e-200, [0.6, 0.8]),
+    ("std(x)", [1e-200, 3e-200], ROOT * 1e-200, [-1 / ROOT, 1 / ROOT]),
+    ("std(x)", [1.5e308, -0.5e308], ROOT * 1e308, [1 / ROOT, -1 / ROOT]),
+    ("np.std(x)", [1e200, 3e200], 1e200, [-0.5, 0.5]),
+    ("mean(x)", [1.5e308, 1.7e308], 1.6e308, [0.5, 0.5]),
+    ("prod(x)", [1e200, 1e150, 1e-300], 1e50, [1e-150, 1e-100, np.inf]),
+    ("prod(x)", [1e-200, -1e-200, 1e300], -1e-100, [-1e100, 1e100, -0.0]),
+    ("cumprod(x)[2]", [1e200, 1e200, 1e-300], 1e100, [1e-100, 1e-100, np.inf]),
+    ("logsumexp(x, 0)", [0.0, -50.0], np.exp(-50.0), [1.0, np.exp(-50.0)]),
+    ("log_softmax(x)[0]", [0.0, -50.0], -np.exp(-50.0), [np.exp(-50.0), -np.exp(-50.0)]),
+]
+
+
+@pytest.mark.parametrize(("program", "x", "y", "gradient"), REDUCED)
+def test_what_is_no_double_on_the_way_alone_costs_no_digit(program, x, y, gradient):
+    found = gradcli.explain(program, x=x)
+    np.testing.assert_allclose(found.output, y, DIGITS)
+    np.testing.assert_allclose(found.grad["x"], gradient, DIGITS)
+    np.testing.assert_allclose(found.vjp["x"], gradient, DIGITS)
+    assert found.agreement.agree
+
+
+def test_zeros_of_sinc_and_of_its_slope_are_exact():
+    whole, small = np.array([1.0, -3.0, 20.0, 1e16]), np.array([1e-150, -1e-20])
+    assert not np.any(OPS["sinc"].forward(whole))
+    np.testing.assert_allclose(gradcli.explain("sinc(x)", x=small, v=[1, 1]).grad["x"], -(pi**2) / 3 * small, DIGITS)
+    assert gradcli.explain("sinc(sinc(x))", x=3.0).grad["x"] == 0

@@ -26,7 +26,7 @@ KEPT = [
     ("div",     (NO, YES),       (YES, YES),    NO),
     ("exp",     (YES,),          (NO,),         YES),
     ("sin",     (YES,),          (YES,),        NO),
-    ("sigmoid", (YES,),          (NO,),         YES),
+    ("sigmoid", (YES,),          (YES,),        YES),
     ("sum",     (YES,),          (NO,),         NO),
     ("amax",    (YES,),          (YES,),        YES),
     ("reshape", (YES,),          (NO,),         NO),

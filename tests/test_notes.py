@@ -35,7 +35,7 @@ SAID = [  # program, inputs, v, kind, words of the sentence
     ("W @ x", {"W": [[1, 2]], "x": [3, 4]}, ONES, "integers-as-floats", "W and x are given in integers"),
     ("x**2", {"x": [3, 4.5]}, ONES, None, ""),
     ("tanh(x)", {"x": [0.5, 25.0]}, ONES, None, ""),
-    ("sigmoid(x)", {"x": 40.0}, None, "digits-lost", "sigmoid is saturated"),
+    ("sigmoid(x)", {"x": 40.0}, None, None, ""),
     ("softmax(x)", {"x": [50.0, 0.0]}, ONES, "digits-lost", "softmax is saturated in entry [0]"),
     ("(x + 1e8) - 1e8", {"x": 1.3}, None, "digits-lost", "The two sides of a difference cancel"),
     ("((x + 1e16) - 1e16)**2", {"x": 1.3}, None, "digits-lost", "y is 4.0 here and truly 1.69"),

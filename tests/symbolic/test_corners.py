@@ -243,8 +243,9 @@ def test_names_in_formulas_have_the_numbers_of_the_point():
 
 
 @pytest.mark.parametrize(("program", "size"), [
-    ("tanh(x)", lambda x: 1 + np.tanh(x) ** 2),
-    ("sigmoid(x)", lambda x: (1 + 1 / (1 + np.exp(-x))) / (1 + np.exp(-x))),
+    ("tanh(x)", lambda x: 1 / np.cosh(x) ** 2),
+    ("sigmoid(x)", lambda x: np.exp(-x) / (1 + np.exp(-x)) ** 2),
+    ("x*x - 3*x", lambda x: 2*np.abs(x) + 3),
     ("sin(x)", lambda x: np.abs(np.cos(x))),
     ("-3*x", lambda x: np.full(x.shape, 3.0)),
 ])  # fmt: skip

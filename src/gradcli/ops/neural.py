@@ -178,7 +178,7 @@ def bce_logits_vjp(g: Any, y: Any, x: Any, t: Any) -> Any:
 
 # fmt: off
 BCE        = elementwise("bce", bce, lambda g, y, x, t: g * (x - t) / np.maximum((1 - x) * x, BCE_FLOOR), bce_vjp_target, lambda s, x, t: s.bce(x, t), of="", domain=((0.1, 0.9), (0, 1)), differs=lambda y, x, t: (1 - x) * x < BCE_FLOOR, says="its binary_cross_entropy keeps x*(1 - x) from below 1e-12, and logarithms from below -100")
-BCE_LOGITS = elementwise("bce_with_logits", bce_logits, bce_logits_vjp, lambda g, y, x, t: -x * g, lambda s, x, t: s.bce_logits(x, t), of="", digits=lambda y, x, t: np.abs(sigmoid(x)) + np.abs(t))
+BCE_LOGITS = elementwise("bce_with_logits", bce_logits, bce_logits_vjp, lambda g, y, x, t: -x * g, lambda s, x, t: s.bce_logits(x, t), of="", digits=lambda y, x, t: np.where(t > 0.5, np.abs(1 - t) + sigmoid(-x), sigmoid(x) + np.abs(t)))
 # fmt: on
 
 

@@ -34,7 +34,8 @@ def sign(x: Any) -> Any:
 
 def softplus(x: Any, beta: float, threshold: float) -> Any:
     """Return log(1 + exp(βx))/β, and x itself above the threshold."""
-    return np.where(x * beta > threshold, x, np.logaddexp(0.0, x * beta) / beta)[()]
+    inner = np.log1p(np.exp(x * beta)) if threshold < 700 else -logsigmoid(-x * beta)
+    return np.where(x * beta > threshold, x, inner / beta)[()]
 
 
 def softplus_vjp(g: Any, y: Any, x: Any, *, beta: float, threshold: float) -> Any:

@@ -17,14 +17,26 @@ def is_safe(product: Any, factors: Any) -> bool:
     return not (np.all(np.isfinite(factors)) and np.all(factors != 0))
 
 
+BLOCK = 256
+"""Mantissas from 1/2 to 1 of which even the square of the product is a double."""
+LONGEST = 4096
+"""Entries of a line up to which sums of products are carried, one by one."""
+
+
 def carried(x: Any) -> tuple[Any, Any]:
     """Return the running products along the last axis, from the empty one on, as mantissas and exponents."""
-    mantissas, exponents = np.frexp(x)
-    m, e = np.ones((*x.shape[:-1], x.shape[-1] + 1)), np.zeros((*x.shape[:-1], x.shape[-1] + 1), dtype=np.int64)
-    for i in range(x.shape[-1]):
-        m[..., i + 1], shift = np.frexp(m[..., i] * mantissas[..., i])
-        e[..., i + 1] = e[..., i] + exponents[..., i] + shift
-    return m, e
+    lines, count = x.shape[:-1], x.shape[-1]
+    padded = np.ones((*lines, -(-count // BLOCK) * BLOCK))
+    padded[..., :count] = x
+    mantissas, exponents = np.frexp(padded)
+    within = np.cumprod(mantissas.reshape(*lines, -1, BLOCK), axis=-1)
+    lead, shifts = np.ones(within.shape[:-1]), np.zeros(within.shape[:-1], dtype=np.int64)
+    for i in range(within.shape[-2] - 1):
+        lead[..., i + 1], shift = np.frexp(lead[..., i] * within[..., i, -1])
+        shifts[..., i + 1] = shifts[..., i] + shift
+    m = (lead[..., None] * within).reshape(padded.shape)[..., :count]
+    e = (np.cumsum(exponents, axis=-1).reshape(within.shape) + shifts[..., None]).reshape(padded.shape)[..., :count]
+    return np.concatenate([np.ones((*lines, 1)), m], -1), np.concatenate([np.zeros((*lines, 1), dtype=np.int64), e], -1)
 
 
 def joined(m: Any, e: Any) -> Any:

@@ -24,7 +24,7 @@ from gradcli.ops.declare import (
     declare,
     function,
 )
-from gradcli.ops.products import NORMAL, is_safe, others, running_products, weighed_others
+from gradcli.ops.products import LONGEST, NORMAL, is_safe, others, running_products, weighed_others
 from gradcli.ops.shaping import RESHAPE
 from gradcli.ops.slopes import log_of_sum
 
@@ -110,7 +110,7 @@ def cumprod_vjp(g: Any, y: Any, x: Any, *, dim: int) -> Any:
     """
     if np.shape(x)[dim] == 1:
         return g
-    if not is_safe(y, x):
+    if np.shape(x)[dim] <= LONGEST and not is_safe(y, x):
         g, x = np.moveaxis(np.broadcast_to(g, np.shape(x)), dim, -1), np.moveaxis(x, dim, -1)
         return np.moveaxis(weighed_others(g, x), -1, dim)
     zeros = np.cumsum(x == 0, axis=dim)

@@ -31,6 +31,11 @@ def sigmoid(x: Any) -> Any:
     return 1 / (1 + np.exp(-x))
 
 
+def sigmoid_slope(x: Any) -> Any:
+    """Return sigmoid(x)·sigmoid(-x) = 1/((1 + exp(x))·(1 + exp(-x)))."""
+    return 1 / (2 + 2 * np.cosh(x))
+
+
 def log_of_sum(terms: Any, dim: Any) -> Any:
     """Return log Σ of terms of which the largest is 1; where the others are small, as log1p of what is beside it."""
     total = np.sum(terms, axis=dim, keepdims=True)
@@ -45,16 +50,29 @@ def beyond_root(x: Any, root: tuple[float, float]) -> Any:
     return (x - root[0]) - root[1]
 
 
+def mended(found: Any, x: Any, root: tuple[float, float], around: Any) -> Any:
+    """Return a slope with the entries that lie near its root taken from ``around(x, x - root)``."""
+    near = np.abs(x - root[0]) < 0.02
+    if not np.any(near):
+        return found
+    result, there = np.array(found), np.asarray(x)[near]
+    result[near] = around(there, beyond_root(there, root))
+    return result[()]
+
+
 SILU_ROOT = (-1.2784645427610737, -1.0946994183093437e-16)
 """r with 1 + r + exp(r) = 0, where x·sigmoid(x) is least."""
 
 
 def silu_slope(x: Any) -> Any:
-    """Return sigmoid(x)·(1 + x·sigmoid(-x)); below 0 with d = x - r, from 1 + x + exp(x) = d - (1 + r)·(exp(d) - 1)."""
-    d = np.minimum(beyond_root(x, SILU_ROOT), 2.0)
-    small = np.exp(np.minimum(x, 0.0))
-    below = small / (1 + small) ** 2 * (d - (1 + SILU_ROOT[0]) * np.expm1(d))
-    return np.where(x < 0, below, sigmoid(x) * (1 + x * sigmoid(-x)))[()]
+    """Return σ(x)·(1 + x·(1 - σ(x))); around r from 1 + x + exp(x) = d - (1 + r)·(exp(d) - 1) with d = x - r."""
+    y = sigmoid(x)
+    return mended(y * (1 + x * (1 - y)), x, SILU_ROOT, silu_around)
+
+
+def silu_around(x: Any, d: Any) -> Any:
+    """Return the derivative of silu at x = r + d."""
+    return sigmoid_slope(x) * (d - (1 + SILU_ROOT[0]) * np.expm1(d))
 
 
 GELU_ROOT = (-0.7517915246935645, 1.4956759177009883e-17)
@@ -68,19 +86,24 @@ def normal_density(x: Any) -> Any:
 
 def gelu_slope(x: Any) -> Any:
     """Return Φ(x) + x·φ(x); around its root r as the integral of φ(s)·(2 - s²) from r to x, by Gauss's rule."""
-    d = beyond_root(x, GELU_ROOT)
-    near = np.abs(d) < 0.25
-    half = np.where(near, d, 0.0)[..., None] / 2
+    return mended(0.5 * erfc(-x / math.sqrt(2)) + x * normal_density(x), x, GELU_ROOT, gelu_around)
+
+
+def gelu_around(x: Any, d: Any) -> Any:
+    """Return the derivative of gelu at x = r + d."""
+    del x
     nodes, weights = gauss()
+    half = d[..., None] / 2
     s = GELU_ROOT[0] + half * (1 + nodes)
-    around = np.sum(half * weights * normal_density(s) * (2 - s * s), axis=-1)
-    return np.where(near, around, 0.5 * erfc(-x / math.sqrt(2)) + x * normal_density(x))[()]
+    return np.sum(half * weights * normal_density(s) * (2 - s * s), axis=-1)
 
 
 BENT = 2 * math.sqrt(2 / math.pi), 2 * math.sqrt(2 / math.pi) * 0.044715
 """a and b of v = a·x + b·x³, with which gelu by tanh is x·sigmoid(v)."""
 BENT_ROOT = (-0.7524614220710163, 3.4358218314355225e-17)
 """r with 1 + exp(v) + r·v' = 0."""
+STEEP = 1e9
+"""Beyond, the slope of gelu is 0 or 1, and x³ may be no double."""
 
 
 def bent(x: Any) -> Any:
@@ -89,17 +112,20 @@ def bent(x: Any) -> Any:
 
 
 def bent_slope(x: Any) -> Any:
-    """Return sigmoid(v)·(1 + x·v'·sigmoid(-v)); below 0 with d = x - r, as for silu."""
-    a, b = BENT
-    d, squares = beyond_root(x, BENT_ROOT), x * x + x * BENT_ROOT[0] + BENT_ROOT[0] ** 2
-    v = bent(x)
-    rise = d * (a + 3 * b * squares) + math.exp(bent(BENT_ROOT[0])) * np.expm1(np.minimum(d * (a + b * squares), 2.0))
-    small = np.exp(np.minimum(v, 0.0))
-    weight = small / (1 + small) ** 2
-    below = np.where((weight == 0) & np.isfinite(x), 0.0, weight * rise)
-    steep = np.where(v > 40, 0.0, x * (a + 3 * b * (x * x)))
-    above = np.where(np.isfinite(x), sigmoid(v) * (1 + steep * sigmoid(-v)), sigmoid(v) * (1 + x * sigmoid(-v)))
-    return np.where(x < 0, below, above)[()]
+    """Return σ(v)·(1 + x·v'·σ(-v)); around its root r with d = x - r, as for silu."""
+    short = np.where(np.isinf(x), x, np.clip(x, -STEEP, STEEP))
+    v = bent(short)
+    return mended(
+        sigmoid(v) * (1 + short * (BENT[0] + 3 * BENT[1] * short * short) * sigmoid(-v)), x, BENT_ROOT, bent_around
+    )
+
+
+def bent_around(x: Any, d: Any) -> Any:
+    """Return the derivative of gelu by tanh at x = r + d."""
+    squares = x * x + x * BENT_ROOT[0] + BENT_ROOT[0] ** 2
+    rise = d * (BENT[0] + 3 * BENT[1] * squares)
+    rise = rise + math.exp(bent(BENT_ROOT[0])) * np.expm1(d * (BENT[0] + BENT[1] * squares))
+    return sigmoid_slope(bent(x)) * rise
 
 
 def sinpi(x: Any) -> Any:

@@ -94,8 +94,10 @@ def norm_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool, p: float) -> A
         return g * np.where(y == 0, 0.0, x / y)
     if p < 1:
         return sign(x) * np.where(x == 0, 0.0, np.power(np.abs(x), p - 1)) * g * np.power(y, 1 - p)
-    apart = np.power(np.abs(x), p - 1) / np.power(y, p - 1)
-    slope = apart if p < 2 else np.where(np.isinf(y), apart, np.power(np.abs(x) / y, p - 1))
+    if p > 2 and np.all(np.isfinite(y)):
+        ratio = x / np.where(y == 0, 1.0, y)
+        return np.where(y == 0, 0.0, g * (ratio * np.abs(ratio) ** (p - 2)))
+    slope = np.power(np.abs(x), p - 1) / np.power(y, p - 1)
     return sign(x) * np.where(y == 0, 0.0, g * slope)
 
 
