@@ -177,6 +177,8 @@ EXACT: dict[str, Callable[..., Any]] = {
     "log_softmax": lambda x, dim: x - logsumexp(x, dim, keepdim=True),
     "softmax": lambda x, dim: np.exp(x - logsumexp(x, dim, keepdim=True)),
     "norm": norm,
+    "prod": lambda x, dim, keepdim: np.prod(x, axis=dim, keepdims=keepdim),
+    "cumprod": lambda x, dim: np.cumprod(x, axis=dim),
     "var": var,
     "mean": mean,
     "solve": solve,

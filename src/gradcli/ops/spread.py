@@ -177,8 +177,9 @@ def spread(f: Apply, x: Any, dim: Any, keepdim: Any, correction: Any, root: bool
 
 
 def unit_of(x: Any, variance: Any, axes: Axes) -> Any:
-    """Return powers of two near the largest entries where squares of the entries are no doubles; else None."""
-    if np.all((variance > SAFE) & (variance < np.inf)):
+    """Return powers of two near the largest entries where squares of the entries are no doubles; else None,
+    and where the entries are no doubles themselves."""
+    if np.asarray(x).dtype == object or np.all((variance > SAFE) & (variance < np.inf)):
         return None
     largest = np.max(np.abs(x), axis=axes, keepdims=True)
     power = np.frexp(largest)[1]
