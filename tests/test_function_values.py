@@ -85,7 +85,7 @@ EXPECTED = {
     "mm(A, B)": [[np.sum(r * c) for c in B.T] for r in A], "mv(A, x)": [np.sum(A[0] * x), np.sum(A[1] * x)],
     "bmm(T, T)": [[[np.sum(r * c) for c in M.T] for r in M] for M in T], "inner(x, p)": np.sum(x * p),
     "outer(x, b)": [[0.03, -0.06], [-0.12, 0.24], [0.08, -0.16]], "trace(S)": 5.3,
-    'einsum("ij,j->i", A, x)': [np.sum(A[0] * x), np.sum(A[1] * x)],
+    'einsum("ij,j->i", A, x)': [np.sum(A[0] * x), np.sum(A[1] * x)], 'einsum(",i->i", s, x)': s * x,
     'einsum("ij,jk,k->", A, B, b)': np.sum(A[:, :, None] * B * b), 'torch.einsum("ij", A)': A,
     'einsum("ii->i", [[s, 1], [2, s]])': [s, s], "np.dot(A, B)": [[np.sum(r * c) for c in B.T] for r in A],
     "torch.dot(x, p)": np.sum(x * p), "dot(s, A)": s * A,

@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 
-from generator.arrays import array
+from generator.arrays import Array, array
 from generator.duals import IllPosed, require
 from generator.oracle import OUTPUT, executed, leaf
 from generator.recipes import INDICES, OPERATORS, SHAPES, calls_of
@@ -65,6 +65,11 @@ def bounds_of(value):
     return min(entries), max(entries)
 
 
+def of_numbers(x):
+    """Return whether a value holds numbers; truth values and positions have an arithmetic of their own."""
+    return not isinstance(x, Array) or x.data.dtype.kind == "O"
+
+
 class Scope:
     """A program as it grows: its lines, its inputs with their values, and the values of all of its variables."""
 
@@ -107,7 +112,7 @@ class Scope:
     def leaf(self, letters):
         """Return a variable of a shape, an entry of one, a number, or a list of such."""
         shape, rng = self.lengths(letters), self.rng
-        same = [name for name, x in self.variables.items() if getattr(x, "shape", None) == shape]
+        same = [name for name, x in self.variables.items() if getattr(x, "shape", None) == shape and of_numbers(x)]
         if same and rng.random() < 0.75:
             return rng.choice(same)
         if not letters and rng.random() < 0.4:

@@ -87,6 +87,8 @@ def unary_step(op: Op, register: int, otherwise: Run) -> Run:
 
 def binary_step(op: Op, left: int, right: int) -> Run:
     """Return the step that applies a binary operator."""
+    if op.name == "matmul":
+        return lambda regs: binary(regs[0], op, regs[left], regs[right])
     forward, flows, entrywise = op.forward, not op.flat, op.size is None
 
     def run(regs: Registers) -> Any:

@@ -12,7 +12,9 @@ from gradcli.errors import GradcliError
 from gradcli.graph import Graph, Node
 from gradcli.language import runtime
 from gradcli.language.indexing import Registers, Run
+from gradcli.language.kinds import kept_in_place
 from gradcli.ops import Pair
+from gradcli.ops.declare import Op
 from gradcli.ops.indexing import INDEX
 
 
@@ -78,3 +80,14 @@ def refuse_shared(name: str, variables: Mapping[str, int], regs: Registers, what
             raise GradcliError(
                 "in-place", f"{what} to '{name}' would change '{other}' too: they share memory", hint=hint
             )
+
+
+def refuse_change(f: Graph, op: Op, before: Any, result: Any, name: str) -> None:
+    """Refuse an augmented assignment that cannot be done in place: to another shape, or to another kind of numbers."""
+    kept_in_place(f, op, before, result, name)
+    if before_ndim(before) and result.shape != before.shape:
+        raise GradcliError(
+            "shape",
+            f"'{name}' has shape {before.shape}, and in place it cannot become {result.shape}",
+            hint=f"write {name} = {name} ... instead",
+        )

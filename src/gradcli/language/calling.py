@@ -112,8 +112,8 @@ def general_caller(
     function: Function, arguments: list[Bound], library: str, registers: list[list[int]]
 ) -> Callable[[list[Any]], Any]:
     """Return the step that calls a function; one that is given masks or integers is told what both libraries make."""
-    known = {"library": library} if asks_library(function) else {}
-    build = partial(builder(function), **known) if known else builder(function)
+    other = library != "torch" and asks_library(function)
+    build = partial(builder(function), library=library) if other else builder(function)
     call = plain_caller(build, arguments, registers, floats)
     cast_call = plain_caller(build, arguments, registers, as_tensor)
     numbers = [
@@ -154,6 +154,9 @@ def plain_caller(
         for b, r in zip(arguments, registers, strict=True)
         if not b.parameter.rest
     ]
+    if not rest and len(named) == 1 and named[0][0] in ("x", "condition"):
+        read_one = named[0][1]
+        return lambda regs: build(regs[0], read_one(regs))
     if not rest:
         return lambda regs: build(regs[0], **{name: read(regs) for name, read in named})
     read_rest = rest[0]

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError, Place, Span, over_budget
 from gradcli.language import runtime
-from gradcli.language.arithmetic import binary, binary_step, negative, positive
+from gradcli.language.arithmetic import binary_step, negative, positive
 from gradcli.language.calling import calling, reading
 from gradcli.language.calls import bind, library_of, refuse_ambiguous, resolve
 from gradcli.language.indexing import Registers, Run, index_items, index_parts, index_reader
@@ -172,10 +172,7 @@ class Expressions:
         if type(node.op) in MASKS:
             mask = OPS[MASKS[type(node.op)]]
             return self.emit(lambda regs: runtime.compare(regs[0], mask, regs[left], regs[right]), node)
-        op = OPS[BINARY[type(node.op)]]
-        if op.name == "matmul":
-            return self.emit(lambda regs: binary(regs[0], op, regs[left], regs[right]), node)
-        return self.emit(binary_step(op, left, right), node)
+        return self.emit(binary_step(OPS[BINARY[type(node.op)]], left, right), node)
 
     def _unary(self, node: ast.UnaryOp, operand: int) -> int:
         if isinstance(node.op, ast.Not):

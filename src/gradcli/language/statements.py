@@ -8,11 +8,19 @@ from typing import Any
 from gradcli.errors import GradcliError
 from gradcli.graph import Node
 from gradcli.language import runtime
-from gradcli.language.arithmetic import binary
-from gradcli.language.assigning import before_ndim, range_of, reader, refuse_shared, stored_names, unpacker
+from gradcli.language.arithmetic import binary, binary_step
+from gradcli.language.assigning import (
+    before_ndim,
+    range_of,
+    reader,
+    refuse_change,
+    refuse_shared,
+    stored_names,
+    unpacker,
+)
 from gradcli.language.expressions import Expressions
 from gradcli.language.indexing import Registers, index_items, index_parts, index_reader
-from gradcli.language.kinds import is_odd, kept_in_place, whole_array, written_as
+from gradcli.language.kinds import is_odd, written_as
 from gradcli.language.operators import BINARY
 from gradcli.language.steps import Block, Step, execute
 from gradcli.ops import OPS
@@ -172,9 +180,9 @@ class Statements(Expressions):
             if op is not None:
                 change = binary(f, op, f(INDEX, x, key=key), change)
             f.wrote(before, name, span, None if op is None else change)
-            written = written_as(f, x, int(change) if change is True or change is False else change, not basic(key), op)
-            if not whole_array(x):
-                written = runtime.as_tensor(written)
+            if is_odd(x) or is_odd(change):
+                change = written_as(f, x, int(change) if type(change) is bool else change, not basic(key), op)
+            written = change if is_odd(x) else runtime.as_tensor(change)
             result = f(PUT, x, written, key=key)
             f.bind(name, result)
             return result
@@ -194,6 +202,7 @@ class Statements(Expressions):
         name = node.target.id
         old = self._name(ast.copy_location(ast.Name(name, ast.Load()), node.target))
         variables, span = self.variables, self.spans.of(node)
+        combine = binary_step(op, old, change)
 
         def run(regs: Registers) -> Any:
             before = regs[old]
@@ -204,18 +213,13 @@ class Statements(Expressions):
                 from gradcli.language.versions import remark_write  # noqa: PLC0415
 
                 remark_write(regs[0], name, span, before, regs[change])
-            result = binary(regs[0], op, before, regs[change])
-            if is_odd(before) or (array and not before.ndim):
-                kept_in_place(regs[0], op, before, result, name)
+            result = combine(regs)
+            if is_odd(before) or (array and result.shape != before.shape):
+                refuse_change(regs[0], op, before, result, name)
             if array:
                 regs[0].wrote(before, name, span, result)
-            if before_ndim(before) and result.shape != before.shape:
-                raise GradcliError(
-                    "shape",
-                    f"'{name}' has shape {before.shape}, and in place it cannot become {result.shape}",
-                    hint=f"write {name} = {name} ... instead",
-                )
-            regs[0].bind(name, result)
+            if regs[0].record:
+                regs[0].bind(name, result)
             return result
 
         self.block.append(Step(self.variable(name, definite=name in self.definite), run, span))

@@ -106,4 +106,5 @@ def cast(value: Any, kind: str | None) -> Any:
         return Pair(cast(value.values, kind), value.indices)
     if type(value) is Node and value.active:
         return value
-    return np.asarray(value_of(value)).astype(np.bool_ if kind == MASK else np.int64)[()]
+    numbers = np.asarray(value_of(value), dtype=np.float64)
+    return numbers.astype(np.bool_ if kind == MASK else np.int64)[()]

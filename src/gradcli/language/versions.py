@@ -43,17 +43,32 @@ def broken_nodes(graph: Graph) -> dict[int, Write]:
     for write in graph.writes:
         if (place := storage(write.before)) is not None:
             writes[place].append(write)
-    found = {}
+    found: dict[int, Write] = {}
+    needs: dict[tuple[int, tuple[bool, ...]], tuple[int, ...]] = {}
+    owners: dict[int, int] = {}
     for node in graph.nodes if writes else ():
-        if node.op is None or not node.active:
+        op, index, arguments = node.op, node.index, node.arguments
+        if op is None or not node.active:
             continue
-        near = node.index in writes or any(
-            a.index in writes or (a.op is not None and a.op.view) if type(a) is Node else type(a) is np.ndarray
-            for a in node.arguments
-        )
-        if near and (later := written_later(node, node.op, writes)):
-            found[node.index] = later[0]
+        if op.view:
+            owners[index] = owner(node).index
+        active = tuple([type(argument) is Node and argument.active for argument in arguments])
+        places = needs.get((id(op), active))
+        if places is None:
+            places = needs[id(op), active] = kept_places(op, active)
+        for k in places:
+            value = node if k < 0 else arguments[k]
+            place = owners.get(value.index, value.index) if type(value) is Node else storage(value)
+            if place in writes and writes[place][-1].mark > index:
+                found.update((index, write) for write in written_later(node, op, writes)[:1])
+                break
     return found
+
+
+def kept_places(op: Op, active: tuple[bool, ...]) -> tuple[int, ...]:
+    """Return the numbers of the arguments that PyTorch may keep, and -1 for the output."""
+    reads = kept(op, active, (True,) * len(active))
+    return (*((-1,) if reads.output else ()), *(k for k, read in enumerate(reads.arguments) if read))
 
 
 def shown(op: Op) -> str:
@@ -133,16 +148,17 @@ def remark_write(f: Graph, name: str, span: Span, before: Any, written: Any, key
     """
     if type(before) is not Node or not before.ndim:
         return
-    base = np.arange(owner(before).value.size)
-    places = memory(before, base)
-    if any(step == 0 and length > 1 for step, length in zip(places.strides, places.shape, strict=True)):
+    x = before.value
+    if 0 in x.strides and any(step == 0 and length > 1 for step, length in zip(x.strides, x.shape, strict=True)):
         raise GradcliError(
             "in-place",
             f"'{name}' shows one number as several entries: neither PyTorch nor NumPy can write to one of them",
             hint=f"write {name} = {name}.clone() first",
         )
-    shared = type(written) is Node and storage(written) == storage(before) and basic(key)
-    if shared and in_part(places[as_view(key)], memory(written, base)):
+    if type(written) is not Node or owner(written) is not owner(before) or not basic(key):
+        return
+    base = np.arange(owner(before).value.size)
+    if in_part(memory(before, base)[as_view(key)], memory(written, base)):
         f.remark(
             "torch-refuses",
             f"The write to '{name}' in place reads a part of what it writes: PyTorch refuses it and asks for a clone. "
