@@ -45,7 +45,10 @@ def entries_of(program):
     f = gradcli.function(program.text, program.wrt)
     run = f.evaluate(program.inputs)
     leaves = [run.leaves[name] for name in program.wrt]
-    composed, swept = compose(run.output, leaves, ENTRIES, run.graph).of, reverse_jacobians(run.graph, run.output, leaves)
+    composed, swept = (
+        compose(run.output, leaves, ENTRIES, run.graph).of,
+        reverse_jacobians(run.graph, run.output, leaves),
+    )
     exact = Exact(f.program, program.inputs, program.wrt)
     for name, leaf, rows in zip(program.wrt, leaves, swept, strict=True):
         jacobian = composed[leaf.index]

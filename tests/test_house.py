@@ -11,7 +11,7 @@ FLOORS = [
     {"errors", "suggest", "recent"},
     {"ops"},
     {"graph"},
-    {"reverse"},
+    {"reverse", "naming"},
     {"language", "symbolic"},
     {"exact"},
     {"notes", "inputs"},

@@ -104,6 +104,8 @@ NORMS = {"torch.norm(x)": 2, "torch.linalg.norm(x)": 2, "torch.norm(x, 3)": 3, "
 MORE_EXACT |= {program: ("norm", {"p": p}, LOST) for program, p in NORMS.items()}
 STDS = {"torch.std(x)": 1, "torch.std(x, 0)": 1}
 MORE_EXACT |= {program: ("std", {"correction": c}, "PyTorch takes squares") for program, c in STDS.items()}
+VARIANCES = {"torch.var(x)": 1, "torch.var(x, correction=2)": 2, "torch.var(x, 0, correction=2)": 2}
+MORE_EXACT |= {p: ("var", {"correction": c}, "PyTorch's sum of the entries overflows") for p, c in VARIANCES.items()}
 MORE_EXACT |= {
     "torch.mean(x)": ("mean", {}, "PyTorch's sum overflows"),
     **{f"torch.prod(x{dim})": ("product", {"running": False}, "PyTorch's products overflow") for dim in ("", ", 0")},
@@ -130,6 +132,15 @@ def std_figure(case, what, place, correction):
     return root if what == "y" else (mp.mpf(float(x[place])) - mean) / (count * root)
 
 
+def var_figure(case, what, place, correction):
+    """Return the variance of a vector, or its derivative by one entry."""
+    line = [mp.mpf(float(entry)) for entry in np.ravel(case.inputs["x"])]
+    mean, count = mp.fsum(line) / len(line), len(line) - correction
+    if what == "y":
+        return mp.fsum((entry - mean) ** 2 for entry in line) / count
+    return 2 * (mp.mpf(float(np.asarray(case.inputs["x"])[place])) - mean) / count
+
+
 def mean_figure(case, what, place):  # noqa: ARG001
     """Return the mean of a row, or its derivative by one entry."""
     line = [mp.mpf(float(entry)) for entry in np.ravel(case.inputs["x"])]
@@ -146,7 +157,7 @@ def product_figure(case, what, place, running):
     return mp.fsum(mp.fprod(line[:j] + line[j + 1 : end]) for end in ends if j < end)
 
 
-REDUCED = {"norm": norm_figure, "std": std_figure, "mean": mean_figure, "product": product_figure}
+REDUCED = {"norm": norm_figure, "std": std_figure, "var": var_figure, "mean": mean_figure, "product": product_figure}
 
 
 def is_exact(case, what, place, found):

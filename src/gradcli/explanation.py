@@ -18,7 +18,7 @@ from gradcli.errors import Budget
 from gradcli.evaluation import Evaluation, Function
 from gradcli.exact.slopes import Exact
 from gradcli.graph import Node
-from gradcli.graph import output_name as name_of_output
+from gradcli.naming import output_name as name_of_output
 from gradcli.notes import Note, about_disagreement, about_graph, about_integers, about_jacobian, about_run, about_v
 from gradcli.ops.declare import Array
 from gradcli.readings import Memory, Numbers, Point, composed, numbers, stand

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gradcli.evaluation import Evaluation
-from gradcli.graph import Graph, Node, numbered, reaches
+from gradcli.graph import Graph, Node, reaches
+from gradcli.naming import numbered
 from gradcli.ops.declare import Array
 from gradcli.reverse import cotangents
 

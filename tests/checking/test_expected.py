@@ -99,8 +99,11 @@ def test_a_typed_number_is_held_to_its_last_digit_and_to_three(x, expect, right)
     assert gradcli.check("x**2", x=x, expect=expect).agree is right
 
 
-@pytest.mark.parametrize(("expect", "right"), [("[[6, 0], [0, 2.5]]", True), ("[[6, 0], [0, 2.4]]", False),
-                                               ("[6, 2.5]", True), ("[6, 2.51]", False), ("[6.0, 5/2]", True)])  # fmt: skip
+LISTS = [("[[6, 0], [0, 2.5]]", True), ("[[6, 0], [0, 2.4]]", False), ("[6, 2.5]", True), ("[6, 2.51]", False),
+         ("[6.0, 5/2]", True)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("expect", "right"), LISTS)
 def test_lists_of_typed_numbers_are_held_entry_by_entry(expect, right):
     assert gradcli.check("x**2", x=[3.0, 1.25], expect=expect).agree is right
 

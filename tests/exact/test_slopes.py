@@ -131,7 +131,7 @@ def test_a_program_that_rounding_does_not_lead_decides_for_itself():
 def test_values_are_those_of_the_doubles_that_were_given():
     exact = Exact(compile_program("x + 0.1"), {"x": 0.2}, ["x"])
     with localcontext(prec=60):
-        assert exact.values() == [Decimal.from_float(0.2) + Decimal.from_float(0.1)]
+        assert exact.values() == [sum(map(Decimal, (0.2, 0.1)))]
 
 
 def test_what_costs_too_much_is_given_up():

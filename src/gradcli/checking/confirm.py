@@ -22,7 +22,7 @@ from gradcli.evaluation import Evaluation, Function, checked_inputs
 from gradcli.exact.slopes import Exact
 from gradcli.explanation import output_name
 from gradcli.inputs import read_v
-from gradcli.notes import Note, about_disagreement, about_graph
+from gradcli.notes import Note, about_disagreement, about_graph, about_run
 from gradcli.ops.declare import Array
 from gradcli.symbolic.jacobian import Composition, compose
 from gradcli.symbolic.texts import place_text
@@ -162,7 +162,7 @@ class AtPoint:
 
 def checked_at(function: Function, point: dict[str, Any], expected: list[Expected], v: Any, strict: bool) -> AtPoint:
     """Hold all routes at one point against the true derivative."""
-    run = function.evaluate(point)
+    run = function.evaluate(point, strict=strict)
     names, budget = function.differentiated, function.program.budget
     seed = None if v is None else read_v(v, run.value.shape, strict)
     output = output_name(run)
@@ -219,7 +219,8 @@ def one_sided(comparisons: Sequence[Comparison]) -> str:
 
 def notes_at(run: Evaluation, names: tuple[str, ...], told: Confirmation, exact: Exact) -> list[Note]:
     """Return what deserves a sentence at the point that was given."""
-    notes = [n for n in about_graph(run.output, run.leaves, names) if n.kind not in ("flat", "kink")]
+    notes = about_run(run.graph)
+    notes += [n for n in about_graph(run.output, run.leaves, names) if n.kind not in ("flat", "kink")]
     notes += [Note(kind, message) for kind, message in told.bends.items()]
     if exact.rounded is not None:
         notes.append(Note("rounding-decides", rounding_text(exact.rounded)))

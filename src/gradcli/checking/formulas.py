@@ -11,9 +11,9 @@ import numpy as np
 from gradcli.errors import Budget
 from gradcli.evaluation import Function
 from gradcli.exact.judge import ROUNDING
+from gradcli.exact.limits import CLOSE, SAME
 from gradcli.exact.real import digits, lifted
 from gradcli.exact.run import run
-from gradcli.exact.slopes import CLOSE, SAME
 from gradcli.explanation import Ask, Explanation, explained
 from gradcli.language.program import compile_program
 from gradcli.readings import Memory, stand

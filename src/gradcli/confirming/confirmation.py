@@ -15,8 +15,9 @@ from gradcli.confirming.suspicion import largest
 from gradcli.confirming.words import bend, rounding_text
 from gradcli.errors import GradcliError
 from gradcli.exact.judge import FEWEST, Places, random_direction, right_digits, true_entries, weighed
+from gradcli.exact.limits import Side
 from gradcli.exact.real import NAN
-from gradcli.exact.slopes import Exact, Side, Slope, Spent
+from gradcli.exact.slopes import Exact, Slope, Spent
 from gradcli.graph import Node
 from gradcli.ops.declare import Array
 from gradcli.symbolic.texts import place_text

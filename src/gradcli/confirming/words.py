@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcli.exact.limits import Side
 from gradcli.exact.run import Decision
-from gradcli.exact.slopes import Side
 from gradcli.notes import Note
 from gradcli.ops.declare import value_of
 

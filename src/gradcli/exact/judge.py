@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradcli.exact.limits import Side
 from gradcli.exact.real import digits
-from gradcli.exact.slopes import Exact, Side
+from gradcli.exact.slopes import Exact
 from gradcli.ops.declare import Array
 
 ALL = 16.0

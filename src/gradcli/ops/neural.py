@@ -34,16 +34,45 @@ def pairs_along(x: Any, dim: int) -> tuple[Any, Any]:
     return np.repeat(index, count, axis=1).ravel(), np.tile(index, (1, count)).ravel()
 
 
+NEARLY = 0.999
+"""From here on, 1 - y of an entry y of softmax is taken as the sum of the others."""
+
+
+def softmax_vjp(g: Any, y: Any, x: Any, *, dim: int) -> Any:
+    """Return y·(g - Σ g·y); where one entry is nearly 1, for the distances of g from its own: then nothing cancels."""
+    del x
+    if np.any(y > NEARLY):
+        own = np.take_along_axis(g, np.argmax(y, axis=dim, keepdims=True), axis=dim)
+        g = g - np.where(np.isfinite(own), own, 0.0)
+    return y * (g - np.sum(g * y, axis=dim, keepdims=True))
+
+
+def sum_of_others(x: Any, dim: int) -> Any:
+    """Return 1 - softmax(x): for the largest entry the sum of the others."""
+    top = np.argmax(x, axis=dim, keepdims=True)
+    shifted = np.exp(x - np.take_along_axis(x, top, axis=dim))
+    others = shifted.copy()
+    np.put_along_axis(others, top, 0.0, axis=dim)
+    rest, total = (np.sum(part, axis=dim, keepdims=True) for part in (others, shifted))
+    found = 1 - shifted / total
+    np.put_along_axis(found, top, rest / total, axis=dim)
+    return found
+
+
 def softmax_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
     """Link y[i] to x[i] with y[i]·(1 - y[i]) and to x[j] with -y[i]·y[j]."""
-    del argument, values
-    rows, columns = pairs_along(out, static["dim"])
+    del argument
+    dim = static["dim"]
+    rows, columns = pairs_along(out, dim)
     same = rows == columns
     own, i, j = rows[same], rows[~same], columns[~same]
-    return [
-        Links(own, own, 1.0, Explicit(lambda s, y: y * (1 - y)), ((-1, own),)),
-        Links(i, j, -1.0, Explicit(lambda s, y, other: y * other), ((-1, i), (-1, j))),
-    ]
+    itself = Links(own, own, 1.0, Explicit(lambda s, y: y * (1 - y)), ((-1, own),))
+    if np.any(out > NEARLY):
+        text = "(1 - softmax({}))" if np.ndim(out) == 1 else f"(1 - softmax({{}}, dim={dim}))"
+        bound = ((-1, own), (-2, own))
+        auxiliary = (text, sum_of_others(values[0], dim))
+        itself = Links(own, own, 1.0, Explicit(lambda s, y, rest: y * rest), bound, auxiliary)
+    return [itself, Links(i, j, -1.0, Explicit(lambda s, y, other: y * other), ((-1, i), (-1, j)))]
 
 
 def log_softmax_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
@@ -74,7 +103,7 @@ def log_softmax_vjp(g: Any, y: Any, x: Any, *, dim: int) -> Any:
 
 
 # fmt: off
-SOFTMAX     = declare(Op("softmax", softmax, (lambda g, y, x, *, dim: y * (g - np.sum(g * y, axis=dim, keepdims=True)),), local=softmax_local, shaped=True, terms=lambda x, dim: np.size(x) * np.shape(x)[dim], digits=lambda y, x, dim: y))
+SOFTMAX     = declare(Op("softmax", softmax, (softmax_vjp,), local=softmax_local, terms=lambda x, dim: np.size(x) * np.shape(x)[dim]))
 LOG_SOFTMAX = declare(Op("log_softmax", log_softmax, (log_softmax_vjp,), local=log_softmax_local, shaped=True, terms=lambda x, dim: np.size(x) * np.shape(x)[dim], digits=lambda y, x, dim: 1 + np.exp(y)))
 # fmt: on
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.ops.axes import Axes
+
 NORMAL = np.finfo(np.float64).tiny
 
 
@@ -69,3 +71,20 @@ def weighed_others(g: Any, x: Any) -> Any:
         mantissa, shift = np.frexp(mantissa * x[..., j])
         exponent = exponent + shift
     return found
+
+
+def products_of_others(x: Any, axes: Axes) -> Any:
+    """Return for each entry the product of all others in its group, by prefix and suffix products."""
+    if not axes or not np.size(x):
+        return np.ones_like(x)
+    kept = tuple(axis for axis in range(np.ndim(x)) if axis not in axes)
+    order = kept + axes
+    moved = np.transpose(x, order)
+    rows = moved.reshape(*(moved.shape[: len(kept)]), -1)
+    one = np.ones((*rows.shape[:-1], 1))
+    before = np.concatenate([one, np.cumprod(rows[..., :-1], axis=-1)], axis=-1)
+    after = np.concatenate([np.cumprod(rows[..., :0:-1], axis=-1)[..., ::-1], one], axis=-1)
+    found = before * after
+    if not np.all((np.abs(found) >= NORMAL) & (np.abs(found) < np.inf)) and np.all(np.isfinite(x)):
+        found = others(rows)
+    return np.transpose(found.reshape(moved.shape), np.argsort(order))

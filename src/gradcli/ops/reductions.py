@@ -24,7 +24,7 @@ from gradcli.ops.declare import (
     declare,
     function,
 )
-from gradcli.ops.products import LONGEST, NORMAL, is_safe, others, running_products, weighed_others
+from gradcli.ops.products import LONGEST, is_safe, products_of_others, running_products, weighed_others
 from gradcli.ops.shaping import RESHAPE
 from gradcli.ops.slopes import log_of_sum
 
@@ -53,23 +53,6 @@ def reduced(inner: Any, outer: Any, flat_at_zero: bool = False) -> Any:
         return [Links(rows, columns, weight, factor, ((0, columns), (-1, rows)))]
 
     return local
-
-
-def products_of_others(x: Any, axes: Axes) -> Any:
-    """Return for each entry the product of all others in its group, by prefix and suffix products."""
-    if not axes or not np.size(x):
-        return np.ones_like(x)
-    kept = tuple(axis for axis in range(np.ndim(x)) if axis not in axes)
-    order = kept + axes
-    moved = np.transpose(x, order)
-    rows = moved.reshape(*(moved.shape[: len(kept)]), -1)
-    one = np.ones((*rows.shape[:-1], 1))
-    before = np.concatenate([one, np.cumprod(rows[..., :-1], axis=-1)], axis=-1)
-    after = np.concatenate([np.cumprod(rows[..., :0:-1], axis=-1)[..., ::-1], one], axis=-1)
-    found = before * after
-    if not np.all((np.abs(found) >= NORMAL) & (np.abs(found) < np.inf)) and np.all(np.isfinite(x)):
-        found = others(rows)
-    return np.transpose(found.reshape(moved.shape), np.argsort(order))
 
 
 def prod(x: Any, dim: Axes, keepdim: bool) -> Any:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from sympy import Expr
 
-from gradcli.graph import Graph, Node, output_name
+from gradcli.graph import Graph, Node
+from gradcli.naming import output_name
 from gradcli.symbolic import functions as s
 from gradcli.symbolic.jacobian import Composition
 from gradcli.symbolic.local import Part

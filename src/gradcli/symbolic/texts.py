@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.graph import Graph, Node, numbered
+from gradcli.graph import Graph, Node
+from gradcli.naming import numbered
 from gradcli.ops import SPELLINGS
 from gradcli.ops.declare import Op, value_of
 

@@ -1,0 +1,67 @@
+"""Numbers as they were typed, each held to the digits that it has."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from decimal import Decimal
+
+THREE = Decimal("0.0005")
+"""Relative distance that three digits leave."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Expected numbers in their shape, and how far each may be from the truth; a bound below 0 asks for 15 digits.
+
+    ``measured`` says that they were computed in double precision, with rounding of their own.
+    """
+
+    values: list[Decimal]
+    bounds: list[Decimal]
+    shape: tuple[int, ...]
+    measured: bool = False
+
+
+def typed_numbers(text: str) -> Wanted | None:
+    """Return a number, or nested lists of numbers, as they were typed; None for anything else.
+
+    A number with a point or an exponent is held to half a unit of its last digit and to at least three digits, an
+    integer exactly.
+    """
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    level, shape = [tree], []
+    while any(isinstance(node, ast.List | ast.Tuple) for node in level):
+        lengths = {len(node.elts) if isinstance(node, ast.List | ast.Tuple) else -1 for node in level}
+        if len(lengths) != 1:
+            return None
+        shape.append(lengths.pop())
+        level = [item for node in level for item in node.elts]  # type: ignore[attr-defined]
+    found = [typed_number(text.strip(), node) for node in level]
+    if any(number is None for number in found):
+        return None
+    pairs = [number for number in found if number is not None]
+    return Wanted([value for value, _ in pairs], [bound for _, bound in pairs], tuple(shape))
+
+
+def typed_number(text: str, node: ast.expr) -> tuple[Decimal, Decimal] | None:
+    """Return a number and how far it may be from the truth, None for what is no number."""
+    digits_of = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd) else node
+    if not isinstance(digits_of, ast.Constant) or type(digits_of.value) not in (int, float):
+        return None
+    value = typed_decimal(text, digits_of)
+    size = Decimal(str(digits_of.value)) if value is None else value
+    exponent = size.as_tuple().exponent
+    if value is None or not value or not isinstance(exponent, int):
+        bound = Decimal(0)
+    else:
+        bound = min(Decimal(10) ** exponent / 2, THREE * Decimal(10) ** (size.adjusted() + 1))
+    return (-size if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else size), bound
+
+
+def typed_decimal(text: str, node: ast.Constant) -> Decimal | None:
+    """Return a number with a point or an exponent digit by digit, None for an integer."""
+    return Decimal(ast.get_source_segment(text, node) or "0") if type(node.value) is float else None

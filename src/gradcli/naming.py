@@ -1,0 +1,38 @@
+"""What to call the values of a run: the program's own names, numbered where one has several meanings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import chain, count
+from typing import Any
+
+from gradcli.graph import Graph, Node
+
+
+def numbered(graph: Graph) -> list[tuple[str, Node]]:
+    """Return what the program computed under a name, in order; a name that has several meanings is numbered.
+
+    ``y1, y2 …`` are the values of a name that is assigned again, or is an input's; numbers skip names that are taken.
+    """
+    made = [(name, node) for name, node in graph.bindings if node.op is not None]
+    inputs = {node.name for node in graph.nodes if node.op is None and node.name}
+    taken = inputs | {name for name, _ in made}
+    times = Counter(name for name, _ in made)
+    turn: dict[str, int] = {}
+    found = []
+    for name, node in made:
+        if times[name] == 1 and name not in inputs:
+            found.append((name, node))
+            continue
+        turn[name] = next(n for n in count(turn.get(name, 0) + 1) if f"{name}{n}" not in taken)
+        found.append((f"{name}{turn[name]}", node))
+    return found
+
+
+def output_name(graph: Graph, output: Any) -> str:
+    """Return what to call the output: the program's own last name for it, else ``y``, else ``f`` where y is taken."""
+    own = [name for name, node in graph.bindings if node is output]
+    if own:
+        return own[-1]
+    taken = {*(node.name for node in graph.nodes if node.op is None), *(name for name, _ in graph.bindings)}
+    return next(name for name in chain(("y", "f", "out", "y_"), map("y_{}".format, count(1))) if name not in taken)
