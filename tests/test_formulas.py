@@ -227,5 +227,5 @@ def test_formulas_that_would_explode_stay_short_and_cheap(program, x):
     j = document["jacobian"]["x"]
     texts = [*leaves(j["symbolic"] or []), *leaves(document["output"]["symbolic"] or []), *j["definitions"].values()]
     assert max(map(len, texts), default=0) < 700 * np.size(x)
-    assert document["agreement"]["agree"]
+    assert document["agreement"]["verdict"] in ("agree", "digits-lost")  # twelve turns in doubles may end at -1
     check_formulas(document, paste=sum(map(len, texts)) < 5000)  # more is over the budget of one program

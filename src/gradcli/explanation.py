@@ -178,7 +178,7 @@ def confirmed(point: Point, composition: Composition, joined: Numbers, ask: Ask)
         return None
     how = "" if ask is Ask.WHERE_DOUBTFUL else affordable(run.graph, joined.jacobians, dear=ask is Ask.ALWAYS)
     if how != "entries":
-        doubtful = unproven(joined.jacobians, joined.backward)
+        doubtful = unproven(joined.jacobians, joined.agreement)
         if is_suspicious(composition.nodes, doubtful):
             how = affordable(run.graph, joined.jacobians, dear=True)
         if not how:

@@ -50,7 +50,6 @@ NO_RULE = {
     "batches.Batch.holds": "looks a node up",
     "jacobian.Composition.read": "what notes of lost digits read, no number of an answer",
     "agreement.tolerance": "how much rounding is allowed, no number of an answer",
-    "elementwise.lost": "how much rounding is allowed, no number of an answer",
     "matrices.largest_products": "how much rounding is allowed, no number of an answer",
     "matrices.solve_digits": "how much rounding is allowed, no number of an answer",
     "formulas.renumbered": "names",

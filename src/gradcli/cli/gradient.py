@@ -10,7 +10,7 @@ from gradcli.cli.output import complain, write_parts
 from gradcli.cli.request import Printing, Request, with_v_place
 from gradcli.errors import GradcliError
 from gradcli.evaluation import Function
-from gradcli.notes import about_backward
+from gradcli.notes import about_backward, about_run
 from gradcli.readings import accumulated, stand
 from gradcli.render.numbers import exact
 
@@ -32,7 +32,7 @@ def answer(env: Environment, asked: Request, how: Printing, confirm: bool) -> tu
         raise with_v_place(error, asked.v_texts) from None
     total, notes, more, verdict = accumulated(point), asked.notes, {}, "agree"
     if not confirm:
-        notes = [*notes, *about_backward(point.run.graph.nodes, point.run.output)]
+        notes = [*notes, *about_run(point.run.graph), *about_backward(point.run.graph.nodes, point.run.output)]
     else:
         from gradcli.explanation import Ask, explained  # noqa: PLC0415
         from gradcli.readings import Memory  # noqa: PLC0415

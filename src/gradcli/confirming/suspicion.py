@@ -17,6 +17,8 @@ from gradcli.ops.exactly import PIECEWISE
 
 CHEAP = 13_000
 """Operations on single numbers that an answer spends on confirming itself unasked: about 20 ms."""
+RUNS = 6
+"""Runs that one direction takes where two settings of digits agree: y at x, x + h and x - h in each."""
 DEAR = 10 * CHEAP
 """Operations up to which every entry is asked for where digits may be lost, and not one random direction."""
 
@@ -39,14 +41,15 @@ def work_of(graph: Graph) -> int:
 
 def affordable(graph: Graph, jacobians: Mapping[str, Jacobian], dear: bool) -> str:
     """Return how much can be asked: ``entries``, ``direction``, or nothing; ``dear`` where it may take seconds."""
-    work = work_of(graph)
-    links = sum(len(jacobian.rows) for jacobian in jacobians.values())
-    most = DEAR if dear else CHEAP
+    most, furthest = (DEAR, OPERATIONS) if dear else (CHEAP, CHEAP)
+    if RUNS * CALL * len(graph.nodes) > furthest:
+        return ""
+    work, links = work_of(graph), sum(len(jacobian.rows) for jacobian in jacobians.values())
     if links <= most:
         directions = sum(fewest_directions(jacobian) for jacobian in jacobians.values())
-        if (6 + 4 * directions) * work + links <= most:
+        if (RUNS + 4 * directions) * work + links <= most:
             return "entries"
-    return "direction" if 6 * work + links <= (OPERATIONS if dear else CHEAP) else ""
+    return "direction" if RUNS * work + links <= furthest else ""
 
 
 def fewest_directions(jacobian: Jacobian) -> int:
@@ -78,7 +81,8 @@ def stands_on_an_edge(node: Node) -> bool:
     if op.kink is not None:
         return bool(np.any(op.kink.at(*map(value_of, node.arguments), **node.static)))
     if op.name in WAVES:
-        return largest(value_of(node.arguments[0])) > FAR
+        x = value_of(node.arguments[0])
+        return abs(x) > FAR if type(x) is np.float64 else largest(x) > FAR
     if op.name not in PIECEWISE or len(node.arguments) != 2:
         return False
     left, right = map(value_of, node.arguments)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.exact.limits import Side
+from gradcli.exact.limits import SAME, Side
 from gradcli.exact.real import digits
 from gradcli.exact.slopes import Exact
 from gradcli.ops.declare import Array
@@ -149,7 +149,11 @@ def scaled(side: Side, unit: float) -> Side:
 
 
 def weighed(weights: Array, values: Sequence[Decimal]) -> Decimal:
-    """Return the sum of numbers with weights, in many digits; what has weight 0 does not count."""
+    """Return the sum of numbers with weights, in many digits; what has weight 0 does not count.
+
+    The numbers are known to 20 digits: a sum below 10⁻²⁰ of its terms is 0.
+    """
     with digits(60):
         terms = [Decimal(float(w)) * value for w, value in zip(weights, values, strict=True) if w != 0]
-        return sum(terms, Decimal(0))
+        total = sum(terms, Decimal(0))
+        return Decimal(0) if total and abs(total) <= SAME * sum(map(abs, terms)) else total
