@@ -45,7 +45,9 @@ def test_an_answer_is_the_document_of_explain_with_the_id(case):
     RECORD.validate(record)
     [found], code, err = batch(record)
     explained = ask("explain", case["expression"], "--json", *flags(case["inputs"], calls, case["wrt"]))
-    assert {"id": case["id"], **strict_json(explained.out)} == found == gradcli.answer(record)
+    document = {"id": case["id"], **strict_json(explained.out)}
+    document["agreement"]["digits"] = None  # a batch asks for many digits only where some may be lost
+    assert document == found == gradcli.answer(record)
     assert list(found)[:3] == ["schema", "version", "id"]
     assert (code, err) == (explained.code, "")
 

@@ -79,10 +79,10 @@ def confirm(exact: Exact, asked: Asked, whole: bool) -> Confirmation:
     found = Confirmation()
     try:
         confirm_value(exact, asked, found)
-        if whole:
-            for name, jacobian in asked.jacobians.items():
-                confirm_entries(exact, asked, name, jacobian, found)
-        confirm_direction(exact, asked, found, judged=not whole)
+        for name, jacobian in asked.jacobians.items() if whole else ():
+            confirm_entries(exact, asked, name, jacobian, found)
+        if not whole:
+            confirm_direction(exact, asked, found)
     except Spent:
         found.unknown = "it takes more than the time for it"
     except GradcliError as error:
@@ -134,7 +134,7 @@ def places_of(jacobian: Jacobian) -> Places:
     return Places(jacobian.rows, jacobian.columns, jacobian.sizes, [jacobian.values], jacobian.matrix_shape)
 
 
-def confirm_direction(exact: Exact, asked: Asked, found: Confirmation, judged: bool) -> None:
+def confirm_direction(exact: Exact, asked: Asked, found: Confirmation) -> None:
     """Hold J·d, and the gradients times d, against the derivative along a random direction d; look for kinks there."""
     d = random_direction(exact.point, list(asked.jacobians))
     rows = np.size(asked.y)
@@ -143,18 +143,13 @@ def confirm_direction(exact: Exact, asked: Asked, found: Confirmation, judged: b
         steps = d[name].ravel()
         with np.errstate(all="ignore"):
             np.add.at(sizes, jacobian.rows, jacobian.sizes * np.abs(steps[jacobian.columns]))
-        if judged:
-            for i, j, value in zip(
-                jacobian.rows.tolist(), jacobian.columns.tolist(), jacobian.values.tolist(), strict=True
-            ):
-                sums[i].append((value, steps[j]))
+        for i, j, value in zip(jacobian.rows, jacobian.columns, jacobian.values, strict=True):
+            sums[i].append((value, steps[j]))
     along = [float(product(terms)) for terms in sums]
-    slope = exact.along(d, sizes, [np.array(along)] if judged else [])
+    slope = exact.along(d, sizes, [np.array(along)])
     for i, side in enumerate(slope.sides):
-        if not found.bends:
-            bend(found.bends, side, asked.name + place_text(i, np.shape(asked.y)), "a random direction", "")
-    if judged:
-        judge_direction(asked, found, slope, d, along, sizes)
+        bend(found.bends, side, asked.name + place_text(i, np.shape(asked.y)), "a random direction", "")
+    judge_direction(asked, found, slope, d, along, sizes)
 
 
 def judge_direction(

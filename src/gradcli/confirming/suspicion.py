@@ -82,7 +82,7 @@ def stands_on_an_edge(node: Node) -> bool:
         return bool(np.any(op.kink.at(*map(value_of, node.arguments), **node.static)))
     if op.name in WAVES:
         x = value_of(node.arguments[0])
-        return abs(x) > FAR if type(x) is np.float64 else largest(x) > FAR
+        return bool(abs(x) > FAR) if type(x) is np.float64 else largest(x) > FAR
     if op.name not in PIECEWISE or len(node.arguments) != 2:
         return False
     left, right = map(value_of, node.arguments)

@@ -56,7 +56,7 @@ def units(value: Any) -> Array:
 
 
 def random_direction(point: Mapping[str, Any], names: Sequence[str]) -> dict[str, Array]:
-    """Return a direction that moves every entry of these variables, each by its own share of its size."""
+    """Return a direction that moves every entry of these variables, each by its own share of its size: ties break."""
     rng = np.random.default_rng(0)
     return {
         name: units(point[name]) * rng.uniform(0.5, 1.0, np.shape(point[name])) * signs
@@ -112,8 +112,8 @@ def true_entries(exact: Exact, name: str, places: Places, groups: Sequence[Seque
 
     An entry that was taken for 0 and is not shows in another one of its row and group. Raises ``Spent``.
     """
-    steps = units(exact.point[name])
-    flat, count = steps.ravel(), places.shape[0]
+    steps = random_direction(exact.point, [name])[name]
+    flat, count = np.ravel(steps), places.shape[0]
     for group in groups:
         among = np.isin(np.arange(flat.size), group)
         inside = among[places.columns]
@@ -124,7 +124,7 @@ def true_entries(exact: Exact, name: str, places: Places, groups: Sequence[Seque
             scale = flat[columns]
             sizes = at_rows(rows, places.sizes[inside] * scale, count)
             sought = [at_rows(rows, values[inside] * scale, count) for values in places.sought]
-            found = exact.along({name: np.where(among, flat, 0.0).reshape(steps.shape)}, sizes, sought)
+            found = exact.along({name: np.where(among, flat, 0.0).reshape(np.shape(steps))}, np.abs(sizes), sought)
         for i, (value, side) in enumerate(zip(found.values, found.sides, strict=True)):
             column = int(of_row[i])
             yield Entry(i, column, per_unit(value, float(flat[column])), scaled(side, float(flat[column])))
@@ -145,7 +145,10 @@ def per_unit(value: Decimal, unit: float) -> Decimal:
 
 def scaled(side: Side, unit: float) -> Side:
     """Return slopes along a step of size ``unit`` as slopes by the entry."""
-    return Side(side.kind, per_unit(side.left, unit), per_unit(side.right, unit)) if side.kind else side
+    if not side.kind:
+        return side
+    left, right = (side.left, side.right) if unit > 0 else (side.right, side.left)
+    return Side(side.kind, per_unit(left, unit), per_unit(right, unit))
 
 
 def weighed(weights: Array, values: Sequence[Decimal]) -> Decimal:
