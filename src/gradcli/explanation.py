@@ -141,11 +141,14 @@ class Ask(Enum):
 
 def explained(point: Point, memory: Memory, ask: Ask = Ask.WHERE_DOUBTFUL) -> Explanation:
     """Join the readings of one run; what another run of the program has derived is taken from ``memory``."""
+    from gradcli.digits import about_digits  # noqa: PLC0415
+
     run = point.run
     composition = composed(point)
     formulas = memory.formulas(point, composition)
     joined = numbers(point, composition, formulas)
-    confirmation = confirmed(point, composition, joined, ask)
+    lost = about_digits(run.output, composition, joined.jacobians)
+    confirmation = confirmed(point, composition, joined, ask, lost)
     joined = replace(joined, agreement=weighed_agreement(joined.agreement, confirmation))
     return Explanation(
         program=point.function.place.text,
@@ -158,7 +161,7 @@ def explained(point: Point, memory: Memory, ask: Ask = Ask.WHERE_DOUBTFUL) -> Ex
         jacobian=joined.jacobians,
         backward=joined.backward,
         agreement=joined.agreement,
-        notes=list(dict.fromkeys(notes_of(point, composition, joined, confirmation))),
+        notes=list(dict.fromkeys(notes_of(point, joined, confirmation, lost))),
         values_of_definitions=values_of(formulas, composition),
         link=links_of(formulas, composition, point),
         stages=stages(run, point.leaves, point.seeds[0].seed),
@@ -166,7 +169,9 @@ def explained(point: Point, memory: Memory, ask: Ask = Ask.WHERE_DOUBTFUL) -> Ex
     )
 
 
-def confirmed(point: Point, composition: Composition, joined: Numbers, ask: Ask) -> Confirmation | None:
+def confirmed(
+    point: Point, composition: Composition, joined: Numbers, ask: Ask, lost: Sequence[Note]
+) -> Confirmation | None:
     """Hold the numbers of a run against arithmetic with digits to spare, as far as that is affordable."""
     run = point.run
     if (
@@ -179,7 +184,7 @@ def confirmed(point: Point, composition: Composition, joined: Numbers, ask: Ask)
     how = "" if ask is Ask.WHERE_DOUBTFUL else affordable(run.graph, joined.jacobians, dear=ask is Ask.ALWAYS)
     if how != "entries":
         doubtful = unproven(joined.jacobians, joined.agreement)
-        if is_suspicious(composition.nodes, doubtful):
+        if doubtful or lost or is_suspicious(composition.nodes):
             how = affordable(run.graph, joined.jacobians, dear=True)
         if not how:
             decides = doubtful or ask is Ask.ALWAYS
@@ -235,10 +240,8 @@ def links_of(formulas: Formulas, composition: Composition, point: Point) -> Call
     return link
 
 
-def notes_of(point: Point, composition: Composition, joined: Numbers, confirmation: Confirmation | None) -> list[Note]:
+def notes_of(point: Point, joined: Numbers, confirmation: Confirmation | None, lost: Sequence[Note]) -> list[Note]:
     """Return what deserves a sentence."""
-    from gradcli.digits import about_digits  # noqa: PLC0415
-
     run, shape = point.run, point.run.value.shape
     agreement, jacobians = joined.agreement, joined.jacobians
     notes = [
@@ -257,12 +260,13 @@ def notes_of(point: Point, composition: Composition, joined: Numbers, confirmati
         used[jacobian.columns] = True
         notes += about_jacobian(name, used, jacobian.input_shape)
     notes += about_tape(run.graph, run.output, point.seeds[0].seed, agreement.agree and agreement.finite)
-    lost = about_digits(run.output, composition, jacobians)
     if asked and confirmation is not None:
         notes += notes_about(confirmation, [note for note in graph if note.kind == "kink"], lost)
     else:
         notes += lost
-    if confirmation is not None and confirmation.skipped:
+    if confirmation is not None and not asked and confirmation.unknown:
+        notes.append(Note("unclear", f"What is true here was not found: {confirmation.unknown}."))
+    elif confirmation is not None and confirmation.skipped:
         notes.append(Note("not-confirmed", NOT_ASKED))
     if not asked and agreement.agree and digits_lost(joined.backward) and not lost:
         notes.append(

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -254,6 +255,7 @@ def mistake(left: Array, right: Array) -> str:
     if not np.ptp(ratios) <= 1e-9 * np.max(np.abs(ratios)):
         return ""
     ratio = float(ratios.flat[0])
-    return (
-        "its sign is wrong" if abs(ratio + 1) < 1e-9 else f"it is {ratio:.6g} times J" if abs(ratio - 1) > 1e-9 else ""
-    )
+    simple = Fraction(ratio).limit_denominator(12)
+    if simple in (0, 1) or abs(ratio - float(simple)) > 1e-9 * abs(ratio):
+        return ""
+    return "its sign is wrong" if simple == -1 else f"it is {ratio:.6g} times J"

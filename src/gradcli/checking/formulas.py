@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from gradcli.exact.real import digits, lifted
 from gradcli.exact.run import run
 from gradcli.explanation import Ask, Explanation, explained
 from gradcli.language.program import compile_program
+from gradcli.ops.declare import value_of
 from gradcli.readings import Memory, stand
 from gradcli.symbolic.readback import Mismatch, read_back
 
@@ -32,12 +34,18 @@ class Reading:
 
 
 def formulas_read_back(function: Function, point: dict[str, Any], v: Any, output: tuple[int, ...]) -> Reading:
-    """Read back every formula that ``explain`` prints at a point; ``output`` is the shape of y, for a missing v."""
+    """Read back every formula that ``explain`` prints at a point; ``output`` is the shape of y, for a missing v.
+
+    A number that has lost its digits is no fault of the formula beside it, which gives the same in double precision.
+    """
     seed = np.ones(output) if v is None else v
     answer = explained(stand(function, point, [seed], strict=False), Memory(), Ask.NEVER)
-    count, wrong = read_in(answer, function.program.budget, FEW)
+    budget = function.program.budget
+    count, wrong = read_in(answer, budget, FEW)
     if wrong:
-        wrong = read_in(answer, function.program.budget, MANY)[1]
+        wrong = read_in(answer, budget, MANY)[1]
+        rounded = {found.stands for found in read_back(answer, partial(in_doubles, budget), float(CLOSE))[1]}
+        wrong = [found for found in wrong if found.stands in rounded]
     return Reading(count, [misprint(found) for found in wrong if not is_rounding(found, answer)])
 
 
@@ -50,6 +58,12 @@ def read_in(answer: Explanation, budget: Budget, count: int) -> tuple[int, list[
 
     with digits(count):
         return read_back(answer, evaluate, float(CLOSE))
+
+
+def in_doubles(budget: Budget, formula: str, names: Mapping[str, Any]) -> Any:
+    """Return what the language makes of a formula in double precision."""
+    program = compile_program(formula, budget, frozenset(names))
+    return np.asarray(value_of(program.evaluate({name: names[name] for name in program.inputs}, frozenset())[1]))
 
 
 def is_rounding(found: Mismatch, answer: Explanation) -> bool:
@@ -76,4 +90,5 @@ def misprint(found: Mismatch) -> str:
 def shown(number: Any) -> str:
     """Return a number, or the first of several, to read."""
     entries = np.asarray(number, dtype=np.float64).ravel()
-    return f"{entries[0]!r}" if entries.size == 1 else f"[{entries[0]!r}, …]" if entries.size else "[]"
+    first = repr(float(entries[0])) if entries.size else ""
+    return first if entries.size == 1 else f"[{first}, …]"

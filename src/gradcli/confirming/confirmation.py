@@ -112,7 +112,7 @@ def confirm_entries(exact: Exact, asked: Asked, name: str, jacobian: Jacobian, f
         at = name + place_text(entry.column, jacobian.input_shape)
         k = known.get((entry.row, entry.column))
         value, size = (0.0, 0.0) if k is None else (float(jacobian.values[k]), float(jacobian.sizes[k]))
-        bend(found.bends, entry.side, row, at, f" J and reverse mode take {value:.6g}.")
+        bend(found.bends, entry.side, row, at, f" J takes {value:.6g}.")
         if entry.value.is_nan():
             undecided(found, value, y[entry.row], entry.side, f"d{row}/d{at}")
         elif math.isfinite(value):

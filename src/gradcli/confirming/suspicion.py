@@ -58,20 +58,21 @@ def fewest_directions(jacobian: Jacobian) -> int:
 
 
 WAVES = {"sin", "cos", "tan", "sinc"}
-MULTIPLIES = {"mul", "div", "exp", "pow", "square"}
+NEVER_ZERO = {"mul", "div", "exp", "pow", "square", "add", "sub"}
+"""Ops whose 0 out of numbers that are not 0 is a product beyond doubles, or what is left of a sum that cancels."""
 FAR = 1e6
 """Arguments of waves from which a double says little about where on the wave they are."""
 
 
-def is_suspicious(nodes: Sequence[Node], unproven: bool) -> bool:
-    """Return whether digits may be lost, numbers beyond doubles were met, or y may have a kink here.
+def is_suspicious(nodes: Sequence[Node]) -> bool:
+    """Return whether numbers beyond doubles were met, digits may be lost in a value, or y may have a kink here.
 
-    ``unproven`` says so of J. What is looked for: values that are not finite, or so large or small that a product of
+    What is looked for: values that are not finite, or so large or small that a product of
     two leaves double precision; zeros that are left of numbers that are not 0; waves of a large argument; kinks and
     ties, and sides of comparisons that are equal.
     """
     done = [node for node in nodes if node.op is not None]
-    return unproven or any(map(stands_on_an_edge, done)) or any(map(leaves_doubles, far_away(done)))
+    return any(map(stands_on_an_edge, done)) or any(map(leaves_doubles, far_away(done)))
 
 
 def stands_on_an_edge(node: Node) -> bool:
@@ -104,10 +105,10 @@ def outside(values: Array) -> Any:
 
 
 def leaves_doubles(node: Node) -> bool:
-    """Return whether a value is beyond doubles and no plain 0: a product that is 0 has none among its factors."""
+    """Return whether a value is beyond doubles and no plain 0: what is 0 has come of numbers that are not."""
     assert node.op is not None  # noqa: S101
     odd = outside(node.value)
     if np.any(odd & (node.value != 0)):
         return True
     factors = [np.asarray(value_of(a)) != 0 for a in node.arguments]
-    return node.op.name in MULTIPLIES and bool(np.any((node.value == 0) & reduce(np.logical_and, factors)))
+    return node.op.name in NEVER_ZERO and bool(np.any((node.value == 0) & reduce(np.logical_and, factors)))

@@ -56,10 +56,16 @@ def operation(rule: Callable[[Decimal, Decimal], Decimal]) -> tuple[Callable[...
 
 
 def comparison(rule: Callable[[Decimal, Decimal], bool]) -> Callable[[Any, Any], Any]:
-    """Return the method of a comparison; arrays compare entry by entry."""
+    """Return the method of a comparison: numbers that differ by their rounding alone are equal, but for 0."""
 
     def compare(self: Real, other: Any) -> Any:
-        return NotImplemented if isinstance(other, np.ndarray) else rule(self.d, decimal(other))
+        if isinstance(other, np.ndarray):
+            return NotImplemented
+        a, b = self.d, decimal(other)
+        if a and b and a.is_finite() and b.is_finite() and a.adjusted() - b.adjusted() in (-1, 0, 1):
+            near = (a - b).adjusted() < a.adjusted() - getcontext().prec + GUARD
+            return rule(a, a) if near else rule(a, b)
+        return rule(a, b)
 
     return compare
 

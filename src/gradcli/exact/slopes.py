@@ -161,7 +161,12 @@ class Exact:
         self, count: int, inputs: Mapping[str, Any], base: Sequence[Decision] = (), follow: bool = False
     ) -> tuple[list[Decimal], list[Decision]]:
         budget = replace(self.program.budget, seconds=max(self.purse.left, 0.01))
-        with digits(count):
-            found = run(self.program, inputs, self.wrt, base, follow, budget)
+        try:
+            with digits(count):
+                found = run(self.program, inputs, self.wrt, base, follow, budget)
+        except GradcliError as error:
+            if error.kind == "budget":
+                raise Spent from None
+            raise
         self.purse.pay((found.work + CALL * found.calls) * max(count, 200) // 200)
         return [entry.d for entry in found.output.ravel().tolist()], found.decisions

@@ -41,6 +41,11 @@ def sign_of(x: Any) -> Any:
     return np.asarray(x > 0, dtype=int) - np.asarray(x < 0, dtype=int)
 
 
+def order_of(a: Any, b: Any) -> Any:
+    """Return 1, 0 or -1 where a is larger than b, equal, or smaller."""
+    return np.asarray(a > b, dtype=int) - np.asarray(a < b, dtype=int)
+
+
 def is_nan(x: Any) -> Any:
     """Return where an entry is nan: nothing else differs from itself."""
     return np.asarray(x != x, dtype=bool)  # noqa: PLR0124
@@ -257,8 +262,8 @@ PIECEWISE: dict[str, Piecewise] = {
     "huber":        Piecewise(huber_piece, lambda piece, d, delta: np.where(piece == 0, d * d / 2, delta * (piece * d - delta / 2))),
     "clamp_min":    Piecewise(lambda x, low: x >= low, np.where),
     "clamp_max":    Piecewise(lambda x, high: x <= high, np.where),
-    "maximum":      Piecewise(lambda a, b: sign_of(a - b), lambda piece, a, b: np.where(piece > 0, a, np.where(piece < 0, b, (a + b) / 2))),
-    "minimum":      Piecewise(lambda a, b: sign_of(a - b), lambda piece, a, b: np.where(piece < 0, a, np.where(piece > 0, b, (a + b) / 2))),
+    "maximum":      Piecewise(order_of, lambda piece, a, b: np.where(piece > 0, a, np.where(piece < 0, b, (a + b) / 2))),
+    "minimum":      Piecewise(order_of, lambda piece, a, b: np.where(piece < 0, a, np.where(piece > 0, b, (a + b) / 2))),
     "fmax":         Piecewise(lambda a, b: a >= b, np.where),
     "fmin":         Piecewise(lambda a, b: a <= b, np.where),
     "bce":          Piecewise(lambda x, t: sign_of(x) - sign_of(1 - x),

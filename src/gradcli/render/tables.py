@@ -167,11 +167,18 @@ def jacobian_table(found: Explanation, name: str, jacobian: Jacobian, shown: Gri
     return table
 
 
+FAULTS = {
+    "differ": "{}.grad differs from {}",
+    "digits-lost": "rounding has cost too many digits",
+    "unclear": "what is right here was not found",
+}
+
+
 def verdict(found: Explanation, name: str, layout: Layout) -> str:
     """Return one line: whether reverse mode agrees with the product above it."""
     glyphs = layout.glyphs
     if not found.agreement.agree:
-        return f"{glyphs.cross} {name}.grad differs from {glyphs.product}: see the notes"
+        return f"{glyphs.cross} {FAULTS[found.agreement.verdict].format(name, glyphs.product)}: see the notes"
     if not np.all(np.isfinite(found.grad[name])):
         return "not finite at this point, on both routes"
     if not np.all(np.isfinite(found.output)):

@@ -27,12 +27,13 @@ def verdict(found: Check) -> str:
         return f"unclear: {found.reason}{where(found)}"
     if not found.digits:
         return f"ok: J has no entries{where(found)}"
-    fewest = min(found.digits.values())
-    count = "all digits" if fewest == ALL else f"{fewest:.1f} digits"
+    own = [route for route in found.digits if route != EXPECTED]
+    count = digits_text(min(found.digits[route] for route in own))
+    expected = f", --expect {digits_text(found.digits[EXPECTED])}" if EXPECTED in found.digits else ""
     read = (
         f"; {found.formulas:,} {'formula' if found.formulas == 1 else 'formulas'} read back" if found.formulas else ""
     )
-    return f"ok: {listed(list(found.digits))} have {count} right{where(found)}{read}"
+    return f"ok: {listed(own)} have {count} right{expected}{where(found)}{read}"
 
 
 def differs(found: Check) -> str:
@@ -43,11 +44,18 @@ def differs(found: Check) -> str:
     first, second = worst.values
     point = f"; at {typed(worst)}" if found.wanted else ""
     many = sum(c.wrong for c in found.comparisons if c.routes == worst.routes)
-    more = f" and {many - 1:,} more" if many > 1 else ""
+    more = f" ({many - 1:,} more {'entry' if many == 2 else 'entries'} too)" if many > 1 else ""
     hint = f"; {found.hint}" if found.hint else ""
+    if worst.routes[0] != EXPECTED and EXPECTED in found.digits:
+        hint = f"; rounding has cost that, and --expect has {digits_text(found.digits[EXPECTED])} right"
     right = f": {worst.digits:.1f} digits are right" if worst.routes[1] == DIGITS and math.isfinite(first) else ""
     route = "truly" if worst.routes[1] == DIGITS else f"by {worst.routes[1]}"
     return f"differs: {worst.place} is {first!r} by {worst.routes[0]} and {second!r} {route}{right}{more}{hint}{point}"
+
+
+def digits_text(count: float) -> str:
+    """Return how many digits."""
+    return "all digits" if count == ALL else f"{count:.1f} digits"
 
 
 def typed(entry: Entry) -> str:
