@@ -17,7 +17,6 @@ from gradcli.confirming.words import notes_about
 from gradcli.errors import Budget
 from gradcli.evaluation import Evaluation, Function
 from gradcli.exact.slopes import Exact
-from gradcli.graph import Node
 from gradcli.naming import output_name as name_of_output
 from gradcli.notes import Note, about_disagreement, about_graph, about_integers, about_jacobian, about_run, about_v
 from gradcli.ops.declare import Array
@@ -148,7 +147,7 @@ def explained(point: Point, memory: Memory, ask: Ask = Ask.WHERE_DOUBTFUL) -> Ex
     formulas = memory.formulas(point, composition)
     joined = numbers(point, composition, formulas)
     lost = about_digits(run.output, composition, joined.jacobians)
-    confirmation = confirmed(point, composition, joined, ask, lost)
+    confirmation = confirmed(point, joined, ask, lost)
     joined = replace(joined, agreement=weighed_agreement(joined.agreement, confirmation))
     return Explanation(
         program=point.function.place.text,
@@ -169,26 +168,19 @@ def explained(point: Point, memory: Memory, ask: Ask = Ask.WHERE_DOUBTFUL) -> Ex
     )
 
 
-def confirmed(
-    point: Point, composition: Composition, joined: Numbers, ask: Ask, lost: Sequence[Note]
-) -> Confirmation | None:
+def confirmed(point: Point, joined: Numbers, ask: Ask, lost: Sequence[Note]) -> Confirmation | None:
     """Hold the numbers of a run against arithmetic with digits to spare, as far as that is affordable."""
     run = point.run
-    if (
-        ask is Ask.NEVER
-        or not isinstance(run.output, Node)
-        or not run.output.active
-        or not any(x.size for x in point.inputs.values())
-    ):
+    if ask is Ask.NEVER or not any(leaf.value.size for leaf in point.leaves.values()):
         return None
     how = "" if ask is Ask.WHERE_DOUBTFUL else affordable(run.graph, joined.jacobians, dear=ask is Ask.ALWAYS)
-    if how != "entries":
-        doubtful = unproven(joined.jacobians, joined.agreement)
-        if doubtful or lost or is_suspicious(composition.nodes):
-            how = affordable(run.graph, joined.jacobians, dear=True)
-        if not how:
-            decides = doubtful or ask is Ask.ALWAYS
-            return Confirmation(unknown=TOO_LARGE if decides else "", skipped=ask is Ask.WHERE_CHEAP)
+    doubtful = unproven(joined.jacobians, joined.agreement)
+    edgy = is_suspicious(run.graph.nodes)
+    if how != "entries" and (doubtful or lost or edgy):
+        how = affordable(run.graph, joined.jacobians, dear=True)
+    if not how:
+        decides = doubtful or ask is Ask.ALWAYS
+        return Confirmation(unknown=TOO_LARGE if decides else "", skipped=ask is Ask.WHERE_CHEAP)
     asked = Asked(
         output_name(run),
         run.value,
@@ -197,9 +189,11 @@ def confirmed(
         joined.jacobians,
         joined.backward[-1].accumulated,
     )
-    return confirm(Exact(point.function.program, point.inputs, point.names), asked, how == "entries")
+    return confirm(Exact(point.function.program, point.inputs, point.names), asked, how == "entries", edgy)
 
 
+SURE = 12.0
+"""Right digits of both routes with which they agree, however much more rounding than was reckoned lies between them."""
 NOT_ASKED = (
     "The program is too large to hold these numbers in passing against arithmetic with digits to spare: "
     "gradcli check does."
@@ -211,7 +205,9 @@ def weighed_agreement(agreement: Agreement, confirmation: Confirmation | None) -
     """Return whether the routes agree on the right numbers: what a confirmation says is added to what they say."""
     if confirmation is None:
         return agreement
-    verdict = confirmation.verdict if agreement.agree else agreement.verdict
+    right = min((confirmation.digits.get(route, 0.0) for route in ("jacobian", "grad")), default=0.0)
+    excused = agreement.finite and confirmation.asked == "entries" and right >= SURE
+    verdict = confirmation.verdict if agreement.agree or excused else agreement.verdict
     return replace(agreement, agree=verdict == "agree", verdict=verdict, digits=confirmation.digits or None)
 
 

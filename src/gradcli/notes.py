@@ -81,7 +81,8 @@ def about_kink(node: Node, op: Op) -> list[Note]:
     if op.kink is None or not node.active:
         return []
     values = [value_of(a) for a in node.arguments]
-    where = np.asarray(op.kink.at(*values, **node.static))
+    with np.errstate(all="ignore"):
+        where = np.asarray(op.kink.at(*values, **node.static))
     if not where.any():
         return []
     shape = np.shape(node.value)

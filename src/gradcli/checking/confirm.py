@@ -15,12 +15,13 @@ from gradcli.checking.points import random_points
 from gradcli.checking.routes import DIGITS, REVERSE, SYMBOLS, Derivative, swept
 from gradcli.checking.truth import tables_of, truth_of
 from gradcli.checking.verdict import Comparison, compared, judged, merged
-from gradcli.confirming.confirmation import Confirmation
+from gradcli.confirming.confirmation import Confirmation, look_around
 from gradcli.confirming.words import rounding_text
 from gradcli.errors import Budget, GradcliError
 from gradcli.evaluation import Evaluation, Function, checked_inputs
+from gradcli.exact.real import digits
 from gradcli.exact.slopes import Exact, Spent
-from gradcli.explanation import output_name
+from gradcli.explanation import SURE, output_name
 from gradcli.inputs import read_v
 from gradcli.notes import Note, about_disagreement, about_graph, about_run
 from gradcli.ops.declare import Array
@@ -162,6 +163,12 @@ class AtPoint:
 
 def checked_at(function: Function, point: dict[str, Any], expected: list[Expected], v: Any, strict: bool) -> AtPoint:
     """Hold all routes at one point against the true derivative."""
+    with digits(60):  # a context of decimals in which nothing raises
+        return held_at(function, point, expected, v, strict)
+
+
+def held_at(function: Function, point: dict[str, Any], expected: list[Expected], v: Any, strict: bool) -> AtPoint:
+    """Hold all routes at one point against the true derivative, in the context of decimals."""
     run = function.evaluate(point, strict=strict)
     names, budget = function.differentiated, function.program.budget
     seed = None if v is None else read_v(v, run.value.shape, strict)
@@ -175,8 +182,11 @@ def checked_at(function: Function, point: dict[str, Any], expected: list[Expecte
         sought = derivative(run, composition, name, output)
         sweeps = swept(sought)
         truth = truth_of(exact, sought, sweeps, told)
-        found.comparisons += [judged(table, point) for table in tables_of(sought, sweeps, truth)]
-        found.comparisons.append(compared(sought, sweeps, point))
+        routes = [judged(table, point) for table in tables_of(sought, sweeps, truth)]
+        found.comparisons += routes
+        between = compared(sought, sweeps, point)
+        if not all(route.finite and not route.unclear and route.digits >= SURE for route in routes):
+            found.comparisons.append(between)
         for item in (item for item in expected if item.variable == name):
             try:
                 wants = wanted(item, exact, known, output)
@@ -186,6 +196,11 @@ def checked_at(function: Function, point: dict[str, Any], expected: list[Expecte
             comparison, hint = held_against(wants, sought, truth, seed, point)
             found.comparisons.append(comparison)
             found.hint = found.hint or hint
+    try:
+        if not told.bends and all(run.leaves[name].value.size for name in names):
+            look_around(exact, names, output, run.value.shape, told.bends)
+    except Spent:
+        pass  # the entries were asked for; what is left of the time shows no kink
     found.reason = reason_of(found.comparisons, told)
     found.notes = notes_at(run, names, told, exact)
     if any(c.wrong and c.routes == (SYMBOLS, REVERSE) for c in found.comparisons):

@@ -21,7 +21,7 @@ from gradcli.exact.judge import ALL, ROUNDING, right_digits, weighed
 from gradcli.exact.limits import CLOSE, SETTINGS, finite, settled
 from gradcli.exact.real import Real, array, digits, lifted
 from gradcli.exact.slopes import Exact
-from gradcli.inputs import Cotangent
+from gradcli.inputs import Cotangent, as_input
 from gradcli.language.program import Program
 from gradcli.ops.declare import Array
 
@@ -48,9 +48,11 @@ def expectations(expect: Any, names: Sequence[str]) -> list[Expected]:
         return [Expected(only(names), expect, None)]
     if isinstance(expect, Mapping):
         expect = [
-            Expected(name, item, None) if isinstance(item, str) else Expected(name, None, np.asarray(item, np.float64))
+            Expected(name, item, None) if isinstance(item, str) else Expected(name, None, as_input(name, item))
             for name, item in expect.items()
         ]
+    if not isinstance(expect, Sequence) or not all(isinstance(item, Expected) for item in expect):
+        raise GradcliError("option", "what is expected must be a formula, or formulas or arrays by variable")
     for item in expect:
         if item.variable not in names:
             raise GradcliError(
@@ -122,7 +124,7 @@ def formula_at(
         values[output] = array([Real(entry) for entry in exact.base(count)[0]], np.shape(known[output]))
         values |= exact.inputs
         found = run(program, {name: values[name] for name in program.inputs}, frozenset())
-    return [entry.d for entry in found.output.ravel().tolist()], found.output.shape
+    return found.numbers, found.output.shape
 
 
 def held_against(
@@ -134,6 +136,14 @@ def held_against(
     diagonal. Where J is too large to be asked for entry by entry, both are held against each other along a direction.
     Raises ``shape`` for anything else.
     """
+    with digits(60):
+        return beside_truth(wants, sought, truth, seed, point)
+
+
+def beside_truth(
+    wants: Wanted, sought: Derivative, truth: Truth, seed: Cotangent | None, point: dict[str, Array]
+) -> tuple[Comparison, str]:
+    """Return the comparison, in a context of decimals that raises nothing."""
     values, bounds = fitted(wants, sought, with_v=seed is not None)
     columns = math.prod(sought.leaf.shape)
     table = [values[k : k + columns] for k in range(0, len(values), columns)] if columns else []

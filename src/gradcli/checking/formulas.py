@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -40,7 +40,13 @@ def formulas_read_back(function: Function, point: dict[str, Any], v: Any, output
     """
     seed = np.ones(output) if v is None else v
     answer = explained(stand(function, point, [seed], strict=False), Memory(), Ask.NEVER)
-    budget = function.program.budget
+    budget = replace(function.program.budget, text=64_000, syntax=1_000_000, depth=1_000)
+    with np.errstate(all="ignore"):
+        return read_twice(answer, budget)
+
+
+def read_twice(answer: Explanation, budget: Budget) -> Reading:
+    """Read the formulas of an answer back: in many digits, and in doubles those that differ."""
     count, wrong = read_in(answer, budget, FEW)
     if wrong:
         wrong = read_in(answer, budget, MANY)[1]
@@ -73,10 +79,10 @@ def is_rounding(found: Mismatch, answer: Explanation) -> bool:
         return False
     size = max((float(np.max(j.sizes, initial=0.0)) for j in answer.jacobian.values()), default=0.0)
     size = size if np.isfinite(size) else 0.0
-    truth = np.abs(np.asarray(found.found, dtype=np.float64))
-    zero = (truth <= float(SAME) * size) & (np.abs(number) <= ROUNDING * size)
+    truth = np.asarray(found.found, dtype=np.float64)
+    zero = (np.abs(truth) <= float(SAME) * size) & (np.abs(number) <= ROUNDING * size)
     with np.errstate(all="ignore"):
-        near = np.abs(truth - np.abs(number)) <= float(CLOSE) * np.abs(number)
+        near = np.abs(truth - number) <= float(CLOSE) * np.abs(number)
     return bool(np.all(zero | near | ~np.isfinite(number)))
 
 

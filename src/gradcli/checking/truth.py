@@ -10,10 +10,11 @@ import numpy as np
 
 from gradcli.checking.routes import REVERSE, SYMBOLS, Derivative, Label, Sweeps, Table
 from gradcli.confirming.confirmation import Confirmation
-from gradcli.confirming.suspicion import work_of
+from gradcli.confirming.suspicion import RUNS, work_of
 from gradcli.confirming.words import bend
 from gradcli.errors import GradcliError
 from gradcli.exact.judge import Places, random_direction, true_entries, weighed
+from gradcli.exact.limits import finite
 from gradcli.exact.real import NAN
 from gradcli.exact.slopes import OPERATIONS, Exact, Spent
 from gradcli.ops.declare import Array
@@ -44,8 +45,10 @@ def truth_of(exact: Exact, sought: Derivative, sweeps: Sweeps, told: Confirmatio
     """
     (rows, columns), jacobian = sought.jacobian.shape, sought.jacobian
     work, places = work_of(sought.run.graph), places_of(jacobian, sweeps)
-    groups = places.together() if rows * columns <= MOST_ENTRIES else []
-    whole = bool(groups or not columns) and (6 + 4 * len(groups)) * work <= OPERATIONS
+    fullest = int(np.max(np.bincount(jacobian.rows), initial=0)) if len(jacobian.rows) else 0
+    few = rows * columns <= MOST_ENTRIES and (RUNS + 4 * fullest) * work <= OPERATIONS
+    groups = places.together() if few else []
+    whole = few and (RUNS + 4 * len(groups)) * work <= OPERATIONS
     values = [[Decimal(0) if whole else NAN] * (columns if whole else 1) for _ in range(rows)]
     random = random_direction(exact.point, [sought.variable])
     direction = np.ravel(random[sought.variable])
@@ -86,6 +89,11 @@ def product(jacobian: Sparse, values: Array, direction: Array) -> Array:
         return np.bincount(jacobian.rows, weights=terms, minlength=jacobian.shape[0])[:, None]
 
 
+def decimals(column: Array) -> list[Decimal]:
+    """Return numbers as decimals, 0 for what is not finite."""
+    return [finite(value) for value in column.ravel().tolist()]
+
+
 def fill(
     exact: Exact,
     sought: Derivative,
@@ -116,8 +124,8 @@ def along(
 ) -> None:
     """Look for kinks along a direction, and write the derivative along it into ``values``. Raises ``Spent``."""
     jacobian, step = sought.jacobian, np.ravel(direction[sought.variable])
-    sizes = product(jacobian, np.asarray(jacobian.sizes), np.abs(step))[:, 0]
-    printed = [] if values is None else [product(jacobian, jacobian.values, step)[:, 0]]
+    sizes = decimals(product(jacobian, np.asarray(jacobian.sizes), np.abs(step)))
+    printed = [] if values is None else [decimals(product(jacobian, jacobian.values, step))]
     slope = exact.along(direction, sizes, printed)
     for i, (value, side) in enumerate(zip(slope.values, slope.sides, strict=True)):
         bend(told.bends, side, sought.row(i), f"{sought.variable} in a random direction", "")

@@ -10,6 +10,10 @@ THREE = Decimal("0.0005")
 """Relative distance that three digits leave."""
 
 
+MOST = 1e300
+"""Size of a typed number from which it is read as any formula is: no derivative in double precision is as large."""
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """Expected numbers in their shape, and how far each may be from the truth; a bound below 0 asks for 15 digits.
@@ -52,8 +56,10 @@ def typed_number(text: str, node: ast.expr) -> tuple[Decimal, Decimal] | None:
     digits_of = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd) else node
     if not isinstance(digits_of, ast.Constant) or type(digits_of.value) not in (int, float):
         return None
+    if not -MOST < digits_of.value < MOST:  # type: ignore[operator]
+        return None
     value = typed_decimal(text, digits_of)
-    size = Decimal(str(digits_of.value)) if value is None else value
+    size = Decimal(digits_of.value) if value is None else value  # type: ignore[arg-type]
     exponent = size.as_tuple().exponent
     if value is None or not value or not isinstance(exponent, int):
         bound = Decimal(0)
@@ -64,4 +70,5 @@ def typed_number(text: str, node: ast.expr) -> tuple[Decimal, Decimal] | None:
 
 def typed_decimal(text: str, node: ast.Constant) -> Decimal | None:
     """Return a number with a point or an exponent digit by digit, None for an integer."""
-    return Decimal(ast.get_source_segment(text, node) or "0") if type(node.value) is float else None
+    written = (ast.get_source_segment(text, node) or "0").replace("_", "")
+    return Decimal(written) if type(node.value) is float else None

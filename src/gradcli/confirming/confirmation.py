@@ -15,9 +15,9 @@ from gradcli.confirming.suspicion import largest
 from gradcli.confirming.words import bend, rounding_text
 from gradcli.errors import GradcliError
 from gradcli.exact.judge import FEWEST, Places, random_direction, right_digits, true_entries, weighed
-from gradcli.exact.limits import Side
-from gradcli.exact.real import NAN
-from gradcli.exact.slopes import Exact, Slope, Spent
+from gradcli.exact.limits import Side, finite
+from gradcli.exact.real import NAN, digits
+from gradcli.exact.slopes import Exact, Purse, Slope, Spent
 from gradcli.graph import Node
 from gradcli.ops.declare import Array
 from gradcli.symbolic.texts import place_text
@@ -74,14 +74,24 @@ class Asked:
     grad: Mapping[str, Array]
 
 
-def confirm(exact: Exact, asked: Asked, whole: bool) -> Confirmation:
-    """Hold an answer against its program in many digits: entry by entry, or along one random direction."""
+def confirm(exact: Exact, asked: Asked, whole: bool, bends: bool) -> Confirmation:
+    """Hold an answer against its program in many digits: entry by entry, or along one random direction.
+
+    ``bends`` says that y may have a kink where variables meet, which no direction of one alone shows.
+    """
     found = Confirmation()
+    with digits(60):
+        fill(exact, asked, whole, bends, found)
+    return found
+
+
+def fill(exact: Exact, asked: Asked, whole: bool, bends: bool, found: Confirmation) -> None:
+    """Write into ``found`` what many digits say."""
     try:
         confirm_value(exact, asked, found)
-        for name, jacobian in asked.jacobians.items() if whole else ():
-            confirm_entries(exact, asked, name, jacobian, found)
-        if not whole:
+        if whole:
+            confirm_whole(exact, asked, found, bends)
+        else:
             confirm_direction(exact, asked, found)
     except Spent:
         found.unknown = "it takes more than the time for it"
@@ -89,7 +99,29 @@ def confirm(exact: Exact, asked: Asked, whole: bool) -> Confirmation:
         found.unknown = error.message
     found.asked = "entries" if whole else "direction"
     found.rounded = "" if exact.rounded is None else rounding_text(exact.rounded)
-    return found
+
+
+def confirm_whole(exact: Exact, asked: Asked, found: Confirmation, bends: bool) -> None:
+    """Hold every entry against the truth; where that takes too long, J along one random direction."""
+    try:
+        for name, jacobian in asked.jacobians.items():
+            confirm_entries(exact, asked, name, jacobian, found)
+    except Spent:
+        exact.purse = Purse()
+        confirm_direction(exact, asked, found)
+        return
+    if bends and not found.bends:
+        look_around(exact, list(asked.jacobians), asked.name, asked.y.shape, found.bends)
+
+
+def look_around(exact: Exact, names: Sequence[str], output: str, shape: tuple[int, ...], bends: dict[str, str]) -> None:
+    """Look for kinks along two random directions that move all variables at once, the second one half turned."""
+    d = random_direction(exact.point, names)
+    turned = {name: step * np.where(np.arange(step.size).reshape(step.shape) % 2, 1, -1) for name, step in d.items()}
+    turned |= {name: -turned[name] for name in names[1::2]}
+    for direction in (d, turned):
+        for i, side in enumerate(exact.along(direction).sides):
+            bend(bends, side, output + place_text(i, shape), "a random direction", "")
 
 
 def confirm_value(exact: Exact, asked: Asked, found: Confirmation) -> None:
@@ -146,7 +178,7 @@ def confirm_direction(exact: Exact, asked: Asked, found: Confirmation) -> None:
         for i, j, value in zip(jacobian.rows, jacobian.columns, jacobian.values, strict=True):
             sums[i].append((value, steps[j]))
     along = [float(product(terms)) for terms in sums]
-    slope = exact.along(d, sizes, [np.array(along)])
+    slope = exact.along(d, list(map(finite, sizes.tolist())), [list(map(finite, along))])
     for i, side in enumerate(slope.sides):
         bend(found.bends, side, asked.name + place_text(i, np.shape(asked.y)), "a random direction", "")
     judge_direction(asked, found, slope, d, along, sizes)

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from gradcli.agreement import Jacobian
-from gradcli.exact.run import operations
+from gradcli.exact.run import operations, same
 from gradcli.exact.slopes import CALL, OPERATIONS
 from gradcli.graph import Graph, Node
+from gradcli.ops.arithmetic import COMPARISONS
 from gradcli.ops.declare import Array, value_of
-from gradcli.ops.exactly import PIECEWISE
+from gradcli.ops.exactly import PIECEWISE, Piecewise
 
 CHEAP = 13_000
 """Operations on single numbers that an answer spends on confirming itself unasked: about 20 ms."""
@@ -72,22 +73,45 @@ def is_suspicious(nodes: Sequence[Node]) -> bool:
     ties, and sides of comparisons that are equal.
     """
     done = [node for node in nodes if node.op is not None]
-    return any(map(stands_on_an_edge, done)) or any(map(leaves_doubles, far_away(done)))
+    with np.errstate(all="ignore"):
+        return any(map(stands_on_an_edge, done)) or any(map(leaves_doubles, far_away(done)))
 
 
 def stands_on_an_edge(node: Node) -> bool:
-    """Return whether an operation stands at a kink, a step or a tie, or takes a wave of a large argument."""
+    """Return whether an operation stands at a kink, a step, a tie or a power of 0, or takes a wave of a large x."""
     op = node.op
     assert op is not None  # noqa: S101
+    values = [value_of(argument) for argument in node.arguments]
     if op.kink is not None:
-        return bool(np.any(op.kink.at(*map(value_of, node.arguments), **node.static)))
+        return bool(np.any(op.kink.at(*values, **node.static)))
     if op.name in WAVES:
-        x = value_of(node.arguments[0])
-        return bool(abs(x) > FAR) if type(x) is np.float64 else largest(x) > FAR
-    if op.name not in PIECEWISE or len(node.arguments) != 2:
+        return bool(abs(values[0]) > FAR) if type(values[0]) is np.float64 else largest(values[0]) > FAR
+    if op.name == "pow":
+        return bool(np.any((values[0] == 0) & ((values[1] < 1) | (values[1] % 1 != 0))))
+    parts = PIECEWISE.get(op.name)
+    if parts is None or parts.held or op.name == "where":
         return False
-    left, right = map(value_of, node.arguments)
-    return bool(np.any(left == right)) or op.name in ("remainder", "floor_divide")
+    if op.name in COMPARISONS:
+        return bool(np.any(values[0] == values[1]))
+    return differs_nearby(parts, values, node.static)
+
+
+def differs_nearby(parts: Piecewise, values: Sequence[Any], static: Mapping[str, Any]) -> bool:
+    """Return whether a piecewise op is on another piece a little above or below; ties break."""
+    with np.errstate(all="ignore"):
+        here = parts.piece(*map(np.asarray, values), **static)
+        for sign in (1.0, -1.0):
+            moved = [nudged(value, sign * (0.5 + 0.3 * k)) for k, value in enumerate(values)]
+            if not same(here, parts.piece(*moved, **static)):
+                return True
+    return False
+
+
+def nudged(value: Any, share: float) -> Any:
+    """Return numbers moved by about a billionth of themselves, each by its own share of that."""
+    x = np.asarray(value, dtype=np.float64)
+    shares = share * np.cos(np.arange(x.size)).reshape(x.shape)
+    return x + shares * (1e-9 * np.abs(x) + 1e-100)
 
 
 def far_away(nodes: Sequence[Node]) -> list[Node]:

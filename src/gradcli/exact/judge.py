@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.exact.limits import SAME, Side
+from gradcli.exact.limits import SAME, Side, finite
 from gradcli.exact.real import digits
 from gradcli.exact.slopes import Exact
 from gradcli.ops.declare import Array
@@ -20,6 +20,8 @@ FEWEST = 6.0
 """Right digits below which a printed number is wrong."""
 ROUNDING = 64 * 2.0**-52
 """Of the terms of a sum: what rounding may leave where the truth is 0."""
+LEAST = Decimal("1e-5000")
+"""Size of terms that is no size, but not 0 either."""
 TINIEST = Decimal(2) ** -1070
 """Distance that the spacing of the smallest doubles explains."""
 
@@ -120,20 +122,30 @@ def true_entries(exact: Exact, name: str, places: Places, groups: Sequence[Seque
         rows, columns = places.rows[inside], places.columns[inside]
         of_row = np.full(count, group[0])
         of_row[rows] = columns
-        with np.errstate(all="ignore"):
-            scale = flat[columns]
-            sizes = at_rows(rows, places.sizes[inside] * scale, count)
-            sought = [at_rows(rows, values[inside] * scale, count) for values in places.sought]
-            found = exact.along({name: np.where(among, flat, 0.0).reshape(np.shape(steps))}, np.abs(sizes), sought)
+        steps_here = [Decimal(step) for step in flat[columns].tolist()]
+        sizes = at_rows(rows, places.sizes[inside], steps_here, count)
+        sought = [at_rows(rows, values[inside], steps_here, count) for values in places.sought]
+        direction = {name: np.where(among, flat, 0.0).reshape(np.shape(steps))}
+        found = exact.along(direction, at_least(sizes, rows), sought)
         for i, (value, side) in enumerate(zip(found.values, found.sides, strict=True)):
             column = int(of_row[i])
             yield Entry(i, column, per_unit(value, float(flat[column])), scaled(side, float(flat[column])))
 
 
-def at_rows(rows: Array, values: Array, count: int) -> Array:
-    """Return values in their rows, and 0 in all others."""
-    found = np.zeros(count)
-    found[rows] = values
+def at_rows(rows: Array, values: Array, steps: Sequence[Decimal], count: int) -> list[Decimal]:
+    """Return numbers times steps in their rows, 0 in all others and where a number is not finite."""
+    found = [Decimal(0)] * count
+    with digits(60):
+        for row, value, step in zip(rows.tolist(), values.tolist(), steps, strict=True):
+            found[row] = finite(value) * step
+    return found
+
+
+def at_least(sizes: Sequence[Decimal], rows: Array) -> list[Decimal]:
+    """Return sizes, none of them 0 in these rows: a derivative that doubles take for 0 may be a small one."""
+    found = list(map(abs, sizes))
+    for row in rows.tolist():
+        found[row] = max(found[row], LEAST)
     return found
 
 

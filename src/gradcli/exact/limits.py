@@ -53,7 +53,7 @@ class Setting(NamedTuple):
     def noise(self, i: int, size: Decimal) -> Decimal:
         """Return what rounding may make of a slope of entry i, a derivative whose terms have this size."""
         y = max(abs(y[i]) for y in (self.at, self.above, self.below) if y[i].is_finite())
-        return max(y * Decimal(10) ** (GUARD - self.digits) / self.h, size * Decimal(10) ** -(self.digits * 11 // 20))
+        return max(y, size) * Decimal(10) ** (GUARD + 5 - self.digits) / self.h
 
     def left(self, i: int) -> Decimal:
         """Return the slope of entry i below x."""
@@ -76,7 +76,7 @@ def settled(earlier: Decimal, found: Decimal) -> bool:
     return abs(found - earlier) <= SAME * abs(found)
 
 
-def enough(settings: Sequence[Setting], i: int, size: Decimal, sought: Sequence[float]) -> bool:
+def enough(settings: Sequence[Setting], i: int, size: Decimal, sought: Sequence[Decimal]) -> bool:
     """Return whether one more setting would say nothing new about entry i.
 
     A derivative that is 0 beside its terms, or beside what is printed, may be a small one: all digits are tried.
@@ -107,9 +107,9 @@ def calm(settings: Sequence[Setting], i: int, slope: Callable[[Setting, int], De
     return stays or abs(found) <= abs(earlier) / 10
 
 
-def is_close(value: float, truth: Decimal) -> bool:
-    """Return whether a double is the true number to six digits."""
-    return bool(np.isfinite(value)) and abs(Decimal(float(value)) - truth) <= CLOSE * abs(truth)
+def is_close(value: Decimal, truth: Decimal) -> bool:
+    """Return whether a number is the true one to six digits."""
+    return value.is_finite() and abs(value - truth) <= CLOSE * abs(truth)
 
 
 def last_value(settings: Sequence[Setting], i: int, size: Decimal) -> Decimal:
@@ -136,9 +136,17 @@ def vanishes(settings: Sequence[Setting], i: int, size: Decimal) -> bool:
     return (len(growing) > 3 and dies) or (len(growing) > 2 and rounding)
 
 
-def side(settings: Sequence[Setting], i: int) -> Side:
-    """Return what the slopes on both sides of x come to as h shrinks."""
-    old, new = settings[-2:]
+def side(settings: Sequence[Setting], i: int, size: Decimal) -> Side:
+    """Return what the slopes on both sides of x come to as h shrinks; smooth where two of the last settings say so."""
+    found = side_of(settings[-2], settings[-1], i, size)
+    if not found.kind or len(settings) < 3:
+        return found
+    before = side_of(settings[-3], settings[-2], i, size)
+    return found if before.kind else before
+
+
+def side_of(old: Setting, new: Setting, i: int, size: Decimal) -> Side:
+    """Return what the slopes on both sides of x come to from one setting to the next."""
     left, right = new.left(i), new.right(i)
     if not new.at[i].is_finite():
         return Side("", left, right)
@@ -147,16 +155,19 @@ def side(settings: Sequence[Setting], i: int) -> Side:
         return Side("infinite-slope" if grows(before, inside) else "edge", left, right)
     if not new.above[i].is_finite():
         return Side("", left, right)
-    if max(abs(left), abs(right)) <= new.noise(i, Decimal(0)):
+    if max(abs(left), abs(right)) <= new.noise(i, size):
         return Side("", left, right)
     gap, before = abs(right - left), abs(old.right(i) - old.left(i))
     if grows(max(abs(old.left(i)), abs(old.right(i))), max(abs(left), abs(right))):
         step = max(abs(new.above[i] - new.at[i]), abs(new.at[i] - new.below[i]))
         last = max(abs(old.above[i] - old.at[i]), abs(old.at[i] - old.below[i]))
         return Side("jump" if step > last / 2 else "infinite-slope", left, right)
-    if gap <= SAME.sqrt() * max(abs(left), abs(right)) or gap <= before / 1000:
-        return Side("", left, right)
-    return Side("kink", left, right)
+    steepest = max(abs(left), abs(right))
+    meet = gap <= SAME.sqrt() * steepest or gap <= before / 1000
+    # Where both sides have one slope, and the pieces of x another, some other direction has that.
+    astray, earlier = abs(new.slope(i) - left), abs(old.slope(i) - old.left(i))
+    follows = astray <= SAME.sqrt() * steepest or astray <= earlier / 10
+    return Side("" if meet and follows else "kink", left, right)
 
 
 def grows(earlier: Decimal, found: Decimal) -> bool:

@@ -72,7 +72,7 @@ def comparison(rule: Callable[[Decimal, Decimal], bool]) -> Callable[[Any, Any],
 
 def power(base: Decimal, exponent: Decimal) -> Decimal:
     """Return a power as in double precision: 1 for exponent 0, nan for a negative base and a broken exponent."""
-    if not exponent:
+    if not exponent or base == 1:
         return Decimal(1)
     if exponent.is_infinite() and not base.is_nan():
         grows = (abs(base) > 1) == (exponent > 0)
@@ -93,6 +93,20 @@ def raised(base: Decimal, exponent: Decimal) -> Decimal:
     return +found
 
 
+def divided(a: Decimal, b: Decimal) -> tuple[Decimal, Decimal]:
+    """Return the whole quotient and the rest, which has the sign of b, as in double precision."""
+    if not a.is_finite() or not b or b.is_nan():
+        return (a / b if b and not b.is_infinite() and not a.is_infinite() else NAN), NAN
+    if b.is_infinite():
+        same = not a or (a < 0) == (b < 0)
+        return (Decimal(0), a) if same else (Decimal(-1), b)
+    with localcontext() as context:
+        context.prec += GUARD + max(0, a.adjusted() - b.adjusted())
+        quotient = whole(a / b, "ROUND_FLOOR")
+        rest = a - quotient * b
+    return +quotient, +rest
+
+
 def whole(x: Decimal, rounding: str) -> Decimal:
     """Return x rounded to an integer."""
     return x.to_integral_value(rounding) if x.is_finite() else x
@@ -103,14 +117,27 @@ def method(rule: Callable[[Decimal], Decimal]) -> Callable[[Real], Real]:
     return lambda self: Real(rule(self.d))
 
 
-def widened(rule: Callable[[Decimal], Decimal]) -> Callable[[Real], Real]:
-    """Return the method of a rule that cancels for small arguments: it gets as many digits more as these are small."""
+def guarded(rule: Callable[[Decimal], Decimal]) -> Callable[[Real], Real]:
+    """Return the method of a rule of several steps, whose roundings stay beyond the digits of the context."""
 
     def apply(self: Real) -> Real:
-        if not self.d or self.d.is_nan():
-            return self
         with localcontext() as context:
-            context.prec += GUARD + min(2 * max(-self.d.adjusted(), 0), 2 * LARGEST)
+            context.prec += GUARD
+            found = rule(self.d)
+        return Real(+found)
+
+    return apply
+
+
+def widened(rule: Callable[[Decimal], Decimal]) -> Callable[[Real], Real]:
+    """Return the method of a rule near x that cancels for small x: it gets as many digits more as these are small."""
+
+    def apply(self: Real) -> Real:
+        small = -self.d.adjusted() if self.d else LARGEST
+        if self.d.is_nan() or small > getcontext().prec + GUARD:
+            return self  # each of these functions is x·(1 + c·x + …)
+        with localcontext() as context:
+            context.prec += GUARD + 2 * max(small, 0)
             wide = rule(self.d)
         return Real(+wide)
 
@@ -142,7 +169,9 @@ def by_mpmath(name: str, at_zero: int = 0, at_infinity: Decimal = NAN) -> Callab
 
 def exp(x: Decimal) -> Decimal:
     """Return e to the power x; decimals have it too, 30 times as slow in 800 digits."""
-    return x.exp() if not x.is_finite() or abs(x) > 2 * LARGEST else mpmath_function("mpf_exp", x)
+    if x.is_nan() or abs(x) > 3 * LARGEST:
+        return x if x.is_nan() else Decimal("Infinity") if x > 0 else Decimal(0)
+    return +mpmath_function("mpf_exp", x)
 
 
 def ln(x: Decimal) -> Decimal:
@@ -170,8 +199,8 @@ class Real:
     __mul__, __rmul__ = operation(operator.mul)
     __truediv__, __rtruediv__ = operation(operator.truediv)
     __pow__, __rpow__ = operation(power)
-    __floordiv__, __rfloordiv__ = operation(lambda a, b: whole(a / b, "ROUND_FLOOR"))
-    __mod__, __rmod__ = operation(lambda a, b: a - whole(a / b, "ROUND_FLOOR") * b)
+    __floordiv__, __rfloordiv__ = operation(lambda a, b: divided(a, b)[0])
+    __mod__, __rmod__ = operation(lambda a, b: divided(a, b)[1])
 
     __lt__, __le__ = comparison(operator.lt), comparison(operator.le)
     __gt__, __ge__ = comparison(operator.gt), comparison(operator.ge)
@@ -192,28 +221,23 @@ class Real:
     sqrt      = method(Decimal.sqrt)
     exp       = method(exp)
     log       = method(ln)
-    log10     = method(lambda x: ln(x) / ln(Decimal(10)))
-    log2      = method(lambda x: ln(x) / ln(Decimal(2)))
-    exp2      = method(lambda x: power(Decimal(2), x))
-    cosh      = method(lambda x: (exp(x) + exp(-x)) / 2)
-    arccosh   = method(lambda x: ln(x + ((x - 1) * (x + 1)).sqrt()) if x >= 1 else NAN)
+    log10     = guarded(lambda x: ln(x) / ln(Decimal(10)))
+    log2      = guarded(lambda x: ln(x) / ln(Decimal(2)))
+    exp2      = guarded(lambda x: power(Decimal(2), x))
+    cosh      = guarded(lambda x: (exp(x) + exp(-x)) / 2)
+    arccosh   = guarded(lambda x: ln(x + ((x - 1) * (x + 1)).sqrt()) if x >= 1 else NAN)
     sinh      = widened(lambda x: (exp(x) - exp(-x)) / 2)
     tanh      = widened(lambda x: 1 - 2 / (exp(2 * x) + 1))
     expm1     = widened(lambda x: exp(x) - 1)
     log1p     = widened(lambda x: ln(x + 1))
     arcsinh   = widened(lambda x: ln((x * x + 1).sqrt() + abs(x)).copy_sign(x))
     arctanh   = widened(lambda x: ln((1 + x) / (1 - x)) / 2)
+    cbrt      = guarded(lambda x: exp(ln(abs(x)) / 3).copy_sign(x) if x and x.is_finite() else x)
     sin       = by_mpmath("mpf_sin")
     cos       = by_mpmath("mpf_cos", at_zero=1)
     tan       = by_mpmath("mpf_tan")
     erf       = by_mpmath("mpf_erf", at_infinity=Decimal(1))
     # fmt: on
-
-    def cbrt(self) -> Real:
-        """Return the real cube root."""
-        if not self.d or not self.d.is_finite():
-            return self
-        return Real(exp(ln(abs(self.d)) / 3).copy_sign(self.d))
 
     def arctan(self) -> Real:
         """Return the angle whose tangent this is."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gradcli.errors import Budget, GradcliError
-from gradcli.exact.real import as_doubles, lifted
+from gradcli.exact.real import as_doubles, decimal, lifted
 from gradcli.graph import Graph, Node
 from gradcli.language.program import Program
 from gradcli.ops.declare import Array, Op, value_of
@@ -102,6 +103,11 @@ class Run(NamedTuple):
     work: int
     calls: int
 
+    @property
+    def numbers(self) -> list[Decimal]:
+        """The entries of the output in flat order; a truth value is 0 or 1."""
+        return [decimal(entry) for entry in self.output.ravel().tolist()]
+
 
 def run(
     program: Program,
@@ -143,6 +149,8 @@ def same(left: Any, right: Any) -> bool:
     a, b = np.asarray(left), np.asarray(right)
     if a.shape != b.shape:
         return False
+    if a.dtype == b.dtype == object:
+        return all(x == y or (x != x and y != y) for x, y in zip(a.ravel(), b.ravel(), strict=True))  # noqa: PLR0124
     if object in (a.dtype, b.dtype):
         a, b = as_doubles(a), as_doubles(b)
     return bool(np.array_equal(a, b, equal_nan="f" in (a.dtype.kind, b.dtype.kind)))

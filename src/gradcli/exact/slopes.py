@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.exact.limits import SETTINGS, Setting, Side, enough, finite, flat, last_value, settled, side
+from gradcli.exact.limits import SETTINGS, Setting, Side, enough, flat, last_value, settled, side
 from gradcli.exact.real import NAN, Real, digits, lifted
 from gradcli.exact.run import Decision, decisions_in_doubles, first_difference, run
 from gradcli.language.program import Program
@@ -59,14 +59,10 @@ class Purse:
 
 @dataclass(frozen=True, slots=True)
 class Slope:
-    """The derivative of every entry of y, in flat order, along one direction; nan where it was not found.
-
-    ``digits`` are those of the last setting.
-    """
+    """The derivative of every entry of y, in flat order, along one direction; nan where it was not found."""
 
     values: list[Decimal]
     sides: list[Side]
-    digits: int
 
 
 class Exact:
@@ -80,7 +76,8 @@ class Exact:
         self.point = {name: np.asarray(value, dtype=np.float64) for name, value in point.items()}
         self.wrt = frozenset(wrt)
         self.purse = purse or Purse()
-        self.inputs = {name: lifted(value) for name, value in self.point.items()}
+        with digits(SETTINGS[0][0]):
+            self.inputs = {name: lifted(value) for name, value in self.point.items()}
         self.doubles = decisions_in_doubles(program, {k: v[()] for k, v in self.point.items()}, self.wrt)
         self.rounded: tuple[Decision, Decision] | None = None
         self._base: dict[int, tuple[list[Decimal], list[Decision], bool]] = {}
@@ -92,8 +89,12 @@ class Exact:
             found = self.base(SETTINGS[0][0])[0]
             for count, _ in SETTINGS[1:]:
                 earlier, found = found, self.base(count)[0]
-                if all(settled(a, b) for a, b in zip(earlier, found, strict=True)):
-                    break
+                if earlier == found and count < SETTINGS[-1][0]:
+                    # What is the same to the last digit may be what is left of a sum: 1 - tanh(300) is 0 in 100 digits.
+                    found = self.base(SETTINGS[-1][0])[0]
+                with digits(count):
+                    if all(settled(a, b) for a, b in zip(earlier, found, strict=True)):
+                        break
             self._values = found
         return self._values
 
@@ -108,7 +109,7 @@ class Exact:
             self._base[count] = found, decisions, led is not None
         return self._base[count]
 
-    def along(self, direction: Point, scale: Array | None = None, sought: Sequence[Array] = ()) -> Slope:
+    def along(self, direction: Point, scale: Sequence[Decimal] = (), sought: Sequence[Sequence[Decimal]] = ()) -> Slope:
         """Return the derivative along ``direction``, an array for each variable that moves.
 
         ``scale`` are the sizes of the terms of each entry, below whose 10⁻²⁰ a derivative is 0; ``sought`` the numbers
@@ -116,21 +117,20 @@ class Exact:
         """
         settings: list[Setting] = []
         pending: list[int] = []
-        sizes = [Decimal(0)] * len(self.base(SETTINGS[0][0])[0]) if scale is None else [finite(s) for s in scale]
+        sizes = list(scale) or [Decimal(0)] * len(self.base(SETTINGS[0][0])[0])
         for count, fineness in SETTINGS:
             if len(settings) > 1 and count < SETTINGS[-1][0] and all(flat(settings[-1], i, sizes[i]) for i in pending):
                 continue
             with digits(count):
                 settings.append(self._setting(count, fineness, direction))
-                numbers = [[float(column[i]) for column in sought] for i in range(len(sizes))]
+                numbers = [[column[i] for column in sought] for i in range(len(sizes))]
                 pending = [i for i, size in enumerate(sizes) if not enough(settings, i, size, numbers[i])]
             if not pending:
                 break
         with digits(count):
             return Slope(
                 [last_value(settings, i, size) for i, size in enumerate(sizes)],
-                [side(settings, i) for i in range(len(sizes))],
-                count,
+                [side(settings, i, size) for i, size in enumerate(sizes)],
             )
 
     def _setting(self, count: int, fineness: int, direction: Point) -> Setting:
@@ -169,4 +169,4 @@ class Exact:
                 raise Spent from None
             raise
         self.purse.pay((found.work + CALL * found.calls) * max(count, 200) // 200)
-        return [entry.d for entry in found.output.ravel().tolist()], found.decisions
+        return found.numbers, found.decisions

@@ -66,6 +66,9 @@ class Own(Function):  # type: ignore[misc]
         """Return the derivative by one argument."""
         return self.rules(*self.args)[argindex - 1]
 
+    def _eval_evalf(self, prec: int) -> None:
+        """Leave numbers as they stand: sympy would ask mpmath by the name, whose sinc has no π in it."""
+
 
 class Refined(Own):
     """A derivative that loses digits as it is ``written``; ``numbers`` works it out by another way.
