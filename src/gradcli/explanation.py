@@ -180,7 +180,8 @@ def confirmed(point: Point, joined: Numbers, ask: Ask, lost: Sequence[Note]) -> 
         how = affordable(run.graph, joined.jacobians, dear=True)
     if not how:
         decides = doubtful or ask is Ask.ALWAYS
-        return Confirmation(unknown=TOO_LARGE if decides else "", skipped=ask is Ask.WHERE_CHEAP)
+        unconfirmed = ask is Ask.WHERE_CHEAP and any(len(j.rows) for j in joined.jacobians.values())
+        return Confirmation(unknown=TOO_LARGE if decides else "", skipped=unconfirmed)
     asked = Asked(
         output_name(run),
         run.value,

@@ -7,7 +7,8 @@ import pytest
 from mpmath import mp
 
 from definitions import value
-from gradcli.exact.real import Real, digits, lifted
+from gradcli.exact.decimals import digits
+from gradcli.exact.real import Real, lifted
 from gradcli.ops import OPS
 from gradcli.ops.exactly import EXACT, PIECEWISE
 from test_ops_generic import CASES

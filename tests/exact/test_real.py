@@ -9,7 +9,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from gradcli.exact.real import Real, digits, lifted
+from gradcli.exact.decimals import digits
+from gradcli.exact.real import Real, lifted
 
 POINTS = [1e-200, -1e-200, 1e-20, 0.3, -0.7, 0.99999999999, 1.0, 1.5, -3.2, 17.0, 300.0, -50.0, 1e22, 1e100]
 FUNCTIONS = {

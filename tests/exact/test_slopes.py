@@ -16,7 +16,7 @@ from gradcli.language.program import compile_program
 def slope(program, x, scale=1.0, **others):
     """Return the derivative by the one entry of x, what y does on both sides, and the whole of what was asked."""
     exact = Exact(compile_program(program), {"x": x, **others}, ["x"])
-    found = exact.along({"x": np.asarray(1.0 if x == 0 else abs(x))}, np.array([scale]))
+    found = exact.along({"x": np.asarray(1.0 if x == 0 else abs(x))}, [Decimal(scale)])
     with mpmath.workdps(60):
         return mpmath.mpf(str(found.values[0])) / mpmath.mpf(1.0 if x == 0 else abs(x)), found.sides[0], exact
 
@@ -58,7 +58,7 @@ def test_a_derivative_has_twenty_digits(program, x, truth):
 
 def test_seven_hundred_digits_are_found_where_they_are_needed():
     exact = Exact(compile_program("cos(x**3*sinh(y))"), {"x": 903.0, "y": -456.0}, ["x"])
-    found = exact.along({"x": np.asarray(1.0)}, np.array([1e205])).values[0]
+    found = exact.along({"x": np.asarray(1.0)}, [Decimal("1e205")]).values[0]
     with mpmath.workdps(900):
         x, y = mpmath.mpf(903), mpmath.mpf(-456)
         truth = -mpmath.sin(x**3 * mpmath.sinh(y)) * 3 * x**2 * mpmath.sinh(y)

@@ -19,7 +19,7 @@ from gradcli.confirming.confirmation import Confirmation, look_around
 from gradcli.confirming.words import rounding_text
 from gradcli.errors import Budget, GradcliError
 from gradcli.evaluation import Evaluation, Function, checked_inputs
-from gradcli.exact.real import digits
+from gradcli.exact.decimals import digits
 from gradcli.exact.slopes import Exact, Spent
 from gradcli.explanation import SURE, output_name
 from gradcli.inputs import read_v

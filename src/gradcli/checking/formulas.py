@@ -11,9 +11,10 @@ import numpy as np
 
 from gradcli.errors import Budget
 from gradcli.evaluation import Function
+from gradcli.exact.decimals import digits
 from gradcli.exact.judge import ROUNDING
 from gradcli.exact.limits import CLOSE, SAME
-from gradcli.exact.real import digits, lifted
+from gradcli.exact.real import lifted
 from gradcli.exact.run import run
 from gradcli.explanation import Ask, Explanation, explained
 from gradcli.language.program import compile_program

@@ -13,9 +13,9 @@ from gradcli.confirming.confirmation import Confirmation
 from gradcli.confirming.suspicion import RUNS, work_of
 from gradcli.confirming.words import bend
 from gradcli.errors import GradcliError
+from gradcli.exact.decimals import NAN
 from gradcli.exact.judge import Places, random_direction, true_entries, weighed
 from gradcli.exact.limits import finite
-from gradcli.exact.real import NAN
 from gradcli.exact.slopes import OPERATIONS, Exact, Spent
 from gradcli.ops.declare import Array
 from gradcli.symbolic.sparse import Sparse

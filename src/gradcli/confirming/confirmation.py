@@ -14,9 +14,9 @@ from gradcli.agreement import Jacobian
 from gradcli.confirming.suspicion import largest
 from gradcli.confirming.words import bend, rounding_text
 from gradcli.errors import GradcliError
+from gradcli.exact.decimals import NAN, digits
 from gradcli.exact.judge import FEWEST, Places, random_direction, right_digits, true_entries, weighed
 from gradcli.exact.limits import Side, finite
-from gradcli.exact.real import NAN, digits
 from gradcli.exact.slopes import Exact, Purse, Slope, Spent
 from gradcli.graph import Node
 from gradcli.ops.declare import Array

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradcli.exact.decimals import digits
 from gradcli.exact.limits import SAME, Side, finite
-from gradcli.exact.real import digits
 from gradcli.exact.slopes import Exact
 from gradcli.ops.declare import Array
 

@@ -7,30 +7,27 @@ stands. What the C library of decimals lacks (sin, atan, erf …) comes from mpm
 
 from __future__ import annotations
 
-import math
 import operator
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from decimal import Context, Decimal, getcontext, localcontext
+from collections.abc import Callable
+from decimal import Decimal, getcontext, localcontext
 from typing import Any
 
 import numpy as np
 
+from gradcli.exact.decimals import (
+    GUARD,
+    LARGEST,
+    NAN,
+    axis_angle,
+    divided,
+    exp,
+    half_pi,
+    ln,
+    mpmath_function,
+    power,
+    whole,
+)
 from gradcli.ops.declare import Array
-
-LARGEST = 20_000
-"""Decimal exponents beyond which a number is infinite or 0: sin of a larger one would need that many digits of π."""
-GUARD = 10
-"""Digits with which functions of mpmath are computed beyond those of the context."""
-BITS = math.log2(10)
-NAN = Decimal("NaN")
-
-
-@contextmanager
-def digits(count: int) -> Iterator[None]:
-    """Compute with ``count`` digits inside; no condition raises, as in double precision."""
-    with localcontext(Context(prec=count, Emax=LARGEST, Emin=-LARGEST, traps=[])):
-        yield
 
 
 def decimal(value: Any) -> Decimal:
@@ -70,48 +67,6 @@ def comparison(rule: Callable[[Decimal, Decimal], bool]) -> Callable[[Any, Any],
     return compare
 
 
-def power(base: Decimal, exponent: Decimal) -> Decimal:
-    """Return a power as in double precision: 1 for exponent 0, nan for a negative base and a broken exponent."""
-    if not exponent or base == 1:
-        return Decimal(1)
-    if exponent.is_infinite() and not base.is_nan():
-        grows = (abs(base) > 1) == (exponent > 0)
-        return Decimal(1) if abs(base) == 1 else Decimal("Infinity") if grows else Decimal(0)
-    if exponent.is_nan() or (base and not base.is_infinite()):
-        integral = exponent == exponent.to_integral_value()
-        return base**exponent if integral or base < 0 else raised(base, exponent)
-    odd = exponent == exponent.to_integral_value() and exponent % 2 != 0
-    size = Decimal("Infinity") if bool(base) == (exponent > 0) else Decimal(0)
-    return size.copy_sign(base) if odd else size
-
-
-def raised(base: Decimal, exponent: Decimal) -> Decimal:
-    """Return a positive number to a power, by its logarithm with as many digits more as the exponent has."""
-    with localcontext() as context:
-        context.prec += GUARD + min(max(0, exponent.adjusted()), LARGEST // 50)
-        found = exp(exponent * ln(base))
-    return +found
-
-
-def divided(a: Decimal, b: Decimal) -> tuple[Decimal, Decimal]:
-    """Return the whole quotient and the rest, which has the sign of b, as in double precision."""
-    if not a.is_finite() or not b or b.is_nan():
-        return (a / b if b and not b.is_infinite() and not a.is_infinite() else NAN), NAN
-    if b.is_infinite():
-        same = not a or (a < 0) == (b < 0)
-        return (Decimal(0), a) if same else (Decimal(-1), b)
-    with localcontext() as context:
-        context.prec += GUARD + max(0, a.adjusted() - b.adjusted())
-        quotient = whole(a / b, "ROUND_FLOOR")
-        rest = a - quotient * b
-    return +quotient, +rest
-
-
-def whole(x: Decimal, rounding: str) -> Decimal:
-    """Return x rounded to an integer."""
-    return x.to_integral_value(rounding) if x.is_finite() else x
-
-
 def method(rule: Callable[[Decimal], Decimal]) -> Callable[[Real], Real]:
     """Return the method of a function that the context computes in its digits."""
     return lambda self: Real(rule(self.d))
@@ -144,16 +99,6 @@ def widened(rule: Callable[[Decimal], Decimal]) -> Callable[[Real], Real]:
     return apply
 
 
-def mpmath_function(name: str, x: Decimal) -> Decimal:
-    """Return a function of mpmath's at a finite number, with the digits of the context."""
-    from mpmath import libmp  # noqa: PLC0415
-
-    precision = int((getcontext().prec + GUARD) * BITS)
-    top, bottom = x.as_integer_ratio()
-    argument = libmp.from_rational(top, bottom, precision + max(0, int(x.adjusted() * BITS)), "n")
-    return from_mpf(getattr(libmp, name)(argument, precision, "n"))
-
-
 def by_mpmath(name: str, at_zero: int = 0, at_infinity: Decimal = NAN) -> Callable[[Real], Real]:
     """Return the method of a function of mpmath's that is odd, or even where it is not 0 at 0."""
 
@@ -165,18 +110,6 @@ def by_mpmath(name: str, at_zero: int = 0, at_infinity: Decimal = NAN) -> Callab
         return Real(mpmath_function(name, self.d))
 
     return apply
-
-
-def exp(x: Decimal) -> Decimal:
-    """Return e to the power x; decimals have it too, 30 times as slow in 800 digits."""
-    if x.is_nan() or abs(x) > 3 * LARGEST:
-        return x if x.is_nan() else Decimal("Infinity") if x > 0 else Decimal(0)
-    return +mpmath_function("mpf_exp", x)
-
-
-def ln(x: Decimal) -> Decimal:
-    """Return the natural logarithm."""
-    return x.ln() if not x.is_finite() or x <= 0 else mpmath_function("mpf_log", x)
 
 
 class Real:
@@ -267,32 +200,6 @@ class Real:
             return Real(Decimal(1))
         t = Real(2 * half_pi() * self.d)
         return Real(t.sin().d / t.d)
-
-
-def from_mpf(number: tuple[int, int, int, int]) -> Decimal:
-    """Return a finite number of mpmath's, rounded to the context."""
-    sign, mantissa, exponent, _ = number
-    size = Decimal(int(mantissa) << exponent) if exponent >= 0 else Decimal(int(mantissa)) / Decimal(1 << -exponent)
-    return -size if sign else +size
-
-
-def half_pi() -> Decimal:
-    """Return π/2 with the digits of the context and a few more."""
-    from mpmath import libmp  # noqa: PLC0415
-
-    with localcontext() as context:
-        context.prec += GUARD
-        return from_mpf(libmp.mpf_pi(int(context.prec * BITS) + GUARD, "n")) / 2
-
-
-def axis_angle(y: Decimal, x: Decimal) -> Decimal:
-    """Return the size of the angle of a point on an axis, at the origin or at infinity."""
-    quarter = half_pi()
-    if y.is_infinite():
-        return quarter if not x.is_infinite() else quarter / 2 if x > 0 else quarter * 3 / 2
-    if y and not x.is_infinite():
-        return quarter
-    return 2 * quarter if x.is_signed() else Decimal(0)
 
 
 def real(value: Any) -> Any:

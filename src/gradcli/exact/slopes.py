@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
+from gradcli.exact.decimals import NAN, digits
 from gradcli.exact.limits import SETTINGS, Setting, Side, enough, flat, last_value, settled, side
-from gradcli.exact.real import NAN, Real, digits, lifted
+from gradcli.exact.real import Real, lifted
 from gradcli.exact.run import Decision, decisions_in_doubles, first_difference, run
 from gradcli.language.program import Program
 from gradcli.ops.declare import Array
