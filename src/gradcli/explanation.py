@@ -176,7 +176,7 @@ def confirmed(point: Point, joined: Numbers, ask: Ask, lost: Sequence[Note]) -> 
     how = "" if ask is Ask.WHERE_DOUBTFUL else affordable(run.graph, joined.jacobians, dear=ask is Ask.ALWAYS)
     doubtful = unproven(joined.jacobians, joined.agreement)
     edgy = is_suspicious(run.graph.nodes)
-    if how != "entries" and (doubtful or lost or edgy):
+    if how != "entries" and joined.agreement.finite and (doubtful or lost or edgy):
         how = affordable(run.graph, joined.jacobians, dear=True)
     if not how:
         decides = doubtful or ask is Ask.ALWAYS
