@@ -49,7 +49,14 @@ def cases(name):
 
 def portion(items, every):
     """Return the items, all but one of so many marked as slow: ``.ci/run`` takes them all."""
-    return [item if k % every == 0 else pytest.param(item, marks=pytest.mark.slow) for k, item in enumerate(items)]
+    return [item if k % every == 0 else slow(item) for k, item in enumerate(items)]
+
+
+def slow(item):
+    """Return an item, or the parameters that it is, marked as slow."""
+    if isinstance(item, type(pytest.param())):
+        return pytest.param(*item.values, id=item.id, marks=[*item.marks, pytest.mark.slow])
+    return pytest.param(item, marks=pytest.mark.slow)
 
 
 def numbers(nested):

@@ -13,7 +13,7 @@ from gradcli.symbolic.readback import read_back
 from oracles import portion
 from readback_programs import findings, in_doubles, program
 
-COUNT, BLOCKS = 200, 8
+COUNT, BLOCKS = 160, 8
 LONG, WIDE = np.linspace(-1.5, 1.4, 150), np.cos(np.arange(144.0)).reshape(12, 12)
 
 
