@@ -14,6 +14,7 @@ from gradcli.evaluation import gradients
 from gradcli.language.operators import BINARY
 from gradcli.ops import FUNCTIONS, OPS
 from gradcli.ops.saved import Reads, saved, stand_in, values_read
+from oracles import portion
 from programs import PROGRAMS, inputs_of
 
 CALLS = [program for programs in PROGRAMS.values() for program in programs]

@@ -18,6 +18,7 @@ from oracles import (
     assert_close,
     check_op,
     difference,
+    portion,
     reverse_jacobians,
     symbolic_jacobians,
 )
