@@ -224,6 +224,21 @@ def is_running(pid):
         return False
 
 
+def test_the_first_process_that_starts_never_hears_an_interrupt():
+    # A process of its own: the tracker of resources, which lets interrupts through as it starts, runs already here.
+    script = """
+import multiprocessing, signal
+from gradcli.batch.limits import without_interrupts
+process = multiprocessing.get_context("spawn").Process(target=signal.raise_signal, args=(signal.SIGINT,))
+with without_interrupts():
+    process.start()
+process.join()
+print(process.exitcode)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert (done.stdout, done.stderr) == ("0\n", "")
+
+
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_an_interrupt_ends_the_workers_and_keeps_what_was_written(jobs, tmp_path):
     output = tmp_path / "answers.ndjson"
