@@ -15,19 +15,35 @@ from oracles import portion
 from test_ops_generic import CASES
 
 ENOUGH = mp.mpf(10) ** -44
+EDGES = [
+    ("pow", (2, [1.5, -2.0]), {}),
+    ("argmin", ([3.0, 1.0, 2.0, 1.0],), {"dim": None, "keepdim": False}),
+    ("argmin", ([[3.0, 1.0], [1.0, 2.0]],), {"dim": 1, "keepdim": False}),
+    ("sign", ([-2.0, 0.0, 3.0],), {}),
+    ("any", ([[True, False], [False, False]],), {"dim": (1,), "keepdim": False}),
+    ("any", ([[0.0, 0.0], [0.0, 2.0]],), {"dim": (1,), "keepdim": False}),
+    ("all", ([[1.0, 3.0], [0.0, 2.0]],), {"dim": (1,), "keepdim": False}),
+    ("huber", ([-3.0, -1.0, -0.5, 0.0, 0.25, 1.0, 2.0],), {"delta": 1.0}),
+    ("maximum", ([1.0, 2.0, 3.0], [2.0, 2.0, 1.0]), {}),
+    ("minimum", ([1.0, 2.0, 3.0], [2.0, 2.0, 1.0]), {}),
+]
+"""Points on every piece of an op, and where two pieces meet."""
 
 
 def computed(op, values, static):
     """Return the value of an op in 50 digits, on the pieces that it decides for itself."""
     with digits(50):
-        reals = [lifted(np.asarray(x, dtype=np.float64)) if np.asarray(x).dtype.kind in "iuf" else x for x in values]
+        arrays = [x if type(x) is int else np.asarray(x) for x in values]
+        reals = [x if type(x) is int or x.dtype == np.bool_ else lifted(x.astype(np.float64)) for x in arrays]
         parts = PIECEWISE.get(op.name)
         if parts is None:
             return lifted(np.asarray(EXACT.get(op.name, op.forward)(*reals, **static)))
         return lifted(np.asarray(parts.on(parts.piece(*reals, **static), *reals, **static)))
 
 
-@pytest.mark.parametrize(("op", "values", "static"), portion(CASES, 2))
+@pytest.mark.parametrize(
+    ("op", "values", "static"), [*portion(CASES, 2), *((OPS[name], *given) for name, *given in EDGES)]
+)
 def test_an_op_has_the_digits_of_its_definition(op, values, static):
     found = computed(op, values, static)
     truth = value(op.name, [x if type(x) is int else np.asarray(x) for x in values], static)
@@ -37,6 +53,22 @@ def test_an_op_has_the_digits_of_its_definition(op, values, static):
         entry = found[place]
         got = mp.mpf(str(entry.d)) if isinstance(entry, Real) else mp.mpf(int(entry))
         assert abs(got - truth[place]) <= ENOUGH * (abs(truth[place]) + largest), f"{op.name}{list(place)}"
+
+
+def numbers(op, *values):
+    return [entry if type(entry) is int else entry.d for entry in np.ravel(computed(OPS[op], values, {}))]
+
+
+def test_a_cross_entropy_has_a_logarithm_of_minus_100_at_its_ends_as_in_pytorch():
+    assert numbers("bce", [0.0, 1.0], [0.25, 0.5]) == [25, 50]
+
+
+def test_the_angle_on_its_cut_has_the_sign_of_a_zero():
+    above, below, over, under = numbers("atan2", [0.0, -0.0, 1e-300, -1e-300], [-1.0, -2.0, -1.0, -1.0])
+    assert below == above.copy_negate()
+    assert above > 3.14159
+    assert above - over < 1e-27
+    assert under - below < 1e-27
 
 
 def test_what_is_said_of_ops_is_said_of_ops_that_there_are():

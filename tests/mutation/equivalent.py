@@ -15,3 +15,8 @@ SILENT: dict[str, str] = {
     "reverse.backward #1": "zeros, for an output that depends on no input",
 }
 """Mutants of expressions that hold no number but 0, each with the reason."""
+
+LABELS: dict[str, str] = {
+    "exactly #57": "tells the pieces of bce apart, at x and at x ± h alike, and both have one formula",
+}
+"""Mutants that give the pieces of an op other labels, each with the reason why no number reads them."""

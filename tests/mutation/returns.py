@@ -159,11 +159,17 @@ def fields_of_ops():
 def is_nothing(expression):
     """Return whether an expression is 0 or empty as it stands, so that no factor changes it."""
     text = ast.unparse(expression)
-    if isinstance(expression, ast.Lambda) or text.startswith(("slice(", "Op(", "Links(*")) or text.endswith("* 0.0"):
+    if (
+        isinstance(expression, ast.Lambda)
+        or text.startswith(("slice(", "Op(", "Links(*"))
+        or text.endswith(("* 0.0", "* np.nan"))
+    ):
         return True
     if "np.nan)" in text or "np.nan, np.inf)" in text or text.startswith(("np.zeros(", "np.zeros_like(")):
         return True
-    return text in {"[]", "Integer(0)", "None", "0.0", "0", "np.nan", "np.inf"}
+    if text.removeprefix("-").isdigit():
+        return True  # a plain integer, which may be a place or a count, is left as it is
+    return text in {"[]", "Integer(0)", "None", "0.0", "np.nan", "np.inf"}
 
 
 def own_returns(node):

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from sympy import Expr, Float
 
+from gradcli.exact.real import Real
 from gradcli.graph import Node
 from gradcli.inputs import Cotangent
 from gradcli.ops.declare import Explicit, Implicit, Links, Pair, Partial
@@ -27,6 +28,8 @@ class Spoiled:
 
 
 def same(a, b):
+    if isinstance(a, Real):
+        return a.d == b.d  # as numbers they are equal where rounding alone tells them apart
     return np.array_equal(np.asarray(a), np.asarray(b), equal_nan=True)
 
 
@@ -43,7 +46,7 @@ def spoiled(value, by=SLIGHTLY):
     """
     if isinstance(value, bool | np.bool_):
         return counted(value, not value)
-    if isinstance(value, float | np.floating):
+    if isinstance(value, float | np.floating | Real):
         return counted(value, value * by)
     if isinstance(value, np.integer):
         return counted(value, value + 1)
@@ -67,7 +70,8 @@ def array(value, by):
     if value.dtype.kind == "b":
         return counted(value, ~value)
     if value.dtype == object:
-        return np.array([spoiled(item, by) for item in value.ravel()] or [], dtype=object).reshape(value.shape)
+        items = [counted(item, item + 1) if type(item) is int else spoiled(item, by) for item in value.ravel()]
+        return np.array(items, dtype=object).reshape(value.shape)
     return counted(value, np.roll(value, 1))
 
 

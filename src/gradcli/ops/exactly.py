@@ -113,9 +113,9 @@ def eliminated(a: Any, b: Any) -> tuple[Any, Any]:
     a, b = np.array(a, dtype=object), np.array(b, dtype=object)
     size, det = len(a), 1
     for k in range(size):
-        pivot = k + max(range(size - k), key=lambda i: abs(a[k + i, k]))
+        pivot = k + int(np.argmax(abs(a[k:, k])))
         if a[pivot, k] == 0 or is_nan(a[pivot, k]):
-            return b * np.float64("nan"), a[pivot, k]
+            return b * np.nan, a[pivot, k] * 0.0
         if pivot != k:
             a[[k, pivot]], b[[k, pivot]] = a[[pivot, k]], b[[pivot, k]]
             det = -det
