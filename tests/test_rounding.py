@@ -114,3 +114,11 @@ def test_an_output_that_v_leaves_out_widens_no_tolerance():
     jacobian = Jacobian((2,), (), *entries, None, "dense")
     assert jacobian.scale(np.array([0.0, 2.0])) == 12.0
     assert jacobian.scale(np.array([1.0, 2.0])) == np.inf
+
+
+def test_a_large_program_is_looked_at_where_a_smooth_op_gives_zero():
+    # -0.2 + 1.2 is 1 in doubles and less in truth, so sinc is not 0 there.
+    program, A = "sinc(x[0] + 1.2)*x[1]*sum(sinh(A) @ cosh(A))", np.linspace(0, 1, 400).reshape(20, 20)
+    found = gradcli.explain(program, x=[-0.2, 1.0], A=A, wrt=["x"])
+    assert found.agreement.verdict == "digits-lost"
+    assert found.agreement.digits["y"] == 0

@@ -59,8 +59,6 @@ def fewest_directions(jacobian: Jacobian) -> int:
 
 
 WAVES = {"sin", "cos", "tan", "sinc"}
-NEVER_ZERO = {"mul", "div", "exp", "pow", "square", "add", "sub"}
-"""Ops whose 0 out of numbers that are not 0 is a product beyond doubles, or what is left of a sum that cancels."""
 FAR = 1e6
 """Arguments of waves from which a double says little about where on the wave they are."""
 
@@ -129,10 +127,15 @@ def outside(values: Array) -> Any:
 
 
 def leaves_doubles(node: Node) -> bool:
-    """Return whether a value is beyond doubles and no plain 0: what is 0 has come of numbers that are not."""
+    """Return whether a value is beyond doubles and no plain 0.
+
+    A smooth op that makes 0 of numbers that are not 0 has a product beyond doubles, a sum that cancels, or is at a root
+    (sinc at 1), where its argument's rounding is all that there is.
+    """
     assert node.op is not None  # noqa: S101
     odd = outside(node.value)
     if np.any(odd & (node.value != 0)):
         return True
     factors = [np.asarray(value_of(a)) != 0 for a in node.arguments]
-    return node.op.name in NEVER_ZERO and bool(np.any((node.value == 0) & reduce(np.logical_and, factors)))
+    smooth = node.op.formula is not None and node.op.name not in PIECEWISE
+    return smooth and bool(np.any((node.value == 0) & reduce(np.logical_and, factors)))

@@ -174,7 +174,9 @@ def spread(parameter: Parameter, nodes: list[ast.expr]) -> Bound:
 def _of_tensor(parameter: Parameter, display: ast.expr | None) -> bool:
     if "Tensor" not in parameter.kind or not isinstance(display, ast.List | ast.Tuple):
         return False
-    return not all(isinstance(item, ast.Constant | ast.UnaryOp) for item in display.elts)
+    plain = all(isinstance(item, ast.Constant | ast.UnaryOp) for item in display.elts)
+    fractions = any(isinstance(part, ast.Constant) and isinstance(part.value, float) for part in ast.walk(display))
+    return fractions or not plain  # integers are axes or places, as far as one can see
 
 
 def refuse_ambiguous(function: Function, node: ast.Call) -> None:
