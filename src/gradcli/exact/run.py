@@ -45,7 +45,7 @@ class Deciding(Graph):
         if not self.exact:
             self._note(op, values, static)
             return Graph.apply(self, op, arguments, static, values)
-        exact = [lifted(value) for value in values]
+        exact = [value if is_lifted(value) else lifted(value) for value in values]
         try:
             value = lifted(np.asarray(self._value(op, exact, static)))
         except (ValueError, IndexError, TypeError) as error:
@@ -81,6 +81,11 @@ class Deciding(Graph):
         if place >= len(self.base) or self.base[place].op is not op:
             raise GradcliError("exact", "the program decides otherwise in many digits, and cannot be led back")
         return self.base[place].piece
+
+
+def is_lifted(value: Any) -> bool:
+    """Return whether a value is one that this run has made, or an input: entries need not be looked at again."""
+    return isinstance(value, np.ndarray) and value.dtype.kind == "O"
 
 
 def operations(op: Op, values: Sequence[Any], static: Mapping[str, Any], value: Any) -> int:

@@ -8,6 +8,7 @@ there is a kink or a jump. A program that rounding led another way than exact nu
 
 from __future__ import annotations
 
+import operator
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -118,12 +119,13 @@ class Exact:
         """
         settings: list[Setting] = []
         pending: list[int] = []
+        steps = {name: lifted(step) for name, step in direction.items()}
         sizes = list(scale) or [Decimal(0)] * len(self.base(SETTINGS[0][0])[0])
         for count, fineness in SETTINGS:
             if len(settings) > 1 and count < SETTINGS[-1][0] and all(flat(settings[-1], i, sizes[i]) for i in pending):
                 continue
             with digits(count):
-                settings.append(self._setting(count, fineness, direction))
+                settings.append(self._setting(count, fineness, steps))
                 numbers = [[column[i] for column in sought] for i in range(len(sizes))]
                 pending = [i for i, size in enumerate(sizes) if not enough(settings, i, size, numbers[i])]
             if not pending:
@@ -134,12 +136,13 @@ class Exact:
                 [side(settings, i, size) for i, size in enumerate(sizes)],
             )
 
-    def _setting(self, count: int, fineness: int, direction: Point) -> Setting:
+    def _setting(self, count: int, fineness: int, steps: Point) -> Setting:
         at, decisions, led = self.base(count)
         h = Decimal(10) ** -fineness
         sides, kept = [], []
-        for sign in (1, -1):
-            moved = {**self.inputs, **{n: self.inputs[n] + lifted(d) * Real(sign * h) for n, d in direction.items()}}
+        offsets = {name: step * Real(h) for name, step in steps.items()}
+        for beside in (operator.add, operator.sub):
+            moved = {**self.inputs, **{n: beside(self.inputs[n], offset) for n, offset in offsets.items()}}
             moved = {name: np.asarray(value, dtype=object) for name, value in moved.items()}
             free, taken = self._attempt(count, moved, decisions, led)
             sides.append(free)
