@@ -7,6 +7,7 @@ import pytest
 
 HOME = Path(__file__).parent.parent / "src" / "gradcli"
 MODULES = sorted(HOME.rglob("*.py"))
+TESTS = sorted(Path(__file__).parent.rglob("*.py"))
 FLOORS = [
     {"facts", "suggest", "recent"},
     {"errors"},
@@ -84,3 +85,9 @@ def test_no_text_is_executed(path):
         if isinstance(node, ast.Call) and ast.unparse(node.func) != "re.compile"
     }
     assert not called & EXECUTES
+
+
+def test_what_tests_share_stands_in_helpers():
+    for path in TESTS:
+        taken = [module for module in imports(path, top_level=False) if module.rpartition(".")[2].startswith("test_")]
+        assert not taken, path
