@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 Shape = tuple[int, ...]
 
@@ -16,8 +16,7 @@ Word = Callable[[str, str | None], str]
 """How an input is given, from its name and its value: ``None`` for the name alone, empty where any value does."""
 
 
-@dataclass(frozen=True, slots=True)
-class MissingInputs:
+class MissingInputs(NamedTuple):
     """Variables without a value.
 
     ``function`` is one of them that has the name of a function, ``near`` a name that was given and one it resembles.
@@ -28,8 +27,7 @@ class MissingInputs:
     near: tuple[str, str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OwnInput:
+class OwnInput(NamedTuple):
     """A variable to which the program assigns a constant: statement, line, and the value, empty where it is long."""
 
     name: str
@@ -44,22 +42,19 @@ class OwnInput:
         return f"line {self.line}, '{self.statement}'"
 
 
-@dataclass(frozen=True, slots=True)
-class OwnInputs:
+class OwnInputs(NamedTuple):
     """Variables that a program assigns itself, and without which it has none."""
 
     inputs: tuple[OwnInput, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MissingV:
+class MissingV(NamedTuple):
     """An output with several entries and no v; ``shape`` is that of y."""
 
     shape: Shape
 
 
-@dataclass(frozen=True, slots=True)
-class MisshapenV:
+class MisshapenV(NamedTuple):
     """A v in another shape than y."""
 
     given: Shape
@@ -72,15 +67,13 @@ class MisshapenV:
         return size == 1 or math.prod(self.given) == size
 
 
-@dataclass(frozen=True, slots=True)
-class NoValue:
+class NoValue(NamedTuple):
     """A text that is no number and no array; ``path`` is it where it looks like the name of a file."""
 
     path: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OverBudget:
+class OverBudget(NamedTuple):
     """A bound of the budget that was passed, by its name."""
 
     name: str
