@@ -19,6 +19,11 @@ def as_input(name: str, value: Any) -> Array:
     return array
 
 
+def doubles(array: Any) -> Array:
+    """Return an array of numbers in double precision, the same one if it is that."""
+    return np.asarray(array, dtype=np.float64)[()]
+
+
 def as_array(name: str, value: Any) -> Array:
     """Return a value as an array of real numbers in double precision; raises ``value`` for anything else."""
     if type(value) is np.ndarray and value.dtype == np.float64 and value.ndim:

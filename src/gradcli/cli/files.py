@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gradcli.cli.environment import Environment
 from gradcli.cli.inputs import file_error, plain_text, read_bytes, read_stdin
 from gradcli.errors import Budget, GradcliError
-from gradcli.inputs import as_input
+from gradcli.inputs import as_input, doubles
 from gradcli.language.values import logical_lines, read_json, read_value, refuse_entries
 from gradcli.ops.declare import Array
 
@@ -22,13 +22,14 @@ SUFFIXES = (".npy", ".npz", ".json", ".csv", ".txt")
 def read_array(env: Environment, text: str, name: str, budget: Budget, notes: list[Note]) -> Any:
     """Return the array that an option's value stands for; what deserves a sentence is added to ``notes``.
 
+    What is typed in integers is an array of integers; files and standard input hold doubles.
     Raises ``value``, ``file``, ``budget`` and the like.
     """
     option = name if name.startswith("--") else f"--{name}"
     if text == "-":
-        return read_value(one_line(plain_text(read_stdin(env, option))), option, budget)
+        return doubles(read_value(one_line(plain_text(read_stdin(env, option))), option, budget))
     if text.startswith("@"):
-        return read_file(text[1:], option, name, budget, notes)
+        return doubles(read_file(text[1:], option, name, budget, notes))
     return read_value(text, option, budget)
 
 
