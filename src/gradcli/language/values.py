@@ -16,6 +16,7 @@ from gradcli.facts import NoValue
 from gradcli.language.program import compile_program
 from gradcli.language.source import refuse_characters, refuse_depth
 from gradcli.ops.declare import Array
+from gradcli.ops.shaping import MOST_AXES
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _DIGITS = "[0-9](?:_?[0-9])*"
@@ -29,8 +30,6 @@ SUM = frozenset("+-_0123456789,[] \t\n")
 EXACT = 2.0**53
 """The integers below are doubles."""
 FILE = re.compile(r"\.(csv|txt|json|npy|npz|tsv)\s*$")
-MOST_AXES = 32
-"""Levels of nested lists; numpy has a bound of its own a little higher."""
 
 
 @dataclass(frozen=True, slots=True)
