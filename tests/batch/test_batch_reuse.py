@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import gradcli
+from counting import calls_of
 from generator.programs import random_program
 from gradcli.batch.answers import Answers
 from gradcli.batch.fields import Wanted
@@ -16,7 +17,6 @@ from gradcli.evaluation import Function
 from gradcli.explanation import explained
 from gradcli.readings import Memory, stand
 from gradcli.recent import Recent
-from gradcli.symbolic import formulas
 from oracles import cases, portion
 from programs import MORE, VALUES
 
@@ -108,16 +108,15 @@ def test_random_programs_at_random_points(number):
         assert reused(answers, record) == expected
 
 
-def test_formulas_are_derived_once_for_points_on_one_branch(monkeypatch):
-    derived = []
-    derive = formulas.found_formulas
-    monkeypatch.setattr(formulas, "found_formulas", lambda *args: derived.append(1) or derive(*args))
+def test_formulas_are_derived_once_for_points_on_one_branch():
     answers = Answers(Wanted())
-    for x in (0.5, 0.6, 2.0, 3.0, 0.7):
-        assert answers.of({"program": "x**2 if x > 1 else 3*x", "inputs": {"x": x}}).document["error"] is None
-    assert len(derived) == 2
-    answers.of({"program": "x**2 if x > 1 else 4*x", "inputs": {"x": 0.5}})
-    assert len(derived) == 3
+
+    def derived(program, *points):
+        records = [{"program": program, "inputs": {"x": x}} for x in points]
+        return calls_of("found_formulas", "gradcli", lambda: [reused(answers, record) for record in records])
+
+    assert derived("x**2 if x > 1 else 3*x", 0.5, 0.6, 2.0, 3.0, 0.7) == 2
+    assert derived("x**2 if x > 1 else 4*x", 0.5) == 1
 
 
 def test_definitions_have_the_values_of_their_own_point():

@@ -29,16 +29,16 @@ def read_array(env: Environment, text: str, name: str, budget: Budget, notes: li
     if text == "-":
         return doubles(read_value(one_line(plain_text(read_stdin(env, option))), option, budget))
     if text.startswith("@"):
-        return doubles(read_file(text[1:], option, name, budget, notes))
+        return doubles(read_file(env, text[1:], option, name, budget, notes))
     return read_value(text, option, budget)
 
 
-def read_file(path: str, option: str, name: str, budget: Budget, notes: list[Note]) -> Array:
+def read_file(env: Environment, path: str, option: str, name: str, budget: Budget, notes: list[Note]) -> Array:
     """Return the array in a file, read by its suffix; raises ``file`` or ``value``."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise file_error(f"{path[:80]}: the name must end with {' '.join(SUFFIXES)}", option)
-    data = read_bytes(path, option)
+    data = read_bytes(env, path, option)
     if suffix in (".npy", ".npz"):
         from gradcli.cli.numpy_files import numpy_array  # noqa: PLC0415
 
