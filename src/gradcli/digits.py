@@ -9,13 +9,13 @@ import numpy as np
 
 from gradcli.agreement import VISIBLE, Jacobian
 from gradcli.graph import Node
+from gradcli.naming import place_text
 from gradcli.notes import Note
 from gradcli.ops.declare import Array, value_of
 from gradcli.symbolic.batches import side_by_side
 from gradcli.symbolic.jacobian import Composition
 from gradcli.symbolic.local import Part
 from gradcli.symbolic.small import FEW
-from gradcli.symbolic.texts import place_text
 
 EPS = 2.0**-52
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from gradcli.graph import Graph, Node, reaches
+from gradcli.naming import place_text
 from gradcli.ops.declare import Op, value_of
-from gradcli.symbolic.texts import place_text
 
 
 @dataclass(frozen=True, slots=True)

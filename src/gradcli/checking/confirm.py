@@ -23,10 +23,10 @@ from gradcli.exact.decimals import digits
 from gradcli.exact.slopes import Exact, Spent
 from gradcli.explanation import SURE, output_name
 from gradcli.inputs import read_v
+from gradcli.naming import place_text
 from gradcli.notes import Note, about_disagreement, about_graph, about_run
 from gradcli.ops.declare import Array
 from gradcli.symbolic.jacobian import Composition, compose
-from gradcli.symbolic.texts import place_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from gradcli.exact.judge import FEWEST, Places, random_direction, right_digits, 
 from gradcli.exact.limits import Side, finite
 from gradcli.exact.slopes import Exact, Purse, Slope, Spent
 from gradcli.graph import Node
+from gradcli.naming import place_text
 from gradcli.ops.declare import Array
-from gradcli.symbolic.texts import place_text
 
 SHOWN = 2
 """Wrong numbers of a kind that are named."""

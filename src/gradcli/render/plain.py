@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gradcli.naming import place_text
 from gradcli.render.equalities import with_true_formulas
 from gradcli.render.numbers import exact, full
-from gradcli.symbolic.texts import place_text
 
 if TYPE_CHECKING:
     from gradcli.explanation import Explanation, Jacobian

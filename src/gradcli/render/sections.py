@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcli.naming import place_text
 from gradcli.render.equalities import CLOSE, NEAR, array_of, evaluated, known_values, same
 from gradcli.render.numbers import array_text, short
-from gradcli.symbolic.texts import place_text
 
 if TYPE_CHECKING:
     from gradcli.explanation import Explanation

@@ -12,13 +12,13 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from gradcli.naming import place_text
 from gradcli.render.equalities import with_true_formulas
 from gradcli.render.glyphs import UNICODE, Glyphs
 from gradcli.render.grid import Grid, grid
 from gradcli.render.inert import inert
 from gradcli.render.numbers import short
 from gradcli.render.sections import calls_lines, chain, chain_lines, forward_lines, shape_lines, sum_lines, v_lines
-from gradcli.symbolic.texts import place_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

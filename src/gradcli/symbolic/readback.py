@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.symbolic.texts import place_text
+from gradcli.naming import place_text
 
 Names = Mapping[str, Any]
 Evaluate = Callable[[str, Names], Any]
