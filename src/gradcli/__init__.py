@@ -15,10 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from gradcli.batch.answers import answer
-    from gradcli.checking.confirm import Check, check
     from gradcli.errors import Budget, GradcliError
     from gradcli.evaluation import Function
-    from gradcli.explanation import Explanation, explain
+    from gradcli.interface import Check, Explanation, check, explain
 
 __all__ = [
     "Budget",
@@ -35,13 +34,13 @@ __all__ = [
 
 _HOMES = {
     "Budget": "gradcli.errors",
-    "Check": "gradcli.checking.confirm",
-    "Explanation": "gradcli.explanation",
+    "Check": "gradcli.interface",
+    "Explanation": "gradcli.interface",
     "Function": "gradcli.evaluation",
     "GradcliError": "gradcli.errors",
     "answer": "gradcli.batch.answers",
-    "check": "gradcli.checking.confirm",
-    "explain": "gradcli.explanation",
+    "check": "gradcli.interface",
+    "explain": "gradcli.interface",
 }
 
 

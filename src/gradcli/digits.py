@@ -7,17 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.agreement import VISIBLE, Jacobian
+from gradcli.explained import Jacobian, Note
 from gradcli.graph import Node
 from gradcli.naming import place_text
-from gradcli.notes import Note
 from gradcli.ops.declare import Array, value_of
 from gradcli.symbolic.batches import side_by_side
 from gradcli.symbolic.jacobian import Composition
 from gradcli.symbolic.local import Part
 from gradcli.symbolic.small import FEW
-
-EPS = 2.0**-52
+from gradcli.thresholds import EPS, VISIBLE
 
 
 def about_digits(output: Any, composition: Composition, jacobians: Mapping[str, Jacobian]) -> list[Note]:

@@ -51,12 +51,13 @@ def first_non_finite(array: Array) -> str:
 class Cotangent(NamedTuple):
     """One v: as it counts (``seed``, in the shape of y), as it is shown, and how it came about.
 
-    ``source`` is ``given``, ``default``, ``reshaped`` or ``broadcast``.
+    ``source`` is ``given``, ``default``, ``reshaped`` or ``broadcast``; ``came`` is the shape in which it was given.
     """
 
     seed: Array
     shown: Array
     source: str
+    came: tuple[int, ...] = ()
 
 
 def vector_text(count: int, value: str) -> str:
@@ -96,13 +97,13 @@ def read_v(value: Any, shape: tuple[int, ...], strict: bool) -> Cotangent:
         return Cotangent(one, one, "default")
     v = np.asarray(as_input("v", value))
     if v.shape == shape:
-        return Cotangent(v, v, "given")
+        return Cotangent(v, v, "given", v.shape)
     mismatch = GradcliError("shape", f"v has shape {v.shape}, y has shape {shape}", hint=hint_for(v, shape))
     if v.size == size and not strict:
-        return Cotangent(v.reshape(shape), v.reshape(shape), "reshaped")
+        return Cotangent(v.reshape(shape), v.reshape(shape), "reshaped", v.shape)
     if size == 1 and v.size > 1 and not strict:
         with np.errstate(all="ignore"):
-            return Cotangent(np.full(shape, np.sum(v)), v, "broadcast")
+            return Cotangent(np.full(shape, np.sum(v)), v, "broadcast", v.shape)
     raise mismatch
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from itertools import chain, count
 from typing import Any
 
@@ -45,3 +46,12 @@ def place_text(position: int, shape: tuple[int, ...]) -> str:
     if not shape:
         return ""
     return f"[{','.join(str(int(i)) for i in np.unravel_index(position, shape))}]"
+
+
+Label = Callable[[int], str]
+"""What to call an entry, from its place in flat order."""
+
+
+def label_entries(name: str, shape: tuple[int, ...]) -> Label:
+    """Return what calls each entry of an array by the array's name and its place."""
+    return lambda position: name + place_text(position, shape)

@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from gradcli.explained import Note
 from gradcli.graph import Graph, Node, reaches
+from gradcli.inputs import Cotangent
 from gradcli.naming import place_text
 from gradcli.ops.declare import Op, value_of
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
-    """One thing worth knowing; ``kind`` is a stable word for scripts."""
-
-    kind: str
-    message: str
-
-
-def about_v(source: str, given: tuple[int, ...], shape: tuple[int, ...]) -> list[Note]:
+def about_v(v: Cotangent) -> list[Note]:
     """Say how a v was made to fit."""
-    if source == "reshaped":
-        message = f"v was reshaped from {given} to {shape}, the shape of y; PyTorch wants it in that shape."
+    if v.source == "reshaped":
+        message = f"v was reshaped from {v.came} to {v.seed.shape}, the shape of y; PyTorch wants it in that shape."
         return [Note("v-reshaped", message)]
-    if source == "broadcast":
+    if v.source == "broadcast":
         return [
             Note(
                 "v-broadcast",
-                f"y has one entry and v has {int(np.prod(given))}: J is taken once for each, so x.grad is sum(v)*J. "
+                f"y has one entry and v has {v.shown.size}: J is taken once for each, so x.grad is sum(v)*J. "
                 'PyTorch today raises "Mismatch in shape" here.',
             )
         ]

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.explained import Note
 from gradcli.graph import Graph, Node, reaches
 from gradcli.naming import place_text
-from gradcli.notes import Note
 from gradcli.ops.declare import Array, value_of
 from gradcli.reverse import cotangents
 from gradcli.symbolic.texts import Texts, TooLarge

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from gradcli.batch.fields import Wanted, fields_of
+from gradcli.batch.memory import Memory
 from gradcli.batch.records import Record, known_id, record_of
 from gradcli.errors import Budget, GradcliError, InputError
 from gradcli.evaluation import Function
-from gradcli.readings import Memory, Point, accumulated, composed, numbers, stand
+from gradcli.readings import Point, answer_gradient, call_backward, compose_at, read_gradient, read_jacobians, stand
 from gradcli.recent import Recent
 from gradcli.render.diagnostic import error_document
 from gradcli.render.document import document, gradient_document, numbers_document
@@ -70,9 +71,10 @@ class Answers:
             return reverse_alone(point, asked)
         if asked.numbers_do:
             return by_numbers(point, asked)
-        from gradcli.explanation import explained  # noqa: PLC0415
+        from gradcli.explained import Explained  # noqa: PLC0415
+        from gradcli.explaining import Ask, explain_run  # noqa: PLC0415
 
-        found = explained(point, self._memory)
+        found = explain_run(point, Ask.WHERE_DOUBTFUL, Explained, self._memory.derive)
         verdict = verdict_of(found.agreement.agree, found.agreement.finite)
         full = document(found)
         return (full if asked.only is None else partial(full, asked.only, BOTH)), verdict
@@ -93,9 +95,9 @@ ALWAYS = {"schema", "version", "routes", "agreement", "error"}
 
 def reverse_alone(point: Point, asked: Wanted) -> tuple[dict[str, Any], Verdict]:
     """Return the answer of reverse mode, and whether it is finite: there is nothing to hold it against."""
-    total = accumulated(point)
-    finite = bool(np.isfinite(point.run.value).all() and all(np.isfinite(g).all() for g in total.values()))
-    full = gradient_document(point, total)
+    found = read_gradient(point)
+    finite = bool(np.isfinite(found.output).all() and all(np.isfinite(g).all() for g in found.grad.values()))
+    full = gradient_document(found)
     full["agreement"] = None
     if asked.only is None:
         return partial(full, frozenset(full), ONE), verdict_of(True, finite)
@@ -106,14 +108,16 @@ def reverse_alone(point: Point, asked: Wanted) -> tuple[dict[str, Any], Verdict]
 
 def by_numbers(point: Point, asked: Wanted) -> tuple[dict[str, Any], Verdict]:
     """Return the answer of both routes without a formula."""
-    from gradcli.symbolic.formulas import Formulas  # noqa: PLC0415
+    from gradcli.agreement import compare  # noqa: PLC0415
 
     assert asked.only is not None  # noqa: S101
-    found = numbers(point, composed(point), Formulas())
-    full = gradient_document(point, found.backward[-1].accumulated) | numbers_document(found)
+    jacobians = read_jacobians(point, compose_at(point.run, point.function))
+    backward = call_backward(point, jacobians)
+    agreement = compare(jacobians, backward, point.value).alone
+    full = gradient_document(answer_gradient(point, backward[-1].accumulated)) | numbers_document(backward, agreement)
     if "inputs" in asked.only:
         full["inputs"] = inputs_document(point.inputs, point.names)
-    return partial(full, asked.only, BOTH), verdict_of(found.agreement.agree, found.agreement.finite)
+    return partial(full, asked.only, BOTH), verdict_of(agreement.agree, agreement.finite)
 
 
 def partial(full: Mapping[str, Any], only: frozenset[str], routes: list[str]) -> dict[str, Any]:

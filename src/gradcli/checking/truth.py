@@ -8,15 +8,16 @@ from decimal import Decimal
 
 import numpy as np
 
-from gradcli.checking.routes import REVERSE, SYMBOLS, Derivative, Label, Sweeps, Table
-from gradcli.confirming.confirmation import Confirmation
+from gradcli.checked import REVERSE, SYMBOLS
+from gradcli.checking.routes import Derivative, Sweeps, Table
+from gradcli.confirming.confirmation import Confirmation, walk_direction, walk_entries
 from gradcli.confirming.suspicion import RUNS, work_of
-from gradcli.confirming.words import bend
 from gradcli.errors import GradcliError
 from gradcli.exact.decimals import NAN
-from gradcli.exact.judge import Places, random_direction, true_entries, weighed
+from gradcli.exact.judge import Entry, Places, random_direction, weighed
 from gradcli.exact.limits import finite
 from gradcli.exact.slopes import OPERATIONS, Exact, Spent
+from gradcli.naming import Label
 from gradcli.ops.declare import Array
 from gradcli.symbolic.sparse import Sparse
 
@@ -54,9 +55,9 @@ def truth_of(exact: Exact, sought: Derivative, sweeps: Sweeps, told: Confirmatio
     direction = np.ravel(random[sought.variable])
     try:
         if whole:
-            fill(exact, sought, sweeps, told, values, places, groups)
+            fill_entries(exact, sought, sweeps, told, values, places, groups)
         if columns and (not whole or (columns > 1 and not told.bends)):
-            along(exact, sought, told, random, None if whole else values)
+            look_along(exact, sought, told, random, None if whole else values)
     except Spent:
         told.unknown = told.unknown or "the true derivative takes more time than there is for it"
     except GradcliError as error:
@@ -94,7 +95,7 @@ def decimals(column: Array) -> list[Decimal]:
     return [finite(value) for value in column.ravel().tolist()]
 
 
-def fill(
+def fill_entries(
     exact: Exact,
     sought: Derivative,
     sweeps: Sweeps,
@@ -107,15 +108,17 @@ def fill(
     for row, column in zip(places.rows.tolist(), places.columns.tolist(), strict=True):
         values[row][column] = NAN
     by_symbols = sought.jacobian.dense()
-    for entry in true_entries(exact, sought.variable, places, groups):
+
+    def takes(entry: Entry) -> str:
+        reverse = f", reverse mode {sweeps.values[entry.row, entry.column]:.6g}." if sweeps.each else "."
+        return f" Symbols take {by_symbols[entry.row, entry.column]:.6g}{reverse}"
+
+    labels = (sought.row, sought.column)
+    for entry in walk_entries(exact, sought.variable, places, groups, labels, told.bends, takes):
         values[entry.row][entry.column] = entry.value
-        if entry.side.kind:
-            takes = f" Symbols take {by_symbols[entry.row, entry.column]:.6g}"
-            takes += f", reverse mode {sweeps.values[entry.row, entry.column]:.6g}." if sweeps.each else "."
-            bend(told.bends, entry.side, sought.row(entry.row), sought.column(entry.column), takes)
 
 
-def along(
+def look_along(
     exact: Exact,
     sought: Derivative,
     told: Confirmation,
@@ -126,11 +129,11 @@ def along(
     jacobian, step = sought.jacobian, np.ravel(direction[sought.variable])
     sizes = decimals(product(jacobian, np.asarray(jacobian.sizes), np.abs(step)))
     printed = [] if values is None else [decimals(product(jacobian, jacobian.values, step))]
-    slope = exact.along(direction, sizes, printed)
-    for i, (value, side) in enumerate(zip(slope.values, slope.sides, strict=True)):
-        bend(told.bends, side, sought.row(i), f"{sought.variable} in a random direction", "")
-        if values is not None:
-            values[i][0] = value
+    where = f"{sought.variable} in a random direction"
+    slope = walk_direction(exact, direction, sought.row, where, told.bends, sizes, printed)
+    if values is not None:
+        for row, value in zip(values, slope.values, strict=True):
+            row[0] = value
 
 
 def tables_of(sought: Derivative, sweeps: Sweeps, truth: Truth) -> list[Table]:
@@ -142,9 +145,12 @@ def tables_of(sought: Derivative, sweeps: Sweeps, truth: Truth) -> list[Table]:
         symbols = product(jacobian, jacobian.values, direction)
         with np.errstate(all="ignore"):
             reverse = (sweeps.values @ direction)[:, None]
-    first = Table(name, SYMBOLS, symbols, truth.values, truth.sizes, sought.row, truth.column)
+    first = Table(name, SYMBOLS, symbols.tolist(), truth.values, truth.sizes, sought.row, truth.column)
     if sweeps.each:
-        return [first, Table(name, REVERSE, reverse, truth.values, truth.sizes, sought.row, truth.column)]
+        return [first, Table(name, REVERSE, reverse.tolist(), truth.values, truth.sizes, sought.row, truth.column)]
     sums = [[weighed(seed, column) for column in zip(*truth.values, strict=True)] for seed in sweeps.seeds]
     label: Label = lambda k: f"(sum of rows {k + 1})"  # noqa: E731
-    return [first, Table(name, REVERSE, reverse, sums, np.abs(sweeps.seeds) @ truth.sizes, label, truth.column)]
+    return [
+        first,
+        Table(name, REVERSE, reverse.tolist(), sums, np.abs(sweeps.seeds) @ truth.sizes, label, truth.column),
+    ]

@@ -58,7 +58,7 @@ def explained(asked: Request):  # type: ignore[no-untyped-def]
 
     from gradcli.cli.request import with_v_place  # noqa: PLC0415
     from gradcli.errors import GradcliError  # noqa: PLC0415
-    from gradcli.explanation import explain as explain_program  # noqa: PLC0415
+    from gradcli.interface import explain as explain_program  # noqa: PLC0415
 
     try:
         found = explain_program(

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.agreement import Jacobian
 from gradcli.exact.run import operations, same
 from gradcli.exact.slopes import CALL, OPERATIONS
+from gradcli.explained import Jacobian
 from gradcli.graph import Graph, Node
 from gradcli.ops.arithmetic import COMPARISONS
 from gradcli.ops.declare import Array, value_of

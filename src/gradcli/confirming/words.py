@@ -9,14 +9,12 @@ import numpy as np
 
 from gradcli.exact.limits import Side
 from gradcli.exact.run import Decision
-from gradcli.notes import Note
+from gradcli.explained import Note
 from gradcli.ops.declare import value_of
+from gradcli.thresholds import TOLD
 
 if TYPE_CHECKING:
     from gradcli.confirming.confirmation import Confirmation
-
-VISIBLE = 9.0
-"""Right digits below which the answer says how many there are."""
 
 
 def bend(found: dict[str, str], side: Side, row: str, at: str, takes: str) -> None:
@@ -69,7 +67,7 @@ def notes_about(found: Confirmation, kinks: Sequence[Note], causes: Sequence[Not
         notes += [*kinks] if kind == "kink" and kinks else [Note(kind, message)]
     if found.rounded:
         notes.append(Note("rounding-decides", found.rounded))
-    if any(count < VISIBLE for count in found.digits.values()):
+    if any(count < TOLD for count in found.digits.values()):
         named = {"y": "y", "jacobian": "J", "grad": "x.grad"}
         counts = ", ".join(f"{named[what]} has {count:.1f}" for what, count in found.digits.items())
         told = "".join(f" {sentence}." for sentence in found.wrong)

@@ -12,7 +12,7 @@ from gradcli.naming import place_text
 from gradcli.render.numbers import short
 
 if TYPE_CHECKING:
-    from gradcli.explanation import Jacobian
+    from gradcli.explained import Jacobian
     from gradcli.render.glyphs import Glyphs
 
 MOST_ROWS = 12

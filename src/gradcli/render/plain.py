@@ -9,13 +9,13 @@ from gradcli.render.equalities import with_true_formulas
 from gradcli.render.numbers import exact, full
 
 if TYPE_CHECKING:
-    from gradcli.explanation import Explanation, Jacobian
+    from gradcli.explained import Explained, Jacobian
 
 MOST_LINES = 1000
 """Entries of a Jacobian that are written; the number of those left out follows."""
 
 
-def plain(found: Explanation) -> str:
+def plain(found: Explained) -> str:
     """Return an explanation as lines, without a final newline."""
     lines = [f"program: {line}" for line in found.program.split("\n")]
     lines += [f"{name} = {exact(value)}" for name, value in found.inputs.items()]

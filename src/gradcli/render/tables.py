@@ -23,7 +23,7 @@ from gradcli.render.sections import calls_lines, chain, chain_lines, forward_lin
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gradcli.explanation import Explanation, Jacobian
+    from gradcli.explained import Explained, Jacobian
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Layout:
     glyphs: Glyphs = UNICODE
 
 
-def tables(found: Explanation, layout: Layout) -> RenderableType:
+def tables(found: Explained, layout: Layout) -> RenderableType:
     """Return the whole answer: shapes, forward, the table of each Jacobian, sums, the chain rule, v, notes."""
     parts: list[RenderableType] = [lines(None, shape_lines(found, layout), layout)]
     parts += section("Forward", forward_lines(found, layout), layout)
@@ -87,7 +87,7 @@ def fold(line: str, indent: str, width: int) -> list[str]:
     ) or [""]
 
 
-def jacobian_part(found: Explanation, name: str, jacobian: Jacobian, layout: Layout) -> list[RenderableType]:
+def jacobian_part(found: Explained, name: str, jacobian: Jacobian, layout: Layout) -> list[RenderableType]:
     """Return the table of one variable: v beside the rows of J, vᵀ·J and x.grad under it, and the verdict."""
     glyphs, jacobian = layout.glyphs, with_true_formulas(found, jacobian)
     rows, columns = jacobian.matrix_shape
@@ -101,12 +101,12 @@ def jacobian_part(found: Explanation, name: str, jacobian: Jacobian, layout: Lay
     parts: list[RenderableType] = [lines(head, [*flat, *definition_hint(jacobian, shown, layout), ""], layout)]
     parts.append(jacobian_table(found, name, jacobian, shown, layout))
     parts.append(
-        Text(f"   {verdict(found, name, layout)}", style="bold green" if found.agreement.agree else "bold red")
+        Text(f"   {verdict_line(found, name, layout)}", style="bold green" if found.agreement.agree else "bold red")
     )
     return parts
 
 
-def label_width(found: Explanation, jacobian: Jacobian) -> int:
+def label_width(found: Explained, jacobian: Jacobian) -> int:
     """Return the room that row labels and the column of v take."""
     last = place_text(jacobian.matrix_shape[0] - 1, jacobian.output_shape)
     widest = max((len(short(float(v))) for v in np.ravel(found.backward[-1].v.seed)[:50]), default=1)
@@ -132,7 +132,7 @@ def definition_hint(jacobian: Jacobian, shown: Grid, layout: Layout) -> list[str
     return [*first, *more]
 
 
-def jacobian_table(found: Explanation, name: str, jacobian: Jacobian, shown: Grid, layout: Layout) -> Table:
+def jacobian_table(found: Explained, name: str, jacobian: Jacobian, shown: Grid, layout: Layout) -> Table:
     """Return the grid with v on its left and the two products below."""
     glyphs, precision = layout.glyphs, layout.precision
     table = Table(
@@ -174,7 +174,7 @@ FAULTS = {
 }
 
 
-def verdict(found: Explanation, name: str, layout: Layout) -> str:
+def verdict_line(found: Explained, name: str, layout: Layout) -> str:
     """Return one line: whether reverse mode agrees with the product above it."""
     glyphs = layout.glyphs
     if not found.agreement.agree:

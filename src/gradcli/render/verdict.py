@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gradcli.checking.routes import DIGITS, EXPECTED
-from gradcli.exact.judge import ALL
+from gradcli.checked import DIGITS, EXPECTED
 from gradcli.render.head import head, inputs_document, notes_document
 from gradcli.render.numbers import exact, nested, strict
+from gradcli.thresholds import ALL
 
 if TYPE_CHECKING:
-    from gradcli.checking.confirm import Check
-    from gradcli.checking.verdict import Comparison, Entry
+    from gradcli.checked import Checked, Comparison, Entry
 
 
-def verdict(found: Check) -> str:
+def verdict(found: Checked) -> str:
     """Return the one line: which routes are right and to how many digits, or what is wrong, and where."""
     if found.verdict == "differ":
         return differs(found)
@@ -36,7 +35,7 @@ def verdict(found: Check) -> str:
     return f"ok: {listed(own)} have {count} right{expected}{where(found)}{read}"
 
 
-def differs(found: Check) -> str:
+def differs(found: Checked) -> str:
     """Return the line for a route that is wrong: the worst entry, both numbers, and what may have gone wrong."""
     worst = worst_entry(found)
     if worst is None:
@@ -63,7 +62,7 @@ def typed(entry: Entry) -> str:
     return " ".join(f"--{name} {exact(value)}" for name, value in entry.point.items())
 
 
-def where(found: Check) -> str:
+def where(found: Checked) -> str:
     """Return at how many points."""
     if not found.wanted:
         return ""
@@ -76,14 +75,14 @@ def listed(words: list[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def worst_entry(found: Check) -> Entry | None:
+def worst_entry(found: Checked) -> Entry | None:
     """Return the wrong entry with the fewest right digits, what the user expects first; None where none is wrong."""
     wrong = [c for c in found.comparisons if c.wrong and c.worst is not None]
     entries = [(c.routes[0] != EXPECTED, c.worst.digits, c.worst) for c in wrong if c.worst is not None]
     return min(entries, key=lambda item: item[:2], default=(False, 0.0, None))[2]
 
 
-def document(found: Check) -> dict[str, Any]:
+def document(found: Checked) -> dict[str, Any]:
     """Return the JSON document of a check."""
     worst = worst_entry(found)
     return {
