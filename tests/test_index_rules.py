@@ -97,6 +97,8 @@ PROGRAMS = {
     "logsumexp(X, dim=1)": {"X": WIDE},
     "X.norm(dim=0)": {"X": WIDE},
     'einsum("ij,jk,k->i", W, V, x)': {"W": WIDE[:4], "V": WIDE, "x": SHORT},
+    'einsum("i,j->", x, x)': {"x": np.tile(SHORT, 8)},
+    "amax(X, dim=1)": {"X": WIDE},
 }
 
 

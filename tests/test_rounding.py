@@ -116,9 +116,17 @@ def test_an_output_that_v_leaves_out_widens_no_tolerance():
     assert jacobian.scale(np.array([1.0, 2.0])) == np.inf
 
 
-def test_a_large_program_is_looked_at_where_a_smooth_op_gives_zero():
-    # -0.2 + 1.2 is 1 in doubles and less in truth, so sinc is not 0 there.
-    program, A = "sinc(x[0] + 1.2)*x[1]*sum(sinh(A) @ cosh(A))", np.linspace(0, 1, 400).reshape(20, 20)
-    found = gradcli.explain(program, x=[-0.2, 1.0], A=A, wrt=["x"])
+@pytest.mark.parametrize(
+    ("program", "x"),
+    [
+        ("sinc(x[0] + 1.2)*x[1]", [-0.2, 1.0]),
+        ("sum(x[:3])*x[3]", [-0.22, 1.98, -1.76, 1.0]),
+        ("(x[:3] @ ones(3))*x[3]", [-0.22, 1.98, -1.76, 1.0]),
+    ],
+)
+def test_a_large_program_is_looked_at_where_a_smooth_op_makes_zero_of_what_is_none(program, x):
+    # In truth -0.2 + 1.2 is a little less than 1, and the three numbers have a sum that is not 0.
+    A = np.linspace(0, 1, 400).reshape(20, 20)
+    found = gradcli.explain(f"{program}*sum(sinh(A) @ cosh(A))", x=x, A=A, wrt=["x"])
     assert found.agreement.verdict == "digits-lost"
     assert found.agreement.digits["y"] == 0

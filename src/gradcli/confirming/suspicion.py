@@ -132,10 +132,14 @@ def leaves_doubles(node: Node) -> bool:
     A smooth op that makes 0 of numbers that are not 0 has a product beyond doubles, a sum that cancels, or is at a root
     (sinc at 1), where its argument's rounding is all that there is.
     """
-    assert node.op is not None  # noqa: S101
-    odd = outside(node.value)
-    if np.any(odd & (node.value != 0)):
+    op = node.op
+    assert op is not None  # noqa: S101
+    zero = node.value == 0
+    if np.any(outside(node.value) & ~zero):
         return True
-    factors = [np.asarray(value_of(a)) != 0 for a in node.arguments]
-    smooth = node.op.formula is not None and node.op.name not in PIECEWISE
-    return smooth and bool(np.any((node.value == 0) & reduce(np.logical_and, factors)))
+    if op.name in PIECEWISE:
+        return False
+    sizes = [np.abs(value) if np.asarray(value).dtype.kind == "f" else value for value in map(value_of, node.arguments)]
+    if op.formula is None:
+        return bool(np.any(zero & (op.forward(*sizes, **node.static) != 0)))
+    return bool(np.any(zero & reduce(np.logical_and, [np.asarray(size) != 0 for size in sizes])))
