@@ -18,9 +18,17 @@ SYMBOLS, REVERSE, DIGITS, EXPECTED = "symbols", "reverse mode", "many digits", "
 class Entry:
     """One entry of J, or of a gradient, by two routes.
 
-    ``variable`` names the variable, ``row`` the entry of y, empty for a gradient, and ``column`` that of the variable.
-    ``values`` are the numbers by the two ``routes``, ``digits`` how many digits of the first are right, ``tolerance``
-    the distance up to which they agree, ``point`` the value of every variable.
+    - ``variable``: its name.
+    - ``row``, ``column``: what the entries of y and of the variable are called; ``row`` is empty for a gradient.
+    - ``routes``: the names of the two routes.
+    - ``values``: the numbers by both.
+    - ``digits``: how many digits of the first are right; nan where the routes were held against each other alone.
+    - ``tolerance``: the distance up to which they agree.
+    - ``point``: the value of every variable.
+
+    >>> worst = gradcli.check("x**3", x=2.0, expect="x**2").comparisons[-1].worst
+    >>> worst.place, worst.values
+    ('dy/dx', (4.0, 12.0))
     """
 
     variable: str
@@ -55,8 +63,14 @@ class Entry:
 class Comparison:
     """A route held against another, over all entries, variables and points.
 
-    ``worst`` is the entry with the fewest right digits, ``compared`` how many were held against each other, ``unclear``
-    how many could not be, ``wrong`` how many differ, ``finite`` whether the first route is finite everywhere.
+    - ``routes``: the names of the two, the second of which is mostly ``many digits``.
+    - ``worst``: the entry with the fewest right digits; None where there is none.
+    - ``compared``, ``unclear``, ``wrong``: how many entries were held against each other, how many could not be, and
+      how many differ.
+    - ``finite``: whether the first route is finite everywhere.
+
+    >>> [(one.routes, one.compared, one.wrong) for one in gradcli.check("x**2", x=3.0).comparisons]
+    [(('symbols', 'many digits'), 1, 0), (('reverse mode', 'many digits'), 1, 0)]
     """
 
     routes: tuple[str, str]
@@ -76,12 +90,17 @@ class Comparison:
 class Checked:
     """All that an answer of ``check`` holds, without the ways to show it, which ``Check`` adds.
 
-    ``program`` is the text, ``inputs`` the value of every variable by its name at the point that was given,
-    ``differentiated`` the names of those that derivatives are by. ``comparisons`` has one for each pair of routes.
-    ``samples`` random points were looked at, of ``wanted`` that were asked for, drawn with ``seed``. ``hint`` says what
-    an expected derivative may have gone wrong with, ``reason`` why something could not be decided; each is empty where
-    there is nothing to say. ``value_finite`` is whether y is finite. ``formulas`` counts those of ``explain`` that were
-    read back, and ``misprints`` says which are not the number beside them.
+    - ``program``: the text.
+    - ``inputs``: the value of every variable at the point that was given, by its name.
+    - ``differentiated``: the names of those that derivatives are by.
+    - ``comparisons``: one for each pair of routes.
+    - ``samples``, ``wanted``, ``seed``: random points that were looked at, those that were asked for, and the seed.
+    - ``notes``: what deserves a sentence.
+    - ``hint``: what an expected derivative may have gone wrong with; empty where there is nothing to say.
+    - ``reason``: why something could not be decided; empty where all was.
+    - ``value_finite``: whether y is finite at every point.
+    - ``formulas``, ``misprints``: how many formulas of ``explain`` were read back, and what is said of each that is not
+      the number beside it.
     """
 
     program: str

@@ -51,7 +51,13 @@ def first_non_finite(array: Array) -> str:
 class Cotangent(NamedTuple):
     """One v: as it counts (``seed``, in the shape of y), as it is shown, and how it came about.
 
-    ``source`` is ``given``, ``default``, ``reshaped`` or ``broadcast``; ``came`` is the shape in which it was given.
+    - ``seed``: v in the shape of y.
+    - ``shown``: v as an answer shows it: several entries for a y with one are shown as they came.
+    - ``source``: ``given``, ``default``, ``reshaped`` or ``broadcast``.
+    - ``came``: the shape in which it was given.
+
+    >>> gradcli.explain("x**2", x=[1.0, 2.0], v=[[1], [10]]).backward[0].v.source
+    'reshaped'
     """
 
     seed: Array

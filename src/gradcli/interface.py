@@ -25,7 +25,7 @@ class Explanation(Explained):
 
     ``print`` and ``str`` give lines of ``name = value`` with all digits; ``rich.print`` and notebooks give tables.
 
-    >>> found = explain("x**2", x=3)
+    >>> found = gradcli.explain("x**2", x=3)
     >>> print(found)
     program: x**2
     x = 3
@@ -63,7 +63,13 @@ class Explanation(Explained):
 
 @dataclass(frozen=True, slots=True)
 class Check(Checked):
-    """What ``check`` returns: how far each route is right, and the ways to show it."""
+    """What ``check`` returns: how far each route is right, and the ways to show it.
+
+    ``print`` and ``str`` give one line.
+
+    >>> print(gradcli.check("x**2", x=3.0))
+    ok: symbols and reverse mode have all digits right; 2 formulas read back
+    """
 
     def __str__(self) -> str:
         from gradcli.render.verdict import verdict  # noqa: PLC0415
@@ -91,9 +97,24 @@ def explain(
 ) -> Explanation:
     """Explain ``y.backward(v)`` for the function that ``program`` describes.
 
-    ``variables`` (or ``inputs``, for names that clash with a parameter) give every variable; ``wrt`` names those to
-    differentiate, all by default. ``calls`` gives several v in turn, whose gradients accumulate.
-    Raises ``GradcliError`` for anything that its caller can mend.
+    - ``program``: statements of gradcli's language; the last is y. Its free names are the variables.
+    - ``v``: an array in the shape of y. It may be left out where y has one entry: then it is 1. As many entries in
+      another shape are reshaped; several for a y with one entry mean their sum. A note says so.
+    - ``calls``: several v in turn, in place of ``v``; their gradients accumulate, as those of repeated calls do.
+    - ``wrt``: the names to differentiate by, all variables by default; the others are constants.
+    - ``strict``: refuse a v that would be reshaped or summed, and what only one of PyTorch and NumPy answers.
+    - ``budget``: what the answer may cost, see ``Budget``.
+    - ``inputs``: values of variables by name, for names that are parameters of this function, such as ``v``.
+    - ``variables``: all other variables, each a finite number or an array, read in double precision.
+
+    Raises ``GradcliError``: ``syntax``, ``unknown-name`` or another kind for the program, ``missing-input``,
+    ``unknown-input`` and ``value`` for variables, ``missing-v`` and ``shape`` for v, ``no-variables``, ``budget``.
+
+    >>> found = gradcli.explain("W @ x", W=[[1.0, 2.0], [3.0, 4.0]], x=[1.0, 0.0], v=[1, 10], wrt=["x"])
+    >>> found.jacobian["x"].numeric.tolist(), found.grad["x"].tolist()
+    ([[1.0, 2.0], [3.0, 4.0]], [31.0, 42.0])
+    >>> gradcli.explain("x**2", x=3.0, calls=[1, 10]).grad["x"].item()
+    66.0
     """
     from gradcli.explaining import Ask, explain_run  # noqa: PLC0415
 
@@ -118,9 +139,26 @@ def check(
 ) -> Check:
     """Check the derivative of ``program`` at a point, and at ``samples`` random points of its domain.
 
-    ``expect`` is a derivative written by hand: a formula, or formulas or arrays by the name of a variable. It is J, or
-    with ``v`` the gradient vᵀ·J. The search of random points ends with the budget's seconds; ``Check.samples`` says how
-    many were looked at. Raises ``GradcliError`` for anything that its caller can mend.
+    J by symbols and J by reverse mode are each held against arithmetic with digits to spare, which uses no rule of
+    differentiation, and every formula that ``explain`` prints is read back.
+
+    - ``program``, ``v``, ``wrt``, ``strict``, ``inputs`` and ``variables`` are those of ``explain``.
+    - ``expect``: a derivative written by hand: a formula where one variable is differentiated, or formulas or arrays
+      by the name of a variable. It is J, in the shape of y and then of x (or its diagonal, where y = f(x) entry by
+      entry), and with ``v`` the gradient vᵀ·J, in the shape of x.
+    - ``samples``: random points that are looked at beside the one given; the variables of ``wrt`` vary there. The
+      search ends with the budget's seconds, and ``Check.samples`` says how many were looked at.
+    - ``seed``: an integer from which the points follow: the same seed gives the same points.
+    - ``budget``: what the answer may cost, see ``Budget``; its seconds bound the search of points.
+
+    Raises ``GradcliError``: the kinds of ``explain``, ``option`` where it is not clear by which variable something is
+    expected, ``shape`` for an expected derivative of another shape, ``value`` where no random point has a value.
+
+    >>> found = gradcli.check("sum(x**2)", x=[1.0, 2.0], expect="2*x", samples=3)
+    >>> found.agree, found.samples, found.routes
+    (True, 3, ['symbols', 'reverse mode', '--expect'])
+    >>> print(gradcli.check("x**3", x=2.0, expect="x**2"))
+    differs: dy/dx is 4.0 by --expect and 12.0 truly: 0.2 digits are right; it is 0.333333 times J
     """
     from gradcli.checking.confirm import check_function  # noqa: PLC0415
 

@@ -177,12 +177,17 @@ def answer(
 ) -> dict[str, Any]:
     """Return the document that ``gradcli batch`` prints for a record.
 
-    >>> answer({"id": 7, "program": "x**2", "inputs": {"x": 3}}, only=["grad"])["grad"]
-    {'x': 6.0}
+    - ``record``: a dictionary with ``program``, and where they are needed ``inputs``, ``v`` or ``calls``, ``wrt``,
+      ``strict`` and ``id``, as docs/batch.md has them.
+    - ``symbolic``: False leaves the symbolic route out.
+    - ``only``: the fields to compute, all by default.
+    - ``budget``: what one answer may cost.
 
-    An error is a document too, and never raised: ``error`` is None in an answer. ``symbolic=False`` leaves the
-    symbolic route out, ``only`` names the fields to compute. What does not depend on the point is reused by the next
-    record of this process. Raises ``option`` for fields that there are not.
+    An error is a document too, and never raised: ``error`` is None in an answer. What does not depend on the point is
+    reused by the next record of this process. Raises ``option`` for fields that there are not.
+
+    >>> gradcli.answer({"id": 7, "program": "x**2", "inputs": {"x": 3}}, only=["grad"])["grad"]
+    {'x': 6.0}
     """
     return _answers(Wanted(symbolic, fields_of(only, symbolic), budget=budget or Budget())).of(record).document
 
