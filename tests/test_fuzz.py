@@ -15,23 +15,17 @@ from hypothesis import strategies as st
 import fuzzing
 from counting import cold
 from fuzz import contract, soup
-from fuzz.contract import command_read_once, outcome
+from fuzz.contract import outcome
 from fuzz.grammar import Grammar
 from fuzz.lines import SMALL, Line, line, text_of
 from gradcli.errors import GradcliError
 from oracles import ask, portion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    pass
 
 BOUNDS = tuple(word for name, number in SMALL.items() for word in ("--budget", f"{name}={number}"))
 SEEDS = [(seed, first) for seed, first in itertools.product((20, 26), (0, 450, 900))]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _read_once() -> Iterator[None]:
-    with command_read_once():
-        yield
 
 
 @pytest.mark.parametrize("numbers", portion(SEEDS, 4))

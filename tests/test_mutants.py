@@ -22,9 +22,8 @@ from mutation.running import apart
 from mutation.sources import below, lines_of, lines_since
 from mutation.spoiling import SLIGHTLY, Spoiled, spoiled
 from mutation.table import MAKERS
+from op_cases import CASES, OVERFLOWING
 from oracles import applied, assert_close, cases, numbers, reverse_jacobians, symbolic_jacobians
-from test_definitions import OVERFLOWING
-from test_ops_generic import CASES
 
 HERE = Path(__file__).parent
 

@@ -11,8 +11,8 @@ from gradcli.exact.decimals import digits
 from gradcli.exact.real import Real, lifted
 from gradcli.ops import OPS
 from gradcli.ops.exactly import EXACT, PIECEWISE
+from op_cases import CASES
 from oracles import portion
-from test_ops_generic import CASES
 
 ENOUGH = mp.mpf(10) ** -44
 EDGES = [

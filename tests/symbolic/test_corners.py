@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 import gradcli
+from formula_reading import check_formulas, evaluated, python
 from gradcli.errors import Budget, GradcliError
 from gradcli.symbolic import functions as s
 from oracles import EXACT, assert_close, numbers
-from test_formulas import check_formulas, python
-from test_index_rules import evaluated
 
 LONG = np.linspace(-1.5, 1.5, 150)
 WITH_ZEROS = np.where(LONG > 1, 0.0, np.abs(LONG))

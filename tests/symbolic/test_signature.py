@@ -15,8 +15,7 @@ from gradcli.symbolic.formulas import derive, refreshed
 from gradcli.symbolic.jacobian import compose
 from gradcli.symbolic.signature import LONG, MOST_NODES, signature
 from oracles import portion
-from programs import PROGRAMS, inputs_of
-from test_formulas import GROWING, NAMED
+from programs import GROWING, NAMED, PROGRAMS, inputs_of
 
 TEXTS = ("output", "jacobians", "definitions", "rules")
 FUNCTIONS = sorted({program for programs in PROGRAMS.values() for program in programs})

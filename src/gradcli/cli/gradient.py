@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcli.cli.output import complain, write_parts
-from gradcli.cli.request import Printing, Request, with_v_place
-from gradcli.errors import GradcliError
+from gradcli.cli.request import Printing, Request
 from gradcli.evaluation import Function
 from gradcli.readings import read_gradient, stand
 from gradcli.render.numbers import exact
@@ -24,10 +23,7 @@ def answer(env: Environment, asked: Request, how: Printing, confirm: bool) -> tu
     Without ``confirm`` nothing is held against them, and the verdict is ``agree``.
     """
     function = Function(asked.program, asked.wrt, asked.budget, asked.values)
-    try:
-        point = stand(function, asked.values, asked.calls, asked.strict, record=confirm)
-    except GradcliError as error:
-        raise with_v_place(error, asked.v_texts) from None
+    point = stand(function, asked.values, asked.calls, asked.strict, record=confirm)
     found = read_gradient(point)
     notes, more, verdict = [*asked.notes, *found.notes], {}, "agree"
     if confirm:
