@@ -9,6 +9,7 @@ import numpy as np
 
 from gradcli.explained import Agreement, Backward, Jacobian
 from gradcli.ops.declare import Array
+from gradcli.ops.products import NORMAL
 from gradcli.thresholds import ROUNDING, VISIBLE, WRONG
 
 
@@ -32,7 +33,7 @@ class Difference(NamedTuple):
 
 def tolerance(sizes: Array) -> Array:
     """Return how far two exact routes may differ, from the sizes of the terms that they add up."""
-    return np.where(np.isfinite(sizes), ROUNDING * sizes, np.inf) + np.finfo(np.float64).tiny
+    return np.where(np.isfinite(sizes), ROUNDING * sizes, np.inf) + NORMAL
 
 
 def compare(jacobians: Mapping[str, Jacobian], backward: Sequence[Backward], output: Array) -> Difference:
@@ -54,7 +55,7 @@ def compare(jacobians: Mapping[str, Jacobian], backward: Sequence[Backward], out
             worst = max(worst, float(error.max(initial=0.0)))
             bound = tolerance(jacobian.scale(call.v.seed))
             within = bool((error <= bound).all())
-            proves = proves and bool((bound <= WRONG * np.abs(right) + np.finfo(np.float64).tiny).all())
+            proves = proves and bool((bound <= WRONG * np.abs(right) + NORMAL).all())
             agree = agree and within and bool((both | ~(np.isfinite(left) | np.isfinite(right))).all())
     return Difference(agree, worst, finite, proves)
 

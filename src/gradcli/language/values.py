@@ -16,6 +16,7 @@ from gradcli.facts import NoValue
 from gradcli.language.program import compile_program
 from gradcli.language.source import refuse_characters, refuse_depth
 from gradcli.ops.declare import Array
+from gradcli.ops.shaping import MOST_AXES
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _DIGITS = "[0-9](?:_?[0-9])*"
@@ -23,8 +24,6 @@ _WITH_UNDERSCORES = re.compile(rf"[+-]?({_DIGITS}\.?({_DIGITS})?|\.{_DIGITS})([e
 MARKS = re.compile(r"[()\[\],;]")
 OUTSIDE = re.compile(r"[()\[\]{}\n]")
 FILE = re.compile(r"\.(csv|txt|json|npy|npz|tsv)\s*$")
-MOST_AXES = 32
-"""Levels of nested lists; numpy has a bound of its own a little higher."""
 
 
 @dataclass(frozen=True, slots=True)
