@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from gradcli.agreement import Difference, compare, digits_lost, unproven
-from gradcli.confirming.confirmation import Confirmation, confirm
+from gradcli.confirming.confirmation import confirm
 from gradcli.confirming.suspicion import affordable, is_suspicious
-from gradcli.confirming.words import notes_about
+from gradcli.confirming.words import Confirmation, notes_about
 from gradcli.errors import GradcliError
 from gradcli.evaluation import Function
 from gradcli.exact.slopes import Exact

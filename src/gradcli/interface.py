@@ -46,7 +46,8 @@ class Explanation(Explained):
         return document(self)
 
     def __rich__(self) -> Any:
-        from gradcli.render.tables import Layout, tables  # noqa: PLC0415
+        from gradcli.render.glyphs import Layout  # noqa: PLC0415
+        from gradcli.render.tables import tables  # noqa: PLC0415
 
         return tables(self, Layout())
 

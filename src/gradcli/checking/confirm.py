@@ -16,8 +16,8 @@ from gradcli.checking.formulas import read_formulas
 from gradcli.checking.points import random_points
 from gradcli.checking.routes import Derivative, sweep
 from gradcli.checking.truth import tables_of, truth_of
-from gradcli.confirming.confirmation import Confirmation, look_around
-from gradcli.confirming.words import rounding_text
+from gradcli.confirming.confirmation import look_around
+from gradcli.confirming.words import Confirmation, rounding_text
 from gradcli.errors import GradcliError
 from gradcli.evaluation import Evaluation, Function, checked_inputs
 from gradcli.exact.decimals import digits

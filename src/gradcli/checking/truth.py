@@ -10,8 +10,9 @@ import numpy as np
 
 from gradcli.checked import REVERSE, SYMBOLS
 from gradcli.checking.routes import Derivative, Sweeps, Table
-from gradcli.confirming.confirmation import Confirmation, walk_direction, walk_entries
+from gradcli.confirming.confirmation import walk_direction, walk_entries
 from gradcli.confirming.suspicion import RUNS, work_of
+from gradcli.confirming.words import Confirmation
 from gradcli.errors import GradcliError
 from gradcli.exact.decimals import NAN
 from gradcli.exact.judge import Entry, Places, random_direction, weighed

@@ -127,8 +127,8 @@ def terminal_width(env: Environment) -> int | None:
 def write_tables(env: Environment, found: Explained, printing: Printing, width: int | None) -> None:
     """Write tables, coloured where standard output is a terminal."""
     from gradcli.render.console import console, text  # noqa: PLC0415
-    from gradcli.render.glyphs import ASCII, UNICODE  # noqa: PLC0415
-    from gradcli.render.tables import Layout, tables  # noqa: PLC0415
+    from gradcli.render.glyphs import ASCII, UNICODE, Layout  # noqa: PLC0415
+    from gradcli.render.tables import tables  # noqa: PLC0415
 
     unicode = env.unicode(printing.ascii_only) or (printing.output is not None and not printing.ascii_only)
     layout = Layout(width or 100, width or NATURAL, printing.precision, UNICODE if unicode else ASCII)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from gradcli.confirming.suspicion import largest
-from gradcli.confirming.words import bend, rounding_text
+from gradcli.confirming.words import Confirmation, bend, rounding_text
 from gradcli.errors import GradcliError
 from gradcli.exact.decimals import NAN, digits
-from gradcli.exact.judge import Entry, Places, random_direction, right_digits, true_entries, weighed
+from gradcli.exact.judge import Entry, Places, random_direction, true_entries, weighed
 from gradcli.exact.limits import Side, finite
 from gradcli.exact.slopes import Exact, Purse, Slope, Spent
 from gradcli.explained import Jacobian
@@ -22,45 +21,6 @@ from gradcli.naming import Label, label_entries, place_text
 from gradcli.ops.declare import Array
 from gradcli.readings import Point
 from gradcli.thresholds import FEWEST
-
-SHOWN = 2
-"""Wrong numbers of a kind that are named."""
-
-
-@dataclass(slots=True)
-class Confirmation:
-    """What arithmetic with digits to spare says of an answer.
-
-    ``asked`` is ``entries`` where every entry of J was asked for, ``direction`` where J was along one random
-    direction, else empty. ``digits`` are the fewest right digits of ``y``, ``jacobian`` and ``grad``; ``wrong`` says
-    what is printed and what is true; ``unknown`` why something could not be decided. ``bends`` are kinks and jumps by
-    kind, ``zeros`` where a gradient that is truly 0 has been left by rounding. ``skipped`` says that nothing was asked.
-    """
-
-    asked: str = ""
-    digits: dict[str, float] = field(default_factory=dict)
-    wrong: list[str] = field(default_factory=list)
-    unknown: str = ""
-    bends: dict[str, str] = field(default_factory=dict)
-    rounded: str = ""
-    zeros: dict[str, Array] = field(default_factory=dict)
-    skipped: bool = False
-
-    @property
-    def verdict(self) -> str:
-        """``agree``, ``digits-lost`` or ``unclear``."""
-        if any(found < FEWEST for found in self.digits.values()):
-            return "digits-lost"
-        return "unclear" if self.unknown else "agree"
-
-    def judge(self, what: str, value: float, truth: Any, size: float, place: str) -> float:
-        """Count the right digits of one number, and return them."""
-        found = right_digits(value, truth, size)
-        if found < self.digits.get(what, math.inf):
-            self.digits[what] = found
-        if found < FEWEST and sum(text.startswith(place[:1]) for text in self.wrong) < SHOWN:
-            self.wrong.append(f"{place} is {value!r} here and truly {float(truth):.10g}")
-        return found
 
 
 def confirm(

@@ -7,7 +7,8 @@ from typing import IO, TYPE_CHECKING
 
 from rich.console import Console
 
-from gradcli.render.tables import Layout, tables
+from gradcli.render.glyphs import Layout
+from gradcli.render.tables import tables
 
 if TYPE_CHECKING:
     from gradcli.explained import Explained

@@ -14,7 +14,7 @@ from gradcli.render.numbers import array_text, short
 
 if TYPE_CHECKING:
     from gradcli.explained import Explained
-    from gradcli.render.tables import Layout
+    from gradcli.render.glyphs import Layout
 
 MOST_LINES = 8
 """Lines of a block that spells out entries one by one."""

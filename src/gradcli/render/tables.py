@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +13,7 @@ from rich.text import Text
 
 from gradcli.naming import place_text
 from gradcli.render.equalities import with_true_formulas
-from gradcli.render.glyphs import UNICODE, Glyphs
+from gradcli.render.glyphs import Layout
 from gradcli.render.grid import Grid, grid
 from gradcli.render.inert import inert
 from gradcli.render.numbers import short
@@ -24,16 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from gradcli.explained import Explained, Jacobian
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """How much room lines and tables have (the same by default), how many digits are shown, what can be drawn."""
-
-    width: int = 80
-    table_width: int | None = None
-    precision: int = 6
-    glyphs: Glyphs = UNICODE
 
 
 def tables(found: Explained, layout: Layout) -> RenderableType:
