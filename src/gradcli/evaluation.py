@@ -86,7 +86,7 @@ class Function:
 
         ``strict`` refuses what only one of PyTorch and NumPy answers.
         """
-        arrays = given_arrays(self.program, values)
+        arrays = read_arrays(self.program, values)
         wrt = frozenset(self.wrt if self.wrt is not None else arrays)
         if record:
             arrays = {name: np.array(array)[()] for name, array in arrays.items()}
@@ -164,7 +164,7 @@ LATE = 65_536
 """Entries from which an input is looked through after the run, and only if no product vouches for it."""
 
 
-def given_arrays(program: Program, values: dict[str, Any]) -> dict[str, Array]:
+def read_arrays(program: Program, values: dict[str, Any]) -> dict[str, Array]:
     """Return all inputs as arrays; raises ``missing-input`` or ``unknown-input`` with what to type."""
     if values.keys() == program.inputs.keys():
         return {name: as_array(name, values[name]) for name in program.inputs}
@@ -181,9 +181,9 @@ def given_arrays(program: Program, values: dict[str, Any]) -> dict[str, Array]:
     raise not_an_input(program, next(name for name in values if name not in program.inputs))
 
 
-def checked_inputs(program: Program, values: dict[str, Any]) -> dict[str, Array]:
+def check_inputs(program: Program, values: dict[str, Any]) -> dict[str, Array]:
     """Return all inputs as arrays of finite numbers; raises ``missing-input``, ``unknown-input`` or ``value``."""
-    arrays = given_arrays(program, values)
+    arrays = read_arrays(program, values)
     for name, array in arrays.items():
         require_finite(name, array)
     return arrays

@@ -13,16 +13,16 @@ import numpy as np
 from gradcli.agreement import Difference, compare, digits_lost, unproven
 from gradcli.confirming.confirmation import confirm
 from gradcli.confirming.suspicion import affordable, is_suspicious
-from gradcli.confirming.words import Confirmation, notes_about
+from gradcli.confirming.words import Confirmation, note_confirmation
 from gradcli.errors import GradcliError
 from gradcli.evaluation import Function
 from gradcli.exact.slopes import Exact
 from gradcli.explained import Agreement, Backward, Explained, Jacobian, Note
 from gradcli.graph import Node
-from gradcli.notes import about_disagreement, about_graph, about_integers, about_jacobian, about_run, about_v
+from gradcli.notes import note_disagreement, note_graph, note_integers, note_jacobian, note_run, note_v
 from gradcli.ops.declare import Array
 from gradcli.readings import Point, call_backward, compose_at, read_jacobians
-from gradcli.stages import stages
+from gradcli.stages import find_stages
 from gradcli.tape import about_tape
 from gradcli.thresholds import SURE
 
@@ -61,7 +61,7 @@ def derive(point: Point, composition: Composition) -> Formulas:
 
 def explain_run(point: Point, ask: Ask, kind: type[Kind], derive: Derive = derive) -> Kind:
     """Return the answer for one run, as the ``kind`` of ``Explained`` that is asked for."""
-    from gradcli.digits import about_digits  # noqa: PLC0415
+    from gradcli.digits import note_digits  # noqa: PLC0415
 
     run = point.run
     composition = compose_at(run, point.function)
@@ -69,10 +69,10 @@ def explain_run(point: Point, ask: Ask, kind: type[Kind], derive: Derive = deriv
     jacobians = read_jacobians(point, composition, formulas)
     backward = call_backward(point, jacobians)
     difference = compare(jacobians, backward, point.value)
-    lost = about_digits(run.output, composition, jacobians)
+    lost = note_digits(run.output, composition, jacobians)
     confirmation = confirm_where(ask, point, jacobians, backward, difference, bool(lost))
     agreement = agree(difference, confirmation)
-    graph = about_graph(run.output, run.leaves, point.names)
+    graph = note_graph(run.output, run.leaves, point.names)
     asked = confirmation is not None and bool(confirmation.asked)
     kinks = [note for note in graph if note.kind == "kink"] if asked else []
     notes = [
@@ -92,7 +92,7 @@ def explain_run(point: Point, ask: Ask, kind: type[Kind], derive: Derive = deriv
         agreement=agreement,
         notes=list(dict.fromkeys(notes)),
         lookup=RunLookup(formulas, composition, point.leaves),
-        stages=stages(run, point.leaves, point.seeds[0].seed),
+        stages=find_stages(run, point.leaves, point.seeds[0].seed),
         zeros=confirmation.zeros if confirmation else {},
     )
 
@@ -178,14 +178,14 @@ def notes_of_run(
     ``graph`` are the notes about its operations, which stand among them.
     """
     run = point.run
-    notes = [note for seed in point.seeds for note in about_v(seed)]
-    notes += [*about_run(run.graph), *graph]
+    notes = [note for seed in point.seeds for note in note_v(seed)]
+    notes += [*note_run(run.graph), *graph]
     if any(j.formulas is None and not j.rules and len(j.rows) for j in jacobians.values()):
         notes.append(Note("numeric-only", "The formula of J is too long to be read: J is given by its numbers alone."))
     for name, jacobian in jacobians.items():
         used = np.zeros(jacobian.matrix_shape[1], dtype=bool)
         used[jacobian.columns] = True
-        notes += about_jacobian(name, used, jacobian.input_shape)
+        notes += note_jacobian(name, used, jacobian.input_shape)
     return notes + about_tape(run.graph, run.output, point.seeds[0].seed, agreement.agree and agreement.finite)
 
 
@@ -202,7 +202,7 @@ def notes_of_digits(
     ``lost`` says which digits are lost and why, ``kinks`` what operations say of their own kinks.
     """
     asked = confirmation is not None and bool(confirmation.asked)
-    notes = [*lost] if confirmation is None or not asked else notes_about(confirmation, kinks, lost)
+    notes = [*lost] if confirmation is None or not asked else note_confirmation(confirmation, kinks, lost)
     if confirmation is not None and not asked and confirmation.unknown:
         notes.append(Note("unclear", f"What is true here was not found: {confirmation.unknown}."))
     elif confirmation is not None and confirmation.skipped:
@@ -216,8 +216,8 @@ def notes_of_digits(
             )
         )
     if agreement.verdict == "differ":
-        notes.append(about_disagreement(point.run.output, not_finite_alone(backward)))
-    return notes + about_integers(point.integers)
+        notes.append(note_disagreement(point.run.output, not_finite_alone(backward)))
+    return notes + note_integers(point.integers)
 
 
 def not_finite_alone(backward: Sequence[Backward]) -> str:

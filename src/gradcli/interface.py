@@ -73,15 +73,15 @@ class Check(Checked):
     """
 
     def __str__(self) -> str:
-        from gradcli.render.verdict import verdict  # noqa: PLC0415
+        from gradcli.render.checked import check_line  # noqa: PLC0415
 
-        return verdict(self)
+        return check_line(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON document, schema 1, which ``gradcli schema`` describes."""
-        from gradcli.render.verdict import document  # noqa: PLC0415
+        from gradcli.render.checked import check_document  # noqa: PLC0415
 
-        return document(self)
+        return check_document(self)
 
 
 def explain(

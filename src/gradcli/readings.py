@@ -15,7 +15,7 @@ from gradcli.explained import Backward, Gradient, Jacobian, sum_of
 from gradcli.graph import Node
 from gradcli.inputs import Cotangent, read_v
 from gradcli.naming import output_name
-from gradcli.notes import about_backward, about_run
+from gradcli.notes import note_backward, note_run
 from gradcli.ops.declare import Array
 
 if TYPE_CHECKING:
@@ -121,10 +121,10 @@ def read_gradient(point: Point) -> Gradient:
     for seed in point.seeds:
         for name, g in gradients(point.run, seed.seed, point.names).items():
             total[name] = sum_of([total[name], g]) if name in total else g
-    return answer_gradient(point, total)
+    return gather_gradient(point, total)
 
 
-def answer_gradient(point: Point, grad: dict[str, Array]) -> Gradient:
+def gather_gradient(point: Point, grad: dict[str, Array]) -> Gradient:
     """Return an answer that has a gradient and no J."""
     alone = len(point.seeds) == 1
     return Gradient(
@@ -133,5 +133,5 @@ def answer_gradient(point: Point, grad: dict[str, Array]) -> Gradient:
         point.seeds[0].shown if alone else point.seed,
         point.seeds[0].source if alone else "accumulated",
         grad,
-        [*about_run(point.run.graph), *about_backward(point.run.graph.nodes, point.run.output)],
+        [*note_run(point.run.graph), *note_backward(point.run.graph.nodes, point.run.output)],
     )

@@ -18,7 +18,7 @@ SMALL_FACTOR = 36
 """Entries of one factor of the chain rule up to which it is worked out and shown."""
 
 
-def stages(run: Evaluation, leaves: Mapping[str, Node], seed: Array) -> list[Stage]:
+def find_stages(run: Evaluation, leaves: Mapping[str, Node], seed: Array) -> list[Stage]:
     """Return the program's own variables that every path from the inputs to y runs through, and then the inputs.
 
     Nothing where there is no such variable: the chain rule has one stage then, and the table shows it.

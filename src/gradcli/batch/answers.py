@@ -16,7 +16,7 @@ from gradcli.batch.records import Record, known_id, record_of
 from gradcli.errors import Budget, GradcliError
 from gradcli.evaluation import Function
 from gradcli.facts import WAYS, Facts, MisshapenV, MissingInputs, MissingV, NoValue, hint_of
-from gradcli.readings import Point, answer_gradient, call_backward, compose_at, read_gradient, read_jacobians, stand
+from gradcli.readings import Point, call_backward, compose_at, gather_gradient, read_gradient, read_jacobians, stand
 from gradcli.recent import Recent
 from gradcli.render.diagnostic import error_document
 from gradcli.render.document import document, gradient_document, numbers_document
@@ -115,7 +115,7 @@ def by_numbers(point: Point, asked: Wanted) -> tuple[dict[str, Any], Verdict]:
     jacobians = read_jacobians(point, compose_at(point.run, point.function))
     backward = call_backward(point, jacobians)
     agreement = compare(jacobians, backward, point.value).alone
-    full = gradient_document(answer_gradient(point, backward[-1].accumulated)) | numbers_document(backward, agreement)
+    full = gradient_document(gather_gradient(point, backward[-1].accumulated)) | numbers_document(backward, agreement)
     if "inputs" in asked.only:
         full["inputs"] = inputs_document(point.inputs, point.names)
     return partial(full, asked.only, BOTH), verdict_of(agreement.agree, agreement.finite)

@@ -11,21 +11,21 @@ import numpy as np
 
 from gradcli.checked import REVERSE, SYMBOLS, Checked, Comparison
 from gradcli.checking.comparing import compare_routes, judge_route, merge
-from gradcli.checking.expected import Expected, expectations, hold_expected, wanted
+from gradcli.checking.expected import Expected, hold_expected, read_expectations, read_expected
 from gradcli.checking.formulas import read_formulas
 from gradcli.checking.points import random_points
 from gradcli.checking.routes import Derivative, sweep
-from gradcli.checking.truth import tables_of, truth_of
+from gradcli.checking.truth import find_truth, tabulate
 from gradcli.confirming.confirmation import look_around
 from gradcli.confirming.words import Confirmation, rounding_text
 from gradcli.errors import GradcliError
-from gradcli.evaluation import Evaluation, Function, checked_inputs
+from gradcli.evaluation import Evaluation, Function, check_inputs
 from gradcli.exact.decimals import digits
 from gradcli.exact.slopes import Exact, Spent
 from gradcli.explained import Note
 from gradcli.inputs import read_v
 from gradcli.naming import label_entries, output_name
-from gradcli.notes import about_disagreement, about_graph, about_run
+from gradcli.notes import note_disagreement, note_graph, note_run
 from gradcli.readings import compose_at
 from gradcli.thresholds import SURE
 
@@ -46,9 +46,9 @@ def check_function(
     try:
         # A copy, since a caller may write to its arrays while it still holds the answer.
         values: dict[str, Any] = {
-            name: np.array(value)[()] for name, value in checked_inputs(function.program, dict(given)).items()
+            name: np.array(value)[()] for name, value in check_inputs(function.program, dict(given)).items()
         }
-        expected = expectations(expect, function.differentiated)
+        expected = read_expectations(expect, function.differentiated)
         over = time.thread_time() + function.program.budget.seconds
         found = [check_point(function, values, expected, v, strict)]
         reading = read_formulas(function, values, v, found[0].shape)
@@ -110,15 +110,15 @@ def hold_routes(function: Function, point: dict[str, Any], expected: list[Expect
         leaf = run.leaves[name]
         sought = Derivative(run, leaf, composition.of[leaf.index], name, row, label_entries(name, leaf.shape))
         sweeps = sweep(sought)
-        truth = truth_of(exact, sought, sweeps, told)
-        routes = [judge_route(table, point) for table in tables_of(sought, sweeps, truth)]
+        truth = find_truth(exact, sought, sweeps, told)
+        routes = [judge_route(table, point) for table in tabulate(sought, sweeps, truth)]
         found.comparisons += routes
         between = compare_routes(sought, sweeps, point)
         if not all(route.finite and not route.unclear and route.digits >= SURE for route in routes):
             found.comparisons.append(between)
         for item in (item for item in expected if item.variable == name):
             try:
-                wants = wanted(item, exact, known, output)
+                wants = read_expected(item, exact, known, output)
             except Spent:
                 told.unknown = told.unknown or "the formula of --expect takes more time than there is for it"
                 continue
@@ -133,7 +133,7 @@ def hold_routes(function: Function, point: dict[str, Any], expected: list[Expect
     found.reason = reason_of(found.comparisons, told)
     found.notes = notes_at(run, names, told, exact)
     if any(c.wrong and c.routes == (SYMBOLS, REVERSE) for c in found.comparisons):
-        found.disagreement = [about_disagreement(run.output, one_sided(found.comparisons))]
+        found.disagreement = [note_disagreement(run.output, one_sided(found.comparisons))]
     return found
 
 
@@ -154,8 +154,8 @@ def one_sided(comparisons: Sequence[Comparison]) -> str:
 
 def notes_at(run: Evaluation, names: tuple[str, ...], told: Confirmation, exact: Exact) -> list[Note]:
     """Return what deserves a sentence at the point that was given."""
-    notes = about_run(run.graph)
-    notes += [n for n in about_graph(run.output, run.leaves, names) if n.kind not in ("flat", "kink")]
+    notes = note_run(run.graph)
+    notes += [n for n in note_graph(run.output, run.leaves, names) if n.kind not in ("flat", "kink")]
     notes += [Note(kind, message) for kind, message in told.bends.items()]
     if exact.rounded is not None:
         notes.append(Note("rounding-decides", rounding_text(exact.rounded)))

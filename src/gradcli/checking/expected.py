@@ -15,7 +15,7 @@ from gradcli.checked import EXPECTED, Comparison
 from gradcli.checking.comparing import Judged, compare_entries
 from gradcli.checking.routes import Derivative, Table
 from gradcli.checking.truth import Truth
-from gradcli.checking.typed import Wanted, typed_numbers
+from gradcli.checking.typed import ExpectedNumbers, read_numbers
 from gradcli.errors import GradcliError, Place
 from gradcli.evaluation import Function
 from gradcli.exact.decimals import digits
@@ -38,7 +38,7 @@ class Expected:
     numbers: Array | None
 
 
-def expectations(expect: Any, names: Sequence[str]) -> list[Expected]:
+def read_expectations(expect: Any, names: Sequence[str]) -> list[Expected]:
     """Return what is expected by which variable; raises ``option`` where that is not clear."""
     if isinstance(expect, str):
         return [Expected(only(names), expect, None)]
@@ -68,17 +68,17 @@ def only(names: Sequence[str]) -> str:
     )
 
 
-def wanted(expected: Expected, exact: Exact, known: Mapping[str, Any], output: str) -> Wanted:
+def read_expected(expected: Expected, exact: Exact, known: Mapping[str, Any], output: str) -> ExpectedNumbers:
     """Return the expected numbers; ``known`` are y, called ``output``, and v. Raises what a formula raises."""
     if expected.formula is None:
         numbers = np.asarray(expected.numbers)
         values = [Decimal(float(number)) for number in numbers.ravel()]
-        return Wanted(values, [MEASURED * abs(value) for value in values], numbers.shape, measured=True)
-    typed = typed_numbers(expected.formula)
+        return ExpectedNumbers(values, [MEASURED * abs(value) for value in values], numbers.shape, measured=True)
+    typed = read_numbers(expected.formula)
     return typed or formula_numbers(expected.formula, exact, known, output)
 
 
-def formula_numbers(text: str, exact: Exact, known: Mapping[str, Any], output: str) -> Wanted:
+def formula_numbers(text: str, exact: Exact, known: Mapping[str, Any], output: str) -> ExpectedNumbers:
     """Return the numbers of a formula, in so many digits that two settings agree."""
     place = Place(text, "--expect")
     given = {**known, output: exact.point, **exact.point}
@@ -94,7 +94,7 @@ def formula_numbers(text: str, exact: Exact, known: Mapping[str, Any], output: s
     except GradcliError as error:
         error.place = place
         raise
-    return Wanted(found, [Decimal(-1)] * len(found), shape)
+    return ExpectedNumbers(found, [Decimal(-1)] * len(found), shape)
 
 
 def require_known(program: Program, given: Mapping[str, Any]) -> None:
@@ -124,7 +124,7 @@ def formula_at(
 
 
 def hold_expected(
-    wants: Wanted, sought: Derivative, truth: Truth, seed: Cotangent | None, point: dict[str, Array]
+    wants: ExpectedNumbers, sought: Derivative, truth: Truth, seed: Cotangent | None, point: dict[str, Array]
 ) -> tuple[Comparison, str]:
     """Return how what is expected compares with the true J, or vᵀ·J where there is a v, and a likely mistake.
 
@@ -132,7 +132,7 @@ def hold_expected(
     diagonal. Where J is too large to be asked for entry by entry, both are held against each other along a direction.
     Raises ``shape`` for anything else.
     """
-    values, bounds = fitted(wants, sought, with_v=seed is not None)
+    values, bounds = fit(wants, sought, with_v=seed is not None)
     columns = math.prod(sought.leaf.shape)
     table = [values[k : k + columns] for k in range(0, len(values), columns)] if columns else []
     limits = [bounds[k : k + columns] for k in range(0, len(values), columns)] if columns else []
@@ -146,7 +146,7 @@ def hold_expected(
         with np.errstate(all="ignore"):
             sizes = np.abs(weights)[None] @ sizes
     if wants.measured:
-        limits = [list(map(widened, *rows)) for rows in zip(limits, true, sizes.tolist(), strict=True)]
+        limits = [list(map(widen, *rows)) for rows in zip(limits, true, sizes.tolist(), strict=True)]
     row = sought.row if seed is None else label_gradient
     held = Table(sought.variable, EXPECTED, table, true, sizes, row, truth.column)
 
@@ -154,7 +154,7 @@ def hold_expected(
         return judge_expected(value, true, limits[i][j], float(sizes[i, j]))
 
     comparison = compare_entries(held, judge, 10.0**-RIGHT, point)
-    return comparison, likely(table, true) if comparison.wrong else ""
+    return comparison, guess_mistake(table, true) if comparison.wrong else ""
 
 
 def label_gradient(row: int) -> str:
@@ -163,19 +163,19 @@ def label_gradient(row: int) -> str:
     return ""
 
 
-def fitted(wants: Wanted, sought: Derivative, with_v: bool) -> tuple[list[Decimal], list[Decimal]]:
+def fit(wants: ExpectedNumbers, sought: Derivative, with_v: bool) -> tuple[list[Decimal], list[Decimal]]:
     """Return what is expected as all entries of J, or of a gradient, and their bounds; raises ``shape``."""
     output_shape, input_shape = sought.run.value.shape, sought.leaf.shape
     if wants.shape == (input_shape if with_v else output_shape + input_shape):
         return wants.values, wants.bounds
     entrywise = output_shape == input_shape == wants.shape
     if with_v or not entrywise or np.any(sought.jacobian.rows != sought.jacobian.columns):
-        raise misfit(wants.shape, (output_shape, input_shape), with_v)
+        raise misfit_error(wants.shape, (output_shape, input_shape), with_v)
     count = len(wants.values)
     return diagonal_matrix(wants.values, count), diagonal_matrix(wants.bounds, count)
 
 
-def widened(bound: Decimal, truth: Decimal, size: float) -> Decimal:
+def widen(bound: Decimal, truth: Decimal, size: float) -> Decimal:
     """Return the bound of a number that was computed in double precision: rounding of its terms, 10⁻⁶ of it at most."""
     rounding = Decimal(ROUNDING) * finite(size)
     return bound if truth.is_nan() else max(bound, min(rounding, CLOSE * abs(truth)) if truth else rounding)
@@ -203,7 +203,7 @@ def judge_expected(value: Decimal, truth: Decimal, bound: Decimal, size: float) 
     return Judged(found, found >= RIGHT)
 
 
-def misfit(found: tuple[int, ...], shapes: tuple[tuple[int, ...], tuple[int, ...]], with_v: bool) -> GradcliError:
+def misfit_error(found: tuple[int, ...], shapes: tuple[tuple[int, ...], tuple[int, ...]], with_v: bool) -> GradcliError:
     """Return the error for an expected derivative of the wrong shape."""
     output_shape, input_shape = shapes
     if with_v:
@@ -216,7 +216,7 @@ def misfit(found: tuple[int, ...], shapes: tuple[tuple[int, ...], tuple[int, ...
     return GradcliError("shape", f"--expect has shape {found}, and not {fits}", hint=hint)
 
 
-def likely(table: list[list[Decimal]], true: list[list[Decimal]]) -> str:
+def guess_mistake(table: list[list[Decimal]], true: list[list[Decimal]]) -> str:
     """Return what an expected derivative that differs may have gone wrong with: a factor, a sign, a transposition."""
     left, right = (np.array([[float(entry) for entry in row] for row in rows]) for rows in (true, table))
     with np.errstate(all="ignore"):

@@ -11,7 +11,7 @@ import numpy as np
 from gradcli.checked import REVERSE, SYMBOLS
 from gradcli.checking.routes import Derivative, Sweeps, Table
 from gradcli.confirming.confirmation import walk_direction, walk_entries
-from gradcli.confirming.suspicion import RUNS, work_of
+from gradcli.confirming.suspicion import RUNS, count_work
 from gradcli.confirming.words import Confirmation
 from gradcli.errors import GradcliError
 from gradcli.exact.decimals import NAN
@@ -40,13 +40,13 @@ class Truth:
     column: Label
 
 
-def truth_of(exact: Exact, sought: Derivative, sweeps: Sweeps, told: Confirmation) -> Truth:
+def find_truth(exact: Exact, sought: Derivative, sweeps: Sweeps, told: Confirmation) -> Truth:
     """Return the true derivative: its entries, or where they are too many the derivative along a random direction.
 
     Kinks, jumps and the like are told, those along a random direction too, and why something was not found.
     """
     (rows, columns), jacobian = sought.jacobian.shape, sought.jacobian
-    work, places = work_of(sought.run.graph), places_of(jacobian, sweeps)
+    work, places = count_work(sought.run.graph), list_places(jacobian, sweeps)
     fullest = int(np.max(np.bincount(jacobian.rows), initial=0)) if len(jacobian.rows) else 0
     few = rows * columns <= MOST_ENTRIES and (RUNS + 4 * fullest) * work <= OPERATIONS
     groups = places.together() if few else []
@@ -66,32 +66,32 @@ def truth_of(exact: Exact, sought: Derivative, sweeps: Sweeps, told: Confirmatio
             raise
         told.unknown = told.unknown or error.message
     if whole:
-        return Truth(values, dense_sizes(jacobian), None, sought.column)
-    sizes = product(jacobian, np.asarray(jacobian.sizes), np.abs(direction))
+        return Truth(values, fill_sizes(jacobian), None, sought.column)
+    sizes = multiply(jacobian, np.asarray(jacobian.sizes), np.abs(direction))
     return Truth(values, sizes, direction, lambda _: f"({sought.variable} in a random direction)")
 
 
-def places_of(jacobian: Sparse, sweeps: Sweeps) -> Places:
+def list_places(jacobian: Sparse, sweeps: Sweeps) -> Places:
     """Return where J can be other than 0, with the numbers of both routes there."""
     sought = [jacobian.values, *([sweeps.values[jacobian.rows, jacobian.columns]] if sweeps.each else [])]
     return Places(jacobian.rows, jacobian.columns, np.asarray(jacobian.sizes), sought, jacobian.shape)
 
 
-def dense_sizes(jacobian: Sparse) -> Array:
+def fill_sizes(jacobian: Sparse) -> Array:
     """Return the sizes of the terms of all entries."""
     sizes = np.zeros(jacobian.shape)
     sizes[jacobian.rows, jacobian.columns] = jacobian.sizes
     return sizes
 
 
-def product(jacobian: Sparse, values: Array, direction: Array) -> Array:
+def multiply(jacobian: Sparse, values: Array, direction: Array) -> Array:
     """Return a matrix with the places of J times a direction, as one column."""
     with np.errstate(all="ignore"):
         terms = values * direction[jacobian.columns]
         return np.bincount(jacobian.rows, weights=terms, minlength=jacobian.shape[0])[:, None]
 
 
-def decimals(column: Array) -> list[Decimal]:
+def to_decimals(column: Array) -> list[Decimal]:
     """Return numbers as decimals, 0 for what is not finite."""
     return [finite(value) for value in column.ravel().tolist()]
 
@@ -128,8 +128,8 @@ def look_along(
 ) -> None:
     """Look for kinks along a direction, and write the derivative along it into ``values``. Raises ``Spent``."""
     jacobian, step = sought.jacobian, np.ravel(direction[sought.variable])
-    sizes = decimals(product(jacobian, np.asarray(jacobian.sizes), np.abs(step)))
-    printed = [] if values is None else [decimals(product(jacobian, jacobian.values, step))]
+    sizes = to_decimals(multiply(jacobian, np.asarray(jacobian.sizes), np.abs(step)))
+    printed = [] if values is None else [to_decimals(multiply(jacobian, jacobian.values, step))]
     where = f"{sought.variable} in a random direction"
     slope = walk_direction(exact, direction, sought.row, where, told.bends, sizes, printed)
     if values is not None:
@@ -137,13 +137,13 @@ def look_along(
             row[0] = value
 
 
-def tables_of(sought: Derivative, sweeps: Sweeps, truth: Truth) -> list[Table]:
+def tabulate(sought: Derivative, sweeps: Sweeps, truth: Truth) -> list[Table]:
     """Return J by symbols and J by reverse mode, each beside the truth."""
     jacobian, name, direction = sought.jacobian, sought.variable, truth.direction
     if direction is None:
         symbols, reverse = jacobian.dense(), sweeps.values
     else:
-        symbols = product(jacobian, jacobian.values, direction)
+        symbols = multiply(jacobian, jacobian.values, direction)
         with np.errstate(all="ignore"):
             reverse = (sweeps.values @ direction)[:, None]
     first = Table(name, SYMBOLS, symbols.tolist(), truth.values, truth.sizes, sought.row, truth.column)

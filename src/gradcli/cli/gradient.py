@@ -10,7 +10,7 @@ from gradcli.cli.output import complain, write_parts
 from gradcli.cli.request import Printing, Request
 from gradcli.evaluation import Function
 from gradcli.readings import read_gradient, stand
-from gradcli.render.numbers import exact
+from gradcli.render.numbers import input_text
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
@@ -56,5 +56,5 @@ def written(found: Gradient, notes: list[Note], more: dict[str, Any]) -> list[st
 def bare(total: dict[str, Any]) -> str:
     """Return one gradient as numbers, several as ``name=numbers`` lines for ``--set``."""
     if len(total) == 1:
-        return exact(next(iter(total.values())))
-    return "\n".join(f"{name}={exact(g)}" for name, g in total.items())
+        return input_text(next(iter(total.values())))
+    return "\n".join(f"{name}={input_text(g)}" for name, g in total.items())

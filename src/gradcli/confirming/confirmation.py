@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.confirming.suspicion import largest
-from gradcli.confirming.words import Confirmation, bend, rounding_text
+from gradcli.confirming.words import Confirmation, rounding_text, tell_bend
 from gradcli.errors import GradcliError
 from gradcli.exact.decimals import NAN, digits
 from gradcli.exact.judge import Entry, Places, random_direction, true_entries, weighed
@@ -83,7 +83,7 @@ def walk_entries(
     row, column = labels
     for entry in true_entries(exact, variable, places, groups):
         if entry.side.kind:
-            bend(bends, entry.side, row(entry.row), column(entry.column), takes(entry))
+            tell_bend(bends, entry.side, row(entry.row), column(entry.column), takes(entry))
         yield entry
 
 
@@ -99,7 +99,7 @@ def walk_direction(
     """Return the derivative along a direction, and note kinks and jumps of y there. Raises ``Spent``."""
     slope = exact.along(direction, sizes, sought)
     for i, side in enumerate(slope.sides):
-        bend(bends, side, row(i), along, "")
+        tell_bend(bends, side, row(i), along, "")
     return slope
 
 
@@ -127,7 +127,7 @@ def confirm_entries(
     """Hold every entry of J by one variable, and of its gradient, against the true one."""
     y, seed, grad = np.ravel(point.value), np.ravel(point.seed), np.ravel(grad)
     row, column = label_entries(point.name, jacobian.output_shape), label_entries(name, jacobian.input_shape)
-    places = places_of(jacobian)
+    places = list_places(jacobian)
     known = {(i, j): k for k, (i, j) in enumerate(zip(places.rows.tolist(), places.columns.tolist(), strict=True))}
     truth: list[list[tuple[float, Decimal]]] = [[] for _ in grad]
 
@@ -142,7 +142,7 @@ def confirm_entries(
         value, size = printed(entry)
         place = f"d{row(entry.row)}/d{column(entry.column)}"
         if entry.value.is_nan():
-            undecided(found, value, y[entry.row], entry.side, place)
+            tell_undecided(found, value, y[entry.row], entry.side, place)
         elif math.isfinite(value):
             found.judge("jacobian", value, entry.value, size, place)
         truth[entry.column].append((float(seed[entry.row]), entry.value))
@@ -157,7 +157,7 @@ def confirm_entries(
     found.zeros[name] = zeros.reshape(jacobian.input_shape)
 
 
-def places_of(jacobian: Jacobian) -> Places:
+def list_places(jacobian: Jacobian) -> Places:
     """Return where a Jacobian can be other than 0."""
     return Places(jacobian.rows, jacobian.columns, jacobian.sizes, [jacobian.values], jacobian.matrix_shape)
 
@@ -175,7 +175,7 @@ def confirm_direction(
             np.add.at(sizes, jacobian.rows, jacobian.sizes * np.abs(steps[jacobian.columns]))
         for i, j, value in zip(jacobian.rows, jacobian.columns, jacobian.values, strict=True):
             sums[i].append((value, steps[j]))
-    along = [float(product(terms)) for terms in sums]
+    along = [float(add_products(terms)) for terms in sums]
     row = label_entries(point.name, np.shape(point.value))
     terms, sought = list(map(finite, sizes.tolist())), [list(map(finite, along))]
     slope = walk_direction(exact, d, row, "a random direction", found.bends, terms, sought)
@@ -183,7 +183,7 @@ def confirm_direction(
     for i, true in enumerate(slope.values):
         place = f"J for {row(i)} along a random direction"
         if true.is_nan():
-            undecided(found, along[i], float(np.ravel(point.value)[i]), slope.sides[i], place)
+            tell_undecided(found, along[i], float(np.ravel(point.value)[i]), slope.sides[i], place)
         elif math.isfinite(along[i]):
             found.judge("jacobian", along[i], true, float(sizes[i]), place)
     total = weighed(seed, slope.values)
@@ -194,17 +194,17 @@ def confirm_direction(
     ]
     if total.is_finite() and all(math.isfinite(g) for g, _ in pairs):
         size = float(np.sum(np.abs(seed) * sizes))
-        found.judge("grad", float(product(pairs)), total, size, "x.grad along a random direction")
+        found.judge("grad", float(add_products(pairs)), total, size, "x.grad along a random direction")
 
 
-def product(pairs: Sequence[tuple[float, float]]) -> Any:
+def add_products(pairs: Sequence[tuple[float, float]]) -> Any:
     """Return a sum of products of doubles without rounding, nan where one is not finite."""
     if not all(math.isfinite(a) and math.isfinite(b) for a, b in pairs):
         return NAN
     return weighed(np.array([a for a, _ in pairs]), [Decimal(float(b)) for _, b in pairs])
 
 
-def undecided(found: Confirmation, value: float, y: float, side: Side, place: str) -> None:
+def tell_undecided(found: Confirmation, value: float, y: float, side: Side, place: str) -> None:
     """Say that the truth of a finite number was not found, where y has a value and no kink or jump is the reason."""
     if math.isfinite(value) and math.isfinite(y) and not side.kind and not found.unknown:
         found.unknown = f"{place} does not settle within 800 digits"

@@ -56,7 +56,7 @@ class Confirmation:
         return found
 
 
-def bend(found: dict[str, str], side: Side, row: str, at: str, takes: str) -> None:
+def tell_bend(found: dict[str, str], side: Side, row: str, at: str, takes: str) -> None:
     """Note a kink, a jump, an infinite slope or an edge of the domain, the first of its kind.
 
     ``takes`` is a sentence, or none, that says which slope is printed.
@@ -96,7 +96,7 @@ def value_text(value: Any, count: int = 17) -> str:
     return first if len(entries) <= 1 else f"[{first}, …]"
 
 
-def notes_about(found: Confirmation, kinks: Sequence[Note], causes: Sequence[Note]) -> list[Note]:
+def note_confirmation(found: Confirmation, kinks: Sequence[Note], causes: Sequence[Note]) -> list[Note]:
     """Return the notes of a confirmed answer.
 
     ``kinks`` are what ops say of their own kinks, which stand where y bends; ``causes`` why digits may be lost.
