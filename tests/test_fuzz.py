@@ -124,7 +124,7 @@ LINE = Line(("explain", "x**2", "--x", "1", "--json"))
 
 def planted(monkeypatch: pytest.MonkeyPatch, effect: Any) -> str | None:
     """Return what the contract says when ``effect`` stands in for the explanation."""
-    monkeypatch.setattr("gradcli.explanation.explain", effect)
+    monkeypatch.setattr("gradcli.interface.explain", effect)
     return outcome(LINE).fault
 
 

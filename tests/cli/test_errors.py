@@ -152,7 +152,7 @@ def test_a_fault_of_gradcli_is_an_apology_and_no_traceback(cli: Cli, monkeypatch
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError("inside")
 
-    monkeypatch.setattr("gradcli.explanation.explain", fail)
+    monkeypatch.setattr("gradcli.interface.explain", fail)
     answer = cli("explain", "x", "--x", "1")
     assert answer.code == 70
     assert "Traceback" not in answer.err
@@ -168,9 +168,9 @@ def test_an_interrupt_ends_with_130_and_a_closed_pipe_with_0(cli: Cli, monkeypat
 
         return fail
 
-    monkeypatch.setattr("gradcli.explanation.explain", end_with(KeyboardInterrupt))
+    monkeypatch.setattr("gradcli.interface.explain", end_with(KeyboardInterrupt))
     assert cli("explain", "x", "--x", "1").code == 130
-    monkeypatch.setattr("gradcli.explanation.explain", end_with(BrokenPipeError))
+    monkeypatch.setattr("gradcli.interface.explain", end_with(BrokenPipeError))
     assert cli("explain", "x", "--x", "1").code == 0
 
 
