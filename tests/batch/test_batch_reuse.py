@@ -13,9 +13,11 @@ from counting import calls_of
 from generator.programs import random_program
 from gradcli.batch.answers import Answers
 from gradcli.batch.fields import Wanted
+from gradcli.batch.memory import Memory
 from gradcli.evaluation import Function
-from gradcli.explanation import explained
-from gradcli.readings import Memory, stand
+from gradcli.explaining import Ask, explain_run
+from gradcli.interface import Explanation
+from gradcli.readings import stand
 from gradcli.recent import Recent
 from oracles import cases, portion
 from programs import MORE, VALUES
@@ -123,7 +125,9 @@ def test_definitions_have_the_values_of_their_own_point():
     program, memory = "z = tanh(x); y = z*exp(z)*sin(z)*cos(z); y*y*z", Memory()
     function = Function(program)
     for x in (0.25, 0.5):
-        found = explained(stand(function, {"x": x}, [None], strict=False), memory)
+        found = explain_run(
+            stand(function, {"x": x}, [None], strict=False), Ask.WHERE_DOUBTFUL, Explanation, memory.derive
+        )
         alone = gradcli.explain(program, x=x)
         assert found.definitions
         assert found.definition_values == alone.definition_values

@@ -14,7 +14,7 @@ import numpy as np
 
 from gradcli.errors import Budget, GradcliError
 from gradcli.evaluation import Function as Program
-from gradcli.explanation import explain
+from gradcli.interface import explain
 from gradcli.language.calls import parameters
 from gradcli.ops import FUNCTIONS, Function
 

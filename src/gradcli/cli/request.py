@@ -10,7 +10,7 @@ from gradcli.errors import Budget, GradcliError, over_budget
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
-    from gradcli.notes import Note
+    from gradcli.explained import Note
 
 FORMATS = ("table", "json", "plain")
 SUFFIXES = {".json": "json", ".txt": "table"}
