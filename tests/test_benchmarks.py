@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import resource
 import subprocess
 import sys
 from importlib import import_module
@@ -19,7 +18,7 @@ from benchmarks.growth import fit
 from benchmarks.harness import LONG, Contestant, Sample, Spread, measure
 from benchmarks.inside import LEAST, enough, sample
 from benchmarks.page import markdown
-from benchmarks.processes import ContestantError, run
+from benchmarks.processes import BOUNDS_MEMORY, ContestantError, run
 from benchmarks.report import cells, read
 from benchmarks.settings import Settings
 
@@ -202,7 +201,7 @@ def test_a_process_that_fails_is_an_error_and_one_that_does_not_end_has_no_answe
     assert run(python("pass"), limit=60).processor > 0
 
 
-@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="this system cannot bound the memory of another process")
+@pytest.mark.skipif(not BOUNDS_MEMORY, reason="this system cannot bound the memory of another process")
 def test_a_peer_has_bounded_memory():
     text = "import mmap, sys; sys.stdin.read(); mmap.mmap(-1, {} * 2**30)"
     assert measured_apart(text.format(3), limit=60)[0] < 100, "addresses that nobody touches"
