@@ -60,7 +60,10 @@ def derive(point: Point, composition: Composition) -> Formulas:
 
 
 def explain_run(point: Point, ask: Ask, kind: type[Kind], derive: Derive = derive) -> Kind:
-    """Return the answer for one run, as the ``kind`` of ``Explained`` that is asked for."""
+    """Return the answer for one run, as an ``Explained`` of this ``kind``.
+
+    ``ask`` says when its numbers are held against many digits, ``derive`` where its formulas come from.
+    """
     from gradcli.digits import note_digits  # noqa: PLC0415
 
     run = point.run
@@ -127,12 +130,11 @@ def confirm_where(
 
 def agree(difference: Difference, confirmation: Confirmation | None) -> Agreement:
     """Return whether the routes agree on the right numbers: what a confirmation says is added to what they say."""
-    alone = difference.alone
     if confirmation is None:
-        return alone
+        return difference.alone
     right = min((confirmation.digits.get(route, 0.0) for route in ("jacobian", "grad")), default=0.0)
     excused = difference.finite and confirmation.asked == "entries" and right >= SURE
-    verdict = confirmation.verdict if difference.within or excused else alone.verdict
+    verdict = confirmation.verdict if difference.within or excused else "differ"
     return Agreement(
         verdict == "agree", difference.max_abs_error, difference.finite, verdict, confirmation.digits or None
     )

@@ -46,6 +46,7 @@ NO_RULE = {
     "making.": "makes constants; the functions are mutated where they are built",
     "evaluate.magnitude": "how much rounding is allowed, no number of an answer",
     "evaluate._size": "how much rounding is allowed, no number of an answer",
+    "explained.Explained.": "adds up the v of several calls, as it is shown",
     "explained.Jacobian.scale": "how much rounding is allowed, no number of an answer",
     "batches.Batch.holds": "looks a node up",
     "jacobian.Composition.read": "what notes of lost digits read, no number of an answer",
