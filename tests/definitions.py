@@ -87,7 +87,7 @@ ELEMENTWISE = {
     "xlogy": lambda x, y: x * mp.log(y), "logaddexp": lambda a, b: mp.log(mp.exp(a) + mp.exp(b)),
     "abs": absolute, "sign": lambda x: step(x, mp.mpc(0)) - step(-x, mp.mpc(0)), "sigmoid": sigmoid,
     "relu": lambda x: larger(x, mp.mpc(0)), "logsigmoid": lambda x: mp.log(sigmoid(x)), "silu": lambda x: x * sigmoid(x),
-    "softsign": lambda x: x / (1 + absolute(x)), "leaky_relu": lambda x, slope: x if above(x) else slope * x,
+    "softsign": lambda x: x / (1 + absolute(x)), "leaky_relu": lambda x, negative_slope: x if above(x) else negative_slope * x,
     "elu": lambda x, alpha: x if above(x) else alpha * (mp.exp(x) - 1), "softplus": softplus, "gelu": gelu,
     "floor": lambda x: mp.floor(mp.re(x)), "ceil": lambda x: mp.ceil(mp.re(x)), "round": nearest, "heaviside": step,
     "trunc": lambda x: mp.floor(mp.re(x)) if above(x) else mp.ceil(mp.re(x)), "isnan": isnan, "~": lambda x: not mp.re(x),

@@ -59,7 +59,7 @@ DERIVATIVES = {
     "atan2": (lambda y, x: x / (x * x + y * y), lambda y, x: -y / (x * x + y * y)),
     "xlogy": (lambda x, y: mp.log(y), lambda x, y: x / y), "logaddexp": (lambda a, b: s(a - b), lambda a, b: s(b - a)),
     "sigmoid": (lambda x: s(x) * s(-x),), "logsigmoid": (lambda x: s(-x),), "silu": (lambda x: s(x) + x * s(x) * s(-x),),
-    "softsign": (lambda x: 1 / (1 + abs(x))**2,), "leaky_relu": (lambda x, slope: 1 if x > 0 else slope,),
+    "softsign": (lambda x: 1 / (1 + abs(x))**2,), "leaky_relu": (lambda x, negative_slope: 1 if x > 0 else negative_slope,),
     "elu": (lambda x, alpha: 1 if x > 0 else alpha * mp.exp(x),),
     "softplus": (lambda x, beta, threshold: 1 if x * beta > threshold else s(beta * x),), "gelu": (gelu,),
     "bce": (lambda x, t: (x - t) / (x * (1 - x)), lambda x, t: mp.log((1 - x) / x)),

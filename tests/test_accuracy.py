@@ -37,7 +37,7 @@ ZEROS = {  # where a derivative vanishes or a value does, and what lies beside
 }
 WITHIN = {"asin": (-1, 1), "acos": (-1, 1), "atanh": (-1, 1), "acosh": (1, np.inf), "log1p": (-1, np.inf),
           **dict.fromkeys(("log", "log2", "log10", "sqrt", "rsqrt", "cbrt"), (0, np.inf))}  # fmt: skip
-OPTIONS = {"leaky_relu": [{"slope": 0.01}], "elu": [{"alpha": 1.0}, {"alpha": -0.3}],
+OPTIONS = {"leaky_relu": [{"negative_slope": 0.01}], "elu": [{"alpha": 1.0}, {"alpha": -0.3}],
            "softplus": [{"beta": 1.0, "threshold": 20.0}, {"beta": 2.0, "threshold": np.inf}],
            "gelu": [{"approximate": "none"}, {"approximate": "tanh"}]}  # fmt: skip
 PLANE = [x for size in (1e-300, 1e-160, 1e-9, 0.3, 1 + 2**-40, 40.0, 1e9, 1e160, 1e300) for x in (size, -size)]

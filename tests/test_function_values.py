@@ -43,7 +43,7 @@ def clone_and_put():
 # fmt: off
 EXPECTED = {
     "where(x > 0, x**2, 3*x)": [x[0]**2, 3*x[1], x[2]**2], "np.where(A > x, A, x)": np.maximum(A, x),
-    "leaky_relu(x)": defined("leaky_relu", x, slope=0.01), "F.leaky_relu(A, 0.2)": defined("leaky_relu", A, slope=0.2),
+    "leaky_relu(x)": defined("leaky_relu", x, negative_slope=0.01), "F.leaky_relu(A, 0.2)": defined("leaky_relu", A, negative_slope=0.2),
     "elu(x)": defined("elu", x, alpha=1.0), "F.elu(A, alpha=0.5)": defined("elu", A, alpha=0.5),
     "softplus(x)": np.log(1 + np.exp(x)), "softplus(A, 2, 1.2)": np.where(2*A > 1.2, A, np.log(1 + np.exp(2*A)) / 2),
     "gelu(x)": defined("gelu", x, approximate="none"), 'gelu(A, approximate="tanh")': defined("gelu", A, approximate="tanh"),

@@ -33,7 +33,7 @@ DIFFERENTIABLE = {name for name, op in OPS.items() if has_derivative(op)}
 UNARY_SHAPES = [((),), ((4,),), ((2, 3),)]
 BINARY_SHAPES = [((), ()), ((3,), (3,)), ((2, 3), (3,)), ((), (2, 2)), ((2, 1), (1, 3)), ((3,), (1,))]
 OPTIONS = {
-    "leaky_relu": [{"slope": 0.01}, {"slope": 0.3}],
+    "leaky_relu": [{"negative_slope": 0.01}, {"negative_slope": 0.3}],
     "elu": [{"alpha": 1.0}, {"alpha": 0.5}],
     "softplus": [{"beta": 1.0, "threshold": 20.0}, {"beta": 3.0, "threshold": 1.0}, {"beta": 0.5, "threshold": np.inf}],
     "gelu": [{"approximate": "none"}, {"approximate": "tanh"}],
@@ -188,7 +188,7 @@ KINKS = {
 """Points with a kink, and without one, by op; an op of two arguments has its kink where both are equal."""
 
 
-KINK_OPTIONS = {"elu": {"alpha": 0.5}, "leaky_relu": {"slope": 0.1}, "norm": {**AXES, "p": 2.0},
+KINK_OPTIONS = {"elu": {"alpha": 0.5}, "leaky_relu": {"negative_slope": 0.1}, "norm": {**AXES, "p": 2.0},
                 "pick": {"kind": "max", "dim": 0}}  # fmt: skip
 
 

@@ -10,7 +10,6 @@ from definitions import value
 from gradcli.exact.decimals import digits
 from gradcli.exact.real import Real, lifted
 from gradcli.ops import OPS
-from gradcli.ops.exactly import EXACT, PIECEWISE
 from oracles import portion
 from test_ops_generic import CASES
 
@@ -35,9 +34,9 @@ def computed(op, values, static):
     with digits(50):
         arrays = [x if type(x) is int else np.asarray(x) for x in values]
         reals = [x if type(x) is int or x.dtype == np.bool_ else lifted(x.astype(np.float64)) for x in arrays]
-        parts = PIECEWISE.get(op.name)
+        parts = op.pieces
         if parts is None:
-            return lifted(np.asarray(EXACT.get(op.name, op.forward)(*reals, **static)))
+            return lifted(np.asarray((op.exactly or op.forward)(*reals, **static)))
         return lifted(np.asarray(parts.on(parts.piece(*reals, **static), *reals, **static)))
 
 
@@ -69,14 +68,3 @@ def test_the_angle_on_its_cut_has_the_sign_of_a_zero():
     assert above > 3.14159
     assert above - over < 1e-27
     assert under - below < 1e-27
-
-
-def test_what_is_said_of_ops_is_said_of_ops_that_there_are():
-    assert set(EXACT) <= set(OPS)
-    assert set(PIECEWISE) <= set(OPS)
-    assert not set(EXACT) & set(PIECEWISE)
-
-
-def test_every_op_with_a_kink_at_a_comparison_says_its_pieces():
-    smooth_at_the_kink = {"norm", "sqrt0"}  # no comparison: a root, whose slope has no limit at 0
-    assert {name for name, op in OPS.items() if op.kink or op.step} - set(PIECEWISE) == smooth_at_the_kink

@@ -94,7 +94,7 @@ def vjp_mutants(op):
         for how, by in (("", SLIGHTLY), (", sign", -1.0)):
             change = functools.partial(ruled, by=by)
             yield Mutant(name + how, about, (rule,), setting(op, vjps=with_rule(op, k, change)))
-    if len(arguments_of(op)) == 2 and not op.step:
+    if len(arguments_of(op)) == 2 and not op.step and op.vjp(arguments_of(op)[0]) is not op.vjp(arguments_of(op)[1]):
         rules = tuple(op.vjp(k) for k in arguments_of(op))
         yield Mutant(f"{op.name}: vjps swapped", about, rules, setting(op, vjps=swapped(op)))
 
