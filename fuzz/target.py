@@ -21,7 +21,7 @@ with atheris.instrument_imports(include=["gradcli"]):
     import gradcli.symbolic.formulas  # noqa: F401
 
 from fuzz.audit import Watch  # noqa: E402
-from fuzz.contract import command_read_once, outcome  # noqa: E402
+from fuzz.contract import outcome  # noqa: E402
 from fuzz.lines import SMALL, Line, line  # noqa: E402
 from fuzzing import warm_up  # noqa: E402
 
@@ -70,8 +70,7 @@ def main() -> None:
     warm_up()
     WATCH.install()
     atheris.Setup(sys.argv, test_one_input)
-    with command_read_once():
-        atheris.Fuzz()
+    atheris.Fuzz()
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from random import Random
 
 from fuzz import arguments
 from fuzz.audit import Watch
-from fuzz.contract import Outcome, command_read_once, outcome
+from fuzz.contract import Outcome, outcome
 from fuzz.lines import Line, commands, line
 from oracles import ask, cases
 
@@ -40,12 +40,6 @@ SAY = 5000
 
 def warm_up() -> None:
     """Load all that is loaded late: the audit counts an import by an input as a fault."""
-    with command_read_once():
-        _warm()
-    ask("-V")
-
-
-def _warm() -> None:
     for command, program, how in itertools.product(commands(), WARM, ([], ["--json"], ["--format", "plain"], ["-q"])):
         ask(command, program, "--A", "1,2;3,4.5", "--x", "1,pi", "--v", "ones(2)", *how)
     for words in (
@@ -99,11 +93,10 @@ class Tally:
 def fuzz(lines: Iterable[tuple[int, Line]], watch: Watch | None = None, say: int = 0) -> Tally:
     """Run numbered lines and return what came of them; a word on standard error after each ``say`` inputs."""
     tally = Tally()
-    with command_read_once():
-        for count, (number, asked) in enumerate(lines, 1):
-            tally.add(number, asked, outcome(asked, watch))
-            if say and not count % say:
-                sys.stderr.write(f"{count} inputs, {len(tally.faults)} faults\n")
+    for count, (number, asked) in enumerate(lines, 1):
+        tally.add(number, asked, outcome(asked, watch))
+        if say and not count % say:
+            sys.stderr.write(f"{count} inputs, {len(tally.faults)} faults\n")
     return tally
 
 

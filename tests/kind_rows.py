@@ -77,7 +77,8 @@ def writes() -> Iterator[Row]:
                 yield as_it_is(f"{copied}a[0] = {b}\na")
                 yield from (as_it_is(f"{copied}a[0] {op}= {b}\na") for op in IN_PLACE)
             else:
-                yield from (as_it_is(f"{copied}a[{key}] = {b}\na") for key in (":", "[0, 1]"))
+                ways = product((":", "[0, 1]"), ("", *IN_PLACE))
+                yield from (as_it_is(f"{copied}a[{key}] {op}= {b}\na") for key, op in ways)
 
 
 # One argument: those that PyTorch and NumPy both have, those of PyTorch alone (F. where they are called so), and those

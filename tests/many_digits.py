@@ -7,7 +7,6 @@ with fewer than six, with what its answer says; that answer must not agree.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 import gradcli
+from generator.nightly import main
 from generator.programs import random_program
 from gradcli.exact.judge import FEWEST, Places, right_digits, true_entries
 from gradcli.exact.slopes import Exact
@@ -111,15 +111,5 @@ def night(seed, numbers, out=sys.stdout):
     return len(count.wrong)
 
 
-def main():
-    """Read the command line; the exit code is 1 where something is at fault."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=300)
-    parser.add_argument("--only", type=int, help="hold the program of this number alone")
-    given = parser.parse_args()
-    return int(night(given.seed, range(given.count) if given.only is None else [given.only]) > 0)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(night, __doc__))

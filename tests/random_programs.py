@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 
 from generator.compare import Worst, Wrong, check
+from generator.nightly import main
 from generator.programs import random_program
 
 REPORT_EVERY, EXPLAINED = 250, 7
@@ -40,15 +40,5 @@ def night(seed, numbers, out=sys.stdout):
     return failures
 
 
-def main():
-    """Read the command line; the exit code is 1 where a program failed."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=300)
-    parser.add_argument("--only", type=int, help="check the program of this number alone")
-    given = parser.parse_args()
-    return int(night(given.seed, range(given.count) if given.only is None else [given.only]) > 0)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(night, __doc__))

@@ -5,14 +5,16 @@
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TextIO
 
 import numpy as np
 
 import gradcli
+from generator.nightly import main
 from gradcli.symbolic.readback import read_back
 
 NAMES = ["x", "y", "i", "j", "k", "J", "h0", "h1", "dy_dh0", "dx", "c", "f", "y1", "out", "n0", "dim"]
@@ -159,26 +161,21 @@ def used(name: str, given: Program) -> bool:
     return name in gradcli.function(given.text).inputs
 
 
-def main() -> int:
-    """Run many programs; print those whose formulas are wrong."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
+def night(seed: int, numbers: Sequence[int], out: TextIO = sys.stdout) -> int:
+    """Run many programs, print those whose formulas are wrong, and return how many those are."""
     formulas = ran = failed = 0
-    for seed in range(options.seed, options.seed + options.count):
-        given = program(seed)
+    for number in numbers:
+        given = program(seed + number)
         count, wrong = findings(given)
         ran += count > 0
         formulas += max(count, 0)
         if wrong:
             failed += 1
-            sys.stdout.write(
-                f"seed {seed}: {given.text!r} {[v.shape for v in given.inputs.values()]}\n    {wrong[0]}\n"
-            )
-    sys.stdout.write(f"{ran} of {options.count} programs, {formulas} formulas, {failed} programs with a wrong one\n")
-    return failed > 0
+            shapes = [v.shape for v in given.inputs.values()]
+            print(f"seed {seed + number}: {given.text!r} {shapes}\n    {wrong[0]}", file=out)
+    print(f"{ran} of {len(numbers)} programs, {formulas} formulas, {failed} programs with a wrong one", file=out)
+    return failed
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(night, __doc__, seed=0, count=1000))

@@ -16,8 +16,8 @@ from mpmath import mp
 import gradcli
 from exactly import DERIVATIVES, derivative, value
 from gradcli.ops import OPS
+from op_cases import DIFFERENTIABLE, STRUCTURAL
 from oracles import applied, symbolic_jacobians
-from test_ops_generic import DIFFERENTIABLE, STRUCTURAL
 
 DIGITS = 1e-12
 SEEDS = (1.0, -3e-200, 2e200)

@@ -25,7 +25,7 @@ CHILD = textwrap.dedent(
 
     import fuzzing
     from fuzz.audit import Watch
-    from fuzz.contract import command_read_once, outcome
+    from fuzz.contract import outcome
     from fuzz.lines import Line
     from oracles import ask, cases
 
@@ -65,8 +65,7 @@ CHILD = textwrap.dedent(
     lines += [Line(("explain", "-", "--x", "1"), text) for text in texts]
     lines += [Line(("grad", "x", "--x", "-"), text) for text in texts]
     judged = [line for line in lines if "--debug" not in line.args]
-    with command_read_once():
-        found["corpus"] = [(line.reproduction, outcome(line, watch).fault) for line in judged]
+    found["corpus"] = [(line.reproduction, outcome(line, watch).fault) for line in judged]
     whole = {"program": "x", "inputs": {"x": 1}, "v": 1, "wrt": ["x"]}
     places = ("program", "inputs", "v", "wrt", "id", "name")
     records = [{**whole, place: text if place != "name" else 0} for text in texts for place in places]

@@ -8,8 +8,8 @@ from mpmath import mp
 
 from definitions import DEFINITIONS, jacobian, value
 from gradcli.ops import OPS
+from op_cases import CASES, DIFFERENTIABLE, GONE, LONG, OVERFLOWING
 from oracles import applied, differentiated, portion, reverse_jacobians, symbolic_jacobians
-from test_ops_generic import CASES, DIFFERENTIABLE, GONE, LONG
 
 ULPS = 64
 """Roundings that an op may make of a number that its inputs' last bits move by less than that number's."""
@@ -95,9 +95,6 @@ def test_the_formula_of_a_singular_determinant_gives_its_cofactors(A):
     [(by_sympy, _)] = symbolic_jacobians(output, leaves)
     exact = jacobian("det", [A], {}, 0)
     assert_defined(by_sympy, exact, ULPS * EPSILON * np.full(exact.shape, max(map(abs, exact.ravel()))), "cofactors")
-
-
-OVERFLOWING = np.array([[[2.0, 1.0], [0.5, 3.0]], [[1e200, 0.0], [0.0, 1e200]]])
 
 
 def test_a_determinant_that_overflows_leaves_the_others_of_its_batch_alone():

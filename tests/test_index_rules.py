@@ -2,71 +2,12 @@
 
 from __future__ import annotations
 
-import ast
-import itertools
-import re
-
 import numpy as np
 import pytest
 
 import gradcli
+from formula_reading import jacobian_of, python
 from oracles import assert_close
-from test_formulas import WORDS, AsArrays, python
-
-SUBSCRIPT = re.compile(r"([A-Za-z_]\w*)\[([^\]]*)\]")
-LEFT = re.compile(r"(?:d(\w+)(?:\[([^\]]*)\])?/d(\w+)(?:\[([^\]]*)\])?(?: \([^()]* fixed\))?|J\[([^\]]*)\])")
-
-
-def letters_of(index):
-    return [part.strip() for part in index.split(",")] if index else []
-
-
-def lengths_of(rule, shapes, both):
-    """Return how far each letter of a rule runs: the axes that it indexes say so."""
-    found = {}
-    for name, index in [*SUBSCRIPT.findall(rule), *both]:
-        key = name if name in shapes else name.removeprefix("d")
-        for letter, length in zip(letters_of(index), shapes.get(key, ()), strict=False):
-            if letter.isalpha():
-                found[letter] = max(found.get(letter, 1), length)
-    return found
-
-
-def evaluated(rule, names, output, variable):
-    """Return what a rule says of a derivative: the names of its two ends and all its entries."""
-    left, _, right = rule.partition(" = ")
-    right = re.sub(r"^1 where (.*), else 0$", r"where(\1, 1, 0)", right)
-    shapes = {name: np.shape(value) for name, value in names.items()}
-    above, rows, below, columns, both = LEFT.fullmatch(left).groups()
-    if both:
-        depth = len(letters_of(both)) - len(shapes[variable])
-        above, below = output, variable
-        rows, columns = (", ".join(part) for part in (letters_of(both)[:depth], letters_of(both)[depth:]))
-    lengths = lengths_of(right, shapes, [(above, rows), (below, columns)])
-    tree = ast.fix_missing_locations(AsArrays().visit(ast.parse(right, mode="eval")))
-    code = compile(tree, rule, "eval")
-    found = np.zeros(shapes[above] + shapes[below])
-    for values in itertools.product(*map(range, lengths.values())):
-        at = dict(zip(lengths, values, strict=True))
-        place = tuple(at[part] if part in at else int(part) for part in letters_of(rows) + letters_of(columns))
-        found[place] += eval(code, {"__builtins__": {}}, {**WORDS, **names, **at})  # noqa: S307
-    return (above, below), found.reshape(np.size(names[above]), -1)
-
-
-def jacobian_of(rules, names, output, variable):
-    """Return the matrix that the rules of one Jacobian make together."""
-    blocks = {}
-    for rule in rules:
-        if not rule.startswith("J = "):
-            ends, block = evaluated(rule, names, output, variable)
-            blocks[ends] = blocks.get(ends, 0) + block
-    chain = [rule for rule in rules if rule.startswith("J = ")]
-    if not chain:
-        [block] = blocks.values()
-        return block
-    factors = [tuple(part[1:].split("/d")) for part in chain[0].removeprefix("J = ").split(" @ ")]
-    return np.linalg.multi_dot([blocks[ends] for ends in factors]) if len(factors) > 1 else blocks[factors[0]]
-
 
 LONG, SHORT = np.linspace(-1.5, 1.5, 121), np.linspace(0.2, 1.5, 36)
 WIDE = np.cos(np.arange(36 * 36)).reshape(36, 36)
@@ -97,6 +38,8 @@ PROGRAMS = {
     "logsumexp(X, dim=1)": {"X": WIDE},
     "X.norm(dim=0)": {"X": WIDE},
     'einsum("ij,jk,k->i", W, V, x)': {"W": WIDE[:4], "V": WIDE, "x": SHORT},
+    'einsum("i,j->", x, x)': {"x": np.tile(SHORT, 8)},
+    "amax(X, dim=1)": {"X": WIDE},
 }
 
 

@@ -10,10 +10,9 @@ import numpy as np
 
 from gradcli.inputs import Cotangent
 from gradcli.ops.declare import Array
-from gradcli.symbolic.sparse import DENSE_ENTRIES, times
+from gradcli.ops.products import NORMAL
+from gradcli.symbolic.sparse import DENSE_ENTRIES, ROUNDING, times
 
-ROUNDING = 64 * 2.0**-52
-"""Times the terms that were added up: the difference between the routes that rounding alone may cause."""
 FEW = 64
 """Terms that are added up one by one; numpy adds more of them pairwise, as the engine's rules do."""
 VISIBLE = 1e-9
@@ -119,7 +118,7 @@ def sum_of(arrays: Sequence[Array]) -> Array:
 
 def tolerance(sizes: Array) -> Array:
     """Return how far two exact routes may differ, from the sizes of the terms that they add up."""
-    return np.where(np.isfinite(sizes), ROUNDING * sizes, np.inf) + np.finfo(np.float64).tiny
+    return np.where(np.isfinite(sizes), ROUNDING * sizes, np.inf) + NORMAL
 
 
 def compare(jacobians: dict[str, Jacobian], backward: list[Backward], output: Array) -> Agreement:
@@ -141,7 +140,7 @@ def compare(jacobians: dict[str, Jacobian], backward: list[Backward], output: Ar
             worst = max(worst, float(error.max(initial=0.0)))
             bound = tolerance(jacobian.scale(call.v.seed))
             within = bool((error <= bound).all())
-            proves = proves and bool((bound <= PROVES * np.abs(right) + np.finfo(np.float64).tiny).all())
+            proves = proves and bool((bound <= PROVES * np.abs(right) + NORMAL).all())
             agree = agree and within and bool((both | ~(np.isfinite(left) | np.isfinite(right))).all())
     return Agreement(agree, worst, finite, "agree" if agree else "differ", None, proves)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from gradcli.facts import Facts, OverBudget, hint_of
+
 Span = tuple[int, int]
 """A half-open range of characters, counted from 0 in the text that ``Place.text`` holds."""
 
@@ -21,8 +23,9 @@ class GradcliError(Exception):
     """What is wrong, where, and the way out.
 
     ``kind`` is a stable word for scripts (``unknown-name``, ``shape``, ``budget`` …), ``span`` the characters at
-    fault in ``place.text``, ``hint`` what to do about it. An inner layer that knows the span but not the text
-    leaves ``place`` empty, and the layer that holds the text adds it.
+    fault in ``place.text``, ``hint`` what to do about it. Where that depends on how gradcli was called, ``facts`` say
+    what the error is about, and each front end words the hint from them. An inner layer that knows the span but not
+    the text leaves ``place`` empty, and the layer that holds the text adds it.
     """
 
     def __init__(
@@ -33,13 +36,15 @@ class GradcliError(Exception):
         span: Span | None = None,
         hint: str | None = None,
         place: Place | None = None,
+        facts: Facts | None = None,
     ) -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
         self.span = span
-        self.hint = hint
+        self.hint = hint_of(facts) if hint is None and facts is not None else hint
         self.place = place
+        self.facts = facts
 
     def at(self, span: Span | None, place: Place | None = None) -> GradcliError:
         """Return this error with a span and a place, where it has none yet."""
@@ -49,35 +54,20 @@ class GradcliError(Exception):
             self.place = place
         return self
 
-
-Word = Callable[[str, str | None], str]
-"""How an input is given, from its name and its value: ``None`` for the name alone, empty where any value does."""
-
-
-def python_word(name: str, value: str | None) -> str:
-    """Return how a caller in Python gives an input."""
-    return name if value is None else f"{name}={value or '...'}"
-
-
-class InputError(GradcliError):
-    """An input that is missing or too many; ``wording`` is the hint, once it is known how inputs are given."""
-
-    def __init__(
-        self,
-        kind: str,
-        message: str,
-        wording: Callable[[Word], str],
-        *,
-        span: Span | None = None,
-        place: Place | None = None,
-    ) -> None:
-        super().__init__(kind, message, span=span, hint=wording(python_word), place=place)
-        self.wording = wording
-
-    def worded(self, word: Word) -> InputError:
-        """Return this error with its hint in the words of an interface."""
-        self.hint = self.wording(word)
+    def about(self, facts: Facts) -> GradcliError:
+        """Return this error with other facts, and the hint that they give."""
+        self.facts, self.hint = facts, hint_of(facts)
         return self
+
+    def worded(self, wording: Callable[[Facts], str]) -> GradcliError:
+        """Return this error with its hint in the words of a front end, where they depend on it."""
+        if self.facts is not None:
+            self.hint = wording(self.facts)
+        return self
+
+    def under(self, name: str) -> GradcliError:
+        """Return this error without its place, as one about what the user knows by ``name``."""
+        return GradcliError(self.kind, f"{name}: {self.message}", hint=self.hint, facts=self.facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,5 +100,5 @@ def over_budget(name: str, bound: float, what: str, span: Span | None = None) ->
         "budget",
         f"{what}: more than the budget '{name}' of {bound:,}",
         span=span,
-        hint=f"make it smaller, or raise the bound with --budget {name}=NUMBER",
+        facts=OverBudget(name, bound),
     )

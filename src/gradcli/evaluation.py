@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.errors import Budget, GradcliError, InputError, Place, Word
+from gradcli.errors import Budget, GradcliError, Place
+from gradcli.facts import MissingInputs, OwnInputs
 from gradcli.graph import Graph, Node
 from gradcli.inputs import all_finite, as_array, read_v, require_finite
 from gradcli.language.program import Program, compile_program
@@ -163,15 +164,12 @@ def given_arrays(program: Program, values: dict[str, Any]) -> dict[str, Array]:
     missing = [name for name in program.inputs if name not in values]
     if missing:
         what = "variable" if len(missing) == 1 else "variables"
-        raise InputError(
+        raise GradcliError(
             "missing-input",
             f"no value for the {what} {', '.join(missing)}",
-            lambda word: (
-                next((near for name in missing if (near := near_input(name, values, word))), None)
-                or "add " + " ".join(word(name, "") for name in missing)
-            ),
             span=program.inputs[missing[0]],
             place=program.place,
+            facts=missing_inputs(missing, values),
         )
     raise not_an_input(program, next(name for name in values if name not in program.inputs))
 
@@ -184,12 +182,15 @@ def checked_inputs(program: Program, values: dict[str, Any]) -> dict[str, Array]
     return arrays
 
 
-def near_input(name: str, values: dict[str, Any], word: Word) -> str | None:
-    """Return what a name without a value may have meant: a function that is not called, or another variable."""
-    if name in SPELLINGS:
-        return f"'{name}' is a function: call it, {name}(x)"
-    near = next((given for given in values if did_you_mean(given, [name])), None)
-    return f"{word(near, None)} was given: did you mean {word(name, None)}?" if near else None
+def missing_inputs(names: list[str], values: Iterable[str]) -> MissingInputs:
+    """Return what is known of variables without a value: the first that is a function, or that was misspelled."""
+    for name in names:
+        if name in SPELLINGS:
+            return MissingInputs(tuple(names), function=name)
+        near = next((given for given in values if did_you_mean(given, [name])), None)
+        if near:
+            return MissingInputs(tuple(names), near=(near, name))
+    return MissingInputs(tuple(names))
 
 
 def refuse_own_inputs(program: Program) -> None:
@@ -203,15 +204,13 @@ def refuse_own_inputs(program: Program) -> None:
 
     own = own_inputs(program)[:MOST_WAYS]
     if own:
-        raise InputError(
+        raise GradcliError(
             "no-variables",
             f"the program assigns {' and '.join(found.name for found in own)} itself, "
             "and nothing is left to differentiate",
-            lambda word: "; or ".join(
-                f"leave out {found.where}, and give {word(found.name, found.value)}" for found in own
-            ),
             span=own[0].span,
             place=program.place,
+            facts=OwnInputs(tuple(own)),
         )
 
 

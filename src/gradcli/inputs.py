@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradcli.errors import GradcliError
+from gradcli.facts import MisshapenV, MissingV
 from gradcli.ops.declare import Array
 
 
@@ -59,28 +60,6 @@ class Cotangent(NamedTuple):
     source: str
 
 
-def vector_text(count: int, value: str) -> str:
-    """Return ``count`` times the same number in the syntax of the command line."""
-    return ",".join([value] * count) + ("," if count == 1 else "")
-
-
-def missing_v(shape: tuple[int, ...]) -> GradcliError:
-    """Return the error for an output with several entries and no v, with the two usual choices to paste."""
-    size = math.prod(shape)
-    message = f"y has shape {shape}, so a v of that shape is needed: backward() has no default for {size} outputs"
-    if not 1 < size <= 8:
-        return GradcliError(
-            "missing-v", message, hint=f"--v 'ones({', '.join(map(str, shape))})' is the gradient of the sum"
-        )
-    rows = shape[:-1]
-    ones, means = vector_text(shape[-1], "1"), vector_text(shape[-1], f"1/{size}")
-    repeat = math.prod(rows)
-    one, mean = (";".join([text] * repeat) if len(shape) == 2 else text for text in (ones, means))
-    if len(shape) > 2 or (len(shape) == 2 and repeat == 1):
-        one, mean = f"ones({', '.join(map(str, shape))})", f"ones({', '.join(map(str, shape))})/{size}"
-    return GradcliError("missing-v", message, hint=f"--v '{one}' is the gradient of the sum, --v '{mean}' of the mean")
-
-
 def read_v(value: Any, shape: tuple[int, ...], strict: bool) -> Cotangent:
     """Return v for an output of ``shape``.
 
@@ -91,26 +70,20 @@ def read_v(value: Any, shape: tuple[int, ...], strict: bool) -> Cotangent:
     size = math.prod(shape)
     if value is None:
         if size != 1:
-            raise missing_v(shape)
+            raise GradcliError(
+                "missing-v",
+                f"y has shape {shape}, so a v of that shape is needed: backward() has no default for {size} outputs",
+                facts=MissingV(shape),
+            )
         one = np.ones(shape)
         return Cotangent(one, one, "default")
     v = np.asarray(as_input("v", value))
     if v.shape == shape:
         return Cotangent(v, v, "given")
-    mismatch = GradcliError("shape", f"v has shape {v.shape}, y has shape {shape}", hint=hint_for(v, shape))
+    mismatch = MisshapenV(v.shape, shape)
     if v.size == size and not strict:
         return Cotangent(v.reshape(shape), v.reshape(shape), "reshaped")
     if size == 1 and v.size > 1 and not strict:
         with np.errstate(all="ignore"):
             return Cotangent(np.full(shape, np.sum(v)), v, "broadcast")
-    raise mismatch
-
-
-def hint_for(v: Array, shape: tuple[int, ...]) -> str:
-    """Return what to do about a v of the wrong shape."""
-    size = math.prod(shape)
-    if v.size == size:
-        return "without --strict it is reshaped"
-    if size == 1:
-        return "without --strict J is taken once for each entry of v"
-    return f"give {size} numbers, one for each entry of y: for example --v 'ones({', '.join(map(str, shape))})'"
+    raise GradcliError("shape", f"v has shape {v.shape}, y has shape {shape}", facts=mismatch)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.core import TyperOption
 
-from gradcli.cli.app import alone, app
-from gradcli.cli.parameters import UNREAD, PlainArgument, PlainOption, plain
+from gradcli.cli.app import COMMANDS, command_line
+from gradcli.cli.parameters import UNREAD, plain, processed, read_plainly
 
 DECLARED = typer.Typer()
 
@@ -45,7 +45,7 @@ VALUES = st.one_of(TEXTS, st.none(), st.lists(TEXTS, max_size=3), st.lists(TEXTS
 @given(value=VALUES)
 def test_what_is_taken_plainly_is_what_typer_makes_of_it(name: str, value: Any) -> None:
     parameter = PARAMETERS[name]
-    found = plain(parameter, value)
+    found = plain(parameter.type_descriptor.annotation, value)
     if found is not UNREAD:
         by_typer = type(parameter).process_value(parameter, CONTEXT, value)
         assert (type(found), found) == (type(by_typer), by_typer)
@@ -65,39 +65,57 @@ LEFT = [("text", "\udcff"), ("texts", ["1", "\udcff"]), ("integer", "wide"), ("i
 
 @pytest.mark.parametrize(("name", "value", "expected"), TAKEN)
 def test_a_plain_value_is_taken(name: str, value: Any, expected: Any) -> None:
-    assert plain(PARAMETERS[name], value) == expected
+    assert plain(PARAMETERS[name].type_descriptor.annotation, value) == expected
 
 
 @pytest.mark.parametrize(("name", "value"), LEFT)
 def test_any_other_value_is_left_to_typer(name: str, value: Any) -> None:
-    assert plain(PARAMETERS[name], value) is UNREAD
+    assert plain(PARAMETERS[name].type_descriptor.annotation, value) is UNREAD
 
 
-@pytest.mark.parametrize("name", alone())
+def contexts(group: Any, name: str) -> tuple[Any, Any]:
+    """Return the contexts in which typer reads the command line and one of its commands."""
+    outer = typer.Context(group, **group.context_settings)
+    return outer, typer.Context(group.commands[name], info_name=name, parent=outer)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_parameter_of_every_command_reads_plain_values(name: str) -> None:
-    group: Any = typer.main.get_command(alone()[name])
+    group: Any = command_line(name)
     assert list(group.commands) == [name]
-    for command in (group, group.commands[name]):
-        kinds = {type(parameter) for parameter in command.get_params(typer.Context(command))}
-        assert kinds <= {PlainOption, PlainArgument}
-        assert kinds
+    for context in contexts(group, name):
+        parameters = context.command.get_params(context)
+        assert parameters
+        readers = [parameter.process_value for parameter in parameters]
+        assert {reader.func for reader in readers} == {processed}
+        assert readers == [parameter.process_value for parameter in context.command.get_params(context)]
 
 
 def test_a_command_alone_is_the_same_as_among_all() -> None:
-    everything: Any = typer.main.get_command(app)
-    assert list(everything.commands) == list(alone())
-    for name, smaller in alone().items():
-        group: Any = typer.main.get_command(smaller)
-        helps = [
-            one.commands[name].get_help(typer.Context(one.commands[name], info_name=name, parent=typer.Context(one)))
-            for one in (group, everything)
-        ]
-        assert helps[0] == helps[1]
-        assert "--help" in helps[0]
+    everything: Any = command_line()
+    assert list(everything.commands) == list(COMMANDS)
+    for name in COMMANDS:
+        both = [contexts(group, name)[1] for group in (command_line(name), everything)]
+        alone, among = (context.command.get_help(context) for context in both)
+        assert alone == among
+        assert "-h, --help" in alone
+
+
+def option(**changes: Any) -> Any:
+    return TyperOption(param_decls=["--x"], type_descriptor=PARAMETERS["text"].type_descriptor, **changes)
 
 
 def test_a_required_value_is_left_to_typer() -> None:
-    needed = TyperOption(param_decls=["--x"], type_descriptor=PARAMETERS["text"].type_descriptor, required=True)
-    needed.__class__ = PlainOption
     with pytest.raises(typer.TyperException):
-        needed.process_value(CONTEXT, None)
+        read_plainly(option(required=True)).process_value(CONTEXT, None)
+
+
+def test_a_callback_gets_the_value_that_was_read() -> None:
+    found = read_plainly(option(callback=lambda _ctx, _parameter, value: value + "!"))
+    assert found.process_value(CONTEXT, "x") == "x!"
+
+
+def test_a_parameter_that_does_not_say_its_type_is_left_to_typer() -> None:
+    unknown = option()
+    del unknown.type_descriptor
+    assert "process_value" not in vars(read_plainly(unknown))

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from test_process import EXPLAIN, GRADCLI, environment, run
 
 from oracles import portion
+from processes import EXPLAIN, GRADCLI, environment, run
 
 if TYPE_CHECKING:
     from conftest import Cli

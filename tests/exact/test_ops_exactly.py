@@ -10,8 +10,8 @@ from definitions import value
 from gradcli.exact.decimals import digits
 from gradcli.exact.real import Real, lifted
 from gradcli.ops import OPS
+from op_cases import CASES
 from oracles import portion
-from test_ops_generic import CASES
 
 ENOUGH = mp.mpf(10) ** -44
 EDGES = [

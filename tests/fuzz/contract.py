@@ -11,11 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from types import FrameType
-from unittest import mock
-
-import typer.main
 
 from fuzz.audit import Watch
 from fuzz.lines import Line
@@ -58,13 +54,6 @@ def watchdog(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
-
-
-@contextmanager
-def command_read_once() -> Iterator[None]:
-    """Let typer build the command line once and not for every input: it takes most of an input's time."""
-    with mock.patch("typer.main.get_command", cache(typer.main.get_command)):
-        yield
 
 
 def peak() -> int:

@@ -29,9 +29,9 @@ ATTRIBUTES = (
     *METHODS, "T", "mT", "shape", "ndim", "size", "values", "indices", "dim", "numel", "grad", "data", "__class__",
     "_x", "item", "tolist", "numpy", "real", "ctypes", "backward", "dtype", "requires_grad",
 )  # fmt: skip
-KEYWORDS = tuple(
-    {*ALIASES, "dim", "keepdim", "p", "reduction", "approximate", "descending", "correction", "beta", "steps", "weight"}
-)
+KEYWORDS = tuple(dict.fromkeys((
+    *ALIASES, "dim", "keepdim", "p", "reduction", "approximate", "descending", "correction", "beta", "steps", "weight",
+)))  # fmt: skip
 TEXTS = ("'none'", "'sum'", "'mean'", "'fro'", "'tanh'", "'ij,jk->ik'", "'ii'", "'i,i->'", "'...i->...'", "'ij'", "''")
 REFUSED = (
     "lambda a: a", "[a for a in x]", "{1: x}", "{x}", "f'{x}'", "(y := x)", "*x", "await x", "(yield)", "b'x'", "2j",

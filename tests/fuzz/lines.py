@@ -12,7 +12,8 @@ from random import Random
 
 from fuzz import soup
 from fuzz.grammar import NAMES, Grammar
-from gradcli.cli.app import app
+from gradcli.cli.app import COMMANDS
+from gradcli.cli.variables import VariableCommand
 from gradcli.language.program import compile_program
 from oracles import cases
 from programs import VALUES
@@ -50,8 +51,7 @@ OPENS = re.compile(r"-[ofF]|--(o|f)[a-z-]*(=|$)|(--?\w+=)?@|--debug$")
 @cache
 def commands() -> tuple[str, ...]:
     """Return the commands that take a program."""
-    known = {command.name or command.callback.__name__ for command in app.registered_commands if command.callback}
-    return tuple(name for name in ("explain", "grad", "check") if name in known)
+    return tuple(name for name, (_, kind) in COMMANDS.items() if kind is VariableCommand)
 
 
 @dataclass(frozen=True, slots=True)

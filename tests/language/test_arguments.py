@@ -80,7 +80,11 @@ AXES = [
     ("A.log_softmax()", "value", "log_softmax(..., dim=-1) for each row", "A.log_softmax()"),
     ("A.permute(0)", "shape", "permute needs all 2 axes, 1 given", "A.permute(0)"),
     ("C.t()", "shape", "use permute", "C.t()"),
+    ("softmax(w[:0])", "shape", "softmax of no entries: the array has shape (0,)", "softmax(w[:0])"),
+    ("log_softmax(B[:, :0], dim=1)", "shape", "log_softmax of no entries", "log_softmax(B[:, :0], dim=1)"),
     ("A.roll((1, 1), dim=0)", "shape", "2 shifts for 1 axes", "A.roll((1, 1), dim=0)"),
+    ("torch.roll(u, (1, 2), dims=())", "shape", "2 shifts for no axes", "torch.roll(u, (1, 2), dims=())"),
+    ("torch.roll(u, ())", "value", "roll needs shifts", "torch.roll(u, ())"),
     ("linalg.norm(A, ord=1)", "value", "leave ord out", "linalg.norm(A, ord=1)"),
     ("norm(u, -1)", "value", "a norm of order -1 is not supported", "norm(u, -1)"),
     ("norm(u, 'nuc')", "value", "p can be 1, 2, any p > 0, or inf", "norm(u, 'nuc')"),
@@ -151,6 +155,8 @@ ACCEPTED = [
     ("norm(A, 'fro')", ROOT, {"A": [[1 / ROOT, 2 / ROOT], [3 / ROOT, 4 / ROOT]]}),
     ("where(x, x**2, 0)", 2.25, {"x": 3}),
     ("where(u - 1, u**2, 5*u)", [5, 4], {"u": [5, 4]}),
+    ("np.roll(u, ())", [1, 2], {"u": [1, 1]}),
+    ("y = torch.tensor(2.0); y[...] = x; y*x", 2.25, {"x": 3}),
 ]
 
 NOT_FINITE = [

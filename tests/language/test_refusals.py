@@ -175,6 +175,8 @@ MEANING = [
     ("u[::0]", "index", "step", "u[::0]"),
     ("max(u, 0)", "ambiguous", "write maximum(", "max"),
     ("min(u, 1)", "ambiguous", "write minimum(", "min"),
+    ("max(u, 1.5)", "ambiguous", "takes an axis, and 1.5 is none", "max"),
+    ("min(u, -0.5)", "ambiguous", "write minimum(..., -0.5)", "min"),
     ("torch.tensor([u[0], x])", "not-differentiable", "write the list by itself", "torch.tensor([u[0], x])"),
     ("if x > 2: z = 1\nz*x", "unbound", "'z' is used before it is assigned", "z"),
     ("while x > 2: z = 1\nz*x", "unbound", "'z' is used before it is assigned", "z"),

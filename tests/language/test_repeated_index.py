@@ -80,6 +80,9 @@ def test_reverse_mode_alone_says_so_too(assignment, inputs, theirs, entry):
 
 @pytest.mark.parametrize(("assignment", "inputs"), ONCE)
 def test_what_is_written_once_or_is_constant_has_no_note(assignment, inputs):
-    record = answer({"program": program(assignment), "inputs": inputs, "v": np.ones(np.shape(inputs["x"])).tolist()})
-    assert record["agreement"]["agree"]
-    assert not [note for note in record["notes"] if note["kind"] in ("routes-differ", "repeated-index")]
+    asked = {"program": program(assignment), "inputs": inputs, "v": np.ones(np.shape(inputs["x"])).tolist()}
+    whole, reverse = (answer(asked, symbolic=symbolic) for symbolic in (True, False))
+    assert whole["agreement"]["agree"]
+    assert reverse["grad"] == whole["grad"]
+    for record in (whole, reverse):
+        assert not [note for note in record["notes"] if note["kind"] in ("routes-differ", "repeated-index")]

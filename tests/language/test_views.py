@@ -34,6 +34,17 @@ def test_a_write_that_no_copy_shows_is_done(copy, start):
     assert found.agreement.agree
 
 
+@pytest.mark.parametrize("write", ["y[0] = 0", "y[1, 2] = x[0]", "y += 1", "y *= x"])
+@pytest.mark.parametrize("view", ["expand(2, 3)", "view(1, 3).expand(2, -1)", "expand(1, 2, 3)[0]"])
+def test_what_shows_one_number_as_several_entries_is_not_written_to(view, write):
+    program = f"y = (2*x).{view}\n{write}\nsum(y)"
+    with pytest.raises(gradcli.GradcliError, match="'y' shows one number as several entries") as raised:
+        gradcli.function(program).value(x=[1.0, 2.0, 3.0])
+    assert raised.value.kind == "in-place"
+    found = gradcli.explain(program.replace(view, f"{view}.clone()"), x=[1.0, 2.0, 3.0])
+    assert found.agreement.agree
+
+
 @pytest.mark.parametrize("write", ["y[0] = 3.0", "y += 1", "y *= x"])
 def test_the_leaf_behind_a_detached_value_is_not_written_to(write):
     with pytest.raises(gradcli.GradcliError, match="would change 'x' too"):

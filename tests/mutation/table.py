@@ -15,7 +15,7 @@ from gradcli.ops.arithmetic import MUL
 from gradcli.ops.declare import Links, Pair, no_links
 from gradcli.ops.entrywise import elementwise_local
 from mutation.spoiling import SLIGHTLY, Spoiled, added, counted, factored, ruled, spoiled
-from test_ops_generic import CASES
+from op_cases import CASES
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from gradcli.symbolic.kinds import frozen
 from gradcli.symbolic.local import is_shaped, read, reading_of
 from gradcli.symbolic.small import FEW, Small, joined, small_product
 from gradcli.symbolic.sparse import Sparse, gathered, identity, product
+from op_cases import CASES
 from oracles import reverse_jacobians, tampered
-from test_ops_generic import CASES
 
 BOUND = 10**6
 LOW = FEW * FEW - 1

@@ -97,6 +97,11 @@ RULES = {
         "dy[i]/dh0[i, k] = where(k == max(h0, dim=1).indices[i], 1, 0)",
         "dh0[i, j]/dN[i, j] = 2*N[i, j]",
     ],
+    "amax(exp(T), dim=1)": [
+        "J = dy/dh0 @ dh0/dT",
+        "dy/dh0: the derivative of amax",
+        "dh0[i, j]/dT[i, j] = exp(T[i, j])",
+    ],
     "sum(M*M.T)": [
         "J = dy/dh1 @ dh1/dh0 @ dh0/dM + dy/dh1 @ dh1/dM (h0 fixed)",
         "dy/dh1[i, j] = 1",
@@ -122,7 +127,9 @@ GIVEN = {
     "w": np.linspace(-1.5, 1.4, 4000),
     "M": WIDE,
     "N": np.cos(np.arange(900.0)).reshape(30, 30),
+    "T": np.round(np.cos(np.arange(900.0)).reshape(30, 30)),
 }
+"""In T some rows have their largest number several times."""
 
 
 @pytest.mark.parametrize("text", RULES)
@@ -187,6 +194,7 @@ def faults():
     j = small.jacobian["x"]
     yield "the output", replace(small, output_formulas=["x[0]", small.output_formulas[1]])
     yield "an entry", spoiled(small, formulas=[j.formulas[0], j.formulas[0]])
+    yield "a shape", spoiled(small, formulas=["x", j.formulas[1]])
     yield "no language", spoiled(small, formulas=["cos(", j.formulas[1]])
     yield "a name", replace(small, output_formulas=["x[0]*z", small.output_formulas[1]])
     yield "a definition", replace(large, definitions={**large.definitions, "h0": "cos(x)"})

@@ -12,8 +12,9 @@ import numpy as np
 
 from gradcli.batch.fields import Wanted, fields_of
 from gradcli.batch.records import Record, known_id, record_of
-from gradcli.errors import Budget, GradcliError, InputError
+from gradcli.errors import Budget, GradcliError
 from gradcli.evaluation import Function
+from gradcli.facts import WAYS, Facts, MisshapenV, MissingInputs, MissingV, NoValue, hint_of
 from gradcli.readings import Memory, Point, accumulated, composed, numbers, stand
 from gradcli.recent import Recent
 from gradcli.render.diagnostic import error_document
@@ -138,7 +139,7 @@ def verdict_of(agree: bool, finite: bool) -> Verdict:
 def failure(error: Exception, known: Any = None) -> Answer:
     """Return the answer to a record that has none: what is wrong with it, or that gradcli has failed."""
     if isinstance(error, GradcliError):
-        return refused(for_records(error), known)
+        return refused(error.worded(record_hint), known)
     if isinstance(error, MemoryError):
         return refused(GradcliError("budget", "there is not enough memory for this", hint="make it smaller"), known)
     message = f"sorry, gradcli failed on this record ({type(error).__name__})"
@@ -156,16 +157,17 @@ def in_record(name: str, value: str | None) -> str:
     return f'"{name}"' if value is None else f'"{name}": {value or "..."} in "inputs"'
 
 
-def for_records(error: GradcliError) -> GradcliError:
-    """Return an error with a hint for one who writes records, and not options."""
-    about_v = error.kind == "shape" and error.message.startswith("v has shape") and "--v" in (error.hint or "")
-    if error.kind == "missing-v" or about_v:
-        error.hint = '"v" is an array in the shape of y: ones give the gradient of the sum'
-    elif isinstance(error, InputError):
-        error.worded(in_record)
-        if error.kind == "missing-input" and (error.hint or "").startswith("add "):
-            error.hint = 'give its value in "inputs"'
-    return error
+def record_hint(facts: Facts) -> str:
+    """Return what to do about an error for one who writes records, and not options."""
+    match facts:
+        case MissingV() | MisshapenV(lenient=False):
+            return '"v" is an array in the shape of y: ones give the gradient of the sum'
+        case MissingInputs(function=None, near=None):
+            return 'give its value in "inputs"'
+        case NoValue(path):
+            return WAYS if path is None else "a record names no file: write the numbers themselves"
+        case _:
+            return hint_of(facts, in_record)
 
 
 def answer(

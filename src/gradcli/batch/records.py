@@ -119,9 +119,8 @@ def array(value: Any, name: str, budget: Budget) -> Any:
     try:
         return from_list(value, name, budget)
     except GradcliError as error:
-        error.message = f"{name}: {error.message}"
-        error.hint = "write a number, or nested arrays of numbers"
-        raise
+        hint = "write a number, or nested arrays of numbers"
+        raise GradcliError(error.kind, f"{name}: {error.message}", span=error.span, hint=hint) from None
 
 
 def from_list(value: Any, name: str, budget: Budget) -> Any:
@@ -157,12 +156,7 @@ def from_text(text: str, name: str, budget: Budget) -> Any:
     """Return a value that is written as on the command line: ``"1,2;3,4"``, ``"pi/2"``."""
     if text.lstrip().startswith("@") or text.strip() == "-":
         raise GradcliError("value", f"{name}: a record names no file", hint="write the numbers themselves")
-    try:
-        return read_value(text, name, budget)
-    except GradcliError as error:
-        if error.hint and "@FILE" in error.hint:
-            error.hint = error.hint.replace(", or @FILE", "")
-        raise
+    return read_value(text, name, budget)
 
 
 def refuse_total(values: Mapping[str, Any], budget: Budget) -> None:

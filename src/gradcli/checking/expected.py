@@ -18,13 +18,14 @@ from gradcli.checking.verdict import Comparison, Entry
 from gradcli.errors import GradcliError, Place
 from gradcli.evaluation import Function
 from gradcli.exact.decimals import digits
-from gradcli.exact.judge import ALL, ROUNDING, right_digits, weighed
+from gradcli.exact.judge import ALL, right_digits, weighed
 from gradcli.exact.limits import CLOSE, SETTINGS, finite, settled
 from gradcli.exact.real import Real, array, lifted
 from gradcli.exact.slopes import Exact
 from gradcli.inputs import Cotangent, as_input
 from gradcli.language.program import Program
 from gradcli.ops.declare import Array
+from gradcli.symbolic.sparse import ROUNDING
 
 RIGHT = 15.0
 """Right digits from which a formula is right."""

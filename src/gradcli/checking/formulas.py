@@ -12,7 +12,6 @@ import numpy as np
 from gradcli.errors import Budget
 from gradcli.evaluation import Function
 from gradcli.exact.decimals import digits
-from gradcli.exact.judge import ROUNDING
 from gradcli.exact.limits import CLOSE, SAME
 from gradcli.exact.real import lifted
 from gradcli.exact.run import run
@@ -21,6 +20,7 @@ from gradcli.language.program import compile_program
 from gradcli.ops.declare import value_of
 from gradcli.readings import Memory, stand
 from gradcli.symbolic.readback import Mismatch, read_back
+from gradcli.symbolic.sparse import ROUNDING
 
 FEW, MANY = 100, 800
 """Digits in which formulas are evaluated, and in which those are that differ in the first."""

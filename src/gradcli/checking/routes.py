@@ -15,7 +15,7 @@ from gradcli.ops.declare import Array
 from gradcli.reverse import backward
 from gradcli.symbolic.sparse import Sparse
 
-SYMBOLS, REVERSE, DIGITS, EXPECTED, FORMULAS = "symbols", "reverse mode", "many digits", "--expect", "formulas"
+SYMBOLS, REVERSE, DIGITS, EXPECTED = "symbols", "reverse mode", "many digits", "--expect"
 MOST_SWEEPS = 2_000_000
 """Elements that reverse mode goes through, row by row; beyond, random sums of rows take the place of each."""
 NODE_WORK = 100

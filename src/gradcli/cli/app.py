@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import functools
 import itertools
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from gradcli import __version__
 from gradcli.cli import commands
@@ -23,15 +23,15 @@ from gradcli.cli.status import ExitStatus
 from gradcli.cli.variables import VariableCommand
 from gradcli.errors import GradcliError
 
-app = typer.Typer(
-    name="gradcli",
-    cls=PlainGroup,
-    help="Explain y.backward(v): the Jacobian, the vector beside it, and the gradient that reverse mode leaves.",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    add_completion=True,
-)
+SUMMARY = "Explain y.backward(v): the Jacobian, the vector beside it, and the gradient that reverse mode leaves."
+COMMANDS: dict[str, tuple[Callable[..., None], type[TyperCommand]]] = {
+    "explain": (commands.explain, VariableCommand),
+    "grad": (commands.grad, VariableCommand),
+    "check": (commands.check, VariableCommand),
+    "batch": (commands.batch, PlainCommand),
+    "functions": (commands.functions, PlainCommand),
+    "schema": (commands.schema, PlainCommand),
+}
 
 
 def _version(wanted: bool) -> None:
@@ -40,22 +40,31 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def root(
     version: Annotated[
         bool, typer.Option("-V", "--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Explain y.backward(v): the Jacobian, the vector beside it, and the gradient that reverse mode leaves."""
+    """Take the options that stand before a command; typer's callback does what there is to do."""
     del version
 
 
-app.command(cls=VariableCommand)(commands.explain)
-app.command(cls=VariableCommand)(commands.grad)
-app.command(cls=VariableCommand)(commands.check)
-app.command(cls=PlainCommand)(commands.batch)
-app.command(cls=PlainCommand)(commands.functions)
-app.command(cls=PlainCommand)(commands.schema)
+@functools.cache
+def command_line(name: str | None = None) -> typer._click.Command:
+    """Return the command line with one command, or with all: typer reads the signatures of all that it is given."""
+    app = typer.Typer(
+        name="gradcli",
+        cls=PlainGroup,
+        help=SUMMARY,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        add_completion=True,
+    )
+    app.callback()(root)
+    for callback, kind in COMMANDS.values() if name is None else [COMMANDS[name]]:
+        app.command(cls=kind)(callback)
+    return typer.main.get_command(app)
 
 
 def run(args: Sequence[str] | None = None, env: Environment | None = None) -> int:
@@ -73,23 +82,23 @@ def run(args: Sequence[str] | None = None, env: Environment | None = None) -> in
 
 
 def _run(words: list[str], env: Environment) -> int:
-    as_json = wants_json(words)
     try:
         with contextlib.redirect_stdout(env.stdout), contextlib.redirect_stderr(env.stderr):
-            command = typer.main.get_command(alone().get(words[0], app) if words else app)
+            command = command_line(words[0] if words and words[0] in COMMANDS else None)
             code: Any = command.main(words or ["--help"], prog_name="gradcli", standalone_mode=False, obj=env)
     except GradcliError as error:
-        report(env, error, as_json)
+        report(env, error, wants_json(words))
         return ExitStatus.USAGE
     except typer.TyperException as error:
-        report(env, usage_error(error), as_json)
+        report(env, usage_error(error), wants_json(words))
         return ExitStatus.USAGE
     except (KeyboardInterrupt, BrokenPipeError, ClosedPipe):
         raise
     except typer.Abort:
         return ExitStatus.INTERRUPTED
     except MemoryError:
-        report(env, GradcliError("budget", "there is not enough memory for this", hint="make it smaller"), as_json)
+        scarce = GradcliError("budget", "there is not enough memory for this", hint="make it smaller")
+        report(env, scarce, wants_json(words))
         return ExitStatus.USAGE
     except OSError as error:
         report(env, GradcliError("file", f"standard output cannot be written: {error.strerror}"), as_json=False)
@@ -102,22 +111,10 @@ def _run(words: list[str], env: Environment) -> int:
             f"sorry, gradcli failed on this input ({type(error).__name__})",
             hint="please report the command line; --debug shows where it failed",
         )
-        report(env, internal, as_json)
+        report(env, internal, wants_json(words))
         complain(env, "This is a fault of gradcli, not of your input.")
         return ExitStatus.INTERNAL
     return code if isinstance(code, int) else ExitStatus.OK
-
-
-@functools.cache
-def alone() -> dict[str, typer.Typer]:
-    """Return the app with each command alone: typer reads the signatures of all that an app has, at every start."""
-    found: dict[str, typer.Typer] = {}
-    for info in app.registered_commands:
-        assert info.callback is not None  # noqa: S101
-        smaller = copy.copy(app)
-        smaller.registered_commands = [info]
-        found[info.callback.__name__] = smaller
-    return found
 
 
 def wants_json(words: list[str]) -> bool:

@@ -13,7 +13,7 @@ from gradcli.checking.expected import Expected, only
 from gradcli.cli.files import read_array
 from gradcli.cli.inputs import read_text
 from gradcli.cli.output import complain, write
-from gradcli.cli.request import Printing, Request, with_v_place
+from gradcli.cli.request import Printing, Request
 from gradcli.errors import Budget, GradcliError, Place
 from gradcli.evaluation import Function
 from gradcli.language.values import read_value
@@ -38,21 +38,18 @@ def answer(env: Environment, asked: Request, expect: list[str], samples: int, se
         raise GradcliError("option", f"--seed {seed} is not from 0 to 2**63 - 1")
     if len(asked.calls) > 1:
         raise GradcliError("option", "check takes one --v", hint="explain shows several calls of backward")
-    try:
-        with np.errstate(all="ignore"):  # what is expected may be beyond double precision, which numpy warns of
-            found = check(
-                asked.program,
-                v=asked.calls[0],
-                expect=expectations(env, asked, expect),
-                wrt=asked.wrt,
-                samples=samples,
-                seed=seed,
-                strict=asked.strict,
-                budget=asked.budget,
-                inputs=asked.values,
-            )
-    except GradcliError as error:
-        raise with_v_place(error, asked.v_texts) from None
+    with np.errstate(all="ignore"):  # what is expected may be beyond double precision, which numpy warns of
+        found = check(
+            asked.program,
+            v=asked.calls[0],
+            expect=expectations(env, asked, expect),
+            wrt=asked.wrt,
+            samples=samples,
+            seed=seed,
+            strict=asked.strict,
+            budget=asked.budget,
+            inputs=asked.values,
+        )
     found = replace(found, notes=[*found.notes, *asked.notes])
     if not how.quiet or how.output:
         write(env, dump(found.to_dict()) if how.format == "json" else str(found), how.output)

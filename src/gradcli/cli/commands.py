@@ -56,21 +56,16 @@ def explained(asked: Request):  # type: ignore[no-untyped-def]
     """Return the explanation of a request."""
     from dataclasses import replace  # noqa: PLC0415
 
-    from gradcli.cli.request import with_v_place  # noqa: PLC0415
-    from gradcli.errors import GradcliError  # noqa: PLC0415
     from gradcli.explanation import explain as explain_program  # noqa: PLC0415
 
-    try:
-        found = explain_program(
-            asked.program,
-            calls=asked.calls,
-            wrt=asked.wrt,
-            strict=asked.strict,
-            budget=asked.budget,
-            inputs=asked.values,
-        )
-    except GradcliError as error:
-        raise with_v_place(error, asked.v_texts) from None
+    found = explain_program(
+        asked.program,
+        calls=asked.calls,
+        wrt=asked.wrt,
+        strict=asked.strict,
+        budget=asked.budget,
+        inputs=asked.values,
+    )
     return replace(found, notes=[*found.notes, *asked.notes]) if asked.notes else found
 
 

@@ -42,10 +42,9 @@ def read_file(path: str, option: str, name: str, budget: Budget, notes: list[Not
         from gradcli.cli.numpy_files import numpy_array  # noqa: PLC0415
 
         try:
-            return as_input(f"the array in {path}", numpy_array(data, path, option, name, budget))
+            return as_input(f"the array in {path}", numpy_array(data, path, name, budget))
         except GradcliError as error:
-            message = f"{option}: {error.message.removeprefix(option + ': ')}"
-            raise GradcliError(error.kind, message, hint=error.hint) from None
+            raise error.under(option) from None
     try:
         text = plain_text(data.decode("utf-8"))
     except UnicodeDecodeError:
@@ -58,7 +57,7 @@ def read_file(path: str, option: str, name: str, budget: Budget, notes: list[Not
             return without_header(text, path, option, budget, notes)
         return read_value(columns(text), option, budget)
     except GradcliError as error:
-        raise GradcliError(error.kind, f"{option}: {path}: {error.message}", hint=error.hint) from None
+        raise error.under(f"{option}: {path}") from None
 
 
 def without_header(text: str, path: str, option: str, budget: Budget, notes: list[Note]) -> Array:

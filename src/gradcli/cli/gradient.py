@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcli.cli.output import complain, write_parts
-from gradcli.cli.request import Printing, Request, with_v_place
-from gradcli.errors import GradcliError
+from gradcli.cli.request import Printing, Request
 from gradcli.evaluation import Function
 from gradcli.notes import about_backward, about_run
 from gradcli.readings import accumulated, stand
@@ -26,10 +25,7 @@ def answer(env: Environment, asked: Request, how: Printing, confirm: bool) -> tu
     Without ``confirm`` nothing is held against them, and the verdict is ``agree``.
     """
     function = Function(asked.program, asked.wrt, asked.budget, asked.values)
-    try:
-        point = stand(function, asked.values, asked.calls, asked.strict, record=confirm)
-    except GradcliError as error:
-        raise with_v_place(error, asked.v_texts) from None
+    point = stand(function, asked.values, asked.calls, asked.strict, record=confirm)
     total, notes, more, verdict = accumulated(point), asked.notes, {}, "agree"
     if not confirm:
         notes = [*notes, *about_run(point.run.graph), *about_backward(point.run.graph.nodes, point.run.output)]

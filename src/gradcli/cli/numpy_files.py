@@ -11,33 +11,28 @@ from typing import IO, Any
 
 import numpy as np
 
-from gradcli.cli.inputs import file_error
 from gradcli.errors import Budget, GradcliError, over_budget
 
 HEADER = 10_512
 """Bytes that hold any header of an ``.npy`` file that numpy reads: 10,000 and a few before them."""
 
 
-def numpy_array(data: bytes, path: str, option: str, name: str, budget: Budget) -> Any:
+def numpy_array(data: bytes, path: str, name: str, budget: Budget) -> Any:
     """Return the array of a numpy file; pickled objects, which could run code, are refused."""
     try:
         if data.startswith(b"PK"):
-            with (
-                zipfile.ZipFile(io.BytesIO(data)) as archive,
-                archive.open(member(archive, path, option, name)) as file,
-            ):
+            with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open(member(archive, path, name)) as file:
                 return entries_of(file, path, budget)
         return entries_of(io.BytesIO(data), path, budget)
-    except (ValueError, OSError, EOFError, KeyError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
-        reason = "it holds pickled objects" if "pickle" in str(error) else "it is no numpy file"
-        raise file_error(f"{path} cannot be read: {reason}", option) from None
+    except (ValueError, OSError, EOFError, KeyError, RuntimeError, zipfile.BadZipFile, zlib.error):
+        raise GradcliError("file", f"{path} cannot be read: it is no numpy file") from None
 
 
-def member(archive: zipfile.ZipFile, path: str, option: str, name: str) -> str:
+def member(archive: zipfile.ZipFile, path: str, name: str) -> str:
     """Return the member of an ``.npz`` file that holds a variable: that of its name, or the only one."""
     names = [entry.removesuffix(".npy") for entry in archive.namelist()]
     if name not in names and len(names) != 1:
-        raise file_error(f"{path} holds {', '.join(names)}, and none is called {name}", option)
+        raise GradcliError("file", f"{path} holds {', '.join(names)}, and none is called {name}")
     found = archive.infolist()[names.index(name) if name in names else 0]
     if found.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError(found.compress_type)
@@ -53,7 +48,7 @@ def entries_of(file: IO[bytes], path: str, budget: Budget) -> Any:
         warnings.simplefilter("ignore")  # a header as Python 2 wrote it is no matter of ours
         shape, _, dtype = read_header(head)
         if dtype.hasobject:
-            raise ValueError("pickled objects")
+            raise GradcliError("file", f"{path} cannot be read: it holds pickled objects")
         if dtype.kind not in "iuf":
             raise GradcliError("value", f"the array in {path} is not an array of real numbers")
         if any(length < 0 for length in shape):

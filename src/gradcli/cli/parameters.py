@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
+from typer.core import TyperCommand, TyperGroup
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +21,7 @@ class PlainCommand(TyperCommand):
 
     def get_params(self, ctx: typer._click.Context) -> list[typer._click.Parameter]:
         """Return the parameters, that for help among them."""
-        return [as_plain(parameter) for parameter in super().get_params(ctx)]
+        return [read_plainly(parameter) for parameter in super().get_params(ctx)]
 
 
 class PlainGroup(TyperGroup):
@@ -28,53 +29,40 @@ class PlainGroup(TyperGroup):
 
     def get_params(self, ctx: typer._click.Context) -> list[typer._click.Parameter]:
         """Return the parameters, that for help among them."""
-        return [as_plain(parameter) for parameter in super().get_params(ctx)]
+        return [read_plainly(parameter) for parameter in super().get_params(ctx)]
 
 
-def as_plain(parameter: typer._click.Parameter) -> typer._click.Parameter:
-    """Return the same parameter, which reads plain values from here on and leaves all others to typer."""
-    if type(parameter) is TyperOption:
-        parameter.__class__ = PlainOption
-    elif type(parameter) is TyperArgument:
-        parameter.__class__ = PlainArgument
+def read_plainly(parameter: typer._click.Parameter) -> typer._click.Parameter:
+    """Return the same parameter, which reads plain values from here on and leaves all others to typer.
+
+    typer does not document where a parameter keeps its type: one that has none there is left as it is.
+    """
+    kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
+    if kind is not None and "process_value" not in vars(parameter) and not parameter.required:
+        parameter.process_value = partial(  # type: ignore[method-assign]
+            processed, parameter, kind, parameter.process_value
+        )
     return parameter
 
 
-class PlainOption(TyperOption):
-    """An option of typer that reads plain values by itself."""
-
-    def process_value(self, ctx: typer._click.Context, value: Any) -> Any:
-        """Return the value that the command gets."""
-        return processed(self, ctx, value, super().process_value)
-
-
-class PlainArgument(TyperArgument):
-    """An argument of typer that reads plain values by itself."""
-
-    def process_value(self, ctx: typer._click.Context, value: Any) -> Any:
-        """Return the value that the command gets."""
-        return processed(self, ctx, value, super().process_value)
-
-
 def processed(
-    parameter: TyperOption | TyperArgument,
+    parameter: typer._click.Parameter,
+    kind: Any,
+    by_typer: Callable[[typer._click.Context, Any], Any],
     ctx: typer._click.Context,
     value: Any,
-    by_typer: Callable[[typer._click.Context, Any], Any],
 ) -> Any:
     """Return the value that a command gets for what stands on the command line."""
-    found = UNREAD if parameter.required else plain(parameter, value)
+    found = plain(kind, value)
     if found is UNREAD:
         return by_typer(ctx, value)
     return found if parameter.callback is None else parameter.callback(ctx, parameter, found)
 
 
-def plain(parameter: TyperOption | TyperArgument, value: Any) -> Any:
+def plain(kind: Any, value: Any) -> Any:
     """Return what typer would make of no value, a text, texts or a short integer; ``UNREAD`` for all else."""
     if value is None:
-        return () if parameter.multiple or parameter.nargs == -1 else None
-    # typer does not document where it keeps the type: where it is not found, typer reads the value.
-    kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
+        return () if kind == list[str] else None
     if kind is str and is_text(value):
         return value
     if kind == list[str] and isinstance(value, (list, tuple)) and all(map(is_text, value)):

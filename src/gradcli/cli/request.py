@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from gradcli.cli.inputs import assignments, read_text
-from gradcli.errors import Budget, GradcliError, Place, over_budget
+from gradcli.errors import Budget, GradcliError, over_budget
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
@@ -45,7 +45,6 @@ class Request:
     wrt: list[str] | None
     strict: bool
     budget: Budget
-    v_texts: list[str] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
 
 
@@ -127,7 +126,7 @@ def request(
     values = {name: as_typed(item, array(item, name)) for name, item in assignments(set_values or []).items()}
     calls = [array(item, "--v") for item in v] if v else [None]
     names = None if wrt is None else wrt_names(wrt)
-    return Request(text, values, calls, names, strict, bounds, v or [], notes)
+    return Request(text, values, calls, names, strict, bounds, notes)
 
 
 def as_typed(text: str, value: Any) -> Any:
@@ -156,10 +155,3 @@ def wrt_names(text: str) -> list[str]:
     if not names or len(set(names)) != len(names):
         raise GradcliError("option", "--wrt needs names of variables, each once", hint="for example --wrt W,b")
     return names
-
-
-def with_v_place(error: GradcliError, texts: list[str]) -> GradcliError:
-    """Return an error about the shape of v with the place in ``--v`` and not in the program."""
-    if error.kind == "shape" and error.message.startswith("v has shape") and len(texts) == 1:
-        error.span, error.place = (0, len(texts[0])), Place(texts[0], "--v")
-    return error

@@ -9,7 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gradcli.cli.parameters import PlainCommand
-from gradcli.errors import GradcliError, InputError
+from gradcli.errors import GradcliError, Place
+from gradcli.facts import Facts, MisshapenV, hint_of
 from gradcli.suggest import did_you_mean
 
 if TYPE_CHECKING:
@@ -59,14 +60,24 @@ class VariableCommand(PlainCommand):
         return super().parse_args(ctx, [*options, "--", *operands])
 
     def invoke(self, ctx: typer._click.Context) -> Any:
-        """Run the command; an error about an input says which flag gives it, beside the options there are."""
+        """Run the command; its errors are those of the command line."""
         try:
             return super().invoke(ctx)
-        except InputError as error:
-            if error.place is not None and error.place.name != "program":
-                raise
+        except GradcliError as error:
             options = {flag for parameter in self.get_params(ctx) for flag in parameter.opts}
-            raise error.worded(partial(flag_of, options)) from None
+            raise placed(error, ctx.params["v"]).worded(partial(flag_hint, options)) from None
+
+
+def placed(error: GradcliError, v: list[str] | None) -> GradcliError:
+    """Return an error about the shape of v with its place in ``--v``, where one alone was given."""
+    if isinstance(error.facts, MisshapenV) and v is not None and len(v) == 1:
+        error.span, error.place = (0, len(v[0])), Place(v[0], "--v")
+    return error
+
+
+def flag_hint(options: set[str], facts: Facts) -> str:
+    """Return what to do about an error; ``options`` are the flags that are no variables."""
+    return hint_of(facts, partial(flag_of, options))
 
 
 def flag_of(options: set[str], name: str, value: str | None) -> str:

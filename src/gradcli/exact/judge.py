@@ -13,13 +13,12 @@ from gradcli.exact.decimals import digits
 from gradcli.exact.limits import SAME, Side, finite
 from gradcli.exact.slopes import Exact
 from gradcli.ops.declare import Array
+from gradcli.symbolic.sparse import ROUNDING
 
 ALL = 16.0
 """Right digits of a double that is the nearest to the true number."""
 FEWEST = 6.0
 """Right digits below which a printed number is wrong."""
-ROUNDING = 64 * 2.0**-52
-"""Of the terms of a sum: what rounding may leave where the truth is 0."""
 LEAST = Decimal("1e-5000")
 """Size of terms that is no size, but not 0 either."""
 TINIEST = Decimal(2) ** -1070

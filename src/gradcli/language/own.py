@@ -4,26 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from gradcli.errors import Span
+from gradcli.facts import OwnInput
 from gradcli.language.program import Program
 from gradcli.language.source import Spans, parse
-
-
-class OwnInput(NamedTuple):
-    """A variable with a constant value: its statement, the line of that, and the value, empty where it is long."""
-
-    name: str
-    statement: str
-    line: int
-    value: str
-    span: Span
-
-    @property
-    def where(self) -> str:
-        """The statement with its line, to be found."""
-        return f"line {self.line}, '{self.statement}'"
 
 
 def own_inputs(program: Program) -> list[OwnInput]:

@@ -63,11 +63,9 @@ def alone(f: Graph, what: str, rule: str, own: str) -> str | None:
 
 def cast(value: Any, kind: str | None) -> Any:
     """Return a result as a mask or as integers; None leaves it as it is."""
-    if kind is None:
+    if kind is None or (type(value) is Node and value.active):
         return value
     if type(value) is Pair:
         return Pair(cast(value.values, kind), value.indices)
-    if type(value) is Node and value.active:
-        return value
     numbers = np.asarray(value_of(value), dtype=np.float64)
     return numbers.astype(np.bool_ if kind == MASK else np.int64)[()]

@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
+from gradcli.facts import NoValue
 from gradcli.language.program import compile_program
 from gradcli.language.source import refuse_characters, refuse_depth
 from gradcli.ops.declare import Array
+from gradcli.ops.shaping import MOST_AXES
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _DIGITS = "[0-9](?:_?[0-9])*"
@@ -22,9 +24,6 @@ _WITH_UNDERSCORES = re.compile(rf"[+-]?({_DIGITS}\.?({_DIGITS})?|\.{_DIGITS})([e
 MARKS = re.compile(r"[()\[\],;]")
 OUTSIDE = re.compile(r"[()\[\]{}\n]")
 FILE = re.compile(r"\.(csv|txt|json|npy|npz|tsv)\s*$")
-MOST_AXES = 32
-"""Levels of nested lists; numpy has a bound of its own a little higher."""
-WAYS = "write 3, or 1,2,3, or 1,2;3,4, or [[1,2],[3,4]], or @FILE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,7 @@ def refuse_lines(text: str) -> None:
     """
     comment = text.find("#")
     if comment >= 0:
-        raise GradcliError("value", "a value has no comments", span=(comment, len(text)), hint=WAYS)
+        raise GradcliError("value", "a value has no comments", span=(comment, len(text)), facts=NoValue())
     if "\n" not in text:
         return
     before = ""
@@ -99,7 +98,7 @@ def logical_lines(text: str) -> Iterator[Span]:
 def _read(text: str, name: str, bounds: Bounds) -> Array:
     stripped = text.strip()
     if not stripped:
-        raise GradcliError("value", f"the value of {name} is empty", hint=WAYS)
+        raise GradcliError("value", f"the value of {name} is empty", facts=NoValue())
     if stripped.startswith("["):
         return read_json(stripped) if _is_json(stripped) else _constant(text, (0, len(text)), bounds)
     rows = _split(text, ";")
@@ -109,7 +108,7 @@ def _read(text: str, name: str, bounds: Bounds) -> Array:
     for row, span in zip(found, rows, strict=True):
         if row.shape != found[0].shape:
             raise GradcliError(
-                "value", f"a row with {row.size} numbers under one with {found[0].size}", span=span, hint=WAYS
+                "value", f"a row with {row.size} numbers under one with {found[0].size}", span=span, facts=NoValue()
             )
     return np.stack(found)
 
@@ -135,18 +134,18 @@ def _row(text: str, span: Span, bounds: Bounds) -> Array:
     found = [_item(text, item, bounds) for item in items]
     for value, item in zip(found, items, strict=True):
         if value.ndim:
-            raise GradcliError("value", f"an array of shape {value.shape} among numbers", span=item, hint=WAYS)
+            raise GradcliError("value", f"an array of shape {value.shape} among numbers", span=item, facts=NoValue())
     return np.array(found, dtype=np.float64)
 
 
 def _item(text: str, span: Span, bounds: Bounds) -> Array:
     item = text[slice(*span)].strip()
     if not item:
-        raise GradcliError("value", "a number is missing here", span=span, hint=WAYS)
+        raise GradcliError("value", "a number is missing here", span=span, facts=NoValue())
     if is_number(item):
         return _finite(float(item), span)
     if re.match(r"[+-]\s*[+-]", item):
-        raise GradcliError("value", f"'{item}' is not a number", span=span, hint=WAYS)
+        raise GradcliError("value", f"'{item}' is not a number", span=span, facts=NoValue())
     return _constant(text, span, bounds)
 
 
@@ -171,7 +170,10 @@ def _constant(text: str, span: Span, bounds: Bounds) -> Array:
         output = _constant_value(piece.strip(), bounds.budget)
     except GradcliError as error:
         error.place = None
-        error.hint = f"write @{piece.strip()} to read a file" if FILE.search(piece) else error.hint or WAYS
+        if FILE.search(piece):
+            error.about(NoValue(piece.strip()))
+        elif error.hint is None:
+            error.about(NoValue())
         error.span = span if error.span is None else (lead + error.span[0], lead + error.span[1])
         raise
     return _finite(np.asarray(output)[()], span)
@@ -181,7 +183,7 @@ def _constant_value(text: str, budget: Budget) -> Any:
     program = compile_program(text, budget, expression=True)
     if program.inputs:
         name, where = next(iter(program.inputs.items()))
-        raise GradcliError("value", f"'{name}' is not a number", span=where, hint=WAYS)
+        raise GradcliError("value", f"'{name}' is not a number", span=where, facts=NoValue())
     return program.evaluate({}, frozenset())[1]
 
 
@@ -208,7 +210,7 @@ def read_json(text: str) -> Array:
             "value",
             f"this is not JSON: {error.msg.lower()}",
             span=(error.pos, min(error.pos + 1, len(text))),
-            hint=WAYS,
+            facts=NoValue(),
         ) from None
     except RecursionError:
         raise GradcliError("value", "the lists are nested too deeply") from None
@@ -237,5 +239,5 @@ def _shape(data: Any) -> tuple[int, ...]:
         level = [entry for item in level for entry in item]
     for entry in level:
         if isinstance(entry, bool) or not isinstance(entry, int | float) or not math.isfinite(entry):
-            raise GradcliError("value", "every entry must be a finite number", hint=WAYS)
+            raise GradcliError("value", "every entry must be a finite number", facts=NoValue())
     return tuple(shape)

@@ -10,6 +10,7 @@ from gradcli.ops.axes import Axes
 from gradcli.ops.declare import Explicit, Links
 
 NORMAL = np.finfo(np.float64).tiny
+"""The smallest double that has all its digits."""
 
 
 def is_safe(product: Any, factors: Any) -> bool:

@@ -27,12 +27,11 @@ def numbered(values: tuple[Any, ...], argument: int) -> list[Array]:
     ]
 
 
-def moved_vjp(forward: Any, argument: int = 0) -> Any:
-    """Return the vjp of an op that moves entries: each cotangent goes back to the entry it came from, and is added."""
+def moved_vjp(forward: Any) -> Any:
+    """Return the vjp of an op that moves entries of one array: cotangents go back to where entries came from."""
 
-    def vjp(g: Any, _y: Any, *values: Any, **static: Any) -> Any:
-        x = values[argument]
-        origin = np.ravel(forward(*numbered(values, argument), **static))
+    def vjp(g: Any, _y: Any, x: Any, **static: Any) -> Any:
+        origin = np.ravel(forward(*numbered((x,), 0), **static))
         back = np.bincount(origin, weights=np.ravel(g), minlength=np.size(x) + 1)
         return back[1:].reshape(np.shape(x))
 
@@ -112,7 +111,7 @@ CLONE     = mover("clone", lambda x: np.array(x)[()], lambda g, _y, _x: g)
 
 
 MOST_AXES = 32
-"""What numpy broadcasts."""
+"""What numpy broadcasts, and how deep the lists of a value may be nested."""
 
 
 def whole(value: Any, name: str) -> int:

@@ -140,9 +140,7 @@ def cospi(x: Any) -> Any:
 
 
 def sinc(x: Any) -> Any:
-    """Return sin(πx)/(πx), and 1 at 0; numpy's own for complex numbers."""
-    if np.iscomplexobj(x):
-        return np.sinc(x)
+    """Return sin(πx)/(πx), and 1 at 0."""
     return np.where(x == 0, 1.0, sinpi(x) / (np.pi * np.where(x == 0, 1.0, x)))[()]
 
 

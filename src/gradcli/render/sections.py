@@ -26,7 +26,7 @@ MOST_TERMS = 6
 """Terms of a sum that is spelled out."""
 
 
-def shape_lines(found: Explanation, layout: Layout) -> list[str]:
+def shape_lines(found: Explanation) -> list[str]:
     """Return the shapes of everything, and what is a constant."""
     parts = []
     for name, value in found.inputs.items():
@@ -36,7 +36,6 @@ def shape_lines(found: Explanation, layout: Layout) -> list[str]:
     parts.append(f"v {found.v.shape}{'' if found.v_source == 'given' else ' ' + found.v_source}")
     program = found.program.split("\n")
     shown = [f"{found.name} = {program[0]}"] if len(program) == 1 and ";" not in program[0] else program
-    del layout
     return [*shown, "", "shapes:  " + "    ".join(parts)]
 
 

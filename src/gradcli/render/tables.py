@@ -38,7 +38,7 @@ class Layout:
 
 def tables(found: Explanation, layout: Layout) -> RenderableType:
     """Return the whole answer: shapes, forward, the table of each Jacobian, sums, the chain rule, v, notes."""
-    parts: list[RenderableType] = [lines(None, shape_lines(found, layout), layout)]
+    parts: list[RenderableType] = [lines(None, shape_lines(found), layout)]
     parts += section("Forward", forward_lines(found, layout), layout)
     for name, jacobian in found.jacobian.items():
         parts += jacobian_part(found, name, jacobian, layout)

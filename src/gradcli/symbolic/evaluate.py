@@ -10,6 +10,7 @@ from sympy import Add, Expr, Integer, Mul, Pow, Symbol
 
 from gradcli.ops import OPS
 from gradcli.ops.arithmetic import power
+from gradcli.ops.products import NORMAL
 from gradcli.ops.slopes import sigmoid
 from gradcli.symbolic import functions as s
 
@@ -129,15 +130,12 @@ def _product(factors: Sequence[Rule]) -> Rule:
     def carried(values: Sequence[Any]) -> Any:
         result = multiplied(values)
         size = np.abs(result)
-        if np.all((size >= TINY) & (size < np.inf)):
+        if np.all((size >= NORMAL) & (size < np.inf)):
             return result
         found = np.broadcast_arrays(*[np.asarray(factor(values), dtype=np.float64) for factor in factors])
         return np.where(_usual(found), in_powers_of_two(found), result)[()]
 
     return multiplied if len(factors) < 3 else carried
-
-
-TINY = np.finfo(np.float64).tiny
 
 
 def _usual(factors: Sequence[Any]) -> Any:

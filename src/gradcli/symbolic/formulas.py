@@ -54,11 +54,6 @@ class TooLong(Exception):  # noqa: N818
     """A formula grew beyond what a person can read; intermediates need names."""
 
 
-def derive(graph: Graph, output: Any, leaves: Mapping[str, Node], composition: Composition) -> Formulas:
-    """Return the formulas of the output and of its Jacobian by each of ``leaves``."""
-    return refreshed(found_formulas(graph, output, leaves, composition), composition)
-
-
 def refreshed(found: Formulas, composition: Composition) -> Formulas:
     """Return formulas with the numbers of another run, whose ``signature`` must be the same."""
     if not found.sources:
@@ -78,7 +73,7 @@ def numbers_of(source: Source, nodes: Mapping[int, Node], composition: Compositi
 
 
 def found_formulas(graph: Graph, output: Any, leaves: Mapping[str, Node], composition: Composition) -> Formulas:
-    """Return formulas without the numbers of their names."""
+    """Return the formulas of the output and of its Jacobian by each of ``leaves``, without the numbers of names."""
     if not isinstance(output, Node):
         return Formulas()
     nodes = composition.nodes

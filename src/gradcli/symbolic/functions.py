@@ -11,12 +11,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sympy import (
-    Dummy,
     Expr,
     Float,
     Function,
     Integer,
-    Mul,
     Pow,
     Rational,
     Symbol,
@@ -81,23 +79,22 @@ class Own(Function):  # type: ignore[misc]
 class Refined(Own):
     """A derivative that loses digits as it is ``written``; ``numbers`` works it out by another way.
 
-    It is differentiated as it is written, and printed so: ``written_out`` takes it away.
+    It is printed as it is written: ``written_out`` takes it away.
     """
 
     written: ClassVar[Callable[..., Any]]
     numbers: ClassVar[Callable[..., Any]]
 
-    @classmethod
-    def rules(cls, *args: Any) -> tuple[Any, ...]:
-        """Return the derivatives of what is written."""
-        places = [Dummy(real=True) for _ in args]
-        given = dict(zip(places, args, strict=True))
-        return tuple([cls.written(*places).diff(place).xreplace(given) for place in places])
+
+def undecided(*_: Any) -> tuple[Any, ...]:
+    """Refuse a derivative: formulas of values hold no such function, derivatives alone do."""
+    raise NotImplementedError("this function stands in derivatives alone")
 
 
 def refined(name: str, written: Callable[..., Any], numbers: Callable[..., Any]) -> Any:
     """Return a function class for a derivative that is written one way and worked out another."""
-    return type(name, (Refined,), {"written": staticmethod(written), "numbers": staticmethod(numbers)})
+    methods = {"written": written, "numbers": numbers, "rules": undecided}
+    return type(name, (Refined,), {key: staticmethod(method) for key, method in methods.items()})
 
 
 def written_out(expression: Expr) -> Expr:
@@ -111,11 +108,6 @@ def written_out(expression: Expr) -> Expr:
 def own(name: str, rules: Any) -> Any:
     """Return a function class called ``name`` with these derivatives."""
     return type(name, (Own,), {"rules": staticmethod(rules)})
-
-
-def undecided(*_: Any) -> tuple[Any, ...]:
-    """Refuse a derivative: formulas of values have no such choice in them, derivatives alone do."""
-    raise NotImplementedError("this choice stands in derivatives alone")
 
 
 # fmt: off
@@ -242,7 +234,6 @@ def symbol(name: str) -> Symbol:
 
 
 __all__ = [
-    "Mul",
     "Own",
     "PowerOf",
     "Refined",

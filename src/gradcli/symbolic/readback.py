@@ -212,8 +212,6 @@ def whole_number(node: ast.expr, letters: Mapping[str, Any]) -> Any:
     """Return what an index is: letters and integers joined by ``+ - * // %``."""
     if isinstance(node, ast.Name):
         return letters[node.id]
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -whole_number(node.operand, letters)
     if isinstance(node, ast.BinOp):
         return OPERATORS[type(node.op)](whole_number(node.left, letters), whole_number(node.right, letters))
     assert isinstance(node, ast.Constant)  # noqa: S101

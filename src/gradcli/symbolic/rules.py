@@ -66,7 +66,9 @@ def rules_of(node: Node, parts: Mapping[int, list[Part]], texts: Texts, letters:
             return None
         rules.append(rule)
     several = len({(*rule.rows, "/", *rule.columns) for rule in rules}) == len(rules) > 1
-    return rules if len(rules) == 1 or (several and apart(list(parts.values()))) else joined(rules, letters)
+    if len(rules) == 1 or (several and apart(list(parts.values()))):
+        return rules
+    return joined(rules, letters) if all(rule.rows == rules[0].rows for rule in rules) else None
 
 
 def apart(parts: list[list[Part]]) -> bool:
@@ -75,10 +77,8 @@ def apart(parts: list[list[Part]]) -> bool:
     return len(set(zip(*every.tolist(), strict=True))) == len(every[0])
 
 
-def joined(rules: list[Rule], letters: list[str]) -> list[Rule] | None:
-    """Return one rule for several that meet: each counts where its column is the one that is asked for."""
-    if any(rule.rows != rules[0].rows for rule in rules):
-        return None
+def joined(rules: list[Rule], letters: list[str]) -> list[Rule]:
+    """Return one rule for several of the same rows: each counts where its column is the one that is asked for."""
     if all(rule.columns == rules[0].columns for rule in rules):
         return [Rule(rules[0].rows, rules[0].columns, " + ".join(rule.formula for rule in rules))]
     used = set(rules[0].rows).union(*(rule.columns for rule in rules))
@@ -126,8 +126,6 @@ def rule_of(node: Node, k: int, parts: list[Part], texts: Texts, letters: list[s
 
 def moving_rule(node: Node, k: int, parts: list[Part], letters: list[str]) -> Rule | None:
     """Return the rule of an op that moves entries, if a formula says where each goes."""
-    if not parts:
-        return None
     rows, columns = (np.concatenate([getattr(part, of) for part in parts]) for of in ("rows", "columns"))
     found = places_of(rows, columns, node.shape, np.shape(value_of(node.arguments[k])), letters)
     if found is None:

@@ -1,0 +1,143 @@
+"""What an error is about, in plain fields, and the hint that is worded from them.
+
+Front ends differ in how an input is given (``Word``) and in what they can read. The Python interface has the wording of
+this module as it stands, the command line gives flags for names, a batch words what a record does otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+Shape = tuple[int, ...]
+
+Word = Callable[[str, str | None], str]
+"""How an input is given, from its name and its value: ``None`` for the name alone, empty where any value does."""
+
+
+class MissingInputs(NamedTuple):
+    """Variables without a value.
+
+    ``function`` is one of them that has the name of a function, ``near`` a name that was given and one it resembles.
+    """
+
+    names: tuple[str, ...]
+    function: str | None = None
+    near: tuple[str, str] | None = None
+
+
+class OwnInput(NamedTuple):
+    """A variable to which the program assigns a constant: statement, line, and the value, empty where it is long."""
+
+    name: str
+    statement: str
+    line: int
+    value: str
+    span: tuple[int, int]
+
+    @property
+    def where(self) -> str:
+        """The statement with its line, to be found."""
+        return f"line {self.line}, '{self.statement}'"
+
+
+class OwnInputs(NamedTuple):
+    """Variables that a program assigns itself, and without which it has none."""
+
+    inputs: tuple[OwnInput, ...]
+
+
+class MissingV(NamedTuple):
+    """An output with several entries and no v; ``shape`` is that of y."""
+
+    shape: Shape
+
+
+class MisshapenV(NamedTuple):
+    """A v in another shape than y."""
+
+    given: Shape
+    output: Shape
+
+    @property
+    def lenient(self) -> bool:
+        """Whether it counts where nothing is strict: reshaped, or with J once for each of its entries."""
+        size = math.prod(self.output)
+        return size == 1 or math.prod(self.given) == size
+
+
+class NoValue(NamedTuple):
+    """A text that is no number and no array; ``path`` is it where it looks like the name of a file."""
+
+    path: str | None = None
+
+
+class OverBudget(NamedTuple):
+    """A bound of the budget that was passed, by its name."""
+
+    name: str
+    bound: float
+
+
+Facts = MissingInputs | OwnInputs | MissingV | MisshapenV | NoValue | OverBudget
+
+
+def in_python(name: str, value: str | None) -> str:
+    """Return how a caller in Python gives an input."""
+    return name if value is None else f"{name}={value or '...'}"
+
+
+def hint_of(facts: Facts, word: Word = in_python) -> str:
+    """Return what to do about an error, with inputs as ``word`` gives them."""
+    match facts:
+        case MissingInputs(names, function, near):
+            if function is not None:
+                return f"'{function}' is a function: call it, {function}(x)"
+            if near is not None:
+                given, meant = near
+                return f"{word(given, None)} was given: did you mean {word(meant, None)}?"
+            return "add " + " ".join(word(name, "") for name in names)
+        case OwnInputs(inputs):
+            return "; or ".join(f"leave out {own.where}, and give {word(own.name, own.value)}" for own in inputs)
+        case MissingV(shape):
+            return usual_v(shape)
+        case MisshapenV():
+            return fitting_v(facts)
+        case NoValue(None):
+            return f"{WAYS}, or @FILE"
+        case NoValue(path):
+            return f"write @{path} to read a file"
+        case OverBudget(name):
+            return f"make it smaller, or raise the bound with --budget {name}=NUMBER"
+
+
+WAYS = "write 3, or 1,2,3, or 1,2;3,4, or [[1,2],[3,4]]"
+"""How numbers and arrays are written."""
+
+
+def usual_v(shape: Shape) -> str:
+    """Return the two usual choices of v for an output of several entries, written out where they are few."""
+    size, ones = math.prod(shape), f"ones({', '.join(map(str, shape))})"
+    if not 1 < size <= 8:
+        return f"--v '{ones}' is the gradient of the sum"
+    if len(shape) > 2 or (len(shape) == 2 and shape[0] == 1):
+        one, mean = ones, f"{ones}/{size}"
+    else:
+        one, mean = (";".join([row_text(shape[-1], entry)] * (size // shape[-1])) for entry in ("1", f"1/{size}"))
+    return f"--v '{one}' is the gradient of the sum, --v '{mean}' of the mean"
+
+
+def row_text(count: int, value: str) -> str:
+    """Return ``count`` times the same number in the syntax of the command line."""
+    return ",".join([value] * count) + ("," if count == 1 else "")
+
+
+def fitting_v(facts: MisshapenV) -> str:
+    """Return what to do about a v in another shape than y."""
+    size = math.prod(facts.output)
+    if math.prod(facts.given) == size:
+        return "without --strict it is reshaped"
+    if size == 1:
+        return "without --strict J is taken once for each entry of v"
+    return f"give {size} numbers, one for each entry of y: for example --v 'ones({', '.join(map(str, facts.output))})'"
