@@ -12,21 +12,9 @@ from gradcli.exact.real import Real, lifted
 from gradcli.ops import OPS
 from op_cases import CASES
 from oracles import portion
+from records import RECORDS
 
 ENOUGH = mp.mpf(10) ** -44
-EDGES = [
-    ("pow", (2, [1.5, -2.0]), {}),
-    ("argmin", ([3.0, 1.0, 2.0, 1.0],), {"dim": None, "keepdim": False}),
-    ("argmin", ([[3.0, 1.0], [1.0, 2.0]],), {"dim": 1, "keepdim": False}),
-    ("sign", ([-2.0, 0.0, 3.0],), {}),
-    ("any", ([[True, False], [False, False]],), {"dim": (1,), "keepdim": False}),
-    ("any", ([[0.0, 0.0], [0.0, 2.0]],), {"dim": (1,), "keepdim": False}),
-    ("all", ([[1.0, 3.0], [0.0, 2.0]],), {"dim": (1,), "keepdim": False}),
-    ("huber", ([-3.0, -1.0, -0.5, 0.0, 0.25, 1.0, 2.0],), {"delta": 1.0}),
-    ("maximum", ([1.0, 2.0, 3.0], [2.0, 2.0, 1.0]), {}),
-    ("minimum", ([1.0, 2.0, 3.0], [2.0, 2.0, 1.0]), {}),
-]
-"""Points on every piece of an op, and where two pieces meet."""
 
 
 def computed(op, values, static):
@@ -41,7 +29,8 @@ def computed(op, values, static):
 
 
 @pytest.mark.parametrize(
-    ("op", "values", "static"), [*portion(CASES, 2), *((OPS[name], *given) for name, *given in EDGES)]
+    ("op", "values", "static"),
+    [*portion(CASES, 2), *((OPS[name], *row) for name, known in RECORDS.items() for row in known.pieces)],
 )
 def test_an_op_has_the_digits_of_its_definition(op, values, static):
     found = computed(op, values, static)

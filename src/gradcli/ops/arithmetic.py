@@ -159,7 +159,7 @@ SPELLED = {
     "mul":       Spelled(also="multiply", doc="a * b"),
     "div":       Spelled(also="divide true_divide", doc="a / b"),
     "remainder": Spelled(also="mod", doc="a % b, with the sign of b"),
-    "neg":       Spelled(also="negative", doc="-x"),
+    "neg":       Spelled(also="negative", doc="-x", kinds="no same yes"),
     "pow":       Spelled("torch numpy math method", also="power float_power", doc="x to the power p"),
     "maximum":   Spelled(doc="the larger of each pair; a tie gives each half of the gradient", kinds="same same yes"),
     "minimum":   Spelled(doc="the smaller of each pair; a tie gives each half of the gradient", kinds="same same yes"),
