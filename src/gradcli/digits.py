@@ -114,7 +114,7 @@ def note_cancelled_values(nodes: list[Node]) -> list[Note]:
     return [
         Note(
             "digits-lost",
-            f"The two sides of a {'sum' if node.op.name == 'add' else 'difference'} cancel{at}: little but "
+            f"The two sides of a {node.op.cancels} cancel{at}: little but "
             "rounding is left of that value, and of what depends on it.",
         )
     ]
@@ -124,7 +124,7 @@ def by_shape(nodes: list[Node]) -> dict[Hashable, list[Node]]:
     """Return the sums and differences of computed numbers: those of a few entries by shape, others one by one."""
     groups: dict[Hashable, list[Node]] = {}
     for node in nodes:
-        if node.op is not None and node.op.name in ("add", "sub") and any(map(computed, node.arguments)):
+        if node.op is not None and node.op.cancels and any(map(computed, node.arguments)):
             shapes = tuple([np.shape(value_of(a)) for a in node.arguments])
             groups.setdefault(shapes if node.value.size <= FEW else node.index, []).append(node)
     return groups

@@ -54,6 +54,14 @@ def product(factors: Sequence[Any]) -> Any:
     return result
 
 
+def total(terms: Sequence[Any]) -> Any:
+    """Return the sum of the terms."""
+    result: Any = Integer(0)
+    for term in terms:
+        result = result + term
+    return result
+
+
 class Own(Function):  # type: ignore[misc]
     """A real function of ours; ``rules`` has one derivative for each argument."""
 
@@ -282,6 +290,7 @@ __all__ = [
     "symbol",
     "tan",
     "tanh",
+    "total",
     "where_ge",
     "where_gt",
     "written_out",
