@@ -11,8 +11,6 @@ from dataclasses import fields, is_dataclass
 from types import CodeType, FunctionType
 
 from gradcli import agreement, inputs, reverse
-from gradcli.ops import FUNCTIONS as FUNCTIONS_OF_USERS
-from gradcli.ops import OPS
 from gradcli.symbolic import (
     batches,
     chains,
@@ -30,6 +28,8 @@ from gradcli.symbolic import (
 from mutation.sources import FUNCTIONS, nested, node_of, reached_code, text_of, tree_of
 from mutation.spoiling import spoiled
 from mutation.table import Mutant, arguments_of
+from records import FUNCTIONS as FUNCTIONS_OF_USERS
+from records import OPS
 
 OF_OPS = [module for name, module in sorted(sys.modules.items()) if name.startswith("gradcli.ops.")]
 MODULES = [
