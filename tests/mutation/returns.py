@@ -10,7 +10,7 @@ import sys
 from dataclasses import fields, is_dataclass
 from types import CodeType, FunctionType
 
-from gradcli import agreement, inputs, reverse
+from gradcli import agreement, explained, inputs, reverse
 from gradcli.symbolic import (
     batches,
     chains,
@@ -33,7 +33,7 @@ from records import OPS
 
 OF_OPS = [module for name, module in sorted(sys.modules.items()) if name.startswith("gradcli.ops.")]
 MODULES = [
-    *OF_OPS, reverse, inputs, agreement,
+    *OF_OPS, reverse, inputs, agreement, explained,
     batches, chains, elements, evaluate, factors, formulas, functions, jacobian, local, rules, small, sparse,
 ]  # fmt: skip
 NUMBERS = {"Any", "Array", "Indices", "Array | float", "Expr", "list[Links]", "Links", "Sparse", "list[Local]",
@@ -47,7 +47,8 @@ NO_RULE = {
     "making.": "makes constants; the functions are mutated where they are built",
     "evaluate.magnitude": "how much rounding is allowed, no number of an answer",
     "evaluate._size": "how much rounding is allowed, no number of an answer",
-    "agreement.Jacobian.scale": "how much rounding is allowed, no number of an answer",
+    "explained.Explained.": "adds up the v of several calls, as it is shown",
+    "explained.Jacobian.scale": "how much rounding is allowed, no number of an answer",
     "batches.Batch.holds": "looks a node up",
     "jacobian.Composition.read": "what notes of lost digits read, no number of an answer",
     "agreement.tolerance": "how much rounding is allowed, no number of an answer",
@@ -156,13 +157,20 @@ def fields_of_ops():
     found = set()
     for op in OPS.values():
         named = [getattr(op, field.name) for field in fields(op) if field.name not in RULES_OF_THEIR_OWN]
-        parts = [getattr(part, inner.name) for part in named if is_dataclass(part) for inner in fields(part)]
+        parts = [value for part in named for value in parts_of(part)]
         for rule in (*named, *parts, unread_labels(op), *(op.vjp(k) for k in arguments_of(op))):
             code = getattr(rule, "__code__", None)
             if code is not None and code.co_name == "<lambda>":
                 node = node_of(code, sys.modules[rule.__module__])
                 found.add((rule.__module__, *place_of(node.body)))
     return frozenset(found)
+
+
+def parts_of(value):
+    """Return what a field of an op is made of, where it is a record of its own."""
+    if is_dataclass(value):
+        return [getattr(value, field.name) for field in fields(value)]
+    return list(value) if isinstance(value, tuple) else []
 
 
 def unread_labels(op):

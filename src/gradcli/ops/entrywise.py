@@ -73,9 +73,6 @@ def elementwise(
         formula = with_slopes(name, formula, slopes)
     local = elementwise_local(formula, record.get("zero_at"))
     op = declare(Op(name, forward, tuple(vjps), local, formula, shaped=True, **record))
-    options = set(list(inspect.signature(formula).parameters)[1 + len(vjps) :])
-    if options != set(op.defaults):
-        raise ValueError(f"op {name!r} needs defaults for its options {sorted(options)}, and for no others")
     if spelled is not None:
         of_each = "each entry" if len(vjps) == 1 else "each pair of entries"
         doc = spelled.doc or f"{name} of {of_each}"

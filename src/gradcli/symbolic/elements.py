@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from gradcli.graph import Node
+from gradcli.naming import place_text
 from gradcli.ops.contractions import contraction_links
 from gradcli.ops.declare import value_of
 from gradcli.symbolic import functions as s
 from gradcli.symbolic.printing import size_of
-from gradcli.symbolic.texts import Texts, place_text
+from gradcli.symbolic.texts import Texts
 
 WORDY = 16
 """Characters beyond which the text of an array, such as softmax(x), gets a name before entries are taken from it."""

@@ -11,13 +11,14 @@ import numpy as np
 from sympy import factor_terms
 
 from gradcli.graph import Graph, Node
+from gradcli.naming import place_text
 from gradcli.symbolic import functions as s
 from gradcli.symbolic.elements import Elements, as_objects
 from gradcli.symbolic.jacobian import Composition
 from gradcli.symbolic.local import Part
 from gradcli.symbolic.printing import Unprintable, formula_text, size_of
 from gradcli.symbolic.sparse import DENSE_ENTRIES, Sparse, gathered, identity, product
-from gradcli.symbolic.texts import Source, Texts, TooLarge, nested, place_text
+from gradcli.symbolic.texts import Source, Texts, TooLarge, nested
 
 MOST_ENTRIES = 1200
 """Entries of all local Jacobians and products of entries together, beyond which formulas go by index rules."""

@@ -7,7 +7,7 @@ kinks than PyTorch; its tanh, log and power derivatives lose digits or divide 0 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -179,11 +179,8 @@ def with_slopes(
     module: Any, name: str, formula: Any, slopes: Any, options: tuple[tuple[str, Any], ...]
 ) -> Callable[..., Any]:
     """Return a value that is printed as the formula of an op, with the derivatives that the op declares."""
-    given = dict(options)
-    found: Callable[..., Any] = written_as(
-        name, lambda *x: formula(module, *x, **given), lambda *x: slopes(module, *x, **given)
-    )
-    return found
+    written, rules = (partial(of, module, **dict(options)) for of in (formula, slopes))
+    return written_as(name, written, rules)  # type: ignore[no-any-return]
 
 
 bce = written_as("bce", lambda x, t: -t * log(x) - (1 - t) * log(1 - x), lambda x, t: (_bce(x, t), _bce_target(x)))

@@ -12,8 +12,6 @@ from gradcli.ops.declare import Array, Indices
 
 DENSE_ENTRIES = 10_000
 """Entries of a Jacobian, its zeros counted, up to which it is also held, shown and written out with all of them."""
-ROUNDING = 64 * 2.0**-52
-"""Times the ``sizes`` of an entry: what rounding alone may leave where the truth is 0, and put between two routes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.graph import Graph, Node
-from gradcli.naming import numbered
+from gradcli.naming import numbered, place_text
 from gradcli.ops import SPELLINGS
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.writing import Call, number_text
@@ -41,13 +41,6 @@ def constant_text(value: Any) -> str:
     if np.all(value == first) and np.all(np.signbit(value) == np.signbit(first)):
         return f"full({np.shape(value)}, {number_text(first)})"
     raise TooLarge
-
-
-def place_text(position: int, shape: tuple[int, ...]) -> str:
-    """Return the index of an entry given its place in flat order: ``[1,0]``, and nothing for a scalar."""
-    if not shape:
-        return ""
-    return f"[{','.join(str(int(i)) for i in np.unravel_index(position, shape))}]"
 
 
 @dataclass(frozen=True, slots=True)
