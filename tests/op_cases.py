@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gradcli.ops import OPS
-from records import RECORDS, has_derivative
+from records import OPS, RECORDS, has_derivative
 
 DIFFERENTIABLE = {name for name, op in OPS.items() if has_derivative(op)}
 UNARY_SHAPES = [((),), ((4,),), ((2, 3),)]

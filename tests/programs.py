@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradcli.ops import FUNCTIONS
-from records import RECORDS
+from records import FUNCTIONS, RECORDS
 from records.values import VALUES
 
 

@@ -15,9 +15,8 @@ from mpmath import mp
 
 import gradcli
 from exactly import derivative, value
-from gradcli.ops import OPS
 from oracles import applied, symbolic_jacobians
-from records import RECORDS
+from records import OPS, RECORDS
 from records.constants import PLANE, ULP
 
 DIGITS = 1e-12

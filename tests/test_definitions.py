@@ -7,10 +7,9 @@ import pytest
 from mpmath import mp
 
 from definitions import jacobian, value
-from gradcli.ops import OPS
 from op_cases import CASES
 from oracles import applied, differentiated, portion, reverse_jacobians, symbolic_jacobians
-from records import RECORDS
+from records import OPS, RECORDS
 from records.constants import HALVES, OVERFLOWING
 
 ULPS = 64

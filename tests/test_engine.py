@@ -13,10 +13,11 @@ import gradcli
 from gradcli import graph
 from gradcli.evaluation import gradients
 from gradcli.language.operators import BINARY
-from gradcli.ops import FUNCTIONS, OPERATORS, OPS
+from gradcli.ops import OPERATORS
 from gradcli.ops.saved import Reads, saved, stand_in, values_read
 from oracles import portion
 from programs import PROGRAMS, inputs_of
+from records import FUNCTIONS, OPS
 
 CALLS = [program for programs in PROGRAMS.values() for program in programs]
 YES, NO = True, False

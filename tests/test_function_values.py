@@ -6,10 +6,9 @@ import pytest
 
 import gradcli
 from definitions import elementwise as defined
-from gradcli.ops import FUNCTIONS
 from oracles import assert_close
 from programs import PROGRAMS, inputs_of
-from records import RECORDS
+from records import FUNCTIONS, RECORDS
 from records.values import Own
 
 TOLERANCE = 1e-13

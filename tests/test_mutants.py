@@ -13,7 +13,6 @@ import pytest
 import sympy
 
 import mutants
-from gradcli.ops import FUNCTIONS, OPS
 from gradcli.ops.arithmetic import ties
 from gradcli.ops.declare import Links
 from mutation.returns import KEPT, MODULES, NO_RULE, Sites
@@ -21,6 +20,7 @@ from mutation.running import apart
 from mutation.sources import below, lines_of, lines_since
 from mutation.spoiling import SLIGHTLY, Spoiled, spoiled
 from mutation.table import MAKERS
+from records import FUNCTIONS, OPS
 
 HERE = Path(__file__).parent
 

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 import gradcli
 from gradcli.inputs import read_v
-from gradcli.ops import FUNCTIONS, OPS
 from gradcli.reverse import unbroadcast
 from op_cases import CASES, DIFFERENTIABLE, STRUCTURAL, bounds_of
 from oracles import (
@@ -24,7 +23,7 @@ from oracles import (
     symbolic_jacobians,
 )
 from programs import PROGRAMS, inputs_of
-from records import RECORDS, Record
+from records import FUNCTIONS, OPS, RECORDS, Record
 from records.constants import AXES, GONE, LONG
 
 # fmt: off

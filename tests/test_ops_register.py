@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from dataclasses import replace
 from unittest import mock
@@ -76,9 +77,11 @@ def test_a_record_without_what_it_needs_is_refused_by_the_name_of_op_and_field(
         record(**fields)
 
 
-def test_an_elementwise_op_has_a_default_for_each_option() -> None:
-    with pytest.raises(ValueError, match=r"op 'another' needs defaults for its options \['alpha'\]"):
-        elementwise("another", abs, lambda g, _y, _x, *, alpha: g, lambda s, x, alpha: x, spelled=None)
+@pytest.mark.parametrize("op", [op for op in OPS.values() if op.formula is not None], ids=lambda op: op.name)
+def test_an_elementwise_op_has_a_default_for_each_option_of_its_formula(op: Op) -> None:
+    assert op.formula is not None
+    options = [*inspect.signature(op.formula).parameters][1 + len(op.vjps) :]  # type: ignore[arg-type]
+    assert options == [*op.defaults], f"op {op.name!r} needs defaults for its options"
 
 
 def test_a_row_about_an_op_that_its_table_does_not_have_is_refused() -> None:

@@ -17,7 +17,7 @@ from math import inf, nan
 import numpy as np
 import pytest
 
-from gradcli.ops import FUNCTIONS
+from records import FUNCTIONS
 from records.constants import CANCELS
 from torch_rows import EDGES, FLAT, Table, check, functions_called, theirs
 

@@ -9,10 +9,9 @@ from mpmath import mp
 from definitions import value
 from gradcli.exact.decimals import digits
 from gradcli.exact.real import Real, lifted
-from gradcli.ops import OPS
 from op_cases import CASES
 from oracles import portion
-from records import RECORDS
+from records import OPS, RECORDS
 
 ENOUGH = mp.mpf(10) ** -44
 

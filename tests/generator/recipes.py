@@ -10,8 +10,7 @@ like are others.
 
 from __future__ import annotations
 
-from gradcli.ops import FUNCTIONS
-from records import RECORDS, Record
+from records import FUNCTIONS, RECORDS, Record
 
 SHAPES = {
     "S": "", "V": "n", "U": "m", "M": "mn", "N": "nm", "Q": "nn", "T": "2mn", "W": "2nm",

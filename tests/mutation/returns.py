@@ -11,8 +11,6 @@ from dataclasses import fields, is_dataclass
 from types import CodeType, FunctionType
 
 from gradcli import agreement, explained, inputs, reverse
-from gradcli.ops import FUNCTIONS as FUNCTIONS_OF_USERS
-from gradcli.ops import OPS
 from gradcli.symbolic import (
     batches,
     chains,
@@ -30,6 +28,8 @@ from gradcli.symbolic import (
 from mutation.sources import FUNCTIONS, nested, node_of, reached_code, text_of, tree_of
 from mutation.spoiling import spoiled
 from mutation.table import Mutant, arguments_of
+from records import FUNCTIONS as FUNCTIONS_OF_USERS
+from records import OPS
 
 OF_OPS = [module for name, module in sorted(sys.modules.items()) if name.startswith("gradcli.ops.")]
 MODULES = [
@@ -157,13 +157,20 @@ def fields_of_ops():
     found = set()
     for op in OPS.values():
         named = [getattr(op, field.name) for field in fields(op) if field.name not in RULES_OF_THEIR_OWN]
-        parts = [getattr(part, inner.name) for part in named if is_dataclass(part) for inner in fields(part)]
+        parts = [value for part in named for value in parts_of(part)]
         for rule in (*named, *parts, unread_labels(op), *(op.vjp(k) for k in arguments_of(op))):
             code = getattr(rule, "__code__", None)
             if code is not None and code.co_name == "<lambda>":
                 node = node_of(code, sys.modules[rule.__module__])
                 found.add((rule.__module__, *place_of(node.body)))
     return frozenset(found)
+
+
+def parts_of(value):
+    """Return what a field of an op is made of, where it is a record of its own."""
+    if is_dataclass(value):
+        return [getattr(value, field.name) for field in fields(value)]
+    return list(value) if isinstance(value, tuple) else []
 
 
 def unread_labels(op):

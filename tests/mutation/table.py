@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from gradcli.graph import Node
-from gradcli.ops import FUNCTIONS, OPS
 from gradcli.ops.arithmetic import MUL
 from gradcli.ops.declare import Links, Pair, no_links
 from gradcli.ops.entrywise import elementwise_local
 from mutation.spoiling import SLIGHTLY, Spoiled, added, counted, factored, ruled, spoiled
 from op_cases import CASES
-from records import RECORDS
+from records import FUNCTIONS, OPS, RECORDS
 
 
 @dataclass(frozen=True)

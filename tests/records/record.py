@@ -114,10 +114,11 @@ def missing_of_function(function: Function, known: Record | None, asked: set[str
         return ["record"]
     op = function.op
     plain = op is not None and (op.formula is not None or op.step)
+    by_definition = plain and op is not None and not op.defaults
     found = {
         "oracle": known.oracle is None,
         "recipes": not known.recipes and not plain,
-        "programs": not known.programs and not plain,
+        "programs": not known.programs and not by_definition,
         "torch": known.torch is None and function.name not in asked,
     }
     return [name for name, lacks in found.items() if lacks]

@@ -47,22 +47,6 @@ def at_most(x: Any, high: Any) -> Any:
     return np.where(x == high, x, np.minimum(x, high))[()]
 
 
-def huber(d: Any, delta: Any) -> Any:
-    """Return d²/2 for a difference below delta, and the straight line δ·(|d| - δ/2) beyond."""
-    size = np.abs(d)
-    return np.where(size < delta, 0.5 * size * size, delta * (size - 0.5 * delta))[()]
-
-
-def huber_vjp(g: Any, _y: Any, d: Any, delta: Any) -> Any:
-    """Return g·d, and ±g·δ where the line is straight."""
-    return np.where(d <= -delta, -g * delta, np.where(d >= delta, g * delta, d * g))
-
-
-def huber_vjp_delta(g: Any, _y: Any, d: Any, delta: Any) -> Any:
-    """Return 0, and g·(|d| - δ) where the line is straight."""
-    return np.where(np.abs(d) < delta, 0.0, g * (np.abs(d) - delta))
-
-
 def gelu(x: Any, approximate: str) -> Any:
     """Return x·Φ(x), or the approximation of Φ by tanh, which is a sigmoid."""
     return x * sigmoid(bent(x)) if approximate == "tanh" else 0.5 * x * erfc(-x / math.sqrt(2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
+from functools import lru_cache, partial, wraps
 from typing import Any
 
 import numpy as np
@@ -44,18 +44,35 @@ def elementwise_local(formula: Callable[..., Any], zero_at: Callable[..., Any] |
     return local
 
 
-def elementwise(name: str, forward: Callable[..., Any], *rules: Any, spelled: Spelled | None, **record: Any) -> Op:
+def with_slopes(name: str, formula: Callable[..., Any], slopes: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a formula whose derivatives are ``slopes``, one for each argument, and not those that sympy would take."""
+
+    @wraps(formula)
+    def whole(s: Any, *symbols: Any, **options: Any) -> Any:
+        return s.with_slopes(s, name, formula, slopes, tuple(options.items()))(*symbols)
+
+    return whole
+
+
+def elementwise(
+    name: str,
+    forward: Callable[..., Any],
+    *rules: Any,
+    spelled: Spelled | None,
+    slopes: Callable[..., Any] | None = None,
+    **record: Any,
+) -> Op:
     """Declare an op of one or more arguments that works entry by entry: one vjp an argument, then the formula.
 
     ``spelled`` enters a function of its name, which takes the arguments of the op and its ``defaults``; None enters
-    none. All else is the ``record``.
+    none. ``slopes(s, *symbols, **options)`` are the derivatives of the formula where sympy's own lose digits; None:
+    they do not. All else is the ``record``.
     """
     *vjps, formula = rules
+    if slopes is not None:
+        formula = with_slopes(name, formula, slopes)
     local = elementwise_local(formula, record.get("zero_at"))
     op = declare(Op(name, forward, tuple(vjps), local, formula, shaped=True, **record))
-    options = set(list(inspect.signature(formula).parameters)[1 + len(vjps) :])
-    if options != set(op.defaults):
-        raise ValueError(f"op {name!r} needs defaults for its options {sorted(options)}, and for no others")
     if spelled is not None:
         of_each = "each entry" if len(vjps) == 1 else "each pair of entries"
         doc = spelled.doc or f"{name} of {of_each}"

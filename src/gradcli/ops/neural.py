@@ -13,10 +13,11 @@ from gradcli.ops.arithmetic import ADD, DIV, MUL, NEG, SUB
 from gradcli.ops.axes import number, one_axis
 from gradcli.ops.declare import OPS, Apply, Op, declare, value_of
 from gradcli.ops.entrywise import elementwise
+from gradcli.ops.huber import HUBER
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.linear_algebra import MATMUL, require_product
 from gradcli.ops.parts import Paired, Piecewise
-from gradcli.ops.piecewise import ABS, HUBER
+from gradcli.ops.piecewise import ABS
 from gradcli.ops.reductions import MEAN, SUM
 from gradcli.ops.shaping import RESHAPE, TRANSPOSE
 from gradcli.ops.slopes import sigmoid

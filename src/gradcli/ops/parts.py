@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from gradcli.errors import GradcliError
 
 
-@dataclass(frozen=True, slots=True)
-class Piecewise:
+class Piecewise(NamedTuple):
     """``piece(*values, **static)`` tells pieces apart, entry by entry; ``on(piece, *values, **static)`` is the value.
 
     A piece that is ``held`` is that of x at x ± h too: what is detached does not move.
@@ -45,8 +44,7 @@ class Oddity:
     says: Callable[..., str]
 
 
-@dataclass(frozen=True, slots=True)
-class Reduced:
+class Reduced(NamedTuple):
     """The index rule of an output y that is reduced from n entries, by one of them, x: ``exp({x} - {y})``.
 
     It holds for the options for which ``holds(**static)``.
@@ -56,15 +54,13 @@ class Reduced:
     holds: Callable[..., bool] = lambda **static: True
 
 
-@dataclass(frozen=True, slots=True)
-class Paired:
+class Paired(NamedTuple):
     """The index rule of output i of an op on a vector by entry j: ``where({j} <= {i}, 1, 0)``, y the output."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(NamedTuple):
     """The index rules of an op by each argument, where entries of them become the output: ``where({0}, 1, 0)``.
 
     ``{0}`` is an entry of argument 0; an empty text stands for an argument without a derivative.
@@ -73,8 +69,7 @@ class Chosen:
     texts: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Picked:
+class Picked(NamedTuple):
     """The index rule of an op that picks entries along ``dim``: 1 at the places that ``places(x, **static)`` writes.
 
     ``kept(**static)`` says whether the output has as many axes as its argument, ``whole`` whether as many entries.
@@ -85,7 +80,6 @@ class Picked:
     whole: Callable[..., bool]
 
 
-@dataclass(frozen=True, slots=True)
 class Said:
     """No index rule: in chains of rules the derivative is said in words."""
 
@@ -93,8 +87,7 @@ class Said:
 IndexRule = Reduced | Paired | Chosen | Picked | Said
 
 
-@dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(NamedTuple):
     """What an operator makes of masks and integers alone.
 
     ``plain(a, b)`` is the result of two plain integers, None where it is not taken as an exact integer. ``rule(f, x,
@@ -113,8 +106,7 @@ class Whole:
     in_place: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Bits:
+class Bits(NamedTuple):
     """What an operator on masks and integers alone makes of ``plain`` ones, and the error for floats.
 
     ``of_integers`` says whether it takes two plain integers.

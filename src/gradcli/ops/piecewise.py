@@ -15,15 +15,12 @@ from gradcli.ops.activations import (
     elu_vjp,
     gelu,
     gelu_vjp,
-    huber,
-    huber_vjp,
-    huber_vjp_delta,
     logsigmoid,
     logsigmoid_vjp,
     softplus,
     softplus_vjp,
 )
-from gradcli.ops.declare import Apply, Indices, Links, Op, Partial, declare, no_links, value_of
+from gradcli.ops.declare import Apply, Indices, Links, Op, declare, no_links, value_of
 from gradcli.ops.entrywise import broadcast_index, elementwise_table
 from gradcli.ops.exactly import decided, sign_of
 from gradcli.ops.parts import Chosen, Kink, Piecewise
@@ -95,45 +92,6 @@ SPELLED = {
 # fmt: on
 BENT = elementwise_table(MATHEMATICS, SPELLED, CONVENTIONS, exactly=EXACTLY, pieces=PIECES, kink=KINKS)
 ABS, CLAMP_MIN, CLAMP_MAX = BENT["abs"], BENT["clamp_min"], BENT["clamp_max"]
-
-
-def parabola(s: Any, d: Any, delta: Any) -> Any:  # noqa: ARG001
-    """Return the formula of the Huber loss around 0."""
-    return d**2 / 2
-
-
-def straight(s: Any, d: Any, delta: Any) -> Any:
-    """Return the formula of the Huber loss beyond delta."""
-    return delta * (s.abs(d) - delta / 2)
-
-
-def huber_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
-    """Link each entry by the derivative of the piece that it lies on."""
-    del static
-    near = np.broadcast_to(np.abs(values[0]) < values[1], np.shape(out)).ravel()
-    links = []
-    for piece, rows in ((parabola, np.flatnonzero(near)), (straight, np.flatnonzero(~near))):
-        bound = tuple((k, broadcast_index(out, values, k)[rows]) for k in (0, 1))
-        links.append(Links(rows, bound[argument][1], 1.0, Partial(piece, argument), bound))
-    return links
-
-
-HUBER = declare(
-    Op(
-        "huber",
-        huber,
-        (huber_vjp, huber_vjp_delta),
-        huber_local,
-        lambda s, d, delta: s.where_gt(delta, s.abs(d), parabola(s, d, delta), straight(s, d, delta)),
-        pieces=Piecewise(
-            exactly.huber_piece,
-            lambda piece, d, delta: np.where(piece == 0, d * d / 2, delta * (piece * d - delta / 2)),
-        ),
-        text="where(abs({0}) < {1}, 0.5*{0}**2, {1}*(abs({0}) - 0.5*{1}))",
-        precedence=99,
-        domain=((1.2, 2), (0.3, 1)),
-    )
-)
 
 
 def zero(g: Any, *_: Any) -> Any:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from gradcli.ops.declare import Op
 
 
-@dataclass(frozen=True, slots=True)
-class Kinds:
+class Kinds(NamedTuple):
     """What a function makes of ``masks``, of ``integers``, and of either ``beside`` floats.
 
     Each of the first two is the kind that comes out, after who answers where that is not both libraries alike:
@@ -29,9 +28,13 @@ class Kinds:
     beside: str = "yes"
 
 
+FLOATS = Kinds()
+"""Those of a function that makes floats of all."""
+
+
 def kinds(words: str) -> Kinds:
-    """Return kinds given as three words; none are those of a function that makes floats of all."""
-    return Kinds(*words.split()) if words else Kinds()
+    """Return kinds given as three words, or as none."""
+    return Kinds(*words.split()) if words else FLOATS
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ class Function:
     summary: str
     family: str
     op: Op | None = None
-    kinds: Kinds = field(default_factory=Kinds)
+    kinds: Kinds = FLOATS
 
 
 FUNCTIONS: dict[str, Function] = {}
@@ -86,8 +89,7 @@ def register(function: Function) -> None:
             raise ValueError(f".{method}() is spelled twice")
 
 
-@dataclass(frozen=True, slots=True)
-class Spelled:
+class Spelled(NamedTuple):
     """How a function is spelled: the libraries ``where`` it is found, ``also`` its other names, and a line on it.
 
     ``where`` holds words of ``LIBRARIES``, ``method`` for methods too, ``not-bare`` where it is no function by itself.

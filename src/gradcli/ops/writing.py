@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """An operation to be written: the ``name`` of its function and the texts of its arguments, with its options.
 
     ``tight`` are those texts as they stand before an index or a dot; ``defaults`` and ``words`` are the record's;

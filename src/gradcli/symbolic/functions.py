@@ -7,6 +7,7 @@ kinks than PyTorch; its tanh, log and power derivatives lose digits or divide 0 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -173,6 +174,15 @@ def written_as(name: str, formula: Any, rules: Any) -> Any:
     return type(name, (Refined,), {"written": staticmethod(formula), "rules": staticmethod(rules)})
 
 
+@lru_cache(maxsize=256)
+def with_slopes(
+    module: Any, name: str, formula: Any, slopes: Any, options: tuple[tuple[str, Any], ...]
+) -> Callable[..., Any]:
+    """Return a value that is printed as the formula of an op, with the derivatives that the op declares."""
+    written, rules = (partial(of, module, **dict(options)) for of in (formula, slopes))
+    return written_as(name, written, rules)  # type: ignore[no-any-return]
+
+
 bce = written_as("bce", lambda x, t: -t * log(x) - (1 - t) * log(1 - x), lambda x, t: (_bce(x, t), _bce_target(x)))
 bce_logits = written_as("bce_logits", lambda x, t: (1 - t) * x - logsigmoid(x), lambda x, t: (_logits(x, t), -x))
 
@@ -293,6 +303,7 @@ __all__ = [
     "total",
     "where_ge",
     "where_gt",
+    "with_slopes",
     "written_out",
     "xlogy",
 ]  # fmt: skip
