@@ -73,14 +73,13 @@ def stands_on_an_edge(node: Node) -> bool:
     """Return whether an operation stands at a kink, a step, a tie or a power of 0, or takes a wave of a large x."""
     op = node.op
     assert op is not None  # noqa: S101
-    values = [value_of(argument) for argument in node.arguments]
-    if op.kink is not None:
-        return bool(np.any(op.kink.at(*values, **node.static)))
-    if op.edge is not None:
-        return bool(np.any(op.edge(*values, **node.static)))
-    if op.pieces is None or op.pieces.held or op.chooses:
+    at, pieces = op.edge if op.kink is None else op.kink.at, op.pieces
+    if at is not None:
+        found = at(*map(value_of, node.arguments), **node.static)
+        return bool(found if type(found) is np.bool_ else np.any(found))
+    if pieces is None or pieces.held or op.chooses:
         return False
-    return differs_nearby(op.pieces, values, node.static)
+    return differs_nearby(pieces, [value_of(argument) for argument in node.arguments], node.static)
 
 
 def differs_nearby(parts: Piecewise, values: Sequence[Any], static: Mapping[str, Any]) -> bool:
