@@ -51,11 +51,11 @@ HEAVY = ("pydantic", "numpy.ma", "scipy", "sympy.physics", "sympy.stats")
 STARTS = [
     Start(("--version",), 14, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
     Start(("--help",), 14, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
-    Start(("grad", *EXAMPLE), 68, (*HEAVY, "rich", "gradcli.checking", "gradcli.explaining")),
-    Start(("functions",), 43, (*HEAVY, "rich", "gradcli.checking", "gradcli.explaining")),
-    Start(("explain", *EXAMPLE), 108, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
-    Start(("explain", *EXAMPLE, "--json"), 105, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
-    Start(("check", *EXAMPLE[:3]), 115, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
+    Start(("grad", *EXAMPLE), 79, (*HEAVY, "rich", "gradcli.checking", "gradcli.explaining")),
+    Start(("functions",), 49, (*HEAVY, "rich", "gradcli.checking", "gradcli.explaining")),
+    Start(("explain", *EXAMPLE), 118, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
+    Start(("explain", *EXAMPLE, "--json"), 115, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
+    Start(("check", *EXAMPLE[:3]), 125, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
 ]
 
 
