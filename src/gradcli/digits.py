@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.agreement import VISIBLE, Jacobian
-from gradcli.graph import Node
+from gradcli.graph import Node, Operation
 from gradcli.notes import Note
 from gradcli.ops.declare import Array, value_of
 from gradcli.symbolic.batches import side_by_side
@@ -38,7 +38,6 @@ def about_saturation(composition: Composition) -> list[Note]:
     node, _, entry = min(lost, key=lambda item: (item[0].index, item[1]))
     place = place_text(entry, node.shape)
     at = f" in entry {place}" if place else ""
-    assert node.op is not None  # noqa: S101
     message = (
         f"{node.op.name} is saturated{at}: its derivative there is a difference of nearly equal numbers, and has lost "
         "its digits."
@@ -46,7 +45,7 @@ def about_saturation(composition: Composition) -> list[Note]:
     return [Note("digits-lost", message)]
 
 
-Lost = tuple[Node, int, int]
+Lost = tuple[Operation, int, int]
 """A node, the number of the argument by which its derivative has lost its digits, and the entry of the node."""
 
 
@@ -62,7 +61,7 @@ def saturated_batches(composition: Composition) -> Iterator[Lost]:
 
 def saturated_nodes(composition: Composition) -> Iterator[Lost]:
     """Yield the first of all others whose derivative has lost its digits."""
-    nodes = {node.index: node for node in composition.nodes}
+    nodes = {node.index: node for node in composition.nodes if isinstance(node, Operation)}
     for index, k in sorted([*composition.long, *composition.short]):
         node = nodes[index]
         if not any(can_cancel(node, part) for part in composition.parts(node, k) or ()):
@@ -74,9 +73,8 @@ def saturated_nodes(composition: Composition) -> Iterator[Lost]:
                 return
 
 
-def can_cancel(node: Node, part: Part) -> bool:
+def can_cancel(node: Operation, part: Part) -> bool:
     """Return whether a derivative is a difference at all."""
-    assert node.op is not None  # noqa: S101
     return node.op.digits is not None or part.template.adds
 
 
@@ -110,7 +108,6 @@ def about_cancelled_values(nodes: list[Node]) -> list[Note]:
     if not found:
         return []
     node, entry = min(found, key=lambda item: item[0].index)
-    assert node.op is not None  # noqa: S101
     place = place_text(entry, node.shape)
     at = f" in entry {place}" if place else ""
     return [
@@ -122,17 +119,17 @@ def about_cancelled_values(nodes: list[Node]) -> list[Note]:
     ]
 
 
-def by_shape(nodes: list[Node]) -> dict[Hashable, list[Node]]:
+def by_shape(nodes: list[Node]) -> dict[Hashable, list[Operation]]:
     """Return the sums and differences of computed numbers: those of a few entries by shape, others one by one."""
-    groups: dict[Hashable, list[Node]] = {}
+    groups: dict[Hashable, list[Operation]] = {}
     for node in nodes:
-        if node.op is not None and node.op.name in ("add", "sub") and any(map(computed, node.arguments)):
+        if isinstance(node, Operation) and node.op.name in ("add", "sub") and any(map(computed, node.arguments)):
             shapes = tuple([np.shape(value_of(a)) for a in node.arguments])
             groups.setdefault(shapes if node.value.size <= FEW else node.index, []).append(node)
     return groups
 
 
-def first_cancelled(nodes: list[Node]) -> tuple[Node, int] | None:
+def first_cancelled(nodes: list[Operation]) -> tuple[Operation, int] | None:
     """Return the first of these nodes, all of the same shapes, whose two sides cancel, and in which entry."""
     columns = zip(*[(node.value, *map(value_of, node.arguments)) for node in nodes], strict=True)
     out, a, b = (np.abs(side_by_side(list(column), nodes[0].ndim)) for column in columns)
@@ -146,4 +143,4 @@ def first_cancelled(nodes: list[Node]) -> tuple[Node, int] | None:
 
 def computed(argument: Any) -> bool:
     """Return whether a value was rounded: whether it is more than an input, moved at most."""
-    return isinstance(argument, Node) and argument.op is not None and not argument.op.moves
+    return isinstance(argument, Operation) and not argument.op.moves

@@ -9,9 +9,10 @@ import numpy as np
 
 from gradcli.errors import Budget, GradcliError, Place
 from gradcli.facts import MissingInputs, OwnInputs
-from gradcli.graph import Graph, Node
+from gradcli.graph import Graph, Node, Operation
 from gradcli.inputs import all_finite, as_array, read_v, require_finite
 from gradcli.language.program import Program, compile_program
+from gradcli.lean import StandIn
 from gradcli.ops import SPELLINGS
 from gradcli.ops.declare import Array, value_of
 from gradcli.ops.linear_algebra import MATMUL
@@ -142,9 +143,11 @@ def vouched_for(run: Evaluation, leaf: Node) -> bool:
     By a number other than 0, that is: some libraries leave 0·inf out.
     """
     return any(
-        node.op is MATMUL
+        isinstance(node, Operation)
+        and node.op is MATMUL
         and any(argument is leaf for argument in node.arguments)
         and node.value.size > 0
+        and not isinstance(node.value, StandIn)
         and all_finite(node.value)
         and all(np.all(value_of(argument)) for argument in node.arguments if argument is not leaf)
         for node in run.graph.nodes[: len(run.leaves) + FIRST]

@@ -7,24 +7,17 @@ are gone: the list holds what was done, parents before children. Readers keep th
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.errors import Budget, GradcliError, Span, over_budget
-from gradcli.ops.declare import Array, Op
-from gradcli.ops.saved import saved, stand_in
+from gradcli.errors import Budget, GradcliError, Span
+from gradcli.meter import LARGE, Meter
+from gradcli.ops.declare import Op
 from gradcli.ops.shaping import MOST_AXES
 
-LARGE = 4096
-"""Entries from which a value is worth letting go, and from which the clock is looked at for it alone."""
-TURNS = 64
-"""Small operations, or turns of a loop, after which the clock is looked at."""
-SHORT = 0.25
-"""Seconds after which a run is long enough to ask for the time of the processor."""
 ONE_SIDED = {
     "numpy-only": "NumPy gives this answer and PyTorch refuses",
     "torch-only": "PyTorch gives this answer and NumPy refuses",
@@ -36,31 +29,20 @@ NO_OPTIONS: dict[str, Any] = {}
 
 
 class Node:
-    """One value of a program: the op that made it, its arguments (nodes or numbers), and the numbers themselves.
+    """One value of a program that depends on its inputs: an ``Input`` or an ``Operation``.
 
-    ``op`` is None for an input, which has a ``name``. ``active`` says that it depends on a variable that is
-    differentiated.
+    ``active`` says that it depends on a variable that is differentiated.
     """
 
-    __slots__ = ("active", "arguments", "index", "name", "op", "static", "value")
+    __slots__ = ("active", "index", "value")
 
-    def __init__(
-        self,
-        index: int,
-        op: Op | None,
-        arguments: tuple[Any, ...],
-        static: dict[str, Any],
-        value: Any,
-        active: bool,
-        name: str | None = None,
-    ) -> None:
-        self.index = index
-        self.op = op
-        self.arguments = arguments
-        self.static = static
-        self.value = value
-        self.active = active
-        self.name = name
+    index: int
+    value: Any
+    active: bool
+    op: Op | None = None
+    arguments: tuple[Any, ...] = ()
+    static: dict[str, Any] = NO_OPTIONS
+    name: str | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -72,9 +54,53 @@ class Node:
         """The number of axes."""
         return self.value.ndim  # type: ignore[no-any-return]
 
+
+class Input(Node):
+    """A variable that the user gave."""
+
+    __slots__ = ("name",)
+
+    name: str
+
+    def __init__(self, index: int, name: str, value: Any, active: bool) -> None:
+        self.index = index
+        self.name = name
+        self.value = value
+        self.active = active
+
     def __repr__(self) -> str:
-        made = self.name or (self.op.name if self.op else "?")
-        return f"<Node {self.index} {made} {self.shape}>"
+        return f"<Input {self.index} {self.name} {self.shape}>"
+
+
+class Operation(Node):
+    """An op at its arguments, nodes or numbers, with its value.
+
+    ``links`` are the numbers of the arguments that derivatives flow to; where there are none, it is not ``active``.
+    """
+
+    __slots__ = ("arguments", "links", "op", "static")
+
+    op: Op
+
+    def __init__(
+        self,
+        index: int,
+        op: Op,
+        arguments: tuple[Any, ...],
+        static: dict[str, Any],
+        value: Any,
+        links: tuple[int, ...],
+    ) -> None:
+        self.index = index
+        self.op = op
+        self.arguments = arguments
+        self.static = static
+        self.value = value
+        self.links = links
+        self.active = links != ()
+
+    def __repr__(self) -> str:
+        return f"<Operation {self.index} {self.op.name} {self.shape}>"
 
 
 class Write(NamedTuple):
@@ -92,37 +118,28 @@ class Write(NamedTuple):
 
 @dataclass(slots=True)
 class Graph:
-    """The nodes of one evaluation, with what they may cost.
+    """The nodes of one evaluation, with every value and every name that the program gave one.
 
-    ``record`` keeps every value and name, for formulas. Without it the graph is a tape for one sweep back: an
-    operation that depends on no differentiated input leaves no node, and a large value that no vjp reads is let go.
-    ``remarks`` are the kinds and sentences that the run leaves for the answer's notes, each once; ``strict`` refuses
-    those of ``ONE_SIDED``. ``writes`` are the writes in place. ``broken`` says that PyTorch has no derivative for an
-    operation on something differentiated: from there on a tape keeps all nodes, to know what reaches the output.
+    ``meter`` counts what the run costs. ``remarks`` are the kinds and sentences that the run leaves for the answer's
+    notes, each once; ``strict`` refuses those of ``ONE_SIDED``. ``writes`` are the writes in place. ``broken`` says
+    that PyTorch has no derivative for an operation on something differentiated.
     """
 
     budget: Budget = field(default_factory=Budget)
-    record: bool = True
     strict: bool = False
     remarks: dict[tuple[str, str], None] = field(default_factory=dict)
     writes: list[Write] = field(default_factory=list)
     broken: bool = False
     nodes: list[Node] = field(default_factory=list)
     bindings: list[tuple[str, Node]] = field(default_factory=list)
-    turns: int = 0
-    elements: int = 0
-    most: int = field(default=0)
-    look: int = field(default=0)
-    deadline: float = field(default=0.0)
-    started: float | None = field(default=None)
+    meter: Meter = field(init=False)
 
     def __post_init__(self) -> None:
-        self.most = self.budget.total
-        self.deadline = time.monotonic() + min(SHORT, self.budget.seconds)
+        self.meter = Meter(self.budget)
 
-    def input(self, name: str, value: Any, active: bool) -> Node:
+    def input(self, name: str, value: Any, active: bool) -> Input:
         """Enter a variable that the user gave."""
-        node = Node(len(self.nodes), None, (), NO_OPTIONS, value, active, name)
+        node = Input(len(self.nodes), name, value, active)
         self.nodes.append(node)
         return node
 
@@ -131,86 +148,73 @@ class Graph:
 
         Raises ``shape`` for shapes or indices that do not fit, ``budget`` for what costs too much.
         """
-        values = [a.value if type(a) is Node else a for a in arguments]
+        values = [a.value if isinstance(a, Node) else a for a in arguments]
         if op.size is not None:
             self.charge(op.size(*values, **static))
         elif len(values) > 1:
             self._charge_broadcast(values)
         return self.apply(op, arguments, static, values)
 
-    def apply(self, op: Op, arguments: tuple[Any, ...], static: dict[str, Any], values: Sequence[Any]) -> Any:
+    def apply(
+        self,
+        op: Op,
+        arguments: tuple[Any, ...],
+        static: dict[str, Any],
+        values: Sequence[Any],
+        links: tuple[int, ...] = (),
+    ) -> Any:
         """Apply ``op`` as a call does, where ``values`` are the arguments' numbers and the result is no larger."""
         try:
             value = op.forward(*values, **static)
         except (ValueError, IndexError, TypeError) as error:
             raise misfit(op, values, error) from None
         if type(value) is np.ndarray:
-            self.elements += value.size
-            if value.size >= LARGE or self.elements > self.most or value.ndim > MOST_AXES:
-                self._weigh(value)
-        return self.enter(op, arguments, static, value)
+            meter = self.meter
+            meter.elements += value.size
+            if value.ndim > MOST_AXES:
+                raise GradcliError("shape", f"an array has at most {MOST_AXES} axes, not {value.ndim}")
+            if value.size >= LARGE or meter.elements > meter.budget.total:
+                meter.count(len(self.nodes))
+        return self.enter(op, arguments, static, value, links)
 
-    def enter(self, op: Op, arguments: tuple[Any, ...], static: dict[str, Any], value: Any) -> Any:
-        """Note an operation and its value, and return a node, or the value where no reader needs a node."""
-        active = node = False
-        rules = op.vjps
-        for k, argument in enumerate(arguments):
-            if type(argument) is Node:
-                node = True
-                if argument.active and not op.flat and (type(rules) is not tuple or rules[k] is not None):
-                    active = True
-                    break
-        # A view that is not differentiated still shows the memory of its argument: a write to either is seen in both.
-        if not (active or (node and (self.record or op.view or op.torch_raises or self.broken))):
-            return value
-        if op.torch_raises:
-            self.broken = True
-        index = len(self.nodes)
-        if index >= self.look:
-            self._look()
-        if self.record or value.size < LARGE:
-            entered = Node(index, op, arguments, static, value, active)
-            self.nodes.append(entered)
-            return entered
-        return self._lend(Node(index, op, arguments, static, value, active))
+    def enter(
+        self,
+        op: Op,
+        arguments: tuple[Any, ...],
+        static: dict[str, Any],
+        value: Any,
+        links: tuple[int, ...] = (),
+    ) -> Any:
+        """Enter an operation with its value and return its node, or the value where no reader needs a node.
 
-    def single(self, op: Op, arguments: tuple[Any, ...], value: Any) -> Node:
-        """Enter an operation on single numbers, one of them differentiated, and return its node."""
-        index = len(self.nodes)
-        if index >= self.look:
-            self._look()
-        node = Node(index, op, arguments, NO_OPTIONS, value, True)
-        self.nodes.append(node)
+        ``links`` are the numbers of the arguments that derivatives flow to, looked up where there are none.
+        """
+        if not links:
+            links = links_of(op, arguments)
+            if not links and not self.keeps(op, arguments):
+                return value
+            self.broken = self.broken or op.torch_raises
+        nodes = self.nodes
+        index = len(nodes)
+        if index >= self.meter.look:
+            self.meter.count(index)
+        node = Operation(index, op, arguments, static, value, links)
+        nodes.append(node)
+        if type(value) is np.ndarray and value.size >= LARGE:
+            self.entered_large(node)
         return node
 
-    def _look(self) -> None:
-        """Look at the clock, and at what the nodes hold; raises ``budget`` or ``seconds``."""
-        if len(self.nodes) >= self.budget.nodes:
-            raise over_budget("nodes", self.budget.nodes, "the program runs too many operations")
-        if self.elements > self.most:
-            raise over_budget("total", self.most, "all arrays of the program together")
-        self.watch()
-        self.look = min(self.budget.nodes, len(self.nodes) + TURNS)
+    def keeps(self, op: Op, arguments: tuple[Any, ...]) -> bool:
+        """Return whether a reader needs the node of an operation that no derivative flows through."""
+        del op
+        return any(isinstance(argument, Node) for argument in arguments)
 
-    def _lend(self, node: Node) -> Node:
-        """Enter a node with only those large values on the tape that a vjp reads; others live while they are used."""
-        assert node.op is not None  # noqa: S101
-        reads = saved(node.op, tuple(type(argument) is Node and argument.active for argument in node.arguments))
-        node.arguments = tuple(
-            argument if type(argument) is not Node or read else self.nodes[argument.index]
-            for argument, read in zip(node.arguments, reads.arguments, strict=True)
-        )
-        kept = node
-        if not reads.output:
-            kept = Node(node.index, node.op, node.arguments, node.static, stand_in(node.value), node.active)
-        self.nodes.append(kept)
-        return node
+    def entered_large(self, node: Operation) -> None:
+        """Do what is to be done about the last node, which is large: nothing, where every value is kept."""
 
-    def _weigh(self, value: Array) -> None:
-        """Look at the clock, and at what a large array adds to; raises ``budget``, ``seconds`` or ``shape``."""
-        if value.ndim > MOST_AXES:
-            raise GradcliError("shape", f"an array has at most {MOST_AXES} axes, not {value.ndim}")
-        self._look()
+    def charge(self, elements: int) -> None:
+        """Refuse an array of so many elements, before it is made, if it would pass the budget."""
+        self.meter.charge(elements)
 
     def _charge_broadcast(self, values: list[Any]) -> None:
         shapes = [value.shape for value in values if type(value) is np.ndarray]
@@ -222,37 +226,6 @@ class Graph:
             return
         self.charge(math.prod(shape))
 
-    def charge(self, elements: int) -> None:
-        """Refuse an array of so many elements, before it is made, if it would pass the budget."""
-        if elements > self.budget.elements:
-            raise over_budget("elements", self.budget.elements, f"an array of {elements:,} elements")
-        if self.elements + elements > self.budget.total:
-            raise over_budget("total", self.budget.total, "all arrays of the program together")
-
-    def turn(self) -> None:
-        """Count one turn of a loop; raises ``budget`` for too many, or when the time is over."""
-        self.turns += 1
-        if self.turns > self.budget.turns:
-            raise over_budget("turns", self.budget.turns, "the loop does not end")
-        if not self.turns % TURNS:
-            self.watch()
-
-    def watch(self) -> None:
-        """Look at the clock; raises ``seconds`` when the time for this run and its derivatives is over.
-
-        What counts is the time of the processor, so that a busy machine does not refuse what an idle one answers. To
-        ask for it is dear where a machine is busy, and most runs are over before: the clock on the wall says when.
-        """
-        now = time.monotonic()
-        if now <= self.deadline:
-            return
-        if self.started is None:
-            self.started = time.thread_time() - min(SHORT, self.budget.seconds)
-        spent = time.thread_time() - self.started
-        if spent > self.budget.seconds:
-            raise over_budget("seconds", self.budget.seconds, "the program takes too long")
-        self.deadline = now + self.budget.seconds - spent
-
     def remark(self, kind: str, message: str, span: Span | None = None) -> None:
         """Leave a note on this run; raises what ``strict`` refuses."""
         if self.strict and kind in ONE_SIDED:
@@ -263,13 +236,22 @@ class Graph:
 
     def wrote(self, before: Any, name: str, span: Span, result: Any = None) -> None:
         """Note a write in place that is about to be done, or is done with this ``result``."""
-        inplace = result.index if type(result) is Node else -1
+        inplace = result.index if isinstance(result, Node) else -1
         self.writes.append(Write(before, name, span, len(self.nodes), inplace))
 
     def bind(self, name: str, value: Any) -> None:
         """Note that the program called a node ``name``, for readers that show it."""
-        if self.record and type(value) is Node:
+        if isinstance(value, Node):
             self.bindings.append((name, value))
+
+
+def links_of(op: Op, arguments: tuple[Any, ...]) -> tuple[int, ...]:
+    """Return the numbers of the arguments that derivatives flow to through an op."""
+    rules, links = op.vjps, []
+    for k, argument in enumerate(arguments):
+        if isinstance(argument, Node) and argument.active and (type(rules) is not tuple or rules[k] is not None):
+            links.append(k)
+    return () if op.flat else tuple(links)
 
 
 def misfit(op: Op, values: Sequence[Any], error: Exception) -> GradcliError:
@@ -296,5 +278,6 @@ def reaches(output: Node) -> list[Node]:
         node = stack.pop()
         if node.index not in seen:
             seen[node.index] = node
-            stack.extend(argument for argument in node.arguments if type(argument) is Node)
+            if isinstance(node, Operation):
+                stack.extend(argument for argument in node.arguments if isinstance(argument, Node))
     return [seen[index] for index in sorted(seen)]

@@ -6,16 +6,16 @@ from collections import Counter
 from itertools import chain, count
 from typing import Any
 
-from gradcli.graph import Graph, Node
+from gradcli.graph import Graph, Input, Operation
 
 
-def numbered(graph: Graph) -> list[tuple[str, Node]]:
+def numbered(graph: Graph) -> list[tuple[str, Operation]]:
     """Return what the program computed under a name, in order; a name that has several meanings is numbered.
 
     ``y1, y2 …`` are the values of a name that is assigned again, or is an input's; numbers skip names that are taken.
     """
-    made = [(name, node) for name, node in graph.bindings if node.op is not None]
-    inputs = {node.name for node in graph.nodes if node.op is None and node.name}
+    made = [(name, node) for name, node in graph.bindings if isinstance(node, Operation)]
+    inputs = {node.name for node in graph.nodes if isinstance(node, Input)}
     taken = inputs | {name for name, _ in made}
     times = Counter(name for name, _ in made)
     turn: dict[str, int] = {}
@@ -34,5 +34,5 @@ def output_name(graph: Graph, output: Any) -> str:
     own = [name for name, node in graph.bindings if node is output]
     if own:
         return own[-1]
-    taken = {*(node.name for node in graph.nodes if node.op is None), *(name for name, _ in graph.bindings)}
+    taken = {*(node.name for node in graph.nodes if isinstance(node, Input)), *(name for name, _ in graph.bindings)}
     return next(name for name in chain(("y", "f", "out", "y_"), map("y_{}".format, count(1))) if name not in taken)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.graph import Graph, Node, reaches
+from gradcli.graph import Graph, Node, Operation, reaches
 from gradcli.ops.declare import Op, value_of
 from gradcli.symbolic.texts import place_text
 
@@ -68,15 +68,15 @@ def about_graph(output: Any, leaves: Mapping[str, Node], differentiated: tuple[s
 
 def about_node(node: Node) -> list[Note]:
     """Say whether an op stands at a kink, or is flat although it depends on a differentiated variable."""
-    op = node.op
-    if op is None:
+    if not isinstance(node, Operation):
         return []
+    op = node.op
     depends = any(isinstance(a, Node) and a.active for a in node.arguments)
     flat = [Note("flat", f"{op.name} is flat: its derivative is 0 wherever it has one.")] if op.step and depends else []
     return [*flat, *about_kink(node, op)]
 
 
-def about_kink(node: Node, op: Op) -> list[Note]:
+def about_kink(node: Operation, op: Op) -> list[Note]:
     """Say where an op has no derivative at this point, and which number is taken."""
     if op.kink is None or not node.active:
         return []
@@ -108,7 +108,7 @@ def about_jacobian(name: str, columns_used: Any, shape: tuple[int, ...]) -> list
 def oddities(nodes: Iterable[Node]) -> Iterator[Note]:
     """Yield what PyTorch's backward does at single nodes that is not the derivative."""
     for node in nodes:
-        if node.op is not None and node.op.oddity is not None and node.active:
+        if isinstance(node, Operation) and node.op.oddity is not None and node.active:
             active = tuple(isinstance(a, Node) and a.active for a in node.arguments)
             said = node.op.oddity.says(active, node.value, *map(value_of, node.arguments), **node.static)
             if said:
@@ -117,7 +117,7 @@ def oddities(nodes: Iterable[Node]) -> Iterator[Note]:
 
 def about_backward(nodes: Iterable[Node], output: Any) -> list[Note]:
     """Say where reverse mode alone, over the recorded ``nodes``, is not the derivative, as PyTorch's is not."""
-    if not isinstance(output, Node) or all(node.op is None or node.op.oddity is None for node in nodes):
+    if not isinstance(output, Node) or not any(isinstance(node, Operation) and node.op.oddity for node in nodes):
         return []
     return [
         Note(note.kind, f"The gradient is PyTorch's, and not the derivative: {note.message}.")
@@ -136,9 +136,10 @@ def reason(nodes: list[Node], infinite: str) -> str:
     if odd is not None:
         return f"J and reverse mode differ as PyTorch does from the mathematics: {odd.message}."
     for node in nodes:
-        op = node.op
-        if op is not None and op.differs is not None and np.any(op.differs(node.value, *map(value_of, node.arguments))):
-            return f"J and reverse mode differ as PyTorch does from the mathematics: {op.says}."
+        if not isinstance(node, Operation) or node.op.differs is None:
+            continue
+        if np.any(node.op.differs(node.value, *map(value_of, node.arguments))):
+            return f"J and reverse mode differ as PyTorch does from the mathematics: {node.op.says}."
     if infinite == "grad":
         return (
             "J is finite but reverse mode gives nan: it multiplies 0 by inf, as PyTorch does, in a part of the graph "

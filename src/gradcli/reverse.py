@@ -1,132 +1,114 @@
-"""The reverse-mode engine: one sweep over the graph, from the output back to the inputs."""
+"""The reverse-mode engine: one walk back over the graph, from the output to the inputs.
 
-from __future__ import annotations
+The *cotangent* of a value is vᵀ·∂y/∂value; the output's is v. An op hands its own on to each of its arguments through a
+vector-Jacobian product (vjp), and what the uses of a value hand on to it adds up to its cotangent. For y = x·x at x = 3
+and v = 1 the two vjps of the product give g·x = 3 each, and their sum is the gradient 6:
 
-from collections.abc import Container, Sequence
-from typing import Any
+>>> from gradcli.graph import Graph
+>>> from gradcli.ops.arithmetic import MUL
+>>> graph = Graph()
+>>> x = graph.input("x", np.float64(3.0), active=True)
+>>> backward(graph, graph(MUL, x, x), np.array(1.0), wrt=[x])
+[array(6.)]
+
+The same walk carries Jacobians, of numbers or of formulas: from the identity on, by products with local Jacobians.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
-from gradcli.graph import LARGE, TURNS, Graph, Node
+from gradcli.graph import Graph, Node, Operation
+from gradcli.meter import LARGE, TURNS
 from gradcli.ops.declare import Array
 
 Double = np.float64
+C = TypeVar("C")
+Along = Callable[[Operation, C], Iterable[tuple[Node, C]]]
+Plus = Callable[[C, C, bool], C]
+
+
+def accumulate(
+    output: Node, seed: C, nodes: Iterable[Node], along: Along[C], plus: Plus[C]
+) -> Iterator[tuple[Node, C]]:
+    """Walk over ``nodes``, the last one first, and yield each that ``output`` depends on with all that has reached it.
+
+    The output starts with ``seed``. ``along(node, total)`` gives the arguments that derivatives flow to, each with what
+    it gets through this node; ``plus(total, part, own)`` adds that to its total, in place where ``own`` says that the
+    walk has made this sum. What was handed on is let go.
+    """
+    totals: list[C | None] = [None] * (output.index + 1)
+    totals[output.index] = seed
+    sums: set[int] = set()
+    for node in nodes:
+        total = totals[node.index]
+        if total is None:
+            continue
+        totals[node.index] = None
+        yield node, total
+        for argument, part in along(node, total) if isinstance(node, Operation) else ():
+            index = argument.index
+            earlier = totals[index]
+            if earlier is None:
+                totals[index] = part
+            else:
+                totals[index] = plus(earlier, part, index in sums)
+                sums.add(index)
+
+
+def cotangents(graph: Graph, output: Node, v: Array) -> Iterator[tuple[Node, Any]]:
+    """Yield each active node that ``output`` depends on with its cotangent, the output's first; ``v`` has y's shape."""
+
+    def along(node: Operation, g: Any) -> Iterable[tuple[Node, Any]]:
+        if not node.index % TURNS or (type(g) is not Double and g.size >= LARGE):
+            graph.meter.watch()
+        rules: Any = node.op.vjps
+        arguments, static = node.arguments, node.static
+        values: list[Any] = []
+        for argument in arguments:  # a comprehension is slower where there are one or two
+            values.append(argument.value if isinstance(argument, Node) else argument)  # noqa: PERF401
+        parts = []
+        for k in node.links:
+            vjp = rules[k] if type(rules) is tuple else rules(k)
+            part = vjp(g, node.value, *values, **static) if static else vjp(g, node.value, *values)
+            if type(part) is not Double or type(values[k]) is not Double:
+                part = unbroadcast(part, values[k].shape)
+            parts.append((arguments[k], part))
+        return parts
+
+    return accumulate(output, v[()], graph.nodes[output.index :: -1], along, add)
+
+
+def add(total: Any, part: Any, own: bool) -> Any:
+    """Return the sum of two cotangents, in the array of the first where it is ``own``."""
+    return np.add(total, part, out=total) if own and type(total) is not Double else total + part
 
 
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     """Sum a cotangent over the axes along which an argument of ``shape`` was broadcast."""
-    lead = np.ndim(g) - len(shape)
-    if lead < 0:
-        return np.broadcast_to(g, shape)
-    stretched = tuple(lead + axis for axis, length in enumerate(shape) if length == 1 != np.shape(g)[lead + axis])
-    summed = np.sum(g, axis=(*range(lead), *stretched), keepdims=True)
-    return np.broadcast_to(np.reshape(summed, np.shape(summed)[lead:]), shape)
-
-
-class Adjoints:
-    """The cotangents of a sweep by node index, None where nothing has arrived yet.
-
-    ``wanted`` are those that are asked for in the end. ``own`` are the indices of arrays that no rule, node or caller
-    can still see: they may be added to in place, and handed out.
-    """
-
-    __slots__ = ("found", "own", "wanted")
-
-    def __init__(self, count: int, wanted: Container[int]) -> None:
-        self.found: list[Any] = [None] * count
-        self.own: set[int] = set()
-        self.wanted = wanted
-
-    def add(self, index: int, part: Any, shared: tuple[Any, ...]) -> None:
-        """Add an array to the cotangent of a node; ``shared`` are the arrays that its rule was given."""
-        earlier = self.found[index]
-        if earlier is None and part.size < LARGE and index not in self.wanted:
-            self.found[index] = part if part.ndim else part[()]  # to find out whose it is would cost more than a copy
-            return
-        fresh = part.ndim > 0 and part.flags.owndata and part.dtype == np.float64 and not among(part, shared)
-        if earlier is None:
-            self.found[index] = part if part.ndim else part[()]
-        elif index in self.own:
-            np.add(earlier, part, out=earlier)
-        else:
-            self.found[index] = np.add(earlier, part, out=part) if fresh else earlier + part
-            fresh = self.found[index].ndim > 0
-        if fresh:
-            self.own.add(index)
-
-
-def among(part: Any, arrays: tuple[Any, ...]) -> bool:
-    """Return whether an array is one of these, and no other with the same entries."""
-    for array in arrays:  # noqa: SIM110
-        if part is array:
-            return True
-    return False
-
-
-def sweep(graph: Graph, output: Node, v: Array, wanted: Container[int]) -> Adjoints:
-    """Go back over the graph from ``output``, where the cotangent is ``v``, and return those of the nodes before it.
-
-    The cotangent of a node is the sum, over its uses, of each use's cotangent through that op's vector-Jacobian
-    product. Once it has been handed on, only a node of ``wanted`` keeps it. The graph is left as it was, so two sweeps
-    agree. Raises ``seconds`` when the time of the run is over.
-
-    For y = x·x at x = 3 and v = 1, the product's two rules give g·x = 3 each, and their sum is the gradient 6.
-    """
-    adjoints = Adjoints(output.index + 1, wanted)
-    found = adjoints.found
-    found[output.index] = v[()]
-    with np.errstate(all="ignore"):
-        for node in reversed(graph.nodes[: output.index + 1]):
-            index, op, g = node.index, node.op, found[node.index]
-            if g is None or op is None:
-                continue
-            if not index % TURNS or (type(g) is not Double and g.size >= LARGE):
-                graph.watch()
-            rules, static = op.vjps, node.static
-            values = [a.value if type(a) is Node else a for a in node.arguments]
-            for k, argument in enumerate(node.arguments):
-                if type(argument) is not Node or not argument.active:
-                    continue
-                rule = rules[k] if type(rules) is tuple else rules(k)  # type: ignore[operator]
-                if rule is None:
-                    continue
-                part = rule(g, node.value, *values, **static) if static else rule(g, node.value, *values)
-                if type(part) is Double and type(argument.value) is Double:
-                    earlier = found[argument.index]
-                    found[argument.index] = part if earlier is None else earlier + part
-                    continue
-                shape = argument.value.shape
-                if part.shape != shape:
-                    part = unbroadcast(part, shape)
-                adjoints.add(argument.index, part, (g, node.value, *values))
-            if index not in wanted:
-                found[index] = None
-    return adjoints
-
-
-def cotangents(graph: Graph, output: Node, v: Array) -> dict[int, Any]:
-    """Return vᵀ·∂output/∂node for every active node that ``output`` depends on, by node index.
-
-    ``v`` has the shape of the output.
-    """
-    found = sweep(graph, output, v, range(output.index + 1)).found
-    return {index: g for index, g in enumerate(found) if g is not None}
+    if g.shape == shape:
+        return g if shape else g[()]
+    if (lead := g.ndim - len(shape)) >= 0:
+        stretched = tuple(lead + axis for axis, length in enumerate(shape) if length == 1 != g.shape[lead + axis])
+        g = np.sum(g, axis=(*range(lead), *stretched), keepdims=True)
+        g = g.reshape(g.shape[lead:])
+    return np.broadcast_to(g, shape)[()]
 
 
 def backward(graph: Graph, output: Any, v: Array, wrt: Sequence[Node]) -> list[Array]:
-    """Return vᵀ·J for each node of ``wrt``: what ``output.backward(v)`` leaves in its ``.grad``.
+    """Return vᵀ·J for each node of ``wrt``, zeros where nothing flows: what ``output.backward(v)`` leaves in ``.grad``.
 
-    An input that the output does not depend on gets zeros. Every array is a fresh one.
+    Each array is the caller's alone: what a vjp hands on may be what it was given, or a view, and is copied here.
     """
-    if type(output) is not Node or not output.active:
-        return [np.zeros(node.shape) for node in wrt]
-    adjoints = sweep(graph, output, v, {node.index for node in wrt})
-    return [gradient_of(adjoints, node) for node in wrt]
-
-
-def gradient_of(adjoints: Adjoints, leaf: Node) -> Array:
-    """Return the cotangent of a leaf as an array that nothing else shares."""
-    g = adjoints.found[leaf.index] if leaf.index < len(adjoints.found) else None
-    if g is None:
-        return np.zeros(leaf.shape)
-    return g if leaf.index in adjoints.own else np.array(g, dtype=np.float64)
+    found: dict[int, Any] = {}
+    if isinstance(output, Node) and output.active:
+        wanted = {node.index for node in wrt}
+        with np.errstate(all="ignore"):
+            found = {node.index: g for node, g in cotangents(graph, output, v) if node.index in wanted}
+    gradients: list[Array] = []
+    for node in wrt:
+        g = found[node.index] if node.index in found else np.zeros(node.shape)
+        alone = type(g) is np.ndarray and g.flags.owndata and not any(g is other for other in gradients)
+        gradients.append(g if alone else np.array(g, dtype=Double))
+    return gradients

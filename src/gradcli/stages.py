@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gradcli.evaluation import Evaluation
-from gradcli.graph import Graph, Node, reaches
+from gradcli.graph import Graph, Input, Node, Operation, reaches
 from gradcli.naming import numbered
 from gradcli.ops.declare import Array
 from gradcli.reverse import cotangents
@@ -42,10 +42,11 @@ def stages(run: Evaluation, leaves: Mapping[str, Node], seed: Array) -> list[Sta
     if not isinstance(output, Node) or not output.active or not 0 < len(run.graph.bindings) <= 50:
         return []
     nodes = [node for node in reaches(output) if node.active]
-    found = cotangents(run.graph, output, seed)
+    with np.errstate(all="ignore"):
+        found = {node.index: g for node, g in cotangents(run.graph, output, seed)}
     shown: list[Stage] = []
     for name, node in reversed(numbered(run.graph)):
-        if node is output or not node.active or node.op is None or node.index not in found:
+        if node is output or not node.active or isinstance(node, Input) or node.index not in found:
             continue
         if any(stage.node is node for stage in shown) or not separates(node, output, nodes, leaves):
             continue
@@ -77,7 +78,7 @@ def separates(node: Node, output: Node, nodes: list[Node], leaves: Mapping[str, 
     """Return whether every path from the leaves to the output runs through ``node``."""
     reached = {leaf.index for leaf in leaves.values()}
     for other in nodes:
-        if other is node or other.op is None:
+        if other is node or not isinstance(other, Operation):
             continue
         if any(isinstance(a, Node) and a.index in reached for a in other.arguments):
             reached.add(other.index)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.graph import Graph, Node, reaches
+from gradcli.graph import Graph, Node, Operation, reaches
 from gradcli.notes import Note
 from gradcli.ops.declare import Array, value_of
 from gradcli.reverse import cotangents
@@ -27,7 +27,7 @@ def about_tape(graph: Graph, output: Any, seed: Array, finite: bool) -> list[Not
     if not isinstance(output, Node):
         return []
     nodes = reaches(output)
-    if finite and not any(node.op is not None and node.op.name == "where" for node in nodes):
+    if finite and not any(isinstance(node, Operation) and node.op.name == "where" for node in nodes):
         return []
     return [*about_values(graph, nodes), *about_cotangents(graph, output, nodes, seed)]
 
@@ -47,20 +47,15 @@ def about_cotangents(graph: Graph, output: Node, nodes: list[Node], seed: Array)
     """Say in which operation a finite cotangent first becomes inf or nan on the way back, and whether by 0·inf."""
     if not output.active:
         return []
-    found = cotangents(graph, output, seed)
-    for node in reversed(nodes):
-        g = found.get(node.index)
-        if g is None or node.op is None or not np.all(np.isfinite(g)):
-            continue
-        for k, argument in enumerate(node.arguments):
-            rule = node.op.vjp(k)
-            if rule is None or type(argument) is not Node or not argument.active:
+    with np.errstate(all="ignore"):
+        for node, g in cotangents(graph, output, seed):
+            if not isinstance(node, Operation) or not np.all(np.isfinite(g)):
                 continue
             values = [value_of(a) for a in node.arguments]
-            with np.errstate(all="ignore"):
-                part = np.asarray(rule(g, node.value, *values, **node.static))
-            if not np.all(np.isfinite(part)):
-                return [spoiled(line_text(graph, nodes, node), np.asarray(g), part)]
+            for vjp in filter(None, map(node.op.vjp, node.links)):
+                part = np.asarray(vjp(g, node.value, *values, **node.static))
+                if not np.all(np.isfinite(part)):
+                    return [spoiled(line_text(graph, nodes, node), np.asarray(g), part)]
     return []
 
 
@@ -86,9 +81,9 @@ def first_of(value: Any, chosen: Array) -> tuple[str, str]:
 
 def line_text(graph: Graph, nodes: list[Node], wanted: Node) -> str:
     """Return the number of a node's line on the tape, and the line."""
-    lines = [node for node in nodes if node.op is not None]
+    lines = [node for node in nodes if isinstance(node, Operation)]
     number = next((n for n, node in enumerate(lines, 1) if node is wanted), 0)
-    name = wanted.op.name if wanted.op is not None else str(wanted.name)
+    name = wanted.op.name if isinstance(wanted, Operation) else str(wanted.name)
     return f"line {number} of the tape ({written(graph, nodes, wanted) or name})"
 
 

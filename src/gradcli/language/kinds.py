@@ -42,7 +42,7 @@ def number_kind(value: Any) -> str:
 def is_odd(value: Any) -> bool:
     """Return whether a value is a truth value, a mask or an array of integers: neither floats nor a plain integer."""
     kind = type(value)
-    if kind is Node:
+    if isinstance(value, Node):
         return value.value.dtype is not DOUBLE and number_kind(value) != FLOAT
     return kind not in (int, np.float64) and number_kind(value) != FLOAT
 

@@ -15,6 +15,7 @@ from gradcli.language import runtime
 from gradcli.language.source import parse
 from gradcli.language.statements import Statements
 from gradcli.language.steps import Block, execute
+from gradcli.lean import LeanGraph
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class Program:
         ``graph`` is an empty one to run on, of another kind of arithmetic for example. Raises what a step raises, with
         its place.
         """
-        graph = graph or Graph(self.budget, record, strict)
+        graph = graph or (Graph if record else LeanGraph)(self.budget, strict)
         registers = list(self.registers)
         registers[0] = graph
         leaves: dict[str, Node] = {}

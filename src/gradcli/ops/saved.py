@@ -7,9 +7,7 @@ from functools import cache
 from types import FunctionType
 from typing import Any
 
-import numpy as np
-
-from gradcli.ops.declare import Array, Op, Vjp
+from gradcli.ops.declare import Op, Vjp
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +61,6 @@ def names_loaded(code: Any) -> set[str]:
         if instruction.opname.startswith("LOAD_FAST"):
             found.update([instruction.argval] if isinstance(instruction.argval, str) else instruction.argval)
     return found
-
-
-def stand_in(value: Array) -> Array:
-    """Return an array of the same shape that takes no memory: nan everywhere, so that nobody reads it unnoticed."""
-    return np.broadcast_to(np.float64(np.nan), value.shape)
 
 
 @cache

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.graph import Node
+from gradcli.graph import Node, Operation
 from gradcli.ops.declare import value_of
 from gradcli.symbolic.factors import has_plain_derivative, is_plain
 from gradcli.symbolic.kinds import argument_kind, constant_of, free_kind, kind_of
@@ -25,7 +25,7 @@ WIDEST = 1024
 MANY = 8
 """Nodes of a kind from which it is worth while to lay their numbers side by side."""
 
-Link = tuple[Node, int, Node]
+Link = tuple[Operation, int, Node]
 """A node, the number of one of its arguments, and that argument."""
 
 
@@ -36,7 +36,7 @@ class Batch:
     ``local`` has them one behind the other; ``places`` says where the nodes stand in the list of all links.
     """
 
-    nodes: list[Node]
+    nodes: list[Operation]
     argument: int
     places: list[int]
     local: Local
@@ -64,7 +64,7 @@ def batches(links: Sequence[Link], widest: int) -> list[Batch]:
     by_op: dict[Hashable, list[int]] = {}
     for place, (node, k, argument) in enumerate(links):
         few = 0 < node.value.size <= widest and argument.value.shape == node.value.shape
-        if few and node.op is not None and node.op.formula is not None:
+        if few and node.op.formula is not None:
             by_op.setdefault((id(node.op), k), []).append(place)
     groups = [group for many in by_op.values() if len(many) >= MANY for group in of_one_kind(links, many)]
     return [found for group in groups if (found := batch(links, group)) is not None]
@@ -80,18 +80,15 @@ def of_one_kind(links: Sequence[Link], places: list[int]) -> list[list[int]]:
     return [group for group in groups.values() if len(group) >= MANY]
 
 
-def takes_numbers(node: Node, argument: int) -> bool:
+def takes_numbers(node: Operation, argument: int) -> bool:
     """Return whether the constants of an op may be taken as numbers are, each its own: ``x/1``, ``x/2``, ``x/3`` …"""
-    op = node.op
-    assert op is not None  # noqa: S101
-    return not node.static and has_plain_derivative(op.formula, argument, len(node.arguments))
+    return not node.static and has_plain_derivative(node.op.formula, argument, len(node.arguments))
 
 
 def batch(links: Sequence[Link], places: list[int]) -> Batch | None:
     """Return one batch; None where the local reading of the op is not one of all entries, as in pieces of a formula."""
     nodes, argument = [links[place][0] for place in places], links[places[0]][1]
     first = nodes[0]
-    assert first.op is not None  # noqa: S101
     free = takes_numbers(first, argument)
     constants = tuple([constant_of(a) for a in first.arguments])
     fixed = tuple([None if free and c else c for c in constants])

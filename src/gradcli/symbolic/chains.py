@@ -6,14 +6,15 @@ no rule says truthfully is said in words.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from sympy import Expr
 
-from gradcli.graph import Graph, Node
+from gradcli.graph import Graph, Input, Node, Operation
 from gradcli.naming import output_name
+from gradcli.reverse import accumulate
 from gradcli.symbolic import functions as s
 from gradcli.symbolic.jacobian import Composition
 from gradcli.symbolic.local import Part
@@ -41,7 +42,7 @@ class Link:
     ``held`` are the other arguments that depend on it too: the derivative is taken with these fixed.
     """
 
-    node: Node
+    node: Operation
     argument: Node
     parts: dict[int, list[Part]]
     held: list[Node]
@@ -55,7 +56,7 @@ def index_rules(
     An elementwise program has one rule, such as ``J[i, i] = 2*x[i]``. Any other has a rule for each op on the way,
     ``dh1[i]/dh0[j] = …``; the Jacobian is the sum of their products. There are none where they would be too many.
     """
-    names = {str(node.name) for node in graph.nodes if node.op is None} | {name for name, _ in graph.bindings}
+    names = {node.name for node in graph.nodes if isinstance(node, Input)} | {name for name, _ in graph.bindings}
     letters, called = letters_beside(names), output_name(graph, output)
     rules: dict[str, list[str]] = {}
     for name, leaf in leaves.items():
@@ -64,13 +65,16 @@ def index_rules(
             own = letters[: len(leaf.shape)]
             left = f"d{entry(called, own)}/d{entry(name, own)}" if "J" in names else entry("J", [*own, *own])
             rules[name] = [f"{left} = {formula}"]
-    if len(rules) == len(leaves) or sum(node.active or node.op is None for node in composition.nodes) > MOST_NODES:
+    if (
+        len(rules) == len(leaves)
+        or sum(node.active or isinstance(node, Input) for node in composition.nodes) > MOST_NODES
+    ):
         return rules, None
     texts = Texts(graph, composition.nodes)
     for node in composition.nodes:
         wanted = called if node is output else None
         texts.describe(node, wanted)
-        if node.active and node.op is not None:
+        if node.active and isinstance(node, Operation):
             texts.name(node, wanted)
     for name, leaf in leaves.items():
         if name not in rules:
@@ -102,18 +106,13 @@ def _diagonal(output: Node, leaf: Node, composition: Composition, letters: list[
 def _swept(
     output: Node, leaf: Node, nodes: Sequence[Node], entries: Mapping[int, Expr], composition: Composition
 ) -> str | None:
-    derivative: dict[int, Expr] = {output.index: s.number(1)}
-    for node in reversed(nodes):
-        outer = derivative.get(node.index)
-        if outer is None or node.op is None:
-            continue
-        for k, argument in enumerate(node.arguments):
-            parts = composition.parts(node, k)
-            if not parts or not isinstance(argument, Node):
-                continue
-            inner = outer * _local_formula(parts, node, k, entries)
-            derivative[argument.index] = derivative.get(argument.index, s.number(0)) + inner
-    found = derivative.get(leaf.index)
+    def along(node: Operation, outer: Expr) -> Iterator[tuple[Node, Expr]]:
+        for k in node.links:
+            if parts := composition.parts(node, k):
+                yield node.arguments[k], outer * _local_formula(parts, node, k, entries)
+
+    derivatives = accumulate(output, s.number(1), reversed(nodes), along, lambda total, part, _own: total + part)
+    found = next((derivative for node, derivative in derivatives if node is leaf), None)
     if found is None or size_of(found, LONGEST) >= LONGEST:
         return None
     return formula_text(found)
@@ -130,10 +129,12 @@ def _generic_entries(nodes: Sequence[Node], shape: tuple[int, ...], letters: lis
 
 
 def _generic_entry(node: Node, shape: tuple[int, ...], letters: list[str], entries: Mapping[int, Expr]) -> Expr | None:
-    if node.op is None:
+    if isinstance(node, Input):
         if len(node.shape) > len(shape):
             return None
-        return s.symbol(generic(str(node.name), node.shape, shape, letters))
+        return s.symbol(generic(node.name, node.shape, shape, letters))
+    if not isinstance(node, Operation):
+        return None
     if node.op.formula is None or (node.active and node.shape != shape):
         return None
     arguments = []
@@ -148,7 +149,7 @@ def _generic_entry(node: Node, shape: tuple[int, ...], letters: list[str], entri
     return found if size_of(found, LONGEST) < LONGEST else None
 
 
-def _local_formula(parts: list[Part], node: Node, k: int, entries: Mapping[int, Expr]) -> Expr:
+def _local_formula(parts: list[Part], node: Operation, k: int, entries: Mapping[int, Expr]) -> Expr:
     """Return a local derivative in generic entries, 0 where a convention says so."""
     part, template = parts[0], whole_template(parts, node, k)
     arguments = [entries[a.index] if isinstance(a, Node) else as_number(a) for a in node.arguments]
@@ -169,6 +170,8 @@ def chain_of(leaf: Node, composition: Composition) -> list[Link]:
     below: dict[int, set[int]] = {leaf.index: set()}
     links: list[Link] = []
     for node in composition.nodes:
+        if not isinstance(node, Operation):
+            continue
         found: dict[int, dict[int, list[Part]]] = {}
         for k, argument in enumerate(node.arguments):
             parts = composition.parts(node, k) if isinstance(argument, Node) and argument.index in below else None
@@ -235,7 +238,6 @@ def lines_of(link: Link, texts: Texts, letters: list[str]) -> list[str]:
 def in_words(link: Link, texts: Texts) -> str:
     """Return what a derivative is that has no rule."""
     op = link.node.op
-    assert op is not None  # noqa: S101
     if op.moves and op.shaped:
         what = f"1 where an entry of {texts.of(link.node)} is one of {texts.of(link.argument)}, 0 elsewhere"
         return f"{title(link, texts)}: {what}"

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from sympy import factor_terms
 
-from gradcli.graph import Graph, Node
+from gradcli.graph import Graph, Node, Operation
+from gradcli.reverse import accumulate
 from gradcli.symbolic import functions as s
 from gradcli.symbolic.elements import Elements, as_objects
 from gradcli.symbolic.jacobian import Composition
@@ -130,7 +131,7 @@ class _Derivation:
         self.texts = Texts(graph, nodes)
         self.elements = Elements(self.texts, named, LONGEST_NAMED if named else LONGEST_INLINE)
         for node in nodes:
-            graph.watch()
+            graph.meter.watch()
             if not self.elements.add(node):
                 raise TooLong
 
@@ -139,7 +140,7 @@ class _Derivation:
         jacobians = self._compose()
         text: dict[str, list[str]] = {}
         for name, leaf in leaves.items():
-            self.graph.watch()
+            self.graph.meter.watch()
             numeric, found = self.composition.of[leaf.index], jacobians.get(leaf.index)
             entries = self._aligned(numeric, found)
             text[name] = [
@@ -159,28 +160,25 @@ class _Derivation:
         return [places.get(place, s.number(0)) for place in zip(numeric.rows, numeric.columns, strict=True)]
 
     def _compose(self) -> dict[int, Sparse]:
-        size = int(np.size(self.output.value))
-        found: dict[int, Sparse] = {self.output.index: identity(size, s.number(1), object)}
-        for node in reversed(self.nodes):
-            self.graph.watch()
-            outer = found.get(node.index)
-            if outer is None or node.op is None:
-                continue
-            outer = self._shortened(node, outer)
-            for k, argument in enumerate(node.arguments):
-                parts = self.composition.parts(node, k)
-                if parts is None or not isinstance(argument, Node):
-                    continue
-                inner = self._local(node, parts, int(np.size(argument.value)))
-                part = product(outer, inner, MOST_ENTRIES * 10)
-                earlier = found.get(argument.index)
-                found[argument.index] = part if earlier is None else gathered([earlier, part], part.shape)
+        one = identity(int(np.size(self.output.value)), s.number(1), object)
+        walk = accumulate(self.output, one, reversed(self.nodes), self._along, plus)
+        found = {node.index: jacobian for node, jacobian in walk}
         for sparse in found.values():
             if not self.named and any(size_of(entry, LONGEST_INLINE) >= LONGEST_INLINE for entry in sparse.values):
                 raise TooLong
         return found
 
-    def _shortened(self, node: Node, jacobian: Sparse) -> Sparse:
+    def _along(self, node: Operation, outer: Sparse) -> Iterator[tuple[Node, Sparse]]:
+        """Yield each argument of a node that derivatives flow to with its Jacobian, through this node alone."""
+        self.graph.meter.watch()
+        outer = self._shortened(node, outer)
+        for k in node.links:
+            parts = self.composition.parts(node, k)
+            if parts is not None:
+                inner = self._local(node, parts, int(np.size(node.arguments[k].value)))
+                yield node.arguments[k], product(outer, inner, MOST_ENTRIES * 10)
+
+    def _shortened(self, node: Operation, jacobian: Sparse) -> Sparse:
         """Give a Jacobian a name of its own where its entries have grown long."""
         if all(size_of(entry, LONGEST_NAMED) < LONGEST_NAMED for entry in jacobian.values):
             return jacobian
@@ -203,7 +201,7 @@ class _Derivation:
     def _short(self, node: Node, otherwise: str) -> str:
         return self.texts.names.get(node.index) or self.texts.own_name(node) or otherwise
 
-    def _local(self, node: Node, parts: list[Part], columns: int) -> Sparse:
+    def _local(self, node: Operation, parts: list[Part], columns: int) -> Sparse:
         rows = int(np.size(node.value))
         found = [self._formulas_of(node, part, (rows, columns)) for part in parts]
         if not found:
@@ -211,7 +209,7 @@ class _Derivation:
             return Sparse(nothing, nothing, as_objects([]), None, (rows, columns))
         return gathered(found, (rows, columns))
 
-    def _formulas_of(self, node: Node, part: Part, shape: tuple[int, int]) -> Sparse:
+    def _formulas_of(self, node: Operation, part: Part, shape: tuple[int, int]) -> Sparse:
         slots = []
         for slot, where in part.bound:
             if slot == -2:
@@ -248,6 +246,12 @@ class _Derivation:
                 ordered.append((name, left.pop(name)))
                 done.add(name)
         return ordered
+
+
+def plus(total: Sparse, part: Sparse, own: bool) -> Sparse:
+    """Return the sum of two Jacobians."""
+    del own
+    return gathered([total, part], part.shape)
 
 
 def shortest(entry: Any) -> str:

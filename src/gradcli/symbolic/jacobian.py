@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from gradcli.errors import over_budget
-from gradcli.graph import Graph, Node, reaches
+from gradcli.graph import Graph, Node, Operation, reaches
+from gradcli.reverse import accumulate
 from gradcli.symbolic.batches import WIDEST, Batch, Link, batches
 from gradcli.symbolic.local import Local, Part, Reading, numbers, parts_of, reading_of, worked_out
 from gradcli.symbolic.small import FEW, Diagonals, Small, Stacked, joined, scaled, small, small_product, small_sum
@@ -44,7 +45,7 @@ class Composition:
     short: dict[tuple[int, int], list[Part]] = field(default_factory=dict)
     batches: list[Batch] = field(default_factory=list)
 
-    def parts(self, node: Node, argument: int) -> list[Part] | None:
+    def parts(self, node: Operation, argument: int) -> list[Part] | None:
         """Return the parts of the local Jacobian of a node by one argument, None where none took part."""
         key = (node.index, argument)
         if key in self.long:
@@ -53,7 +54,7 @@ class Composition:
             return parts_of(node, argument, reading_of(node), node.value.size)
         return self.short.get(key)
 
-    def read(self, node: Node, argument: int) -> list[Local]:
+    def read(self, node: Operation, argument: int) -> list[Local]:
         """Return the local Jacobian of a node by one argument with its numbers, where it is in no batch."""
         key = (node.index, argument)
         if key in self.long:
@@ -65,11 +66,13 @@ class Composition:
     def link(self, node: Node, argument: Node) -> Sparse:
         """Return the derivative of a node by one that it is computed from, with all others fixed."""
         rows, columns = int(np.size(node.value)), int(np.size(argument.value))
-        reading, found = reading_of(node), [nothing(rows, columns)]
-        with np.errstate(all="ignore"):
-            for k, other in enumerate(node.arguments):
-                parts = self.parts(node, k) if other is argument else None
-                found.append(as_sparse([worked_out(reading, part) for part in parts or ()], rows, columns))
+        found = [nothing(rows, columns)]
+        if isinstance(node, Operation):
+            reading, uses = reading_of(node), [k for k, other in enumerate(node.arguments) if other is argument]
+            with np.errstate(all="ignore"):
+                for k in uses:
+                    locals_ = [worked_out(reading, part) for part in self.parts(node, k) or ()]
+                    found.append(as_sparse(locals_, rows, columns))
         return gathered(found, (rows, columns))
 
 
@@ -132,14 +135,29 @@ def elements_of(parts: list[Local]) -> int:
 
 @dataclass(slots=True)
 class _Waiting:
-    """Parts of a long Jacobian that are not yet added to it, and how many entries they have together."""
+    """A long Jacobian and parts that are not yet added to it, with how many entries these have together.
 
+    A loop over the entries of a vector adds one each time, and to merge that one with all others would cost the square.
+    """
+
+    total: Sparse
     parts: list[Sparse] = field(default_factory=list)
     entries: int = 0
 
+    def settled(self) -> Sparse:
+        """Return the sum of all."""
+        if self.parts:
+            parts = [self.total, *self.parts]
+            self.total = added(*parts) if len(parts) == 2 else gathered(parts, self.total.shape)
+            self.parts, self.entries = [], 0
+        return self.total
 
-class _Sweep:
-    """One sweep from the output back, with what it has found and what it holds.
+
+Carried = Sparse | Small | _Waiting
+
+
+class _Composing:
+    """One walk back from the output, with what it has found and what it holds.
 
     A Jacobian of a few entries goes as lists, unless the bound is so low that even these might be refused.
     """
@@ -149,77 +167,72 @@ class _Sweep:
         self.bound = bound
         self.few = FEW if bound >= FEW * FEW else -1
         self.found: dict[int, Sparse | Small] = {}
-        self.waiting: dict[int, _Waiting] = {}
+        self.diagonals: Iterator[tuple[Diagonals | Stacked, int] | None] = iter(())
         self.long: dict[tuple[int, int], list[Local]] = {}
         self.short: dict[tuple[int, int], list[Part]] = {}
         self.batches: list[Batch] = []
         self.work = self.held = 0
 
-    def run(self, output: Node, links: list[Link]) -> None:
-        """Follow all links, the output's first."""
-        self.found[output.index] = self._short(identity(int(np.size(output.value)), 1.0, np.float64))
+    def run(self, output: Node, nodes: list[Node]) -> None:
+        """Find the Jacobians by those of ``nodes``, the last one first, that derivatives flow to."""
+        links = links_between(output, nodes)
         self.batches = batches(links, min(WIDEST, self.bound)) if self.few > 0 else []
         whose: list[tuple[Diagonals | Stacked, int] | None] = [None] * len(links)
         for batch in self.batches:
             diagonals = batch.diagonals()
             for row, place in enumerate(batch.places):
                 whose[place] = diagonals, row
-        for (node, k, argument), diagonal in zip(links, whose, strict=True):
-            if node.index in self.waiting:
-                self._settle(node.index)
-            part = self._through(node, k, argument) if diagonal is None else self._along(node, *diagonal)
-            self._add(argument.index, part)
-            self._charge(part)
-        for index in list(self.waiting):
-            self._settle(index)
+        self.diagonals = iter(whose)
+        one: Carried = self._short(identity(int(np.size(output.value)), 1.0, np.float64))
+        for node, total in accumulate(output, one, nodes, self._along, self._plus):
+            self.found[node.index] = self._settled(total)
 
-    def _add(self, index: int, part: Sparse | Small) -> None:
-        """Add a part to the Jacobian by a node.
-
-        To a long one parts wait until they have as many entries together: a loop over the entries of a vector adds one
-        each time, and to merge that one with all others would cost the square.
-        """
-        earlier = self.found.get(index)
-        if earlier is None:
-            self.found[index] = part
-            return
-        if isinstance(earlier, Small) or len(earlier.rows) <= FEW:
-            self.found[index] = self._sum(earlier, part)
-            return
-        waiting = self.waiting.setdefault(index, _Waiting())
-        waiting.parts.append(as_arrays(part))
-        waiting.entries += len(part.rows)
-        if waiting.entries >= len(earlier.rows):
-            self._settle(index)
-
-    def _settle(self, index: int) -> None:
-        """Add what waits for the Jacobian by a node."""
-        parts = [as_arrays(self.found[index]), *self.waiting.pop(index).parts]
-        found = added(*parts) if len(parts) == 2 else gathered(parts, parts[0].shape)
-        self.found[index] = self._short(found)
-
-    def _along(self, node: Node, diagonals: Diagonals | Stacked, row: int) -> Sparse | Small:
-        """Return the Jacobian by an argument of a node whose local Jacobian is one of many diagonals."""
+    def _along(self, node: Operation, total: Carried) -> Iterator[tuple[Node, Carried]]:
+        """Yield each argument of a node that derivatives flow to with its Jacobian, through this node alone."""
+        del total  # it was settled when it was found
         outer = self.found[node.index]
+        for k in node.links:
+            diagonal = next(self.diagonals)
+            part = self._through(node, k, outer) if diagonal is None else self._scaled(outer, *diagonal)
+            self._charge(part)
+            yield node.arguments[k], part
+
+    def _plus(self, total: Carried, part: Carried, own: bool) -> Carried:
+        """Return the sum of two Jacobians; to a long one parts wait until they have as many entries together."""
+        del own
+        one = self._settled(part)
+        if not isinstance(total, _Waiting):
+            if isinstance(total, Small) or len(total.rows) <= FEW:
+                return self._sum(total, one)
+            total = _Waiting(total)
+        total.parts.append(as_arrays(one))
+        total.entries += len(one.rows)
+        return total if total.entries < len(total.total.rows) else self._settled(total)
+
+    def _settled(self, total: Carried) -> Sparse | Small:
+        return self._short(total.settled()) if isinstance(total, _Waiting) else total
+
+    def _scaled(self, outer: Sparse | Small, diagonals: Diagonals | Stacked, row: int) -> Sparse | Small:
+        """Return the Jacobian by an argument of a node whose local Jacobian is one of many diagonals."""
         self.held += KEPT * diagonals.width
         if isinstance(outer, Sparse) or isinstance(diagonals, Stacked):
             return self._product(outer, diagonals.sparse(row))
         self.work += diagonals.width
         return scaled(outer, diagonals, row)
 
-    def _through(self, node: Node, k: int, argument: Node) -> Sparse | Small:
+    def _through(self, node: Operation, k: int, outer: Sparse | Small) -> Sparse | Small:
         """Return the Jacobian by an argument of a node whose local Jacobian is read by itself."""
-        reading, shape = reading_of(node), (node.value.size, argument.value.size)
+        reading, shape = reading_of(node), (node.value.size, node.arguments[k].value.size)
         parts = parts_of(node, k, reading, self.bound)
         count = sum([len(part.rows) for part in parts])
         inner = as_small(reading, parts, shape) if count <= self.few else None
         if inner is None:
             found = self.long[node.index, k] = [worked_out(reading, part) for part in parts]
             self.held += elements_of(found)
-            return self._product(self.found[node.index], as_sparse(found, *shape))
+            return self._product(outer, as_sparse(found, *shape))
         self.short[node.index, k] = parts
         self.held += KEPT * count
-        return self._product(self.found[node.index], inner)
+        return self._product(outer, inner)
 
     def _product(self, outer: Sparse | Small, inner: Sparse | Small) -> Sparse | Small:
         self.work += len(inner.rows)
@@ -244,21 +257,18 @@ class _Sweep:
         self.held += KEPT * len(part.rows)
         if self.graph is None:
             return
-        self.graph.watch()
+        self.graph.meter.watch()
         if self.held > SHARE * self.graph.budget.total:
             raise over_budget("total", self.graph.budget.total, f"{self.held:,} numbers of local Jacobians")
 
 
-def links_between(output: Node, nodes: Sequence[Node], first: int) -> list[Link]:
-    """Return along which arguments derivatives flow from the output back to the node with the index ``first``."""
+def links_between(output: Node, nodes: Iterable[Node]) -> list[Link]:
+    """Return along which arguments derivatives flow from the output back through ``nodes``, the last one first."""
     wanted, links = {output.index}, []
-    for node in reversed(nodes):
-        if node.index not in wanted or node.op is None or node.index < first:
-            continue
-        for k, argument in enumerate(node.arguments):
-            if type(argument) is Node and argument.active and node.op.vjp(k) is not None:
-                wanted.add(argument.index)
-                links.append((node, k, argument))
+    for node in nodes:
+        if isinstance(node, Operation) and node.index in wanted:
+            wanted.update([node.arguments[k].index for k in node.links])
+            links += [(node, k, node.arguments[k]) for k in node.links]
     return links
 
 
@@ -271,13 +281,13 @@ def compose(output: Any, wrt: Sequence[Node], bound: int, graph: Graph | None = 
     entries together take more memory than its values may, or its time is over.
     """
     nodes = reaches(output) if isinstance(output, Node) else []
-    sweep = _Sweep(graph, bound)
+    walk = _Composing(graph, bound)
     if isinstance(output, Node) and output.active:
-        links = links_between(output, nodes, min((leaf.index for leaf in wrt), default=0))
+        first = min((leaf.index for leaf in wrt), default=0)
         with np.errstate(all="ignore"):
-            sweep.run(output, links)
-    found = Jacobians(sweep.found)
+            walk.run(output, [node for node in reversed(nodes) if node.index >= first])
+    found = Jacobians(walk.found)
     size = int(np.size(output.value)) if isinstance(output, Node) else int(np.size(output))
     for leaf in wrt:
-        found[leaf.index] = found[leaf.index] if leaf.index in sweep.found else nothing(size, int(np.size(leaf.value)))
-    return Composition(found, nodes, sweep.work, sweep.long, sweep.short, sweep.batches)
+        found[leaf.index] = found[leaf.index] if leaf.index in walk.found else nothing(size, int(np.size(leaf.value)))
+    return Composition(found, nodes, walk.work, walk.long, walk.short, walk.batches)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.graph import Node
+from gradcli.graph import Node, Operation
 
 Constant = float | None
 """A plain number among the arguments of an op, which stands in its formulas as it is; None for a node or an array."""
@@ -18,27 +18,26 @@ def constant_of(argument: Any) -> Constant:
     """Return the one number that an argument is, None for a node or an array."""
     if isinstance(argument, float | int):  # most are; numpy's double is a float too
         number = float(argument)
-    elif type(argument) is Node or np.size(argument) != 1:
+    elif isinstance(argument, Node) or np.size(argument) != 1:
         return None
     else:
         number = float(np.reshape(argument, ()))
     return number if math.isfinite(number) else None
 
 
-def kind_of(node: Node, of: Callable[[Any], Hashable] | None = None) -> Hashable:
+def kind_of(node: Operation, of: Callable[[Any], Hashable] | None = None) -> Hashable:
     """Return what the local Jacobians of a node depend on, but for the numbers of nodes and arrays.
 
     ``of`` says what they depend on of an argument; ``argument_kind`` where nothing is given.
     """
     op = node.op
-    assert op is not None  # noqa: S101
     arguments = tuple([(of or argument_kind)(a) for a in node.arguments])
     return op.local, op.digits, node.value.shape, arguments, frozen(node.static) if node.static else ()
 
 
 def argument_kind(argument: Any) -> Hashable:
     """Return the shape of an argument, or the constant that it is; the two zeros are told apart."""
-    if type(argument) is Node:
+    if isinstance(argument, Node):
         return argument.shape
     constant = constant_of(argument)
     return np.shape(argument) if constant is None else constant or str(constant)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import over_budget
-from gradcli.graph import Node
+from gradcli.graph import Operation
 from gradcli.ops.declare import Array, Indices, Links, Op, value_of
 from gradcli.symbolic.factors import Template, template_of
 from gradcli.symbolic.kinds import Constant, constant_of, kind_of
@@ -64,9 +64,8 @@ class Reading:
     static: dict[str, Any]
 
 
-def reading_of(node: Node) -> Reading:
+def reading_of(node: Operation) -> Reading:
     """Return what the local Jacobians of a node are read from."""
-    assert node.op is not None  # noqa: S101
     return Reading(node.op, node.value, tuple([value_of(a) for a in node.arguments]), node.static)
 
 
@@ -74,7 +73,7 @@ MOST_KEPT = 4096
 _KEPT: dict[Hashable, tuple[int, list[Part]]] = {}
 
 
-def parts_of(node: Node, argument: int, reading: Reading, bound: int) -> list[Part]:
+def parts_of(node: Operation, argument: int, reading: Reading, bound: int) -> list[Part]:
     """Return the parts of a local Jacobian; raises ``budget`` for more than ``bound`` entries.
 
     Short ones that depend on shapes alone are kept for the next node of the kind.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.graph import Graph, Node
+from gradcli.graph import Graph, Node, Operation
 from gradcli.ops.declare import Op, value_of
 from gradcli.symbolic.formulas import MOST_ENTRIES
 from gradcli.symbolic.jacobian import Composition
@@ -50,10 +50,10 @@ def of_places(leaf: Node, composition: Composition) -> Hashable:
 
 def of_node(node: Node, composition: Composition) -> Hashable:
     """Return what formulas read of a node."""
-    op = node.op
-    if op is None:
+    if not isinstance(node, Operation):
         return node.index, node.name, node.value.shape, node.active
-    arguments = tuple([a.index if type(a) is Node else of_constant(a) for a in node.arguments])
+    op = node.op
+    arguments = tuple([a.index if isinstance(a, Node) else of_constant(a) for a in node.arguments])
     static = frozen(node.static) if node.static else ()
     zeros = op.splits_zero and tuple([op.has_signed_zero(k, node.arguments) for k in range(len(arguments))])
     shared = (node.index, op.name, op.local, op.formula, node.active, node.value.shape, arguments, static, zeros)
@@ -93,11 +93,11 @@ def chosen(node: Node, op: Op) -> Hashable:
     return tuple(moved), content(np.ravel(node.value)[left])
 
 
-def of_links(node: Node, composition: Composition) -> Hashable:
+def of_links(node: Operation, composition: Composition) -> Hashable:
     """Return the parts of the local Jacobians of a node, and which arguments have one."""
     found = []
     for k, argument in enumerate(node.arguments):
-        parts = composition.parts(node, k) if type(argument) is Node else None
+        parts = composition.parts(node, k) if isinstance(argument, Node) else None
         same = parts is not None and is_shaped(reading_of(node), k)
         found.append(same if same or parts is None else tuple([of_part(part) for part in parts]))
     return tuple(found)
