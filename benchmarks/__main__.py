@@ -6,10 +6,10 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from statistics import median
-from types import ModuleType
 from typing import Any
 
 from benchmarks.figures import Findings, failure
@@ -18,6 +18,15 @@ from benchmarks.processes import ContestantError
 from benchmarks.settings import Settings
 
 FAMILIES = ("startup", "symbolic", "engine", "batch", "growth")
+Load = Callable[[str], Any]
+"""Gives a family by its name."""
+Facts = Callable[[], dict[str, Any]]
+"""Gives the facts about the machine."""
+
+
+def family(name: str) -> Any:
+    """Return what compares and measures one family: ``check()`` and ``measured(settings)``."""
+    return import_module(f"benchmarks.{name}")
 
 
 def families(text: str) -> list[str]:
@@ -51,11 +60,11 @@ def options(words: list[str]) -> argparse.Namespace:
     return chosen
 
 
-def main(words: list[str]) -> int:
+def main(words: list[str], load: Load = family, machine: Facts = facts) -> int:
     """Measure, or read what was measured, and show it; 1 where contestants give different numbers, or one fails."""
     chosen = options(words)
     try:
-        found = found_or_measured(chosen)
+        found = found_or_measured(chosen, load, machine)
     except ContestantError as failed:
         sys.stderr.write(f"\nerror: {failed}\n")
         return 1
@@ -66,12 +75,12 @@ def main(words: list[str]) -> int:
     return int(any(row["failed"] for row in found["rows"]))
 
 
-def found_or_measured(chosen: argparse.Namespace) -> dict[str, Any]:
+def found_or_measured(chosen: argparse.Namespace, load: Load, machine: Facts) -> dict[str, Any]:
     """Return the document: a new one, an old one, or an old one of which some families are measured again."""
     if chosen.source is None:
-        return measured(chosen)
+        return measured(chosen, load, machine())
     old: dict[str, Any] = json.loads(chosen.source.read_text(encoding="utf-8"))
-    return merged(old, measured(chosen)) if chosen.only else old
+    return merged(old, measured(chosen, load, machine())) if chosen.only else old
 
 
 def merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
@@ -94,26 +103,26 @@ def merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def measured(chosen: argparse.Namespace) -> dict[str, Any]:
+def measured(chosen: argparse.Namespace, load: Load, machine: dict[str, Any]) -> dict[str, Any]:
     """Compare the numbers of all families, then measure them; return the document."""
     from benchmarks.report import document  # noqa: PLC0415
 
     settings = Settings(chosen.rounds or (3 if chosen.quick else 11), chosen.quick, chosen.records)
-    machine, findings, compared = facts(), Findings(), []
-    modules = [import_module(f"benchmarks.{name}") for name in chosen.only or FAMILIES]
-    for module in modules:
-        compared += module.check()
-    for module in modules:
-        add(findings, module, settings)
+    findings, compared = Findings(), []
+    loaded = {name: load(name) for name in chosen.only or FAMILIES}
+    for part in loaded.values():
+        compared += part.check()
+    for name, part in loaded.items():
+        add(findings, name, part, settings)
     how = {"rounds": settings.rounds, "quick": settings.quick, "clock": chosen.clock, "share": share(findings)}
     return document(findings, compared, machine, how)
 
 
-def add(findings: Findings, module: ModuleType, settings: Settings) -> None:
+def add(findings: Findings, name: str, family: Any, settings: Settings) -> None:
     """Add what one family finds; a contestant that fails costs its family, and the others are still measured."""
-    name, started = module.__name__.partition(".")[2], time.monotonic()
+    started = time.monotonic()
     try:
-        part = module.measured(settings)
+        part = family.measured(settings)
     except ContestantError as failed:
         part = Findings([failure(name, "all figures", str(failed))])
     findings.rows += part.rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import signal
@@ -11,7 +12,7 @@ import sysconfig
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.harness import Contestant, Sample
@@ -21,6 +22,8 @@ PEERS = Path(__file__).parent / "peers"
 EXAMPLE = ("[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]", "--x", "1,2", "--v", "1,10,100")
 ROOM = 6 * 2**30
 """Bytes of addresses that a peer may ask for: a dense J of a million rows would take all there is."""
+BOUNDS_MEMORY = sys.platform == "linux"
+"""Whether the system keeps to a bound of addresses."""
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 STEADY = {"MALLOC_MMAP_THRESHOLD_": "2000000000", "MALLOC_TRIM_THRESHOLD_": "4000000000"}
 """Keeps glibc from giving large arrays back to the system: their page faults are noise of the size of the work."""
@@ -87,6 +90,18 @@ def command(
     return Contestant(name, lambda: run(words, stdin, limit), most)
 
 
+@contextlib.contextmanager
+def memory_bounded(bounded: bool) -> Iterator[None]:
+    """Give the processes that are started in here no more than ``ROOM``: they inherit it, before their first step."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    if bounded and BOUNDS_MEMORY:
+        resource.setrlimit(resource.RLIMIT_AS, (ROOM, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
 def run(words: Sequence[str], stdin: Path | None = None, limit: float | None = None) -> Sample | None:
     """Run a command line to its end, output dropped, and return what it took.
 
@@ -101,11 +116,10 @@ def run(words: Sequence[str], stdin: Path | None = None, limit: float | None = N
         (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
     ]
     started = time.perf_counter()
-    child = os.posix_spawn(words[0], list(words), environment(), file_actions=actions)
+    with memory_bounded(limit is not None):
+        child = os.posix_spawn(words[0], list(words), environment(), file_actions=actions)
     killer = threading.Timer(limit or 3600, os.kill, (child, signal.SIGKILL))
     killer.start()
-    if limit and hasattr(resource, "prlimit"):
-        resource.prlimit(child, resource.RLIMIT_AS, (ROOM, ROOM))
     _, status, used = os.wait4(child, 0)
     wall = time.perf_counter() - started
     killer.cancel()

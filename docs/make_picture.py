@@ -8,7 +8,8 @@ from pathlib import Path
 from rich.console import Console
 
 import gradcli
-from gradcli.render.tables import Layout, tables
+from gradcli.render.glyphs import Layout
+from gradcli.render.tables import tables
 
 PROGRAM = "[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]"
 WIDTH = 80

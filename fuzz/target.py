@@ -17,7 +17,7 @@ sys.path[:0] = [str(HOME / "tests"), str(HOME / "src")]
 
 with atheris.instrument_imports(include=["gradcli"]):
     import gradcli.cli.app
-    import gradcli.explanation
+    import gradcli.explaining
     import gradcli.symbolic.formulas  # noqa: F401
 
 from fuzz.audit import Watch  # noqa: E402

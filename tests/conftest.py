@@ -5,8 +5,9 @@ from __future__ import annotations
 import io
 import shlex
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TextIO
 
 import pytest
 
@@ -41,6 +42,24 @@ def stream() -> io.TextIOWrapper:
     return io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n")
 
 
+class Faulty(io.StringIO):
+    """A stream that fails where it is read."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__()
+        self.error = error
+
+    def read(self, _: int | None = -1) -> str:
+        raise self.error
+
+
+class Closed(io.StringIO):
+    """A stream whose reader is gone."""
+
+    def writelines(self, _: Iterable[str]) -> None:
+        raise BrokenPipeError
+
+
 def text_of(written: io.TextIOWrapper) -> str:
     """Return what a stream was given."""
     written.flush()
@@ -67,12 +86,16 @@ def _interruptible() -> Iterator[None]:
 
 @pytest.fixture
 def cli() -> Cli:
-    """Run a command line in process: ``cli("grad", "x**2", "--x", "3", stdin="", columns="80").out``."""
+    """Run a command line in process: ``cli("grad", "x**2", "--x", "3", stdin="", columns="80").out``.
 
-    def call(*args: str, stdin: str = "", columns: str | None = "80") -> Answer:
+    ``stdin`` can be a stream of its own, and ``largest`` the bytes that a file may have.
+    """
+
+    def call(*args: str, stdin: str | TextIO = "", columns: str | None = "80", **bounds: int) -> Answer:
         out, err = stream(), stream()
         variables = {"COLUMNS": columns} if columns else {}
-        env = Environment(stdin=io.StringIO(stdin), stdout=out, stderr=err, variables=variables)
+        given = io.StringIO(stdin) if isinstance(stdin, str) else stdin
+        env = Environment(stdin=given, stdout=out, stderr=err, variables=variables, **bounds)
         code = int(run(list(args), env))
         return Answer(tuple(args), code, text_of(out), text_of(err))
 

@@ -14,7 +14,7 @@ import tempfile
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -100,7 +100,7 @@ def fuzz(lines: Iterable[tuple[int, Line]], watch: Watch | None = None, say: int
     return tally
 
 
-def main() -> int:
+def main(words: Sequence[str] | None = None) -> int:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=1000)
@@ -108,7 +108,7 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--only", type=int)
     parser.add_argument("--arguments", action="store_true")
-    asked = parser.parse_args()
+    asked = parser.parse_args(words)
     numbers = range(asked.first, asked.first + asked.count) if asked.only is None else [asked.only]
     if asked.arguments:
         found = arguments.faults(asked.seed, numbers[0], len(numbers))

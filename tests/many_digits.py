@@ -16,9 +16,10 @@ import numpy as np
 import gradcli
 from generator.nightly import main
 from generator.programs import random_program
-from gradcli.exact.judge import FEWEST, Places, right_digits, true_entries
+from gradcli.exact.judge import Places, right_digits, true_entries
 from gradcli.exact.slopes import Exact
 from gradcli.symbolic.jacobian import compose
+from gradcli.thresholds import FEWEST
 from oracles import reverse_jacobians
 
 WELL = 1e4

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import resource
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from benchmarks import __main__ as command
@@ -19,7 +19,7 @@ from benchmarks.growth import fit
 from benchmarks.harness import LONG, Contestant, Sample, Spread, measure
 from benchmarks.inside import LEAST, enough, sample
 from benchmarks.page import markdown
-from benchmarks.processes import ContestantError, run
+from benchmarks.processes import BOUNDS_MEMORY, ContestantError, run
 from benchmarks.report import cells, read
 from benchmarks.settings import Settings
 
@@ -202,7 +202,7 @@ def test_a_process_that_fails_is_an_error_and_one_that_does_not_end_has_no_answe
     assert run(python("pass"), limit=60).processor > 0
 
 
-@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="this system cannot bound the memory of another process")
+@pytest.mark.skipif(not BOUNDS_MEMORY, reason="this system cannot bound the memory of another process")
 def test_a_peer_has_bounded_memory():
     text = "import mmap, sys; sys.stdin.read(); mmap.mmap(-1, {} * 2**30)"
     assert measured_apart(text.format(3), limit=60)[0] < 100, "addresses that nobody touches"
@@ -284,27 +284,33 @@ def test_a_wrong_option_ends_with_2(words, capsys):
     assert "error: " in capsys.readouterr().err
 
 
-def test_numbers_that_differ_end_with_1_before_anything_is_timed(monkeypatch, capsys):
-    def differs():
-        raise ContestantError("explain and the script: entry 0 is 1 with gradcli and 2 there")
+def playing(**families):
+    """Return what loads families that a test plays: what each compares, and what it measures."""
+    return lambda name: SimpleNamespace(**dict(zip(("check", "measured"), families[name], strict=True)))
 
-    monkeypatch.setattr(startup, "check", differs)
-    monkeypatch.setattr(startup, "measured", lambda _: pytest.fail("timed"))
-    monkeypatch.setattr(command, "facts", dict)
-    assert command.main(["--only", "startup"]) == 1
+
+def raising(text):
+    def fails(*_):
+        raise ContestantError(text)
+
+    return fails
+
+
+def test_numbers_that_differ_end_with_1_before_anything_is_timed(capsys):
+    differ = "explain and the script: entry 0 is 1 with gradcli and 2 there"
+    load = playing(startup=(raising(differ), lambda _: pytest.fail("timed")))
+    assert command.main(["--only", "startup"], load, dict) == 1
     assert "entry 0 is 1 with gradcli and 2 there" in capsys.readouterr().err
 
 
-def test_a_contestant_that_fails_costs_its_family_and_the_run_ends_with_1(monkeypatch, capsys, tmp_path):
-    def fails(_):
-        raise ContestantError("gradcli explain ended with 1")
-
-    monkeypatch.setattr(startup, "check", list)
-    monkeypatch.setattr(startup, "measured", fails)
-    monkeypatch.setattr(batch, "check", list)
-    monkeypatch.setattr(batch, "measured", lambda _: Findings([absent("batch", batch.FIGURES[0], "not there")]))
-    monkeypatch.setattr(command, "facts", lambda: json.loads(MADE.read_text(encoding="utf-8"))["machine"])
-    assert command.main(["--only", "startup,batch", "--json", str(tmp_path / "found.json")]) == 1
+def test_a_contestant_that_fails_costs_its_family_and_the_run_ends_with_1(capsys, tmp_path):
+    machine = json.loads(MADE.read_text(encoding="utf-8"))["machine"]
+    load = playing(
+        startup=(list, raising("gradcli explain ended with 1")),
+        batch=(list, lambda _: Findings([absent("batch", batch.FIGURES[0], "not there")])),
+    )
+    words = ["--only", "startup,batch", "--json", str(tmp_path / "found.json")]
+    assert command.main(words, load, lambda: machine) == 1
     assert "gradcli explain ended with 1" in capsys.readouterr().out.replace("\n", " ")
     rows_found = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))["rows"]
     assert [(row["family"], row["failed"]) for row in rows_found] == [("startup", True), ("batch", False)]

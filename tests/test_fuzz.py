@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import sys
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -18,11 +17,10 @@ from fuzz import contract, soup
 from fuzz.contract import outcome
 from fuzz.grammar import Grammar
 from fuzz.lines import SMALL, Line, line, text_of
-from gradcli.errors import GradcliError
 from oracles import ask, portion
 
 if TYPE_CHECKING:
-    pass
+    from gradcli.cli.environment import Environment
 
 BOUNDS = tuple(word for name, number in SMALL.items() for word in ("--budget", f"{name}={number}"))
 SEEDS = [(seed, first) for seed, first in itertools.product((20, 26), (0, 450, 900))]
@@ -122,40 +120,35 @@ def test_the_grammar_draws_from_the_whole_language() -> None:
 LINE = Line(("explain", "x**2", "--x", "1", "--json"))
 
 
-def planted(monkeypatch: pytest.MonkeyPatch, effect: Any) -> str | None:
-    """Return what the contract says when ``effect`` stands in for the explanation."""
-    monkeypatch.setattr("gradcli.explanation.explain", effect)
-    return outcome(LINE).fault
+def planted(effect: int | BaseException, said: str = "", **seams: Any) -> str:
+    """Return what the contract says of a command line that ends so, and says this on standard error."""
+
+    def run(_: list[str], env: Environment) -> int:
+        env.stderr.write(said)
+        if isinstance(effect, BaseException):
+            raise effect
+        return effect
+
+    return outcome(LINE, run=run, **seams).fault or ""
 
 
-def loop(*_: object, **__: object) -> None:
+def loop(*_: object) -> int:
     while True:
         pass
 
 
-def test_the_contract_sees_what_it_looks_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_contract_sees_what_it_looks_for() -> None:
     """A check that cannot fail is none: each fault, planted, is found."""
-
-    def fail(error: BaseException) -> Any:
-        def raised(*_: object, **__: object) -> None:
-            raise error
-
-        return raised
-
     assert outcome(LINE).fault is None
-    assert "exit code 70" in (planted(monkeypatch, fail(ZeroDivisionError())) or "")
-    assert "exit code 130" in (planted(monkeypatch, fail(KeyboardInterrupt())) or "")
-    assert "SystemExit leaves run" in (planted(monkeypatch, fail(SystemExit(0))) or "")
-    assert planted(monkeypatch, fail(GradcliError("value", "no"))) is None
-    assert "traceback" in (planted(monkeypatch, fail(GradcliError("value", "Traceback"))) or "")
-    monkeypatch.setattr(contract, "HANG", 0.2)
-    assert "hangs" in (planted(monkeypatch, loop) or "")
-
-
-def test_the_contract_sees_memory_that_one_input_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert outcome(Line(("explain", "sinn(x)", "--x", "1", "--json"))).fault is None
+    assert "exit code 70" in planted(70)
+    assert "exit code 130" in planted(130)
+    assert "SystemExit leaves run" in planted(SystemExit(0))
+    assert "ZeroDivisionError leaves run" in planted(ZeroDivisionError())
+    assert "traceback" in planted(2, "error: Traceback\n")
+    assert "hangs" in (outcome(LINE, run=loop, hang=0.2).fault or "")
     held = iter((1000, 1000 + 2 * contract.LARGE))
-    monkeypatch.setattr(contract, "peak", lambda: next(held))
-    assert "MB of memory" in (outcome(LINE).fault or "")
+    assert "MB of memory" in planted(2, "error: no\n", peak=lambda: next(held))
 
 
 ANSWERS = [
@@ -187,10 +180,9 @@ def test_the_contract_judges_an_answer(code: int, out: str, err: str, fault: str
 def test_the_runner_tells_of_a_fault_by_its_exit_code(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["fuzzing.py", "--count", "2", "--seed", "3"])
     monkeypatch.setattr(fuzzing, "warm_up", lambda: None)
     monkeypatch.setattr(fuzzing, "Watch", type("Deaf", (), {"install": lambda self: None}))
-    assert fuzzing.main() == 0
+    assert fuzzing.main(["--count", "2", "--seed", "3"]) == 0
     monkeypatch.setattr(contract, "answered", lambda *_: ("", "planted"))
-    assert fuzzing.main() == 1
+    assert fuzzing.main(["--count", "2", "--seed", "3"]) == 1
     assert "FAULT #1: planted\n    " in capsys.readouterr().out

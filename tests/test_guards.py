@@ -49,13 +49,13 @@ class Start:
 
 HEAVY = ("pydantic", "numpy.ma", "scipy", "sympy.physics", "sympy.stats")
 STARTS = [
-    Start(("--version",), 13, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
-    Start(("--help",), 13, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
-    Start(("grad", *EXAMPLE), 71, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation")),
-    Start(("functions",), 43, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation")),
-    Start(("explain", *EXAMPLE), 106, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
-    Start(("explain", *EXAMPLE, "--json"), 103, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
-    Start(("check", *EXAMPLE[:3]), 116, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
+    Start(("--version",), 14, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
+    Start(("--help",), 14, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
+    Start(("grad", *EXAMPLE), 68, (*HEAVY, "rich", "gradcli.checking", "gradcli.explaining")),
+    Start(("functions",), 43, (*HEAVY, "rich", "gradcli.checking", "gradcli.explaining")),
+    Start(("explain", *EXAMPLE), 108, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
+    Start(("explain", *EXAMPLE, "--json"), 105, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
+    Start(("check", *EXAMPLE[:3]), 115, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
 ]
 
 

@@ -15,17 +15,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from gradcli.batch.answers import answer
-    from gradcli.checking.confirm import Check, check
+    from gradcli.checked import Comparison, Entry
     from gradcli.errors import Budget, GradcliError
     from gradcli.evaluation import Function
-    from gradcli.explanation import Explanation, explain
+    from gradcli.explained import Agreement, Backward, Jacobian, Note, Stage
+    from gradcli.inputs import Cotangent
+    from gradcli.interface import Check, Explanation, check, explain
 
 __all__ = [
+    "Agreement",
+    "Backward",
     "Budget",
     "Check",
+    "Comparison",
+    "Cotangent",
+    "Entry",
     "Explanation",
     "Function",
     "GradcliError",
+    "Jacobian",
+    "Note",
+    "Stage",
     "__version__",
     "answer",
     "check",
@@ -34,19 +44,28 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Budget": "gradcli.errors",
-    "Check": "gradcli.checking.confirm",
-    "Explanation": "gradcli.explanation",
-    "Function": "gradcli.evaluation",
-    "GradcliError": "gradcli.errors",
-    "answer": "gradcli.batch.answers",
-    "check": "gradcli.checking.confirm",
-    "explain": "gradcli.explanation",
+    "gradcli.batch.answers": ("answer",),
+    "gradcli.checked": ("Comparison", "Entry"),
+    "gradcli.errors": ("Budget", "GradcliError"),
+    "gradcli.evaluation": ("Function",),
+    "gradcli.explained": ("Agreement", "Backward", "Jacobian", "Note", "Stage"),
+    "gradcli.inputs": ("Cotangent",),
+    "gradcli.interface": ("Check", "Explanation", "check", "explain"),
 }
 
 
 def function(program: str, wrt: Iterable[str] | None = None, budget: Budget | None = None) -> Function:
-    """Return a program as a function with ``.value()``, ``.grad()`` and ``.jacobian()``; see ``Function``."""
+    """Return a program as a function with ``.value()``, ``.grad()`` and ``.jacobian()``; see ``Function``.
+
+    - ``program``: the text.
+    - ``wrt``: the names to differentiate by, all variables by default.
+    - ``budget``: what one run may cost.
+
+    Raises ``GradcliError`` for a program that is none.
+
+    >>> gradcli.function("x**2").grad(x=3.0)["x"].item()
+    6.0
+    """
     from gradcli.evaluation import Function as Found  # noqa: PLC0415
 
     return Found(program, wrt, budget)
@@ -54,8 +73,9 @@ def function(program: str, wrt: Iterable[str] | None = None, budget: Budget | No
 
 def __getattr__(name: str) -> Any:
     """Import the parts of the interface when they are first used: numpy and sympy cost time."""
-    if name not in _HOMES:
+    home = next((module for module, names in _HOMES.items() if name in names), None)
+    if home is None:
         raise AttributeError(f"module 'gradcli' has no attribute {name!r}")
     from importlib import import_module  # noqa: PLC0415
 
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(home), name)

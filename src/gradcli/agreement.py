@@ -1,128 +1,42 @@
-"""The numbers of an answer: J, what each call of backward leaves, and whether the two routes agree."""
+"""Whether vᵀ·J and reverse mode agree, and whether rounding has left digits to judge them by."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from gradcli.inputs import Cotangent
+from gradcli.explained import Agreement, Backward, Jacobian
 from gradcli.ops.declare import Array
-from gradcli.symbolic.sparse import DENSE_ENTRIES, times
-
-ROUNDING = 64 * 2.0**-52
-"""Times the terms that were added up: the difference between the routes that rounding alone may cause."""
-FEW = 64
-"""Terms that are added up one by one; numpy adds more of them pairwise, as the engine's rules do."""
-VISIBLE = 1e-9
-"""Relative difference of the routes, within what rounding explains, from which the answer says that digits are lost."""
+from gradcli.ops.products import NORMAL
+from gradcli.thresholds import ROUNDING, VISIBLE, WRONG
 
 
-@dataclass(frozen=True, slots=True)
-class Jacobian:
-    """∂y/∂x for one variable: entries that can be non-zero, in flat order of y (rows) and x (columns)."""
+class Difference(NamedTuple):
+    """How far vᵀ·J and reverse mode are apart: ``within`` says that rounding explains it.
 
-    output_shape: tuple[int, ...]
-    input_shape: tuple[int, ...]
-    rows: Array
-    columns: Array
-    values: Array
-    sizes: Array
-    formulas: list[str] | None
-    structure: str
-    rules: list[str] = field(default_factory=list)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """``y.shape + x.shape``."""
-        return self.output_shape + self.input_shape
-
-    @property
-    def matrix_shape(self) -> tuple[int, int]:
-        """Entries of y by entries of x."""
-        return math.prod(self.output_shape), math.prod(self.input_shape)
-
-    @property
-    def numeric(self) -> Array | None:
-        """All entries as an array of ``shape``; None for a Jacobian with more than 10,000 of them."""
-        if self.matrix_shape[0] * self.matrix_shape[1] > DENSE_ENTRIES:
-            return None
-        full = np.zeros(self.matrix_shape)
-        full[self.rows, self.columns] = self.values
-        return full.reshape(self.shape)
-
-    def vjp(self, seed: Array) -> Array:
-        """Return vᵀ·J in the shape of x."""
-        count = self.matrix_shape[1]
-        return weighted_sums(np.ravel(seed), self.rows, self.columns, self.values, count).reshape(self.input_shape)
-
-    def scale(self, seed: Array) -> Array:
-        """Return the sizes of the terms that vᵀ·J adds up, in the shape of x."""
-        v, count = np.abs(np.ravel(seed)), self.matrix_shape[1]
-        return weighted_sums(v, self.rows, self.columns, self.sizes, count).reshape(self.input_shape)
-
-
-def weighted_sums(v: Array, rows: Array, columns: Array, values: Array, count: int) -> Array:
-    """Return vᵀ times the entries of a matrix with ``count`` columns; a zero wins over inf and nan."""
-    with np.errstate(all="ignore"):
-        return column_sums(times(v[rows], values), columns, count)
-
-
-def column_sums(terms: Array, columns: Array, count: int) -> Array:
-    """Return the sums of the terms of each column: pairwise where they are many, so that rounding does not add up."""
-    if np.max(np.bincount(columns), initial=0) <= FEW:
-        return np.bincount(columns, weights=terms, minlength=count)
-    order = np.argsort(columns, kind="stable")
-    found, starts = np.unique(columns[order], return_index=True)
-    total = np.zeros(count)
-    total[found] = np.add.reduceat(terms[order], starts)
-    return total
-
-
-@dataclass(frozen=True, slots=True)
-class Backward:
-    """One call of ``y.backward(v)``: vᵀ·J, the reverse-mode gradient, and ``x.grad`` after it."""
-
-    v: Cotangent
-    vjp: dict[str, Array]
-    grad: dict[str, Array]
-    accumulated: dict[str, Array]
-
-
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """Whether vᵀ·J and reverse mode give the same numbers, and the right ones; ``finite`` whether all are finite.
-
-    ``verdict`` is ``agree``, ``differ``, ``digits-lost`` or ``unclear``; ``digits`` are the fewest right digits of
-    ``y``, ``jacobian`` and ``grad``, None where no arithmetic with digits to spare was asked. ``proves`` says that the
-    agreement of two gradients leaves six digits at least: that their terms do not cancel further than that.
+    ``finite`` says whether y and all gradients are finite. ``proves`` says that an agreement of the two leaves six
+    digits at least: that their terms do not cancel further than that.
     """
 
-    agree: bool
+    within: bool
     max_abs_error: float
     finite: bool
-    verdict: str = "agree"
-    digits: dict[str, float] | None = None
-    proves: bool = True
+    proves: bool
 
-
-def sum_of(arrays: Sequence[Array]) -> Array:
-    """Return the sum, left to right as repeated calls add it up."""
-    total = arrays[0]
-    with np.errstate(all="ignore"):
-        for array in arrays[1:]:
-            total = total + array
-    return total
+    @property
+    def alone(self) -> Agreement:
+        """What the two routes say of each other, where nothing else was asked."""
+        return Agreement(self.within, self.max_abs_error, self.finite, "agree" if self.within else "differ")
 
 
 def tolerance(sizes: Array) -> Array:
     """Return how far two exact routes may differ, from the sizes of the terms that they add up."""
-    return np.where(np.isfinite(sizes), ROUNDING * sizes, np.inf) + np.finfo(np.float64).tiny
+    return np.where(np.isfinite(sizes), ROUNDING * sizes, np.inf) + NORMAL
 
 
-def compare(jacobians: dict[str, Jacobian], backward: list[Backward], output: Array) -> Agreement:
+def compare(jacobians: Mapping[str, Jacobian], backward: Sequence[Backward], output: Array) -> Difference:
     """Hold vᵀ·J against the reverse-mode gradient, entry by entry.
 
     The routes agree where they differ by at most 64·2⁻⁵² times |v|ᵀ·P, P the sum over all paths of the products of
@@ -141,24 +55,20 @@ def compare(jacobians: dict[str, Jacobian], backward: list[Backward], output: Ar
             worst = max(worst, float(error.max(initial=0.0)))
             bound = tolerance(jacobian.scale(call.v.seed))
             within = bool((error <= bound).all())
-            proves = proves and bool((bound <= PROVES * np.abs(right) + np.finfo(np.float64).tiny).all())
+            proves = proves and bool((bound <= WRONG * np.abs(right) + NORMAL).all())
             agree = agree and within and bool((both | ~(np.isfinite(left) | np.isfinite(right))).all())
-    return Agreement(agree, worst, finite, "agree" if agree else "differ", None, proves)
+    return Difference(agree, worst, finite, proves)
 
 
-PROVES = 1e-6
-"""Relative error of a derivative from which it is wrong."""
-
-
-def unproven(jacobians: dict[str, Jacobian], agreement: Agreement) -> bool:
+def unproven(jacobians: Mapping[str, Jacobian], difference: Difference) -> bool:
     """Return whether rounding alone may have made a derivative wrong: what is left of its terms is below six digits."""
     with np.errstate(all="ignore"):
-        return not agreement.proves or any(
-            bool(np.any(ROUNDING * j.sizes > PROVES * np.abs(j.values))) for j in jacobians.values()
+        return not difference.proves or any(
+            bool(np.any(ROUNDING * j.sizes > WRONG * np.abs(j.values))) for j in jacobians.values()
         )
 
 
-def digits_lost(backward: list[Backward]) -> bool:
+def digits_lost(backward: Sequence[Backward]) -> bool:
     """Return whether an entry differs visibly between the routes, relative to the largest of its variable."""
     for call in backward:
         for name, left in call.vjp.items():

@@ -7,30 +7,28 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.agreement import VISIBLE, Jacobian
+from gradcli.explained import Jacobian, Note
 from gradcli.graph import Node, Operation
-from gradcli.notes import Note
+from gradcli.naming import place_text
 from gradcli.ops.declare import Array, value_of
 from gradcli.symbolic.batches import side_by_side
 from gradcli.symbolic.jacobian import Composition
 from gradcli.symbolic.local import Part
 from gradcli.symbolic.small import FEW
-from gradcli.symbolic.texts import place_text
-
-EPS = 2.0**-52
+from gradcli.thresholds import EPS, VISIBLE
 
 
-def about_digits(output: Any, composition: Composition, jacobians: Mapping[str, Jacobian]) -> list[Note]:
+def note_digits(output: Any, composition: Composition, jacobians: Mapping[str, Jacobian]) -> list[Note]:
     """Say which derivative of an operation, else which entry of J, and which value is left of numbers that cancel."""
     if not isinstance(output, Node):
         return []
     return [
-        *(about_saturation(composition) or about_cancelled_paths(jacobians)),
-        *about_cancelled_values(composition.nodes),
+        *(note_saturation(composition) or note_cancelled_paths(jacobians)),
+        *note_cancelled_values(composition.nodes),
     ]
 
 
-def about_saturation(composition: Composition) -> list[Note]:
+def note_saturation(composition: Composition) -> list[Note]:
     """Name the first operation whose derivative is a difference of nearly equal numbers."""
     lost = [*saturated_batches(composition), *saturated_nodes(composition)]
     if not lost:
@@ -84,7 +82,7 @@ def lost_entries(values: Array, sizes: Array) -> Array:
         return np.flatnonzero(np.isfinite(sizes) & (EPS * sizes > VISIBLE * np.abs(values)) & (sizes > 0))
 
 
-def about_cancelled_paths(jacobians: Mapping[str, Jacobian]) -> list[Note]:
+def note_cancelled_paths(jacobians: Mapping[str, Jacobian]) -> list[Note]:
     """Name the first entry of J that is what rounding left of a sum."""
     for name, jacobian in jacobians.items():
         lost = lost_entries(jacobian.values, jacobian.sizes)
@@ -102,7 +100,7 @@ def about_cancelled_paths(jacobians: Mapping[str, Jacobian]) -> list[Note]:
     return []
 
 
-def about_cancelled_values(nodes: list[Node]) -> list[Note]:
+def note_cancelled_values(nodes: list[Node]) -> list[Note]:
     """Name the first difference of computed numbers that are nearly equal."""
     found = [lost for group in by_shape(nodes).values() if (lost := first_cancelled(group)) is not None]
     if not found:

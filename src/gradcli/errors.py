@@ -26,6 +26,12 @@ class GradcliError(Exception):
     fault in ``place.text``, ``hint`` what to do about it. Where that depends on how gradcli was called, ``facts`` say
     what the error is about, and each front end words the hint from them. An inner layer that knows the span but not
     the text leaves ``place`` empty, and the layer that holds the text adds it.
+
+    >>> try:
+    ...     gradcli.explain("sine(x)", x=1.0)
+    ... except gradcli.GradcliError as error:
+    ...     print(error.kind, error.span, error.hint)
+    unknown-function (0, 4) did you mean 'sin'?
     """
 
     def __init__(
@@ -74,8 +80,21 @@ class GradcliError(Exception):
 class Budget:
     """Bounds on what one program may cost; each is refused by its name.
 
-    Characters of text, nesting of brackets, nodes of syntax, digits of a number, turns of all loops together,
-    nodes of the graph, elements of one array, elements of all arrays together, entries of one Jacobian, seconds.
+    - ``text``: characters of the program.
+    - ``depth``: nesting of brackets.
+    - ``syntax``: nodes of its syntax tree.
+    - ``digits``: digits of a number in it.
+    - ``turns``: turns of all loops together.
+    - ``nodes``: operations of one run.
+    - ``elements``, ``total``: entries of one array, and of all arrays together.
+    - ``jacobian``: entries of one Jacobian that can be non-zero.
+    - ``seconds``: time of the processor.
+
+    >>> try:
+    ...     gradcli.explain("ones(9)*x", x=1, v=[1] * 9, budget=gradcli.Budget(elements=5))
+    ... except gradcli.GradcliError as error:
+    ...     print(error.kind)
+    budget
     """
 
     text: int = 65_536

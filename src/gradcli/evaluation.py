@@ -34,13 +34,16 @@ class Evaluation(NamedTuple):
 
 
 class Function:
-    """``y = f(inputs)`` with its value, gradient and Jacobian.
+    """``y = f(inputs)`` with its value, gradient and Jacobian: checked once, evaluated many times.
 
-    >>> f = Function("sum(x**2)")
-    >>> f.grad(x=[1.0, 2.0])["x"].tolist()
-    [2.0, 4.0]
+    - ``program``: the text; raises ``GradcliError`` where it is none.
+    - ``wrt``: the names to differentiate by, all variables by default.
+    - ``budget``: what one run may cost.
+    - ``given``: names of variables that shadow a constant of the language such as ``e``.
 
-    ``wrt`` names the variables to differentiate, all by default; ``given`` those that shadow a constant such as ``e``.
+    >>> f = gradcli.function("sum(x**2)")
+    >>> f.value(x=[1.0, 2.0]).item(), f.grad(x=[1.0, 2.0])["x"].tolist(), f.jacobian(x=[1.0, 2.0])["x"].tolist()
+    (5.0, [2.0, 4.0], [2.0, 4.0])
     """
 
     def __init__(
@@ -84,7 +87,7 @@ class Function:
 
         ``strict`` refuses what only one of PyTorch and NumPy answers.
         """
-        arrays = given_arrays(self.program, values)
+        arrays = read_arrays(self.program, values)
         wrt = frozenset(self.wrt if self.wrt is not None else arrays)
         if record:
             arrays = {name: np.array(array)[()] for name, array in arrays.items()}
@@ -104,11 +107,15 @@ class Function:
         return run
 
     def value(self, **inputs: Any) -> Array:
-        """Return the output, as an array of its own."""
+        """Return the output as an array of its own, in its shape; ``inputs`` give every variable."""
         return np.array(self.evaluate(inputs, record=False).value)
 
     def grad(self, v: Any = None, **inputs: Any) -> dict[str, Array]:
-        """Return vᵀ·J for each variable by reverse mode; v may be left out where the output has one entry."""
+        """Return vᵀ·J by each variable of ``wrt``, in the variable's shape, by reverse mode.
+
+        v is in the shape of the output, and may be left out where that has one entry; raises ``missing-v`` or
+        ``shape``.
+        """
         run = self.evaluate(inputs, record=False)
         return gradients(run, read_v(v, run.value.shape, strict=False).seed, self.differentiated)
 
@@ -160,7 +167,7 @@ LATE = 65_536
 """Entries from which an input is looked through after the run, and only if no product vouches for it."""
 
 
-def given_arrays(program: Program, values: dict[str, Any]) -> dict[str, Array]:
+def read_arrays(program: Program, values: dict[str, Any]) -> dict[str, Array]:
     """Return all inputs as arrays; raises ``missing-input`` or ``unknown-input`` with what to type."""
     if values.keys() == program.inputs.keys():
         return {name: as_array(name, values[name]) for name in program.inputs}
@@ -177,9 +184,9 @@ def given_arrays(program: Program, values: dict[str, Any]) -> dict[str, Array]:
     raise not_an_input(program, next(name for name in values if name not in program.inputs))
 
 
-def checked_inputs(program: Program, values: dict[str, Any]) -> dict[str, Array]:
+def check_inputs(program: Program, values: dict[str, Any]) -> dict[str, Array]:
     """Return all inputs as arrays of finite numbers; raises ``missing-input``, ``unknown-input`` or ``value``."""
-    arrays = given_arrays(program, values)
+    arrays = read_arrays(program, values)
     for name, array in arrays.items():
         require_finite(name, array)
     return arrays

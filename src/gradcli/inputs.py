@@ -19,6 +19,11 @@ def as_input(name: str, value: Any) -> Array:
     return array
 
 
+def doubles(array: Any) -> Array:
+    """Return an array of numbers in double precision, the same one if it is that."""
+    return np.asarray(array, dtype=np.float64)[()]
+
+
 def as_array(name: str, value: Any) -> Array:
     """Return a value as an array of real numbers in double precision; raises ``value`` for anything else."""
     if type(value) is np.ndarray and value.dtype == np.float64 and value.ndim:
@@ -52,12 +57,19 @@ def first_non_finite(array: Array) -> str:
 class Cotangent(NamedTuple):
     """One v: as it counts (``seed``, in the shape of y), as it is shown, and how it came about.
 
-    ``source`` is ``given``, ``default``, ``reshaped`` or ``broadcast``.
+    - ``seed``: v in the shape of y.
+    - ``shown``: v as an answer shows it: several entries for a y with one are shown as they came.
+    - ``source``: ``given``, ``default``, ``reshaped`` or ``broadcast``.
+    - ``came``: the shape in which it was given.
+
+    >>> gradcli.explain("x**2", x=[1.0, 2.0], v=[[1], [10]]).backward[0].v.source
+    'reshaped'
     """
 
     seed: Array
     shown: Array
     source: str
+    came: tuple[int, ...] = ()
 
 
 def read_v(value: Any, shape: tuple[int, ...], strict: bool) -> Cotangent:
@@ -79,11 +91,11 @@ def read_v(value: Any, shape: tuple[int, ...], strict: bool) -> Cotangent:
         return Cotangent(one, one, "default")
     v = np.asarray(as_input("v", value))
     if v.shape == shape:
-        return Cotangent(v, v, "given")
+        return Cotangent(v, v, "given", v.shape)
     mismatch = MisshapenV(v.shape, shape)
     if v.size == size and not strict:
-        return Cotangent(v.reshape(shape), v.reshape(shape), "reshaped")
+        return Cotangent(v.reshape(shape), v.reshape(shape), "reshaped", v.shape)
     if size == 1 and v.size > 1 and not strict:
         with np.errstate(all="ignore"):
-            return Cotangent(np.full(shape, np.sum(v)), v, "broadcast")
+            return Cotangent(np.full(shape, np.sum(v)), v, "broadcast", v.shape)
     raise GradcliError("shape", f"v has shape {v.shape}, y has shape {shape}", facts=mismatch)

@@ -1,10 +1,13 @@
-"""What to call the values of a run: the program's own names, numbered where one has several meanings."""
+"""What to call the values of a run and their entries: the program's own names, numbered where one has several."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from itertools import chain, count
 from typing import Any
+
+import numpy as np
 
 from gradcli.graph import Graph, Input, Operation
 
@@ -36,3 +39,19 @@ def output_name(graph: Graph, output: Any) -> str:
         return own[-1]
     taken = {*(node.name for node in graph.nodes if isinstance(node, Input)), *(name for name, _ in graph.bindings)}
     return next(name for name in chain(("y", "f", "out", "y_"), map("y_{}".format, count(1))) if name not in taken)
+
+
+def place_text(position: int, shape: tuple[int, ...]) -> str:
+    """Return the index of an entry given its place in flat order: ``[1,0]``, and nothing for a scalar."""
+    if not shape:
+        return ""
+    return f"[{','.join(str(int(i)) for i in np.unravel_index(position, shape))}]"
+
+
+Label = Callable[[int], str]
+"""What to call an entry, from its place in flat order."""
+
+
+def label_entries(name: str, shape: tuple[int, ...]) -> Label:
+    """Return what calls each entry of an array by the array's name and its place."""
+    return lambda position: name + place_text(position, shape)

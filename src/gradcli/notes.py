@@ -3,46 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from gradcli.explained import Note
 from gradcli.graph import Graph, Node, Operation, reaches
+from gradcli.inputs import Cotangent
+from gradcli.naming import place_text
 from gradcli.ops.declare import Op, value_of
-from gradcli.symbolic.texts import place_text
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
-    """One thing worth knowing; ``kind`` is a stable word for scripts."""
-
-    kind: str
-    message: str
-
-
-def about_v(source: str, given: tuple[int, ...], shape: tuple[int, ...]) -> list[Note]:
+def note_v(v: Cotangent) -> list[Note]:
     """Say how a v was made to fit."""
-    if source == "reshaped":
-        message = f"v was reshaped from {given} to {shape}, the shape of y; PyTorch wants it in that shape."
+    if v.source == "reshaped":
+        message = f"v was reshaped from {v.came} to {v.seed.shape}, the shape of y; PyTorch wants it in that shape."
         return [Note("v-reshaped", message)]
-    if source == "broadcast":
+    if v.source == "broadcast":
         return [
             Note(
                 "v-broadcast",
-                f"y has one entry and v has {int(np.prod(given))}: J is taken once for each, so x.grad is sum(v)*J. "
+                f"y has one entry and v has {v.shown.size}: J is taken once for each, so x.grad is sum(v)*J. "
                 'PyTorch today raises "Mismatch in shape" here.',
             )
         ]
     return []
 
 
-def about_run(graph: Graph) -> list[Note]:
+def note_run(graph: Graph) -> list[Note]:
     """Return what the run itself remarked: where PyTorch and NumPy do not answer alike."""
     return [Note(kind, message) for kind, message in graph.remarks]
 
 
-def about_integers(names: list[str]) -> list[Note]:
+def note_integers(names: list[str]) -> list[Note]:
     """Say which inputs were given in integers."""
     if not names:
         return []
@@ -50,7 +43,7 @@ def about_integers(names: list[str]) -> list[Note]:
     return [Note("integers-as-floats", f"{given}, read as floats; torch.tensor([1, 2]) has no gradient.")]
 
 
-def about_graph(output: Any, leaves: Mapping[str, Node], differentiated: tuple[str, ...]) -> list[Note]:
+def note_graph(output: Any, leaves: Mapping[str, Node], differentiated: tuple[str, ...]) -> list[Note]:
     """Say where the graph has a kink or a flat op, and which inputs the output does not depend on."""
     if not isinstance(output, Node) or not output.active:
         return [Note("constant-output", "y does not depend on any differentiated variable: every gradient is 0.")]
@@ -62,21 +55,21 @@ def about_graph(output: Any, leaves: Mapping[str, Node], differentiated: tuple[s
         if leaves[name].index not in used
     ]
     for node in nodes:
-        notes.extend(about_node(node))
+        notes.extend(note_node(node))
     return list(dict.fromkeys(notes))
 
 
-def about_node(node: Node) -> list[Note]:
+def note_node(node: Node) -> list[Note]:
     """Say whether an op stands at a kink, or is flat although it depends on a differentiated variable."""
     if not isinstance(node, Operation):
         return []
     op = node.op
     depends = any(isinstance(a, Node) and a.active for a in node.arguments)
     flat = [Note("flat", f"{op.name} is flat: its derivative is 0 wherever it has one.")] if op.step and depends else []
-    return [*flat, *about_kink(node, op)]
+    return [*flat, *note_kink(node, op)]
 
 
-def about_kink(node: Operation, op: Op) -> list[Note]:
+def note_kink(node: Operation, op: Op) -> list[Note]:
     """Say where an op has no derivative at this point, and which number is taken."""
     if op.kink is None or not node.active:
         return []
@@ -94,7 +87,7 @@ def about_kink(node: Operation, op: Op) -> list[Note]:
     return [Note("kink", f"{op.name} has a kink{at}{rest} at this point; there {op.kink.says}, as in PyTorch.")]
 
 
-def about_jacobian(name: str, columns_used: Any, shape: tuple[int, ...]) -> list[Note]:
+def note_jacobian(name: str, columns_used: Any, shape: tuple[int, ...]) -> list[Note]:
     """Name the entries of an input that no output depends on."""
     idle = np.flatnonzero(~np.asarray(columns_used))
     if not len(idle) or len(idle) == len(columns_used):
@@ -115,7 +108,7 @@ def oddities(nodes: Iterable[Node]) -> Iterator[Note]:
                 yield Note(node.op.oddity.kind, said)
 
 
-def about_backward(nodes: Iterable[Node], output: Any) -> list[Note]:
+def note_backward(nodes: Iterable[Node], output: Any) -> list[Note]:
     """Say where reverse mode alone, over the recorded ``nodes``, is not the derivative, as PyTorch's is not."""
     if not isinstance(output, Node) or not any(isinstance(node, Operation) and node.op.oddity for node in nodes):
         return []
@@ -125,7 +118,7 @@ def about_backward(nodes: Iterable[Node], output: Any) -> list[Note]:
     ]
 
 
-def about_disagreement(output: Any, infinite: str) -> Note:
+def note_disagreement(output: Any, infinite: str) -> Note:
     """Say why the routes differ; ``infinite`` is which of them is not finite where they do: grad, J, or neither."""
     return Note("routes-differ", reason(reaches(output) if isinstance(output, Node) else [], infinite))
 

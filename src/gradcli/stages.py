@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from gradcli.evaluation import Evaluation
+from gradcli.explained import Stage
 from gradcli.graph import Graph, Input, Node, Operation, reaches
 from gradcli.naming import numbered
 from gradcli.ops.declare import Array
@@ -17,23 +18,7 @@ SMALL_FACTOR = 36
 """Entries of one factor of the chain rule up to which it is worked out and shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """One link of the chain rule: a variable of the program that every path to y runs through.
-
-    ``cotangent`` is vᵀ·∂y/∂name, what reverse mode has when it reaches the variable. ``factor`` is the Jacobian of
-    the stage before it by this variable, flattened to a matrix, None where it is large; it may be an input's. ``sizes``
-    are those of the terms that its entries are sums of.
-    """
-
-    name: str
-    node: Node
-    cotangent: Array
-    factor: Array | None
-    sizes: Array | None
-
-
-def stages(run: Evaluation, leaves: Mapping[str, Node], seed: Array) -> list[Stage]:
+def find_stages(run: Evaluation, leaves: Mapping[str, Node], seed: Array) -> list[Stage]:
     """Return the program's own variables that every path from the inputs to y runs through, and then the inputs.
 
     Nothing where there is no such variable: the chain rule has one stage then, and the table shows it.
@@ -45,21 +30,22 @@ def stages(run: Evaluation, leaves: Mapping[str, Node], seed: Array) -> list[Sta
     with np.errstate(all="ignore"):
         found = {node.index: g for node, g in cotangents(run.graph, output, seed)}
     shown: list[Stage] = []
+    outer, passed = output, set[int]()
     for name, node in reversed(numbered(run.graph)):
         if node is output or not node.active or isinstance(node, Input) or node.index not in found:
             continue
-        if any(stage.node is node for stage in shown) or not separates(node, output, nodes, leaves):
+        if node.index in passed or not separates(node, output, nodes, leaves):
             continue
-        outer = shown[-1].node if shown else output
-        shown.append(Stage(name, node, np.asarray(found[node.index]), *factor(run.graph, outer, node)))
-    if shown:
-        inner = shown[-1].node
-        shown += [
-            Stage(name, leaf, np.asarray(found[leaf.index]), *factor(run.graph, inner, leaf))
-            for name, leaf in leaves.items()
-            if leaf.index in found
-        ]
-    return shown
+        shown.append(Stage(name, False, np.asarray(found[node.index]), *factor(run.graph, outer, node)))
+        outer = node
+        passed.add(node.index)
+    if not shown:
+        return []
+    inputs = {name: leaf for name, leaf in leaves.items() if leaf.index in found}
+    return shown + [
+        Stage(name, True, np.asarray(found[leaf.index]), *factor(run.graph, outer, leaf))
+        for name, leaf in inputs.items()
+    ]
 
 
 def factor(graph: Graph, outer: Node, inner: Node) -> tuple[Array | None, Array | None]:

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.explained import Note
 from gradcli.graph import Graph, Node, Operation, reaches
-from gradcli.notes import Note
+from gradcli.naming import place_text
 from gradcli.ops.declare import Array, value_of
 from gradcli.reverse import cotangents
-from gradcli.symbolic.texts import Texts, TooLarge, place_text
+from gradcli.symbolic.texts import Texts, TooLarge
 
 MOST_LINES = 2_000
 """Lines of a tape up to which a line is also shown as it is written."""

@@ -7,7 +7,6 @@ import json
 
 import pytest
 
-from gradcli.cli import progress as module
 from gradcli.cli.app import run
 from gradcli.cli.environment import Environment
 from gradcli.cli.progress import progress
@@ -22,15 +21,10 @@ class Terminal(io.StringIO):
 
 def seen(stderr, total, wanted=True):
     """What a bar writes that is moved twice, by 30 and by 70 bytes."""
-    with progress(Environment(stderr=stderr, variables={}), total, wanted) as advance:
+    with progress(Environment(stderr=stderr, variables={}), total, wanted, every=0.0) as advance:
         advance(30)
         advance(70)
     return stderr and stderr.getvalue()
-
-
-@pytest.fixture(autouse=True)
-def _at_once(monkeypatch):
-    monkeypatch.setattr(module, "EVERY", 0.0)
 
 
 def test_a_bar_counts_records_and_the_part_of_the_file():

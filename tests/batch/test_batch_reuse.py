@@ -9,14 +9,16 @@ import numpy as np
 import pytest
 
 import gradcli
+from counting import calls_of
 from generator.programs import random_program
 from gradcli.batch.answers import Answers
 from gradcli.batch.fields import Wanted
+from gradcli.batch.memory import Memory
 from gradcli.evaluation import Function
-from gradcli.explanation import explained
-from gradcli.readings import Memory, stand
+from gradcli.explaining import Ask, explain_run
+from gradcli.interface import Explanation
+from gradcli.readings import stand
 from gradcli.recent import Recent
-from gradcli.symbolic import formulas
 from oracles import cases, portion
 from programs import MORE, VALUES
 
@@ -108,23 +110,24 @@ def test_random_programs_at_random_points(number):
         assert reused(answers, record) == expected
 
 
-def test_formulas_are_derived_once_for_points_on_one_branch(monkeypatch):
-    derived = []
-    derive = formulas.found_formulas
-    monkeypatch.setattr(formulas, "found_formulas", lambda *args: derived.append(1) or derive(*args))
+def test_formulas_are_derived_once_for_points_on_one_branch():
     answers = Answers(Wanted())
-    for x in (0.5, 0.6, 2.0, 3.0, 0.7):
-        assert answers.of({"program": "x**2 if x > 1 else 3*x", "inputs": {"x": x}}).document["error"] is None
-    assert len(derived) == 2
-    answers.of({"program": "x**2 if x > 1 else 4*x", "inputs": {"x": 0.5}})
-    assert len(derived) == 3
+
+    def derived(program, *points):
+        records = [{"program": program, "inputs": {"x": x}} for x in points]
+        return calls_of("found_formulas", "gradcli", lambda: [reused(answers, record) for record in records])
+
+    assert derived("x**2 if x > 1 else 3*x", 0.5, 0.6, 2.0, 3.0, 0.7) == 2
+    assert derived("x**2 if x > 1 else 4*x", 0.5) == 1
 
 
 def test_definitions_have_the_values_of_their_own_point():
     program, memory = "z = tanh(x); y = z*exp(z)*sin(z)*cos(z); y*y*z", Memory()
     function = Function(program)
     for x in (0.25, 0.5):
-        found = explained(stand(function, {"x": x}, [None], strict=False), memory)
+        found = explain_run(
+            stand(function, {"x": x}, [None], strict=False), Ask.WHERE_DOUBTFUL, Explanation, memory.derive
+        )
         alone = gradcli.explain(program, x=x)
         assert found.definitions
         assert found.definition_values == alone.definition_values

@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conftest import Closed, Faulty, stream
+from gradcli.cli.app import run
+from gradcli.cli.environment import Environment
+
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
     from conftest import Cli
+
 
 CASES: dict[str, tuple[str, ...]] = {
     "missing-v": ("x**2", "--x", "1,2"),
@@ -148,30 +153,19 @@ def test_both_commands_complain_alike(cli: Cli, command: str) -> None:
         assert told.err.startswith("error: "), case
 
 
-def test_a_fault_of_gradcli_is_an_apology_and_no_traceback(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise ZeroDivisionError("inside")
-
-    monkeypatch.setattr("gradcli.explanation.explain", fail)
-    answer = cli("explain", "x", "--x", "1")
+def test_a_fault_of_gradcli_is_an_apology_and_no_traceback(cli: Cli) -> None:
+    fault = Faulty(ZeroDivisionError("inside"))
+    answer = cli("explain", "-", "--x", "1", stdin=fault)
     assert answer.code == 70
     assert "Traceback" not in answer.err
     assert "fault of gradcli" in answer.err
     with pytest.raises(ZeroDivisionError):
-        cli("explain", "x", "--x", "1", "--debug")
+        cli("explain", "-", "--x", "1", "--debug", stdin=fault)
 
 
-def test_an_interrupt_ends_with_130_and_a_closed_pipe_with_0(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    def end_with(error: type[BaseException]) -> Any:
-        def fail(*_: object, **__: object) -> None:
-            raise error
-
-        return fail
-
-    monkeypatch.setattr("gradcli.explanation.explain", end_with(KeyboardInterrupt))
-    assert cli("explain", "x", "--x", "1").code == 130
-    monkeypatch.setattr("gradcli.explanation.explain", end_with(BrokenPipeError))
-    assert cli("explain", "x", "--x", "1").code == 0
+def test_an_interrupt_ends_with_130_and_a_closed_pipe_with_0(cli: Cli) -> None:
+    assert cli("explain", "-", "--x", "1", stdin=Faulty(KeyboardInterrupt())).code == 130
+    assert run(["explain", "x", "--x", "1"], Environment(stdout=Closed(), stderr=stream())) == 0
 
 
 ROWS = [json.loads(line) for line in (Path(__file__).parents[1] / "data" / "bad_inputs.jsonl").read_text().splitlines()]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import itertools
-import json
 import os
 import resource
 import struct
@@ -171,21 +170,17 @@ def test_a_file_that_may_not_be_read_is_said_to_be_so(
     assert (answer.code, "cannot be read: Permission denied" in answer.err) == (2, True)
 
 
-def test_a_file_that_has_no_size_is_read_to_the_bound_alone(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_has_no_size_is_read_to_the_bound_alone(cli: Cli, tmp_path: Path) -> None:
     """The files of /proc claim no size, and a file may grow while it is read."""
-    (tmp_path / "x.json").write_text(json.dumps([1] * 100))
-    monkeypatch.setattr("gradcli.cli.inputs.LARGEST_FILE", 50)
-    monkeypatch.setattr("gradcli.cli.inputs.Path.stat", lambda self, **_: os.stat_result((0o100644, *[0] * 9)))
-    answer = cli("grad", "sum(x)", "--x", f"@{tmp_path / 'x.json'}")
+    (tmp_path / "x.json").symlink_to("/proc/self/status")
+    assert (tmp_path / "x.json").stat().st_size == 0
+    answer = cli("grad", "sum(x)", "--x", f"@{tmp_path / 'x.json'}", largest=50)
     assert (answer.code, "is larger than" in answer.err) == (2, True)
 
 
-def test_standard_input_is_read_to_the_bound_alone(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gradcli.cli.inputs.LARGEST_FILE", 50)
-    assert cli("grad", "-", "--x", "1", stdin="x" + " " * 49).code == 0
-    answer = cli("grad", "-", "--x", "1", stdin="x" + " " * 50)
+def test_standard_input_is_read_to_the_bound_alone(cli: Cli) -> None:
+    assert cli("grad", "-", "--x", "1", stdin="x" + " " * 49, largest=50).code == 0
+    answer = cli("grad", "-", "--x", "1", stdin="x" + " " * 50, largest=50)
     assert (answer.code, "standard input is larger than" in answer.err) == (2, True)
 
 

@@ -109,7 +109,7 @@ sys.meta_path.insert(0, Striker())
 from gradcli.__main__ import main
 main()
 """
-STAGES = ["gradcli.cli.app", "typer", "numpy", "sympy.core.mul", "gradcli.explanation", "rich.table"]
+STAGES = ["gradcli.cli.app", "typer", "numpy", "sympy.core.mul", "gradcli.explaining", "rich.table"]
 
 
 @pytest.mark.parametrize("module", portion(STAGES, 2))

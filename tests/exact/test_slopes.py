@@ -135,7 +135,8 @@ def test_values_are_those_of_the_doubles_that_were_given():
 
 
 def test_what_costs_too_much_is_given_up():
-    exact = Exact(compile_program("sum(sin(x)*x)"), {"x": np.ones(1000)}, ["x"], Purse(operations=100))
+    exact = Exact(compile_program("sum(sin(x)*x)"), {"x": np.ones(1000)}, ["x"])
+    exact.purse = Purse(operations=100)
     with pytest.raises(Spent):
         exact.along({"x": np.ones(1000)})
 

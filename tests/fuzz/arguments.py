@@ -7,6 +7,7 @@ by name. It is run by all readings: reverse mode, symbols and formulas.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from gradcli.errors import Budget, GradcliError
 from gradcli.evaluation import Function as Program
-from gradcli.explanation import explain
+from gradcli.interface import explain
 from gradcli.language.calls import parameters
 from gradcli.ops import FUNCTIONS, Function
 
@@ -97,7 +98,17 @@ class Outcome:
     fault: str | None = None
 
 
-def outcome(text: str, readings: bool) -> Outcome:
+def run(text: str, readings: bool) -> None:
+    """Evaluate a program and its derivatives, summed over the output."""
+    needed = Program(text, budget=BOUNDS, given=INPUTS)
+    values = {name: INPUTS[name] for name in needed.inputs if name in INPUTS}
+    v = np.ones(needed.evaluate(values, record=False).value.shape)
+    needed.grad(v, **values)
+    if readings:
+        explain(text, v=v, budget=BOUNDS, inputs=values).to_dict()
+
+
+def outcome(text: str, readings: bool, run: Callable[[str, bool], None] = run) -> Outcome:
     """Run a program by reverse mode, and with ``readings`` by all; a warning is a fault, as is any other exception."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -109,16 +120,6 @@ def outcome(text: str, readings: bool) -> Outcome:
         except Exception as error:  # noqa: BLE001 - this is what is looked for
             return Outcome("fault", f"{type(error).__name__}: {error}")
     return Outcome("answered")
-
-
-def run(text: str, readings: bool) -> None:
-    """Evaluate a program and its derivatives, summed over the output."""
-    needed = Program(text, budget=BOUNDS, given=INPUTS)
-    values = {name: INPUTS[name] for name in needed.inputs if name in INPUTS}
-    v = np.ones(needed.evaluate(values, record=False).value.shape)
-    needed.grad(v, **values)
-    if readings:
-        explain(text, v=v, budget=BOUNDS, inputs=values).to_dict()
 
 
 def numbered(seed: int, number: int) -> str:

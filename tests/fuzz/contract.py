@@ -8,7 +8,7 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
@@ -62,17 +62,23 @@ def peak() -> int:
     return most // 1024 if sys.platform == "darwin" else most
 
 
-def outcome(line: Line, watch: Watch | None = None) -> Outcome:
-    """Run a line in process and hold it against the contract."""
+def outcome(
+    line: Line,
+    watch: Watch | None = None,
+    run: Callable[[list[str], Environment], int] = run,
+    peak: Callable[[], int] = peak,
+    hang: float = HANG,
+) -> Outcome:
+    """Run a line in process and hold it against the contract; ``run`` and ``peak`` can be those of a test."""
     out, err = io.StringIO(), io.StringIO()
     env = Environment(stdin=io.StringIO(line.stdin), stdout=out, stderr=err, variables={})
     before, start = peak(), time.process_time()
     code, fault = -1, None
     try:
-        with watchdog(HANG), (watch or Watch()).over():
+        with watchdog(hang), (watch or Watch()).over():
             code = int(run(list(line.args), env))
     except Hang:
-        fault = f"hangs: more than {HANG:g} s"
+        fault = f"hangs: more than {hang:g} s"
     except BaseException as error:  # noqa: BLE001 - whatever leaves ``run`` is the fault that is looked for
         fault = f"{type(error).__name__} leaves run"
     seconds = time.process_time() - start

@@ -14,6 +14,7 @@ import pytest
 from gradcli.batch.answers import answer
 from gradcli.cli.table_files import read_table
 from gradcli.errors import Budget, GradcliError
+from gradcli.inputs import doubles
 from gradcli.language.values import read_value
 
 if TYPE_CHECKING:
@@ -143,9 +144,19 @@ REFUSED = [
 
 @pytest.mark.parametrize(("text", "value"), TEXTS)
 def test_a_text_stands_for_this_array(text: str, value: object) -> None:
-    found = np.asarray(read_value(text, "--x", Budget()))
+    found = np.asarray(doubles(read_value(text, "--x", Budget())))
     assert found.dtype == np.float64
     assert found.tolist() == value
+
+
+INTEGERS = ["3", "+3", "007", "1_000", "1,2", "1,2;3,4", "[1, 2]", "[[1], [-2]]", "3-2", "[2 + 1,\n5]",
+            "9007199254740991"]  # fmt: skip
+DOUBLES = ["3.", "1e2", "1,2.5", "-0", "1,-0", "[1, 2.0]", "[-0]", "2*3", "9007199254740992", "[9007199254740993]"]
+
+
+@pytest.mark.parametrize(("text", "kind"), [*((t, "i") for t in INTEGERS), *((t, "f") for t in DOUBLES)])
+def test_what_is_typed_in_integers_is_read_as_integers(text: str, kind: str) -> None:
+    assert np.asarray(read_value(text, "--x", Budget())).dtype.kind == kind
 
 
 @pytest.mark.parametrize(("text", "kind", "words", "marked"), REFUSED)

@@ -9,7 +9,7 @@ import gc
 import sys
 from types import CodeType, FunctionType
 
-from gradcli import agreement, inputs, reverse
+from gradcli import agreement, explained, inputs, reverse
 from gradcli.ops import FUNCTIONS as FUNCTIONS_OF_USERS
 from gradcli.ops import OPS
 from gradcli.symbolic import (
@@ -32,7 +32,7 @@ from mutation.table import Mutant, arguments_of
 
 OF_OPS = [module for name, module in sorted(sys.modules.items()) if name.startswith("gradcli.ops.")]
 MODULES = [
-    *OF_OPS, reverse, inputs, agreement,
+    *OF_OPS, reverse, inputs, agreement, explained,
     batches, chains, elements, evaluate, factors, formulas, functions, jacobian, local, rules, small, sparse,
 ]  # fmt: skip
 NUMBERS = {"Any", "Array", "Indices", "Array | float", "Expr", "list[Links]", "Links", "Sparse", "list[Local]",
@@ -46,7 +46,8 @@ NO_RULE = {
     "making.": "makes constants; the functions are mutated where they are built",
     "evaluate.magnitude": "how much rounding is allowed, no number of an answer",
     "evaluate._size": "how much rounding is allowed, no number of an answer",
-    "agreement.Jacobian.scale": "how much rounding is allowed, no number of an answer",
+    "explained.Explained.": "adds up the v of several calls, as it is shown",
+    "explained.Jacobian.scale": "how much rounding is allowed, no number of an answer",
     "batches.Batch.holds": "looks a node up",
     "jacobian.Composition.read": "what notes of lost digits read, no number of an answer",
     "agreement.tolerance": "how much rounding is allowed, no number of an answer",

@@ -10,12 +10,13 @@ import pytest
 
 import gradcli
 from gradcli.errors import Budget, GradcliError
-from gradcli.explanation import Ask, explained
+from gradcli.explained import Explained
+from gradcli.explaining import Ask, explain_run
 from gradcli.graph import Node
 from gradcli.ops import OPS
 from gradcli.ops.declare import Explicit, Links
 from gradcli.ops.entrywise import elementwise_local
-from gradcli.readings import Memory, stand
+from gradcli.readings import stand
 from gradcli.symbolic import factors, jacobian, local
 from gradcli.symbolic.batches import WIDEST
 from gradcli.symbolic.jacobian import compose
@@ -314,7 +315,7 @@ SATURATED = (
 def test_the_first_node_that_is_saturated_is_named_in_a_batch_too(x, target, where):
     program, sentence = SATURATED[0].format(target), SATURATED[1]
     point = stand(gradcli.function(program), {"x": x}, [np.ones(np.shape(x))], strict=False)
-    notes = explained(point, Memory(), Ask.NEVER).notes
+    notes = explain_run(point, Ask.NEVER, Explained).notes
     assert [note.message for note in notes if note.message.startswith(sentence.format(where))]
 
 

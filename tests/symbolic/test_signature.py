@@ -11,7 +11,7 @@ import pytest
 
 import gradcli
 from generator.programs import random_program
-from gradcli.symbolic.formulas import derive, refreshed
+from gradcli.symbolic.formulas import found_formulas, refreshed
 from gradcli.symbolic.jacobian import compose
 from gradcli.symbolic.signature import LONG, MOST_NODES, signature
 from oracles import portion
@@ -29,7 +29,7 @@ def read(program, inputs, wrt=None):
     composition = compose(run.output, list(leaves.values()), 10**6, run.graph)
     return (
         signature(run.graph, run.output, leaves, composition),
-        derive(run.graph, run.output, leaves, composition),
+        refreshed(found_formulas(run.graph, run.output, leaves, composition), composition),
         composition,
     )
 

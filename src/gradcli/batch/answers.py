@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from gradcli.batch.fields import Wanted, fields_of
+from gradcli.batch.memory import Memory
 from gradcli.batch.records import Record, known_id, record_of
 from gradcli.errors import Budget, GradcliError
 from gradcli.evaluation import Function
 from gradcli.facts import WAYS, Facts, MisshapenV, MissingInputs, MissingV, NoValue, hint_of
-from gradcli.readings import Memory, Point, accumulated, composed, numbers, stand
+from gradcli.readings import Point, call_backward, compose_at, gather_gradient, read_gradient, read_jacobians, stand
 from gradcli.recent import Recent
 from gradcli.render.diagnostic import error_document
 from gradcli.render.document import document, gradient_document, numbers_document
@@ -71,9 +72,10 @@ class Answers:
             return reverse_alone(point, asked)
         if asked.numbers_do:
             return by_numbers(point, asked)
-        from gradcli.explanation import explained  # noqa: PLC0415
+        from gradcli.explained import Explained  # noqa: PLC0415
+        from gradcli.explaining import Ask, explain_run  # noqa: PLC0415
 
-        found = explained(point, self._memory)
+        found = explain_run(point, Ask.WHERE_DOUBTFUL, Explained, self._memory.derive)
         verdict = verdict_of(found.agreement.agree, found.agreement.finite)
         full = document(found)
         return (full if asked.only is None else partial(full, asked.only, BOTH)), verdict
@@ -94,9 +96,9 @@ ALWAYS = {"schema", "version", "routes", "agreement", "error"}
 
 def reverse_alone(point: Point, asked: Wanted) -> tuple[dict[str, Any], Verdict]:
     """Return the answer of reverse mode, and whether it is finite: there is nothing to hold it against."""
-    total = accumulated(point)
-    finite = bool(np.isfinite(point.run.value).all() and all(np.isfinite(g).all() for g in total.values()))
-    full = gradient_document(point, total)
+    found = read_gradient(point)
+    finite = bool(np.isfinite(found.output).all() and all(np.isfinite(g).all() for g in found.grad.values()))
+    full = gradient_document(found)
     full["agreement"] = None
     if asked.only is None:
         return partial(full, frozenset(full), ONE), verdict_of(True, finite)
@@ -107,14 +109,16 @@ def reverse_alone(point: Point, asked: Wanted) -> tuple[dict[str, Any], Verdict]
 
 def by_numbers(point: Point, asked: Wanted) -> tuple[dict[str, Any], Verdict]:
     """Return the answer of both routes without a formula."""
-    from gradcli.symbolic.formulas import Formulas  # noqa: PLC0415
+    from gradcli.agreement import compare  # noqa: PLC0415
 
     assert asked.only is not None  # noqa: S101
-    found = numbers(point, composed(point), Formulas())
-    full = gradient_document(point, found.backward[-1].accumulated) | numbers_document(found)
+    jacobians = read_jacobians(point, compose_at(point.run, point.function))
+    backward = call_backward(point, jacobians)
+    agreement = compare(jacobians, backward, point.value).alone
+    full = gradient_document(gather_gradient(point, backward[-1].accumulated)) | numbers_document(backward, agreement)
     if "inputs" in asked.only:
         full["inputs"] = inputs_document(point.inputs, point.names)
-    return partial(full, asked.only, BOTH), verdict_of(found.agreement.agree, found.agreement.finite)
+    return partial(full, asked.only, BOTH), verdict_of(agreement.agree, agreement.finite)
 
 
 def partial(full: Mapping[str, Any], only: frozenset[str], routes: list[str]) -> dict[str, Any]:
@@ -175,12 +179,17 @@ def answer(
 ) -> dict[str, Any]:
     """Return the document that ``gradcli batch`` prints for a record.
 
-    >>> answer({"id": 7, "program": "x**2", "inputs": {"x": 3}}, only=["grad"])["grad"]
-    {'x': 6.0}
+    - ``record``: a dictionary with ``program``, and where they are needed ``inputs``, ``v`` or ``calls``, ``wrt``,
+      ``strict`` and ``id``, as docs/batch.md has them.
+    - ``symbolic``: False leaves the symbolic route out.
+    - ``only``: the fields to compute, all by default.
+    - ``budget``: what one answer may cost.
 
-    An error is a document too, and never raised: ``error`` is None in an answer. ``symbolic=False`` leaves the
-    symbolic route out, ``only`` names the fields to compute. What does not depend on the point is reused by the next
-    record of this process. Raises ``option`` for fields that there are not.
+    An error is a document too, and never raised: ``error`` is None in an answer. What does not depend on the point is
+    reused by the next record of this process. Raises ``option`` for fields that there are not.
+
+    >>> gradcli.answer({"id": 7, "program": "x**2", "inputs": {"x": 3}}, only=["grad"])["grad"]
+    {'x': 6.0}
     """
     return _answers(Wanted(symbolic, fields_of(only, symbolic), budget=budget or Budget())).of(record).document
 

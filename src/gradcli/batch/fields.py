@@ -12,8 +12,6 @@ BY_REVERSE_MODE = ("program", "inputs", "v", "grad")
 """Fields that reverse mode alone can answer, and ``output`` where its formulas are left out."""
 BY_NUMBERS = ("vjp", "backward", "agreement")
 """Fields that need J by its numbers."""
-BY_FORMULAS = ("output", "jacobian", "stages", "notes")
-"""Fields that need the formulas, or what is said with them."""
 FIELDS = ("program", "inputs", "output", "v", "jacobian", "vjp", "grad", "backward", "stages", "agreement", "notes")
 """The fields of an answer that can be chosen, in its order."""
 WITHOUT_SYMBOLS = ("program", "inputs", "output", "v", "grad")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import Budget, GradcliError, over_budget
+from gradcli.inputs import doubles
 from gradcli.language.values import array_of, read_value
 from gradcli.suggest import did_you_mean
 
@@ -156,7 +157,7 @@ def from_text(text: str, name: str, budget: Budget) -> Any:
     """Return a value that is written as on the command line: ``"1,2;3,4"``, ``"pi/2"``."""
     if text.lstrip().startswith("@") or text.strip() == "-":
         raise GradcliError("value", f"{name}: a record names no file", hint="write the numbers themselves")
-    return read_value(text, name, budget)
+    return doubles(read_value(text, name, budget))
 
 
 def refuse_total(values: Mapping[str, Any], budget: Budget) -> None:

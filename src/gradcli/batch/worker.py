@@ -39,7 +39,7 @@ def work(pipe: Connection, asked: Wanted, memory: int) -> None:
 def load(asked: Wanted) -> None:
     """Load what an answer will need."""
     if not asked.reverse_alone:
-        import gradcli.explanation  # noqa: PLC0415
+        import gradcli.explaining  # noqa: PLC0415
         import gradcli.symbolic.formulas  # noqa: F401, PLC0415
 
 

@@ -11,27 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.checking.routes import DIGITS, EXPECTED, Derivative, Label
+from gradcli.checked import EXPECTED, Comparison
+from gradcli.checking.comparing import Judged, compare_entries
+from gradcli.checking.routes import Derivative, Table
 from gradcli.checking.truth import Truth
-from gradcli.checking.typed import Wanted, typed_numbers
-from gradcli.checking.verdict import Comparison, Entry
+from gradcli.checking.typed import ExpectedNumbers, read_numbers
 from gradcli.errors import GradcliError, Place
 from gradcli.evaluation import Function
 from gradcli.exact.decimals import digits
-from gradcli.exact.judge import ALL, ROUNDING, right_digits, weighed
-from gradcli.exact.limits import CLOSE, SETTINGS, finite, settled
+from gradcli.exact.judge import right_digits, weighed
+from gradcli.exact.limits import SETTINGS, finite, settled
 from gradcli.exact.real import Real, array, lifted
 from gradcli.exact.slopes import Exact
 from gradcli.inputs import Cotangent, as_input
 from gradcli.language.program import Program
 from gradcli.ops.declare import Array
-
-RIGHT = 15.0
-"""Right digits from which a formula is right."""
-NOTHING = Decimal("1e-18")
-"""Relative distance that is the same number: the truth is known to so many digits."""
-MEASURED = Decimal("1e-12")
-"""Relative distance of a number that was computed elsewhere in double precision."""
+from gradcli.thresholds import ALL, CLOSE, MEASURED, NOTHING, RIGHT, ROUNDING
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +38,7 @@ class Expected:
     numbers: Array | None
 
 
-def expectations(expect: Any, names: Sequence[str]) -> list[Expected]:
+def read_expectations(expect: Any, names: Sequence[str]) -> list[Expected]:
     """Return what is expected by which variable; raises ``option`` where that is not clear."""
     if isinstance(expect, str):
         return [Expected(only(names), expect, None)]
@@ -73,17 +68,17 @@ def only(names: Sequence[str]) -> str:
     )
 
 
-def wanted(expected: Expected, exact: Exact, known: Mapping[str, Any], output: str) -> Wanted:
+def read_expected(expected: Expected, exact: Exact, known: Mapping[str, Any], output: str) -> ExpectedNumbers:
     """Return the expected numbers; ``known`` are y, called ``output``, and v. Raises what a formula raises."""
     if expected.formula is None:
         numbers = np.asarray(expected.numbers)
         values = [Decimal(float(number)) for number in numbers.ravel()]
-        return Wanted(values, [MEASURED * abs(value) for value in values], numbers.shape, measured=True)
-    typed = typed_numbers(expected.formula)
+        return ExpectedNumbers(values, [MEASURED * abs(value) for value in values], numbers.shape, measured=True)
+    typed = read_numbers(expected.formula)
     return typed or formula_numbers(expected.formula, exact, known, output)
 
 
-def formula_numbers(text: str, exact: Exact, known: Mapping[str, Any], output: str) -> Wanted:
+def formula_numbers(text: str, exact: Exact, known: Mapping[str, Any], output: str) -> ExpectedNumbers:
     """Return the numbers of a formula, in so many digits that two settings agree."""
     place = Place(text, "--expect")
     given = {**known, output: exact.point, **exact.point}
@@ -99,7 +94,7 @@ def formula_numbers(text: str, exact: Exact, known: Mapping[str, Any], output: s
     except GradcliError as error:
         error.place = place
         raise
-    return Wanted(found, [Decimal(-1)] * len(found), shape)
+    return ExpectedNumbers(found, [Decimal(-1)] * len(found), shape)
 
 
 def require_known(program: Program, given: Mapping[str, Any]) -> None:
@@ -128,8 +123,8 @@ def formula_at(
     return found.numbers, found.output.shape
 
 
-def held_against(
-    wants: Wanted, sought: Derivative, truth: Truth, seed: Cotangent | None, point: dict[str, Array]
+def hold_expected(
+    wants: ExpectedNumbers, sought: Derivative, truth: Truth, seed: Cotangent | None, point: dict[str, Array]
 ) -> tuple[Comparison, str]:
     """Return how what is expected compares with the true J, or vᵀ·J where there is a v, and a likely mistake.
 
@@ -137,15 +132,7 @@ def held_against(
     diagonal. Where J is too large to be asked for entry by entry, both are held against each other along a direction.
     Raises ``shape`` for anything else.
     """
-    with digits(60):
-        return beside_truth(wants, sought, truth, seed, point)
-
-
-def beside_truth(
-    wants: Wanted, sought: Derivative, truth: Truth, seed: Cotangent | None, point: dict[str, Array]
-) -> tuple[Comparison, str]:
-    """Return the comparison, in a context of decimals that raises nothing."""
-    values, bounds = fitted(wants, sought, with_v=seed is not None)
+    values, bounds = fit(wants, sought, with_v=seed is not None)
     columns = math.prod(sought.leaf.shape)
     table = [values[k : k + columns] for k in range(0, len(values), columns)] if columns else []
     limits = [bounds[k : k + columns] for k in range(0, len(values), columns)] if columns else []
@@ -159,83 +146,64 @@ def beside_truth(
         with np.errstate(all="ignore"):
             sizes = np.abs(weights)[None] @ sizes
     if wants.measured:
-        limits = [list(map(widened, *rows)) for rows in zip(limits, true, sizes.tolist(), strict=True)]
-    comparison = comparison_of(Beside(table, true, limits, sizes), sought, truth.column, seed is not None, point)
-    return comparison, likely(table, true) if comparison.wrong else ""
+        limits = [list(map(widen, *rows)) for rows in zip(limits, true, sizes.tolist(), strict=True)]
+    row = sought.row if seed is None else label_gradient
+    held = Table(sought.variable, EXPECTED, table, true, sizes, row, truth.column)
+
+    def judge(i: int, j: int, value: Any, true: Any) -> Judged:
+        return judge_expected(value, true, limits[i][j], float(sizes[i, j]))
+
+    comparison = compare_entries(held, judge, 10.0**-RIGHT, point)
+    return comparison, guess_mistake(table, true) if comparison.wrong else ""
 
 
-def fitted(wants: Wanted, sought: Derivative, with_v: bool) -> tuple[list[Decimal], list[Decimal]]:
+def label_gradient(row: int) -> str:
+    """Return what an entry of a gradient has for a row: nothing."""
+    del row
+    return ""
+
+
+def fit(wants: ExpectedNumbers, sought: Derivative, with_v: bool) -> tuple[list[Decimal], list[Decimal]]:
     """Return what is expected as all entries of J, or of a gradient, and their bounds; raises ``shape``."""
     output_shape, input_shape = sought.run.value.shape, sought.leaf.shape
     if wants.shape == (input_shape if with_v else output_shape + input_shape):
         return wants.values, wants.bounds
     entrywise = output_shape == input_shape == wants.shape
     if with_v or not entrywise or np.any(sought.jacobian.rows != sought.jacobian.columns):
-        raise misfit(wants.shape, (output_shape, input_shape), with_v)
+        raise misfit_error(wants.shape, (output_shape, input_shape), with_v)
     count = len(wants.values)
-    return spread(wants.values, count), spread(wants.bounds, count)
+    return diagonal_matrix(wants.values, count), diagonal_matrix(wants.bounds, count)
 
 
-def widened(bound: Decimal, truth: Decimal, size: float) -> Decimal:
+def widen(bound: Decimal, truth: Decimal, size: float) -> Decimal:
     """Return the bound of a number that was computed in double precision: rounding of its terms, 10⁻⁶ of it at most."""
     rounding = Decimal(ROUNDING) * finite(size)
     return bound if truth.is_nan() else max(bound, min(rounding, CLOSE * abs(truth)) if truth else rounding)
 
 
-def spread(diagonal: Sequence[Decimal], count: int) -> list[Decimal]:
+def diagonal_matrix(diagonal: Sequence[Decimal], count: int) -> list[Decimal]:
     """Return the entries of a square matrix with this diagonal."""
     return [diagonal[i] if i == j else Decimal(0) for i in range(count) for j in range(count)]
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """Expected numbers beside the true ones, how far each may be off, and the sizes of their terms."""
-
-    table: list[list[Decimal]]
-    true: list[list[Decimal]]
-    limits: list[list[Decimal]]
-    sizes: Array
-
-
-def comparison_of(
-    held: Beside, sought: Derivative, column: Label, gradient: bool, point: dict[str, Array]
-) -> Comparison:
-    """Return how expected numbers compare with the true ones, entry by entry."""
-    worst, count, unclear, wrong, finite = None, 0, 0, 0, True
-    for i, (row, truths) in enumerate(zip(held.table, held.true, strict=True)):
-        for j, (value, truth) in enumerate(zip(row, truths, strict=True)):
-            if truth.is_nan():
-                unclear += 1
-                continue
-            found, right = judge(value, truth, held.limits[i][j], float(held.sizes[i, j]))
-            count, wrong, finite = count + 1, wrong + (not right), finite and value.is_finite()
-            if worst is None or (right, found) < worst[0]:
-                worst = (right, found), (i, j), (float(value), float(truth))
-    entry = None
-    if worst is not None:
-        (_, found), (i, j), values = worst
-        routes, bound = (EXPECTED, DIGITS), 10.0**-RIGHT * abs(values[1])
-        row_name = "" if gradient else sought.row(i)
-        entry = Entry(sought.variable, row_name, column(j), routes, values, found, bound, point)
-    return Comparison((EXPECTED, DIGITS), entry, count, unclear, wrong, finite)
-
-
-def judge(value: Decimal, truth: Decimal, bound: Decimal, size: float) -> tuple[float, bool]:
+def judge_expected(value: Decimal, truth: Decimal, bound: Decimal, size: float) -> Judged:
     """Return how many digits of an expected number are right, and whether that is enough."""
+    if truth.is_nan():
+        return Judged(math.nan, right=False)
     if not value.is_finite():
-        return 0.0, False
-    with digits(60):
-        error = abs(value - truth)
-        if bound >= 0:
-            found = right_digits(float(value), truth, size)
-            return found, error <= max(bound, NOTHING * abs(truth))
-        if not truth:
-            return (ALL, True) if error <= NOTHING * finite(size) else (0.0, False)
-        found = ALL if not error else min(max(0.0, -float((error / abs(truth)).log10())), ALL)
-    return found, found >= RIGHT
+        return Judged(0.0, right=False, finite=False)
+    error = abs(value - truth)
+    if bound >= 0:
+        found = right_digits(float(value), truth, size)
+        return Judged(found, error <= max(bound, NOTHING * abs(truth)))
+    if not truth:
+        within = error <= NOTHING * finite(size)
+        return Judged(ALL if within else 0.0, within)
+    found = ALL if not error else min(max(0.0, -float((error / abs(truth)).log10())), ALL)
+    return Judged(found, found >= RIGHT)
 
 
-def misfit(found: tuple[int, ...], shapes: tuple[tuple[int, ...], tuple[int, ...]], with_v: bool) -> GradcliError:
+def misfit_error(found: tuple[int, ...], shapes: tuple[tuple[int, ...], tuple[int, ...]], with_v: bool) -> GradcliError:
     """Return the error for an expected derivative of the wrong shape."""
     output_shape, input_shape = shapes
     if with_v:
@@ -248,7 +216,7 @@ def misfit(found: tuple[int, ...], shapes: tuple[tuple[int, ...], tuple[int, ...
     return GradcliError("shape", f"--expect has shape {found}, and not {fits}", hint=hint)
 
 
-def likely(table: list[list[Decimal]], true: list[list[Decimal]]) -> str:
+def guess_mistake(table: list[list[Decimal]], true: list[list[Decimal]]) -> str:
     """Return what an expected derivative that differs may have gone wrong with: a factor, a sign, a transposition."""
     left, right = (np.array([[float(entry) for entry in row] for row in rows]) for rows in (true, table))
     with np.errstate(all="ignore"):

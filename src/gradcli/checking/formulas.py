@@ -12,15 +12,15 @@ import numpy as np
 from gradcli.errors import Budget
 from gradcli.evaluation import Function
 from gradcli.exact.decimals import digits
-from gradcli.exact.judge import ROUNDING
-from gradcli.exact.limits import CLOSE, SAME
 from gradcli.exact.real import lifted
 from gradcli.exact.run import run
-from gradcli.explanation import Ask, Explanation, explained
+from gradcli.explained import Explained
+from gradcli.explaining import Ask, explain_run
 from gradcli.language.program import compile_program
 from gradcli.ops.declare import value_of
-from gradcli.readings import Memory, stand
+from gradcli.readings import stand
 from gradcli.symbolic.readback import Mismatch, read_back
+from gradcli.thresholds import CLOSE, ROUNDING, SAME
 
 FEW, MANY = 100, 800
 """Digits in which formulas are evaluated, and in which those are that differ in the first."""
@@ -34,19 +34,19 @@ class Reading:
     misprints: list[str]
 
 
-def formulas_read_back(function: Function, point: dict[str, Any], v: Any, output: tuple[int, ...]) -> Reading:
+def read_formulas(function: Function, point: dict[str, Any], v: Any, output: tuple[int, ...]) -> Reading:
     """Read back every formula that ``explain`` prints at a point; ``output`` is the shape of y, for a missing v.
 
     A number that has lost its digits is no fault of the formula beside it, which gives the same in double precision.
     """
     seed = np.ones(output) if v is None else v
-    answer = explained(stand(function, point, [seed], strict=False), Memory(), Ask.NEVER)
+    answer = explain_run(stand(function, point, [seed], strict=False), Ask.NEVER, Explained)
     budget = replace(function.program.budget, text=64_000, syntax=1_000_000, depth=1_000)
     with np.errstate(all="ignore"):
         return read_twice(answer, budget)
 
 
-def read_twice(answer: Explanation, budget: Budget) -> Reading:
+def read_twice(answer: Explained, budget: Budget) -> Reading:
     """Read the formulas of an answer back: in many digits, and in doubles those that differ."""
     count, wrong = read_in(answer, budget, FEW)
     if wrong:
@@ -56,7 +56,7 @@ def read_twice(answer: Explanation, budget: Budget) -> Reading:
     return Reading(count, [misprint(found) for found in wrong if not is_rounding(found, answer)])
 
 
-def read_in(answer: Explanation, budget: Budget, count: int) -> tuple[int, list[Mismatch]]:
+def read_in(answer: Explained, budget: Budget, count: int) -> tuple[int, list[Mismatch]]:
     """Read back the formulas of an answer in so many digits."""
 
     known: dict[str, tuple[Any, Any]] = {}
@@ -80,7 +80,7 @@ def in_doubles(budget: Budget, formula: str, names: Mapping[str, Any]) -> Any:
     return np.asarray(value_of(program.evaluate({name: names[name] for name in program.inputs}, frozenset())[1]))
 
 
-def is_rounding(found: Mismatch, answer: Explanation) -> bool:
+def is_rounding(found: Mismatch, answer: Explained) -> bool:
     """Return whether a formula is 0 where rounding has left a number, or has a number where the answer has none."""
     number = np.asarray(found.number, dtype=np.float64)
     if isinstance(found.found, str) or np.shape(found.found) != number.shape:

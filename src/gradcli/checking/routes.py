@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 
-from gradcli.agreement import weighted_sums
 from gradcli.evaluation import Evaluation
+from gradcli.explained import weighted_sums
 from gradcli.graph import Node
+from gradcli.naming import Label
 from gradcli.ops.declare import Array
 from gradcli.reverse import backward
 from gradcli.symbolic.sparse import Sparse
 
-SYMBOLS, REVERSE, DIGITS, EXPECTED, FORMULAS = "symbols", "reverse mode", "many digits", "--expect", "formulas"
 MOST_SWEEPS = 2_000_000
 """Elements that reverse mode goes through, row by row; beyond, random sums of rows take the place of each."""
 NODE_WORK = 100
@@ -23,16 +24,17 @@ NODE_WORK = 100
 COMBINATIONS = 8
 """Random sums of rows where there are too many to take one at a time."""
 
-Label = Callable[[int], str]
-
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One route beside the true derivative: matrices of equal shape. ``sizes`` are those of the terms of each entry."""
+    """One route beside the true derivative: matrices of equal shape. ``sizes`` are those of the terms of each entry.
+
+    The rows of ``values`` are floats, or decimals where they were typed.
+    """
 
     variable: str
     route: str
-    values: Array
+    values: Sequence[Sequence[Any]]
     truth: list[list[Decimal]]
     sizes: Array
     row: Label
@@ -51,18 +53,18 @@ class Derivative:
     column: Label
 
 
-def stacked(vectors: Sequence[Array], length: int) -> Array:
+def stack(vectors: Sequence[Array], length: int) -> Array:
     """Return vectors as the rows of a matrix, of which there may be none."""
     return np.array(vectors).reshape(len(vectors), length)
 
 
-def combined(jacobian: Sparse, weights: Array) -> tuple[Array, Array]:
+def combine(jacobian: Sparse, weights: Array) -> tuple[Array, Array]:
     """Return each row of ``weights`` times J, and the sizes of the terms that it adds up."""
     rows, columns, count = jacobian.rows, jacobian.columns, jacobian.shape[1]
     sizes = np.asarray(jacobian.sizes)
     return (
-        stacked([weighted_sums(v, rows, columns, jacobian.values, count) for v in weights], count),
-        stacked([weighted_sums(np.abs(v), rows, columns, sizes, count) for v in weights], count),
+        stack([weighted_sums(v, rows, columns, jacobian.values, count) for v in weights], count),
+        stack([weighted_sums(np.abs(v), rows, columns, sizes, count) for v in weights], count),
     )
 
 
@@ -80,10 +82,10 @@ class Sweeps:
     each: bool
 
 
-def swept(sought: Derivative) -> Sweeps:
+def sweep(sought: Derivative) -> Sweeps:
     """Return J by reverse mode beside J by symbols, row by row or in random sums of rows."""
     run, (rows, columns) = sought.run, sought.jacobian.shape
     each = rows * (columns + sum(NODE_WORK + np.size(node.value) for node in run.graph.nodes)) <= MOST_SWEEPS
     seeds = np.eye(rows) if each else np.random.default_rng(0).choice((-1.0, 1.0), (COMBINATIONS, rows))
     found = [np.ravel(backward(run.graph, run.output, v.reshape(run.value.shape), [sought.leaf])[0]) for v in seeds]
-    return Sweeps(seeds, stacked(found, columns), *combined(sought.jacobian, seeds), each)
+    return Sweeps(seeds, stack(found, columns), *combine(sought.jacobian, seeds), each)

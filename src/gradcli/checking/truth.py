@@ -8,15 +8,17 @@ from decimal import Decimal
 
 import numpy as np
 
-from gradcli.checking.routes import REVERSE, SYMBOLS, Derivative, Label, Sweeps, Table
-from gradcli.confirming.confirmation import Confirmation
-from gradcli.confirming.suspicion import RUNS, work_of
-from gradcli.confirming.words import bend
+from gradcli.checked import REVERSE, SYMBOLS
+from gradcli.checking.routes import Derivative, Sweeps, Table
+from gradcli.confirming.confirmation import walk_direction, walk_entries
+from gradcli.confirming.suspicion import RUNS, count_work
+from gradcli.confirming.words import Confirmation
 from gradcli.errors import GradcliError
 from gradcli.exact.decimals import NAN
-from gradcli.exact.judge import Places, random_direction, true_entries, weighed
+from gradcli.exact.judge import Entry, Places, random_direction, weighed
 from gradcli.exact.limits import finite
 from gradcli.exact.slopes import OPERATIONS, Exact, Spent
+from gradcli.naming import Label
 from gradcli.ops.declare import Array
 from gradcli.symbolic.sparse import Sparse
 
@@ -38,13 +40,13 @@ class Truth:
     column: Label
 
 
-def truth_of(exact: Exact, sought: Derivative, sweeps: Sweeps, told: Confirmation) -> Truth:
+def find_truth(exact: Exact, sought: Derivative, sweeps: Sweeps, told: Confirmation) -> Truth:
     """Return the true derivative: its entries, or where they are too many the derivative along a random direction.
 
     Kinks, jumps and the like are told, those along a random direction too, and why something was not found.
     """
     (rows, columns), jacobian = sought.jacobian.shape, sought.jacobian
-    work, places = work_of(sought.run.graph), places_of(jacobian, sweeps)
+    work, places = count_work(sought.run.graph), list_places(jacobian, sweeps)
     fullest = int(np.max(np.bincount(jacobian.rows), initial=0)) if len(jacobian.rows) else 0
     few = rows * columns <= MOST_ENTRIES and (RUNS + 4 * fullest) * work <= OPERATIONS
     groups = places.together() if few else []
@@ -54,9 +56,9 @@ def truth_of(exact: Exact, sought: Derivative, sweeps: Sweeps, told: Confirmatio
     direction = np.ravel(random[sought.variable])
     try:
         if whole:
-            fill(exact, sought, sweeps, told, values, places, groups)
+            fill_entries(exact, sought, sweeps, told, values, places, groups)
         if columns and (not whole or (columns > 1 and not told.bends)):
-            along(exact, sought, told, random, None if whole else values)
+            look_along(exact, sought, told, random, None if whole else values)
     except Spent:
         told.unknown = told.unknown or "the true derivative takes more time than there is for it"
     except GradcliError as error:
@@ -64,37 +66,37 @@ def truth_of(exact: Exact, sought: Derivative, sweeps: Sweeps, told: Confirmatio
             raise
         told.unknown = told.unknown or error.message
     if whole:
-        return Truth(values, dense_sizes(jacobian), None, sought.column)
-    sizes = product(jacobian, np.asarray(jacobian.sizes), np.abs(direction))
+        return Truth(values, fill_sizes(jacobian), None, sought.column)
+    sizes = multiply(jacobian, np.asarray(jacobian.sizes), np.abs(direction))
     return Truth(values, sizes, direction, lambda _: f"({sought.variable} in a random direction)")
 
 
-def places_of(jacobian: Sparse, sweeps: Sweeps) -> Places:
+def list_places(jacobian: Sparse, sweeps: Sweeps) -> Places:
     """Return where J can be other than 0, with the numbers of both routes there."""
     sought = [jacobian.values, *([sweeps.values[jacobian.rows, jacobian.columns]] if sweeps.each else [])]
     return Places(jacobian.rows, jacobian.columns, np.asarray(jacobian.sizes), sought, jacobian.shape)
 
 
-def dense_sizes(jacobian: Sparse) -> Array:
+def fill_sizes(jacobian: Sparse) -> Array:
     """Return the sizes of the terms of all entries."""
     sizes = np.zeros(jacobian.shape)
     sizes[jacobian.rows, jacobian.columns] = jacobian.sizes
     return sizes
 
 
-def product(jacobian: Sparse, values: Array, direction: Array) -> Array:
+def multiply(jacobian: Sparse, values: Array, direction: Array) -> Array:
     """Return a matrix with the places of J times a direction, as one column."""
     with np.errstate(all="ignore"):
         terms = values * direction[jacobian.columns]
         return np.bincount(jacobian.rows, weights=terms, minlength=jacobian.shape[0])[:, None]
 
 
-def decimals(column: Array) -> list[Decimal]:
+def to_decimals(column: Array) -> list[Decimal]:
     """Return numbers as decimals, 0 for what is not finite."""
     return [finite(value) for value in column.ravel().tolist()]
 
 
-def fill(
+def fill_entries(
     exact: Exact,
     sought: Derivative,
     sweeps: Sweeps,
@@ -107,15 +109,17 @@ def fill(
     for row, column in zip(places.rows.tolist(), places.columns.tolist(), strict=True):
         values[row][column] = NAN
     by_symbols = sought.jacobian.dense()
-    for entry in true_entries(exact, sought.variable, places, groups):
+
+    def takes(entry: Entry) -> str:
+        reverse = f", reverse mode {sweeps.values[entry.row, entry.column]:.6g}." if sweeps.each else "."
+        return f" Symbols take {by_symbols[entry.row, entry.column]:.6g}{reverse}"
+
+    labels = (sought.row, sought.column)
+    for entry in walk_entries(exact, sought.variable, places, groups, labels, told.bends, takes):
         values[entry.row][entry.column] = entry.value
-        if entry.side.kind:
-            takes = f" Symbols take {by_symbols[entry.row, entry.column]:.6g}"
-            takes += f", reverse mode {sweeps.values[entry.row, entry.column]:.6g}." if sweeps.each else "."
-            bend(told.bends, entry.side, sought.row(entry.row), sought.column(entry.column), takes)
 
 
-def along(
+def look_along(
     exact: Exact,
     sought: Derivative,
     told: Confirmation,
@@ -124,27 +128,30 @@ def along(
 ) -> None:
     """Look for kinks along a direction, and write the derivative along it into ``values``. Raises ``Spent``."""
     jacobian, step = sought.jacobian, np.ravel(direction[sought.variable])
-    sizes = decimals(product(jacobian, np.asarray(jacobian.sizes), np.abs(step)))
-    printed = [] if values is None else [decimals(product(jacobian, jacobian.values, step))]
-    slope = exact.along(direction, sizes, printed)
-    for i, (value, side) in enumerate(zip(slope.values, slope.sides, strict=True)):
-        bend(told.bends, side, sought.row(i), f"{sought.variable} in a random direction", "")
-        if values is not None:
-            values[i][0] = value
+    sizes = to_decimals(multiply(jacobian, np.asarray(jacobian.sizes), np.abs(step)))
+    printed = [] if values is None else [to_decimals(multiply(jacobian, jacobian.values, step))]
+    where = f"{sought.variable} in a random direction"
+    slope = walk_direction(exact, direction, sought.row, where, told.bends, sizes, printed)
+    if values is not None:
+        for row, value in zip(values, slope.values, strict=True):
+            row[0] = value
 
 
-def tables_of(sought: Derivative, sweeps: Sweeps, truth: Truth) -> list[Table]:
+def tabulate(sought: Derivative, sweeps: Sweeps, truth: Truth) -> list[Table]:
     """Return J by symbols and J by reverse mode, each beside the truth."""
     jacobian, name, direction = sought.jacobian, sought.variable, truth.direction
     if direction is None:
         symbols, reverse = jacobian.dense(), sweeps.values
     else:
-        symbols = product(jacobian, jacobian.values, direction)
+        symbols = multiply(jacobian, jacobian.values, direction)
         with np.errstate(all="ignore"):
             reverse = (sweeps.values @ direction)[:, None]
-    first = Table(name, SYMBOLS, symbols, truth.values, truth.sizes, sought.row, truth.column)
+    first = Table(name, SYMBOLS, symbols.tolist(), truth.values, truth.sizes, sought.row, truth.column)
     if sweeps.each:
-        return [first, Table(name, REVERSE, reverse, truth.values, truth.sizes, sought.row, truth.column)]
+        return [first, Table(name, REVERSE, reverse.tolist(), truth.values, truth.sizes, sought.row, truth.column)]
     sums = [[weighed(seed, column) for column in zip(*truth.values, strict=True)] for seed in sweeps.seeds]
     label: Label = lambda k: f"(sum of rows {k + 1})"  # noqa: E731
-    return [first, Table(name, REVERSE, reverse, sums, np.abs(sweeps.seeds) @ truth.sizes, label, truth.column)]
+    return [
+        first,
+        Table(name, REVERSE, reverse.tolist(), sums, np.abs(sweeps.seeds) @ truth.sizes, label, truth.column),
+    ]

@@ -15,7 +15,7 @@ MOST = 1e300
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ExpectedNumbers:
     """Expected numbers in their shape, and how far each may be from the truth; a bound below 0 asks for 15 digits.
 
     ``measured`` says that they were computed in double precision, with rounding of their own.
@@ -27,7 +27,7 @@ class Wanted:
     measured: bool = False
 
 
-def typed_numbers(text: str) -> Wanted | None:
+def read_numbers(text: str) -> ExpectedNumbers | None:
     """Return a number, or nested lists of numbers, as they were typed; None for anything else.
 
     A number with a point or an exponent is held to half a unit of its last digit and to at least three digits, an
@@ -44,21 +44,21 @@ def typed_numbers(text: str) -> Wanted | None:
             return None
         shape.append(lengths.pop())
         level = [item for node in level for item in node.elts]  # type: ignore[attr-defined]
-    found = [typed_number(text.strip(), node) for node in level]
+    found = [read_number(text.strip(), node) for node in level]
     if any(number is None for number in found):
         return None
     pairs = [number for number in found if number is not None]
-    return Wanted([value for value, _ in pairs], [bound for _, bound in pairs], tuple(shape))
+    return ExpectedNumbers([value for value, _ in pairs], [bound for _, bound in pairs], tuple(shape))
 
 
-def typed_number(text: str, node: ast.expr) -> tuple[Decimal, Decimal] | None:
+def read_number(text: str, node: ast.expr) -> tuple[Decimal, Decimal] | None:
     """Return a number and how far it may be from the truth, None for what is no number."""
     digits_of = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd) else node
     if not isinstance(digits_of, ast.Constant) or type(digits_of.value) not in (int, float):
         return None
     if not -MOST < digits_of.value < MOST:  # type: ignore[operator]
         return None
-    value = typed_decimal(text, digits_of)
+    value = read_decimal(text, digits_of)
     size = Decimal(digits_of.value) if value is None else value  # type: ignore[arg-type]
     exponent = size.as_tuple().exponent
     if value is None or not value or not isinstance(exponent, int):
@@ -68,7 +68,7 @@ def typed_number(text: str, node: ast.expr) -> tuple[Decimal, Decimal] | None:
     return (-size if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else size), bound
 
 
-def typed_decimal(text: str, node: ast.Constant) -> Decimal | None:
+def read_decimal(text: str, node: ast.Constant) -> Decimal | None:
     """Return a number with a point or an exponent digit by digit, None for an integer."""
     written = (ast.get_source_segment(text, node) or "0").replace("_", "")
     return Decimal(written) if type(node.value) is float else None

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcli.checking.confirm import Check, check
 from gradcli.checking.expected import Expected, only
 from gradcli.cli.files import read_array
 from gradcli.cli.inputs import read_text
@@ -16,6 +15,7 @@ from gradcli.cli.output import complain, write
 from gradcli.cli.request import Printing, Request
 from gradcli.errors import Budget, GradcliError, Place
 from gradcli.evaluation import Function
+from gradcli.interface import Check, check
 from gradcli.language.values import read_value
 from gradcli.render.dump import dump
 from gradcli.suggest import did_you_mean

@@ -56,7 +56,7 @@ def explained(asked: Request):  # type: ignore[no-untyped-def]
     """Return the explanation of a request."""
     from dataclasses import replace  # noqa: PLC0415
 
-    from gradcli.explanation import explain as explain_program  # noqa: PLC0415
+    from gradcli.interface import explain as explain_program  # noqa: PLC0415
 
     found = explain_program(
         asked.program,

@@ -11,13 +11,14 @@ from typing import IO, TextIO
 
 @dataclass(slots=True)
 class Environment:
-    """Where input comes from and output goes to."""
+    """Where input comes from and output goes to; ``largest`` are the bytes of a file that is read."""
 
     stdin: TextIO = field(default_factory=lambda: sys.stdin)
     stdout: TextIO = field(default_factory=lambda: sys.stdout)
     stderr: TextIO = field(default_factory=lambda: sys.stderr)
     variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
     stdin_used: bool = False
+    largest: int = 256 * 1024 * 1024
 
     @property
     def stdout_is_terminal(self) -> bool:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from gradcli.cli.environment import Environment
 from gradcli.cli.inputs import file_error, plain_text, read_bytes, read_stdin
 from gradcli.errors import Budget, GradcliError
-from gradcli.inputs import as_input
+from gradcli.inputs import as_input, doubles
 from gradcli.language.values import logical_lines, read_json, read_value, refuse_entries
 from gradcli.ops.declare import Array
 
 if TYPE_CHECKING:
-    from gradcli.notes import Note
+    from gradcli.explained import Note
 
 SUFFIXES = (".npy", ".npz", ".json", ".csv", ".txt")
 
@@ -22,22 +22,23 @@ SUFFIXES = (".npy", ".npz", ".json", ".csv", ".txt")
 def read_array(env: Environment, text: str, name: str, budget: Budget, notes: list[Note]) -> Any:
     """Return the array that an option's value stands for; what deserves a sentence is added to ``notes``.
 
+    What is typed in integers is an array of integers; files and standard input hold doubles.
     Raises ``value``, ``file``, ``budget`` and the like.
     """
     option = name if name.startswith("--") else f"--{name}"
     if text == "-":
-        return read_value(one_line(plain_text(read_stdin(env, option))), option, budget)
+        return doubles(read_value(one_line(plain_text(read_stdin(env, option))), option, budget))
     if text.startswith("@"):
-        return read_file(text[1:], option, name, budget, notes)
+        return doubles(read_file(env, text[1:], option, name, budget, notes))
     return read_value(text, option, budget)
 
 
-def read_file(path: str, option: str, name: str, budget: Budget, notes: list[Note]) -> Array:
+def read_file(env: Environment, path: str, option: str, name: str, budget: Budget, notes: list[Note]) -> Array:
     """Return the array in a file, read by its suffix; raises ``file`` or ``value``."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise file_error(f"{path[:80]}: the name must end with {' '.join(SUFFIXES)}", option)
-    data = read_bytes(path, option)
+    data = read_bytes(env, path, option)
     if suffix in (".npy", ".npz"):
         from gradcli.cli.numpy_files import numpy_array  # noqa: PLC0415
 
@@ -63,7 +64,7 @@ def read_file(path: str, option: str, name: str, budget: Budget, notes: list[Not
 def without_header(text: str, path: str, option: str, budget: Budget, notes: list[Note]) -> Array:
     """Return the numbers of a table, and add a note on the header that is left out."""
     from gradcli.cli.table_files import read_table  # noqa: PLC0415
-    from gradcli.notes import Note  # noqa: PLC0415
+    from gradcli.explained import Note  # noqa: PLC0415
     from gradcli.render.inert import inert  # noqa: PLC0415
 
     found = read_table(text, budget)

@@ -11,15 +11,12 @@ from gradcli.errors import GradcliError
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
 
-LARGEST_FILE = 256 * 1024 * 1024
-"""Bytes of a file that is read; larger ones are refused before they are opened."""
-
 
 def read_text(env: Environment, path: str, option: str) -> str:
     """Return the text of a file, or of standard input for ``-``; raises ``file``."""
     if path == "-":
         return plain_text(read_stdin(env, option))
-    data = read_bytes(path, option)
+    data = read_bytes(env, path, option)
     encoding = "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
     try:
         return plain_text(data.decode(encoding))
@@ -35,34 +32,34 @@ def read_stdin(env: Environment, option: str) -> str:
     if env.stdin is None:
         raise file_error("standard input is closed", option)
     try:
-        text = env.stdin.read(LARGEST_FILE + 1)
+        text = env.stdin.read(env.largest + 1)
     except UnicodeDecodeError:
         raise file_error("standard input is not text", option) from None
     except OSError as error:
         raise file_error(f"standard input cannot be read: {error.strerror}", option) from None
-    if len(text) > LARGEST_FILE:
-        raise file_error(f"standard input is larger than {LARGEST_FILE // 2**20} MiB", option)
+    if len(text) > env.largest:
+        raise file_error(f"standard input is larger than {env.largest // 2**20} MiB", option)
     return text
 
 
-def read_bytes(path: str, option: str) -> bytes:
-    """Return the bytes of a file; raises ``file`` with the reason in words."""
+def read_bytes(env: Environment, path: str, option: str) -> bytes:
+    """Return the bytes of a file; raises ``file`` with the reason in words, for a large one before it is opened."""
     where = Path(path)
     try:
         if where.is_dir():
             raise file_error(f"{path} is a directory", option)
         if not where.is_file():
             raise file_error(f"there is no file {path}", option)
-        if where.stat().st_size > LARGEST_FILE:
-            raise file_error(f"{path} is larger than {LARGEST_FILE // 2**20} MiB", option)
+        if where.stat().st_size > env.largest:
+            raise file_error(f"{path} is larger than {env.largest // 2**20} MiB", option)
         with where.open("rb") as stream:
-            data = stream.read(LARGEST_FILE + 1)
+            data = stream.read(env.largest + 1)
     except OSError as error:
         raise file_error(f"{path} cannot be read: {error.strerror}", option) from None
     except ValueError:
         raise file_error("the file's name holds a character that no file name can have", option) from None
-    if len(data) > LARGEST_FILE:  # it grew, or had no size, as the files of /proc
-        raise file_error(f"{path} is larger than {LARGEST_FILE // 2**20} MiB", option)
+    if len(data) > env.largest:  # it grew, or had no size, as the files of /proc
+        raise file_error(f"{path} is larger than {env.largest // 2**20} MiB", option)
     return data
 
 

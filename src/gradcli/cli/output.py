@@ -15,7 +15,7 @@ from gradcli.errors import GradcliError
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
     from gradcli.cli.request import Printing
-    from gradcli.explanation import Explanation
+    from gradcli.explained import Explained
 
 
 class ClosedPipe(Exception):  # noqa: N818
@@ -86,7 +86,7 @@ def _umask() -> int:
     return mask
 
 
-def write_explanation(env: Environment, found: Explanation, printing: Printing) -> None:
+def write_explanation(env: Environment, found: Explained, printing: Printing) -> None:
     """Write an explanation in the format that was asked for."""
     if printing.quiet and printing.output is None:
         return
@@ -124,11 +124,11 @@ def terminal_width(env: Environment) -> int | None:
     return shutil.get_terminal_size().columns
 
 
-def write_tables(env: Environment, found: Explanation, printing: Printing, width: int | None) -> None:
+def write_tables(env: Environment, found: Explained, printing: Printing, width: int | None) -> None:
     """Write tables, coloured where standard output is a terminal."""
     from gradcli.render.console import console, text  # noqa: PLC0415
-    from gradcli.render.glyphs import ASCII, UNICODE  # noqa: PLC0415
-    from gradcli.render.tables import Layout, tables  # noqa: PLC0415
+    from gradcli.render.glyphs import ASCII, UNICODE, Layout  # noqa: PLC0415
+    from gradcli.render.tables import tables  # noqa: PLC0415
 
     unicode = env.unicode(printing.ascii_only) or (printing.output is not None and not printing.ascii_only)
     layout = Layout(width or 100, width or NATURAL, printing.precision, UNICODE if unicode else ASCII)

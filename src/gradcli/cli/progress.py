@@ -24,8 +24,11 @@ def nothing(size: int) -> None:
 
 
 @contextlib.contextmanager
-def progress(env: Environment, total: int | None, wanted: bool) -> Iterator[Advance]:
-    """Show how much was answered, of ``total`` bytes where that is known; ``wanted`` where answers go elsewhere."""
+def progress(env: Environment, total: int | None, wanted: bool, every: float = EVERY) -> Iterator[Advance]:
+    """Show how much was answered, of ``total`` bytes where that is known; ``wanted`` where answers go elsewhere.
+
+    The bar moves at once, and then when ``every`` seconds are over.
+    """
     if not wanted or env.stderr is None or not is_terminal(env.stderr):
         yield nothing
         return
@@ -41,7 +44,7 @@ def progress(env: Environment, total: int | None, wanted: bool) -> Iterator[Adva
         def advance(read: int) -> None:
             nonlocal records, size, shown
             records, size = records + 1, size + read
-            if time.monotonic() > shown + EVERY:
+            if time.monotonic() > shown + every:
                 shown = time.monotonic()
                 bar.update(task, completed=size, records=records)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +10,11 @@ from gradcli.errors import Budget, GradcliError, over_budget
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
-    from gradcli.notes import Note
+    from gradcli.explained import Note
 
 FORMATS = ("table", "json", "plain")
 SUFFIXES = {".json": "json", ".txt": "table"}
 COLORS = ("auto", "always", "never")
-INTEGERS = re.compile(r"(?=.*[0-9])[-+_0-9,;\[\]\s]+\Z", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,19 +121,10 @@ def request(
             raise over_budget("total", bounds.total, "the values of all options together")
         return found
 
-    values = {name: as_typed(item, array(item, name)) for name, item in assignments(set_values or []).items()}
+    values = {name: array(item, name) for name, item in assignments(set_values or []).items()}
     calls = [array(item, "--v") for item in v] if v else [None]
     names = None if wrt is None else wrt_names(wrt)
     return Request(text, values, calls, names, strict, bounds, notes)
-
-
-def as_typed(text: str, value: Any) -> Any:
-    """Return a value as integers where it was typed in integers, so that the answer can say so."""
-    import numpy as np  # noqa: PLC0415
-
-    if not INTEGERS.match(text) or np.any(np.abs(value) >= 2**53) or np.any(np.signbit(value) & (value == 0)):
-        return value
-    return np.asarray(value).astype(np.int64)
 
 
 def program_text(env: Environment, program: str | None, file: str | None) -> str:

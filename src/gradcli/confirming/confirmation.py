@@ -3,217 +3,208 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
-from gradcli.agreement import Jacobian
 from gradcli.confirming.suspicion import largest
-from gradcli.confirming.words import bend, rounding_text
+from gradcli.confirming.words import Confirmation, rounding_text, tell_bend
 from gradcli.errors import GradcliError
 from gradcli.exact.decimals import NAN, digits
-from gradcli.exact.judge import FEWEST, Places, random_direction, right_digits, true_entries, weighed
+from gradcli.exact.judge import Entry, Places, random_direction, true_entries, weighed
 from gradcli.exact.limits import Side, finite
 from gradcli.exact.slopes import Exact, Purse, Slope, Spent
-from gradcli.graph import Node
+from gradcli.explained import Jacobian
+from gradcli.naming import Label, label_entries, place_text
 from gradcli.ops.declare import Array
-from gradcli.symbolic.texts import place_text
-
-SHOWN = 2
-"""Wrong numbers of a kind that are named."""
+from gradcli.readings import Point
+from gradcli.thresholds import FEWEST
 
 
-@dataclass(slots=True)
-class Confirmation:
-    """What arithmetic with digits to spare says of an answer.
+def confirm(
+    exact: Exact, point: Point, jacobians: Mapping[str, Jacobian], grad: Mapping[str, Array], whole: bool, bends: bool
+) -> Confirmation:
+    """Hold y, J and the gradients after the last call against the program in many digits.
 
-    ``asked`` is ``entries`` where every entry of J was asked for, ``direction`` where J was along one random
-    direction, else empty. ``digits`` are the fewest right digits of ``y``, ``jacobian`` and ``grad``; ``wrong`` says
-    what is printed and what is true; ``unknown`` why something could not be decided. ``bends`` are kinks and jumps by
-    kind, ``zeros`` where a gradient that is truly 0 has been left by rounding. ``skipped`` says that nothing was asked.
+    They are held entry by entry where ``whole`` says so, else along one random direction. ``bends`` says that y may
+    have a kink where variables meet, which no direction of one alone shows.
     """
-
-    asked: str = ""
-    digits: dict[str, float] = field(default_factory=dict)
-    wrong: list[str] = field(default_factory=list)
-    unknown: str = ""
-    bends: dict[str, str] = field(default_factory=dict)
-    rounded: str = ""
-    zeros: dict[str, Array] = field(default_factory=dict)
-    skipped: bool = False
-
-    @property
-    def verdict(self) -> str:
-        """``agree``, ``digits-lost`` or ``unclear``."""
-        if any(found < FEWEST for found in self.digits.values()):
-            return "digits-lost"
-        return "unclear" if self.unknown else "agree"
-
-    def judge(self, what: str, value: float, truth: Any, size: float, place: str) -> float:
-        """Count the right digits of one number, and return them."""
-        found = right_digits(value, truth, size)
-        if found < self.digits.get(what, math.inf):
-            self.digits[what] = found
-        if found < FEWEST and sum(text.startswith(place[:1]) for text in self.wrong) < SHOWN:
-            self.wrong.append(f"{place} is {value!r} here and truly {float(truth):.10g}")
-        return found
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """The numbers of an answer: ``grad`` and ``seed`` are those of all calls together."""
-
-    name: str
-    y: Array
-    seed: Array
-    leaves: Mapping[str, Node]
-    jacobians: Mapping[str, Jacobian]
-    grad: Mapping[str, Array]
-
-
-def confirm(exact: Exact, asked: Asked, whole: bool, bends: bool) -> Confirmation:
-    """Hold an answer against its program in many digits: entry by entry, or along one random direction.
-
-    ``bends`` says that y may have a kink where variables meet, which no direction of one alone shows.
-    """
-    found = Confirmation()
+    found = Confirmation(asked="entries" if whole else "direction")
     with digits(60):
-        fill(exact, asked, whole, bends, found)
+        try:
+            confirm_value(exact, point, found)
+            if whole:
+                confirm_whole(exact, point, jacobians, grad, found, bends)
+            else:
+                confirm_direction(exact, point, jacobians, grad, found)
+        except Spent:
+            found.unknown = "it takes more than the time for it"
+        except GradcliError as error:
+            found.unknown = error.message
+    found.rounded = "" if exact.rounded is None else rounding_text(exact.rounded)
     return found
 
 
-def fill(exact: Exact, asked: Asked, whole: bool, bends: bool, found: Confirmation) -> None:
-    """Write into ``found`` what many digits say."""
-    try:
-        confirm_value(exact, asked, found)
-        if whole:
-            confirm_whole(exact, asked, found, bends)
-        else:
-            confirm_direction(exact, asked, found)
-    except Spent:
-        found.unknown = "it takes more than the time for it"
-    except GradcliError as error:
-        found.unknown = error.message
-    found.asked = "entries" if whole else "direction"
-    found.rounded = "" if exact.rounded is None else rounding_text(exact.rounded)
-
-
-def confirm_whole(exact: Exact, asked: Asked, found: Confirmation, bends: bool) -> None:
+def confirm_whole(
+    exact: Exact,
+    point: Point,
+    jacobians: Mapping[str, Jacobian],
+    grad: Mapping[str, Array],
+    found: Confirmation,
+    bends: bool,
+) -> None:
     """Hold every entry against the truth; where that takes too long, J along one random direction."""
     try:
-        for name, jacobian in asked.jacobians.items():
-            confirm_entries(exact, asked, name, jacobian, found)
+        for name, jacobian in jacobians.items():
+            confirm_entries(exact, point, name, jacobian, grad[name], found)
     except Spent:
         exact.purse = Purse()
-        confirm_direction(exact, asked, found)
+        confirm_direction(exact, point, jacobians, grad, found)
         return
     if bends and not found.bends:
-        look_around(exact, list(asked.jacobians), asked.name, asked.y.shape, found.bends)
+        look_around(exact, point.names, label_entries(point.name, point.value.shape), found.bends)
 
 
-def look_around(exact: Exact, names: Sequence[str], output: str, shape: tuple[int, ...], bends: dict[str, str]) -> None:
+def walk_entries(
+    exact: Exact,
+    variable: str,
+    places: Places,
+    groups: Sequence[Sequence[int]],
+    labels: tuple[Label, Label],
+    bends: dict[str, str],
+    takes: Callable[[Entry], str],
+) -> Iterator[Entry]:
+    """Yield the true entries of ∂y/∂x that can be other than 0, and note kinks and jumps on the way.
+
+    ``labels`` call the entries of y and of x, ``takes`` says which slope is printed at a kink. Raises ``Spent``.
+    """
+    row, column = labels
+    for entry in true_entries(exact, variable, places, groups):
+        if entry.side.kind:
+            tell_bend(bends, entry.side, row(entry.row), column(entry.column), takes(entry))
+        yield entry
+
+
+def walk_direction(
+    exact: Exact,
+    direction: Mapping[str, Array],
+    row: Label,
+    along: str,
+    bends: dict[str, str],
+    sizes: Sequence[Decimal] = (),
+    sought: Sequence[Sequence[Decimal]] = (),
+) -> Slope:
+    """Return the derivative along a direction, and note kinks and jumps of y there. Raises ``Spent``."""
+    slope = exact.along(direction, sizes, sought)
+    for i, side in enumerate(slope.sides):
+        tell_bend(bends, side, row(i), along, "")
+    return slope
+
+
+def look_around(exact: Exact, names: Sequence[str], row: Label, bends: dict[str, str]) -> None:
     """Look for kinks along two random directions that move all variables at once, the second one half turned."""
     d = random_direction(exact.point, names)
     turned = {name: step * np.where(np.arange(step.size).reshape(step.shape) % 2, 1, -1) for name, step in d.items()}
     turned |= {name: -turned[name] for name in names[1::2]}
     for direction in (d, turned):
-        for i, side in enumerate(exact.along(direction).sides):
-            bend(bends, side, output + place_text(i, shape), "a random direction", "")
+        walk_direction(exact, direction, row, "a random direction", bends)
 
 
-def confirm_value(exact: Exact, asked: Asked, found: Confirmation) -> None:
+def confirm_value(exact: Exact, point: Point, found: Confirmation) -> None:
     """Hold y against its value in many digits."""
-    scale = max((largest(node.value) for node in asked.leaves.values()), default=0.0)
-    for i, (value, truth) in enumerate(zip(np.ravel(asked.y).tolist(), exact.values(), strict=True)):
+    scale = max((largest(leaf.value) for leaf in point.leaves.values()), default=0.0)
+    label = label_entries(point.name, point.value.shape)
+    for i, (value, truth) in enumerate(zip(np.ravel(point.value).tolist(), exact.values(), strict=True)):
         if math.isfinite(value):
-            place = asked.name + place_text(i, asked.y.shape)
-            found.judge("y", value, truth, scale if truth == 0 else 0.0, place)
+            found.judge("y", value, truth, scale if truth == 0 else 0.0, label(i))
 
 
-def confirm_entries(exact: Exact, asked: Asked, name: str, jacobian: Jacobian, found: Confirmation) -> None:
-    """Hold every entry of J, and of a gradient, against the true one."""
-    y, seed, grad = np.ravel(asked.y), np.ravel(asked.seed), np.ravel(asked.grad[name])
-    places = places_of(jacobian)
+def confirm_entries(
+    exact: Exact, point: Point, name: str, jacobian: Jacobian, grad: Array, found: Confirmation
+) -> None:
+    """Hold every entry of J by one variable, and of its gradient, against the true one."""
+    y, seed, grad = np.ravel(point.value), np.ravel(point.seed), np.ravel(grad)
+    row, column = label_entries(point.name, jacobian.output_shape), label_entries(name, jacobian.input_shape)
+    places = list_places(jacobian)
     known = {(i, j): k for k, (i, j) in enumerate(zip(places.rows.tolist(), places.columns.tolist(), strict=True))}
     truth: list[list[tuple[float, Decimal]]] = [[] for _ in grad]
-    for entry in true_entries(exact, name, places, places.together()):
-        row = asked.name + place_text(entry.row, jacobian.output_shape)
-        at = name + place_text(entry.column, jacobian.input_shape)
+
+    def printed(entry: Entry) -> tuple[float, float]:
         k = known.get((entry.row, entry.column))
-        value, size = (0.0, 0.0) if k is None else (float(jacobian.values[k]), float(jacobian.sizes[k]))
-        bend(found.bends, entry.side, row, at, f" J takes {value:.6g}.")
+        return (0.0, 0.0) if k is None else (float(jacobian.values[k]), float(jacobian.sizes[k]))
+
+    def takes(entry: Entry) -> str:
+        return f" J takes {printed(entry)[0]:.6g}."
+
+    for entry in walk_entries(exact, name, places, places.together(), (row, column), found.bends, takes):
+        value, size = printed(entry)
+        place = f"d{row(entry.row)}/d{column(entry.column)}"
         if entry.value.is_nan():
-            undecided(found, value, y[entry.row], entry.side, f"d{row}/d{at}")
+            tell_undecided(found, value, y[entry.row], entry.side, place)
         elif math.isfinite(value):
-            found.judge("jacobian", value, entry.value, size, f"d{row}/d{at}")
+            found.judge("jacobian", value, entry.value, size, place)
         truth[entry.column].append((float(seed[entry.row]), entry.value))
-    scale = np.ravel(jacobian.scale(asked.seed))
+    scale = np.ravel(jacobian.scale(point.seed))
     zeros = np.zeros(grad.size, dtype=bool)
-    for column, terms in enumerate(truth):
+    for j, terms in enumerate(truth):
         total = weighed(np.array([v for v, _ in terms]), [value for _, value in terms])
-        if total.is_finite() and math.isfinite(grad[column]):
-            gradient = f"{name}.grad{place_text(column, jacobian.input_shape)}"
-            right = found.judge("grad", float(grad[column]), total, float(scale[column]), gradient)
-            zeros[column] = right >= FEWEST and grad[column] != 0 and float(total) == 0
+        if total.is_finite() and math.isfinite(grad[j]):
+            gradient = f"{name}.grad{place_text(j, jacobian.input_shape)}"
+            right = found.judge("grad", float(grad[j]), total, float(scale[j]), gradient)
+            zeros[j] = right >= FEWEST and grad[j] != 0 and float(total) == 0
     found.zeros[name] = zeros.reshape(jacobian.input_shape)
 
 
-def places_of(jacobian: Jacobian) -> Places:
+def list_places(jacobian: Jacobian) -> Places:
     """Return where a Jacobian can be other than 0."""
     return Places(jacobian.rows, jacobian.columns, jacobian.sizes, [jacobian.values], jacobian.matrix_shape)
 
 
-def confirm_direction(exact: Exact, asked: Asked, found: Confirmation) -> None:
+def confirm_direction(
+    exact: Exact, point: Point, jacobians: Mapping[str, Jacobian], grad: Mapping[str, Array], found: Confirmation
+) -> None:
     """Hold J·d, and the gradients times d, against the derivative along a random direction d; look for kinks there."""
-    d = random_direction(exact.point, list(asked.jacobians))
-    rows = np.size(asked.y)
+    d = random_direction(exact.point, list(jacobians))
+    rows = np.size(point.value)
     sizes, sums = np.zeros(rows), [[] for _ in range(rows)]  # type: ignore[var-annotated]
-    for name, jacobian in asked.jacobians.items():
+    for name, jacobian in jacobians.items():
         steps = d[name].ravel()
         with np.errstate(all="ignore"):
             np.add.at(sizes, jacobian.rows, jacobian.sizes * np.abs(steps[jacobian.columns]))
         for i, j, value in zip(jacobian.rows, jacobian.columns, jacobian.values, strict=True):
             sums[i].append((value, steps[j]))
-    along = [float(product(terms)) for terms in sums]
-    slope = exact.along(d, list(map(finite, sizes.tolist())), [list(map(finite, along))])
-    for i, side in enumerate(slope.sides):
-        bend(found.bends, side, asked.name + place_text(i, np.shape(asked.y)), "a random direction", "")
-    judge_direction(asked, found, slope, d, along, sizes)
-
-
-def judge_direction(
-    asked: Asked, found: Confirmation, slope: Slope, d: Mapping[str, Array], along: Sequence[float], sizes: Array
-) -> None:
-    """Count the right digits of J and of the gradients along a direction."""
-    shape, seed = np.shape(asked.y), np.ravel(asked.seed)
+    along = [float(add_products(terms)) for terms in sums]
+    row = label_entries(point.name, np.shape(point.value))
+    terms, sought = list(map(finite, sizes.tolist())), [list(map(finite, along))]
+    slope = walk_direction(exact, d, row, "a random direction", found.bends, terms, sought)
+    seed = np.ravel(point.seed)
     for i, true in enumerate(slope.values):
-        row = f"J for {asked.name}{place_text(i, shape)} along a random direction"
+        place = f"J for {row(i)} along a random direction"
         if true.is_nan():
-            undecided(found, along[i], float(np.ravel(asked.y)[i]), slope.sides[i], row)
+            tell_undecided(found, along[i], float(np.ravel(point.value)[i]), slope.sides[i], place)
         elif math.isfinite(along[i]):
-            found.judge("jacobian", along[i], true, float(sizes[i]), row)
+            found.judge("jacobian", along[i], true, float(sizes[i]), place)
     total = weighed(seed, slope.values)
     pairs = [
         (g, step)
-        for name in asked.jacobians
-        for g, step in zip(np.ravel(asked.grad[name]).tolist(), d[name].ravel().tolist(), strict=True)
+        for name in jacobians
+        for g, step in zip(np.ravel(grad[name]).tolist(), d[name].ravel().tolist(), strict=True)
     ]
     if total.is_finite() and all(math.isfinite(g) for g, _ in pairs):
         size = float(np.sum(np.abs(seed) * sizes))
-        found.judge("grad", float(product(pairs)), total, size, "x.grad along a random direction")
+        found.judge("grad", float(add_products(pairs)), total, size, "x.grad along a random direction")
 
 
-def product(pairs: Sequence[tuple[float, float]]) -> Any:
+def add_products(pairs: Sequence[tuple[float, float]]) -> Any:
     """Return a sum of products of doubles without rounding, nan where one is not finite."""
     if not all(math.isfinite(a) and math.isfinite(b) for a, b in pairs):
         return NAN
     return weighed(np.array([a for a, _ in pairs]), [Decimal(float(b)) for _, b in pairs])
 
 
-def undecided(found: Confirmation, value: float, y: float, side: Side, place: str) -> None:
+def tell_undecided(found: Confirmation, value: float, y: float, side: Side, place: str) -> None:
     """Say that the truth of a finite number was not found, where y has a value and no kink or jump is the reason."""
     if math.isfinite(value) and math.isfinite(y) and not side.kind and not found.unknown:
         found.unknown = f"{place} does not settle within 800 digits"

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.agreement import Jacobian
 from gradcli.exact.run import operations, same
 from gradcli.exact.slopes import CALL, OPERATIONS
+from gradcli.explained import Jacobian
 from gradcli.graph import Graph, Node
 from gradcli.ops.arithmetic import COMPARISONS
 from gradcli.ops.declare import Array, value_of
@@ -29,7 +29,7 @@ def largest(value: Any) -> float:
     return float(np.max(np.abs(value), initial=0.0))
 
 
-def work_of(graph: Graph) -> int:
+def count_work(graph: Graph) -> int:
     """Return what one run in many digits costs: operations on single numbers, and calls that cost as much as some."""
     total = 0
     for node in graph.nodes:
@@ -45,15 +45,15 @@ def affordable(graph: Graph, jacobians: Mapping[str, Jacobian], dear: bool) -> s
     most, furthest = (DEAR, OPERATIONS) if dear else (CHEAP, CHEAP)
     if RUNS * CALL * len(graph.nodes) > furthest:
         return ""
-    work, links = work_of(graph), sum(len(jacobian.rows) for jacobian in jacobians.values())
+    work, links = count_work(graph), sum(len(jacobian.rows) for jacobian in jacobians.values())
     if links <= most:
-        directions = sum(fewest_directions(jacobian) for jacobian in jacobians.values())
+        directions = sum(count_directions(jacobian) for jacobian in jacobians.values())
         if (RUNS + 4 * directions) * work + links <= most:
             return "entries"
     return "direction" if RUNS * work + links <= furthest else ""
 
 
-def fewest_directions(jacobian: Jacobian) -> int:
+def count_directions(jacobian: Jacobian) -> int:
     """Return how many directions ask for every column at least: as many as the fullest row has entries."""
     return int(np.max(np.bincount(jacobian.rows), initial=1)) if len(jacobian.rows) else 1
 
@@ -72,7 +72,7 @@ def is_suspicious(nodes: Sequence[Node]) -> bool:
     """
     done = [node for node in nodes if node.op is not None]
     with np.errstate(all="ignore"):
-        return any(map(stands_on_an_edge, done)) or any(map(leaves_doubles, far_away(done)))
+        return any(map(stands_on_an_edge, done)) or any(map(leaves_doubles, find_far_away(done)))
 
 
 def stands_on_an_edge(node: Node) -> bool:
@@ -99,20 +99,20 @@ def differs_nearby(parts: Piecewise, values: Sequence[Any], static: Mapping[str,
     with np.errstate(all="ignore"):
         here = parts.piece(*map(np.asarray, values), **static)
         for sign in (1.0, -1.0):
-            moved = [nudged(value, sign * (0.5 + 0.3 * k)) for k, value in enumerate(values)]
+            moved = [nudge(value, sign * (0.5 + 0.3 * k)) for k, value in enumerate(values)]
             if not same(here, parts.piece(*moved, **static)):
                 return True
     return False
 
 
-def nudged(value: Any, share: float) -> Any:
+def nudge(value: Any, share: float) -> Any:
     """Return numbers moved by about a billionth of themselves, each by its own share of that."""
     x = np.asarray(value, dtype=np.float64)
     shares = share * np.cos(np.arange(x.size)).reshape(x.shape)
     return x + shares * (1e-9 * np.abs(x) + 1e-100)
 
 
-def far_away(nodes: Sequence[Node]) -> list[Node]:
+def find_far_away(nodes: Sequence[Node]) -> list[Node]:
     """Return the nodes with an entry that is not finite, or so large or small that its square leaves doubles."""
     single = [node for node in nodes if type(node.value) is np.float64]
     several = [node for node in nodes if type(node.value) is np.ndarray and node.value.dtype == np.float64]

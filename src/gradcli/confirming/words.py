@@ -2,24 +2,61 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from gradcli.exact.judge import right_digits
 from gradcli.exact.limits import Side
 from gradcli.exact.run import Decision
-from gradcli.notes import Note
-from gradcli.ops.declare import value_of
+from gradcli.explained import Note
+from gradcli.ops.declare import Array, value_of
+from gradcli.thresholds import FEWEST, TOLD
 
-if TYPE_CHECKING:
-    from gradcli.confirming.confirmation import Confirmation
-
-VISIBLE = 9.0
-"""Right digits below which the answer says how many there are."""
+SHOWN = 2
+"""Wrong numbers of a kind that are named."""
 
 
-def bend(found: dict[str, str], side: Side, row: str, at: str, takes: str) -> None:
+@dataclass(slots=True)
+class Confirmation:
+    """What arithmetic with digits to spare says of an answer.
+
+    ``asked`` is ``entries`` where every entry of J was asked for, ``direction`` where J was along one random
+    direction, else empty. ``digits`` are the fewest right digits of ``y``, ``jacobian`` and ``grad``; ``wrong`` says
+    what is printed and what is true; ``unknown`` why something could not be decided. ``bends`` are kinks and jumps by
+    kind, ``zeros`` where a gradient that is truly 0 has been left by rounding. ``skipped`` says that nothing was asked.
+    """
+
+    asked: str = ""
+    digits: dict[str, float] = field(default_factory=dict)
+    wrong: list[str] = field(default_factory=list)
+    unknown: str = ""
+    bends: dict[str, str] = field(default_factory=dict)
+    rounded: str = ""
+    zeros: dict[str, Array] = field(default_factory=dict)
+    skipped: bool = False
+
+    @property
+    def verdict(self) -> str:
+        """``agree``, ``digits-lost`` or ``unclear``."""
+        if any(found < FEWEST for found in self.digits.values()):
+            return "digits-lost"
+        return "unclear" if self.unknown else "agree"
+
+    def judge(self, what: str, value: float, truth: Any, size: float, place: str) -> float:
+        """Count the right digits of one number, and return them."""
+        found = right_digits(value, truth, size)
+        if found < self.digits.get(what, math.inf):
+            self.digits[what] = found
+        if found < FEWEST and sum(text.startswith(place[:1]) for text in self.wrong) < SHOWN:
+            self.wrong.append(f"{place} is {value!r} here and truly {float(truth):.10g}")
+        return found
+
+
+def tell_bend(found: dict[str, str], side: Side, row: str, at: str, takes: str) -> None:
     """Note a kink, a jump, an infinite slope or an edge of the domain, the first of its kind.
 
     ``takes`` is a sentence, or none, that says which slope is printed.
@@ -59,7 +96,7 @@ def value_text(value: Any, count: int = 17) -> str:
     return first if len(entries) <= 1 else f"[{first}, …]"
 
 
-def notes_about(found: Confirmation, kinks: Sequence[Note], causes: Sequence[Note]) -> list[Note]:
+def note_confirmation(found: Confirmation, kinks: Sequence[Note], causes: Sequence[Note]) -> list[Note]:
     """Return the notes of a confirmed answer.
 
     ``kinks`` are what ops say of their own kinks, which stand where y bends; ``causes`` why digits may be lost.
@@ -69,7 +106,7 @@ def notes_about(found: Confirmation, kinks: Sequence[Note], causes: Sequence[Not
         notes += [*kinks] if kind == "kink" and kinks else [Note(kind, message)]
     if found.rounded:
         notes.append(Note("rounding-decides", found.rounded))
-    if any(count < VISIBLE for count in found.digits.values()):
+    if any(count < TOLD for count in found.digits.values()):
         named = {"y": "y", "jacobian": "J", "grad": "x.grad"}
         counts = ", ".join(f"{named[what]} has {count:.1f}" for what, count in found.digits.items())
         told = "".join(f" {sentence}." for sentence in found.wrong)

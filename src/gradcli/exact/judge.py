@@ -10,16 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradcli.exact.decimals import digits
-from gradcli.exact.limits import SAME, Side, finite
+from gradcli.exact.limits import Side, finite
 from gradcli.exact.slopes import Exact
 from gradcli.ops.declare import Array
+from gradcli.thresholds import ALL, ROUNDING, SAME
 
-ALL = 16.0
-"""Right digits of a double that is the nearest to the true number."""
-FEWEST = 6.0
-"""Right digits below which a printed number is wrong."""
-ROUNDING = 64 * 2.0**-52
-"""Of the terms of a sum: what rounding may leave where the truth is 0."""
 LEAST = Decimal("1e-5000")
 """Size of terms that is no size, but not 0 either."""
 TINIEST = Decimal(2) ** -1070

@@ -11,15 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from gradcli.exact.decimals import GUARD, NAN
+from gradcli.thresholds import CLOSE, SAME
 
 SETTINGS = ((50, 17), (100, 33), (200, 66), (400, 133), (800, 266), (800, 400))
 """Digits of the runs, and those of 1/h, one setting after the other."""
 SURE = 400
 """Digits from which a derivative counts that contradicts the routes."""
-SAME = Decimal(10) ** -20
-"""Relative difference of two settings that agree; also how small, beside its terms, a derivative is that is 0."""
-CLOSE = Decimal(10) ** -6
-"""Relative error from which a printed derivative is wrong."""
 
 
 @dataclass(frozen=True, slots=True)

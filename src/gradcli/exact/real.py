@@ -150,7 +150,6 @@ class Real:
     __ceil__  = method(lambda x: whole(x, "ROUND_CEILING"))
     __trunc__ = method(lambda x: whole(x, "ROUND_DOWN"))
     rint      = method(lambda x: whole(x, "ROUND_HALF_EVEN"))
-    conjugate = method(lambda x: x)
     sqrt      = method(Decimal.sqrt)
     exp       = method(exp)
     log       = method(ln)

@@ -73,11 +73,11 @@ class Exact:
     Raises ``GradcliError`` of kind ``exact`` where the program cannot be evaluated in many digits.
     """
 
-    def __init__(self, program: Program, point: Point, wrt: Sequence[str], purse: Purse | None = None) -> None:
+    def __init__(self, program: Program, point: Point, wrt: Sequence[str]) -> None:
         self.program = program
         self.point = {name: np.asarray(value, dtype=np.float64) for name, value in point.items()}
         self.wrt = frozenset(wrt)
-        self.purse = purse or Purse()
+        self.purse = Purse()
         with digits(SETTINGS[0][0]):
             self.inputs = {name: lifted(value) for name, value in self.point.items()}
         self.doubles = decisions_in_doubles(program, {k: v[()] for k, v in self.point.items()}, self.wrt)

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradcli.graph import NO_OPTIONS, Graph, Node, misfit
 from gradcli.language.indexing import Registers, Run
-from gradcli.language.kinds import FLOAT, combined, is_odd, number_kind, signed, with_floats
+from gradcli.language.kinds import DOUBLE, FLOAT, combined, is_odd, number_kind, signed, with_floats
 from gradcli.language.runtime import EXACT, as_operand, as_tensor
 from gradcli.ops import Pair
 from gradcli.ops.declare import Op, value_of
@@ -121,7 +121,6 @@ LEFT: Links = (0,)
 RIGHT: Links = (1,)
 BOTH: Links = (0, 1)
 """Which operands of an operator derivatives flow to."""
-DOUBLE = np.dtype(np.float64)
 Double = np.float64
 ARRAYS = {
     (np.ndarray, np.ndarray),

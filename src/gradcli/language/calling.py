@@ -10,9 +10,10 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.graph import Node
-from gradcli.language.arithmetic import DOUBLE, binary, unary_step
+from gradcli.language.arithmetic import binary, unary_step
 from gradcli.language.calls import Bound, asks_library
 from gradcli.language.kinds import (
+    DOUBLE,
     MASK,
     WORDS,
     NotFloats,

@@ -16,15 +16,20 @@ from gradcli.facts import NoValue
 from gradcli.language.program import compile_program
 from gradcli.language.source import refuse_characters, refuse_depth
 from gradcli.ops.declare import Array
+from gradcli.ops.shaping import MOST_AXES
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _DIGITS = "[0-9](?:_?[0-9])*"
 _WITH_UNDERSCORES = re.compile(rf"[+-]?({_DIGITS}\.?({_DIGITS})?|\.{_DIGITS})([eE][+-]?{_DIGITS})?")
 MARKS = re.compile(r"[()\[\],;]")
 OUTSIDE = re.compile(r"[()\[\]{}\n]")
+POINTS = frozenset(".eE")
+"""Characters of a number that is not typed as an integer."""
+SUM = frozenset("+-_0123456789,[] \t\n")
+"""Characters of an expression that is typed in integers alone: sums and lists of them."""
+EXACT = 2.0**53
+"""The integers below are doubles."""
 FILE = re.compile(r"\.(csv|txt|json|npy|npz|tsv)\s*$")
-MOST_AXES = 32
-"""Levels of nested lists; numpy has a bound of its own a little higher."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,8 @@ def read_value(text: str, name: str, budget: Budget) -> Array:
     """Return the array that ``text`` stands for; ``name`` is what the user calls it (``--x``).
 
     A number, a comma-separated vector (``1,`` for one entry), rows separated by ``;``, JSON, or constant expressions
-    in any of these places. Raises ``value`` and the like with the place in the text.
+    in any of these places. What is typed in integers alone is an array of integers, as far as doubles hold them.
+    Raises ``value`` and the like with the place in the text.
     """
     place = Place(text, name)
     try:
@@ -129,22 +135,22 @@ def _split(text: str, separator: str, start: int = 0, end: int | None = None) ->
 def _row(text: str, span: Span, bounds: Bounds) -> Array:
     items = _split(text, ",", *span)
     if len(items) == 1:
-        return _item(text, items[0], bounds)
+        return np.asarray(_item(text, items[0], bounds))[()]
     if not text[slice(*items[-1])].strip():
         items.pop()
     found = [_item(text, item, bounds) for item in items]
     for value, item in zip(found, items, strict=True):
-        if value.ndim:
+        if isinstance(value, np.ndarray):
             raise GradcliError("value", f"an array of shape {value.shape} among numbers", span=item, facts=NoValue())
-    return np.array(found, dtype=np.float64)
+    return np.array(found)
 
 
-def _item(text: str, span: Span, bounds: Bounds) -> Array:
+def _item(text: str, span: Span, bounds: Bounds) -> int | float | Array:
     item = text[slice(*span)].strip()
     if not item:
         raise GradcliError("value", "a number is missing here", span=span, facts=NoValue())
     if is_number(item):
-        return _finite(float(item), span)
+        return _number(item, span)
     if re.match(r"[+-]\s*[+-]", item):
         raise GradcliError("value", f"'{item}' is not a number", span=span, facts=NoValue())
     return _constant(text, span, bounds)
@@ -153,6 +159,16 @@ def _item(text: str, span: Span, bounds: Bounds) -> Array:
 def is_number(text: str) -> bool:
     """Return whether a text is a number as Python writes it, ``1_000`` too; zeros may lead."""
     return bool(NUMBER.fullmatch(text) or ("_" in text and _WITH_UNDERSCORES.fullmatch(text)))
+
+
+def _number(text: str, span: Span) -> int | float:
+    """Return a number: an integer where it is typed as one, which is below 2**53 and not -0."""
+    if len(text) < 16 and text.isdigit():
+        return int(text)
+    found = float(text)
+    if found.is_integer() and abs(found) < EXACT and POINTS.isdisjoint(text) and (found or text[0] != "-"):
+        return int(found)
+    return float(_finite(found, span))
 
 
 def _finite(value: Any, span: Span) -> Array:
@@ -177,7 +193,10 @@ def _constant(text: str, span: Span, bounds: Bounds) -> Array:
             error.about(NoValue())
         error.span = span if error.span is None else (lead + error.span[0], lead + error.span[1])
         raise
-    return _finite(np.asarray(output)[()], span)
+    found = _finite(np.asarray(output)[()], span)
+    if SUM.issuperset(piece) and np.all((np.abs(found) < EXACT) & ~(np.signbit(found) & (found == 0))):
+        return np.asarray(found).astype(np.int64)[()]
+    return found
 
 
 def _constant_value(text: str, budget: Budget) -> Any:
@@ -201,8 +220,8 @@ def read_json(text: str) -> Array:
     def refuse(word: str) -> float:
         raise GradcliError("value", f"{word} is not a finite number")
 
-    def number(digits: str) -> float:
-        return float(_finite(float(digits), (0, len(text))))
+    def number(digits: str) -> int | float:
+        return _number(digits, (0, len(text)))
 
     try:
         data = json.loads(text, parse_constant=refuse, parse_int=number, parse_float=number)
@@ -215,13 +234,13 @@ def read_json(text: str) -> Array:
         ) from None
     except RecursionError:
         raise GradcliError("value", "the lists are nested too deeply") from None
-    return array_of(data)
+    return array_of(data, None)
 
 
-def array_of(data: Any) -> Array:
+def array_of(data: Any, dtype: Any = np.float64) -> Array:
     """Return nested lists of numbers as an array; raises ``value`` for anything else."""
     shape = _shape(data)
-    array = np.array(data, dtype=np.float64).reshape(shape)
+    array = np.array(data, dtype=dtype).reshape(shape)
     return _finite(array[()], (0, 0))
 
 

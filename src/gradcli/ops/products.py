@@ -9,6 +9,7 @@ import numpy as np
 from gradcli.ops.axes import Axes
 
 NORMAL = np.finfo(np.float64).tiny
+"""The smallest double that has all its digits."""
 
 
 def is_safe(product: Any, factors: Any) -> bool:

@@ -24,13 +24,12 @@ def numbered(values: tuple[Any, ...], argument: int) -> list[Array]:
     ]
 
 
-def moved_vjp(forward: Any, argument: int = 0) -> Any:
-    """Return the vjp of an op that moves entries: each cotangent goes back to the entry it came from, and is added."""
+def moved_vjp(forward: Any) -> Any:
+    """Return the vjp of an op that moves entries of one array: each cotangent goes back to where its entry came from."""
 
-    def vjp(g: Any, y: Any, *values: Any, **static: Any) -> Any:
+    def vjp(g: Any, y: Any, x: Any, **static: Any) -> Any:
         del y
-        x = values[argument]
-        origin = np.ravel(forward(*numbered(values, argument), **static))
+        origin = np.ravel(forward(*numbered((x,), 0), **static))
         back = np.bincount(origin, weights=np.ravel(g), minlength=np.size(x) + 1)
         return back[1:].reshape(np.shape(x))
 
@@ -86,7 +85,7 @@ CLONE     = mover("clone",     lambda x: np.array(x)[()],                       
 
 
 MOST_AXES = 32
-"""What numpy broadcasts."""
+"""What numpy broadcasts, and how deep the lists of a value may be nested."""
 
 
 def whole(value: Any, name: str) -> int:

@@ -7,10 +7,11 @@ from typing import IO, TYPE_CHECKING
 
 from rich.console import Console
 
-from gradcli.render.tables import Layout, tables
+from gradcli.render.glyphs import Layout
+from gradcli.render.tables import tables
 
 if TYPE_CHECKING:
-    from gradcli.explanation import Explanation
+    from gradcli.explained import Explained
 
 
 class QuietConsole(Console):
@@ -35,14 +36,14 @@ def console(stream: IO[str], width: int | None, color: str) -> Console:
     )
 
 
-def text(found: Explanation, layout: Layout) -> str:
+def text(found: Explained, layout: Layout) -> str:
     """Return the tables as plain text of the layout's width."""
     stream = io.StringIO()
     console(stream, layout.table_width or layout.width, "never").print(tables(found, layout))
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
 
 
-def html(found: Explanation) -> str:
+def html(found: Explained) -> str:
     """Return the tables as preformatted HTML, for notebooks."""
     from html import escape  # noqa: PLC0415
 

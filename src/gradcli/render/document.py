@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradcli.agreement import sum_of
-from gradcli.notes import about_backward
+from gradcli.explained import sum_vjps
 from gradcli.render.head import head, inputs_document, notes_document
 from gradcli.render.numbers import Form, nested, reshaped, strict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from gradcli.agreement import Agreement
-    from gradcli.explanation import Backward, Explanation, Jacobian
+    from gradcli.explained import Agreement, Backward, Explained, Gradient, Jacobian
     from gradcli.ops.declare import Array
-    from gradcli.readings import Numbers, Point
 
 
-def document(found: Explanation, form: Form = nested) -> dict[str, Any]:
+def document(found: Explained, form: Form = nested) -> dict[str, Any]:
     """Return an explanation as plain lists, dictionaries and strict JSON numbers; ``form`` says what arrays become."""
     shape = list(found.output.shape)
     return {
@@ -35,7 +32,7 @@ def document(found: Explanation, form: Form = nested) -> dict[str, Any]:
         "grad": arrays_document(found.grad, form),
         "backward": [call_document(call, form) for call in found.backward],
         "stages": [
-            {"name": stage.name, "shape": list(stage.node.shape), "cotangent": form(stage.cotangent)}
+            {"name": stage.name, "shape": list(stage.cotangent.shape), "cotangent": form(stage.cotangent)}
             for stage in found.stages
         ],
         "agreement": agreement_document(found.agreement),
@@ -70,33 +67,24 @@ def agreement_document(agreement: Agreement) -> dict[str, Any]:
     }
 
 
-def gradient_document(point: Point, grad: Mapping[str, Array], form: Form = nested) -> dict[str, Any]:
+def gradient_document(found: Gradient, form: Form = nested) -> dict[str, Any]:
     """Return a gradient: the document of an explanation without J; ``form`` says what arrays become."""
-    seeds = point.seeds
-    source = seeds[0].source if len(seeds) == 1 else "accumulated"
-    v = seeds[0].shown if len(seeds) == 1 else sum_of([seed.seed for seed in seeds])
-    value = point.run.value
     return {
-        **head(point.function.place.text),
-        "output": {"shape": list(value.shape), "value": form(value)},
-        "v": {"shape": list(v.shape), "value": form(v), "source": source},
-        "grad": arrays_document(grad, form),
-        "notes": [*remarks_document(point), *notes_document(about_backward(point.run.graph.nodes, point.run.output))],
+        **head(found.program),
+        "output": {"shape": list(found.output.shape), "value": form(found.output)},
+        "v": {"shape": list(found.v.shape), "value": form(found.v), "source": found.v_source},
+        "grad": arrays_document(found.grad, form),
+        "notes": notes_document(found.notes),
         "error": None,
     }
 
 
-def remarks_document(point: Point) -> list[dict[str, str]]:
-    """Return what the run remarked, as notes."""
-    return [{"kind": kind, "message": message} for kind, message in point.run.graph.remarks]
-
-
-def numbers_document(found: Numbers) -> dict[str, Any]:
+def numbers_document(backward: Sequence[Backward], agreement: Agreement) -> dict[str, Any]:
     """Return what the symbolic route adds to a gradient without any formula."""
     return {
-        "vjp": arrays_document(found.vjp),
-        "backward": [call_document(call) for call in found.backward],
-        "agreement": agreement_document(found.agreement),
+        "vjp": arrays_document(sum_vjps(backward)),
+        "backward": [call_document(call) for call in backward],
+        "agreement": agreement_document(agreement),
     }
 
 

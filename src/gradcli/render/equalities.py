@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.errors import GradcliError
-from gradcli.evaluation import Function
 from gradcli.render.numbers import full
 
 if TYPE_CHECKING:
-    from gradcli.explanation import Explanation, Jacobian
+    from gradcli.explained import Explained, Jacobian
 
 CLOSE = 1e-9
 """Relative distance up to which two numbers that took different ways are the same."""
@@ -24,54 +22,46 @@ AT_ONCE = 50
 """Formulas that are read as one program."""
 
 
-def same(found: float, number: float, within: float = CLOSE) -> bool:
+def is_same(found: float, number: float, within: float = CLOSE) -> bool:
     """Return whether two numbers are equal, or as good as; nan is equal to itself."""
     if not math.isfinite(number):
         return found == number or (math.isnan(found) and math.isnan(number))
     return abs(found - number) <= within * abs(number)
 
 
-def evaluated(formulas: Sequence[str], known: Mapping[str, Any]) -> list[float | None]:
+def evaluate(found: Explained, formulas: Sequence[str], known: Mapping[str, Any]) -> list[float | None]:
     """Return what formulas of single numbers are at the point; None for what the language does not read."""
-    return [value for start in range(0, len(formulas), AT_ONCE) for value in at_once(formulas[start:][:AT_ONCE], known)]
+    portions = [formulas[start:][:AT_ONCE] for start in range(0, len(formulas), AT_ONCE)]
+    return [value for portion in portions for value in evaluate_together(found, portion, known)]
 
 
-def at_once(formulas: Sequence[str], known: Mapping[str, Any]) -> Iterator[float | None]:
+def evaluate_together(found: Explained, formulas: Sequence[str], known: Mapping[str, Any]) -> Iterator[float | None]:
     """Yield the values of a few formulas, read together where that goes well."""
-    values = array_of(f"[{', '.join(formulas)}]", known)
+    values = found.lookup.evaluate(f"[{', '.join(formulas)}]", known)
     if values is not None and values.shape == (len(formulas),):
         yield from values.tolist()
         return
     for formula in formulas:
-        value = array_of(formula, known)
+        value = found.lookup.evaluate(formula, known)
         yield float(value) if value is not None and value.ndim == 0 else None
 
 
-def array_of(text: str, known: Mapping[str, Any]) -> Any:
-    """Return the value of a formula; None where the language does not read it."""
-    try:
-        function = Function(text, given=known)
-        return np.asarray(function.value(**{name: known[name] for name in function.inputs if name in known}))
-    except GradcliError:
-        return None
-
-
-def known_values(found: Explanation) -> dict[str, Any]:
+def known_values(found: Explained) -> dict[str, Any]:
     """Return the numbers of all names that formulas may use."""
     values = {**found.inputs, **found.definition_values}
     return {name: value for name, value in values.items() if np.all(np.isfinite(value))}
 
 
-def with_true_formulas(found: Explanation, jacobian: Jacobian) -> Jacobian:
+def with_true_formulas(found: Explained, jacobian: Jacobian) -> Jacobian:
     """Return a Jacobian whose formulas are equal to its numbers: the number stands for one that is not.
 
     A derivative that sympy has simplified may have a value where the program has none, such as x/x at 0.
     """
     if jacobian.formulas is None:
         return jacobian
-    values = evaluated(jacobian.formulas, known_values(found))
+    values = evaluate(found, jacobian.formulas, known_values(found))
     formulas = [
-        text if value is None or same(value, float(number)) else full(number)
+        text if value is None or is_same(value, float(number)) else full(number)
         for text, value, number in zip(jacobian.formulas, values, jacobian.values, strict=True)
     ]
     return replace(jacobian, formulas=formulas)

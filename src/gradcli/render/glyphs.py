@@ -1,4 +1,4 @@
-"""The characters of tables, in Unicode and in ASCII."""
+"""What tables may take and draw: room, digits, and characters in Unicode or in ASCII."""
 
 from __future__ import annotations
 
@@ -48,3 +48,13 @@ ASCII = Glyphs(
     by="x",
     unicode=False,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How much room lines and tables have (the same by default), how many digits are shown, what can be drawn."""
+
+    width: int = 80
+    table_width: int | None = None
+    precision: int = 6
+    glyphs: Glyphs = UNICODE

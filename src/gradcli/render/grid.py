@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcli.naming import place_text
 from gradcli.render.numbers import short
-from gradcli.symbolic.texts import place_text
 
 if TYPE_CHECKING:
-    from gradcli.explanation import Jacobian
+    from gradcli.explained import Jacobian
     from gradcli.render.glyphs import Glyphs
 
 MOST_ROWS = 12

@@ -10,7 +10,7 @@ from gradcli.render.numbers import Form, nested
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from gradcli.notes import Note
+    from gradcli.explained import Note
     from gradcli.ops.declare import Array
 
 

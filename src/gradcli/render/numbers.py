@@ -69,7 +69,7 @@ def array_text(array: Array, precision: int = 6, most: int = 12) -> str:
     return f"[{', '.join(array_text(item, precision, most) for item in array)}]"
 
 
-def exact(array: Array) -> str:
+def input_text(array: Array) -> str:
     """Return an array in the syntax of ``--x``, with all its digits: ``1,2`` or ``1,2;3,4``, JSON beyond."""
     array = np.asarray(array)
     if array.ndim == 0:
@@ -78,13 +78,13 @@ def exact(array: Array) -> str:
         return ",".join(full(v) for v in array.tolist()) + ("," if array.size == 1 else "")
     if array.ndim == 2 and array.size and array.shape[0] > 1:
         return ";".join(",".join(full(v) for v in row) for row in array.tolist())
-    return "[" + ",".join(exact_list(item) for item in array) + "]"
+    return "[" + ",".join(list_text(item) for item in array) + "]"
 
 
-def exact_list(array: Array) -> str:
+def list_text(array: Array) -> str:
     """Return an array as nested lists with all digits."""
     array = np.asarray(array)
-    return full(float(array)) if array.ndim == 0 else "[" + ",".join(exact_list(item) for item in array) + "]"
+    return full(float(array)) if array.ndim == 0 else "[" + ",".join(list_text(item) for item in array) + "]"
 
 
 def full(value: float) -> str:

@@ -4,37 +4,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gradcli.naming import place_text
 from gradcli.render.equalities import with_true_formulas
-from gradcli.render.numbers import exact, full
-from gradcli.symbolic.texts import place_text
+from gradcli.render.numbers import full, input_text
 
 if TYPE_CHECKING:
-    from gradcli.explanation import Explanation, Jacobian
+    from gradcli.explained import Explained, Jacobian
 
 MOST_LINES = 1000
 """Entries of a Jacobian that are written; the number of those left out follows."""
 
 
-def plain(found: Explanation) -> str:
+def plain(found: Explained) -> str:
     """Return an explanation as lines, without a final newline."""
     lines = [f"program: {line}" for line in found.program.split("\n")]
-    lines += [f"{name} = {exact(value)}" for name, value in found.inputs.items()]
+    lines += [f"{name} = {input_text(value)}" for name, value in found.inputs.items()]
     lines += [f"{name} := {text}" for name, text in found.definitions.items()]
-    lines.append(f"{found.name} = {exact(found.output)}")
+    lines.append(f"{found.name} = {input_text(found.output)}")
     for name, jacobian in found.jacobian.items():
-        lines += entries(found.name, name, with_true_formulas(found, jacobian))
+        lines += entry_lines(found.name, name, with_true_formulas(found, jacobian))
     for number, call in enumerate(found.backward, 1):
         label = f"v{number}" if len(found.backward) > 1 else "v"
-        lines.append(f"{label} = {exact(call.v.shown)}")
+        lines.append(f"{label} = {input_text(call.v.shown)}")
     for name in found.differentiated:
-        lines.append(f"v.J {name} = {exact(found.vjp[name])}")
-        lines.append(f"{name}.grad = {exact(found.grad[name])}")
+        lines.append(f"v.J {name} = {input_text(found.vjp[name])}")
+        lines.append(f"{name}.grad = {input_text(found.grad[name])}")
     lines.append(f"agree = {'yes' if found.agreement.agree else 'no'}")
     lines += [f"note: {note.message}" for note in found.notes]
     return "\n".join(lines)
 
 
-def entries(output: str, name: str, jacobian: Jacobian) -> list[str]:
+def entry_lines(output: str, name: str, jacobian: Jacobian) -> list[str]:
     """Return the entries of a Jacobian that can be non-zero, one a line."""
     rows, columns = jacobian.matrix_shape
     lines = [

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcli.render.equalities import CLOSE, NEAR, array_of, evaluated, known_values, same
+from gradcli.naming import place_text
+from gradcli.render.equalities import CLOSE, NEAR, evaluate, is_same, known_values
 from gradcli.render.numbers import array_text, short
-from gradcli.symbolic.texts import place_text
 
 if TYPE_CHECKING:
-    from gradcli.explanation import Explanation
-    from gradcli.render.tables import Layout
+    from gradcli.explained import Explained
+    from gradcli.render.glyphs import Layout
 
 MOST_LINES = 8
 """Lines of a block that spells out entries one by one."""
@@ -26,7 +26,7 @@ MOST_TERMS = 6
 """Terms of a sum that is spelled out."""
 
 
-def shape_lines(found: Explanation, layout: Layout) -> list[str]:
+def shape_lines(found: Explained) -> list[str]:
     """Return the shapes of everything, and what is a constant."""
     parts = []
     for name, value in found.inputs.items():
@@ -36,11 +36,10 @@ def shape_lines(found: Explanation, layout: Layout) -> list[str]:
     parts.append(f"v {found.v.shape}{'' if found.v_source == 'given' else ' ' + found.v_source}")
     program = found.program.split("\n")
     shown = [f"{found.name} = {program[0]}"] if len(program) == 1 and ";" not in program[0] else program
-    del layout
     return [*shown, "", "shapes:  " + "    ".join(parts)]
 
 
-def forward_lines(found: Explanation, layout: Layout) -> list[str]:
+def forward_lines(found: Explained, layout: Layout) -> list[str]:
     """Return what each value is: inputs, named intermediates, and the output with its numbers put in."""
     precision = layout.precision
     lines = [f"{name} = {array_text(value, precision)}" for name, value in found.inputs.items()]
@@ -51,12 +50,12 @@ def forward_lines(found: Explanation, layout: Layout) -> list[str]:
     if formulas is None or len(formulas) > MOST_LINES:
         return [*lines, f"{found.name} = {array_text(found.output, precision)}"]
     flat = np.ravel(found.output)
-    values = evaluated(formulas, known_values(found))
+    values = evaluate(found, formulas, known_values(found))
     for position, (formula, value) in enumerate(zip(formulas, values, strict=True)):
         label, number = f"{found.name}{place_text(position, found.output.shape)}", float(flat[position])
         shown = short(number, precision)
-        if value is None or same(value, number):
-            steps = [label, formula, *step(put_in(formula, found, precision), number, precision), shown]
+        if value is None or is_same(value, number):
+            steps = [label, formula, *step(found, put_in(formula, found, precision), number, precision), shown]
             lines.append(chain(steps, layout.width - 4))
         else:
             simplified = chain([formula, short(value, precision)], layout.width)
@@ -64,11 +63,11 @@ def forward_lines(found: Explanation, layout: Layout) -> list[str]:
     return lines
 
 
-def step(text: str, number: float, precision: int) -> list[str]:
+def step(found: Explained, text: str, number: float, precision: int) -> list[str]:
     """Return a formula with numbers put in as a step towards its value: none where rounding them has moved it."""
     if not text:
         return []
-    (value,) = evaluated([text], {})
+    (value,) = evaluate(found, [text], {})
     return [] if value is None else marked(text, value, number, precision)
 
 
@@ -76,20 +75,20 @@ def marked(text: str, value: float, number: float, precision: int) -> list[str]:
     """Return a step of this value on the way to a number, marked where they are only nearly equal; none where not."""
     if short(value, precision) == short(number, precision):
         return [text]
-    return [APART + text] if same(value, number, NEAR) else []
+    return [APART + text] if is_same(value, number, NEAR) else []
 
 
 APART = "\0"
 """Before a step that is only nearly equal to its neighbours."""
 
 
-def definition_line(found: Explanation, name: str, text: str, precision: int) -> str:
+def definition_line(found: Explained, name: str, text: str, precision: int) -> str:
     """Return a named intermediate with its formula and its value, without the formula where that is another number."""
     value = found.definition_values.get(name)
     if value is None:
         return f"{name} = {text}"
     if np.size(value) <= MOST_READ:
-        read = array_of(text, known_values(found))
+        read = found.lookup.evaluate(text, known_values(found))
         if read is not None and not np.allclose(read, value, rtol=CLOSE, atol=0, equal_nan=True):
             return f"{name} = {array_text(value, precision)}"
     return f"{name} = {text} = {array_text(value, precision)}"
@@ -112,7 +111,7 @@ def chain(parts: list[str], width: int) -> str:
     return text
 
 
-def put_in(formula: str, found: Explanation, precision: int) -> str:
+def put_in(formula: str, found: Explained, precision: int) -> str:
     """Return a formula with numbers in the place of inputs and named intermediates; empty where it has none."""
     known = {**found.inputs, **found.definition_values}
 
@@ -134,7 +133,7 @@ def put_in(formula: str, found: Explanation, precision: int) -> str:
     return "" if result == formula else whole[1] if whole else result
 
 
-def sum_lines(found: Explanation, layout: Layout) -> list[str]:
+def sum_lines(found: Explained, layout: Layout) -> list[str]:
     """Return ``x.grad[j] = v[0]·J[0,j] + …`` with numbers, while there are few and they are short."""
     lines: list[str] = []
     seed = np.ravel(found.seed)
@@ -164,7 +163,7 @@ def signed(value: float, layout: Layout) -> str:
     return f"({text})" if text.startswith("-") else text
 
 
-def chain_lines(found: Explanation, layout: Layout) -> list[str]:
+def chain_lines(found: Explained, layout: Layout) -> list[str]:
     """Return v, then v·∂y/∂h for each variable h on the way, then the gradient."""
     if not found.stages:
         return []
@@ -190,7 +189,7 @@ def chain_lines(found: Explanation, layout: Layout) -> list[str]:
     return lines
 
 
-def calls_lines(found: Explanation, layout: Layout) -> list[str]:
+def calls_lines(found: Explained, layout: Layout) -> list[str]:
     """Return each call of backward with what it adds and what x.grad is then."""
     if len(found.backward) < 2:
         return []
@@ -204,7 +203,7 @@ def calls_lines(found: Explanation, layout: Layout) -> list[str]:
     return lines
 
 
-def v_lines(found: Explanation, layout: Layout) -> list[str]:
+def v_lines(found: Explained, layout: Layout) -> list[str]:
     """Return the number that backward differentiates, and what the two usual choices of v would give."""
     times, precision = layout.glyphs.times, layout.precision
     seed = np.ravel(found.backward[0].v.seed)

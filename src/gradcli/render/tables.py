@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,33 +11,23 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from gradcli.naming import place_text
 from gradcli.render.equalities import with_true_formulas
-from gradcli.render.glyphs import UNICODE, Glyphs
+from gradcli.render.glyphs import Layout
 from gradcli.render.grid import Grid, grid
 from gradcli.render.inert import inert
 from gradcli.render.numbers import short
 from gradcli.render.sections import calls_lines, chain, chain_lines, forward_lines, shape_lines, sum_lines, v_lines
-from gradcli.symbolic.texts import place_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gradcli.explanation import Explanation, Jacobian
+    from gradcli.explained import Explained, Jacobian
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """How much room lines and tables have (the same by default), how many digits are shown, what can be drawn."""
-
-    width: int = 80
-    table_width: int | None = None
-    precision: int = 6
-    glyphs: Glyphs = UNICODE
-
-
-def tables(found: Explanation, layout: Layout) -> RenderableType:
+def tables(found: Explained, layout: Layout) -> RenderableType:
     """Return the whole answer: shapes, forward, the table of each Jacobian, sums, the chain rule, v, notes."""
-    parts: list[RenderableType] = [lines(None, shape_lines(found, layout), layout)]
+    parts: list[RenderableType] = [lines(None, shape_lines(found), layout)]
     parts += section("Forward", forward_lines(found, layout), layout)
     for name, jacobian in found.jacobian.items():
         parts += jacobian_part(found, name, jacobian, layout)
@@ -87,7 +76,7 @@ def fold(line: str, indent: str, width: int) -> list[str]:
     ) or [""]
 
 
-def jacobian_part(found: Explanation, name: str, jacobian: Jacobian, layout: Layout) -> list[RenderableType]:
+def jacobian_part(found: Explained, name: str, jacobian: Jacobian, layout: Layout) -> list[RenderableType]:
     """Return the table of one variable: v beside the rows of J, vᵀ·J and x.grad under it, and the verdict."""
     glyphs, jacobian = layout.glyphs, with_true_formulas(found, jacobian)
     rows, columns = jacobian.matrix_shape
@@ -101,12 +90,12 @@ def jacobian_part(found: Explanation, name: str, jacobian: Jacobian, layout: Lay
     parts: list[RenderableType] = [lines(head, [*flat, *definition_hint(jacobian, shown, layout), ""], layout)]
     parts.append(jacobian_table(found, name, jacobian, shown, layout))
     parts.append(
-        Text(f"   {verdict(found, name, layout)}", style="bold green" if found.agreement.agree else "bold red")
+        Text(f"   {verdict_line(found, name, layout)}", style="bold green" if found.agreement.agree else "bold red")
     )
     return parts
 
 
-def label_width(found: Explanation, jacobian: Jacobian) -> int:
+def label_width(found: Explained, jacobian: Jacobian) -> int:
     """Return the room that row labels and the column of v take."""
     last = place_text(jacobian.matrix_shape[0] - 1, jacobian.output_shape)
     widest = max((len(short(float(v))) for v in np.ravel(found.backward[-1].v.seed)[:50]), default=1)
@@ -132,7 +121,7 @@ def definition_hint(jacobian: Jacobian, shown: Grid, layout: Layout) -> list[str
     return [*first, *more]
 
 
-def jacobian_table(found: Explanation, name: str, jacobian: Jacobian, shown: Grid, layout: Layout) -> Table:
+def jacobian_table(found: Explained, name: str, jacobian: Jacobian, shown: Grid, layout: Layout) -> Table:
     """Return the grid with v on its left and the two products below."""
     glyphs, precision = layout.glyphs, layout.precision
     table = Table(
@@ -174,7 +163,7 @@ FAULTS = {
 }
 
 
-def verdict(found: Explanation, name: str, layout: Layout) -> str:
+def verdict_line(found: Explained, name: str, layout: Layout) -> str:
     """Return one line: whether reverse mode agrees with the product above it."""
     glyphs = layout.glyphs
     if not found.agreement.agree:

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from gradcli.graph import Node
+from gradcli.naming import place_text
 from gradcli.ops.declare import value_of
 from gradcli.ops.linear_algebra import contraction_links, product_spec
 from gradcli.symbolic import functions as s
 from gradcli.symbolic.printing import size_of
-from gradcli.symbolic.texts import Texts, place_text
+from gradcli.symbolic.texts import Texts
 
 SUMS = {"sum", "mean", "cumsum"}
 WRITTEN_OUT = {*SUMS, "prod", "matmul", "einsum"}

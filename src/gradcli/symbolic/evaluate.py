@@ -9,6 +9,7 @@ import numpy as np
 from sympy import Add, Expr, Integer, Mul, Pow, Symbol
 
 from gradcli.ops import OPS
+from gradcli.ops.products import NORMAL
 from gradcli.symbolic import functions as s
 
 Rule = Callable[[Sequence[Any]], Any]
@@ -126,15 +127,12 @@ def _product(factors: Sequence[Rule]) -> Rule:
     def carried(values: Sequence[Any]) -> Any:
         result = multiplied(values)
         size = np.abs(result)
-        if np.all((size >= TINY) & (size < np.inf)):
+        if np.all((size >= NORMAL) & (size < np.inf)):
             return result
         found = np.broadcast_arrays(*[np.asarray(factor(values), dtype=np.float64) for factor in factors])
         return np.where(_usual(found), in_powers_of_two(found), result)[()]
 
     return multiplied if len(factors) < 3 else carried
-
-
-TINY = np.finfo(np.float64).tiny
 
 
 def _usual(factors: Sequence[Any]) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from sympy import factor_terms
 
 from gradcli.graph import Graph, Node, Operation
+from gradcli.naming import place_text
 from gradcli.reverse import accumulate
 from gradcli.symbolic import functions as s
 from gradcli.symbolic.elements import Elements, as_objects
@@ -18,7 +19,7 @@ from gradcli.symbolic.jacobian import Composition
 from gradcli.symbolic.local import Part
 from gradcli.symbolic.printing import Unprintable, formula_text, size_of
 from gradcli.symbolic.sparse import DENSE_ENTRIES, Sparse, gathered, identity, product
-from gradcli.symbolic.texts import Source, Texts, TooLarge, nested, place_text
+from gradcli.symbolic.texts import Source, Texts, TooLarge, nested
 
 MOST_ENTRIES = 1200
 """Entries of all local Jacobians and products of entries together, beyond which formulas go by index rules."""
@@ -55,11 +56,6 @@ class TooLong(Exception):  # noqa: N818
     """A formula grew beyond what a person can read; intermediates need names."""
 
 
-def derive(graph: Graph, output: Any, leaves: Mapping[str, Node], composition: Composition) -> Formulas:
-    """Return the formulas of the output and of its Jacobian by each of ``leaves``."""
-    return refreshed(found_formulas(graph, output, leaves, composition), composition)
-
-
 def refreshed(found: Formulas, composition: Composition) -> Formulas:
     """Return formulas with the numbers of another run, whose ``signature`` must be the same."""
     if not found.sources:
@@ -79,7 +75,7 @@ def numbers_of(source: Source, nodes: Mapping[int, Node], composition: Compositi
 
 
 def found_formulas(graph: Graph, output: Any, leaves: Mapping[str, Node], composition: Composition) -> Formulas:
-    """Return formulas without the numbers of their names."""
+    """Return the formulas of the output and of its Jacobian by each of ``leaves``, without the numbers of names."""
     if not isinstance(output, Node):
         return Formulas()
     nodes = composition.nodes

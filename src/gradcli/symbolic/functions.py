@@ -15,7 +15,6 @@ from sympy import (
     Float,
     Function,
     Integer,
-    Mul,
     Pow,
     Rational,
     Symbol,
@@ -227,7 +226,6 @@ def symbol(name: str) -> Symbol:
 
 
 __all__ = [
-    "Mul",
     "Own",
     "PowerOf",
     "Refined",

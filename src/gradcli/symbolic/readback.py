@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.symbolic.texts import place_text
+from gradcli.naming import place_text
 
 Names = Mapping[str, Any]
 Evaluate = Callable[[str, Names], Any]
@@ -174,7 +174,7 @@ def shapes_of(answer: Any, rule: IndexRule) -> tuple[tuple[int, ...], tuple[int,
 
 def numbers_of(answer: Any, rule: IndexRule, name: str) -> dict[tuple[int, int], float]:
     """Return the numbers of what a rule is about, by row and column: J itself, or one of its links."""
-    found = answer.jacobian[name] if rule.whole else answer.link(rule.above, rule.below)
+    found = answer.jacobian[name] if rule.whole else answer.lookup.link(rule.above, rule.below)
     return dict(zip(zip(found.rows.tolist(), found.columns.tolist(), strict=True), found.values.tolist(), strict=True))
 
 
@@ -267,7 +267,7 @@ def wrong_chains(answer: Any, name: str) -> Iterator[Mismatch]:
         for product in match["sum"].split(" + "):
             row = start
             for above, below in LINK.findall(product):
-                link = answer.link(above, below)
+                link = answer.lookup.link(above, below)
                 row = np.bincount(link.columns, weights=row[link.rows] * link.values, minlength=link.shape[1])
             found = found + row
         wanted = np.ravel(jacobian.vjp(start.reshape(answer.output.shape)))
@@ -285,5 +285,5 @@ def wrong_stages(answer: Any) -> Iterator[Mismatch]:
             found, size = row @ stage.factor, np.abs(row) @ stage.sizes
             if not np.all(np.abs(found - own) <= 1e-9 * size + SMALLEST):
                 yield Mismatch(f"stage d{outer}/d{stage.name}", "v·factor", own, found)
-        if stage.node.op is not None:
+        if not stage.is_input:
             row, outer = own, stage.name

@@ -1,4 +1,4 @@
-"""When two runs of a program have the same formulas: what ``derive`` reads, but for the numbers of nodes."""
+"""When two runs of a program have the same formulas: what ``found_formulas`` reads, but for the numbers of nodes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_NODES = 400
 
 
 def signature(graph: Graph, output: Any, leaves: Mapping[str, Node], composition: Composition) -> Hashable | None:
-    """Return what is equal for two runs where ``derive`` finds the same formulas for both; None for large ones.
+    """Return what is equal for two runs where ``found_formulas`` finds the same for both; None for large ones.
 
     Equal signatures mean equal formulas, definitions and rules. Numbers that formulas hold are a part of it: those of
     the program, weights, what was detached. So is which entries there are, and which of them are 0 by convention.

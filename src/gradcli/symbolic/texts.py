@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.graph import Graph, Node
-from gradcli.naming import numbered
+from gradcli.naming import numbered, place_text
 from gradcli.ops import SPELLINGS
 from gradcli.ops.declare import Op, value_of
 
@@ -68,13 +68,6 @@ def index_text(key: Any) -> str:
     if isinstance(key, np.ndarray):
         return str(key.tolist())
     return "..." if key is Ellipsis else str(key)
-
-
-def place_text(position: int, shape: tuple[int, ...]) -> str:
-    """Return the index of an entry given its place in flat order: ``[1,0]``, and nothing for a scalar."""
-    if not shape:
-        return ""
-    return f"[{','.join(str(int(i)) for i in np.unravel_index(position, shape))}]"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,44 +5,43 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gradcli.checking.routes import DIGITS, EXPECTED
-from gradcli.exact.judge import ALL
+from gradcli.checked import DIGITS, EXPECTED
 from gradcli.render.head import head, inputs_document, notes_document
-from gradcli.render.numbers import exact, nested, strict
+from gradcli.render.numbers import input_text, nested, strict
+from gradcli.thresholds import ALL
 
 if TYPE_CHECKING:
-    from gradcli.checking.confirm import Check
-    from gradcli.checking.verdict import Comparison, Entry
+    from gradcli.checked import Checked, Comparison, Entry
 
 
-def verdict(found: Check) -> str:
+def check_line(found: Checked) -> str:
     """Return the one line: which routes are right and to how many digits, or what is wrong, and where."""
     if found.verdict == "differ":
-        return differs(found)
+        return differs_line(found)
     if not found.value_finite:
-        return f"not finite: y is not finite{where(found)}"
+        return f"not finite: y is not finite{where_text(found)}"
     if not found.finite:
-        return f"not finite: J has an entry that is not finite, by symbols and by reverse mode alike{where(found)}"
+        return f"not finite: J has an entry that is not finite, by symbols and by reverse mode alike{where_text(found)}"
     if found.verdict == "unclear":
-        return f"unclear: {found.reason}{where(found)}"
+        return f"unclear: {found.reason}{where_text(found)}"
     if not found.digits:
-        return f"ok: J has no entries{where(found)}"
+        return f"ok: J has no entries{where_text(found)}"
     own = [route for route in found.digits if route != EXPECTED]
     count = digits_text(min(found.digits[route] for route in own))
     expected = f", --expect {digits_text(found.digits[EXPECTED])}" if EXPECTED in found.digits else ""
     read = (
         f"; {found.formulas:,} {'formula' if found.formulas == 1 else 'formulas'} read back" if found.formulas else ""
     )
-    return f"ok: {listed(own)} have {count} right{expected}{where(found)}{read}"
+    return f"ok: {join_words(own)} have {count} right{expected}{where_text(found)}{read}"
 
 
-def differs(found: Check) -> str:
+def differs_line(found: Checked) -> str:
     """Return the line for a route that is wrong: the worst entry, both numbers, and what may have gone wrong."""
     worst = worst_entry(found)
     if worst is None:
         return f"differs: a formula of {found.misprints[0]}"
     first, second = worst.values
-    point = f"; at {typed(worst)}" if found.wanted else ""
+    point = f"; at {point_text(worst)}" if found.wanted else ""
     many = sum(c.wrong for c in found.comparisons if c.routes == worst.routes)
     more = f" ({many - 1:,} more {'entry' if many == 2 else 'entries'} too)" if many > 1 else ""
     hint = f"; {found.hint}" if found.hint else ""
@@ -58,12 +57,12 @@ def digits_text(count: float) -> str:
     return "all digits" if count == ALL else f"{count:.1f} digits"
 
 
-def typed(entry: Entry) -> str:
+def point_text(entry: Entry) -> str:
     """Return the point of an entry as options."""
-    return " ".join(f"--{name} {exact(value)}" for name, value in entry.point.items())
+    return " ".join(f"--{name} {input_text(value)}" for name, value in entry.point.items())
 
 
-def where(found: Check) -> str:
+def where_text(found: Checked) -> str:
     """Return at how many points."""
     if not found.wanted:
         return ""
@@ -71,19 +70,19 @@ def where(found: Check) -> str:
     return f" at the point given and at {found.samples:,} random points{all_of} (seed {found.seed})"
 
 
-def listed(words: list[str]) -> str:
+def join_words(words: list[str]) -> str:
     """Return words with commas and an ``and``."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def worst_entry(found: Check) -> Entry | None:
+def worst_entry(found: Checked) -> Entry | None:
     """Return the wrong entry with the fewest right digits, what the user expects first; None where none is wrong."""
     wrong = [c for c in found.comparisons if c.wrong and c.worst is not None]
     entries = [(c.routes[0] != EXPECTED, c.worst.digits, c.worst) for c in wrong if c.worst is not None]
     return min(entries, key=lambda item: item[:2], default=(False, 0.0, None))[2]
 
 
-def document(found: Check) -> dict[str, Any]:
+def check_document(found: Checked) -> dict[str, Any]:
     """Return the JSON document of a check."""
     worst = worst_entry(found)
     return {

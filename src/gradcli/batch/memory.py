@@ -1,0 +1,56 @@
+"""Formulas that were derived for one record, for others that would derive the same."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING
+
+from gradcli.readings import Point
+from gradcli.recent import Recent
+
+if TYPE_CHECKING:
+    from gradcli.symbolic.formulas import Formulas
+    from gradcli.symbolic.jacobian import Composition
+
+MOST_SHARED = 20_000
+"""Products of entries in a composition up to which its formulas are kept: what tells runs apart grows with them."""
+ENTRY = 64
+"""Characters that tell one product of entries from another, roughly."""
+MOST_FORMULAS, HEAVIEST = 1024, 2**26
+"""Sets of formulas that are kept, and the characters of all together."""
+
+
+class Memory:
+    """Formulas that were derived, for runs of the same program that would derive the same."""
+
+    def __init__(self) -> None:
+        self._kept: Recent[Formulas] = Recent(MOST_FORMULAS, HEAVIEST)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def derive(self, point: Point, composition: Composition) -> Formulas:
+        """Return the formulas of a run: those of an earlier one with the same signature, else newly derived.
+
+        The numbers of their names are missing, or those of the earlier run: ``refreshed`` gives those of this one.
+        """
+        from gradcli.symbolic.formulas import found_formulas  # noqa: PLC0415
+        from gradcli.symbolic.signature import signature  # noqa: PLC0415
+
+        run, function, leaves = point.run, point.function, point.leaves
+        told = signature(run.graph, run.output, leaves, composition) if composition.work <= MOST_SHARED else None
+        key: Hashable = (function.place.text, function.wrt, told)
+        earlier = None if told is None else self._kept.get(key)
+        if earlier is not None:
+            return earlier
+        found = found_formulas(run.graph, run.output, leaves, composition)
+        if told is not None:
+            self._kept.keep(key, found, ENTRY * composition.work + count_characters(found))
+        return found
+
+
+def count_characters(formulas: Formulas) -> int:
+    """Return how many characters all formulas have together."""
+    named: list[Mapping[str, list[str]]] = [formulas.jacobians, formulas.rules]
+    lists = [formulas.output or [], *(texts for texts_of in named for texts in texts_of.values())]
+    return sum(map(len, formulas.definitions.values())) + sum(len(text) for texts in lists for text in texts)

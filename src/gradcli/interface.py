@@ -1,0 +1,167 @@
+"""``explain`` and ``check``, and what they return with the ways to show it; docs/interface.md lists all that is public.
+
+The work is done in ``explaining`` and ``checking``, the showing in ``render``: each is loaded when it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gradcli.checked import Checked
+from gradcli.errors import Budget
+from gradcli.evaluation import Function
+from gradcli.explained import Explained
+from gradcli.readings import stand
+
+if TYPE_CHECKING:
+    from gradcli.checking.expected import Expected
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation(Explained):
+    """What ``explain`` returns: every number and formula of the answer, and the ways to show them.
+
+    ``print`` and ``str`` give lines of ``name = value`` with all digits; ``rich.print`` and notebooks give tables.
+
+    >>> found = gradcli.explain("x**2", x=3)
+    >>> print(found)
+    program: x**2
+    x = 3
+    y = 9
+    dy/dx: 1 by 1, dense, 1 entries
+    dy/dx = 2*x = 6
+    v = 1
+    v.J x = 6
+    x.grad = 6
+    agree = yes
+    note: x is given in integers, read as floats; torch.tensor([1, 2]) has no gradient.
+    """
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON document, schema 1, which ``gradcli schema`` describes."""
+        from gradcli.render.document import document  # noqa: PLC0415
+
+        return document(self)
+
+    def __rich__(self) -> Any:
+        from gradcli.render.glyphs import Layout  # noqa: PLC0415
+        from gradcli.render.tables import tables  # noqa: PLC0415
+
+        return tables(self, Layout())
+
+    def _repr_html_(self) -> str:
+        from gradcli.render.console import html  # noqa: PLC0415
+
+        return html(self)
+
+    def __str__(self) -> str:
+        from gradcli.render.plain import plain  # noqa: PLC0415
+
+        return plain(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Check(Checked):
+    """What ``check`` returns: how far each route is right, and the ways to show it.
+
+    ``print`` and ``str`` give one line.
+
+    >>> print(gradcli.check("x**2", x=3.0))
+    ok: symbols and reverse mode have all digits right; 2 formulas read back
+    """
+
+    def __str__(self) -> str:
+        from gradcli.render.checked import check_line  # noqa: PLC0415
+
+        return check_line(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON document, schema 1, which ``gradcli schema`` describes."""
+        from gradcli.render.checked import check_document  # noqa: PLC0415
+
+        return check_document(self)
+
+
+def explain(
+    program: str,
+    /,
+    *,
+    v: Any = None,
+    calls: Sequence[Any] | None = None,
+    wrt: Sequence[str] | None = None,
+    strict: bool = False,
+    budget: Budget | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    **variables: Any,
+) -> Explanation:
+    """Explain ``y.backward(v)`` for the function that ``program`` describes.
+
+    - ``program``: statements of gradcli's language; the last is y. Its free names are the variables.
+    - ``v``: an array in the shape of y. It may be left out where y has one entry: then it is 1. As many entries in
+      another shape are reshaped; several for a y with one entry mean their sum. A note says so.
+    - ``calls``: several v in turn, in place of ``v``; their gradients accumulate, as those of repeated calls do.
+    - ``wrt``: the names to differentiate by, all variables by default; the others are constants.
+    - ``strict``: refuse a v that would be reshaped or summed, and what only one of PyTorch and NumPy answers.
+    - ``budget``: what the answer may cost, see ``Budget``.
+    - ``inputs``: values of variables by name, for names that are parameters of this function, such as ``v``.
+    - ``variables``: all other variables, each a finite number or an array, read in double precision.
+
+    Raises ``GradcliError``: ``syntax``, ``unknown-name`` or another kind for the program, ``missing-input``,
+    ``unknown-input`` and ``value`` for variables, ``missing-v`` and ``shape`` for v, ``no-variables``, ``budget``.
+
+    >>> found = gradcli.explain("W @ x", W=[[1.0, 2.0], [3.0, 4.0]], x=[1.0, 0.0], v=[1, 10], wrt=["x"])
+    >>> found.jacobian["x"].numeric.tolist(), found.grad["x"].tolist()
+    ([[1.0, 2.0], [3.0, 4.0]], [31.0, 42.0])
+    >>> gradcli.explain("x**2", x=3.0, calls=[1, 10]).grad["x"].item()
+    66.0
+    """
+    from gradcli.explaining import Ask, explain_run  # noqa: PLC0415
+
+    values = {**(inputs or {}), **variables}
+    point = stand(Function(program, wrt, budget, values), values, [v] if calls is None else list(calls), strict)
+    return explain_run(point, Ask.WHERE_CHEAP, Explanation)
+
+
+def check(
+    program: str,
+    /,
+    *,
+    v: Any = None,
+    expect: Sequence[Expected] | str | Mapping[str, Any] = (),
+    wrt: Sequence[str] | None = None,
+    samples: int = 0,
+    seed: int = 0,
+    strict: bool = False,
+    budget: Budget | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    **variables: Any,
+) -> Check:
+    """Check the derivative of ``program`` at a point, and at ``samples`` random points of its domain.
+
+    J by symbols and J by reverse mode are each held against arithmetic with digits to spare, which uses no rule of
+    differentiation, and every formula that ``explain`` prints is read back.
+
+    - ``program``, ``v``, ``wrt``, ``strict``, ``inputs`` and ``variables`` are those of ``explain``.
+    - ``expect``: a derivative written by hand: a formula where one variable is differentiated, or formulas or arrays
+      by the name of a variable. It is J, in the shape of y and then of x (or its diagonal, where y = f(x) entry by
+      entry), and with ``v`` the gradient vᵀ·J, in the shape of x.
+    - ``samples``: random points that are looked at beside the one given; the variables of ``wrt`` vary there. The
+      search ends with the budget's seconds, and ``Check.samples`` says how many were looked at.
+    - ``seed``: an integer from which the points follow: the same seed gives the same points.
+    - ``budget``: what the answer may cost, see ``Budget``; its seconds bound the search of points.
+
+    Raises ``GradcliError``: the kinds of ``explain``, ``option`` where it is not clear by which variable something is
+    expected, ``shape`` for an expected derivative of another shape, ``value`` where no random point has a value.
+
+    >>> found = gradcli.check("sum(x**2)", x=[1.0, 2.0], expect="2*x", samples=3)
+    >>> found.agree, found.samples, found.routes
+    (True, 3, ['symbols', 'reverse mode', '--expect'])
+    >>> print(gradcli.check("x**3", x=2.0, expect="x**2"))
+    differs: dy/dx is 4.0 by --expect and 12.0 truly: 0.2 digits are right; it is 0.333333 times J
+    """
+    from gradcli.checking.confirm import check_function  # noqa: PLC0415
+
+    values = {**(inputs or {}), **variables}
+    return check_function(Function(program, wrt, budget, values), values, v, expect, samples, seed, strict, Check)
