@@ -168,14 +168,18 @@ class Graph:
             value = op.forward(*values, **static)
         except (ValueError, IndexError, TypeError) as error:
             raise misfit(op, values, error) from None
-        if type(value) is np.ndarray:
-            meter = self.meter
-            meter.elements += value.size
-            if value.ndim > MOST_AXES:
-                raise GradcliError("shape", f"an array has at most {MOST_AXES} axes, not {value.ndim}")
-            if value.size >= LARGE or meter.elements > meter.budget.total:
-                meter.count(len(self.nodes))
-        return self.enter(op, arguments, static, value, links)
+        if type(value) is not np.ndarray:
+            return self.enter(op, arguments, static, value, links)
+        meter, size = self.meter, value.size
+        meter.elements += size
+        if value.ndim > MOST_AXES:
+            raise GradcliError("shape", f"an array has at most {MOST_AXES} axes, not {value.ndim}")
+        if size >= LARGE or meter.elements > meter.budget.total:
+            meter.count(len(self.nodes))
+        entered = self.enter(op, arguments, static, value, links)
+        if size >= LARGE and entered is not value:
+            self.spare(entered)
+        return entered
 
     def enter(
         self,
@@ -200,8 +204,6 @@ class Graph:
             self.meter.count(index)
         node = Operation(index, op, arguments, static, value, links)
         nodes.append(node)
-        if type(value) is np.ndarray and value.size >= LARGE:
-            self.entered_large(node)
         return node
 
     def keeps(self, op: Op, arguments: tuple[Any, ...]) -> bool:
@@ -209,8 +211,8 @@ class Graph:
         del op
         return any(isinstance(argument, Node) for argument in arguments)
 
-    def entered_large(self, node: Operation) -> None:
-        """Do what is to be done about the last node, which is large: nothing, where every value is kept."""
+    def spare(self, node: Operation) -> None:
+        """Let go of what need not be kept for the last node, which is large: nothing here."""
 
     def charge(self, elements: int) -> None:
         """Refuse an array of so many elements, before it is made, if it would pass the budget."""
@@ -279,5 +281,5 @@ def reaches(output: Node) -> list[Node]:
         if node.index not in seen:
             seen[node.index] = node
             if isinstance(node, Operation):
-                stack.extend(argument for argument in node.arguments if isinstance(argument, Node))
+                stack += [argument for argument in node.arguments if isinstance(argument, Node)]
     return [seen[index] for index in sorted(seen)]

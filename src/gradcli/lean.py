@@ -49,7 +49,7 @@ class LeanGraph(Graph):
         """
         return (op.view or op.torch_raises or self.broken) and Graph.keeps(self, op, arguments)
 
-    def entered_large(self, node: Operation) -> None:
+    def spare(self, node: Operation) -> None:
         """Let go of those large values that no vjp of the last node reads; others live while they are used."""
         reads = saved(node.op, tuple(isinstance(a, Node) and a.active for a in node.arguments))
         node.arguments = tuple(

@@ -19,63 +19,52 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from gradcli.graph import Graph, Node, Operation
+from gradcli.graph import Graph, Input, Node, Operation
 from gradcli.meter import LARGE, TURNS
+from gradcli.ops.axes import unbroadcast
 from gradcli.ops.declare import Array
 
 Double = np.float64
 C = TypeVar("C")
-Along = Callable[[Operation, C], Iterable[tuple[Node, C]]]
+Reached = Iterator[tuple[Node, C]]
+Along = Callable[[Operation, C], Reached[C]]
 Plus = Callable[[C, C, bool], C]
 
 
-def accumulate(
-    output: Node, seed: C, nodes: Iterable[Node], along: Along[C], plus: Plus[C]
-) -> Iterator[tuple[Node, C]]:
+def accumulate(output: Node, seed: C, nodes: Iterable[Node], along: Along[C], plus: Plus[C]) -> Reached[C]:
     """Walk over ``nodes``, the last one first, and yield each that ``output`` depends on with all that has reached it.
 
-    The output starts with ``seed``. ``along(node, total)`` gives the arguments that derivatives flow to, each with what
-    it gets through this node; ``plus(total, part, own)`` adds that to its total, in place where ``own`` says that the
-    walk has made this sum. What was handed on is let go.
+    ``along(node, total)`` yields the arguments that derivatives flow to, each with what it gets through this node;
+    ``plus(total, part, own)`` adds that to its total, in place if the walk has made it. What was handed on is let go.
     """
-    totals: list[C | None] = [None] * (output.index + 1)
-    totals[output.index] = seed
+    totals: list[C | None] = [*[None] * output.index, seed]
     sums: set[int] = set()
     for node in nodes:
-        total = totals[node.index]
+        total, totals[node.index] = totals[node.index], None
         if total is None:
             continue
-        totals[node.index] = None
         yield node, total
         for argument, part in along(node, total) if isinstance(node, Operation) else ():
-            index = argument.index
-            earlier = totals[index]
-            if earlier is None:
-                totals[index] = part
-            else:
-                totals[index] = plus(earlier, part, index in sums)
+            earlier, index = totals[argument.index], argument.index
+            totals[index] = part if earlier is None else plus(earlier, part, index in sums)
+            if earlier is not None:
                 sums.add(index)
 
 
-def cotangents(graph: Graph, output: Node, v: Array) -> Iterator[tuple[Node, Any]]:
+def cotangents(graph: Graph, output: Node, v: Array) -> Reached[Any]:
     """Yield each active node that ``output`` depends on with its cotangent, the output's first; ``v`` has y's shape."""
 
-    def along(node: Operation, g: Any) -> Iterable[tuple[Node, Any]]:
+    def along(node: Operation, g: Any) -> Reached[Any]:
         if not node.index % TURNS or (type(g) is not Double and g.size >= LARGE):
             graph.meter.watch()
-        rules: Any = node.op.vjps
-        arguments, static = node.arguments, node.static
-        values: list[Any] = []
-        for argument in arguments:  # a comprehension is slower where there are one or two
-            values.append(argument.value if isinstance(argument, Node) else argument)  # noqa: PERF401
-        parts = []
+        arguments, static, vjps, values = node.arguments, node.static, node.op.vjps, []
+        for a in arguments:  # a comprehension takes longer over one or two
+            values.append(a.value if isinstance(a, Node) else a)  # noqa: PERF401
         for k in node.links:
-            vjp = rules[k] if type(rules) is tuple else rules(k)
+            vjp: Any = vjps[k] if isinstance(vjps, tuple) else vjps(k)
             part = vjp(g, node.value, *values, **static) if static else vjp(g, node.value, *values)
-            if type(part) is not Double or type(values[k]) is not Double:
-                part = unbroadcast(part, values[k].shape)
-            parts.append((arguments[k], part))
-        return parts
+            single = type(part) is type(values[k]) is Double
+            yield arguments[k], part if single else unbroadcast(part, values[k].shape)
 
     return accumulate(output, v[()], graph.nodes[output.index :: -1], along, add)
 
@@ -85,27 +74,14 @@ def add(total: Any, part: Any, own: bool) -> Any:
     return np.add(total, part, out=total) if own and type(total) is not Double else total + part
 
 
-def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
-    """Sum a cotangent over the axes along which an argument of ``shape`` was broadcast."""
-    if g.shape == shape:
-        return g if shape else g[()]
-    if (lead := g.ndim - len(shape)) >= 0:
-        stretched = tuple(lead + axis for axis, length in enumerate(shape) if length == 1 != g.shape[lead + axis])
-        g = np.sum(g, axis=(*range(lead), *stretched), keepdims=True)
-        g = g.reshape(g.shape[lead:])
-    return np.broadcast_to(g, shape)[()]
-
-
 def backward(graph: Graph, output: Any, v: Array, wrt: Sequence[Node]) -> list[Array]:
-    """Return vᵀ·J for each node of ``wrt``, zeros where nothing flows: what ``output.backward(v)`` leaves in ``.grad``.
+    """Return vᵀ·J for each input of ``wrt``, as ``output.backward(v)`` leaves it in ``.grad``; zeros if nothing flows.
 
-    Each array is the caller's alone: what a vjp hands on may be what it was given, or a view, and is copied here.
+    A vjp may hand on what it was given, or a view of it: such gradients are copied, so that each is the caller's alone.
     """
-    found: dict[int, Any] = {}
-    if isinstance(output, Node) and output.active:
-        wanted = {node.index for node in wrt}
-        with np.errstate(all="ignore"):
-            found = {node.index: g for node, g in cotangents(graph, output, v) if node.index in wanted}
+    walk = cotangents(graph, output, v) if isinstance(output, Node) and output.active else ()
+    with np.errstate(all="ignore"):
+        found = {node.index: g for node, g in walk if isinstance(node, Input)}
     gradients: list[Array] = []
     for node in wrt:
         g = found[node.index] if node.index in found else np.zeros(node.shape)

@@ -185,7 +185,7 @@ class _Composing:
         self.diagonals = iter(whose)
         one: Carried = self._short(identity(int(np.size(output.value)), 1.0, np.float64))
         for node, total in accumulate(output, one, nodes, self._along, self._plus):
-            self.found[node.index] = self._settled(total)
+            self.found[node.index] = total if type(total) is Small else self._settled(total)
 
     def _along(self, node: Operation, total: Carried) -> Iterator[tuple[Node, Carried]]:
         """Yield each argument of a node that derivatives flow to with its Jacobian, through this node alone."""
@@ -197,16 +197,14 @@ class _Composing:
             self._charge(part)
             yield node.arguments[k], part
 
-    def _plus(self, total: Carried, part: Carried, own: bool) -> Carried:
+    def _plus(self, total: Carried, part: Any, own: bool) -> Carried:
         """Return the sum of two Jacobians; to a long one parts wait until they have as many entries together."""
         del own
-        one = self._settled(part)
-        if not isinstance(total, _Waiting):
-            if isinstance(total, Small) or len(total.rows) <= FEW:
-                return self._sum(total, one)
-            total = _Waiting(total)
-        total.parts.append(as_arrays(one))
-        total.entries += len(one.rows)
+        if type(total) is Small or (type(total) is Sparse and len(total.rows) <= FEW):
+            return self._sum(total, part)
+        total = total if isinstance(total, _Waiting) else _Waiting(as_arrays(total))
+        total.parts.append(as_arrays(part))
+        total.entries += len(part.rows)
         return total if total.entries < len(total.total.rows) else self._settled(total)
 
     def _settled(self, total: Carried) -> Sparse | Small:
@@ -267,8 +265,10 @@ def links_between(output: Node, nodes: Iterable[Node]) -> list[Link]:
     wanted, links = {output.index}, []
     for node in nodes:
         if isinstance(node, Operation) and node.index in wanted:
-            wanted.update([node.arguments[k].index for k in node.links])
-            links += [(node, k, node.arguments[k]) for k in node.links]
+            for k in node.links:
+                argument = node.arguments[k]
+                wanted.add(argument.index)
+                links.append((node, k, argument))
     return links
 
 

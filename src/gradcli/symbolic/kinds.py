@@ -38,7 +38,7 @@ def kind_of(node: Operation, of: Callable[[Any], Hashable] | None = None) -> Has
 def argument_kind(argument: Any) -> Hashable:
     """Return the shape of an argument, or the constant that it is; the two zeros are told apart."""
     if isinstance(argument, Node):
-        return argument.shape
+        return argument.value.shape  # type: ignore[no-any-return]
     constant = constant_of(argument)
     return np.shape(argument) if constant is None else constant or str(constant)
 
