@@ -14,6 +14,8 @@ and v = 1 the two vjps of the product give g·x = 3 each, and their sum is the g
 The same walk carries Jacobians, of numbers or of formulas: from the identity on, by products with local Jacobians.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -45,7 +47,8 @@ def accumulate(output: Node, seed: C, nodes: Iterable[Node], along: Along[C], pl
             continue
         yield node, total
         for argument, part in along(node, total) if isinstance(node, Operation) else ():
-            earlier, index = totals[argument.index], argument.index
+            index = argument.index
+            earlier = totals[index]
             totals[index] = part if earlier is None else plus(earlier, part, index in sums)
             if earlier is not None:
                 sums.add(index)
@@ -57,14 +60,14 @@ def cotangents(graph: Graph, output: Node, v: Array) -> Reached[Any]:
     def along(node: Operation, g: Any) -> Reached[Any]:
         if not node.index % TURNS or (type(g) is not Double and g.size >= LARGE):
             graph.meter.watch()
-        arguments, static, vjps, values = node.arguments, node.static, node.op.vjps, []
+        arguments, static, vjps, given = node.arguments, node.static, node.op.vjps, [g, node.value]
         for a in arguments:  # a comprehension takes longer over one or two
-            values.append(a.value if isinstance(a, Node) else a)  # noqa: PERF401
+            given.append(a.value if isinstance(a, Node) else a)  # noqa: PERF401
         for k in node.links:
             vjp: Any = vjps[k] if isinstance(vjps, tuple) else vjps(k)
-            part = vjp(g, node.value, *values, **static) if static else vjp(g, node.value, *values)
-            single = type(part) is type(values[k]) is Double
-            yield arguments[k], part if single else unbroadcast(part, values[k].shape)
+            argument, part = arguments[k], vjp(*given, **static) if static else vjp(*given)
+            single = type(part) is type(argument.value) is Double
+            yield argument, part if single else unbroadcast(part, argument.value.shape)
 
     return accumulate(output, v[()], graph.nodes[output.index :: -1], along, add)
 
@@ -75,15 +78,12 @@ def add(total: Any, part: Any, own: bool) -> Any:
 
 
 def backward(graph: Graph, output: Any, v: Array, wrt: Sequence[Node]) -> list[Array]:
-    """Return vᵀ·J for each input of ``wrt``, as ``output.backward(v)`` leaves it in ``.grad``; zeros if nothing flows.
-
-    A vjp may hand on what it was given, or a view of it: such gradients are copied, so that each is the caller's alone.
-    """
+    """Return vᵀ·J for each input of ``wrt``, as ``output.backward(v)`` leaves it in ``.grad``, in a fresh array."""
     walk = cotangents(graph, output, v) if isinstance(output, Node) and output.active else ()
     with np.errstate(all="ignore"):
         found = {node.index: g for node, g in walk if isinstance(node, Input)}
     gradients: list[Array] = []
-    for node in wrt:
+    for node in wrt:  # a vjp may have handed on what it was given, or a view of it: such gradients are copied
         g = found[node.index] if node.index in found else np.zeros(node.shape)
         alone = type(g) is np.ndarray and g.flags.owndata and not any(g is other for other in gradients)
         gradients.append(g if alone else np.array(g, dtype=Double))
