@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.equal import same
@@ -14,11 +15,23 @@ from benchmarks.harness import Samples, measure
 from benchmarks.processes import EXAMPLE, ContestantError, answer, command, gradcli, peer, run
 from benchmarks.settings import Settings, installed, tell
 
-RECORDS = 2_000
-FEW = 1_000
 OURS, PLAIN, TORCH, AGAIN = "batch", "batch --no-symbolic", "PyTorch loop", "batch, again"
 WORDS = {OURS: ("-", "--jobs", "1"), PLAIN: ("-", "--jobs", "1", "--no-symbolic")}
-TITLE = f"{RECORDS:,} records"
+
+
+@dataclass(frozen=True, slots=True)
+class Players:
+    """Who takes part: command lines of gradcli and of peers, which peers are there, and how many records they get."""
+
+    ours: Callable[..., list[str]] = gradcli
+    theirs: Callable[..., list[str]] = peer
+    there: Callable[[str], bool] = installed
+    records: int = 2_000
+    few: int = 1_000
+
+
+ALL = Players()
+TITLE = f"{ALL.records:,} records"
 FIGURES = (
     Figure(TITLE, OURS, AGAIN, TIMES),
     Figure(TITLE, OURS, TORCH, FASTER, 1.0),
@@ -42,62 +55,62 @@ def records(count: int) -> Iterator[Path]:
         yield path
 
 
-def missing() -> str:
+def missing(players: Players) -> str:
     """Return why gradcli cannot take part, or nothing."""
     try:
-        answer(gradcli("batch", "--help"))
+        answer(players.ours("batch", "--help"))
     except ContestantError:
         return "gradcli has no command 'batch'"
     return ""
 
 
-def check() -> list[str]:
+def check(players: Players = ALL) -> list[str]:
     """Hold every answer of every contestant against the PyTorch loop's."""
-    if missing() or not installed("torch"):
+    if missing(players) or not players.there("torch"):
         return []
-    with records(RECORDS) as path:
-        theirs = _answers(peer("loop_torch"), path)
+    with records(players.records) as path:
+        theirs = _answers(players.theirs("loop_torch"), path)
         for name, words in WORDS.items():
-            ours = _answers(gradcli("batch", *words), path)
+            ours = _answers(players.ours("batch", *words), path)
             if ours.keys() != theirs.keys():
                 raise ContestantError(f"{name} answers {len(ours)} records, the PyTorch loop {len(theirs)}")
             for number, found in ours.items():
                 same(f"{name}, record {number}", found["grad"]["x"], theirs[number]["grad"]["x"])
                 if name == OURS:
                     same(f"{name}, record {number}", found["vjp"]["x"], theirs[number]["vjp"])
-    return [f"{RECORDS:,} gradients and vᵀJ of batch and the PyTorch loop"]
+    return [f"{players.records:,} gradients and vᵀJ of batch and the PyTorch loop"]
 
 
 def _answers(words: list[str], path: Path) -> dict[int, dict[str, dict[str, list[float]]]]:
     return {found["id"]: found for found in map(json.loads, answer(words, path).splitlines())}
 
 
-def measured(settings: Settings) -> Findings:
+def measured(settings: Settings, players: Players = ALL) -> Findings:
     """Measure the time of some records in turn, and the memory of many once."""
-    if why := missing():
-        return Findings([absent("batch", figure, why) for figure in (*FIGURES, flat(settings))])
-    with records(RECORDS) as path:
-        lines = {OURS: gradcli("batch", *WORDS[OURS]), PLAIN: gradcli("batch", *WORDS[PLAIN])}
+    if why := missing(players):
+        return Findings([absent("batch", figure, why) for figure in (*FIGURES, flat(settings, players))])
+    with records(players.records) as path:
+        lines = {name: players.ours("batch", *words) for name, words in WORDS.items()}
         lines |= {AGAIN: lines[OURS]}
-        lines |= {TORCH: peer("loop_torch")} if installed("torch") else {}
+        lines |= {TORCH: players.theirs("loop_torch")} if players.there("torch") else {}
         samples = measure([command(name, words, path) for name, words in lines.items()], settings.few, tell)
     there = [figure for figure in FIGURES if figure.theirs in samples]
     gone = [figure for figure in FIGURES if figure not in there]
     lost = [absent("batch", figure, "not installed") for figure in gone]
-    return Findings(rows("batch", there, samples) + lost + memory(settings))
+    return Findings(rows("batch", there, samples) + lost + memory(settings, players))
 
 
-def memory(settings: Settings) -> list[Row]:
+def memory(settings: Settings, players: Players) -> list[Row]:
     """Return the peak of the memory after many records, in multiples of that after few."""
     samples: Samples = {}
-    for count in (FEW, settings.many):
+    for count in (players.few, settings.many):
         tell(f"memory over {count:,} records")
         with records(count) as path:
-            samples[f"{count:,} records"] = [run(gradcli("batch", *WORDS[PLAIN]), path)]
-    return rows("batch", [flat(settings)], samples)
+            samples[f"{count:,} records"] = [run(players.ours("batch", *WORDS[PLAIN]), path)]
+    return rows("batch", [flat(settings, players)], samples)
 
 
-def flat(settings: Settings) -> Figure:
+def flat(settings: Settings, players: Players) -> Figure:
     """Return the figure of the memory."""
-    many, few = f"{settings.many:,} records", f"{FEW:,} records"
+    many, few = f"{settings.many:,} records", f"{players.few:,} records"
     return Figure(f"{PLAIN}, peak of memory, {many}", many, few, MEMORY_TIMES, FLAT)

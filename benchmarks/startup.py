@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 
 from benchmarks.equal import same
 from benchmarks.figures import FASTER, TIMES, Figure, Findings, absent, rows
-from benchmarks.harness import Contestant, measure
+from benchmarks.harness import Contestant, Samples, measure
 from benchmarks.processes import EXAMPLE, answer, command, gradcli, peer
 from benchmarks.settings import Settings, installed, tell
 
@@ -41,8 +42,8 @@ def check() -> list[str]:
     return compared
 
 
-def contestants() -> list[Contestant]:
-    """Return every process of this family that can run here."""
+def contestants(there: Callable[[str], bool]) -> list[Contestant]:
+    """Return every process of this family whose library is there."""
     python = [sys.executable, "-c", "import typer"]
     words = {
         "explain": gradcli("explain", *EXAMPLE),
@@ -54,14 +55,16 @@ def contestants() -> list[Contestant]:
         "bare typer + numpy": peer("bare_grad", *EXAMPLE),
         "python -c 'import typer'": python,
     }
-    words |= {name: peer(f"explain_{library}") for name, library in SCRIPTS.items() if installed(library)}
+    words |= {name: peer(f"explain_{library}") for name, library in SCRIPTS.items() if there(library)}
     return [command(name, line) for name, line in words.items()]
 
 
-def measured(settings: Settings) -> Findings:
-    """Measure all of them in turn."""
-    there = [figure for figure in FIGURES if installed(SCRIPTS.get(figure.theirs, "numpy"))]
-    gone = [figure for figure in FIGURES if figure not in there]
-    samples = measure(contestants(), settings.rounds, tell)
+def measured(
+    settings: Settings, there: Callable[[str], bool] = installed, timed: Callable[..., Samples] = measure
+) -> Findings:
+    """Measure all of them in turn: those that are ``there``, by ``timed``."""
+    played = [figure for figure in FIGURES if there(SCRIPTS.get(figure.theirs, "numpy"))]
+    gone = [figure for figure in FIGURES if figure not in played]
+    samples = timed(contestants(there), settings.rounds, tell)
     missing = [absent("startup", figure, "not installed") for figure in gone]
-    return Findings(rows("startup", there, samples) + missing)
+    return Findings(rows("startup", played, samples) + missing)

@@ -4,7 +4,7 @@
 PyTorch's names, and programs of ours: what is read backward is the sum of ``y``.
 """
 
-# ruff: noqa: E501, SIM905 - a row is a line
+# ruff: noqa: E501 - a row is a line
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ import warnings
 from typing import Any
 
 from oracles import DATA
+from records import RECORDS
 
 RECORDED = "torch_refusals.json"
 INPUTS = {"x": [1.5, 2.5, 3.5], "M": [[1.0, 2.0], [3.0, 4.0]], "c": [1.0, 2.0, 3.0], "s": 0.75}
 CONSTANT = ("c",)
-ELEMENTWISE = (
-    "sin cos tan atan sinh cosh tanh asinh exp exp2 expm1 log log2 log10 log1p sqrt rsqrt square reciprocal abs sign floor "
-    "ceil trunc round sigmoid relu erf sinc F.silu F.softplus F.elu F.gelu F.leaky_relu F.softsign F.logsigmoid neg"
-).split()
+ELEMENTWISE = [known.torch.call.removeprefix("torch.") for known in RECORDS.values() if known.torch is not None]
 OF_TWO = (
     "a + w", "a - w", "a * w", "a / w", "a % w", "a ** w", "w / a", "w ** a", "w % a", "a * c", "a / c", "a ** c", "c ** a",
     "c / a", "a * 2", "a / 2", "a ** 2", "a ** 2.5", "2 / a", "2 ** a", "maximum(a, w)", "minimum(a, w)", "hypot(a, w)",

@@ -29,7 +29,7 @@ WARM = (
     "sum(softmax(A @ x)**2) + log(x[0])", "sinn(x)", "x²", "x +", "prod(x)/norm(x) + einsum('i,i->', x, x)", "x*'a'",
     "y = x\nfor i in range(9): y = tanh(y)*sin(y)\nsum(y)", "where(x > 0, x, 0).sum()*0 + det(A)", "x*ones(90, 90, 2)",
     "solve(A, x)", "x[[0, 1]] @ inv(A)", "sort(x).values*median(x)", "sum(abs(x > 0)*x) + A.sum()",
-    "sum(sinc(x) + gelu(x) + silu(x) + erf(x)) + sum(hypot(A, 2))",
+    "sum(sinc(x) + gelu(x) + silu(x) + erf(x)) + sum(hypot(A, 2))", "y = x*1\ny /= 2\ny[0] = x[1]\nsum(y)",
 )  # fmt: skip
 """Programs after which everything that an input may need is loaded."""
 

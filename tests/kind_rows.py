@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from oracles import DATA
+from records import RECORDS
 
 RECORDED = "torch_kinds.json"
 SHARE = 8
@@ -83,19 +84,11 @@ def writes() -> Iterator[Row]:
 
 # One argument: those that PyTorch and NumPy both have, those of PyTorch alone (F. where they are called so), and those
 # that are spelled otherwise in NumPy. A call's ``{}`` is a vector; of FOR_MATRICES, a matrix.
-BOTH = (
-    "sin cos tan sinh cosh tanh exp exp2 expm1 log log2 log10 log1p sqrt square reciprocal sign abs floor ceil trunc "
-    "round isnan sum prod mean argmax argmin any all amax amin cumsum ravel squeeze diag clone sinc"
-)
-TORCH = (
-    "rsqrt sigmoid erf relu F.logsigmoid F.silu F.softsign F.leaky_relu F.elu F.softplus "
-    "F.gelu max min median sort detach t var std norm "
-    "logsumexp softmax log_softmax cumprod flatten"
-)
-SPELLED = {
-    "asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh",
-    "amax": "max", "amin": "min", "clone": "copy",
-}  # fmt: skip
+UNARY = {known.torch.call.removeprefix("torch."): known.numpy for known in RECORDS.values() if known.torch is not None}
+BOTH = "isnan sum prod mean argmax argmin any all amax amin cumsum ravel squeeze diag clone"
+TORCH = "max min median sort detach t var std norm logsumexp softmax log_softmax cumprod flatten"
+SPELLED = {"amax": "max", "amin": "min", "clone": "copy"}
+NUMPY = {**UNARY, **{name: SPELLED.get(name, name) for name in BOTH.split()}, **dict.fromkeys(TORCH.split())}
 NEED_DIM = ("cumsum", "cumprod", "logsumexp", "softmax", "log_softmax")
 FOR_MATRICES = {"tril": "tril", "triu": "triu", "trace": "trace", "diagonal": "diagonal", "inverse": "linalg.inv",
                 "det": "linalg.det", "linalg.norm": "linalg.norm"}  # fmt: skip
@@ -111,12 +104,12 @@ VECTORS = ("(u > 0)", "(u < 9)", "argmax(M, dim=1)", "w")
 
 def functions() -> Iterator[Row]:
     """Yield calls of functions of one and of two arrays, and of lists."""
-    for name, x in product([*BOTH.split(), *TORCH.split(), *SPELLED], VECTORS[:3]):
+    for name, x in product(NUMPY, VECTORS[:3]):
         more = ", dim=0" if name.rpartition(".")[2] in NEED_DIM else ""
-        theirs = f"np.{SPELLED.get(name, name)}({x}{more.replace('dim', 'axis')})"
+        theirs = f"np.{NUMPY[name]}({x}{more.replace('dim', 'axis')})"
         torch = name if "." in name or name in ("clone", "detach") else f"torch.{name}"
         torch = f"{x}.{name}()" if name in ("clone", "detach") else f"{torch}({x}{more})"
-        yield Row(f"{name}({x}{more})", torch, None if name in TORCH.split() else theirs)
+        yield Row(f"{name}({x}{more})", torch, None if NUMPY[name] is None else theirs)
     for (name, numpy), x in product(FOR_MATRICES.items(), ("(M > 1)", "(M < 9)", "argmax([M, N], dim=0)")):
         torch = x.replace("[M, N]", "torch.stack([M, N])")
         yield Row(f"{name}({x})", f"torch.{name}({torch})", f"np.{numpy}({x.replace('[M, N]', 'np.stack([M, N])')})")

@@ -1,6 +1,7 @@
 """Every rule wrong by one part in 10⁹, one at a time: the suite must notice each.
 
-python tests/mutants.py                runs all of them; exits with 1 where one survives
+python tests/mutants.py                runs all of them; exits with 1 where one survives,
+                                       and says which are silent: read, with no number but 0 to change
 python tests/mutants.py --since COMMIT only those of rules whose code differs from a commit; all, if git knows it not
 python tests/mutants.py --only WORD    those whose name holds WORD; may be given again; exits with 2 for none
 python tests/mutants.py --list         names them
@@ -83,6 +84,9 @@ def describe(mutant, verdict):
     """Print what a person needs to reproduce a survivor."""
     if verdict.killed:
         return
+    if verdict.silent:
+        say(f"SILENT   {mutant.name}: read, and it gave no number but 0")
+        return
     why = (
         "ran out of time" if verdict.late else
         f"no test failed, {verdict.changes} values were changed" if verdict.by is None else
@@ -100,9 +104,11 @@ def run(mutants, tests, limit, bound):
     dead, left = sum(verdict.killed for verdict in verdicts.values()), len(mutants) - len(verdicts)
     for name in failing:
         say(f"FAILS without a mutant too: {name}")
+    silent = sum(verdict.silent for verdict in verdicts.values())
     rest = f"; {left:,} were not begun" if left else ""
-    say(f"{dead} of {len(verdicts)} mutants killed in {time.monotonic() - start:.0f} s{rest}")
-    return dead == len(verdicts) and not failing
+    quiet = f", {silent} had no number to change" if silent else ""
+    say(f"{dead} of {len(verdicts)} mutants killed in {time.monotonic() - start:.0f} s{quiet}{rest}")
+    return dead + silent == len(verdicts) and not failing
 
 
 def main(arguments=None):
@@ -116,10 +122,9 @@ def main(arguments=None):
     parser.add_argument("--seed", default="1")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args(arguments)
-    from mutation.equivalent import EQUIVALENT, LABELS, SILENT  # noqa: PLC0415
     from mutation.sources import lines_since  # noqa: PLC0415
 
-    wanted = {name: mutant for name, mutant in catalogue().items() if name not in EQUIVALENT | SILENT | LABELS}
+    wanted = catalogue()
     lines = lines_since(options.since) if options.since else None
     if lines is not None:
         wanted = changed(wanted, lines)

@@ -228,43 +228,38 @@ for line in sys.stdin:
 """
 
 
-@pytest.fixture
-def stub(monkeypatch):
-    """Let a script play ``gradcli batch`` and the PyTorch loop; return a function that adds words to the former."""
-    extra = []
+def played(*extra):
+    """Return a script that plays ``gradcli batch``, with these words added, and the PyTorch loop."""
     source = str(ROOT / "src")
-    text = f"import sys; sys.path.insert(0, {source!r})\n{STUB}"
-    monkeypatch.setattr(batch, "gradcli", lambda *words: [*python(text), *words, *extra])
-    monkeypatch.setattr(batch, "peer", lambda *_: [*python(text), "PEER"])
-    monkeypatch.setattr(batch, "installed", lambda _: True)
-    monkeypatch.setattr(batch, "RECORDS", 8)
-    monkeypatch.setattr(batch, "FEW", 4)
-    return extra.append
+    script = python(f"import sys; sys.path.insert(0, {source!r})\n{STUB}")
+    return batch.Players(
+        lambda *words: [*script, *words, *extra], lambda *_: [*script, "PEER"], lambda _: True, records=8, few=4
+    )
 
 
-def test_batch_is_compared_record_by_record_and_then_measured(stub):
-    assert len(batch.check()) == 1
-    found = batch.measured(Settings(rounds=1, records=16))
+def test_batch_is_compared_record_by_record_and_then_measured():
+    assert len(batch.check(played())) == 1
+    found = batch.measured(Settings(rounds=1, records=16), played())
     assert len(found.rows) == len(batch.FIGURES) + 1
     assert all(row.value for row in found.rows)
     assert [row.unit for row in found.rows][-1] == "× memory"
-    stub("WRONG")
     with pytest.raises(ContestantError, match="record 3: entry 1 is"):
-        batch.check()
+        batch.check(played("WRONG"))
 
 
-def test_a_command_that_gradcli_does_not_have_is_missing_and_not_skipped(stub):
-    stub("HELP")
-    assert batch.check() == []
-    found = batch.measured(Settings(rounds=1, records=16))
+def test_a_command_that_gradcli_does_not_have_is_missing_and_not_skipped():
+    assert batch.check(played("HELP")) == []
+    found = batch.measured(Settings(rounds=1, records=16), played("HELP"))
     assert {row.missing for row in found.rows} == {"gradcli has no command 'batch'"}
     assert len(found.rows) == len(batch.FIGURES) + 1
 
 
-def test_a_peer_that_is_not_installed_is_named(monkeypatch):
-    monkeypatch.setattr(startup, "installed", lambda name: name in ("numpy", "torch"))
-    monkeypatch.setattr(startup, "measure", lambda contestants, *_: {c.name: taking(1.0) for c in contestants})
-    found = startup.measured(Settings())
+def test_a_peer_that_is_not_installed_is_named():
+    found = startup.measured(
+        Settings(),
+        there=lambda name: name in ("numpy", "torch"),
+        timed=lambda contestants, *_: {c.name: taking(1.0) for c in contestants},
+    )
     assert [(row.contestant, row.missing) for row in found.rows if row.missing] == [("JAX script", "not installed")] * 2
     assert not settings.installed("no_such_peer")
 

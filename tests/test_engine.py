@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import itertools
 import tracemalloc
 
@@ -13,10 +14,11 @@ from gradcli import graph, lean
 from gradcli.evaluation import gradients
 from gradcli.language.operators import BINARY
 from gradcli.lean import StandIn
-from gradcli.ops import FUNCTIONS, OPS
+from gradcli.ops import OPERATORS
 from gradcli.ops.saved import Reads, saved, values_read
 from oracles import portion
 from programs import PROGRAMS, inputs_of
+from records import FUNCTIONS, OPS
 
 CALLS = [program for programs in PROGRAMS.values() for program in programs]
 YES, NO = True, False
@@ -45,19 +47,44 @@ def test_what_the_rules_of_an_op_read(name, active, arguments, output):
     assert saved(OPS[name], active) == Reads(arguments, output)
 
 
-def test_a_value_that_only_an_inner_function_reads_is_read():
-    def rule(g, _out, a, _b):
-        def product():
-            return g * a
-
-        return product()
-
-    assert values_read(rule, 2) == (False, True, False)
-
-
-def test_a_rule_that_cannot_be_looked_into_reads_everything():
-    assert values_read(np.multiply, 2) == (True, True, True)
+def test_a_rule_reads_what_its_signature_names_without_an_underscore():
+    assert values_read(lambda g, _out, a, _b, *, dim: g * a, 2) == (False, True, False)
+    assert values_read(lambda g, *_values, dim: g, 2) == (False, False, False)
     assert values_read(lambda *values: values[0], 1) == (True, True)
+
+
+def rules():
+    """Yield every vjp of the table with its number of values."""
+    for op in OPS.values():
+        for k in range(2) if callable(op.vjps) else range(len(op.vjps)):
+            rule = op.vjp(k)
+            if rule is not None:
+                yield pytest.param(rule, 2 if callable(op.vjps) else len(op.vjps), id=f"{op.name} {k}")
+
+
+def names_loaded(code):
+    """Return the variables that code loads, the code inside of it too; one instruction may load two."""
+    found = set(code.co_cellvars)
+    for instruction in dis.get_instructions(code):
+        if instruction.opname.startswith("LOAD_FAST"):
+            found.update([instruction.argval] if isinstance(instruction.argval, str) else instruction.argval)
+    return found
+
+
+@pytest.mark.parametrize(("rule", "count"), list(rules()))
+def test_the_signature_of_a_rule_says_what_it_reads(rule, count):
+    code = rule.__code__
+    positional = list(code.co_varnames[1 : code.co_argcount])
+    variadic = [code.co_varnames[code.co_argcount + code.co_kwonlyargcount]] if code.co_flags & VARIADIC else []
+    assert variadic or len(positional) == 1 + count
+    loaded = names_loaded(code)
+    assert {name: not name.startswith("_") for name in positional + variadic} == {
+        name: name in loaded for name in positional + variadic
+    }
+
+
+VARIADIC = 0x04
+"""The flag of a code object that takes ``*args``."""
 
 
 def test_a_stand_in_has_a_shape_and_no_number():
@@ -194,7 +221,7 @@ def test_a_large_input_that_is_not_finite_is_the_first_thing_to_be_said():
 
 
 def test_every_operator_and_function_that_takes_the_short_way_has_all_its_rules():
-    short = [OPS[name] for name in BINARY.values() if name != "matmul"]
+    short = [OPERATORS[sign, 2] for sign in BINARY.values() if sign != "@"]
     short += [function.op for function in FUNCTIONS.values() if function.build is None]
     assert len(short) > 35
     assert all(op.flat or None not in op.vjps for op in short)

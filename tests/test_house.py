@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from gradcli.ops import OPS
+
 HOME = Path(__file__).parent.parent / "src" / "gradcli"
 MODULES = sorted(HOME.rglob("*.py"))
 TESTS = sorted(Path(__file__).parent.rglob("*.py"))
@@ -90,6 +92,61 @@ def test_no_text_is_executed(path):
         if isinstance(node, ast.Call) and ast.unparse(node.func) != "re.compile"
     }
     assert not called & EXECUTES
+
+
+def literals(node):
+    """Yield the texts that an expression holds as they stand, in displays too."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    for item in getattr(node, "elts", ()):
+        yield from literals(item)
+
+
+def is_name_of_an_op(node):
+    return isinstance(node, ast.Attribute) and node.attr == "name" and ast.unparse(node.value).endswith("op")
+
+
+def asks_by_name(node, tables):
+    """Return whether an expression asks for an op by its name: compares it, looks it up, or indexes the table."""
+    if isinstance(node, ast.Compare):
+        sides = [node.left, *node.comparators]
+        known = {text for side in sides for text in literals(side)} | {s.id for s in sides if isinstance(s, ast.Name)}
+        return any(map(is_name_of_an_op, sides)) and bool(known & (set(OPS) | tables))
+    if isinstance(node, ast.Subscript):
+        return ast.unparse(node.value) == "OPS" and bool(set(literals(node.slice)))
+    if isinstance(node, ast.Match):
+        return is_name_of_an_op(node.subject)
+    return (
+        isinstance(node, ast.Call) and any(map(is_name_of_an_op, node.args)) and ast.unparse(node.func).endswith(".get")
+    )
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in MODULES if room(path) != "ops"], ids=lambda path: str(path.relative_to(HOME))
+)
+def test_nothing_outside_of_ops_asks_for_an_op_by_its_name(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    named = [node for node in ast.walk(tree) if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None]
+    tables = {
+        ast.unparse(target) for node in named for target in getattr(node, "targets", [getattr(node, "target", None)])
+    }
+    found = [f"line {node.lineno}: {ast.unparse(node)[:80]}" for node in ast.walk(tree) if asks_by_name(node, tables)]
+    assert found == [], "make it a field of the record, gradcli.ops.declare.Op"
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ('node.op.name == "where"', True), ('op.name in ("add", "sub")', True), ('op.name in {"mul"}', True),
+        ('OPS["sin"].forward', True), ("WAVES = {1}\nop.name in WAVES", True), ("RULES.get(op.name)", True),
+        ("match op.name:\n    case 'stack': pass", True), ("OPS[name]", False), ('function.name == "max"', False),
+        ('f"{op.name} is flat"', False), ('error.place.name != "program"', False),
+    ],
+)  # fmt: skip
+def test_a_question_by_name_is_seen(text, asks):
+    tree = ast.parse(text)
+    tables = {ast.unparse(node.targets[0]) for node in ast.walk(tree) if isinstance(node, ast.Assign)}
+    assert any(asks_by_name(node, tables) for node in ast.walk(tree)) == asks
 
 
 def test_what_tests_share_stands_in_helpers():

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 import gradcli
 from gradcli.inputs import read_v
-from gradcli.ops import FUNCTIONS, OPS
 from gradcli.reverse import unbroadcast
-from op_cases import CASES, DIFFERENTIABLE, GONE, LONG, OPTIONS, STRUCTURAL, bounds_of
+from op_cases import CASES, DIFFERENTIABLE, STRUCTURAL, bounds_of
 from oracles import (
     EXACT,
     NUMERIC,
@@ -24,6 +23,8 @@ from oracles import (
     symbolic_jacobians,
 )
 from programs import PROGRAMS, inputs_of
+from records import FUNCTIONS, OPS, RECORDS, Record
+from records.constants import AXES, GONE, LONG
 
 # fmt: off
 POLYNOMIALS_AT_ZEROS = [  # each is smooth there, but a rule that divides would fail
@@ -67,7 +68,7 @@ def test_no_rule_divides_by_zero(name, values, static):
 def test_both_routes_make_the_same_choice_at_a_kink(op):
     arguments = len(op.vjps)
     for point in (0.0, 0.75) if arguments == 2 else (0.0,):
-        for static in OPTIONS.get(op.name, [{}]):
+        for static in RECORDS[op.name].options:
             check_op(
                 op,
                 [np.array([point, point + 1])] + [np.array([point, point - 1])] * (arguments - 1),
@@ -76,29 +77,15 @@ def test_both_routes_make_the_same_choice_at_a_kink(op):
             )
 
 
-AXES = {"dim": (0,), **GONE}
-KINKS = {
-    **{name: ([0.0, 1.0], [1.0, -2.0]) for name in ("abs", "relu", "leaky_relu", "sign")},
-    **{name: ([0.5, 2.0], [0.5, -0.5]) for name in ("floor", "ceil", "trunc")}, "round": ([1.5, 2.0], [2.0, 0.3]),
-    **{name: ([0.5, 2.0, 2.0], [0.5, 2.0, 1.0]) for name in ("amax", "max")},
-    **{name: ([0.5, 0.5, 2.0], [0.5, 2.0, 2.0]) for name in ("amin", "min")}, "norm": ([0.0, 0.0], [0.0, 2.0]),
-    "median": ([0.5, 2.0, 2.0], [0.5, 2.0, 3.0]), "pick": ([0.5, 2.0, 2.0], [0.5, 0.5, 2.0]),
-}  # fmt: skip
-"""Points with a kink, and without one, by op; an op of two arguments has its kink where both are equal."""
-
-
-KINK_OPTIONS = {"elu": {"alpha": 0.5}, "leaky_relu": {"slope": 0.1}, "norm": {**AXES, "p": 2.0},
-                "pick": {"kind": "max", "dim": 0}}  # fmt: skip
-
-
 @pytest.mark.parametrize("op", [op for op in OPS.values() if op.kink], ids=lambda op: op.name)
 def test_an_op_knows_where_its_kink_is(op):
-    static = KINK_OPTIONS.get(op.name, AXES if op.moves else {})
+    known = RECORDS.get(op.name, Record(op.name))
+    static = known.kink_options or (AXES if op.moves else {})
     if len(op.vjps) == 2:
         assert np.all(op.kink.at(np.array([1.0, -2.0]), np.array([1.0, -2.0]), **static))
         assert not np.any(op.kink.at(np.array([1.0, -2.0]), np.array([2.0, 1.0]), **static))
         return
-    there, beside = KINKS.get(op.name, ([0.0, 1.0], [1.0, -2.0]))
+    there, beside = known.kink
     assert np.any(op.kink.at(np.array(there), **static))
     assert not np.any(op.kink.at(np.array(beside), **static))
 
@@ -182,7 +169,7 @@ def test_both_routes_make_the_same_choice_among_ties_and_at_zero(name):
 @given(st.data())
 def test_anywhere_in_its_domain_an_elementwise_op_agrees_with_its_formula(data):
     op = OPS[data.draw(st.sampled_from(sorted(DIFFERENTIABLE - set(STRUCTURAL))))]
-    static = data.draw(st.sampled_from(OPTIONS.get(op.name, [{}])))
+    static = data.draw(st.sampled_from(RECORDS[op.name].options))
     bounds = [bounds_of(op, k) for k in range(len(op.vjps))]
     values = [np.array([data.draw(st.floats(low, high, allow_subnormal=False))]) for low, high in bounds]
     check_op(op, values, static, numeric=False, exact=0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from dataclasses import replace
 from unittest import mock
@@ -9,8 +10,10 @@ from unittest import mock
 import pytest
 
 from gradcli.ops import FUNCTIONS, METHODS, OPS, SPELLINGS
-from gradcli.ops.declare import Function, Op, declare, register
-from gradcli.ops.entrywise import elementwise
+from gradcli.ops.declare import Op, beyond, declare
+from gradcli.ops.entrywise import elementwise, elementwise_table
+from gradcli.ops.parts import Kink
+from gradcli.ops.vocabulary import Function, register
 
 
 @pytest.fixture(autouse=True)
@@ -27,13 +30,13 @@ def another(**names: object) -> Function:
 def test_an_op_is_declared_once() -> None:
     sine = OPS["sin"]
     with pytest.raises(ValueError, match="op 'sin' is declared twice"):
-        declare(Op("sin", sine.forward, sine.vjps))
+        declare(Op("sin", sine.forward, sine.vjps, sine.local, sine.formula))
     assert OPS["sin"] is sine
 
 
 def test_an_elementwise_op_has_one_declaration_too() -> None:
     with pytest.raises(ValueError, match="op 'exp' is declared twice"):
-        elementwise("exp", abs, lambda g, y, x: g, lambda s, x: x)
+        elementwise("exp", abs, lambda g, _y, _x: g, lambda s, x: x, spelled=None)
 
 
 @pytest.mark.parametrize("spelling", ["sin", "torch.sin", "np.sin", "math.sin", "softmax"])
@@ -55,3 +58,32 @@ def test_a_method_means_one_function(method: str) -> None:
 def test_a_function_may_be_entered_again_as_it_is() -> None:
     register(FUNCTIONS["sin"])
     assert SPELLINGS["torch.sin"] is METHODS["sin"] is FUNCTIONS["sin"]
+
+
+def record(**fields: object) -> Op:
+    """Return the record of a sine with other fields."""
+    sine = OPS["sin"]
+    return Op("another", sine.forward, sine.vjps, sine.local, **{"formula": sine.formula, **fields})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("fields", "missing"), [
+    ({"kink": Kink(lambda x: x == 0, "0 is taken")}, "pieces"), ({"step": True}, "pieces"),
+    ({"zero_at": lambda k, x: x == 0}, "zero_text"), ({"differs": beyond}, "says"), ({"formula": None}, "index"),
+])  # fmt: skip
+def test_a_record_without_what_it_needs_is_refused_by_the_name_of_op_and_field(
+    fields: dict[str, object], missing: str
+) -> None:
+    with pytest.raises(ValueError, match=f"op 'another' needs {missing}"):
+        record(**fields)
+
+
+@pytest.mark.parametrize("op", [op for op in OPS.values() if op.formula is not None], ids=lambda op: op.name)
+def test_an_elementwise_op_has_a_default_for_each_option_of_its_formula(op: Op) -> None:
+    assert op.formula is not None
+    options = [*inspect.signature(op.formula).parameters][1 + len(op.vjps) :]  # type: ignore[arg-type]
+    assert options == [*op.defaults], f"op {op.name!r} needs defaults for its options"
+
+
+def test_a_row_about_an_op_that_its_table_does_not_have_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"does not have: \['cosinus'\]"):
+        elementwise_table({}, {}, {}, domain={"cosinus": ((0, 1),)})

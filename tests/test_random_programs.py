@@ -25,9 +25,10 @@ from generator.duals import ELEMENTARY, Dual, IllPosed, forty_digits
 from generator.oracle import exact
 from generator.programs import random_program
 from generator.vocabulary import RULES, canonical
-from gradcli.ops import FUNCTIONS, METHODS, OPS, SPELLINGS
+from gradcli.ops import METHODS, SPELLINGS
 from oracles import portion, tampered
 from random_programs import checked, night
+from records import FUNCTIONS, OPS
 
 SEED, COUNT = int(os.environ.get("GRADCLI_SEED", "1")), int(os.environ.get("GRADCLI_PROGRAMS", "300"))
 ROUND = 300

@@ -111,7 +111,7 @@ def note_cancelled_values(nodes: list[Node]) -> list[Note]:
     return [
         Note(
             "digits-lost",
-            f"The two sides of a {'sum' if node.op.name == 'add' else 'difference'} cancel{at}: little but "
+            f"The two sides of a {node.op.cancels} cancel{at}: little but "
             "rounding is left of that value, and of what depends on it.",
         )
     ]
@@ -121,7 +121,7 @@ def by_shape(nodes: list[Node]) -> dict[Hashable, list[Operation]]:
     """Return the sums and differences of computed numbers: those of a few entries by shape, others one by one."""
     groups: dict[Hashable, list[Operation]] = {}
     for node in nodes:
-        if isinstance(node, Operation) and node.op.name in ("add", "sub") and any(map(computed, node.arguments)):
+        if isinstance(node, Operation) and node.op.cancels and any(map(computed, node.arguments)):
             shapes = tuple([np.shape(value_of(a)) for a in node.arguments])
             groups.setdefault(shapes if node.value.size <= FEW else node.index, []).append(node)
     return groups

@@ -28,7 +28,7 @@ def about_tape(graph: Graph, output: Any, seed: Array, finite: bool) -> list[Not
     if not isinstance(output, Node):
         return []
     nodes = reaches(output)
-    if finite and not any(isinstance(node, Operation) and node.op.name == "where" for node in nodes):
+    if finite and not any(isinstance(node, Operation) and node.op.chooses for node in nodes):
         return []
     return [*about_values(graph, nodes), *about_cotangents(graph, output, nodes, seed)]
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.ops import FUNCTIONS, OPS
 from gradcli.ops.entrywise import elementwise_local
 from oracles import cases, numbers, portion, tampered
 from programs import PROGRAMS, inputs_of
+from records import FUNCTIONS, OPS
 
 EVERY = [program for programs in PROGRAMS.values() for program in programs]
 SURE = 10.0

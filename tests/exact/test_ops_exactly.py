@@ -9,25 +9,11 @@ from mpmath import mp
 from definitions import value
 from gradcli.exact.decimals import digits
 from gradcli.exact.real import Real, lifted
-from gradcli.ops import OPS
-from gradcli.ops.exactly import EXACT, PIECEWISE
 from op_cases import CASES
 from oracles import portion
+from records import OPS, RECORDS
 
 ENOUGH = mp.mpf(10) ** -44
-EDGES = [
-    ("pow", (2, [1.5, -2.0]), {}),
-    ("argmin", ([3.0, 1.0, 2.0, 1.0],), {"dim": None, "keepdim": False}),
-    ("argmin", ([[3.0, 1.0], [1.0, 2.0]],), {"dim": 1, "keepdim": False}),
-    ("sign", ([-2.0, 0.0, 3.0],), {}),
-    ("any", ([[True, False], [False, False]],), {"dim": (1,), "keepdim": False}),
-    ("any", ([[0.0, 0.0], [0.0, 2.0]],), {"dim": (1,), "keepdim": False}),
-    ("all", ([[1.0, 3.0], [0.0, 2.0]],), {"dim": (1,), "keepdim": False}),
-    ("huber", ([-3.0, -1.0, -0.5, 0.0, 0.25, 1.0, 2.0],), {"delta": 1.0}),
-    ("maximum", ([1.0, 2.0, 3.0], [2.0, 2.0, 1.0]), {}),
-    ("minimum", ([1.0, 2.0, 3.0], [2.0, 2.0, 1.0]), {}),
-]
-"""Points on every piece of an op, and where two pieces meet."""
 
 
 def computed(op, values, static):
@@ -35,14 +21,15 @@ def computed(op, values, static):
     with digits(50):
         arrays = [x if type(x) is int else np.asarray(x) for x in values]
         reals = [x if type(x) is int or x.dtype == np.bool_ else lifted(x.astype(np.float64)) for x in arrays]
-        parts = PIECEWISE.get(op.name)
+        parts = op.pieces
         if parts is None:
-            return lifted(np.asarray(EXACT.get(op.name, op.forward)(*reals, **static)))
+            return lifted(np.asarray((op.exactly or op.forward)(*reals, **static)))
         return lifted(np.asarray(parts.on(parts.piece(*reals, **static), *reals, **static)))
 
 
 @pytest.mark.parametrize(
-    ("op", "values", "static"), [*portion(CASES, 2), *((OPS[name], *given) for name, *given in EDGES)]
+    ("op", "values", "static"),
+    [*portion(CASES, 2), *((OPS[name], *row) for name, known in RECORDS.items() for row in known.pieces)],
 )
 def test_an_op_has_the_digits_of_its_definition(op, values, static):
     found = computed(op, values, static)
@@ -69,14 +56,3 @@ def test_the_angle_on_its_cut_has_the_sign_of_a_zero():
     assert above > 3.14159
     assert above - over < 1e-27
     assert under - below < 1e-27
-
-
-def test_what_is_said_of_ops_is_said_of_ops_that_there_are():
-    assert set(EXACT) <= set(OPS)
-    assert set(PIECEWISE) <= set(OPS)
-    assert not set(EXACT) & set(PIECEWISE)
-
-
-def test_every_op_with_a_kink_at_a_comparison_says_its_pieces():
-    smooth_at_the_kink = {"norm", "sqrt0"}  # no comparison: a root, whose slope has no limit at 0
-    assert {name for name, op in OPS.items() if op.kink or op.step} - set(PIECEWISE) == smooth_at_the_kink

@@ -51,6 +51,11 @@ def each(rule):
     return lambda *arguments: array(np.frompyfunc(rule, len(arguments), 1)(*[array(x).data for x in arguments]))
 
 
+def of_duals(rule):
+    """Return an elementwise function from one of duals."""
+    return each(lambda *x: rule(*[dual(item) for item in x]))
+
+
 def compared(rule):
     """Return a comparison of arrays; its result is a mask."""
     same = np.frompyfunc(rule, 2, 1)

@@ -112,6 +112,11 @@ def norm(x, p=2, dim=None, keepdim=False):
     return reduced(length)(x, dim, keepdim, p=2 if p in ("fro", None) else p)
 
 
+def linalg_norm(x, ord=None, dim=None, keepdim=False):  # noqa: A002
+    """Return the norm of order ord."""
+    return norm(x, 2 if ord is None else ord, dim, keepdim)
+
+
 def scanned(ufunc):
     """Return a running reduction along an axis."""
     return lambda x, dim=0: Array(ufunc.accumulate(numbers(x), axis=dim))

@@ -11,7 +11,7 @@ from generator.arrays import Array, array
 from generator.duals import IllPosed, require
 from generator.oracle import OUTPUT, executed, leaf
 from generator.recipes import INDICES, OPERATORS, SHAPES, calls_of
-from gradcli.ops import FUNCTIONS
+from records import FUNCTIONS
 
 HOLE = re.compile(r"\{(\w+)(?::([-.\d]+),([-.\d]+))?\}")
 RECEIVER = re.compile(r"\{f\}\((\{[A-Z][^}]*\})(?:, )?((?<=, ).*|\).*)")

@@ -15,7 +15,7 @@ from generator.growing import MOST_ENTRIES, Scope, put_together
 from generator.oracle import Exact, exact, executed
 from generator.recipes import INDICES, OPERATORS, calls_of
 from generator.statements import STATEMENTS
-from gradcli.ops import FUNCTIONS
+from records import FUNCTIONS
 
 ATTEMPTS = 60
 NEW_NAME = re.compile(r"\$(\w)")

@@ -4,57 +4,11 @@ from __future__ import annotations
 
 import functools
 import math
-import operator
 
-import numpy as np
+from generator.arrays import Array, Display, Pair, array
+from records import RECORDS
 
-from generator import functions as f
-from generator import layers as g
-from generator.arrays import Array, Display, Pair, array, each, product
-from generator.duals import ELEMENTARY, ceil, dual, floor, nearest
-from generator.shapes import RULES as SHAPES
-
-
-def elementwise(rule):
-    """Return an elementwise function from one of duals."""
-    return each(lambda *x: rule(*[dual(item) for item in x]))
-
-
-# fmt: off
-RULES = SHAPES | {name: each(rule) for name, rule in ELEMENTARY.items()} | {
-    "add": each(operator.add), "sub": each(operator.sub), "mul": each(operator.mul), "div": each(operator.truediv),
-    "remainder": elementwise(operator.mod), "neg": each(operator.neg), "pow": elementwise(operator.pow),
-    "maximum": f.larger, "fmax": f.larger, "clamp_min": f.larger, "minimum": f.smaller, "fmin": f.smaller,
-    "clamp_max": f.smaller, "clip": f.clip, "rsqrt": lambda x: 1 / f.sqrt(x), "square": lambda x: array(x) * x,
-    "reciprocal": lambda x: 1 / array(x), "sinc": f.sinc, "hypot": lambda x, y: f.sqrt(array(x) * x + array(y) * y),
-    "xlogy": lambda x, y: x * f.log(y), "logaddexp": lambda a, b: f.log(f.exp(a) + f.exp(b)),
-    "sum": f.sum_, "mean": f.mean, "prod": f.prod, "logsumexp": f.logsumexp, "cumsum": f.cumsum, "cumprod": f.cumprod,
-    "matmul": product, "mm": product, "mv": product, "bmm": product, "inner": product, "dot": product,
-    "torch.dot": product,
-    "outer": lambda x, y: array(x)[:, None] * y, "einsum": g.einsum, "det": g.det, "inv": g.inv, "solve": g.solve,
-    "abs": f.absolute, "sigmoid": f.sigmoid, "relu": f.signed(lambda x: x, lambda x: x * 0.0),
-    "logsigmoid": lambda x: -f.log(1 + f.exp(-array(x))), "silu": lambda x: x * f.sigmoid(x),
-    "softsign": lambda x: x / (1 + f.absolute(x)), "sign": f.signed(lambda x: dual(1), lambda x: dual(-1)),
-    "floor": each(floor), "ceil": each(ceil), "trunc": f.signed(floor, ceil), "round": each(nearest),
-    "heaviside": lambda x, other: f.signed(lambda x: dual(1), lambda x: dual(0))(x),
-    "isnan": lambda x: Array(np.zeros(array(x).shape, dtype=bool)), "where": f.where,
-    "leaky_relu": lambda x, negative_slope=0.01: f.signed(lambda x: x, lambda x: x * negative_slope)(x),
-    "elu": lambda x, alpha=1.0: f.signed(lambda x: x, lambda x: alpha * ELEMENTARY["expm1"](x))(x),
-    "softplus": f.softplus, "gelu": f.gelu, "amax": f.amax, "amin": f.amin,
-    "max": f.extreme(f.amax, max, f.larger), "min": f.extreme(f.amin, min, f.smaller),
-    "median": f.extreme(f.reduced(f.middle_of), f.middle_of, None), "np.median": f.numpy_median,
-    "sort": f.ordered, "np.sort": lambda x, dim=-1: f.ordered(x, dim).values,
-    "argmax": f.reduced(f.place(max)), "argmin": f.reduced(f.place(min)),
-    "any": f.reduced(any, f.masks), "all": f.reduced(all, f.masks), "var": f.var, "std": f.std,
-    "np.var": f.numpy_spread(f.var), "np.std": f.numpy_spread(f.std), "norm": f.norm,
-    "linalg.norm": lambda x, ord=None, dim=None, keepdim=False: f.norm(x, 2 if ord is None else ord, dim, keepdim),  # noqa: A006
-    "softmax": f.softmax, "log_softmax": f.log_softmax, "mse_loss": g.loss(lambda x, t: (x - t) ** 2),
-    "l1_loss": g.loss(lambda x, t: f.absolute(x - t)), "huber_loss": g.loss(g.huber), "bce": g.loss(g.entropy),
-    "binary_cross_entropy_with_logits": g.loss(lambda x, t: g.entropy(f.sigmoid(x), t)),
-    "nll_loss": g.loss(g.picked_losses), "cross_entropy": g.loss(g.cross_entropy), "linear": g.linear,
-    "layer_norm": g.layer_norm,
-}
-# fmt: on
+RULES = {name: known.oracle for name, known in RECORDS.items() if known.oracle is not None}
 """The rule of each function, by its name in gradcli's table."""
 
 SYNONYMS = """

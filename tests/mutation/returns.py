@@ -7,11 +7,10 @@ import copy
 import functools
 import gc
 import sys
+from dataclasses import fields, is_dataclass
 from types import CodeType, FunctionType
 
 from gradcli import agreement, explained, inputs, reverse
-from gradcli.ops import FUNCTIONS as FUNCTIONS_OF_USERS
-from gradcli.ops import OPS
 from gradcli.symbolic import (
     batches,
     chains,
@@ -29,6 +28,8 @@ from gradcli.symbolic import (
 from mutation.sources import FUNCTIONS, nested, node_of, reached_code, text_of, tree_of
 from mutation.spoiling import spoiled
 from mutation.table import Mutant, arguments_of
+from records import FUNCTIONS as FUNCTIONS_OF_USERS
+from records import OPS
 
 OF_OPS = [module for name, module in sorted(sys.modules.items()) if name.startswith("gradcli.ops.")]
 MODULES = [
@@ -53,6 +54,11 @@ NO_RULE = {
     "agreement.tolerance": "how much rounding is allowed, no number of an answer",
     "matrices.largest_products": "how much rounding is allowed, no number of an answer",
     "matrices.solve_digits": "how much rounding is allowed, no number of an answer",
+    "matrices.substituted": "read where the determinant is not finite: inf and nan either way",
+    "neural.bce_logits_digits": "how much rounding is allowed, no number of an answer",
+    "arithmetic.at_root": "says which answers are looked at again, no number of them",
+    "elementwise.is_far": "says which answers are looked at again, no number of them",
+    "integers.": "makes masks and integers, which tests/language/test_kinds.py holds against both libraries",
     "formulas.renumbered": "names",
     "functions.number": "makes constants",
     "functions.as_expression": "makes constants",
@@ -60,7 +66,6 @@ NO_RULE = {
     "functions.PowerOf.eval": "chooses a class",
     "axes.": "reads axes, which are integers",
     "neural.picked_classes": "picks a class by its index",
-    "piecewise.step": "declares",
     "matrices.no_singular": "makes a forward",
 }
 KEPT = ("axes.group_rows", "axes.restore", "entrywise.broadcast_index", "entrywise.elementwise_local")
@@ -142,19 +147,38 @@ def declared(value):
     return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else None
 
 
+RULES_OF_THEIR_OWN = {"exactly", "pieces"}
+"""Fields of ops whose lambdas are changed as code is; the table's own mutants change the others, or they are texts."""
+
+
 @functools.cache
 def fields_of_ops():
-    """Return where the lambdas stand that are a field of an op: the table's own mutants change those."""
+    """Return where the lambdas stand that are a field of an op, or a part of one."""
     found = set()
     for op in OPS.values():
-        rules = [op.forward, op.formula, op.size, op.terms, op.digits, op.zero_at, op.differs]
-        rules += [op.kink and op.kink.at, *(op.vjp(k) for k in arguments_of(op))]
-        for rule in rules:
+        named = [getattr(op, field.name) for field in fields(op) if field.name not in RULES_OF_THEIR_OWN]
+        parts = [value for part in named for value in parts_of(part)]
+        for rule in (*named, *parts, unread_labels(op), *(op.vjp(k) for k in arguments_of(op))):
             code = getattr(rule, "__code__", None)
             if code is not None and code.co_name == "<lambda>":
                 node = node_of(code, sys.modules[rule.__module__])
                 found.add((rule.__module__, *place_of(node.body)))
     return frozenset(found)
+
+
+def parts_of(value):
+    """Return what a field of an op is made of, where it is a record of its own."""
+    if is_dataclass(value):
+        return [getattr(value, field.name) for field in fields(value)]
+    return list(value) if isinstance(value, tuple) else []
+
+
+def unread_labels(op):
+    """Return what tells the pieces of an op apart where their value does not read it: no number depends on labels."""
+    if op.pieces is None:
+        return None
+    code = getattr(op.pieces.on, "__code__", None)
+    return op.pieces.piece if code is not None and code.co_varnames[0].startswith("_") else None
 
 
 def is_nothing(expression):

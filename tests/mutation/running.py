@@ -30,18 +30,24 @@ AN_HOUR = 3600.0
 class Verdict:
     """What became of a mutant: the test that failed, or none; how often it changed a number; how long it took.
 
-    ``late`` where the time was over.
+    ``late`` where the time was over; ``asked`` is how many values it was given.
     """
 
     by: str | None
     changes: int
     seconds: float
     late: bool = False
+    asked: int = 0
 
     @property
     def killed(self):
         """Whether a test failed, and not by itself."""
         return self.by is not None and self.changes > 0
+
+    @property
+    def silent(self):
+        """Whether the rule was read, and gave no number but 0: there is nothing to change."""
+        return self.by is None and not self.late and self.asked > 0 and self.changes == 0
 
 
 def first_failure(items):
@@ -100,11 +106,11 @@ def judged(mutant, items, limit):
     def work():
         mutant.apply()
         clear_cache()
-        return [first_failure(items), Spoiled.count]
+        return [first_failure(items), Spoiled.count, Spoiled.asked]
 
     found = apart(work, limit)
-    by, changes = found or (None, 0)
-    return Verdict(by, changes, time.monotonic() - start, late=found is None)
+    by, changes, *asked = found or (None, 0)
+    return Verdict(by, changes, time.monotonic() - start, late=found is None, asked=sum(asked))
 
 
 def trial(items):

@@ -22,9 +22,13 @@ NEARLY_ONE = Float(SLIGHTLY, 17)
 
 
 class Spoiled:
-    """Counts what a mutant has changed: a test that fails although nothing changed says nothing of the rule."""
+    """Counts what a mutant has changed: a test that fails although nothing changed says nothing of the rule.
+
+    ``asked`` counts the values that it was given: a rule that was read and gave no number but 0 is silent.
+    """
 
     count = 0
+    asked = 0
 
 
 def same(a, b):
@@ -44,6 +48,7 @@ def spoiled(value, by=SLIGHTLY):
 
     What is none of these, such as a shape or a text, is left as it is.
     """
+    Spoiled.asked += 1
     if isinstance(value, bool | np.bool_):
         return counted(value, not value)
     if isinstance(value, float | np.floating | Real):
@@ -72,7 +77,7 @@ def array(value, by):
     if value.dtype == object:
         items = [counted(item, item + 1) if type(item) is int else spoiled(item, by) for item in value.ravel()]
         return np.array(items, dtype=object).reshape(value.shape)
-    return counted(value, np.roll(value, 1))
+    return counted(value, np.roll(value, 1 + Spoiled.count))  # each by another step: together they would stay in place
 
 
 def expression(value, by):

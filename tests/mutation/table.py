@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from gradcli.graph import Node
-from gradcli.ops import FUNCTIONS, OPS
 from gradcli.ops.arithmetic import MUL
 from gradcli.ops.declare import Links, Pair, no_links
 from gradcli.ops.entrywise import elementwise_local
 from mutation.spoiling import SLIGHTLY, Spoiled, added, counted, factored, ruled, spoiled
 from op_cases import CASES
+from records import FUNCTIONS, OPS, RECORDS
 
 
 @dataclass(frozen=True)
@@ -94,19 +94,14 @@ def vjp_mutants(op):
         for how, by in (("", SLIGHTLY), (", sign", -1.0)):
             change = functools.partial(ruled, by=by)
             yield Mutant(name + how, about, (rule,), setting(op, vjps=with_rule(op, k, change)))
-    if len(arguments_of(op)) == 2 and not op.step:
+    if len(arguments_of(op)) == 2 and not op.step and op.vjp(arguments_of(op)[0]) is not op.vjp(arguments_of(op)[1]):
         rules = tuple(op.vjp(k) for k in arguments_of(op))
         yield Mutant(f"{op.name}: vjps swapped", about, rules, setting(op, vjps=swapped(op)))
 
 
-CALLED = {"huber": ["huber_loss"], "sqrt0": ["std"], "bce": ["binary_cross_entropy"],
-          "bce_with_logits": ["binary_cross_entropy_with_logits"]}  # fmt: skip
-"""The functions by which users reach an op of another name: tests are named after those."""
-
-
 def formula_mutants(op):
     """Change the formula as sympy differentiates it, and as answers show it."""
-    about, wrong = frozenset([op.name, *CALLED.get(op.name, ())]), None if op.formula is None else ruled(op.formula)
+    about, wrong = frozenset([op.name, *RECORDS[op.name].called]), None if op.formula is None else ruled(op.formula)
     if is_elementwise(op):
         local = elementwise_local(wrong, op.zero_at)
         yield Mutant(f"{op.name}: formula, differentiated", about, (op.formula,), setting(op, local=local))

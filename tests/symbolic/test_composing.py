@@ -13,7 +13,6 @@ from gradcli.errors import Budget, GradcliError
 from gradcli.explained import Explained
 from gradcli.explaining import Ask, explain_run
 from gradcli.graph import Node
-from gradcli.ops import OPS
 from gradcli.ops.declare import Explicit, Links
 from gradcli.ops.entrywise import elementwise_local
 from gradcli.readings import stand
@@ -26,6 +25,7 @@ from gradcli.symbolic.small import FEW, Small, joined, small_product
 from gradcli.symbolic.sparse import Sparse, gathered, identity, product
 from op_cases import CASES
 from oracles import reverse_jacobians, tampered
+from records import OPS
 
 BOUND = 10**6
 LOW = FEW * FEW - 1

@@ -12,9 +12,8 @@ from gradcli.exact.run import operations, same
 from gradcli.exact.slopes import CALL, OPERATIONS
 from gradcli.explained import Jacobian
 from gradcli.graph import Graph, Node
-from gradcli.ops.arithmetic import COMPARISONS
 from gradcli.ops.declare import Array, value_of
-from gradcli.ops.exactly import PIECEWISE, Piecewise
+from gradcli.ops.parts import Piecewise
 
 CHEAP = 13_000
 """Operations on single numbers that an answer spends on confirming itself unasked: about 20 ms."""
@@ -58,11 +57,6 @@ def count_directions(jacobian: Jacobian) -> int:
     return int(np.max(np.bincount(jacobian.rows), initial=1)) if len(jacobian.rows) else 1
 
 
-WAVES = {"sin", "cos", "tan", "sinc"}
-FAR = 1e6
-"""Arguments of waves from which a double says little about where on the wave they are."""
-
-
 def is_suspicious(nodes: Sequence[Node]) -> bool:
     """Return whether numbers beyond doubles were met, digits may be lost in a value, or y may have a kink here.
 
@@ -79,19 +73,13 @@ def stands_on_an_edge(node: Node) -> bool:
     """Return whether an operation stands at a kink, a step, a tie or a power of 0, or takes a wave of a large x."""
     op = node.op
     assert op is not None  # noqa: S101
-    values = [value_of(argument) for argument in node.arguments]
-    if op.kink is not None:
-        return bool(np.any(op.kink.at(*values, **node.static)))
-    if op.name in WAVES:
-        return bool(abs(values[0]) > FAR) if type(values[0]) is np.float64 else largest(values[0]) > FAR
-    if op.name == "pow":
-        return bool(np.any((values[0] == 0) & ((values[1] < 1) | (values[1] % 1 != 0))))
-    parts = PIECEWISE.get(op.name)
-    if parts is None or parts.held or op.name == "where":
+    at, pieces = op.edge if op.kink is None else op.kink.at, op.pieces
+    if at is not None:
+        found = at(*map(value_of, node.arguments), **node.static)
+        return bool(found if type(found) is np.bool_ else np.any(found))
+    if pieces is None or pieces.held or op.chooses:
         return False
-    if op.name in COMPARISONS:
-        return bool(np.any(values[0] == values[1]))
-    return differs_nearby(parts, values, node.static)
+    return differs_nearby(pieces, [value_of(argument) for argument in node.arguments], node.static)
 
 
 def differs_nearby(parts: Piecewise, values: Sequence[Any], static: Mapping[str, Any]) -> bool:
@@ -137,7 +125,7 @@ def leaves_doubles(node: Node) -> bool:
     zero = node.value == 0
     if np.any(outside(node.value) & ~zero):
         return True
-    if op.name in PIECEWISE:
+    if op.pieces is not None:
         return False
     sizes = [np.abs(value) if np.asarray(value).dtype.kind == "f" else value for value in map(value_of, node.arguments)]
     if op.formula is None:

@@ -14,7 +14,6 @@ from gradcli.exact.real import as_doubles, decimal, lifted
 from gradcli.graph import Graph
 from gradcli.language.program import Program
 from gradcli.ops.declare import Array, Op, value_of
-from gradcli.ops.exactly import EXACT, PIECEWISE
 
 
 class Decision(NamedTuple):
@@ -23,6 +22,11 @@ class Decision(NamedTuple):
     op: Op
     piece: Any
     values: Sequence[Any]
+
+    @property
+    def held(self) -> bool:
+        """Whether the piece is none that was chosen: what is detached does not move."""
+        return self.op.pieces is not None and self.op.pieces.held
 
 
 @dataclass(slots=True)
@@ -75,15 +79,15 @@ class Deciding(Graph):
         return Graph.enter(self, op, arguments, static, value, links)
 
     def _note(self, op: Op, values: Sequence[Any], static: dict[str, Any]) -> None:
-        parts = PIECEWISE.get(op.name)
+        parts = op.pieces
         if parts is not None:
             with np.errstate(all="ignore"):
                 self.decisions.append(Decision(op, parts.piece(*map(np.asarray, values), **static), values))
 
     def _value(self, op: Op, values: Sequence[Any], static: dict[str, Any]) -> Any:
-        parts = PIECEWISE.get(op.name)
+        parts = op.pieces
         if parts is None:
-            return EXACT.get(op.name, op.forward)(*values, **static)
+            return (op.exactly or op.forward)(*values, **static)
         led = self.follow or (parts.held and self.base)
         piece = self._taken(op) if led else parts.piece(*values, **static)
         self.decisions.append(Decision(op, piece, values))
@@ -104,14 +108,9 @@ def is_lifted(value: Any) -> bool:
 
 def operations(op: Op, values: Sequence[Any], static: Mapping[str, Any], value: Any) -> int:
     """Return how many operations on single numbers an op takes, roughly."""
-    most = max([np.size(value), *map(np.size, values)])
-    if op.name == "matmul":
-        return max(most, np.size(value) * int(np.shape(values[0])[-1]))
-    if op.name == "einsum" and op.size is not None:
-        return max(most, op.size(*values, **static))
-    if op.name in ("solve", "inv", "det"):
-        return most * int(np.shape(values[0])[-1])
-    return most
+    if op.work is not None:
+        return op.work(value, *values, **static)
+    return max([np.size(value), *map(np.size, values)])
 
 
 class Run(NamedTuple):
@@ -155,7 +154,7 @@ def first_difference(left: Sequence[Decision], right: Sequence[Decision]) -> tup
     What is held is no choice.
     """
     for one, other in zip(left, right, strict=False):
-        if one.op is not other.op or (not PIECEWISE[one.op.name].held and not same(one.piece, other.piece)):
+        if one.op is not other.op or (not one.held and not same(one.piece, other.piece)):
             return one, other
     if len(left) == len(right):
         return None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,32 +12,19 @@ from gradcli.language.kinds import DOUBLE, FLOAT, combined, is_odd, number_kind,
 from gradcli.language.runtime import EXACT, as_operand, as_tensor
 from gradcli.ops import Pair
 from gradcli.ops.declare import Op, value_of
-from gradcli.ops.linear_algebra import require_product
-
-INTEGER_RULES: dict[str, Callable[[int, int], float]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "floor_divide": operator.floordiv,
-    "remainder": operator.mod,
-}
 
 
 def integer_arithmetic(f: Graph, op: Op, a: int, b: int) -> int | Any:
     """Return an operation on two plain integers: an integer while it stays exact, a number beyond."""
-    rule = INTEGER_RULES.get(op.name)
-    if rule is not None and not (b == 0 and op.name in ("floor_divide", "remainder")):
-        result = rule(a, b)
-        if abs(result) <= EXACT:
-            return result
-    if op.name == "pow" and b >= 0 and (b <= 64 or abs(a) <= 1) and abs(a**b) <= EXACT:
-        return a**b
+    result = None if op.whole is None or op.whole.plain is None else op.whole.plain(a, b)
+    if result is not None and abs(result) <= EXACT:
+        return result
     return f(op, np.float64(a), np.float64(b))
 
 
 def binary(f: Graph, op: Op, a: Any, b: Any) -> Any:
     """Apply a binary operator."""
-    if isinstance(a, int) and isinstance(b, int) and op.name != "matmul":
+    if isinstance(a, int) and isinstance(b, int) and op.require is None:
         return integer_arithmetic(f, op, int(a), int(b))
     if is_odd(a) or is_odd(b):
         if FLOAT not in (number_kind(a), number_kind(b)):
@@ -49,9 +34,9 @@ def binary(f: Graph, op: Op, a: Any, b: Any) -> Any:
                 raise misfit(op, [value_of(a), value_of(b)], error) from None
         with_floats(f, op, a, b)
     left, right = as_operand(a), as_operand(b)
-    if op.name == "matmul":
+    if op.require is not None:
         left, right = as_tensor(left), as_tensor(right)
-        require_product(left, right, "@")
+        op.require(left, right)
     return f(op, left, right)
 
 
@@ -87,7 +72,7 @@ def unary_step(op: Op, register: int, otherwise: Run) -> Run:
 
 def binary_step(op: Op, left: int, right: int) -> Run:
     """Return the step that applies a binary operator."""
-    if op.name == "matmul":
+    if op.require is not None:
         return lambda regs: binary(regs[0], op, regs[left], regs[right])
     forward, flows, entrywise = op.forward, not op.flat, op.size is None
 

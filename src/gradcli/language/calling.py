@@ -15,17 +15,16 @@ from gradcli.language.calls import Bound, asks_library
 from gradcli.language.kinds import (
     DOUBLE,
     MASK,
-    WORDS,
     NotFloats,
     is_odd,
     number_kind,
-    only_numpy,
     whole_array,
 )
 from gradcli.language.runtime import as_tensor
 from gradcli.ops import Function, Pair
 from gradcli.ops.declare import value_of
 from gradcli.ops.indexing import INDEX
+from gradcli.ops.integers import only_numpy
 
 
 def static_value(value: Any) -> Any:
@@ -101,7 +100,7 @@ def caller(
     call, op = general_caller(function, arguments, library, registers), function.op
     if function.build is None and op is not None:
         return unary_step(op, registers[0][0], call)
-    if op is not None and op.formula is not None and op.name in WORDS and len(registers) == 2:
+    if op is not None and op.formula is not None and op.whole is not None and len(registers) == 2:
         operands = [r[0] for r in registers]
         return lambda regs: (
             binary(regs[0], op, *(regs[i] for i in operands)) if any(is_odd(regs[i]) for i in operands) else call(regs)
@@ -131,7 +130,7 @@ def general_caller(
             from gradcli.language.treatments import cast, treated  # noqa: PLC0415
 
             given = [regs[i] for i in numbers if regs[i] is not None and type(regs[i]) is not tuple]
-            kind = treated(regs[0], function.name, map(number_kind, given))
+            kind = treated(regs[0], function, map(number_kind, given))
             return cast(cast_call(regs), kind)
 
     return run

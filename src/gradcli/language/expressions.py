@@ -23,7 +23,7 @@ from gradcli.language.names import CONSTANTS, MODULES, dotted, near_function
 from gradcli.language.operators import BINARY, COMPARE, MASKS
 from gradcli.language.source import Spans
 from gradcli.language.steps import Block, Step, execute
-from gradcli.ops import FUNCTIONS, OPS, SPELLINGS
+from gradcli.ops import FUNCTIONS, OPERATORS, SPELLINGS
 from gradcli.suggest import INSTEAD_OF_ATTRIBUTE
 
 
@@ -170,9 +170,9 @@ class Expressions:
             message, hint = REFUSED[type(node.op)]
             raise GradcliError("not-allowed", message, hint=hint)
         if type(node.op) in MASKS:
-            mask = OPS[MASKS[type(node.op)]]
+            mask = OPERATORS[MASKS[type(node.op)], 2]
             return self.emit(lambda regs: runtime.compare(regs[0], mask, regs[left], regs[right]), node)
-        return self.emit(binary_step(OPS[BINARY[type(node.op)]], left, right), node)
+        return self.emit(binary_step(OPERATORS[BINARY[type(node.op)], 2], left, right), node)
 
     def _unary(self, node: ast.UnaryOp, operand: int) -> int:
         if isinstance(node.op, ast.Not):
@@ -180,16 +180,16 @@ class Expressions:
         if isinstance(node.op, ast.UAdd):
             return self.emit(lambda regs: positive(regs[operand]), node)
         if isinstance(node.op, ast.Invert):
-            op = OPS["~"]
+            op = OPERATORS["~", 1]
             return self.emit(lambda regs: inverted(regs[0], op, regs[operand]), node)
-        op = OPS["neg"]
+        op = OPERATORS["-", 1]
         return self.emit(lambda regs: negative(regs[0], op, regs[operand]), node)
 
     def _compare(self, node: ast.Compare, registers: list[int]) -> int:
         unknown = next((op for op in node.ops if type(op) not in COMPARE), None)
         if unknown is not None:
             raise GradcliError("not-allowed", "'in' and 'is' are not part of the language", hint="write == to compare")
-        ops = [OPS[COMPARE[type(op)]] for op in node.ops]
+        ops = [OPERATORS[COMPARE[type(op)], 2] for op in node.ops]
         if len(ops) == 1:
             [op], (left, right) = ops, registers
             return self.emit(lambda regs: runtime.compare(regs[0], op, regs[left], regs[right]), node)

@@ -7,8 +7,6 @@ are where both libraries leave them so. What only one of the two answers is answ
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,8 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.graph import Graph, Node
 from gradcli.ops.declare import Op, Pair, value_of
-from gradcli.ops.linear_algebra import matmul_size, require_product
+from gradcli.ops.integers import only_numpy
+from gradcli.ops.parts import Bits
 
 DOUBLE = np.dtype(np.float64)
 FLOAT, INTEGER, MASK = "float", "integer", "mask"
@@ -53,11 +52,6 @@ def whole_array(value: Any) -> bool:
     return isinstance(raw, np.ndarray | np.generic) and raw.dtype is not DOUBLE and raw.dtype.kind in KINDS
 
 
-def only_numpy(f: Graph, what: str, hint: str = "(...).float() makes numbers of them for both") -> None:
-    """Remark that PyTorch refuses an operation that NumPy answers."""
-    f.remark("numpy-only", f"{what}: this is NumPy's answer, PyTorch refuses; {hint}.")
-
-
 def neither(what: str) -> GradcliError:
     """Return the error for what both libraries refuse."""
     return GradcliError(
@@ -71,106 +65,44 @@ def pair_of(name: str, a: str, b: str) -> str:
     return f"{name} of {both}"
 
 
-BITS: dict[str, Callable[[Any, Any], Any]] = {"&": operator.and_, "|": operator.or_, "^": operator.xor}
-WORDS = {
-    "add": "+",
-    "sub": "-",
-    "mul": "*",
-    "div": "/",
-    "floor_divide": "//",
-    "remainder": "%",
-    "pow": "**",
-    "matmul": "@",
-}
-"""How each operator is written."""
-
-
 def combined(f: Graph, op: Op, a: Any, b: Any) -> Any:
     """Return an operator on two masks or arrays of integers; raises ``type`` for what both libraries refuse.
 
     The result is a mask for ``+`` and ``*`` of masks, floats for ``/``, integers otherwise; it has no gradient.
     """
+    rule = op.whole
+    assert rule is not None  # noqa: S101
     left, right = number_kind(a), number_kind(b)
     x, y = value_of(a), value_of(b)
-    name = WORDS.get(op.name, op.name)
-    what = pair_of(name, left, right)
-    masks = left == right == MASK
-    if op.name == "sub" and masks:
+    answers = rule.masks if left == right == MASK else rule.mixed if left != right else "both"
+    what = pair_of(op.operator, left, right)
+    if answers == "neither":
         raise neither(what)
-    if (op.name == "sub" and MASK in (left, right)) or (
-        masks and (op.name in ("floor_divide", "remainder") or (op.name == "pow" and type(b) is not bool))
-    ):
+    if answers == "numpy":
         only_numpy(f, what)
-    if op.name == "matmul" and (masks or left != right):
-        only_numpy(f, what)
-    if op.name == "matmul":
-        require_product(np.asarray(x), np.asarray(y), "@")
-        f.charge(matmul_size(x, y))
-        return np.matmul(x, y)
-    f.charge(math.prod(np.broadcast_shapes(np.shape(x), np.shape(y))))
-    if op.name == "div":
-        return np.true_divide(x, y)
-    if op.name in ("add", "mul"):
-        return (np.add if op.name == "add" else np.multiply)(x, y)
-    if op.name == "pow" and left == MASK and type(b) is bool:
-        return np.power(whole(x), int(b)).astype(np.bool_)
-    x, y = whole(x), whole(y)
-    if op.name in ("floor_divide", "remainder"):
-        if np.any(np.equal(y, 0)):
-            only_numpy(f, f"{name} of integers by 0", "float division by 0 is inf or nan in both")
-        return (np.floor_divide if op.name == "floor_divide" else np.remainder)(x, y)
-    return np.subtract(x, y) if op.name == "sub" else integer_power(f, x, y)
-
-
-def whole(x: Any) -> Any:
-    """Return integers for a mask, and integers as they are."""
-    return x if type(x) is int else np.asarray(x).astype(np.int64)[()]
-
-
-def integer_power(f: Graph, x: Any, p: Any) -> Any:
-    """Return a power of integers; one below 0 is 0 in PyTorch, but for 1 and -1, and refused by NumPy."""
-    if not np.any(np.less(p, 0)):
-        return np.power(x, p)
-    if type(p) is int:
-        raise GradcliError(
-            "value", "an array of integers to a negative power: neither PyTorch nor NumPy does that",
-            hint="(...).float() makes numbers of it",
-        )  # fmt: skip
-    f.remark(
-        "torch-only",
-        "A negative power of integers is rounded towards 0 in PyTorch, and refused by NumPy; (...).float() makes "
-        "numbers of them for both.",
-    )
-    size = np.where(np.abs(x) == 1, np.power(x, np.abs(p)), 0)
-    return np.where(np.less(p, 0), size, np.power(x, np.maximum(p, 0)))[()]
+    if op.require is not None:
+        op.require(np.asarray(x), np.asarray(y))
+    f.charge(op.size(x, y) if op.size is not None else math.prod(np.broadcast_shapes(np.shape(x), np.shape(y))))
+    return rule.rule(f, x, y)
 
 
 def with_floats(f: Graph, op: Op, a: Any, b: Any) -> None:
     """Remark where an operator joins floats with a mask or integers that PyTorch would not join."""
     left, right = number_kind(a), number_kind(b)
-    if op.name == "matmul" or (op.name == "sub" and MASK in (left, right)):
-        only_numpy(f, pair_of(WORDS[op.name], left, right))
+    assert op.whole is not None  # noqa: S101
+    if (op.whole.beside if MASK in (left, right) else op.whole.beside_integers) == "numpy":
+        only_numpy(f, pair_of(op.operator, left, right))
 
 
-def bits(f: Graph, op: Op, a: Any, b: Any) -> Any:
+def bits(f: Graph, op: Op, rule: Bits, a: Any, b: Any) -> Any:
     """Return ``&``, ``|`` or ``^`` of masks or integers; raises ``type`` for floats."""
     if FLOAT in (number_kind(a), number_kind(b)):
-        raise bits_of_floats(op)
+        raise rule.error()
     if isinstance(a, int) and isinstance(b, int):
-        if op.name == "^" and type(a) is type(b) is int:
-            raise bits_of_floats(op)
-        return BITS[op.name](a, b)
+        if not rule.of_integers and type(a) is type(b) is int:
+            raise rule.error()
+        return rule.plain(a, b)
     return f(op, a, b)
-
-
-def bits_of_floats(op: Op) -> GradcliError:
-    """Return the error for a bitwise operator on floats."""
-    if op.name == "^":
-        return GradcliError("not-allowed", "'^' is not the power", hint="write **")
-    word = {"&": "and", "|": "or"}[op.name]
-    return GradcliError(
-        "type", f"'{op.name}' joins masks or integers, not floats", hint=f"(x > 0) {op.name} (x < 1), or '{word}'"
-    )
 
 
 def inverted(f: Graph, op: Op, a: Any) -> Any:
@@ -200,10 +132,8 @@ def kept_in_place(f: Graph, op: Op, before: Any, result: Any, name: str) -> None
         what = f"'{name}' is one number, and in place it cannot become an array"
         only_numpy(f, what, f"{name} = {name} ... is right in both")
     old, new = number_kind(before), number_kind(result)
-    if op.name == "pow" and new == MASK and np.ndim(value_of(before)):
-        f.remark(
-            "torch-only", f"'{name}' **= ...: a power of truth values is an integer in NumPy, which refuses it here."
-        )
+    if op.whole is not None and op.whole.in_place and new == MASK and np.ndim(value_of(before)):
+        f.remark("torch-only", f"'{name}' {op.operator}= ...: {op.whole.in_place}.")
     if RANKS[new] <= RANKS[old] or not whole_array(before):
         return
     what = f"'{name}' holds {NAMES[old]}, and in place it cannot become {NAMES[new]}"

@@ -9,8 +9,8 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.graph import Graph, Node, Operation
-from gradcli.language.kinds import BITS, bits, stacked, whole_array
-from gradcli.ops import OPS, Pair
+from gradcli.language.kinds import bits, stacked, whole_array
+from gradcli.ops import OPERATORS, Pair
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.joining import STACK
@@ -70,8 +70,8 @@ def comparable(value: Any) -> Any:
 
 def compare(f: Graph, op: Op, a: Any, b: Any) -> Any:
     """Apply a comparison or a mask operator; its result has no gradient."""
-    if op.name in BITS:
-        return bits(f, op, a, b)
+    if op.bits is not None:
+        return bits(f, op, op.bits, a, b)
     if isinstance(a, int) and isinstance(b, int):
         return bool(op.forward(a, b))
     return f(op, comparable(a), comparable(b))
@@ -217,7 +217,7 @@ def shares_memory(a: Any, b: Any) -> bool:
 def compare_chain(f: Graph, ops: list[Op], values: list[Any]) -> Any:
     """Apply ``a < b < c``: true where every comparison is."""
     found = [value_of(compare(f, op, left, right)) for op, left, right in zip(ops, values, values[1:], strict=False)]
-    return reduce(partial(compare, f, OPS["&"]), found)
+    return reduce(partial(compare, f, OPERATORS["&", 2]), found)
 
 
 def slice_bound(value: Any) -> int | None:

@@ -23,7 +23,7 @@ from gradcli.language.indexing import Registers, index_items, index_parts, index
 from gradcli.language.kinds import is_odd, written_as
 from gradcli.language.operators import BINARY
 from gradcli.language.steps import Block, Step, execute
-from gradcli.ops import OPS
+from gradcli.ops import OPERATORS
 from gradcli.ops.declare import Op
 from gradcli.ops.indexing import INDEX, PUT
 from gradcli.suggest import INSTEAD_OF_ATTRIBUTE, INSTEAD_OF_WORD
@@ -191,7 +191,7 @@ class Statements(Expressions):
     def _augment(self, node: ast.AugAssign) -> None:
         if type(node.op) not in BINARY:
             raise GradcliError("not-allowed", "this augmented assignment is not part of the language")
-        op = OPS[BINARY[type(node.op)]]
+        op = OPERATORS[BINARY[type(node.op)], 2]
         change = self.expression(node.value)
         if isinstance(node.target, ast.Subscript):
             self._put(node.target, op, change)

@@ -15,11 +15,13 @@ from gradcli.ops import (
     shaping,
     spread,
 )
-from gradcli.ops.declare import FUNCTIONS, METHODS, OPS, SPELLINGS, Function, Op, Pair
+from gradcli.ops.declare import OPERATORS, OPS, Op, Pair
+from gradcli.ops.vocabulary import FUNCTIONS, METHODS, SPELLINGS, Function
 
 __all__ = [
     "FUNCTIONS",
     "METHODS",
+    "OPERATORS",
     "OPS",
     "SPELLINGS",
     "Function",

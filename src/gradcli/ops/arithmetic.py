@@ -7,8 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.declare import BEYOND, Kink, Op, beyond, declare, no_links
-from gradcli.ops.entrywise import elementwise
+from gradcli.ops.declare import BEYOND, Op, beyond, declare, no_links
+from gradcli.ops.entrywise import elementwise_table
+from gradcli.ops.exactly import decided, one_like, order_of
+from gradcli.ops.integers import BITS, DIFFERENCE, POWERS, PRODUCT, QUOTIENT, REST, SUM, WHOLE_QUOTIENT
+from gradcli.ops.parts import Kink, Piecewise, on_none, on_others
+from gradcli.ops.vocabulary import Spelled
 
 SHORT_POWERS: dict[float, Any] = {
     0.5: np.sqrt,
@@ -28,9 +32,8 @@ def power(x: Any, p: Any) -> Any:
     return np.power(x, p) if short is None else short(np.float64(x) if type(x) is int else x)
 
 
-def power_vjp_base(g: Any, y: Any, x: Any, p: Any) -> Any:
+def power_vjp_base(g: Any, _y: Any, x: Any, p: Any) -> Any:
     """Return g·p·x^(p-1), and 0 where p is 0 even at x = 0 (PyTorch's ``pow_backward``)."""
-    del y
     if type(p) is np.ndarray and p.ndim:
         return np.where(p == 0, 0.0, g * (p * power(x, p - 1)))
     return g * (p * power(x, p - 1)) if p != 0 else np.zeros(np.shape(g))
@@ -41,9 +44,8 @@ def power_vjp_exponent(g: Any, y: Any, x: Any, p: Any) -> Any:
     return g * np.where((x == 0) & (p >= 0), 0.0, y * np.log(x))
 
 
-def quotient_vjp_divisor(g: Any, y: Any, a: Any, b: Any) -> Any:
+def quotient_vjp_divisor(g: Any, _y: Any, a: Any, b: Any) -> Any:
     """Return -g·a/b²; the square is not taken, which may be no double."""
-    del y
     return -g * (a / b / b)
 
 
@@ -63,35 +65,143 @@ def ties(g: Any, x: Any, other: Any) -> Any:
     return np.where(x == other, g / 2, np.where(x < other, 0.0, g))
 
 
+def passed(g: Any, _y: Any, _a: Any, _b: Any) -> Any:
+    """Return g: the cotangent of each term of a sum."""
+    return g
+
+
+def exact_power(x: Any, p: Any) -> Any:
+    """Return x to the power p in exact numbers."""
+    return np.asarray(x) ** p if isinstance(x, np.ndarray) else one_like(p) * x**p
+
+
+def at_root(x: Any, p: Any) -> Any:
+    """Return where x is 0 and its power has no derivative of each order: p is below 1, or no integer."""
+    return (x == 0) & ((p < 1) | (p % 1 != 0))
+
+
+def is_first(a: Any, b: Any) -> Any:
+    """Return where ``fmax`` takes a: b is no larger, or nan."""
+    return (a >= b) | np.isnan(b)
+
+
+def is_least(a: Any, b: Any) -> Any:
+    """Return where ``fmin`` takes a: b is no smaller, or nan."""
+    return (a <= b) | np.isnan(b)
+
+
+def are_equal(a: Any, b: Any) -> Any:
+    """Return where two arrays are equal."""
+    return a == b
+
+
+HALF_EACH = Kink(are_equal, "each argument gets half")
+FIRST = Kink(are_equal, "the first argument gets all")
+
 # fmt: off
-ADD       = elementwise("add", operator.add,       lambda g, y, a, b: g,          lambda g, y, a, b: g,                lambda s, a, b: a + b, also="plus", text="{} + {}", precedence=60, doc="a + b")
-SUB       = elementwise("sub", operator.sub,       lambda g, y, a, b: g,          lambda g, y, a, b: -g,               lambda s, a, b: a - b, also="subtract", text="{} - {}", precedence=60, doc="a - b")
-MUL       = elementwise("mul", operator.mul,       lambda g, y, a, b: g * b,      lambda g, y, a, b: g * a,            lambda s, a, b: a * b, also="multiply", text="{}*{}", precedence=70, doc="a * b")
-DIV       = elementwise("div", quotient,         lambda g, y, a, b: g / b,      quotient_vjp_divisor, lambda s, a, b: a / b, also="divide true_divide", text="{}/{}", precedence=70, torch_saves=("1", "arrays: 0 1"), domain=((-2, 2), (0.5, 2)), splits_zero=lambda k, a, b: (b == 0) & (k == 1), differs=beyond, says=BEYOND, doc="a / b")
-REMAINDER = elementwise("remainder", remainder, lambda g, y, a, b: g,          lambda g, y, a, b: -g * np.floor_divide(a, b), lambda s, a, b: s.remainder(a, b), also="mod", text="{} % {}", precedence=70, domain=((0.1, 0.9), (1, 2)), doc="a % b, with the sign of b")
-NEG       = elementwise("neg", operator.neg,       lambda g, y, x: -g,            lambda s, x: -x, also="negative", text="-{}", precedence=80, doc="-x")
-POW       = elementwise("pow", power,          power_vjp_base,                power_vjp_exponent,                  lambda s, x, p: s.power(x, p), also="power float_power", of="tnm.", torch_saves=("0 1 arrays: output", "0 1 output"), zero_at=lambda k, x, p: (x == 0) & (p >= 0) if k else p == 0, zero_text=("{1} == 0", "({0} == 0) & ({1} >= 0)"), splits_zero=lambda k, x, p: (x == 0) & (p < 0) & (k == 0), text="{}**{}", precedence=90, domain=((0.2, 2), (-2, 2)), doc="x to the power p")
-MAXIMUM   = elementwise("maximum", np.maximum,    lambda g, y, a, b: ties(g, a, b), lambda g, y, a, b: ties(g, b, a), lambda s, a, b: s.maximum(a, b), doc="the larger of each pair; a tie gives each half of the gradient",
-                        kink=Kink(lambda a, b: a == b, "each argument gets half"))
-MINIMUM   = elementwise("minimum", np.minimum,    lambda g, y, a, b: ties(g, b, a), lambda g, y, a, b: ties(g, a, b), lambda s, a, b: s.minimum(a, b), doc="the smaller of each pair; a tie gives each half of the gradient",
-                        kink=Kink(lambda a, b: a == b, "each argument gets half"))
-FMAX      = elementwise("fmax", np.fmax,          lambda g, y, a, b: np.where((a >= b) | np.isnan(b), g, 0.0), lambda g, y, a, b: np.where((a >= b) | np.isnan(b), 0.0, g), lambda s, a, b: s.clamp_min(a, b), doc="the larger of each pair, nan only where both are; a tie gives the first the gradient",
-                        kink=Kink(lambda a, b: a == b, "the first argument gets all"))
-FMIN      = elementwise("fmin", np.fmin,          lambda g, y, a, b: np.where((a <= b) | np.isnan(b), g, 0.0), lambda g, y, a, b: np.where((a <= b) | np.isnan(b), 0.0, g), lambda s, a, b: s.clamp_max(a, b), doc="the smaller of each pair, nan only where both are; a tie gives the first the gradient",
-                        kink=Kink(lambda a, b: a == b, "the first argument gets all"))
+MATHEMATICS = {
+    # op         forward       vjps and formula
+    "add":       (operator.add, passed, passed, lambda s, a, b: a + b),
+    "sub":       (operator.sub, passed, lambda g, _y, _a, _b: -g, lambda s, a, b: a - b),
+    "mul":       (operator.mul, lambda g, _y, _a, b: g * b, lambda g, _y, a, _b: g * a, lambda s, a, b: a * b),
+    "div":       (quotient, lambda g, _y, _a, b: g / b, quotient_vjp_divisor, lambda s, a, b: a / b),
+    "remainder": (remainder, passed, lambda g, _y, a, b: -g * np.floor_divide(a, b), lambda s, a, b: s.remainder(a, b)),
+    "neg":       (operator.neg, lambda g, _y, _x: -g, lambda s, x: -x),
+    "pow":       (power, power_vjp_base, power_vjp_exponent, lambda s, x, p: s.power(x, p)),
+    "maximum":   (np.maximum, lambda g, _y, a, b: ties(g, a, b), lambda g, _y, a, b: ties(g, b, a),
+                  lambda s, a, b: s.maximum(a, b)),
+    "minimum":   (np.minimum, lambda g, _y, a, b: ties(g, b, a), lambda g, _y, a, b: ties(g, a, b),
+                  lambda s, a, b: s.minimum(a, b)),
+    "fmax":      (np.fmax, lambda g, _y, a, b: np.where(is_first(a, b), g, 0.0),
+                  lambda g, _y, a, b: np.where(is_first(a, b), 0.0, g), lambda s, a, b: s.clamp_min(a, b)),
+    "fmin":      (np.fmin, lambda g, _y, a, b: np.where(is_least(a, b), g, 0.0),
+                  lambda g, _y, a, b: np.where(is_least(a, b), 0.0, g), lambda s, a, b: s.clamp_max(a, b)),
+}
+EXACTLY = {"pow": exact_power, "div": lambda a, b: a / b}
+PIECES = {
+    "remainder": Piecewise(np.floor_divide, lambda whole, a, b: a - whole * b),
+    "maximum":   Piecewise(order_of, lambda piece, a, b: np.where(piece > 0, a, np.where(piece < 0, b, (a + b) / 2))),
+    "minimum":   Piecewise(order_of, lambda piece, a, b: np.where(piece < 0, a, np.where(piece > 0, b, (a + b) / 2))),
+    "fmax":      Piecewise(lambda a, b: a >= b, np.where),
+    "fmin":      Piecewise(lambda a, b: a <= b, np.where),
+}
+CONVENTIONS = {
+    "div": {
+        "torch_saves": ("1", "arrays: 0 1"), "splits_zero": lambda k, a, b: (b == 0) & (k == 1),
+        "differs": beyond, "says": BEYOND,
+    },
+    "pow": {
+        "torch_saves": ("0 1 arrays: output", "0 1 output"), "edge": at_root,
+        "zero_at": lambda k, x, p: (x == 0) & (p >= 0) if k else p == 0,
+        "zero_text": ("{1} == 0", "({0} == 0) & ({1} >= 0)"),
+        "splits_zero": lambda k, x, p: (x == 0) & (p < 0) & (k == 0),
+    },
+}
+KINKS = {"maximum": HALF_EACH, "minimum": HALF_EACH, "fmax": FIRST, "fmin": FIRST}
+DOMAINS = {
+    "div": ((-2, 2), (0.5, 2)), "remainder": ((0.1, 0.9), (1, 2)), "pow": ((0.2, 2), (-2, 2)),
+}
+OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "remainder": "%", "neg": "-", "pow": "**"}
+TEXTS = {
+    "add": "{} + {}", "sub": "{} - {}", "mul": "{}*{}", "div": "{}/{}", "remainder": "{} % {}", "neg": "-{}",
+    "pow": "{}**{}",
+}
+PRECEDENCE = {"add": 60, "sub": 60, "mul": 70, "div": 70, "remainder": 70, "neg": 80, "pow": 90}
+MENTIONS = {
+    "add": on_none, "sub": on_none, "neg": on_none, "mul": on_others, "div": lambda k, active: k == 1 or 1 in active,
+}
+WHOLE = {
+    "add": SUM, "sub": DIFFERENCE, "mul": PRODUCT, "div": QUOTIENT, "remainder": REST, "pow": POWERS,
+}
+SPELLED = {
+    "add":       Spelled(also="plus", doc="a + b"),
+    "sub":       Spelled(also="subtract", doc="a - b"),
+    "mul":       Spelled(also="multiply", doc="a * b"),
+    "div":       Spelled(also="divide true_divide", doc="a / b"),
+    "remainder": Spelled(also="mod", doc="a % b, with the sign of b"),
+    "neg":       Spelled(also="negative", doc="-x", kinds="no same yes"),
+    "pow":       Spelled("torch numpy math method", also="power float_power", doc="x to the power p"),
+    "maximum":   Spelled(doc="the larger of each pair; a tie gives each half of the gradient", kinds="same same yes"),
+    "minimum":   Spelled(doc="the smaller of each pair; a tie gives each half of the gradient", kinds="same same yes"),
+    "fmax":      Spelled(doc="the larger of each pair, nan only where both are; a tie gives the first the gradient",
+                         kinds="same same yes"),
+    "fmin":      Spelled(doc="the smaller of each pair, nan only where both are; a tie gives the first the gradient",
+                         kinds="same same yes"),
+}
 # fmt: on
+OF_TWO = elementwise_table(
+    MATHEMATICS,
+    SPELLED,
+    CONVENTIONS,
+    exactly=EXACTLY,
+    pieces=PIECES,
+    kink=KINKS,
+    domain=DOMAINS,
+    operator=OPERATORS,
+    text=TEXTS,
+    precedence=PRECEDENCE,
+    right={"pow": True},
+    cancels={"add": "sum", "sub": "difference"},
+    mentions=MENTIONS,
+    whole=WHOLE,
+)
+ADD, SUB, MUL, DIV, NEG = (OF_TWO[name] for name in ("add", "sub", "mul", "div", "neg"))
+MAXIMUM, MINIMUM = OF_TWO["maximum"], OF_TWO["minimum"]
 
 FLOOR_DIVIDE = declare(
     Op(
         "floor_divide",
         np.floor_divide,
         (None, None),
-        local=no_links,
+        no_links,
+        pieces=decided(np.floor_divide),
+        operator="//",
         text="{}//{}",
         precedence=70,
         flat=True,
         step=True,
         torch_raises=True,
+        whole=WHOLE_QUOTIENT,
     )
 )
 COMPARISONS = {
@@ -102,10 +212,32 @@ COMPARISONS = {
     "==": np.equal,
     "!=": np.not_equal,
 }
+for _sign, _compare in COMPARISONS.items():
+    declare(
+        Op(
+            _sign,
+            _compare,
+            (None, None),
+            no_links,
+            pieces=decided(_compare),
+            edge=are_equal,
+            operator=_sign,
+            text=f"{{}} {_sign} {{}}",
+            precedence=30,
+        )
+    )
 LOGIC = {"&": (np.bitwise_and, 50), "^": (np.bitwise_xor, 45), "|": (np.bitwise_or, 40)}
-
-for _symbol, _ufunc in COMPARISONS.items():
-    declare(Op(_symbol, _ufunc, (None, None), local=no_links, text=f"{{}} {_symbol} {{}}", precedence=30))
-for _symbol, (_logic, _rank) in LOGIC.items():
-    declare(Op(_symbol, _logic, (None, None), local=no_links, text=f"{{}} {_symbol} {{}}", precedence=_rank))
-INVERT = declare(Op("~", np.logical_not, (None,), local=no_links, text="~{}", precedence=80))
+for _sign, (_logic, _rank) in LOGIC.items():
+    declare(
+        Op(
+            _sign,
+            _logic,
+            (None, None),
+            no_links,
+            operator=_sign,
+            text=f"{{}} {_sign} {{}}",
+            precedence=_rank,
+            bits=BITS[_sign],
+        )
+    )
+INVERT = declare(Op("~", np.logical_not, (None,), no_links, operator="~", text="~{}", precedence=80))

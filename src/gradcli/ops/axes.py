@@ -60,7 +60,7 @@ def restore(g: Any, axes: Axes, keepdim: bool) -> Any:
 
 
 WRITTEN = 4096
-"""Entries up to which one number is written so often: beyond, it is read from one place by a view that is dear to make."""
+"""Entries up to which one number is written so often: beyond, a view reads it from one place, which is dear to make."""
 
 
 def spread_back(g: Any, axes: Axes, keepdim: bool, x: Any) -> Any:

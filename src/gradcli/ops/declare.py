@@ -1,18 +1,21 @@
-"""What a declaration of an op says, and the registers that declarations fill.
+"""What a declaration of an op says, and the register that declarations fill.
 
 An *op* is a node of the graph: a forward rule in numpy, one hand-written vector-Jacobian product (vjp) for each
-argument, and a ``local`` reading from which ``symbolic`` builds the local Jacobian by another route.
-A *function* is what users write: it has spellings and a signature, and applies one or several ops.
+argument, and a ``local`` reading from which ``symbolic`` builds the local Jacobian by another route. All that is
+particular to an op stands in its ``Op``: no other room asks for an op by its name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+
+from gradcli.ops.parts import Bits, IndexRule, Kink, Oddity, Piecewise, Whole, on_all
+from gradcli.ops.writing import Call, function_call
 
 Array = npt.NDArray[Any]
 Indices = npt.NDArray[np.intp]
@@ -63,74 +66,124 @@ Local = Callable[..., list[Links]]
 """``local(argument, out, values, static)``: the links from argument number ``argument`` to ``out``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kink:
-    """Where a function has no derivative: ``at(*values, **static)`` is true there; ``says`` names the choice made."""
-
-    at: Callable[..., Any]
-    says: str
-
-
-@dataclass(frozen=True, slots=True)
-class Oddity:
-    """Where PyTorch's backward, and so the vjp, is not the derivative by its nature, and not by rounding.
-
-    ``says(active, out, *values, **static)`` is the sentence for these numbers, and empty where there is nothing to
-    say; ``active`` has for each argument whether it is differentiated. ``kind`` is the word for scripts.
-    """
-
-    kind: str
-    says: Callable[..., str]
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Op:
-    """One row of the table.
+    """All that is particular to an operation. What is left out means what is said here.
 
-    ``forward(*values, **static)`` computes the output; ``vjps[k](g, out, *values, **static)`` the cotangent of
+    Numbers. ``forward(*values, **static)`` computes the output; ``vjps[k](g, out, *values, **static)`` the cotangent of
     argument k (the engine undoes broadcasting); None where no derivative flows. An op with any number of arguments
-    gives one function ``vjps(k)``. ``formula(s, *symbols)`` is an elementwise op's scalar formula. ``digits(out,
-    *values)`` is the size of the terms whose difference is the derivative, where the vjp subtracts.
-    ``size(*values)`` bounds the elements of the output before they are made, ``terms`` the links of the local reading.
-    ``zero_at(argument, *values)`` is true where the derivative is 0 by convention although the formula says otherwise,
-    and ``zero_text`` says so for each argument in the language.
+    gives one function ``vjps(k)``. A parameter that a vjp does not read begins with ``_``: the tape need not keep it.
+    ``local`` lists the links of the local Jacobian, ``formula(s, *symbols)`` is an elementwise op's scalar formula;
+    None: it is not elementwise. ``digits(out, *values)`` is the size of the terms whose difference is the derivative,
+    where the vjp subtracts; None: it does not. ``size(*values)`` bounds the elements of the output before they are
+    made; None: they are those of the arguments, broadcast. ``terms`` is the number of links; None: one for each entry
+    of the output.
+
+    Many digits. ``exactly(*values, **static)`` is the value of arrays of exact numbers; None: as ``forward`` has it.
+    ``pieces`` are those of an op in pieces; None: it is one formula everywhere. ``work(out, *values, **static)`` is
+    about how many operations on single numbers it takes; None: as many as the largest array has entries.
+
+    Conventions. ``kink`` is where there is no derivative; None: nowhere. ``edge(*values, **static)`` is true where a
+    number may be wrong although there is no kink; None: where another piece is near.
+    ``zero_at(argument, *values)`` is true where the derivative is 0 by convention although the formula says otherwise;
+    ``zero_text`` says so for each argument in the language, with ``{0}`` for argument 0 and ``{y}`` for the output.
     ``splits_zero(argument, *values)`` is true where 0 and -0 of an argument give different values.
-    ``differs(out, *values)`` is true where PyTorch's gradient, and so the vjp, is not the mathematical one; ``says`` how.
-    ``oddity`` says so of single nodes. ``flat`` says that no gradient flows; a ``step`` is flat wherever it has a derivative, and sends zeros back.
-    ``moves`` marks ops that only rearrange entries, ``view`` those whose result shares memory in PyTorch; ``by_shape``
-    those whose vjps read no value but g, only shapes; ``shaped`` those whose local reading is the same for all numbers,
-    but for zeros by ``zero_at``.
-    ``torch_saves`` says for each argument what PyTorch keeps for its derivative, where that is not what the vjp
-    reads: words such as ``"output"``, ``"0 1"`` (numbers of arguments) or ``"others"``, and after ``arrays:`` what it
-    keeps where no argument is a plain number; one text holds for all arguments. ``torch_raises`` says that PyTorch has no derivative.
+    ``flat`` says that no gradient flows; a ``step`` is flat wherever it has a derivative, and sends zeros back.
+    ``chooses`` marks an op that leaves entries of its arguments out by a condition. ``domain`` has for each argument
+    the numbers that tests draw from.
+
+    PyTorch. ``differs(out, *values)`` is true where its gradient, and so the vjp, is not the mathematical one; ``says``
+    how. ``oddity`` says so of single nodes. ``torch_saves`` says for each argument what PyTorch keeps for its
+    derivative: words such as ``"output"``, ``"0 1"`` (numbers of arguments) or ``"others"``, and after ``arrays:`` what
+    it keeps where no argument is a plain number; one text holds for all arguments; None: what the vjps read.
+    ``torch_raises`` says that PyTorch has no derivative.
+
+    Entries. ``moves`` marks ops that only rearrange entries, ``view`` those whose result shares memory in PyTorch;
+    ``by_shape`` those whose vjps read no value but g, only shapes; ``shaped`` those whose local reading is the same for
+    all numbers, but for zeros by ``zero_at``. ``spec(*values, **static)`` are the subscripts of a sum of products;
+    None: it is none. ``folds(s, entries)`` makes an entry of the output of those that it is linked to, as formulas;
+    None: it is written by ``formula``, ``spec`` or where it moves, and else by a symbol. ``index`` is the index rule;
+    None: that of ``formula``, ``spec`` or where it moves. ``mentions(k, active)`` says whether the derivatives by the
+    active arguments mention argument k.
+
+    Text. ``operator`` is how the syntax of the language writes it; empty: it is called as a function, as ``write`` has
+    it. ``text`` with a ``precedence`` below 100 is how an operator stands in a formula, from the right where
+    ``right``. ``listed`` marks an op that is written entry by entry, since the language has no expression for it.
+    ``spelled`` is the function that it is called by; empty: its name. ``defaults`` are the options that the function
+    takes where none are given, ``words`` what options are called in the language, where that is another name.
+    ``cancels`` is what an op is called of which little is left where its two sides cancel; empty: none is.
+
+    Arrays. ``require(*values)`` refuses what numpy would take for something else, so that operands become arrays;
+    None: it works entry by entry. ``whole`` is what an operator makes of masks and integers, ``bits`` what one of masks
+    and integers alone does; None: it is no such operator.
     """
 
     name: str
     forward: Callable[..., Any]
     vjps: tuple[Vjp | None, ...] | Callable[[int], Vjp]
-    local: Local | None = None
+    local: Local
     formula: Callable[..., Any] | None = None
-    text: str | None = None
-    precedence: int = 100
-    domain: tuple[tuple[float, float], ...] = ((-2.0, 2.0),)
-    kink: Kink | None = None
     digits: Callable[..., Any] | None = None
     size: Callable[..., int] | None = None
     terms: Callable[..., int] | None = None
+    exactly: Callable[..., Any] | None = None
+    pieces: Piecewise | None = None
+    work: Callable[..., int] | None = None
+    kink: Kink | None = None
+    edge: Callable[..., Any] | None = None
     zero_at: Callable[..., Any] | None = None
     zero_text: tuple[str, ...] = ()
     splits_zero: Callable[..., Any] | None = None
+    flat: bool = False
+    step: bool = False
+    chooses: bool = False
+    domain: tuple[tuple[float, float], ...] = ((-2.0, 2.0),)
     differs: Callable[..., Any] | None = None
     says: str = ""
     oddity: Oddity | None = None
-    flat: bool = False
-    step: bool = False
+    torch_saves: tuple[str, ...] | None = None
+    torch_raises: bool = False
     moves: bool = False
     view: bool = False
     by_shape: bool = False
     shaped: bool = False
-    torch_saves: tuple[str, ...] | None = None
-    torch_raises: bool = False
+    spec: Callable[..., str] | None = None
+    folds: Callable[..., Any] | None = None
+    index: IndexRule | None = None
+    mentions: Callable[[int, Sequence[int]], bool] = on_all
+    operator: str = ""
+    text: str | None = None
+    precedence: int = 100
+    right: bool = False
+    listed: bool = False
+    write: Callable[[Call], str] = function_call
+    spelled: str = ""
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
+    cancels: str = ""
+    require: Callable[..., None] | None = None
+    whole: Whole | None = None
+    bits: Bits | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a record that leaves out what it cannot do without."""
+        missing = self.missing()
+        if missing:
+            raise ValueError(f"op {self.name!r} needs {missing}")
+
+    def missing(self) -> str:
+        """Return the field without which the others cannot be read, and why; empty where none is missing."""
+        bends = self.step or (self.kink is not None and not self.kink.steep)
+        if bends and self.pieces is None:
+            return "pieces: it has a kink or a step"
+        if self.zero_at is not None and not self.zero_text:
+            return "zero_text, which says what zero_at does"
+        if self.differs is not None and not self.says:
+            return "says: how PyTorch differs"
+        differentiable = callable(self.vjps) or any(self.vjps)
+        if differentiable and not (self.step or self.formula or self.spec or self.moves or self.index):
+            return "index: an index rule, or Said() for none"
+        return ""
 
     def vjp(self, argument: int) -> Vjp | None:
         """Return the rule for one argument."""
@@ -159,35 +212,9 @@ class Apply(Protocol):
         """Leave a note on this run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
-    """What users write: ``build(apply, ...)`` with an annotated signature, under every name in ``spellings``.
-
-    Without a builder it is ``op`` of each entry of its one argument.
-    """
-
-    name: str
-    build: Callable[..., Any] | None
-    spellings: tuple[str, ...]
-    methods: tuple[str, ...]
-    summary: str
-    family: str
-    op: Op | None = field(default=None)
-
-
 OPS: dict[str, Op] = {}
-FUNCTIONS: dict[str, Function] = {}
-SPELLINGS: dict[str, Function] = {}
-METHODS: dict[str, Function] = {}
-
-LIBRARIES = {
-    "t": ("torch",),
-    "n": ("np", "numpy", "jnp"),
-    "m": ("math",),
-    "f": ("F", "nn.functional", "torch.nn.functional"),
-    "l": ("linalg", "torch.linalg", "np.linalg", "numpy.linalg"),
-    "s": ("special", "torch.special"),
-}
+OPERATORS: dict[tuple[str, int], Op] = {}
+"""The op of each operator of the language, by its sign and its number of operands."""
 
 
 def declare(op: Op) -> Op:
@@ -195,49 +222,9 @@ def declare(op: Op) -> Op:
     if op.name in OPS:
         raise ValueError(f"op {op.name!r} is declared twice")
     OPS[op.name] = op
+    if op.operator:
+        OPERATORS[op.operator, len(op.vjps) if isinstance(op.vjps, tuple) else 0] = op
     return op
-
-
-def spellings(names: Iterable[str], libraries: str) -> tuple[str, ...]:
-    """Return every way to write ``names``: bare (unless ``-``) and under each library of ``libraries``."""
-    prefixes = [prefix for letter in libraries if letter in LIBRARIES for prefix in LIBRARIES[letter]]
-    bare = [] if "-" in libraries else [name for name in names if "." not in name]
-    dotted = [name for name in names if "." in name]
-    return (*bare, *dotted, *(f"{prefix}.{name}" for name in names if "." not in name for prefix in prefixes))
-
-
-def register(function: Function) -> None:
-    """Enter a function in the vocabulary."""
-    FUNCTIONS[function.name] = function
-    for spelling in function.spellings:
-        if SPELLINGS.setdefault(spelling, function) is not function:
-            raise ValueError(f"{spelling!r} is spelled twice")
-    for method in function.methods:
-        if METHODS.setdefault(method, function) is not function:
-            raise ValueError(f".{method}() is spelled twice")
-
-
-def enter(
-    names: str, of: str, family: str, summary: str, *, op: Op | None = None, build: Callable[..., Any] | None = None
-) -> None:
-    """Enter a function under ``names`` (the first is its own) and the libraries ``of``; ``.`` is methods."""
-    own, *others = names.split()
-    plain = [name for name in (own, *others) if "." not in name]
-    methods = tuple(plain) if "." in of else ()
-    register(Function(own, build, spellings((own, *others), of), methods, summary, family, op))
-
-
-def function(
-    names: str, of: str, family: str, *, op: Op | None = None
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Enter the decorated builder as ``enter`` does, with the first line of its docstring."""
-
-    def decorate(build: Callable[..., Any]) -> Callable[..., Any]:
-        lines = (build.__doc__ or names).strip().splitlines()
-        enter(names, of, family, lines[0], op=op, build=build)
-        return build
-
-    return decorate
 
 
 BEYOND = "numbers as large or small as here leave double precision on the way, each route at another step"
@@ -261,18 +248,6 @@ class Pair:
 def value_of(x: Any) -> Any:
     """Return the numbers of a value of a program, whether it is a node of the graph or a plain array."""
     return getattr(x, "value", x)
-
-
-Tensor = Any
-"""A parameter that takes an array of a program; a number becomes one."""
-Tensors = Any
-"""A parameter that takes a list of arrays, not stacked."""
-Static = Any
-"""A parameter that takes plain integers, flags, texts or None, known when the program runs."""
-
-
-Library = str
-"""A parameter that no user gives: the library whose name was used, ``np``, ``F``, or else ``torch``."""
 
 
 def no_links(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:

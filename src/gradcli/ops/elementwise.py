@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.ops import exactly
 from gradcli.ops.declare import BEYOND, beyond
-from gradcli.ops.entrywise import elementwise
+from gradcli.ops.entrywise import elementwise_table
+from gradcli.ops.parts import Piecewise
 from gradcli.ops.slopes import sinc, sinc_slope
+from gradcli.ops.vocabulary import Spelled
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
 _erf = np.frompyfunc(math.erf, 1, 1)
@@ -31,44 +34,122 @@ def xlogy(x: Any, y: Any) -> Any:
     return np.where((x == 0) & ~np.isnan(y), 0.0, x * np.log(y))[()]
 
 
+LARGE = 1e6
+"""Arguments of waves from which a double says little about where on the wave they are."""
+
+
+def is_far(x: Any) -> Any:
+    """Return where an argument of a wave is large."""
+    return np.abs(x) > LARGE
+
+
+def at_zero(k: int, x: Any) -> Any:
+    """Return where an argument is 0."""
+    del k
+    return x == 0
+
+
+def on_cut(k: int, y: Any, x: Any) -> Any:
+    """Return where the sign of a zero counts for the angle of (x, y)."""
+    return (y == 0) & ((x == 0) | ((x < 0) & (k == 0)))
+
+
+ERF_STEEPEST = 2 / math.sqrt(math.pi)
+AT_ORIGIN = "({0} == 0) & ({1} == 0)"
 FAR: dict[str, Any] = {"differs": beyond, "says": BEYOND}
 OUTSIDE: dict[str, Any] = {
     "differs": lambda y, x: np.isnan(y),
     "says": "outside of its domain a function has no derivative, and reverse mode what its formula gives there",
 }
 
-_AT_ZERO = lambda k, x: x == 0  # noqa: E731
-
 # fmt: off
-elementwise("sin",    np.sin,    lambda g, y, x: g * np.cos(x),                  lambda s, x: s.sin(x),    of="tnm.")
-elementwise("cos",    np.cos,    lambda g, y, x: g * -np.sin(x),                 lambda s, x: s.cos(x),    of="tnm.")
-elementwise("tan",    np.tan,    lambda g, y, x: g * (1 + y * y),                lambda s, x: s.tan(x),    of="tnm.", domain=((-1.2, 1.2),))
-elementwise("asin",   np.arcsin, lambda g, y, x: g / np.sqrt((1 - x) * (1 + x)),  lambda s, x: s.asin(x),   of="tnm.", also="arcsin", **OUTSIDE, domain=((-0.9, 0.9),))
-elementwise("acos",   np.arccos, lambda g, y, x: -g / np.sqrt((1 - x) * (1 + x)), lambda s, x: s.acos(x),   of="tnm.", also="arccos", **OUTSIDE, domain=((-0.9, 0.9),))
-elementwise("atan",   np.arctan, lambda g, y, x: g / (x * x + 1),                lambda s, x: s.atan(x),   of="tnm.", also="arctan")
-elementwise("sinh",   np.sinh,   lambda g, y, x: g * np.cosh(x),                 lambda s, x: s.sinh(x),   of="tnm.")
-elementwise("cosh",   np.cosh,   lambda g, y, x: g * np.sinh(x),                 lambda s, x: s.cosh(x),   of="tnm.")
-elementwise("tanh",   np.tanh,   lambda g, y, x: g / np.cosh(x) ** 2,             lambda s, x: s.tanh(x),   of="tnmf.", torch_saves=("output",))
-elementwise("asinh",  np.arcsinh, lambda g, y, x: g / np.hypot(x, 1),              lambda s, x: s.asinh(x),  of="tnm.", also="arcsinh")
-elementwise("acosh",  np.arccosh, lambda g, y, x: g / np.sqrt(abs(x) - 1) / np.sqrt(abs(x) + 1),  lambda s, x: s.acosh(x),  of="tnm.", also="arccosh", **OUTSIDE, domain=((1.1, 3),))
-elementwise("atanh",  np.arctanh, lambda g, y, x: g / ((1 - x) * (1 + x)),        lambda s, x: s.atanh(x),  of="tnm.", also="arctanh", domain=((-0.9, 0.9),))
-elementwise("exp",    np.exp,    lambda g, y, x: g * y,                          lambda s, x: s.exp(x),    of="tnm.")
-elementwise("expm1",  np.expm1,  lambda g, y, x: g * np.exp(x),                   lambda s, x: s.expm1(x),  of="tnms.", torch_saves=("output",))
-elementwise("exp2",   np.exp2,   lambda g, y, x: g * y * LN2,                    lambda s, x: s.exp2(x),   of="tnms.")
-elementwise("log",    np.log,    lambda g, y, x: g / x,                          lambda s, x: s.log(x),    of="tnm.", also="ln", **FAR, domain=((0.2, 3),))
-elementwise("log2",   np.log2,   lambda g, y, x: g / (x * LN2),                  lambda s, x: s.log2(x),   of="tnm.", domain=((0.2, 3),))
-elementwise("log10",  np.log10,  lambda g, y, x: g / (x * LN10),                 lambda s, x: s.log10(x),  of="tnm.", domain=((0.2, 3),))
-elementwise("log1p",  np.log1p,  lambda g, y, x: g / (x + 1),                    lambda s, x: s.log1p(x),  of="tnms.", domain=((-0.8, 3),))
-elementwise("sqrt",   np.sqrt,   lambda g, y, x: g / (2 * y),                    lambda s, x: s.sqrt(x),   of="tnm.", **FAR, domain=((0.2, 3),))
-elementwise("rsqrt",  lambda x: 1 / np.sqrt(x), lambda g, y, x: -0.5 * g * y**3, lambda s, x: s.rsqrt(x),  of="t.", splits_zero=_AT_ZERO, domain=((0.2, 3),), doc="1/sqrt(x)")
-elementwise("cbrt",   np.cbrt,   lambda g, y, x: g / (3 * y * y),                lambda s, x: s.cbrt(x),   of="nm.", domain=((0.2, 3),), doc="the real cube root")
-elementwise("square", np.square, lambda g, y, x: g * (2 * x),                    lambda s, x: x**2,        of="tn.", doc="x**2")
-elementwise("reciprocal", lambda x: 1 / x, lambda g, y, x: -g * (y * y),           lambda s, x: 1 / x,       of="tn.", splits_zero=_AT_ZERO, domain=((0.3, 3),), doc="1/x")
-elementwise("erf",    erf,       lambda g, y, x: 2 / math.sqrt(math.pi) * np.exp(-x * x) * g, lambda s, x: s.erf(x), of="tms.", doc="the error function")
-elementwise("sinc",   sinc,      lambda g, y, x: np.where(x == 0, 0.0, g * sinc_slope(x)),     lambda s, x: s.sinc(x),   of="tns.", domain=((0.2, 1.8),), zero_at=lambda k, x: x == 0, zero_text=("{0} == 0",), doc="sin(πx)/(πx), 1 at 0")
-
-elementwise("hypot",  np.hypot,  lambda g, z, x, y: g * (x / z),  lambda g, z, x, y: g * (y / z),       lambda s, x, y: s.hypot(x, y), of="tnm.", domain=((0.3, 2), (0.3, 2)), doc="sqrt(x**2 + y**2)")
-elementwise("atan2",  np.arctan2, lambda g, z, y, x: g * per_square(x, y, x), lambda g, z, y, x: -g * per_square(y, y, x), lambda s, y, x: s.atan2(y, x), of="tnm.", also="arctan2", splits_zero=lambda k, y, x: (y == 0) & ((x == 0) | ((x < 0) & (k == 0))), zero_at=lambda k, y, x: (x == 0) & (y == 0), zero_text=("({0} == 0) & ({1} == 0)",) * 2, **FAR, domain=((0.3, 2), (0.3, 2)), doc="the angle of the point (x, y), given y first")
-elementwise("xlogy",  xlogy,     lambda g, z, x, y: np.where((x == 0) & (y <= 0), 0.0, xlogy(g, y)), lambda g, z, x, y: g * (x / y), lambda s, x, y: s.xlogy(x, y), of="ts.", zero_at=lambda k, x, y: (x == 0) & (y <= 0) & (k == 0), zero_text=("({0} == 0) & ({1} <= 0)",), domain=((0.2, 2), (0.2, 2)), doc="x*log(y), 0 where x is 0")
-elementwise("logaddexp", np.logaddexp, lambda g, z, a, b: g / (1 + np.exp(b - a)), lambda g, z, a, b: g / (1 + np.exp(a - b)), lambda s, a, b: s.logaddexp(a, b), of="tn.", doc="log(exp(a) + exp(b))")
+MATHEMATICS = {
+    # op        forward     vjps and formula
+    "sin":     (np.sin,     lambda g, _y, x: g * np.cos(x),                                lambda s, x: s.sin(x)),
+    "cos":     (np.cos,     lambda g, _y, x: g * -np.sin(x),                               lambda s, x: s.cos(x)),
+    "tan":     (np.tan,     lambda g, y, _x: g * (1 + y * y),                              lambda s, x: s.tan(x)),
+    "asin":    (np.arcsin,  lambda g, _y, x: g / np.sqrt((1 - x) * (1 + x)),               lambda s, x: s.asin(x)),
+    "acos":    (np.arccos,  lambda g, _y, x: -g / np.sqrt((1 - x) * (1 + x)),              lambda s, x: s.acos(x)),
+    "atan":    (np.arctan,  lambda g, _y, x: g / (x * x + 1),                              lambda s, x: s.atan(x)),
+    "sinh":    (np.sinh,    lambda g, _y, x: g * np.cosh(x),                               lambda s, x: s.sinh(x)),
+    "cosh":    (np.cosh,    lambda g, _y, x: g * np.sinh(x),                               lambda s, x: s.cosh(x)),
+    "tanh":    (np.tanh,    lambda g, _y, x: g / np.cosh(x) ** 2,                          lambda s, x: s.tanh(x)),
+    "asinh":   (np.arcsinh, lambda g, _y, x: g / np.hypot(x, 1),                           lambda s, x: s.asinh(x)),
+    "acosh":   (np.arccosh, lambda g, _y, x: g / np.sqrt(abs(x) - 1) / np.sqrt(abs(x) + 1), lambda s, x: s.acosh(x)),
+    "atanh":   (np.arctanh, lambda g, _y, x: g / ((1 - x) * (1 + x)),                      lambda s, x: s.atanh(x)),
+    "exp":     (np.exp,     lambda g, y, _x: g * y,                                        lambda s, x: s.exp(x)),
+    "expm1":   (np.expm1,   lambda g, _y, x: g * np.exp(x),                                lambda s, x: s.expm1(x)),
+    "exp2":    (np.exp2,    lambda g, y, _x: g * y * LN2,                                  lambda s, x: s.exp2(x)),
+    "log":     (np.log,     lambda g, _y, x: g / x,                                        lambda s, x: s.log(x)),
+    "log2":    (np.log2,    lambda g, _y, x: g / (x * LN2),                                lambda s, x: s.log2(x)),
+    "log10":   (np.log10,   lambda g, _y, x: g / (x * LN10),                               lambda s, x: s.log10(x)),
+    "log1p":   (np.log1p,   lambda g, _y, x: g / (x + 1),                                  lambda s, x: s.log1p(x)),
+    "sqrt":    (np.sqrt,    lambda g, y, _x: g / (2 * y),                                  lambda s, x: s.sqrt(x)),
+    "rsqrt":   (lambda x: 1 / np.sqrt(x), lambda g, y, _x: -0.5 * g * y**3,                lambda s, x: s.rsqrt(x)),
+    "cbrt":    (np.cbrt,    lambda g, y, _x: g / (3 * y * y),                              lambda s, x: s.cbrt(x)),
+    "square":  (np.square,  lambda g, _y, x: g * (2 * x),                                  lambda s, x: x**2),
+    "reciprocal": (lambda x: 1 / x, lambda g, y, _x: -g * (y * y),                         lambda s, x: 1 / x),
+    "erf":     (erf,        lambda g, _y, x: ERF_STEEPEST * np.exp(-x * x) * g,            lambda s, x: s.erf(x)),
+    "sinc":    (sinc,       lambda g, _y, x: np.where(x == 0, 0.0, g * sinc_slope(x)),     lambda s, x: s.sinc(x)),
+    "hypot":   (np.hypot,   lambda g, z, x, _y: g * (x / z), lambda g, z, _x, y: g * (y / z),
+                lambda s, x, y: s.hypot(x, y)),
+    "atan2":   (np.arctan2, lambda g, _z, y, x: g * per_square(x, y, x), lambda g, _z, y, x: -g * per_square(y, y, x),
+                lambda s, y, x: s.atan2(y, x)),
+    "xlogy":   (xlogy,      lambda g, _z, x, y: np.where((x == 0) & (y <= 0), 0.0, xlogy(g, y)),
+                lambda g, _z, x, y: g * (x / y), lambda s, x, y: s.xlogy(x, y)),
+    "logaddexp": (np.logaddexp, lambda g, _z, a, b: g / (1 + np.exp(b - a)),
+                  lambda g, _z, a, b: g / (1 + np.exp(a - b)), lambda s, a, b: s.logaddexp(a, b)),
+}
+EXACTLY = {
+    "erf": exactly.each("erf"), "sinc": exactly.each("sinc"),
+    "hypot": lambda x, y: np.sqrt(x * x + y * y), "logaddexp": exactly.logaddexp,
+    "xlogy": lambda x, y: np.where((x == 0) & ~exactly.is_nan(y), 0, x * np.log(y)),
+}
+CONVENTIONS: dict[str, dict[str, Any]] = {
+    "asin": OUTSIDE, "acos": OUTSIDE, "acosh": OUTSIDE, "log": FAR, "sqrt": FAR,
+    "sin": {"edge": is_far}, "cos": {"edge": is_far}, "tan": {"edge": is_far},
+    "tanh": {"torch_saves": ("output",)}, "expm1": {"torch_saves": ("output",)},
+    "rsqrt": {"splits_zero": at_zero}, "reciprocal": {"splits_zero": at_zero},
+    "sinc": {"edge": is_far, "zero_at": at_zero, "zero_text": ("{0} == 0",)},
+    "atan2": {
+        **FAR, "pieces": Piecewise(exactly.cut_side, exactly.angle_on), "splits_zero": on_cut,
+        "zero_at": lambda k, y, x: (x == 0) & (y == 0), "zero_text": (AT_ORIGIN, AT_ORIGIN),
+    },
+    "xlogy": {
+        "zero_at": lambda k, x, y: (x == 0) & (y <= 0) & (k == 0), "zero_text": ("({0} == 0) & ({1} <= 0)",),
+    },
+}
+DOMAINS = {
+    "tan": ((-1.2, 1.2),), "asin": ((-0.9, 0.9),), "acos": ((-0.9, 0.9),), "acosh": ((1.1, 3),),
+    "atanh": ((-0.9, 0.9),), "log": ((0.2, 3),), "log2": ((0.2, 3),), "log10": ((0.2, 3),), "log1p": ((-0.8, 3),),
+    "sqrt": ((0.2, 3),), "rsqrt": ((0.2, 3),), "cbrt": ((0.2, 3),), "reciprocal": ((0.3, 3),), "sinc": ((0.2, 1.8),),
+    "hypot": ((0.3, 2), (0.3, 2)), "atan2": ((0.3, 2), (0.3, 2)), "xlogy": ((0.2, 2), (0.2, 2)),
+}
+EVERYWHERE, UNLIKE_NUMPY = "torch numpy math method", "other-float float yes"
+SPELLED = {
+    **{name: Spelled(EVERYWHERE, kinds=UNLIKE_NUMPY) for name in ("sin", "cos", "tan", "sinh", "cosh", "exp")},
+    **{name: Spelled(EVERYWHERE) for name in ("log2", "log10", "sqrt")},
+    "asin":  Spelled(EVERYWHERE, "arcsin", kinds=UNLIKE_NUMPY),
+    "acos":  Spelled(EVERYWHERE, "arccos", kinds=UNLIKE_NUMPY),
+    "atan":  Spelled(EVERYWHERE, "arctan", kinds=UNLIKE_NUMPY),
+    "tanh":  Spelled("torch numpy math functional method", kinds=UNLIKE_NUMPY),
+    "asinh": Spelled(EVERYWHERE, "arcsinh", kinds=UNLIKE_NUMPY),
+    "acosh": Spelled(EVERYWHERE, "arccosh"),
+    "atanh": Spelled(EVERYWHERE, "arctanh"),
+    "expm1": Spelled("torch numpy math special method", kinds=UNLIKE_NUMPY),
+    "exp2":  Spelled("torch numpy math special method"),
+    "log":   Spelled(EVERYWHERE, "ln"),
+    "log1p": Spelled("torch numpy math special method", kinds=UNLIKE_NUMPY),
+    "rsqrt": Spelled("torch method", doc="1/sqrt(x)"),
+    "cbrt":  Spelled("numpy math method", doc="the real cube root"),
+    "square": Spelled(doc="x**2", kinds="integer integer yes"),
+    "reciprocal": Spelled(doc="1/x", kinds="other-float other-float yes"),
+    "erf":   Spelled("torch math special method", doc="the error function"),
+    "sinc":  Spelled("torch numpy special method", doc="sin(πx)/(πx), 1 at 0"),
+    "hypot": Spelled(EVERYWHERE, doc="sqrt(x**2 + y**2)", kinds="numpy-float numpy-float yes"),
+    "atan2": Spelled(EVERYWHERE, "arctan2", doc="the angle of the point (x, y), given y first", kinds=UNLIKE_NUMPY),
+    "xlogy": Spelled("torch special method", doc="x*log(y), 0 where x is 0"),
+    "logaddexp": Spelled(doc="log(exp(a) + exp(b))", kinds="numpy-float numpy-float yes"),
+}
 # fmt: on
+SMOOTH = elementwise_table(MATHEMATICS, SPELLED, CONVENTIONS, exactly=EXACTLY, domain=DOMAINS)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache, partial
+import inspect
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial, wraps
 from typing import Any
 
 import numpy as np
 
-from gradcli.ops.declare import Apply, Array, Indices, Links, Local, Op, Partial, Tensor, declare, enter
+from gradcli.ops.axes import number
+from gradcli.ops.declare import Apply, Array, Indices, Links, Local, Op, Partial, declare
+from gradcli.ops.vocabulary import Spelled, enter
 
 
 def broadcast_index(out: Any, values: tuple[Any, ...], argument: int) -> Indices:
@@ -41,38 +44,81 @@ def elementwise_local(formula: Callable[..., Any], zero_at: Callable[..., Any] |
     return local
 
 
+def with_slopes(name: str, formula: Callable[..., Any], slopes: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a formula whose derivatives are ``slopes``, one for each argument, and not those that sympy would take."""
+
+    @wraps(formula)
+    def whole(s: Any, *symbols: Any, **options: Any) -> Any:
+        return s.with_slopes(s, name, formula, slopes, tuple(options.items()))(*symbols)
+
+    return whole
+
+
 def elementwise(
     name: str,
     forward: Callable[..., Any],
     *rules: Any,
-    also: str = "",
-    of: str = "tn.",
-    family: str = "elementwise",
-    doc: str = "",
-    **options: Any,
+    spelled: Spelled | None,
+    slopes: Callable[..., Any] | None = None,
+    **record: Any,
 ) -> Op:
-    """Declare an op of one or more arguments that works entry by entry: one vjp an argument, then the formula."""
+    """Declare an op of one or more arguments that works entry by entry: one vjp an argument, then the formula.
+
+    ``spelled`` enters a function of its name, which takes the arguments of the op and its ``defaults``; None enters
+    none. ``slopes(s, *symbols, **options)`` are the derivatives of the formula where sympy's own lose digits; None:
+    they do not. All else is the ``record``.
+    """
     *vjps, formula = rules
-    op = declare(
-        Op(
-            name,
-            forward,
-            tuple(vjps),
-            local=elementwise_local(formula, options.get("zero_at")),
-            formula=formula,
-            shaped=True,
-            **options,
-        )
-    )
-    if of and len(vjps) == 1:
-        enter(f"{name} {also}", of, family, doc or f"{name} of each entry", op=op)
-    elif of:
-        enter(f"{name} {also}", of, family, doc or f"{name} of each pair of entries", op=op, build=_binary(op))
+    if slopes is not None:
+        formula = with_slopes(name, formula, slopes)
+    local = elementwise_local(formula, record.get("zero_at"))
+    op = declare(Op(name, forward, tuple(vjps), local, formula, shaped=True, **record))
+    if spelled is not None:
+        of_each = "each entry" if len(vjps) == 1 else "each pair of entries"
+        doc = spelled.doc or f"{name} of {of_each}"
+        plain = len(vjps) == 1 and not op.defaults
+        enter(name, Spelled(spelled.where, spelled.also, doc, spelled.family, spelled.kinds), op=op,
+              build=None if plain else builder(op, len(vjps)))  # fmt: skip
     return op
 
 
-def _binary(op: Op) -> Callable[..., Any]:
-    def build(f: Apply, x: Tensor, other: Tensor) -> Any:
-        return f(op, x, other)
+def elementwise_table(
+    mathematics: Mapping[str, tuple[Any, ...]],
+    spelled: Mapping[str, Spelled],
+    conventions: Mapping[str, Mapping[str, Any]],
+    **fields: Mapping[str, Any],
+) -> dict[str, Op]:
+    """Declare the ops of a table, which has the forward, the vjps and the formula of each.
 
+    ``conventions`` has further fields of some ops, and each of the ``fields`` that of some. Raises ``ValueError`` for
+    a row about an op that the table does not have.
+    """
+    strangers = {name for table in (spelled, conventions, *fields.values()) for name in table} - set(mathematics)
+    if strangers:
+        raise ValueError(f"rows about ops that the table does not have: {sorted(strangers)}")
+    declared = {}
+    for name, (forward, *rules) in mathematics.items():
+        record: dict[str, Any] = {field: table[name] for field, table in fields.items() if name in table}
+        declared[name] = elementwise(
+            name, forward, *rules, spelled=spelled.get(name), **record, **conventions.get(name, {})
+        )
+    return declared
+
+
+def builder(op: Op, count: int) -> Callable[..., Any]:
+    """Return the builder of a function of one or two arrays that takes the options of an op; numbers are checked."""
+
+    def build(f: Apply, *given: Any, **named: Any) -> Any:
+        bound = signature.bind(f, *given, **named)
+        bound.apply_defaults()
+        _, *values = bound.arguments.values()
+        options = zip(op.defaults.items(), values[count:], strict=True)
+        static = {key: number(x, key) if isinstance(default, float) else x for (key, default), x in options}
+        return f(op, *values[:count], **static)
+
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    arrays = [inspect.Parameter(name, kind, annotation="Tensor") for name in ("x", "other")[:count]]
+    options = [inspect.Parameter(name, kind, annotation="Static", default=value) for name, value in op.defaults.items()]
+    signature = inspect.Signature([inspect.Parameter("f", kind, annotation="Apply"), *arrays, *options])
+    build.__signature__ = signature  # type: ignore[attr-defined]
     return build

@@ -1,4 +1,4 @@
-"""How ops are computed in many digits, where their forward as it stands is not how.
+"""How ops are computed in many digits where their forward as it stands is not how: ``exactly`` and ``pieces`` of ops.
 
 Entries are numbers with operators and the methods that numpy calls on objects (``sin``, ``exp``, ``floor`` …), so
 most forwards need no word here. A *piecewise* op says which piece of its definition a point lies on, and its value on
@@ -10,25 +10,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from gradcli.ops.arithmetic import COMPARISONS
-from gradcli.ops.selection import middle_of, pick_indices
-
-
-@dataclass(frozen=True, slots=True)
-class Piecewise:
-    """``piece(*values, **static)`` is an array that tells pieces apart; ``on(piece, *values, **static)`` the value there.
-
-    A piece that is ``held`` is that of x at x ± h too: what is detached does not move.
-    """
-
-    piece: Callable[..., Any]
-    on: Callable[..., Any]
-    held: bool = False
+from gradcli.ops.parts import Piecewise
 
 
 def each(name: str) -> Callable[[Any], Any]:
@@ -76,6 +62,11 @@ def gelu(x: Any, approximate: str) -> Any:
 def logaddexp(a: Any, b: Any) -> Any:
     """Return log(exp a + exp b)."""
     return np.maximum(a, b) + np.log1p(np.exp(-abs(a - b)))
+
+
+def logsigmoid(x: Any) -> Any:
+    """Return -log(1 + exp(-x))."""
+    return -logaddexp(0 * x, -x)
 
 
 def logsumexp(x: Any, dim: Any, keepdim: bool) -> Any:
@@ -155,46 +146,6 @@ def det(a: Any) -> Any:
     return found.reshape(np.shape(a)[:-2])
 
 
-def put(x: Any, value: Any, *, key: Any) -> Any:
-    """Return a copy of x with ``value`` written at ``key``."""
-    result = np.array(x)
-    result[key] = value[()]
-    return result
-
-
-EXACT: dict[str, Callable[..., Any]] = {
-    "pow": lambda x, p: np.asarray(x) ** p if isinstance(x, np.ndarray) else one_like(p) * x**p,
-    "div": lambda a, b: a / b,
-    "erf": each("erf"),
-    "sinc": each("sinc"),
-    "gelu": gelu,
-    "rsqrt": lambda x: 1 / np.sqrt(x),
-    "reciprocal": lambda x: 1 / x,
-    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
-    "silu": lambda x: x / (1 + np.exp(-x)),
-    "logsigmoid": lambda x: -logaddexp(0 * x, -x),
-    "softsign": lambda x: x / (1 + abs(x)),
-    "hypot": lambda x, y: np.sqrt(x * x + y * y),
-    "xlogy": lambda x, y: np.where((x == 0) & ~is_nan(y), 0, x * np.log(y)),
-    "logaddexp": logaddexp,
-    "bce_with_logits": lambda x, t: (1 - t) * x + logaddexp(0 * x, -x),
-    "logsumexp": logsumexp,
-    "log_softmax": lambda x, dim: x - logsumexp(x, dim, keepdim=True),
-    "softmax": lambda x, dim: np.exp(x - logsumexp(x, dim, keepdim=True)),
-    "norm": norm,
-    "prod": lambda x, dim, keepdim: np.prod(x, axis=dim, keepdims=keepdim),
-    "cumprod": lambda x, dim: np.cumprod(x, axis=dim),
-    "var": var,
-    "mean": mean,
-    "solve": solve,
-    "inv": inv,
-    "det": det,
-    "sqrt0": np.sqrt,
-    "put": put,
-    "stack": lambda *values, dim: np.stack(values, axis=dim),
-}
-
-
 def decided(forward: Callable[..., Any]) -> Piecewise:
     """Return the pieces of an op that is constant on each: the value itself tells them apart."""
     return Piecewise(forward, lambda piece, *values, **static: piece)
@@ -208,13 +159,6 @@ def shared(hit: Callable[..., Any]) -> Piecewise:
             np.sum(np.where(piece, x, 0), axis=dim, keepdims=keepdim) / np.sum(piece, axis=dim, keepdims=keepdim)
         ),
     )
-
-
-def picked_entries(piece: Any, x: Any, kind: str, dim: int, keepdim: bool = True, descending: bool = False) -> Any:
-    """Return the entries along ``dim`` at the positions that were picked."""
-    del kind, descending
-    found = np.take_along_axis(x, piece, axis=dim)
-    return found if keepdim else np.squeeze(found, axis=dim)
 
 
 def huber_piece(d: Any, delta: Any) -> Any:
@@ -232,47 +176,3 @@ def angle_on(piece: Any, y: Any, x: Any) -> Any:
     angle = np.arctan2(y, x)
     over = np.where((piece > 0) & (angle < 0), 2, np.where((piece < 0) & (angle > 0), -2, 0))
     return np.where(over == 0, angle, angle + over * pi_like(angle))
-
-
-# fmt: off
-PIECEWISE: dict[str, Piecewise] = {
-    **{name: decided(forward) for name, forward in COMPARISONS.items()},
-    "isnan":        decided(is_nan),
-    "argmax":       decided(lambda x, dim, keepdim: np.argmax(x, axis=dim, keepdims=keepdim)),
-    "argmin":       decided(lambda x, dim, keepdim: np.argmin(x, axis=dim, keepdims=keepdim)),
-    "sign":         Piecewise(sign_of, lambda piece, x: np.asarray(piece, dtype=object)),
-    "any":          decided(lambda x, dim, keepdim: np.any(true(x), axis=dim, keepdims=keepdim)),
-    "all":          decided(lambda x, dim, keepdim: np.all(true(x), axis=dim, keepdims=keepdim)),
-    "floor":        decided(np.floor),
-    "ceil":         decided(np.ceil),
-    "trunc":        decided(np.trunc),
-    "round":        decided(np.rint),
-    "floor_divide": decided(np.floor_divide),
-    "remainder":    Piecewise(np.floor_divide, lambda whole, a, b: a - whole * b),
-    "heaviside":    Piecewise(lambda x, y: sign_of(x), lambda piece, x, y: np.where(piece < 0, 0, np.where(piece > 0, 1, y))),
-    "abs":          Piecewise(sign_of, lambda piece, x: piece * x),
-    "relu":         Piecewise(sign_of, lambda piece, x: np.where(piece > 0, x, 0)),
-    "leaky_relu":   Piecewise(lambda x, slope: x > 0, lambda piece, x, slope: np.where(piece, x, slope * x)),
-    "elu":          Piecewise(lambda x, alpha: x > 0, lambda piece, x, alpha: np.where(piece, x, alpha * np.expm1(x))),
-    "softplus":     Piecewise(lambda x, beta, threshold: x * beta > threshold,
-                              lambda piece, x, beta, threshold: np.where(piece, x, np.log1p(np.exp(x * beta)) / beta)),
-    "huber":        Piecewise(huber_piece, lambda piece, d, delta: np.where(piece == 0, d * d / 2, delta * (piece * d - delta / 2))),
-    "clamp_min":    Piecewise(lambda x, low: x >= low, np.where),
-    "clamp_max":    Piecewise(lambda x, high: x <= high, np.where),
-    "maximum":      Piecewise(order_of, lambda piece, a, b: np.where(piece > 0, a, np.where(piece < 0, b, (a + b) / 2))),
-    "minimum":      Piecewise(order_of, lambda piece, a, b: np.where(piece < 0, a, np.where(piece > 0, b, (a + b) / 2))),
-    "fmax":         Piecewise(lambda a, b: a >= b, np.where),
-    "fmin":         Piecewise(lambda a, b: a <= b, np.where),
-    "bce":          Piecewise(lambda x, t: sign_of(x) - sign_of(1 - x),
-                              lambda piece, x, t: -t * np.where(x == 0, -100, np.log(x)) - (1 - t) * np.where(x == 1, -100, np.log1p(-x))),
-    "amax":         shared(lambda x, dim, keepdim: x == np.max(x, axis=dim, keepdims=True)),
-    "amin":         shared(lambda x, dim, keepdim: x == np.min(x, axis=dim, keepdims=True)),
-    "max":          shared(lambda x, dim, keepdim: x == np.max(x, axis=dim, keepdims=True)),
-    "min":          shared(lambda x, dim, keepdim: x == np.min(x, axis=dim, keepdims=True)),
-    "median":       shared(lambda x, dim, keepdim: x == middle_of(x)),
-    "pick":         Piecewise(lambda x, keepdim=True, **how: pick_indices(x, **how), picked_entries),
-    "where":        Piecewise(lambda c, a, b: true(c), lambda piece, c, a, b: np.where(piece, a, b)),
-    "atan2":        Piecewise(cut_side, angle_on),
-    "detach":       Piecewise(lambda x: x, lambda piece, x: piece, held=True),
-}
-# fmt: on

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.declare import Oddity
-from gradcli.ops.shaping import joined, mover
+from gradcli.ops.parts import Oddity
+from gradcli.ops.shaping import joined, moved_local, mover
+from gradcli.ops.writing import Call, index_text
 
 
-def index_vjp(g: Any, y: Any, x: Any, *, key: Any) -> Any:
+def index_vjp(g: Any, _y: Any, x: Any, *, key: Any) -> Any:
     """Return zeros of the shape of x with g added where the index picked; repeated indices add up."""
-    del y
     back = np.zeros(x.shape)
     if type(key) is int:
         back[key] = g
@@ -33,9 +33,8 @@ def put(x: Any, value: Any, *, key: Any) -> Any:
     return result
 
 
-def put_vjp_base(g: Any, y: Any, x: Any, value: Any, *, key: Any) -> Any:
+def put_vjp_base(g: Any, _y: Any, _x: Any, _value: Any, *, key: Any) -> Any:
     """Return g with zeros where the value was written."""
-    del y, x, value
     back = np.array(g)
     back[key] = 0.0
     return back
@@ -85,7 +84,26 @@ def put_size(x: Any, value: Any, *, key: Any) -> int:
     return max(int(np.size(x)), index_size(x, key=key))
 
 
-# fmt: off
-INDEX = mover("index", lambda x, *, key: x[key], index_vjp, view=True, size=index_size)
-PUT   = joined("put", put, (put_vjp_base, lambda g, y, x, value, *, key: g[key]), size=put_size, oddity=Oddity("repeated-index", repeated_index))
-# fmt: on
+def exact_put(x: Any, value: Any, *, key: Any) -> Any:
+    """Return a copy of x with ``value`` written at ``key``, in exact numbers."""
+    result = np.array(x)
+    result[key] = value[()]
+    return result
+
+
+def subscripted(call: Call) -> str:
+    """Write an index: ``x[0]``."""
+    return f"{call.tight[0]}[{index_text(call.static['key'])}]"
+
+
+INDEX = mover("index", lambda x, *, key: x[key], index_vjp, view=True, size=index_size, write=subscripted)
+PUT = joined(
+    "put",
+    put,
+    (put_vjp_base, lambda g, _y, _x, _value, *, key: g[key]),
+    moved_local(put),
+    size=put_size,
+    oddity=Oddity("repeated-index", repeated_index),
+    exactly=exact_put,
+    listed=True,
+)

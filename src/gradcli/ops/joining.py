@@ -8,8 +8,10 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.axes import one_axis
-from gradcli.ops.declare import Apply, Links, Static, Tensors, function
+from gradcli.ops.declare import Apply, Links
 from gradcli.ops.shaping import joined
+from gradcli.ops.vocabulary import Static, Tensors, function
+from gradcli.ops.writing import Call
 
 
 def stack(*values: Any, dim: int) -> Any:
@@ -25,8 +27,7 @@ def cat(*values: Any, dim: int) -> Any:
 def cat_vjp(k: int) -> Any:
     """Return the vjp of argument k of cat: its own stretch of g."""
 
-    def vjp(g: Any, y: Any, *values: Any, dim: int) -> Any:
-        del y
+    def vjp(g: Any, _y: Any, *values: Any, dim: int) -> Any:
         start = sum(np.shape(x)[dim] for x in values[:k])
         return np.take(g, np.arange(start, start + np.shape(values[k])[dim]), axis=dim)
 
@@ -64,17 +65,35 @@ def all_places(out: Any) -> Any:
     return np.arange(np.size(out), dtype=np.intp).reshape(np.shape(out))
 
 
+def stack_vjp(k: int) -> Any:
+    """Return the vjp of argument k of stack: its own layer of g."""
+    return lambda g, _y, *_values, dim: g[k] if dim == 0 else np.take(g, k, axis=dim)
+
+
+def as_list(call: Call) -> str:
+    """Write a list, or a call that takes one where ``dim`` is not the first."""
+    listed = f"[{', '.join(call.texts)}]"
+    return listed if call.static["dim"] == 0 else with_list(call)
+
+
+def with_list(call: Call) -> str:
+    """Write a call that takes a list of arrays."""
+    return f"{call.name}([{', '.join(call.texts)}], dim={call.static['dim']})"
+
+
 STACK = joined(
     "stack",
     stack,
-    lambda k: lambda g, y, *values, dim: g[k] if dim == 0 else np.take(g, k, axis=dim),
+    stack_vjp,
     stack_local,
     size=total_size,
+    exactly=lambda *values, dim: np.stack(values, axis=dim),
+    write=as_list,
 )
-CAT = joined("cat", cat, cat_vjp, cat_local, size=total_size)
+CAT = joined("cat", cat, cat_vjp, cat_local, size=total_size, write=with_list)
 
 
-@function("stack", "tn", "shaping", op=STACK)
+@function("stack", "torch numpy", "shaping", op=STACK, kinds="same same yes")
 def build_stack(f: Apply, tensors: Tensors, dim: Static = 0) -> Any:
     """arrays of one shape along a new axis"""
     shapes = [x.shape for x in tensors]
@@ -83,7 +102,7 @@ def build_stack(f: Apply, tensors: Tensors, dim: Static = 0) -> Any:
     return f(STACK, *tensors, dim=one_axis(dim, len(shapes[0]) + 1))
 
 
-@function("cat concatenate concat", "tn", "shaping", op=CAT)
+@function("cat concatenate concat", "torch numpy", "shaping", op=CAT, kinds="same same yes")
 def build_cat(f: Apply, tensors: Tensors, dim: Static = 0) -> Any:
     """arrays joined along an axis"""
     shapes = [x.shape for x in tensors]

@@ -2,150 +2,33 @@
 
 from __future__ import annotations
 
-import math
-import string
 from typing import Any
 
 import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import MUL
-from gradcli.ops.declare import Apply, Explicit, Links, Op, Static, Tensor, Tensors, declare, function
+from gradcli.ops.contractions import (
+    einsum_local,
+    einsum_size,
+    einsum_vjp,
+    einsum_work,
+    matmul_local,
+    matmul_size,
+    matmul_terms,
+    matmul_vjp_left,
+    matmul_vjp_right,
+    matmul_work,
+    product_spec,
+)
+from gradcli.ops.declare import Apply, Op, declare
+from gradcli.ops.integers import MATRICES
 from gradcli.ops.joining import STACK
+from gradcli.ops.parts import on_others
 from gradcli.ops.reductions import SUM
 from gradcli.ops.shaping import DIAG
-
-
-def outer(g: Any, b: Any) -> Any:
-    """Return g, with one more axis at its end, times the vector b; for two vectors einsum is the fastest way."""
-    return np.einsum("i,j->ij", g, b) if g.ndim == 1 else np.expand_dims(g, -1) * b
-
-
-def matmul_vjp_left(g: Any, y: Any, a: Any, b: Any) -> Any:
-    """Return g·bᵀ; the engine sums over broadcast batches."""
-    del y
-    if b.ndim == 1:
-        return outer(g, b)
-    if a.ndim == 1:
-        return np.matmul(b, np.expand_dims(g, -1))[..., 0]
-    return np.matmul(g, np.swapaxes(b, -1, -2))
-
-
-def matmul_vjp_right(g: Any, y: Any, a: Any, b: Any) -> Any:
-    """Return aᵀ·g; the engine sums over broadcast batches."""
-    del y
-    if a.ndim == 1:
-        return a * g if b.ndim == 1 else np.expand_dims(a, -1) * np.expand_dims(g, -2)
-    if b.ndim == 1 and a.ndim == 2:
-        return np.matmul(g, a)
-    if b.ndim == 1:
-        return np.matmul(np.swapaxes(a, -1, -2), np.expand_dims(g, -1))[..., 0]
-    return np.matmul(np.swapaxes(a, -1, -2), g)
-
-
-def product_spec(a: Any, b: Any) -> str:
-    """Return ``a @ b`` as subscripts, the shared batch axes as leading letters."""
-    batch = string.ascii_letters[4:]
-    depth_a, depth_b = max(np.ndim(a) - 2, 0), max(np.ndim(b) - 2, 0)
-    depth = max(depth_a, depth_b)
-    letters = batch[:depth]
-    sub_a = letters[depth - depth_a :] + ("ab" if np.ndim(a) > 1 else "b")
-    sub_b = letters[depth - depth_b :] + ("bc" if np.ndim(b) > 1 else "b")
-    out = letters + ("a" if np.ndim(a) > 1 else "") + ("c" if np.ndim(b) > 1 else "")
-    return f"{sub_a},{sub_b}->{out}"
-
-
-def contraction_links(argument: int, values: tuple[Any, ...], spec: str) -> list[Links]:
-    """Return the links of a sum of products: the coefficient of an entry is the product of the other factors.
-
-    Every assignment of the subscripts is one term of the sum; its row, column and factors are read off by index.
-    A length of 1 broadcasts.
-    """
-    inputs, out = spec.split("->")
-    subs = inputs.split(",")
-    lengths: dict[str, int] = {}
-    for sub, value in zip(subs, values, strict=True):
-        for letter, length in zip(sub, np.shape(value), strict=True):
-            lengths[letter] = max(lengths.get(letter, 1), length) if length != 0 else 0
-    letters = list(lengths)
-    count = math.prod(lengths.values())
-    grid = np.indices([lengths[letter] for letter in letters], dtype=np.intp).reshape(len(letters), count)
-    where = dict(zip(letters, grid, strict=True))
-
-    def flat(sub: str, shape: tuple[int, ...]) -> Any:
-        index = np.zeros(count, dtype=np.intp)
-        for letter, length in zip(sub, shape, strict=True):
-            index = index * length + (where[letter] if length > 1 else 0)
-        return index
-
-    rows = flat(out, tuple(lengths[letter] for letter in out))
-    places = [flat(sub, np.shape(value)) for sub, value in zip(subs, values, strict=True)]
-    bound = tuple((k, place) for k, place in enumerate(places) if k != argument)
-    factor = Explicit(lambda s, *factors: s.product(factors)) if bound else None
-    return [Links(rows, places[argument], 1.0, factor, bound)]
-
-
-def matmul_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
-    """Link ``a @ b`` to one factor with the other as the coefficient."""
-    del out, static
-    return contraction_links(argument, values, product_spec(*values))
-
-
-def matmul_size(a: Any, b: Any) -> int:
-    """Return the elements of ``a @ b``, batches counted generously."""
-    if a.ndim <= 2 and b.ndim <= 2:
-        return (a.shape[0] if a.ndim > 1 else 1) * (b.shape[-1] if b.ndim > 1 else 1)
-    batch = max(math.prod(np.shape(a)[:-2]), 1) * max(math.prod(np.shape(b)[:-2]), 1)
-    return int(batch) * int(np.shape(a)[-2] if np.ndim(a) > 1 else 1) * int(np.shape(b)[-1] if np.ndim(b) > 1 else 1)
-
-
-def einsum_size(*values: Any, spec: str) -> int:
-    """Return the number of terms of the sum of products, which bounds its time as well as its memory."""
-    lengths: dict[str, int] = {}
-    for sub, value in zip(spec.split("->", maxsplit=1)[0].split(","), values, strict=True):
-        lengths.update(zip(sub, np.shape(value), strict=True))
-    return math.prod(lengths.values())
-
-
-def shared_letters(j: int, subs: list[str], more: str) -> str:
-    """Return the letters of factor j, each once, that another factor or ``more`` names too."""
-    elsewhere = more + "".join(sub for i, sub in enumerate(subs) if i != j)
-    return "".join(letter for letter in dict.fromkeys(subs[j]) if letter in elsewhere)
-
-
-def einsum_vjp(k: int) -> Any:
-    """Return the vjp of argument k of einsum: the sum of products with g in its place, spread over its other letters.
-
-    What only one of the other factors names is summed there first, as PyTorch does: inf times a sum that is finite.
-    """
-
-    def vjp(g: Any, y: Any, *values: Any, spec: str) -> Any:
-        del y
-        inputs, out = spec.split("->")
-        subs = inputs.split(",")
-        own, x = subs.pop(k), values[k]
-        letters = "".join(dict.fromkeys(own))
-        summed = "".join(letter for letter in letters if letter in out + "".join(subs))
-        # A broadcast g would be taken out of the sum: inf times the sum is not the sum of inf times each.
-        others = [value for j, value in enumerate(values) if j != k]
-        kept = [shared_letters(j, subs, own + out) for j in range(len(subs))]
-        factors = [np.einsum(f"{sub}->{keep}", x) for sub, keep, x in zip(subs, kept, others, strict=True)]
-        part = np.einsum(f"{','.join([out, *kept])}->{summed}", np.array(g), *factors)
-        lengths = dict(zip(own, np.shape(x), strict=True))
-        if not own:
-            return part
-        part = np.reshape(part, [lengths[letter] if letter in summed else 1 for letter in letters])
-        back = np.zeros(np.shape(x))
-        np.einsum(f"{own}->{letters}", back)[...] = part
-        return back
-
-    return vjp
-
-
-# fmt: off
-MATMUL = declare(Op("matmul", np.matmul, (matmul_vjp_left, matmul_vjp_right), local=matmul_local, shaped=True, size=matmul_size, terms=lambda a, b: np.size(a) * (np.shape(b)[-1] if np.ndim(b) > 1 else 1) * max(np.ndim(b) - 1, 1), torch_saves=("others",), text="{} @ {}", precedence=70))
-EINSUM = declare(Op("einsum", lambda *values, spec: np.einsum(spec, *values), einsum_vjp, local=lambda argument, out, values, static: contraction_links(argument, values, static["spec"]), shaped=True, torch_saves=("others",), size=einsum_size, terms=einsum_size))
-# fmt: on
+from gradcli.ops.vocabulary import Static, Tensor, Tensors, function
+from gradcli.ops.writing import Call
 
 
 def require_product(a: Any, b: Any, what: str) -> None:
@@ -154,9 +37,10 @@ def require_product(a: Any, b: Any, what: str) -> None:
         raise GradcliError("shape", f"{what} needs arrays, not a number: shapes {a.shape} and {b.shape}", hint="use *")
     inner = b.shape[-2] if b.ndim > 1 else b.shape[0]
     if a.shape[-1] != inner:
+        widths = f"{a.shape[-1]} columns on the left, {inner} rows on the right"
         raise GradcliError(
             "shape",
-            f"{what}: shapes {a.shape} and {b.shape} do not fit: {a.shape[-1]} columns on the left, {inner} rows on the right",
+            f"{what}: shapes {a.shape} and {b.shape} do not fit: {widths}",
             hint=transposed_hint(a, b),
         )
 
@@ -170,14 +54,57 @@ def transposed_hint(a: Any, b: Any) -> str | None:
     return None
 
 
-@function("matmul", "tn.", "linear algebra", op=MATMUL)
+def einsum_text(call: Call) -> str:
+    """Write a call of ``einsum``."""
+    return f'{call.name}("{call.static["spec"]}", {", ".join(call.texts)})'
+
+
+MATMUL = declare(
+    Op(
+        "matmul",
+        np.matmul,
+        (matmul_vjp_left, matmul_vjp_right),
+        matmul_local,
+        size=matmul_size,
+        terms=matmul_terms,
+        work=matmul_work,
+        shaped=True,
+        spec=product_spec,
+        mentions=on_others,
+        torch_saves=("others",),
+        operator="@",
+        text="{} @ {}",
+        precedence=70,
+        require=lambda a, b: require_product(a, b, "@"),
+        whole=MATRICES,
+    )
+)
+EINSUM = declare(
+    Op(
+        "einsum",
+        lambda *values, spec: np.einsum(spec, *values),
+        einsum_vjp,
+        einsum_local,
+        size=einsum_size,
+        terms=einsum_size,
+        work=einsum_work,
+        shaped=True,
+        spec=lambda *values, spec: spec,
+        mentions=on_others,
+        torch_saves=("others",),
+        write=einsum_text,
+    )
+)
+
+
+@function("matmul", "torch numpy method", "linear algebra", op=MATMUL, kinds="numpy-same same numpy")
 def build_matmul(f: Apply, x: Tensor, other: Tensor) -> Any:
     """the product of matrices and vectors, x @ other"""
     require_product(x, other, "@")
     return f(MATMUL, x, other)
 
 
-@function("dot", "n.", "linear algebra", op=MATMUL)
+@function("dot", "numpy method", "linear algebra", op=MATMUL, kinds="numpy-same same numpy")
 def build_dot(f: Apply, x: Tensor, other: Tensor) -> Any:
     """the product of vectors and matrices; numpy pairs axes otherwise where there are more than two"""
     if not x.ndim or not other.ndim:
@@ -189,7 +116,7 @@ def build_dot(f: Apply, x: Tensor, other: Tensor) -> Any:
     return build_matmul(f, x, other)
 
 
-@function("torch.dot", "", "linear algebra", op=MATMUL)
+@function("torch.dot", "", "linear algebra", op=MATMUL, kinds="no same no")
 def build_torch_dot(f: Apply, x: Tensor, other: Tensor) -> Any:
     """the product of two vectors, and of nothing else"""
     if (x.ndim, other.ndim) != (1, 1):
@@ -213,7 +140,7 @@ def exact_product(name: str, ndims: tuple[int, int], summary: str) -> None:
         return f(MATMUL, x, other)
 
     build.__doc__ = summary
-    function(name, "t.", "linear algebra", op=MATMUL)(build)
+    function(name, "torch method", "linear algebra", op=MATMUL, kinds="no same no")(build)
 
 
 exact_product("mm", (2, 2), "the product of two matrices")
@@ -221,7 +148,7 @@ exact_product("mv", (2, 1), "the product of a matrix and a vector")
 exact_product("bmm", (3, 3), "the products of two batches of matrices")
 
 
-@function("inner vdot", "tn.", "linear algebra")
+@function("inner vdot", "torch numpy method", "linear algebra", kinds="numpy-same same numpy")
 def build_inner(f: Apply, x: Tensor, other: Tensor) -> Any:
     """the inner product of two vectors"""
     if x.ndim != 1 or other.ndim != 1:
@@ -230,7 +157,7 @@ def build_inner(f: Apply, x: Tensor, other: Tensor) -> Any:
     return f(MATMUL, x, other)
 
 
-@function("outer ger", "tn.", "linear algebra")
+@function("outer ger", "torch numpy method", "linear algebra", kinds="same same yes")
 def build_outer(f: Apply, x: Tensor, other: Tensor) -> Any:
     """the outer product of two vectors"""
     if x.ndim != 1 or other.ndim != 1:
@@ -244,7 +171,7 @@ def as_named(f: Apply, spec: str, items: tuple[Any, ...]) -> tuple[Any, ...]:
     return (f(STACK, *items, dim=0),) if single else items
 
 
-@function("einsum", "tn", "linear algebra", op=EINSUM)
+@function("einsum", "torch numpy", "linear algebra", op=EINSUM, kinds="numpy-same same numpy")
 def build_einsum(f: Apply, spec: Static, *tensors: Tensors) -> Any:
     """the sum of products that the subscripts describe, as in einsum("ij,j->i", W, x)"""
     if not isinstance(spec, str):
@@ -275,7 +202,7 @@ def full_spec(spec: str, tensors: tuple[Any, ...]) -> str:
     return f"{','.join(subs)}->{out}"
 
 
-@function("trace", "tn.", "linear algebra")
+@function("trace", "torch numpy method", "linear algebra", kinds="numpy-integer integer yes")
 def build_trace(f: Apply, x: Tensor) -> Any:
     """the sum of the diagonal of a matrix"""
     if x.ndim != 2:

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.declare import Apply, Op, Static, Tensor, declare, function, no_links
+from gradcli.ops.declare import Apply, Op, declare, no_links
+from gradcli.ops.parts import Piecewise
 from gradcli.ops.shaping import CLONE, EXPAND, whole, whole_numbers
+from gradcli.ops.vocabulary import Static, Tensor, function
 
 CONSTANTS: dict[str, float] = {
     f"{prefix}{name}": value
@@ -36,22 +38,34 @@ def filled(f: Apply, shape: tuple[int, ...], number: float) -> Any:
     return np.full(shape, number)
 
 
-DETACH = declare(Op("detach", lambda x: x, (None,), local=no_links, flat=True, moves=True, view=True))
+DETACH = declare(
+    Op(
+        "detach",
+        lambda x: x,
+        (None,),
+        no_links,
+        pieces=Piecewise(lambda x: x, lambda piece, x: piece, held=True),
+        flat=True,
+        moves=True,
+        view=True,
+        write=lambda call: f"{call.tight[0]}.detach()",
+    )
+)
 
 
-@function("zeros empty", "tn", "making")
+@function("zeros empty", "torch numpy", "making")
 def build_zeros(f: Apply, *shape: Static) -> Any:
     """zeros; empty too gives zeros here, so that no answer depends on chance"""
     return filled(f, lengths(shape), 0.0)
 
 
-@function("ones", "tn", "making")
+@function("ones", "torch numpy", "making")
 def build_ones(f: Apply, *shape: Static) -> Any:
     """ones"""
     return filled(f, lengths(shape), 1.0)
 
 
-@function("full", "tn", "making")
+@function("full", "torch numpy", "making")
 def build_full(f: Apply, shape: Static, fill_value: Tensor) -> Any:
     """an array with one number everywhere"""
     wanted = lengths((shape,))
@@ -61,7 +75,7 @@ def build_full(f: Apply, shape: Static, fill_value: Tensor) -> Any:
     return f(CLONE, f(EXPAND, fill_value, shape=wanted))
 
 
-@function("eye identity", "tn", "making")
+@function("eye identity", "torch numpy", "making")
 def build_eye(f: Apply, n: Static, m: Static = None) -> Any:
     """the identity matrix"""
     rows, columns = lengths((n, n if m is None else m))
@@ -75,7 +89,7 @@ def span(f: Apply, start: float, step: float, count: int) -> Any:
     return start + step * np.arange(count, dtype=np.float64)
 
 
-@function("arange", "tn", "making")
+@function("arange", "torch numpy", "making")
 def build_arange(f: Apply, start: Static, end: Static = None, step: Static = 1) -> Any:
     """numbers from start up to, not including, end"""
     first, last = (0, start) if end is None else (start, end)
@@ -87,7 +101,7 @@ def build_arange(f: Apply, start: Static, end: Static = None, step: Static = 1) 
     return span(f, float(first), float(step), max(0, math.ceil(count)))
 
 
-@function("linspace", "tn", "making")
+@function("linspace", "torch numpy", "making")
 def build_linspace(f: Apply, start: Static, end: Static, steps: Static) -> Any:
     """steps numbers from start to end, both included"""
     count = lengths((whole(steps, "steps"),))[0]
@@ -97,40 +111,40 @@ def build_linspace(f: Apply, start: Static, end: Static, steps: Static) -> Any:
     return np.linspace(float(start), float(end), count)
 
 
-@function("zeros_like empty_like", "tn", "making")
+@function("zeros_like empty_like", "torch numpy", "making", kinds="same same yes")
 def build_zeros_like(f: Apply, x: Tensor) -> Any:
     """zeros in the shape of x"""
     del f
     return np.zeros(x.shape)
 
 
-@function("ones_like", "tn", "making")
+@function("ones_like", "torch numpy", "making", kinds="same same yes")
 def build_ones_like(f: Apply, x: Tensor) -> Any:
     """ones in the shape of x"""
     del f
     return np.ones(x.shape)
 
 
-@function("full_like", "tn", "making")
+@function("full_like", "torch numpy", "making", kinds="same same yes")
 def build_full_like(f: Apply, x: Tensor, fill_value: Tensor) -> Any:
     """one number in the shape of x"""
     return f(CLONE, f(EXPAND, fill_value, shape=x.shape))
 
 
-@function("float", "-.", "making")
+@function("float", "not-bare method", "making")
 def build_float(f: Apply, x: Tensor) -> Any:
     """a copy: all numbers are double precision here"""
     return f(CLONE, x)
 
 
-@function("double", "-.", "making")
+@function("double", "not-bare method", "making")
 def build_double(f: Apply, x: Tensor) -> Any:
     """x itself: all numbers are double precision here"""
     del f
     return x
 
 
-@function("detach", ".", "making", op=DETACH)
+@function("detach", "method", "making", op=DETACH, kinds="same same yes")
 def build_detach(f: Apply, x: Tensor) -> Any:
     """the same numbers, in the same memory, as constants: no gradient flows through"""
     return f(DETACH, x)
@@ -147,13 +161,13 @@ def constant(data: Any, name: str) -> Any:
     return data
 
 
-@function("tensor torch.tensor np.array numpy.array", "", "making")
+@function("tensor torch.tensor np.array numpy.array", "", "making", kinds="same same yes")
 def build_tensor(f: Apply, data: Tensor) -> Any:
     """a list as a new array; torch.tensor would cut the graph, so it takes constants alone"""
     return f(CLONE, constant(data, "torch.tensor"))
 
 
-@function("as_tensor torch.as_tensor np.asarray numpy.asarray", "", "making")
+@function("as_tensor torch.as_tensor np.asarray numpy.asarray", "", "making", kinds="same same yes")
 def build_as_tensor(f: Apply, data: Tensor) -> Any:
     """a list as an array, and an array as it is; it takes constants alone"""
     del f

@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.declare import Apply, Explicit, Links, Op, Tensor, declare, function
+from gradcli.ops import exactly
+from gradcli.ops.declare import Apply, Explicit, Links, Op, declare
 from gradcli.ops.linear_algebra import require_product
+from gradcli.ops.parts import Said
 from gradcli.ops.shaping import RESHAPE
+from gradcli.ops.vocabulary import Tensor, function
 
 
 def cofactors(a: Any) -> Any:
@@ -36,10 +39,15 @@ def det_vjp(g: Any, y: Any, a: Any) -> Any:
     flat = (y == 0) & (a.shape[-1] > 1)
     odd = ~np.isfinite(g * y) & (y != 0)
     found = np.where(flat, g * 0.0, g * cofactors(np.where(odd, 0.0, a)))
-    if not np.any(odd):
-        return found
+    if np.any(odd):
+        np.copyto(found, substituted(g * y, odd, a), where=odd)
+    return found
+
+
+def substituted(gy: Any, odd: Any, a: Any) -> Any:
+    """Return the solution of Aᵀ·X = g·det·1 for those matrices that are ``odd``."""
     unit = np.eye(a.shape[-1])
-    return np.where(odd, solved(np.where(odd, np.swapaxes(a, -1, -2), unit), np.where(unit == 1, g * y, 0.0)), found)
+    return solved(np.where(odd, np.swapaxes(a, -1, -2), unit), np.where(unit == 1, gy, 0.0))
 
 
 def solved(a: Any, b: Any) -> Any:
@@ -134,9 +142,8 @@ def inv_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str
     return [Links(at(i, j), at(k, m), -1.0, factor, ((-1, at(i, k)), (-1, at(m, j))))]
 
 
-def inv_vjp(g: Any, y: Any, a: Any) -> Any:
+def inv_vjp(g: Any, y: Any, _a: Any) -> Any:
     """Return -Yᵀ·g·Yᵀ for Y = inv(A)."""
-    del a
     yt = np.swapaxes(y, -1, -2)
     return -np.matmul(yt, np.matmul(g, yt))
 
@@ -153,13 +160,21 @@ def no_singular(rule: Any) -> Any:
     return forward
 
 
+def row_by_row(out: Any, a: Any, *others: Any) -> int:
+    """Return the operations of an elimination: those of every row with every entry."""
+    return max(map(np.size, (out, a, *others))) * int(np.shape(a)[-1])
+
+
 DET = declare(
     Op(
         "det",
         det,
         (det_vjp,),
-        local=det_local,
+        det_local,
+        exactly=exactly.det,
+        work=row_by_row,
         terms=det_terms,
+        index=Said(),
         digits=largest_products,
         differs=lambda y, a: (y == 0) | ~np.isfinite(y),
         says="it solves with the determinant, so that one of 0 has gradient 0 and one beyond doubles none",
@@ -172,7 +187,10 @@ INV = declare(
         "inv",
         no_singular(np.linalg.inv),
         (inv_vjp,),
-        local=inv_local,
+        inv_local,
+        exactly=exactly.inv,
+        work=row_by_row,
+        index=Said(),
         terms=lambda a: np.size(a) * np.shape(a)[-1] ** 2,
     )
 )
@@ -183,9 +201,8 @@ def solve(a: Any, b: Any) -> Any:
     return np.linalg.solve(a, b[:, None])[..., 0] if np.ndim(b) == 1 else np.linalg.solve(a, b)
 
 
-def solve_vjp_right(g: Any, y: Any, a: Any, b: Any) -> Any:
+def solve_vjp_right(g: Any, _y: Any, a: Any, b: Any) -> Any:
     """Return the solution of Aᵀ·G = g; the engine sums over broadcast batches."""
-    del y
     turned = np.swapaxes(a, -1, -2)
     return solved(turned, g[..., None])[..., 0] if np.ndim(b) == 1 else solved(turned, g)
 
@@ -228,7 +245,7 @@ def solve_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[s
 
 
 def solve_digits(out: Any, a: Any, b: Any) -> Any:
-    """Return by how much rounding grows in a solution: |inv(A)|·|A|·|inv(A)| and its like for X, the most of each row."""
+    """Return by how much rounding grows in X: |inv(A)|·|A|·|inv(A)| and its like for X, the most of each row."""
     x = np.abs(out)[..., None] if np.ndim(b) == 1 else np.abs(out)
     inverse = np.abs(solved(a, np.eye(a.shape[-1])))
     grown = np.matmul(inverse, np.abs(a))
@@ -244,7 +261,10 @@ SOLVE = declare(
         "solve",
         no_singular(solve),
         (solve_vjp_left, solve_vjp_right),
-        local=solve_local,
+        solve_local,
+        exactly=exactly.solve,
+        work=row_by_row,
+        index=Said(),
         torch_saves=("0 output",),
         size=lambda a, b: max(np.size(a), 1) * max(np.size(b), 1),
         terms=lambda a, b: np.size(a) * np.size(b) * np.shape(a)[-1],
@@ -261,21 +281,21 @@ def require_square(x: Any, name: str) -> None:
         raise GradcliError("shape", f"{name} takes a square matrix, not shape {x.shape}")
 
 
-@function("det", "tl.", "linear algebra", op=DET)
+@function("det", "torch linalg method", "linear algebra", op=DET, kinds="numpy-float numpy-float yes")
 def build_det(f: Apply, x: Tensor) -> Any:
     """the determinant of a square matrix"""
     require_square(x, "det")
     return f(DET, x)
 
 
-@function("inv inverse", "tl.", "linear algebra", op=INV)
+@function("inv inverse", "torch linalg method", "linear algebra", op=INV, kinds="numpy-float numpy-float yes")
 def build_inv(f: Apply, x: Tensor) -> Any:
     """the inverse of a square matrix"""
     require_square(x, "inv")
     return f(INV, x)
 
 
-@function("solve", "l", "linear algebra", op=SOLVE)
+@function("solve", "linalg", "linear algebra", op=SOLVE, kinds="numpy-float numpy-float numpy")
 def build_solve(f: Apply, A: Tensor, B: Tensor) -> Any:
     """the X with A @ X = B; B may be a vector, or one vector for each of several A"""
     require_square(A, "solve")

@@ -8,104 +8,56 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
+from gradcli.ops import exactly
 from gradcli.ops.arithmetic import ADD, DIV, MUL, NEG, SUB
 from gradcli.ops.axes import number, one_axis
-from gradcli.ops.declare import OPS, Apply, Explicit, Library, Links, Op, Static, Tensor, declare, function, value_of
+from gradcli.ops.declare import OPS, Apply, Op, declare, value_of
 from gradcli.ops.entrywise import elementwise
+from gradcli.ops.huber import HUBER
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.linear_algebra import MATMUL, require_product
-from gradcli.ops.piecewise import ABS, HUBER
-from gradcli.ops.reductions import MEAN, SUM, all_entries
+from gradcli.ops.parts import Paired, Piecewise
+from gradcli.ops.piecewise import ABS
+from gradcli.ops.reductions import MEAN, SUM
 from gradcli.ops.shaping import RESHAPE, TRANSPOSE
-from gradcli.ops.slopes import log_of_sum, sigmoid
+from gradcli.ops.slopes import sigmoid
+from gradcli.ops.softmax import (
+    log_softmax,
+    log_softmax_local,
+    log_softmax_vjp,
+    pairs_in_lines,
+    softmax,
+    softmax_local,
+    softmax_vjp,
+)
 from gradcli.ops.spread import VAR
+from gradcli.ops.vocabulary import Library, Static, Tensor, function
+from gradcli.ops.writing import each_loss
 
-
-def softmax(x: Any, dim: int) -> Any:
-    """Return exp x / Σ exp x, shifted so that nothing overflows."""
-    shifted = np.exp(x - np.max(x, axis=dim, keepdims=True))
-    return shifted / np.sum(shifted, axis=dim, keepdims=True)
-
-
-def pairs_along(x: Any, dim: int) -> tuple[Any, Any]:
-    """Return the flat indices of all pairs of entries that share a line along ``dim``, the output's first."""
-    index = np.moveaxis(all_entries(x).reshape(np.shape(x)), dim, -1).reshape(-1, np.shape(x)[dim])
-    count = index.shape[1]
-    return np.repeat(index, count, axis=1).ravel(), np.tile(index, (1, count)).ravel()
-
-
-NEARLY = 0.999
-"""From here on, 1 - y of an entry y of softmax is taken as the sum of the others."""
-
-
-def softmax_vjp(g: Any, y: Any, x: Any, *, dim: int) -> Any:
-    """Return y·(g - Σ g·y); where one entry is nearly 1, for the distances of g from its own: then nothing cancels."""
-    del x
-    if np.any(y > NEARLY):
-        own = np.take_along_axis(g, np.argmax(y, axis=dim, keepdims=True), axis=dim)
-        g = g - np.where(np.isfinite(own), own, 0.0)
-    return y * (g - np.sum(g * y, axis=dim, keepdims=True))
-
-
-def sum_of_others(x: Any, dim: int) -> Any:
-    """Return 1 - softmax(x): for the largest entry the sum of the others."""
-    top = np.argmax(x, axis=dim, keepdims=True)
-    shifted = np.exp(x - np.take_along_axis(x, top, axis=dim))
-    others = shifted.copy()
-    np.put_along_axis(others, top, 0.0, axis=dim)
-    rest, total = (np.sum(part, axis=dim, keepdims=True) for part in (others, shifted))
-    found = 1 - shifted / total
-    np.put_along_axis(found, top, rest / total, axis=dim)
-    return found
-
-
-def softmax_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
-    """Link y[i] to x[i] with y[i]·(1 - y[i]) and to x[j] with -y[i]·y[j]."""
-    del argument
-    dim = static["dim"]
-    rows, columns = pairs_along(out, dim)
-    same = rows == columns
-    own, i, j = rows[same], rows[~same], columns[~same]
-    itself = Links(own, own, 1.0, Explicit(lambda s, y: y * (1 - y)), ((-1, own),))
-    if np.any(out > NEARLY):
-        text = "(1 - softmax({}))" if np.ndim(out) == 1 else f"(1 - softmax({{}}, dim={dim}))"
-        bound = ((-1, own), (-2, own))
-        auxiliary = (text, sum_of_others(values[0], dim))
-        itself = Links(own, own, 1.0, Explicit(lambda s, y, rest: y * rest), bound, auxiliary)
-    return [itself, Links(i, j, -1.0, Explicit(lambda s, y, other: y * other), ((-1, i), (-1, j)))]
-
-
-def log_softmax_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
-    """Link y[i] to x[i] with -(exp(y[i]) - 1) and to x[j] with -exp(y[j])."""
-    del argument, values
-    rows, columns = pairs_along(out, static["dim"])
-    same = rows == columns
-    own, i, j = rows[same], rows[~same], columns[~same]
-    return [
-        Links(own, own, 1.0, Explicit(lambda s, y: -s.expm1(y)), ((-1, own),)),
-        Links(i, j, -1.0, Explicit(lambda s, other: s.exp(other)), ((-1, j),)),
-    ]
-
-
-def log_softmax(x: Any, dim: int) -> Any:
-    """Return x - logsumexp(x), shifted first as PyTorch does: an infinite x gives nan."""
-    shifted = x - np.max(x, axis=dim, keepdims=True)
-    return shifted - log_of_sum(np.exp(shifted), dim)
-
-
-def log_softmax_vjp(g: Any, y: Any, x: Any, *, dim: int) -> Any:
-    """Return g - exp(y)·Σg; where exp(y) is nearly 1, g·(1 - exp(y)) and the other g by themselves."""
-    del x
-    total = np.sum(g, axis=dim, keepdims=True)
-    if not np.any(y > -1e-3):
-        return g - np.exp(y) * total
-    return g * -np.expm1(y) - np.exp(y) * (total - g)
-
-
-# fmt: off
-SOFTMAX     = declare(Op("softmax", softmax, (softmax_vjp,), local=softmax_local, terms=lambda x, dim: np.size(x) * np.shape(x)[dim]))
-LOG_SOFTMAX = declare(Op("log_softmax", log_softmax, (log_softmax_vjp,), local=log_softmax_local, shaped=True, terms=lambda x, dim: np.size(x) * np.shape(x)[dim], digits=lambda y, x, dim: 1 + np.exp(y)))
-# fmt: on
+SOFTMAX = declare(
+    Op(
+        "softmax",
+        softmax,
+        (softmax_vjp,),
+        softmax_local,
+        exactly=lambda x, dim: np.exp(x - exactly.logsumexp(x, dim, keepdim=True)),
+        terms=pairs_in_lines,
+        index=Paired("{y}[{i}]*(where({i} == {j}, 1, 0) - {y}[{j}])"),
+    )
+)
+LOG_SOFTMAX = declare(
+    Op(
+        "log_softmax",
+        log_softmax,
+        (log_softmax_vjp,),
+        log_softmax_local,
+        exactly=lambda x, dim: x - exactly.logsumexp(x, dim, keepdim=True),
+        shaped=True,
+        terms=pairs_in_lines,
+        digits=lambda y, x, dim: 1 + np.exp(y),
+        index=Paired("where({i} == {j}, 1, 0) - exp({y}[{j}])"),
+    )
+)
 
 
 def normalised(f: Apply, op: Op, x: Any, dim: Any, library: str) -> Any:
@@ -124,13 +76,13 @@ def normalised(f: Apply, op: Op, x: Any, dim: Any, library: str) -> Any:
     return f(op, x, dim=axis)
 
 
-@function("softmax", "tfs.", "neural", op=SOFTMAX)
+@function("softmax", "torch functional special method", "neural", op=SOFTMAX, kinds="no no yes")
 def build_softmax(f: Apply, x: Tensor, dim: Static = None, library: Library = "torch") -> Any:
     """exp(x)/sum(exp(x)) along dim, which a vector may leave out"""
     return normalised(f, SOFTMAX, x, dim, library)
 
 
-@function("log_softmax", "tfs.", "neural", op=LOG_SOFTMAX)
+@function("log_softmax", "torch functional special method", "neural", op=LOG_SOFTMAX, kinds="no no yes")
 def build_log_softmax(f: Apply, x: Tensor, dim: Static = None, library: Library = "torch") -> Any:
     """log(softmax(x)) along dim, which a vector may leave out"""
     return normalised(f, LOG_SOFTMAX, x, dim, library)
@@ -156,21 +108,21 @@ def same_shapes(x: Any, target: Any, name: str) -> None:
         raise GradcliError("shape", f"{name}: input has shape {x.shape}, target has shape {target.shape}")
 
 
-@function("mse_loss", "f", "neural")
+@function("mse_loss", "functional", "neural", kinds="no no yes")
 def build_mse_loss(f: Apply, x: Tensor, target: Tensor, reduction: Static = "mean") -> Any:
     """the mean squared difference"""
     same_shapes(x, target, "mse_loss")
     return reduce_loss(f, f(OPS["square"], f(DISTANCE, x, target)), reduction)
 
 
-@function("l1_loss", "f", "neural")
+@function("l1_loss", "functional", "neural", kinds="no no unmasked")
 def build_l1_loss(f: Apply, x: Tensor, target: Tensor, reduction: Static = "mean") -> Any:
     """the mean absolute difference"""
     same_shapes(x, target, "l1_loss")
     return reduce_loss(f, f(ABS, f(SUB, x, target)), reduction)
 
 
-@function("huber_loss", "f", "neural")
+@function("huber_loss", "functional", "neural", kinds="no no target")
 def build_huber_loss(f: Apply, x: Tensor, target: Tensor, reduction: Static = "mean", delta: Static = 1.0) -> Any:
     """half the square of a difference below delta, a straight line above"""
     same_shapes(x, target, "huber_loss")
@@ -186,9 +138,8 @@ def bce(x: Any, t: Any) -> Any:
     return (t - 1) * np.maximum(np.log1p(-x), -100.0) - t * np.maximum(np.log(x), -100.0)
 
 
-def bce_vjp_target(g: Any, y: Any, x: Any, t: Any) -> Any:
+def bce_vjp_target(g: Any, _y: Any, x: Any, _t: Any) -> Any:
     """Return g·log((1 - x)/x), around a half by atanh(1 - 2x)."""
-    del y, t
     middle = np.abs(x - 0.5) < 0.25
     return g * np.where(middle, 2 * np.arctanh(1 - 2 * np.where(middle, x, 0.5)), np.log1p(-x) - np.log(x))
 
@@ -198,17 +149,52 @@ def bce_logits(x: Any, t: Any) -> Any:
     return np.where(x < 0, -t * x, (1 - t) * x) + np.log1p(np.exp(-np.abs(x)))
 
 
-def bce_logits_vjp(g: Any, y: Any, x: Any, t: Any) -> Any:
+def bce_logits_vjp(g: Any, _y: Any, x: Any, t: Any) -> Any:
     """Return g·(sigmoid(x) - t): from the other end where both are nearly 1, from the middle where x is small."""
-    del y
     middle = (0.5 - t) + 0.5 * np.tanh(0.5 * x)
     return g * np.where(np.abs(x) < 1, middle, np.where(t > 0.5, (1 - t) - sigmoid(-x), sigmoid(x) - t))
 
 
-# fmt: off
-BCE        = elementwise("bce", bce, lambda g, y, x, t: g * (x - t) / np.maximum((1 - x) * x, BCE_FLOOR), bce_vjp_target, lambda s, x, t: s.bce(x, t), of="", domain=((0.1, 0.9), (0, 1)), differs=lambda y, x, t: (1 - x) * x < BCE_FLOOR, says="its binary_cross_entropy keeps x*(1 - x) from below 1e-12, and logarithms from below -100")
-BCE_LOGITS = elementwise("bce_with_logits", bce_logits, bce_logits_vjp, lambda g, y, x, t: -x * g, lambda s, x, t: s.bce_logits(x, t), of="", digits=lambda y, x, t: np.where(t > 0.5, np.abs(1 - t) + sigmoid(-x), sigmoid(x) + np.abs(t)))
-# fmt: on
+def bce_vjp(g: Any, _y: Any, x: Any, t: Any) -> Any:
+    """Return g·(x - t)/(x·(1 - x)), that product no smaller than PyTorch has it."""
+    return g * (x - t) / np.maximum((1 - x) * x, BCE_FLOOR)
+
+
+def bce_on(_ends: Any, x: Any, t: Any) -> Any:
+    """Return the cross entropy in exact numbers, with a logarithm of -100 at either end."""
+    log_x, log_rest = np.where(x == 0, -100, np.log(x)), np.where(x == 1, -100, np.log1p(-x))
+    return -t * log_x - (1 - t) * log_rest
+
+
+def bce_logits_digits(_y: Any, x: Any, t: Any) -> Any:
+    """Return the size of what sigmoid(x) - t is the difference of, from the end at which it is taken."""
+    return np.where(t > 0.5, np.abs(1 - t) + sigmoid(-x), sigmoid(x) + np.abs(t))
+
+
+BCE = elementwise(
+    "bce",
+    bce,
+    bce_vjp,
+    bce_vjp_target,
+    lambda s, x, t: s.bce(x, t),
+    spelled=None,
+    pieces=Piecewise(lambda x, t: exactly.sign_of(x) - exactly.sign_of(1 - x), bce_on),
+    domain=((0.1, 0.9), (0, 1)),
+    differs=lambda y, x, t: (1 - x) * x < BCE_FLOOR,
+    says="its binary_cross_entropy keeps x*(1 - x) from below 1e-12, and logarithms from below -100",
+    write=each_loss,
+)
+BCE_LOGITS = elementwise(
+    "bce_with_logits",
+    bce_logits,
+    bce_logits_vjp,
+    lambda g, _y, x, _t: -x * g,
+    lambda s, x, t: s.bce_logits(x, t),
+    spelled=None,
+    exactly=lambda x, t: (1 - t) * x + exactly.logaddexp(0 * x, -x),
+    digits=bce_logits_digits,
+    write=each_loss,
+)
 
 
 def probabilities(x: Any) -> bool:
@@ -216,7 +202,7 @@ def probabilities(x: Any) -> bool:
     return bool(np.all((x >= 0) & (x <= 1)))
 
 
-@function("bce binary_cross_entropy", "f", "neural")
+@function("bce binary_cross_entropy", "functional", "neural", kinds="no no no")
 def build_bce(f: Apply, x: Tensor, target: Tensor, reduction: Static = "mean") -> Any:
     """the binary cross entropy of probabilities"""
     same_shapes(x, target, "binary_cross_entropy")
@@ -229,7 +215,7 @@ def build_bce(f: Apply, x: Tensor, target: Tensor, reduction: Static = "mean") -
     return reduce_loss(f, f(BCE, x, target), reduction)
 
 
-@function("binary_cross_entropy_with_logits bce_with_logits", "f", "neural")
+@function("binary_cross_entropy_with_logits bce_with_logits", "functional", "neural", kinds="no no no")
 def build_bce_logits(f: Apply, x: Tensor, target: Tensor, reduction: Static = "mean") -> Any:
     """the binary cross entropy of scores, (1 - t)*x + softplus(-x)"""
     same_shapes(x, target, "binary_cross_entropy_with_logits")
@@ -259,13 +245,13 @@ def class_axis(x: Any, name: str) -> int:
     return 0 if x.ndim == 1 else 1
 
 
-@function("nll_loss", "f", "neural")
+@function("nll_loss", "functional", "neural", kinds="no no integers")
 def build_nll_loss(f: Apply, x: Tensor, target: Tensor, reduction: Static = "mean") -> Any:
     """minus the log-probability of the target's class"""
     return reduce_loss(f, f(NEG, f(INDEX, x, key=picked_classes(x, target, "nll_loss"))), reduction)
 
 
-@function("cross_entropy", "f", "neural")
+@function("cross_entropy", "functional", "neural", kinds="no no integers")
 def build_cross_entropy(f: Apply, x: Tensor, target: Tensor, reduction: Static = "mean") -> Any:
     """minus the log-softmax of the scores at the target's class, or weighed by the target's probabilities"""
     axis = class_axis(x, "cross_entropy")
@@ -276,7 +262,7 @@ def build_cross_entropy(f: Apply, x: Tensor, target: Tensor, reduction: Static =
     return reduce_loss(f, total, reduction)
 
 
-@function("linear", "f", "neural")
+@function("linear", "functional", "neural", kinds="no same no")
 def build_linear(f: Apply, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
     """x @ weight.T + bias"""
     turned = f(TRANSPOSE, weight, dims=tuple(reversed(range(weight.ndim))))
@@ -285,7 +271,7 @@ def build_linear(f: Apply, x: Tensor, weight: Tensor, bias: Tensor | None = None
     return product if bias is None else f(ADD, product, bias)
 
 
-@function("layer_norm", "tf", "neural")
+@function("layer_norm", "torch functional", "neural", kinds="no no no")
 def build_layer_norm(
     f: Apply,
     x: Tensor,

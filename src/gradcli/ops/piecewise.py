@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.axes import number
-from gradcli.ops.declare import (
-    Apply,
-    Indices,
-    Kink,
-    Links,
-    Op,
-    Partial,
-    Static,
-    Tensor,
-    declare,
-    function,
-    no_links,
-    value_of,
+from gradcli.ops import exactly
+from gradcli.ops.activations import (
+    at_least,
+    at_most,
+    elu,
+    elu_vjp,
+    gelu,
+    gelu_vjp,
+    logsigmoid,
+    logsigmoid_vjp,
+    softplus,
+    softplus_vjp,
 )
-from gradcli.ops.entrywise import broadcast_index, elementwise
-from gradcli.ops.slopes import bent, bent_slope, erfc, gelu_slope, sigmoid, silu_slope
+from gradcli.ops.declare import Apply, Indices, Links, Op, declare, no_links, value_of
+from gradcli.ops.entrywise import broadcast_index, elementwise_table
+from gradcli.ops.exactly import decided, sign_of
+from gradcli.ops.parts import Chosen, Kink, Piecewise
+from gradcli.ops.slopes import sigmoid, silu_slope
+from gradcli.ops.vocabulary import Spelled, Tensor, enter, function
+from gradcli.ops.writing import with_numbers
 
 
 def sign(x: Any) -> Any:
@@ -32,125 +34,64 @@ def sign(x: Any) -> Any:
     return np.where(np.isnan(x), 0.0, np.sign(x))[()]
 
 
-def softplus(x: Any, beta: float, threshold: float) -> Any:
-    """Return log(1 + exp(βx))/β, and x itself above the threshold."""
-    inner = np.log1p(np.exp(x * beta)) if threshold < 700 else -logsigmoid(-x * beta)
-    return np.where(x * beta > threshold, x, inner / beta)[()]
+def is_zero(x: Any, **_options: Any) -> Any:
+    """Return where an argument is 0."""
+    return x == 0
 
 
-def softplus_vjp(g: Any, y: Any, x: Any, *, beta: float, threshold: float) -> Any:
-    """Return g·sigmoid(βx), and g above the threshold."""
-    del y
-    return np.where(x * beta > threshold, g, g * sigmoid(x * beta))
+def is_equal(x: Any, bound: Any) -> Any:
+    """Return where an argument is at its bound."""
+    return x == bound
 
 
-def logsigmoid(x: Any) -> Any:
-    """Return log(sigmoid(x)) = min(x, 0) - log(1 + exp(-|x|))."""
-    return np.minimum(x, 0.0) - np.log1p(np.exp(-np.abs(x)))
-
-
-def logsigmoid_vjp(g: Any, y: Any, x: Any) -> Any:
-    """Return g·sigmoid(-x), from exp(-|x|) on both sides."""
-    del y
-    z = np.exp(-np.abs(x))
-    return g * np.where(x < 0, 1 - z / (1 + z), z / (1 + z))
-
-
-def elu(x: Any, alpha: float) -> Any:
-    """Return x, and α·(exp(x) - 1) below 0."""
-    return np.where(x < 0, alpha * np.expm1(np.minimum(x, 0)), x)[()]
-
-
-def at_least(x: Any, low: Any) -> Any:
-    """Return the larger of each pair; x itself at the bound, so that -0 stays -0."""
-    return np.where(x == low, x, np.maximum(x, low))[()]
-
-
-def at_most(x: Any, high: Any) -> Any:
-    """Return the smaller of each pair; x itself at the bound."""
-    return np.where(x == high, x, np.minimum(x, high))[()]
-
-
-def huber(d: Any, delta: Any) -> Any:
-    """Return d²/2 for a difference below delta, and the straight line δ·(|d| - δ/2) beyond."""
-    size = np.abs(d)
-    return np.where(size < delta, 0.5 * size * size, delta * (size - 0.5 * delta))[()]
-
-
-def huber_vjp(g: Any, y: Any, d: Any, delta: Any) -> Any:
-    """Return g·d, and ±g·δ where the line is straight."""
-    del y
-    return np.where(d <= -delta, -g * delta, np.where(d >= delta, g * delta, d * g))
-
-
-def huber_vjp_delta(g: Any, y: Any, d: Any, delta: Any) -> Any:
-    """Return 0, and g·(|d| - δ) where the line is straight."""
-    del y
-    return np.where(np.abs(d) < delta, 0.0, g * (np.abs(d) - delta))
-
-
-def gelu(x: Any, approximate: str) -> Any:
-    """Return x·Φ(x), or the approximation of Φ by tanh, which is a sigmoid."""
-    return x * sigmoid(bent(x)) if approximate == "tanh" else 0.5 * x * erfc(-x / math.sqrt(2))
-
-
-def gelu_vjp(g: Any, y: Any, x: Any, *, approximate: str) -> Any:
-    """Return g·(Φ(x) + x·φ(x)), or the derivative of the approximation."""
-    del y
-    return g * (bent_slope(x) if approximate == "tanh" else gelu_slope(x))
-
-
-_AT_ZERO = lambda x, **static: x == 0  # noqa: E731
+NO_DERIVATIVE = Kink(is_zero, "0 is taken")
+AT_BOUND = Kink(is_equal, "1 is taken")
 
 # fmt: off
-ABS     = elementwise("abs", np.abs,           lambda g, y, x: g * sign(x),              lambda s, x: s.abs(x), also="absolute fabs", of="tnm.", doc="the absolute value; its derivative at 0 is 0", kink=Kink(_AT_ZERO, "0 is taken"))
-SIGMOID = elementwise("sigmoid", sigmoid,      lambda g, y, x: g * (y / (1 + np.exp(x))), lambda s, x: s.sigmoid(x), also="expit", of="tfs.", torch_saves=("output",), doc="1/(1 + exp(-x))", family="neural")
-RELU    = elementwise("relu", lambda x: at_least(x, 0.0), lambda g, y, x: np.where(y <= 0, 0.0, g), lambda s, x: s.relu(x), of="tf.", doc="max(x, 0); its derivative at 0 is 0", family="neural", kink=Kink(_AT_ZERO, "0 is taken"))
-LOGSIGMOID = elementwise("logsigmoid", logsigmoid, logsigmoid_vjp, lambda s, x: s.logsigmoid(x), of="f", doc="log(sigmoid(x))", family="neural")
-SILU    = elementwise("silu", lambda x: x / (1 + np.exp(-x)), lambda g, y, x: g * silu_slope(x), lambda s, x: s.silu(x), also="swish", of="f", doc="x*sigmoid(x)", family="neural")
-SOFTSIGN = elementwise("softsign", lambda x: x / (1 + np.abs(x)), lambda g, y, x: g / (1 + np.abs(x)) ** 2 + 0 * x, lambda s, x: s.softsign(x), of="f", torch_saves=("0",), doc="x/(1 + |x|)", family="neural")
-LEAKY   = elementwise("leaky_relu", lambda x, slope: np.where(x > 0, x, x * slope)[()], lambda g, y, x, *, slope: np.where(x > 0, g, g * slope), lambda s, x, slope: s.leaky_relu(x, slope), of="", kink=Kink(_AT_ZERO, "the slope on the left is taken"))
-ELU     = elementwise("elu", elu, lambda g, y, x, *, alpha: np.where(x <= 0, g * alpha * np.exp(np.minimum(x, 0)), g), lambda s, x, alpha: s.elu(x, alpha), of="", kink=Kink(lambda x, alpha: (x == 0) & (alpha != 1), "alpha is taken"))
-SOFTPLUS = elementwise("softplus", softplus, softplus_vjp, lambda s, x, beta, threshold: s.softplus(x, beta, threshold), of="")
-GELU    = elementwise("gelu", gelu, gelu_vjp, lambda s, x, approximate: s.gelu_tanh(x) if approximate == "tanh" else s.gelu(x), of="")
-CLAMP_MIN = elementwise("clamp_min", at_least, lambda g, y, x, low: np.where(x >= low, g, 0.0), lambda g, y, x, low: np.where(x < low, g, 0.0), lambda s, x, low: s.clamp_min(x, low), of="t.", doc="x, but at least low; its derivative at the bound is 1", kink=Kink(lambda x, low: x == low, "1 is taken"))
-CLAMP_MAX = elementwise("clamp_max", at_most, lambda g, y, x, high: np.where(x <= high, g, 0.0), lambda g, y, x, high: np.where(x > high, g, 0.0), lambda s, x, high: s.clamp_max(x, high), of="t.", doc="x, but at most high; its derivative at the bound is 1", kink=Kink(lambda x, high: x == high, "1 is taken"))
+MATHEMATICS = {
+    # op          forward   vjps and formula
+    "abs":        (np.abs,  lambda g, _y, x: g * sign(x), lambda s, x: s.abs(x)),
+    "sigmoid":    (sigmoid, lambda g, y, x: g * (y / (1 + np.exp(x))), lambda s, x: s.sigmoid(x)),
+    "relu":       (lambda x: at_least(x, 0.0), lambda g, y, _x: np.where(y <= 0, 0.0, g), lambda s, x: s.relu(x)),
+    "logsigmoid": (logsigmoid, logsigmoid_vjp, lambda s, x: s.logsigmoid(x)),
+    "silu":       (lambda x: x / (1 + np.exp(-x)), lambda g, _y, x: g * silu_slope(x), lambda s, x: s.silu(x)),
+    "softsign":   (lambda x: x / (1 + np.abs(x)), lambda g, _y, x: g / (1 + np.abs(x)) ** 2 + 0 * x,
+                   lambda s, x: s.softsign(x)),
+    "clamp_min":  (at_least, lambda g, _y, x, low: np.where(x >= low, g, 0.0),
+                   lambda g, _y, x, low: np.where(x < low, g, 0.0), lambda s, x, low: s.clamp_min(x, low)),
+    "clamp_max":  (at_most, lambda g, _y, x, high: np.where(x <= high, g, 0.0),
+                   lambda g, _y, x, high: np.where(x > high, g, 0.0), lambda s, x, high: s.clamp_max(x, high)),
+}
+EXACTLY = {
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "logsigmoid": exactly.logsigmoid,
+    "softsign": lambda x: x / (1 + abs(x)),
+}
+PIECES = {
+    "abs":        Piecewise(sign_of, lambda piece, x: piece * x),
+    "relu":       Piecewise(sign_of, lambda piece, x: np.where(piece > 0, x, 0)),
+    "clamp_min":  Piecewise(lambda x, low: x >= low, np.where),
+    "clamp_max":  Piecewise(lambda x, high: x <= high, np.where),
+}
+KINKS = {"abs": NO_DERIVATIVE, "relu": NO_DERIVATIVE, "clamp_min": AT_BOUND, "clamp_max": AT_BOUND}
+CONVENTIONS = {"sigmoid": {"torch_saves": ("output",)}, "softsign": {"torch_saves": ("0",)}}
+SMOOTH = "no no yes"
+SPELLED = {
+    "abs":        Spelled("torch numpy math method", "absolute fabs", "the absolute value; its derivative at 0 is 0",
+                          kinds="numpy-same same yes"),
+    "sigmoid":    Spelled("torch functional special method", "expit", "1/(1 + exp(-x))", "neural"),
+    "relu":       Spelled("torch functional method", "", "max(x, 0); its derivative at 0 is 0", "neural",
+                          "no same yes"),
+    "logsigmoid": Spelled("functional", "", "log(sigmoid(x))", "neural", SMOOTH),
+    "silu":       Spelled("functional", "swish", "x*sigmoid(x)", "neural", SMOOTH),
+    "softsign":   Spelled("functional", "", "x/(1 + |x|)", "neural", "no float yes"),
+    "clamp_min":  Spelled("torch method", "", "x, but at least low; its derivative at the bound is 1",
+                          kinds="same same yes"),
+    "clamp_max":  Spelled("torch method", "", "x, but at most high; its derivative at the bound is 1",
+                          kinds="same same yes"),
+}
 # fmt: on
-
-
-def parabola(s: Any, d: Any, delta: Any) -> Any:  # noqa: ARG001
-    """Return the formula of the Huber loss around 0."""
-    return d**2 / 2
-
-
-def straight(s: Any, d: Any, delta: Any) -> Any:
-    """Return the formula of the Huber loss beyond delta."""
-    return delta * (s.abs(d) - delta / 2)
-
-
-def huber_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
-    """Link each entry by the derivative of the piece that it lies on."""
-    del static
-    near = np.broadcast_to(np.abs(values[0]) < values[1], np.shape(out)).ravel()
-    links = []
-    for piece, rows in ((parabola, np.flatnonzero(near)), (straight, np.flatnonzero(~near))):
-        bound = tuple((k, broadcast_index(out, values, k)[rows]) for k in (0, 1))
-        links.append(Links(rows, bound[argument][1], 1.0, Partial(piece, argument), bound))
-    return links
-
-
-HUBER = declare(
-    Op(
-        "huber",
-        huber,
-        (huber_vjp, huber_vjp_delta),
-        local=huber_local,
-        formula=lambda s, d, delta: s.where_gt(delta, s.abs(d), parabola(s, d, delta), straight(s, d, delta)),
-        text="where(abs({0}) < {1}, 0.5*{0}**2, {1}*(abs({0}) - 0.5*{1}))",
-        precedence=99,
-        domain=((1.2, 2), (0.3, 1)),
-    )
-)
+BENT = elementwise_table(MATHEMATICS, SPELLED, CONVENTIONS, exactly=EXACTLY, pieces=PIECES, kink=KINKS)
+ABS, CLAMP_MIN, CLAMP_MAX = BENT["abs"], BENT["clamp_min"], BENT["clamp_max"]
 
 
 def zero(g: Any, *_: Any) -> Any:
@@ -159,52 +100,86 @@ def zero(g: Any, *_: Any) -> Any:
 
 
 def step(
-    name: str, forward: Any, of: str, doc: str, also: str = "", at: Any = None, arguments: int = 1, **options: Any
+    name: str, forward: Any, pieces: Piecewise, spelled: Spelled, at: Any = None, arguments: int = 1, **record: Any
 ) -> Op:
     """Declare a function that is flat: its derivative is 0 wherever it has one."""
-    kink = Kink(at, "0 is taken") if at else None
-    options = {"torch_saves": ("",), **options}
     op = declare(
         Op(
             name,
             forward,
             (zero if at else None,) * arguments,
-            local=no_links,
+            no_links,
             flat=at is None,
             step=True,
-            kink=kink,
-            **options,
+            kink=Kink(at, "0 is taken") if at else None,
+            pieces=pieces,
+            **{"torch_saves": ("",), **record},
         )
     )
-    build = (lambda f, x: f(op, x)) if arguments == 1 else (lambda f, x, other: f(op, x, other))
-    build.__annotations__ = {"x": "Tensor", "other": "Tensor"}
-    build.__doc__ = doc
-    function(f"{name} {also}", of, "elementwise", op=op)(build)
+    enter(name, spelled, op=op, build=each_pair(op) if arguments == 2 else each_entry(op))
     return op
 
 
-_WHOLE = lambda x: x == np.floor(x)  # noqa: E731
-SIGN = step("sign", sign, "tn.", "-1, 0 or 1; flat, its derivative is 0", "sgn", _AT_ZERO)
-FLOOR = step("floor", np.floor, "tnm.", "the largest integer that is not above; flat", "", _WHOLE)
-CEIL = step("ceil", np.ceil, "tnm.", "the smallest integer that is not below; flat", "", _WHOLE)
-TRUNC = step("trunc", np.trunc, "tnm.", "the integer part; flat", "fix", _WHOLE)
-ROUND = step(
-    "round", np.round, "tn.", "the nearest integer, halves to even; flat", "rint", lambda x: np.abs(x % 1) == 0.5
-)
-HEAVISIDE = step(
-    "heaviside",
-    np.heaviside,
-    "tn.",
-    "0 below 0, 1 above, the second argument at 0; flat",
-    arguments=2,
-    torch_raises=True,
-)
-ISNAN = step("isnan", np.isnan, "tnm.", "true where an entry is not a number")
+def each_entry(op: Op) -> Any:
+    """Return the builder of a function of one array."""
+
+    def build(f: Apply, x: Tensor) -> Any:
+        return f(op, x)
+
+    return build
+
+
+def each_pair(op: Op) -> Any:
+    """Return the builder of a function of two arrays."""
+
+    def build(f: Apply, x: Tensor, other: Tensor) -> Any:
+        return f(op, x, other)
+
+    return build
+
+
+def is_whole(x: Any) -> Any:
+    """Return where a number is an integer."""
+    return x == np.floor(x)
+
+
+def is_half(x: Any) -> Any:
+    """Return where a number lies midway between two integers."""
+    return np.abs(x % 1) == 0.5
+
+
+def heaviside_on(piece: Any, x: Any, y: Any) -> Any:
+    """Return 0 below 0, 1 above, and y at 0."""
+    del x
+    return np.where(piece < 0, 0, np.where(piece > 0, 1, y))
+
+
+# fmt: off
+ROUNDED, ANYWHERE = "numpy-same same yes", "torch numpy math method"
+SIGN  = step("sign", sign, Piecewise(sign_of, lambda piece, x: np.asarray(piece, dtype=object)),
+             Spelled(also="sgn", doc="-1, 0 or 1; flat, its derivative is 0", kinds="torch-same same yes"), is_zero)
+FLOOR = step("floor", np.floor, decided(np.floor),
+             Spelled(ANYWHERE, doc="the largest integer that is not above; flat", kinds=ROUNDED), is_whole)
+CEIL  = step("ceil", np.ceil, decided(np.ceil),
+             Spelled(ANYWHERE, doc="the smallest integer that is not below; flat", kinds=ROUNDED), is_whole)
+TRUNC = step("trunc", np.trunc, decided(np.trunc),
+             Spelled(ANYWHERE, "fix", "the integer part; flat", kinds=ROUNDED), is_whole)
+ROUND = step("round", np.round, decided(np.rint),
+             Spelled(also="rint", doc="the nearest integer, halves to even; flat", kinds="numpy-float same yes"),
+             is_half)
+HEAVISIDE = step("heaviside", np.heaviside, Piecewise(lambda x, y: sign_of(x), heaviside_on),
+                 Spelled("torch numpy method", doc="0 below 0, 1 above, the second argument at 0; flat",
+                         kinds="same same floats"), arguments=2, torch_raises=True)
+ISNAN = step("isnan", np.isnan, decided(exactly.is_nan),
+             Spelled(ANYWHERE, doc="true where an entry is not a number", kinds="mask mask yes"))
+# fmt: on
 
 
 def where_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
     """Link each entry of the output to the branch that it was taken from; no derivative flows to the condition."""
     del static
+    if argument == 0:
+        return []
     mask = np.broadcast_to(values[0], np.shape(out)).ravel().astype(bool)
     rows: Indices = np.flatnonzero(mask if argument == 1 else ~mask)
     return [Links(rows, broadcast_index(out, values, argument)[rows])]
@@ -214,45 +189,63 @@ WHERE = declare(
     Op(
         "where",
         np.where,
-        (None, lambda g, y, c, a, b: np.where(c, g, 0.0), lambda g, y, c, a, b: np.where(c, 0.0, g)),
-        local=where_local,
+        (None, lambda g, _y, c, _a, _b: np.where(c, g, 0.0), lambda g, _y, c, _a, _b: np.where(c, 0.0, g)),
+        where_local,
+        pieces=Piecewise(lambda c, a, b: exactly.true(c), lambda piece, c, a, b: np.where(piece, a, b)),
+        index=Chosen(("", "where({0}, 1, 0)", "where({0}, 0, 1)")),
+        chooses=True,
         moves=True,
         torch_saves=("0",),
     )
 )
 
 
-@function("where", "tn", "elementwise", op=WHERE)
+@function("where", "torch numpy", "elementwise", op=WHERE, kinds="same same yes")
 def build_where(f: Apply, condition: Tensor, x: Tensor, other: Tensor) -> Any:
     """x where the condition holds, other elsewhere"""
     return f(WHERE, condition, x, other)
 
 
-@function("leaky_relu", "f", "neural", op=LEAKY)
-def build_leaky_relu(f: Apply, x: Tensor, negative_slope: Static = 0.01) -> Any:
-    """x above 0, negative_slope*x below and at 0"""
-    return f(LEAKY, x, slope=number(negative_slope, "negative_slope"))
+# fmt: off
+WITH_OPTIONS = elementwise_table({
+    # op          forward   vjp and formula
+    "leaky_relu": (lambda x, negative_slope: np.where(x > 0, x, x * negative_slope)[()],
+                   lambda g, _y, x, *, negative_slope: np.where(x > 0, g, g * negative_slope),
+                   lambda s, x, negative_slope: s.leaky_relu(x, negative_slope)),
+    "elu":        (elu, elu_vjp, lambda s, x, alpha: s.elu(x, alpha)),
+    "softplus":   (softplus, softplus_vjp, lambda s, x, beta, threshold: s.softplus(x, beta, threshold)),
+    "gelu":       (gelu, gelu_vjp, lambda s, x, approximate: s.gelu_tanh(x) if approximate == "tanh" else s.gelu(x)),
+}, {
+    "leaky_relu": Spelled("functional", "", "x above 0, negative_slope*x below and at 0", "neural", SMOOTH),
+    "elu":        Spelled("functional", "", "x above 0, alpha*(exp(x) - 1) below", "neural", SMOOTH),
+    "softplus":   Spelled("functional", "",
+                          "log(1 + exp(beta*x))/beta, and x itself where beta*x is above the threshold",
+                          "neural", SMOOTH),
+    "gelu":       Spelled("functional", "",
+                          'x times the normal distribution function of x; approximate="tanh" for the approximation',
+                          "neural", SMOOTH),
+}, {
+    "leaky_relu": {
+        "defaults": {"negative_slope": 0.01}, "write": with_numbers,
+        "kink": Kink(is_zero, "the slope on the left is taken"),
+    },
+    "elu":        {
+        "defaults": {"alpha": 1.0}, "write": with_numbers,
+        "kink": Kink(lambda x, alpha: (x == 0) & (alpha != 1), "alpha is taken"),
+    },
+    "softplus":   {"defaults": {"beta": 1.0, "threshold": 20.0}},
+    "gelu":       {"defaults": {"approximate": "none"}, "exactly": exactly.gelu},
+}, pieces={
+    "leaky_relu": Piecewise(lambda x, negative_slope: x > 0,
+                            lambda piece, x, negative_slope: np.where(piece, x, negative_slope * x)),
+    "elu":        Piecewise(lambda x, alpha: x > 0, lambda piece, x, alpha: np.where(piece, x, alpha * np.expm1(x))),
+    "softplus":   Piecewise(lambda x, beta, threshold: x * beta > threshold,
+                            lambda piece, x, beta, threshold: np.where(piece, x, np.log1p(np.exp(x * beta)) / beta)),
+})
+# fmt: on
 
 
-@function("elu", "f", "neural", op=ELU)
-def build_elu(f: Apply, x: Tensor, alpha: Static = 1.0) -> Any:
-    """x above 0, alpha*(exp(x) - 1) below"""
-    return f(ELU, x, alpha=number(alpha, "alpha"))
-
-
-@function("softplus", "f", "neural", op=SOFTPLUS)
-def build_softplus(f: Apply, x: Tensor, beta: Static = 1.0, threshold: Static = 20.0) -> Any:
-    """log(1 + exp(beta*x))/beta, and x itself where beta*x is above the threshold"""
-    return f(SOFTPLUS, x, beta=number(beta, "beta"), threshold=number(threshold, "threshold"))
-
-
-@function("gelu", "f", "neural", op=GELU)
-def build_gelu(f: Apply, x: Tensor, approximate: Static = "none") -> Any:
-    """x times the normal distribution function of x; approximate="tanh" for the approximation"""
-    return f(GELU, x, approximate=approximate)
-
-
-@function("clip clamp", "tn.", "elementwise")
+@function("clip clamp", "torch numpy method", "elementwise", kinds="same same yes")
 def build_clip(f: Apply, x: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Any:  # noqa: A002
     """x between min and max; its derivative at a bound is 1"""
     if min is None or max is None:

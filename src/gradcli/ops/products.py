@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops.axes import Axes
+from gradcli.ops.declare import Explicit, Links
 
 NORMAL = np.finfo(np.float64).tiny
 """The smallest double that has all its digits."""
@@ -89,3 +90,25 @@ def products_of_others(x: Any, axes: Axes) -> Any:
     if not np.all((np.abs(found) >= NORMAL) & (np.abs(found) < np.inf)) and np.all(np.isfinite(x)):
         found = others(rows)
     return np.transpose(found.reshape(moved.shape), np.argsort(order))
+
+
+WRITTEN_OUT = 8
+"""Factors up to which a derivative of their product is written as the product of the others, and not as y/x."""
+
+
+def product_links(rows: Any) -> Links:
+    """Return the links of a product: entries with the same row, equally many for each, are multiplied."""
+    order = np.argsort(rows, kind="stable")
+    size = len(order) // (int(rows.max()) + 1) if len(order) else 1
+    groups = order.reshape(-1, size)
+    columns = groups.ravel()
+    others = np.stack([np.delete(groups, i, axis=1) for i in range(size)], axis=1).reshape(len(columns), size - 1)
+    bound = tuple((0, others[:, k]) for k in range(size - 1))
+    return Links(np.asarray(rows)[columns], columns, 1.0, Explicit(lambda s, *factors: s.product(factors)), bound)
+
+
+def quotient_links(rows: Any, columns: Any, x: Any, others: Any) -> Links:
+    """Return the links of a long product: y/x, or the numbers themselves where an entry is 0."""
+    if np.all(x != 0):
+        return Links(rows, columns, 1.0, Explicit(lambda s, y, x: y / x), ((-1, rows), (0, columns)))
+    return Links(rows, columns, others)

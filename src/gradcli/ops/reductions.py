@@ -9,24 +9,23 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
+from gradcli.ops import exactly
 from gradcli.ops.axes import Axes, empty_of, group_rows, one_axis, read_axes, require_entries, restore, spread_back
-from gradcli.ops.declare import (
-    BEYOND,
-    Apply,
-    Explicit,
-    Implicit,
-    Library,
-    Links,
-    Op,
-    Static,
-    Tensor,
-    beyond,
-    declare,
-    function,
+from gradcli.ops.declare import BEYOND, Apply, Implicit, Links, Op, beyond, declare
+from gradcli.ops.parts import Paired, Reduced, Said, on_none
+from gradcli.ops.products import (
+    LONGEST,
+    WRITTEN_OUT,
+    is_safe,
+    product_links,
+    products_of_others,
+    quotient_links,
+    running_products,
+    weighed_others,
 )
-from gradcli.ops.products import LONGEST, is_safe, products_of_others, running_products, weighed_others
 from gradcli.ops.shaping import RESHAPE
 from gradcli.ops.slopes import log_of_sum
+from gradcli.ops.vocabulary import Library, Static, Tensor, function
 
 
 def all_entries(x: Any) -> Any:
@@ -117,28 +116,6 @@ def prod_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[st
     return [quotient_links(rows, columns, x, others)]
 
 
-WRITTEN_OUT = 8
-"""Factors up to which a derivative of their product is written as the product of the others, and not as y/x."""
-
-
-def product_links(rows: Any) -> Links:
-    """Return the links of a product: entries with the same row, equally many for each, are multiplied."""
-    order = np.argsort(rows, kind="stable")
-    size = len(order) // (int(rows.max()) + 1) if len(order) else 1
-    groups = order.reshape(-1, size)
-    columns = groups.ravel()
-    others = np.stack([np.delete(groups, i, axis=1) for i in range(size)], axis=1).reshape(len(columns), size - 1)
-    bound = tuple((0, others[:, k]) for k in range(size - 1))
-    return Links(np.asarray(rows)[columns], columns, 1.0, Explicit(lambda s, *factors: s.product(factors)), bound)
-
-
-def quotient_links(rows: Any, columns: Any, x: Any, others: Any) -> Links:
-    """Return the links of a long product: y/x, or the numbers themselves where an entry is 0."""
-    if np.all(x != 0):
-        return Links(rows, columns, 1.0, Explicit(lambda s, y, x: y / x), ((-1, rows), (0, columns)))
-    return Links(rows, columns, others)
-
-
 def cumsum_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
     """Link each entry to itself and to all later outputs along the axis."""
     del argument, out
@@ -183,20 +160,18 @@ def logsumexp(x: Any, dim: Axes, keepdim: bool) -> Any:
     return total if keepdim else np.squeeze(total, axis=dim)
 
 
-def scatter_rows(
-    name: str, inner: Any, outer: Any, *, forward: Any, vjp: Any, zero: bool = False, **options: Any
-) -> Op:
+def scatter_rows(name: str, inner: Any, outer: Any, *, forward: Any, vjp: Any, zero: bool = False, **record: Any) -> Op:
     """Declare a reduction with ``outer(y) = sum of inner(x)``."""
     return declare(
         Op(
             name,
             forward,
             (vjp,),
-            local=reduced(inner, outer, zero),
+            reduced(inner, outer, zero),
             shaped=not zero,
             differs=beyond,
             says=BEYOND,
-            **options,
+            **record,
         )
     )
 
@@ -215,32 +190,65 @@ def mean(x: Any, dim: Axes, keepdim: bool) -> Any:
         return np.sum(x / count, axis=dim, keepdims=keepdim) if overflows else found
 
 
+def mean_vjp(g: Any, _y: Any, x: Any, *, dim: Axes, keepdim: bool) -> Any:
+    """Return g over the count, at each entry."""
+    return spread_back(g, dim, keepdim, x) / np.float64(math.prod(np.shape(x)[axis] for axis in dim))
+
+
+def cumsum_vjp(g: Any, _y: Any, _x: Any, *, dim: int) -> Any:
+    """Return the running sum of g from its end."""
+    return np.flip(running_sum(np.flip(g, dim), dim), dim)
+
+
+def whole_lines(x: Any, dim: int) -> int:
+    """Return the pairs of entries that share a line along an axis."""
+    return int(np.size(x) * np.shape(x)[dim])
+
+
 # fmt: off
-SUM       = scatter_rows("sum", lambda s, x: x, lambda s, y, n: y,
-                forward=lambda x, dim, keepdim: np.add.reduce(x, axis=dim, keepdims=keepdim),
-                vjp=lambda g, y, x, *, dim, keepdim: spread_back(g, dim, keepdim, x), by_shape=True)
-MEAN      = scatter_rows("mean", lambda s, x: x, lambda s, y, n: n * y,
-                forward=mean,
-                vjp=lambda g, y, x, *, dim, keepdim: spread_back(g, dim, keepdim, x) / np.float64(math.prod(np.shape(x)[axis] for axis in dim)), by_shape=True)
-LOGSUMEXP = scatter_rows("logsumexp", lambda s, x: s.exp(x), lambda s, y, n: s.exp(y),
-                forward=logsumexp,
-                vjp=lambda g, y, x, *, dim, keepdim: restore(g, dim, keepdim) * np.exp(x - restore(y, dim, keepdim)))
-PROD      = declare(Op("prod", prod,
-                (prod_vjp,), local=prod_local, differs=beyond, says=BEYOND))
+KEEPDIM = {"keepdim": False}
+SUM = scatter_rows(
+    "sum", lambda s, x: x, lambda s, y, n: y,
+    forward=lambda x, dim, keepdim: np.add.reduce(x, axis=dim, keepdims=keepdim),
+    vjp=lambda g, _y, x, *, dim, keepdim: spread_back(g, dim, keepdim, x), by_shape=True,
+    folds=lambda s, entries: s.total(entries), index=Reduced("1"), mentions=on_none, defaults=KEEPDIM,
+)
+MEAN = scatter_rows(
+    "mean", lambda s, x: x, lambda s, y, n: n * y,
+    forward=mean, vjp=mean_vjp, by_shape=True, exactly=exactly.mean,
+    folds=lambda s, entries: s.total(entries) / s.number(len(entries)), index=Reduced("1/{n}"), mentions=on_none,
+    defaults=KEEPDIM,
+)
+LOGSUMEXP = scatter_rows(
+    "logsumexp", lambda s, x: s.exp(x), lambda s, y, n: s.exp(y),
+    forward=logsumexp,
+    vjp=lambda g, y, x, *, dim, keepdim: restore(g, dim, keepdim) * np.exp(x - restore(y, dim, keepdim)),
+    exactly=exactly.logsumexp, index=Reduced("exp({x} - {y})"), defaults=KEEPDIM,
+)
+PROD = declare(Op(
+    "prod", prod, (prod_vjp,), prod_local, differs=beyond, says=BEYOND,
+    exactly=lambda x, dim, keepdim: np.prod(x, axis=dim, keepdims=keepdim),
+    folds=lambda s, entries: s.product(entries), index=Said(), defaults=KEEPDIM,
+))
 PROD_ALONG = replace(PROD, vjps=(prod_along_vjp,))
-CUMSUM    = declare(Op("cumsum", running_sum,
-                (lambda g, y, x, *, dim: np.flip(running_sum(np.flip(g, dim), dim), dim),), local=cumsum_local, shaped=True, terms=lambda x, dim: np.size(x) * np.shape(x)[dim]))
-CUMPROD   = declare(Op("cumprod", cumprod, (cumprod_vjp,), local=cumprod_local, differs=beyond, says=BEYOND, terms=lambda x, dim: np.size(x) * np.shape(x)[dim]))
+CUMSUM = declare(Op(
+    "cumsum", running_sum, (cumsum_vjp,), cumsum_local, shaped=True, terms=whole_lines,
+    folds=lambda s, entries: s.total(entries), index=Paired("where({j} <= {i}, 1, 0)"), mentions=on_none,
+))
+CUMPROD = declare(Op(
+    "cumprod", cumprod, (cumprod_vjp,), cumprod_local, differs=beyond, says=BEYOND, terms=whole_lines,
+    exactly=lambda x, dim: np.cumprod(x, axis=dim), index=Said(),
+))
 # fmt: on
 
 
-@function("sum", "tn.", "reductions", op=SUM)
+@function("sum", "torch numpy method", "reductions", op=SUM, kinds="integer integer yes")
 def build_sum(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Any:
     """the sum of the entries, or of those along dim"""
     return f(SUM, x, dim=read_axes(dim, x.ndim, empty_of(library)), keepdim=bool(keepdim))
 
 
-@function("mean", "tn.", "reductions", op=MEAN)
+@function("mean", "torch numpy method", "reductions", op=MEAN, kinds="numpy-float numpy-float yes")
 def build_mean(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Any:
     """the mean of the entries, or of those along dim"""
     axes = read_axes(dim, x.ndim, empty_of(library))
@@ -248,14 +256,14 @@ def build_mean(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False,
     return f(MEAN, x, dim=axes, keepdim=bool(keepdim))
 
 
-@function("prod", "tnm.", "reductions", op=PROD)
+@function("prod", "torch numpy math method", "reductions", op=PROD, kinds="integer integer yes")
 def build_prod(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Any:
     """the product of the entries, or of those along dim"""
     op = PROD if dim is None else PROD_ALONG
     return f(op, x, dim=read_axes(dim, x.ndim, empty_of(library, "refused")), keepdim=bool(keepdim))
 
 
-@function("logsumexp", "ts.", "reductions", op=LOGSUMEXP)
+@function("logsumexp", "torch special method", "reductions", op=LOGSUMEXP)
 def build_logsumexp(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Any:
     """log(sum(exp(x))), without overflow"""
     if dim is None:
@@ -265,13 +273,13 @@ def build_logsumexp(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = F
     return f(LOGSUMEXP, x, dim=axes, keepdim=bool(keepdim))
 
 
-@function("cumsum", "t.", "reductions", op=CUMSUM)
+@function("cumsum", "torch method", "reductions", op=CUMSUM, kinds="integer integer yes")
 def build_cumsum(f: Apply, x: Tensor, dim: Static = None) -> Any:
     """the running sum along dim"""
     return f(CUMSUM, x, dim=running_axis(f, x, dim, "cumsum")) if x.ndim else x
 
 
-@function("cumprod", "t.", "reductions", op=CUMPROD)
+@function("cumprod", "torch method", "reductions", op=CUMPROD, kinds="integer integer yes")
 def build_cumprod(f: Apply, x: Tensor, dim: Static = None) -> Any:
     """the running product along dim"""
     return f(CUMPROD, x, dim=running_axis(f, x, dim, "cumprod")) if x.ndim else x
@@ -288,7 +296,7 @@ def running_axis(f: Apply, x: Any, dim: Any, name: str) -> int:
     return one_axis(0 if dim is None else dim, x.ndim)
 
 
-@function("np.cumsum numpy.cumsum", "", "reductions")
+@function("np.cumsum numpy.cumsum", "", "reductions", kinds="integer integer yes")
 def build_numpy_cumsum(f: Apply, x: Tensor, dim: Static = None) -> Any:
     """the running sum as numpy has it: of the flattened array where no axis is given"""
     flat = f(RESHAPE, x, shape=(-1,)) if dim is None else x

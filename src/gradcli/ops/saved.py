@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from functools import cache
-from types import FunctionType
-from typing import Any
 
 from gradcli.ops.declare import Op, Vjp
 
@@ -37,30 +36,15 @@ def saved(op: Op, active: tuple[bool, ...]) -> Reads:
 
 
 def values_read(rule: Vjp, count: int) -> tuple[bool, ...]:
-    """Return whether a rule ``(g, out, *arguments)`` reads its output, and then each argument.
+    """Return whether a rule ``(g, out, *arguments)`` reads its output, and then each argument, by its signature.
 
-    A parameter is read where the code of the rule loads it. What is not plainly visible counts as read.
+    What it does not read has a name that begins with ``_``; all that ``*values`` takes is read, or not, together.
     """
-    code = getattr(rule, "__code__", None)
-    if type(rule) is not FunctionType or code is None or code.co_flags & VARIADIC:
-        return (True,) * (1 + count)
-    loaded = names_loaded(code) | set(code.co_cellvars)
-    return tuple(name in loaded for name in code.co_varnames[1 : 2 + count])
-
-
-VARIADIC = 0x04
-"""The flag of a code object that takes ``*args``."""
-
-
-def names_loaded(code: Any) -> set[str]:
-    """Return the local variables that a code object loads; one instruction may load two."""
-    import dis  # noqa: PLC0415
-
-    found: set[str] = set()
-    for instruction in dis.get_instructions(code):
-        if instruction.opname.startswith("LOAD_FAST"):
-            found.update([instruction.argval] if isinstance(instruction.argval, str) else instruction.argval)
-    return found
+    flags: list[bool] = []
+    for parameter in inspect.signature(rule).parameters.values():
+        takes_rest = parameter.kind is parameter.VAR_POSITIONAL
+        flags += [not parameter.name.startswith("_")] * (2 + count - len(flags) if takes_rest else 1)
+    return tuple(flags[1 : 2 + count])
 
 
 @cache

@@ -9,140 +9,99 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import MAXIMUM, MINIMUM
-from gradcli.ops.axes import Axes, empty_of, group_rows, one_axis, read_axes, require_entries, restore
-from gradcli.ops.declare import (
-    Apply,
-    Kink,
-    Library,
-    Links,
-    Op,
-    Pair,
-    Static,
-    Tensor,
-    declare,
-    function,
-    no_links,
-    value_of,
-)
+from gradcli.ops.axes import Axes, empty_of, one_axis, read_axes, require_entries
+from gradcli.ops.declare import Apply, Op, Pair, declare, no_links, value_of
+from gradcli.ops.exactly import decided, shared, true
 from gradcli.ops.indexing import INDEX
-from gradcli.ops.reductions import MEAN, all_entries
+from gradcli.ops.parts import Kink, Picked, Piecewise
+from gradcli.ops.picking import (
+    at_largest,
+    at_middle,
+    at_smallest,
+    extreme_local,
+    extreme_vjp,
+    has_twin,
+    largest,
+    many,
+    middle,
+    peak_vjp,
+    pick,
+    pick_indices,
+    pick_local,
+    pick_text,
+    pick_vjp,
+    picked_on,
+    several_middles,
+    smallest,
+    whole_extreme_vjp,
+)
+from gradcli.ops.reductions import MEAN
 from gradcli.ops.shaping import CLONE, RESHAPE
+from gradcli.ops.vocabulary import Library, Static, Tensor, function
 
 
-def shares(y: Any, x: Any, dim: Axes, keepdim: bool) -> Any:
-    """Return the share of each entry in the extreme value: 1 for a single one, 1/k for each of k equal ones."""
-    hit = np.asarray(x == restore(y, dim, keepdim), dtype=np.float64)
-    with np.errstate(invalid="ignore"):
-        return hit / np.sum(hit, axis=dim, keepdims=True)
+def spread_evenly(name: str, forward: Any, vjp: Any, hit: Any, several: Any) -> Op:
+    """Declare an extreme of entries, of which all that ``hit`` share its derivative."""
+    return declare(
+        Op(
+            name,
+            forward,
+            (vjp,),
+            extreme_local,
+            pieces=shared(hit),
+            moves=True,
+            kink=Kink(several, "the gradient is shared evenly"),
+            defaults={"keepdim": False},
+        )
+    )
 
 
-def extreme_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool) -> Any:
-    """Return g shared evenly among the entries that are the extreme."""
-    hit = np.asarray(x == restore(y, dim, keepdim), dtype=np.float64)
-    return restore(g, dim, keepdim) / np.sum(hit, axis=dim, keepdims=True) * hit
+def position_op(name: str, of: Any) -> Op:
+    """Declare the position of an extreme entry, which has no derivative."""
+
+    def forward(x: Any, dim: int | None, keepdim: bool) -> Any:
+        return of(x, axis=dim, keepdims=keepdim)
+
+    return declare(Op(name, forward, (None,), no_links, pieces=decided(forward), defaults={"keepdim": False}))
 
 
-def peak_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool) -> Any:
-    """Return g shared evenly among the entries that are the extreme or nan (``norm_backward`` for p = inf)."""
-    hit = (x == restore(y, dim, keepdim)) | np.isnan(x)
-    return restore(g, dim, keepdim) / np.sum(hit, axis=dim, keepdims=True) * hit
+def truth_op(name: str, of: Any) -> Op:
+    """Declare whether any or all entries are true."""
+
+    def forward(x: Any, dim: Axes, keepdim: bool) -> Any:
+        return of(x, axis=dim, keepdims=keepdim)
+
+    def exact(x: Any, dim: Axes, keepdim: bool) -> Any:
+        return of(true(x), axis=dim, keepdims=keepdim)
+
+    return declare(Op(name, forward, (None,), no_links, pieces=decided(exact), defaults={"keepdim": False}))
 
 
-def whole_extreme_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool) -> Any:
-    """Return g shared evenly where x is the extreme, 0 elsewhere even for infinite g (``evenly_distribute_backward``)."""
-    y = restore(y, dim, keepdim)
-    hit = np.where(np.isnan(y), np.isnan(x), x == y)
-    return np.where(hit, restore(g, dim, keepdim) / np.count_nonzero(hit), 0.0)
-
-
-def extreme_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
-    """Link each output to the entries that are the extreme, with their shares."""
-    del argument
-    part = np.ravel(shares(out, values[0], static["dim"], static["keepdim"]))
-    columns = np.flatnonzero(part)
-    return [Links(group_rows(values[0], static["dim"])[columns], columns, part[columns])]
-
-
-def many(reduce: Any) -> Any:
-    """Return the test for more than one extreme entry."""
-    return lambda x, dim, keepdim: np.sum(x == reduce(x, axis=dim, keepdims=True), axis=dim) > 1
-
-
-def falling(x: Any, dim: int) -> Any:
-    """Return the positions from the largest to the smallest, nan first; equal ones stay in their order."""
-    rising = np.argsort(np.flip(x, dim), axis=dim, kind="stable")
-    return np.shape(x)[dim] - 1 - np.flip(rising, dim)
-
-
-def pick_indices(x: Any, kind: str, dim: int, descending: bool = False) -> Any:
-    """Return along ``dim`` the positions that the op called ``kind`` picks, ``dim`` kept."""
-    if kind == "sort":
-        return falling(x, dim) if descending else np.argsort(x, axis=dim, kind="stable")
-    if kind == "median":
-        order = np.argsort(x, axis=dim, kind="stable")
-        lower = np.take(order, [(np.shape(x)[dim] - 1) // 2], axis=dim)
-        absent = x != x  # noqa: PLR0124 - nan alone differs from itself, in numbers of every kind
-        return np.where(np.any(absent, axis=dim, keepdims=True), np.argmax(absent, axis=dim, keepdims=True), lower)
-    return (np.argmax if kind == "max" else np.argmin)(x, axis=dim, keepdims=True)
-
-
-def pick(x: Any, kind: str, dim: int, keepdim: bool = True, descending: bool = False) -> Any:
-    """Return the picked entries."""
-    found = np.take_along_axis(x, pick_indices(x, kind, dim, descending), axis=dim)
-    return found if keepdim else np.squeeze(found, axis=dim)
-
-
-def pick_vjp(g: Any, y: Any, x: Any, *, kind: str, dim: int, keepdim: bool = True, descending: bool = False) -> Any:
-    """Return g put back where each entry was picked."""
-    del y
-    back = np.zeros_like(x)
-    np.put_along_axis(back, pick_indices(x, kind, dim, descending), g if keepdim else np.expand_dims(g, dim), axis=dim)
-    return back
-
-
-def has_twin(x: Any, kind: str, dim: int, keepdim: bool = True, descending: bool = False) -> Any:
-    """Return for each picked entry whether another one along ``dim`` is equal to it."""
-    found = pick(x, kind, dim, True, descending)
-    if not np.size(found):
-        return np.zeros(np.shape(found), dtype=bool)
-    if kind == "sort":
-        equal = np.diff(found, axis=dim) == 0
-        edge = np.zeros_like(np.take(found, [0], axis=dim), dtype=bool)
-        return np.concatenate([edge, equal], axis=dim) | np.concatenate([equal, edge], axis=dim)
-    return np.count_nonzero(x == found, axis=dim, keepdims=keepdim) > 1
-
-
-def pick_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
-    """Link each output to the one entry that it is."""
-    del argument
-    index = all_entries(values[0]).reshape(np.shape(values[0]))
-    where = pick_indices(values[0], static["kind"], static["dim"], static.get("descending", False))
-    return [Links(all_entries(out), np.ravel(np.take_along_axis(index, where, axis=static["dim"])))]
-
-
-def middle_of(x: Any) -> Any:
-    """Return the lower median of all entries; nan if one is nan."""
-    flat = np.sort(np.ravel(x))
-    return flat[-1 if flat[-1] != flat[-1] else (len(flat) - 1) // 2]
-
-
-def middle(x: Any, dim: Axes, keepdim: bool) -> Any:  # noqa: ARG001
-    """Return the lower median of all entries in the shape of a reduction."""
-    return np.reshape(middle_of(x), (1,) * np.ndim(x) if keepdim else ())[()]
-
-
-# fmt: off
-AMAX   = declare(Op("amax", lambda x, dim, keepdim: np.max(x, axis=dim, keepdims=keepdim), (extreme_vjp,), local=extreme_local, moves=True, kink=Kink(many(np.max), "the gradient is shared evenly")))
-MAX    = declare(Op("max", lambda x, dim, keepdim: np.max(x, axis=dim, keepdims=keepdim), (whole_extreme_vjp,), local=extreme_local, moves=True, kink=Kink(many(np.max), "the gradient is shared evenly")))
-MIN    = declare(Op("min", lambda x, dim, keepdim: np.min(x, axis=dim, keepdims=keepdim), (whole_extreme_vjp,), local=extreme_local, moves=True, kink=Kink(many(np.min), "the gradient is shared evenly")))
-AMIN   = declare(Op("amin", lambda x, dim, keepdim: np.min(x, axis=dim, keepdims=keepdim), (extreme_vjp,), local=extreme_local, moves=True, kink=Kink(many(np.min), "the gradient is shared evenly")))
-MEDIAN = declare(Op("median", middle, (whole_extreme_vjp,), local=extreme_local, moves=True, kink=Kink(lambda x, dim, keepdim: np.sum(x == middle(x, dim, keepdim)) > 1, "the gradient is shared evenly")))
-PICK   = declare(Op("pick", pick, (pick_vjp,), local=pick_local, moves=True, torch_saves=("",), kink=Kink(has_twin, "the entry at the index that is given gets all")))
-ARGMAX = declare(Op("argmax", lambda x, dim, keepdim: np.argmax(x, axis=dim, keepdims=keepdim), (None,), local=no_links))
-ARGMIN = declare(Op("argmin", lambda x, dim, keepdim: np.argmin(x, axis=dim, keepdims=keepdim), (None,), local=no_links))
-ANY    = declare(Op("any", lambda x, dim, keepdim: np.any(x, axis=dim, keepdims=keepdim), (None,), local=no_links))
-ALL    = declare(Op("all", lambda x, dim, keepdim: np.all(x, axis=dim, keepdims=keepdim), (None,), local=no_links))
-# fmt: on
+AMAX = spread_evenly("amax", largest, extreme_vjp, at_largest, many(np.max))
+MAX = spread_evenly("max", largest, whole_extreme_vjp, at_largest, many(np.max))
+MIN = spread_evenly("min", smallest, whole_extreme_vjp, at_smallest, many(np.min))
+AMIN = spread_evenly("amin", smallest, extreme_vjp, at_smallest, many(np.min))
+MEDIAN = spread_evenly("median", middle, whole_extreme_vjp, at_middle, several_middles)
+PICK = declare(
+    Op(
+        "pick",
+        pick,
+        (pick_vjp,),
+        pick_local,
+        pieces=Piecewise(lambda x, keepdim=True, **how: pick_indices(x, **how), picked_on),
+        kink=Kink(has_twin, "the entry at the index that is given gets all"),
+        index=Picked(
+            lambda x, **how: f"{pick_text(x, **how)}.indices",
+            kept=lambda kind, keepdim=True, **how: kind == "sort" or keepdim,
+            whole=lambda kind, **how: kind == "sort",
+        ),
+        moves=True,
+        torch_saves=("",),
+        write=lambda call: f"{pick_text(call.texts[0], **call.static)}.values",
+    )
+)
+ARGMAX, ARGMIN = position_op("argmax", np.argmax), position_op("argmin", np.argmin)
+ANY, ALL = truth_op("any", np.any), truth_op("all", np.all)
 PEAK = replace(AMAX, vjps=(peak_vjp,))
 """``amax`` of sizes, as in the norm of order inf: with the gradient that PyTorch has there where an entry is nan."""
 
@@ -173,19 +132,19 @@ def either(f: Apply, x: Any, other: Any, keepdim: Any, kind: str) -> Any:
     return f(MAXIMUM if kind == "max" else MINIMUM, x, other)
 
 
-@function("max", "t.", "reductions")
+@function("max", "torch method", "reductions", kinds="same same yes")
 def build_max(f: Apply, x: Tensor, dim: Static | Tensor = None, keepdim: Static = False) -> Any:
     """the largest entry (ties share), along dim the first of them, or of two arrays maximum"""
     return either(f, x, dim, keepdim, "max")
 
 
-@function("min", "t.", "reductions")
+@function("min", "torch method", "reductions", kinds="same same yes")
 def build_min(f: Apply, x: Tensor, dim: Static | Tensor = None, keepdim: Static = False) -> Any:
     """the smallest entry (ties share), along dim the first of them, or of two arrays minimum"""
     return either(f, x, dim, keepdim, "min")
 
 
-@function("amax np.max numpy.max", "tn.", "reductions", op=AMAX)
+@function("amax np.max numpy.max", "torch numpy method", "reductions", op=AMAX, kinds="same same yes")
 def build_amax(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Any:
     """the largest entry, also along dim; ties share the gradient"""
     axes = read_axes(dim, x.ndim, empty_of(library))
@@ -193,7 +152,7 @@ def build_amax(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False,
     return f(AMAX, x, dim=axes, keepdim=bool(keepdim))
 
 
-@function("amin np.min numpy.min", "tn.", "reductions", op=AMIN)
+@function("amin np.min numpy.min", "torch numpy method", "reductions", op=AMIN, kinds="same same yes")
 def build_amin(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Any:
     """the smallest entry, also along dim; ties share the gradient"""
     axes = read_axes(dim, x.ndim, empty_of(library))
@@ -201,7 +160,7 @@ def build_amin(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False,
     return f(AMIN, x, dim=axes, keepdim=bool(keepdim))
 
 
-@function("median", "t.", "reductions", op=MEDIAN)
+@function("median", "torch method", "reductions", op=MEDIAN, kinds="no same yes")
 def build_median(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Any:
     """the middle entry, the lower of two (np.median: their mean)"""
     axes = read_axes(dim, x.ndim, "refused")
@@ -211,7 +170,7 @@ def build_median(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = Fals
     return picked(f, x, "median", one_axis(dim, x.ndim), bool(keepdim))
 
 
-@function("sort", "t.", "reductions", op=PICK)
+@function("sort", "torch method", "reductions", op=PICK, kinds="same same yes")
 def build_sort(f: Apply, x: Tensor, dim: Static = -1, descending: Static = False) -> Any:
     """the entries in order along dim, the last axis unless said otherwise"""
     if not x.ndim:
@@ -219,13 +178,13 @@ def build_sort(f: Apply, x: Tensor, dim: Static = -1, descending: Static = False
     return picked(f, x, "sort", one_axis(dim, x.ndim), keepdim=True, descending=bool(descending))
 
 
-@function("np.sort numpy.sort", "", "reductions")
+@function("np.sort numpy.sort", "", "reductions", kinds="same same yes")
 def build_numpy_sort(f: Apply, x: Tensor, dim: Static = -1) -> Any:
     """the entries in order along axis, as numpy has it"""
     return f(PICK, x, kind="sort", dim=one_axis(dim, x.ndim), descending=False)
 
 
-@function("np.median numpy.median", "", "reductions")
+@function("np.median numpy.median", "", "reductions", kinds="numpy-float numpy-float yes")
 def build_numpy_median(f: Apply, x: Tensor, dim: Static = None) -> Any:
     """the middle entry, or the mean of the two, as numpy has it"""
     axes = read_axes(dim, x.ndim)
@@ -266,7 +225,7 @@ def truth(op: Op) -> Any:
     return build
 
 
-function("argmax", "tn.", "reductions", op=ARGMAX)(position(ARGMAX))
-function("argmin", "tn.", "reductions", op=ARGMIN)(position(ARGMIN))
-function("any", "tn.", "reductions", op=ANY)(truth(ANY))
-function("all", "tn.", "reductions", op=ALL)(truth(ALL))
+for _op in (ARGMAX, ARGMIN):
+    function(_op.name, "torch numpy method", "reductions", op=_op, kinds="numpy-integer integer yes")(position(_op))
+for _op in (ANY, ALL):
+    function(_op.name, "torch numpy method", "reductions", op=_op, kinds="mask mask yes")(truth(_op))

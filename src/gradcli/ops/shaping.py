@@ -7,13 +7,16 @@ of the entries, 1 for the first, and where it puts which number says where each 
 from __future__ import annotations
 
 import math
+import string
 from typing import Any
 
 import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.axes import one_axis, read_axes
-from gradcli.ops.declare import Apply, Array, Library, Links, Op, Static, Tensor, declare, function
+from gradcli.ops.declare import Apply, Array, Links, Op, declare
+from gradcli.ops.vocabulary import Library, Static, Tensor, function
+from gradcli.ops.writing import Call, function_call
 
 
 def numbered(values: tuple[Any, ...], argument: int) -> list[Array]:
@@ -25,10 +28,9 @@ def numbered(values: tuple[Any, ...], argument: int) -> list[Array]:
 
 
 def moved_vjp(forward: Any) -> Any:
-    """Return the vjp of an op that moves entries of one array: each cotangent goes back to where its entry came from."""
+    """Return the vjp of an op that moves entries of one array: cotangents go back to where entries came from."""
 
-    def vjp(g: Any, y: Any, x: Any, **static: Any) -> Any:
-        del y
+    def vjp(g: Any, _y: Any, x: Any, **static: Any) -> Any:
         origin = np.ravel(forward(*numbered((x,), 0), **static))
         back = np.bincount(origin, weights=np.ravel(g), minlength=np.size(x) + 1)
         return back[1:].reshape(np.shape(x))
@@ -48,19 +50,14 @@ def moved_local(forward: Any) -> Any:
     return local
 
 
-def mover(name: str, forward: Any, vjp: Any = None, **options: Any) -> Op:
-    """Declare an op of one argument that moves entries."""
-    rule = vjp or moved_vjp(forward)
-    return declare(
-        Op(name, forward, (rule,), local=moved_local(forward), moves=True, by_shape=True, shaped=True, **options)
-    )
+def mover(name: str, forward: Any, vjp: Any = None, **record: Any) -> Op:
+    """Declare an op of one argument that moves entries; without a vjp cotangents go back to where entries came from."""
+    return joined(name, forward, (vjp or moved_vjp(forward),), moved_local(forward), **record)
 
 
-def joined(name: str, forward: Any, vjps: Any, local: Any = None, **options: Any) -> Op:
+def joined(name: str, forward: Any, vjps: Any, local: Any, **record: Any) -> Op:
     """Declare an op of any number of arguments that moves entries."""
-    return declare(
-        Op(name, forward, vjps, local=local or moved_local(forward), moves=True, by_shape=True, shaped=True, **options)
-    )
+    return declare(Op(name, forward, vjps, local, moves=True, by_shape=True, shaped=True, **record))
 
 
 def diagonal_matrix(x: Any, *, k: int) -> Any:
@@ -68,19 +65,48 @@ def diagonal_matrix(x: Any, *, k: int) -> Any:
     return np.diag(x, k)
 
 
+def transposed(call: Call) -> str:
+    """Write ``x.T`` where all axes are reversed, else a call of ``permute``."""
+    dims = call.static["dims"]
+    if dims != tuple(reversed(range(len(dims)))):
+        return function_call(call)
+    [text] = call.texts
+    return f"{text}.T" if set(text) <= PLAIN_TEXT else f"({text}).T"
+
+
+PLAIN_TEXT = set(string.ascii_letters + string.digits + "_[],()")
+"""What the text of an argument may hold that stands before a dot as it is."""
+
+
+def diagonal_size(x: Any, k: int) -> int:
+    """Return the entries of a matrix with x on a diagonal, or as many as a matrix has."""
+    return int((np.size(x) + abs(k)) ** 2 if np.ndim(x) == 1 else np.size(x))
+
+
+def turned_back(g: Any, _y: Any, _x: Any, *, shifts: Any, dims: Any) -> Any:
+    """Return g moved round the other way."""
+    return np.roll(g, -np.asarray(shifts), dims)
+
+
+DIAGONAL_OPTIONS: dict[str, Any] = {"defaults": {"k": 0}, "words": {"k": "diagonal"}}
+
 # fmt: off
-RESHAPE   = mover("reshape",   lambda x, *, shape: np.reshape(x, shape),            lambda g, y, x, *, shape: np.reshape(g, np.shape(x)), view=True)
-TRANSPOSE = mover("permute",   lambda x, *, dims: np.transpose(x, dims),            lambda g, y, x, *, dims: np.transpose(g, np.argsort(dims)), view=True)
-EXPAND    = mover("expand",    lambda x, *, shape: np.broadcast_to(x, shape),       lambda g, y, x, *, shape: g, view=True, size=lambda x, shape: math.prod(shape))
-FLIP      = mover("flip",      lambda x, *, dims: np.array(np.flip(x, dims)),       lambda g, y, x, *, dims: np.flip(g, dims))
-ROLL      = mover("roll",      lambda x, *, shifts, dims: np.roll(x, shifts, dims), lambda g, y, x, *, shifts, dims: np.roll(g, -np.asarray(shifts), dims))
-TILE      = mover("tile",      lambda x, *, reps: np.tile(x, reps), size=lambda x, reps: np.size(x) * math.prod(reps))
-REPEAT    = mover("repeat_interleave", lambda x, *, repeats, dim: np.repeat(x, repeats, dim), size=lambda x, repeats, dim: np.size(x) * repeats)
-DIAG      = mover("diag",      diagonal_matrix, size=lambda x, k: (np.size(x) + abs(k)) ** 2 if np.ndim(x) == 1 else np.size(x))
-DIAGONAL  = mover("diagonal",  lambda x, *, offset: np.diagonal(x, offset), view=True)
-TRIL      = mover("tril",      lambda x, *, k: np.tril(x, k),                       lambda g, y, x, *, k: np.tril(g, k))
-TRIU      = mover("triu",      lambda x, *, k: np.triu(x, k),                       lambda g, y, x, *, k: np.triu(g, k))
-CLONE     = mover("clone",     lambda x: np.array(x)[()],                           lambda g, y, x: g)
+RESHAPE   = mover("reshape", lambda x, *, shape: np.reshape(x, shape),
+                  lambda g, _y, x, *, shape: np.reshape(g, np.shape(x)), view=True)
+TRANSPOSE = mover("permute", lambda x, *, dims: np.transpose(x, dims),
+                  lambda g, _y, _x, *, dims: np.transpose(g, np.argsort(dims)), view=True, write=transposed)
+EXPAND    = mover("expand", lambda x, *, shape: np.broadcast_to(x, shape),
+                  lambda g, _y, _x, *, shape: g, view=True, size=lambda x, shape: math.prod(shape))
+FLIP      = mover("flip", lambda x, *, dims: np.array(np.flip(x, dims)), lambda g, _y, _x, *, dims: np.flip(g, dims))
+ROLL      = mover("roll", lambda x, *, shifts, dims: np.roll(x, shifts, dims), turned_back)
+TILE      = mover("tile", lambda x, *, reps: np.tile(x, reps), size=lambda x, reps: np.size(x) * math.prod(reps))
+REPEAT    = mover("repeat_interleave", lambda x, *, repeats, dim: np.repeat(x, repeats, dim),
+                  size=lambda x, repeats, dim: np.size(x) * repeats)
+DIAG      = mover("diag", diagonal_matrix, size=diagonal_size, **DIAGONAL_OPTIONS)
+DIAGONAL  = mover("diagonal", lambda x, *, offset: np.diagonal(x, offset), view=True)
+TRIL      = mover("tril", lambda x, *, k: np.tril(x, k), lambda g, _y, _x, *, k: np.tril(g, k), **DIAGONAL_OPTIONS)
+TRIU      = mover("triu", lambda x, *, k: np.triu(x, k), lambda g, _y, _x, *, k: np.triu(g, k), **DIAGONAL_OPTIONS)
+CLONE     = mover("clone", lambda x: np.array(x)[()], lambda g, _y, _x: g)
 # fmt: on
 
 
@@ -113,19 +139,19 @@ def checked_shape(size: int, shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(size // known if length == -1 else length for length in shape)
 
 
-@function("reshape view np.reshape numpy.reshape torch.reshape", ".", "shaping", op=RESHAPE)
+@function("reshape view np.reshape numpy.reshape torch.reshape", "method", "shaping", op=RESHAPE, kinds="same same yes")
 def build_reshape(f: Apply, x: Tensor, *shape: Static) -> Any:
     """the same entries in another shape; one length may be -1"""
     return f(RESHAPE, x, shape=checked_shape(math.prod(x.shape), whole_numbers(shape, "a length")))
 
 
-@function("ravel", "tn.", "shaping")
+@function("ravel", "torch numpy method", "shaping", kinds="same same yes")
 def build_ravel(f: Apply, x: Tensor) -> Any:
     """the entries in one row"""
     return f(RESHAPE, x, shape=(math.prod(x.shape),))
 
 
-@function("flatten", "t.", "shaping")
+@function("flatten", "torch method", "shaping", kinds="same same yes")
 def build_flatten(f: Apply, x: Tensor, start_dim: Static = 0, end_dim: Static = -1) -> Any:
     """the axes from start_dim to end_dim made one"""
     first, last = one_axis(start_dim, x.ndim), one_axis(end_dim, x.ndim)
@@ -133,21 +159,21 @@ def build_flatten(f: Apply, x: Tensor, start_dim: Static = 0, end_dim: Static = 
     return f(RESHAPE, x, shape=(*x.shape[:first], middle, *x.shape[last + 1 :]))
 
 
-@function("squeeze", "tn.", "shaping")
+@function("squeeze", "torch numpy method", "shaping", kinds="same same yes")
 def build_squeeze(f: Apply, x: Tensor, dim: Static = None) -> Any:
     """without the axes of length 1, or without axis dim if its length is 1"""
     axes = read_axes(dim, x.ndim)
     return f(RESHAPE, x, shape=tuple(n for axis, n in enumerate(x.shape) if not (axis in axes and n == 1)))
 
 
-@function("unsqueeze expand_dims", "tn.", "shaping")
+@function("unsqueeze expand_dims", "torch numpy method", "shaping", kinds="same same yes")
 def build_unsqueeze(f: Apply, x: Tensor, dim: Static) -> Any:
     """with a new axis of length 1"""
     axis = one_axis(dim, x.ndim + 1)
     return f(RESHAPE, x, shape=(*x.shape[:axis], 1, *x.shape[axis:]))
 
 
-@function("permute", "t.", "shaping", op=TRANSPOSE)
+@function("permute", "torch method", "shaping", op=TRANSPOSE, kinds="same same yes")
 def build_permute(f: Apply, x: Tensor, *dims: Static) -> Any:
     """the axes in another order"""
     order = read_axes(whole_numbers(dims, "an axis"), x.ndim)
@@ -156,7 +182,7 @@ def build_permute(f: Apply, x: Tensor, *dims: Static) -> Any:
     return f(TRANSPOSE, x, dims=order)
 
 
-@function("transpose swapaxes", "t.", "shaping")
+@function("transpose swapaxes", "torch method", "shaping", kinds="same same yes")
 def build_transpose(f: Apply, x: Tensor, dim0: Static = None, dim1: Static = None) -> Any:
     """two axes swapped; all axes reversed where none is named"""
     if dim1 is None:
@@ -168,7 +194,7 @@ def build_transpose(f: Apply, x: Tensor, dim0: Static = None, dim1: Static = Non
     return f(TRANSPOSE, x, dims=tuple(order))
 
 
-@function("t", "t.", "shaping")
+@function("t", "torch method", "shaping", kinds="same same yes")
 def build_t(f: Apply, x: Tensor) -> Any:
     """the transpose of a matrix; a vector as it is"""
     if x.ndim > 2:
@@ -176,13 +202,13 @@ def build_t(f: Apply, x: Tensor) -> Any:
     return f(TRANSPOSE, x, dims=(1, 0)) if x.ndim == 2 else x
 
 
-@function("np.transpose numpy.transpose", "", "shaping")
+@function("np.transpose numpy.transpose", "", "shaping", kinds="same same yes")
 def build_numpy_transpose(f: Apply, x: Tensor, axes: Static = None) -> Any:
     """the axes reversed or in another order, as numpy has it"""
     return f(TRANSPOSE, x, dims=tuple(reversed(range(x.ndim))) if axes is None else read_axes(axes, x.ndim))
 
 
-@function("expand broadcast_to", "tn.", "shaping", op=EXPAND)
+@function("expand broadcast_to", "torch numpy method", "shaping", op=EXPAND, kinds="same same yes")
 def build_expand(f: Apply, x: Tensor, *shape: Static) -> Any:
     """repeated along axes of length 1 and new axes; -1 keeps a length"""
     wanted = whole_numbers(shape, "a length")
@@ -196,7 +222,7 @@ def build_expand(f: Apply, x: Tensor, *shape: Static) -> Any:
     return f(EXPAND, x, shape=lengths)
 
 
-@function("flip", "tn.", "shaping", op=FLIP)
+@function("flip", "torch numpy method", "shaping", op=FLIP, kinds="same same yes")
 def build_flip(f: Apply, x: Tensor, *dims: Static, library: Library = "torch") -> Any:
     """the entries in reverse along the axes named, or along all"""
     if (not dims or dims == (None,)) and library != "np":
@@ -204,7 +230,7 @@ def build_flip(f: Apply, x: Tensor, *dims: Static, library: Library = "torch") -
     return f(FLIP, x, dims=read_axes(whole_numbers(dims, "an axis") if dims and dims != (None,) else None, x.ndim))
 
 
-@function("roll", "tn.", "shaping", op=ROLL)
+@function("roll", "torch numpy method", "shaping", op=ROLL, kinds="same same yes")
 def build_roll(f: Apply, x: Tensor, shifts: Static, dim: Static = None, library: Library = "torch") -> Any:
     """the entries moved round by shifts"""
     shift = whole_numbers(shifts if isinstance(shifts, tuple) else (shifts,), "a shift")
@@ -223,7 +249,7 @@ def build_roll(f: Apply, x: Tensor, shifts: Static, dim: Static = None, library:
     return f(ROLL, x, shifts=shift, dims=axes)
 
 
-@function("repeat tile np.tile numpy.tile torch.tile", ".", "shaping", op=TILE)
+@function("repeat tile np.tile numpy.tile torch.tile", "method", "shaping", op=TILE, kinds="same same yes")
 def build_tile(f: Apply, x: Tensor, *reps: Static) -> Any:
     """the whole array repeated, as PyTorch's x.repeat (np.repeat repeats each entry)"""
     counts = whole_numbers(reps, "a count")
@@ -232,7 +258,7 @@ def build_tile(f: Apply, x: Tensor, *reps: Static) -> Any:
     return f(TILE, x, reps=counts)
 
 
-@function("repeat_interleave np.repeat numpy.repeat", "t.", "shaping", op=REPEAT)
+@function("repeat_interleave np.repeat numpy.repeat", "torch method", "shaping", op=REPEAT, kinds="same same yes")
 def build_repeat_interleave(f: Apply, x: Tensor, repeats: Static, dim: Static = None) -> Any:
     """each entry repeated, flattened or along dim"""
     count = whole(repeats, "repeats")
@@ -242,7 +268,7 @@ def build_repeat_interleave(f: Apply, x: Tensor, repeats: Static, dim: Static = 
     return f(REPEAT, flat, repeats=count, dim=0 if dim is None else one_axis(dim, x.ndim))
 
 
-@function("diag", "tn.", "shaping", op=DIAG)
+@function("diag", "torch numpy method", "shaping", op=DIAG, kinds="same same yes")
 def build_diag(f: Apply, x: Tensor, diagonal: Static = 0) -> Any:
     """the matrix with a vector on its diagonal, or the diagonal of a matrix"""
     if x.ndim not in (1, 2):
@@ -250,7 +276,7 @@ def build_diag(f: Apply, x: Tensor, diagonal: Static = 0) -> Any:
     return f(DIAG, x, k=whole(diagonal, "diagonal"))
 
 
-@function("diagonal", "tn.", "shaping", op=DIAGONAL)
+@function("diagonal", "torch numpy method", "shaping", op=DIAGONAL, kinds="same same yes")
 def build_diagonal(f: Apply, x: Tensor, offset: Static = 0) -> Any:
     """the diagonal of a matrix"""
     if x.ndim != 2:
@@ -265,19 +291,19 @@ def triangle(op: Op, f: Apply, x: Any, diagonal: Any) -> Any:
     return f(op, x, k=whole(diagonal, "diagonal"))
 
 
-@function("tril", "tn.", "shaping", op=TRIL)
+@function("tril", "torch numpy method", "shaping", op=TRIL, kinds="same same yes")
 def build_tril(f: Apply, x: Tensor, diagonal: Static = 0) -> Any:
     """the matrix with zeros above the diagonal"""
     return triangle(TRIL, f, x, diagonal)
 
 
-@function("triu", "tn.", "shaping", op=TRIU)
+@function("triu", "torch numpy method", "shaping", op=TRIU, kinds="same same yes")
 def build_triu(f: Apply, x: Tensor, diagonal: Static = 0) -> Any:
     """the matrix with zeros below the diagonal"""
     return triangle(TRIU, f, x, diagonal)
 
 
-@function("clone copy", "tn.", "shaping", op=CLONE)
+@function("clone copy", "torch numpy method", "shaping", op=CLONE, kinds="same same yes")
 def build_clone(f: Apply, x: Tensor) -> Any:
     """a copy that indexed assignment may change"""
     return f(CLONE, x)

@@ -9,25 +9,15 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
+from gradcli.ops import exactly
 from gradcli.ops.arithmetic import DIV, MUL
 from gradcli.ops.axes import Axes, group_rows, number, read_axes, require_entries, restore
-from gradcli.ops.declare import (
-    BEYOND,
-    Apply,
-    Explicit,
-    Kink,
-    Links,
-    Op,
-    Static,
-    Tensor,
-    beyond,
-    declare,
-    function,
-    value_of,
-)
+from gradcli.ops.declare import BEYOND, Apply, Explicit, Links, Op, beyond, declare, value_of
+from gradcli.ops.parts import Kink, Reduced, Said
 from gradcli.ops.piecewise import ABS, sign
 from gradcli.ops.reductions import all_entries, mean, scatter_rows
 from gradcli.ops.selection import PEAK
+from gradcli.ops.vocabulary import Static, Tensor, function
 
 
 def var(x: Any, dim: Axes, keepdim: bool, correction: float) -> Any:
@@ -38,17 +28,16 @@ def var(x: Any, dim: Axes, keepdim: bool, correction: float) -> Any:
         return np.sum(centred * centred, axis=dim, keepdims=keepdim) / np.float64(max(count - correction, 0))
 
 
-def var_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool, correction: float) -> Any:
+def var_vjp(g: Any, _y: Any, x: Any, *, dim: Axes, keepdim: bool, correction: float) -> Any:
     """Return g·2(x - mean)/(n - correction), and g·inf or nan where n is no more than the correction."""
     count = math.prod(np.shape(x)[axis] for axis in dim)
     if count <= correction:
         return restore(g, dim, keepdim) * np.where(x == mean(x, dim, keepdim=True), np.nan, np.inf)
-    return var_along_vjp(g, y, x, dim=dim, keepdim=keepdim, correction=correction)
+    return var_along_vjp(g, None, x, dim=dim, keepdim=keepdim, correction=correction)
 
 
-def var_along_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool, correction: float) -> Any:
+def var_along_vjp(g: Any, _y: Any, x: Any, *, dim: Axes, keepdim: bool, correction: float) -> Any:
     """Return g·2(x - mean)/(n - correction) whatever n is, as PyTorch does where dim is named."""
-    del y
     count = math.prod(np.shape(x)[axis] for axis in dim)
     return 2.0 / np.float64(count - correction) * restore(g, dim, keepdim) * (x - mean(x, dim, keepdim=True))
 
@@ -113,7 +102,11 @@ NORM = scatter_rows(
     forward=norm,
     vjp=norm_vjp,
     zero=True,
-    kink=Kink(stands_at_zero, "0 is taken"),
+    zero_text=("{y} == 0",),
+    kink=Kink(stands_at_zero, "0 is taken", steep=True),
+    exactly=exactly.norm,
+    index=Reduced("{x}/{y}", lambda p, **options: p == 2),
+    defaults={"p": 2.0, "keepdim": False},
 )
 
 
@@ -122,7 +115,10 @@ VAR = declare(
         "var",
         var,
         (var_vjp,),
-        local=var_local,
+        var_local,
+        exactly=exactly.var,
+        index=Said(),
+        defaults={"keepdim": False, "correction": 1.0},
         torch_saves=("0",),
         differs=lambda y, x: ~np.isfinite(y),
         says="its var of too few entries, or of too large ones, has no finite gradient or 0",
@@ -131,23 +127,25 @@ VAR = declare(
 VAR_ALONG = replace(VAR, vjps=(var_along_vjp,))
 
 
+def root_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+    """Link each root to its argument with 1/(2y), and 0 where it is 0."""
+    del argument, values, static
+    every = all_entries(out)
+    weight = np.where(np.ravel(out) == 0, 0.0, 0.5)
+    return [Links(every, every, weight, Explicit(lambda s, y: 1 / y), ((-1, every),))]
+
+
 SQRT_FLAT = declare(
     Op(
         "sqrt0",
         np.sqrt,
-        (lambda g, y, x: np.where(y == 0, 0.0, g / (2 * y)),),
-        local=lambda argument, out, values, static: [
-            Links(
-                all_entries(out),
-                all_entries(out),
-                np.where(np.ravel(out) == 0, 0.0, 0.5),
-                Explicit(lambda s, y: 1 / y),
-                ((-1, all_entries(out)),),
-            )
-        ],
-        formula=lambda s, x: s.sqrt(x),
+        (lambda g, y, _x: np.where(y == 0, 0.0, g / (2 * y)),),
+        root_local,
+        lambda s, x: s.sqrt(x),
         text="sqrt({})",
-        kink=Kink(lambda x: x == 0, "0 is taken"),
+        spelled="sqrt",
+        kink=Kink(lambda x: x == 0, "0 is taken", steep=True),
+        zero_text=("{y} == 0",),
         differs=beyond,
         says=BEYOND,
     )
@@ -160,8 +158,8 @@ def spread(f: Apply, x: Any, dim: Any, keepdim: Any, correction: Any, root: bool
     if dim == () and empty == "all" and x.ndim:
         f.remark(
             "torch-differs",
-            "dim is empty: PyTorch takes the variance over all axes, and in backward divides by 1 - correction and not by "
-            "n - correction; this is the derivative of what it takes.",
+            "dim is empty: PyTorch takes the variance over all axes, and in backward divides by 1 - correction and not "
+            "by n - correction; this is the derivative of what it takes.",
         )
     require_entries(x, axes, "std" if root else "var")
     op = VAR if dim is None or not x.ndim else VAR_ALONG
@@ -203,20 +201,20 @@ def deviation(name: str, root: bool, summary: str) -> None:
         return spread(f, x, dim, keepdim, int(bool(unbiased)) if correction is None else correction, root, "all")
 
     build.__doc__ = f"{summary}; over n - 1 unless correction= or unbiased=False says otherwise (np.{name}: over n)"
-    function(name, "t.", "reductions", op=None if root else VAR)(build)
+    function(name, "torch method", "reductions", op=None if root else VAR, kinds="no no yes")(build)
 
 
 deviation("var", root=False, summary="the variance")
 deviation("std", root=True, summary="the standard deviation")
 
 
-@function("np.var numpy.var", "", "reductions")
+@function("np.var numpy.var", "", "reductions", kinds="numpy-float numpy-float yes")
 def build_numpy_var(f: Apply, x: Tensor, dim: Static = None, ddof: Static = 0, keepdim: Static = False) -> Any:
     """the variance as numpy has it, over n - ddof"""
     return spread(f, x, dim, keepdim, ddof, root=False, empty="none")
 
 
-@function("np.std numpy.std", "", "reductions")
+@function("np.std numpy.std", "", "reductions", kinds="numpy-float numpy-float yes")
 def build_numpy_std(f: Apply, x: Tensor, dim: Static = None, ddof: Static = 0, keepdim: Static = False) -> Any:
     """the standard deviation as numpy has it, over n - ddof"""
     return spread(f, x, dim, keepdim, ddof, root=True, empty="none")
@@ -231,7 +229,7 @@ def finite_order(p: Any) -> float:
     return float(p)
 
 
-@function("norm linalg.vector_norm torch.linalg.vector_norm", "t.", "reductions", op=NORM)
+@function("norm linalg.vector_norm torch.linalg.vector_norm", "torch method", "reductions", op=NORM, kinds="no no yes")
 def build_norm(f: Apply, x: Tensor, p: Static = 2, dim: Static = None, keepdim: Static = False) -> Any:
     """(sum(abs(x)**p))**(1/p) over all entries or along dim; its derivative at 0 is 0"""
     axes, order = read_axes(dim, x.ndim, "all"), finite_order(p)
@@ -241,8 +239,19 @@ def build_norm(f: Apply, x: Tensor, p: Static = 2, dim: Static = None, keepdim: 
     return f(NORM, x, dim=axes, keepdim=bool(keepdim), p=order)
 
 
-@function("linalg.norm torch.linalg.norm np.linalg.norm numpy.linalg.norm", "", "reductions")
-def build_linalg_norm(f: Apply, x: Tensor, ord: Static = None, dim: Static = None, keepdim: Static = False) -> Any:  # noqa: A002
+@function(
+    "linalg.norm torch.linalg.norm np.linalg.norm numpy.linalg.norm",
+    "",
+    "reductions",
+    kinds="numpy-float numpy-float yes",
+)
+def build_linalg_norm(
+    f: Apply,
+    x: Tensor,
+    ord: Static = None,  # noqa: A002
+    dim: Static = None,
+    keepdim: Static = False,
+) -> Any:
     """the norm of a vector, or the Frobenius norm of a matrix"""
     reduced_axes = len(read_axes(dim, x.ndim, "refused"))
     if reduced_axes == 2 and ord not in ("fro", None):

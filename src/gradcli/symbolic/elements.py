@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from gradcli.graph import Node
 from gradcli.naming import place_text
+from gradcli.ops.contractions import contraction_links
 from gradcli.ops.declare import value_of
-from gradcli.ops.linear_algebra import contraction_links, product_spec
 from gradcli.symbolic import functions as s
 from gradcli.symbolic.printing import size_of
 from gradcli.symbolic.texts import Texts
 
-SUMS = {"sum", "mean", "cumsum"}
-WRITTEN_OUT = {*SUMS, "prod", "matmul", "einsum"}
-"""Ops whose entries are written as sums and products of the arguments' entries."""
 WORDY = 16
 """Characters beyond which the text of an array, such as softmax(x), gets a name before entries are taken from it."""
 COMPOUND = 3
@@ -75,7 +73,7 @@ class Elements:
     def _needs_name(self, node: Node) -> bool:
         """Return whether an op that has no entry-level formula would drag a long text into every formula."""
         op = node.op
-        opaque = op is not None and op.formula is None and not op.moves and op.name not in WRITTEN_OUT
+        opaque = op is not None and not (op.formula or op.moves or op.folds or op.spec)
         return opaque and len(self.texts.of(node)) > WORDY
 
     def _symbols(self, node: Node) -> Any:
@@ -94,7 +92,7 @@ class Elements:
 
     def _name_arguments(self, node: Node) -> None:
         assert node.op is not None  # noqa: S101
-        if node.op.moves or node.op.name in {"add", "sub", "neg", *SUMS}:
+        if node.op.moves:
             return
         for k, argument in enumerate(node.arguments):
             if not isinstance(argument, Node) or argument.op is None or not self._mentioned(node, k):
@@ -107,11 +105,7 @@ class Elements:
         """Return whether the derivative by any active argument depends on this one."""
         assert node.op is not None  # noqa: S101
         active = [k for k, a in enumerate(node.arguments) if isinstance(a, Node) and a.active]
-        if node.op.name in {"mul", "matmul", "einsum"}:
-            return any(k != argument for k in active)
-        if node.op.name == "div":
-            return argument == 1 or 1 in active
-        return bool(active)
+        return bool(active) and node.op.mentions(argument, active)
 
     def _entries(self, node: Node) -> Any:
         op = node.op
@@ -119,14 +113,10 @@ class Elements:
         count = int(np.size(node.value))
         if op.formula is not None:
             return self._elementwise(node, count)
-        if op.name in SUMS:
-            total = self._grouped(node, count, s.number(0), lambda a, b: a + b)
-            share = np.size(value_of(node.arguments[0])) / max(count, 1) if op.name == "mean" else 1
-            return as_objects([entry / s.number(share) for entry in total]) if share != 1 else total
-        if op.name == "prod":
-            return self._grouped(node, count, s.number(1), lambda a, b: a * b)
-        if op.name in ("matmul", "einsum"):
-            return self._contracted(node, count)
+        if op.folds is not None:
+            return as_objects([op.folds(s, group) for group in self._grouped(node, count)])
+        if op.spec is not None:
+            return self._contracted(node, op.spec, count)
         if op.moves:
             return self._moved(node, count)
         return self._symbols(node)
@@ -145,23 +135,20 @@ class Elements:
             [s.as_expression(op.formula(s, *(c[i] for c in columns), **node.static)) for i in range(count)]
         )
 
-    def _grouped(self, node: Node, count: int, start: Any, join: Any) -> Any:
-        """Fold the entries of each group, taken in flat order."""
+    def _grouped(self, node: Node, count: int) -> list[list[Any]]:
+        """Return for each entry of a node the entries that it is linked to, in flat order."""
         assert node.op is not None  # noqa: S101
-        assert node.op.local is not None  # noqa: S101
         entries = self.of(node.arguments[0])
         values = tuple(value_of(a) for a in node.arguments)
-        result = [start] * count
+        groups: list[list[Any]] = [[] for _ in range(count)]
         for links in node.op.local(0, node.value, values, node.static):
             for row, column in zip(links.rows, links.columns, strict=True):
-                result[row] = join(result[row], entries[column])
-        return as_objects(result)
+                groups[row].append(entries[column])
+        return groups
 
-    def _contracted(self, node: Node, count: int) -> Any:
-        assert node.op is not None  # noqa: S101
+    def _contracted(self, node: Node, spec: Callable[..., str], count: int) -> Any:
         values = tuple(value_of(a) for a in node.arguments)
-        spec = node.static["spec"] if node.op.name == "einsum" else product_spec(*values)
-        [links] = contraction_links(0, values, spec)
+        [links] = contraction_links(0, values, spec(*values, **node.static))
         first = self.of(node.arguments[0])
         others = [(self.of(node.arguments[slot]), where) for slot, where in links.bound]
         result = [s.number(0)] * count
@@ -175,13 +162,10 @@ class Elements:
     def _moved(self, node: Node, count: int) -> Any:
         """Take each entry from where it came; what came from nowhere is the number that it is."""
         assert node.op is not None  # noqa: S101
-        assert node.op.local is not None  # noqa: S101
         values = tuple(value_of(a) for a in node.arguments)
         flat = np.ravel(node.value)
         result: list[Any] = [None] * count
         for k, argument in enumerate(node.arguments):
-            if node.op.name == "where" and k == 0:
-                continue
             entries = self.of(argument)
             for links in node.op.local(k, node.value, values, node.static):
                 for row, column in zip(links.rows, links.columns, strict=True):

@@ -9,19 +9,22 @@ import numpy as np
 from sympy import Add, Expr, Integer, Mul, Pow, Symbol
 
 from gradcli.ops import OPS
+from gradcli.ops.arithmetic import power
 from gradcli.ops.products import NORMAL
+from gradcli.ops.slopes import sigmoid
 from gradcli.symbolic import functions as s
 
 Rule = Callable[[Sequence[Any]], Any]
 """What a formula makes of the values of its symbols, each an array or a number, in the order of their places."""
 Places = Mapping[Symbol, int]
 
-NAMES = {"Abs": "abs", "PowerOf": "pow"}
 SPECIAL: dict[str, Callable[..., Any]] = {
     "where_gt": lambda x, y, a, b: np.where(x > y, a, b),
     "where_ge": lambda x, y, a, b: np.where(x >= y, a, b),
     "floor": np.floor,
     "sign": np.sign,
+    "Abs": np.abs,
+    "PowerOf": power,
 }
 
 
@@ -53,7 +56,7 @@ def _constant(expression: Expr) -> Any:
 
 
 def _call(expression: Expr, places: Places) -> Rule:
-    name = NAMES.get(type(expression).__name__, type(expression).__name__)
+    name = type(expression).__name__
     arguments = [evaluator(argument, places) for argument in expression.args]
     special = type(expression).numbers if isinstance(expression, s.Refined) else SPECIAL.get(name)
     if special is not None:
@@ -68,8 +71,8 @@ def _sum(expression: Add, places: Places) -> Rule:
     if len(terms) == 2 and Integer(1) in terms:
         other = -(terms[1] if terms[0] == 1 else terms[0])
         if type(other) is s.sigmoid:
-            op, inner = OPS["sigmoid"], evaluator(other.args[0], places)
-            return lambda values: op.forward(-inner(values))
+            inner = evaluator(other.args[0], places)
+            return lambda values: sigmoid(-inner(values))
     return _added([evaluator(term, places) for term in terms])
 
 

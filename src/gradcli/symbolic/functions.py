@@ -7,6 +7,7 @@ kinks than PyTorch; its tanh, log and power derivatives lose digits or divide 0 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -51,6 +52,14 @@ def product(factors: Sequence[Any]) -> Any:
     result: Any = Integer(1)
     for factor in factors:
         result = result * factor
+    return result
+
+
+def total(terms: Sequence[Any]) -> Any:
+    """Return the sum of the terms."""
+    result: Any = Integer(0)
+    for term in terms:
+        result = result + term
     return result
 
 
@@ -163,6 +172,15 @@ softplus_: Any = own("softplus",  lambda x, beta, threshold: (where_gt(beta * x,
 def written_as(name: str, formula: Any, rules: Any) -> Any:
     """Return a value that is printed as ``formula``, with derivatives of its own."""
     return type(name, (Refined,), {"written": staticmethod(formula), "rules": staticmethod(rules)})
+
+
+@lru_cache(maxsize=256)
+def with_slopes(
+    module: Any, name: str, formula: Any, slopes: Any, options: tuple[tuple[str, Any], ...]
+) -> Callable[..., Any]:
+    """Return a value that is printed as the formula of an op, with the derivatives that the op declares."""
+    written, rules = (partial(of, module, **dict(options)) for of in (formula, slopes))
+    return written_as(name, written, rules)  # type: ignore[no-any-return]
 
 
 bce = written_as("bce", lambda x, t: -t * log(x) - (1 - t) * log(1 - x), lambda x, t: (_bce(x, t), _bce_target(x)))
@@ -282,8 +300,10 @@ __all__ = [
     "symbol",
     "tan",
     "tanh",
+    "total",
     "where_ge",
     "where_gt",
+    "with_slopes",
     "written_out",
     "xlogy",
 ]  # fmt: skip

@@ -12,7 +12,7 @@ from sympy import Add, Expr
 
 from gradcli.graph import Node
 from gradcli.ops.declare import value_of
-from gradcli.ops.linear_algebra import product_spec
+from gradcli.ops.parts import Chosen, Paired, Picked, Reduced, Said
 from gradcli.symbolic import functions as s
 from gradcli.symbolic.kinds import constant_of
 from gradcli.symbolic.local import Part
@@ -22,17 +22,6 @@ from gradcli.symbolic.texts import Texts
 
 LONG_CONSTANT = 40
 """Characters beyond which a constant array gets a name in a rule."""
-
-REDUCTION_RULES = {"sum": "1", "mean": "1/{n}", "logsumexp": "exp({x} - {y})", "norm": "{x}/{y}"}
-"""What links an output y to one of the n entries x that it is reduced from."""
-PAIR_RULES = {
-    "softmax": "{y}[{i}]*(where({i} == {j}, 1, 0) - {y}[{j}])",
-    "log_softmax": "where({i} == {j}, 1, 0) - exp({y}[{j}])",
-    "cumsum": "where({j} <= {i}, 1, 0)",
-}
-"""What links output i of a vector op to entry j."""
-ZERO_WITH_OUTPUT = {"norm", "sqrt0"}
-"""Ops whose derivative is 0 by convention where the output is 0, with no condition of their own in the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,21 +104,23 @@ def rule_of(node: Node, k: int, parts: list[Part], texts: Texts, letters: list[s
     """Return the rule of one op by one argument, in index letters."""
     op = node.op
     assert op is not None  # noqa: S101
-    if op.name in ("matmul", "einsum"):
-        return product_rule(node, k, texts, letters)
-    if op.name == "where":
-        return where_rule(node, k, texts, letters)
-    if op.name == "pick":
-        return pick_rule(node, texts, letters)
-    if op.moves and op.shaped:
-        return moving_rule(node, k, parts, letters)
+    match op.index:
+        case Chosen(rules):
+            return choice_rule(node, k, rules[k], texts, letters)
+        case Picked() as picked:
+            return pick_rule(node, picked, texts, letters)
+        case Reduced() as reduction:
+            holds = reduction.holds(**node.static)
+            return reduction_rule(node, reduction.text, parts, texts, letters) if holds else None
+        case Paired(text):
+            i, j = letters[:2]
+            return Rule([i], [j], text.format(y=texts.of(node), i=i, j=j)) if len(node.shape) == 1 else None
+        case Said():
+            return None
+    if op.spec is not None:
+        return product_rule(node, k, op.spec, texts, letters)
     if op.moves:
-        return extreme_rule(node, parts, texts, letters)
-    if op.name in REDUCTION_RULES and node.static.get("p", 2) == 2:
-        return reduction_rule(node, parts, texts, letters)
-    if op.name in PAIR_RULES and len(node.shape) == 1:
-        i, j = letters[:2]
-        return Rule([i], [j], PAIR_RULES[op.name].format(y=texts.of(node), i=i, j=j))
+        return moving_rule(node, k, parts, letters) if op.shaped else extreme_rule(node, parts, texts, letters)
     return None
 
 
@@ -142,26 +133,26 @@ def moving_rule(node: Node, k: int, parts: list[Part], letters: list[str]) -> Ru
     return Rule(found.rows, found.columns, f"where({found.condition}, 1, 0)" if found.condition else "1")
 
 
-def where_rule(node: Node, k: int, texts: Texts, letters: list[str]) -> Rule:
-    """Return the rule of a choice: 1 where the branch is taken."""
-    condition, argument = node.arguments[0], node.arguments[k]
-    asked = generic(written(condition, texts), np.shape(value_of(condition)), node.shape, letters)
-    columns = broadcast(np.shape(value_of(argument)), node.shape, letters)
-    return Rule(letters[: len(node.shape)], columns, f"where({asked}, {'1, 0' if k == 1 else '0, 1'})")
+def choice_rule(node: Node, k: int, rule: str, texts: Texts, letters: list[str]) -> Rule:
+    """Return the rule of a choice between entries: 1 where the branch is taken."""
+    shapes = [np.shape(value_of(argument)) for argument in node.arguments]
+    entries = [
+        generic(written(a, texts), shape, node.shape, letters) if f"{{{j}}}" in rule else ""
+        for j, (a, shape) in enumerate(zip(node.arguments, shapes, strict=True))
+    ]
+    return Rule(letters[: len(node.shape)], broadcast(shapes[k], node.shape, letters), rule.format(*entries))
 
 
-def pick_rule(node: Node, texts: Texts, letters: list[str]) -> Rule:
+def pick_rule(node: Node, picked: Picked, texts: Texts, letters: list[str]) -> Rule:
     """Return the rule of max, min, median and sort along an axis: 1 at the index that they give."""
-    static, argument = node.static, node.arguments[0]
-    axis, depth = static["dim"], len(argument.shape)
+    axis, depth = node.static["dim"], len(node.arguments[0].shape)
     rows = list(letters[:depth])
     columns = [letters[depth] if k == axis else letter for k, letter in enumerate(rows)]
-    if static["kind"] != "sort":
-        rows = ["0" if k == axis else letter for k, letter in enumerate(rows) if static["keepdim"] or k != axis]
-    order = ", descending=True" if static.get("descending") else ""
-    keep = ", keepdim=True" if static["kind"] != "sort" and static["keepdim"] else ""
-    found = f"{static['kind']}({texts.of(argument)}, dim={axis}{order}{keep}).indices"
-    return Rule(rows, columns, f"where({letters[depth]} == {entry(found, rows)}, 1, 0)")
+    if not picked.whole(**node.static):
+        kept = picked.kept(**node.static)
+        rows = ["0" if k == axis else letter for k, letter in enumerate(rows) if kept or k != axis]
+    places = picked.places(texts.of(node.arguments[0]), **node.static)
+    return Rule(rows, columns, f"where({letters[depth]} == {entry(places, rows)}, 1, 0)")
 
 
 def extreme_rule(node: Node, parts: list[Part], texts: Texts, letters: list[str]) -> Rule | None:
@@ -173,13 +164,12 @@ def extreme_rule(node: Node, parts: list[Part], texts: Texts, letters: list[str]
     return Rule(rows, columns, f"where({same}, 1, 0)")
 
 
-def reduction_rule(node: Node, parts: list[Part], texts: Texts, letters: list[str]) -> Rule:
+def reduction_rule(node: Node, rule: str, parts: list[Part], texts: Texts, letters: list[str]) -> Rule:
     """Return the rule of a sum and its like."""
-    assert node.op is not None  # noqa: S101
     rows, columns = reduced(node, letters)
     x, y = entry(texts.of(node.arguments[0]), columns), entry(texts.of(node), rows)
     count = np.size(value_of(node.arguments[0])) // max(np.size(node.value), 1)
-    text = REDUCTION_RULES[node.op.name].format(x=x, y=y, n=count)
+    text = rule.format(x=x, y=y, n=count)
     if any(part.has_zeros for part in parts):
         text = f"where({zero_condition(node, 0, [x], y)}, 0, {text})"
     return Rule(rows, columns, text)
@@ -195,11 +185,10 @@ def reduced(node: Node, letters: list[str]) -> tuple[list[str], list[str]]:
     return [letter for axis, letter in enumerate(columns) if axis not in axes], columns
 
 
-def product_rule(node: Node, k: int, texts: Texts, letters: list[str]) -> Rule:
+def product_rule(node: Node, k: int, spec: Callable[..., str], texts: Texts, letters: list[str]) -> Rule:
     """Return the rule of a sum of products: the product of the other factors, summed over what only they name."""
-    assert node.op is not None  # noqa: S101
     values = tuple(value_of(a) for a in node.arguments)
-    inputs, out = (node.static["spec"] if node.op.name == "einsum" else product_spec(*values)).split("->")
+    inputs, out = spec(*values, **node.static).split("->")
     subs = inputs.split(",")
     chosen = dict(zip(dict.fromkeys(out + inputs.replace(",", "")), letters, strict=False))
     free = set("".join(subs)) - set(out) - set(subs[k])
@@ -216,8 +205,8 @@ def product_rule(node: Node, k: int, texts: Texts, letters: list[str]) -> Rule:
     factors = [entry(written(a, texts), indices(subs[j], np.shape(values[j]))) for j, a in others]
     text = "*".join(factors) or "1"
     if free:
-        spec = ",".join("".join(c for c in subs[j] if c in free) for j, _ in others)
-        text = f'einsum("{spec}->", {", ".join(factors)})'
+        summed = ",".join("".join(c for c in subs[j] if c in free) for j, _ in others)
+        text = f'einsum("{summed}->", {", ".join(factors)})'
     return Rule(indices(out, node.shape), indices(subs[k], np.shape(values[k])), text)
 
 
@@ -270,7 +259,7 @@ def whole_template(parts: list[Part], node: Node, k: int) -> Any:
 def zero_condition(node: Node, k: int, arguments: list[str], out: str) -> str:
     """Return where the derivative is 0 by convention, in the language."""
     assert node.op is not None  # noqa: S101
-    return f"{out} == 0" if node.op.name in ZERO_WITH_OUTPUT else node.op.zero_text[k].format(*arguments)
+    return node.op.zero_text[k].format(*arguments, y=out)
 
 
 def as_number(value: Any) -> Expr:

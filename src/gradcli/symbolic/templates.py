@@ -8,18 +8,11 @@ from gradcli.ops.declare import Op
 from gradcli.symbolic import functions as s
 from gradcli.symbolic.printing import formula_text
 
-DEFAULTS: dict[str, dict[str, object]] = {
-    "leaky_relu": {"slope": 0.01},
-    "elu": {"alpha": 1.0},
-    "softplus": {"beta": 1.0, "threshold": 20.0},
-    "gelu": {"approximate": "none"},
-}
-
 
 def derivatives(op: Op) -> list[tuple[str, str]]:
     """Return for each argument of an elementwise op its name and the derivative by it."""
     assert op.formula is not None  # noqa: S101
-    static = DEFAULTS.get(op.name, {})
+    static = op.defaults
     names = [name for name in list(inspect.signature(op.formula).parameters)[1:] if name not in static]
     symbols = [s.symbol(name) for name in names]
     value = s.as_expression(op.formula(s, *symbols, **static))

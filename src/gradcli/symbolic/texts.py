@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import string
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +12,7 @@ from gradcli.graph import Graph, Node
 from gradcli.naming import numbered, place_text
 from gradcli.ops import SPELLINGS
 from gradcli.ops.declare import Op, value_of
+from gradcli.ops.writing import Call, number_text
 
 LONG = 48
 """Characters beyond which a node's text gives way to a name."""
@@ -21,20 +20,6 @@ LONG = 48
 MOST_CONSTANTS = 256
 """Entries of a constant array up to which it is written out."""
 ATOM = 100
-STATIC_NAMES = {"dims": "dims", "reps": "reps", "k": "diagonal"}
-FUNCTION_NAMES = {"clone": "clone", "pick": "pick", "sqrt0": "sqrt"}
-
-
-def number_text(value: float) -> str:
-    """Return a number as short as exact: 3 and not 3.0, but -0.0."""
-    value = float(value)
-    if value == 0 and math.copysign(1, value) < 0:
-        return "-0.0"
-    if not math.isfinite(value):
-        return f"math.{value}" if value > 0 or math.isnan(value) else f"-math.{-value}"
-    if value.is_integer() and -1e15 < value < 1e15:
-        return str(int(value))
-    return repr(value)
 
 
 def array_text(value: Any) -> str:
@@ -56,18 +41,6 @@ def constant_text(value: Any) -> str:
     if np.all(value == first) and np.all(np.signbit(value) == np.signbit(first)):
         return f"full({np.shape(value)}, {number_text(first)})"
     raise TooLarge
-
-
-def index_text(key: Any) -> str:
-    """Return an index as it stands between brackets."""
-    if isinstance(key, tuple):
-        return ",".join(index_text(part) for part in key) + ("," if len(key) == 1 else "")
-    if isinstance(key, slice):
-        bounds = [key.start, key.stop] + ([] if key.step is None else [key.step])
-        return ":".join("" if bound is None else str(bound) for bound in bounds)
-    if isinstance(key, np.ndarray):
-        return str(key.tolist())
-    return "..." if key is Ellipsis else str(key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,19 +138,21 @@ class Texts:
         return self._tight(self.argument(argument))
 
     def _written(self, node: Node, op: Op) -> tuple[str, int]:
+        if op.listed:
+            return self._listed(node, op), ATOM
         parts = [self.argument(argument) for argument in node.arguments]
         if op.text and op.precedence < ATOM:
             return self._infix(op, parts), op.precedence
-        texts = [text for text, _ in parts]
-        if op.name == "index":
-            return f"{self._tight(parts[0])}[{index_text(node.static['key'])}]", ATOM
-        if op.name == "detach":
-            return f"{self._tight(parts[0])}.detach()", ATOM
-        if op.name == "put":
-            return self._put(node, op), ATOM
-        if op.name == "pick":
-            return self._pick(node, texts[0]), ATOM
-        return called(op, texts, node.static, np.ndim(getattr(node.arguments[0], "value", node.arguments[0]))), ATOM
+        call = Call(
+            op.spelled or op.name,
+            [text for text, _ in parts],
+            [self._tight(part) for part in parts],
+            node.static,
+            op.defaults,
+            op.words,
+            np.ndim(value_of(node.arguments[0])),
+        )
+        return op.write(call), ATOM
 
     @staticmethod
     def _tight(part: tuple[str, int]) -> str:
@@ -185,17 +160,15 @@ class Texts:
 
     @staticmethod
     def _infix(op: Op, parts: list[tuple[str, int]]) -> str:
-        right_assoc = op.name == "pow"
         shown = []
         for k, (text, rank) in enumerate(parts):
-            tight = rank > op.precedence or (rank == op.precedence and (k == 0) != right_assoc and op.precedence > 50)
+            tight = rank > op.precedence or (rank == op.precedence and (k == 0) != op.right and op.precedence > 50)
             shown.append(text if tight else f"({text})")
         assert op.text is not None  # noqa: S101
         return op.text.format(*shown)
 
-    def _put(self, node: Node, op: Op) -> str:
-        """Write an indexed assignment as the list of its entries: the language has no expression for it."""
-        assert op.local is not None  # noqa: S101
+    def _listed(self, node: Node, op: Op) -> str:
+        """Write an indexed assignment, or its like, as the list of its entries."""
         values = tuple(value_of(argument) for argument in node.arguments)
         parts = [""] * int(np.size(node.value))
         for k, argument in enumerate(node.arguments):
@@ -209,15 +182,6 @@ class Texts:
             return self.element(argument, position) if argument.shape else self.of(argument)
         return number_text(np.ravel(argument)[position])
 
-    @staticmethod
-    def _pick(node: Node, text: str) -> str:
-        static = node.static
-        if static["kind"] == "sort":
-            order = ", descending=True" if static.get("descending") else ""
-            return f"sort({text}, dim={static['dim']}{order}).values"
-        keep = ", keepdim=True" if static["keepdim"] else ""
-        return f"{static['kind']}({text}, dim={static['dim']}{keep}).values"
-
 
 def nested(parts: list[str], shape: tuple[int, ...]) -> str:
     """Return texts of entries in flat order as nested lists of ``shape``."""
@@ -227,53 +191,3 @@ def nested(parts: list[str], shape: tuple[int, ...]) -> str:
         return f"[{', '.join(parts)}]"
     step = len(parts) // shape[0] if shape[0] else 0
     return f"[{', '.join(nested(parts[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0]))}]"
-
-
-def called(op: Op, texts: list[str], static: dict[str, Any], ndim: int) -> str:
-    """Return a function call in the language."""
-    name = FUNCTION_NAMES.get(op.name, op.name)
-    match op.name:
-        case "permute" if static["dims"] == tuple(reversed(range(len(static["dims"])))):
-            return (
-                f"({texts[0]}).T"
-                if not set(texts[0]) <= set(string.ascii_letters + string.digits + "_[],()")
-                else f"{texts[0]}.T"
-            )
-        case "einsum":
-            return f'einsum("{static["spec"]}", {", ".join(texts)})'
-        case "stack" if static["dim"] == 0:
-            return f"[{', '.join(texts)}]"
-        case "stack" | "cat":
-            return f"{name}([{', '.join(texts)}], dim={static['dim']})"
-        case "bce" | "bce_with_logits":
-            return f'{name}({", ".join(texts)}, reduction="none")'
-        case "leaky_relu" | "elu":
-            return f"{name}({texts[0]}, {number_text(next(iter(static.values())))})"
-    options = [f"{key}={static_text(value)}" for key, value in given(static, ndim)]
-    return f"{name}({', '.join([*texts, *options])})"
-
-
-PLAIN = {"p": 2.0, "k": 0, "keepdim": False, "beta": 1.0, "threshold": 20.0, "approximate": "none", "correction": 1.0}
-"""What functions take where a plain argument is left out."""
-
-
-def given(static: dict[str, Any], ndim: int) -> list[tuple[str, Any]]:
-    """Return the plain arguments of a call that differ from what the function takes by itself."""
-    shown = []
-    for key, value in static.items():
-        if key in PLAIN and value == PLAIN[key]:
-            continue
-        if key == "dim" and (value is None or (isinstance(value, tuple) and len(value) == ndim) or (ndim == 1)):
-            continue
-        single = key == "dim" and isinstance(value, tuple) and len(value) == 1
-        shown.append((STATIC_NAMES.get(key, key), value[0] if single else value))
-    return shown
-
-
-def static_text(value: Any) -> str:
-    """Return a plain argument as text."""
-    if isinstance(value, float):
-        return "1e300" if value == float("inf") else number_text(value)
-    if isinstance(value, str):
-        return f'"{value}"'
-    return str(value)

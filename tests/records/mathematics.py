@@ -1,13 +1,15 @@
-"""The mathematics of sums, products, matrices and moved entries, entry by entry, for arrays of any exact numbers."""
-
-# ruff: noqa: E501 - a row is a line
+"""The mathematics that definitions of ops are written in, for mpmath's numbers and for arrays of any exact numbers."""
 
 from __future__ import annotations
 
 import itertools
 
+import mpmath
 import numpy as np
 from mpmath import mp
+
+FAR = 10**4
+"""Beyond, a saturated function is its limit to thousands of digits, and exp(x²) takes mpmath long."""
 
 
 def above(x, y=0):
@@ -230,27 +232,73 @@ def found_at(found, batch, place):
     return one[place[len(batch) :]] if isinstance(one, np.ndarray) else one
 
 
-# fmt: off
-STRUCTURAL = {
-    "index": lambda x, key: np.array(x[key], dtype=object), "put": put, "clone": lambda x: x, "detach": lambda x: x,
-    "reshape": lambda x, shape: built(shape, lambda place: list(x.flat)[int(np.ravel_multi_index(place, shape)) if shape else 0]),
-    "permute": lambda x, dims: built(tuple(x.shape[d] for d in dims), lambda place: x[tuple(place[dims.index(axis)] for axis in range(x.ndim))]),
-    "expand": lambda x, shape: built(shape, lambda place: at(x, place)),
-    "flip": lambda x, dims: built(x.shape, lambda place: x[tuple(n - 1 - i if axis in dims else i for axis, (i, n) in enumerate(zip(place, x.shape, strict=True)))]),
-    "roll": rolled, "tile": tiled, "repeat_interleave": repeated, "diag": diagonal,
-    "diagonal": lambda x, offset: diagonal(x, k=offset), "tril": triangle(lower=True),
-    "triu": triangle(lower=False), "stack": stacked, "cat": lambda *arrays, dim: joined(arrays, dim),
-    "sum": reducing(mp.fsum), "mean": reducing(lambda g: mp.fsum(g) / len(g)), "prod": reducing(mp.fprod),
-    "logsumexp": reducing(lambda g: mp.log(mp.fsum(mp.exp(x) for x in g))),
-    "amax": reducing(lambda g: max(g, key=mp.re)), "amin": reducing(lambda g: min(g, key=mp.re)),
-    "max": reducing(lambda g: max(g, key=mp.re)), "min": reducing(lambda g: min(g, key=mp.re)),
-    "median": reducing(middle), "norm": reducing(norm), "var": reducing(variance), "pick": pick,
-    "argmax": reducing(lambda g: first(g, max)), "argmin": reducing(lambda g: first(g, min)),
-    "any": reducing(lambda g: any(mp.re(x) != 0 for x in g)), "all": reducing(lambda g: all(mp.re(x) != 0 for x in g)),
-    "cumsum": along(lambda line, i: mp.fsum(line[: i + 1])), "cumprod": along(lambda line, i: mp.fprod(line[: i + 1])),
-    "softmax": along(lambda line, i: mp.exp(line[i]) / mp.fsum(mp.exp(x) for x in line)),
-    "log_softmax": along(lambda line, i: mp.log(mp.exp(line[i]) / mp.fsum(mp.exp(x) for x in line))),
-    "matmul": matmul, "einsum": einsum, "det": each_matrix(determinant), "inv": each_matrix(inverse),
-    "solve": solution,
-}
-# fmt: on
+def sigmoid(x):
+    return 1 / (1 + mp.exp(-x))
+
+
+def gelu(x, approximate):
+    if approximate == "tanh":
+        return x / 2 * (1 + mp.tanh(mp.sqrt(2 / mp.pi) * (x + mp.mpf(0.044715) * x**3)))
+    return x / 2 * (1 + mp.erf(x / mp.sqrt(2)))
+
+
+def softplus(x, beta, threshold):
+    return x if above(x * beta, threshold) else mp.log(1 + mp.exp(beta * x)) / beta
+
+
+def step(x, half):
+    return half if mp.re(x) == 0 else mp.mpc(above(x))
+
+
+def nearest(x):
+    """Return the nearest integer, of two the even one."""
+    low = mp.floor(mp.re(x))
+    gap = mp.re(x) - low
+    return mp.mpc(low + (gap > 0.5 or (gap == 0.5 and low % 2 == 1)))
+
+
+def larger(a, b):
+    return a if above(a, b) else b
+
+
+def smaller(a, b):
+    return b if above(a, b) else a
+
+
+def isnan(x):
+    return mpmath.isnan(mp.re(x))
+
+
+def fmax(a, b):
+    return a if isnan(b) else b if isnan(a) else larger(a, b)
+
+
+def fmin(a, b):
+    return a if isnan(b) else b if isnan(a) else smaller(a, b)
+
+
+def floored(a, b):
+    return mp.floor(mp.re(a) / mp.re(b))
+
+
+def s(x):
+    return 1 / (1 + mp.exp(-x)) if abs(x) < FAR else mp.mpf(x > 0)
+
+
+def phi(x):
+    return mp.erfc(-x / mp.sqrt(2)) / 2 if abs(x) < FAR else mp.mpf(x > 0)
+
+
+def density(x):
+    return mp.exp(-x * x / 2) / mp.sqrt(2 * mp.pi) if abs(x) < FAR else mp.mpf(0)
+
+
+def bend(x):
+    return mp.sqrt(8 / mp.pi) * (x + mp.mpf(0.044715) * x**3), mp.sqrt(8 / mp.pi) * (1 + 3 * mp.mpf(0.044715) * x**2)
+
+
+def gelu_slope(x, approximate):
+    if approximate == "none":
+        return phi(x) + x * density(x)
+    v, slope = bend(x)
+    return s(v) + x * slope * s(v) * s(-v)

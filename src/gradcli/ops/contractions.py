@@ -1,0 +1,155 @@
+"""Values, vjps and local readings of sums of products: matmul and einsum."""
+
+from __future__ import annotations
+
+import math
+import string
+from typing import Any
+
+import numpy as np
+
+from gradcli.ops.declare import Explicit, Links
+
+
+def outer(g: Any, b: Any) -> Any:
+    """Return g, with one more axis at its end, times the vector b; for two vectors einsum is the fastest way."""
+    return np.einsum("i,j->ij", g, b) if g.ndim == 1 else np.expand_dims(g, -1) * b
+
+
+def matmul_vjp_left(g: Any, _y: Any, a: Any, b: Any) -> Any:
+    """Return g·bᵀ; the engine sums over broadcast batches."""
+    if b.ndim == 1:
+        return outer(g, b)
+    if a.ndim == 1:
+        return np.matmul(b, np.expand_dims(g, -1))[..., 0]
+    return np.matmul(g, np.swapaxes(b, -1, -2))
+
+
+def matmul_vjp_right(g: Any, _y: Any, a: Any, b: Any) -> Any:
+    """Return aᵀ·g; the engine sums over broadcast batches."""
+    if a.ndim == 1:
+        return a * g if b.ndim == 1 else np.expand_dims(a, -1) * np.expand_dims(g, -2)
+    if b.ndim == 1 and a.ndim == 2:
+        return np.matmul(g, a)
+    if b.ndim == 1:
+        return np.matmul(np.swapaxes(a, -1, -2), np.expand_dims(g, -1))[..., 0]
+    return np.matmul(np.swapaxes(a, -1, -2), g)
+
+
+def product_spec(a: Any, b: Any) -> str:
+    """Return ``a @ b`` as subscripts, the shared batch axes as leading letters."""
+    batch = string.ascii_letters[4:]
+    depth_a, depth_b = max(np.ndim(a) - 2, 0), max(np.ndim(b) - 2, 0)
+    depth = max(depth_a, depth_b)
+    letters = batch[:depth]
+    sub_a = letters[depth - depth_a :] + ("ab" if np.ndim(a) > 1 else "b")
+    sub_b = letters[depth - depth_b :] + ("bc" if np.ndim(b) > 1 else "b")
+    out = letters + ("a" if np.ndim(a) > 1 else "") + ("c" if np.ndim(b) > 1 else "")
+    return f"{sub_a},{sub_b}->{out}"
+
+
+def contraction_links(argument: int, values: tuple[Any, ...], spec: str) -> list[Links]:
+    """Return the links of a sum of products: the coefficient of an entry is the product of the other factors.
+
+    Every assignment of the subscripts is one term of the sum; its row, column and factors are read off by index.
+    A length of 1 broadcasts.
+    """
+    inputs, out = spec.split("->")
+    subs = inputs.split(",")
+    lengths: dict[str, int] = {}
+    for sub, value in zip(subs, values, strict=True):
+        for letter, length in zip(sub, np.shape(value), strict=True):
+            lengths[letter] = max(lengths.get(letter, 1), length) if length != 0 else 0
+    letters = list(lengths)
+    count = math.prod(lengths.values())
+    grid = np.indices([lengths[letter] for letter in letters], dtype=np.intp).reshape(len(letters), count)
+    where = dict(zip(letters, grid, strict=True))
+
+    def flat(sub: str, shape: tuple[int, ...]) -> Any:
+        index = np.zeros(count, dtype=np.intp)
+        for letter, length in zip(sub, shape, strict=True):
+            index = index * length + (where[letter] if length > 1 else 0)
+        return index
+
+    rows = flat(out, tuple(lengths[letter] for letter in out))
+    places = [flat(sub, np.shape(value)) for sub, value in zip(subs, values, strict=True)]
+    bound = tuple((k, place) for k, place in enumerate(places) if k != argument)
+    factor = Explicit(lambda s, *factors: s.product(factors)) if bound else None
+    return [Links(rows, places[argument], 1.0, factor, bound)]
+
+
+def matmul_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+    """Link ``a @ b`` to one factor with the other as the coefficient."""
+    del out, static
+    return contraction_links(argument, values, product_spec(*values))
+
+
+def einsum_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+    """Link a sum of products to one factor with the product of the others as the coefficient."""
+    del out
+    return contraction_links(argument, values, static["spec"])
+
+
+def matmul_size(a: Any, b: Any) -> int:
+    """Return the elements of ``a @ b``, batches counted generously."""
+    if a.ndim <= 2 and b.ndim <= 2:
+        return (a.shape[0] if a.ndim > 1 else 1) * (b.shape[-1] if b.ndim > 1 else 1)
+    batch = max(math.prod(np.shape(a)[:-2]), 1) * max(math.prod(np.shape(b)[:-2]), 1)
+    return int(batch) * int(np.shape(a)[-2] if np.ndim(a) > 1 else 1) * int(np.shape(b)[-1] if np.ndim(b) > 1 else 1)
+
+
+def einsum_size(*values: Any, spec: str) -> int:
+    """Return the number of terms of the sum of products, which bounds its time as well as its memory."""
+    lengths: dict[str, int] = {}
+    for sub, value in zip(spec.split("->", maxsplit=1)[0].split(","), values, strict=True):
+        lengths.update(zip(sub, np.shape(value), strict=True))
+    return math.prod(lengths.values())
+
+
+def shared_letters(j: int, subs: list[str], more: str) -> str:
+    """Return the letters of factor j, each once, that another factor or ``more`` names too."""
+    elsewhere = more + "".join(sub for i, sub in enumerate(subs) if i != j)
+    return "".join(letter for letter in dict.fromkeys(subs[j]) if letter in elsewhere)
+
+
+def einsum_vjp(k: int) -> Any:
+    """Return the vjp of argument k of einsum: the sum of products with g in its place, spread over its other letters.
+
+    What only one of the other factors names is summed there first, as PyTorch does: inf times a sum that is finite.
+    """
+
+    def vjp(g: Any, _y: Any, *values: Any, spec: str) -> Any:
+        inputs, out = spec.split("->")
+        subs = inputs.split(",")
+        own, x = subs.pop(k), values[k]
+        letters = "".join(dict.fromkeys(own))
+        summed = "".join(letter for letter in letters if letter in out + "".join(subs))
+        # A broadcast g would be taken out of the sum: inf times the sum is not the sum of inf times each.
+        others = [value for j, value in enumerate(values) if j != k]
+        kept = [shared_letters(j, subs, own + out) for j in range(len(subs))]
+        factors = [np.einsum(f"{sub}->{keep}", x) for sub, keep, x in zip(subs, kept, others, strict=True)]
+        part = np.einsum(f"{','.join([out, *kept])}->{summed}", np.array(g), *factors)
+        lengths = dict(zip(own, np.shape(x), strict=True))
+        if not own:
+            return part
+        part = np.reshape(part, [lengths[letter] if letter in summed else 1 for letter in letters])
+        back = np.zeros(np.shape(x))
+        np.einsum(f"{own}->{letters}", back)[...] = part
+        return back
+
+    return vjp
+
+
+def matmul_terms(a: Any, b: Any) -> int:
+    """Return the links of ``a @ b`` to one of its factors."""
+    return int(np.size(a) * (np.shape(b)[-1] if np.ndim(b) > 1 else 1) * max(np.ndim(b) - 1, 1))
+
+
+def matmul_work(out: Any, a: Any, b: Any) -> int:
+    """Return the operations of ``a @ b``: one for each entry and each term of it."""
+    return max(int(np.size(a)), int(np.size(b)), int(np.size(out)) * int(np.shape(a)[-1]))
+
+
+def einsum_work(out: Any, *values: Any, spec: str) -> int:
+    """Return the operations of a sum of products."""
+    return max(int(np.size(out)), *map(np.size, values), einsum_size(*values, spec=spec))

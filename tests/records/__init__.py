@@ -1,0 +1,31 @@
+"""The tests' register of ops and functions: importing this package fills it."""
+
+from gradcli import ops
+from records import elementwise, linear_algebra, making, neural, reductions, shaping
+from records.record import RECORDS, Edges, Record, has_derivative, missing_of_function, missing_of_op
+
+OPS = {name: op for name, op in ops.OPS.items() if not missing_of_op(op, RECORDS.get(name))}
+"""The ops whose record is whole, which all other tests try; tests/test_records.py names the others."""
+FUNCTIONS = {
+    name: function
+    for name, function in ops.FUNCTIONS.items()
+    if not missing_of_function(function, RECORDS.get(name), {name}) and (not function.op or function.op.name in OPS)
+}
+"""The functions whose record is whole."""
+
+__all__ = [
+    "FUNCTIONS",
+    "OPS",
+    "RECORDS",
+    "Edges",
+    "Record",
+    "elementwise",
+    "has_derivative",
+    "linear_algebra",
+    "making",
+    "missing_of_function",
+    "missing_of_op",
+    "neural",
+    "reductions",
+    "shaping",
+]

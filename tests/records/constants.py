@@ -1,0 +1,38 @@
+"""Numbers, shapes and options that several records share."""
+
+from __future__ import annotations
+
+from math import inf, nan
+
+import numpy as np
+
+MASK = np.array([True, False, True])
+KEPT, GONE = {"keepdim": True}, {"keepdim": False}
+REDUCED = [([(3,)], {"dim": (0,), **GONE}), ([(2, 3)], {"dim": (0, 1), **KEPT}), ([(2, 3)], {"dim": (1,), **GONE}),
+           ([(2, 2, 2)], {"dim": (0, 2), **GONE}), ([()], {"dim": (), **GONE})]  # fmt: skip
+ALONG = [([(4,)], {"dim": 0}), ([(2, 3)], {"dim": 0}), ([(2, 3)], {"dim": 1})]
+WHOLE = [([(5,)], {"dim": (0,), **GONE}), ([(2, 3)], {"dim": (0, 1), **KEPT})]
+LONG = [0.5, 1.5, -0.7, 2.0, 0.9, 1.1, -1.3, 0.6, 1.2]
+OVERFLOWING = np.array([[[2.0, 1.0], [0.5, 3.0]], [[1e200, 0.0], [0.0, 1e200]]])
+"""A batch of matrices; the determinant of one is beyond double precision."""
+AXES = {"dim": (0,), **GONE}
+NEARLY_SINGULAR = np.array([[1.0, 2, 3, 4], [4, 3, 1, 2], [5, 5, 4, 6 + 1e-7], [2, 0, 1, 3]])
+HALVES = np.array([-2.5, -2.0, -1.5, -0.5, -0.3, 0.0, 0.3, 0.5, 1.5, 2.0, 2.5])
+PAIR = [np.array([[1.0, -2.0, 0.0]]), np.array([[0.0], [1.0], [-2.0]])]
+TRUTHS = [np.array([[True, False]]), np.array([[True], [False]])]
+GRID = np.array([[0.0, 2.0, 1.0], [0.0, 0.0, -1.0], [0.0, 0.0, 0.0], [3.0, 1.0, 2.0]])
+DIMS = {"dim": (1,), "keepdim": False}
+ULP = 2.0**-52
+PLANE = [x for size in (1e-300, 1e-160, 1e-9, 0.3, 1 + 2**-40, 40.0, 1e9, 1e160, 1e300) for x in (size, -size)]
+POSITIVE = [x for x in PLANE if x > 0]
+EXPONENTS = [-700.0, -2.0, -0.5, -1e-9, 1e-300, 0.3, 1.0, 1.5, 3.0, 1e3, 1 - 2**-50]
+SCORES = [sign * x for x in (1e-300, 1e-9, 0.5, 0.999, 1.0, 40.0, 300.0) for sign in (1, -1)]
+CHANCES = [1e-10, 0.1, 0.25, 0.5, 0.5 + 1e-9, 0.7, 1 - 2**-20, 1 - 2**-38]
+TARGETS = [0.0, 1e-300, 1e-12, 0.3, 0.5, 0.5000001, 1 - ULP / 2, 1.0]
+CANCELS = 1e-15  # the derivative is a difference of numbers near 1 that may be rounded either way
+TINY, HUGE = [5e-324, 1e-300, 1e-160, 1e-16], [1e16, 1e154, 1.4e154, 1e160, 1.7e308]
+HALF = [0.0, *TINY, 0.5, 1.0, 2.0, 3.0, 20.0, 40.0, 709.5, 720.0, 800.0, *HUGE, inf]
+SIGNED, WITH_NAN = [*HALF, *(-x for x in HALF)], [*HALF, *(-x for x in HALF), nan]
+ROUGH = [x for x in WITH_NAN if abs(x) not in (5e-324, 720.0)]  # PyTorch's logarithms round what is below 2e-308
+ROUGHER = [x for x in ROUGH if abs(x) not in (40.0, 709.5)]
+"""Without 710, -37 and 5e-324, where PyTorch's own ways differ by the length of x."""

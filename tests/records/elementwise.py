@@ -1,0 +1,604 @@
+"""Functions of numbers, entry by entry, and the operators."""
+
+from __future__ import annotations
+
+import math
+import operator
+
+import numpy as np
+from mpmath import mp
+
+from generator import arrays, duals
+from generator import functions as f
+from records import constants as c
+from records import mathematics as m
+from records import values as v
+from records.record import Edges, record
+
+record(
+    "add",
+    definition=lambda a, b: a + b,
+    derivatives=(lambda a, b: 1, lambda a, b: 1),
+    oracle=arrays.each(operator.add),
+)
+
+record(
+    "sub",
+    definition=lambda a, b: a - b,
+    derivatives=(lambda a, b: 1, lambda a, b: -1),
+    oracle=arrays.each(operator.sub),
+)
+
+record(
+    "mul",
+    definition=lambda a, b: a * b,
+    derivatives=(lambda a, b: b, lambda a, b: a),
+    oracle=arrays.each(operator.mul),
+)
+
+record(
+    "div",
+    definition=lambda a, b: a / b,
+    derivatives=(lambda a, b: 1 / b, lambda a, b: -a / b**2),
+    further=[([n, [0.5, -1.5, 3.0]], {}) for n in (1, 3)],
+    oracle=arrays.each(operator.truediv),
+    ranges=("-3,3", "0.3,2"),
+)
+
+record(
+    "remainder",
+    definition=lambda a, b: a - b * m.floored(a, b),
+    straight=True,
+    domain=((2.2, 2.8), (0.97, 1.03)),
+    further=[([[2.3, -2.3, 0.4, -0.4, 5.5], [0.7, 0.7, -0.9, -0.9, -2.5]], {})],
+    oracle=arrays.of_duals(operator.mod),
+    ranges=("-3,3", "0.5,2"),
+    recipes=["{E}, {c}"],
+)
+
+record(
+    "neg",
+    definition=lambda x: -x,
+    derivatives=(lambda x: -1,),
+    oracle=arrays.each(operator.neg),
+    torch=Edges("torch.neg(x)"),
+)
+
+record(
+    "pow",
+    definition=m.power,
+    derivatives=(lambda x, p: p * x ** (p - 1), lambda x, p: x**p * mp.log(x)),
+    further=[([[2.5, 0.7, 3.0], np.float64(p)], {}) for p in (0.5, -0.5, -1.0, -2.0, 3.0)],
+    pieces=[([2, [1.5, -2.0]], {})],
+    hard_pairs=(c.POSITIVE, c.EXPONENTS),
+    oracle=arrays.of_duals(operator.pow),
+    ranges=("0.2,2", "-2,2"),
+    recipes=["{E:0.2,2}, 1.5", "{E:-2,2}, 3", "{E:0.3,2}, -2", "{c}, {E:-2,2}"],
+)
+
+record(
+    "maximum",
+    definition=m.larger,
+    straight=True,
+    pieces=[([[1.0, 2.0, 3.0], [2.0, 2.0, 1.0]], {})],
+    oracle=f.larger,
+)
+
+record(
+    "minimum",
+    definition=m.smaller,
+    straight=True,
+    pieces=[([[1.0, 2.0, 3.0], [2.0, 2.0, 1.0]], {})],
+    oracle=f.smaller,
+)
+
+record(
+    "fmax",
+    definition=m.fmax,
+    straight=True,
+    oracle=f.larger,
+)
+
+record(
+    "fmin",
+    definition=m.fmin,
+    straight=True,
+    oracle=f.smaller,
+)
+
+record(
+    "floor_divide",
+    definition=m.floored,
+    flat=[([c.HALVES[:, None], np.array([0.7, -1.3])], {})],
+)
+
+record(
+    "<",
+    definition=lambda a, b: m.above(b, a),
+    flat=[(c.PAIR, {})],
+)
+
+record(
+    "<=",
+    definition=lambda a, b: not m.above(a, b),
+    flat=[(c.PAIR, {})],
+)
+
+record(
+    ">",
+    definition=m.above,
+    flat=[(c.PAIR, {})],
+)
+
+record(
+    ">=",
+    definition=lambda a, b: not m.above(b, a),
+    flat=[(c.PAIR, {})],
+)
+
+record(
+    "==",
+    definition=lambda a, b: mp.re(a) == mp.re(b),
+    flat=[(c.PAIR, {})],
+)
+
+record(
+    "!=",
+    definition=lambda a, b: mp.re(a) != mp.re(b),
+    flat=[(c.PAIR, {})],
+)
+
+record(
+    "&",
+    definition=lambda a, b: bool(mp.re(a)) and bool(mp.re(b)),
+    flat=[(c.TRUTHS, {})],
+)
+
+record(
+    "^",
+    definition=lambda a, b: bool(mp.re(a)) != bool(mp.re(b)),
+    flat=[(c.TRUTHS, {})],
+)
+
+record(
+    "|",
+    definition=lambda a, b: bool(mp.re(a)) or bool(mp.re(b)),
+    flat=[(c.TRUTHS, {})],
+)
+
+record(
+    "~",
+    definition=lambda x: not mp.re(x),
+    flat=[(c.TRUTHS[:1], {})],
+)
+
+record(
+    "sin",
+    definition=mp.sin,
+    derivatives=(mp.cos,),
+    zeros=[math.pi, math.pi / 2, 22.0, 355.0],
+    oracle=arrays.each(duals.ELEMENTARY["sin"]),
+    torch=Edges("torch.sin(x)"),
+    numpy="sin",
+)
+
+record(
+    "cos",
+    definition=mp.cos,
+    derivatives=(lambda x: -mp.sin(x),),
+    zeros=[math.pi, math.pi / 2, 22.0, 355.0],
+    oracle=arrays.each(duals.ELEMENTARY["cos"]),
+    torch=Edges("torch.cos(x)"),
+    numpy="cos",
+)
+
+record(
+    "tan",
+    definition=lambda x: mp.sin(x) / mp.cos(x),
+    derivatives=(lambda x: 1 / mp.cos(x) ** 2,),
+    zeros=[math.pi, math.pi / 2, 22.0, 355.0],
+    oracle=arrays.each(duals.ELEMENTARY["tan"]),
+    ranges=("-1.2,1.2",),
+    torch=Edges("torch.tan(x)"),
+    numpy="tan",
+)
+
+record(
+    "asin",
+    definition=mp.asin,
+    derivatives=(lambda x: 1 / mp.sqrt(1 - x * x),),
+    within=(-1, 1),
+    oracle=arrays.each(duals.ELEMENTARY["asin"]),
+    ranges=("-0.9,0.9",),
+    torch=Edges("torch.asin(x)"),
+    numpy="arcsin",
+)
+
+record(
+    "acos",
+    definition=mp.acos,
+    derivatives=(lambda x: -1 / mp.sqrt(1 - x * x),),
+    within=(-1, 1),
+    oracle=arrays.each(duals.ELEMENTARY["acos"]),
+    ranges=("-0.9,0.9",),
+    torch=Edges("torch.acos(x)"),
+    numpy="arccos",
+)
+
+record(
+    "atan",
+    definition=mp.atan,
+    derivatives=(lambda x: 1 / (1 + x * x),),
+    oracle=arrays.each(duals.ELEMENTARY["atan"]),
+    torch=Edges("torch.atan(x)"),
+    numpy="arctan",
+)
+
+record(
+    "sinh",
+    definition=lambda x: (mp.exp(x) - mp.exp(-x)) / 2,
+    derivatives=(mp.cosh,),
+    oracle=arrays.each(duals.ELEMENTARY["sinh"]),
+    ranges=("-2,2",),
+    torch=Edges("torch.sinh(x)", c.ROUGHER),
+    numpy="sinh",
+)
+
+record(
+    "cosh",
+    definition=lambda x: (mp.exp(x) + mp.exp(-x)) / 2,
+    derivatives=(mp.sinh,),
+    oracle=arrays.each(duals.ELEMENTARY["cosh"]),
+    ranges=("-2,2",),
+    torch=Edges("torch.cosh(x)", c.ROUGHER),
+    numpy="cosh",
+)
+
+record(
+    "tanh",
+    definition=lambda x: (mp.exp(2 * x) - 1) / (mp.exp(2 * x) + 1),
+    derivatives=(lambda x: 1 / mp.cosh(x) ** 2,),
+    oracle=arrays.each(duals.ELEMENTARY["tanh"]),
+    ranges=("-3,3",),
+    torch=Edges("torch.tanh(x)"),
+    numpy="tanh",
+)
+
+record(
+    "asinh",
+    definition=lambda x: mp.log(x + mp.sqrt(x * x + 1)),
+    derivatives=(lambda x: 1 / mp.sqrt(1 + x * x),),
+    oracle=arrays.each(duals.ELEMENTARY["asinh"]),
+    torch=Edges("torch.asinh(x)"),
+    numpy="arcsinh",
+)
+
+record(
+    "acosh",
+    definition=lambda x: mp.log(x + mp.sqrt(x * x - 1)),
+    derivatives=(lambda x: 1 / mp.sqrt(x * x - 1),),
+    within=(1, np.inf),
+    oracle=arrays.each(duals.ELEMENTARY["acosh"]),
+    ranges=("1.1,3",),
+    torch=Edges("torch.acosh(x)"),
+    numpy="arccosh",
+)
+
+record(
+    "atanh",
+    definition=lambda x: mp.log((1 + x) / (1 - x)) / 2,
+    derivatives=(lambda x: 1 / (1 - x * x),),
+    within=(-1, 1),
+    oracle=arrays.each(duals.ELEMENTARY["atanh"]),
+    ranges=("-0.9,0.9",),
+    torch=Edges("torch.atanh(x)"),
+    numpy="arctanh",
+)
+
+record(
+    "exp",
+    definition=mp.exp,
+    derivatives=(mp.exp,),
+    oracle=arrays.each(duals.ELEMENTARY["exp"]),
+    ranges=("-3,2",),
+    torch=Edges("torch.exp(x)"),
+    numpy="exp",
+)
+
+record(
+    "expm1",
+    definition=lambda x: mp.exp(x) - 1,
+    derivatives=(mp.exp,),
+    oracle=arrays.each(duals.ELEMENTARY["expm1"]),
+    ranges=("-3,2",),
+    torch=Edges("torch.expm1(x)", c.ROUGHER),
+    numpy="expm1",
+)
+
+record(
+    "exp2",
+    definition=lambda x: mp.exp(x * mp.log(2)),
+    derivatives=(lambda x: mp.log(2) * mp.mpf(2) ** x,),
+    oracle=arrays.each(duals.ELEMENTARY["exp2"]),
+    ranges=("-3,3",),
+    torch=Edges("torch.exp2(x)"),
+    numpy="exp2",
+)
+
+record(
+    "log",
+    definition=mp.log,
+    derivatives=(lambda x: 1 / x,),
+    within=(0, np.inf),
+    oracle=arrays.each(duals.ELEMENTARY["log"]),
+    ranges=("0.2,3",),
+    torch=Edges("torch.log(x)"),
+    numpy="log",
+)
+
+record(
+    "log2",
+    definition=lambda x: mp.log(x) / mp.log(2),
+    derivatives=(lambda x: 1 / (x * mp.log(2)),),
+    within=(0, np.inf),
+    oracle=arrays.each(duals.ELEMENTARY["log2"]),
+    ranges=("0.2,3",),
+    torch=Edges("torch.log2(x)"),
+    numpy="log2",
+)
+
+record(
+    "log10",
+    definition=lambda x: mp.log(x) / mp.log(10),
+    derivatives=(lambda x: 1 / (x * mp.log(10)),),
+    within=(0, np.inf),
+    oracle=arrays.each(duals.ELEMENTARY["log10"]),
+    ranges=("0.2,3",),
+    torch=Edges("torch.log10(x)"),
+    numpy="log10",
+)
+
+record(
+    "log1p",
+    definition=lambda x: mp.log(1 + x),
+    derivatives=(lambda x: 1 / (1 + x),),
+    within=(-1, np.inf),
+    oracle=arrays.each(duals.ELEMENTARY["log1p"]),
+    ranges=("-0.8,3",),
+    torch=Edges("torch.log1p(x)", c.ROUGHER),
+    numpy="log1p",
+)
+
+record(
+    "sqrt",
+    definition=mp.sqrt,
+    derivatives=(lambda x: 1 / (2 * mp.sqrt(x)),),
+    within=(0, np.inf),
+    oracle=arrays.each(duals.ELEMENTARY["sqrt"]),
+    ranges=("0.2,3",),
+    torch=Edges("torch.sqrt(x)"),
+    numpy="sqrt",
+)
+
+record(
+    "rsqrt",
+    definition=lambda x: 1 / mp.sqrt(x),
+    derivatives=(lambda x: -1 / (2 * mp.sqrt(x) ** 3),),
+    within=(0, np.inf),
+    oracle=lambda x: 1 / f.sqrt(x),
+    ranges=("0.2,3",),
+    torch=Edges("torch.rsqrt(x)"),
+)
+
+record(
+    "cbrt",
+    definition=lambda x: mp.exp(mp.log(x) / 3),
+    derivatives=(lambda x: 1 / (3 * mp.cbrt(x) ** 2),),
+    within=(0, np.inf),
+    oracle=arrays.each(duals.ELEMENTARY["cbrt"]),
+    ranges=("0.2,3",),
+)
+
+record(
+    "square",
+    definition=lambda x: x * x,
+    derivatives=(lambda x: 2 * x,),
+    oracle=lambda x: arrays.array(x) * x,
+    ranges=("-9,9",),
+    torch=Edges("torch.square(x)"),
+    numpy="square",
+)
+
+record(
+    "reciprocal",
+    definition=lambda x: 1 / x,
+    derivatives=(lambda x: -1 / x**2,),
+    oracle=lambda x: 1 / arrays.array(x),
+    ranges=("0.3,3",),
+    torch=Edges("torch.reciprocal(x)"),
+    numpy="reciprocal",
+)
+
+record(
+    "erf",
+    definition=mp.erf,
+    derivatives=(lambda x: 2 * mp.exp(-x * x) / mp.sqrt(mp.pi),),
+    value=lambda x: mp.erf(x) if abs(x) < m.FAR else mp.sign(x),
+    oracle=arrays.each(duals.ELEMENTARY["erf"]),
+    ranges=("-2,2",),
+    torch=Edges("torch.erf(x)"),
+)
+
+record(
+    "sinc",
+    definition=lambda x: mp.sin(mp.pi * x) / (mp.pi * x) if x else mp.mpc(1),
+    derivatives=(lambda x: (mp.cospi(x) - mp.sinpi(x) / (mp.pi * x)) / x if x else mp.mpf(0),),
+    value=lambda x: mp.sinpi(x) / (mp.pi * x) if x else mp.mpf(1),
+    zeros=[1.4302966531242027, 2.459024026983085, 8.471488, 100.49898, 100000.5, 1.4303, 0.2, 0.4999, 0.5001, -3.0],
+    oracle=f.sinc,
+    ranges=("0.2,1.8",),
+    torch=Edges("torch.sinc(x)"),
+    numpy="sinc",
+)
+
+record(
+    "hypot",
+    definition=lambda x, y: mp.sqrt(x * x + y * y),
+    derivatives=(lambda x, y: x / mp.sqrt(x * x + y * y), lambda x, y: y / mp.sqrt(x * x + y * y)),
+    oracle=lambda x, y: f.sqrt(arrays.array(x) * x + arrays.array(y) * y),
+    ranges=("0.3,2", "-2,-0.3"),
+)
+
+record(
+    "atan2",
+    definition=lambda y, x: 2 * mp.atan(y / (mp.sqrt(x * x + y * y) + x)),
+    derivatives=(lambda y, x: x / (x * x + y * y), lambda y, x: -y / (x * x + y * y)),
+    value=mp.atan2,
+    oracle=arrays.each(duals.ELEMENTARY["atan2"]),
+    ranges=("-2,2", "0.3,2"),
+)
+
+record(
+    "xlogy",
+    definition=lambda x, y: x * mp.log(y),
+    derivatives=(lambda x, y: mp.log(y), lambda x, y: x / y),
+    hard_pairs=(c.PLANE, c.POSITIVE),
+    oracle=lambda x, y: x * f.log(y),
+    ranges=("-2,2", "0.2,2"),
+)
+
+record(
+    "logaddexp",
+    definition=lambda a, b: mp.log(mp.exp(a) + mp.exp(b)),
+    derivatives=(lambda a, b: m.s(a - b), lambda a, b: m.s(b - a)),
+    value=lambda a, b: max(a, b) + mp.log1p(mp.exp(-abs(a - b))),
+    further=[([[-30.0, 3.0, 30.0], [1.0, -2.0, 1.0]], {})],
+    hard_pairs=(c.SCORES, c.SCORES),
+    oracle=lambda a, b: f.log(f.exp(a) + f.exp(b)),
+    ranges=("-3,3", "-3,3"),
+)
+
+record(
+    "abs",
+    definition=m.absolute,
+    straight=True,
+    kink=([0.0, 1.0], [1.0, -2.0]),
+    oracle=f.absolute,
+    torch=Edges("torch.abs(x)"),
+    numpy="abs",
+)
+
+record(
+    "clamp_min",
+    definition=m.larger,
+    straight=True,
+    oracle=f.larger,
+    recipes=["{E}, 0.1", "{V}, {V}"],
+)
+
+record(
+    "clamp_max",
+    definition=m.smaller,
+    straight=True,
+    oracle=f.smaller,
+    recipes=["{E}, 0.6", "{M}, {V}"],
+)
+
+record(
+    "sign",
+    definition=lambda x: m.step(x, mp.mpc(0)) - m.step(-x, mp.mpc(0)),
+    flat=[([c.HALVES], {})],
+    pieces=[([[-2.0, 0.0, 3.0]], {})],
+    kink=([0.0, 1.0], [1.0, -2.0]),
+    oracle=f.signed(lambda x: duals.dual(1), lambda x: duals.dual(-1)),
+    torch=Edges("torch.sign(x)"),
+    numpy="sign",
+)
+
+record(
+    "floor",
+    definition=lambda x: mp.floor(mp.re(x)),
+    flat=[([c.HALVES], {})],
+    kink=([0.5, 2.0], [0.5, -0.5]),
+    oracle=arrays.each(duals.floor),
+    torch=Edges("torch.floor(x)"),
+    numpy="floor",
+)
+
+record(
+    "ceil",
+    definition=lambda x: mp.ceil(mp.re(x)),
+    flat=[([c.HALVES], {})],
+    kink=([0.5, 2.0], [0.5, -0.5]),
+    oracle=arrays.each(duals.ceil),
+    torch=Edges("torch.ceil(x)"),
+    numpy="ceil",
+)
+
+record(
+    "trunc",
+    definition=lambda x: mp.floor(mp.re(x)) if m.above(x) else mp.ceil(mp.re(x)),
+    flat=[([c.HALVES], {})],
+    kink=([0.5, 2.0], [0.5, -0.5]),
+    oracle=f.signed(duals.floor, duals.ceil),
+    torch=Edges("torch.trunc(x)"),
+    numpy="trunc",
+)
+
+record(
+    "round",
+    definition=m.nearest,
+    flat=[([c.HALVES], {})],
+    kink=([1.5, 2.0], [2.0, 0.3]),
+    oracle=arrays.each(duals.nearest),
+    torch=Edges("torch.round(x)"),
+    numpy="round",
+)
+
+record(
+    "heaviside",
+    definition=m.step,
+    flat=[(c.PAIR, {})],
+    oracle=lambda x, other: f.signed(lambda x: duals.dual(1), lambda x: duals.dual(0))(x),
+    recipes=["{f}({E}, 0.5)*{E}", "{E} - {f}({E}, 1)"],
+    programs={"heaviside(x, 0.5)*p": [0.2, 0.0, 0.7]},
+)
+
+record(
+    "isnan",
+    definition=m.isnan,
+    flat=[([np.array([0.0, np.nan, 1.0])], {})],
+    oracle=lambda x: arrays.Array(np.zeros(arrays.array(x).shape, dtype=bool)),
+    recipes=["where({f}({V}), 0, {V})"],
+    programs={"where(isnan(x), 0, x**2)": v.x**2},
+)
+
+record(
+    "where",
+    definition=lambda c, a, b: a if c else b,
+    cases=[([c.MASK, (3,), (3,)], {}), ([c.MASK, (2, 3), ()], {}), ([c.MASK, (), (3,)], {})],
+    oracle=f.where,
+    recipes=[
+        "{E} > {c}, {E}, {E}",
+        "{V} < {V}, 0.5, {V}",
+        "({V} > 0) & ~({V} >= {c}), {V}, {S}",
+        "({M} < {c}) | ({V} > 1), {M}, {V}",
+        "{U}[:, None] <= {c}, {M}, {V}",
+    ],
+    programs={
+        "where(x > 0, x**2, 3*x)": [v.x[0] ** 2, 3 * v.x[1], v.x[2] ** 2],
+        "np.where(A > x, A, x)": np.maximum(v.A, v.x),
+    },
+)
+
+record(
+    "clip",
+    oracle=f.clip,
+    recipes=["{E}, -0.5, 0.7", "{V}, min={c}", "{V}, max={V}", "{M}, {V}, 2.5"],
+    programs={
+        "clip(x, -1, 0.5)": [0.3, -1, 0.5],
+        "x.clamp(min=0)": [0.3, 0, 0.8],
+        "clamp(A, max=x)": np.minimum(v.A, v.x),
+    },
+    values={"clip(x, [0.9, -0.5, 0.1], [0.9, 0.5, 0.4])": [0.9, -0.5, 0.4]},
+)

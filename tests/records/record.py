@@ -1,0 +1,124 @@
+"""What the tests know of an op and of a function, in one record each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gradcli.ops import Function, Op
+from records.constants import WITH_NAN
+
+
+@dataclass(frozen=True)
+class Edges:
+    """What PyTorch is asked at the edge: calls in its words, ``|`` between them, at numbers of a ``line``.
+
+    ``atol`` is what a difference of numbers near 1 may leave.
+    """
+
+    calls: str
+    line: Sequence[float] = tuple(WITH_NAN)
+    atol: float = 0.0
+
+    @property
+    def call(self) -> str:
+        """The name that PyTorch calls it by."""
+        return self.calls.partition("(")[0]
+
+
+@dataclass(frozen=True)
+class Record:
+    """What the tests know of an op, of a function, or of both where they have one name.
+
+    An op. ``definition(*entries, **options)`` is its value in mpmath, or ``of_arrays`` that of whole arrays.
+    ``derivatives`` are those of a smooth elementwise op by each argument, as textbooks have them, and ``value`` its
+    value where ``definition`` takes mpmath too long; one that is ``straight`` has no digit to lose. ``options`` are
+    those that it is tried with, ``domain`` where, if not in its own. ``cases`` are arguments (shapes or arrays) and
+    options of an op that is not elementwise, ``flat`` those of one without a derivative; ``further`` are more points,
+    ``pieces`` those on every piece. ``kink`` is a point with a kink and one without, with ``kink_options``; that of an
+    op of two arguments is where they are equal, and else that of others is at 0. ``within`` bounds the hard points at
+    which its digits are counted, ``zeros`` are more of them, ``hard_pairs`` those of two arguments, ``hard_options``
+    their options; none: those that it is tried with. ``called`` names the functions that reach it, where they have
+    other names.
+
+    A function. ``oracle`` is it for random programs, on arrays of dual numbers; ``recipes`` are calls for those
+    programs, ``ranges`` those of arguments, where not from -3 to 3. ``programs`` are short ones with their values;
+    none: a call with its value by ``definition``. ``values`` are further ones. ``torch`` is what PyTorch is asked,
+    where not in a row of ``torch_rows``; ``numpy`` how NumPy calls it, None where it does not.
+    """
+
+    name: str
+    definition: Callable[..., Any] | None = None
+    of_arrays: Callable[..., Any] | None = None
+    derivatives: tuple[Callable[..., Any], ...] = ()
+    value: Callable[..., Any] | None = None
+    straight: bool = False
+    options: Sequence[dict[str, Any]] = ({},)
+    domain: tuple[tuple[float, float], ...] = ()
+    cases: Sequence[Any] = ()
+    further: Sequence[Any] = ()
+    flat: Sequence[Any] = ()
+    pieces: Sequence[Any] = ()
+    kink: tuple[Any, Any] = ([0.0, 1.0], [1.0, -2.0])
+    kink_options: dict[str, Any] = field(default_factory=dict)
+    hard_options: Sequence[dict[str, Any]] = ()
+    hard_pairs: tuple[Any, ...] = ()
+    zeros: Sequence[float] = ()
+    within: tuple[float, float] = (float("-inf"), float("inf"))
+    called: Sequence[str] = ()
+    oracle: Callable[..., Any] | None = None
+    ranges: tuple[str, ...] = ()
+    recipes: Sequence[str] = ()
+    programs: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
+    torch: Edges | None = None
+    numpy: str | None = None
+
+
+RECORDS: dict[str, Record] = {}
+
+
+def record(name: str, **fields: Any) -> None:
+    """Enter the record of an op or a function."""
+    if name in RECORDS:
+        raise ValueError(f"{name!r} has two records")
+    RECORDS[name] = Record(name, **fields)
+
+
+def has_derivative(op: Op) -> bool:
+    """Return whether a derivative of an op is tested as one."""
+    return callable(op.vjps) or (any(rule is not None for rule in op.vjps) and not op.step)
+
+
+def missing_of_op(op: Op, known: Record | None) -> list[str]:
+    """Return the fields that the record of an op lacks."""
+    if known is None:
+        return ["record"]
+    smooth = has_derivative(op) and op.formula is not None and not known.cases
+    found = {
+        "definition": known.definition is None and known.of_arrays is None,
+        "cases": has_derivative(op) and op.formula is None and not known.cases,
+        "derivatives": smooth
+        and not known.straight
+        and (not callable(op.vjps) and len(known.derivatives) != len(op.vjps)),
+        "options": op.formula is not None and any(set(option) != set(op.defaults) for option in known.options),
+        "flat": not has_derivative(op) and not known.flat,
+    }
+    return [name for name, lacks in found.items() if lacks]
+
+
+def missing_of_function(function: Function, known: Record | None, asked: set[str]) -> list[str]:
+    """Return the fields that the record of a function lacks; ``asked`` are those that rows for PyTorch call."""
+    if known is None:
+        return ["record"]
+    op = function.op
+    plain = op is not None and (op.formula is not None or op.step)
+    by_definition = plain and op is not None and not op.defaults
+    found = {
+        "oracle": known.oracle is None,
+        "recipes": not known.recipes and not plain,
+        "programs": not known.programs and not by_definition,
+        "torch": known.torch is None and function.name not in asked,
+    }
+    return [name for name, lacks in found.items() if lacks]

@@ -1,0 +1,39 @@
+"""Every op and every function has its record: what is missing there fails here, by its name and the field."""
+
+from __future__ import annotations
+
+import pytest
+
+from gradcli.ops import FUNCTIONS, OPS
+from records import RECORDS, Record, missing_of_function, missing_of_op
+from torch_rows import FLAT, SAMPLE, functions_called
+
+ASKED = functions_called(SAMPLE) | FLAT
+
+
+@pytest.mark.parametrize("name", list(dict.fromkeys([*OPS, *FUNCTIONS])))
+def test_an_op_and_a_function_have_a_whole_record(name):
+    known = RECORDS.get(name)
+    missing = missing_of_op(OPS[name], known) if name in OPS else []
+    if name in FUNCTIONS:
+        missing += [field for field in missing_of_function(FUNCTIONS[name], known, ASKED) if field not in missing]
+    assert not missing, f"{name}: its record in tests/records needs {', '.join(missing)}"
+
+
+def test_a_record_is_of_an_op_or_a_function():
+    assert set(RECORDS) <= {*OPS, *FUNCTIONS}
+
+
+@pytest.mark.parametrize(("op", "fields", "missing"), [
+    ("sin", {}, ["definition", "derivatives"]), ("sum", {}, ["definition", "cases"]),
+    ("floor", {}, ["definition", "flat"]),
+    ("elu", {"definition": abs, "straight": True}, ["options"]), ("sin", {"definition": abs, "straight": True}, []),
+])  # fmt: skip
+def test_what_a_record_of_an_op_needs(op, fields, missing):
+    assert missing_of_op(OPS[op], Record(op, **fields)) == missing
+
+
+def test_what_a_record_of_a_function_needs():
+    assert missing_of_function(FUNCTIONS["sum"], Record("sum"), set()) == ["oracle", "recipes", "programs", "torch"]
+    assert missing_of_function(FUNCTIONS["sin"], Record("sin"), {"sin"}) == ["oracle"]
+    assert missing_of_function(FUNCTIONS["sin"], None, set()) == missing_of_op(OPS["sin"], None) == ["record"]
