@@ -23,9 +23,9 @@ import numpy as np
 from mpmath import mp
 
 from exactly import derivative, value
+from gradcli.engine.reverse import backward
 from gradcli.language.program import compile_program
 from gradcli.ops import METHODS, SPELLINGS
-from gradcli.reverse import backward
 from oracles import DATA
 from records import RECORDS
 from records.constants import CANCELS, SIGNED, WITH_NAN

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradcli.engine.graph import Graph
 from gradcli.errors import Budget, GradcliError
 from gradcli.exact.real import as_doubles, decimal, lifted
-from gradcli.graph import Graph, Node
 from gradcli.language.program import Program
 from gradcli.ops.declare import Array, Op, value_of
 
@@ -44,11 +44,17 @@ class Deciding(Graph):
     work: int = 0
     calls: int = 0
 
-    def apply(self, op: Op, arguments: tuple[Any, ...], static: dict[str, Any], values: Sequence[Any]) -> Any:
+    def apply(
+        self,
+        op: Op,
+        arguments: tuple[Any, ...],
+        static: dict[str, Any],
+        values: Sequence[Any],
+        links: tuple[int, ...] = (),
+    ) -> Any:
         """Apply an op as a graph does, by its pieces and in many digits."""
         if not self.exact:
-            self._note(op, values, static)
-            return Graph.apply(self, op, arguments, static, values)
+            return Graph.apply(self, op, arguments, static, values, links)
         exact = [value if is_lifted(value) else lifted(value) for value in values]
         try:
             value = lifted(np.asarray(self._value(op, exact, static)))
@@ -56,13 +62,21 @@ class Deciding(Graph):
             raise GradcliError("exact", f"{op.name} cannot be computed in many digits here: {error}") from error
         self.work += operations(op, exact, static, value)
         self.calls += 1
-        self.watch()
-        return self.enter(op, arguments, static, value)
+        self.meter.watch()
+        return self.enter(op, arguments, static, value, links)
 
-    def single(self, op: Op, arguments: tuple[Any, ...], value: Any) -> Node:
-        """Note what an operation on single numbers decides, and enter it."""
-        self._note(op, [value_of(a) for a in arguments], {})
-        return Graph.single(self, op, arguments, value)
+    def enter(
+        self,
+        op: Op,
+        arguments: tuple[Any, ...],
+        static: dict[str, Any],
+        value: Any,
+        links: tuple[int, ...] = (),
+    ) -> Any:
+        """Note what an operation in doubles decides, and enter it."""
+        if not self.exact:
+            self._note(op, [value_of(a) for a in arguments], static)
+        return Graph.enter(self, op, arguments, static, value, links)
 
     def _note(self, op: Op, values: Sequence[Any], static: dict[str, Any]) -> None:
         parts = op.pieces

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.graph import NO_OPTIONS, Graph, Node, misfit
+from gradcli.engine.graph import NO_OPTIONS, Graph, Node, misfit
 from gradcli.language.indexing import Registers, Run
 from gradcli.language.kinds import DOUBLE, FLOAT, combined, is_odd, number_kind, signed, with_floats
 from gradcli.language.runtime import EXACT, as_operand, as_tensor
@@ -58,13 +58,13 @@ def unary_step(op: Op, register: int, otherwise: Run) -> Run:
 
     def run(regs: Registers) -> Any:
         a = regs[register]
-        if type(a) is not Node:
+        if not isinstance(a, Node):
             return otherwise(regs) if is_odd(a) or type(a) is Pair else regs[0](op, as_tensor(a))
         x = a.value
         if type(x) is Double and a.active and flows:
-            return regs[0].single(op, (a,), forward(x))
+            return regs[0].enter(op, (a,), NO_OPTIONS, forward(x), LEFT)
         if x.dtype is DOUBLE:
-            return regs[0].apply(op, (a,), NO_OPTIONS, (x,))
+            return regs[0].apply(op, (a,), NO_OPTIONS, (x,), LEFT if a.active and flows else NONE)
         return otherwise(regs)
 
     return run
@@ -78,26 +78,34 @@ def binary_step(op: Op, left: int, right: int) -> Run:
 
     def run(regs: Registers) -> Any:
         a, b = regs[left], regs[right]
-        x, y, active = a, b, False
-        if type(a) is Node:
-            x, active = a.value, a.active
-        if type(b) is Node:
-            y, active = b.value, active or b.active
-        if active and flows and (type(x) is Double or type(x) is int) and (type(y) is Double or type(y) is int):
-            return regs[0].single(op, (a, b), forward(x, y))
+        x, y, links = a, b, NONE
+        if isinstance(a, Node):
+            x, links = a.value, LEFT if a.active else NONE
+        if isinstance(b, Node):
+            y = b.value
+            if b.active:
+                links = BOTH if links else RIGHT
+        if links and flows and (type(x) is Double or type(x) is int) and (type(y) is Double or type(y) is int):
+            return regs[0].enter(op, (a, b), NO_OPTIONS, forward(x, y), links)
         if (
             (type(x), type(y)) in ARRAYS
             and getattr(x, "dtype", DOUBLE) is DOUBLE
             and getattr(y, "dtype", DOUBLE) is DOUBLE
         ):
             if entrywise and (type(x) is not type(y) or x.shape == y.shape):
-                return regs[0].apply(op, (a, b), NO_OPTIONS, (x, y))
+                return regs[0].apply(op, (a, b), NO_OPTIONS, (x, y), links if flows else NONE)
             return regs[0](op, a, b)
         return binary(regs[0], op, a, b)
 
     return run
 
 
+Links = tuple[int, ...]
+NONE: Links = ()
+LEFT: Links = (0,)
+RIGHT: Links = (1,)
+BOTH: Links = (0, 1)
+"""Which operands of an operator derivatives flow to."""
 Double = np.float64
 ARRAYS = {
     (np.ndarray, np.ndarray),

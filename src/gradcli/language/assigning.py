@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.engine.graph import Graph, Input
 from gradcli.errors import GradcliError
-from gradcli.graph import Graph, Node
 from gradcli.language import runtime
 from gradcli.language.indexing import Registers, Run
 from gradcli.language.kinds import kept_in_place
@@ -71,7 +71,7 @@ def refuse_shared(name: str, variables: Mapping[str, int], regs: Registers, what
         if "index" in what
         else f"write {name} = {name} ... in place of the augmented assignment"
     )
-    if type(value) is Node and runtime.owner(value).op is None and value.op is None:
+    if isinstance(value, Input):
         raise GradcliError(
             "in-place", f"{what} to the input '{value.name}': PyTorch refuses to change a leaf in place", hint=hint
         )

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.engine.graph import Node
 from gradcli.errors import GradcliError
-from gradcli.graph import Node
 from gradcli.language.arithmetic import binary, unary_step
 from gradcli.language.calls import Bound, asks_library
 from gradcli.language.kinds import (
@@ -32,7 +32,7 @@ def static_value(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | str | tuple):
         return value
     raw = value_of(value)
-    if type(value) is not Node and isinstance(raw, np.generic | np.ndarray) and raw.ndim == 0:
+    if not isinstance(value, Node) and isinstance(raw, np.generic | np.ndarray) and raw.ndim == 0:
         return int(raw) if np.issubdtype(raw.dtype, np.integer) else float(raw)
     raise GradcliError("type", "a plain number is needed here, not one that is computed from an input")
 
@@ -71,7 +71,7 @@ def static_converter(bound: Bound, registers: list[int], tensor: Callable[[Any],
 
 def floats(value: Any) -> Any:
     """Return a node or a float array; raises ``NotFloats`` for a mask or integers, ``type`` for what is no number."""
-    if type(value) is Node and value.value.dtype is DOUBLE:
+    if isinstance(value, Node) and value.value.dtype is DOUBLE:
         return value
     if whole_array(value) or (type(value) is Pair and whole_array(value.values)):
         raise NotFloats

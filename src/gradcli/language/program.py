@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.engine.graph import Graph, Node
+from gradcli.engine.lean import LeanGraph
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
-from gradcli.graph import Graph, Node
 from gradcli.language import runtime
 from gradcli.language.source import parse
 from gradcli.language.statements import Statements
@@ -44,7 +45,7 @@ class Program:
         ``graph`` is an empty one to run on, of another kind of arithmetic for example. Raises what a step raises, with
         its place.
         """
-        graph = graph or Graph(self.budget, record, strict)
+        graph = graph or (Graph if record else LeanGraph)(self.budget, strict)
         registers = list(self.registers)
         registers[0] = graph
         leaves: dict[str, Node] = {}

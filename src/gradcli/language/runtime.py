@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.engine.graph import Graph, Node, Operation
 from gradcli.errors import GradcliError
-from gradcli.graph import Graph, Node
 from gradcli.language.kinds import bits, stacked, whole_array
 from gradcli.ops import OPERATORS, Pair
 from gradcli.ops.declare import Op, value_of
@@ -41,7 +41,7 @@ def kind_of(value: Any) -> str:
 def as_tensor(value: Any) -> Any:
     """Return a node or a float array; raises ``type`` for what is no number."""
     kind = type(value)
-    if kind is Node:
+    if isinstance(value, Node):
         return value if value.value.dtype in NUMBERS else value.value.astype(np.float64)
     if kind is int:
         return np.float64(value)
@@ -142,7 +142,7 @@ def whole_index(value: Any) -> Any:
 
 def subscript(f: Graph, base: Any, parts: list[Any], single: bool) -> Any:
     """Return ``base[parts]``."""
-    if single and type(base) is Node and is_place(base.value, parts[0]):
+    if single and isinstance(base, Node) and is_place(base.value, parts[0]):
         return f.enter(INDEX, (base,), {"key": parts[0]}, base.value[parts[0]])
     if type(base) is tuple:
         return _tuple_item(base, parts[0] if single else None)
@@ -150,7 +150,7 @@ def subscript(f: Graph, base: Any, parts: list[Any], single: bool) -> Any:
         return _pair_item(base, parts[0] if single else None)
     x = array_of(base)
     key = index_key(x, parts, single)
-    if type(x) is not Node:
+    if not isinstance(x, Node):
         f.charge(0)
     return f(INDEX, x, key=key)
 
@@ -197,7 +197,7 @@ def _pair_item(base: Pair, position: Any) -> Any:
 
 def owner(node: Node) -> Node:
     """Return the node whose memory a view shows: indexing and reshaping copy nothing in PyTorch."""
-    while node.op is not None and node.op.view and isinstance(node.arguments[0], Node):
+    while isinstance(node, Operation) and node.op.view and isinstance(node.arguments[0], Node):
         key = node.static.get("key")
         if any(isinstance(part, np.ndarray) for part in (key if isinstance(key, tuple) else (key,))):
             return node
@@ -207,7 +207,7 @@ def owner(node: Node) -> Node:
 
 def shares_memory(a: Any, b: Any) -> bool:
     """Return whether a write to one value would be seen in the other in PyTorch."""
-    if type(a) is Node and type(b) is Node:
+    if isinstance(a, Node) and isinstance(b, Node):
         return owner(a) is owner(b)
     if a is b:
         return isinstance(a, np.ndarray)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from gradcli.engine.graph import Node
 from gradcli.errors import GradcliError
-from gradcli.graph import Node
+from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE, INSTEAD_OF_WORD
 from gradcli.language import runtime
 from gradcli.language.arithmetic import binary, binary_step
 from gradcli.language.assigning import (
@@ -26,7 +27,6 @@ from gradcli.language.steps import Block, Step, execute
 from gradcli.ops import OPERATORS
 from gradcli.ops.declare import Op
 from gradcli.ops.indexing import INDEX, PUT
-from gradcli.suggest import INSTEAD_OF_ATTRIBUTE, INSTEAD_OF_WORD
 
 STATEMENT_WORDS = {
     "ImportFrom": "import",
@@ -136,8 +136,7 @@ class Statements(Expressions):
 
         def run(regs: Registers) -> Any:
             found = regs[value]
-            if regs[0].record:
-                regs[0].bind(name, found)
+            regs[0].bind(name, found)
             return found
 
         self.block.append(Step(register, run, self.spans.of(node)))
@@ -206,7 +205,7 @@ class Statements(Expressions):
 
         def run(regs: Registers) -> Any:
             before = regs[old]
-            array = type(before) is Node or before_ndim(before)
+            array = isinstance(before, Node) or before_ndim(before)
             if array:
                 refuse_shared(name, variables, regs, "an augmented assignment")
             if before_ndim(before):
@@ -218,8 +217,7 @@ class Statements(Expressions):
                 refuse_change(regs[0], op, before, result, name)
             if array:
                 regs[0].wrote(before, name, span, result)
-            if regs[0].record:
-                regs[0].bind(name, result)
+            regs[0].bind(name, result)
             return result
 
         self.block.append(Step(self.variable(name, definite=name in self.definite), run, span))
@@ -263,7 +261,7 @@ class Statements(Expressions):
                 execute(test, regs)
                 if not regs[condition]:
                     return
-                regs[0].turn()
+                regs[0].meter.turn()
                 if not goes_on(body, regs):
                     return
 
@@ -284,7 +282,7 @@ class Statements(Expressions):
 
         def run(regs: Registers) -> None:
             for item in regs[items]:
-                regs[0].turn()
+                regs[0].meter.turn()
                 regs[target] = item
                 if not goes_on(body, regs):
                     return

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.graph import Graph, Node
+from gradcli.engine.graph import Graph, Node
 from gradcli.language.kinds import FLOAT, INTEGER, MASK, NAMES, neither
 from gradcli.ops import Function
 from gradcli.ops.declare import Pair, value_of
@@ -63,7 +63,7 @@ def alone(f: Graph, what: str, rule: str, own: str) -> str | None:
 
 def cast(value: Any, kind: str | None) -> Any:
     """Return a result as a mask or as integers; None leaves it as it is."""
-    if kind is None or (type(value) is Node and value.active):
+    if kind is None or (isinstance(value, Node) and value.active):
         return value
     if type(value) is Pair:
         return Pair(cast(value.values, kind), value.indices)

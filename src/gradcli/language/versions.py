@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.engine.graph import Graph, Input, Node, Operation, Write
 from gradcli.errors import GradcliError, Span
-from gradcli.graph import Graph, Node, Write
 from gradcli.language.runtime import owner
 from gradcli.ops.declare import Op
 from gradcli.ops.saved import kept
@@ -47,20 +47,20 @@ def broken_nodes(graph: Graph) -> dict[int, Write]:
     needs: dict[tuple[int, tuple[bool, ...]], tuple[int, ...]] = {}
     owners: dict[int, int] = {}
     for node in graph.nodes if writes else ():
-        op, index, arguments = node.op, node.index, node.arguments
-        if op is None or not node.active:
+        if not isinstance(node, Operation) or not node.active:
             continue
+        op, index, arguments = node.op, node.index, node.arguments
         if op.view:
             owners[index] = owner(node).index
-        active = tuple([type(argument) is Node and argument.active for argument in arguments])
+        active = tuple([isinstance(argument, Node) and argument.active for argument in arguments])
         places = needs.get((id(op), active))
         if places is None:
             places = needs[id(op), active] = kept_places(op, active)
         for k in places:
             value = node if k < 0 else arguments[k]
-            place = owners.get(value.index, value.index) if type(value) is Node else storage(value)
+            place = owners.get(value.index, value.index) if isinstance(value, Node) else storage(value)
             if place in writes and writes[place][-1].mark > index:
-                found.update((index, write) for write in written_later(node, op, writes)[:1])
+                found.update((index, write) for write in written_later(node, writes)[:1])
                 break
     return found
 
@@ -87,13 +87,13 @@ def spoiled(write: Write, op: Op) -> str:
 def differentiated(output: Any) -> list[Node]:
     """Return the operations that PyTorch's backward goes through from ``output``, those without a derivative too."""
     below: dict[int, Node] = {}
-    stack = [output] if type(output) is Node else []
+    stack = [output] if isinstance(output, Node) else []
     while stack:
         node = stack.pop()
         if node.index not in below:
             below[node.index] = node
             stack.extend(sources(node))
-    needs = {node.index for node in below.values() if node.op is None and node.active}
+    needs = {node.index for node in below.values() if isinstance(node, Input) and node.active}
     found = []
     for index in sorted(below):
         if any(argument.index in needs for argument in sources(below[index])):
@@ -104,23 +104,22 @@ def differentiated(output: Any) -> list[Node]:
 
 def sources(node: Node) -> list[Node]:
     """Return the arguments to which PyTorch sends, or tries to send, a cotangent."""
-    op = node.op
-    if op is None:
+    if not isinstance(node, Operation):
         return []
     return [
         argument
         for k, argument in enumerate(node.arguments)
-        if type(argument) is Node and (op.torch_raises or op.vjp(k) is not None)
+        if isinstance(argument, Node) and (node.op.torch_raises or node.op.vjp(k) is not None)
     ]
 
 
-def written_later(node: Node, op: Op, writes: dict[Any, list[Write]]) -> list[Write]:
+def written_later(node: Operation, writes: dict[Any, list[Write]]) -> list[Write]:
     """Return the writes that change what PyTorch has kept for the derivative of a node.
 
     For ``a *= b`` itself it keeps a copy of a, and its output as it is after the write.
     """
-    active = tuple(type(a) is Node and a.active for a in node.arguments)
-    reads = kept(op, active, tuple(isinstance(a, Node | np.ndarray) for a in node.arguments))
+    active = tuple(isinstance(a, Node) and a.active for a in node.arguments)
+    reads = kept(node.op, active, tuple(isinstance(a, Node | np.ndarray) for a in node.arguments))
     needed = [(k, a) for k, (a, read) in enumerate(zip(node.arguments, reads.arguments, strict=True)) if read]
     if reads.output:
         needed.append((0, node))
@@ -134,7 +133,7 @@ def written_later(node: Node, op: Op, writes: dict[Any, list[Write]]) -> list[Wr
 
 def storage(value: Any) -> Any:
     """Return what tells the memory of a value from all others in PyTorch."""
-    if type(value) is Node:
+    if isinstance(value, Node):
         return owner(value).index
     while isinstance(value, np.ndarray) and isinstance(value.base, np.ndarray):
         value = value.base
@@ -146,7 +145,7 @@ def remark_write(f: Graph, name: str, span: Span, before: Any, written: Any, key
 
     Raises ``in-place`` where one place of the memory shows as several entries.
     """
-    if type(before) is not Node or not before.ndim:
+    if not isinstance(before, Node) or not before.ndim:
         return
     x = before.value
     if 0 in x.strides and any(step == 0 and length > 1 for step, length in zip(x.strides, x.shape, strict=True)):
@@ -155,7 +154,7 @@ def remark_write(f: Graph, name: str, span: Span, before: Any, written: Any, key
             f"'{name}' shows one number as several entries: neither PyTorch nor NumPy can write to one of them",
             hint=f"write {name} = {name}.clone() first",
         )
-    if type(written) is not Node or owner(written) is not owner(before) or not basic(key):
+    if not isinstance(written, Node) or owner(written) is not owner(before) or not basic(key):
         return
     base = np.arange(owner(before).value.size)
     if in_part(memory(before, base)[as_view(key)], memory(written, base)):
@@ -180,12 +179,12 @@ def as_view(key: Any) -> Any:
 
 def memory(node: Node, base: Places) -> Places:
     """Return the part of ``base`` that stands for a view of its owner, whose entries in a row are ``base``."""
-    chain = [node]
-    while chain[-1] is not owner(node):
-        chain.append(chain[-1].arguments[0])
-    places = base.reshape(chain[-1].shape)
-    for view in reversed(chain[:-1]):
-        assert view.op is not None  # noqa: S101
+    views, end = [], owner(node)
+    while node is not end and isinstance(node, Operation):
+        views.append(node)
+        node = node.arguments[0]
+    places = base.reshape(end.shape)
+    for view in reversed(views):
         key = view.static.get("key")
         places = view.op.forward(places, **view.static) if key is None else places[as_view(key)]
     return places

@@ -70,6 +70,18 @@ def spread_back(g: Any, axes: Axes, keepdim: bool, x: Any) -> Any:
     return np.broadcast_to(restore(g, axes, keepdim), x.shape)
 
 
+def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
+    """Sum a cotangent over the axes along which an argument of ``shape`` was broadcast; a single one is a number."""
+    if g.shape == shape:
+        return g if shape else g[()]
+    lead = g.ndim - len(shape)
+    if lead >= 0:
+        stretched = tuple(lead + axis for axis, length in enumerate(shape) if length == 1 != g.shape[lead + axis])
+        summed = np.sum(g, axis=(*range(lead), *stretched), keepdims=True)
+        g = summed.reshape(summed.shape[lead:])
+    return np.broadcast_to(g, shape)[()]
+
+
 def group_rows(x: Any, axes: Axes) -> Indices:
     """Return, for each entry of ``x`` in flat order, the flat index of the output that it is reduced into."""
     shape = np.shape(x)

@@ -6,9 +6,7 @@ import inspect
 from dataclasses import dataclass
 from functools import cache
 
-import numpy as np
-
-from gradcli.ops.declare import Array, Op, Vjp
+from gradcli.ops.declare import Op, Vjp
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +45,6 @@ def values_read(rule: Vjp, count: int) -> tuple[bool, ...]:
         takes_rest = parameter.kind is parameter.VAR_POSITIONAL
         flags += [not parameter.name.startswith("_")] * (2 + count - len(flags) if takes_rest else 1)
     return tuple(flags[1 : 2 + count])
-
-
-def stand_in(value: Array) -> Array:
-    """Return an array of the same shape that takes no memory: nan everywhere, so that nobody reads it unnoticed."""
-    return np.broadcast_to(np.float64(np.nan), value.shape)
 
 
 @cache
