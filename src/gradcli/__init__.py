@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from gradcli.batch.answers import answer
-    from gradcli.checking.checked import Comparison, Entry
     from gradcli.errors import Budget, GradcliError
+    from gradcli.explanation.checked import Comparison, Entry
     from gradcli.explanation.evaluation import Function
     from gradcli.explanation.explained import Agreement, Backward, Jacobian, Note, Stage
     from gradcli.interface import Check, Explanation, check, explain
@@ -45,7 +45,7 @@ __all__ = [
 
 _HOMES = {
     "gradcli.batch.answers": ("answer",),
-    "gradcli.checking.checked": ("Comparison", "Entry"),
+    "gradcli.explanation.checked": ("Comparison", "Entry"),
     "gradcli.errors": ("Budget", "GradcliError"),
     "gradcli.explanation.evaluation": ("Function",),
     "gradcli.explanation.explained": ("Agreement", "Backward", "Jacobian", "Note", "Stage"),

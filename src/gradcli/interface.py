@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gradcli.checking.checked import Checked
 from gradcli.errors import Budget
+from gradcli.explanation.checked import Checked
 from gradcli.explanation.evaluation import Function
 from gradcli.explanation.explained import Explained
 from gradcli.explanation.readings import stand

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.checking.checked import DIGITS, REVERSE, SYMBOLS, Comparison, Entry
 from gradcli.checking.routes import Derivative, Sweeps, Table
 from gradcli.exact.judge import right_digits
 from gradcli.exact.thresholds import FEWEST, WRONG
 from gradcli.explanation.agreement import tolerance
+from gradcli.explanation.checked import DIGITS, REVERSE, SYMBOLS, Comparison, Entry
 from gradcli.ops.declare import Array
 
 

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from gradcli.checking.checked import REVERSE, SYMBOLS, Checked, Comparison
 from gradcli.checking.comparing import compare_routes, judge_route, merge
 from gradcli.checking.expected import Expected, hold_expected, read_expectations, read_expected
 from gradcli.checking.formulas import read_formulas
@@ -21,6 +20,7 @@ from gradcli.errors import GradcliError
 from gradcli.exact.decimals import digits
 from gradcli.exact.slopes import Exact, Spent
 from gradcli.exact.thresholds import SURE
+from gradcli.explanation.checked import REVERSE, SYMBOLS, Checked, Comparison
 from gradcli.explanation.confirmation import look_around
 from gradcli.explanation.evaluation import Evaluation, Function, check_inputs
 from gradcli.explanation.explained import Note

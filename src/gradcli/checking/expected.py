@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.checking.checked import EXPECTED, Comparison
 from gradcli.checking.comparing import Judged, compare_entries
 from gradcli.checking.routes import Derivative, Table
 from gradcli.checking.truth import Truth
@@ -23,6 +22,7 @@ from gradcli.exact.limits import SETTINGS, finite, settled
 from gradcli.exact.real import Real, array, lifted
 from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import ALL, CLOSE, MEASURED, NOTHING, RIGHT, ROUNDING
+from gradcli.explanation.checked import EXPECTED, Comparison
 from gradcli.explanation.evaluation import Function
 from gradcli.language.inputs import Cotangent, as_input
 from gradcli.language.program import Program

@@ -8,7 +8,6 @@ from decimal import Decimal
 
 import numpy as np
 
-from gradcli.checking.checked import REVERSE, SYMBOLS
 from gradcli.checking.routes import Derivative, Sweeps, Table
 from gradcli.engine.naming import Label
 from gradcli.errors import GradcliError
@@ -16,6 +15,7 @@ from gradcli.exact.decimals import NAN
 from gradcli.exact.judge import Entry, Places, random_direction, weighed
 from gradcli.exact.limits import finite
 from gradcli.exact.slopes import OPERATIONS, Exact, Spent
+from gradcli.explanation.checked import REVERSE, SYMBOLS
 from gradcli.explanation.confirmation import walk_direction, walk_entries
 from gradcli.explanation.suspicion import RUNS, count_work
 from gradcli.explanation.words import Confirmation
