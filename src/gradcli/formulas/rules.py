@@ -119,9 +119,7 @@ def rule_of(node: Node, k: int, parts: list[Part], texts: Texts, letters: list[s
             return None
     if op.spec is not None:
         return product_rule(node, k, op.spec, texts, letters)
-    if op.moves:
-        return moving_rule(node, k, parts, letters) if op.shaped else extreme_rule(node, parts, texts, letters)
-    return None
+    return moving_rule(node, k, parts, letters) if op.shaped else extreme_rule(node, parts, texts, letters)
 
 
 def moving_rule(node: Node, k: int, parts: list[Part], letters: list[str]) -> Rule | None:

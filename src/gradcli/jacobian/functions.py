@@ -121,9 +121,9 @@ _silu: Any = refined("silu slope", lambda x: sigmoid(x) + x * sigmoid(x) * (1 - 
 _gelu: Any = refined("gelu slope", lambda x: (1 + erf(x / sqrt(2))) / 2 + x * exp(-(x**2) / 2) / sqrt(2 * pi), ways.gelu)
 _gelu_tanh: Any = refined("gelu_tanh slope", lambda x: HALF + tanh(_bend(x)) / 2 + x * _bend(x).diff(x) / (2 * cosh(_bend(x)) ** 2), ways.gelu_tanh)
 _atan2: Any = refined("atan2 slope", lambda a, y, x: a / (x**2 + y**2), ways.over_squares)
-_bce: Any = refined("bce slope", lambda x, t: (1 - t) / (1 - x) - t / x, ways.bce)
-_bce_target: Any = refined("bce_target slope", lambda x: log(1 - x) - log(x), ways.bce_by_target)
-_logits: Any = refined("logits slope", lambda x, t: sigmoid(x) - t, ways.logits)
+bce_slope: Any = refined("bce slope", lambda x, t: (1 - t) / (1 - x) - t / x, ways.bce)
+bce_target_slope: Any = refined("bce_target slope", lambda x: log(1 - x) - log(x), ways.bce_by_target)
+logits_slope: Any = refined("logits slope", lambda x, t: sigmoid(x) - t, ways.logits)
 # fmt: on
 
 # fmt: off
@@ -181,10 +181,6 @@ def with_slopes(
     """Return a value that is printed as the formula of an op, with the derivatives that the op declares."""
     written, rules = (partial(of, module, **dict(options)) for of in (formula, slopes))
     return written_as(name, written, rules)  # type: ignore[no-any-return]
-
-
-bce = written_as("bce", lambda x, t: -t * log(x) - (1 - t) * log(1 - x), lambda x, t: (_bce(x, t), _bce_target(x)))
-bce_logits = written_as("bce_logits", lambda x, t: (1 - t) * x - logsigmoid(x), lambda x, t: (_logits(x, t), -x))
 
 
 def _bend(x: Any) -> Any:
@@ -255,8 +251,8 @@ __all__ = [
     "atan",
     "atan2",
     "atanh",
-    "bce",
-    "bce_logits",
+    "bce_slope",
+    "bce_target_slope",
     "cbrt",
     "clamp_max",
     "clamp_min",
@@ -278,6 +274,7 @@ __all__ = [
     "log2",
     "log10",
     "logaddexp",
+    "logits_slope",
     "logsigmoid",
     "maximum",
     "minimum",
