@@ -119,6 +119,8 @@ def rule_of(node: Node, k: int, parts: list[Part], texts: Texts, letters: list[s
             return None
     if op.spec is not None:
         return product_rule(node, k, op.spec, texts, letters)
+    if not op.moves:
+        return None  # a step, whose derivative is 0 and is said in words
     return moving_rule(node, k, parts, letters) if op.shaped else extreme_rule(node, parts, texts, letters)
 
 
