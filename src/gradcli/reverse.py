@@ -21,55 +21,56 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from gradcli.graph import Graph, Input, Node, Operation
+from gradcli.graph import NODES, Graph, Node, Operation
 from gradcli.meter import LARGE, TURNS
 from gradcli.ops.axes import unbroadcast
 from gradcli.ops.declare import Array
 
 Double = np.float64
 C = TypeVar("C")
-Reached = Iterator[tuple[Node, C]]
-Along = Callable[[Operation, C], Reached[C]]
+Along = Callable[[Operation, C], Iterable[tuple[Node, C]]]
 Plus = Callable[[C, C, bool], C]
 
 
-def accumulate(output: Node, seed: C, nodes: Iterable[Node], along: Along[C], plus: Plus[C]) -> Reached[C]:
-    """Walk over ``nodes``, the last one first, and yield each that ``output`` depends on with all that has reached it.
+def accumulate(output: Node, seed: C, nodes: Iterable[Node], along: Along[C], plus: Plus[C]) -> dict[int, C]:
+    """Walk over ``nodes``, the last one first, and return what has reached the inputs of ``output``, by node index.
 
-    ``along(node, total)`` yields the arguments that derivatives flow to, each with what it gets through this node;
+    ``along(node, total)`` gives the arguments that derivatives flow to, each with what it gets through this node;
     ``plus(total, part, own)`` adds that to its total, in place if the walk has made it. What was handed on is let go.
     """
-    totals: list[C | None] = [*[None] * output.index, seed]
-    sums: set[int] = set()
+    totals, sums = {output.index: seed}, set[int]()
     for node in nodes:
-        total, totals[node.index] = totals[node.index], None
-        if total is None:
-            continue
-        yield node, total
-        for argument, part in along(node, total) if isinstance(node, Operation) else ():
-            index = argument.index
-            earlier = totals[index]
-            totals[index] = part if earlier is None else plus(earlier, part, index in sums)
-            if earlier is not None:
-                sums.add(index)
+        if type(node) is Operation and node.index in totals:
+            total = totals[node.index]
+            del totals[node.index]
+            for argument, part in along(node, total):
+                index = argument.index
+                if index in totals:
+                    totals[index] = plus(totals[index], part, index in sums)
+                    sums.add(index)
+                else:
+                    totals[index] = part
+    return totals
 
 
-def cotangents(graph: Graph, output: Node, v: Array) -> Reached[Any]:
-    """Yield each active node that ``output`` depends on with its cotangent, the output's first; ``v`` has y's shape."""
+def cotangents(graph: Graph, output: Node, v: Array, kept: dict[int, Any] | None = None) -> dict[int, Any]:
+    """Return the cotangents of the inputs of ``output``, by node index; those on the way are ``kept``, if anywhere."""
 
-    def along(node: Operation, g: Any) -> Reached[Any]:
+    def along(node: Operation, g: Any) -> Iterator[tuple[Node, Any]]:
         if not node.index % TURNS or (type(g) is not Double and g.size >= LARGE):
             graph.meter.watch()
-        arguments, static, vjps, given = node.arguments, node.static, node.op.vjps, [g, node.value]
-        for a in arguments:  # a comprehension takes longer over one or two
-            given.append(a.value if isinstance(a, Node) else a)  # noqa: PERF401
+        if kept is not None:
+            kept[node.index] = g
+        arguments, static, vjps = node.arguments, node.static, node.op.vjps
+        given = [g, node.value, *[a.value if type(a) in NODES else a for a in arguments]]
         for k in node.links:
             vjp: Any = vjps[k] if isinstance(vjps, tuple) else vjps(k)
             argument, part = arguments[k], vjp(*given, **static) if static else vjp(*given)
             single = type(part) is type(argument.value) is Double
             yield argument, part if single else unbroadcast(part, argument.value.shape)
 
-    return accumulate(output, v[()], graph.nodes[output.index :: -1], along, add)
+    with np.errstate(all="ignore"):
+        return accumulate(output, v[()], graph.nodes[output.index :: -1], along, add)
 
 
 def add(total: Any, part: Any, own: bool) -> Any:
@@ -79,9 +80,7 @@ def add(total: Any, part: Any, own: bool) -> Any:
 
 def backward(graph: Graph, output: Any, v: Array, wrt: Sequence[Node]) -> list[Array]:
     """Return vᵀ·J for each input of ``wrt``, as ``output.backward(v)`` leaves it in ``.grad``, in a fresh array."""
-    walk = cotangents(graph, output, v) if isinstance(output, Node) and output.active else ()
-    with np.errstate(all="ignore"):
-        found = {node.index: g for node, g in walk if isinstance(node, Input)}
+    found = cotangents(graph, output, v) if isinstance(output, Node) and output.active else {}
     gradients: list[Array] = []
     for node in wrt:  # a vjp may have handed on what it was given, or a view of it: such gradients are copied
         g = found[node.index] if node.index in found else np.zeros(node.shape)

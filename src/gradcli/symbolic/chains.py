@@ -111,8 +111,7 @@ def _swept(
             if parts := composition.parts(node, k):
                 yield node.arguments[k], outer * _local_formula(parts, node, k, entries)
 
-    derivatives = accumulate(output, s.number(1), reversed(nodes), along, lambda total, part, _own: total + part)
-    found = next((derivative for node, derivative in derivatives if node is leaf), None)
+    found = accumulate(output, s.number(1), reversed(nodes), along, lambda a, b, _own: a + b).get(leaf.index)
     if found is None or size_of(found, LONGEST) >= LONGEST:
         return None
     return formula_text(found)

@@ -124,6 +124,7 @@ class _Derivation:
         self.nodes = nodes
         self.composition = composition
         self.named = named
+        self.composed: dict[int, Sparse] = {}
         self.texts = Texts(graph, nodes)
         self.elements = Elements(self.texts, named, LONGEST_NAMED if named else LONGEST_INLINE)
         for node in nodes:
@@ -157,8 +158,7 @@ class _Derivation:
 
     def _compose(self) -> dict[int, Sparse]:
         one = identity(int(np.size(self.output.value)), s.number(1), object)
-        walk = accumulate(self.output, one, reversed(self.nodes), self._along, plus)
-        found = {node.index: jacobian for node, jacobian in walk}
+        found = self.composed | accumulate(self.output, one, reversed(self.nodes), self._along, plus)
         for sparse in found.values():
             if not self.named and any(size_of(entry, LONGEST_INLINE) >= LONGEST_INLINE for entry in sparse.values):
                 raise TooLong
@@ -167,6 +167,7 @@ class _Derivation:
     def _along(self, node: Operation, outer: Sparse) -> Iterator[tuple[Node, Sparse]]:
         """Yield each argument of a node that derivatives flow to with its Jacobian, through this node alone."""
         self.graph.meter.watch()
+        self.composed[node.index] = outer
         outer = self._shortened(node, outer)
         for k in node.links:
             parts = self.composition.parts(node, k)

@@ -184,13 +184,12 @@ class _Composing:
                 whose[place] = diagonals, row
         self.diagonals = iter(whose)
         one: Carried = self._short(identity(int(np.size(output.value)), 1.0, np.float64))
-        for node, total in accumulate(output, one, nodes, self._along, self._plus):
-            self.found[node.index] = total if type(total) is Small else self._settled(total)
+        reached = accumulate(output, one, nodes, self._along, self._plus)
+        self.found |= {index: self._settled(total) for index, total in reached.items()}
 
     def _along(self, node: Operation, total: Carried) -> Iterator[tuple[Node, Carried]]:
         """Yield each argument of a node that derivatives flow to with its Jacobian, through this node alone."""
-        del total  # it was settled when it was found
-        outer = self.found[node.index]
+        outer = self.found[node.index] = self._settled(total)
         for k in node.links:
             diagonal = next(self.diagonals)
             part = self._through(node, k, outer) if diagonal is None else self._scaled(outer, *diagonal)
@@ -264,7 +263,7 @@ def links_between(output: Node, nodes: Iterable[Node]) -> list[Link]:
     """Return along which arguments derivatives flow from the output back through ``nodes``, the last one first."""
     wanted, links = {output.index}, []
     for node in nodes:
-        if isinstance(node, Operation) and node.index in wanted:
+        if type(node) is Operation and node.index in wanted:
             for k in node.links:
                 argument = node.arguments[k]
                 wanted.add(argument.index)
