@@ -27,7 +27,7 @@ BOUNDS = {
     "explain: calls for one turn of a loop over a few entries": 250,
     "explain: calls for one turn of a loop over a vector": 355,
     # Bytes at the worst moment, in numbers of eight bytes for each element of the input, or each entry of J.
-    "grad: numbers kept for one element of an elementwise program": 9,
+    "grad: numbers kept for one element of an elementwise program": 9.1,
     "grad: numbers kept for one weight of a layer": 1.2,
     "explain: numbers kept for one element of an elementwise program": 60,
     "explain: numbers kept for one entry of a softmax of 60": 600,

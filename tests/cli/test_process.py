@@ -77,9 +77,9 @@ def test_a_closed_pipe_is_no_error() -> None:
 AT_WORK = """
 import sys
 from gradcli.cli.app import run
-from gradcli.graph import Graph
+from gradcli.meter import Meter
 
-Graph.watch = lambda self: print("at work", file=sys.stderr, flush=True)
+Meter.watch = lambda self: print("at work", file=sys.stderr, flush=True)
 sys.exit(run(sys.argv[1:]))
 """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -125,6 +125,7 @@ class _Derivation:
         self.composition = composition
         self.named = named
         self.composed: dict[int, Sparse] = {}
+        self.outer = identity(0, s.number(1), object)
         self.texts = Texts(graph, nodes)
         self.elements = Elements(self.texts, named, LONGEST_NAMED if named else LONGEST_INLINE)
         for node in nodes:
@@ -164,16 +165,16 @@ class _Derivation:
                 raise TooLong
         return found
 
-    def _along(self, node: Operation, outer: Sparse) -> Iterator[tuple[Node, Sparse]]:
-        """Yield each argument of a node that derivatives flow to with its Jacobian, through this node alone."""
-        self.graph.meter.watch()
-        self.composed[node.index] = outer
-        outer = self._shortened(node, outer)
-        for k in node.links:
-            parts = self.composition.parts(node, k)
-            if parts is not None:
-                inner = self._local(node, parts, int(np.size(node.arguments[k].value)))
-                yield node.arguments[k], product(outer, inner, MOST_ENTRIES * 10)
+    def _along(self, node: Operation, k: int, total: Sparse) -> Sparse | None:
+        """Return the Jacobian by one argument of a node, through this node alone."""
+        if node.index not in self.composed:
+            self.graph.meter.watch()
+            self.composed[node.index] = total
+            self.outer = self._shortened(node, total)
+        parts = self.composition.parts(node, k)
+        if parts is None:
+            return None
+        return product(self.outer, self._local(node, parts, int(np.size(node.arguments[k].value))), MOST_ENTRIES * 10)
 
     def _shortened(self, node: Operation, jacobian: Sparse) -> Sparse:
         """Give a Jacobian a name of its own where its entries have grown long."""

@@ -187,14 +187,13 @@ class _Composing:
         reached = accumulate(output, one, nodes, self._along, self._plus)
         self.found |= {index: self._settled(total) for index, total in reached.items()}
 
-    def _along(self, node: Operation, total: Carried) -> Iterator[tuple[Node, Carried]]:
-        """Yield each argument of a node that derivatives flow to with its Jacobian, through this node alone."""
-        outer = self.found[node.index] = self._settled(total)
-        for k in node.links:
-            diagonal = next(self.diagonals)
-            part = self._through(node, k, outer) if diagonal is None else self._scaled(outer, *diagonal)
-            self._charge(part)
-            yield node.arguments[k], part
+    def _along(self, node: Operation, k: int, total: Carried) -> Carried:
+        """Return the Jacobian by one argument of a node, through this node alone."""
+        outer, diagonal = self._settled(total), next(self.diagonals)
+        self.found[node.index] = outer
+        part = self._through(node, k, outer) if diagonal is None else self._scaled(outer, *diagonal)
+        self._charge(part)
+        return part
 
     def _plus(self, total: Carried, part: Any, own: bool) -> Carried:
         """Return the sum of two Jacobians; to a long one parts wait until they have as many entries together."""
