@@ -17,8 +17,8 @@ sys.path[:0] = [str(HOME / "tests"), str(HOME / "src")]
 
 with atheris.instrument_imports(include=["gradcli"]):
     import gradcli.cli.app
-    import gradcli.explaining
-    import gradcli.symbolic.formulas  # noqa: F401
+    import gradcli.explanation.explaining
+    import gradcli.formulas.derivation  # noqa: F401
 
 from fuzz.audit import Watch  # noqa: E402
 from fuzz.contract import outcome  # noqa: E402

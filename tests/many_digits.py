@@ -18,8 +18,8 @@ from generator.nightly import main
 from generator.programs import random_program
 from gradcli.exact.judge import Places, right_digits, true_entries
 from gradcli.exact.slopes import Exact
-from gradcli.symbolic.jacobian import compose
-from gradcli.thresholds import FEWEST
+from gradcli.exact.thresholds import FEWEST
+from gradcli.jacobian.composition import compose
 from oracles import reverse_jacobians
 
 WELL = 1e4

@@ -15,9 +15,9 @@ import pytest
 
 from gradcli.cli.app import run
 from gradcli.cli.environment import Environment
-from gradcli.graph import Graph, Node
-from gradcli.reverse import backward
-from gradcli.symbolic.jacobian import compose
+from gradcli.engine.graph import Graph, Node
+from gradcli.engine.reverse import backward
+from gradcli.jacobian.composition import compose
 
 DATA = Path(__file__).parent / "data"
 FAR = {

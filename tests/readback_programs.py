@@ -15,7 +15,7 @@ import numpy as np
 
 import gradcli
 from generator.nightly import main
-from gradcli.symbolic.readback import read_back
+from gradcli.formulas.readback import read_back
 
 NAMES = ["x", "y", "i", "j", "k", "J", "h0", "h1", "dy_dh0", "dx", "c", "f", "y1", "out", "n0", "dim"]
 """Names of variables: half of them are those that gradcli would choose for itself."""

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli import graph, lean
-from gradcli.evaluation import gradients
+from gradcli.engine import graph, lean
+from gradcli.engine.lean import StandIn
+from gradcli.explanation.evaluation import gradients
 from gradcli.language.operators import BINARY
-from gradcli.lean import StandIn
 from gradcli.ops import OPERATORS
 from gradcli.ops.saved import Reads, saved, values_read
 from oracles import portion

@@ -27,7 +27,7 @@ BOUNDS = {
     "explain: calls for one turn of a loop over a few entries": 250,
     "explain: calls for one turn of a loop over a vector": 355,
     # Bytes at the worst moment, in numbers of eight bytes for each element of the input, or each entry of J.
-    "grad: numbers kept for one element of an elementwise program": 9.1,
+    "grad: numbers kept for one element of an elementwise program": 9.02,
     "grad: numbers kept for one weight of a layer": 1.2,
     "explain: numbers kept for one element of an elementwise program": 60,
     "explain: numbers kept for one entry of a softmax of 60": 600,
@@ -51,11 +51,11 @@ HEAVY = ("pydantic", "numpy.ma", "scipy", "sympy.physics", "sympy.stats")
 STARTS = [
     Start(("--version",), 14, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
     Start(("--help",), 14, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
-    Start(("grad", *EXAMPLE), 68, (*HEAVY, "rich", "gradcli.checking", "gradcli.explaining")),
-    Start(("functions",), 43, (*HEAVY, "rich", "gradcli.checking", "gradcli.explaining")),
-    Start(("explain", *EXAMPLE), 108, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
-    Start(("explain", *EXAMPLE, "--json"), 105, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
-    Start(("check", *EXAMPLE[:3]), 115, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
+    Start(("grad", *EXAMPLE), 82, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
+    Start(("functions",), 49, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
+    Start(("explain", *EXAMPLE), 122, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
+    Start(("explain", *EXAMPLE, "--json"), 119, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
+    Start(("check", *EXAMPLE[:3]), 128, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
 ]
 
 

@@ -1,6 +1,7 @@
 """The house: rooms import only from floors below, heavy libraries stay in their rooms, no text is ever executed."""
 
 import ast
+import re
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -11,44 +12,23 @@ from gradcli.ops import OPS
 HOME = Path(__file__).parent.parent / "src" / "gradcli"
 MODULES = sorted(HOME.rglob("*.py"))
 TESTS = sorted(Path(__file__).parent.rglob("*.py"))
-FLOORS = [
-    {"facts", "suggest", "recent"},
-    {"errors", "thresholds"},
-    {"ops"},
-    {"meter"},
-    {"graph"},
-    {"reverse", "naming", "lean"},
-    {"language", "symbolic"},
-    {"exact"},
-    {"inputs"},
-    {"explained"},
-    {"checked", "notes"},
-    {"render"},
-    {"evaluation", "agreement"},
-    {"readings"},
-    {"confirming"},
-    {"stages", "tape", "digits"},
-    {"explaining"},
-    {"checking"},
-    {"interface"},
-    {"batch"},
-    {"cli"},
-]
+PAGE = Path(__file__).parent.parent / "docs" / "design.md"
+ROOMS = {
+    room: set(re.findall(r"`(\w+)`", imported))
+    for room, imported in re.findall(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+}
+"""What each room imports, by the plan of the house; lower floors stand first."""
 HEAVY = {
-    "sympy": ("symbolic",),
-    "typer": ("cli",),
-    "rich": ("cli", "render"),
-    "numpy": tuple(r for f in FLOORS[2:] for r in f),
+    "sympy": {"jacobian", "formulas"},
+    "typer": {"cli"},
+    "rich": {"cli", "render"},
+    "numpy": set(ROOMS) - {"errors"},
 }
 EXECUTES = {"eval", "exec", "compile", "sympify", "parse_expr", "lambdify", "__import__"}
 
 
 def room(path):
     return path.relative_to(HOME).parts[0].removesuffix(".py")
-
-
-def floor(name):
-    return next((number for number, rooms in enumerate(FLOORS) if name in rooms), None)
 
 
 def imports(path, top_level):
@@ -61,15 +41,33 @@ def imports(path, top_level):
             yield node.module
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(HOME)))
-def test_a_room_imports_from_floors_below(path):
-    here = floor(room(path))
-    for module in imports(path, top_level=True):
-        parts = module.split(".")
-        if here is None or parts[0] != "gradcli" or len(parts) < 2 or parts[1] == room(path):
-            continue
-        there = floor(parts[1])
-        assert there is None or there < here or {parts[1], room(path)} == {"language", "inputs"}, module
+def rooms_imported(path):
+    """Return the rooms that a module imports anything from; the package itself is ``gradcli``."""
+    names = {
+        f"{node.module}.{one.name}" if node.module == "gradcli" else node.module
+        for node in from_imports(path)
+        for one in node.names
+        if node.module.partition(".")[0] == "gradcli"
+    } | {module for module in imports(path, top_level=False) if module.startswith("gradcli.")}
+    rooms = {name.split(".")[1] for name in names}
+    return {name if name in ROOMS else "gradcli" for name in rooms} - {room(path)}
+
+
+@pytest.mark.parametrize("name", ROOMS)
+def test_a_room_imports_what_the_page_says(name):
+    found = set().union(*(rooms_imported(path) for path in MODULES if room(path) == name))
+    assert found == ROOMS[name]
+
+
+def test_a_room_imports_from_floors_below():
+    below = {"gradcli"}
+    for name, imported in ROOMS.items():
+        assert imported <= below, name
+        below.add(name)
+
+
+def test_the_page_has_every_room():
+    assert {room(path) for path in MODULES} - {"__init__", "__main__"} == set(ROOMS)
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(HOME)))
@@ -175,11 +173,15 @@ def test_no_circle_of_modules_is_left():
     TopologicalSorter(graph).prepare()
 
 
-PLAIN = {"checked", "errors", "explained", "naming", "ops", "thresholds", "render"}
+PLAIN = {
+    "engine.naming", "errors", "exact.thresholds", "explanation.checked", "explanation.explained", "ops.declare",
+    "render",
+}  # fmt: skip
 """What an answer is shown from: records and names. The vocabulary is no answer, and reads the language itself."""
 
 
 @pytest.mark.parametrize("path", sorted((HOME / "render").glob("*.py")), ids=lambda path: path.stem)
 def test_render_reads_plain_records(path):
-    read = {module.split(".")[1] for module in imports(path, top_level=False) if module.startswith("gradcli.")}
+    modules = {module.removeprefix("gradcli.") for module in imports(path, top_level=False) if "gradcli." in module}
+    read = {"render" if module.startswith("render.") else module for module in modules}
     assert path.stem == "vocabulary" or read <= PLAIN

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gradcli
-from gradcli.inputs import read_v
-from gradcli.reverse import unbroadcast
+from gradcli.engine.reverse import unbroadcast
+from gradcli.language.inputs import read_v
 from op_cases import CASES, DIFFERENTIABLE, STRUCTURAL, bounds_of
 from oracles import (
     EXACT,

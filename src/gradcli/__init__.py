@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from gradcli.batch.answers import answer
-    from gradcli.checked import Comparison, Entry
     from gradcli.errors import Budget, GradcliError
-    from gradcli.evaluation import Function
-    from gradcli.explained import Agreement, Backward, Jacobian, Note, Stage
-    from gradcli.inputs import Cotangent
+    from gradcli.explanation.checked import Comparison, Entry
+    from gradcli.explanation.evaluation import Function
+    from gradcli.explanation.explained import Agreement, Backward, Jacobian, Note, Stage
     from gradcli.interface import Check, Explanation, check, explain
+    from gradcli.language.inputs import Cotangent
 
 __all__ = [
     "Agreement",
@@ -45,11 +45,11 @@ __all__ = [
 
 _HOMES = {
     "gradcli.batch.answers": ("answer",),
-    "gradcli.checked": ("Comparison", "Entry"),
+    "gradcli.explanation.checked": ("Comparison", "Entry"),
     "gradcli.errors": ("Budget", "GradcliError"),
-    "gradcli.evaluation": ("Function",),
-    "gradcli.explained": ("Agreement", "Backward", "Jacobian", "Note", "Stage"),
-    "gradcli.inputs": ("Cotangent",),
+    "gradcli.explanation.evaluation": ("Function",),
+    "gradcli.explanation.explained": ("Agreement", "Backward", "Jacobian", "Note", "Stage"),
+    "gradcli.language.inputs": ("Cotangent",),
     "gradcli.interface": ("Check", "Explanation", "check", "explain"),
 }
 
@@ -66,7 +66,7 @@ def function(program: str, wrt: Iterable[str] | None = None, budget: Budget | No
     >>> gradcli.function("x**2").grad(x=3.0)["x"].item()
     6.0
     """
-    from gradcli.evaluation import Function as Found  # noqa: PLC0415
+    from gradcli.explanation.evaluation import Function as Found  # noqa: PLC0415
 
     return Found(program, wrt, budget)
 

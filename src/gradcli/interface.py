@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gradcli.checked import Checked
 from gradcli.errors import Budget
-from gradcli.evaluation import Function
-from gradcli.explained import Explained
-from gradcli.readings import stand
+from gradcli.explanation.checked import Checked
+from gradcli.explanation.evaluation import Function
+from gradcli.explanation.explained import Explained
+from gradcli.explanation.readings import stand
 
 if TYPE_CHECKING:
     from gradcli.checking.expected import Expected
@@ -117,7 +117,7 @@ def explain(
     >>> gradcli.explain("x**2", x=3.0, calls=[1, 10]).grad["x"].item()
     66.0
     """
-    from gradcli.explaining import Ask, explain_run  # noqa: PLC0415
+    from gradcli.explanation.explaining import Ask, explain_run  # noqa: PLC0415
 
     values = {**(inputs or {}), **variables}
     point = stand(Function(program, wrt, budget, values), values, [v] if calls is None else list(calls), strict)

@@ -14,11 +14,11 @@ from generator.programs import random_program
 from gradcli.batch.answers import Answers
 from gradcli.batch.fields import Wanted
 from gradcli.batch.memory import Memory
-from gradcli.evaluation import Function
-from gradcli.explaining import Ask, explain_run
+from gradcli.batch.recent import Recent
+from gradcli.explanation.evaluation import Function
+from gradcli.explanation.explaining import Ask, explain_run
+from gradcli.explanation.readings import stand
 from gradcli.interface import Explanation
-from gradcli.readings import stand
-from gradcli.recent import Recent
 from oracles import cases, portion
 from programs import VALUES
 from records import RECORDS

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gradcli import GradcliError
-from gradcli.evaluation import Function
+from gradcli.explanation.evaluation import Function
 
 if TYPE_CHECKING:
     from conftest import Cli

@@ -77,7 +77,7 @@ def test_a_closed_pipe_is_no_error() -> None:
 AT_WORK = """
 import sys
 from gradcli.cli.app import run
-from gradcli.meter import Meter
+from gradcli.engine.meter import Meter
 
 Meter.watch = lambda self: print("at work", file=sys.stderr, flush=True)
 sys.exit(run(sys.argv[1:]))

@@ -109,7 +109,7 @@ sys.meta_path.insert(0, Striker())
 from gradcli.__main__ import main
 main()
 """
-STAGES = ["gradcli.cli.app", "typer", "numpy", "sympy.core.mul", "gradcli.explaining", "rich.table"]
+STAGES = ["gradcli.cli.app", "typer", "numpy", "sympy.core.mul", "gradcli.explanation.explaining", "rich.table"]
 
 
 @pytest.mark.parametrize("module", portion(STAGES, 2))
@@ -144,9 +144,9 @@ sys.exit(run(sys.argv[1:]))
 """
 WORK = {  # what is at work when the signal comes, and for what
     "numpy.linalg.inv": ("grad", "sum(inv(x))", "--x", "2,1;1,3"),
-    "gradcli.reverse.backward": ("grad", "sin(x)", "--x", "1"),
+    "gradcli.engine.reverse.backward": ("grad", "sin(x)", "--x", "1"),
     "sympy.core.expr.Expr.diff": ("explain", "sin(x)*x", "--x", "1"),
-    "gradcli.symbolic.jacobian.small_product": ("explain", "y = sin(x); y*y", "--x", "1"),
+    "gradcli.jacobian.composition.small_product": ("explain", "y = sin(x); y*y", "--x", "1"),
     "rich.console.Console.print": EXPLAIN,
 }
 

@@ -14,7 +14,7 @@ from random import Random
 import numpy as np
 
 from gradcli.errors import Budget, GradcliError
-from gradcli.evaluation import Function as Program
+from gradcli.explanation.evaluation import Function as Program
 from gradcli.interface import explain
 from gradcli.language.calls import parameters
 from gradcli.ops import FUNCTIONS, Function

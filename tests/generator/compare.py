@@ -8,7 +8,7 @@ import numpy as np
 
 import gradcli
 from generator.duals import UNIT
-from gradcli.symbolic.jacobian import compose
+from gradcli.jacobian.composition import compose
 from oracles import ROUNDING, reverse_jacobians
 
 BOUND = 10**6

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradcli.errors import GradcliError
-from gradcli.evaluation import Function
+from gradcli.explanation.evaluation import Function
 
 A = np.array([[2.0, 1.0, 0.5], [0.3, 3.0, -1.0]])
 REFUSED = [

@@ -11,7 +11,7 @@ import pytest
 
 from backward_rows import CONSTANT, INPUTS, ours, recorded, refuses, rows
 from gradcli.errors import GradcliError
-from gradcli.evaluation import Function
+from gradcli.explanation.evaluation import Function
 from oracles import portion
 
 try:

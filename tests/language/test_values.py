@@ -14,7 +14,7 @@ import pytest
 from gradcli.batch.answers import answer
 from gradcli.cli.table_files import read_table
 from gradcli.errors import Budget, GradcliError
-from gradcli.inputs import doubles
+from gradcli.language.inputs import doubles
 from gradcli.language.values import read_value
 
 if TYPE_CHECKING:

@@ -10,21 +10,13 @@ import sys
 from dataclasses import fields, is_dataclass
 from types import CodeType, FunctionType
 
-from gradcli import agreement, explained, inputs, reverse
-from gradcli.symbolic import (
-    batches,
-    chains,
-    elements,
-    evaluate,
-    factors,
-    formulas,
-    functions,
-    jacobian,
-    local,
-    rules,
-    small,
-    sparse,
-)
+from gradcli.engine import reverse
+from gradcli.explanation import agreement, explained
+from gradcli.formulas import chains, elements, rules
+from gradcli.formulas import derivation as formulas
+from gradcli.jacobian import batches, evaluate, factors, functions, local, small, sparse
+from gradcli.jacobian import composition as jacobian
+from gradcli.language import inputs
 from mutation.sources import FUNCTIONS, nested, node_of, reached_code, text_of, tree_of
 from mutation.spoiling import spoiled
 from mutation.table import Mutant, arguments_of
@@ -50,7 +42,7 @@ NO_RULE = {
     "explained.Explained.": "adds up the v of several calls, as it is shown",
     "explained.Jacobian.scale": "how much rounding is allowed, no number of an answer",
     "batches.Batch.holds": "looks a node up",
-    "jacobian.Composition.read": "what notes of lost digits read, no number of an answer",
+    "composition.Composition.read": "what notes of lost digits read, no number of an answer",
     "agreement.tolerance": "how much rounding is allowed, no number of an answer",
     "matrices.largest_products": "how much rounding is allowed, no number of an answer",
     "matrices.solve_digits": "how much rounding is allowed, no number of an answer",
@@ -59,7 +51,7 @@ NO_RULE = {
     "arithmetic.at_root": "says which answers are looked at again, no number of them",
     "elementwise.is_far": "says which answers are looked at again, no number of them",
     "integers.": "makes masks and integers, which tests/language/test_kinds.py holds against both libraries",
-    "formulas.renumbered": "names",
+    "derivation.renumbered": "names",
     "functions.number": "makes constants",
     "functions.as_expression": "makes constants",
     "functions.own": "makes classes",

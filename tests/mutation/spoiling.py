@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 from sympy import Expr, Float
 
+from gradcli.engine.graph import Node
 from gradcli.exact.real import Real
-from gradcli.graph import Node
-from gradcli.inputs import Cotangent
+from gradcli.jacobian.composition import Composition
+from gradcli.jacobian.local import Local
+from gradcli.jacobian.small import Diagonals, Small, Stacked
+from gradcli.jacobian.sparse import Sparse
+from gradcli.language.inputs import Cotangent
 from gradcli.ops.declare import Explicit, Implicit, Links, Pair, Partial
-from gradcli.symbolic.jacobian import Composition
-from gradcli.symbolic.local import Local
-from gradcli.symbolic.small import Diagonals, Small, Stacked
-from gradcli.symbolic.sparse import Sparse
 
 SLIGHTLY = 1 + 1e-9
 NEARLY_ONE = Float(SLIGHTLY, 17)

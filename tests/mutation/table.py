@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.graph import Node
+from gradcli.engine.graph import Node
 from gradcli.ops.arithmetic import MUL
 from gradcli.ops.declare import Links, Pair, no_links
 from gradcli.ops.entrywise import elementwise_local

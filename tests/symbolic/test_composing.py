@@ -9,20 +9,21 @@ import numpy as np
 import pytest
 
 import gradcli
+from gradcli.engine.graph import Node
 from gradcli.errors import Budget, GradcliError
-from gradcli.explained import Explained
-from gradcli.explaining import Ask, explain_run
-from gradcli.graph import Node
+from gradcli.explanation.explained import Explained
+from gradcli.explanation.explaining import Ask, explain_run
+from gradcli.explanation.readings import stand
+from gradcli.jacobian import composition as jacobian
+from gradcli.jacobian import factors, local
+from gradcli.jacobian.batches import WIDEST
+from gradcli.jacobian.composition import compose
+from gradcli.jacobian.kinds import frozen
+from gradcli.jacobian.local import is_shaped, read, reading_of
+from gradcli.jacobian.small import FEW, Small, joined, small_product
+from gradcli.jacobian.sparse import Sparse, gathered, identity, product
 from gradcli.ops.declare import Explicit, Links
 from gradcli.ops.entrywise import elementwise_local
-from gradcli.readings import stand
-from gradcli.symbolic import factors, jacobian, local
-from gradcli.symbolic.batches import WIDEST
-from gradcli.symbolic.jacobian import compose
-from gradcli.symbolic.kinds import frozen
-from gradcli.symbolic.local import is_shaped, read, reading_of
-from gradcli.symbolic.small import FEW, Small, joined, small_product
-from gradcli.symbolic.sparse import Sparse, gathered, identity, product
 from op_cases import CASES
 from oracles import reverse_jacobians, tampered
 from records import OPS

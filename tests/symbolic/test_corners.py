@@ -8,7 +8,7 @@ import pytest
 import gradcli
 from formula_reading import check_formulas, evaluated, python
 from gradcli.errors import Budget, GradcliError
-from gradcli.symbolic import functions as s
+from gradcli.jacobian import functions as s
 from oracles import EXACT, assert_close, numbers
 
 LONG = np.linspace(-1.5, 1.5, 150)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sympy import I, zoo
 
-from gradcli.symbolic import functions as s
-from gradcli.symbolic.evaluate import evaluator, magnitude
-from gradcli.symbolic.kinds import constant_of
+from gradcli.jacobian import functions as s
+from gradcli.jacobian.evaluate import evaluator, magnitude
+from gradcli.jacobian.kinds import constant_of
 
 X, Y = s.symbol("x"), s.symbol("y")
 PLACES = {X: 0, Y: 1}

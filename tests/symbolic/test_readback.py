@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.symbolic.places import Places, places_of
-from gradcli.symbolic.readback import read_back
+from gradcli.formulas.places import Places, places_of
+from gradcli.formulas.readback import read_back
 from oracles import portion
 from readback_programs import findings, in_doubles, program
 

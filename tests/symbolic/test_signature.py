@@ -11,9 +11,9 @@ import pytest
 
 import gradcli
 from generator.programs import random_program
-from gradcli.symbolic.formulas import found_formulas, refreshed
-from gradcli.symbolic.jacobian import compose
-from gradcli.symbolic.signature import LONG, MOST_NODES, signature
+from gradcli.formulas.derivation import found_formulas, refreshed
+from gradcli.formulas.signature import LONG, MOST_NODES, signature
+from gradcli.jacobian.composition import compose
 from oracles import portion
 from programs import GROWING, NAMED, PROGRAMS, inputs_of
 

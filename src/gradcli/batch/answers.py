@@ -12,12 +12,20 @@ import numpy as np
 
 from gradcli.batch.fields import Wanted, fields_of
 from gradcli.batch.memory import Memory
+from gradcli.batch.recent import Recent
 from gradcli.batch.records import Record, known_id, record_of
 from gradcli.errors import Budget, GradcliError
-from gradcli.evaluation import Function
-from gradcli.facts import WAYS, Facts, MisshapenV, MissingInputs, MissingV, NoValue, hint_of
-from gradcli.readings import Point, call_backward, compose_at, gather_gradient, read_gradient, read_jacobians, stand
-from gradcli.recent import Recent
+from gradcli.errors.facts import WAYS, Facts, MisshapenV, MissingInputs, MissingV, NoValue, hint_of
+from gradcli.explanation.evaluation import Function
+from gradcli.explanation.readings import (
+    Point,
+    call_backward,
+    compose_at,
+    gather_gradient,
+    read_gradient,
+    read_jacobians,
+    stand,
+)
 from gradcli.render.diagnostic import error_document
 from gradcli.render.document import document, gradient_document, numbers_document
 from gradcli.render.head import inputs_document
@@ -72,8 +80,8 @@ class Answers:
             return reverse_alone(point, asked)
         if asked.numbers_do:
             return by_numbers(point, asked)
-        from gradcli.explained import Explained  # noqa: PLC0415
-        from gradcli.explaining import Ask, explain_run  # noqa: PLC0415
+        from gradcli.explanation.explained import Explained  # noqa: PLC0415
+        from gradcli.explanation.explaining import Ask, explain_run  # noqa: PLC0415
 
         found = explain_run(point, Ask.WHERE_DOUBTFUL, Explained, self._memory.derive)
         verdict = verdict_of(found.agreement.agree, found.agreement.finite)
@@ -109,7 +117,7 @@ def reverse_alone(point: Point, asked: Wanted) -> tuple[dict[str, Any], Verdict]
 
 def by_numbers(point: Point, asked: Wanted) -> tuple[dict[str, Any], Verdict]:
     """Return the answer of both routes without a formula."""
-    from gradcli.agreement import compare  # noqa: PLC0415
+    from gradcli.explanation.agreement import compare  # noqa: PLC0415
 
     assert asked.only is not None  # noqa: S101
     jacobians = read_jacobians(point, compose_at(point.run, point.function))

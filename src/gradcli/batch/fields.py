@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from gradcli.errors import Budget, GradcliError
-from gradcli.suggest import did_you_mean
+from gradcli.errors.suggest import did_you_mean
 
 BY_REVERSE_MODE = ("program", "inputs", "v", "grad")
 """Fields that reverse mode alone can answer, and ``output`` where its formulas are left out."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING
 
-from gradcli.readings import Point
-from gradcli.recent import Recent
+from gradcli.batch.recent import Recent
+from gradcli.explanation.readings import Point
 
 if TYPE_CHECKING:
-    from gradcli.symbolic.formulas import Formulas
-    from gradcli.symbolic.jacobian import Composition
+    from gradcli.formulas.derivation import Formulas
+    from gradcli.jacobian.composition import Composition
 
 MOST_SHARED = 20_000
 """Products of entries in a composition up to which its formulas are kept: what tells runs apart grows with them."""
@@ -34,8 +34,8 @@ class Memory:
 
         The numbers of their names are missing, or those of the earlier run: ``refreshed`` gives those of this one.
         """
-        from gradcli.symbolic.formulas import found_formulas  # noqa: PLC0415
-        from gradcli.symbolic.signature import signature  # noqa: PLC0415
+        from gradcli.formulas.derivation import found_formulas  # noqa: PLC0415
+        from gradcli.formulas.signature import signature  # noqa: PLC0415
 
         run, function, leaves = point.run, point.function, point.leaves
         told = signature(run.graph, run.output, leaves, composition) if composition.work <= MOST_SHARED else None

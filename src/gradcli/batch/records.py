@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import Budget, GradcliError, over_budget
-from gradcli.inputs import doubles
+from gradcli.errors.suggest import did_you_mean
+from gradcli.language.inputs import doubles
 from gradcli.language.values import array_of, read_value
-from gradcli.suggest import did_you_mean
 
 KEYS = ("id", "program", "inputs", "v", "calls", "wrt", "strict")
 

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.agreement import tolerance
-from gradcli.checked import DIGITS, REVERSE, SYMBOLS, Comparison, Entry
 from gradcli.checking.routes import Derivative, Sweeps, Table
 from gradcli.exact.judge import right_digits
+from gradcli.exact.thresholds import FEWEST, WRONG
+from gradcli.explanation.agreement import tolerance
+from gradcli.explanation.checked import DIGITS, REVERSE, SYMBOLS, Comparison, Entry
 from gradcli.ops.declare import Array
-from gradcli.thresholds import FEWEST, WRONG
 
 
 class Judged(NamedTuple):

@@ -9,25 +9,25 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from gradcli.checked import REVERSE, SYMBOLS, Checked, Comparison
 from gradcli.checking.comparing import compare_routes, judge_route, merge
 from gradcli.checking.expected import Expected, hold_expected, read_expectations, read_expected
 from gradcli.checking.formulas import read_formulas
 from gradcli.checking.points import random_points
 from gradcli.checking.routes import Derivative, sweep
 from gradcli.checking.truth import find_truth, tabulate
-from gradcli.confirming.confirmation import look_around
-from gradcli.confirming.words import Confirmation, rounding_text
+from gradcli.engine.naming import label_entries, output_name
 from gradcli.errors import GradcliError
-from gradcli.evaluation import Evaluation, Function, check_inputs
 from gradcli.exact.decimals import digits
 from gradcli.exact.slopes import Exact, Spent
-from gradcli.explained import Note
-from gradcli.inputs import read_v
-from gradcli.naming import label_entries, output_name
-from gradcli.notes import note_disagreement, note_graph, note_run
-from gradcli.readings import compose_at
-from gradcli.thresholds import SURE
+from gradcli.exact.thresholds import SURE
+from gradcli.explanation.checked import REVERSE, SYMBOLS, Checked, Comparison
+from gradcli.explanation.confirmation import look_around
+from gradcli.explanation.evaluation import Evaluation, Function, check_inputs
+from gradcli.explanation.explained import Note
+from gradcli.explanation.notes import note_disagreement, note_graph, note_run
+from gradcli.explanation.readings import compose_at
+from gradcli.explanation.words import Confirmation, rounding_text
+from gradcli.language.inputs import read_v
 
 Kind = TypeVar("Kind", bound=Checked)
 

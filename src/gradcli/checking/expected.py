@@ -11,22 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.checked import EXPECTED, Comparison
 from gradcli.checking.comparing import Judged, compare_entries
 from gradcli.checking.routes import Derivative, Table
 from gradcli.checking.truth import Truth
 from gradcli.checking.typed import ExpectedNumbers, read_numbers
 from gradcli.errors import GradcliError, Place
-from gradcli.evaluation import Function
 from gradcli.exact.decimals import digits
 from gradcli.exact.judge import right_digits, weighed
 from gradcli.exact.limits import SETTINGS, finite, settled
 from gradcli.exact.real import Real, array, lifted
 from gradcli.exact.slopes import Exact
-from gradcli.inputs import Cotangent, as_input
+from gradcli.exact.thresholds import ALL, CLOSE, MEASURED, NOTHING, RIGHT, ROUNDING
+from gradcli.explanation.checked import EXPECTED, Comparison
+from gradcli.explanation.evaluation import Function
+from gradcli.language.inputs import Cotangent, as_input
 from gradcli.language.program import Program
 from gradcli.ops.declare import Array
-from gradcli.thresholds import ALL, CLOSE, MEASURED, NOTHING, RIGHT, ROUNDING
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import Budget
-from gradcli.evaluation import Function
 from gradcli.exact.decimals import digits
 from gradcli.exact.real import lifted
 from gradcli.exact.run import run
-from gradcli.explained import Explained
-from gradcli.explaining import Ask, explain_run
+from gradcli.exact.thresholds import CLOSE, ROUNDING, SAME
+from gradcli.explanation.evaluation import Function
+from gradcli.explanation.explained import Explained
+from gradcli.explanation.explaining import Ask, explain_run
+from gradcli.explanation.readings import stand
+from gradcli.formulas.readback import Mismatch, read_back
 from gradcli.language.program import compile_program
 from gradcli.ops.declare import value_of
-from gradcli.readings import stand
-from gradcli.symbolic.readback import Mismatch, read_back
-from gradcli.thresholds import CLOSE, ROUNDING, SAME
 
 FEW, MANY = 100, 800
 """Digits in which formulas are evaluated, and in which those are that differ in the first."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.evaluation import Function
+from gradcli.explanation.evaluation import Function
 from gradcli.ops.declare import Array
 
 REGIONS: tuple[Callable[[np.random.Generator, Array], Array], ...] = (

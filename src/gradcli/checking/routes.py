@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.evaluation import Evaluation
-from gradcli.explained import weighted_sums
-from gradcli.graph import Node
-from gradcli.naming import Label
+from gradcli.engine.graph import Node
+from gradcli.engine.naming import Label
+from gradcli.engine.reverse import backward
+from gradcli.explanation.evaluation import Evaluation
+from gradcli.explanation.explained import weighted_sums
+from gradcli.jacobian.sparse import Sparse
 from gradcli.ops.declare import Array
-from gradcli.reverse import backward
-from gradcli.symbolic.sparse import Sparse
 
 MOST_SWEEPS = 2_000_000
 """Elements that reverse mode goes through, row by row; beyond, random sums of rows take the place of each."""

@@ -8,19 +8,19 @@ from decimal import Decimal
 
 import numpy as np
 
-from gradcli.checked import REVERSE, SYMBOLS
 from gradcli.checking.routes import Derivative, Sweeps, Table
-from gradcli.confirming.confirmation import walk_direction, walk_entries
-from gradcli.confirming.suspicion import RUNS, count_work
-from gradcli.confirming.words import Confirmation
+from gradcli.engine.naming import Label
 from gradcli.errors import GradcliError
 from gradcli.exact.decimals import NAN
 from gradcli.exact.judge import Entry, Places, random_direction, weighed
 from gradcli.exact.limits import finite
 from gradcli.exact.slopes import OPERATIONS, Exact, Spent
-from gradcli.naming import Label
+from gradcli.explanation.checked import REVERSE, SYMBOLS
+from gradcli.explanation.confirmation import walk_direction, walk_entries
+from gradcli.explanation.suspicion import RUNS, count_work
+from gradcli.explanation.words import Confirmation
+from gradcli.jacobian.sparse import Sparse
 from gradcli.ops.declare import Array
-from gradcli.symbolic.sparse import Sparse
 
 MOST_ENTRIES = 200_000
 """Entries of J, zeros included, that are held against the truth one by one."""

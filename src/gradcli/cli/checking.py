@@ -14,11 +14,11 @@ from gradcli.cli.inputs import read_text
 from gradcli.cli.output import complain, write
 from gradcli.cli.request import Printing, Request
 from gradcli.errors import Budget, GradcliError, Place
-from gradcli.evaluation import Function
+from gradcli.errors.suggest import did_you_mean
+from gradcli.explanation.evaluation import Function
 from gradcli.interface import Check, check
 from gradcli.language.values import read_value
 from gradcli.render.dump import dump
-from gradcli.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment

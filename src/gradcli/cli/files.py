@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from gradcli.cli.environment import Environment
 from gradcli.cli.inputs import file_error, plain_text, read_bytes, read_stdin
 from gradcli.errors import Budget, GradcliError
-from gradcli.inputs import as_input, doubles
+from gradcli.language.inputs import as_input, doubles
 from gradcli.language.values import logical_lines, read_json, read_value, refuse_entries
 from gradcli.ops.declare import Array
 
 if TYPE_CHECKING:
-    from gradcli.explained import Note
+    from gradcli.explanation.explained import Note
 
 SUFFIXES = (".npy", ".npz", ".json", ".csv", ".txt")
 
@@ -64,7 +64,7 @@ def read_file(env: Environment, path: str, option: str, name: str, budget: Budge
 def without_header(text: str, path: str, option: str, budget: Budget, notes: list[Note]) -> Array:
     """Return the numbers of a table, and add a note on the header that is left out."""
     from gradcli.cli.table_files import read_table  # noqa: PLC0415
-    from gradcli.explained import Note  # noqa: PLC0415
+    from gradcli.explanation.explained import Note  # noqa: PLC0415
     from gradcli.render.inert import inert  # noqa: PLC0415
 
     found = read_table(text, budget)

@@ -8,13 +8,13 @@ import numpy as np
 
 from gradcli.cli.output import complain, write_parts
 from gradcli.cli.request import Printing, Request
-from gradcli.evaluation import Function
-from gradcli.readings import read_gradient, stand
+from gradcli.explanation.evaluation import Function
+from gradcli.explanation.readings import read_gradient, stand
 from gradcli.render.numbers import input_text
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
-    from gradcli.explained import Gradient, Note
+    from gradcli.explanation.explained import Gradient, Note
 
 
 def answer(env: Environment, asked: Request, how: Printing, confirm: bool) -> tuple[str, bool]:
@@ -27,8 +27,8 @@ def answer(env: Environment, asked: Request, how: Printing, confirm: bool) -> tu
     found = read_gradient(point)
     notes, more, verdict = [*asked.notes, *found.notes], {}, "agree"
     if confirm:
-        from gradcli.explained import Explained  # noqa: PLC0415
-        from gradcli.explaining import Ask, explain_run  # noqa: PLC0415
+        from gradcli.explanation.explained import Explained  # noqa: PLC0415
+        from gradcli.explanation.explaining import Ask, explain_run  # noqa: PLC0415
         from gradcli.render.document import agreement_document  # noqa: PLC0415
 
         confirmed = explain_run(point, Ask.ALWAYS, Explained)

@@ -15,7 +15,7 @@ from gradcli.errors import GradcliError
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
     from gradcli.cli.request import Printing
-    from gradcli.explained import Explained
+    from gradcli.explanation.explained import Explained
 
 
 class ClosedPipe(Exception):  # noqa: N818

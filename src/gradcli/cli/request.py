@@ -10,7 +10,7 @@ from gradcli.errors import Budget, GradcliError, over_budget
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
-    from gradcli.explained import Note
+    from gradcli.explanation.explained import Note
 
 FORMATS = ("table", "json", "plain")
 SUFFIXES = {".json": "json", ".txt": "table"}

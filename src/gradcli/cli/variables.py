@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli.cli.parameters import PlainCommand
 from gradcli.errors import GradcliError, Place
-from gradcli.facts import Facts, MisshapenV, hint_of
-from gradcli.suggest import did_you_mean
+from gradcli.errors.facts import Facts, MisshapenV, hint_of
+from gradcli.errors.suggest import did_you_mean
 
 if TYPE_CHECKING:
     import typer

@@ -12,8 +12,8 @@ import numpy as np
 from gradcli.exact.decimals import digits
 from gradcli.exact.limits import Side, finite
 from gradcli.exact.slopes import Exact
+from gradcli.exact.thresholds import ALL, ROUNDING, SAME
 from gradcli.ops.declare import Array
-from gradcli.thresholds import ALL, ROUNDING, SAME
 
 LEAST = Decimal("1e-5000")
 """Size of terms that is no size, but not 0 either."""

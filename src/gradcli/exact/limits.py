@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradcli.exact.decimals import GUARD, NAN
-from gradcli.thresholds import CLOSE, SAME
+from gradcli.exact.thresholds import CLOSE, SAME
 
 SETTINGS = ((50, 17), (100, 33), (200, 66), (400, 133), (800, 266), (800, 400))
 """Digits of the runs, and those of 1/h, one setting after the other."""

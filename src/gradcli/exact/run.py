@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradcli.engine.graph import Graph
 from gradcli.errors import Budget, GradcliError
 from gradcli.exact.real import as_doubles, decimal, lifted
-from gradcli.graph import Graph
 from gradcli.language.program import Program
 from gradcli.ops.declare import Array, Op, value_of
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.graph import NO_OPTIONS, NODES, Graph, misfit
+from gradcli.engine.graph import NO_OPTIONS, NODES, Graph, misfit
 from gradcli.language.indexing import Registers, Run
 from gradcli.language.kinds import DOUBLE, FLOAT, combined, is_odd, number_kind, signed, with_floats
 from gradcli.language.runtime import EXACT, as_operand, as_tensor

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.engine.graph import Graph, Input
 from gradcli.errors import GradcliError
-from gradcli.graph import Graph, Input
 from gradcli.language import runtime
 from gradcli.language.indexing import Registers, Run
 from gradcli.language.kinds import kept_in_place

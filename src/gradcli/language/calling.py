@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.engine.graph import Node
 from gradcli.errors import GradcliError
-from gradcli.graph import Node
 from gradcli.language.arithmetic import binary, unary_step
 from gradcli.language.calls import Bound, asks_library
 from gradcli.language.kinds import (

@@ -9,9 +9,9 @@ from functools import cache
 from typing import Any
 
 from gradcli.errors import GradcliError
+from gradcli.errors.suggest import INSTEAD_OF_KEYWORD, INSTEAD_OF_LAYER
 from gradcli.language.names import MODULES, dotted, near_function
 from gradcli.ops import METHODS, SPELLINGS, Function
-from gradcli.suggest import INSTEAD_OF_KEYWORD, INSTEAD_OF_LAYER
 
 ALIASES = {
     "axis": ("dim", "axes", "dims"),

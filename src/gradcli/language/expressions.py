@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError, Place, Span, over_budget
+from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE
 from gradcli.language import runtime
 from gradcli.language.arithmetic import binary_step, negative, positive
 from gradcli.language.calling import calling, reading
@@ -24,7 +25,6 @@ from gradcli.language.operators import BINARY, COMPARE, MASKS
 from gradcli.language.source import Spans
 from gradcli.language.steps import Block, Step, execute
 from gradcli.ops import FUNCTIONS, OPERATORS, SPELLINGS
-from gradcli.suggest import INSTEAD_OF_ATTRIBUTE
 
 
 class Expressions:

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.engine.graph import NODES, Graph
 from gradcli.errors import GradcliError
-from gradcli.graph import NODES, Graph
 from gradcli.ops.declare import Op, Pair, value_of
 from gradcli.ops.integers import only_numpy
 from gradcli.ops.parts import Bits

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
+from gradcli.errors.suggest import INSTEAD_OF_WORD
 from gradcli.language import runtime
-from gradcli.suggest import INSTEAD_OF_WORD
 
 REFUSED = {
     ast.LShift: ("shifts are not part of the language", None),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from gradcli.errors.suggest import INSTEAD_OF_CALL, did_you_mean
 from gradcli.ops import FUNCTIONS, SPELLINGS
 from gradcli.ops.making import CONSTANTS
-from gradcli.suggest import INSTEAD_OF_CALL, did_you_mean
 
 MODULES = {"torch", "np", "numpy", "jnp", "math", "F", "nn", "linalg", "special"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from gradcli.facts import OwnInput
+from gradcli.errors.facts import OwnInput
 from gradcli.language.program import Program
 from gradcli.language.source import Spans, parse
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.engine.graph import Graph, Node
+from gradcli.engine.lean import LeanGraph
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
-from gradcli.graph import Graph, Node
 from gradcli.language import runtime
 from gradcli.language.source import parse
 from gradcli.language.statements import Statements
 from gradcli.language.steps import Block, execute
-from gradcli.lean import LeanGraph
 
 
 @dataclass(frozen=True, slots=True)

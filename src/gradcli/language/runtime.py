@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.engine.graph import NODES, Graph, Node, Operation
 from gradcli.errors import GradcliError
-from gradcli.graph import NODES, Graph, Node, Operation
 from gradcli.language.kinds import bits, stacked, whole_array
 from gradcli.ops import OPERATORS, Pair
 from gradcli.ops.declare import Op, value_of

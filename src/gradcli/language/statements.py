@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from gradcli.engine.graph import Node
 from gradcli.errors import GradcliError
-from gradcli.graph import Node
+from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE, INSTEAD_OF_WORD
 from gradcli.language import runtime
 from gradcli.language.arithmetic import binary, binary_step
 from gradcli.language.assigning import (
@@ -26,7 +27,6 @@ from gradcli.language.steps import Block, Step, execute
 from gradcli.ops import OPERATORS
 from gradcli.ops.declare import Op
 from gradcli.ops.indexing import INDEX, PUT
-from gradcli.suggest import INSTEAD_OF_ATTRIBUTE, INSTEAD_OF_WORD
 
 STATEMENT_WORDS = {
     "ImportFrom": "import",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.graph import Graph, Node
+from gradcli.engine.graph import Graph, Node
 from gradcli.language.kinds import FLOAT, INTEGER, MASK, NAMES, neither
 from gradcli.ops import Function
 from gradcli.ops.declare import Pair, value_of

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
-from gradcli.facts import NoValue
+from gradcli.errors.facts import NoValue
 from gradcli.language.program import compile_program
 from gradcli.language.source import refuse_characters, refuse_depth
 from gradcli.ops.declare import Array

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.engine.graph import Graph, Input, Node, Operation, Write
 from gradcli.errors import GradcliError, Span
-from gradcli.graph import Graph, Input, Node, Operation, Write
 from gradcli.language.runtime import owner
 from gradcli.ops.declare import Op
 from gradcli.ops.saved import kept

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gradcli.checked import DIGITS, EXPECTED
+from gradcli.exact.thresholds import ALL
+from gradcli.explanation.checked import DIGITS, EXPECTED
 from gradcli.render.head import head, inputs_document, notes_document
 from gradcli.render.numbers import input_text, nested, strict
-from gradcli.thresholds import ALL
 
 if TYPE_CHECKING:
-    from gradcli.checked import Checked, Comparison, Entry
+    from gradcli.explanation.checked import Checked, Comparison, Entry
 
 
 def check_line(found: Checked) -> str:

@@ -11,7 +11,7 @@ from gradcli.render.glyphs import Layout
 from gradcli.render.tables import tables
 
 if TYPE_CHECKING:
-    from gradcli.explained import Explained
+    from gradcli.explanation.explained import Explained
 
 
 class QuietConsole(Console):

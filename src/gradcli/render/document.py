@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradcli.explained import sum_vjps
+from gradcli.explanation.explained import sum_vjps
 from gradcli.render.head import head, inputs_document, notes_document
 from gradcli.render.numbers import Form, nested, reshaped, strict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from gradcli.explained import Agreement, Backward, Explained, Gradient, Jacobian
+    from gradcli.explanation.explained import Agreement, Backward, Explained, Gradient, Jacobian
     from gradcli.ops.declare import Array
 
 

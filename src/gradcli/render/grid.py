@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcli.naming import place_text
+from gradcli.engine.naming import place_text
 from gradcli.render.numbers import short
 
 if TYPE_CHECKING:
-    from gradcli.explained import Jacobian
+    from gradcli.explanation.explained import Jacobian
     from gradcli.render.glyphs import Glyphs
 
 MOST_ROWS = 12

@@ -10,7 +10,7 @@ from gradcli.render.numbers import Form, nested
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from gradcli.explained import Note
+    from gradcli.explanation.explained import Note
     from gradcli.ops.declare import Array
 
 

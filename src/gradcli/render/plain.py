@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gradcli.naming import place_text
+from gradcli.engine.naming import place_text
 from gradcli.render.equalities import with_true_formulas
 from gradcli.render.numbers import full, input_text
 
 if TYPE_CHECKING:
-    from gradcli.explained import Explained, Jacobian
+    from gradcli.explanation.explained import Explained, Jacobian
 
 MOST_LINES = 1000
 """Entries of a Jacobian that are written; the number of those left out follows."""

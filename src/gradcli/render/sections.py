@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcli.naming import place_text
+from gradcli.engine.naming import place_text
 from gradcli.render.equalities import CLOSE, NEAR, evaluate, is_same, known_values
 from gradcli.render.numbers import array_text, short
 
 if TYPE_CHECKING:
-    from gradcli.explained import Explained
+    from gradcli.explanation.explained import Explained
     from gradcli.render.glyphs import Layout
 
 MOST_LINES = 8

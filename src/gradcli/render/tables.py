@@ -11,7 +11,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from gradcli.naming import place_text
+from gradcli.engine.naming import place_text
 from gradcli.render.equalities import with_true_formulas
 from gradcli.render.glyphs import Layout
 from gradcli.render.grid import Grid, grid
@@ -22,7 +22,7 @@ from gradcli.render.sections import calls_lines, chain, chain_lines, forward_lin
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gradcli.explained import Explained, Jacobian
+    from gradcli.explanation.explained import Explained, Jacobian
 
 
 def tables(found: Explained, layout: Layout) -> RenderableType:

@@ -48,7 +48,7 @@ def facts(function: Function) -> list[tuple[str, str]]:
         return [("derivative", "by the ops that it is made of")]
     found = [("derivative", "0, it is flat")] if op.flat else []
     if op.formula is not None:
-        from gradcli.symbolic.templates import derivatives  # noqa: PLC0415
+        from gradcli.formulas.templates import derivatives  # noqa: PLC0415
 
         found = [(f"d/d{argument}", text) for argument, text in derivatives(op)]
     if op.kink is not None:

@@ -1,1 +1,0 @@
-"""The numbers of an answer held against arithmetic with digits to spare."""

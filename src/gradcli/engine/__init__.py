@@ -1,0 +1,1 @@
+"""The graph of a run, its clock, and reverse mode."""

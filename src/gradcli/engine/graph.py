@@ -1,0 +1,289 @@
+"""The graph of one evaluation: what was computed, in the order in which it ran.
+
+A program is evaluated once, at the point. Each op that depends on an input leaves a node, so that loops and branches
+are gone: the list holds what was done, parents before children. Readers keep their results beside the graph.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradcli.engine.meter import LARGE, Meter
+from gradcli.errors import Budget, GradcliError, Span
+from gradcli.ops.declare import Op
+from gradcli.ops.shaping import MOST_AXES
+
+ONE_SIDED = {
+    "numpy-only": "NumPy gives this answer and PyTorch refuses",
+    "torch-only": "PyTorch gives this answer and NumPy refuses",
+    "torch-refuses": "PyTorch refuses",
+}
+"""Kinds of remarks on what one library answers and the other does not: ``strict`` refuses them."""
+NO_OPTIONS: dict[str, Any] = {}
+"""What an operation without options has for them; nobody writes to it."""
+
+
+class Node:
+    """One value of a program that depends on its inputs: an ``Input`` or an ``Operation``.
+
+    ``active`` says that it depends on a variable that is differentiated.
+    """
+
+    __slots__ = ("active", "index", "value")
+
+    index: int
+    value: Any
+    active: bool
+    op: Op | None = None
+    arguments: tuple[Any, ...] = ()
+    static: dict[str, Any] = NO_OPTIONS
+    name: str | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the axes."""
+        return self.value.shape  # type: ignore[no-any-return]
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return self.value.ndim  # type: ignore[no-any-return]
+
+
+class Input(Node):
+    """A variable that the user gave."""
+
+    __slots__ = ("name",)
+
+    name: str
+
+    def __init__(self, index: int, name: str, value: Any, active: bool) -> None:
+        self.index = index
+        self.name = name
+        self.value = value
+        self.active = active
+
+    def __repr__(self) -> str:
+        return f"<Input {self.index} {self.name} {self.shape}>"
+
+
+class Operation(Node):
+    """An op at its arguments, nodes or numbers, with its value.
+
+    ``links`` are the numbers of the arguments that derivatives flow to; where there are none, it is not ``active``.
+    """
+
+    __slots__ = ("arguments", "links", "op", "static")
+
+    op: Op
+
+    def __init__(
+        self,
+        index: int,
+        op: Op,
+        arguments: tuple[Any, ...],
+        static: dict[str, Any],
+        value: Any,
+        links: tuple[int, ...],
+    ) -> None:
+        self.index = index
+        self.op = op
+        self.arguments = arguments
+        self.static = static
+        self.value = value
+        self.links = links
+        self.active = links != ()
+
+    def __repr__(self) -> str:
+        return f"<Operation {self.index} {self.op.name} {self.shape}>"
+
+
+NODES = (Operation, Input)
+"""The types of nodes, for places that are passed so often that ``isinstance`` counts."""
+
+
+class Write(NamedTuple):
+    """A write in place to the value ``before`` of a variable, after the first ``mark`` nodes.
+
+    ``inplace`` is the index of the operation of an augmented assignment, -1 where there is none.
+    """
+
+    before: Any
+    name: str
+    span: Span
+    mark: int
+    inplace: int = -1
+
+
+@dataclass(slots=True)
+class Graph:
+    """The nodes of one evaluation, with every value and every name that the program gave one.
+
+    ``meter`` counts what the run costs. ``remarks`` are the kinds and sentences that the run leaves for the answer's
+    notes, each once; ``strict`` refuses those of ``ONE_SIDED``. ``writes`` are the writes in place. ``broken`` says
+    that PyTorch has no derivative for an operation on something differentiated.
+    """
+
+    budget: Budget = field(default_factory=Budget)
+    strict: bool = False
+    remarks: dict[tuple[str, str], None] = field(default_factory=dict)
+    writes: list[Write] = field(default_factory=list)
+    broken: bool = False
+    nodes: list[Node] = field(default_factory=list)
+    bindings: list[tuple[str, Node]] = field(default_factory=list)
+    meter: Meter = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.meter = Meter(self.budget)
+
+    def input(self, name: str, value: Any, active: bool) -> Input:
+        """Enter a variable that the user gave."""
+        node = Input(len(self.nodes), name, value, active)
+        self.nodes.append(node)
+        return node
+
+    def __call__(self, op: Op, *arguments: Any, **static: Any) -> Any:
+        """Apply ``op`` and return a node, or plain numbers where nothing depends on an input.
+
+        Raises ``shape`` for shapes or indices that do not fit, ``budget`` for what costs too much.
+        """
+        values = [a.value if type(a) in NODES else a for a in arguments]
+        if op.size is not None:
+            self.charge(op.size(*values, **static))
+        elif len(values) > 1:
+            self._charge_broadcast(values)
+        return self.apply(op, arguments, static, values)
+
+    def apply(
+        self,
+        op: Op,
+        arguments: tuple[Any, ...],
+        static: dict[str, Any],
+        values: Sequence[Any],
+        links: tuple[int, ...] = (),
+    ) -> Any:
+        """Apply ``op`` as a call does, where ``values`` are the arguments' numbers and the result is no larger."""
+        try:
+            value = op.forward(*values, **static)
+        except (ValueError, IndexError, TypeError) as error:
+            raise misfit(op, values, error) from None
+        if type(value) is not np.ndarray:
+            return self.enter(op, arguments, static, value, links)
+        meter, size = self.meter, value.size
+        meter.elements += size
+        if value.ndim > MOST_AXES:
+            raise GradcliError("shape", f"an array has at most {MOST_AXES} axes, not {value.ndim}")
+        if size >= LARGE or meter.elements > meter.budget.total:
+            meter.count(len(self.nodes))
+        entered = self.enter(op, arguments, static, value, links)
+        if size >= LARGE and entered is not value:
+            self.spare(entered)
+        return entered
+
+    def enter(
+        self,
+        op: Op,
+        arguments: tuple[Any, ...],
+        static: dict[str, Any],
+        value: Any,
+        links: tuple[int, ...] = (),
+    ) -> Any:
+        """Enter an operation with its value and return its node, or the value where no reader needs a node.
+
+        ``links`` are the numbers of the arguments that derivatives flow to, looked up where there are none.
+        """
+        if not links:
+            links = links_of(op, arguments)
+            if not links and not self.keeps(op, arguments):
+                return value
+            self.broken = self.broken or op.torch_raises
+        nodes = self.nodes
+        index = len(nodes)
+        if index >= self.meter.look:
+            self.meter.count(index)
+        node = Operation(index, op, arguments, static, value, links)
+        nodes.append(node)
+        return node
+
+    def keeps(self, op: Op, arguments: tuple[Any, ...]) -> bool:
+        """Return whether a reader needs the node of an operation that no derivative flows through."""
+        del op
+        return any(isinstance(argument, Node) for argument in arguments)
+
+    def spare(self, node: Operation) -> None:
+        """Let go of what need not be kept for the last node, which is large: nothing here."""
+
+    def charge(self, elements: int) -> None:
+        """Refuse an array of so many elements, before it is made, if it would pass the budget."""
+        self.meter.charge(elements)
+
+    def _charge_broadcast(self, values: list[Any]) -> None:
+        shapes = [value.shape for value in values if type(value) is np.ndarray]
+        if len(shapes) < 2 or shapes.count(shapes[0]) == len(shapes):
+            return
+        try:
+            shape = np.broadcast_shapes(*shapes)
+        except ValueError:
+            return
+        self.charge(math.prod(shape))
+
+    def remark(self, kind: str, message: str, span: Span | None = None) -> None:
+        """Leave a note on this run; raises what ``strict`` refuses."""
+        if self.strict and kind in ONE_SIDED:
+            raise GradcliError(
+                kind, message, span=span, hint="--strict refuses it; without, the answer comes with a note"
+            )
+        self.remarks[kind, message] = None
+
+    def wrote(self, before: Any, name: str, span: Span, result: Any = None) -> None:
+        """Note a write in place that is about to be done, or is done with this ``result``."""
+        inplace = result.index if isinstance(result, Node) else -1
+        self.writes.append(Write(before, name, span, len(self.nodes), inplace))
+
+    def bind(self, name: str, value: Any) -> None:
+        """Note that the program called a node ``name``, for readers that show it."""
+        if type(value) in NODES:
+            self.bindings.append((name, value))
+
+
+def links_of(op: Op, arguments: tuple[Any, ...]) -> tuple[int, ...]:
+    """Return the numbers of the arguments that derivatives flow to through an op."""
+    rules, links = op.vjps, []
+    for k, argument in enumerate(arguments):
+        if type(argument) in NODES and argument.active and (type(rules) is not tuple or rules[k] is not None):
+            links.append(k)
+    return () if op.flat else tuple(links)
+
+
+def misfit(op: Op, values: Sequence[Any], error: Exception) -> GradcliError:
+    """Return the error for arguments that numpy refused: both shapes for a pair, the index for an index."""
+    shapes = [np.shape(value) for value in values]
+    if isinstance(error, IndexError):
+        return GradcliError("index", f"{error}; the array has shape {shapes[0]}")
+    if len(shapes) > 1:
+        named = " and ".join(str(shape) for shape in shapes)
+        what = op.text.replace("{}", "").strip() if op.text else op.name
+        return GradcliError(
+            "shape",
+            f"{what}: shapes {named} do not fit",
+            hint="lengths must be equal, or 1, counted from the last axis",
+        )
+    return GradcliError("value", f"{op.name} of shape {shapes[0] if shapes else ()}: {error}")
+
+
+def reaches(output: Node) -> list[Node]:
+    """Return the nodes that ``output`` depends on, itself included, in the order in which they ran."""
+    seen: dict[int, Node] = {}
+    stack = [output]
+    while stack:
+        node = stack.pop()
+        if node.index not in seen:
+            seen[node.index] = node
+            if type(node) is Operation:
+                stack += [argument for argument in node.arguments if type(argument) in NODES]
+    return [seen[index] for index in sorted(seen)]

@@ -1,0 +1,90 @@
+"""The reverse-mode engine: one walk back over the graph, from the output to the inputs.
+
+The *cotangent* of a value is vᵀ·∂y/∂value, and that of y is v. An op hands its own on to its arguments by its vjps
+(vector-Jacobian products); what the uses of a value hand on adds up. The same walk carries Jacobians, by products with
+local ones. For y = x·x at x = 3 and v = 1 the two vjps give g·x = 3 each, and their sum is the gradient 6:
+
+>>> from gradcli.engine.graph import Graph
+>>> from gradcli.ops.arithmetic import MUL
+>>> graph = Graph()
+>>> x = graph.input("x", np.float64(3.0), active=True)
+>>> backward(graph, graph(MUL, x, x), np.array(1.0), wrt=[x])
+[array(6.)]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from gradcli.engine.graph import NODES, Graph, Node, Operation
+from gradcli.engine.meter import LARGE, TURNS
+from gradcli.ops.axes import unbroadcast
+from gradcli.ops.declare import Array
+
+Double = np.float64
+C = TypeVar("C")
+Along = Callable[[Operation, int, C], C | None]
+Plus = Callable[[C, C, bool], C]
+
+
+def accumulate(output: Node, seed: C, nodes: Iterable[Node], along: Along[C], plus: Plus[C]) -> dict[int, C]:
+    """Walk over ``nodes``, the last one first, and return what has reached the inputs of ``output``, by node index.
+
+    ``along(node, k, total)`` is what argument k gets of a node's total, for each of the node's links, None for nothing;
+    ``plus(total, part, own)`` adds it up, in place if the walk has made that total. What was handed on is let go.
+    """
+    totals: list[Any] = [*[None] * output.index, seed]
+    sums: set[int] = set()
+    for node in nodes:
+        total = totals[node.index]
+        if total is not None and type(node) is Operation:
+            totals[node.index] = None
+            for k in node.links:
+                part, index = along(node, k, total), node.arguments[k].index
+                if totals[index] is None:
+                    totals[index] = part
+                elif part is not None:
+                    totals[index] = plus(totals[index], part, index in sums)
+                    sums.add(index)
+    return {index: total for index, total in enumerate(totals) if total is not None}
+
+
+def cotangents(graph: Graph, output: Node, v: Array, kept: dict[int, Any] | None = None) -> dict[int, Any]:
+    """Return the cotangents of the inputs of ``output``, by node index; those on the way are ``kept``, if anywhere."""
+    at: Node | None = None
+    given: list[Any] = []
+
+    def along(node: Operation, k: int, g: Any) -> Any:
+        nonlocal at, given
+        if at is not node:
+            at, given = node, [g, node.value]
+            for a in node.arguments:
+                given += [a.value if type(a) in NODES else a]
+            if not node.index % TURNS or (type(g) is not Double and g.size >= LARGE):
+                graph.meter.watch()
+            if kept is not None:
+                kept[node.index] = g
+        vjps, static, value = node.op.vjps, node.static, given[k + 2]
+        vjp: Any = vjps[k] if type(vjps) is tuple else vjps(k)  # type: ignore[operator]
+        part = vjp(*given, **static) if static else vjp(*given)
+        return part if type(part) is type(value) is Double else unbroadcast(part, value.shape)
+
+    def add(total: Any, part: Any, own: bool) -> Any:
+        return np.add(total, part, out=total) if own and type(total) is not Double else total + part
+
+    with np.errstate(all="ignore"):
+        return accumulate(output, v[()], graph.nodes[output.index :: -1], along, add)
+
+
+def backward(graph: Graph, output: Any, v: Array, wrt: Sequence[Node]) -> list[Array]:
+    """Return vᵀ·J for each input of ``wrt``, as ``output.backward(v)`` leaves it in ``.grad``, in a fresh array."""
+    found = cotangents(graph, output, v) if isinstance(output, Node) and output.active else {}
+    gradients: list[Array] = []
+    for node in wrt:  # a vjp may have handed on what it was given, or a view of it: such gradients are copied
+        g = found[node.index] if node.index in found else np.zeros(node.shape)
+        alone = type(g) is np.ndarray and g.flags.owndata and not any(g is other for other in gradients)
+        gradients.append(g if alone else np.array(g, dtype=Double))
+    return gradients

@@ -1,0 +1,1 @@
+"""What one answer holds, and what fills it."""

@@ -1,0 +1,210 @@
+"""Whether the numbers of an answer are right: y, J and x.grad held against arithmetic with digits to spare."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine.naming import Label, label_entries, place_text
+from gradcli.errors import GradcliError
+from gradcli.exact.decimals import NAN, digits
+from gradcli.exact.judge import Entry, Places, random_direction, true_entries, weighed
+from gradcli.exact.limits import Side, finite
+from gradcli.exact.slopes import Exact, Purse, Slope, Spent
+from gradcli.exact.thresholds import FEWEST
+from gradcli.explanation.explained import Jacobian
+from gradcli.explanation.readings import Point
+from gradcli.explanation.suspicion import largest
+from gradcli.explanation.words import Confirmation, rounding_text, tell_bend
+from gradcli.ops.declare import Array
+
+
+def confirm(
+    exact: Exact, point: Point, jacobians: Mapping[str, Jacobian], grad: Mapping[str, Array], whole: bool, bends: bool
+) -> Confirmation:
+    """Hold y, J and the gradients after the last call against the program in many digits.
+
+    They are held entry by entry where ``whole`` says so, else along one random direction. ``bends`` says that y may
+    have a kink where variables meet, which no direction of one alone shows.
+    """
+    found = Confirmation(asked="entries" if whole else "direction")
+    with digits(60):
+        try:
+            confirm_value(exact, point, found)
+            if whole:
+                confirm_whole(exact, point, jacobians, grad, found, bends)
+            else:
+                confirm_direction(exact, point, jacobians, grad, found)
+        except Spent:
+            found.unknown = "it takes more than the time for it"
+        except GradcliError as error:
+            found.unknown = error.message
+    found.rounded = "" if exact.rounded is None else rounding_text(exact.rounded)
+    return found
+
+
+def confirm_whole(
+    exact: Exact,
+    point: Point,
+    jacobians: Mapping[str, Jacobian],
+    grad: Mapping[str, Array],
+    found: Confirmation,
+    bends: bool,
+) -> None:
+    """Hold every entry against the truth; where that takes too long, J along one random direction."""
+    try:
+        for name, jacobian in jacobians.items():
+            confirm_entries(exact, point, name, jacobian, grad[name], found)
+    except Spent:
+        exact.purse = Purse()
+        confirm_direction(exact, point, jacobians, grad, found)
+        return
+    if bends and not found.bends:
+        look_around(exact, point.names, label_entries(point.name, point.value.shape), found.bends)
+
+
+def walk_entries(
+    exact: Exact,
+    variable: str,
+    places: Places,
+    groups: Sequence[Sequence[int]],
+    labels: tuple[Label, Label],
+    bends: dict[str, str],
+    takes: Callable[[Entry], str],
+) -> Iterator[Entry]:
+    """Yield the true entries of ∂y/∂x that can be other than 0, and note kinks and jumps on the way.
+
+    ``labels`` call the entries of y and of x, ``takes`` says which slope is printed at a kink. Raises ``Spent``.
+    """
+    row, column = labels
+    for entry in true_entries(exact, variable, places, groups):
+        if entry.side.kind:
+            tell_bend(bends, entry.side, row(entry.row), column(entry.column), takes(entry))
+        yield entry
+
+
+def walk_direction(
+    exact: Exact,
+    direction: Mapping[str, Array],
+    row: Label,
+    along: str,
+    bends: dict[str, str],
+    sizes: Sequence[Decimal] = (),
+    sought: Sequence[Sequence[Decimal]] = (),
+) -> Slope:
+    """Return the derivative along a direction, and note kinks and jumps of y there. Raises ``Spent``."""
+    slope = exact.along(direction, sizes, sought)
+    for i, side in enumerate(slope.sides):
+        tell_bend(bends, side, row(i), along, "")
+    return slope
+
+
+def look_around(exact: Exact, names: Sequence[str], row: Label, bends: dict[str, str]) -> None:
+    """Look for kinks along two random directions that move all variables at once, the second one half turned."""
+    d = random_direction(exact.point, names)
+    turned = {name: step * np.where(np.arange(step.size).reshape(step.shape) % 2, 1, -1) for name, step in d.items()}
+    turned |= {name: -turned[name] for name in names[1::2]}
+    for direction in (d, turned):
+        walk_direction(exact, direction, row, "a random direction", bends)
+
+
+def confirm_value(exact: Exact, point: Point, found: Confirmation) -> None:
+    """Hold y against its value in many digits."""
+    scale = max((largest(leaf.value) for leaf in point.leaves.values()), default=0.0)
+    label = label_entries(point.name, point.value.shape)
+    for i, (value, truth) in enumerate(zip(np.ravel(point.value).tolist(), exact.values(), strict=True)):
+        if math.isfinite(value):
+            found.judge("y", value, truth, scale if truth == 0 else 0.0, label(i))
+
+
+def confirm_entries(
+    exact: Exact, point: Point, name: str, jacobian: Jacobian, grad: Array, found: Confirmation
+) -> None:
+    """Hold every entry of J by one variable, and of its gradient, against the true one."""
+    y, seed, grad = np.ravel(point.value), np.ravel(point.seed), np.ravel(grad)
+    row, column = label_entries(point.name, jacobian.output_shape), label_entries(name, jacobian.input_shape)
+    places = list_places(jacobian)
+    known = {(i, j): k for k, (i, j) in enumerate(zip(places.rows.tolist(), places.columns.tolist(), strict=True))}
+    truth: list[list[tuple[float, Decimal]]] = [[] for _ in grad]
+
+    def printed(entry: Entry) -> tuple[float, float]:
+        k = known.get((entry.row, entry.column))
+        return (0.0, 0.0) if k is None else (float(jacobian.values[k]), float(jacobian.sizes[k]))
+
+    def takes(entry: Entry) -> str:
+        return f" J takes {printed(entry)[0]:.6g}."
+
+    for entry in walk_entries(exact, name, places, places.together(), (row, column), found.bends, takes):
+        value, size = printed(entry)
+        place = f"d{row(entry.row)}/d{column(entry.column)}"
+        if entry.value.is_nan():
+            tell_undecided(found, value, y[entry.row], entry.side, place)
+        elif math.isfinite(value):
+            found.judge("jacobian", value, entry.value, size, place)
+        truth[entry.column].append((float(seed[entry.row]), entry.value))
+    scale = np.ravel(jacobian.scale(point.seed))
+    zeros = np.zeros(grad.size, dtype=bool)
+    for j, terms in enumerate(truth):
+        total = weighed(np.array([v for v, _ in terms]), [value for _, value in terms])
+        if total.is_finite() and math.isfinite(grad[j]):
+            gradient = f"{name}.grad{place_text(j, jacobian.input_shape)}"
+            right = found.judge("grad", float(grad[j]), total, float(scale[j]), gradient)
+            zeros[j] = right >= FEWEST and grad[j] != 0 and float(total) == 0
+    found.zeros[name] = zeros.reshape(jacobian.input_shape)
+
+
+def list_places(jacobian: Jacobian) -> Places:
+    """Return where a Jacobian can be other than 0."""
+    return Places(jacobian.rows, jacobian.columns, jacobian.sizes, [jacobian.values], jacobian.matrix_shape)
+
+
+def confirm_direction(
+    exact: Exact, point: Point, jacobians: Mapping[str, Jacobian], grad: Mapping[str, Array], found: Confirmation
+) -> None:
+    """Hold J·d, and the gradients times d, against the derivative along a random direction d; look for kinks there."""
+    d = random_direction(exact.point, list(jacobians))
+    rows = np.size(point.value)
+    sizes, sums = np.zeros(rows), [[] for _ in range(rows)]  # type: ignore[var-annotated]
+    for name, jacobian in jacobians.items():
+        steps = d[name].ravel()
+        with np.errstate(all="ignore"):
+            np.add.at(sizes, jacobian.rows, jacobian.sizes * np.abs(steps[jacobian.columns]))
+        for i, j, value in zip(jacobian.rows, jacobian.columns, jacobian.values, strict=True):
+            sums[i].append((value, steps[j]))
+    along = [float(add_products(terms)) for terms in sums]
+    row = label_entries(point.name, np.shape(point.value))
+    terms, sought = list(map(finite, sizes.tolist())), [list(map(finite, along))]
+    slope = walk_direction(exact, d, row, "a random direction", found.bends, terms, sought)
+    seed = np.ravel(point.seed)
+    for i, true in enumerate(slope.values):
+        place = f"J for {row(i)} along a random direction"
+        if true.is_nan():
+            tell_undecided(found, along[i], float(np.ravel(point.value)[i]), slope.sides[i], place)
+        elif math.isfinite(along[i]):
+            found.judge("jacobian", along[i], true, float(sizes[i]), place)
+    total = weighed(seed, slope.values)
+    pairs = [
+        (g, step)
+        for name in jacobians
+        for g, step in zip(np.ravel(grad[name]).tolist(), d[name].ravel().tolist(), strict=True)
+    ]
+    if total.is_finite() and all(math.isfinite(g) for g, _ in pairs):
+        size = float(np.sum(np.abs(seed) * sizes))
+        found.judge("grad", float(add_products(pairs)), total, size, "x.grad along a random direction")
+
+
+def add_products(pairs: Sequence[tuple[float, float]]) -> Any:
+    """Return a sum of products of doubles without rounding, nan where one is not finite."""
+    if not all(math.isfinite(a) and math.isfinite(b) for a, b in pairs):
+        return NAN
+    return weighed(np.array([a for a, _ in pairs]), [Decimal(float(b)) for _, b in pairs])
+
+
+def tell_undecided(found: Confirmation, value: float, y: float, side: Side, place: str) -> None:
+    """Say that the truth of a finite number was not found, where y has a value and no kink or jump is the reason."""
+    if math.isfinite(value) and math.isfinite(y) and not side.kind and not found.unknown:
+        found.unknown = f"{place} does not settle within 800 digits"

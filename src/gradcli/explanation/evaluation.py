@@ -1,0 +1,242 @@
+"""A program as a Python function: checked once, evaluated many times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradcli.engine.graph import Graph, Node, Operation
+from gradcli.engine.lean import StandIn
+from gradcli.engine.reverse import backward
+from gradcli.errors import Budget, GradcliError, Place
+from gradcli.errors.facts import MissingInputs, OwnInputs
+from gradcli.errors.suggest import did_you_mean
+from gradcli.language.inputs import all_finite, as_array, read_v, require_finite
+from gradcli.language.program import Program, compile_program
+from gradcli.ops import SPELLINGS
+from gradcli.ops.declare import Array, value_of
+from gradcli.ops.linear_algebra import MATMUL
+
+
+class Evaluation(NamedTuple):
+    """One run of a program: its graph, its output (a node, or numbers if it depends on no input) and its inputs."""
+
+    graph: Graph
+    output: Any
+    leaves: dict[str, Node]
+
+    @property
+    def value(self) -> Array:
+        """The output as numbers."""
+        return np.asarray(value_of(self.output))
+
+
+class Function:
+    """``y = f(inputs)`` with its value, gradient and Jacobian: checked once, evaluated many times.
+
+    - ``program``: the text; raises ``GradcliError`` where it is none.
+    - ``wrt``: the names to differentiate by, all variables by default.
+    - ``budget``: what one run may cost.
+    - ``given``: names of variables that shadow a constant of the language such as ``e``.
+
+    >>> f = gradcli.function("sum(x**2)")
+    >>> f.value(x=[1.0, 2.0]).item(), f.grad(x=[1.0, 2.0])["x"].tolist(), f.jacobian(x=[1.0, 2.0])["x"].tolist()
+    (5.0, [2.0, 4.0], [2.0, 4.0])
+    """
+
+    def __init__(
+        self,
+        program: str,
+        wrt: Iterable[str] | None = None,
+        budget: Budget | None = None,
+        given: Iterable[str] = (),
+    ) -> None:
+        self.program: Program = compile_program(program, budget, frozenset(given))
+        self.wrt = None if wrt is None else tuple(wrt)
+        for name in self.wrt or ():
+            self._require(name)
+
+    @property
+    def place(self) -> Place:
+        """The text of the program."""
+        return self.program.place
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the variables that the program needs, in the order in which it uses them."""
+        return tuple(self.program.inputs)
+
+    @property
+    def differentiated(self) -> tuple[str, ...]:
+        """The names of the variables that are differentiated.
+
+        Raises ``no-variables`` where the program gives all of them itself.
+        """
+        refuse_own_inputs(self.program)
+        return self.wrt if self.wrt is not None else self.inputs
+
+    def _require(self, name: str) -> None:
+        if name not in self.program.inputs:
+            refuse_own_inputs(self.program)
+            raise not_an_input(self.program, name)
+
+    def evaluate(self, values: dict[str, Any], record: bool = True, strict: bool = False) -> Evaluation:
+        """Run the program; ``record`` keeps what formulas need and gradients do not.
+
+        ``strict`` refuses what only one of PyTorch and NumPy answers.
+        """
+        arrays = read_arrays(self.program, values)
+        wrt = frozenset(self.wrt if self.wrt is not None else arrays)
+        if record:
+            arrays = {name: np.array(array)[()] for name, array in arrays.items()}
+        late = [name for name in arrays if name in wrt and not record and arrays[name].size >= LATE]
+        for name, array in arrays.items():
+            if name not in late:
+                require_finite(name, array)
+        try:
+            run = Evaluation(*self.program.evaluate(arrays, wrt, record, strict))
+        except GradcliError:
+            for name in late:
+                require_finite(name, arrays[name])
+            raise
+        for name in late:
+            if not vouched_for(run, run.leaves[name]):
+                require_finite(name, arrays[name])
+        return run
+
+    def value(self, **inputs: Any) -> Array:
+        """Return the output as an array of its own, in its shape; ``inputs`` give every variable."""
+        return np.array(self.evaluate(inputs, record=False).value)
+
+    def grad(self, v: Any = None, **inputs: Any) -> dict[str, Array]:
+        """Return vᵀ·J by each variable of ``wrt``, in the variable's shape, by reverse mode.
+
+        v is in the shape of the output, and may be left out where that has one entry; raises ``missing-v`` or
+        ``shape``.
+        """
+        run = self.evaluate(inputs, record=False)
+        return gradients(run, read_v(v, run.value.shape, strict=False).seed, self.differentiated)
+
+    def jacobian(self, **inputs: Any) -> dict[str, Array]:
+        """Return the Jacobian by each variable, of shape ``y.shape + x.shape``, by the symbolic route.
+
+        Raises ``budget`` where it would have too many entries.
+        """
+        from gradcli.jacobian.composition import compose  # noqa: PLC0415
+
+        run = self.evaluate(inputs)
+        names = self.differentiated
+        found = compose(run.output, [run.leaves[name] for name in names], self.program.budget.jacobian, run.graph)
+        shape = run.value.shape
+        return {
+            name: found.of[run.leaves[name].index].dense().reshape((*shape, *run.leaves[name].shape)) for name in names
+        }
+
+    def __repr__(self) -> str:
+        return f"<gradcli function of {', '.join(self.inputs) or 'nothing'}: {self.place.text!r}>"
+
+
+def gradients(run: Evaluation, seed: Array, names: Iterable[str]) -> dict[str, Array]:
+    """Return the reverse-mode gradient by each of ``names``."""
+    wanted = list(names)
+    return dict(zip(wanted, backward(run.graph, run.output, seed, [run.leaves[name] for name in wanted]), strict=True))
+
+
+def vouched_for(run: Evaluation, leaf: Node) -> bool:
+    """Return whether a product that came out finite says that a matrix is: every entry of it was multiplied.
+
+    By a number other than 0, that is: some libraries leave 0·inf out.
+    """
+    return any(
+        isinstance(node, Operation)
+        and node.op is MATMUL
+        and any(argument is leaf for argument in node.arguments)
+        and node.value.size > 0
+        and not isinstance(node.value, StandIn)
+        and all_finite(node.value)
+        and all(np.all(value_of(argument)) for argument in node.arguments if argument is not leaf)
+        for node in run.graph.nodes[: len(run.leaves) + FIRST]
+    )
+
+
+FIRST = 8
+"""Operations among which a product is looked for that vouches for an input."""
+LATE = 65_536
+"""Entries from which an input is looked through after the run, and only if no product vouches for it."""
+
+
+def read_arrays(program: Program, values: dict[str, Any]) -> dict[str, Array]:
+    """Return all inputs as arrays; raises ``missing-input`` or ``unknown-input`` with what to type."""
+    if values.keys() == program.inputs.keys():
+        return {name: as_array(name, values[name]) for name in program.inputs}
+    missing = [name for name in program.inputs if name not in values]
+    if missing:
+        what = "variable" if len(missing) == 1 else "variables"
+        raise GradcliError(
+            "missing-input",
+            f"no value for the {what} {', '.join(missing)}",
+            span=program.inputs[missing[0]],
+            place=program.place,
+            facts=missing_inputs(missing, values),
+        )
+    raise not_an_input(program, next(name for name in values if name not in program.inputs))
+
+
+def check_inputs(program: Program, values: dict[str, Any]) -> dict[str, Array]:
+    """Return all inputs as arrays of finite numbers; raises ``missing-input``, ``unknown-input`` or ``value``."""
+    arrays = read_arrays(program, values)
+    for name, array in arrays.items():
+        require_finite(name, array)
+    return arrays
+
+
+def missing_inputs(names: list[str], values: Iterable[str]) -> MissingInputs:
+    """Return what is known of variables without a value: the first that is a function, or that was misspelled."""
+    for name in names:
+        if name in SPELLINGS:
+            return MissingInputs(tuple(names), function=name)
+        near = next((given for given in values if did_you_mean(given, [name])), None)
+        if near:
+            return MissingInputs(tuple(names), near=(near, name))
+    return MissingInputs(tuple(names))
+
+
+def refuse_own_inputs(program: Program) -> None:
+    """Raise ``no-variables`` for a program that gives all of its inputs itself: which line to leave out, what to give.
+
+    A program that has nothing which could be an input, such as ``zeros(3)``, is a constant, and in order.
+    """
+    if program.inputs:
+        return
+    from gradcli.language.own import own_inputs  # noqa: PLC0415 - an error alone needs it
+
+    own = own_inputs(program)[:MOST_WAYS]
+    if own:
+        raise GradcliError(
+            "no-variables",
+            f"the program assigns {' and '.join(found.name for found in own)} itself, "
+            "and nothing is left to differentiate",
+            span=own[0].span,
+            place=program.place,
+            facts=OwnInputs(tuple(own)),
+        )
+
+
+MOST_WAYS = 3
+"""Lines that a hint offers to leave out."""
+
+
+def not_an_input(program: Program, name: str) -> GradcliError:
+    """Return the error for a variable that the program does not have, or gives a value itself."""
+    from gradcli.language.own import own_inputs  # noqa: PLC0415 - an error alone needs it
+
+    own = next((found for found in own_inputs(program) if found.name == name), None)
+    if own is not None:
+        hint = f"leave out {own.where}, and the value that is given counts"
+        message = f"the program has its own value of '{name}'"
+        return GradcliError("unknown-input", message, span=own.span, place=program.place, hint=hint)
+    known = tuple(program.inputs)
+    has = f"the program has {', '.join(known)}" if known else "the program has no variables"
+    return GradcliError("unknown-input", f"the program has no variable '{name}'", hint=did_you_mean(name, known) or has)

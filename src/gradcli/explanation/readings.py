@@ -1,0 +1,137 @@
+"""One run of a function with its v, read by both routes: J with vᵀ·J, and the gradient of reverse mode."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcli.engine.graph import Node
+from gradcli.engine.naming import output_name
+from gradcli.errors import GradcliError
+from gradcli.explanation.evaluation import Evaluation, Function, gradients
+from gradcli.explanation.explained import Backward, Gradient, Jacobian, sum_of
+from gradcli.explanation.notes import note_backward, note_run
+from gradcli.language.inputs import Cotangent, read_v
+from gradcli.ops.declare import Array
+
+if TYPE_CHECKING:
+    from gradcli.formulas.derivation import Formulas
+    from gradcli.jacobian.composition import Composition
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run of a function with the v of every call of backward.
+
+    ``integers`` are the differentiated inputs that came without a fraction.
+    """
+
+    function: Function
+    run: Evaluation
+    names: tuple[str, ...]
+    seeds: list[Cotangent]
+    integers: list[str]
+
+    @cached_property
+    def name(self) -> str:
+        """What y is called."""
+        return output_name(self.run.graph, self.run.output)
+
+    @cached_property
+    def value(self) -> Array:
+        """y as numbers."""
+        return self.run.value
+
+    @cached_property
+    def leaves(self) -> dict[str, Node]:
+        """The nodes of the differentiated inputs."""
+        return {name: self.run.leaves[name] for name in self.names}
+
+    @cached_property
+    def inputs(self) -> dict[str, Array]:
+        """All inputs as numbers."""
+        return {name: np.asarray(node.value) for name, node in self.run.leaves.items()}
+
+    @cached_property
+    def seed(self) -> Array:
+        """v as it counts, in the shape of y, added up over all calls."""
+        return sum_of([seed.seed for seed in self.seeds])
+
+
+def stand(function: Function, values: dict[str, Any], calls: Sequence[Any], strict: bool, record: bool = True) -> Point:
+    """Run a function at a point and read every v; ``record`` keeps what formulas need and gradients do not."""
+    try:
+        run = function.evaluate(values, record, strict)
+        names = function.differentiated
+        shape = run.value.shape
+        seeds = [read_v(v, shape, strict) for v in calls]
+    except GradcliError as error:
+        raise error.at(error.span, function.place) from None
+    integers = [name for name in names if np.asarray(values[name]).dtype.kind in "iu"]
+    return Point(function, run, names, seeds, integers)
+
+
+def compose_at(run: Evaluation, function: Function) -> Composition:
+    """Return the Jacobian of a run by the symbolic route."""
+    from gradcli.jacobian.composition import compose  # noqa: PLC0415
+
+    leaves = [run.leaves[name] for name in function.differentiated]
+    return compose(run.output, leaves, function.program.budget.jacobian, run.graph)
+
+
+def read_jacobians(point: Point, composition: Composition, formulas: Formulas | None = None) -> dict[str, Jacobian]:
+    """Return J by each variable, with its formulas where there are any."""
+    from gradcli.jacobian.structure import structure  # noqa: PLC0415
+
+    shape, found = point.value.shape, {}
+    for name, leaf in point.leaves.items():
+        entries = composition.of[leaf.index]
+        found[name] = Jacobian(
+            shape,
+            leaf.shape,
+            entries.rows,
+            entries.columns,
+            entries.values,
+            np.asarray(entries.sizes),
+            formulas.jacobians.get(name) if formulas else None,
+            structure(entries),
+            formulas.rules.get(name, []) if formulas else [],
+        )
+    return found
+
+
+def call_backward(point: Point, jacobians: dict[str, Jacobian]) -> list[Backward]:
+    """Return every call of backward with what it leaves in ``.grad``."""
+    found: list[Backward] = []
+    for seed in point.seeds:
+        grad = gradients(point.run, seed.seed, jacobians)
+        vjp = {name: jacobian.vjp(seed.seed) for name, jacobian in jacobians.items()}
+        total = {name: sum_of([found[-1].accumulated[name], g]) for name, g in grad.items()} if found else grad
+        found.append(Backward(seed, vjp, grad, total))
+    return found
+
+
+def read_gradient(point: Point) -> Gradient:
+    """Return what reverse mode alone answers, ``x.grad`` after the last call."""
+    total: dict[str, Array] = {}
+    for seed in point.seeds:
+        for name, g in gradients(point.run, seed.seed, point.names).items():
+            total[name] = sum_of([total[name], g]) if name in total else g
+    return gather_gradient(point, total)
+
+
+def gather_gradient(point: Point, grad: dict[str, Array]) -> Gradient:
+    """Return an answer that has a gradient and no J."""
+    alone = len(point.seeds) == 1
+    return Gradient(
+        point.function.place.text,
+        point.value,
+        point.seeds[0].shown if alone else point.seed,
+        point.seeds[0].source if alone else "accumulated",
+        grad,
+        [*note_run(point.run.graph), *note_backward(point.run.graph.nodes, point.run.output)],
+    )

@@ -1,0 +1,117 @@
+"""What is said of a confirmed answer: kinks and jumps, decisions that rounding made, digits that are lost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gradcli.exact.judge import right_digits
+from gradcli.exact.limits import Side
+from gradcli.exact.run import Decision
+from gradcli.exact.thresholds import FEWEST, TOLD
+from gradcli.explanation.explained import Note
+from gradcli.ops.declare import Array, value_of
+
+SHOWN = 2
+"""Wrong numbers of a kind that are named."""
+
+
+@dataclass(slots=True)
+class Confirmation:
+    """What arithmetic with digits to spare says of an answer.
+
+    ``asked`` is ``entries`` where every entry of J was asked for, ``direction`` where J was along one random
+    direction, else empty. ``digits`` are the fewest right digits of ``y``, ``jacobian`` and ``grad``; ``wrong`` says
+    what is printed and what is true; ``unknown`` why something could not be decided. ``bends`` are kinks and jumps by
+    kind, ``zeros`` where a gradient that is truly 0 has been left by rounding. ``skipped`` says that nothing was asked.
+    """
+
+    asked: str = ""
+    digits: dict[str, float] = field(default_factory=dict)
+    wrong: list[str] = field(default_factory=list)
+    unknown: str = ""
+    bends: dict[str, str] = field(default_factory=dict)
+    rounded: str = ""
+    zeros: dict[str, Array] = field(default_factory=dict)
+    skipped: bool = False
+
+    @property
+    def verdict(self) -> str:
+        """``agree``, ``digits-lost`` or ``unclear``."""
+        if any(found < FEWEST for found in self.digits.values()):
+            return "digits-lost"
+        return "unclear" if self.unknown else "agree"
+
+    def judge(self, what: str, value: float, truth: Any, size: float, place: str) -> float:
+        """Count the right digits of one number, and return them."""
+        found = right_digits(value, truth, size)
+        if found < self.digits.get(what, math.inf):
+            self.digits[what] = found
+        if found < FEWEST and sum(text.startswith(place[:1]) for text in self.wrong) < SHOWN:
+            self.wrong.append(f"{place} is {value!r} here and truly {float(truth):.10g}")
+        return found
+
+
+def tell_bend(found: dict[str, str], side: Side, row: str, at: str, takes: str) -> None:
+    """Note a kink, a jump, an infinite slope or an edge of the domain, the first of its kind.
+
+    ``takes`` is a sentence, or none, that says which slope is printed.
+    """
+    if not side.kind or side.kind in found:
+        return
+    left, right = (text(slope) for slope in (side.left, side.right))
+    told = {
+        "kink": f"{row} has a kink at this point: by {at} its slope is {left} on the left and {right} on the right.",
+        "jump": f"{row} jumps at this point, as {at} passes it.",
+        "infinite-slope": f"{row} is infinitely steep at this point, by {at}.",
+        "edge": f"{row} has no value on the {'left' if side.left.is_nan() else 'right'} of this point, by {at}: this "
+        "is an edge of its domain.",
+    }
+    found[side.kind] = told[side.kind] + takes
+
+
+def text(slope: Any) -> str:
+    """Return a slope to read."""
+    return f"{float(slope):.6g}"
+
+
+def rounding_text(pair: tuple[Decision, Decision]) -> str:
+    """Return which decision rounding made."""
+    doubles, exact = pair
+    shown = [value_text(value) for value in doubles.values]
+    op = doubles.op
+    what = op.text.format(*shown) if op.text and len(shown) == op.text.count("{}") else f"{op.name}({', '.join(shown)})"
+    side = f" ({', '.join(value_text(value, 20) for value in exact.values)} in many digits)"
+    return f"Rounding decides {what}{side}: exact numbers go another way. The answer follows double precision."
+
+
+def value_text(value: Any, count: int = 17) -> str:
+    """Return a value that is compared, the first entry of several."""
+    entries = np.ravel(value_of(value)).tolist()
+    first = f"{entries[0].d:.{count}g}" if hasattr(entries[0], "d") else f"{entries[0]:.{count}g}" if entries else "[]"
+    return first if len(entries) <= 1 else f"[{first}, …]"
+
+
+def note_confirmation(found: Confirmation, kinks: Sequence[Note], causes: Sequence[Note]) -> list[Note]:
+    """Return the notes of a confirmed answer.
+
+    ``kinks`` are what ops say of their own kinks, which stand where y bends; ``causes`` why digits may be lost.
+    """
+    notes = []
+    for kind, message in found.bends.items():
+        notes += [*kinks] if kind == "kink" and kinks else [Note(kind, message)]
+    if found.rounded:
+        notes.append(Note("rounding-decides", found.rounded))
+    if any(count < TOLD for count in found.digits.values()):
+        named = {"y": "y", "jacobian": "J", "grad": "x.grad"}
+        counts = ", ".join(f"{named[what]} has {count:.1f}" for what, count in found.digits.items())
+        told = "".join(f" {sentence}." for sentence in found.wrong)
+        why = f" {causes[0].message}" if causes and not told else ""
+        notes.append(Note("digits-lost", f"Rounding has cost digits: {counts} right digits.{told}{why}"))
+    if found.unknown and found.verdict == "unclear":
+        notes.append(Note("unclear", f"What is true here was not found: {found.unknown}."))
+    return notes

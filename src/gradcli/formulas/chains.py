@@ -1,0 +1,242 @@
+"""The rules of large Jacobians: one formula for a whole diagonal, or the chain rule with a rule for each link.
+
+Every node on a path has a name, so that what a rule says is true of the two values it names and of nothing else. What
+no rule says truthfully is said in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sympy import Expr
+
+from gradcli.engine.graph import Graph, Input, Node, Operation
+from gradcli.engine.naming import output_name
+from gradcli.engine.reverse import accumulate
+from gradcli.formulas.printing import Unprintable, formula_text, size_of
+from gradcli.formulas.rules import as_number, entry, generic, rules_of, whole_template, zero_condition
+from gradcli.formulas.texts import Texts
+from gradcli.jacobian import functions as s
+from gradcli.jacobian.composition import Composition
+from gradcli.jacobian.local import Part
+
+MOST_NODES = 40
+"""Operations between the inputs and the output up to which every one gets its rule."""
+MOST_STEPS = 400
+"""Operations up to which the one formula of an elementwise program is tried: each takes sympy a millisecond."""
+LONGEST = 80
+"""Parts of a formula for a whole diagonal."""
+MOST_PATHS = 4
+"""Paths up to which J is written as the sum over them."""
+LETTERS = "ijklmnpqrstu"
+MOST_LETTERS = 100
+"""Index letters at hand: an op has 32 axes at most, so has its argument, and a program has few names like ``i7``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A node, one of the nodes that it is computed from, and its local Jacobian for each place where this stands.
+
+    ``held`` are the other arguments that depend on it too: the derivative is taken with these fixed.
+    """
+
+    node: Operation
+    argument: Node
+    parts: dict[int, list[Part]]
+    held: list[Node]
+
+
+def index_rules(
+    graph: Graph, output: Node, leaves: Mapping[str, Node], composition: Composition
+) -> tuple[dict[str, list[str]], Texts | None]:
+    """Return the rules of each Jacobian, and the texts that define the names they use.
+
+    An elementwise program has one rule, such as ``J[i, i] = 2*x[i]``. Any other has a rule for each op on the way,
+    ``dh1[i]/dh0[j] = …``; the Jacobian is the sum of their products. There are none where they would be too many.
+    """
+    names = {node.name for node in graph.nodes if isinstance(node, Input)} | {name for name, _ in graph.bindings}
+    letters, called = letters_beside(names), output_name(graph, output)
+    rules: dict[str, list[str]] = {}
+    for name, leaf in leaves.items():
+        formula = _diagonal(output, leaf, composition, letters)
+        if formula is not None:
+            own = letters[: len(leaf.shape)]
+            left = f"d{entry(called, own)}/d{entry(name, own)}" if "J" in names else entry("J", [*own, *own])
+            rules[name] = [f"{left} = {formula}"]
+    if (
+        len(rules) == len(leaves)
+        or sum(node.active or isinstance(node, Input) for node in composition.nodes) > MOST_NODES
+    ):
+        return rules, None
+    texts = Texts(graph, composition.nodes)
+    for node in composition.nodes:
+        wanted = called if node is output else None
+        texts.describe(node, wanted)
+        if node.active and isinstance(node, Operation):
+            texts.name(node, wanted)
+    for name, leaf in leaves.items():
+        if name not in rules:
+            whole = f"d{texts.of(output)}/d{name}" if "J" in names else "J"
+            rules[name] = chain_lines(leaf, output, chain_of(leaf, composition), texts, whole, letters)
+    return rules, texts
+
+
+def letters_beside(names: set[str]) -> list[str]:
+    """Return letters for indices that no variable of the program is called by, as many as any rule needs."""
+    return [letter for letter in [*LETTERS, *[f"i{n}" for n in range(1, MOST_LETTERS)]] if letter not in names]
+
+
+def _diagonal(output: Node, leaf: Node, composition: Composition, letters: list[str]) -> str | None:
+    """Return the formula of entry ``[i, i]`` of an elementwise program, None for any other."""
+    shape = output.shape
+    nodes = composition.nodes
+    if leaf.shape != shape or not shape or len(nodes) > MOST_STEPS:
+        return None
+    entries = _generic_entries(nodes, shape, letters)
+    if entries is None:
+        return None
+    try:
+        return _swept(output, leaf, nodes, entries, composition)
+    except Unprintable:
+        return None
+
+
+def _swept(
+    output: Node, leaf: Node, nodes: Sequence[Node], entries: Mapping[int, Expr], composition: Composition
+) -> str | None:
+    def along(node: Operation, k: int, outer: Expr) -> Expr | None:
+        parts = composition.parts(node, k)
+        return outer * _local_formula(parts, node, k, entries) if parts else None
+
+    found = accumulate(output, s.number(1), reversed(nodes), along, lambda a, b, _own: a + b).get(leaf.index)
+    if found is None or size_of(found, LONGEST) >= LONGEST:
+        return None
+    return formula_text(found)
+
+
+def _generic_entries(nodes: Sequence[Node], shape: tuple[int, ...], letters: list[str]) -> dict[int, Expr] | None:
+    entries: dict[int, Expr] = {}
+    for node in nodes:
+        found = _generic_entry(node, shape, letters, entries)
+        if found is None:
+            return None
+        entries[node.index] = found
+    return entries
+
+
+def _generic_entry(node: Node, shape: tuple[int, ...], letters: list[str], entries: Mapping[int, Expr]) -> Expr | None:
+    if isinstance(node, Input):
+        if len(node.shape) > len(shape):
+            return None
+        return s.symbol(generic(node.name, node.shape, shape, letters))
+    if not isinstance(node, Operation):
+        return None
+    if node.op.formula is None or (node.active and node.shape != shape):
+        return None
+    arguments = []
+    for argument in node.arguments:
+        if isinstance(argument, Node):
+            arguments.append(entries[argument.index])
+        elif np.size(argument) == 1:
+            arguments.append(as_number(argument))
+        else:
+            return None
+    found = s.as_expression(node.op.formula(s, *arguments, **node.static))
+    return found if size_of(found, LONGEST) < LONGEST else None
+
+
+def _local_formula(parts: list[Part], node: Operation, k: int, entries: Mapping[int, Expr]) -> Expr:
+    """Return a local derivative in generic entries, 0 where a convention says so."""
+    part, template = parts[0], whole_template(parts, node, k)
+    arguments = [entries[a.index] if isinstance(a, Node) else as_number(a) for a in node.arguments]
+    chosen = {
+        symbol: entries[node.index] if slot == -1 else arguments[slot]
+        for symbol, (slot, _) in zip(part.template.symbols, part.bound, strict=True)
+        if symbol in template.free_symbols
+    }
+    found = template.xreplace(chosen)
+    if not part.has_zeros:
+        return found
+    condition = zero_condition(node, k, [formula_text(entry) for entry in arguments], formula_text(entries[node.index]))
+    return s.symbol(f"where({condition}, 0, {formula_text(found)})")
+
+
+def chain_of(leaf: Node, composition: Composition) -> list[Link]:
+    """Return all links on the paths from the output to a leaf, the output's first."""
+    below: dict[int, set[int]] = {leaf.index: set()}
+    links: list[Link] = []
+    for node in composition.nodes:
+        if not isinstance(node, Operation):
+            continue
+        found: dict[int, dict[int, list[Part]]] = {}
+        for k, argument in enumerate(node.arguments):
+            parts = composition.parts(node, k) if isinstance(argument, Node) and argument.index in below else None
+            if parts is not None:
+                found.setdefault(argument.index, {})[k] = parts
+        if not found:
+            continue
+        below[node.index] = set(found).union(*(below[index] for index in found))
+        nodes = {index: node.arguments[next(iter(parts))] for index, parts in found.items()}
+        for index, argument in nodes.items():
+            held = [other for other in nodes.values() if index in below[other.index]]
+            links.append(Link(node, argument, found[index], held))
+    return links[::-1]
+
+
+def chain_lines(leaf: Node, output: Node, links: list[Link], texts: Texts, whole: str, letters: list[str]) -> list[str]:
+    """Return how J is made of its links, where it is made of several, and then the rules of each.
+
+    Nothing where there is one link alone and the language has no word for it: J has its numbers.
+    """
+    lines: list[str] = sum_of_paths(leaf, output, links, texts, whole) if len(links) > 1 else []
+    for link in links:
+        try:
+            lines += lines_of(link, texts, letters)
+        except Unprintable:
+            lines += [in_words(link, texts)] if len(links) > 1 else []
+    return lines
+
+
+def sum_of_paths(leaf: Node, output: Node, links: list[Link], texts: Texts, whole: str) -> list[str]:
+    """Return ``J = dy/dh0 @ dh0/dx``, the sum of such products where there are a few paths, else words."""
+    paths: list[tuple[Node, list[str]]] = [(output, [])]
+    while any(node is not leaf for node, _ in paths):
+        paths = [longer for path in paths for longer in one_further(path, leaf, links, texts)]
+        if len(paths) > MOST_PATHS:
+            return [f"{whole}: the sum over all paths of the products of the derivatives along each"]
+    return [f"{whole} = {' + '.join(' @ '.join(titles) for _, titles in paths)}"]
+
+
+def one_further(
+    path: tuple[Node, list[str]], leaf: Node, links: list[Link], texts: Texts
+) -> list[tuple[Node, list[str]]]:
+    """Return a path with each link that goes on from its end; one that has reached the leaf as it is."""
+    end, titles = path
+    if end is leaf:
+        return [path]
+    return [(link.argument, [*titles, title(link, texts)]) for link in links if link.node is end]
+
+
+def title(link: Link, texts: Texts, rows: Sequence[str] = (), columns: Sequence[str] = ()) -> str:
+    """Return ``dh1[i]/dh0[i]``, with what is held fixed."""
+    held = f" ({', '.join(texts.of(node) for node in link.held)} fixed)" if link.held else ""
+    return f"d{entry(texts.of(link.node), rows)}/d{entry(texts.of(link.argument), columns)}{held}"
+
+
+def lines_of(link: Link, texts: Texts, letters: list[str]) -> list[str]:
+    """Return the rules of one link, or what it is in words; raises ``Unprintable``."""
+    rules = rules_of(link.node, link.parts, texts, letters)
+    if rules is None:
+        return [in_words(link, texts)]
+    return [f"{title(link, texts, rule.rows, rule.columns)} = {rule.formula}" for rule in rules]
+
+
+def in_words(link: Link, texts: Texts) -> str:
+    """Return what a derivative is that has no rule."""
+    op = link.node.op
+    if op.moves and op.shaped:
+        what = f"1 where an entry of {texts.of(link.node)} is one of {texts.of(link.argument)}, 0 elsewhere"
+        return f"{title(link, texts)}: {what}"
+    return f"{title(link, texts)}: the derivative of {op.name}"

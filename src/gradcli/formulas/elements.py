@@ -1,0 +1,185 @@
+"""Entry-level formulas: each entry of a node as a sympy expression in entries of inputs and named nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine.graph import Node
+from gradcli.engine.naming import place_text
+from gradcli.formulas.printing import size_of
+from gradcli.formulas.texts import Texts
+from gradcli.jacobian import functions as s
+from gradcli.ops.contractions import contraction_links
+from gradcli.ops.declare import value_of
+
+WORDY = 16
+"""Characters beyond which the text of an array, such as softmax(x), gets a name before entries are taken from it."""
+COMPOUND = 3
+"""Parts from which an expression inside a derivative gets a name, in the regime of named intermediates."""
+
+
+class Elements:
+    """The entries of every node as expressions, kept in flat order.
+
+    ``named`` chooses the regime: with it, a node gets a name where its entries would stand inside a derivative and
+    are no single symbols; without it everything is in terms of the inputs.
+    """
+
+    def __init__(self, texts: Texts, named: bool, longest: int) -> None:
+        self.texts = texts
+        self.named = named
+        self.longest = longest
+        self.entries: dict[int, Any] = {}
+
+    def add(self, node: Node) -> bool:
+        """Work out the entries of a node whose arguments are there; False where a formula grows too long."""
+        if node.op is None:
+            self.texts.describe(node)
+            self.entries[node.index] = self._symbols(node)
+            return True
+        if self.named:
+            self._name_arguments(node)
+        self._name_zeros(node)
+        self.texts.describe(node)
+        if not self.named and self._needs_name(node):
+            return False
+        found = self._entries(node)
+        self.entries[node.index] = found
+        if any(size_of(entry, self.longest) >= self.longest for entry in found):
+            if not self.named:
+                return False
+            self.rename(node)
+        return True
+
+    def rename(self, node: Node) -> None:
+        """Give a node a name, and let its entries be symbols from here on."""
+        self.texts.name(node)
+        self.entries[node.index] = self._symbols(node)
+
+    def of(self, argument: Any) -> Any:
+        """Return the entries of a node, or constants as sympy numbers."""
+        if isinstance(argument, Node):
+            return self.entries[argument.index]
+        return as_objects([s.number(value) for value in np.ravel(np.asarray(argument, dtype=np.float64))])
+
+    def auxiliary(self, node: Node, text: str, value: Any) -> Any:
+        """Return symbols for a value that a derivative needs and the program does not hold, such as ``inv(A)``."""
+        written = text.format(self.texts.argument(node.arguments[0])[0])
+        return as_objects([s.symbol(written + place_text(i, np.shape(value))) for i in range(np.size(value))])
+
+    def _needs_name(self, node: Node) -> bool:
+        """Return whether an op that has no entry-level formula would drag a long text into every formula."""
+        op = node.op
+        opaque = op is not None and not (op.formula or op.moves or op.folds or op.spec)
+        return opaque and len(self.texts.of(node)) > WORDY
+
+    def _symbols(self, node: Node) -> Any:
+        if self._needs_name(node):
+            self.texts.name(node)
+        return as_objects([s.symbol(self.texts.element(node, i)) for i in range(np.size(node.value))])
+
+    def _name_zeros(self, node: Node) -> None:
+        """Name arguments whose zeros count by their sign: ``-(x - x)`` is -0, and 0 once sympy has simplified it."""
+        assert node.op is not None  # noqa: S101
+        for k, argument in enumerate(node.arguments):
+            if not isinstance(argument, Node) or not node.op.has_signed_zero(k, node.arguments):
+                continue
+            if not all(entry.is_Symbol for entry in self.entries[argument.index]):
+                self.rename(argument)
+
+    def _name_arguments(self, node: Node) -> None:
+        assert node.op is not None  # noqa: S101
+        if node.op.moves:
+            return
+        for k, argument in enumerate(node.arguments):
+            if not isinstance(argument, Node) or argument.op is None or not self._mentioned(node, k):
+                continue
+            if any(size_of(entry, COMPOUND + 1) > COMPOUND for entry in self.entries[argument.index]):
+                self.rename(argument)
+
+    @staticmethod
+    def _mentioned(node: Node, argument: int) -> bool:
+        """Return whether the derivative by any active argument depends on this one."""
+        assert node.op is not None  # noqa: S101
+        active = [k for k, a in enumerate(node.arguments) if isinstance(a, Node) and a.active]
+        return bool(active) and node.op.mentions(argument, active)
+
+    def _entries(self, node: Node) -> Any:
+        op = node.op
+        assert op is not None  # noqa: S101
+        count = int(np.size(node.value))
+        if op.formula is not None:
+            return self._elementwise(node, count)
+        if op.folds is not None:
+            return as_objects([op.folds(s, group) for group in self._grouped(node, count)])
+        if op.spec is not None:
+            return self._contracted(node, op.spec, count)
+        if op.moves:
+            return self._moved(node, count)
+        return self._symbols(node)
+
+    def _elementwise(self, node: Node, count: int) -> Any:
+        op = node.op
+        assert op is not None  # noqa: S101
+        assert op.formula is not None  # noqa: S101
+        columns = []
+        for k, argument in enumerate(node.arguments):
+            entries = self.of(argument).reshape(np.shape(value_of(argument)))
+            if not isinstance(argument, Node) and op.has_signed_zero(k, node.arguments):
+                entries = np.where(is_negative_zero(argument), s.symbol("-0.0"), entries)
+            columns.append(np.broadcast_to(entries, np.shape(node.value)).ravel())
+        return as_objects(
+            [s.as_expression(op.formula(s, *(c[i] for c in columns), **node.static)) for i in range(count)]
+        )
+
+    def _grouped(self, node: Node, count: int) -> list[list[Any]]:
+        """Return for each entry of a node the entries that it is linked to, in flat order."""
+        assert node.op is not None  # noqa: S101
+        entries = self.of(node.arguments[0])
+        values = tuple(value_of(a) for a in node.arguments)
+        groups: list[list[Any]] = [[] for _ in range(count)]
+        for links in node.op.local(0, node.value, values, node.static):
+            for row, column in zip(links.rows, links.columns, strict=True):
+                groups[row].append(entries[column])
+        return groups
+
+    def _contracted(self, node: Node, spec: Callable[..., str], count: int) -> Any:
+        values = tuple(value_of(a) for a in node.arguments)
+        [links] = contraction_links(0, values, spec(*values, **node.static))
+        first = self.of(node.arguments[0])
+        others = [(self.of(node.arguments[slot]), where) for slot, where in links.bound]
+        result = [s.number(0)] * count
+        for i, (row, column) in enumerate(zip(links.rows, links.columns, strict=True)):
+            term = first[column]
+            for entries, where in others:
+                term = term * entries[where[i]]
+            result[row] = result[row] + term
+        return as_objects(result)
+
+    def _moved(self, node: Node, count: int) -> Any:
+        """Take each entry from where it came; what came from nowhere is the number that it is."""
+        assert node.op is not None  # noqa: S101
+        values = tuple(value_of(a) for a in node.arguments)
+        flat = np.ravel(node.value)
+        result: list[Any] = [None] * count
+        for k, argument in enumerate(node.arguments):
+            entries = self.of(argument)
+            for links in node.op.local(k, node.value, values, node.static):
+                for row, column in zip(links.rows, links.columns, strict=True):
+                    result[row] = entries[column] if result[row] is None else result[row]
+        return as_objects([s.number(flat[i]) if entry is None else entry for i, entry in enumerate(result)])
+
+
+def is_negative_zero(value: Any) -> Any:
+    """Return where an array is -0."""
+    return np.equal(value, 0) & np.signbit(value)
+
+
+def as_objects(items: list[Any]) -> Any:
+    """Return a one-dimensional array of objects."""
+    result = np.empty(len(items), dtype=object)
+    result[:] = items
+    return result

@@ -1,0 +1,267 @@
+"""Index rules: the derivative of one op by one of its arguments, as one formula for all entries of a kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sympy import Add, Expr
+
+from gradcli.engine.graph import Node
+from gradcli.formulas.places import places_of
+from gradcli.formulas.printing import formula_text
+from gradcli.formulas.texts import Texts
+from gradcli.jacobian import functions as s
+from gradcli.jacobian.kinds import constant_of
+from gradcli.jacobian.local import Part
+from gradcli.ops.declare import value_of
+from gradcli.ops.parts import Chosen, Paired, Picked, Reduced, Said
+
+LONG_CONSTANT = 40
+"""Characters beyond which a constant array gets a name in a rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """``d above[rows] / d below[columns] = formula``, true for all letters for which the indices exist."""
+
+    rows: list[str]
+    columns: list[str]
+    formula: str
+
+
+def generic(name: str, shape: tuple[int, ...], out_shape: tuple[int, ...], letters: Sequence[str]) -> str:
+    """Return the entry of an array that broadcasts to entry ``[i, j, …]`` of the output: ``b[j]``, ``c[i, 0]``."""
+    return entry(name, broadcast(shape, out_shape, letters))
+
+
+def broadcast(shape: tuple[int, ...], out_shape: tuple[int, ...], letters: Sequence[str]) -> list[str]:
+    """Return the indices of that entry."""
+    own = letters[len(out_shape) - len(shape) : len(out_shape)]
+    lengths = zip(own, shape, out_shape[len(out_shape) - len(shape) :], strict=True)
+    return ["0" if n == 1 != m else letter for letter, n, m in lengths]
+
+
+def entry(name: str, indices: Sequence[str]) -> str:
+    """Return ``name[i, j]``, and a scalar as it is."""
+    return f"{name}[{', '.join(indices)}]" if indices else name
+
+
+def rules_of(node: Node, parts: Mapping[int, list[Part]], texts: Texts, letters: list[str]) -> list[Rule] | None:
+    """Return the rules of a node by one of the nodes that it is computed from, None where none can be written.
+
+    ``parts`` has the local Jacobian of each place where this node stands among the arguments. There is one rule, or
+    several for entries that are not the same.
+    """
+    assert node.op is not None  # noqa: S101
+    if node.op.formula is not None:
+        return [elementwise_rule(node, parts, texts, letters)] if all(parts.values()) else None
+    rules = []
+    for k, found in parts.items():
+        rule = rule_of(node, k, found, texts, letters)
+        if rule is None:
+            return None
+        rules.append(rule)
+    several = len({(*rule.rows, "/", *rule.columns) for rule in rules}) == len(rules) > 1
+    if len(rules) == 1 or (several and apart(list(parts.values()))):
+        return rules
+    return joined(rules, letters) if all(rule.rows == rules[0].rows for rule in rules) else None
+
+
+def apart(parts: list[list[Part]]) -> bool:
+    """Return whether no entry is a part of two local Jacobians."""
+    every = np.concatenate([np.stack([part.rows, part.columns]) for group in parts for part in group], axis=1)
+    return len(set(zip(*every.tolist(), strict=True))) == len(every[0])
+
+
+def joined(rules: list[Rule], letters: list[str]) -> list[Rule]:
+    """Return one rule for several of the same rows: each counts where its column is the one that is asked for."""
+    if all(rule.columns == rules[0].columns for rule in rules):
+        return [Rule(rules[0].rows, rules[0].columns, " + ".join(rule.formula for rule in rules))]
+    used = set(rules[0].rows).union(*(rule.columns for rule in rules))
+    own = [letter for letter in letters if letter not in used][: len(rules[0].columns)]
+    terms = [term(rule, own) for rule in rules]
+    return [Rule(rules[0].rows, own, " + ".join(terms))]
+
+
+def term(rule: Rule, own: list[str]) -> str:
+    """Return what a rule adds to the entry at the column ``own``: its formula where that is its column, else 0.
+
+    A letter that stands in its columns alone is that of ``own``.
+    """
+    known = {b: a for a, b in zip(own, rule.columns, strict=True) if b.isidentifier() and b not in rule.rows}
+    asked = [f"{a} == {known.get(b, b)}" for a, b in zip(own, rule.columns, strict=True) if known.get(b) != a]
+    formula = re.sub(r"[A-Za-z_]\w*", lambda word: known.get(word[0], word[0]), rule.formula)
+    if not asked:
+        return formula
+    return f"where({asked[0] if len(asked) == 1 else ' & '.join(f'({text})' for text in asked)}, {formula}, 0)"
+
+
+def rule_of(node: Node, k: int, parts: list[Part], texts: Texts, letters: list[str]) -> Rule | None:
+    """Return the rule of one op by one argument, in index letters."""
+    op = node.op
+    assert op is not None  # noqa: S101
+    match op.index:
+        case Chosen(rules):
+            return choice_rule(node, k, rules[k], texts, letters)
+        case Picked() as picked:
+            return pick_rule(node, picked, texts, letters)
+        case Reduced() as reduction:
+            holds = reduction.holds(**node.static)
+            return reduction_rule(node, reduction.text, parts, texts, letters) if holds else None
+        case Paired(text):
+            i, j = letters[:2]
+            return Rule([i], [j], text.format(y=texts.of(node), i=i, j=j)) if len(node.shape) == 1 else None
+        case Said():
+            return None
+    if op.spec is not None:
+        return product_rule(node, k, op.spec, texts, letters)
+    if not op.moves:
+        return None  # a step, whose derivative is 0 and is said in words
+    return moving_rule(node, k, parts, letters) if op.shaped else extreme_rule(node, parts, texts, letters)
+
+
+def moving_rule(node: Node, k: int, parts: list[Part], letters: list[str]) -> Rule | None:
+    """Return the rule of an op that moves entries, if a formula says where each goes."""
+    rows, columns = (np.concatenate([getattr(part, of) for part in parts]) for of in ("rows", "columns"))
+    found = places_of(rows, columns, node.shape, np.shape(value_of(node.arguments[k])), letters)
+    if found is None:
+        return None
+    return Rule(found.rows, found.columns, f"where({found.condition}, 1, 0)" if found.condition else "1")
+
+
+def choice_rule(node: Node, k: int, rule: str, texts: Texts, letters: list[str]) -> Rule:
+    """Return the rule of a choice between entries: 1 where the branch is taken."""
+    shapes = [np.shape(value_of(argument)) for argument in node.arguments]
+    entries = [
+        generic(written(a, texts), shape, node.shape, letters) if f"{{{j}}}" in rule else ""
+        for j, (a, shape) in enumerate(zip(node.arguments, shapes, strict=True))
+    ]
+    return Rule(letters[: len(node.shape)], broadcast(shapes[k], node.shape, letters), rule.format(*entries))
+
+
+def pick_rule(node: Node, picked: Picked, texts: Texts, letters: list[str]) -> Rule:
+    """Return the rule of max, min, median and sort along an axis: 1 at the index that they give."""
+    axis, depth = node.static["dim"], len(node.arguments[0].shape)
+    rows = list(letters[:depth])
+    columns = [letters[depth] if k == axis else letter for k, letter in enumerate(rows)]
+    if not picked.whole(**node.static):
+        kept = picked.kept(**node.static)
+        rows = ["0" if k == axis else letter for k, letter in enumerate(rows) if kept or k != axis]
+    places = picked.places(texts.of(node.arguments[0]), **node.static)
+    return Rule(rows, columns, f"where({letters[depth]} == {entry(places, rows)}, 1, 0)")
+
+
+def extreme_rule(node: Node, parts: list[Part], texts: Texts, letters: list[str]) -> Rule | None:
+    """Return the rule of the extreme of several entries, where each is one of them and not a share of equal ones."""
+    if any(np.any(part.weights != 1) for part in parts) or np.any(np.isnan(node.value)):
+        return None
+    rows, columns = reduced(node, letters)
+    same = f"{entry(texts.of(node.arguments[0]), columns)} == {entry(texts.of(node), rows)}"
+    return Rule(rows, columns, f"where({same}, 1, 0)")
+
+
+def reduction_rule(node: Node, rule: str, parts: list[Part], texts: Texts, letters: list[str]) -> Rule:
+    """Return the rule of a sum and its like."""
+    rows, columns = reduced(node, letters)
+    x, y = entry(texts.of(node.arguments[0]), columns), entry(texts.of(node), rows)
+    count = np.size(value_of(node.arguments[0])) // max(np.size(node.value), 1)
+    text = rule.format(x=x, y=y, n=count)
+    if any(part.has_zeros for part in parts):
+        text = f"where({zero_condition(node, 0, [x], y)}, 0, {text})"
+    return Rule(rows, columns, text)
+
+
+def reduced(node: Node, letters: list[str]) -> tuple[list[str], list[str]]:
+    """Return the indices of an output, and of an entry that it is reduced from."""
+    columns = list(letters[: len(node.arguments[0].shape)])
+    along = node.static.get("dim")
+    axes = along if isinstance(along, tuple) else tuple(range(len(columns)))
+    if node.static.get("keepdim"):
+        return ["0" if axis in axes else letter for axis, letter in enumerate(columns)], columns
+    return [letter for axis, letter in enumerate(columns) if axis not in axes], columns
+
+
+def product_rule(node: Node, k: int, spec: Callable[..., str], texts: Texts, letters: list[str]) -> Rule:
+    """Return the rule of a sum of products: the product of the other factors, summed over what only they name."""
+    values = tuple(value_of(a) for a in node.arguments)
+    inputs, out = spec(*values, **node.static).split("->")
+    subs = inputs.split(",")
+    chosen = dict(zip(dict.fromkeys(out + inputs.replace(",", "")), letters, strict=False))
+    free = set("".join(subs)) - set(out) - set(subs[k])
+    lengths: dict[str, int] = {}
+    for sub, value in zip(subs, values, strict=True):
+        lengths.update({c: max(n, lengths.get(c, n)) for c, n in zip(sub, np.shape(value), strict=True)})
+
+    def indices(sub: str, shape: tuple[int, ...]) -> list[str]:
+        # An axis of length 1 that broadcasts has one index alone.
+        own = {c: "0" if n == 1 != lengths[c] else chosen[c] for c, n in zip(sub, shape, strict=True)}
+        return [":" if c in free else own[c] for c in sub]
+
+    others = [(j, a) for j, a in enumerate(node.arguments) if j != k]
+    factors = [entry(written(a, texts), indices(subs[j], np.shape(values[j]))) for j, a in others]
+    text = "*".join(factors) or "1"
+    if free:
+        summed = ",".join("".join(c for c in subs[j] if c in free) for j, _ in others)
+        text = f'einsum("{summed}->", {", ".join(factors)})'
+    return Rule(indices(out, node.shape), indices(subs[k], np.shape(values[k])), text)
+
+
+def written(argument: Any, texts: Texts) -> str:
+    """Return the text of an argument as it stands in a rule; a long constant goes by a name."""
+    text = texts.tight(argument)
+    return text if isinstance(argument, Node) or len(text) <= LONG_CONSTANT else texts.constant(argument)
+
+
+def elementwise_rule(node: Node, parts: Mapping[int, list[Part]], texts: Texts, letters: list[str]) -> Rule:
+    """Return the rule of an op that works entry by entry, by all its arguments that are one node."""
+
+    def text_of(argument: Any) -> str:
+        return generic(written(argument, texts), np.shape(value_of(argument)), node.shape, letters)
+
+    total = Add(*(elementwise_formula(node, k, found, text_of) for k, found in parts.items()))
+    columns = broadcast(np.shape(value_of(node.arguments[next(iter(parts))])), node.shape, letters)
+    return Rule(letters[: len(node.shape)], columns, formula_text(total))
+
+
+def elementwise_formula(node: Node, k: int, parts: list[Part], text_of: Callable[[Any], str]) -> Any:
+    """Return the derivative by one argument in generic entries."""
+    template = whole_template(parts, node, k)
+    chosen = {
+        symbol: s.symbol(text_of(node if slot == -1 else node.arguments[slot]))
+        for symbol, (slot, _) in zip(parts[0].template.symbols, parts[0].bound, strict=True)
+        if symbol in template.free_symbols
+    }
+    found = template.xreplace(chosen)
+    if not parts[0].has_zeros:
+        return found
+    condition = zero_condition(node, k, [text_of(argument) for argument in node.arguments], text_of(node))
+    return s.symbol(f"where({condition}, 0, {formula_text(found)})")
+
+
+def whole_template(parts: list[Part], node: Node, k: int) -> Any:
+    """Return the derivative that holds for all entries; that of an op in pieces, such as huber, is its formula's."""
+    [part, *others] = parts
+    if not others:
+        return s.number(np.max(part.weights, initial=0.0) or 1.0) * part.template.expression
+    assert node.op is not None  # noqa: S101
+    assert node.op.formula is not None  # noqa: S101
+    given = [
+        symbol if (constant := constant_of(a)) is None else s.number(constant)
+        for symbol, a in zip(part.template.symbols, node.arguments, strict=True)
+    ]
+    return s.as_expression(node.op.formula(s, *given, **node.static)).diff(part.template.symbols[k])
+
+
+def zero_condition(node: Node, k: int, arguments: list[str], out: str) -> str:
+    """Return where the derivative is 0 by convention, in the language."""
+    assert node.op is not None  # noqa: S101
+    return node.op.zero_text[k].format(*arguments, y=out)
+
+
+def as_number(value: Any) -> Expr:
+    """Return a constant of one entry as a number."""
+    return s.number(float(np.reshape(value, ())))

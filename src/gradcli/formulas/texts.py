@@ -1,0 +1,193 @@
+"""Array-level text: what a node of the graph looks like written in gradcli's language, and names for long ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine.graph import Graph, Node
+from gradcli.engine.naming import numbered, place_text
+from gradcli.ops import SPELLINGS
+from gradcli.ops.declare import Op, value_of
+from gradcli.ops.writing import Call, number_text
+
+LONG = 48
+"""Characters beyond which a node's text gives way to a name."""
+
+MOST_CONSTANTS = 256
+"""Entries of a constant array up to which it is written out."""
+ATOM = 100
+
+
+def array_text(value: Any) -> str:
+    """Return an array of constants as nested lists."""
+    if np.ndim(value) == 0:
+        return str(bool(value)) if getattr(value, "dtype", None) == np.bool_ else number_text(value)
+    return f"[{', '.join(array_text(item) for item in value)}]"
+
+
+class TooLarge(Exception):  # noqa: N818
+    """A program holds a constant array that is too large to be written out in a formula."""
+
+
+def constant_text(value: Any) -> str:
+    """Return a constant: a large one by the call that makes it; raises ``TooLarge`` where there is none."""
+    if np.size(value) <= MOST_CONSTANTS:
+        return array_text(value)
+    first = np.ravel(value)[0]
+    if np.all(value == first) and np.all(np.signbit(value) == np.signbit(first)):
+        return f"full({np.shape(value)}, {number_text(first)})"
+    raise TooLarge
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the numbers of a name come from: the value of a node, the Jacobian by it in ``shape``, or ``constant``."""
+
+    node: int = -1
+    shape: tuple[int, ...] | None = None
+    constant: Any = None
+
+
+class Texts:
+    """The text of every node, and the definitions of those that got a name.
+
+    A node that the user's program calls by a variable keeps that name where it needs one; others are ``h0, h1 …``,
+    which ``made`` lists.
+    """
+
+    def __init__(self, graph: Graph, nodes: Iterable[Node]) -> None:
+        wanted = {node.index for node in nodes if node.op is not None}
+        words = set(SPELLINGS) | {"e", "pi"}
+        own = [(name, node) for name, node in numbered(graph) if node.index in wanted and name not in words]
+        self._own: dict[int, str] = {node.index: name for name, node in reversed(own)}
+        inputs = {node.name for node in graph.nodes if node.op is None and node.name}
+        self.taken = inputs | words | set(self._own.values()) | {name for name, _ in graph.bindings}
+        self.definitions: dict[str, str] = {}
+        self.names: dict[int, str] = {}
+        self.named: dict[str, Source] = {}
+        self.text: dict[int, tuple[str, int]] = {}
+        self.constants: dict[str, str] = {}
+        self.made: list[str] = []
+        self._next = 0
+
+    def own_name(self, node: Node) -> str | None:
+        """Return what the user's program calls a node, with a number where it calls several so."""
+        return self._own.get(node.index)
+
+    def name(self, node: Node, wanted: str | None = None) -> str:
+        """Return the name of an op's node; without one it gets the program's own, ``wanted``, or the next ``h``."""
+        if node.index not in self.names:
+            name = self._own.get(node.index) or self.fresh(wanted)
+            self.names[node.index] = name
+            self.named[name] = Source(node.index)
+            self.definitions[name] = self.text[node.index][0]
+            self.text[node.index] = (name, ATOM)
+        return self.names[node.index]
+
+    def constant(self, value: Any) -> str:
+        """Return the name of a constant array that is too long to stand inside a formula, the same for equal ones."""
+        text = constant_text(value)
+        if text not in self.constants:
+            name = self.fresh("c")
+            self.constants[text] = name
+            self.named[name] = Source(constant=value)
+            self.definitions[name] = text
+        return self.constants[text]
+
+    def fresh(self, wanted: str | None) -> str:
+        """Return a name that nothing else has, ``wanted`` itself if it is free."""
+        name = wanted or ""
+        if not wanted or name in self.taken:
+            while f"h{self._next}" in self.taken:
+                self._next += 1
+            name = f"h{self._next}"
+            self.made.append(name)
+        self.taken.add(name)
+        return name
+
+    def of(self, node: Node) -> str:
+        """Return the text of a node."""
+        return self.text[node.index][0]
+
+    def element(self, node: Node, position: int) -> str:
+        """Return the text of one entry of a node, in brackets where an operator might take a part of it."""
+        return self.tight(node) + place_text(position, node.shape)
+
+    def describe(self, node: Node, wanted: str | None = None) -> None:
+        """Work out the text of a node whose arguments have theirs; where that is long it gets a name, as ``name``."""
+        if node.op is None:
+            self.text[node.index] = (str(node.name), ATOM)
+            return
+        self.text[node.index] = self._written(node, node.op)
+        if len(self.text[node.index][0]) > LONG:
+            self.name(node, wanted)
+
+    def argument(self, argument: Any) -> tuple[str, int]:
+        """Return the text of an argument and how tightly it binds."""
+        if isinstance(argument, Node):
+            return self.text[argument.index]
+        text = constant_text(argument)
+        return text, (75 if text.startswith("-") else ATOM)
+
+    def tight(self, argument: Any) -> str:
+        """Return the text of an argument as it stands before an index or beside any operator."""
+        return self._tight(self.argument(argument))
+
+    def _written(self, node: Node, op: Op) -> tuple[str, int]:
+        if op.listed:
+            return self._listed(node, op), ATOM
+        parts = [self.argument(argument) for argument in node.arguments]
+        if op.text and op.precedence < ATOM:
+            return self._infix(op, parts), op.precedence
+        call = Call(
+            op.spelled or op.name,
+            [text for text, _ in parts],
+            [self._tight(part) for part in parts],
+            node.static,
+            op.defaults,
+            op.words,
+            np.ndim(value_of(node.arguments[0])),
+        )
+        return op.write(call), ATOM
+
+    @staticmethod
+    def _tight(part: tuple[str, int]) -> str:
+        return part[0] if part[1] >= ATOM else f"({part[0]})"
+
+    @staticmethod
+    def _infix(op: Op, parts: list[tuple[str, int]]) -> str:
+        shown = []
+        for k, (text, rank) in enumerate(parts):
+            tight = rank > op.precedence or (rank == op.precedence and (k == 0) != op.right and op.precedence > 50)
+            shown.append(text if tight else f"({text})")
+        assert op.text is not None  # noqa: S101
+        return op.text.format(*shown)
+
+    def _listed(self, node: Node, op: Op) -> str:
+        """Write an indexed assignment, or its like, as the list of its entries."""
+        values = tuple(value_of(argument) for argument in node.arguments)
+        parts = [""] * int(np.size(node.value))
+        for k, argument in enumerate(node.arguments):
+            [links] = op.local(k, node.value, values, node.static)
+            for row, column in zip(links.rows, links.columns, strict=True):
+                parts[row] = self._entry(argument, int(column))
+        return nested(parts, np.shape(node.value))
+
+    def _entry(self, argument: Any, position: int) -> str:
+        if isinstance(argument, Node):
+            return self.element(argument, position) if argument.shape else self.of(argument)
+        return number_text(np.ravel(argument)[position])
+
+
+def nested(parts: list[str], shape: tuple[int, ...]) -> str:
+    """Return texts of entries in flat order as nested lists of ``shape``."""
+    if not shape:
+        return parts[0]
+    if len(shape) == 1:
+        return f"[{', '.join(parts)}]"
+    step = len(parts) // shape[0] if shape[0] else 0
+    return f"[{', '.join(nested(parts[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0]))}]"

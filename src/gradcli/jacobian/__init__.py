@@ -1,0 +1,1 @@
+"""J by its numbers: local Jacobians, multiplied along the graph."""

@@ -1,0 +1,101 @@
+"""Values from outside: inputs and v as arrays of double precision, checked."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradcli.errors import GradcliError
+from gradcli.errors.facts import MisshapenV, MissingV
+from gradcli.ops.declare import Array
+
+
+def as_input(name: str, value: Any) -> Array:
+    """Return a value as an array of finite real numbers, the same one if it is that; raises ``value`` otherwise."""
+    array = as_array(name, value)
+    require_finite(name, array)
+    return array
+
+
+def doubles(array: Any) -> Array:
+    """Return an array of numbers in double precision, the same one if it is that."""
+    return np.asarray(array, dtype=np.float64)[()]
+
+
+def as_array(name: str, value: Any) -> Array:
+    """Return a value as an array of real numbers in double precision; raises ``value`` for anything else."""
+    if type(value) is np.ndarray and value.dtype == np.float64 and value.ndim:
+        return value
+    try:
+        found = np.asarray(value)
+    except (TypeError, ValueError, OverflowError):
+        raise GradcliError("value", f"{name} is not an array of real numbers") from None
+    if found.dtype.kind not in "iuf":
+        raise GradcliError("value", f"{name} is not an array of real numbers")
+    return found.astype(np.float64)[()]
+
+
+def require_finite(name: str, array: Array) -> None:
+    """Raise ``value`` where an entry is inf or nan."""
+    if not all_finite(array):
+        raise GradcliError("value", f"{name} must be finite: it has {first_non_finite(np.asarray(array))}")
+
+
+def all_finite(array: Array) -> bool:
+    """Return whether every entry is finite; their sum of squares says yes with one pass over the memory."""
+    return math.isfinite(np.vdot(array, array)) or bool(np.all(np.isfinite(array)))
+
+
+def first_non_finite(array: Array) -> str:
+    """Return the first entry that is not finite and its place."""
+    place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0]) if array.ndim else ()
+    return f"{array[place]} at {list(place)}" if place else str(array)
+
+
+class Cotangent(NamedTuple):
+    """One v: as it counts (``seed``, in the shape of y), as it is shown, and how it came about.
+
+    - ``seed``: v in the shape of y.
+    - ``shown``: v as an answer shows it: several entries for a y with one are shown as they came.
+    - ``source``: ``given``, ``default``, ``reshaped`` or ``broadcast``.
+    - ``came``: the shape in which it was given.
+
+    >>> gradcli.explain("x**2", x=[1.0, 2.0], v=[[1], [10]]).backward[0].v.source
+    'reshaped'
+    """
+
+    seed: Array
+    shown: Array
+    source: str
+    came: tuple[int, ...] = ()
+
+
+def read_v(value: Any, shape: tuple[int, ...], strict: bool) -> Cotangent:
+    """Return v for an output of ``shape``.
+
+    A missing v is 1 for an output with one entry. As many entries in another shape are reshaped. Several entries for
+    a single output mean J once for each of them, as in early PyTorch: the seed is their sum. ``strict`` refuses both.
+    Raises ``missing-v`` or ``shape``.
+    """
+    size = math.prod(shape)
+    if value is None:
+        if size != 1:
+            raise GradcliError(
+                "missing-v",
+                f"y has shape {shape}, so a v of that shape is needed: backward() has no default for {size} outputs",
+                facts=MissingV(shape),
+            )
+        one = np.ones(shape)
+        return Cotangent(one, one, "default")
+    v = np.asarray(as_input("v", value))
+    if v.shape == shape:
+        return Cotangent(v, v, "given", v.shape)
+    mismatch = MisshapenV(v.shape, shape)
+    if v.size == size and not strict:
+        return Cotangent(v.reshape(shape), v.reshape(shape), "reshaped", v.shape)
+    if size == 1 and v.size > 1 and not strict:
+        with np.errstate(all="ignore"):
+            return Cotangent(np.full(shape, np.sum(v)), v, "broadcast", v.shape)
+    raise GradcliError("shape", f"v has shape {v.shape}, y has shape {shape}", facts=mismatch)
