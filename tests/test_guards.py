@@ -18,14 +18,14 @@ from counting import below, calls, calls_of, cold, loaded, peak
 
 BOUNDS = {
     # Calls of functions, in Python and in C.
-    "grad: calls for one operation of a chain": 22,
+    "grad: calls for one operation of a chain": 12,
     "grad: calls for an elementwise program": 440,
-    "grad: calls for a layer": 310,
+    "grad: calls for a layer": 300,
     "explain: calls for an elementwise program of any size": 6_000,
     "explain: calls for a softmax of any size": 2_200,
-    "explain: calls for one turn of a loop": 248,
-    "explain: calls for one turn of a loop over a few entries": 268,
-    "explain: calls for one turn of a loop over a vector": 370,
+    "explain: calls for one turn of a loop": 215,
+    "explain: calls for one turn of a loop over a few entries": 250,
+    "explain: calls for one turn of a loop over a vector": 355,
     # Bytes at the worst moment, in numbers of eight bytes for each element of the input, or each entry of J.
     "grad: numbers kept for one element of an elementwise program": 9.02,
     "grad: numbers kept for one weight of a layer": 1.2,

@@ -103,6 +103,10 @@ class Operation(Node):
         return f"<Operation {self.index} {self.op.name} {self.shape}>"
 
 
+NODES = (Operation, Input)
+"""The types of nodes, for places that are passed so often that ``isinstance`` counts."""
+
+
 class Write(NamedTuple):
     """A write in place to the value ``before`` of a variable, after the first ``mark`` nodes.
 
@@ -148,7 +152,7 @@ class Graph:
 
         Raises ``shape`` for shapes or indices that do not fit, ``budget`` for what costs too much.
         """
-        values = [a.value if isinstance(a, Node) else a for a in arguments]
+        values = [a.value if type(a) in NODES else a for a in arguments]
         if op.size is not None:
             self.charge(op.size(*values, **static))
         elif len(values) > 1:
@@ -243,7 +247,7 @@ class Graph:
 
     def bind(self, name: str, value: Any) -> None:
         """Note that the program called a node ``name``, for readers that show it."""
-        if isinstance(value, Node):
+        if type(value) in NODES:
             self.bindings.append((name, value))
 
 
@@ -251,7 +255,7 @@ def links_of(op: Op, arguments: tuple[Any, ...]) -> tuple[int, ...]:
     """Return the numbers of the arguments that derivatives flow to through an op."""
     rules, links = op.vjps, []
     for k, argument in enumerate(arguments):
-        if isinstance(argument, Node) and argument.active and (type(rules) is not tuple or rules[k] is not None):
+        if type(argument) in NODES and argument.active and (type(rules) is not tuple or rules[k] is not None):
             links.append(k)
     return () if op.flat else tuple(links)
 
@@ -280,6 +284,6 @@ def reaches(output: Node) -> list[Node]:
         node = stack.pop()
         if node.index not in seen:
             seen[node.index] = node
-            if isinstance(node, Operation):
-                stack += [argument for argument in node.arguments if isinstance(argument, Node)]
+            if type(node) is Operation:
+                stack += [argument for argument in node.arguments if type(argument) in NODES]
     return [seen[index] for index in sorted(seen)]

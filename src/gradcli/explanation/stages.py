@@ -27,8 +27,8 @@ def find_stages(run: Evaluation, leaves: Mapping[str, Node], seed: Array) -> lis
     if not isinstance(output, Node) or not output.active or not 0 < len(run.graph.bindings) <= 50:
         return []
     nodes = [node for node in reaches(output) if node.active]
-    with np.errstate(all="ignore"):
-        found = {node.index: g for node, g in cotangents(run.graph, output, seed)}
+    found: dict[int, Array] = {}
+    found |= cotangents(run.graph, output, seed, found)
     shown: list[Stage] = []
     outer, passed = output, set[int]()
     for name, node in reversed(numbered(run.graph)):

@@ -48,15 +48,17 @@ def about_cotangents(graph: Graph, output: Node, nodes: list[Node], seed: Array)
     """Say in which operation a finite cotangent first becomes inf or nan on the way back, and whether by 0·inf."""
     if not output.active:
         return []
-    with np.errstate(all="ignore"):
-        for node, g in cotangents(graph, output, seed):
-            if not isinstance(node, Operation) or not np.all(np.isfinite(g)):
-                continue
-            values = [value_of(a) for a in node.arguments]
-            for vjp in filter(None, map(node.op.vjp, node.links)):
+    found: dict[int, Any] = {}
+    cotangents(graph, output, seed, found)
+    for node in reversed(nodes):
+        if not isinstance(node, Operation) or node.index not in found or not np.all(np.isfinite(found[node.index])):
+            continue
+        g, values = found[node.index], [value_of(a) for a in node.arguments]
+        for vjp in filter(None, map(node.op.vjp, node.links)):
+            with np.errstate(all="ignore"):
                 part = np.asarray(vjp(g, node.value, *values, **node.static))
-                if not np.all(np.isfinite(part)):
-                    return [spoiled(line_text(graph, nodes, node), np.asarray(g), part)]
+            if not np.all(np.isfinite(part)):
+                return [spoiled(line_text(graph, nodes, node), np.asarray(g), part)]
     return []
 
 

@@ -6,7 +6,7 @@ no rule says truthfully is said in words.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -106,13 +106,11 @@ def _diagonal(output: Node, leaf: Node, composition: Composition, letters: list[
 def _swept(
     output: Node, leaf: Node, nodes: Sequence[Node], entries: Mapping[int, Expr], composition: Composition
 ) -> str | None:
-    def along(node: Operation, outer: Expr) -> Iterator[tuple[Node, Expr]]:
-        for k in node.links:
-            if parts := composition.parts(node, k):
-                yield node.arguments[k], outer * _local_formula(parts, node, k, entries)
+    def along(node: Operation, k: int, outer: Expr) -> Expr | None:
+        parts = composition.parts(node, k)
+        return outer * _local_formula(parts, node, k, entries) if parts else None
 
-    derivatives = accumulate(output, s.number(1), reversed(nodes), along, lambda total, part, _own: total + part)
-    found = next((derivative for node, derivative in derivatives if node is leaf), None)
+    found = accumulate(output, s.number(1), reversed(nodes), along, lambda a, b, _own: a + b).get(leaf.index)
     if found is None or size_of(found, LONGEST) >= LONGEST:
         return None
     return formula_text(found)

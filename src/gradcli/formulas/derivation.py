@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -124,6 +124,8 @@ class _Derivation:
         self.nodes = nodes
         self.composition = composition
         self.named = named
+        self.composed: dict[int, Sparse] = {}
+        self.outer = identity(0, s.number(1), object)
         self.texts = Texts(graph, nodes)
         self.elements = Elements(self.texts, named, LONGEST_NAMED if named else LONGEST_INLINE)
         for node in nodes:
@@ -157,22 +159,22 @@ class _Derivation:
 
     def _compose(self) -> dict[int, Sparse]:
         one = identity(int(np.size(self.output.value)), s.number(1), object)
-        walk = accumulate(self.output, one, reversed(self.nodes), self._along, plus)
-        found = {node.index: jacobian for node, jacobian in walk}
+        found = self.composed | accumulate(self.output, one, reversed(self.nodes), self._along, plus)
         for sparse in found.values():
             if not self.named and any(size_of(entry, LONGEST_INLINE) >= LONGEST_INLINE for entry in sparse.values):
                 raise TooLong
         return found
 
-    def _along(self, node: Operation, outer: Sparse) -> Iterator[tuple[Node, Sparse]]:
-        """Yield each argument of a node that derivatives flow to with its Jacobian, through this node alone."""
-        self.graph.meter.watch()
-        outer = self._shortened(node, outer)
-        for k in node.links:
-            parts = self.composition.parts(node, k)
-            if parts is not None:
-                inner = self._local(node, parts, int(np.size(node.arguments[k].value)))
-                yield node.arguments[k], product(outer, inner, MOST_ENTRIES * 10)
+    def _along(self, node: Operation, k: int, total: Sparse) -> Sparse | None:
+        """Return the Jacobian by one argument of a node, through this node alone."""
+        if node.index not in self.composed:
+            self.graph.meter.watch()
+            self.composed[node.index] = total
+            self.outer = self._shortened(node, total)
+        parts = self.composition.parts(node, k)
+        if parts is None:
+            return None
+        return product(self.outer, self._local(node, parts, int(np.size(node.arguments[k].value))), MOST_ENTRIES * 10)
 
     def _shortened(self, node: Operation, jacobian: Sparse) -> Sparse:
         """Give a Jacobian a name of its own where its entries have grown long."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import Graph, Node, Operation
+from gradcli.engine.graph import NODES, Graph, Node, Operation
 from gradcli.formulas.derivation import MOST_ENTRIES
 from gradcli.jacobian.composition import Composition
 from gradcli.jacobian.kinds import frozen
@@ -28,7 +28,7 @@ def signature(graph: Graph, output: Any, leaves: Mapping[str, Node], composition
     the program, weights, what was detached. So is which entries there are, and which of them are 0 by convention.
     """
     nodes = composition.nodes
-    if not isinstance(output, Node) or len(nodes) > MOST_NODES or composition.work > MOST_ENTRIES:
+    if type(output) not in NODES or len(nodes) > MOST_NODES or composition.work > MOST_ENTRIES:
         return None
     reached = {node.index for node in nodes}
     return (
@@ -53,7 +53,7 @@ def of_node(node: Node, composition: Composition) -> Hashable:
     if not isinstance(node, Operation):
         return node.index, node.name, node.value.shape, node.active
     op = node.op
-    arguments = tuple([a.index if isinstance(a, Node) else of_constant(a) for a in node.arguments])
+    arguments = tuple([a.index if type(a) in NODES else of_constant(a) for a in node.arguments])
     static = frozen(node.static) if node.static else ()
     zeros = op.splits_zero and tuple([op.has_signed_zero(k, node.arguments) for k in range(len(arguments))])
     shared = (node.index, op.name, op.local, op.formula, node.active, node.value.shape, arguments, static, zeros)
@@ -97,7 +97,7 @@ def of_links(node: Operation, composition: Composition) -> Hashable:
     """Return the parts of the local Jacobians of a node, and which arguments have one."""
     found = []
     for k, argument in enumerate(node.arguments):
-        parts = composition.parts(node, k) if isinstance(argument, Node) else None
+        parts = composition.parts(node, k) if type(argument) in NODES else None
         same = parts is not None and is_shaped(reading_of(node), k)
         found.append(same if same or parts is None else tuple([of_part(part) for part in parts]))
     return tuple(found)

@@ -184,18 +184,16 @@ class _Composing:
                 whose[place] = diagonals, row
         self.diagonals = iter(whose)
         one: Carried = self._short(identity(int(np.size(output.value)), 1.0, np.float64))
-        for node, total in accumulate(output, one, nodes, self._along, self._plus):
-            self.found[node.index] = total if type(total) is Small else self._settled(total)
+        reached = accumulate(output, one, nodes, self._along, self._plus)
+        self.found |= {index: self._settled(total) for index, total in reached.items()}
 
-    def _along(self, node: Operation, total: Carried) -> Iterator[tuple[Node, Carried]]:
-        """Yield each argument of a node that derivatives flow to with its Jacobian, through this node alone."""
-        del total  # it was settled when it was found
-        outer = self.found[node.index]
-        for k in node.links:
-            diagonal = next(self.diagonals)
-            part = self._through(node, k, outer) if diagonal is None else self._scaled(outer, *diagonal)
-            self._charge(part)
-            yield node.arguments[k], part
+    def _along(self, node: Operation, k: int, total: Carried) -> Carried:
+        """Return the Jacobian by one argument of a node, through this node alone."""
+        outer, diagonal = self._settled(total), next(self.diagonals)
+        self.found[node.index] = outer
+        part = self._through(node, k, outer) if diagonal is None else self._scaled(outer, *diagonal)
+        self._charge(part)
+        return part
 
     def _plus(self, total: Carried, part: Any, own: bool) -> Carried:
         """Return the sum of two Jacobians; to a long one parts wait until they have as many entries together."""
@@ -264,7 +262,7 @@ def links_between(output: Node, nodes: Iterable[Node]) -> list[Link]:
     """Return along which arguments derivatives flow from the output back through ``nodes``, the last one first."""
     wanted, links = {output.index}, []
     for node in nodes:
-        if isinstance(node, Operation) and node.index in wanted:
+        if type(node) is Operation and node.index in wanted:
             for k in node.links:
                 argument = node.arguments[k]
                 wanted.add(argument.index)

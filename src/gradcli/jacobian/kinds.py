@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import Node, Operation
+from gradcli.engine.graph import NODES, Operation
 
 Constant = float | None
 """A plain number among the arguments of an op, which stands in its formulas as it is; None for a node or an array."""
@@ -18,7 +18,7 @@ def constant_of(argument: Any) -> Constant:
     """Return the one number that an argument is, None for a node or an array."""
     if isinstance(argument, float | int):  # most are; numpy's double is a float too
         number = float(argument)
-    elif isinstance(argument, Node) or np.size(argument) != 1:
+    elif type(argument) in NODES or np.size(argument) != 1:
         return None
     else:
         number = float(np.reshape(argument, ()))
@@ -37,7 +37,7 @@ def kind_of(node: Operation, of: Callable[[Any], Hashable] | None = None) -> Has
 
 def argument_kind(argument: Any) -> Hashable:
     """Return the shape of an argument, or the constant that it is; the two zeros are told apart."""
-    if isinstance(argument, Node):
+    if type(argument) in NODES:
         return argument.value.shape  # type: ignore[no-any-return]
     constant = constant_of(argument)
     return np.shape(argument) if constant is None else constant or str(constant)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import NO_OPTIONS, Graph, Node, misfit
+from gradcli.engine.graph import NO_OPTIONS, NODES, Graph, misfit
 from gradcli.language.indexing import Registers, Run
 from gradcli.language.kinds import DOUBLE, FLOAT, combined, is_odd, number_kind, signed, with_floats
 from gradcli.language.runtime import EXACT, as_operand, as_tensor
@@ -58,7 +58,7 @@ def unary_step(op: Op, register: int, otherwise: Run) -> Run:
 
     def run(regs: Registers) -> Any:
         a = regs[register]
-        if not isinstance(a, Node):
+        if type(a) not in NODES:
             return otherwise(regs) if is_odd(a) or type(a) is Pair else regs[0](op, as_tensor(a))
         x = a.value
         if type(x) is Double and a.active and flows:
@@ -79,9 +79,9 @@ def binary_step(op: Op, left: int, right: int) -> Run:
     def run(regs: Registers) -> Any:
         a, b = regs[left], regs[right]
         x, y, links = a, b, NONE
-        if isinstance(a, Node):
+        if type(a) in NODES:
             x, links = a.value, LEFT if a.active else NONE
-        if isinstance(b, Node):
+        if type(b) in NODES:
             y = b.value
             if b.active:
                 links = BOTH if links else RIGHT

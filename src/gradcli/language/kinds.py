@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import Graph, Node
+from gradcli.engine.graph import NODES, Graph
 from gradcli.errors import GradcliError
 from gradcli.ops.declare import Op, Pair, value_of
 from gradcli.ops.integers import only_numpy
@@ -41,7 +41,7 @@ def number_kind(value: Any) -> str:
 def is_odd(value: Any) -> bool:
     """Return whether a value is a truth value, a mask or an array of integers: neither floats nor a plain integer."""
     kind = type(value)
-    if isinstance(value, Node):
+    if type(value) in NODES:
         return value.value.dtype is not DOUBLE and number_kind(value) != FLOAT
     return kind not in (int, np.float64) and number_kind(value) != FLOAT
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import Graph, Node, Operation
+from gradcli.engine.graph import NODES, Graph, Node, Operation
 from gradcli.errors import GradcliError
 from gradcli.language.kinds import bits, stacked, whole_array
 from gradcli.ops import OPERATORS, Pair
@@ -41,7 +41,7 @@ def kind_of(value: Any) -> str:
 def as_tensor(value: Any) -> Any:
     """Return a node or a float array; raises ``type`` for what is no number."""
     kind = type(value)
-    if isinstance(value, Node):
+    if type(value) in NODES:
         return value if value.value.dtype in NUMBERS else value.value.astype(np.float64)
     if kind is int:
         return np.float64(value)
@@ -142,7 +142,7 @@ def whole_index(value: Any) -> Any:
 
 def subscript(f: Graph, base: Any, parts: list[Any], single: bool) -> Any:
     """Return ``base[parts]``."""
-    if single and isinstance(base, Node) and is_place(base.value, parts[0]):
+    if single and type(base) in NODES and is_place(base.value, parts[0]):
         return f.enter(INDEX, (base,), {"key": parts[0]}, base.value[parts[0]])
     if type(base) is tuple:
         return _tuple_item(base, parts[0] if single else None)
@@ -150,7 +150,7 @@ def subscript(f: Graph, base: Any, parts: list[Any], single: bool) -> Any:
         return _pair_item(base, parts[0] if single else None)
     x = array_of(base)
     key = index_key(x, parts, single)
-    if not isinstance(x, Node):
+    if type(x) not in NODES:
         f.charge(0)
     return f(INDEX, x, key=key)
 
@@ -207,7 +207,7 @@ def owner(node: Node) -> Node:
 
 def shares_memory(a: Any, b: Any) -> bool:
     """Return whether a write to one value would be seen in the other in PyTorch."""
-    if isinstance(a, Node) and isinstance(b, Node):
+    if type(a) in NODES and type(b) in NODES:
         return owner(a) is owner(b)
     if a is b:
         return isinstance(a, np.ndarray)
