@@ -10,34 +10,48 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import Graph, Input, Operation
+from gradcli.ops import SPELLINGS
 
 
-def numbered(graph: Graph) -> list[tuple[str, Operation]]:
-    """Return what the program computed under a name, in order; a name that has several meanings is numbered.
+def call_assigned(graph: Graph) -> list[str]:
+    """Return what to call the value of each assignment of a run, in order.
 
     ``y1, y2 …`` are the values of a name that is assigned again, or is an input's; numbers skip names that are taken.
     """
-    made = [(name, node) for name, node in graph.bindings if isinstance(node, Operation)]
+    names = [name for name, _ in graph.bindings]
     inputs = {node.name for node in graph.nodes if isinstance(node, Input)}
-    taken = inputs | {name for name, _ in made}
-    times = Counter(name for name, _ in made)
-    turn: dict[str, int] = {}
+    taken = inputs.union(names, graph.variables, SPELLINGS)
+    times, turn = Counter(names), dict[str, int]()
     found = []
-    for name, node in made:
+    for name in names:
         if times[name] == 1 and name not in inputs:
-            found.append((name, node))
+            found.append(name)
             continue
         turn[name] = next(n for n in count(turn.get(name, 0) + 1) if f"{name}{n}" not in taken)
-        found.append((f"{name}{turn[name]}", node))
+        found.append(f"{name}{turn[name]}")
     return found
 
 
+def numbered(graph: Graph) -> list[tuple[str, Operation]]:
+    """Return what the program computed from its inputs under a name, in order, as ``call_assigned`` calls it."""
+    called = zip(call_assigned(graph), graph.bindings, strict=True)
+    return [(name, node) for name, (_, node) in called if isinstance(node, Operation)]
+
+
+def taken_names(graph: Graph) -> set[str]:
+    """Return the names that no helper may have: those of inputs and variables, and what values are called."""
+    inputs = (node.name for node in graph.nodes if isinstance(node, Input))
+    return {*inputs, *graph.variables, *(name for name, _ in graph.bindings), *call_assigned(graph)}
+
+
 def output_name(graph: Graph, output: Any) -> str:
-    """Return what to call the output: the program's own last name for it, else ``y``, else ``f`` where y is taken."""
-    own = [name for name, node in graph.bindings if node is output]
-    if own:
-        return own[-1]
-    taken = {*(node.name for node in graph.nodes if isinstance(node, Input)), *(name for name, _ in graph.bindings)}
+    """Return what to call the output: the program's own name for it, else ``y``, else ``f`` where y is taken."""
+    called = reversed(list(zip(call_assigned(graph), graph.bindings, strict=True)))
+    inputs = {node.name for node in graph.nodes if isinstance(node, Input)}
+    own = next((name for name, (given, node) in called if given == graph.result or node is output), graph.result)
+    if own is not None and own not in inputs:
+        return own
+    taken = taken_names(graph)
     return next(name for name in chain(("y", "f", "out", "y_"), map("y_{}".format, count(1))) if name not in taken)
 
 

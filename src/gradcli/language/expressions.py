@@ -22,8 +22,8 @@ from gradcli.language.literals import REFUSED, bound_value, literal, refused
 from gradcli.language.members import ATTRIBUTES, special_call
 from gradcli.language.names import CONSTANTS, MODULES, dotted, near_function
 from gradcli.language.operators import BINARY, COMPARE, MASKS
-from gradcli.language.source import Spans
 from gradcli.language.steps import Block, Step, execute
+from gradcli.language.trace import Branch, Chosen, Writer
 from gradcli.ops import FUNCTIONS, OPERATORS, SPELLINGS
 
 
@@ -32,7 +32,8 @@ class Expressions:
 
     def __init__(self, place: Place, max_depth: int, given: frozenset[str] = frozenset()) -> None:
         self.place = place
-        self.spans = Spans(place.text)
+        self.writer = Writer(place.text)
+        self.spans = self.writer.spans
         self.block: Block = []
         self.count = 1
         self.temporary: set[int] = set()
@@ -266,18 +267,34 @@ class Expressions:
         yield
         self.level -= 1
 
-    def condition(self, node: ast.expr) -> int:
-        """Compile an expression whose truth is wanted; the error for an array points at it."""
-        register = self.expression(node)
-        return self.emit(lambda regs: runtime.truth(regs[register]), node)
+    def condition(self, node: ast.expr) -> tuple[int, list[int]]:
+        """Compile an expression whose truth is wanted; the error for an array points at it.
+
+        Return the register of the truth, and those of the sides of a comparison, which ``release`` lets go.
+        """
+        try:
+            if isinstance(node, ast.Compare):
+                sides = [self.expression(side) for side in (node.left, *node.comparators)]
+                register = self._compare(node, sides)
+            else:
+                sides, register = [], self.expression(node)
+        except GradcliError as error:
+            raise error.at(self.spans.of(node)) from None
+        return self.emit(lambda regs: runtime.truth(regs[register]), node), sides
 
     def _choice(self, node: ast.IfExp) -> int:
-        condition = self.condition(node.test)
+        condition, sides = self.condition(node.test)
         yes, yes_value = self.sub_block(node.body)
         no, no_value = self.sub_block(node.orelse)
+        self.release(sides)
+        write = self.writer.written
+        branch = Branch("", self.writer.condition(node.test), True, (write(node.body), write(node.orelse)))
 
         def run(regs: Registers) -> Any:
-            chosen, value = (yes, yes_value) if regs[condition] else (no, no_value)
+            held, story = regs[condition], regs[0].story
+            if story is not None:
+                story.append((branch, Chosen(held, tuple([regs[i] for i in sides])), len(regs[0].bindings)))
+            chosen, value = (yes, yes_value) if held else (no, no_value)
             execute(chosen, regs)
             return regs[value]
 

@@ -24,6 +24,7 @@ from gradcli.language.indexing import Registers, index_items, index_parts, index
 from gradcli.language.kinds import is_odd, written_as
 from gradcli.language.operators import BINARY
 from gradcli.language.steps import Block, Step, execute
+from gradcli.language.trace import Assigned, Branch, Chosen, Loop, Written, turns_of
 from gradcli.ops import OPERATORS
 from gradcli.ops.declare import Op
 from gradcli.ops.indexing import INDEX, PUT
@@ -116,11 +117,11 @@ class Statements(Expressions):
         if isinstance(target, ast.Tuple | ast.List):
             self._unpack(target, node.value)
         elif isinstance(target, ast.Subscript):
-            self._put(target, None, self.expression(node.value))
+            self._put(target, None, self.expression(node.value), node)
         else:
-            self._store(target, self.expression(node.value), node)
+            self._store(target, self.expression(node.value), node, node.value)
 
-    def _store(self, target: ast.expr, value: int, node: ast.AST) -> None:
+    def _store(self, target: ast.expr, value: int, node: ast.AST, text: ast.expr, **part: Any) -> None:
         if not isinstance(target, ast.Name):
             attribute = target.attr if isinstance(target, ast.Attribute) else ""
             raise GradcliError(
@@ -133,10 +134,12 @@ class Statements(Expressions):
         if name.startswith("__"):
             raise GradcliError("not-allowed", f"the name '{name}' is not allowed", span=self.spans.of(target))
         register = self.variable(name, definite=True)
+        words = self.writer.operand(text, "[") if part.get("taken") else self.writer.written(text)
+        told = Assigned(name, words, **part)
 
         def run(regs: Registers) -> Any:
             found = regs[value]
-            regs[0].bind(name, found)
+            regs[0].bind(name, found, told)
             return found
 
         self.block.append(Step(register, run, self.spans.of(node)))
@@ -148,13 +151,15 @@ class Statements(Expressions):
             if len(value.elts) != count:
                 raise GradcliError("shape", f"{len(value.elts)} values for {count} variables")
             registers = [self.emit(reader(self.expression(item)), item) for item in value.elts]
+            texts, taken = value.elts, False
         else:
             whole = self.expression(value)
             registers = [self.emit(unpacker(whole, i, count), target) for i in range(count)]
-        for item, register in zip(target.elts, registers, strict=True):
-            self._store(item, register, item)
+            texts, taken = [value] * count, True
+        for place, (item, register, text) in enumerate(zip(target.elts, registers, texts, strict=True)):
+            self._store(item, register, item, text, place=place, count=count, taken=taken)
 
-    def _put(self, target: ast.Subscript, op: Op | None, given: int) -> None:
+    def _put(self, target: ast.Subscript, op: Op | None, given: int, node: ast.Assign | ast.AugAssign) -> None:
         """Compile a write to entries: of the value in register ``given``, or of what ``op`` makes of both."""
         from gradcli.language.versions import basic, remark_write  # noqa: PLC0415
 
@@ -168,6 +173,7 @@ class Statements(Expressions):
         readers = [index_reader(item, [self.expression(part) for part in index_parts(item)]) for item in items]
         single = not isinstance(target.slice, ast.Tuple)
         variables, span = self.variables, self.spans.of(target)
+        told = self._told(name, node, self.writer.written(target.slice))
 
         def run(regs: Registers) -> Any:
             f, before = regs[0], regs[base]
@@ -183,7 +189,7 @@ class Statements(Expressions):
                 change = written_as(f, x, int(change) if type(change) is bool else change, not basic(key), op)
             written = change if is_odd(x) else runtime.as_tensor(change)
             result = f(PUT, x, written, key=key)
-            f.bind(name, result)
+            f.bind(name, result, told)
             return result
 
         self.block.append(Step(self.variables[name], run, span))
@@ -194,7 +200,7 @@ class Statements(Expressions):
         op = OPERATORS[BINARY[type(node.op)], 2]
         change = self.expression(node.value)
         if isinstance(node.target, ast.Subscript):
-            self._put(node.target, op, change)
+            self._put(node.target, op, change, node)
             return
         if not isinstance(node.target, ast.Name):
             raise GradcliError("not-allowed", "only a variable or an entry of one can be assigned")
@@ -202,6 +208,7 @@ class Statements(Expressions):
         old = self._name(ast.copy_location(ast.Name(name, ast.Load()), node.target))
         variables, span = self.variables, self.spans.of(node)
         combine = binary_step(op, old, change)
+        told = self._told(name, node)
 
         def run(regs: Registers) -> Any:
             before = regs[old]
@@ -217,10 +224,17 @@ class Statements(Expressions):
                 refuse_change(regs[0], op, before, result, name)
             if array:
                 regs[0].wrote(before, name, span, result)
-            regs[0].bind(name, result)
+            regs[0].bind(name, result, told)
             return result
 
         self.block.append(Step(self.variable(name, definite=name in self.definite), run, span))
+
+    def _told(self, name: str, node: ast.Assign | ast.AugAssign, index: Written | None = None) -> Assigned:
+        """Return what a run tells of an augmented or indexed assignment."""
+        if isinstance(node, ast.Assign):
+            return Assigned(name, self.writer.written(node.value), index)
+        operator = BINARY[type(node.op)]
+        return Assigned(name, self.writer.operand(node.value, operator), index, operator)
 
     def body(self, statements: list[ast.stmt], node: ast.AST) -> Block:
         """Compile statements that may not run, or run often, into a block of their own."""
@@ -234,15 +248,21 @@ class Statements(Expressions):
         return block
 
     def _if(self, node: ast.If) -> None:
-        condition = self.condition(node.test)
+        condition, sides = self.condition(node.test)
         known = set(self.definite)
         yes = self.body(node.body, node)
         no = self.body(node.orelse, node)
+        self.release(sides)
         both = stored_names(node.body) & stored_names(node.orelse)
         self.definite = known | both
+        word = "elif" if self.writer.code.startswith("elif", self.spans.of(node)[0]) else "if"
+        branch = Branch(word, self.writer.condition(node.test), bool(node.orelse))
 
         def run(regs: Registers) -> None:
-            execute(yes if regs[condition] else no, regs)
+            held, story = regs[condition], regs[0].story
+            if story is not None:
+                story.append((branch, Chosen(held, tuple([regs[i] for i in sides])), len(regs[0].bindings)))
+            execute(yes if held else no, regs)
 
         self.emit(run, node)
 
@@ -250,20 +270,26 @@ class Statements(Expressions):
         if node.orelse:
             raise GradcliError("not-allowed", "'else' of a loop is not part of the language")
         outer, self.block = self.block, []
-        condition = self.condition(node.test)
+        condition, sides = self.condition(node.test)
         test, self.block = self.block, outer
         self.loops += 1
         body = self.body(node.body, node)
         self.loops -= 1
+        self.release(sides)
+        loop = Loop("", self.writer.condition(node.test))
 
         def run(regs: Registers) -> None:
-            while True:
+            turns, broken = turns_of(regs[0], loop), False
+            while not broken:
                 execute(test, regs)
                 if not regs[condition]:
-                    return
+                    break
                 regs[0].meter.turn()
-                if not goes_on(body, regs):
-                    return
+                if turns is not None:
+                    turns.begin()
+                broken = not goes_on(body, regs)
+            if turns is not None:
+                turns.end(broken, tuple([regs[i] for i in sides]))
 
         self.emit(run, node)
 
@@ -271,21 +297,31 @@ class Statements(Expressions):
         if node.orelse or not isinstance(node.target, ast.Name):
             raise GradcliError("not-allowed", "a loop is 'for NAME in range(...):' or 'for NAME in an array:'")
         items = self.emit(self._items(node.iter), node.iter)
-        target = self.variable(node.target.id, definite=False)
-        known = node.target.id in self.definite
-        self.definite.add(node.target.id)
+        name = node.target.id
+        target = self.variable(name, definite=False)
+        known = name in self.definite
+        self.definite.add(name)
         self.loops += 1
         body = self.body(node.body, node)
         self.loops -= 1
         if not known:
-            self.definite.discard(node.target.id)
+            self.definite.discard(name)
+        loop, row = Loop(name, None), Assigned(name, self.writer.operand(node.iter, "["), row=True)
 
         def run(regs: Registers) -> None:
+            turns, broken = turns_of(regs[0], loop), False
             for item in regs[items]:
                 regs[0].meter.turn()
                 regs[target] = item
-                if not goes_on(body, regs):
-                    return
+                if turns is not None:
+                    turns.begin(item)
+                    if type(item) is not int:
+                        regs[0].bind(name, item, row)
+                broken = not goes_on(body, regs)
+                if broken:
+                    break
+            if turns is not None:
+                turns.end(broken)
 
         self.emit(run, node)
 
