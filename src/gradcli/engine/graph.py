@@ -128,8 +128,9 @@ class Graph:
     notes, each once; ``strict`` refuses those of ``ONE_SIDED``. ``writes`` are the writes in place. ``broken`` says
     that PyTorch has no derivative for an operation on something differentiated. ``bindings`` are the assignments in
     order, without the values that depend on no input; ``story`` has what statements tell of the run
-    (``language/trace.py``), None where nobody reads it. ``variables`` are all names of the program, and ``result`` is
-    its own name for the output.
+    (``language/trace.py``), None where nobody reads it. ``inputs`` are the nodes of inputs by
+    name, ``variables`` all names of the program, and ``result`` is
+    its own name for the output. ``called`` is what ``naming`` calls the bindings.
     """
 
     budget: Budget = field(default_factory=Budget)
@@ -140,8 +141,10 @@ class Graph:
     nodes: list[Node] = field(default_factory=list)
     bindings: list[tuple[str, Node | None]] = field(default_factory=list)
     story: list[tuple[Any, Any, int]] | None = None
+    inputs: dict[str, Input] = field(default_factory=dict)
     variables: Collection[str] = ()
     result: str | None = None
+    called: list[str] = field(default_factory=list)
     meter: Meter = field(init=False)
 
     def __post_init__(self) -> None:
@@ -149,7 +152,7 @@ class Graph:
 
     def input(self, name: str, value: Any, active: bool) -> Input:
         """Enter a variable that the user gave."""
-        node = Input(len(self.nodes), name, value, active)
+        node = self.inputs[name] = Input(len(self.nodes), name, value, active)
         self.nodes.append(node)
         return node
 

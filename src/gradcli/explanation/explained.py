@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from gradcli.explanation.program_values import Event, Value
+from gradcli.explanation.events import Event, Value
 from gradcli.jacobian.sparse import DENSE_ENTRIES, Sparse, times
 from gradcli.language.inputs import Cotangent
 from gradcli.ops.declare import Array

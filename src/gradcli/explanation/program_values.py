@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import NODES, Graph, Operation
+from gradcli.engine.graph import NODES, Graph, Node, Operation
 from gradcli.engine.naming import call_assigned, output_name, place_text
+from gradcli.explanation.events import BranchTaken, Decision, Event, LoopEnded, TurnBegun, Value
 from gradcli.formulas.texts import array_text, nested
 from gradcli.language.trace import Assigned, Branch, Chosen, Condition, Ended, Loop, Turn, tight
 from gradcli.ops import Pair
@@ -19,84 +21,6 @@ from gradcli.ops.writing import number_text
 
 MOST_LISTED = 64
 """Entries of a value that was written to up to which its formula lists them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """One value of a program.
-
-    - ``name``: what the answer calls it, which nothing else is called.
-    - ``text``: as the user wrote it, with the names of this answer; None for an input, and for a value of a turn of a
-      long loop that is known only because a later line mentions it.
-    - ``formula``: the same in the language and in earlier names, where each is an array of doubles.
-    - ``value``: an array of doubles, integers or truth values.
-    - ``role``: ``input``, ``constant`` (it depends on no input), ``inner`` or ``output``.
-    - ``target``: what stands before the ``=``, which is ``y2[0]`` where an entry is written.
-    - ``turns``: the turn of each loop that it is in, the outermost first.
-
-    >>> [(v.name, v.text, v.role) for v in gradcli.explain("h = x**2; sin(h)*h", x=1.0).values]
-    [('x', None, 'input'), ('h', 'x**2', 'inner'), ('y', 'sin(h)*h', 'output')]
-    """
-
-    name: str
-    text: str | None
-    formula: str | None
-    value: Array
-    role: str
-    target: str = ""
-    turns: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """A condition that was decided, of a branch, of a conditional expression or at the end of a loop.
-
-    - ``text``: the condition; ``held`` says whether it was true.
-    - ``sides``, ``values``: the texts between the comparisons, and their numbers; empty where it is no comparison.
-    - ``signs``: the comparisons.
-    """
-
-    text: str
-    held: bool
-    sides: tuple[str, ...] = ()
-    values: tuple[Array, ...] = ()
-    signs: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class BranchTaken:
-    """Which branch ran: ``word`` is ``if`` or ``elif``, or empty for a conditional expression with its ``choices``."""
-
-    word: str
-    decision: Decision
-    other: bool
-    choices: tuple[str, ...]
-    turns: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TurnBegun:
-    """The beginning of a turn, ``turns`` being those of the loops round it and its own; ``last`` of ``count``."""
-
-    variable: str
-    item: int | None
-    turns: tuple[int, ...]
-    count: int
-    kind: str
-
-
-@dataclass(frozen=True, slots=True)
-class LoopEnded:
-    """The end of a loop after ``count`` turns: ``broken`` off, or with the ``decision`` that its condition fails."""
-
-    count: int
-    broken: bool
-    decision: Decision | None
-    turns: tuple[int, ...]
-    kind: str
-
-
-Event = Value | BranchTaken | TurnBegun | LoopEnded
 
 
 def tell_values(graph: Graph, output: Any) -> list[Event]:
@@ -131,14 +55,17 @@ class Teller:
     def __post_init__(self) -> None:
         self.called = call_assigned(self.graph)
         self.name = output_name(self.graph, self.output)
-        self.known = dict(zip(self.called, (node for _, node in self.graph.bindings), strict=True))
+
+    @cached_property
+    def known(self) -> dict[str, Node | None]:
+        """The nodes of all values by name, also those that the story has let go."""
+        return {name: node for name, (_, node) in zip(self.called, self.graph.bindings, strict=True)}
 
     def events(self) -> Iterator[Event]:
         """Yield what ran."""
-        for node in self.graph.nodes:
-            if node.name is not None:
-                self.told.add(node.name)
-                yield Value(node.name, None, None, np.asarray(node.value), "input")
+        for name, node in self.graph.inputs.items():
+            self.told.add(name)
+            yield Value(name, None, None, np.asarray(node.value), "input")
         counts = self.count_turns()
         for number, (record, what, position) in enumerate(self.graph.story or ()):
             self.advance(position - (record.place if isinstance(record, Assigned) else 0))
@@ -189,7 +116,7 @@ class Teller:
             self.before = self.current
         yield from self.mentioned(record)
         turn = self.turns[-1] if self.turns else 0
-        text, formula = (written(record, name, turn, call, value) for call in (self.call, self.formula_of))
+        text, formula = (written(record, turn, call) for call in (self.call, self.formula_of))
         if record.count > 1:
             self.current = held
         numbers = numbers_of(value)
@@ -211,7 +138,7 @@ class Teller:
     def mentioned(self, record: Assigned) -> Iterator[Value]:
         """Yield the values of turns that the story has let go, where an assignment mentions them."""
         texts = [record.value, *([record.index] if record.index else [])]
-        names = [gap.name for text in texts for gap in text.gaps]
+        names = [gap.name for text in texts for gap in text.gaps[0]]
         names += [record.name] if record.operator or record.index else []
         for name in dict.fromkeys(map(self.call, names)):
             node = self.known.get(name)
@@ -271,7 +198,7 @@ def kind_of(loop: Loop) -> str:
     return "for" if loop.condition is None else "while"
 
 
-def written(record: Assigned, name: str, turn: int, call: Callable[[str], str], value: Any) -> str:
+def written(record: Assigned, turn: int, call: Callable[[str], str]) -> str:
     """Return what is assigned as the user wrote it, with variables as ``call`` says."""
     text = record.value.put(call)
     if record.row:

@@ -15,7 +15,7 @@ from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE
 from gradcli.language import runtime
 from gradcli.language.arithmetic import binary_step, negative, positive
 from gradcli.language.calling import calling, reading
-from gradcli.language.calls import bind, library_of, refuse_ambiguous, resolve
+from gradcli.language.calls import bind, library_of, refuse_ambiguous, refuse_stars, resolve
 from gradcli.language.indexing import Registers, Run, index_items, index_parts, index_reader
 from gradcli.language.kinds import inverted
 from gradcli.language.literals import REFUSED, bound_value, literal, refused
@@ -23,7 +23,7 @@ from gradcli.language.members import ATTRIBUTES, special_call
 from gradcli.language.names import CONSTANTS, MODULES, dotted, near_function
 from gradcli.language.operators import BINARY, COMPARE, MASKS
 from gradcli.language.steps import Block, Step, execute
-from gradcli.language.trace import Branch, Chosen, Writer
+from gradcli.language.trace import Branch, Writer, tell
 from gradcli.ops import FUNCTIONS, OPERATORS, SPELLINGS
 
 
@@ -233,18 +233,11 @@ class Expressions:
             self.calls[node] = partial(reading, read)
             return [*([] if receiver is None else [receiver]), *node.args]
         function, receivers = resolve(node, self.variables)
-        self._refuse_stars(node)
+        refuse_stars(node, self.spans)
         refuse_ambiguous(function, node)
         arguments = bind(function, node, receivers)
         self.calls[node] = partial(calling, function, arguments, library_of(node))
         return [child for bound in arguments for child in bound.nodes]
-
-    def _refuse_stars(self, node: ast.Call) -> None:
-        stars: list[ast.AST] = [argument for argument in node.args if isinstance(argument, ast.Starred)]
-        stars += [keyword for keyword in node.keywords if keyword.arg is None]
-        if stars:
-            message = "a starred argument, or '**' in a call, is not part of the language"
-            raise GradcliError("not-allowed", message, span=self.spans.of(stars[0]))
 
     def _call(self, node: ast.Call, registers: list[int]) -> int:
         # What it means was settled before its arguments were compiled: in np.sum(np) they make np a variable.
@@ -291,10 +284,9 @@ class Expressions:
         branch = Branch("", self.writer.condition(node.test), True, (write(node.body), write(node.orelse)))
 
         def run(regs: Registers) -> Any:
-            held, story = regs[condition], regs[0].story
-            if story is not None:
-                story.append((branch, Chosen(held, tuple([regs[i] for i in sides])), len(regs[0].bindings)))
-            chosen, value = (yes, yes_value) if held else (no, no_value)
+            if regs[0].story is not None:
+                tell(regs, branch, condition, sides)
+            chosen, value = (yes, yes_value) if regs[condition] else (no, no_value)
             execute(chosen, regs)
             return regs[value]
 

@@ -1,4 +1,4 @@
-"""Statements: assignments, branches and loops, compiled into steps."""
+"""Statements: assignments, compiled into steps, and what is refused."""
 
 from __future__ import annotations
 
@@ -12,19 +12,17 @@ from gradcli.language import runtime
 from gradcli.language.arithmetic import binary, binary_step
 from gradcli.language.assigning import (
     before_ndim,
-    range_of,
     reader,
     refuse_change,
     refuse_shared,
-    stored_names,
     unpacker,
 )
-from gradcli.language.expressions import Expressions
+from gradcli.language.flow import Flow, leave, next_turn
 from gradcli.language.indexing import Registers, index_items, index_parts, index_reader
 from gradcli.language.kinds import is_odd, written_as
 from gradcli.language.operators import BINARY
-from gradcli.language.steps import Block, Step, execute
-from gradcli.language.trace import Assigned, Branch, Chosen, Loop, Written, turns_of
+from gradcli.language.steps import Step
+from gradcli.language.trace import Assigned, Written
 from gradcli.ops import OPERATORS
 from gradcli.ops.declare import Op
 from gradcli.ops.indexing import INDEX, PUT
@@ -44,37 +42,8 @@ STATEMENT_WORDS = {
 """The words that begin statements whose syntax nodes have other names."""
 
 
-class Break(Exception):  # noqa: N818
-    """Leaves the innermost loop."""
-
-
-class Continue(Exception):  # noqa: N818
-    """Goes on with the next turn of the innermost loop."""
-
-
-def _leave(_: Registers) -> None:
-    raise Break
-
-
-def _next_turn(_: Registers) -> None:
-    raise Continue
-
-
-def goes_on(body: Block, registers: Registers) -> bool:
-    """Run one turn of a loop and return whether another may follow."""
-    try:
-        execute(body, registers)
-    except Continue:
-        return True
-    except Break:
-        return False
-    return True
-
-
-class Statements(Expressions):
+class Statements(Flow):
     """Compiles statements."""
-
-    loops = 0
 
     def statements(self, body: list[ast.stmt]) -> None:
         """Compile a list of statements into the current block."""
@@ -93,17 +62,17 @@ class Statements(Expressions):
             case ast.AugAssign():
                 self._augment(node)
             case ast.If():
-                self._if(node)
+                self.branch(node)
             case ast.While():
-                self._while(node)
+                self.while_loop(node)
             case ast.For():
-                self._for(node)
+                self.for_loop(node)
             case ast.Pass():
                 return
             case ast.Break() | ast.Continue():
                 if not self.loops:
                     raise GradcliError("syntax", "break and continue belong inside a loop")
-                self.emit(_leave if isinstance(node, ast.Break) else _next_turn, node)
+                self.emit(leave if isinstance(node, ast.Break) else next_turn, node)
             case _:
                 name = type(node).__name__
                 word = STATEMENT_WORDS.get(name, name.lower())
@@ -235,108 +204,3 @@ class Statements(Expressions):
             return Assigned(name, self.writer.written(node.value), index)
         operator = BINARY[type(node.op)]
         return Assigned(name, self.writer.operand(node.value, operator), index, operator)
-
-    def body(self, statements: list[ast.stmt], node: ast.AST) -> Block:
-        """Compile statements that may not run, or run often, into a block of their own."""
-        outer, self.block = self.block, []
-        known = set(self.definite)
-        with self.deeper(node):
-            self.statements(statements)
-        self.assigned |= self.definite - known
-        self.definite = known
-        block, self.block = self.block, outer
-        return block
-
-    def _if(self, node: ast.If) -> None:
-        condition, sides = self.condition(node.test)
-        known = set(self.definite)
-        yes = self.body(node.body, node)
-        no = self.body(node.orelse, node)
-        self.release(sides)
-        both = stored_names(node.body) & stored_names(node.orelse)
-        self.definite = known | both
-        word = "elif" if self.writer.code.startswith("elif", self.spans.of(node)[0]) else "if"
-        branch = Branch(word, self.writer.condition(node.test), bool(node.orelse))
-
-        def run(regs: Registers) -> None:
-            held, story = regs[condition], regs[0].story
-            if story is not None:
-                story.append((branch, Chosen(held, tuple([regs[i] for i in sides])), len(regs[0].bindings)))
-            execute(yes if held else no, regs)
-
-        self.emit(run, node)
-
-    def _while(self, node: ast.While) -> None:
-        if node.orelse:
-            raise GradcliError("not-allowed", "'else' of a loop is not part of the language")
-        outer, self.block = self.block, []
-        condition, sides = self.condition(node.test)
-        test, self.block = self.block, outer
-        self.loops += 1
-        body = self.body(node.body, node)
-        self.loops -= 1
-        self.release(sides)
-        loop = Loop("", self.writer.condition(node.test))
-
-        def run(regs: Registers) -> None:
-            turns, broken = turns_of(regs[0], loop), False
-            while not broken:
-                execute(test, regs)
-                if not regs[condition]:
-                    break
-                regs[0].meter.turn()
-                if turns is not None:
-                    turns.begin()
-                broken = not goes_on(body, regs)
-            if turns is not None:
-                turns.end(broken, tuple([regs[i] for i in sides]))
-
-        self.emit(run, node)
-
-    def _for(self, node: ast.For) -> None:
-        if node.orelse or not isinstance(node.target, ast.Name):
-            raise GradcliError("not-allowed", "a loop is 'for NAME in range(...):' or 'for NAME in an array:'")
-        items = self.emit(self._items(node.iter), node.iter)
-        name = node.target.id
-        target = self.variable(name, definite=False)
-        known = name in self.definite
-        self.definite.add(name)
-        self.loops += 1
-        body = self.body(node.body, node)
-        self.loops -= 1
-        if not known:
-            self.definite.discard(name)
-        loop, row = Loop(name, None), Assigned(name, self.writer.operand(node.iter, "["), row=True)
-
-        def run(regs: Registers) -> None:
-            turns, broken = turns_of(regs[0], loop), False
-            for item in regs[items]:
-                regs[0].meter.turn()
-                regs[target] = item
-                if turns is not None:
-                    turns.begin(item)
-                    if type(item) is not int:
-                        regs[0].bind(name, item, row)
-                broken = not goes_on(body, regs)
-                if broken:
-                    break
-            if turns is not None:
-                turns.end(broken)
-
-        self.emit(run, node)
-
-    def _items(self, node: ast.expr) -> Any:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
-            if node.keywords or not 1 <= len(node.args) <= 3:
-                raise GradcliError("arguments", "range takes one to three integers")
-            bounds = [self.expression(argument) for argument in node.args]
-            return lambda regs: range_of([regs[i] for i in bounds])
-        whole = self.expression(node)
-
-        def rows(regs: Registers) -> Any:
-            x = runtime.array_of(regs[whole])
-            if not x.ndim:
-                raise GradcliError("type", "a loop runs over range(...) or over an array, not over one number")
-            return (regs[0](INDEX, x, key=i) for i in range(x.shape[0]))
-
-        return rows

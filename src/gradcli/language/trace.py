@@ -9,7 +9,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
+from keyword import iskeyword
 from typing import Any, NamedTuple
 
 from gradcli.engine.graph import Graph
@@ -21,6 +23,10 @@ KEPT = 200
 
 ATOM = re.compile(r"[\w.]+")
 """A text that no operator can take a part of."""
+
+
+NAME = re.compile(r"""(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<dot>\.\s*)?(?<!\w)(?P<name>[A-Za-z_]\w*)(?!\s*(\(|=(?!=)))""")
+"""A variable, unless it is an attribute, the name of a function or of a keyword, or in quotes."""
 
 
 def tight(text: str) -> str:
@@ -38,18 +44,39 @@ class Gap(NamedTuple):
 
 @dataclass(frozen=True)
 class Written:
-    """An expression as the user wrote it, on one line, with gaps in the place of its variables."""
+    """An expression as the user wrote it, on one line.
 
-    gaps: tuple[Gap, ...]
-    tail: str
+    >>> Written("x[i]*k + dim").put({"i": "0", "k": "k + 1"}.get)
+    'x[0]*(k + 1) + dim'
+    """
+
+    text: str
 
     def put(self, called: Callable[[str], str]) -> str:
         """Return the text with each variable written as ``called`` says, in brackets where it needs them."""
+        gaps, tail = self.gaps
         parts = []
-        for before, name, beside in self.gaps:
+        for before, name, beside in gaps:
             text = called(name)
             parts += [before, tight(text) if beside else text]
-        return "".join(parts) + self.tail
+        return "".join(parts) + tail
+
+    @cached_property
+    def gaps(self) -> tuple[list[Gap], str]:
+        """The variables in the text, and what stands behind the last."""
+        found, start, text = [], 0, self.text
+        for match in NAME.finditer(text):
+            if match["text"] or match["dot"] or iskeyword(match["name"]):
+                continue
+            alone = text[: match.start()].rstrip()[-1:] in OPENING and text[match.end() :].lstrip()[:1] in CLOSING
+            found.append(Gap(text[start : match.start()], match["name"], not alone))
+            start = match.end()
+        return found, text[start:]
+
+
+OPENING = ("", "(", "[", ",", ":", "=")
+CLOSING = ("", ")", "]", ",", ":")
+"""What stands round a part of an expression that no operator is beside."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +157,7 @@ class Turns:
     story: list[Any]
     loop: Loop
     number: int = 0
-    mark: int = field(default=0)
+    mark: int = 0
 
     def begin(self, item: Any = None) -> None:
         """Begin a turn, and forget the one before it where it is one of many."""
@@ -152,6 +179,12 @@ def turns_of(graph: Graph, loop: Loop) -> Turns | None:
     return None if graph.story is None else Turns(graph, graph.story, loop)
 
 
+def tell(registers: list[Any], branch: Branch, condition: int, sides: list[int]) -> None:
+    """Tell whether the condition of a branch held, with the numbers of its sides."""
+    graph, chosen = registers[0], Chosen(registers[condition], tuple([registers[i] for i in sides]))
+    graph.story.append((branch, chosen, len(graph.bindings)))
+
+
 class Writer:
     """Turns syntax nodes of one program into the texts that records hold."""
 
@@ -159,29 +192,18 @@ class Writer:
         self.spans = Spans(text)
         self.code = with_comments(text, lambda comment: " " * len(comment))
 
-    def written(self, node: ast.expr, *, beside: bool = False) -> Written:
-        """Return the text of an expression; ``beside`` says that an operator stands beside it."""
-        functions = {id(call.func) for call in ast.walk(node) if isinstance(call, ast.Call)}
-        free = {id(child) for parent in ast.walk(node) for child in separate(parent)}
-        if not beside:
-            free.add(id(node))
-        names = [n for n in ast.walk(node) if isinstance(n, ast.Name) and id(n) not in functions]
-        start, end = self.spans.of(node)
-        gaps = []
-        for name in sorted(names, key=lambda name: self.spans.of(name)):
-            first, last = self.spans.of(name)
-            gaps.append(Gap(on_one_line(self.code[start:first]), name.id, id(name) not in free))
-            start = last
-        return Written(tuple(gaps), on_one_line(self.code[start:end]))
+    def written(self, node: ast.expr) -> Written:
+        """Return the text of an expression."""
+        return Written(on_one_line(self.code[slice(*self.spans.of(node))]))
 
     def operand(self, node: ast.expr, operator: str) -> Written:
         """Return the text of what stands to the right of an operator, in brackets where it needs them."""
-        found = self.written(node, beside=True)
+        found = self.written(node)
         if isinstance(node, ast.Name | ast.Constant | ast.Call | ast.Subscript | ast.Attribute | ast.List):
             return found
         if operator in "+-" and isinstance(node, ast.BinOp) and not isinstance(node.op, LOOSE):
             return found
-        return bracketed(found)
+        return Written(f"({found.text})")
 
     def condition(self, node: ast.expr) -> Condition:
         """Return a condition."""
@@ -193,26 +215,6 @@ class Writer:
 
 LOOSE = (ast.Add, ast.Sub, ast.BitAnd, ast.BitOr, ast.BitXor)
 """Operators that bind no tighter than + and -."""
-
-
-def bracketed(text: Written) -> Written:
-    """Return a text in brackets."""
-    if not text.gaps:
-        return Written((), f"({text.tail})")
-    first = text.gaps[0]
-    return Written((first._replace(before=f"({first.before}"), *text.gaps[1:]), f"{text.tail})")
-
-
-def separate(parent: ast.AST) -> list[ast.expr]:
-    """Return the parts of an expression that stand between commas and brackets, where no operator is beside them."""
-    match parent:
-        case ast.Call():
-            return [*parent.args, *(keyword.value for keyword in parent.keywords)]
-        case ast.List() | ast.Tuple():
-            return parent.elts
-        case ast.Subscript():
-            return [parent.slice]
-    return []
 
 
 def on_one_line(text: str) -> str:
