@@ -51,35 +51,40 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class BranchTaken:
-    """Which branch ran: ``word`` is ``if`` or ``elif``, or empty for a conditional expression with its ``choices``."""
+    """Which branch ran: ``word`` is ``if`` or ``elif``, or empty for a conditional expression with its ``choices``.
+
+    ``other`` is the word of the branch that follows: ``elif``, ``else`` or nothing.
+    """
 
     word: str
     decision: Decision
-    other: bool
+    other: str
     choices: tuple[str, ...]
     turns: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TurnBegun:
-    """The beginning of a turn, ``turns`` being those of the loops round it and its own; ``last`` of ``count``."""
+    """The beginning of one of ``count`` turns of a loop; ``turns`` ends with its number.
+
+    ``variable`` is that of a ``for``, and ``item`` the integer that it is.
+    """
 
     variable: str
     item: int | None
     turns: tuple[int, ...]
     count: int
-    kind: str
 
 
 @dataclass(frozen=True, slots=True)
 class LoopEnded:
-    """The end of a loop after ``count`` turns: ``broken`` off, or with the ``decision`` that its condition fails."""
+    """The end of a loop after ``count`` turns: by ``break``, or with the ``decision`` that its condition fails."""
 
     count: int
     broken: bool
     decision: Decision | None
     turns: tuple[int, ...]
-    kind: str
+    variable: str
 
 
 Event = Value | BranchTaken | TurnBegun | LoopEnded

@@ -14,7 +14,7 @@ from gradcli.engine.graph import NODES, Graph, Node, Operation
 from gradcli.engine.naming import call_assigned, output_name, place_text
 from gradcli.explanation.events import BranchTaken, Decision, Event, LoopEnded, TurnBegun, Value
 from gradcli.formulas.texts import array_text, nested
-from gradcli.language.trace import Assigned, Branch, Chosen, Condition, Ended, Loop, Turn, tight
+from gradcli.language.trace import Assigned, Branch, Chosen, Condition, Ended, Loop, Turn, Written, tight
 from gradcli.ops import Pair
 from gradcli.ops.declare import Array, value_of
 from gradcli.ops.writing import number_text
@@ -174,15 +174,20 @@ class Teller:
         text = condition.text.put(self.call)
         if not values or any(value is None for value in values):
             return Decision(text, held)
-        shown = tuple(side.put(self.call) for side in condition.sides)
+        shown = tuple(map(self.side, condition.sides))
         return Decision(text, held, shown, tuple(v for v in values if v is not None), condition.signs)
+
+    def side(self, text: Written) -> str:
+        """Return one side of a comparison; the integer of a loop keeps its name there."""
+        shown = text.put(self.call)
+        return text.text if text.text.isidentifier() and shown.lstrip("-").isdigit() else shown
 
     def turn(self, loop: Loop, what: Turn, count: int) -> TurnBegun:
         """Return the beginning of a turn."""
         self.turns = (*(self.turns if what.number == 1 else self.turns[:-1]), what.number)
         if what.item is not None:
             self.current[loop.name] = number_text(what.item)
-        return TurnBegun(loop.name, what.item, self.turns, count, kind_of(loop))
+        return TurnBegun(loop.name, what.item, self.turns, count)
 
     def ended(self, loop: Loop, what: Ended) -> Iterator[LoopEnded]:
         """Yield the end of a loop."""
@@ -190,12 +195,7 @@ class Teller:
         decision = None
         if loop.condition is not None and not what.broken:
             decision = self.decide(loop.condition, False, what.sides)
-        yield LoopEnded(what.turns, what.broken, decision, self.turns, kind_of(loop))
-
-
-def kind_of(loop: Loop) -> str:
-    """Return the word that a loop begins with."""
-    return "for" if loop.condition is None else "while"
+        yield LoopEnded(what.turns, what.broken, decision, self.turns, loop.name)
 
 
 def written(record: Assigned, turn: int, call: Callable[[str], str]) -> str:

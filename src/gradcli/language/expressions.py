@@ -281,7 +281,7 @@ class Expressions:
         no, no_value = self.sub_block(node.orelse)
         self.release(sides)
         write = self.writer.written
-        branch = Branch("", self.writer.condition(node.test), True, (write(node.body), write(node.orelse)))
+        branch = Branch("", self.writer.condition(node.test), "else", (write(node.body), write(node.orelse)))
 
         def run(regs: Registers) -> Any:
             if regs[0].story is not None:

@@ -74,8 +74,8 @@ class Flow(Expressions):
         self.release(sides)
         both = stored_names(node.body) & stored_names(node.orelse)
         self.definite = known | both
-        word = "elif" if self.writer.code.startswith("elif", self.spans.of(node)[0]) else "if"
-        branch = Branch(word, self.writer.condition(node.test), bool(node.orelse))
+        other = (self.writer.word(node.orelse[0]) or "else") if node.orelse else ""
+        branch = Branch(self.writer.word(node) or "if", self.writer.condition(node.test), other)
 
         def run(regs: Registers) -> None:
             if regs[0].story is not None:

@@ -111,11 +111,14 @@ class Condition:
 
 @dataclass(frozen=True)
 class Branch:
-    """An ``if`` or ``elif``, or a conditional expression, which has ``choices``; ``other`` says that it has an else."""
+    """An ``if`` or ``elif``, as ``word`` says, or a conditional expression, which has none but ``choices``.
+
+    ``other`` is the word of the branch that follows: ``elif``, ``else`` or nothing.
+    """
 
     word: str
     condition: Condition
-    other: bool
+    other: str
     choices: tuple[Written, ...] = ()
 
 
@@ -204,6 +207,10 @@ class Writer:
         if operator in "+-" and isinstance(node, ast.BinOp) and not isinstance(node.op, LOOSE):
             return found
         return Written(f"({found.text})")
+
+    def word(self, node: ast.stmt) -> str:
+        """Return ``elif`` for a statement that begins so, nothing for any other."""
+        return "elif" if self.code.startswith("elif", self.spans.of(node)[0]) else ""
 
     def condition(self, node: ast.expr) -> Condition:
         """Return a condition."""
