@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import NODES, Graph, Node, Operation
-from gradcli.engine.naming import call_assigned, output_name, place_text
+from gradcli.engine.naming import call_assigned, output_name, place_text, tight
 from gradcli.explanation.events import BranchTaken, Decision, Event, LoopEnded, TurnBegun, Value
 from gradcli.formulas.texts import array_text, nested
-from gradcli.language.trace import Assigned, Branch, Chosen, Condition, Ended, Loop, Turn, Written, tight
+from gradcli.language.trace import Assigned, Branch, Chosen, Condition, Ended, Loop, Turn, Written
 from gradcli.ops import Pair
 from gradcli.ops.declare import Array, value_of
 from gradcli.ops.writing import number_text
