@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 
 import numpy as np
@@ -26,7 +25,7 @@ PROGRAMS = {  # program, values, lines at 80 columns
          "y[1] = x[0]**2 + 2*x[1]**3 = 1**2 + 2*2**3 = 17"],
     ),
     "a matrix": ("[[x[0], 1], [0, x[1]]]", X,
-                 ["x      = [1, 2]", "y[0,0] = x[0]        = 1", "y[0,1] = 1", "y[1,0] = 0", "y[1,1] = x[1]        = 2"]),
+                 ["x      = [1, 2]", "y[0,0] = x[0] = 1", "y[0,1] = 1", "y[1,0] = 0", "y[1,1] = x[1] = 2"]),
     "straight code": (
         "h = tanh(x)\ny = h*h + x", {"x": 0.7},
         ["x = 0.7",
@@ -38,7 +37,8 @@ PROGRAMS = {  # program, values, lines at 80 columns
         {"W1": [[1, 0], [0, 2.0]], "x": [1, 2.0], "b1": [0.5, -4], "t": [1, 0.0]},
         ["z    = W1 @ x + b1       (2,)   [1.5, 0]",
          "h    = tanh(z)           (2,)   [0.905148, 0]",
-         "loss = sum((h - t)**2)   ()     0.00899686"],
+         "loss = sum((h - t)**2)   ()     0.00899685",
+         "h0   = tanh(z) - t       (2,)   [-0.0948517, 0]"],
     ),
     "constants": (
         "k = 3.0\nt = torch.tensor([1., 5.])\ny = k*x - t", X,
@@ -64,8 +64,8 @@ PROGRAMS = {  # program, values, lines at 80 columns
         ["x = 3", "y = x*2 = 3*2 = 6", "the loop made no turn because y = 6 ≥ 1"],
     ),
     "a while of one turn": (
-        "y = x\nwhile not y > 3:\n    y += 2\ny", {"x": 2.0},
-        ["x  = 2", "y1 = x             = 2", "y2 = y1 + 2 = 2 + 2 = 4", "it ended because not y2 > 3 is false"],
+        "y = x*1\nwhile not y > 3:\n    y += 2\ny", {"x": 2.0},
+        ["x  = 2", "y1 = x*1    = 2*1   = 2", "y2 = y1 + 2 = 2 + 2 = 4", "it ended because not y2 > 3 is false"],
     ),
     "a for": (
         "s = 0.\nfor i in range(3):\n    s += x[i]**i\ns", {"x": [1.0, 2, 3]},
@@ -90,23 +90,23 @@ PROGRAMS = {  # program, values, lines at 80 columns
         "        s = s + x[i]*x[j]\ns", {"x": [1.0, 2, 3]},
         ["x  = [1, 2, 3]", "s1 = 0", "i = 0:", "j = 0:",
          "j = 0 ≤ 0 = i: the if branch did not run and contributes nothing",
-         "s2 = s1 + x[0]*x[0] = 0 + 1*1 =  1",
+         "s2 = s1 + x[0]*x[0] = 0 + 1*1  =  1",
          "…   2 turns of the loop over j; the last, j = 1:",
          "j = 1 > 0 = i: the if branch ran",
          "…   3 turns of the loop over i; the last, i = 2:", "j = 0:",
          "j = 0 ≤ 2 = i: the if branch did not run and contributes nothing",
-         "s5 = s4 + x[2]*x[0] = 7 + 3*1 = 10",
+         "s5 = s4 + x[2]*x[0] = 7 + 3*1  = 10",
          "…   2 turns of the loop over j; the last, j = 1:",
          "j = 1 ≤ 2 = i: the if branch did not run and contributes nothing",
          "s6 = s5 + x[2]*x[1] = 10 + 3*2 = 16"],
     ),
     "an if that holds": (
         "if x > 1:\n    y = x*2\nelse:\n    y = x*3\ny", {"x": 2.0},
-        ["x  = 2", "x = 2 > 1: the if branch ran; else contributes nothing", "y  = x*2 = 2*2 = 4"],
+        ["x = 2", "x = 2 > 1: the if branch ran; else contributes nothing", "y = x*2 = 2*2 = 4"],
     ),
     "an else": (
         "if x > 1:\n    y = x*2\nelse:\n    y = x*3\ny", {"x": 1.0},
-        ["x  = 1", "x = 1 ≤ 1: else ran; the if branch contributes nothing", "y  = x*3 = 1*3 = 3"],
+        ["x = 1", "x = 1 ≤ 1: else ran; the if branch contributes nothing", "y = x*3 = 1*3 = 3"],
     ),
     "an elif": (
         "y = x\nif x > 1:\n    y = x*2\nelif x != 0:\n    y = x*3\ny", {"x": 1.0},
@@ -116,17 +116,18 @@ PROGRAMS = {  # program, values, lines at 80 columns
     "a choice": (
         "y = x if x > 0 else -x", {"x": -2.0},
         ["x = -2", "x = -2 ≤ 0: -x is taken; the other choice, x, contributes nothing",
-         "y = x if x > 0 else -x = -2 if -2 > 0 else -(-2) = 2"],
+         "y = x if x > 0 else -x = (-2) if (-2) > 0 else -(-2) = 2"],
     ),
     "unpacking": (
         "a, b = x\na, b = b*2, a*3\nm, k = x.max(dim=0)\na + b*m", X,
-        ["x  = [1, 2]", "a1 = x[0]                    = 1", "b1 = x[1]                    = 2",
-         "a2 = b1*2          = 2*2     = 4", "b2 = a1*3          = 1*3     = 3",
-         "m  = x.max(dim=0)[0]         = 2", "k  = x.max(dim=0)[1]         = 1", "y  = a2 + b2*m     = 4 + 3*2 = 10"],
+        ["x  = [1, 2]", "a1 = x[0]                    =  1", "b1 = x[1]                    =  2",
+         "a2 = b1*2          = 2*2     =  4", "b2 = a1*3          = 1*3     =  3",
+         "m  = x.max(dim=0)[0]         =  2", "k  = x.max(dim=0)[1]         =  1", "y  = a2 + b2*m     = 4 + 3*2 = 10"],
     ),
     "augmented assignments": (
         "y = x*1.0\ny *= 2 + x\ny -= 3*x\ny", {"x": 2.0},
-        ["x  = 2", "y1 = x*1.0                 = 2", "y2 = y1*(2 + x) = 2*(2 + 2) = 8", "y3 = y2 - 3*x   = 8 - 3*2   = 2"],
+        ["x  = 2", "y1 = x*1.0      = 2*1.0     = 2", "y2 = y1*(2 + x) = 2*(2 + 2) = 8",
+         "y3 = y2 - 3*x   = 8 - 3*2   = 2"],
     ),
     "indexed writes": (
         "y = zeros(3)\ny[0] = x[0]*2\ny[1:] = x\ny[0] += 1\ny", X,
@@ -175,7 +176,7 @@ NAMES = {  # program: names of its values in order, the last that of the output
     "x[0]*y[0]": ["x", "y", "f"],
     "y = x\nfor i in range(3): y = sin(y)\ny": ["x", "y1", "y2", "y3", "y4"],
     "y1 = x[0]\ny3 = x[1]\ny = y1\ny = y*y3\ny": ["x", "y1", "y3", "y2", "y4"],
-    "log = x[0]*2.\nlog = log*3.\nlog": ["x", "log3", "log4"],
+    "log = x[0]*2.\nlog = log*3.\nlog": ["x", "log1", "log3"],
     "f = x*2\ny = f*x\nsum(y)": ["x", "f", "y", "out"],
     "h0 = 2.0\nsin(x)*h0": ["x", "h0", "y"],
 }
@@ -188,7 +189,7 @@ def test_a_value_has_one_name(program):
     assert sorted(names) == sorted(NAMES[program])
     assert names[-1] == found.name == NAMES[program][-1]
     assert [value.role for value in found.values].count("output") == 1
-    assert not set(found.definitions) - set(names) & {name for name in re.findall(r"\w+", program)}
+    assert not set(found.definitions) - set(names) & set(re.findall(r"\w+", program))
 
 
 def test_forward_and_formulas_number_a_name_alike():
@@ -207,7 +208,7 @@ def test_a_long_loop_keeps_its_first_and_last_turns():
     lines = forward_lines(found, Layout())
     assert lines[3:] == ["y2    = y1*0.999    = 1*0.999          = 0.999",
                          "…   5,000 turns of the loop over i; the last, i = 4999:",
-                         "y5001 = y5000*0.999 = 0.00672803*0.999 = 0.0067213"]  # fmt: skip
+                         "y5001 = y5000*0.999 = 0.00672784*0.999 = 0.00672111"]  # fmt: skip
 
 
 def test_a_run_for_the_gradient_alone_tells_nothing():
@@ -223,14 +224,6 @@ def test_a_computed_name_is_not_unknown():
 
 WIDTHS = (40, 60, 80, 120, 200)
 SEEDS = [(case["id"], case["expression"], case["inputs"]) for case in cases("seed_cases.json")]
-
-
-def assigned_names(program):
-    return {node.id for node in ast.walk(ast.parse(program)) if isinstance(node, ast.Name) and is_store(node)}
-
-
-def is_store(node):
-    return isinstance(node.ctx, ast.Store)
 
 
 def hold(program, values):
@@ -254,16 +247,21 @@ def hold(program, values):
     for width in WIDTHS:
         for glyphs in (Layout().glyphs, ASCII):
             lines = forward_lines(found, Layout(width=width, glyphs=glyphs))
-            assert all(len(line) <= width - 3 or " " not in line.strip() for line in lines), lines
+            assert [line for line in lines if len(line) > width - 3 and not has_long_name(line, width)] == []
             text = "\n".join(lines)
             assert glyphs.unicode or text.isascii()
-            for name, _ in found_bindings(found):
+            for name in names_outside_of_loops(found):
                 assert re.search(rf"(?<!\w){name}(?!\w)", text), name
 
 
-def found_bindings(found):
+def has_long_name(line, width):
+    """Return whether one name in a line leaves no room for the indent of a line that goes on and a sign."""
+    return max(map(len, re.findall(r"[\w.]+", line))) > width - 16
+
+
+def names_outside_of_loops(found):
     """Return the names of values outside of loops, all of which are shown."""
-    return [(value.name, value) for value in found.values if not value.turns and value.role in ("inner", "output")]
+    return [value.name for value in found.values if not value.turns and value.role != "input"]
 
 
 @pytest.mark.parametrize("case", SEEDS, ids=lambda case: case[0])

@@ -124,6 +124,8 @@ class Teller:
             self.plain[name] = plain_text(value, formula)
         if record.index is not None:
             formula = self.spelled_out(record, value, formula)
+        if numbers is not None and numbers.dtype == bool:
+            formula = f"where({formula}, 1, 0)"
         if numbers is not None:
             target = f"{name}[{record.index.put(self.call)}]" if record.index else ""
             yield Value(name, text, formula, numbers, self.role(name, value), target, self.turns)

@@ -37,7 +37,7 @@ class Row:
 def aligned(rows: list[Row | str], found: Explained, layout: Layout) -> list[str]:
     """Return rows as lines: with numbers put in where all are single numbers, else with shapes and values."""
     table = [row for row in rows if isinstance(row, Row)]
-    written = [row for row in table if row.text]
+    written = [row for row in table if row.text and not is_number(row.text, row.value)]
     label = max((len(row.label) for row in table if len(row.label) <= LONGEST_LABEL), default=0)
     draw = Scalars if all(np.ndim(row.value) == 0 for row in written) else Arrays
     drawn = draw(written, label, found, layout)
