@@ -147,6 +147,11 @@ PROGRAMS = {  # program, values, lines at 80 columns
     "an output without a name where y is taken": (
         "y = x*1.0\ny[0]", X, ["x = [1, 2]", "y = x*1.0   (2,)   [1, 2]", "f = y[0]    ()     1"],
     ),
+    "names that are a part of others": (
+        "su = x[0]\nsu = su*2\ndi = 0\ndi = di + 1\nsum(x, dim=0)*su - di", X,
+        ["x   = [1, 2]", "su1 = x[0]  =  1", "su2 = su1*2  = 1*2  =  2",
+         "di1 = 0", "di2 = di1 + 1  = 0 + 1  =  1", "y   = sum(x, dim=0)*su2 - di2  =  5"],
+    ),
     "masks": (
         "m = x > 1\nwhere(m, x, -x)", X,
         ["x = [1, 2]", "m = x > 1             [False, True]", "y = where(m, x, -x)   [-1, 2]"],

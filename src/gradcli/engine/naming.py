@@ -81,7 +81,9 @@ ATOM = re.compile(r"[\w.]+")
 """A text that no operator can take a part of."""
 
 
-NAME = re.compile(r"""(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<dot>\.\s*)?(?<!\w)(?P<name>[A-Za-z_]\w*)(?!\s*(\(|=(?!=)))""")
+NAME = re.compile(
+    r"""(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<dot>\.\s*)?(?<!\w)(?P<name>[A-Za-z_]\w*)(?!\w|\s*(\(|=(?!=)))"""
+)
 """A variable, unless it is an attribute, the name of a function or of a keyword, or in quotes."""
 
 
