@@ -53,9 +53,9 @@ STARTS = [
     Start(("--help",), 14, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
     Start(("grad", *EXAMPLE), 85, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
     Start(("functions",), 49, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
-    Start(("explain", *EXAMPLE), 127, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
+    Start(("explain", *EXAMPLE), 128, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
     Start(("explain", *EXAMPLE, "--json"), 122, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
-    Start(("check", *EXAMPLE[:3]), 131, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
+    Start(("check", *EXAMPLE[:3]), 132, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
 ]
 
 
