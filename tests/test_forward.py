@@ -113,6 +113,12 @@ PROGRAMS = {  # program, values, lines at 80 columns
         ["x  = 1", "y1 = x          = 1", "x = 1 ≤ 1: the if branch did not run and contributes nothing",
          "x = 1 ≠ 0: the elif branch ran", "y2 = x*3 = 1*3 = 3"],
     ),
+    "equal sides": (
+        "for i in range(1):\n    y = x*2 if i == 0 else x\n    if i != k:\n        y = x\ny", {"x": 2.0, "k": 0.0},
+        ["x = 2", "k = 0", "i = 0:", "i = 0: x*2 is taken; the other choice, x, contributes nothing",
+         "y = x*2 if 0 == 0 else x = 2*2 if 0 == 0 else 2 = 4",
+         "i = k = 0: the if branch did not run and contributes nothing"],
+    ),
     "a choice": (
         "y = x if x > 0 else -x", {"x": -2.0},
         ["x = -2", "x = -2 ≤ 0: -x is taken; the other choice, x, contributes nothing",
@@ -281,7 +287,7 @@ def test_values_of_the_first_examples(case):
     hold(program, {name: np.asarray(value, dtype=float) for name, value in inputs.items()})
 
 
-@pytest.mark.parametrize("number", portion(range(300), 3))
+@pytest.mark.parametrize("number", portion(range(300), 6))
 def test_values_of_random_programs(number):
     made = random_program(11, number)
     hold(made.text, made.inputs)

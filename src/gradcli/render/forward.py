@@ -210,6 +210,8 @@ def decision_text(decision: Decision, layout: Layout) -> str:
     sign = decision.signs[0] if decision.held else OPPOSITE[decision.signs[0]]
     left, right = (short(number, layout.precision) for number in numbers)
     first, second = decision.sides
+    if sign == "==":
+        return " = ".join([*(side for side in decision.sides if not is_number(side, numbers[0])), left])
     shown = SIGNS.get(sign, sign) if layout.glyphs.unicode else sign
     before = left if is_number(first, numbers[0]) else f"{first} = {left}"
     after = right if is_number(second, numbers[1]) else f"{right} = {second}"
