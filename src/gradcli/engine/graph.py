@@ -22,6 +22,7 @@ ONE_SIDED = {
     "numpy-only": "NumPy gives this answer and PyTorch refuses",
     "torch-only": "PyTorch gives this answer and NumPy refuses",
     "torch-refuses": "PyTorch refuses",
+    "constant-output": "PyTorch refuses",
 }
 """Kinds of remarks on what one library answers and the other does not: ``strict`` refuses them."""
 NO_OPTIONS: dict[str, Any] = {}
@@ -126,7 +127,9 @@ class Graph:
 
     ``meter`` counts what the run costs. ``remarks`` are the kinds and sentences that the run leaves for the answer's
     notes, each once; ``strict`` refuses those of ``ONE_SIDED``. ``writes`` are the writes in place. ``broken`` says
-    that PyTorch has no derivative for an operation on something differentiated.
+    that PyTorch has no derivative for an operation on something differentiated. ``functions`` are the calls
+    of functions, in order: the name as it was written, the first node that each has made and the one after the last.
+    ``branches`` says that the program takes one way or another by values.
     """
 
     budget: Budget = field(default_factory=Budget)
@@ -136,6 +139,8 @@ class Graph:
     broken: bool = False
     nodes: list[Node] = field(default_factory=list)
     bindings: list[tuple[str, Node]] = field(default_factory=list)
+    functions: list[tuple[str, int, int]] = field(default_factory=list)
+    branches: bool = False
     meter: Meter = field(init=False)
 
     def __post_init__(self) -> None:
@@ -244,6 +249,11 @@ class Graph:
         """Note a write in place that is about to be done, or is done with this ``result``."""
         inplace = result.index if isinstance(result, Node) else -1
         self.writes.append(Write(before, name, span, len(self.nodes), inplace))
+
+    def called(self, name: str, before: int) -> None:
+        """Note that a call of ``name`` has made the nodes from number ``before`` on, for readers that say so."""
+        if len(self.nodes) > before:
+            self.functions.append((name, before, len(self.nodes)))
 
     def bind(self, name: str, value: Any) -> None:
         """Note that the program called a node ``name``, for readers that show it."""

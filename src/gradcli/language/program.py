@@ -20,7 +20,10 @@ from gradcli.language.steps import Block, execute
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A checked program: its text, the variables that it needs from outside, and the steps that evaluate it."""
+    """A checked program: its text, the variables that it needs from outside, and the steps that evaluate it.
+
+    ``branches`` says that it takes one way or another by values.
+    """
 
     place: Place
     inputs: dict[str, Span]
@@ -30,6 +33,7 @@ class Program:
     output: int
     output_span: Span
     budget: Budget
+    branches: bool = False
 
     def evaluate(
         self,
@@ -46,6 +50,7 @@ class Program:
         its place.
         """
         graph = graph or (Graph if record else LeanGraph)(self.budget, strict)
+        graph.branches = self.branches
         registers = list(self.registers)
         registers[0] = graph
         leaves: dict[str, Node] = {}
@@ -56,10 +61,13 @@ class Program:
             with np.errstate(all="ignore"):
                 execute(self.block, registers)
                 output = output_value(registers[self.output])
-            if graph.writes or graph.broken:
-                from gradcli.language.versions import remark_backward  # noqa: PLC0415
+            constant = not (isinstance(output, Node) and output.active)
+            if graph.writes or graph.broken or constant:
+                from gradcli.language.versions import remark_backward, remark_constant  # noqa: PLC0415
 
                 remark_backward(graph, output)
+                if constant and any(leaf.active for leaf in leaves.values()):
+                    remark_constant(graph)
         except MemoryError:
             raise over_budget("total", self.budget.total, "the program needs too much memory").at(
                 None, self.place
@@ -67,6 +75,10 @@ class Program:
         except GradcliError as error:
             raise error.at(self.output_span, self.place) from None
         return graph, output, leaves
+
+
+BRANCHES = {ast.If, ast.IfExp, ast.While, ast.BoolOp}
+"""Syntax that takes one way or another."""
 
 
 def output_value(value: Any) -> Any:
@@ -90,7 +102,8 @@ def compile_program(
     """
     bounds = budget or Budget()
     tree, place = parse(text, bounds)
-    if sum(1 for _ in ast.walk(tree)) > bounds.syntax:
+    parts = [type(part) for part in ast.walk(tree)]
+    if len(parts) > bounds.syntax:
         raise over_budget("syntax", bounds.syntax, "the program has too many parts").at(None, place)
     compiler = Statements(place, bounds.depth, given)
     try:
@@ -112,6 +125,7 @@ def compile_program(
         output,
         compiler.spans.of(tree.body[-1]),
         bounds,
+        not BRANCHES.isdisjoint(parts),
     )
 
 
