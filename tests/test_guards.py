@@ -52,7 +52,7 @@ STARTS = [
     Start(("--version",), 15, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
     Start(("--help",), 15, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
     Start(("grad", *EXAMPLE), 84, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
-    Start(("functions",), 50, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
+    Start(("functions",), 54, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
     Start(("explain", *EXAMPLE), 125, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
     Start(("explain", *EXAMPLE, "--json"), 122, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
     Start(("check", *EXAMPLE[:3]), 132, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
