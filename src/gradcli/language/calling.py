@@ -117,7 +117,7 @@ def noted(call: Callable[[list[Any]], Any], written: str) -> Callable[[list[Any]
         graph = regs[0]
         before = len(graph.nodes)
         value = call(regs)
-        graph.called(written, before)
+        graph.note_call(written, before)
         return value
 
     return run
