@@ -158,7 +158,7 @@ def notes_at(run: Evaluation, names: tuple[str, ...], told: Confirmation, exact:
     """Return what deserves a sentence at the point that was given."""
     leaves = {name: run.leaves[name] for name in names}
     notes = note_run(run.graph)
-    notes += note_dependence(run.graph, run.output, output_name(run.graph, run.output), leaves)
+    notes += note_dependence(run.graph, run.output, output_name(run.graph, run.output), leaves, {})
     notes += [Note(kind, message) for kind, message in told.bends.items()]
     if exact.rounded is not None:
         notes.append(Note("rounding-decides", rounding_text(exact.rounded)))

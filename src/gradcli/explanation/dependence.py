@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -18,51 +19,61 @@ SHOWN = 3
 
 
 def note_dependence(
-    graph: Graph, output: object, called: str, leaves: Mapping[str, Node], columns: Mapping[str, Array] | None = None
+    graph: Graph, output: object, called: str, leaves: Mapping[str, Node], columns: Mapping[str, Array]
 ) -> list[Note]:
     """Say which differentiated inputs, or which entries of one, the output that is ``called`` so does not depend on.
 
-    ``columns`` are the entries of each that J has derivatives by, in flat order; None: whole inputs are looked at.
+    ``columns`` are the entries of each that J has derivatives by, in flat order; an input that is left out is
+    looked at as a whole.
     Where the program chooses by values, what is not used here may be used elsewhere. PyTorch leaves ``.grad`` None
     where no operation with a derivative leads to an input, and gives zeros where one does.
     """
     if not isinstance(output, Node) or not output.active:
         return []
-    here = " at this point" if chooses_by_value(graph) else ""
+    reached = reached_backward(output)
+    idle = {name: idle_entries(leaf, columns[name]) for name, leaf in leaves.items() if name in columns}
+    unused = [name for name, leaf in leaves.items() if leaf.index not in reached or len(idle.get(name, ()))]
+    if not unused:
+        return []
     nodes = reaches(output)
-    flat = dict.fromkeys(called_by(graph, node) for node in nodes if isinstance(node, Operation) and node.op.step)
-    steps = f", or only through {' and '.join(flat)}" if flat else ""
-    mentioned, reached = {node.index for node in nodes}, reached_backward(output)
+    here = " at this point" if chooses_by_value(graph) else ""
     notes = []
-    for name, leaf in leaves.items():
+    for name in unused:
+        leaf = leaves[name]
         if leaf.index in reached:
-            text = "" if columns is None else unused_entries(called, name, leaf, columns[name], steps, here)
-        elif leaf.index in mentioned:
-            ends = stopped_at(graph, nodes, leaf)
+            text = unused_entries(called, name, leaf.shape, idle[name], through_steps(graph, nodes), here)
+        elif leaf in nodes:
             text = (
-                f"{called} depends on {name} only through {ends}, which passes no gradient on: "
-                f"PyTorch leaves {name}.grad None, and it counts as 0 here."
+                f"{called} depends on {name} only through {stopped_at(graph, nodes, leaf)}, which passes no gradient "
+                f"on: PyTorch leaves {name}.grad None, and it counts as 0 here."
             )
         else:
             text = f"{called} does not depend on {name}{here}: its gradient is 0, and PyTorch leaves {name}.grad None."
-        if text:
-            notes.append(Note("unused-input", text))
+        notes += [Note("unused-input", text)] if text else []
     return notes
 
 
-def unused_entries(called: str, name: str, leaf: Node, columns: Array, steps: str, here: str) -> str:
-    """Return the sentence on the entries of an input that are not among ``columns``; empty where all are.
+def through_steps(graph: Graph, nodes: Sequence[Node]) -> str:
+    """Return through which flat operations an input may still count; empty where there is none."""
+    flat = dict.fromkeys(called_by(graph, node) for node in nodes if isinstance(node, Operation) and node.op.step)
+    return f", or only through {' and '.join(flat)}" if flat else ""
+
+
+def idle_entries(leaf: Node, columns: Array) -> Array:
+    """Return the entries of an input that are not among ``columns``, in flat order."""
+    idle = np.ones(leaf.value.size, dtype=bool)
+    idle[columns] = False
+    return np.flatnonzero(idle)
+
+
+def unused_entries(called: str, name: str, shape: tuple[int, ...], idle: Array, steps: str, here: str) -> str:
+    """Return the sentence on the ``idle`` entries of an input of this shape.
 
     ``steps`` says through which flat operations they may still count, ``here`` that they may count elsewhere.
     """
-    used = np.zeros(leaf.value.size, dtype=bool)
-    used[columns] = True
-    idle = np.flatnonzero(~used)
-    if not len(idle):
-        return ""
-    if len(idle) == len(used):
+    if len(idle) == math.prod(shape):
         return "" if steps else f"{called} does not depend on {name}{here}: its gradient is 0."
-    first = [f"{name}{place_text(int(i), leaf.shape)}" for i in idle[:SHOWN]]
+    first = [f"{name}{place_text(int(i), shape)}" for i in idle[:SHOWN]]
     return f"{called} does not depend on {listed(first, len(idle))}{steps or here}."
 
 
