@@ -144,6 +144,8 @@ def subscript(f: Graph, base: Any, parts: list[Any], single: bool) -> Any:
     """Return ``base[parts]``."""
     if single and type(base) in NODES and is_place(base.value, parts[0]):
         return f.enter(INDEX, (base,), {"key": parts[0]}, base.value[parts[0]])
+    if single and type(base) is np.ndarray and is_place(base, parts[0]):
+        return base[parts[0], ...]
     if type(base) is tuple:
         return _tuple_item(base, parts[0] if single else None)
     if type(base) is Pair:
