@@ -120,12 +120,7 @@ def refuse_shared(name: str, variables: Mapping[str, int], regs: Registers, what
 
 def leaf_of(f: Graph, value: Any) -> Input | None:
     """Return the input that a value is; one that is not differentiated may be in a register as its numbers alone."""
-    for leaf in f.nodes:
-        if not isinstance(leaf, Input):
-            return None
-        if value is leaf or value is leaf.value:
-            return leaf
-    return None
+    return next((leaf for leaf in f.inputs.values() if value is leaf or value is leaf.value), None)
 
 
 def refuse_plain(name: str, value: Any, what: str) -> None:
