@@ -50,6 +50,19 @@ def test_every_function(program):
     check_formulas(document)
 
 
+SIGNED = {  # a 0 of which the sign counts stands with it, beside numbers that are written as ever
+    "atan2([-0.0, 2.0], x)": ["atan2(-0.0, x[0])", "atan2(2, x[1])"],
+    "atan2([-0.0, -0.0], x)": ["atan2(-0.0, x[0])", "atan2(-0.0, x[1])"],
+}
+
+
+@pytest.mark.parametrize("program", SIGNED)
+def test_the_sign_of_a_zero_is_written(program):
+    document = answer(program, {"x": [-1.0, 0.5]})
+    assert document["output"]["symbolic"] == SIGNED[program]
+    assert check_formulas(document) > 0
+
+
 @pytest.mark.parametrize("program", GROWING.values(), ids=GROWING)
 @pytest.mark.parametrize("x", [0.9, [0.9, -0.4, 0.2]], ids=["scalar", "vector"])
 def test_formulas_that_would_explode_stay_short_and_cheap(program, x):
