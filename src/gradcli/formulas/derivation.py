@@ -20,6 +20,7 @@ from gradcli.jacobian import functions as s
 from gradcli.jacobian.composition import Composition
 from gradcli.jacobian.local import Part
 from gradcli.jacobian.sparse import DENSE_ENTRIES, Sparse, gathered, identity, product
+from gradcli.ops.declare import value_of
 
 MOST_ENTRIES = 1200
 """Entries of all local Jacobians and products of entries together, beyond which formulas go by index rules."""
@@ -79,7 +80,7 @@ def found_formulas(graph: Graph, output: Any, leaves: Mapping[str, Node], compos
     if not isinstance(output, Node):
         return Formulas()
     nodes = composition.nodes
-    work = composition.work + sum(int(np.size(node.value)) for node in nodes)
+    work = composition.work + sum(parts_of_entries(node, composition) for node in nodes)
     widest = np.size(output.value) * max((np.size(leaf.value) for leaf in leaves.values()), default=0)
     if work > MOST_ENTRIES or widest > DENSE_ENTRIES:
         return by_rules(graph, output, leaves, composition)
@@ -88,6 +89,19 @@ def found_formulas(graph: Graph, output: Any, leaves: Mapping[str, Node], compos
             return by_entries(graph, output, nodes, leaves, composition)
     except (Unprintable, RecursionError, TooLarge):
         return by_rules(graph, output, leaves, composition)
+
+
+def parts_of_entries(node: Node, composition: Composition) -> int:
+    """Return how many parts the formulas of a node's entries are made of, but those that the composition has counted.
+
+    A sum of products that no derivative flows through has all its terms, and it has few entries.
+    """
+    size = int(np.size(node.value))
+    if not isinstance(node, Operation) or node.op.terms is None or (node.op.spec is None and node.op.folds is None):
+        return size
+    if any(composition.parts(node, k) is not None for k in node.links):
+        return size
+    return size + node.op.terms(*map(value_of, node.arguments), **node.static)
 
 
 def by_entries(
@@ -165,15 +179,14 @@ class _Derivation:
                 raise TooLong
         return found
 
-    def _along(self, node: Operation, k: int, total: Sparse) -> Sparse | None:
+    def _along(self, node: Operation, k: int, total: Sparse) -> Sparse:
         """Return the Jacobian by one argument of a node, through this node alone."""
         if node.index not in self.composed:
             self.graph.meter.watch()
             self.composed[node.index] = total
             self.outer = self._shortened(node, total)
         parts = self.composition.parts(node, k)
-        if parts is None:
-            return None
+        assert parts is not None  # the numbers went along the same links  # noqa: S101
         return product(self.outer, self._local(node, parts, int(np.size(node.arguments[k].value))), MOST_ENTRIES * 10)
 
     def _shortened(self, node: Operation, jacobian: Sparse) -> Sparse:
