@@ -138,7 +138,7 @@ def write_tables(env: Environment, found: Explained, printing: Printing, width: 
         return
     screen = console(env.stdout, layout.width, printing.color)
     with to_stdout(env):
-        screen.print(tables(found, layout))
+        screen.print(tables(found, layout), soft_wrap=True)
         env.stdout.flush()
 
 

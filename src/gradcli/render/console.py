@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from typing import IO, TYPE_CHECKING
 
 from rich.console import Console
@@ -38,9 +37,7 @@ def console(stream: IO[str], width: int | None, color: str) -> Console:
 
 def text(found: Explained, layout: Layout) -> str:
     """Return the tables as plain text of the layout's width."""
-    stream = io.StringIO()
-    console(stream, layout.table_width or layout.width, "never").print(tables(found, layout))
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
+    return "\n".join(line.rstrip() for line in tables(found, layout).plain.split("\n")) + "\n"
 
 
 def html(found: Explained) -> str:
