@@ -11,7 +11,7 @@ from gradcli.ops.declare import Array
 class Nudge:
     """One entry of an input moved by a little, and how far L = v·y moves with it.
 
-    - ``name``, ``place``: the variable, and the entry in flat order.
+    - ``name``, ``index``: the variable, and the indices of the entry.
     - ``step``: how far it is moved.
     - ``slope``: the gradient there; ``predicted`` is its product with the step.
     - ``measured``: how far L moves when the program is run again; None where it has no value there, or rounding hides
@@ -19,7 +19,7 @@ class Nudge:
     """
 
     name: str
-    place: int
+    index: tuple[int, ...]
     step: float
     slope: float
     predicted: float
@@ -40,10 +40,13 @@ class Weighted:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """An entry of an input on which several entries of y depend: ``name``, ``place`` in flat order, and the ``rows``."""
+    """An entry of an input, by ``name`` and ``index``, on which several entries of y depend: ``rows``, in flat order.
+
+    A dependence whose slope is 0 at this point does not count.
+    """
 
     name: str
-    place: int
+    index: tuple[int, ...]
     rows: tuple[int, ...]
 
 
@@ -56,13 +59,13 @@ class Effect:
     - ``sum``, ``mean``: what v = ones and v = 1/n would leave, the gradients of ``y.sum()`` and ``y.mean()``.
     - ``row``, ``of_row``: an entry of y in flat order, and what a v that is 1 there alone would leave: this row of J.
     - ``one_hot``: the row that v itself takes out of J; None where v is not 1 in one entry and 0 in all others.
-    - ``is_ones``: whether v is ones itself.
+    - ``usual``: ``sum`` or ``mean`` where v is one of these itself, empty where it is not.
     - ``shared``: why ones does not give the derivative of each output; None where each input moves one output at most.
     - ``dust``: where ``x.grad`` itself is what rounding leaves of the terms of its sum.
 
     >>> effect = gradcli.explain("[x[0], x[0]*x[1]]", x=[2.0, 3.0], v=[1, 10]).effect
     >>> effect.total, effect.sum.grad["x"].tolist(), effect.shared
-    (62.0, [4.0, 2.0], Shared(name='x', place=0, rows=(0, 1)))
+    (62.0, [4.0, 2.0], Shared(name='x', index=(0,), rows=(0, 1)))
     """
 
     total: float
@@ -72,6 +75,6 @@ class Effect:
     row: int
     of_row: Weighted
     one_hot: int | None
-    is_ones: bool
+    usual: str
     shared: Shared | None
     dust: dict[str, Array]

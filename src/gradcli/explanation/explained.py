@@ -78,7 +78,7 @@ class Jacobian:
 
     @property
     def passes(self) -> int | None:
-        """How many calls of backward give all of J, rows that share no column together; None where that is not known."""
+        """How many calls of backward give all of J, rows that share no column in one; None where that is not known."""
         return count_passes(self.rows, self.columns)
 
     @property

@@ -16,6 +16,8 @@ Move = Callable[[str, int, float], Array | None]
 """Gives y where one entry of a variable is moved: its name, the entry's place in flat order, and how far."""
 STEP = 0.001
 """How far an entry of about 1 is moved."""
+SMALL = 0.01
+"""Of the largest slope: entries with less are not worth a move."""
 
 
 def weigh(
@@ -42,7 +44,7 @@ def weigh(
         row,
         weighted((np.arange(v.size) == row).astype(float), jacobians),
         int(hot[0]) if len(hot) == 1 and v[hot[0]] == 1 else None,
-        bool(np.all(v == 1)),
+        "sum" if np.all(v == 1) else "mean" if np.all(v == 1 / size) else "",
         shared(jacobians),
         {name: dust_of(v, jacobian, grad[name]) for name, jacobian in jacobians.items()},
     )
@@ -57,7 +59,8 @@ def weighted(v: Array, jacobians: Mapping[str, Jacobian]) -> Weighted:
 def dust_of(v: Array, jacobian: Jacobian, grad: Array) -> Array:
     """Return where a sum is not 0 and yet no more than rounding leaves of its terms, in the shape of the variable."""
     terms = weighted_sums(np.abs(v), jacobian.rows, jacobian.columns, np.abs(jacobian.values), grad.size)
-    return (grad != 0) & (np.abs(grad) <= ROUNDING * terms.reshape(grad.shape))
+    small = np.abs(grad) <= ROUNDING * terms.reshape(grad.shape)
+    return np.asarray(np.isfinite(grad) & (grad != 0) & small)
 
 
 def other_row(v: Array, jacobians: Mapping[str, Jacobian]) -> int:
@@ -78,21 +81,33 @@ def shared(jacobians: Mapping[str, Jacobian]) -> Shared | None:
         several = np.bincount(jacobian.columns[used], minlength=1) > 1
         if several.any():
             place = int(np.argmax(several))
-            return Shared(name, place, tuple(jacobian.rows[used & (jacobian.columns == place)].tolist()))
+            return Shared(
+                name,
+                index_at(place, jacobian.input_shape),
+                tuple(jacobian.rows[used & (jacobian.columns == place)].tolist()),
+            )
     return None
 
 
 def nudge(v: Array, y: Array, inputs: Mapping[str, Array], grad: Mapping[str, Array], move: Move) -> Nudge | None:
-    """Move the first entry that has a slope, and measure how far L moves with it."""
+    """Move the first entry that has a slope worth a look, and measure how far L moves with it."""
     for name, g in grad.items():
         slopes = np.ravel(g)
-        usable = np.flatnonzero(np.isfinite(slopes) & (slopes != 0))
+        largest = np.max(np.abs(slopes), initial=0, where=np.isfinite(slopes))
+        usable = np.flatnonzero(np.isfinite(slopes) & (np.abs(slopes) >= SMALL * largest) & (slopes != 0))
         if len(usable):
             place = int(usable[0])
             step = step_at(float(np.ravel(inputs[name])[place]))
             measured = measure(v, y, move(name, place, step), float(slopes[place]) * step)
-            return Nudge(name, place, step, float(slopes[place]), float(slopes[place]) * step, measured)
+            return Nudge(
+                name, index_at(place, g.shape), step, float(slopes[place]), float(slopes[place]) * step, measured
+            )
     return None
+
+
+def index_at(place: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the indices of an entry, given its place in flat order."""
+    return tuple(int(i) for i in np.unravel_index(place, shape))
 
 
 def step_at(value: float) -> float:

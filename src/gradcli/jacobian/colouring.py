@@ -6,7 +6,7 @@ import numpy as np
 
 from gradcli.ops.declare import Indices
 
-MOST_ENTRIES = 20_000
+MOST_ENTRIES = 5_000
 """Entries up to which rows are coloured one by one."""
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcli.engine.naming import place_text
-from gradcli.render.entries import entry_name
+from gradcli.render.entries import entry_name, indexed
 from gradcli.render.equalities import is_same
 from gradcli.render.numbers import array_text, counted, short
 from gradcli.render.sums import in_brackets
@@ -32,22 +32,24 @@ def v_lines(found: Explained, layout: Layout) -> list[str]:
     """Return what v did; nothing where there is no choice: one output and v = 1."""
     effect = found.effect
     if found.output.size == 1:
-        return [f"{weighted_sum(found, layout)}: {all_grads(found)} of it."] if found.seed.item() != 1 else []
+        return [f"{weighted_sum(found, layout)}, and {all_grads(found)}."] if found.seed.item() != 1 else []
     if not found.output.size:
         return []
     lines = [f"{weighted_sum(found, layout)}, and {all_grads(found)}."]
+    if not found.agreement.finite:
+        return lines
     if effect.nudge is not None:
         lines.append(nudge_line(found, effect.nudge, layout))
     lines += other_lines(found, effect, layout)
-    lines.append(shared_line(found, effect.shared, layout))
+    lines.append(shared_line(found, effect.shared))
     return lines + flattened_lines(found)
 
 
 def all_grads(found: Explained) -> str:
     """Return what the gradients are: ``x.grad = ∂L/∂x``."""
     letter = free_letter(found)
-    names = found.differentiated
-    return f"{names[0]}.grad = ∂{letter}/∂{names[0]}" if len(names) == 1 else f"each NAME.grad = ∂{letter}/∂NAME"
+    each = [f"{name}.grad = ∂{letter}/∂{name}" for name in found.differentiated]
+    return ", ".join(each) if len(each) <= MOST_NAMED else f"{each[0]}, and so on for the others"
 
 
 def free_letter(found: Explained) -> str:
@@ -69,7 +71,7 @@ def weighted_sum(found: Explained, layout: Layout) -> str:
 
 def nudge_line(found: Explained, nudge: Nudge, layout: Layout) -> str:
     """Return how far L moves with an entry: predicted, and measured where that is visibly another number."""
-    entry = entry_name(nudge.name, nudge.place, found.inputs[nudge.name].shape)
+    entry = indexed(nudge.name, nudge.index)
     slope, letter = short(nudge.slope, layout.precision), free_letter(found)
     said = f"Move {entry} by {short(nudge.step)}: {letter} moves by {slope} times as much, {short(nudge.predicted, 4)}"
     if nudge.measured is None:
@@ -84,18 +86,23 @@ def other_lines(found: Explained, effect: Effect, layout: Layout) -> list[str]:
     size, name = found.output.size, found.name
     row = place_text(effect.row, found.output.shape)
     rows = [("ones", f"{name}.sum()", effect.sum), (f"1/{size}", f"{name}.mean()", effect.mean)]
-    if effect.is_ones:
-        rows = [row for row in rows if row[0] != "ones"]
+    said = [f"This v is {v}: the gradient of {what}." for v, what, _ in rows if is_own(effect, what)]
+    rows = [row for row in rows if not is_own(effect, row[1])]
     rows.append(("one-hot", f"row {name}{row} of J", effect.of_row))
-    said = [f"This v is ones: the gradient of {name}.sum()."] if effect.is_ones else []
     if effect.one_hot is not None:
         hot = place_text(effect.one_hot, found.output.shape)
         said.append(f"This v is one-hot: {grads_named(found)} row {name}{hot} of J.")
-    first, second = (aligned_left([row[k] for row in rows]) for k in (0, 1))  # type: ignore[misc]
-    return said + [
-        f"v = {v}  {what}  {gradients_text(found, weighted, layout)}"
-        for v, what, (_, _, weighted) in zip(first, second, rows, strict=True)
-    ]
+    first, second = aligned_left([v for v, _, _ in rows]), aligned_left([what for _, what, _ in rows])
+    heads = [f"v = {v}  {what}  " for v, what in zip(first, second, strict=True)]
+    grads = [gradient_texts(weighted, layout) for _, _, weighted in rows]
+    if all(len(head + "  ".join(own)) + 3 <= layout.width for head, own in zip(heads, grads, strict=True)):
+        return said + [head + "  ".join(own) for head, own in zip(heads, grads, strict=True)]
+    return said + [line for head, own in zip(heads, grads, strict=True) for line in (head, *(f"  {g}" for g in own))]
+
+
+def is_own(effect: Effect, what: str) -> bool:
+    """Return whether v is the one that ``y.sum()`` or ``y.mean()`` stands for."""
+    return bool(effect.usual) and what.endswith(f".{effect.usual}()")
 
 
 def grads_named(found: Explained) -> str:
@@ -110,12 +117,10 @@ def aligned_left(texts: Sequence[str]) -> list[str]:
     return [text.ljust(wide) for text in texts]
 
 
-def gradients_text(found: Explained, weighted: Weighted, layout: Layout) -> str:
-    """Return gradients that another v would leave, with their names where there are several."""
+def gradient_texts(weighted: Weighted, layout: Layout) -> list[str]:
+    """Return the gradients that another v would leave, with their names where there are several."""
     texts = {name: settled_text(grad, weighted.dust[name], layout) for name, grad in weighted.grad.items()}
-    return (
-        next(iter(texts.values())) if len(texts) == 1 else "  ".join(f"{name} {text}" for name, text in texts.items())
-    )
+    return list(texts.values()) if len(texts) == 1 else [f"{name}.grad {text}" for name, text in texts.items()]
 
 
 def settled_text(grad: Array, dust: Array, layout: Layout) -> str:
@@ -125,15 +130,14 @@ def settled_text(grad: Array, dust: Array, layout: Layout) -> str:
     return array_text(np.where(dust, 0.0, grad), layout.precision, 6)
 
 
-def shared_line(found: Explained, shared: Shared | None, layout: Layout) -> str:
+def shared_line(found: Explained, shared: Shared | None) -> str:
     """Return whether ones gives the derivative of each output, and what tells that it does not."""
-    del layout
     if shared is None:
         return 'Each input moves one output at most, so ones gives "the derivatives".'
-    entry = entry_name(shared.name, shared.place, found.inputs[shared.name].shape)
+    entry = indexed(shared.name, shared.index)
     named = [entry_name(found.name, row, found.output.shape) for row in shared.rows[:MOST_NAMED]]
     rest = len(shared.rows) - len(named)
-    depends = f"{', '.join(named)} and {rest:,} more" if rest else f"{', '.join(named[:-1])} and {named[-1]}"
+    depends = listing([*named, *([f"{rest:,} more"] if rest else [])])
     both = "both" if len(shared.rows) == 2 else "all"
     return (
         f'ones does not give "the derivatives": {depends} {both} depend on {entry}, and {shared.name}.grad adds them.'
@@ -146,14 +150,14 @@ def flattened_lines(found: Explained) -> list[str]:
     deep = {name: shape for name, shape in shapes.items() if len(shape) > 1}
     if not deep:
         return []
-    listed = " and ".join(f"{name} {shape}" for name, shape in deep.items())
-    back = [name for name in deep if name in found.jacobian]
-    returns = (
-        f"; {' and '.join(f'{name}.grad' for name in back)} {'is' if len(back) == 1 else 'are'} unflattened"
-        if back
-        else ""
-    )
-    return [f"J flattens {listed} row by row{returns}."]
+    back = [f"{name}.grad has the shape of {name}" for name in deep if name in found.jacobian]
+    flat = f"J flattens {listing([f'{name} {shape}' for name, shape in deep.items()])} row by row"
+    return [f"{flat}; {back[0]}{', and so on' if len(back) > 1 else ''}." if back else f"{flat}."]
+
+
+def listing(texts: Sequence[str]) -> str:
+    """Return ``a, b and c``."""
+    return " and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else texts[0]
 
 
 def calls_lines(found: Explained, layout: Layout) -> list[str]:
@@ -164,7 +168,7 @@ def calls_lines(found: Explained, layout: Layout) -> list[str]:
     shown = calls if len(calls) <= MOST_CALLS else [*calls[:6], *calls[-2:]]
     lines = []
     for name in found.differentiated:
-        columns = [call_texts(found, call, name, layout) for call in shown]
+        columns = [call_texts(call, name, layout) for call in shown]
         parts = [aligned_left(texts) for texts in zip(*columns, strict=True)]
         own = [f"{v}  adds {added}  {name}.grad = {total}" for v, added, total in zip(*parts, strict=True)]
         if len(calls) > MOST_CALLS:
@@ -173,7 +177,7 @@ def calls_lines(found: Explained, layout: Layout) -> list[str]:
     return lines
 
 
-def call_texts(found: Explained, call: Backward, name: str, layout: Layout) -> tuple[str, str, str]:
+def call_texts(call: Backward, name: str, layout: Layout) -> tuple[str, str, str]:
     """Return one call of backward as texts."""
     v, added, total = call.v.shown, call.grad[name], call.accumulated[name]
     return (

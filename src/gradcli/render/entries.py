@@ -79,7 +79,7 @@ def shown_rows(count: int) -> list[int | None]:
 
 def columns_of(sheet: Sheet, panel: Panel) -> list[Column]:
     """Return the columns of a variable: its entries of J, and below them vᵀ·J and the gradient."""
-    cells = texts(panel, sheet.rows, sheet.layout.precision, sheet.glyphs)
+    cells = texts(panel, sheet.rows, sheet.layout.precision)
     sums = [] if sheet.asks else [sheet.found.vjp[panel.name], sheet.found.grad[panel.name]]
     below = [gradient_texts(sheet, panel.name, np.ravel(array), panel.columns) for array in sums]
     found = []
@@ -122,18 +122,18 @@ def number_text(value: float, dust: bool, layout: Layout) -> str:
     return layout.glyphs.rounded_zero if dust else short(value, layout.precision)
 
 
-def texts(panel: Panel, rows: Sequence[int | None], precision: int, glyphs: Glyphs) -> dict[tuple[int, int], str]:
+def texts(panel: Panel, rows: Sequence[int | None], precision: int) -> dict[tuple[int, int], str]:
     """Return the cells of the rows and columns that are shown, by their place."""
     jacobian = panel.jacobian
     wanted = [[place for place in places if place is not None] for places in (rows, panel.columns)]
     chosen = np.flatnonzero(np.isin(jacobian.rows, wanted[0]) & np.isin(jacobian.columns, wanted[1]))
     return {
-        (int(jacobian.rows[k]), int(jacobian.columns[k])): cell(jacobian, int(k), precision, panel.formulas, glyphs)
+        (int(jacobian.rows[k]), int(jacobian.columns[k])): cell(jacobian, int(k), precision, panel.formulas)
         for k in chosen
     }
 
 
-def cell(jacobian: Jacobian, k: int, precision: int, formulas: bool, glyphs: Glyphs) -> str:
+def cell(jacobian: Jacobian, k: int, precision: int, formulas: bool) -> str:
     """Return an entry as ``formula = value``, or as the value alone where the formula is one."""
     value = short(float(jacobian.values[k]), precision)
     formula = jacobian.formulas[k] if formulas and jacobian.formulas is not None else ""
@@ -193,6 +193,6 @@ PARTIAL = re.compile(r"\bd([A-Za-z_]\w*(?:\[[^\]]*\])?)/d([A-Za-z_]\w*(?:\[[^\]]
 """A derivative in a rule, such as ``dh[i]/dx[j]``."""
 
 
-def indexed(name: str, indices: Sequence[str]) -> str:
+def indexed(name: str, indices: Sequence[str | int]) -> str:
     """Return ``name[i,j]``, and the name alone for a scalar."""
-    return f"{name}[{','.join(indices)}]" if indices else name
+    return f"{name}[{','.join(map(str, indices))}]" if indices else name

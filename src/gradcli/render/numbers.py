@@ -88,7 +88,7 @@ def shaped_lines(array: Array, precision: int = 6, most: int = 8, dots: str = "â
     """Return a matrix with a row on each line and its columns aligned, the middle of both left out beyond ``most``."""
     rows, columns = (ends(count, most) for count in array.shape)
     body = [[dots if j is None else short(array[i, j], precision) for i in rows if i is not None] for j in columns]
-    ended = [[cell + ("," if column is not body[-1] else "") for cell in column] for column in map(padded, body)]
+    ended = [[cell + "," * (k < len(body) - 1) for cell in padded(column)] for k, column in enumerate(body)]
     wide = [[cell.ljust(max(map(len, column))) for cell in column] for column in ended]
     lines = ["[" + " ".join(row).rstrip() + "]" for row in zip(*wide, strict=True)]
     lines = [f"{'[' if k == 0 else ' '}{line}{']' if k == len(lines) - 1 else ','}" for k, line in enumerate(lines)]

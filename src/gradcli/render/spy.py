@@ -20,7 +20,7 @@ DENSITIES = " .:#"
 
 
 def spy_lines(jacobian: Jacobian, unicode: bool) -> list[str]:
-    """Return the picture, none for a structure that a word says whole; a dot is an entry that can be non-zero, or more."""
+    """Return the picture, none for a structure that a word says whole; a dot is an entry that can be non-zero."""
     if jacobian.structure not in WORTH_A_LOOK:
         return []
     rows, columns = jacobian.matrix_shape

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from gradcli.render.glyphs import Layout
 
 MOST_SUMS = 8
-"""Sums that are spelled out; the number of those left out follows."""
+"""Sums up to which all are spelled out."""
+FIRST_SUMS = 3
+"""Sums that are spelled out of more than that; the number of those left out follows."""
 MOST_TERMS = 6
 """Terms of a sum; of more the first three and the last stand for all."""
 MOST_PRECISE = 17
@@ -47,10 +49,10 @@ def sum_lines(found: Explained, layout: Layout) -> list[Text]:
     for name, jacobian in found.jacobian.items():
         several = np.flatnonzero(np.bincount(jacobian.columns, minlength=1) > 1)
         count += len(several)
-        sums += [sum_of(found, name, jacobian, int(j), layout) for j in several[: MOST_SUMS + 1 - len(sums)]]
-    if count > MOST_SUMS + 1:
-        rest = f"and {counted(count - MOST_SUMS, 'more sum')} of this kind"
-        return [*together(sums[:MOST_SUMS], layout), *fold(rest, layout.width)]
+        sums += [sum_of(found, name, jacobian, int(j), layout) for j in several[: MOST_SUMS - len(sums)]]
+    if count > MOST_SUMS:
+        rest = f"and {counted(count - FIRST_SUMS, 'more sum')} of this kind"
+        return [*together(sums[:FIRST_SUMS], layout), *fold(rest, layout.width)]
     return together(sums, layout)
 
 

@@ -10,11 +10,11 @@ from rich.text import Text
 from gradcli.render.glyphs import ASCII_FOR, Glyphs
 from gradcli.render.inert import inert
 
-HELD = re.compile(r"\([\d, ]*\)|\[[^\[\]]{1,24}\]")
-"""What stays in one piece: shapes, indices and short arrays."""
+HELD = re.compile(r"\([\d, ]*\)|\(\d[\d,]* \w+\)|\[[^\[\]]{1,24}\]")
+"""What stays in one piece: shapes, counts, indices and short arrays."""
 SPACED = re.compile(r" (?=(?:[-+*/@=≈<>·→|]|[-+*/@<>=~]=|\*\*|->) )")
 """The space before an operator that has one on both sides: a line is broken before the operator."""
-PIECES = re.compile(r"(?<=[\w\])])(?=\*\*|(?<!\*)[*/@·])|(?<=[\])])(?=[-+])|(?<=,)")
+PIECES = re.compile(r"(?<=[\w\])])(?=\*\*|(?<!\*)[*/@·])|(?<=[\])])(?=[-+])|(?<=,)(?![^\[]*\])")
 """Where a word that is longer than a line may be broken."""
 
 
@@ -37,7 +37,7 @@ def trimmed(piece: Text, leading: bool) -> Text:
 
 
 def places_to_break(plain: str, start: int, width: int, lead: int) -> list[int]:
-    """Return where to break a text: each piece as long as it can be, after the first with ``lead`` columns before it."""
+    """Return where to break a text into pieces as long as can be, after the first with ``lead`` columns before them."""
     cuts: list[int] = []
     begin, room = 0, width
     for first, stop in atoms(plain, start, width - lead):
