@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import IO, TYPE_CHECKING
 
 from rich.console import Console
+from rich.text import Text
 
 from gradcli.render.glyphs import Layout
 from gradcli.render.tables import tables
@@ -21,11 +22,10 @@ class QuietConsole(Console):
         raise BrokenPipeError
 
 
-def console(stream: IO[str], width: int | None, color: str) -> Console:
+def console(stream: IO[str], color: str) -> Console:
     """Return a console on ``stream``; nothing that it prints is read as markup."""
     return QuietConsole(
         file=stream,
-        width=width,
         markup=False,
         emoji=False,
         highlight=False,
@@ -35,13 +35,13 @@ def console(stream: IO[str], width: int | None, color: str) -> Console:
     )
 
 
-def text(found: Explained, layout: Layout) -> str:
-    """Return the tables as plain text of the layout's width."""
-    return "\n".join(line.rstrip() for line in tables(found, layout).plain.split("\n")) + "\n"
+def plain_lines(text: Text) -> str:
+    """Return lines without their colours, none with blanks at its end."""
+    return "\n".join(line.rstrip() for line in text.plain.split("\n")) + "\n"
 
 
 def html(found: Explained) -> str:
     """Return the tables as preformatted HTML, for notebooks."""
     from html import escape  # noqa: PLC0415
 
-    return f"<pre>{escape(text(found, Layout(width=100)))}</pre>"
+    return f"<pre>{escape(plain_lines(tables(found, Layout(width=100))))}</pre>"

@@ -14,12 +14,15 @@ from gradcli.render.numbers import Form, nested, reshaped, strict
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from gradcli.explanation.effect import Effect
+    from gradcli.explanation.effect import Effect, Weighted
     from gradcli.explanation.explained import Agreement, Backward, Explained, Gradient, Jacobian
     from gradcli.ops.declare import Array
 
 MOST_SHARED = 100
 """Entries of y that are listed as depending on one entry of an input."""
+
+MOST_WEIGHTED = 10_000
+"""Entries of gradients that another v would leave, from which they are left out."""
 
 
 def document(found: Explained, form: Form = nested, effect: bool = True) -> dict[str, Any]:
@@ -66,9 +69,9 @@ def effect_document(effect: Effect, shape: tuple[int, ...], form: Form = nested)
             "predicted": strict(nudge.predicted),
             "measured": nudge.measured,
         },
-        "sum": arrays_document(effect.sum.grad, form),
-        "mean": arrays_document(effect.mean.grad, form),
-        "row": {"index": index_of(effect.row, shape), "grad": arrays_document(effect.of_row.grad, form)},
+        "sum": weighted_document(effect.sum, form),
+        "mean": weighted_document(effect.mean, form),
+        "row": {"index": index_of(effect.row, shape), "grad": weighted_document(effect.of_row, form)},
         "shared": shared
         and {
             "name": shared.name,
@@ -77,6 +80,12 @@ def effect_document(effect: Effect, shape: tuple[int, ...], form: Form = nested)
             "count": len(shared.rows),
         },
     }
+
+
+def weighted_document(weighted: Weighted, form: Form) -> dict[str, Any] | None:
+    """Return the gradients that another v would leave; None where a script would rather multiply J itself."""
+    large = sum(grad.size for grad in weighted.grad.values()) >= MOST_WEIGHTED
+    return None if large else arrays_document(weighted.grad, form)
 
 
 def index_of(place: int, shape: tuple[int, ...]) -> list[int]:

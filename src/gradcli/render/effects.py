@@ -130,6 +130,11 @@ def settled_text(grad: Array, dust: Array, layout: Layout) -> str:
     return array_text(np.where(dust, 0.0, grad), layout.precision, 6)
 
 
+def worth_of(effect: Effect, layout: Layout) -> tuple[str, ...]:
+    """Return what the sum, the mean and a row of J would leave, each as one text."""
+    return tuple("  ".join(gradient_texts(weighted, layout)) for weighted in (effect.sum, effect.mean, effect.of_row))
+
+
 def shared_line(found: Explained, shared: Shared | None) -> str:
     """Return whether ones gives the derivative of each output, and what tells that it does not."""
     if shared is None:
