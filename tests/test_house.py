@@ -174,7 +174,7 @@ def test_no_circle_of_modules_is_left():
 
 
 PLAIN = {
-    "engine.naming", "errors", "exact.thresholds", "explanation.checked", "explanation.effect",
+    "engine.naming", "errors", "errors.facts", "exact.thresholds", "explanation.checked", "explanation.effect",
     "explanation.explained", "ops.declare",
     "render",
 }  # fmt: skip

@@ -74,7 +74,7 @@ def test_both_sides_of_every_sign_are_equal(cli: Cli, program: str, given: tuple
     out = cli("explain", program, *given, "-F", style, columns="400").out
     body = out.partition("Forward")[2] if style == "table" else out
     compared = 0
-    for line in re.split(r"\n|; simplified it is |   ", body.partition("Notes")[0].partition("note:")[0]):
+    for line in re.split(r"\n|; simplified it is | {2,}|\u2502", body.partition("Notes")[0].partition("note:")[0]):
         for near, sides in ((False, line.split(" = ")), (True, line.split(" \u2248 "))):
             values = [value_of(side.strip(), known) for side in sides if "\u2248" not in side or near]
             numbers = [value for value in values if value is not None]

@@ -62,7 +62,7 @@ def explained_or_offered(env: Environment, asked: Request, how: Printing):  # ty
         if error.kind == "missing-v":
             from gradcli.cli.choosing import offer_v  # noqa: PLC0415
 
-            raise offer_v(env, asked, how, error) from None
+            raise offer_v(env, asked, how, error, explained) from None
         raise
 
 

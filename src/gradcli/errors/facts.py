@@ -152,11 +152,10 @@ def usual_texts(shape: Shape, row: int) -> tuple[str, str, str]:
     if not 1 < size <= 8 or len(shape) > 2 or (len(shape) == 2 and shape[0] == 1):
         hot = f"eye({size})[{row}]" if len(shape) == 1 else f"eye({size})[{row}].reshape{shape}"
         return ones, f"{ones}/{size}", hot
-    hot = ";".join(
-        ",".join("1" if i == row else "0" for i in range(k, k + shape[-1])) for k in range(0, size, shape[-1])
-    )
-    one, mean = (";".join([row_text(shape[-1], entry)] * (size // shape[-1])) for entry in ("1", f"1/{size}"))
-    return one, mean, hot + ("," if shape[-1] == 1 and len(shape) == 1 else "")
+    wide = shape[-1]
+    one, mean = (";".join([row_text(wide, entry)] * (size // wide)) for entry in ("1", f"1/{size}"))
+    entries = ["1" if k == row else "0" for k in range(size)]
+    return one, mean, ";".join(",".join(entries[k : k + wide]) for k in range(0, size, wide))
 
 
 def row_text(count: int, value: str) -> str:

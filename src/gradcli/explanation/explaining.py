@@ -156,7 +156,8 @@ class RunLookup:
         from gradcli.explanation.weighing import weigh  # noqa: PLC0415
 
         point, grad = self.point, self.backward[-1].accumulated
-        return weigh(point.seed, point.value, point.inputs, self.jacobians, grad, self.moved)
+        with np.errstate(all="ignore"):
+            return weigh(point.seed, point.value, point.inputs, self.jacobians, grad, self.moved)
 
     def moved(self, name: str, place: int, step: float) -> Array | None:
         """Return y where one entry of a variable is moved; None where the program has no value there."""

@@ -28,10 +28,12 @@ def weigh(
     grad: Mapping[str, Array],
     move: Move,
 ) -> Effect:
-    """Return what v did; ``seed`` is v in the shape of y, ``grad`` what it left, ``move`` runs the program again."""
+    """Return what v did; ``seed`` is v in the shape of y, ``grad`` what it left, ``move`` runs the program again.
+
+    Numbers may overflow: numpy is to be told not to warn.
+    """
     v, y = np.ravel(seed), np.ravel(output)
-    with np.errstate(all="ignore"):
-        total = float(v @ y) if v.size else 0.0
+    total = float(v @ y)
     size = max(v.size, 1)
     hot = np.flatnonzero(v)
     row = other_row(v, jacobians)
@@ -122,7 +124,6 @@ def measure(v: Array, y: Array, moved: Array | None, predicted: float) -> float 
     if moved is None or moved.size != y.size or not np.all(np.isfinite(moved)):
         return None
     after = np.ravel(moved)
-    with np.errstate(all="ignore"):
-        found = float(v @ (after - y))
-        noise = ROUNDING * float(np.abs(v) @ (np.abs(y) + np.abs(after)))
+    found = float(v @ (after - y))
+    noise = ROUNDING * float(np.abs(v) @ (np.abs(y) + np.abs(after)))
     return found if math.isfinite(found) and noise <= 1e-3 * abs(predicted) else None
