@@ -167,8 +167,9 @@ def gradient_lines(sheet: Sheet, panel: Panel, shown: bool) -> list[Part]:
     if sheet.asks:
         return []
     shape, label = panel.jacobian.input_shape, f"{panel.name}.grad = "
-    if len(shape) == 2 and min(shape) > 1:
-        return [Text(), *matrix_lines(sheet, panel.name, label)]
+    matrix = matrix_lines(sheet, panel.name, label) if len(shape) == 2 and min(shape) > 1 else []
+    if matrix:
+        return [Text(), *matrix]
     if is_in_lines(panel) or (panel.whole and shown and panel.columns):
         return []
     count = math.prod(shape)
@@ -179,16 +180,15 @@ def gradient_lines(sheet: Sheet, panel: Panel, shown: bool) -> list[Part]:
 
 
 def matrix_lines(sheet: Sheet, name: str, label: str) -> list[Part]:
-    """Return a gradient as a matrix, with as many of its columns as there is room for."""
+    """Return a gradient as a matrix, with as many of its columns as there is room for; nothing where not two have."""
     dust = sheet.found.zeros.get(name)
     grad = sheet.found.grad[name]
     settled = grad if dust is None else np.where(dust, 0.0, grad)
-    lines: list[str] = []
     for most in (12, 8, 6, 4, 2):
         lines = shaped_lines(settled, sheet.layout.precision, most, sheet.glyphs.dots)
         if len(label) + 3 + max(map(len, lines)) <= sheet.width:
-            break
-    return [Text(f"   {label if k == 0 else ' ' * len(label)}{line}", "bold") for k, line in enumerate(lines)]
+            return [Text(f"   {label if k == 0 else ' ' * len(label)}{line}", "bold") for k, line in enumerate(lines)]
+    return []
 
 
 def with_verdict(sheet: Sheet, parts: list[Part]) -> list[Part]:

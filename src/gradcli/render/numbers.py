@@ -66,7 +66,7 @@ def counted(count: int, one: str, several: str | None = None) -> str:
 def decimal_point(text: str) -> int:
     """Return where the decimal point of the number at the end of a text stands, or would stand."""
     start = text.rfind(" ") + 1
-    found = re.search(r"[.e]", text[start:])
+    found = re.search(r"(?<=\d)[.e]", text[start:])
     return start + found.start() if found else len(text)
 
 

@@ -30,7 +30,7 @@ def tables(found: Explained, layout: Layout) -> Text:
         *jacobian_lines(found, layout),
         *section("Each sum", sum_lines(found, layout), layout),
         *section("The chain rule, stage by stage", chain_lines(found, layout), layout),
-        *section("Calls of backward, .grad not zeroed in between", calls_lines(found, layout), layout),
+        *section("Calls of backward without zero_grad", calls_lines(found, layout), layout),
         *section("What v did", v_lines(found, layout), layout),
         *section("Notes", [note.message for note in found.notes], layout),
         Text(),

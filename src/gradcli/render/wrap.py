@@ -14,7 +14,7 @@ HELD = re.compile(r"\([\d, ]*\)|\(\d[\d,]* \w+\)|\[[^\[\]]{1,24}\]")
 """What stays in one piece: shapes, counts, indices and short arrays."""
 SPACED = re.compile(r" (?=(?:[-+*/@=≈<>·→|]|[-+*/@<>=~]=|\*\*|->) )")
 """The space before an operator that has one on both sides: a line is broken before the operator."""
-PIECES = re.compile(r"(?<=[\w\])])(?=\*\*|(?<!\*)[*/@·])|(?<=[\])])(?=[-+])|(?<=,)(?![^\[]*\])")
+PIECES = re.compile(r"(?<=\S)(?= )|(?<=[\w\])])(?=\*\*|(?<!\*)[*/@·])|(?<=[\])])(?=[-+])|(?<=,)(?![^\[]*\])|(?<=\()")
 """Where a word that is longer than a line may be broken."""
 
 
@@ -57,7 +57,7 @@ def atoms(plain: str, start: int, longest: int) -> list[tuple[int, int]]:
     cuts = [0, *(place + start for place in places if place and place + start not in after), len(plain)]
     found = []
     for first, stop in pairwise(cuts):
-        word = held[first:stop]
+        word = plain[first:stop]
         if len(word.strip()) <= longest:
             found.append((first, stop))
             continue
