@@ -53,8 +53,8 @@ STARTS = [
     Start(("--help",), 14, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
     Start(("grad", *EXAMPLE), 82, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
     Start(("functions",), 49, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
-    Start(("explain", *EXAMPLE), 122, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
-    Start(("explain", *EXAMPLE, "--json"), 119, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
+    Start(("explain", *EXAMPLE), 134, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
+    Start(("explain", *EXAMPLE, "--json"), 122, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
     Start(("check", *EXAMPLE[:3]), 128, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
 ]
 

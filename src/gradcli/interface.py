@@ -30,7 +30,7 @@ class Explanation(Explained):
     program: x**2
     x = 3
     y = 9
-    dy/dx: 1 by 1, dense, 1 entries
+    dy/dx: 1 by 1, dense, 1 entry
     dy/dx = 2*x = 6
     v = 1
     v.J x = 6

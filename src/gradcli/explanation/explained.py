@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from gradcli.jacobian.colouring import count_passes
 from gradcli.jacobian.sparse import DENSE_ENTRIES, Sparse, times
 from gradcli.language.inputs import Cotangent
 from gradcli.ops.declare import Array
@@ -79,6 +78,8 @@ class Jacobian:
     @property
     def passes(self) -> int | None:
         """How many calls of backward give all of J, rows that share no column in one; None where that is not known."""
+        from gradcli.jacobian.colouring import count_passes  # noqa: PLC0415
+
         return count_passes(self.rows, self.columns)
 
     @property

@@ -15,6 +15,7 @@ from gradcli.render.entries import (
     Sheet,
     entry_name,
     formula_lines,
+    gradient_dust,
     gradient_texts,
     shown_rows,
     texts,
@@ -37,6 +38,8 @@ MOST_SPELLED = 64
 """Entries of a gradient up to which all are written where its table has no room for them."""
 MOST_IN_LINES = 6
 """Columns up to which J is written in lines where a table has no room."""
+MOST_COUNTED = 16
+"""Rows and columns up to which entries are found without a picture."""
 Part = Table | Text
 
 
@@ -116,25 +119,23 @@ def size_of(sheet: Sheet, panels: Sequence[Panel]) -> str:
 def overview(sheet: Sheet, panel: Panel) -> list[Part]:
     """Return what is to be seen of a variable of which a table shows a part: its largest gradients, and where J is."""
     found = text_lines(sheet, [] if sheet.asks else largest(sheet, panel))
-    if None in sheet.rows or not panel.whole:
+    if max(panel.jacobian.matrix_shape) > MOST_COUNTED:
         found += [Text(f"   {line}") for line in spy_lines(panel.jacobian, sheet.glyphs.unicode)]
     return found
 
 
 def largest(sheet: Sheet, panel: Panel) -> list[str]:
-    """Return the largest entries of vᵀ·J, where they differ."""
-    flat = np.ravel(sheet.found.vjp[panel.name])
+    """Return the largest entries of vᵀ·J, where they differ; what rounding has left of 0 is not among them."""
+    flat = np.where(np.ravel(gradient_dust(sheet.found, panel.name)), 0.0, np.ravel(sheet.found.vjp[panel.name]))
     size = np.abs(flat)
     if len(flat) <= LARGEST or not np.all(np.isfinite(flat)):
         return []
     first = np.argpartition(-size, LARGEST)[: LARGEST + 1]
-    chosen = first[np.argsort(-size[first], kind="stable")][:LARGEST]
+    chosen = [int(j) for j in first[np.argsort(-size[first], kind="stable")][:LARGEST]]
     if size[chosen[0]] == size[chosen[-1]]:
         return []
-    terms = [
-        f"{entry_name(panel.name, int(j), panel.jacobian.input_shape)} {short(flat[j], sheet.layout.precision)}"
-        for j in chosen
-    ]
+    shape, precision = panel.jacobian.input_shape, sheet.layout.precision
+    terms = [f"{entry_name(panel.name, j, shape)} {short(flat[j], precision)}" for j in chosen if flat[j]]
     return [f"largest of {sheet.glyphs.product}: {', '.join(terms)}"]
 
 

@@ -118,7 +118,7 @@ def legend(sheet: Sheet, panels: Sequence[Panel]) -> tuple[Remark, ...]:
     ]
     if not empty:
         return ()
-    says = f"{sheet.glyphs.zero} no path leads here"
+    says = f"{sheet.glyphs.zero} zero by structure"
     if any(text == "0" for held, _ in cells for text in held.values()):
         return (Remark(sheet.rows.index(empty[0]), f"{says}; 0 is zero at this point", needed=True),)
     return (Remark(sheet.rows.index(empty[0]), says, needed=False),)
