@@ -37,10 +37,8 @@ def plain(found: Explained) -> str:
 def entry_lines(output: str, name: str, jacobian: Jacobian) -> list[str]:
     """Return the entries of a Jacobian that can be non-zero, one a line."""
     rows, columns = jacobian.matrix_shape
-    lines = [
-        f"d{output}/d{name}: {rows} by {columns}, {jacobian.structure}, {counted(len(jacobian.rows), 'entry', 'entries')}",
-        *jacobian.rules,
-    ]
+    held = counted(len(jacobian.rows), "entry", "entries")
+    lines = [f"d{output}/d{name}: {rows} by {columns}, {jacobian.structure}, {held}", *jacobian.rules]
     for k in range(min(len(jacobian.rows), MOST_LINES)):
         row = place_text(int(jacobian.rows[k]), jacobian.output_shape)
         column = place_text(int(jacobian.columns[k]), jacobian.input_shape)
