@@ -13,18 +13,8 @@ BY_REVERSE_MODE = ("program", "inputs", "v", "grad")
 BY_NUMBERS = ("vjp", "backward", "agreement")
 """Fields that need J by its numbers."""
 FIELDS = (
-    "program",
-    "inputs",
-    "output",
-    "v",
-    "jacobian",
-    "vjp",
-    "grad",
-    "backward",
-    "stages",
-    "effect",
-    "agreement",
-    "notes",
+    *("program", "inputs", "output", "forward", "v", "jacobian", "vjp", "grad"),
+    *("backward", "stages", "effect", "agreement", "notes"),
 )
 """The fields of an answer that can be chosen, in its order."""
 WITHOUT_SYMBOLS = ("program", "inputs", "output", "v", "grad")

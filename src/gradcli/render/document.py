@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from gradcli.explanation.effect import Effect, Weighted
+    from gradcli.explanation.events import Value
     from gradcli.explanation.explained import Agreement, Backward, Explained, Gradient, Jacobian
     from gradcli.ops.declare import Array
 
@@ -39,6 +40,7 @@ def document(found: Explained, form: Form = nested, effect: bool = True) -> dict
             "value": form(found.output),
             "symbolic": None if found.output_formulas is None else reshaped(found.output_formulas, found.output.shape),
         },
+        "forward": [value_document(value, form) for value in found.values],
         "v": {"shape": list(found.v.shape), "value": form(found.v), "source": found.v_source},
         "jacobian": {name: jacobian_document(j, found.definitions, form) for name, j in found.jacobian.items()},
         "vjp": arrays_document(found.vjp, form),
@@ -91,6 +93,19 @@ def weighted_document(weighted: Weighted, form: Form) -> dict[str, Any] | None:
 def index_of(place: int, shape: tuple[int, ...]) -> list[int]:
     """Return the indices of an entry, given its place in flat order."""
     return [int(i) for i in np.unravel_index(place, shape)] if math.prod(shape) else []
+
+
+def value_document(value: Value, form: Form = nested) -> dict[str, Any]:
+    """Return one value of the program."""
+    return {
+        "name": value.name,
+        "role": value.role,
+        "shape": list(value.value.shape),
+        "value": form(value.value),
+        "formula": value.formula,
+        "text": value.text,
+        "turns": list(value.turns),
+    }
 
 
 def call_document(call: Backward, form: Form = nested) -> dict[str, Any]:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from gradcli.render.effects import calls_lines, v_lines
+from gradcli.render.forward import forward_lines
 from gradcli.render.jacobians import jacobian_lines
 from gradcli.render.more import more_line
-from gradcli.render.sections import chain_lines, forward_lines, shape_lines
+from gradcli.render.sections import chain_lines, shape_lines
 from gradcli.render.sums import sum_lines
 from gradcli.render.wrap import fold, plain_text
 
