@@ -36,7 +36,7 @@ SHAPES = {  # programs, values and v whose tables are of every kind
     "dust": ("softmax(x)", {"x": [1.5, 2, 3]}, [1, 1, 1]),
 }  # fmt: skip
 CALLS = {"three calls": ("2*x", {"x": [1.5, 2]}, [[1, 0], [0, 1], [1, 1]])}
-TOKEN = re.compile(r"[A-Za-z_]\w*|\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
+TOKEN = re.compile(r"[A-Za-z_]\w*|\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?")
 """A name or a number."""
 
 
@@ -67,7 +67,7 @@ def assert_fits(text, width):
     """A line beyond the width is one name or number, after its indent."""
     for line in text.split("\n"):
         if len(line) > width:
-            longest = max(map(len, re.split(r" |(?<=[\w\])])(?=\*\*|[*/@])", line.strip())))
+            longest = max(map(len, re.split(r" |(?<=[\w\])])(?=[*/@](?!\*))", line.strip())))
             assert len(line.strip()) <= longest + 2, f"{width}: {line}"
 
 
