@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.exact.thresholds import ROUNDING
 from gradcli.explanation.effect import Effect, Nudge, Shared, Weighted
-from gradcli.explanation.explained import Jacobian, weighted_sums
+from gradcli.explanation.explained import Jacobian, column_sums, weighted_sums
 from gradcli.ops.declare import Array
 
 Move = Callable[[str, int, float], Array | None]
@@ -37,14 +37,14 @@ def weigh(
     size = max(v.size, 1)
     hot = np.flatnonzero(v)
     row = other_row(v, jacobians)
-    summed = weighted(np.ones(v.size), jacobians)
+    ones = summed(jacobians)
     return Effect(
         total,
         nudge(v, y, inputs, grad, move) if math.isfinite(total) else None,
-        summed,
-        Weighted({name: g / size for name, g in summed.grad.items()}, summed.dust),
+        ones,
+        Weighted({name: g / size for name, g in ones.grad.items()}, ones.dust),
         row,
-        weighted((np.arange(v.size) == row).astype(float), jacobians),
+        taken(row, jacobians),
         int(hot[0]) if len(hot) == 1 and v[hot[0]] == 1 else None,
         "sum" if np.all(v == 1) else "mean" if np.all(v == 1 / size) else "",
         shared(jacobians),
@@ -52,14 +52,29 @@ def weigh(
     )
 
 
-def weighted(v: Array, jacobians: Mapping[str, Jacobian]) -> Weighted:
-    """Return vᵀ·J by each variable."""
-    grad = {name: j.vjp(v) for name, j in jacobians.items()}
-    return Weighted(grad, {name: dust_of(v, j, grad[name]) for name, j in jacobians.items()})
+def summed(jacobians: Mapping[str, Jacobian]) -> Weighted:
+    """Return what v = ones leaves: the sums of the columns of J."""
+    sums = {name: column_sums(j.values, j.columns, j.matrix_shape[1]) for name, j in jacobians.items()}
+    grad = {name: sums[name].reshape(j.input_shape) for name, j in jacobians.items()}
+    ones = {name: np.ones(j.matrix_shape[0]) for name, j in jacobians.items()}
+    return Weighted(grad, {name: dust_of(ones[name], j, grad[name]) for name, j in jacobians.items()})
+
+
+def taken(row: int, jacobians: Mapping[str, Jacobian]) -> Weighted:
+    """Return what a v that is 1 in one entry alone leaves: this row of J."""
+    grad = {}
+    for name, jacobian in jacobians.items():
+        start, stop = np.searchsorted(jacobian.rows, [row, row + 1])
+        flat = np.zeros(jacobian.matrix_shape[1])
+        flat[jacobian.columns[start:stop]] = jacobian.values[start:stop]
+        grad[name] = flat.reshape(jacobian.input_shape)
+    return Weighted(grad, {name: np.zeros(g.shape, dtype=bool) for name, g in grad.items()})
 
 
 def dust_of(v: Array, jacobian: Jacobian, grad: Array) -> Array:
     """Return where a sum is not 0 and yet no more than rounding leaves of its terms, in the shape of the variable."""
+    if np.max(np.bincount(jacobian.columns), initial=0) <= 1:
+        return np.zeros(grad.shape, dtype=bool)
     terms = weighted_sums(np.abs(v), jacobian.rows, jacobian.columns, np.abs(jacobian.values), grad.size)
     small = np.abs(grad) <= ROUNDING * terms.reshape(grad.shape)
     return np.asarray(np.isfinite(grad) & (grad != 0) & small)

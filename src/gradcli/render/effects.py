@@ -30,7 +30,6 @@ VISIBLE = 2e-3
 
 def v_lines(found: Explained, layout: Layout) -> list[str]:
     """Return what v did; nothing where there is no choice: one output and v = 1."""
-    effect = found.effect
     if found.output.size == 1:
         return [f"{weighted_sum(found, layout)}, and {all_grads(found)}."] if found.seed.item() != 1 else []
     if not found.output.size:
@@ -38,6 +37,7 @@ def v_lines(found: Explained, layout: Layout) -> list[str]:
     lines = [f"{weighted_sum(found, layout)}, and {all_grads(found)}."]
     if not found.agreement.finite:
         return lines
+    effect = found.effect
     if effect.nudge is not None:
         lines.append(nudge_line(found, effect.nudge, layout))
     lines += other_lines(found, effect, layout)

@@ -114,7 +114,8 @@ def gradient_dust(found: Explained, name: str) -> Array:
     """Return where a gradient is what rounding has left of 0: by arithmetic with more digits, where that was asked."""
     if name in found.zeros:
         return found.zeros[name]
-    return np.zeros(found.grad[name].shape, dtype=bool) if found.agreement.digits else found.effect.dust[name]
+    known = bool(found.agreement.digits) or found.output.size == 1
+    return np.zeros(found.grad[name].shape, dtype=bool) if known else found.effect.dust[name]
 
 
 def number_text(value: float, dust: bool, layout: Layout) -> str:
@@ -125,12 +126,17 @@ def number_text(value: float, dust: bool, layout: Layout) -> str:
 def texts(panel: Panel, rows: Sequence[int | None], precision: int) -> dict[tuple[int, int], str]:
     """Return the cells of the rows and columns that are shown, by their place."""
     jacobian = panel.jacobian
-    wanted = [[place for place in places if place is not None] for places in (rows, panel.columns)]
-    chosen = np.flatnonzero(np.isin(jacobian.rows, wanted[0]) & np.isin(jacobian.columns, wanted[1]))
-    return {
-        (int(jacobian.rows[k]), int(jacobian.columns[k])): cell(jacobian, int(k), precision, panel.formulas)
-        for k in chosen
-    }
+    columns = np.array([place for place in panel.columns if place is not None], dtype=np.intp)
+    found = {}
+    for row in (place for place in rows if place is not None):
+        # Entries stand in order of row and column: those of a few are found without a look at the others.
+        start, stop = np.searchsorted(jacobian.rows, [row, row + 1])
+        held = jacobian.columns[start:stop]
+        places = np.searchsorted(held, columns)
+        for column, place in zip(columns.tolist(), places.tolist(), strict=True):
+            if place < len(held) and held[place] == column:
+                found[row, column] = cell(jacobian, int(start) + place, precision, panel.formulas)
+    return found
 
 
 def cell(jacobian: Jacobian, k: int, precision: int, formulas: bool) -> str:
