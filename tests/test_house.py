@@ -175,8 +175,7 @@ def test_no_circle_of_modules_is_left():
 
 PLAIN = {
     "engine.naming", "errors", "errors.facts", "exact.thresholds", "explanation.checked", "explanation.effect",
-    "explanation.explained", "ops.declare",
-    "render",
+    "explanation.events", "explanation.explained", "ops.declare", "render",
 }  # fmt: skip
 """What an answer is shown from: records and names. The vocabulary is no answer, and reads the language itself."""
 
