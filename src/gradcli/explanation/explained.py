@@ -173,6 +173,29 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
+class Rule:
+    """One line of the backward pass: the cotangent of a named value, vᵀ·∂y/∂name, and the rule that made it.
+
+    - ``name``: the value's, as in ``Forward``.
+    - ``text``: the rule in the language, in which ``h.grad`` is the cotangent of h; None where it has no text.
+    - ``value``: what reverse mode has there, in the value's shape.
+    - ``uses``: how many uses of the value handed on a part of it.
+    - ``is_input``: whether the value is an input.
+    - ``made``: the formula of a value that got its name here; None for one that the program names.
+
+    >>> [(rule.name, rule.text) for rule in gradcli.explain("h = x**2; sin(h)*h", x=1.0).rules]
+    [('y', 'v'), ('h', 'y.grad*h*cos(h) + y.grad*sin(h)'), ('x', 'h.grad*2*x')]
+    """
+
+    name: str
+    text: str | None
+    value: Array
+    uses: int = 1
+    is_input: bool = False
+    made: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Gradient:
     """What reverse mode alone answers: y, v as it is shown and where it comes from, and ``x.grad`` by variable."""
 

@@ -25,6 +25,7 @@ from gradcli.ops.declare import Apply, Op, declare
 from gradcli.ops.integers import MATRICES
 from gradcli.ops.joining import STACK
 from gradcli.ops.parts import on_others
+from gradcli.ops.putting_back import einsum_text_back, matmul_text_back
 from gradcli.ops.reductions import SUM
 from gradcli.ops.shaping import DIAG
 from gradcli.ops.vocabulary import Static, Tensor, Tensors, function
@@ -77,6 +78,7 @@ MATMUL = declare(
         precedence=70,
         require=lambda a, b: require_product(a, b, "@"),
         whole=MATRICES,
+        backward_text=matmul_text_back,
     )
 )
 EINSUM = declare(
@@ -93,6 +95,7 @@ EINSUM = declare(
         mentions=on_others,
         torch_saves=("others",),
         write=einsum_text,
+        backward_text=einsum_text_back,
     )
 )
 

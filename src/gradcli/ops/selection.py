@@ -35,6 +35,7 @@ from gradcli.ops.picking import (
     smallest,
     whole_extreme_vjp,
 )
+from gradcli.ops.putting_back import extreme_text_back, pick_text_back
 from gradcli.ops.reductions import MEAN
 from gradcli.ops.shaping import CLONE, RESHAPE
 from gradcli.ops.vocabulary import Library, Static, Tensor, function
@@ -52,6 +53,7 @@ def spread_evenly(name: str, forward: Any, vjp: Any, hit: Any, several: Any) -> 
             moves=True,
             kink=Kink(several, "the gradient is shared evenly"),
             defaults={"keepdim": False},
+            backward_text=extreme_text_back,
         )
     )
 
@@ -97,6 +99,7 @@ PICK = declare(
         ),
         moves=True,
         torch_saves=("",),
+        backward_text=pick_text_back,
         write=lambda call: f"{pick_text(call.texts[0], **call.static)}.values",
     )
 )

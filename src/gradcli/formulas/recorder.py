@@ -1,0 +1,350 @@
+"""Arrays that write down what numpy does with them: a vjp that is run on them writes itself.
+
+>>> g, y = write("g", np.ones(2)), write("y", np.array([0.5, 0.25]))
+>>> (g * (1 - y * y)).expression.text
+'g*(1 - y**2)'
+
+The numbers go along, so that a rule takes the branch that it took for them. A text may give fewer entries than the
+array has, those of a smaller shape that broadcasts to it: ``stands`` is that shape. What has no text in the language
+raises ``Unwritable``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradcli.formulas import expression as e
+from gradcli.formulas.expression import Expression
+from gradcli.formulas.texts import TooLarge, array_text, constant_text
+from gradcli.ops.declare import Array
+from gradcli.ops.writing import index_text
+
+Shape = tuple[int, ...]
+
+
+class Unwritable(Exception):  # noqa: N818
+    """Something was done with a written array that the language has no text for."""
+
+
+class Written(np.lib.mixins.NDArrayOperatorsMixin):
+    """An array with the expression that gives it, or gives what broadcasts to it from the shape ``stands``."""
+
+    __slots__ = ("expression", "stands", "value")
+
+    def __init__(self, expression: Expression, value: Array, stands: Shape) -> None:
+        self.expression = expression
+        self.value = value
+        self.stands = stands
+
+    @property
+    def shape(self) -> Shape:
+        """The lengths of the axes."""
+        return np.shape(self.value)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return np.ndim(self.value)
+
+    @property
+    def size(self) -> int:
+        """The number of entries."""
+        return int(np.size(self.value))
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+    def __float__(self) -> float:
+        raise Unwritable("a number is taken out of a text")
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise Unwritable("an array is made of a text")
+
+    def __getitem__(self, key: Any) -> Written:
+        if isinstance(key, tuple) and not key:
+            return self
+        found = self.value[key]
+        return Written(e.after(settle(self), f"[{index_text(key)}]"), found, np.shape(found))
+
+    def reshape(self, *shape: Any) -> Written:
+        """Return the same entries in another shape."""
+        return reshape(self, shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        if ufunc is np.add and method == "reduce":
+            return reduce_sum(inputs[0], options.get("axis", 0), options.get("keepdims", False))
+        if method != "__call__" or options:
+            raise Unwritable(f"{ufunc.__name__}.{method}")
+        if ufunc is np.matmul:
+            return multiply_matrices(*inputs)
+        rule = UFUNCS.get(ufunc.__name__)
+        if rule is None:
+            raise Unwritable(ufunc.__name__)
+        parts = [lift(x) for x in inputs]
+        value = ufunc(*(part.value for part in parts))
+        return Written(rule(*(part.expression for part in parts)), value, together(parts))
+
+    def __array_function__(self, function: Any, _types: Any, args: Any, options: Any) -> Any:
+        if function in (np.shape, np.ndim, np.size):
+            return function(*(x.value if isinstance(x, Written) else x for x in args), **options)
+        rule = FUNCTIONS.get(function)
+        if rule is None:
+            raise Unwritable(function.__name__)
+        return rule(*args, **options)
+
+
+def write(text: str, value: Any) -> Written:
+    """Return an array under a name."""
+    return Written(e.name(text), value, np.shape(value))
+
+
+def lift(x: Any) -> Written:
+    """Return a constant with its text; one whose entries are equal is a number. Raises ``Unwritable`` for a long one."""
+    if isinstance(x, Written):
+        return x
+    value = np.asarray(x)
+    if value.dtype != np.bool_ and value.size and (value.ndim == 0 or np.all(value == value.flat[0])):
+        return Written(e.number(value.flat[0]), value, ())
+    try:
+        text = array_text(value[()]) if value.dtype == np.bool_ else constant_text(value)
+    except TooLarge:
+        raise Unwritable("a constant is long") from None
+    return Written(e.name(text), value, value.shape)
+
+
+def settle(x: Written) -> Expression:
+    """Return an expression that gives the array in its whole shape."""
+    if x.stands == x.shape:
+        return x.expression
+    if x.expression.value is not None:
+        return e.name(f"full({lengths(x.shape)}, {x.expression.text})")
+    return e.name(f"expand({x.expression.text}, {', '.join(map(str, x.shape))})")
+
+
+def lengths(shape: Shape) -> str:
+    """Return a shape as text."""
+    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
+
+
+def together(parts: list[Written]) -> Shape:
+    """Return the shape that expressions have which are joined entry by entry."""
+    return np.broadcast_shapes(*(part.stands for part in parts))
+
+
+def called(name: str) -> Callable[..., Expression]:
+    """Return the rule of a function that is called."""
+    return lambda *parts: e.call(name, *parts)
+
+
+def between(sign: str, rank: int) -> Callable[..., Expression]:
+    """Return the rule of an operator."""
+    return lambda left, right: e.infix(sign, rank, left, right)
+
+
+UFUNCS: dict[str, Callable[..., Expression]] = {
+    "add": e.add,
+    "subtract": e.subtract,
+    "multiply": e.multiply,
+    "divide": e.divide,
+    "negative": e.negate,
+    "power": e.raise_to,
+    "square": lambda x: e.raise_to(x, e.number(2)),
+    "invert": lambda x: Expression(f"~{x.within(e.NEGATED - 1)}", e.NEGATED),
+    "logical_not": lambda x: Expression(f"~{x.within(e.NEGATED - 1)}", e.NEGATED),
+    "floor_divide": between("//", 70),
+    "remainder": between("%", 70),
+    "bitwise_and": between("&", 50),
+    "bitwise_or": between("|", 40),
+    "less": between("<", 30),
+    "less_equal": between("<=", 30),
+    "greater": between(">", 30),
+    "greater_equal": between(">=", 30),
+    "equal": between("==", 30),
+    "not_equal": between("!=", 30),
+    "absolute": called("abs"),
+    **{f"arc{name}": called(f"a{name}") for name in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")},
+    **{
+        name: called(name)
+        for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "expm1", "exp2", "log", "log2", "log10")
+        + ("log1p", "sqrt", "cbrt", "hypot", "logaddexp", "maximum", "minimum", "sign", "isnan", "floor")
+    },
+}
+"""What the ufuncs of numpy are in the language."""
+
+
+def reduce_sum(x: Written, axis: Any = None, keepdims: bool = False) -> Written:
+    """Write a sum over axes; over one along which the text is repeated it is a multiple of the text."""
+    axes = range(x.ndim) if axis is None else [a % x.ndim for a in (axis if isinstance(axis, tuple) else (axis,))]
+    lead, stands, text = x.ndim - len(x.stands), x.stands, x.expression
+    own = tuple(sorted(a - lead for a in axes if a >= lead))
+    times = math.prod(x.shape[a] for a in axes if a < lead or stands[a - lead] == 1)
+    if own and not (keepdims and all(stands[a] == 1 for a in own)):
+        kept = keepdims and own != tuple(range(len(own)))
+        options: dict[str, Any] = {} if len(own) == len(stands) else {"dim": own[0] if len(own) == 1 else own}
+        text = e.call("sum", text, **options, **({"keepdim": True} if kept else {}))
+        stands = tuple(1 if a in own else length for a, length in enumerate(stands) if kept or a not in own)
+    value = np.sum(x.value, axis=tuple(axes), keepdims=keepdims)
+    return Written(e.multiply(e.number(times), text), value, stands)
+
+
+def multiply_matrices(left: Any, right: Any) -> Written:
+    """Write a product of matrices."""
+    a, b = lift(left), lift(right)
+    value = np.matmul(a.value, b.value)
+    return Written(e.infix("@", 70, settle(a), settle(b)), value, np.shape(value))
+
+
+def permute(x: Written, order: Any = None) -> Written:
+    """Write axes in another order."""
+    axes = tuple(range(x.ndim))[::-1] if order is None else tuple(int(a) % x.ndim for a in order)
+    value = np.transpose(x.value, axes)
+    if axes == tuple(range(x.ndim)):
+        return x
+    if len(axes) > 2 or axes != tuple(range(x.ndim))[::-1]:
+        return Written(e.name(f"permute({settle(x).text}, {', '.join(map(str, axes))})"), value, value.shape)
+    text = settle(x)
+    if text.text.endswith(".T"):
+        return Written(e.name(text.text.removesuffix(".T")), value, value.shape)
+    return Written(e.after(text, ".T"), value, value.shape)
+
+
+def swap(x: Written, first: int, second: int) -> Written:
+    """Write two axes swapped."""
+    order = list(range(x.ndim))
+    order[first], order[second] = order[second], order[first]
+    if x.ndim <= 2:
+        return permute(x, order)
+    value = np.swapaxes(x.value, first, second)
+    return Written(e.name(f"transpose({settle(x).text}, {first}, {second})"), value, value.shape)
+
+
+def unsqueeze(x: Written, axis: Any) -> Written:
+    """Write new axes of length 1, where broadcasting does not do it."""
+    value = np.expand_dims(x.value, axis)
+    axes = sorted(a % value.ndim for a in (axis if isinstance(axis, tuple) else (axis,)))
+    trailing = value.ndim - len(x.stands)
+    if all(a < trailing for a in axes):
+        return Written(x.expression, value, x.stands)
+    first = next(a for a in range(value.ndim) if a not in axes)
+    key = ", ".join("None" if a in axes else ":" for a in range(first, axes[-1] + 1))
+    return Written(e.after(settle(x), f"[{key}]"), value, value.shape[first:])
+
+
+def reshape(x: Written, shape: Any) -> Written:
+    """Write the same entries in another shape."""
+    value = np.reshape(x.value, shape)
+    if value.shape == x.shape:
+        return x
+    if x.stands == ():
+        return Written(x.expression, value, ())
+    sizes = ", ".join(map(str, value.shape)) or "()"
+    return Written(e.name(f"reshape({settle(x).text}, {sizes})"), value, value.shape)
+
+
+def broadcast(x: Written, shape: Any) -> Written:
+    """Write an array repeated along axes: its text stands for it."""
+    return Written(x.expression, np.broadcast_to(x.value, shape), x.stands)
+
+
+def choose(condition: Any, left: Any, right: Any) -> Written:
+    """Write a choice."""
+    parts = [lift(condition), lift(left), lift(right)]
+    value = np.where(*(part.value for part in parts))
+    return Written(e.call("where", *(part.expression for part in parts)), value, together(parts))
+
+
+def move(name: str, function: Any) -> Callable[..., Written]:
+    """Return the rule of a function that is called with the array in its whole shape and whole numbers."""
+
+    def rule(x: Written, *numbers: Any) -> Written:
+        value = function(x.value, *numbers)
+        given = [str(n) for n in numbers]
+        return Written(e.name(f"{name}({', '.join([settle(x).text, *given])})"), value, np.shape(value))
+
+    return rule
+
+
+def flip(x: Written, axis: Any = None) -> Written:
+    """Write entries in reverse."""
+    axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    if not axes:
+        return x
+    value = np.flip(x.value, axes)
+    return Written(e.name(f"flip({settle(x).text}, {', '.join(map(str, axes))})"), value, value.shape)
+
+
+def roll(x: Written, shift: Any, axis: Any) -> Written:
+    """Write entries moved round."""
+    value = np.roll(x.value, shift, axis)
+    shifts, axes = ([int(n) for n in np.ravel(part)] for part in (shift, axis))
+    many = (str(tuple(shifts)), str(tuple(axes))) if len(axes) != 1 else (str(shifts[0]), str(axes[0]))
+    return Written(e.call("roll", settle(x), e.name(many[0]), dim=many[1]), value, value.shape)
+
+
+def run_sum(x: Written, axis: int) -> Written:
+    """Write a running sum."""
+    value = np.cumsum(x.value, axis=axis)
+    return Written(e.call("cumsum", settle(x), dim=axis), value, value.shape)
+
+
+def take(x: Written, places: Any, axis: int) -> Written:
+    """Write a layer of an array, or a stretch of layers that follow each other."""
+    value = np.take(x.value, places, axis=axis)
+    found = np.ravel(places)
+    stretch = str(int(found[0])) if np.ndim(places) == 0 else f"{found[0]}:{found[-1] + 1}" if found.size else "0:0"
+    if found.size > 1 and np.any(np.diff(found) != 1):
+        raise Unwritable("take")
+    return Written(e.after(settle(x), f"[{', '.join([':'] * axis + [stretch])}]"), value, value.shape)
+
+
+def contract(spec: str, *operands: Any) -> Written:
+    """Write a sum of products."""
+    parts = [lift(x) for x in operands]
+    value = np.einsum(spec, *(part.value for part in parts))
+    texts = [settle(part) for part in parts]
+    if spec == "i,j->ij":
+        return Written(e.call("outer", *texts), value, value.shape)
+    return Written(e.call("einsum", e.name(f'"{spec}"'), *texts), value, value.shape)
+
+
+def of_matrices(name: str, function: Any) -> Callable[..., Written]:
+    """Return the rule of a function of whole matrices."""
+
+    def rule(*arrays: Any) -> Written:
+        parts = [lift(x) for x in arrays]
+        value = function(*(part.value for part in parts))
+        return Written(e.call(name, *map(settle, parts)), value, np.shape(value))
+
+    return rule
+
+
+def asked(function: Any) -> Callable[..., Any]:
+    """Return the rule of a question about the numbers, which a branch is taken by."""
+    return lambda x, **options: function(x.value, **options)
+
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.sum: reduce_sum,
+    np.where: choose,
+    np.transpose: permute,
+    np.swapaxes: swap,
+    np.expand_dims: unsqueeze,
+    np.reshape: reshape,
+    np.broadcast_to: broadcast,
+    np.flip: flip,
+    np.roll: roll,
+    np.cumsum: run_sum,
+    np.take: take,
+    np.einsum: contract,
+    np.tril: move("tril", np.tril),
+    np.triu: move("triu", np.triu),
+    np.linalg.inv: of_matrices("inv", np.linalg.inv),
+    np.linalg.solve: of_matrices("linalg.solve", np.linalg.solve),
+    np.any: asked(np.any),
+    np.all: asked(np.all),
+}
+"""What numpy's functions are in the language."""
