@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gradcli.errors import Budget, GradcliError
     from gradcli.explanation.checked import Comparison, Entry
     from gradcli.explanation.evaluation import Function
-    from gradcli.explanation.explained import Agreement, Backward, Jacobian, Note, Stage
+    from gradcli.explanation.explained import Agreement, Backward, Jacobian, Note, Path, Rule
     from gradcli.interface import Check, Explanation, check, explain
     from gradcli.language.inputs import Cotangent
 
@@ -35,7 +35,6 @@ __all__ = [
     "GradcliError",
     "Jacobian",
     "Note",
-    "Stage",
     "__version__",
     "answer",
     "check",
@@ -48,7 +47,7 @@ _HOMES = {
     "gradcli.explanation.checked": ("Comparison", "Entry"),
     "gradcli.errors": ("Budget", "GradcliError"),
     "gradcli.explanation.evaluation": ("Function",),
-    "gradcli.explanation.explained": ("Agreement", "Backward", "Jacobian", "Note", "Stage"),
+    "gradcli.explanation.explained": ("Agreement", "Backward", "Jacobian", "Note", "Path", "Rule"),
     "gradcli.language.inputs": ("Cotangent",),
     "gradcli.interface": ("Check", "Explanation", "check", "explain"),
 }

@@ -153,26 +153,6 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
-    """One link of the chain rule: a variable of the program that every path to y runs through, or an input.
-
-    - ``name``: the variable's; ``is_input`` says whether it is an input.
-    - ``cotangent``: vᵀ·∂y/∂name, what reverse mode has when it reaches the variable, in its shape.
-    - ``factor``: the Jacobian of the stage before it by this variable, flattened to a matrix; None where it is large.
-    - ``sizes``: those of the terms that the entries of ``factor`` are sums of, as a matrix too.
-
-    >>> [(stage.name, stage.cotangent.item()) for stage in gradcli.explain("h = x**2; sin(h)*h", x=1.0).stages]
-    [('h', 1.3817732906760363), ('x', 2.7635465813520725)]
-    """
-
-    name: str
-    is_input: bool
-    cotangent: Array
-    factor: Array | None
-    sizes: Array | None
-
-
-@dataclass(frozen=True, slots=True)
 class Rule:
     """One line of the backward pass: the cotangent of a named value, vᵀ·∂y/∂name, and the rule that made it.
 
@@ -181,7 +161,9 @@ class Rule:
     - ``value``: what reverse mode has there, in the value's shape.
     - ``uses``: how many uses of the value handed on a part of it.
     - ``is_input``: whether the value is an input.
-    - ``made``: the formula of a value that got its name here; None for one that the program names.
+    - ``base``: the program's own name for it, of which ``name`` may be one of several: y of y1, y2 …
+    - ``made``: the formula of a value that the program does not name; None for others.
+    - ``on_every_path``: whether every path from the inputs to y runs through the value.
 
     >>> [(rule.name, rule.text) for rule in gradcli.explain("h = x**2; sin(h)*h", x=1.0).rules]
     [('y', 'v'), ('h', 'y.grad*h*cos(h) + y.grad*sin(h)'), ('x', 'h.grad*2*x')]
@@ -192,7 +174,29 @@ class Rule:
     value: Array
     uses: int = 1
     is_input: bool = False
+    base: str = ""
     made: str | None = None
+    on_every_path: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """One way from an input to the output, over values that are single numbers.
+
+    - ``names``: those of the values on the way, the input first.
+    - ``factors``: the derivative of each value by the one before it, with all others fixed.
+
+    >>> [(path.names, path.product) for path in gradcli.explain("h = 3*x; h*h + x", x=1.0).paths["x"]]
+    [(('x', 'h', 'y'), 18.0), (('x', 'y'), 1.0)]
+    """
+
+    names: tuple[str, ...]
+    factors: tuple[float, ...]
+
+    @property
+    def product(self) -> float:
+        """What the path adds to the derivative."""
+        return math.prod(self.factors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +217,14 @@ class Lookup(Protocol):
     @property
     def values(self) -> dict[str, Array]:
         """The numbers of the names that formulas use."""
+
+    @property
+    def rules(self) -> list[Rule]:
+        """The lines of the backward pass."""
+
+    @property
+    def paths(self) -> dict[str, list[Path]]:
+        """The paths from each input that few lead from."""
 
     def link(self, above: str, below: str) -> Sparse:
         """Return the derivative of one named value by another, with its other arguments fixed."""
@@ -237,7 +249,6 @@ class Explained:
     - ``agreement``: whether the two routes agree, and how many digits are right.
     - ``notes``: what deserves a sentence.
     - ``lookup``: what is computed only when it is read, such as ``definition_values``.
-    - ``stages``: the chain rule by the program's own variables; empty where there is one stage.
     - ``zeros``: where an entry of ``grad`` is what rounding has left of a true 0, by variable and in its shape.
     """
 
@@ -253,13 +264,34 @@ class Explained:
     agreement: Agreement
     notes: list[Note]
     lookup: Lookup = field(repr=False)
-    stages: list[Stage] = field(default_factory=list)
     zeros: dict[str, Array] = field(default_factory=dict)
 
     @property
     def definition_values(self) -> dict[str, Array]:
         """The numbers of ``definitions`` at this point."""
         return {name: self.lookup.values[name] for name in self.definitions}
+
+    @property
+    def rules(self) -> list[Rule]:
+        """The backward pass for the sum of all v, a rule for each named value, in the order of the sweep.
+
+        Of a program with more than 200 of them there are the first and the last.
+        """
+        return self.lookup.rules
+
+    @property
+    def paths(self) -> dict[str, list[Path]]:
+        """The paths from each input to y, where they lead over single numbers and at most six from an input."""
+        return self.lookup.paths
+
+    @property
+    def stages(self) -> list[Rule]:
+        """The rules of the program's own variables that every path from the inputs to y runs through, and the inputs'.
+
+        Empty where there is no such variable.
+        """
+        inner = [rule for rule in self.rules[1:] if rule.on_every_path and rule.made is None]
+        return inner + [rule for rule in self.rules if rule.is_input] if inner else []
 
     @property
     def vjp(self) -> dict[str, Array]:

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from gradcli.engine.graph import Node
+from gradcli.engine.naming import numbered
 from gradcli.errors import GradcliError
 from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import SURE
 from gradcli.explanation.agreement import Difference, compare, digits_lost, unproven
 from gradcli.explanation.confirmation import confirm
 from gradcli.explanation.evaluation import Function
-from gradcli.explanation.explained import Agreement, Backward, Explained, Jacobian, Note
+from gradcli.explanation.explained import Agreement, Backward, Explained, Jacobian, Note, Path, Rule
 from gradcli.explanation.notes import note_disagreement, note_graph, note_integers, note_jacobian, note_run, note_v
 from gradcli.explanation.readings import Point, call_backward, compose_at, read_jacobians
-from gradcli.explanation.stages import find_stages
 from gradcli.explanation.suspicion import affordable, is_suspicious
 from gradcli.explanation.tape import about_tape
 from gradcli.explanation.words import Confirmation, note_confirmation
@@ -94,8 +94,7 @@ def explain_run(point: Point, ask: Ask, kind: type[Kind], derive: Derive = deriv
         backward=backward,
         agreement=agreement,
         notes=list(dict.fromkeys(notes)),
-        lookup=RunLookup(formulas, composition, point.leaves),
-        stages=find_stages(run, point.leaves, point.seeds[0].seed),
+        lookup=RunLookup(formulas, composition, point),
         zeros=confirmation.zeros if confirmation else {},
     )
 
@@ -146,7 +145,7 @@ class RunLookup:
 
     formulas: Formulas
     composition: Composition
-    leaves: Mapping[str, Node]
+    point: Point
 
     @cached_property
     def values(self) -> dict[str, Array]:
@@ -156,11 +155,27 @@ class RunLookup:
         here = refreshed(self.formulas, self.composition).values
         return {name: np.asarray(here[name]) for name in self.formulas.definitions}
 
+    @cached_property
+    def rules(self) -> list[Rule]:
+        """The lines of the backward pass."""
+        from gradcli.explanation.backward import write_backward  # noqa: PLC0415
+
+        run, point = self.point.run, self.point
+        spare = {source.node: name for name, source in self.formulas.sources.items() if source.node >= 0}
+        return write_backward(run.graph, run.output, point.seed, name_values(point), spare)
+
+    @cached_property
+    def paths(self) -> dict[str, list[Path]]:
+        """The paths from each input that few lead from."""
+        from gradcli.explanation.paths import find_paths  # noqa: PLC0415
+
+        return find_paths(self.point.run.output, self.point.leaves, name_values(self.point))
+
     def link(self, above: str, below: str) -> Sparse:
         """Return the derivative of one named value by another, with its other arguments fixed."""
         nodes = {node.index: node for node in self.composition.nodes}
         named = {name: nodes[source.node] for name, source in self.formulas.sources.items() if source.node >= 0}
-        named |= self.leaves
+        named |= self.point.leaves
         return self.composition.link(named[above], named[below])
 
     def evaluate(self, text: str, names: Mapping[str, Any]) -> Array | None:
@@ -170,6 +185,16 @@ class RunLookup:
             return np.asarray(function.value(**{name: names[name] for name in function.inputs if name in names}))
         except GradcliError:
             return None
+
+
+def name_values(point: Point) -> dict[int, str]:
+    """Return the names of inputs, of what the program calls by a name, and of the output, by node index."""
+    graph, output = point.run.graph, point.run.output
+    names = {node.index: name for name, node in point.run.leaves.items()}
+    names |= {node.index: name for name, node in reversed(numbered(graph))}
+    if isinstance(output, Node):
+        names.setdefault(output.index, point.name)
+    return names
 
 
 def notes_of_run(

@@ -48,7 +48,8 @@ class Term(NamedTuple):
 class Expression(NamedTuple):
     """A text and how tightly it binds.
 
-    A product has its ``factors`` and whether it is ``negative``, a sum its ``terms``, and a number its ``value``.
+    A product has its ``factors`` and whether it is ``negative``, a sum its ``terms``, a list its ``items``, and a number
+    its ``value``.
     """
 
     text: str
@@ -57,6 +58,7 @@ class Expression(NamedTuple):
     negative: bool = False
     terms: tuple[Term, ...] = ()
     value: float | None = None
+    items: tuple[Expression, ...] = ()
 
     def within(self, rank: int) -> str:
         """Return the text as it stands beside an operator that binds as tightly as ``rank``."""
@@ -91,14 +93,21 @@ def call(function: str, *arguments: Expression, **options: Any) -> Expression:
     return Expression(f"{function}({', '.join(written)})")
 
 
+def listed(items: Sequence[Expression]) -> Expression:
+    """Return a list."""
+    return Expression(f"[{', '.join(item.text for item in items)}]", items=tuple(items))
+
+
 def after(what: Expression, text: str) -> Expression:
     """Return an expression with an index, a ``.T`` or the like behind it."""
+    if text == ".T" and what.rank == ATOM and what.text.endswith(".T"):
+        return Expression(what.text.removesuffix(".T"))
     return Expression(f"{what.within(ATOM - 1)}{text}")
 
 
 def infix(sign: str, rank: int, left: Expression, right: Expression) -> Expression:
     """Return two expressions with an operator between them that is no arithmetic of numbers."""
-    first = left.within(rank if rank == COMPARED else rank - 1) if not left.negative else left.within(NEGATED)
+    first = left.within(rank if rank == COMPARED or left.factors else rank - 1)
     return Expression(f"{first} {sign} {right.within(rank)}", rank)
 
 
@@ -205,12 +214,29 @@ def signed_product(factors: tuple[Factor, ...], negative: bool) -> Expression:
     return Expression(f"-{text}" if negative else text, rank, factors, negative)
 
 
+def join_lists(terms: Sequence[Term]) -> list[Term]:
+    """Return terms with lists of as many entries made one list of sums."""
+    found: list[Term] = []
+    places: dict[int, int] = {}
+    for term in terms:
+        count = len(term.what.items)
+        if not count or count not in places:
+            places[count] = len(found)
+            found.append(term)
+            continue
+        before = found[places[count]]
+        pairs = zip(before.what.items, term.what.items, strict=True)
+        items = [total([Term(before.negative, left), Term(term.negative, right)]) for left, right in pairs]
+        found[places[count]] = Term(negative=False, what=listed(items))
+    return found
+
+
 def total(terms: Sequence[Term]) -> Expression:
     """Return a sum of terms, those that are sums themselves taken apart."""
     flat: list[Term] = []
     for minus, what in terms:
         flat += [Term(minus != negative, part) for negative, part in what.terms or (Term(negative=False, what=what),)]
-    flat = [term for term in flat if term.what.value != 0]
+    flat = join_lists([term for term in flat if term.what.value != 0])
     values = [-term.what.value if term.negative else term.what.value for term in flat if term.what.value is not None]
     if not flat or (len(values) == len(flat) and len(values) > 1):
         return number(sum(values))

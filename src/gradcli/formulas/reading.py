@@ -61,10 +61,10 @@ def read_node(node: ast.expr, names: Mapping[str, Expression]) -> Expression:
         given = [read_node(argument, names).text for argument in node.args]
         given += [f"{option.arg}={read_node(option.value, names).text}" for option in node.keywords]
         return e.name(f"{read_node(node.func, names).within(e.ATOM - 1)}({', '.join(given)})")
-    if isinstance(node, ast.List | ast.Tuple):
+    if isinstance(node, ast.List):
+        return e.listed([read_node(item, names) for item in node.elts])
+    if isinstance(node, ast.Tuple):
         items = ", ".join(read_node(item, names).text for item in node.elts)
-        if isinstance(node, ast.List):
-            return e.name(f"[{items}]")
         return e.name(f"({items}{',' if len(node.elts) == 1 else ''})")
     raise ValueError(f"{type(node).__name__} is no part of a rule")
 

@@ -185,7 +185,8 @@ def reduce_sum(x: Written, axis: Any = None, keepdims: bool = False) -> Written:
     if own and not (keepdims and all(stands[a] == 1 for a in own)):
         kept = keepdims and own != tuple(range(len(own)))
         options: dict[str, Any] = {} if len(own) == len(stands) else {"dim": own[0] if len(own) == 1 else own}
-        text = e.call("sum", text, **options, **({"keepdim": True} if kept else {}))
+        found = e.call("sum", e.negate(text) if text.negative else text, **options, **({"keepdim": True} if kept else {}))
+        text = e.negate(found) if text.negative else found
         stands = tuple(1 if a in own else length for a, length in enumerate(stands) if kept or a not in own)
     value = np.sum(x.value, axis=tuple(axes), keepdims=keepdims)
     return Written(e.multiply(e.number(times), text), value, stands)
@@ -206,10 +207,7 @@ def permute(x: Written, order: Any = None) -> Written:
         return x
     if len(axes) > 2 or axes != tuple(range(x.ndim))[::-1]:
         return Written(e.name(f"permute({settle(x).text}, {', '.join(map(str, axes))})"), value, value.shape)
-    text = settle(x)
-    if text.text.endswith(".T"):
-        return Written(e.name(text.text.removesuffix(".T")), value, value.shape)
-    return Written(e.after(text, ".T"), value, value.shape)
+    return Written(e.after(settle(x), ".T"), value, value.shape)
 
 
 def swap(x: Written, first: int, second: int) -> Written:

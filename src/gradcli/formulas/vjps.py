@@ -65,11 +65,14 @@ def run(node: Operation, k: int, g: Written, out: Written, arguments: Sequence[A
 def written_by(text: str, node: Operation, parts: Sequence[Written], value: Array) -> Written:
     """Return the text of a record with expressions put in: ``{g}``, ``{y}``, ``{0}`` for argument 0, and options.
 
-    ``{G}`` and ``{Y}`` are g and y with the axes back that a reduction has taken away.
+    ``{G}`` and ``{Y}`` are g and y with the axes back that a reduction has taken away, ``{C}`` is g as a column: they
+    stand beside other arrays, entry by entry.
     """
     g, y, *arguments = parts
     known = {"g": g, "y": y, **{str(k): x for k, x in enumerate(arguments)}}
-    used = [name for name in PLACEHOLDER.findall(text) if name in known or name in "GY"]
+    used = [name for name in PLACEHOLDER.findall(text) if name in known or name in "GYC"]
+    if "C" in used:
+        known["C"] = np.expand_dims(g, -1)
     if {"G", "Y"} & set(used):
         dim, keepdim = node.static["dim"], node.static.get("keepdim", True)
         axes = dim if isinstance(dim, tuple) else (dim,)
@@ -77,7 +80,7 @@ def written_by(text: str, node: Operation, parts: Sequence[Written], value: Arra
     entrywise = node.op.formula is not None
     told: dict[str, Expression] = {f"_{name}": known[name].expression for name in used}
     if not entrywise:
-        told = {f"_{name}": settle(known[name]) for name in used}
+        told = {f"_{name}": known[name].expression if name in "GYC" else settle(known[name]) for name in used}
     plain = PLACEHOLDER.sub(
         lambda found: f"_{found[1]}" if found[1] in known else option_text(node.static[found[1]]), text
     )

@@ -114,7 +114,7 @@ class Op:
     ``cancels`` is what an op is called of which little is left where its two sides cancel; empty: none is.
     ``backward_text`` has for each argument the vjp as people write it in the language, with ``{g}`` for the cotangent,
     ``{0}`` for argument 0, ``{y}`` for the output, ``{G}`` and ``{Y}`` for g and y with the axes back that a reduction
-    took away, and ``{dim}`` for an option; a tuple of texts where the first does not hold for all numbers; or one
+    took away, ``{C}`` for g as a column, and ``{dim}`` for an option; a tuple of texts where the first does not hold for all numbers; or one
     function ``backward_text(k, out, *values, **static)`` for all; empty: the vjp writes itself.
 
     Arrays. ``require(*values)`` refuses what numpy would take for something else, so that operands become arrays;

@@ -105,6 +105,10 @@ def stretch(part: Any, length: int) -> tuple[int, int] | None:
 def listed_back(key: Key, shape: Shape) -> str:
     """Return the text for one list of places along the first axis; empty for others."""
     first, *others = key
+    if len(shape) == len(key) == 2 and all(isinstance(part, np.ndarray) for part in key):
+        rows, columns = key
+        each = rows.dtype != np.bool_ and np.array_equal(rows, np.arange(shape[0])) and columns.shape == rows.shape
+        return f"{{C}}*eye({shape[1]})[[{numbers(columns)}]]" if each and columns.size <= MOST_PLACES else ""
     if any(not isinstance(part, slice) or part != slice(None) for part in others) or not isinstance(first, np.ndarray):
         return ""
     places = np.flatnonzero(first) if first.dtype == np.bool_ else first

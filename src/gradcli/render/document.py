@@ -11,7 +11,7 @@ from gradcli.render.numbers import Form, nested, reshaped, strict
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from gradcli.explanation.explained import Agreement, Backward, Explained, Gradient, Jacobian
+    from gradcli.explanation.explained import Agreement, Backward, Explained, Gradient, Jacobian, Rule
     from gradcli.ops.declare import Array
 
 
@@ -32,9 +32,10 @@ def document(found: Explained, form: Form = nested) -> dict[str, Any]:
         "grad": arrays_document(found.grad, form),
         "backward": [call_document(call, form) for call in found.backward],
         "stages": [
-            {"name": stage.name, "shape": list(stage.cotangent.shape), "cotangent": form(stage.cotangent)}
+            {"name": stage.name, "shape": list(stage.value.shape), "cotangent": form(stage.value)}
             for stage in found.stages
         ],
+        "reverse": [rule_document(rule, form) for rule in found.rules],
         "agreement": agreement_document(found.agreement),
         "notes": notes_document(found.notes),
         "error": None,
@@ -48,6 +49,18 @@ def call_document(call: Backward, form: Form = nested) -> dict[str, Any]:
         "vjp": arrays_document(call.vjp, form),
         "grad": arrays_document(call.grad, form),
         "accumulated": arrays_document(call.accumulated, form),
+    }
+
+
+def rule_document(rule: Rule, form: Form = nested) -> dict[str, Any]:
+    """Return one line of the backward pass."""
+    return {
+        "name": rule.name,
+        "shape": list(rule.value.shape),
+        "value": form(rule.value),
+        "formula": rule.text,
+        "uses": rule.uses,
+        "definition": rule.made,
     }
 
 

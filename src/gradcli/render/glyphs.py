@@ -19,6 +19,8 @@ class Glyphs:
     down: str
     dots: str
     by: str
+    arrow: str
+    line: str
     unicode: bool
 
 
@@ -33,6 +35,8 @@ UNICODE = Glyphs(
     down="⋮",
     dots="…",
     by="×",
+    arrow="→",
+    line="─",
     unicode=True,
 )
 ASCII = Glyphs(
@@ -46,6 +50,8 @@ ASCII = Glyphs(
     down=":",
     dots="...",
     by="x",
+    arrow="->",
+    line="-",
     unicode=False,
 )
 

@@ -163,32 +163,6 @@ def signed(value: float, layout: Layout) -> str:
     return f"({text})" if text.startswith("-") else text
 
 
-def chain_lines(found: Explained, layout: Layout) -> list[str]:
-    """Return v, then v·∂y/∂h for each variable h on the way, then the gradient."""
-    if not found.stages:
-        return []
-    d, precision = layout.glyphs.partial, layout.precision
-    call = found.backward[0]
-    lines = [f"v = {array_text(call.v.seed, precision)}"]
-    outer, held = found.name, "v"
-    first, last = found.stages[:3], found.stages[-3:]
-    skipped = len(found.stages) - 6
-    for number, stage in enumerate(found.stages if skipped <= 0 else [*first, *last]):
-        if skipped > 0 and number == 3:
-            lines.append(f"({skipped} more stages)")
-            outer = found.stages[-4].name
-            held = f"{outer}.grad"
-        step = f"{d}{outer}/{d}{stage.name}"
-        if stage.factor is not None:
-            lines.append(f"{step} = {array_text(stage.factor, precision)}")
-        leaf = stage.name in found.differentiated
-        product = array_text(call.grad[stage.name] if leaf else stage.cotangent, precision)
-        lines.append(f"{held}{layout.glyphs.times}{step} = {product}   {stage.name}.grad")
-        if not leaf:
-            outer, held = stage.name, f"{stage.name}.grad"
-    return lines
-
-
 def calls_lines(found: Explained, layout: Layout) -> list[str]:
     """Return each call of backward with what it adds and what x.grad is then."""
     if len(found.backward) < 2:

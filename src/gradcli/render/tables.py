@@ -12,12 +12,14 @@ from rich.table import Table
 from rich.text import Text
 
 from gradcli.engine.naming import place_text
+from gradcli.render.backward import TITLE as BACKWARD
+from gradcli.render.backward import backward_lines, path_lines, path_titles
 from gradcli.render.equalities import with_true_formulas
 from gradcli.render.glyphs import Layout
 from gradcli.render.grid import Grid, grid
 from gradcli.render.inert import inert
 from gradcli.render.numbers import short
-from gradcli.render.sections import calls_lines, chain, chain_lines, forward_lines, shape_lines, sum_lines, v_lines
+from gradcli.render.sections import calls_lines, chain, forward_lines, shape_lines, sum_lines, v_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,10 +31,11 @@ def tables(found: Explained, layout: Layout) -> RenderableType:
     """Return the whole answer: shapes, forward, the table of each Jacobian, sums, the chain rule, v, notes."""
     parts: list[RenderableType] = [lines(None, shape_lines(found), layout)]
     parts += section("Forward", forward_lines(found, layout), layout)
+    parts += section(BACKWARD, backward_lines(found, layout), layout)
     for name, jacobian in found.jacobian.items():
         parts += jacobian_part(found, name, jacobian, layout)
     parts += section("Each sum, spelled out", sum_lines(found, layout), layout)
-    parts += section("The chain rule, stage by stage", chain_lines(found, layout), layout)
+    parts += section(path_titles(found), path_lines(found, layout), layout)
     parts += section("Calls of backward, x.grad not zeroed in between", calls_lines(found, layout), layout)
     parts += section("What v did", v_lines(found, layout), layout)
     parts += section("Notes", [note.message for note in found.notes], layout)
