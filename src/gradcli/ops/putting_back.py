@@ -61,45 +61,56 @@ def index_text_back(_k: int, out: Any, x: Any, *, key: Any) -> tuple[str, ...]:
 
 
 def basic_back(key: Key, shape: Shape) -> str:
-    """Return the text for integers and slices of step 1; empty for other steps."""
+    """Return the text for integers and slices: zeros round g, and between where a slice leaves entries out."""
     own = [part for part in key if part is not None]
     if len(shape) == 1 and isinstance(own[0], int) and shape[0] <= LISTED and len(key) == 1:
         return f"[{', '.join('{g}' if i == own[0] % shape[0] else '0' for i in range(shape[0]))}]"
-    bounds = [stretch(part, length) for part, length in zip(own, shape, strict=True)]
-    if any(bound is None for bound in bounds):
-        return ""
-    text = "{g}"
-    if any(not isinstance(part, slice) for part in key):
-        if None in key:
-            text = f"reshape({text}, {numbers(stop - start for start, stop in filter(None, bounds)) or '()'})"
-        else:
-            text += f"[{', '.join('None' if isinstance(part, int) else ':' for part in own)}]"
-    lengths = [stop - start for start, stop in filter(None, bounds)]
-    for axis, bound in enumerate(bounds):
-        assert bound is not None  # noqa: S101
+    places = [places_of(part, length) for part, length in zip(own, shape, strict=True)]
+    lengths, text = [len(along_axis) for along_axis in places], "{g}"
+    if None in key:
+        text = f"reshape({text}, {numbers(lengths) or '()'})"
+    elif any(not isinstance(part, slice) for part in own):
+        text += f"[{', '.join(':' if isinstance(part, slice) else 'None' for part in own)}]"
+    for axis, picked in enumerate(places):
+        text = spread_along(text, picked, axis, lengths, shape)
         lengths[axis] = shape[axis]
-        pieces = [
-            zeros_text((*lengths[:axis], count, *lengths[axis + 1 :])) if count else ""
-            for count in (bound[0], shape[axis] - bound[1])
-        ]
-        if any(pieces):
-            inner = ", ".join(piece for piece in (pieces[0], text, pieces[1]) if piece)
-            text = f"cat([{inner}]{f', dim={axis}' if axis else ''})"
     return text
+
+
+def places_of(part: Any, length: int) -> range:
+    """Return the places along an axis that an integer or a slice picks."""
+    if isinstance(part, slice):
+        return range(*part.indices(length))
+    return range(int(part) % length, int(part) % length + 1)
+
+
+def spread_along(text: str, picked: range, axis: int, lengths: list[int], shape: Shape) -> str:
+    """Return a text of ``lengths`` spread along an axis to the places that were picked, with zeros elsewhere."""
+    length, count = shape[axis], len(picked)
+    if not count:
+        return zeros_text((*lengths[:axis], length, *lengths[axis + 1 :]))
+    low, high, step = min(picked[0], picked[-1]), max(picked[0], picked[-1]), abs(picked.step) if count > 1 else 1
+    if picked.step < 0 and count > 1:
+        text = f"flip({text}, {axis})"
+    if step > 1:
+        text = f"repeat_interleave({text}, {step}, {axis})"
+        if low + count * step > length:
+            text += f"[{':, ' * axis}:{length - low}]"
+        high = min(low + count * step, length) - 1
+    before, after = (
+        zeros_text((*lengths[:axis], many, *lengths[axis + 1 :])) if many else "" for many in (low, length - 1 - high)
+    )
+    if before or after:
+        inner = ", ".join(piece for piece in (before, text, after) if piece)
+        text = f"cat([{inner}]{f', dim={axis}' if axis else ''})"
+    if step == 1:
+        return text
+    return f"where({axis_text(length, axis, len(shape))} % {step} == {low % step}, {text}, 0)"
 
 
 def zeros_text(shape: Shape) -> str:
     """Return an array of zeros."""
     return f"zeros({numbers(shape)})"
-
-
-def stretch(part: Any, length: int) -> tuple[int, int] | None:
-    """Return the first place and the one after the last that an integer or a slice picks; None for other steps."""
-    if isinstance(part, int | np.integer):
-        place = int(part) % length
-        return place, place + 1
-    start, stop, step = part.indices(length)
-    return (start, max(stop, start)) if step == 1 else None
 
 
 def listed_back(key: Key, shape: Shape) -> str:
