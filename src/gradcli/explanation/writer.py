@@ -67,7 +67,7 @@ class Named:
 
 
 class Writer:
-    """One sweep over texts, in which every rule is written by ``choice``.
+    """One sweep over texts, in which every rule is written by ``choice``; the first alone gives values names.
 
     ``kept`` are the engine's cotangents. Between the two indices of ``skipped`` nothing is written.
     ``made`` has the formula of each node that got its name here.
@@ -106,7 +106,7 @@ class Writer:
         if self.is_skipped(node.index):
             return Arrived(None, self._total.size)
         found = self._part(node, k)
-        if found is not None and len(found.expression.text) > LINE and self._shorten(node, arrived):
+        if found is not None and len(found.expression.text) > LINE and not self.choice and self._shorten(node, arrived):
             found = self._part(node, k)
         return Arrived(found, sizes_of(node, k, self._total.size))
 
@@ -136,8 +136,8 @@ class Writer:
 
     def _arrive(self, node: Node, arrived: Arrived) -> Arrived:
         """Return what stands for the cotangent of a node: its name where it has one, or needs one."""
-        found, skipped = arrived.written, self.is_skipped(node.index)
-        if node.index not in self.names and not skipped and (found is None or len(found.expression.text) > SHORT):
+        found, fixed = arrived.written, bool(self.choice) or self.is_skipped(node.index)
+        if node.index not in self.names and not fixed and (found is None or len(found.expression.text) > SHORT):
             self._name(node)
         if node.index not in self.names:
             return arrived
@@ -151,7 +151,7 @@ class Writer:
             if node.op is not None and index not in self.named.given and self._written(node, node.op):
                 self.made[index] = self.texts.text[index][0]
             self.texts.text[index] = (self.names.get(index, str(node.name)), ATOM)
-        elif self._written(node, node.op) and len(self.texts.of(node)) > LONGEST_VALUE:
+        elif self._written(node, node.op) and len(self.texts.of(node)) > LONGEST_VALUE and not self.choice:
             self._name(node)
 
     def _written(self, node: Node, op: Op) -> bool:

@@ -8,7 +8,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -22,6 +23,14 @@ LARGEST_DIVISOR = 1000
 """The largest denominator of such a fraction."""
 EXACT = 2.0**53
 """Whole numbers up to here are doubles."""
+ORDER: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
 KNOWN = {
     math.pi: "pi",
     math.log(2.0): "log(2)",
@@ -109,6 +118,20 @@ def infix(sign: str, rank: int, left: Expression, right: Expression) -> Expressi
     """Return two expressions with an operator between them that is no arithmetic of numbers."""
     first = left.within(rank if rank == COMPARED or left.factors else rank - 1)
     return Expression(f"{first} {sign} {right.within(rank)}", rank)
+
+
+def compare(sign: str, left: Expression, right: Expression) -> Expression:
+    """Return a comparison: of two numbers 1 or 0, which ``choose`` takes a branch by."""
+    if left.value is not None and right.value is not None:
+        return number(ORDER[sign](left.value, right.value))
+    return infix(sign, COMPARED, left, right)
+
+
+def choose(condition: Expression, left: Expression, right: Expression) -> Expression:
+    """Return a choice, or the branch that is always taken."""
+    if condition.value is not None:
+        return left if condition.value else right
+    return call("where", condition, left, right)
 
 
 def multiply(*factors: Expression) -> Expression:

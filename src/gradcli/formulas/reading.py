@@ -22,13 +22,8 @@ INFIX: dict[type, tuple[str, int]] = {
     ast.BitAnd: ("&", 50),
     ast.BitXor: ("^", 45),
     ast.BitOr: ("|", 40),
-    ast.Lt: ("<", 30),
-    ast.LtE: ("<=", 30),
-    ast.Gt: (">", 30),
-    ast.GtE: (">=", 30),
-    ast.Eq: ("==", 30),
-    ast.NotEq: ("!=", 30),
 }
+COMPARED = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 
 
 def read_expression(text: str, names: Mapping[str, Expression]) -> Expression:
@@ -52,12 +47,14 @@ def read_node(node: ast.expr, names: Mapping[str, Expression]) -> Expression:
         return e.infix(*INFIX[type(node.op)], left, right)
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
         sides = read_node(node.left, names), read_node(node.comparators[0], names)
-        return e.infix(*INFIX[type(node.ops[0])], *sides)
+        return e.compare(COMPARED[type(node.ops[0])], *sides)
     if isinstance(node, ast.Attribute):
         return e.after(read_node(node.value, names), f".{node.attr}")
     if isinstance(node, ast.Subscript):
         return e.after(read_node(node.value, names), f"[{read_index(node.slice, names)}]")
     if isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Name) and node.func.id == "where" and len(node.args) == 3:
+            return e.choose(*(read_node(argument, names) for argument in node.args))
         given = [read_node(argument, names).text for argument in node.args]
         given += [f"{option.arg}={read_node(option.value, names).text}" for option in node.keywords]
         return e.name(f"{read_node(node.func, names).within(e.ATOM - 1)}({', '.join(given)})")

@@ -12,14 +12,14 @@ raises ``Unwritable``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from gradcli.formulas import expression as e
 from gradcli.formulas.expression import Expression
-from gradcli.formulas.texts import TooLarge, array_text, constant_text
+from gradcli.formulas.texts import TooLarge, constant_text
 from gradcli.ops.declare import Array
 from gradcli.ops.writing import index_text
 
@@ -38,7 +38,7 @@ class Written(np.lib.mixins.NDArrayOperatorsMixin):
     def __init__(self, expression: Expression, value: Array, stands: Shape) -> None:
         self.expression = expression
         self.value = value
-        self.stands = stands
+        self.stands = () if expression.value is not None else stands
 
     @property
     def shape(self) -> Shape:
@@ -86,7 +86,8 @@ class Written(np.lib.mixins.NDArrayOperatorsMixin):
             raise Unwritable(ufunc.__name__)
         parts = [lift(x) for x in inputs]
         value = ufunc(*(part.value for part in parts))
-        return Written(rule(*(part.expression for part in parts)), value, together(parts))
+        added = ufunc in (np.add, np.subtract)
+        return Written(rule(*(part.expression for part in parts)), value, together(parts, added))
 
     def __array_function__(self, function: Any, _types: Any, args: Any, options: Any) -> Any:
         if function in (np.shape, np.ndim, np.size):
@@ -107,13 +108,14 @@ def lift(x: Any) -> Written:
     if isinstance(x, Written):
         return x
     value = np.asarray(x)
-    if value.dtype != np.bool_ and value.size and (value.ndim == 0 or np.all(value == value.flat[0])):
+    if value.size and (value.ndim == 0 or np.all(value == value.flat[0])):
         return Written(e.number(value.flat[0]), value, ())
     try:
-        text = array_text(value[()]) if value.dtype == np.bool_ else constant_text(value)
+        text = constant_text(value.astype(np.float64) if value.dtype == np.bool_ else value)
     except TooLarge:
         raise Unwritable("a constant is long") from None
-    return Written(e.name(text), value, value.shape)
+    found = e.name(text)
+    return Written(e.compare("==", found, e.number(1)) if value.dtype == np.bool_ else found, value, value.shape)
 
 
 def settle(x: Written) -> Expression:
@@ -130,9 +132,9 @@ def lengths(shape: Shape) -> str:
     return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
 
-def together(parts: list[Written]) -> Shape:
-    """Return the shape that expressions have which are joined entry by entry."""
-    return np.broadcast_shapes(*(part.stands for part in parts))
+def together(parts: Sequence[Written], added: bool = False) -> Shape:
+    """Return the shape that expressions have which are joined entry by entry; a 0 that is ``added`` is left out."""
+    return np.broadcast_shapes(*(part.stands for part in parts if not (added and part.expression.value == 0)))
 
 
 def called(name: str) -> Callable[..., Expression]:
@@ -145,6 +147,12 @@ def between(sign: str, rank: int) -> Callable[..., Expression]:
     return lambda left, right: e.infix(sign, rank, left, right)
 
 
+def compared(sign: str) -> Callable[..., Expression]:
+    """Return the rule of a comparison."""
+    return lambda left, right: e.compare(sign, left, right)
+
+
+COMPARISONS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==", "not_equal": "!="}
 UFUNCS: dict[str, Callable[..., Expression]] = {
     "add": e.add,
     "subtract": e.subtract,
@@ -159,12 +167,7 @@ UFUNCS: dict[str, Callable[..., Expression]] = {
     "remainder": between("%", 70),
     "bitwise_and": between("&", 50),
     "bitwise_or": between("|", 40),
-    "less": between("<", 30),
-    "less_equal": between("<=", 30),
-    "greater": between(">", 30),
-    "greater_equal": between(">=", 30),
-    "equal": between("==", 30),
-    "not_equal": between("!=", 30),
+    **{name: compared(sign) for name, sign in COMPARISONS.items()},
     "absolute": called("abs"),
     **{f"arc{name}": called(f"a{name}") for name in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")},
     **{
@@ -252,7 +255,7 @@ def choose(condition: Any, left: Any, right: Any) -> Written:
     """Write a choice."""
     parts = [lift(condition), lift(left), lift(right)]
     value = np.where(*(part.value for part in parts))
-    return Written(e.call("where", *(part.expression for part in parts)), value, together(parts))
+    return Written(e.choose(*(part.expression for part in parts)), value, together(parts))
 
 
 def move(name: str, function: Any) -> Callable[..., Written]:

@@ -106,4 +106,4 @@ def undo_broadcast(part: Written, shape: tuple[int, ...]) -> Written:
 
 def plus(left: Written, right: Written) -> Written:
     """Write the sum of what two uses of a value hand on."""
-    return Written(e.add(left.expression, right.expression), left.value + right.value, together([left, right]))
+    return Written(e.add(left.expression, right.expression), left.value + right.value, together([left, right], added=True))

@@ -18,6 +18,7 @@ from gradcli.ops.indexing import INDEX
 from gradcli.ops.linear_algebra import MATMUL, require_product
 from gradcli.ops.parts import Paired, Piecewise
 from gradcli.ops.piecewise import ABS
+from gradcli.ops.putting_back import softmax_text_back
 from gradcli.ops.reductions import MEAN, SUM
 from gradcli.ops.shaping import RESHAPE, TRANSPOSE
 from gradcli.ops.slopes import sigmoid
@@ -43,6 +44,7 @@ SOFTMAX = declare(
         exactly=lambda x, dim: np.exp(x - exactly.logsumexp(x, dim, keepdim=True)),
         terms=pairs_in_lines,
         index=Paired("{y}[{i}]*(where({i} == {j}, 1, 0) - {y}[{j}])"),
+        backward_text=softmax_text_back,
     )
 )
 LOG_SOFTMAX = declare(
@@ -196,6 +198,7 @@ BCE_LOGITS = elementwise(
     exactly=lambda x, t: (1 - t) * x + exactly.logaddexp(0 * x, -x),
     digits=bce_logits_digits,
     write=each_loss,
+    backward_text=("{g}*(sigmoid({0}) - {1})", "-{g}*{0}"),
 )
 
 

@@ -337,6 +337,14 @@ def norm_text_back(_k: int, _out: Any, _x: Any, *, dim: Shape, keepdim: bool, p:
     return text, f"where(({{Y}} == 0) | ({{0}} == 0), 0, {text})"
 
 
+def softmax_text_back(_k: int, _out: Any, x: Any, *, dim: int) -> tuple[str, str]:
+    """Return the text of y·(g - Σ g·y), and of that for the distances of g from its entry where y is largest."""
+    options = "" if np.ndim(x) == 1 else f", dim={dim}, keepdim=True"
+    own = f"sum(where({{0}} == amax({{0}}, dim={dim}, keepdim=True), {{g}}, 0){options})"
+    plain = f"{{y}}*({{g}} - sum({{g}}*{{y}}{options}))"
+    return plain, plain.replace("{g}", f"({{g}} - {own})")
+
+
 def var_text_back(_k: int, _out: Any, x: Any, *, dim: Shape, keepdim: bool, correction: float) -> str:
     """Return the text of g·2(x - mean)/(n - correction)."""
     del keepdim
