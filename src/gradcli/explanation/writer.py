@@ -23,7 +23,7 @@ LONG_VALUE = 12
 """Characters of a value that may stand in a long line as it is."""
 LONGEST_VALUE = 120
 """Characters beyond which every value gets a name."""
-LONGEST = 2_000
+LONGEST = 8_000
 """Characters of a line beyond which it has no text."""
 
 

@@ -132,7 +132,9 @@ def listed_back(key: Key, shape: Shape) -> str:
 def by_places(key: Any, shape: Shape, picked: Shape) -> tuple[str, ...]:
     """Return the text for any index: the flat places that it picks, as rows of a matrix of zeros and ones."""
     size, count = math.prod(shape), math.prod(picked)
-    if size > MOST_ROWS or not 0 < count <= MOST_PLACES:
+    if not count:
+        return (zeros_text(shape),)
+    if size > MOST_ROWS or count > MOST_PLACES:
         return ()
     places = np.ravel(np.arange(size).reshape(shape)[key])
     return (f"reshape(flatten({{g}}) @ eye({size})[[{numbers(places)}]], {numbers(shape)})",)
