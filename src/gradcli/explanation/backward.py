@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import Graph, Input, Node, Operation, reaches
+from gradcli.engine.naming import call_assigned
 from gradcli.engine.reverse import accumulate, cotangents
-from gradcli.explanation.explained import Rule
+from gradcli.explanation.explained import BackwardPass, Rule
 from gradcli.explanation.rereading import Reader
 from gradcli.explanation.writer import Arrived, Named, Writer, plus_arrived, start_of
+from gradcli.language.trace import Assigned
 from gradcli.ops.declare import Array
 
 MOST_LINES = 200
@@ -51,30 +53,32 @@ class Sweep:
 
 def write_backward(
     graph: Graph, output: Any, seed: Array, names: Mapping[int, str], spare: Mapping[int, str] = MappingProxyType({})
-) -> list[Rule]:
+) -> BackwardPass:
     """Return a rule for each named value that a cotangent reaches, in the order of the sweep.
 
     ``names`` has the name of each node that has one, by its index: those of inputs and of the output are among them.
     ``spare`` has what others are called elsewhere in the answer, if they need a name.
     """
     if not isinstance(output, Operation) or not output.active:
-        return []
+        return BackwardPass([], {})
     kept: dict[int, Any] = {}
     kept |= cotangents(graph, output, seed, kept)
     with np.errstate(all="ignore"):
         return rules_of(Sweep(graph, output, np.asarray(seed)[()], reaches(output), kept, names, spare))
 
 
-def rules_of(swept: Sweep) -> list[Rule]:
+def rules_of(swept: Sweep) -> BackwardPass:
     """Return the rules, each by the plainest of its texts that gives the engine's number."""
     plain = write_all(swept)
+    held = constants_of(swept.graph)
     cuts = every_path(swept.nodes)
     others = [plain]
+    values = {plain.names[node.index]: node.value for node in swept.nodes if node.index in plain.names}
     reader = Reader(
-        {plain.names[node.index]: node.value for node in swept.nodes if node.index in plain.names},
+        {**held, **plain.constants, **values},
         {name: swept.kept[index] for index, name in plain.names.items() if index in swept.kept},
     )
-    bases = {node.index: name for name, node in reversed(swept.graph.bindings)}
+    bases = {node.index: name for name, node in reversed(swept.graph.bindings) if node is not None}
     rules = []
     for index in in_order(swept.nodes, plain):
         text = "v" if index == swept.output.index else None
@@ -97,7 +101,17 @@ def rules_of(swept: Sweep) -> list[Rule]:
                 index in cuts,
             )
         )
-    return rules
+    return BackwardPass(rules, plain.constants)
+
+
+def constants_of(graph: Graph) -> dict[str, Array]:
+    """Return the arrays that the program gave a name and that depend on no input."""
+    story, called = graph.story or (), call_assigned(graph)
+    return {
+        called[place]: value
+        for record, value, place in story
+        if isinstance(value, np.ndarray) and value.ndim and isinstance(record, Assigned) and record.name
+    }
 
 
 def write_all(swept: Sweep) -> Writer:
@@ -133,7 +147,9 @@ def run(swept: Sweep, names: Mapping[int, str], choice: int) -> Writer:
     named = [node.index for node in swept.nodes if node.index in names and isinstance(node, Operation) and node.active]
     middle = named[MOST_LINES // 2 : -MOST_LINES // 2] if len(named) > MOST_LINES else []
     skipped = middle[:1] + middle[-1:]
-    writer = Writer(swept.graph, swept.nodes, Named(swept.given, swept.spare, dict(names)), swept.kept, choice, skipped)
+    constants = {id(value): name for name, value in constants_of(swept.graph).items()}
+    named = Named(swept.given, swept.spare, constants, dict(names))
+    writer = Writer(swept.graph, swept.nodes, named, swept.kept, choice, skipped)
     active = [node for node in reversed(swept.nodes) if node.active]
     arrived = accumulate(swept.output, start_of(swept.seed), active, writer.along, plus_arrived)
     writer.lines |= arrived

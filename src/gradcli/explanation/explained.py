@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from gradcli.explanation.events import Event, Value
 from gradcli.jacobian.sparse import DENSE_ENTRIES, Sparse, times
 from gradcli.language.inputs import Cotangent
 from gradcli.ops.declare import Array
@@ -180,6 +181,14 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
+class BackwardPass:
+    """The ``rules`` of the backward pass, and the long arrays that they use and the program does not name."""
+
+    rules: list[Rule]
+    constants: dict[str, Array]
+
+
+@dataclass(frozen=True, slots=True)
 class Path:
     """One way from an input to the output, over values that are single numbers.
 
@@ -219,7 +228,7 @@ class Lookup(Protocol):
         """The numbers of the names that formulas use."""
 
     @property
-    def rules(self) -> list[Rule]:
+    def backward_pass(self) -> BackwardPass:
         """The lines of the backward pass."""
 
     @property
@@ -249,6 +258,7 @@ class Explained:
     - ``agreement``: whether the two routes agree, and how many digits are right.
     - ``notes``: what deserves a sentence.
     - ``lookup``: what is computed only when it is read, such as ``definition_values``.
+    - ``forward``: what ran, in order: every value of the program, and the branches and turns that they stand in.
     - ``zeros``: where an entry of ``grad`` is what rounding has left of a true 0, by variable and in its shape.
     """
 
@@ -265,6 +275,12 @@ class Explained:
     notes: list[Note]
     lookup: Lookup = field(repr=False)
     zeros: dict[str, Array] = field(default_factory=dict)
+    forward: list[Event] = field(default_factory=list)
+
+    @property
+    def values(self) -> list[Value]:
+        """The values of the program in order, without the branches and turns between them."""
+        return [event for event in self.forward if isinstance(event, Value)]
 
     @property
     def definition_values(self) -> dict[str, Array]:
@@ -277,7 +293,12 @@ class Explained:
 
         Of a program with more than 200 of them there are the first and the last.
         """
-        return self.lookup.rules
+        return self.lookup.backward_pass.rules
+
+    @property
+    def constants(self) -> dict[str, Array]:
+        """The long arrays that rules use and the program does not name, by the names that they have there."""
+        return self.lookup.backward_pass.constants
 
     @property
     def paths(self) -> dict[str, list[Path]]:

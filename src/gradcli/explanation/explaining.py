@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from gradcli.engine.graph import Node
+from gradcli.engine.graph import Node, Operation
 from gradcli.engine.naming import numbered
 from gradcli.errors import GradcliError
 from gradcli.exact.slopes import Exact
@@ -18,8 +18,9 @@ from gradcli.exact.thresholds import SURE
 from gradcli.explanation.agreement import Difference, compare, digits_lost, unproven
 from gradcli.explanation.confirmation import confirm
 from gradcli.explanation.evaluation import Function
-from gradcli.explanation.explained import Agreement, Backward, Explained, Jacobian, Note, Path, Rule
+from gradcli.explanation.explained import Agreement, Backward, BackwardPass, Explained, Jacobian, Note, Path
 from gradcli.explanation.notes import note_disagreement, note_graph, note_integers, note_jacobian, note_run, note_v
+from gradcli.explanation.program_values import tell_values
 from gradcli.explanation.readings import Point, call_backward, compose_at, read_jacobians
 from gradcli.explanation.suspicion import affordable, is_suspicious
 from gradcli.explanation.tape import about_tape
@@ -96,6 +97,7 @@ def explain_run(point: Point, ask: Ask, kind: type[Kind], derive: Derive = deriv
         notes=list(dict.fromkeys(notes)),
         lookup=RunLookup(formulas, composition, point),
         zeros=confirmation.zeros if confirmation else {},
+        forward=tell_values(run.graph, run.output),
     )
 
 
@@ -156,7 +158,7 @@ class RunLookup:
         return {name: np.asarray(here[name]) for name in self.formulas.definitions}
 
     @cached_property
-    def rules(self) -> list[Rule]:
+    def backward_pass(self) -> BackwardPass:
         """The lines of the backward pass."""
         from gradcli.explanation.backward import write_backward  # noqa: PLC0415
 
@@ -192,8 +194,8 @@ def name_values(point: Point) -> dict[int, str]:
     graph, output = point.run.graph, point.run.output
     names = {node.index: name for name, node in point.run.leaves.items()}
     names |= {node.index: name for name, node in reversed(numbered(graph))}
-    if isinstance(output, Node):
-        names.setdefault(output.index, point.name)
+    if isinstance(output, Operation):
+        names[output.index] = point.name
     return names
 
 

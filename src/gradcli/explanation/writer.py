@@ -11,7 +11,7 @@ import numpy as np
 from gradcli.engine.graph import Graph, Node, Operation
 from gradcli.formulas.reading import read_expression
 from gradcli.formulas.recorder import Unwritable, Written, write
-from gradcli.formulas.texts import ATOM, Texts, TooLarge
+from gradcli.formulas.texts import ATOM, MOST_CONSTANTS, Texts, TooLarge
 from gradcli.formulas.vjps import plus, undo_broadcast, write_vjp
 from gradcli.ops.declare import Array, Op
 
@@ -58,11 +58,13 @@ def plus_arrived(left: Arrived, right: Arrived, _own: bool) -> Arrived:
 class Named:
     """The names of nodes by their indices: those that were ``given``, and all ``names`` with those made since.
 
-    ``spare`` has what nodes are called elsewhere in the answer.
+    ``spare`` has what nodes are called elsewhere in the answer, ``constants`` what the program calls arrays that depend
+    on no input, by their identity.
     """
 
     given: Mapping[int, str]
     spare: Mapping[int, str]
+    constants: Mapping[int, str]
     names: dict[int, str]
 
 
@@ -70,7 +72,7 @@ class Writer:
     """One sweep over texts, in which every rule is written by ``choice``; the first alone gives values names.
 
     ``kept`` are the engine's cotangents. Between the two indices of ``skipped`` nothing is written.
-    ``made`` has the formula of each node that got its name here.
+    ``made`` has the formula of each node that got its name here, ``constants`` the long arrays that did.
     """
 
     def __init__(
@@ -86,8 +88,9 @@ class Writer:
         self.kept, self.choice, self.skipped = kept, choice, skipped
         self.lines: dict[int, Arrived] = {}
         self.made: dict[int, str] = {}
+        self.constants: dict[str, Array] = {}
         self.texts = Texts(graph, nodes)
-        self.texts.taken |= {*named.names.values(), *named.spare.values()}
+        self.texts.taken |= {*named.names.values(), *named.spare.values(), *named.constants.values()}
         self._values: dict[int, Written | None] = {}
         self._at: Node | None = None
         self._total: Arrived | None = None
@@ -173,7 +176,7 @@ class Writer:
     def _value_of(self, x: Any) -> Any:
         """Return an argument as a written array in terms of names; a constant as it is. Raises ``Unwritable``."""
         if not isinstance(x, Node):
-            return x
+            return self._constant(x)
         if x.index not in self._values:
             named, texts = x.index in self.names, self.texts.text
             found = None
@@ -186,6 +189,16 @@ class Writer:
         if written is None:
             raise Unwritable("a value has no text")
         return written
+
+    def _constant(self, x: Any) -> Any:
+        """Return a constant as it is, or under its name; a long one that the program does not name gets one."""
+        if not isinstance(x, np.ndarray) or not x.ndim:
+            return x
+        name = self.named.constants.get(id(x))
+        if name is None and x.size > MOST_CONSTANTS and np.any(x != x.flat[0]):
+            name = next((name for name, value in self.constants.items() if value is x), None) or self.texts.fresh("c")
+            self.constants[name] = x
+        return x if name is None else write(name, x)
 
 
 def sizes_of(node: Operation, k: int, g: Array) -> Array:
