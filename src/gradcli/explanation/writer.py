@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +68,19 @@ class Named:
     names: dict[int, str]
 
 
+class ConstantTexts(Texts):
+    """Texts of values in which a constant array stands under its name, if ``name`` has one for it."""
+
+    def __init__(self, graph: Graph, nodes: Sequence[Node], name: Callable[[Any], Any]) -> None:
+        super().__init__(graph, nodes)
+        self.name_constant = name
+
+    def argument(self, argument: Any) -> tuple[str, int]:
+        """Return the text of an argument and how tightly it binds."""
+        found = argument if isinstance(argument, Node) else self.name_constant(argument)
+        return (found.expression.text, ATOM) if isinstance(found, Written) else super().argument(argument)
+
+
 class Writer:
     """One sweep over texts, in which every rule is written by ``choice``; the first alone gives values names.
 
@@ -89,7 +102,7 @@ class Writer:
         self.lines: dict[int, Arrived] = {}
         self.made: dict[int, str] = {}
         self.constants: dict[str, Array] = {}
-        self.texts = Texts(graph, nodes)
+        self.texts = ConstantTexts(graph, nodes, self._constant)
         self.texts.taken |= {*named.names.values(), *named.spare.values(), *named.constants.values()}
         self._values: dict[int, Written | None] = {}
         self._at: Node | None = None

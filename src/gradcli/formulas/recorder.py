@@ -68,6 +68,8 @@ class Written(np.lib.mixins.NDArrayOperatorsMixin):
         if isinstance(key, tuple) and not key:
             return self
         found = self.value[key]
+        if not self.stands:
+            return Written(self.expression, found, ())
         return Written(e.after(settle(self), f"[{index_text(key)}]"), found, np.shape(found))
 
     def reshape(self, *shape: Any) -> Written:
@@ -296,6 +298,8 @@ def take(x: Written, places: Any, axis: int) -> Written:
     """Write a layer of an array, or a stretch of layers that follow each other."""
     value = np.take(x.value, places, axis=axis)
     found = np.ravel(places)
+    if not x.stands:
+        return Written(x.expression, value, ())
     stretch = str(int(found[0])) if np.ndim(places) == 0 else f"{found[0]}:{found[-1] + 1}" if found.size else "0:0"
     if found.size > 1 and np.any(np.diff(found) != 1):
         raise Unwritable("take")

@@ -33,7 +33,7 @@ def backward_lines(found: Explained, layout: Layout) -> list[str]:
     rules = found.rules
     if not is_worth_showing(rules):
         return []
-    made = [rule for rule in rules if rule.made and rule.name not in found.definitions]
+    made = [rule for rule in reversed(rules) if rule.made and rule.name not in found.definitions]
     shown = shortened(rules)
     room = layout.width - INDENT
     labels = max((len(rule.name) + len(".grad") for rule in shown if not isinstance(rule, str)), default=0)
@@ -41,7 +41,8 @@ def backward_lines(found: Explained, layout: Layout) -> list[str]:
     shapes = max(len(shape_text(rule)) for rule in rules)
     widest = max((len(line) for value in values for line in value), default=0)
     texts = max(10, min(max(len(right_side(rule)) for rule in rules), room - labels - shapes - widest - 3 - 2 * len(GAP)))
-    lines = [f"{rule.name} = {rule.made}{GAP}{shape_text(rule)}" for rule in made]
+    lines = [f"{name} = {array_text(value, layout.precision)}" for name, value in found.constants.items()]
+    lines += [f"{rule.name} = {rule.made}" for rule in made]
     for rule in shown:
         lines += [rule] if isinstance(rule, str) else rule_lines(rule, layout, labels, texts, shapes)
     return lines

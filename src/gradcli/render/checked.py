@@ -29,10 +29,17 @@ def check_line(found: Checked) -> str:
     own = [route for route in found.digits if route != EXPECTED]
     count = digits_text(min(found.digits[route] for route in own))
     expected = f", --expect {digits_text(found.digits[EXPECTED])}" if EXPECTED in found.digits else ""
-    read = (
-        f"; {found.formulas:,} {'formula' if found.formulas == 1 else 'formulas'} read back" if found.formulas else ""
-    )
-    return f"ok: {join_words(own)} have {count} right{expected}{where_text(found)}{read}"
+    return f"ok: {join_words(own)} have {count} right{expected}{where_text(found)}{read_text(found)}"
+
+
+def read_text(found: Checked) -> str:
+    """Return how many formulas and lines of the backward pass were read back."""
+    formulas, lines, read = found.formulas, found.backward_lines, found.backward_read
+    told = [f"{formulas:,} {'formula' if formulas == 1 else 'formulas'}"] if formulas else []
+    if lines:
+        of_all = "" if read == lines else f" of {lines:,}"
+        told.append(f"{read:,}{of_all} backward {'line' if lines == 1 else 'lines'}")
+    return f"; {' and '.join(told)} read back" if told else ""
 
 
 def differs_line(found: Checked) -> str:
@@ -97,6 +104,8 @@ def check_document(found: Checked) -> dict[str, Any]:
             "reason": found.reason or None,
             "formulas": found.formulas,
             "misprints": found.misprints,
+            "backward_lines": found.backward_lines,
+            "backward_read": found.backward_read,
             "seed": found.seed,
             "worst": None if worst is None else entry_document(worst),
             "comparisons": [comparison_document(c) for c in found.comparisons],

@@ -16,8 +16,11 @@ if TYPE_CHECKING:
     from gradcli.ops.declare import Array
 
 
-def document(found: Explained, form: Form = nested) -> dict[str, Any]:
-    """Return an explanation as plain lists, dictionaries and strict JSON numbers; ``form`` says what arrays become."""
+def document(found: Explained, form: Form = nested, only: frozenset[str] | None = None) -> dict[str, Any]:
+    """Return an explanation as plain lists, dictionaries and strict JSON numbers; ``form`` says what arrays become.
+
+    What is not among the fields ``only`` may be left out, where it would be dear.
+    """
     shape = list(found.output.shape)
     return {
         **head(found.program),
@@ -33,12 +36,7 @@ def document(found: Explained, form: Form = nested) -> dict[str, Any]:
         "vjp": arrays_document(found.vjp, form),
         "grad": arrays_document(found.grad, form),
         "backward": [call_document(call, form) for call in found.backward],
-        "stages": [
-            {"name": stage.name, "shape": list(stage.value.shape), "cotangent": form(stage.value)}
-            for stage in found.stages
-        ],
-        "reverse": [rule_document(rule, form) for rule in found.rules],
-        "constants": arrays_document(found.constants, form),
+        **(backward_document(found, form) if only is None or only & OF_BACKWARD else {}),
         "agreement": agreement_document(found.agreement),
         "notes": notes_document(found.notes),
         "error": None,
@@ -65,6 +63,22 @@ def call_document(call: Backward, form: Form = nested) -> dict[str, Any]:
         "vjp": arrays_document(call.vjp, form),
         "grad": arrays_document(call.grad, form),
         "accumulated": arrays_document(call.accumulated, form),
+    }
+
+
+OF_BACKWARD = {"stages", "reverse", "constants"}
+"""Fields that the lines of the backward pass are written for."""
+
+
+def backward_document(found: Explained, form: Form) -> dict[str, Any]:
+    """Return the lines of the backward pass, the variables on every path, and the long arrays that lines use."""
+    return {
+        "stages": [
+            {"name": stage.name, "shape": list(stage.value.shape), "cotangent": form(stage.value)}
+            for stage in found.stages
+        ],
+        "reverse": [rule_document(rule, form) for rule in found.rules],
+        "constants": arrays_document(found.constants, form),
     }
 
 
