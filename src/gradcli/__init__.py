@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from gradcli.errors import Budget, GradcliError
     from gradcli.explanation.checked import Comparison, Entry
     from gradcli.explanation.evaluation import Function
-    from gradcli.explanation.explained import Agreement, Backward, Jacobian, Note, Path, Rule
+    from gradcli.explanation.explained import Agreement, Backward, Jacobian, Note
+    from gradcli.explanation.rules import Path, Rule
     from gradcli.interface import Check, Explanation, check, explain
     from gradcli.language.inputs import Cotangent
 
@@ -35,6 +36,8 @@ __all__ = [
     "GradcliError",
     "Jacobian",
     "Note",
+    "Path",
+    "Rule",
     "__version__",
     "answer",
     "check",
@@ -47,7 +50,8 @@ _HOMES = {
     "gradcli.explanation.checked": ("Comparison", "Entry"),
     "gradcli.errors": ("Budget", "GradcliError"),
     "gradcli.explanation.evaluation": ("Function",),
-    "gradcli.explanation.explained": ("Agreement", "Backward", "Jacobian", "Note", "Path", "Rule"),
+    "gradcli.explanation.explained": ("Agreement", "Backward", "Jacobian", "Note"),
+    "gradcli.explanation.rules": ("Path", "Rule"),
     "gradcli.language.inputs": ("Cotangent",),
     "gradcli.interface": ("Check", "Explanation", "check", "explain"),
 }

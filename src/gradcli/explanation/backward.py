@@ -17,8 +17,8 @@ import numpy as np
 from gradcli.engine.graph import Graph, Input, Node, Operation, reaches
 from gradcli.engine.naming import call_assigned
 from gradcli.engine.reverse import accumulate, cotangents
-from gradcli.explanation.explained import BackwardPass, Rule
 from gradcli.explanation.rereading import Reader
+from gradcli.explanation.rules import BackwardPass, Rule
 from gradcli.explanation.writer import Arrived, Named, Writer, plus_arrived, start_of
 from gradcli.language.trace import Assigned
 from gradcli.ops.declare import Array
@@ -148,8 +148,8 @@ def run(swept: Sweep, names: Mapping[int, str], choice: int) -> Writer:
     middle = named[MOST_LINES // 2 : -MOST_LINES // 2] if len(named) > MOST_LINES else []
     skipped = middle[:1] + middle[-1:]
     constants = {id(value): name for name, value in constants_of(swept.graph).items()}
-    named = Named(swept.given, swept.spare, constants, dict(names))
-    writer = Writer(swept.graph, swept.nodes, named, swept.kept, choice, skipped)
+    known = Named(swept.given, swept.spare, constants, dict(names))
+    writer = Writer(swept.graph, swept.nodes, known, swept.kept, choice, skipped)
     active = [node for node in reversed(swept.nodes) if node.active]
     arrived = accumulate(swept.output, start_of(swept.seed), active, writer.along, plus_arrived)
     writer.lines |= arrived

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from gradcli.engine.graph import Node, Operation
+from gradcli.engine.graph import Operation
 from gradcli.engine.naming import numbered
 from gradcli.errors import GradcliError
 from gradcli.exact.slopes import Exact
@@ -18,10 +18,11 @@ from gradcli.exact.thresholds import SURE
 from gradcli.explanation.agreement import Difference, compare, digits_lost, unproven
 from gradcli.explanation.confirmation import confirm
 from gradcli.explanation.evaluation import Function
-from gradcli.explanation.explained import Agreement, Backward, BackwardPass, Explained, Jacobian, Note, Path
+from gradcli.explanation.explained import Agreement, Backward, Explained, Jacobian, Note
 from gradcli.explanation.notes import note_disagreement, note_graph, note_integers, note_jacobian, note_run, note_v
 from gradcli.explanation.program_values import tell_values
 from gradcli.explanation.readings import Point, call_backward, compose_at, read_jacobians
+from gradcli.explanation.rules import BackwardPass, Path
 from gradcli.explanation.suspicion import affordable, is_suspicious
 from gradcli.explanation.tape import about_tape
 from gradcli.explanation.words import Confirmation, note_confirmation

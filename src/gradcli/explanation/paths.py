@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.engine.graph import Node, Operation, reaches
 from gradcli.engine.reverse import accumulate
-from gradcli.explanation.explained import Path
+from gradcli.explanation.rules import Path
 from gradcli.ops.axes import unbroadcast
 
 MOST_PATHS = 6

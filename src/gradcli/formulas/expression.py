@@ -91,7 +91,7 @@ def number(value: Any) -> Expression:
         return Expression(f"-{text}", NEGATED, (Factor(below=False, what=Expression(text, value=-value)),), True)
     if len(text) > FEW_DIGITS and value < EXACT:
         fraction = Fraction(value).limit_denominator(LARGEST_DIVISOR)
-        if fraction and fraction.numerator / fraction.denominator == value:
+        if fraction.denominator > 1 and fraction.numerator / fraction.denominator == value:
             return divide(number(fraction.numerator), number(fraction.denominator))
     return Expression(text, value=value)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from gradcli.formulas import expression as e
 from gradcli.formulas.expression import Expression
 
-ARITHMETIC = {
+ARITHMETIC: dict[type, Callable[[Expression, Expression], Expression]] = {
     ast.Add: e.add,
     ast.Sub: e.subtract,
     ast.Mult: e.multiply,

@@ -13,6 +13,7 @@ from gradcli.formulas import expression as e
 from gradcli.formulas.expression import Expression
 from gradcli.formulas.reading import read_expression
 from gradcli.formulas.recorder import Unwritable, Written, lift, settle, together
+from gradcli.formulas.recording import reduce_sum, unsqueeze
 from gradcli.ops.axes import restore
 from gradcli.ops.declare import Array, Op
 from gradcli.ops.writing import option_text
@@ -72,7 +73,7 @@ def written_by(text: str, node: Operation, parts: Sequence[Written], value: Arra
     known = {"g": g, "y": y, **{str(k): x for k, x in enumerate(arguments)}}
     used = [name for name in PLACEHOLDER.findall(text) if name in known or name in "GYC"]
     if "C" in used:
-        known["C"] = np.expand_dims(g, -1)
+        known["C"] = unsqueeze(g, -1)
     if {"G", "Y"} & set(used):
         dim, keepdim = node.static["dim"], node.static.get("keepdim", True)
         axes = dim if isinstance(dim, tuple) else (dim,)
@@ -98,12 +99,14 @@ def undo_broadcast(part: Written, shape: tuple[int, ...]) -> Written:
     stretched = tuple(lead + axis for axis, length in enumerate(shape) if length == 1 != part.shape[lead + axis])
     found = part
     if stretched:
-        found = np.sum(found, axis=stretched, keepdims=True)
+        found = reduce_sum(found, stretched, keepdims=True)
     if lead:
-        found = np.sum(found, axis=tuple(range(lead)))
+        found = reduce_sum(found, tuple(range(lead)))
     return Written(found.expression, np.broadcast_to(found.value, shape), found.stands)
 
 
 def plus(left: Written, right: Written) -> Written:
     """Write the sum of what two uses of a value hand on."""
-    return Written(e.add(left.expression, right.expression), left.value + right.value, together([left, right], added=True))
+    return Written(
+        e.add(left.expression, right.expression), left.value + right.value, together([left, right], added=True)
+    )

@@ -97,8 +97,15 @@ def subscripted(call: Call) -> str:
     return f"{call.tight[0]}[{index_text(call.static['key'])}]"
 
 
-INDEX = mover("index", lambda x, *, key: x[key], index_vjp, view=True, size=index_size, write=subscripted,
-              backward_text=index_text_back)
+INDEX = mover(
+    "index",
+    lambda x, *, key: x[key],
+    index_vjp,
+    view=True,
+    size=index_size,
+    write=subscripted,
+    backward_text=index_text_back,
+)
 PUT = joined(
     "put",
     put,

@@ -8,6 +8,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import MUL
+from gradcli.ops.backward_texts import einsum_text_back, matmul_text_back
 from gradcli.ops.contractions import (
     einsum_local,
     einsum_size,
@@ -25,7 +26,6 @@ from gradcli.ops.declare import Apply, Op, declare
 from gradcli.ops.integers import MATRICES
 from gradcli.ops.joining import STACK
 from gradcli.ops.parts import on_others
-from gradcli.ops.putting_back import einsum_text_back, matmul_text_back
 from gradcli.ops.reductions import SUM
 from gradcli.ops.shaping import DIAG
 from gradcli.ops.vocabulary import Static, Tensor, Tensors, function

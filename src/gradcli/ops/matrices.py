@@ -8,10 +8,10 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops import exactly
+from gradcli.ops.backward_texts import det_text_back, solve_text_back
 from gradcli.ops.declare import Apply, Explicit, Links, Op, declare
 from gradcli.ops.linear_algebra import require_product
 from gradcli.ops.parts import Said
-from gradcli.ops.putting_back import det_text_back, solve_text_back
 from gradcli.ops.shaping import RESHAPE
 from gradcli.ops.vocabulary import Tensor, function
 

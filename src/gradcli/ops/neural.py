@@ -11,6 +11,7 @@ from gradcli.errors import GradcliError
 from gradcli.ops import exactly
 from gradcli.ops.arithmetic import ADD, DIV, MUL, NEG, SUB
 from gradcli.ops.axes import number, one_axis
+from gradcli.ops.backward_texts import softmax_text_back
 from gradcli.ops.declare import OPS, Apply, Op, declare, value_of
 from gradcli.ops.entrywise import elementwise
 from gradcli.ops.huber import HUBER
@@ -18,7 +19,6 @@ from gradcli.ops.indexing import INDEX
 from gradcli.ops.linear_algebra import MATMUL, require_product
 from gradcli.ops.parts import Paired, Piecewise
 from gradcli.ops.piecewise import ABS
-from gradcli.ops.putting_back import softmax_text_back
 from gradcli.ops.reductions import MEAN, SUM
 from gradcli.ops.shaping import RESHAPE, TRANSPOSE
 from gradcli.ops.slopes import sigmoid

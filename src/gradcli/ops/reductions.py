@@ -11,6 +11,7 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops import exactly
 from gradcli.ops.axes import Axes, empty_of, group_rows, one_axis, read_axes, require_entries, restore, spread_back
+from gradcli.ops.backward_texts import cumprod_text_back, prod_text_back
 from gradcli.ops.declare import BEYOND, Apply, Implicit, Links, Op, beyond, declare
 from gradcli.ops.parts import Paired, Reduced, Said, on_none
 from gradcli.ops.products import (
@@ -23,7 +24,6 @@ from gradcli.ops.products import (
     running_products,
     weighed_others,
 )
-from gradcli.ops.putting_back import cumprod_text_back, prod_text_back
 from gradcli.ops.shaping import RESHAPE
 from gradcli.ops.slopes import log_of_sum
 from gradcli.ops.vocabulary import Library, Static, Tensor, function

@@ -10,6 +10,7 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import MAXIMUM, MINIMUM
 from gradcli.ops.axes import Axes, empty_of, one_axis, read_axes, require_entries
+from gradcli.ops.backward_texts import extreme_text_back, pick_text_back
 from gradcli.ops.declare import Apply, Op, Pair, declare, no_links, value_of
 from gradcli.ops.exactly import decided, shared, true
 from gradcli.ops.indexing import INDEX
@@ -35,7 +36,6 @@ from gradcli.ops.picking import (
     smallest,
     whole_extreme_vjp,
 )
-from gradcli.ops.putting_back import extreme_text_back, pick_text_back
 from gradcli.ops.reductions import MEAN
 from gradcli.ops.shaping import CLONE, RESHAPE
 from gradcli.ops.vocabulary import Library, Static, Tensor, function

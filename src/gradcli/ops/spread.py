@@ -12,10 +12,10 @@ from gradcli.errors import GradcliError
 from gradcli.ops import exactly
 from gradcli.ops.arithmetic import DIV, MUL
 from gradcli.ops.axes import Axes, group_rows, number, read_axes, require_entries, restore
+from gradcli.ops.backward_texts import norm_text_back, var_text_back
 from gradcli.ops.declare import BEYOND, Apply, Explicit, Links, Op, beyond, declare, value_of
 from gradcli.ops.parts import Kink, Reduced, Said
 from gradcli.ops.piecewise import ABS, sign
-from gradcli.ops.putting_back import norm_text_back, var_text_back
 from gradcli.ops.reductions import all_entries, mean, scatter_rows
 from gradcli.ops.selection import PEAK
 from gradcli.ops.vocabulary import Static, Tensor, function

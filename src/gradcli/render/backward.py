@@ -13,7 +13,8 @@ from gradcli.render.numbers import array_text, short
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradcli.explanation.explained import Explained, Path, Rule
+    from gradcli.explanation.explained import Explained
+    from gradcli.explanation.rules import Path, Rule
     from gradcli.ops.declare import Array
     from gradcli.render.glyphs import Layout
 
@@ -40,7 +41,9 @@ def backward_lines(found: Explained, layout: Layout) -> list[str]:
     values = [value_lines(rule.value, layout) for rule in rules]
     shapes = max(len(shape_text(rule)) for rule in rules)
     widest = max((len(line) for value in values for line in value), default=0)
-    texts = max(10, min(max(len(right_side(rule)) for rule in rules), room - labels - shapes - widest - 3 - 2 * len(GAP)))
+    texts = max(
+        10, min(max(len(right_side(rule)) for rule in rules), room - labels - shapes - widest - 3 - 2 * len(GAP))
+    )
     lines = [f"{name} = {array_text(value, layout.precision)}" for name, value in found.constants.items()]
     lines += [f"{rule.name} = {rule.made}" for rule in made]
     for rule in shown:
@@ -53,9 +56,7 @@ def is_worth_showing(rules: Sequence[Rule]) -> bool:
 
     Where entries of a vector are used one by one, its rule is a list, and each sum is spelled out by itself.
     """
-    return any(
-        not rule.is_input or (rule.uses > 1 and not (rule.text or "").startswith("[")) for rule in rules[1:]
-    )
+    return any(not rule.is_input or (rule.uses > 1 and not (rule.text or "").startswith("[")) for rule in rules[1:])
 
 
 def rule_lines(rule: Rule, layout: Layout, labels: int, texts: int, shapes: int) -> list[str]:
@@ -109,7 +110,7 @@ def aligned(texts: Sequence[str]) -> list[str]:
 
 
 def shortened(rules: Sequence[Rule]) -> list[Rule | str]:
-    """Return the rules, with the middle turns of a loop, and the middle of what is long still, as a line that counts."""
+    """Return the rules, with a line that counts in the place of the middle turns of a loop, and of what is too long."""
     found: list[Rule | str] = []
     position = 0
     while position < len(rules):

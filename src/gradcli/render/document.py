@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from gradcli.explanation.events import Value
-    from gradcli.explanation.explained import Agreement, Backward, Explained, Gradient, Jacobian, Rule
+    from gradcli.explanation.explained import Agreement, Backward, Explained, Gradient, Jacobian
+    from gradcli.explanation.rules import Rule
     from gradcli.ops.declare import Array
 
 
