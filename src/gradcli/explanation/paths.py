@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -80,5 +81,5 @@ def ways(edges: Edges, top: int, leaf: int) -> Iterator[list[int]]:
 
 def path_of(way: Sequence[int], edges: Edges, names: Mapping[int, str]) -> Path:
     """Return a way with its names and derivatives."""
-    factors = [edges[above][below] for below, above in zip(way, way[1:], strict=False)]
+    factors = [edges[above][below] for below, above in pairwise(way)]
     return Path(tuple(names[index] for index in way), tuple(factors))

@@ -57,7 +57,7 @@ class Term(NamedTuple):
 class Expression(NamedTuple):
     """A text and how tightly it binds.
 
-    A product has its ``factors`` and whether it is ``negative``, a sum its ``terms``, a list its ``items``, and a number
+    A product has its ``factors`` and whether it is ``negative``, a sum its ``terms``, a list its ``items``, a number
     its ``value``.
     """
 

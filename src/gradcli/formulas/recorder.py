@@ -109,7 +109,7 @@ def write(text: str, value: Any) -> Written:
 
 
 def lift(x: Any) -> Written:
-    """Return a constant with its text; one whose entries are equal is a number. Raises ``Unwritable`` for a long one."""
+    """Return a constant with its text; one of equal entries is a number. Raises ``Unwritable`` for a long one."""
     if isinstance(x, Written):
         return x
     value = np.asarray(x)

@@ -24,6 +24,11 @@ def compared(sign: str) -> Callable[..., Expression]:
 
 
 COMPARISONS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==", "not_equal": "!="}
+CALLED = (
+    *("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "expm1", "exp2", "log", "log2", "log10", "log1p", "sqrt"),
+    *("cbrt", "hypot", "logaddexp", "maximum", "minimum", "sign", "isnan", "floor"),
+)
+"""Functions that have the same name in both."""
 UFUNCS: dict[str, Callable[..., Expression]] = {
     "add": e.add,
     "subtract": e.subtract,
@@ -41,10 +46,6 @@ UFUNCS: dict[str, Callable[..., Expression]] = {
     **{name: compared(sign) for name, sign in COMPARISONS.items()},
     "absolute": called("abs"),
     **{f"arc{name}": called(f"a{name}") for name in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")},
-    **{
-        name: called(name)
-        for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "expm1", "exp2", "log", "log2", "log10")
-        + ("log1p", "sqrt", "cbrt", "hypot", "logaddexp", "maximum", "minimum", "sign", "isnan", "floor")
-    },
+    **{name: called(name) for name in CALLED},
 }
 """What the ufuncs of numpy are in the language."""

@@ -61,11 +61,6 @@ def joined(name: str, forward: Any, vjps: Any, local: Any, **record: Any) -> Op:
     return declare(Op(name, forward, vjps, local, moves=True, by_shape=True, shaped=True, **record))
 
 
-def diagonal_matrix(x: Any, *, k: int) -> Any:
-    """Return the matrix with x on its k-th diagonal, or the k-th diagonal of a matrix."""
-    return np.diag(x, k)
-
-
 def transposed(call: Call) -> str:
     """Write ``x.T`` where all axes are reversed, else a call of ``permute``."""
     dims = call.static["dims"]
@@ -104,7 +99,8 @@ TILE      = mover("tile", lambda x, *, reps: np.tile(x, reps), size=lambda x, re
                   backward_text=tile_text_back)
 REPEAT    = mover("repeat_interleave", lambda x, *, repeats, dim: np.repeat(x, repeats, dim),
                   size=lambda x, repeats, dim: np.size(x) * repeats, backward_text=repeat_text_back)
-DIAG      = mover("diag", diagonal_matrix, size=diagonal_size, backward_text=diagonal_text_back, **DIAGONAL_OPTIONS)
+DIAG      = mover("diag", lambda x, *, k: np.diag(x, k), size=diagonal_size, backward_text=diagonal_text_back,
+                  **DIAGONAL_OPTIONS)
 DIAGONAL  = mover("diagonal", lambda x, *, offset: np.diagonal(x, offset), view=True, backward_text=diagonal_text_back)
 TRIL      = mover("tril", lambda x, *, k: np.tril(x, k), lambda g, _y, _x, *, k: np.tril(g, k), **DIAGONAL_OPTIONS)
 TRIU      = mover("triu", lambda x, *, k: np.triu(x, k), lambda g, _y, _x, *, k: np.triu(g, k), **DIAGONAL_OPTIONS)
