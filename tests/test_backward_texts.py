@@ -55,7 +55,7 @@ LINES = {  # an expression with ones, signs and parentheses that say nothing, an
     "g*0 + 1": "1",
     "where(2 == 0, 0, g)": "g",
     "[g, 0] + [0, g*2]": "[g, g*2]",
-    "x.T.T": "x.T",
+    "x.T.T": "x",
     "x[:, None]": "x[:, None]",
     "~(x < 1) & (y > 2)": "~(x < 1) & (y > 2)",
     "1000000000.0*x": "1000000000*x",
@@ -109,8 +109,8 @@ def arithmetic(text, names):
 REFUSED = {
     "an array of it": lambda x: np.asarray(x, dtype=float),
     "a number of it": lambda x: float(x[0]),
-    "a function that the language lacks": lambda x: np.sort(x),
-    "a ufunc that the language lacks": lambda x: np.arctan2.reduce(x),
+    "a function that the language lacks": np.sort,
+    "a ufunc that the language lacks": np.arctan2.reduce,
 }
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcli.render.numbers import array_text, short
+from gradcli.render.forward import value_text
+from gradcli.render.numbers import short
+from gradcli.render.wrapping import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,23 +32,15 @@ MOST_ROWS, MOST_ENTRIES = 4, 24
 
 def backward_lines(found: Explained, layout: Layout) -> list[str]:
     """Return a line for each rule; nothing where no value between is named and none is used twice."""
-    rules = found.rules
-    if not is_worth_showing(rules):
+    if not is_worth_showing(found.rules):
         return []
-    made = [rule for rule in reversed(rules) if rule.made and rule.name not in found.definitions]
-    shown = shortened(rules)
-    room = layout.width - INDENT
-    labels = max((len(rule.name) + len(".grad") for rule in shown if not isinstance(rule, str)), default=0)
-    values = [value_lines(rule.value, layout) for rule in rules]
-    shapes = max(len(shape_text(rule)) for rule in rules)
-    widest = max((len(line) for value in values for line in value), default=0)
-    texts = max(
-        10, min(max(len(right_side(rule)) for rule in rules), room - labels - shapes - widest - 3 - 2 * len(GAP))
-    )
-    lines = [f"{name} = {array_text(value, layout.precision)}" for name, value in found.constants.items()]
+    made = [rule for rule in reversed(found.rules) if rule.made and rule.name not in found.definitions]
+    lines = [f"{name} = {value_text(value, layout)}" for name, value in found.constants.items()]
     lines += [f"{rule.name} = {rule.made}" for rule in made]
+    shown = shortened(found.rules)
+    columns = Columns([rule for rule in shown if not isinstance(rule, str)], layout)
     for rule in shown:
-        lines += [rule] if isinstance(rule, str) else rule_lines(rule, layout, labels, texts, shapes)
+        lines += [rule] if isinstance(rule, str) else columns.lines(rule)
     return lines
 
 
@@ -59,20 +52,52 @@ def is_worth_showing(rules: Sequence[Rule]) -> bool:
     return any(not rule.is_input or (rule.uses > 1 and not (rule.text or "").startswith("[")) for rule in rules[1:])
 
 
-def rule_lines(rule: Rule, layout: Layout, labels: int, texts: int, shapes: int) -> list[str]:
-    """Return one rule in columns: what it is called, how it was made, shape and value."""
-    head = f"{rule.name + '.grad':<{labels}} = "
-    text = right_side(rule)
-    number = value_lines(rule.value, layout)
-    pieces = [text] if len(text) <= texts else wrapped(text, layout.width - INDENT - len(head))
-    before = [head + pieces[0], *(" " * len(head) + piece for piece in pieces[1:])]
-    column = len(head) + texts + len(GAP) + shapes
-    if len(pieces) == 1 and len(text) <= texts:
-        first = f"{before[0]:<{column - shapes}}{shape_text(rule):>{shapes}}{GAP}{number[0]}"
-        return [first.rstrip(), *(" " * (column + len(GAP)) + line for line in number[1:])]
-    place = " " * min(len(head), max(0, layout.width - INDENT - shapes - len(GAP) - max(map(len, number))))
-    tail = [f"{shape_text(rule):>{shapes}}{GAP}{number[0]}", *(" " * (shapes + len(GAP)) + line for line in number[1:])]
-    return [*before, *(f"{place}{line}".rstrip() for line in tail)]
+class Columns:
+    """Draws rules in columns: what is called how, the rule, shape and value; the value below where there is no room."""
+
+    def __init__(self, rules: Sequence[Rule], layout: Layout) -> None:
+        self.layout, self.room = layout, layout.width - INDENT
+        self.label = max(len(rule.name) for rule in rules) + len(".grad")
+        self.shape = max(len(shape_text(rule)) for rule in rules)
+        fitting = [rule for rule in rules if self.width(rule, len(right_side(rule))) <= self.room]
+        while fitting and max(self.width(rule, self.longest(fitting)) for rule in fitting) > self.room:
+            fitting.remove(max(fitting, key=lambda rule: len(right_side(rule))))
+        self.text = self.longest(fitting)
+
+    @staticmethod
+    def longest(rules: Sequence[Rule]) -> int:
+        """Return the length of the longest rule."""
+        return max((len(right_side(rule)) for rule in rules), default=0)
+
+    def width(self, rule: Rule, text: int) -> int:
+        """Return how wide a line is whose rule has ``text`` columns."""
+        return self.label + 3 + text + len(self.gap) + max(map(len, self.values(rule)))
+
+    @property
+    def gap(self) -> str:
+        """What stands between the rule and the value, the shape left out."""
+        return " " * (self.shape + 2 * len(GAP)) if self.shape else " "
+
+    def values(self, rule: Rule) -> list[str]:
+        """Return the lines of a value; all are single numbers where there is no shape."""
+        found = value_lines(rule.value, self.layout)
+        return found if self.shape else [f"= {found[0]}"]
+
+    def lines(self, rule: Rule) -> list[str]:
+        """Return one rule."""
+        head, text, values = f"{rule.name + '.grad':<{self.label}} = ", right_side(rule), self.values(rule)
+        shape = f"{GAP}{shape_text(rule):>{self.shape}}{GAP}" if self.shape else " "
+        if len(text) <= self.text and self.width(rule, self.text) <= self.room:
+            first = f"{head}{text:<{self.text}}{shape}{values[0]}"
+            return [first, *(" " * (len(head) + self.text + len(shape)) + line for line in values[1:])]
+        hang = min(len(head), self.room // 3)
+        before, shape = wrapped(head + text, self.room, hang), shape.lstrip()
+        if hang + len(shape) + max(map(len, values)) <= self.room:
+            below = [" " * hang + shape + values[0], *(" " * (hang + len(shape)) + line for line in values[1:])]
+        else:
+            short_text = value_text(rule.value, self.layout, brief=True).partition(" in shape ")[0]
+            below = wrapped(" " * hang + shape + short_text, self.room, hang + 1)
+        return [*before, *below]
 
 
 def right_side(rule: Rule) -> str:
@@ -86,27 +111,26 @@ def shape_text(rule: Rule) -> str:
     return str(rule.value.shape) if rule.value.shape else ""
 
 
-def wrapped(text: str, width: int) -> list[str]:
-    """Return a text in pieces that end before an operator."""
-    return textwrap.wrap(text, max(width, 10), break_long_words=False, break_on_hyphens=False) or [text]
-
-
 def value_lines(value: Array, layout: Layout) -> list[str]:
     """Return a value: a small matrix row by row with its columns aligned, all else on one line."""
-    rows, precision = value.shape[0] if value.ndim == 2 else 0, layout.precision
+    rows = value.shape[0] if value.ndim == 2 else 0
+    line = value_text(value, layout).partition(" in shape ")[0]
     if not 1 < rows <= MOST_ROWS or not 0 < value.size <= MOST_ENTRIES:
-        return [array_text(value, precision)]
-    texts = [[short(float(entry), precision) for entry in row] for row in value]
+        return [line]
+    texts = [[short(float(entry), layout.precision) for entry in row] for row in value]
     columns = [aligned([row[j] for row in texts]) for j in range(value.shape[1])]
-    lines = [f"[{', '.join(column[i] for column in columns)}]" for i in range(rows)]
-    shown = [f"{'[' if i == 0 else ' '}{line}{']' if i == rows - 1 else ','}" for i, line in enumerate(lines)]
-    return shown if max(map(len, shown)) <= layout.width // 2 else [array_text(value, precision)]
+    rows_text = ["".join(f"{column[i]:<{max(map(len, column)) + 1}}" for column in columns) for i in range(rows)]
+    shown = [
+        f"{'[[' if i == 0 else ' ['}{text.rstrip().removesuffix(',')}{']]' if i == rows - 1 else '],'}"
+        for i, text in enumerate(rows_text)
+    ]
+    return shown if max(map(len, shown)) <= layout.width // 2 else [line]
 
 
 def aligned(texts: Sequence[str]) -> list[str]:
-    """Return numbers with their points below each other, without spaces behind."""
+    """Return numbers with their points below each other and a comma behind each."""
     lead = max(len(text.partition(".")[0]) for text in texts)
-    return [" " * (lead - len(text.partition(".")[0])) + text for text in texts]
+    return [" " * (lead - len(text.partition(".")[0])) + text + "," for text in texts]
 
 
 def shortened(rules: Sequence[Rule]) -> list[Rule | str]:
