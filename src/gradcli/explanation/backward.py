@@ -86,7 +86,7 @@ def rules_of(swept: Sweep) -> BackwardPass:
             if choice == len(others):
                 others.append(run(swept, plain.names, choice))
             text = confirmed(reader, others[choice].lines.get(index), swept.kept[index])
-            if text is not None or plain.is_skipped(index):
+            if text is not None or plain.lines[index].written is None:
                 break
         name = plain.names[index]
         rules.append(
@@ -101,7 +101,9 @@ def rules_of(swept: Sweep) -> BackwardPass:
                 index in cuts,
             )
         )
-    return BackwardPass(rules, plain.constants)
+    left_out = sum(index in plain.skipped for index in plain.lines)
+    gap = sum(index >= plain.skipped.stop for index in plain.lines) if left_out else 0
+    return BackwardPass(rules, plain.constants, left_out, gap)
 
 
 def constants_of(graph: Graph) -> dict[str, Array]:
@@ -145,8 +147,8 @@ def every_path(nodes: Sequence[Node]) -> set[int]:
 def run(swept: Sweep, names: Mapping[int, str], choice: int) -> Writer:
     """Run one sweep over texts."""
     named = [node.index for node in swept.nodes if node.index in names and isinstance(node, Operation) and node.active]
-    middle = named[MOST_LINES // 2 : -MOST_LINES // 2] if len(named) > MOST_LINES else []
-    skipped = middle[:1] + middle[-1:]
+    half = MOST_LINES // 2
+    skipped = range(named[half], named[-half]) if len(named) > MOST_LINES else range(0)
     constants = {id(value): name for name, value in constants_of(swept.graph).items()}
     known = Named(swept.given, swept.spare, constants, dict(names))
     writer = Writer(swept.graph, swept.nodes, known, swept.kept, choice, skipped)
@@ -184,6 +186,7 @@ def in_order(nodes: Sequence[Node], writer: Writer) -> list[int]:
                 first_use.setdefault(node.arguments[k].index, node.index)
     inner = [node.index for node in reversed(nodes) if isinstance(node, Operation) and node.index in writer.lines]
     leaves = [node.index for node in nodes if isinstance(node, Input) and node.index in writer.lines]
+    inner = [index for index in inner if index not in writer.skipped]
     order: list[int] = []
     for index, below in zip(inner, [*inner[1:], -1], strict=True):
         order += [index, *(leaf for leaf in leaves if below < first_use[leaf] <= index)]

@@ -37,10 +37,15 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class BackwardPass:
-    """The ``rules`` of the backward pass, and the long arrays that they use and the program does not name."""
+    """The ``rules`` of the backward pass, and the long arrays that they use and the program does not name.
+
+    Of a long program ``left_out`` rules are missing, those before number ``gap``.
+    """
 
     rules: list[Rule]
     constants: dict[str, Array]
+    left_out: int = 0
+    gap: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ class ConstantTexts(Texts):
 class Writer:
     """One sweep over texts, in which every rule is written by ``choice``; the first alone gives values names.
 
-    ``kept`` are the engine's cotangents. Between the two indices of ``skipped`` nothing is written.
+    ``kept`` are the engine's cotangents. Nothing is written to the nodes of ``skipped``, the middle of a long program.
     ``made`` has the formula of each node that got its name here, ``constants`` the long arrays that did.
     """
 
@@ -95,10 +95,10 @@ class Writer:
         named: Named,
         kept: Mapping[int, Array],
         choice: int,
-        skipped: Sequence[int],
+        skipped: range,
     ) -> None:
         self.named, self.names = named, named.names
-        self.kept, self.choice, self.skipped = kept, choice, skipped
+        self.kept, self.choice, self.skipped, self.unwritten = kept, choice, skipped, skipped[1:]
         self.lines: dict[int, Arrived] = {}
         self.made: dict[int, str] = {}
         self.constants: dict[str, Array] = {}
@@ -110,16 +110,12 @@ class Writer:
         for node in nodes:
             self._describe(node)
 
-    def is_skipped(self, index: int) -> bool:
-        """Return whether the lines of a node are left out of a long program."""
-        return bool(self.skipped) and self.skipped[0] <= index <= self.skipped[-1]
-
     def along(self, node: Operation, k: int, arrived: Arrived) -> Arrived:
         """Return what argument k of a node gets."""
         if self._at is not node:
             self._at, self._total = node, self._arrive(node, arrived)
         assert self._total is not None  # noqa: S101
-        if self.is_skipped(node.index):
+        if node.index in self.unwritten:
             return Arrived(None, self._total.size)
         found = self._part(node, k)
         if found is not None and len(found.expression.text) > LINE and not self.choice and self._shorten(node, arrived):
@@ -152,7 +148,7 @@ class Writer:
 
     def _arrive(self, node: Node, arrived: Arrived) -> Arrived:
         """Return what stands for the cotangent of a node: its name where it has one, or needs one."""
-        found, fixed = arrived.written, bool(self.choice) or self.is_skipped(node.index)
+        found, fixed = arrived.written, bool(self.choice) or node.index in self.skipped
         if node.index not in self.names and not fixed and (found is None or len(found.expression.text) > SHORT):
             self._name(node)
         if node.index not in self.names:
@@ -163,6 +159,8 @@ class Writer:
 
     def _describe(self, node: Node) -> None:
         index = node.index
+        if index in self.unwritten and index not in self.names:
+            return
         if node.op is None or index in self.names:
             if node.op is not None and index not in self.named.given and self._written(node, node.op):
                 self.made[index] = self.texts.text[index][0]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gradcli.explanation.explained import Explained
-    from gradcli.explanation.rules import Path, Rule
+    from gradcli.explanation.rules import BackwardPass, Path, Rule
     from gradcli.ops.declare import Array
     from gradcli.render.glyphs import Layout
 
@@ -37,7 +37,7 @@ def backward_lines(found: Explained, layout: Layout) -> list[str]:
     made = [rule for rule in reversed(found.rules) if rule.made and rule.name not in found.definitions]
     lines = [f"{name} = {value_text(value, layout)}" for name, value in found.constants.items()]
     lines += [f"{rule.name} = {rule.made}" for rule in made]
-    shown = shortened(found.rules)
+    shown = shortened(found.lookup.backward_pass)
     columns = Columns([rule for rule in shown if not isinstance(rule, str)], layout)
     for rule in shown:
         lines += [rule] if isinstance(rule, str) else columns.lines(rule)
@@ -133,25 +133,28 @@ def aligned(texts: Sequence[str]) -> list[str]:
     return [" " * (lead - len(text.partition(".")[0])) + text + "," for text in texts]
 
 
-def shortened(rules: Sequence[Rule]) -> list[Rule | str]:
+def shortened(whole: BackwardPass) -> list[Rule | str]:
     """Return the rules, with a line that counts in the place of the middle turns of a loop, and of what is too long."""
+    rules, position, left_out = whole.rules, 0, whole.left_out
     found: list[Rule | str] = []
-    position = 0
     while position < len(rules):
         period, turns = repetition(rules, position)
-        if turns > 2:
-            last = position + period * (turns - 1)
-            found += [*rules[position : position + period]]
-            found.append(f"… {turns - 2:,} more {'turn' if turns == 3 else 'turns'} of the loop …")
-            found += rules[last : last + period]
-            position += period * turns
-        else:
+        if turns <= 2:
+            if left_out and position == whole.gap:
+                found.append(f"… {left_out:,} more lines …")
             found.append(rules[position])
             position += 1
+            continue
+        end = position + period * turns
+        between = turns - 2 + (left_out // period if position < whole.gap < end else 0)
+        found += rules[position : position + period]
+        found.append(f"… {between:,} more {'turn' if between == 1 else 'turns'} of the loop …")
+        found += rules[end - period : end]
+        position = end
     if len(found) <= MOST_RULES:
         return found
     half = MOST_RULES // 2
-    return [*found[:half], f"… {len(found) - 2 * half:,} more lines …", *found[-half:]]
+    return [*found[:half], f"… {len(found) - 2 * half + left_out:,} more lines …", *found[-half:]]
 
 
 def repetition(rules: Sequence[Rule], start: int) -> tuple[int, int]:
