@@ -29,6 +29,7 @@ class Explanation(Explained):
     >>> print(found)
     program: x**2
     x = 3
+    y := x**2
     y = 9
     dy/dx: 1 by 1, dense, 1 entries
     dy/dx = 2*x = 6
@@ -69,7 +70,7 @@ class Check(Checked):
     ``print`` and ``str`` give one line.
 
     >>> print(gradcli.check("x**2", x=3.0))
-    ok: symbols and reverse mode have all digits right; 2 formulas read back
+    ok: symbols and reverse mode have all digits right; 2 formulas and 2 backward lines read back
     """
 
     def __str__(self) -> str:

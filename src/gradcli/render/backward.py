@@ -26,6 +26,8 @@ LONGEST_TURN = 12
 """Lines of one turn of a loop that repetitions are looked for in."""
 INDENT = 3
 GAP = "   "
+LONGEST_SUM = 160
+"""Characters of a sum beyond which its middle terms are counted."""
 MOST_ROWS, MOST_ENTRIES = 4, 24
 """Rows and entries of a matrix that is shown row by row."""
 
@@ -101,9 +103,25 @@ class Columns:
 
 
 def right_side(rule: Rule) -> str:
-    """Return how a cotangent was made, and how often its value is used."""
+    """Return how a cotangent was made, and how often its value is used; of a long sum the first and the last term."""
+    if rule.text is None:
+        return f"the sum over its {rule.uses:,} uses" if rule.uses > 1 else "(no text)"
+    text = rule.text
+    if len(text) > LONGEST_SUM and len(terms := terms_of(text)) > 3:
+        text = f"{terms[0]} … {len(terms) - 2:,} more terms …{terms[-1]}"
     used = {1: "", 2: "   (used twice)"}.get(rule.uses, f"   (used {rule.uses:,} times)")
-    return f"{rule.text or '?'}{used}"
+    return f"{text}{used}"
+
+
+def terms_of(text: str) -> list[str]:
+    """Return the terms of a sum, each but the first with the sign before it."""
+    depth, start, found = 0, 0, []
+    for place, character in enumerate(text):
+        depth += (character in "([") - (character in ")]")
+        if not depth and text.startswith((" + ", " - "), place):
+            found.append(text[start:place])
+            start = place
+    return [*found, text[start:]]
 
 
 def shape_text(rule: Rule) -> str:
