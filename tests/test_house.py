@@ -174,7 +174,7 @@ def test_no_circle_of_modules_is_left():
 
 
 PLAIN = {
-    "engine.naming", "errors", "exact.thresholds", "explanation.checked", "explanation.explained",
+    "engine.naming", "errors", "exact.thresholds", "explanation.checked", "explanation.events", "explanation.explained",
     "explanation.rules", "ops.declare", "render",
 }  # fmt: skip
 """What an answer is shown from: records and names. The vocabulary is no answer, and reads the language itself."""

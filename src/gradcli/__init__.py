@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gradcli.errors import Budget, GradcliError
     from gradcli.explanation.checked import Comparison, Entry
     from gradcli.explanation.evaluation import Function
+    from gradcli.explanation.events import BranchTaken, Decision, LoopEnded, TurnBegun, Value
     from gradcli.explanation.explained import Agreement, Backward, Jacobian, Note
     from gradcli.explanation.rules import Path, Rule
     from gradcli.interface import Check, Explanation, check, explain
@@ -26,18 +27,23 @@ if TYPE_CHECKING:
 __all__ = [
     "Agreement",
     "Backward",
+    "BranchTaken",
     "Budget",
     "Check",
     "Comparison",
     "Cotangent",
+    "Decision",
     "Entry",
     "Explanation",
     "Function",
     "GradcliError",
     "Jacobian",
+    "LoopEnded",
     "Note",
     "Path",
     "Rule",
+    "TurnBegun",
+    "Value",
     "__version__",
     "answer",
     "check",
@@ -50,6 +56,7 @@ _HOMES = {
     "gradcli.explanation.checked": ("Comparison", "Entry"),
     "gradcli.errors": ("Budget", "GradcliError"),
     "gradcli.explanation.evaluation": ("Function",),
+    "gradcli.explanation.events": ("BranchTaken", "Decision", "LoopEnded", "TurnBegun", "Value"),
     "gradcli.explanation.explained": ("Agreement", "Backward", "Jacobian", "Note"),
     "gradcli.explanation.rules": ("Path", "Rule"),
     "gradcli.language.inputs": ("Cotangent",),

@@ -174,6 +174,10 @@ class Lookup(Protocol):
         """The numbers of the names that formulas use."""
 
     @property
+    def has_steps(self) -> bool:
+        """Whether the backward pass has more than one step, or adds up."""
+
+    @property
     def backward_pass(self) -> BackwardPass:
         """The lines of the backward pass."""
 
@@ -232,6 +236,11 @@ class Explained:
     def definition_values(self) -> dict[str, Array]:
         """The numbers of ``definitions`` at this point."""
         return {name: self.lookup.values[name] for name in self.definitions}
+
+    @property
+    def has_steps(self) -> bool:
+        """Whether the program names a value between the inputs and y, or uses an input as a whole twice."""
+        return self.lookup.has_steps
 
     @property
     def rules(self) -> list[Rule]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcli.render.forward import value_text
 from gradcli.render.numbers import short
+from gradcli.render.rows import value_text
 from gradcli.render.wrapping import wrapped
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ MOST_ROWS, MOST_ENTRIES = 4, 24
 
 def backward_lines(found: Explained, layout: Layout) -> list[str]:
     """Return a line for each rule; nothing where no value between is named and none is used twice."""
-    if not is_worth_showing(found.rules):
+    if not found.has_steps:
         return []
     made = [rule for rule in reversed(found.rules) if rule.made and rule.name not in found.definitions]
     lines = [f"{name} = {value_text(value, layout)}" for name, value in found.constants.items()]
@@ -44,14 +44,6 @@ def backward_lines(found: Explained, layout: Layout) -> list[str]:
     for rule in shown:
         lines += [rule] if isinstance(rule, str) else columns.lines(rule)
     return lines
-
-
-def is_worth_showing(rules: Sequence[Rule]) -> bool:
-    """Return whether a value between is named, or one is used twice.
-
-    Where entries of a vector are used one by one, its rule is a list, and each sum is spelled out by itself.
-    """
-    return any(not rule.is_input or (rule.uses > 1 and not (rule.text or "").startswith("[")) for rule in rules[1:])
 
 
 class Columns:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gradcli.engine.naming import place_text
+from gradcli.explanation.events import Value
 from gradcli.render.equalities import with_true_formulas
+from gradcli.render.forward import shown_events
 from gradcli.render.numbers import full, input_text
 
 if TYPE_CHECKING:
-    from gradcli.explanation.events import Value
     from gradcli.explanation.explained import Explained, Jacobian
 
 MOST_LINES = 1000
@@ -20,9 +21,10 @@ def plain(found: Explained) -> str:
     """Return an explanation as lines, without a final newline."""
     lines = [f"program: {line}" for line in found.program.split("\n")]
     lines += [f"{name} = {input_text(value)}" for name, value in found.inputs.items()]
-    for value in found.values:
+    shown = [event for event in shown_events(found.forward) if isinstance(event, Value)]
+    for value in shown:
         lines += value_lines(value)
-    told = {value.name for value in found.values if value.formula is not None}
+    told = {value.name for value in shown if value.formula is not None}
     lines += [f"{name} := {text}" for name, text in found.definitions.items() if name not in told]
     lines.append(f"{found.name} = {input_text(found.output)}")
     for name, jacobian in found.jacobian.items():
@@ -40,10 +42,11 @@ def plain(found: Explained) -> str:
 
 
 def value_lines(value: Value) -> list[str]:
-    """Return what a name of the program stands for, and its value; that of the output has a line of its own."""
+    """Return what a name of the program stands for, and its value; inputs and the output have lines of their own."""
+    if value.role in ("input", "output"):
+        return []
     lines = [] if value.formula is None else [f"{value.name} := {value.formula}"]
-    given = value.role in ("input", "output")
-    return lines if given else [*lines, f"{value.name} = {input_text(value.value)}"]
+    return [*lines, f"{value.name} = {input_text(value.value)}"]
 
 
 def entry_lines(output: str, name: str, jacobian: Jacobian) -> list[str]:
