@@ -29,7 +29,6 @@ class Explanation(Explained):
     >>> print(found)
     program: x**2
     x = 3
-    y := x**2
     y = 9
     dy/dx: 1 by 1, dense, 1 entries
     dy/dx = 2*x = 6

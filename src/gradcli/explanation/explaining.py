@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from gradcli.engine.graph import Operation
+from gradcli.engine.graph import Operation, reaches
 from gradcli.engine.naming import numbered
 from gradcli.errors import GradcliError
 from gradcli.exact.slopes import Exact
@@ -159,6 +159,18 @@ class RunLookup:
         return {name: np.asarray(here[name]) for name in self.formulas.definitions}
 
     @cached_property
+    def has_steps(self) -> bool:
+        """Whether a value between the inputs and y has a name, or an input is used twice, and not entry by entry."""
+        output = self.point.run.output
+        if not isinstance(output, Operation):
+            return False
+        done = [node for node in reaches(output) if node.active and isinstance(node, Operation)]
+        names = name_values(self.point)
+        used = [node.arguments[k].index for node in done if not node.op.moves for k in node.links]
+        twice = any(used.count(leaf.index) > 1 for leaf in self.point.leaves.values())
+        return twice or any(node is not output and node.index in names for node in done)
+
+    @cached_property
     def backward_pass(self) -> BackwardPass:
         """The lines of the backward pass."""
         from gradcli.explanation.backward import write_backward  # noqa: PLC0415
@@ -170,6 +182,8 @@ class RunLookup:
     @cached_property
     def paths(self) -> dict[str, list[Path]]:
         """The paths from each input that few lead from."""
+        if not self.has_steps:
+            return {}
         from gradcli.explanation.paths import find_paths  # noqa: PLC0415
 
         return find_paths(self.point.run.output, self.point.leaves, name_values(self.point))
