@@ -47,7 +47,7 @@ def test_lines_fit_and_hold_every_rule(found, width):
 def test_a_loop_shows_its_last_turn_a_count_and_its_first():
     lines = backward_lines(LOOP, Layout())
     assert [line.split(" = ")[0].strip() for line in lines] == [
-        *("y1001.grad", "a1000.grad", "y1000.grad", "… 997 more turns of the loop …"),
+        *("y1001.grad", "a1000.grad", "y1000.grad", "…   997 turns of the loop between"),
         *("a2.grad", "y2.grad", "w.grad", "a1.grad", "x.grad"),
     ]
     assert "the sum over its 1,000 uses" in lines[6]

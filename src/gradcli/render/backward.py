@@ -26,7 +26,7 @@ LONGEST_TURN = 12
 """Lines of one turn of a loop that repetitions are looked for in."""
 INDENT = 3
 GAP = "   "
-LONGEST_SUM = 160
+LONGEST_SUM = 1_000
 """Characters of a sum beyond which its middle terms are counted."""
 MOST_ROWS, MOST_ENTRIES = 4, 24
 """Rows and entries of a matrix that is shown row by row."""
@@ -149,7 +149,7 @@ def shortened(whole: BackwardPass) -> list[Rule | str]:
     found: list[Rule | str] = []
     while position < len(rules):
         period, turns = repetition(rules, position)
-        if turns <= 2:
+        if turns <= 3:
             if left_out and position == whole.gap:
                 found.append(f"… {left_out:,} more lines …")
             found.append(rules[position])
@@ -158,7 +158,7 @@ def shortened(whole: BackwardPass) -> list[Rule | str]:
         end = position + period * turns
         between = turns - 2 + (left_out // period if position < whole.gap < end else 0)
         found += rules[position : position + period]
-        found.append(f"… {between:,} more {'turn' if between == 1 else 'turns'} of the loop …")
+        found.append(f"…   {between:,} turns of the loop between")
         found += rules[end - period : end]
         position = end
     if len(found) <= MOST_RULES:
@@ -179,7 +179,7 @@ def repetition(rules: Sequence[Rule], start: int) -> tuple[int, int]:
             for at, rule in enumerate(turn, start + period * turns)
         ):
             turns += 1
-        if turns > 2:
+        if turns > 3:
             return period, turns
     return 1, 1
 
