@@ -49,13 +49,13 @@ class Start:
 
 HEAVY = ("pydantic", "numpy.ma", "scipy", "sympy.physics", "sympy.stats")
 STARTS = [
-    Start(("--version",), 14, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
-    Start(("--help",), 14, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
-    Start(("grad", *EXAMPLE), 88, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
-    Start(("functions",), 51, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
-    Start(("explain", *EXAMPLE), 131, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
-    Start(("explain", *EXAMPLE, "--json"), 133, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
-    Start(("check", *EXAMPLE[:3]), 143, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
+    Start(("--version",), 15, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
+    Start(("--help",), 15, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
+    Start(("grad", *EXAMPLE), 90, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
+    Start(("functions",), 56, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
+    Start(("explain", *EXAMPLE), 135, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
+    Start(("explain", *EXAMPLE, "--json"), 137, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
+    Start(("check", *EXAMPLE[:3]), 147, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
 ]
 
 

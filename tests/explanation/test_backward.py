@@ -38,7 +38,7 @@ LINES = {  # program, values and the lines, for v = 1 or ones
         [
             "y.grad = v",
             "h.grad = y.grad/4",
-            "z.grad = where(z > 0, h.grad, 0)",
+            "z.grad = where(h > 0, h.grad, 0)",
             "X.grad = z.grad @ W.T",
             "W.grad = X.T @ z.grad",
             "b.grad = sum(z.grad, dim=0)",

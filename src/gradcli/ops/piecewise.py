@@ -74,7 +74,7 @@ PIECES = {
 }
 KINKS = {"abs": NO_DERIVATIVE, "relu": NO_DERIVATIVE, "clamp_min": AT_BOUND, "clamp_max": AT_BOUND}
 BACKWARD_TEXTS = {
-    "sigmoid": ("{g}*{y}*(1 - {y})",), "relu": ("where({0} > 0, {g}, 0)",), "logsigmoid": ("{g}*sigmoid(-{0})",),
+    "sigmoid": ("{g}*{y}*(1 - {y})",), "relu": ("where({y} > 0, {g}, 0)",), "logsigmoid": ("{g}*sigmoid(-{0})",),
     "silu": ("{g}*sigmoid({0})*(1 + {0}*(1 - sigmoid({0})))",),
 }
 CONVENTIONS = {"sigmoid": {"torch_saves": ("output",)}, "softsign": {"torch_saves": ("0",)}}

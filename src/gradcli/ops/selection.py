@@ -98,7 +98,7 @@ PICK = declare(
             whole=lambda kind, **how: kind == "sort",
         ),
         moves=True,
-        torch_saves=("",),
+        torch_saves=("own",),
         backward_text=pick_text_back,
         write=lambda call: f"{pick_text(call.texts[0], **call.static)}.values",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from gradcli.errors.counting import counted
 from gradcli.exact.thresholds import ALL
 from gradcli.explanation.checked import DIGITS, EXPECTED
 from gradcli.render.head import head, inputs_document, notes_document
@@ -34,11 +35,10 @@ def check_line(found: Checked) -> str:
 
 def read_text(found: Checked) -> str:
     """Return how many formulas and lines of the backward pass were read back."""
-    formulas, lines, read = found.formulas, found.backward_lines, found.backward_read
-    told = [f"{formulas:,} {'formula' if formulas == 1 else 'formulas'}"] if formulas else []
+    lines, read = found.backward_lines, found.backward_read
+    told = [counted(found.formulas, "formula")] if found.formulas else []
     if lines:
-        of_all = "" if read == lines else f" of {lines:,}"
-        told.append(f"{read:,}{of_all} backward {'line' if lines == 1 else 'lines'}")
+        told.append(counted(lines, "backward line") if read == lines else f"{read:,} of {lines:,} backward lines")
     return f"; {' and '.join(told)} read back" if told else ""
 
 
@@ -50,7 +50,7 @@ def differs_line(found: Checked) -> str:
     first, second = worst.values
     point = f"; at {point_text(worst)}" if found.wanted else ""
     many = sum(c.wrong for c in found.comparisons if c.routes == worst.routes)
-    more = f" ({many - 1:,} more {'entry' if many == 2 else 'entries'} too)" if many > 1 else ""
+    more = f" ({counted(many - 1, 'more entry')} too)" if many > 1 else ""
     hint = f"; {found.hint}" if found.hint else ""
     if worst.routes[0] != EXPECTED and EXPECTED in found.digits:
         hint = f"; rounding has cost that, and --expect has {digits_text(found.digits[EXPECTED])} right"
@@ -74,7 +74,7 @@ def where_text(found: Checked) -> str:
     if not found.wanted:
         return ""
     all_of = "" if found.samples == found.wanted else f" of {found.wanted:,}, for which there was time"
-    return f" at the point given and at {found.samples:,} random points{all_of} (seed {found.seed})"
+    return f" at the point given and at {counted(found.samples, 'random point')}{all_of} (seed {found.seed})"
 
 
 def join_words(words: list[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gradcli.engine.naming import place_text
+from gradcli.errors.counting import counted
 from gradcli.explanation.events import Value
 from gradcli.render.equalities import with_true_formulas
 from gradcli.render.forward import shown_events
@@ -54,7 +55,7 @@ def entry_lines(output: str, name: str, jacobian: Jacobian) -> list[str]:
     """Return the entries of a Jacobian that can be non-zero, one a line."""
     rows, columns = jacobian.matrix_shape
     lines = [
-        f"d{output}/d{name}: {rows} by {columns}, {jacobian.structure}, {len(jacobian.rows)} entries",
+        f"d{output}/d{name}: {rows:,} by {columns:,}, {jacobian.structure}, {counted(len(jacobian.rows), 'entry')}",
         *jacobian.rules,
     ]
     for k in range(min(len(jacobian.rows), MOST_LINES)):
@@ -64,5 +65,5 @@ def entry_lines(output: str, name: str, jacobian: Jacobian) -> list[str]:
         value = full(jacobian.values[k])
         lines.append(f"d{output}{row}/d{name}{column}{formula if formula != f' = {value}' else ''} = {value}")
     if len(jacobian.rows) > MOST_LINES:
-        lines.append(f"... and {len(jacobian.rows) - MOST_LINES} more")
+        lines.append(f"... and {counted(len(jacobian.rows) - MOST_LINES, 'entry')} more")
     return lines
