@@ -51,11 +51,11 @@ HEAVY = ("pydantic", "numpy.ma", "scipy", "sympy.physics", "sympy.stats")
 STARTS = [
     Start(("--version",), 15, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
     Start(("--help",), 15, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
-    Start(("grad", *EXAMPLE), 87, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
-    Start(("functions",), 54, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
-    Start(("explain", *EXAMPLE), 132, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
-    Start(("explain", *EXAMPLE, "--json"), 125, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
-    Start(("check", *EXAMPLE[:3]), 136, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
+    Start(("grad", *EXAMPLE), 90, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
+    Start(("functions",), 56, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
+    Start(("explain", *EXAMPLE), 135, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
+    Start(("explain", *EXAMPLE, "--json"), 137, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
+    Start(("check", *EXAMPLE[:3]), 147, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
 ]
 
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from gradcli.explanation.checked import Comparison, Entry
     from gradcli.explanation.evaluation import Function
     from gradcli.explanation.events import BranchTaken, Decision, LoopEnded, TurnBegun, Value
-    from gradcli.explanation.explained import Agreement, Backward, Jacobian, Note, Stage
+    from gradcli.explanation.explained import Agreement, Backward, Jacobian, Note
+    from gradcli.explanation.rules import Path, Rule
     from gradcli.interface import Check, Explanation, check, explain
     from gradcli.language.inputs import Cotangent
 
@@ -39,7 +40,8 @@ __all__ = [
     "Jacobian",
     "LoopEnded",
     "Note",
-    "Stage",
+    "Path",
+    "Rule",
     "TurnBegun",
     "Value",
     "__version__",
@@ -55,7 +57,8 @@ _HOMES = {
     "gradcli.errors": ("Budget", "GradcliError"),
     "gradcli.explanation.evaluation": ("Function",),
     "gradcli.explanation.events": ("BranchTaken", "Decision", "LoopEnded", "TurnBegun", "Value"),
-    "gradcli.explanation.explained": ("Agreement", "Backward", "Jacobian", "Note", "Stage"),
+    "gradcli.explanation.explained": ("Agreement", "Backward", "Jacobian", "Note"),
+    "gradcli.explanation.rules": ("Path", "Rule"),
     "gradcli.language.inputs": ("Cotangent",),
     "gradcli.interface": ("Check", "Explanation", "check", "explain"),
 }

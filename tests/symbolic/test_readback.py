@@ -207,8 +207,6 @@ def faults():
             large, rules=[rule.replace("dh0[i]/dx[i]", "dh0[3]/dx[3]").replace("x[i])", "x[3])") for rule in rules]
         ),
     )
-    stage = replace(small.stages[0], factor=small.stages[0].factor * 1.5)
-    yield "a stage", replace(small, stages=[stage, *small.stages[1:]])
 
 
 @pytest.mark.parametrize(("what", "found"), list(faults()), ids=lambda value: value if isinstance(value, str) else "")

@@ -121,7 +121,7 @@ class Texts:
         if node.op is None:
             self.text[node.index] = (str(node.name), ATOM)
             return
-        self.text[node.index] = self._written(node, node.op)
+        self.text[node.index] = self.written(node, node.op)
         if len(self.text[node.index][0]) > LONG:
             self.name(node, wanted)
 
@@ -136,7 +136,8 @@ class Texts:
         """Return the text of an argument as it stands before an index or beside any operator."""
         return self._tight(self.argument(argument))
 
-    def _written(self, node: Node, op: Op) -> tuple[str, int]:
+    def written(self, node: Node, op: Op) -> tuple[str, int]:
+        """Return the text of a node whose arguments have theirs, and how tightly it binds."""
         if op.listed:
             return self._listed(node, op), ATOM
         parts = [self.argument(argument) for argument in node.arguments]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gradcli.explanation.effect import Effect, Weighted
     from gradcli.explanation.events import Value
     from gradcli.explanation.explained import Agreement, Backward, Explained, Gradient, Jacobian
+    from gradcli.explanation.rules import Rule
     from gradcli.ops.declare import Array
 
 MOST_SHARED = 100
@@ -26,10 +27,10 @@ MOST_WEIGHTED = 10_000
 """Entries of gradients that another v would leave, from which they are left out."""
 
 
-def document(found: Explained, form: Form = nested, effect: bool = True) -> dict[str, Any]:
+def document(found: Explained, form: Form = nested, only: frozenset[str] | None = None) -> dict[str, Any]:
     """Return an explanation as plain lists, dictionaries and strict JSON numbers.
 
-    ``form`` says what arrays become. Without ``effect`` what v did is left out, for which the program runs once more.
+    ``form`` says what arrays become. What is not among the fields ``only`` may be left out, where it would be dear.
     """
     shape = list(found.output.shape)
     return {
@@ -46,11 +47,8 @@ def document(found: Explained, form: Form = nested, effect: bool = True) -> dict
         "vjp": arrays_document(found.vjp, form),
         "grad": arrays_document(found.grad, form),
         "backward": [call_document(call, form) for call in found.backward],
-        "stages": [
-            {"name": stage.name, "shape": list(stage.cotangent.shape), "cotangent": form(stage.cotangent)}
-            for stage in found.stages
-        ],
-        "effect": effect_document(found.effect, found.output.shape, form) if effect else None,
+        **(backward_document(found, form) if only is None or only & OF_BACKWARD else {}),
+        "effect": effect_document(found.effect, found.output.shape, form) if only is None or "effect" in only else None,
         "agreement": agreement_document(found.agreement),
         "notes": notes_document(found.notes),
         "error": None,
@@ -115,6 +113,34 @@ def call_document(call: Backward, form: Form = nested) -> dict[str, Any]:
         "vjp": arrays_document(call.vjp, form),
         "grad": arrays_document(call.grad, form),
         "accumulated": arrays_document(call.accumulated, form),
+    }
+
+
+OF_BACKWARD = {"stages", "reverse", "constants"}
+"""Fields that the lines of the backward pass are written for."""
+
+
+def backward_document(found: Explained, form: Form) -> dict[str, Any]:
+    """Return the lines of the backward pass, the variables on every path, and the long arrays that lines use."""
+    return {
+        "stages": [
+            {"name": stage.name, "shape": list(stage.value.shape), "cotangent": form(stage.value)}
+            for stage in found.stages
+        ],
+        "reverse": [rule_document(rule, form) for rule in found.rules],
+        "constants": arrays_document(found.constants, form),
+    }
+
+
+def rule_document(rule: Rule, form: Form = nested) -> dict[str, Any]:
+    """Return one line of the backward pass."""
+    return {
+        "name": rule.name,
+        "shape": list(rule.value.shape),
+        "value": form(rule.value),
+        "formula": rule.text,
+        "uses": rule.uses,
+        "definition": rule.made,
     }
 
 

@@ -23,6 +23,7 @@ class Glyphs:
     bar: str
     rule: str
     crossing: str
+    arrow: str
     unicode: bool
 
 
@@ -41,6 +42,7 @@ UNICODE = Glyphs(
     bar="│",
     rule="─",
     crossing="┼",
+    arrow="→",
     unicode=True,
 )
 ASCII = Glyphs(
@@ -58,6 +60,7 @@ ASCII = Glyphs(
     bar="|",
     rule="-",
     crossing="+",
+    arrow="->",
     unicode=False,
 )
 

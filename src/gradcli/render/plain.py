@@ -36,6 +36,8 @@ def plain(found: Explained) -> str:
     for name in found.differentiated:
         lines.append(f"v.J {name} = {input_text(found.vjp[name])}")
         lines.append(f"{name}.grad = {input_text(found.grad[name])}")
+    if found.has_steps:
+        lines += [f"{rule.name}.grad := {rule.text}" for rule in found.rules if rule.text]
     lines.append(f"agree = {'yes' if found.agreement.agree else 'no'}")
     lines += [f"note: {note.message}" for note in found.notes]
     return "\n".join(lines)

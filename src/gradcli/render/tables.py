@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from gradcli.render.backward import TITLE as BACKWARD
+from gradcli.render.backward import backward_lines, path_lines, path_titles
 from gradcli.render.effects import calls_lines, v_lines
 from gradcli.render.forward import forward_lines
 from gradcli.render.jacobians import jacobian_lines
 from gradcli.render.more import more_line
-from gradcli.render.sections import chain_lines, shape_lines
+from gradcli.render.sections import shape_lines
 from gradcli.render.sums import sum_lines
 from gradcli.render.wrap import fold, plain_text
 
@@ -28,9 +30,10 @@ def tables(found: Explained, layout: Layout) -> Text:
     parts = [
         *top(found, layout),
         *section("Forward", forward_lines(found, layout), layout),
+        *section(BACKWARD, backward_lines(found, layout), layout),
         *jacobian_lines(found, layout),
         *section("Each sum", sum_lines(found, layout), layout),
-        *section("The chain rule, stage by stage", chain_lines(found, layout), layout),
+        *section(path_titles(found), path_lines(found, layout), layout),
         *section("Calls of backward without zero_grad", calls_lines(found, layout), layout),
         *section("What v did", v_lines(found, layout), layout),
         *section("Notes", [note.message for note in found.notes], layout),
