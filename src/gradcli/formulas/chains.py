@@ -16,7 +16,7 @@ from gradcli.engine.graph import Graph, Input, Node, Operation
 from gradcli.engine.naming import output_name
 from gradcli.engine.reverse import accumulate
 from gradcli.formulas.printing import Unprintable, formula_text, size_of
-from gradcli.formulas.rules import as_number, entry, generic, rules_of, whole_template, zero_condition
+from gradcli.formulas.rules import as_number, entry, generic, letters_beside, rules_of, whole_template, zero_condition
 from gradcli.formulas.texts import Texts
 from gradcli.jacobian import functions as s
 from gradcli.jacobian.composition import Composition
@@ -30,9 +30,6 @@ LONGEST = 80
 """Parts of a formula for a whole diagonal."""
 MOST_PATHS = 4
 """Paths up to which J is written as the sum over them."""
-LETTERS = "ijklmnpqrstu"
-MOST_LETTERS = 100
-"""Index letters at hand: an op has 32 axes at most, so has its argument, and a program has few names like ``i7``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +50,7 @@ def index_rules(
 ) -> tuple[dict[str, list[str]], Texts | None]:
     """Return the rules of each Jacobian, and the texts that define the names they use.
 
-    An elementwise program has one rule, such as ``J[i, i] = 2*x[i]``. Any other has a rule for each op on the way,
+    An elementwise program has one rule, such as ``dy[i]/dx[i] = 2*x[i]``. Any other has a rule for each op on the way,
     ``dh1[i]/dh0[j] = …``; the Jacobian is the sum of their products. There are none where they would be too many.
     """
     names = {node.name for node in graph.nodes if isinstance(node, Input)} | {name for name, _ in graph.bindings}
@@ -63,8 +60,7 @@ def index_rules(
         formula = _diagonal(output, leaf, composition, letters)
         if formula is not None:
             own = letters[: len(leaf.shape)]
-            left = f"d{entry(called, own)}/d{entry(name, own)}" if "J" in names else entry("J", [*own, *own])
-            rules[name] = [f"{left} = {formula}"]
+            rules[name] = [f"d{entry(called, own)}/d{entry(name, own)} = {formula}"]
     if (
         len(rules) == len(leaves)
         or sum(node.active or isinstance(node, Input) for node in composition.nodes) > MOST_NODES
@@ -78,14 +74,9 @@ def index_rules(
             texts.name(node, wanted)
     for name, leaf in leaves.items():
         if name not in rules:
-            whole = f"d{texts.of(output)}/d{name}" if "J" in names else "J"
+            whole = f"d{texts.of(output)}/d{name}"
             rules[name] = chain_lines(leaf, output, chain_of(leaf, composition), texts, whole, letters)
     return rules, texts
-
-
-def letters_beside(names: set[str]) -> list[str]:
-    """Return letters for indices that no variable of the program is called by, as many as any rule needs."""
-    return [letter for letter in [*LETTERS, *[f"i{n}" for n in range(1, MOST_LETTERS)]] if letter not in names]
 
 
 def _diagonal(output: Node, leaf: Node, composition: Composition, letters: list[str]) -> str | None:
@@ -200,7 +191,7 @@ def chain_lines(leaf: Node, output: Node, links: list[Link], texts: Texts, whole
 
 
 def sum_of_paths(leaf: Node, output: Node, links: list[Link], texts: Texts, whole: str) -> list[str]:
-    """Return ``J = dy/dh0 @ dh0/dx``, the sum of such products where there are a few paths, else words."""
+    """Return ``dy/dx = dy/dh0 @ dh0/dx``, the sum of such products where there are a few paths, else words."""
     paths: list[tuple[Node, list[str]]] = [(output, [])]
     while any(node is not leaf for node, _ in paths):
         paths = [longer for path in paths for longer in one_further(path, leaf, links, texts)]

@@ -3,34 +3,91 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
-from sympy import Expr
-from sympy.printing.precedence import PRECEDENCE
+from sympy import Add, Expr, Mul, Pow, Rational
+from sympy.printing.precedence import PRECEDENCE, precedence
 from sympy.printing.str import StrPrinter
 
+from gradcli.formulas.order import Order, is_negative
 from gradcli.jacobian.functions import written_out
+from gradcli.ops import OPS
 
 
 class Unprintable(Exception):  # noqa: N818
     """A formula holds something that the language has no word for, such as an infinite constant."""
 
 
+COMPARED = {"where_gt": ">", "where_ge": ">="}
+"""The signs of functions that choose by comparing."""
+
+
 class LanguagePrinter(StrPrinter):  # type: ignore[misc]
-    """sympy's own printer with gradcli's names; floats are as short as exact."""
+    """A printer in gradcli's language and in the order of the program; floats are as short as exact."""
+
+    def __init__(self, order: Order | None = None) -> None:
+        super().__init__()
+        self.program = order or Order()
+
+    def _print_Add(self, expr: Any, order: Any = None) -> str:  # noqa: N802
+        terms = self.program.terms(expr, self._as_ordered_terms(expr, order=order))
+        text = ""
+        for term in terms:
+            shown = self._print(term)
+            sign, shown = ("-", shown[1:]) if shown.startswith("-") else ("+", shown)
+            if precedence(term) < PRECEDENCE["Add"]:
+                shown = f"({shown})"
+            text += f" {sign} {shown}" if text else f"{sign}{shown}".removeprefix("+")
+        return text
+
+    def _print_Mul(self, expr: Any) -> str:  # noqa: N802
+        turned = without_minus(expr)
+        if turned is not expr:
+            return str(self._print(turned))
+        number, rest = expr.as_coeff_Mul()
+        above: list[Expr] = []
+        sign, below = ("-" if number < 0 else ""), list[Expr]()
+        up, down = number_texts(abs(number))
+        for factor in self.program.factors(expr, Mul.make_args(rest)):
+            base, exponent = factor.as_base_exp()
+            if exponent.is_Number and exponent < 0 and isinstance(factor, Pow):
+                below.append(Pow(base, -exponent))
+            else:
+                above.append(factor)
+        shown = [*up, *(self.parenthesize(factor, PRECEDENCE["Mul"], strict=False) for factor in above)]
+        divisors = [*down, *(self.parenthesize(factor, PRECEDENCE["Mul"], strict=False) for factor in below)]
+        text = sign + ("*".join(shown) or "1")
+        if not divisors:
+            return text
+        return f"{text}/{divisors[0]}" if len(divisors) == 1 else f"{text}/({'*'.join(divisors)})"
+
+    def _print_Pow(self, expr: Any, rational: bool = False) -> str:  # noqa: N802
+        base, exponent = expr.args
+        if exponent.is_Number and exponent < 0:
+            return f"1/{self.parenthesize(Pow(base, -exponent), PRECEDENCE['Mul'], strict=False)}"
+        return str(super()._print_Pow(expr, rational))
+
+    def parenthesize(self, item: Any, level: int, strict: bool = False) -> str:
+        """Return a part of a formula, in parentheses where it binds less tightly than what stands beside it."""
+        if isinstance(item, Mul):
+            item = without_minus(item)
+        return str(super().parenthesize(item, level, strict))
 
     def _print_Float(self, expr: Any) -> str:  # noqa: N802
         value = float(expr)
         if not math.isfinite(value):
             raise Unprintable
-        return repr(value)
+        up, down = number_texts(abs(expr))
+        text = "*".join(up) or "1"
+        sign = "-" if value < 0 else ""
+        return sign + (f"{text}/{down[0]}" if len(down) == 1 else f"{text}/({'*'.join(down)})" if down else text)
 
     def _print_Function(self, expr: Any) -> str:  # noqa: N802
         name = type(expr).__name__
         arguments = [self._print(argument) for argument in expr.args]
-        if name in ("where_gt", "where_ge"):
-            left, right, yes, no = arguments
-            return f"where({left} {'>' if name == 'where_gt' else '>='} {right}, {yes}, {no})"
+        if name in COMPARED:
+            return f"where({self.comparison(expr)}, {arguments[2]}, {arguments[3]})"
         if name == "floor_divide":
             return f"(({arguments[0]})//({arguments[1]}))"
         if name == "PowerOf":
@@ -38,7 +95,18 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
             return f"{base}**{exponent}"
         if name == "gelu_tanh":
             return f'gelu({arguments[0]}, "tanh")'
-        return f"{name}({', '.join(arguments)})"
+        if name == "clamp_max" and type(expr.args[0]).__name__ == "clamp_min":
+            inner, low = (self._print(argument) for argument in expr.args[0].args)
+            return f"clip({inner}, {low}, {arguments[1]})"
+        return f"{name}({', '.join(without_defaults(name, expr.args, arguments))})"
+
+    def comparison(self, choice: Any) -> str:
+        """Return the condition of a choice, a number on its right."""
+        left, right = choice.args[:2]
+        sign = COMPARED[type(choice).__name__]
+        if left.is_Number and not right.is_Number:
+            left, right, sign = right, left, sign.replace(">", "<")
+        return f"{self._print(left)} {sign} {self._print(right)}"
 
     def _print_Abs(self, expr: Any) -> str:  # noqa: N802
         return f"abs({self._print(expr.args[0])})"
@@ -54,12 +122,74 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
     _print_Infinity = _print_NegativeInfinity = _print_ComplexInfinity = _print_NaN = _print_ImaginaryUnit = _refuse  # noqa: N815
 
 
-_PRINTER = LanguagePrinter()
+def without_minus(product: Mul) -> Expr:
+    """Return ``2*(s - t)`` for ``-2*(t - s)``: a difference of names is turned round where a minus comes first."""
+    number, rest = product.as_coeff_Mul()
+    if not number.is_negative:
+        return product
+    factors = list(Mul.make_args(rest))
+    for place, factor in enumerate(factors):
+        if isinstance(factor, Add) and can_turn(factor):
+            turned = Add(*(-term for term in factor.args))
+            others = [*factors[:place], *factors[place + 1 :]]
+            number = [] if number == -1 else [-number]
+            return Mul(*number, turned, *others, evaluate=False) if number or others else turned
+    return product
 
 
-def formula_text(expression: Expr) -> str:
+def can_turn(total: Add) -> bool:
+    """Return whether a sum has a minus to lose: ``x - 3`` and ``t - s``, but ``1 - s`` is a factor as it stands."""
+    return any(map(is_negative, total.args)) and not any(term.is_Number and term > 0 for term in total.args)
+
+
+def without_defaults(name: str, arguments: Any, texts: list[str]) -> list[str]:
+    """Return the arguments of a call without options that are the function's own."""
+    defaults = list(OPS[name].defaults.values()) if name in OPS else []
+    if len(defaults) and len(texts) > len(defaults):
+        given = arguments[-len(defaults) :]
+        if all(option.is_Number and float(option) == default for option, default in zip(given, defaults, strict=True)):
+            return texts[: -len(defaults)]
+    return texts
+
+
+def number_texts(number: Any) -> tuple[list[str], list[str]]:
+    """Return a positive number as what stands above and below the line: nothing for 1, ``2`` and ``pi`` for 2/π."""
+    if isinstance(number, Rational):
+        above, below = number.p, number.q
+        return [str(above)] * (above != 1), [str(below)] * (below != 1)
+    value = float(number)
+    if not math.isfinite(value):
+        raise Unprintable
+    if value in known_constants():
+        return known_constants()[value]
+    if value == 1:
+        return [], []
+    return [str(int(value)) if value.is_integer() and value < 1e15 else repr(value)], []
+
+
+@cache
+def known_constants() -> dict[float, tuple[list[str], list[str]]]:
+    """Return the multiples and fractions of ``pi`` and ``e`` that people write, by the doubles that they are."""
+    found: dict[float, tuple[list[str], list[str]]] = {}
+    for name, value in (("pi", math.pi), ("e", math.e)):
+        for n in range(1, 9):
+            many = [str(n)] * (n > 1)
+            for d in (1, 2, 3, 4, 6, 8, 180):
+                found.setdefault(n * value / d, ([*many, name], [str(d)] * (d > 1)))
+            found.setdefault(n / value, (many, [name]))
+            found.setdefault(1 / (n * value), ([], [*many, name]))
+        found.setdefault(value**2, ([f"{name}**2"], []))
+    found.setdefault(math.sqrt(2 * math.pi), (["sqrt(2*pi)"], []))
+    found.setdefault(1 / math.sqrt(2 * math.pi), ([], ["sqrt(2*pi)"]))
+    return found
+
+
+PRINTER = LanguagePrinter()
+
+
+def formula_text(expression: Expr, printer: LanguagePrinter = PRINTER) -> str:
     """Return a formula in gradcli's language; raises ``Unprintable`` where it has no word for a part."""
-    return str(_PRINTER.doprint(written_out(expression)))
+    return str(printer.doprint(written_out(expression)))
 
 
 def size_of(expression: Any, bound: int = 1000) -> int:

@@ -78,6 +78,12 @@ class Texts:
         """Return what the user's program calls a node, with a number where it calls several so."""
         return self._own.get(node.index)
 
+    def adopt(self, node: Node, name: str) -> None:
+        """Let a node of an op without a name of the program's go by one, unless that is taken."""
+        if node.op is not None and node.index not in self._own and name not in self.taken:
+            self._own[node.index] = name
+            self.taken.add(name)
+
     def name(self, node: Node, wanted: str | None = None) -> str:
         """Return the name of an op's node; without one it gets the program's own, ``wanted``, or the next ``h``."""
         if node.index not in self.names:

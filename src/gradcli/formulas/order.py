@@ -1,0 +1,117 @@
+"""The order in which a formula is written: that of the program, where names come as its text has them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+from sympy import Add, Expr, Mul, Symbol
+
+from gradcli.engine.graph import Graph, Input, reaches
+
+NAME = re.compile(r"[A-Za-z_]\w*")
+INDEX = re.compile(r"\[([\d,]+)\]")
+LAST = 10**9
+FIRST = (-1, 0, ())
+
+Key = tuple[int, int, tuple[int, ...]]
+
+
+def names_in_order(graph: Graph) -> dict[str, int]:
+    """Return the place of each name in the program: a statement's own name, then what its expression names first."""
+    seen = set[int]()
+    names: list[str] = []
+    for name, node in [*graph.bindings, *((None, node) for node in graph.nodes[-1:])]:
+        new = [other for other in reaches(node) if isinstance(other, Input) and other.index not in seen]
+        seen.update(other.index for other in new)
+        names += [*([name] if name else []), *(other.name for other in sorted(new, key=lambda other: other.index))]
+    names += [node.name for node in graph.nodes if isinstance(node, Input)]
+    return {name: place for place, name in enumerate(dict.fromkeys(names))}
+
+
+@dataclass(slots=True)
+class Order:
+    """The order of terms and factors in formulas of one program.
+
+    ``places`` has the place of each name. ``written`` has, for a sum or product that the program computes, what it is
+    computed from, in order.
+    """
+
+    places: dict[str, int] = field(default_factory=dict)
+    written: dict[Expr, tuple[Expr, ...]] = field(default_factory=dict)
+    keys: dict[Expr, Key] = field(default_factory=dict)
+
+    def learn(self, expression: Expr, arguments: Sequence[Expr]) -> None:
+        """Take note of how the program wrote a sum or a product."""
+        if isinstance(expression, (Add, Mul)):
+            self.written.setdefault(expression, tuple(arguments))
+
+    def terms(self, whole: Expr, terms: Iterable[Expr]) -> list[Expr]:
+        """Return the terms of a sum in order: as the program wrote it, else by names, and a positive one first."""
+        own = self.parts(whole, Add)
+        if own:
+            told = {term: place for place, term in reversed(list(enumerate(own)))}
+            ordered = sorted(terms, key=lambda term: told.get(term, told.get(-term, LAST)))
+            return ordered
+        ordered = sorted(terms, key=lambda term: (bool(term.is_Number), self.key(term)))
+        first = next((term for term in ordered if not is_negative(term)), ordered[0])
+        return [first, *(term for term in ordered if term is not first)]
+
+    def factors(self, whole: Expr, factors: Iterable[Expr]) -> list[Expr]:
+        """Return the factors of a product in order."""
+        own = self.parts(whole, Mul)
+        if own:
+            told = {base_of(factor): place for place, factor in reversed(list(enumerate(own)))}
+            return sorted(factors, key=lambda factor: told.get(base_of(factor), LAST))
+        return sorted(factors, key=self.rank)
+
+    def parts(self, whole: Expr, kind: type[Expr]) -> list[Expr]:
+        """Return the terms or factors as the program wrote them, those of its own sums and products one by one."""
+        found = self.written.get(whole)
+        if found is None:
+            return []
+        return [
+            part
+            for one in found
+            for part in (self.parts(one, kind) or kind.make_args(one) if isinstance(one, kind) else [one])
+        ]
+
+    def key(self, expression: Expr) -> Key:
+        """Return where the first name of a formula stands in the program, and its index."""
+        if expression not in self.keys:
+            symbols = expression.free_symbols
+            self.keys[expression] = min(chain.from_iterable(map(self.keys_of, symbols)), default=(LAST, 0, ()))
+        return self.keys[expression]
+
+    def keys_of(self, symbol: Symbol) -> list[Key]:
+        """Return the keys of the names in the text of a symbol."""
+        text = symbol.name
+        index = INDEX.findall(text)
+        places = tuple(int(part) for part in index[-1].split(",")) if index else ()
+        return [(self.places[name], 0, places) for name in NAME.findall(text) if name in self.places]
+
+    def rank(self, factor: Expr) -> tuple[int, int, tuple[int, ...]]:
+        """Return the rank of a factor: by its first name; a difference of names, names, functions, other sums."""
+        place, _, index = self.key(factor) if factor.free_symbols else FIRST
+        return place, kind_of(base_of(factor)), index
+
+
+def base_of(factor: Expr) -> Expr:
+    """Return the base of a power, all else as it is."""
+    return factor.as_base_exp()[0]
+
+
+def kind_of(base: Expr) -> int:
+    """Return 0 for a difference of names, 1 for a name, 2 for a function, 3 for any other sum."""
+    if not isinstance(base, Add):
+        return 1 if base.is_Symbol else 2
+    residual = not any(term.is_Number for term in base.args) and any(map(is_negative, base.args))
+    return 0 if residual and len(base.free_symbols) > 1 else 3
+
+
+def is_negative(term: Expr) -> bool:
+    """Return whether a term is written with a minus."""
+    return bool(term.as_coeff_Mul()[0].is_negative)
