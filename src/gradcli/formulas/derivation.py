@@ -20,6 +20,8 @@ from gradcli.jacobian.sparse import DENSE_ENTRIES
 
 SHORT = 40
 """Characters of an entry up to which it is in terms of the inputs, beyond which the program's names stand in it."""
+LONG = 80
+"""Characters of an entry in the program's names from which names are made for it, if that makes it half as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +93,9 @@ def by_entries(graph: Graph, output: Node, leaves: Mapping[str, Node], compositi
             return formulas_of(plain)
         own = attempt(Names.OWN)
         found = plain if own is None else own if plain is None else shorter(plain, own)
-        found = found or attempt(Names.MADE)
-        assert found is not None  # with names made for it no formula is too long  # noqa: S101
+        if found is None or found.longest > LONG:
+            made = Derivation(graph, output, composition, Names.MADE).attempt(leaves)
+            found = made if found is None or 2 * made.longest <= found.longest else found
         return formulas_of(found)
 
 

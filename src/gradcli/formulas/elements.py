@@ -7,6 +7,7 @@ from enum import Enum, auto
 from typing import Any
 
 import numpy as np
+from sympy import Pow
 
 from gradcli.engine.graph import Node
 from gradcli.engine.naming import place_text
@@ -26,7 +27,7 @@ class Names(Enum):
     MADE = auto()
 
 
-LONGEST = {Names.NONE: 40, Names.OWN: 40, Names.MADE: 60}
+LONGEST = {Names.NONE: 40, Names.OWN: 80, Names.MADE: 60}
 """Parts of an entry beyond which it gets a name, or more names are needed."""
 WORDY = 16
 """Characters beyond which the text of an array, such as softmax(x), gets a name before entries are taken from it."""
@@ -39,7 +40,7 @@ class Elements:
 
     With names of their ``OWN``, nodes that the program calls by a name are symbols. With more of them ``MADE``, a node
     also gets a name where its entries would stand inside a derivative and are no single symbols.
-    ``meant`` has what symbols of the program's names stand for, ``order`` how the program wrote sums and products.
+    ``meant`` has the symbols of named nodes by what they stand for, ``order`` how the program wrote sums and products.
     """
 
     def __init__(self, texts: Texts, names: Names, order: Order) -> None:
@@ -71,14 +72,17 @@ class Elements:
                 return False
             self.shown[node.index] = self.rename(node)
         elif own:
-            self.meant |= {entry: symbol for entry, symbol in zip(found, self.rename(node), strict=True) if entry.args}
+            self.rename(node)
         return True
 
     def rename(self, node: Node) -> Any:
         """Give a node a name, and let its entries be symbols from here on, which are returned."""
         self.texts.name(node)
-        self.entries[node.index] = self._symbols(node)
-        return self.entries[node.index]
+        symbols = self._symbols(node)
+        for entry, symbol in zip(self.entries[node.index], symbols, strict=True):
+            self.meant |= meant_by(symbol, entry)
+        self.entries[node.index] = symbols
+        return symbols
 
     def of(self, argument: Any) -> Any:
         """Return the entries of a node, or constants as sympy numbers."""
@@ -196,6 +200,15 @@ class Elements:
                 for row, column in zip(links.rows, links.columns, strict=True):
                     result[row] = entries[column] if result[row] is None else result[row]
         return as_objects([s.number(flat[i]) if entry is None else entry for i, entry in enumerate(result)])
+
+
+def meant_by(symbol: Any, entry: Any) -> dict[Any, Any]:
+    """Return what a symbol stands for with the symbol: an expression, and of a root its odd powers too."""
+    if not entry.args or not entry.free_symbols:
+        return {}
+    if isinstance(entry, Pow) and entry.args[1] == s.HALF:
+        return {entry.args[0] ** (k * s.HALF): symbol**k for k in (1, -1, 3, -3)}
+    return {entry: symbol}
 
 
 def is_negative_zero(value: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,9 @@ from gradcli.engine.graph import Graph, Input, Node, Operation
 from gradcli.engine.naming import output_name, place_text
 from gradcli.engine.reverse import accumulate
 from gradcli.formulas.elements import LONGEST, Elements, Names, as_objects
-from gradcli.formulas.forms import shortest, tidied
+from gradcli.formulas.forms import settled, shortest, tidied, weight
 from gradcli.formulas.order import LAST, Order, names_in_order
-from gradcli.formulas.patterns import pattern_of, rule_text
+from gradcli.formulas.patterns import patterns_of, rule_text
 from gradcli.formulas.printing import LanguagePrinter, formula_text, size_of
 from gradcli.formulas.rules import letters_beside
 from gradcli.formulas.texts import Source, Texts, TooLarge, nested
@@ -25,8 +25,6 @@ from gradcli.jacobian.sparse import Sparse, gathered, identity, product
 
 MOST_ENTRIES = 1200
 """Entries of all local Jacobians and products of entries together, beyond which formulas go by index rules."""
-LONG = 40
-"""Parts of an entry in terms of the inputs and the program's names, beyond which more get names."""
 LARGEST = 1500
 """Parts of a Jacobian that gets a name, beyond which its definition is more than the language reads at once."""
 MOST_FACTORED = 24
@@ -113,11 +111,18 @@ class Derivation:
         meant = self.elements.meant
         entries = [tidied(entry.xreplace(meant), kept) for entry in self._aligned(numeric, found)]
         shapes = self.output.shape, leaf.shape
-        pattern = pattern_of(numeric.rows, numeric.columns, shapes, entries, letters)
-        if pattern is None:
+        patterns = patterns_of(numeric.rows, numeric.columns, shapes, entries, letters)
+        if not patterns:
             return Entries(self.written(entries), None)
-        [text] = self.written([entries[pattern.example]])
-        return Entries(pattern.texts(text), rule_text(self.called, name, pattern, text))
+        examples = self.written([entries[pattern.example] for pattern in patterns])
+        texts = [""] * len(entries)
+        for pattern, example in zip(patterns, examples, strict=True):
+            for place, text in zip(pattern.places, pattern.texts(example), strict=True):
+                texts[place] = text
+        alike = [place for pattern in patterns for place in pattern.alike()]
+        for place, text in zip(alike, self.written([entries[place] for place in alike]), strict=True):
+            texts[place] = min(texts[place], text, key=weight)
+        return Entries(texts, rule_text(self.called, name, patterns, examples))
 
     def written(self, entries: Sequence[Any]) -> list[str]:
         """Return formulas as text, each in the shortest of several forms while they are few."""
@@ -142,10 +147,19 @@ class Derivation:
     def _compose(self) -> dict[int, Sparse]:
         one = identity(int(np.size(self.output.value)), s.number(1), object)
         found = self.composed | accumulate(self.output, one, reversed(self.nodes), self._along, plus)
-        for sparse in found.values():
-            if self.names is not Names.MADE and any(size_of(entry, LONG) >= LONG for entry in sparse.values):
-                raise TooLong
+        if self.names is not Names.MADE:
+            found = {index: self._settled(sparse) for index, sparse in found.items()}
         return found
+
+    def _settled(self, jacobian: Sparse) -> Sparse:
+        """Return a Jacobian none of whose entries is too long to be read; raises ``TooLong``."""
+        longest = LONGEST[self.names]
+        if all(size_of(entry, longest) < longest for entry in jacobian.values):
+            return jacobian
+        entries = [settled(entry, longest) for entry in jacobian.values]
+        if any(size_of(entry, longest) >= longest for entry in entries):
+            raise TooLong
+        return replace(jacobian, values=as_objects(entries))
 
     def _along(self, node: Operation, k: int, total: Sparse) -> Sparse | None:
         """Return the Jacobian by one argument of a node, through this node alone."""
@@ -199,12 +213,12 @@ class Derivation:
                 entries = self.elements.entries[node.index] if slot == -1 else self.elements.of(node.arguments[slot])
             slots.append((entries, where))
         template, values = part.template, []
-        for i, weight in enumerate(part.weights.tolist()):
-            if weight == 0:
+        for i, times in enumerate(part.weights.tolist()):
+            if times == 0:
                 values.append(s.number(0))
                 continue
             chosen = {template.symbols[k]: slots[k][0][slots[k][1][i]] for k in template.used}
-            values.append(s.number(weight) * template.expression.xreplace(chosen))
+            values.append(s.number(times) * template.expression.xreplace(chosen))
         return Sparse(part.rows, part.columns, as_objects(values), None, shape)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from sympy import Add, Expr, Mul, Pow, Symbol, expand_mul, factor_terms, together
 from sympy.core.parameters import distribute
@@ -31,15 +30,13 @@ def shortest(expressions: Sequence[Expr], printer: LanguagePrinter, sizes: Sizes
     factors as they are (``distribute(False)``).
     """
     forms = [[one] for one in expressions]
-    short = [size_of(one, MOST_PARTS) < MOST_PARTS and one.has(Add, s.PowerOf) for one in expressions]
-    for one, found, small in zip(expressions, forms, short, strict=True):
-        if small:
-            found.append(factor_terms(one))
-    if any(short):
+    open_ones = [found for found in forms if size_of(found[0], MOST_PARTS) < MOST_PARTS and found[0].has(Add)]
+    for found in open_ones:
+        found.append(factor_terms(found[0]))
+    if open_ones:
         with distribute(True):
-            for one, found, small in zip(expressions, forms, short, strict=True):
-                if small:
-                    found += multiplied_out(one, sizes)
+            for found in open_ones:
+                found.extend(multiplied_out(found[0], sizes))
     return [min((formula_text(form, printer) for form in dict.fromkeys(found)), key=weight) for found in forms]
 
 
@@ -54,15 +51,22 @@ def multiplied_out(expression: Expr, sizes: Sizes) -> Iterator[Expr]:
     yield flat
     yield factor_terms(flat)
     if any(part.args[1].is_negative and part.args[0].has(Add) for part in flat.atoms(Pow)):
-        yield together(flat)
+        joined = together(flat)
+        if joined.atoms(s.exp) <= flat.atoms(s.exp):  # exp(x) for exp(-x) would overflow where this does not
+            yield joined
     if isinstance(flat, Add) and size_of(flat, MOST_EXPANDED) < MOST_EXPANDED:
         found = expand_mul(flat)
-        yield found
-        yield factor_terms(found)
+        if all(is_single(term) for term in Add.make_args(found)):
+            yield found
     summed = with_sums(flat, sizes)
     if summed != flat:
         yield summed
         yield factor_terms(summed)
+
+
+def is_single(term: Expr) -> bool:
+    """Return whether a term is a number times one name or function: no factors have been multiplied out for good."""
+    return not isinstance(term.as_coeff_Mul()[1], (Mul, Add))
 
 
 def rebuilt(expression: Expr, change: Callable[[Expr], Expr] = lambda part: part) -> Expr:
@@ -74,7 +78,7 @@ def rebuilt(expression: Expr, change: Callable[[Expr], Expr] = lambda part: part
 
 
 def with_sums(expression: Expr, sizes: Sizes) -> Expr:
-    """Return a formula in which the sum over a whole array goes by its name: ``x[0] - mean(x)`` for ``2*x[0]/3 - …``."""
+    """Return ``x[0] - mean(x)`` for ``2*x[0]/3 - …``: the sum over a whole array goes by its name."""
     return rebuilt(expression, lambda part: with_sum(part, sizes) if isinstance(part, Add) else part)
 
 
@@ -99,6 +103,15 @@ def with_sum(total: Add, sizes: Sizes) -> Expr:
         )
         return Add(rest, left, named)
     return total
+
+
+def settled(expression: Expr, bound: int) -> Expr:
+    """Return a formula with numbers spread over its sums where it has ``bound`` parts and that makes it shorter."""
+    if size_of(expression, bound) < bound:
+        return expression
+    with distribute(True):
+        flat = rebuilt(expression)
+    return min(expression, flat, key=size_of)
 
 
 def tidied(expression: Expr, kept: dict[Expr, Expr]) -> Expr:

@@ -6,16 +6,15 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any
 
-from sympy import Add, Expr, Mul, Symbol
+from sympy import Add, Expr, Mul, Symbol, exp, log
 
 from gradcli.engine.graph import Graph, Input, reaches
+from gradcli.jacobian.functions import PowerOf
 
 NAME = re.compile(r"[A-Za-z_]\w*")
 INDEX = re.compile(r"\[([\d,]+)\]")
 LAST = 10**9
-FIRST = (-1, 0, ())
 
 Key = tuple[int, int, tuple[int, ...]]
 
@@ -46,27 +45,29 @@ class Order:
 
     def learn(self, expression: Expr, arguments: Sequence[Expr]) -> None:
         """Take note of how the program wrote a sum or a product."""
-        if isinstance(expression, (Add, Mul)):
-            self.written.setdefault(expression, tuple(arguments))
+        whole = expression.as_coeff_Mul()[1]
+        if isinstance(whole, (Add, Mul)) and whole not in arguments:
+            self.written.setdefault(whole, tuple(arguments))
 
     def terms(self, whole: Expr, terms: Iterable[Expr]) -> list[Expr]:
         """Return the terms of a sum in order: as the program wrote it, else by names, and a positive one first."""
         own = self.parts(whole, Add)
         if own:
             told = {term: place for place, term in reversed(list(enumerate(own)))}
-            ordered = sorted(terms, key=lambda term: told.get(term, told.get(-term, LAST)))
-            return ordered
+            return sorted(terms, key=lambda term: told.get(term, told.get(-term, LAST)))
         ordered = sorted(terms, key=lambda term: (bool(term.is_Number), self.key(term)))
-        first = next((term for term in ordered if not is_negative(term)), ordered[0])
+        first = next((term for term in ordered if not is_negative(without_minus(term))), ordered[0])
         return [first, *(term for term in ordered if term is not first)]
 
-    def factors(self, whole: Expr, factors: Iterable[Expr]) -> list[Expr]:
-        """Return the factors of a product in order."""
+    def factors(self, whole: Expr) -> list[Expr]:
+        """Return the factors of a product without a number, in order."""
+        factors = whole.as_ordered_factors()
         own = self.parts(whole, Mul)
         if own:
             told = {base_of(factor): place for place, factor in reversed(list(enumerate(own)))}
             return sorted(factors, key=lambda factor: told.get(base_of(factor), LAST))
-        return sorted(factors, key=self.rank)
+        powers = any(isinstance(factor, PowerOf) for factor in factors)
+        return sorted(factors, key=lambda factor: (not (powers and factor.is_Symbol), *self.rank(factor)))
 
     def parts(self, whole: Expr, kind: type[Expr]) -> list[Expr]:
         """Return the terms or factors as the program wrote them, those of its own sums and products one by one."""
@@ -77,6 +78,7 @@ class Order:
             part
             for one in found
             for part in (self.parts(one, kind) or kind.make_args(one) if isinstance(one, kind) else [one])
+            if kind is Add or not part.is_Number
         ]
 
     def key(self, expression: Expr) -> Key:
@@ -94,20 +96,27 @@ class Order:
         return [(self.places[name], 0, places) for name in NAME.findall(text) if name in self.places]
 
     def rank(self, factor: Expr) -> tuple[int, int, tuple[int, ...]]:
-        """Return the rank of a factor: by its first name; a difference of names, names, functions, other sums."""
-        place, _, index = self.key(factor) if factor.free_symbols else FIRST
+        """Return the rank of a factor: by its first name; a difference of names, names, functions, other sums.
+
+        Constants such as sqrt(2) come first, logarithms of numbers and exponentials last.
+        """
+        if not factor.free_symbols:
+            return (LAST if isinstance(factor, log) else -1, 0, ())
+        place, _, index = self.key(factor)
         return place, kind_of(base_of(factor)), index
 
 
 def base_of(factor: Expr) -> Expr:
     """Return the base of a power, all else as it is."""
-    return factor.as_base_exp()[0]
+    return factor if isinstance(factor, exp) else factor.as_base_exp()[0]
 
 
 def kind_of(base: Expr) -> int:
-    """Return 0 for a difference of names, 1 for a name, 2 for a function, 3 for any other sum."""
+    """Return 0 for a difference of names, 1 for a name, 2 for a function, 3 for any other sum, 4 for exp."""
+    if isinstance(base, exp):
+        return 4
     if not isinstance(base, Add):
-        return 1 if base.is_Symbol else 2
+        return 1 if base.is_Symbol or isinstance(base, PowerOf) else 2
     residual = not any(term.is_Number for term in base.args) and any(map(is_negative, base.args))
     return 0 if residual and len(base.free_symbols) > 1 else 3
 
@@ -115,3 +124,23 @@ def kind_of(base: Expr) -> int:
 def is_negative(term: Expr) -> bool:
     """Return whether a term is written with a minus."""
     return bool(term.as_coeff_Mul()[0].is_negative)
+
+
+def without_minus(product: Expr) -> Expr:
+    """Return ``2*(s - t)`` for ``-2*(t - s)``: a difference of names is turned round where a minus comes first."""
+    number, rest = product.as_coeff_Mul()
+    if not number.is_negative:
+        return product
+    factors = list(Mul.make_args(rest))
+    for place, factor in enumerate(factors):
+        if isinstance(factor, Add) and can_turn(factor):
+            turned = Add(*(-term for term in factor.args))
+            others = [*factors[:place], *factors[place + 1 :]]
+            number = [] if number == -1 else [-number]
+            return Mul(*number, turned, *others, evaluate=False) if number or others else turned
+    return product
+
+
+def can_turn(total: Add) -> bool:
+    """Return whether a sum has a minus to lose: ``x - 3`` and ``t - s``, but ``1 - s`` is a factor as it stands."""
+    return any(map(is_negative, total.args)) and not any(term.is_Number and term > 0 for term in total.args)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sympy import Expr
@@ -16,8 +15,6 @@ from gradcli.ops.declare import Indices
 
 FEWEST = 4
 """Entries of one pattern from which a rule says them."""
-MOST_SAMPLES = 3
-"""Entries that a pattern is read off, before it is held against all."""
 INDEX = re.compile(r"(?<=\[)\d+(?:,\d+)*(?=\])")
 INTEGER = re.compile(r"\d+")
 Shape = tuple[int, ...]
@@ -26,13 +23,13 @@ Place = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """``count`` entries that are one formula in letters.
+    """The entries ``places`` of a list, which are one formula in letters.
 
     ``example`` is one of them, ``letters`` the symbols of its formula and what they are in letters; ``rows`` and
     ``columns`` the indices of the rule, and ``values`` what its letters are at each entry.
     """
 
-    count: int
+    places: list[int]
     example: int
     letters: dict[str, str]
     rows: list[str]
@@ -46,7 +43,12 @@ class Pattern:
     def texts(self, text: str) -> list[str]:
         """Return the formula of each entry, given that of the example."""
         parts = re.split(r"(\w+)", self.rule(text))
-        return ["".join(at.get(part, part) for part in parts) for at in tuples(self.values, self.count)]
+        return ["".join(at.get(part, part) for part in parts) for at in tuples(self.values, len(self.places))]
+
+    def alike(self) -> list[int]:
+        """Return the places where two letters are one number: there ``x[i]*x[j]`` is a square."""
+        grid = zip(*(axis.tolist() for axis in self.values.values()), strict=True)
+        return [place for place, at in zip(self.places, grid, strict=False) if len(set(at)) < len(at)]
 
 
 def replaced(text: str, names: Mapping[str, str]) -> str:
@@ -57,42 +59,61 @@ def replaced(text: str, names: Mapping[str, str]) -> str:
     return re.sub(rf"(?<![\w.])(?:{choice})(?![\w\[])", lambda match: names[match[0]], text)
 
 
-def rule_text(output: str, name: str, pattern: Pattern, text: str) -> str:
-    """Return the rule of a pattern, given the formula of its example."""
-    return f"d{entry(output, pattern.rows)}/d{entry(name, pattern.columns)} = {pattern.rule(text)}"
+def rule_text(output: str, name: str, patterns: Sequence[Pattern], examples: Sequence[str]) -> str:
+    """Return the rule of one pattern, or of those on the diagonal and beside it, given the formula of an example."""
+    formulas = [pattern.rule(text) for pattern, text in zip(patterns, examples, strict=True)]
+    last = patterns[-1]
+    formula = formulas[0]
+    if len(patterns) > 1:
+        formula = f"where({last.rows[0]} == {last.columns[0]}, {formulas[0]}, {formulas[1]})"
+    return f"d{entry(output, last.rows)}/d{entry(name, last.columns)} = {formula}"
+
+
+def patterns_of(
+    rows: Indices, columns: Indices, shapes: tuple[Shape, Shape], entries: Sequence[Expr], letters: Sequence[str]
+) -> list[Pattern]:
+    """Return the one pattern of all entries of a Jacobian, or that of its diagonal and that of all others.
+
+    There is none where they have no pattern or are too few. Row and column of an entry are flat places in arrays of
+    ``shapes``. Letters that stand alone run along their axes: the entries are all for which the indices exist, and no
+    others.
+    """
+    if len(entries) < FEWEST:
+        return []
+    axes = [np.asarray(axis) for flat, shape in zip((rows, columns), shapes, strict=True) if shape
+            for axis in np.unravel_index(flat, shape)]  # fmt: skip
+    every, depth = list(range(len(entries))), len(shapes[0])
+    indices, values = index_letters(axes, depth, letters)
+    if covers(indices, values, [*shapes[0], *shapes[1]], len(entries)):
+        found = pattern_of(every, entries, indices, values, depth)
+        if found is not None:
+            return [found]
+    if len(shapes[0]) == len(shapes[1]) == 1 and shapes[0] == shapes[1] and len(entries) == shapes[0][0] ** 2:
+        same = (rows == columns).tolist()
+        apart = [(k, [place for place in every if same[place] is k]) for k in (True, False)]
+        letter = {k: {i: axis[places] for i, axis in list(values.items())[: 2 - k]} for k, places in apart}
+        both = [pattern_of(places, entries, [*indices[:1], indices[1 - k]], letter[k], 1) for k, places in apart]
+        return [found for found in both if found is not None] if None not in both else []
+    return []
 
 
 def pattern_of(
-    rows: Indices, columns: Indices, shapes: tuple[Shape, Shape], entries: Sequence[Expr], letters: Sequence[str]
+    places: list[int], entries: Sequence[Expr], indices: list[str], values: dict[str, Indices], depth: int
 ) -> Pattern | None:
-    """Return the one pattern of all entries of a Jacobian, None where they have none or are too few.
-
-    Row and column of an entry are flat places in arrays of ``shapes``. Letters that stand alone run along their axes:
-    the entries are all for which the indices exist, and no others.
-    """
-    if len(entries) < FEWEST:
-        return None
-    axes = [np.asarray(axis) for flat, shape in zip((rows, columns), shapes, strict=True) if shape
-            for axis in np.unravel_index(flat, shape)]  # fmt: skip
-    lengths = [*shapes[0], *shapes[1]]
-    indices, values = index_letters(axes, len(shapes[0]), lengths, letters)
-    if not covers(indices, values, lengths, len(entries)):
-        return None
-    for samples in sampled(values, len(entries)):
+    """Return the pattern of the entries at some places, None where they have none; ``indices`` are those of a rule."""
+    own = [entries[place] for place in places]
+    for samples in sampled(values, len(own)):
         seen = {letter: [int(axis[k]) for k in samples] for letter, axis in values.items()}
-        if len(set(map(tuple, seen.values()))) < len(seen) or any(len(set(v)) == 1 for v in seen.values()):
+        if len(set(map(tuple, seen.values()))) < len(seen):
             continue
-        found = {}
-        if generalized([entries[k] for k in samples], seen, found) and holds(found, entries, samples[0], values):
-            depth = len(shapes[0])
+        found: dict[str, str] = {}
+        if generalized([own[k] for k in samples], seen, found) and holds(found, own, samples[0], values):
             changed = {name: general for name, general in found.items() if name != general}
-            return Pattern(len(entries), samples[0], changed, indices[:depth], indices[depth:], values)
+            return Pattern(places, places[samples[0]], changed, indices[:depth], indices[depth:], values)
     return None
 
 
-def index_letters(
-    axes: list[Indices], depth: int, lengths: list[int], letters: Sequence[str]
-) -> tuple[list[str], dict[str, Indices]]:
+def index_letters(axes: list[Indices], depth: int, letters: Sequence[str]) -> tuple[list[str], dict[str, Indices]]:
     """Return an index for each axis of rows and then columns: a letter, that of an axis like it, or a number."""
     indices: list[str] = []
     values: dict[str, Indices] = {}
@@ -118,20 +139,15 @@ def covers(indices: list[str], values: Mapping[str, Indices], lengths: list[int]
 
 
 def sampled(values: Mapping[str, Indices], count: int) -> Iterator[list[int]]:
-    """Yield a few entries at a time whose letters are as unlike each other as may be."""
-    grid = np.stack([*values.values()]) if values else np.zeros((1, count), dtype=int)
-    apart = [k for k in range(count) if len(set(grid[:, k].tolist())) == len(grid)] or list(range(count))
-    others = [k for k in range(count) if k not in set(apart[:64])] if len(apart) < count else []
-    for pool in (apart, [*apart[:2], *others]):
-        yield from chosen(pool)
-
-
-def chosen(pool: Sequence[int]) -> Iterator[list[int]]:
-    """Yield the first and the last of some entries, with one between, and then others."""
-    if len(pool) >= 2:
-        yield [pool[0], pool[-1]]
-        yield [pool[0], pool[1], pool[-1]]
-        yield [pool[0], pool[len(pool) // 2], pool[-1]]
+    """Yield a few entries at a time whose letters are as unlike each other as may be, and rise where they can."""
+    grid = [[int(axis[k]) for axis in values.values()] for k in range(count)]
+    unlike = [k for k in range(count) if len(set(grid[k])) == len(values)] or list(range(count))
+    pool = sorted(unlike, key=lambda k: grid[k] == sorted(grid[k]))
+    yield pool[-1:]
+    if len(pool) > 1:
+        yield [pool[-1], pool[0]]
+        yield [pool[-1], pool[0], pool[1]]
+        yield [pool[-1], pool[0], pool[len(pool) // 2]]
 
 
 def generalized(expressions: Sequence[Expr], seen: Mapping[str, list[int]], found: dict[str, str]) -> bool:

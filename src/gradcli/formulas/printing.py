@@ -6,11 +6,11 @@ import math
 from functools import cache
 from typing import Any
 
-from sympy import Add, Expr, Mul, Pow, Rational
+from sympy import Expr, Mul, Pow, Rational
 from sympy.printing.precedence import PRECEDENCE, precedence
 from sympy.printing.str import StrPrinter
 
-from gradcli.formulas.order import Order, is_negative
+from gradcli.formulas.order import Order, without_minus
 from gradcli.jacobian.functions import written_out
 from gradcli.ops import OPS
 
@@ -49,7 +49,7 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
         above: list[Expr] = []
         sign, below = ("-" if number < 0 else ""), list[Expr]()
         up, down = number_texts(abs(number))
-        for factor in self.program.factors(expr, Mul.make_args(rest)):
+        for factor in self.program.factors(rest):
             base, exponent = factor.as_base_exp()
             if exponent.is_Number and exponent < 0 and isinstance(factor, Pow):
                 below.append(Pow(base, -exponent))
@@ -120,26 +120,6 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
         raise Unprintable
 
     _print_Infinity = _print_NegativeInfinity = _print_ComplexInfinity = _print_NaN = _print_ImaginaryUnit = _refuse  # noqa: N815
-
-
-def without_minus(product: Mul) -> Expr:
-    """Return ``2*(s - t)`` for ``-2*(t - s)``: a difference of names is turned round where a minus comes first."""
-    number, rest = product.as_coeff_Mul()
-    if not number.is_negative:
-        return product
-    factors = list(Mul.make_args(rest))
-    for place, factor in enumerate(factors):
-        if isinstance(factor, Add) and can_turn(factor):
-            turned = Add(*(-term for term in factor.args))
-            others = [*factors[:place], *factors[place + 1 :]]
-            number = [] if number == -1 else [-number]
-            return Mul(*number, turned, *others, evaluate=False) if number or others else turned
-    return product
-
-
-def can_turn(total: Add) -> bool:
-    """Return whether a sum has a minus to lose: ``x - 3`` and ``t - s``, but ``1 - s`` is a factor as it stands."""
-    return any(map(is_negative, total.args)) and not any(term.is_Number and term > 0 for term in total.args)
 
 
 def without_defaults(name: str, arguments: Any, texts: list[str]) -> list[str]:
