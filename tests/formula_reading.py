@@ -14,7 +14,8 @@ from oracles import assert_close, numbers
 
 SUBSCRIPT = re.compile(r"([A-Za-z_]\w*)\[([^\]]*)\]")
 LEFT = re.compile(r"d(\w+?)(?:\[([^\]]*)\])?/d(\w+)(?:\[([^\]]*)\])?(?: \([^()]* fixed\))?")
-CHAIN = re.compile(r"d\w+/d\w+ = (d\w+/d\w+(?: @ d\w+/d\w+)*)")
+FACTOR = r"d\w+/d\w+(?: \([^()]* fixed\))?"
+CHAIN = re.compile(rf"d\w+/d\w+ = ({FACTOR}(?: [@+] {FACTOR})*)")
 TOLERANCE = 1e-11
 """Formulas may cancel where the engine's rules do not; a wrong one is off by far more."""
 
@@ -80,8 +81,9 @@ WORDS = {name: getattr(np, name) for name in OWN_NAMES} | {
     "clamp_min": np.maximum, "clamp_max": np.minimum, "remainder": lambda a, b: a - b * np.floor(a / b),
     "sum": reducing(np.sum), "mean": reducing(np.mean), "prod": reducing(np.prod), "amax": reducing(np.max),
     "amin": reducing(np.min), "max": reducing(np.max), "min": reducing(np.min), "any": reducing(np.any),
-    "all": reducing(np.all), "argmax": reducing(np.argmax), "argmin": reducing(np.argmin), "median": median, "var": var, "std": std,
-    "norm": norm, "logsumexp": logsumexp, "softmax": softmax, "log_softmax": lambda x, dim=-1: np.log(softmax(x, dim)),
+    "all": reducing(np.all), "argmax": reducing(np.argmax), "argmin": reducing(np.argmin), "median": median,
+    "var": var, "std": std, "norm": norm, "logsumexp": logsumexp, "softmax": softmax,
+    "log_softmax": lambda x, dim=-1: np.log(softmax(x, dim)),
     "cumsum": lambda x, dim=-1: np.cumsum(x, axis=dim), "cumprod": lambda x, dim=-1: np.cumprod(x, axis=dim),
     "sort": ordered, "einsum": np.einsum, "det": np.linalg.det, "inv": np.linalg.inv, "solve": np.linalg.solve,
     "reshape": lambda x, shape: np.reshape(x, shape), "permute": lambda x, dims: np.transpose(x, dims),  # noqa: PLW0108

@@ -11,11 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from sympy import Expr
+from sympy.core.parameters import distribute
 
 from gradcli.engine.graph import Graph, Input, Node, Operation
 from gradcli.engine.naming import output_name
 from gradcli.engine.reverse import accumulate
-from gradcli.formulas.printing import Unprintable, formula_text, size_of
+from gradcli.formulas.forms import shortest, tidied
+from gradcli.formulas.order import Order, names_in_order
+from gradcli.formulas.printing import LanguagePrinter, Unprintable, formula_text, size_of
 from gradcli.formulas.rules import as_number, entry, generic, letters_beside, rules_of, whole_template, zero_condition
 from gradcli.formulas.texts import Texts
 from gradcli.jacobian import functions as s
@@ -55,9 +58,11 @@ def index_rules(
     """
     names = {node.name for node in graph.nodes if isinstance(node, Input)} | {name for name, _ in graph.bindings}
     letters, called = letters_beside(names), output_name(graph, output)
+    printer = LanguagePrinter(Order(names_in_order(graph)))
     rules: dict[str, list[str]] = {}
     for name, leaf in leaves.items():
-        formula = _diagonal(output, leaf, composition, letters)
+        with distribute(False):
+            formula = _diagonal(output, leaf, composition, letters, printer)
         if formula is not None:
             own = letters[: len(leaf.shape)]
             rules[name] = [f"d{entry(called, own)}/d{entry(name, own)} = {formula}"]
@@ -79,45 +84,50 @@ def index_rules(
     return rules, texts
 
 
-def _diagonal(output: Node, leaf: Node, composition: Composition, letters: list[str]) -> str | None:
+def _diagonal(
+    output: Node, leaf: Node, composition: Composition, letters: list[str], printer: LanguagePrinter
+) -> str | None:
     """Return the formula of entry ``[i, i]`` of an elementwise program, None for any other."""
     shape = output.shape
     nodes = composition.nodes
     if leaf.shape != shape or not shape or len(nodes) > MOST_STEPS:
         return None
-    entries = _generic_entries(nodes, shape, letters)
+    entries = _generic_entries(nodes, shape, letters, printer.program)
     if entries is None:
         return None
     try:
-        return _swept(output, leaf, nodes, entries, composition)
+        found = _swept(output, leaf, nodes, entries, composition)
+        return None if found is None else shortest([tidied(found, {})], printer, {})[0]
     except Unprintable:
         return None
 
 
 def _swept(
     output: Node, leaf: Node, nodes: Sequence[Node], entries: Mapping[int, Expr], composition: Composition
-) -> str | None:
+) -> Expr | None:
     def along(node: Operation, k: int, outer: Expr) -> Expr | None:
         parts = composition.parts(node, k)
         return outer * _local_formula(parts, node, k, entries) if parts else None
 
     found = accumulate(output, s.number(1), reversed(nodes), along, lambda a, b, _own: a + b).get(leaf.index)
-    if found is None or size_of(found, LONGEST) >= LONGEST:
-        return None
-    return formula_text(found)
+    return None if found is None or size_of(found, LONGEST) >= LONGEST else found
 
 
-def _generic_entries(nodes: Sequence[Node], shape: tuple[int, ...], letters: list[str]) -> dict[int, Expr] | None:
+def _generic_entries(
+    nodes: Sequence[Node], shape: tuple[int, ...], letters: list[str], order: Order
+) -> dict[int, Expr] | None:
     entries: dict[int, Expr] = {}
     for node in nodes:
-        found = _generic_entry(node, shape, letters, entries)
+        found = _generic_entry(node, shape, letters, entries, order)
         if found is None:
             return None
         entries[node.index] = found
     return entries
 
 
-def _generic_entry(node: Node, shape: tuple[int, ...], letters: list[str], entries: Mapping[int, Expr]) -> Expr | None:
+def _generic_entry(
+    node: Node, shape: tuple[int, ...], letters: list[str], entries: Mapping[int, Expr], order: Order
+) -> Expr | None:
     if isinstance(node, Input):
         if len(node.shape) > len(shape):
             return None
@@ -135,6 +145,8 @@ def _generic_entry(node: Node, shape: tuple[int, ...], letters: list[str], entri
         else:
             return None
     found = s.as_expression(node.op.formula(s, *arguments, **node.static))
+    if len(arguments) > 1:
+        order.learn(found, arguments)
     return found if size_of(found, LONGEST) < LONGEST else None
 
 

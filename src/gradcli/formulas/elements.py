@@ -11,7 +11,6 @@ from sympy import Pow
 
 from gradcli.engine.graph import Node
 from gradcli.engine.naming import place_text
-from gradcli.formulas.order import Order
 from gradcli.formulas.printing import size_of
 from gradcli.formulas.texts import Texts
 from gradcli.jacobian import functions as s
@@ -40,14 +39,13 @@ class Elements:
 
     With names of their ``OWN``, nodes that the program calls by a name are symbols. With more of them ``MADE``, a node
     also gets a name where its entries would stand inside a derivative and are no single symbols.
-    ``meant`` has the symbols of named nodes by what they stand for, ``order`` how the program wrote sums and products.
+    ``meant`` has the symbols of named nodes by what they stand for.
     """
 
-    def __init__(self, texts: Texts, names: Names, order: Order) -> None:
+    def __init__(self, texts: Texts, names: Names) -> None:
         self.texts = texts
         self.names = names
         self.longest = LONGEST[names]
-        self.order = order
         self.entries: dict[int, Any] = {}
         self.meant: dict[Any, Any] = {}
         self.shown: dict[int, Any] = {}
@@ -161,7 +159,7 @@ class Elements:
             arguments = [column[i] for column in columns]
             found.append(s.as_expression(op.formula(s, *arguments, **node.static)))
             if len(arguments) > 1:
-                self.order.learn(found[-1], arguments)
+                self.texts.order.learn(found[-1], arguments)
         return as_objects(found)
 
     def _grouped(self, node: Node, count: int) -> list[list[Any]]:

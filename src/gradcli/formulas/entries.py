@@ -13,9 +13,8 @@ from gradcli.engine.naming import output_name, place_text
 from gradcli.engine.reverse import accumulate
 from gradcli.formulas.elements import LONGEST, Elements, Names, as_objects
 from gradcli.formulas.forms import settled, shortest, tidied, weight
-from gradcli.formulas.order import LAST, Order, names_in_order
 from gradcli.formulas.patterns import patterns_of, rule_text
-from gradcli.formulas.printing import LanguagePrinter, formula_text, size_of
+from gradcli.formulas.printing import formula_text, size_of
 from gradcli.formulas.rules import letters_beside
 from gradcli.formulas.texts import Source, Texts, TooLarge, nested
 from gradcli.jacobian import functions as s
@@ -80,14 +79,13 @@ class Derivation:
         self.called = output_name(graph, output)
         if names is not Names.NONE:
             self.texts.adopt(output, self.called)
-        self.order = Order(names_in_order(graph))
-        self.elements = Elements(self.texts, names, self.order)
+        self.printer = self.texts.printer
+        self.elements = Elements(self.texts, names)
         for node in self.nodes:
             graph.meter.watch()
             if not self.elements.add(node):
                 raise TooLong
-        self.order.places |= {name: LAST for name in self.texts.names.values() if name not in self.order.places}
-        self.printer = LanguagePrinter(self.order)
+        self.texts.order.add(self.texts.names.values())
 
     def attempt(self, leaves: Mapping[str, Node]) -> Attempt:
         """Return all formulas."""
@@ -102,7 +100,7 @@ class Derivation:
     def jacobians(self, leaves: Mapping[str, Node]) -> dict[str, Entries]:
         """Return the formulas of each Jacobian."""
         found = self._compose()
-        letters = letters_beside({*self.order.places, *self.texts.taken})
+        letters = letters_beside(self.texts.taken)
         return {name: self._entries_of(name, leaf, found.get(leaf.index), letters) for name, leaf in leaves.items()}
 
     def _entries_of(self, name: str, leaf: Node, found: Sparse | None, letters: list[str]) -> Entries:

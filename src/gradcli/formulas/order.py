@@ -9,7 +9,7 @@ from itertools import chain
 
 from sympy import Add, Expr, Mul, Symbol, exp, log
 
-from gradcli.engine.graph import Graph, Input, reaches
+from gradcli.engine.graph import Graph, Input, Node, Operation
 from gradcli.jacobian.functions import PowerOf
 
 NAME = re.compile(r"[A-Za-z_]\w*")
@@ -21,14 +21,21 @@ Key = tuple[int, int, tuple[int, ...]]
 
 def names_in_order(graph: Graph) -> dict[str, int]:
     """Return the place of each name in the program: a statement's own name, then what its expression names first."""
-    seen = set[int]()
     names: list[str] = []
-    for name, node in [*graph.bindings, *((None, node) for node in graph.nodes[-1:])]:
-        new = [other for other in reaches(node) if isinstance(other, Input) and other.index not in seen]
-        seen.update(other.index for other in new)
-        names += [*([name] if name else []), *(other.name for other in sorted(new, key=lambda other: other.index))]
-    names += [node.name for node in graph.nodes if isinstance(node, Input)]
+    start = 0
+    for name, node in graph.bindings:
+        names.append(name)
+        names += inputs_of(graph.nodes[start : node.index + 1])
+        start = max(start, node.index + 1)
+    names += [*inputs_of(graph.nodes[start:]), *(node.name for node in graph.nodes if isinstance(node, Input))]
     return {name: place for place, name in enumerate(dict.fromkeys(names))}
+
+
+def inputs_of(nodes: Iterable[Node]) -> list[str]:
+    """Return the names of the inputs that operations are computed from, in the order of the program's text."""
+    found = {a.index: a.name for node in nodes if isinstance(node, Operation) for a in node.arguments
+             if isinstance(a, Input)}  # fmt: skip
+    return [found[index] for index in sorted(found)]
 
 
 @dataclass(slots=True)
@@ -49,6 +56,11 @@ class Order:
         if isinstance(whole, (Add, Mul)) and whole not in arguments:
             self.written.setdefault(whole, tuple(arguments))
 
+    def add(self, names: Iterable[str]) -> None:
+        """Let other names come after those of the program."""
+        for name in names:
+            self.places.setdefault(name, len(self.places))
+
     def terms(self, whole: Expr, terms: Iterable[Expr]) -> list[Expr]:
         """Return the terms of a sum in order: as the program wrote it, else by names, and a positive one first."""
         own = self.parts(whole, Add)
@@ -67,7 +79,7 @@ class Order:
             told = {base_of(factor): place for place, factor in reversed(list(enumerate(own)))}
             return sorted(factors, key=lambda factor: told.get(base_of(factor), LAST))
         powers = any(isinstance(factor, PowerOf) for factor in factors)
-        return sorted(factors, key=lambda factor: (not (powers and factor.is_Symbol), *self.rank(factor)))
+        return sorted(factors, key=lambda factor: (not (powers and base_of(factor).is_Symbol), *self.rank(factor)))
 
     def parts(self, whole: Expr, kind: type[Expr]) -> list[Expr]:
         """Return the terms or factors as the program wrote them, those of its own sums and products one by one."""

@@ -232,7 +232,7 @@ def elementwise_rule(node: Node, parts: Mapping[int, list[Part]], texts: Texts, 
 
     total = Add(*(elementwise_formula(node, k, found, text_of) for k, found in parts.items()))
     columns = broadcast(np.shape(value_of(node.arguments[next(iter(parts))])), node.shape, letters)
-    return Rule(letters[: len(node.shape)], columns, formula_text(total))
+    return Rule(letters[: len(node.shape)], columns, formula_text(total, texts.printer))
 
 
 def elementwise_formula(node: Node, k: int, parts: list[Part], text_of: Callable[[Any], str]) -> Any:

@@ -10,6 +10,8 @@ import numpy as np
 
 from gradcli.engine.graph import Graph, Node
 from gradcli.engine.naming import numbered, place_text
+from gradcli.formulas.order import Order, names_in_order
+from gradcli.formulas.printing import LanguagePrinter
 from gradcli.ops import SPELLINGS
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.writing import Call, number_text
@@ -56,7 +58,7 @@ class Texts:
     """The text of every node, and the definitions of those that got a name.
 
     A node that the user's program calls by a variable keeps that name where it needs one; others are ``h0, h1 …``,
-    which ``made`` lists.
+    which ``made`` lists. ``printer`` writes formulas in the ``order`` of the program.
     """
 
     def __init__(self, graph: Graph, nodes: Iterable[Node]) -> None:
@@ -72,6 +74,8 @@ class Texts:
         self.text: dict[int, tuple[str, int]] = {}
         self.constants: dict[str, str] = {}
         self.made: list[str] = []
+        self.order = Order(names_in_order(graph))
+        self.printer = LanguagePrinter(self.order)
         self._next = 0
 
     def own_name(self, node: Node) -> str | None:
