@@ -58,7 +58,10 @@ def test_e_as_a_constant_is_written_in_the_language():
 
 def test_an_indexed_assignment_is_the_list_of_its_entries():
     found = explained("y = x*2; y[1] = 3; logsumexp(y)", {"x": [0.5, -0.2, 0.1]})
-    assert (found.output_formulas, found.definitions) == (["h0"], {"h0": "logsumexp([(x*2)[0], 3, (x*2)[2]])"})
+    assert found.output_formulas == ["logsumexp(y2)"]
+    assert found.definitions == {"y1": "x*2", "y2": "[y1[0], 3, y1[2]]", "f": "logsumexp(y2)"}
+    assert found.jacobian["x"].formulas == ["2*exp(y2[0] - f)", "2*exp(y2[2] - f)"]
+    check_formulas(found.to_dict())
 
 
 RULES = {
