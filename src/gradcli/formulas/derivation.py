@@ -20,6 +20,8 @@ from gradcli.jacobian.sparse import DENSE_ENTRIES
 
 SHORT = 40
 """Characters of an entry up to which it is in terms of the inputs, beyond which the program's names stand in it."""
+BULKY = 24
+"""Parts of an entry from which it is no longer short, and the program's names are tried first."""
 LONG = 80
 """Characters of an entry in the program's names from which names are made for it, if that makes it half as long."""
 
@@ -81,17 +83,21 @@ def by_entries(graph: Graph, output: Node, leaves: Mapping[str, Node], compositi
     Where these are not enough, intermediates without a name get one.
     """
 
-    def attempt(names: Names) -> Attempt | None:
+    def derived(names: Names) -> Derivation | None:
         try:
-            return Derivation(graph, output, composition, names).attempt(leaves)
+            return Derivation(graph, output, composition, names)
         except TooLong:
             return None
 
     with distribute(False):
-        plain = attempt(Names.NONE)
+        inline = derived(Names.NONE)
+        plain = inline.attempt(leaves) if inline is not None and inline.most_parts(leaves) < BULKY else None
         if plain is not None and plain.longest <= SHORT:
             return formulas_of(plain)
-        own = attempt(Names.OWN)
+        named = derived(Names.OWN)
+        own = None if named is None else named.attempt(leaves)
+        if plain is None and own is None and inline is not None:
+            plain = inline.attempt(leaves)
         found = plain if own is None else own if plain is None else shorter(plain, own)
         if found is None or found.longest > LONG:
             made = Derivation(graph, output, composition, Names.MADE).attempt(leaves)

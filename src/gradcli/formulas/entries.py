@@ -86,6 +86,7 @@ class Derivation:
             if not self.elements.add(node):
                 raise TooLong
         self.texts.order.add(self.texts.names.values())
+        self.found = self._compose()
 
     def attempt(self, leaves: Mapping[str, Node]) -> Attempt:
         """Return all formulas."""
@@ -99,9 +100,15 @@ class Derivation:
 
     def jacobians(self, leaves: Mapping[str, Node]) -> dict[str, Entries]:
         """Return the formulas of each Jacobian."""
-        found = self._compose()
         letters = letters_beside(self.texts.taken)
-        return {name: self._entries_of(name, leaf, found.get(leaf.index), letters) for name, leaf in leaves.items()}
+        return {
+            name: self._entries_of(name, leaf, self.found.get(leaf.index), letters) for name, leaf in leaves.items()
+        }
+
+    def most_parts(self, leaves: Mapping[str, Node]) -> int:
+        """Return the parts of the longest entry of a Jacobian, before other forms of it are tried."""
+        found = (self.found[leaf.index] for leaf in leaves.values() if leaf.index in self.found)
+        return max((size_of(entry) for sparse in found for entry in sparse.values), default=0)
 
     def _entries_of(self, name: str, leaf: Node, found: Sparse | None, letters: list[str]) -> Entries:
         self.graph.meter.watch()

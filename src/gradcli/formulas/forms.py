@@ -14,6 +14,8 @@ from gradcli.jacobian import functions as s
 
 MOST_PARTS = 60
 """Parts of a formula up to which other forms of it are tried: what they cost grows faster than they save."""
+MORE = 4
+"""Parts that a form may have more than the smallest and yet be the shortest as text."""
 MOST_EXPANDED = 40
 """Parts of a sum up to which its products are multiplied out."""
 FEWEST_SUMMED = 3
@@ -37,7 +39,13 @@ def shortest(expressions: Sequence[Expr], printer: LanguagePrinter, sizes: Sizes
         with distribute(True):
             for found in open_ones:
                 found.extend(multiplied_out(found[0], sizes))
-    return [min((formula_text(form, printer) for form in dict.fromkeys(found)), key=weight) for found in forms]
+    return [min((formula_text(form, printer) for form in smallest(found)), key=weight) for found in forms]
+
+
+def smallest(forms: list[Expr]) -> list[Expr]:
+    """Return those of several forms that have about as few parts as any, each once."""
+    sizes = [size_of(form) for form in forms]
+    return list(dict.fromkeys(form for form, size in zip(forms, sizes, strict=True) if size <= min(sizes) + MORE))
 
 
 def weight(text: str) -> int:
