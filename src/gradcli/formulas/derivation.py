@@ -23,7 +23,9 @@ SHORT = 40
 BULKY = 24
 """Parts of an entry from which it is no longer short, and the program's names are tried first."""
 LONG = 80
-"""Characters of an entry in the program's names from which names are made for it, if that makes it half as long."""
+"""Characters of an entry in the program's names from which names are made for it, if that makes it clearly shorter."""
+CLEARLY = 1.5
+"""How much longer formulas without made names may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ def by_entries(graph: Graph, output: Node, leaves: Mapping[str, Node], compositi
         found = plain if own is None else own if plain is None else shorter(plain, own)
         if found is None or found.longest > LONG:
             made = Derivation(graph, output, composition, Names.MADE).attempt(leaves)
-            found = made if found is None or 2 * made.longest <= found.longest else found
+            found = made if found is None or CLEARLY * made.longest <= found.longest else found
         return formulas_of(found)
 
 

@@ -45,7 +45,7 @@ class Elements:
     def __init__(self, texts: Texts, names: Names) -> None:
         self.texts = texts
         self.names = names
-        self.longest = LONGEST[names]
+        self.longest = LONGEST[names] if names is not Names.OWN or texts.names_inner else LONGEST[Names.NONE]
         self.entries: dict[int, Any] = {}
         self.meant: dict[Any, Any] = {}
         self.shown: dict[int, Any] = {}

@@ -158,7 +158,7 @@ class Derivation:
 
     def _settled(self, jacobian: Sparse) -> Sparse:
         """Return a Jacobian none of whose entries is too long to be read; raises ``TooLong``."""
-        longest = LONGEST[self.names]
+        longest = self.elements.longest
         if all(size_of(entry, longest) < longest for entry in jacobian.values):
             return jacobian
         entries = [settled(entry, longest) for entry in jacobian.values]

@@ -58,7 +58,7 @@ class Texts:
     """The text of every node, and the definitions of those that got a name.
 
     A node that the user's program calls by a variable keeps that name where it needs one; others are ``h0, h1 …``,
-    which ``made`` lists. ``printer`` writes formulas in the ``order`` of the program.
+    which ``made`` lists; ``names_inner`` says whether it calls any but the output. ``printer`` writes formulas in the ``order`` of the program.
     """
 
     def __init__(self, graph: Graph, nodes: Iterable[Node]) -> None:
@@ -74,6 +74,7 @@ class Texts:
         self.text: dict[int, tuple[str, int]] = {}
         self.constants: dict[str, str] = {}
         self.made: list[str] = []
+        self.names_inner = bool(self._own)
         self.order = Order(names_in_order(graph))
         self.printer = LanguagePrinter(self.order)
         self._next = 0
@@ -84,6 +85,7 @@ class Texts:
 
     def adopt(self, node: Node, name: str) -> None:
         """Let a node of an op without a name of the program's go by one, unless that is taken."""
+        self.names_inner = any(index != node.index for index in self._own)
         if node.op is not None and node.index not in self._own and name not in self.taken:
             self._own[node.index] = name
             self.taken.add(name)
