@@ -12,6 +12,7 @@ from gradcli.engine.naming import place_text
 from gradcli.explanation.explained import Note
 from gradcli.language.inputs import Cotangent
 from gradcli.ops.declare import Op, value_of
+from gradcli.ops.writing import Call
 
 
 def note_v(v: Cotangent) -> list[Note]:
@@ -84,7 +85,17 @@ def note_kink(node: Operation, op: Op) -> list[Note]:
     more = int(np.sum(where)) - 1
     at = f" in entry {place}" if place else ""
     rest = f" and {more} more" if more else ""
-    return [Note("kink", f"{op.name} has a kink{at}{rest} at this point; there {op.kink.says}, as in PyTorch.")]
+    return [Note("kink", f"{called(node)} has a kink{at}{rest} at this point; there {op.kink.says}, as in PyTorch.")]
+
+
+def called(node: Operation) -> str:
+    """Return the name of the function that the language writes an op with: ``max``, and not what picks its entry."""
+    op, texts = node.op, ["x"] * len(node.arguments)
+    if op.operator:
+        return op.name
+    call = Call(op.spelled or op.name, texts, texts, node.static, op.defaults, op.words, np.ndim(node.value))
+    name = op.write(call).partition("(")[0]
+    return name if name.isidentifier() else op.name
 
 
 def note_jacobian(name: str, columns_used: Any, shape: tuple[int, ...]) -> list[Note]:

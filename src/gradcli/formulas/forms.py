@@ -56,8 +56,8 @@ def weight(text: str) -> int:
 def multiplied_out(expression: Expr, sizes: Sizes) -> Iterator[Expr]:
     """Yield other forms of a formula, where sympy spreads numbers over sums."""
     flat = rebuilt(expression)
-    yield flat
     yield factor_terms(flat)
+    yield flat
     if any(part.args[1].is_negative and part.args[0].has(Add) for part in flat.atoms(Pow)):
         joined = together(flat)
         if joined.atoms(s.exp) <= flat.atoms(s.exp):  # exp(x) for exp(-x) would overflow where this does not

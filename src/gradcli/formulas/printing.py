@@ -78,10 +78,7 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
         value = float(expr)
         if not math.isfinite(value):
             raise Unprintable
-        up, down = number_texts(abs(expr))
-        text = "*".join(up) or "1"
-        sign = "-" if value < 0 else ""
-        return sign + (f"{text}/{down[0]}" if len(down) == 1 else f"{text}/({'*'.join(down)})" if down else text)
+        return ("-" if value < 0 else "") + constant_name(abs(value))
 
     def _print_Function(self, expr: Any) -> str:  # noqa: N802
         name = type(expr).__name__
@@ -130,6 +127,15 @@ def without_defaults(name: str, arguments: Any, texts: list[str]) -> list[str]:
         if all(option.is_Number and float(option) == default for option, default in zip(given, defaults, strict=True)):
             return texts[: -len(defaults)]
     return texts
+
+
+def constant_name(number: float) -> str:
+    """Return a positive number as text: ``2*pi/3``, ``1/(2*pi)``, ``0.3``."""
+    above, below = number_texts(number)
+    text = "*".join(above) or "1"
+    if not below:
+        return text
+    return f"{text}/{below[0]}" if len(below) == 1 else f"{text}/({'*'.join(below)})"
 
 
 def number_texts(number: Any) -> tuple[list[str], list[str]]:

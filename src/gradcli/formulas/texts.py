@@ -11,7 +11,7 @@ import numpy as np
 from gradcli.engine.graph import Graph, Node
 from gradcli.engine.naming import numbered, place_text
 from gradcli.formulas.order import Order, names_in_order
-from gradcli.formulas.printing import LanguagePrinter
+from gradcli.formulas.printing import LanguagePrinter, constant_name, known_constants
 from gradcli.ops import SPELLINGS
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.writing import Call, number_text
@@ -21,7 +21,8 @@ LONG = 48
 
 MOST_CONSTANTS = 256
 """Entries of a constant array up to which it is written out."""
-ATOM = 100
+ATOM, PRODUCT = 100, 60
+"""How tightly a name binds, and ``2*pi``."""
 
 
 def array_text(value: Any) -> str:
@@ -142,6 +143,9 @@ class Texts:
         """Return the text of an argument and how tightly it binds."""
         if isinstance(argument, Node):
             return self.text[argument.index]
+        if np.ndim(argument) == 0 and float(argument) in known_constants():
+            text = constant_name(float(argument))
+            return text, (ATOM if text.isidentifier() else PRODUCT)
         text = constant_text(argument)
         return text, (75 if text.startswith("-") else ATOM)
 
