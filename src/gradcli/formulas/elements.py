@@ -12,6 +12,7 @@ from sympy import Pow
 from gradcli.engine.graph import Node
 from gradcli.engine.naming import place_text
 from gradcli.formulas.printing import size_of
+from gradcli.formulas.sums import Sums
 from gradcli.formulas.texts import Texts
 from gradcli.jacobian import functions as s
 from gradcli.ops.contractions import contraction_links
@@ -49,12 +50,14 @@ class Elements:
         self.entries: dict[int, Any] = {}
         self.meant: dict[Any, Any] = {}
         self.shown: dict[int, Any] = {}
+        self.sums = Sums(texts.printer)
 
     def add(self, node: Node) -> bool:
         """Work out the entries of a node whose arguments are there; False where a formula grows too long."""
         if node.op is None:
             self.texts.describe(node)
             self.entries[node.index] = self._symbols(node)
+            self.sums.shapes[self.texts.of(node)] = node.shape
             return True
         made = self.names is Names.MADE
         if made:
@@ -64,7 +67,8 @@ class Elements:
         own = self.names is not Names.NONE and self.texts.own_name(node) is not None
         if self._needs_name(node) and not (made or own):
             return False
-        found = self.shown[node.index] = self.entries[node.index] = self._entries(node)
+        entries = [self.sums.condensed(entry) for entry in self._entries(node)]
+        found = self.shown[node.index] = self.entries[node.index] = as_objects(entries)
         if any(size_of(entry, self.longest) >= self.longest for entry in found):
             if not (made or own):
                 return False
@@ -80,6 +84,7 @@ class Elements:
         for entry, symbol in zip(self.entries[node.index], symbols, strict=True):
             self.meant |= meant_by(symbol, entry)
         self.entries[node.index] = symbols
+        self.sums.shapes[self.texts.of(node)] = node.shape
         return symbols
 
     def of(self, argument: Any) -> Any:

@@ -96,7 +96,7 @@ class Derivation:
         """Return the formula of each entry of the output."""
         index = self.output.index
         found, kept = self.elements.shown.get(index, self.elements.entries[index]), dict[Any, Any]()
-        return self.written([tidied(entry, kept) for entry in found])
+        return self.written([tidied(self.elements.sums.with_means(entry), kept) for entry in found])
 
     def jacobians(self, leaves: Mapping[str, Node]) -> dict[str, Entries]:
         """Return the formulas of each Jacobian."""
@@ -114,7 +114,8 @@ class Derivation:
         self.graph.meter.watch()
         numeric, kept = self.composition.of[leaf.index], dict[Any, Any]()
         meant = self.elements.meant
-        entries = [tidied(entry.xreplace(meant), kept) for entry in self._aligned(numeric, found)]
+        means = self.elements.sums.with_means
+        entries = [tidied(means(entry.xreplace(meant)), kept) for entry in self._aligned(numeric, found)]
         shapes = self.output.shape, leaf.shape
         patterns = patterns_of(numeric.rows, numeric.columns, shapes, entries, letters)
         if not patterns:
@@ -153,12 +154,17 @@ class Derivation:
         one = identity(int(np.size(self.output.value)), s.number(1), object)
         found = self.composed | accumulate(self.output, one, reversed(self.nodes), self._along, plus)
         if self.names is not Names.MADE:
-            found = {index: self._settled(sparse) for index, sparse in found.items()}
-        return found
+            return {index: self._settled(sparse) for index, sparse in found.items()}
+        return {index: self._condensed(sparse) for index, sparse in found.items()}
+
+    def _condensed(self, jacobian: Sparse) -> Sparse:
+        entries = [self.elements.sums.condensed(entry) for entry in jacobian.values]
+        return replace(jacobian, values=as_objects(entries))
 
     def _settled(self, jacobian: Sparse) -> Sparse:
         """Return a Jacobian none of whose entries is too long to be read; raises ``TooLong``."""
         longest = self.elements.longest
+        jacobian = self._condensed(jacobian)
         if all(size_of(entry, longest) < longest for entry in jacobian.values):
             return jacobian
         entries = [settled(entry, longest) for entry in jacobian.values]
@@ -178,7 +184,8 @@ class Derivation:
         return product(self.outer, self._local(node, parts, int(np.size(node.arguments[k].value))), MOST_ENTRIES * 10)
 
     def _shortened(self, node: Operation, jacobian: Sparse) -> Sparse:
-        """Give a Jacobian a name of its own where its entries have grown long."""
+        """Say long sums in a word, and give a Jacobian a name of its own where its entries have grown long."""
+        jacobian = self._condensed(jacobian)
         if all(size_of(entry, LONGEST[Names.MADE]) < LONGEST[Names.MADE] for entry in jacobian.values):
             return jacobian
         if self.names is not Names.MADE:

@@ -15,7 +15,7 @@ from gradcli.ops.declare import Indices
 
 FEWEST = 4
 """Entries of one pattern from which a rule says them."""
-INDEX = re.compile(r"(?<=\[)\d+(?:,\d+)*(?=\])")
+INDEX = re.compile(r"(?<=\[)(?:\d+|:)(?:,(?:\d+|:))*(?=\])")
 INTEGER = re.compile(r"\d+")
 Shape = tuple[int, ...]
 Place = tuple[int, ...]
@@ -167,7 +167,7 @@ def in_letters(names: Sequence[str], seen: Mapping[str, list[int]], found: dict[
     """Add to ``found`` the name of a symbol with letters for the integers in its brackets."""
     if len({INDEX.sub("", name) for name in names}) > 1:
         return False
-    integers = [[int(k) for text in INDEX.findall(name) for k in text.split(",")] for name in names]
+    integers = [[int(k) for text in INDEX.findall(name) for k in INTEGER.findall(text)] for name in names]
     told = []
     for column in zip(*integers, strict=True):
         letter = next((letter for letter, values in seen.items() if values == list(column)), None)

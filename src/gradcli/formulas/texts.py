@@ -59,7 +59,8 @@ class Texts:
     """The text of every node, and the definitions of those that got a name.
 
     A node that the user's program calls by a variable keeps that name where it needs one; others are ``h0, h1 …``,
-    which ``made`` lists; ``names_inner`` says whether it calls any but the output. ``printer`` writes formulas in the ``order`` of the program.
+    which ``made`` lists; ``names_inner`` says whether it calls any but the output. ``printer`` writes formulas in the
+    ``order`` of the program.
     """
 
     def __init__(self, graph: Graph, nodes: Iterable[Node]) -> None:
