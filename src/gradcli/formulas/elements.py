@@ -50,7 +50,7 @@ class Elements:
         self.entries: dict[int, Any] = {}
         self.meant: dict[Any, Any] = {}
         self.shown: dict[int, Any] = {}
-        self.sums = Sums(texts.printer)
+        self.sums = Sums(texts.printer, self.meant)
 
     def add(self, node: Node) -> bool:
         """Work out the entries of a node whose arguments are there; False where a formula grows too long."""
@@ -82,7 +82,7 @@ class Elements:
         self.texts.name(node)
         symbols = self._symbols(node)
         for entry, symbol in zip(self.entries[node.index], symbols, strict=True):
-            self.meant |= meant_by(symbol, entry)
+            self.meant.update(meant_by(symbol, entry))
         self.entries[node.index] = symbols
         self.sums.shapes[self.texts.of(node)] = node.shape
         return symbols

@@ -57,9 +57,9 @@ class Order:
             self.written.setdefault(whole, tuple(arguments))
 
     def add(self, names: Iterable[str]) -> None:
-        """Let other names come after those of the program."""
+        """Let names that were made come before those of the program, the last first: they are nearest to the output."""
         for name in names:
-            self.places.setdefault(name, len(self.places))
+            self.places.setdefault(name, -1 - len(self.places))
 
     def terms(self, whole: Expr, terms: Iterable[Expr]) -> list[Expr]:
         """Return the terms of a sum in order: as the program wrote it, else by names, and a positive one first."""
@@ -113,7 +113,7 @@ class Order:
         Constants such as sqrt(2) come first, logarithms of numbers and exponentials last.
         """
         if not factor.free_symbols:
-            return (LAST if isinstance(factor, log) else -1, 0, ())
+            return (LAST if isinstance(factor, log) else -LAST, 0, ())
         place, _, index = self.key(factor)
         return place, kind_of(base_of(factor)), index
 

@@ -22,18 +22,23 @@ SLICE = re.compile(r"([A-Za-z_]\w*)\[([\d:,]+)\]")
 class Sums:
     """Long sums in formulas of one program: ``shapes`` are those of the arrays that may be named.
 
-    ``lengths`` has how many terms each word stands for.
+    ``meant`` has the symbols of named values by what they stand for, ``lengths`` how many terms each word stands for.
     """
 
     printer: LanguagePrinter
+    meant: dict[Expr, Expr] = field(default_factory=dict)
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     lengths: dict[Expr, int] = field(default_factory=dict)
 
     def condensed(self, expression: Expr) -> Expr:
         """Return a formula whose long sums over a whole axis of arrays go by ``dot`` or ``sum``."""
-        if not any(len(total.args) >= FEWEST for total in expression.atoms(Add)):
+        return self.said(expression.xreplace(self.meant)) if is_long(expression) else expression
+
+    def said(self, expression: Expr) -> Expr:
+        """Return a formula in the program's names with its long sums in words."""
+        if not is_long(expression):
             return expression
-        found = expression.func(*map(self.condensed, expression.args))
+        found = expression.func(*map(self.said, expression.args))
         return self.condensed_sum(found) if isinstance(found, Add) and len(found.args) >= FEWEST else found
 
     def condensed_sum(self, total: Add) -> Expr:
@@ -94,6 +99,11 @@ class Sums:
                 named = s.symbol(f"mean{word.name.removeprefix('sum')}")
                 return Mul(number * count, *(named if part is word else self.with_means(part) for part in factors))
         return expression.func(*map(self.with_means, expression.args)) if expression.args else expression
+
+
+def is_long(expression: Expr) -> bool:
+    """Return whether a formula has a sum of many terms."""
+    return any(len(total.args) >= FEWEST for total in expression.atoms(Add))
 
 
 def skeleton(term: Expr) -> Iterator[Any]:
