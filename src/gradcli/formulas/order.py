@@ -10,6 +10,7 @@ from itertools import chain
 from sympy import Add, Expr, Mul, Symbol, exp, log
 
 from gradcli.engine.graph import Graph, Input, Node, Operation
+from gradcli.engine.naming import call_assigned
 from gradcli.jacobian.functions import PowerOf
 
 NAME = re.compile(r"[A-Za-z_]\w*")
@@ -23,10 +24,11 @@ def names_in_order(graph: Graph) -> dict[str, int]:
     """Return the place of each name in the program: a statement's own name, then what its expression names first."""
     names: list[str] = []
     start = 0
-    for name, node in graph.bindings:
+    for name, (_, node) in zip(call_assigned(graph), graph.bindings, strict=True):
         names.append(name)
-        names += inputs_of(graph.nodes[start : node.index + 1])
-        start = max(start, node.index + 1)
+        end = start if node is None else max(start, node.index + 1)
+        names += inputs_of(graph.nodes[start:end])
+        start = end
     names += [*inputs_of(graph.nodes[start:]), *(node.name for node in graph.nodes if isinstance(node, Input))]
     return {name: place for place, name in enumerate(dict.fromkeys(names))}
 
