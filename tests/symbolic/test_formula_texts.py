@@ -178,3 +178,49 @@ def test_a_formula_is_written_as_a_person_writes_it(text, name, wanted):
     assert (jacobian.rules or list(dict.fromkeys(jacobian.formulas))) == wanted
     count, wrong = read_back(found, in_doubles)
     assert (count >= len(jacobian.formulas), wrong) == (True, [])
+
+
+OUTPUTS = {  # a program, and what its output is written as
+    "clip(x, 0, 1)": ["clip(x, 0, 1)"],
+    "huber_loss(x, 0)": ["where(abs(x) < 1, x**2/2, abs(x) - 1/2)"],
+    "e**x + pi": ["e**x + pi"],
+    "exp(2*pi*x)/pi": ["exp(2*pi*x)/pi"],
+    "1/(1 + exp(-x))": ["1/(1 + exp(-x))"],
+    "-x*log(x) - (1 - x)*log(1 - x)": ["-x*log(x) - (1 - x)*log(1 - x)"],
+    "softplus(x)": ["softplus(x)"],
+    "mean(v)": ["(v[0] + v[1] + v[2])/3"],
+    "v - mean(v)": ["v[0] - mean(v)", "v[1] - mean(v)", "v[2] - mean(v)"],
+    "mean(q**2)": ["mean(q**2)"],
+    "D @ q": ["dot(D[0,:], q)", "dot(D[1,:], q)", "dot(D[2,:], q)", "dot(D[3,:], q)"],
+}
+
+
+@pytest.mark.parametrize("text", OUTPUTS)
+def test_an_output_is_written_in_the_order_of_the_program(text):
+    assert answer(text).output_formulas == OUTPUTS[text]
+
+
+DEFINITIONS = {  # a program in whose formulas names stand, and what these are
+    "h = outer(q, r); sum(sin(h)*h*cos(h))": {"h": "outer(q, r)"},
+    "h = clip(D @ q, 0, 1); sum(h*h*tanh(h))": {"h": "clip(D @ q, 0, 1)"},
+    "h = sin(pi*x + 1); h*h*tanh(h)*x": {"h": "sin(pi*x + 1)"},
+    "sigmoid(D @ q)": {"y": "sigmoid(D @ q)"},
+    "z = D @ q; h = tanh(z); loss = sum((h - r)**2)": {"z": "D @ q", "h": "tanh(z)"},
+}
+
+
+@pytest.mark.parametrize("text", DEFINITIONS)
+def test_names_in_formulas_are_those_of_the_program(text):
+    found = answer(text)
+    wanted = DEFINITIONS[text]
+    assert {name: body for name, body in found.definitions.items() if name in wanted} == wanted
+    assert not [name for name in found.definitions if name.startswith("h") and name not in wanted], "none is made"
+    assert read_back(found, in_doubles)[1] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "name"), [("sort(x).values", "sort"), ("max(x, dim=0).values", "max"), ("relu(x)", "relu")]
+)
+def test_a_kink_goes_by_the_name_of_its_function(text, name):
+    [note] = [note for note in answer(text, x=[0.0, 0.0, -1.0]).notes if note.kind == "kink"]
+    assert note.message.startswith(f"{name} has a kink")

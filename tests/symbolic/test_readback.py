@@ -13,7 +13,7 @@ from gradcli.formulas.readback import read_back
 from oracles import portion
 from readback_programs import findings, in_doubles, program
 
-COUNT, BLOCKS = 160, 8
+COUNT, BLOCKS = 500, 25
 LONG, WIDE = np.linspace(-1.5, 1.4, 150), np.cos(np.arange(144.0)).reshape(12, 12)
 
 
@@ -22,7 +22,7 @@ def answer(text, **inputs):
     return gradcli.explain(text, v=np.cos(np.arange(y.size) + 1.0).reshape(y.shape), inputs=inputs)
 
 
-@pytest.mark.parametrize("block", portion(range(BLOCKS), 2))
+@pytest.mark.parametrize("block", portion(range(BLOCKS), 5))
 def test_formulas_of_random_programs_are_their_numbers(block):
     found = {seed: findings(program(seed)) for seed in range(block, COUNT, BLOCKS)}
     assert {seed: wrong for seed, (_, wrong) in found.items() if wrong} == {}

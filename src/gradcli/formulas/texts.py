@@ -169,7 +169,7 @@ class Texts:
             op.words,
             np.ndim(value_of(node.arguments[0])),
         )
-        return op.write(call), ATOM
+        return clipped(op.write(call)), ATOM
 
     @staticmethod
     def _tight(part: tuple[str, int]) -> str:
@@ -198,6 +198,21 @@ class Texts:
         if isinstance(argument, Node):
             return self.element(argument, position) if argument.shape else self.of(argument)
         return number_text(np.ravel(argument)[position])
+
+
+CLIPPED = "clamp_max(clamp_min("
+
+
+def clipped(text: str) -> str:
+    """Return ``clip(x, 0, 1)`` for ``clamp_max(clamp_min(x, 0), 1)``, of which it is made."""
+    if not text.startswith(CLIPPED):
+        return text
+    depth = 1
+    for place in range(len(CLIPPED), len(text)):
+        depth += {"(": 1, ")": -1}.get(text[place], 0)
+        if not depth:
+            return f"clip({text[len(CLIPPED) : place]}{text[place + 1 :]}"
+    return text
 
 
 def nested(parts: list[str], shape: tuple[int, ...]) -> str:
