@@ -85,7 +85,8 @@ WORDS = {name: getattr(np, name) for name in OWN_NAMES} | {
     "var": var, "std": std, "norm": norm, "logsumexp": logsumexp, "softmax": softmax,
     "log_softmax": lambda x, dim=-1: np.log(softmax(x, dim)),
     "cumsum": lambda x, dim=-1: np.cumsum(x, axis=dim), "cumprod": lambda x, dim=-1: np.cumprod(x, axis=dim),
-    "sort": ordered, "einsum": np.einsum, "outer": np.outer, "dot": np.dot, "det": np.linalg.det, "inv": np.linalg.inv, "solve": np.linalg.solve,
+    "sort": ordered, "einsum": np.einsum, "outer": np.outer, "dot": np.dot,
+    "det": np.linalg.det, "inv": np.linalg.inv, "solve": np.linalg.solve,
     "reshape": lambda x, shape: np.reshape(x, shape), "permute": lambda x, dims: np.transpose(x, dims),  # noqa: PLW0108
     "expand": lambda x, shape: np.broadcast_to(x, shape), "flip": lambda x, dims: np.flip(x, dims),  # noqa: PLW0108
     "roll": lambda x, shifts, dim: np.roll(x, shifts, dim), "tile": lambda x, reps: np.tile(x, reps),  # noqa: PLW0108

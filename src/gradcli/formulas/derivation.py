@@ -101,7 +101,8 @@ def by_entries(graph: Graph, output: Node, leaves: Mapping[str, Node], compositi
         if plain is None and own is None and inline is not None:
             plain = inline.attempt(leaves)
         found = plain if own is None else own if plain is None else shorter(plain, own)
-        if found is None or found.longest > LONG:
+        parts = max((one.most_parts(leaves) for one in (inline, named) if one is not None), default=BULKY)
+        if found is None or (found.longest > LONG and parts >= BULKY):
             made = Derivation(graph, output, composition, Names.MADE).attempt(leaves)
             found = made if found is None or CLEARLY * made.longest <= found.longest else found
         return formulas_of(found)

@@ -10,6 +10,7 @@ import numpy as np
 
 from gradcli.engine.graph import Operation
 from gradcli.errors import over_budget
+from gradcli.errors.counting import counted
 from gradcli.jacobian.factors import Template, template_of
 from gradcli.jacobian.kinds import Constant, constant_of, kind_of
 from gradcli.jacobian.small import FEW
@@ -83,7 +84,7 @@ def parts_of(node: Operation, argument: int, reading: Reading, bound: int) -> li
     if parts is None:
         count = int(reading.op.terms(*reading.values, **node.static) if reading.op.terms else np.size(node.value))
     if count > bound:
-        raise over_budget("jacobian", bound, f"the derivative of {reading.op.name} has {count:,} entries")
+        raise over_budget("jacobian", bound, f"the derivative of {reading.op.name} has {counted(count, 'entry')}")
     if parts is not None:
         return parts
     parts = read(reading, argument, tuple([constant_of(a) for a in node.arguments]))

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gradcli.engine.naming import place_text
+from gradcli.errors.counting import counted
+from gradcli.explanation.events import Value
 from gradcli.render.equalities import with_true_formulas
+from gradcli.render.forward import shown_events
 from gradcli.render.numbers import full, input_text
 
 if TYPE_CHECKING:
-    from gradcli.explanation.events import Value
     from gradcli.explanation.explained import Explained, Jacobian
 
 MOST_LINES = 1000
@@ -20,9 +22,10 @@ def plain(found: Explained) -> str:
     """Return an explanation as lines, without a final newline."""
     lines = [f"program: {line}" for line in found.program.split("\n")]
     lines += [f"{name} = {input_text(value)}" for name, value in found.inputs.items()]
-    for value in found.values:
+    shown = [event for event in shown_events(found.forward) if isinstance(event, Value)]
+    for value in shown:
         lines += value_lines(value)
-    told = {value.name for value in found.values if value.formula is not None}
+    told = {value.name for value in shown if value.formula is not None}
     lines += [f"{name} := {text}" for name, text in found.definitions.items() if name not in told]
     lines.append(f"{found.name} = {input_text(found.output)}")
     for name, jacobian in found.jacobian.items():
@@ -39,17 +42,18 @@ def plain(found: Explained) -> str:
 
 
 def value_lines(value: Value) -> list[str]:
-    """Return what a name of the program stands for, and its value; that of the output has a line of its own."""
+    """Return what a name of the program stands for, and its value; inputs and the output have lines of their own."""
+    if value.role in ("input", "output"):
+        return []
     lines = [] if value.formula is None else [f"{value.name} := {value.formula}"]
-    given = value.role in ("input", "output")
-    return lines if given else [*lines, f"{value.name} = {input_text(value.value)}"]
+    return [*lines, f"{value.name} = {input_text(value.value)}"]
 
 
 def entry_lines(output: str, name: str, jacobian: Jacobian) -> list[str]:
     """Return the entries of a Jacobian that can be non-zero, one a line."""
     rows, columns = jacobian.matrix_shape
     lines = [
-        f"d{output}/d{name}: {rows} by {columns}, {jacobian.structure}, {len(jacobian.rows)} entries",
+        f"d{output}/d{name}: {rows:,} by {columns:,}, {jacobian.structure}, {counted(len(jacobian.rows), 'entry')}",
         *jacobian.rules,
     ]
     for k in range(min(len(jacobian.rows), MOST_LINES)):
@@ -59,5 +63,5 @@ def entry_lines(output: str, name: str, jacobian: Jacobian) -> list[str]:
         value = full(jacobian.values[k])
         lines.append(f"d{output}{row}/d{name}{column}{formula if formula != f' = {value}' else ''} = {value}")
     if len(jacobian.rows) > MOST_LINES:
-        lines.append(f"... and {len(jacobian.rows) - MOST_LINES} more")
+        lines.append(f"... and {counted(len(jacobian.rows) - MOST_LINES, 'entry')} more")
     return lines
