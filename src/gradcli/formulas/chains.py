@@ -58,7 +58,7 @@ def index_rules(
     """
     names = taken_names(graph)
     letters, called = letters_beside(names), output_name(graph, output)
-    printer = LanguagePrinter(Order(names_in_order(graph)))
+    printer = LanguagePrinter(Order(names_in_order(graph) if len(composition.nodes) <= MOST_STEPS else {}))
     rules: dict[str, list[str]] = {}
     for name, leaf in leaves.items():
         with distribute(False):

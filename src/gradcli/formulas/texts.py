@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradcli.engine.graph import Graph, Node
 from gradcli.engine.naming import numbered, place_text, taken_names
-from gradcli.formulas.order import Order, names_in_order
-from gradcli.formulas.printing import LanguagePrinter, constant_name, known_constants
+from gradcli.formulas.constants import constant_name, known_constants
 from gradcli.ops import SPELLINGS
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.writing import Call, number_text
+
+if TYPE_CHECKING:
+    from gradcli.formulas.order import Order
+    from gradcli.formulas.printing import LanguagePrinter
 
 LONG = 48
 """Characters beyond which a node's text gives way to a name."""
@@ -59,8 +63,7 @@ class Texts:
     """The text of every node, and the definitions of those that got a name.
 
     A node that the user's program calls by a variable keeps that name where it needs one; others are ``h0, h1 …``,
-    which ``made`` lists; ``names_inner`` says whether it calls any but the output. ``printer`` writes formulas in the
-    ``order`` of the program.
+    which ``made`` lists; ``names_inner`` says whether it calls any but the output.
     """
 
     def __init__(self, graph: Graph, nodes: Iterable[Node]) -> None:
@@ -76,9 +79,21 @@ class Texts:
         self.constants: dict[str, str] = {}
         self.made: list[str] = []
         self.names_inner = bool(self._own)
-        self.order = Order(names_in_order(graph))
-        self.printer = LanguagePrinter(self.order)
+        self._graph = graph
         self._next = 0
+
+    @cached_property
+    def printer(self) -> LanguagePrinter:
+        """What writes formulas in the order of the program."""
+        from gradcli.formulas.order import Order, names_in_order  # noqa: PLC0415 - texts of arrays need no sympy
+        from gradcli.formulas.printing import LanguagePrinter  # noqa: PLC0415
+
+        return LanguagePrinter(Order(names_in_order(self._graph)))
+
+    @property
+    def order(self) -> Order:
+        """The order of the program."""
+        return self.printer.program
 
     def own_name(self, node: Node) -> str | None:
         """Return what the user's program calls a node, with a number where it calls several so."""
