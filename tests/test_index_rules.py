@@ -22,6 +22,8 @@ PROGRAMS = {
     "atan2(y, x)": {"y": np.where(np.abs(LONG) < 0.5, 0.0, LONG), "x": np.where(np.abs(LONG) < 1, 0.0, LONG)},
     "xlogy(x, y)": {"x": np.maximum(LONG, 0.0), "y": np.maximum(LONG, 0.0)},
     "abs(x) + relu(x)": {"x": LONG},
+    "where(x > w, x, w)": {"x": LONG, "w": LONG[::-1]},
+    "where(A > 0, w, A)": {"A": WIDE[:12, :12], "w": SHORT[:12]},
     "outer(x, w)": {"x": SHORT, "w": SHORT},
     "outer(x, x)": {"x": SHORT},
     "W @ x": {"W": WIDE, "x": SHORT},

@@ -31,7 +31,7 @@ MODULES = [
 ]  # fmt: skip
 NUMBERS = {"Any", "Array", "Indices", "Array | float", "Expr", "list[Links]", "Links", "Sparse", "list[Local]",
            "tuple[Any, ...]", "tuple[Any, Any]", "dict[int, Any]", "list[Any]", "list[Array]", "Cotangent", "float",
-           "Callable[..., Any]", "Composition", "dict[int, Sparse]",
+           "Callable[..., Any]", "Composition", "dict[int, Sparse]", "Rule | None", "list[Rule]", "list[Rule] | None",
            "Small", "Small | None", "Sparse | Small", "list[float]", "Rule", "Diagonals", "Diagonals | Stacked",
            "Expr | None", "dict[int, Expr] | None"}  # fmt: skip
 """Annotations of what a rule may return; a function that returns a text, a shape or a flag is no rule."""

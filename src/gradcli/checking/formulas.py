@@ -105,4 +105,4 @@ def shown(number: Any) -> str:
     """Return a number, or the first of several, to read."""
     entries = np.asarray(number, dtype=np.float64).ravel()
     first = repr(float(entries[0])) if entries.size else ""
-    return first if entries.size == 1 else f"[{first}, …]"
+    return first if entries.size == 1 else f"[{first}, ...]"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from gradcli.explanation.events import Event, Value
 from gradcli.jacobian.sparse import DENSE_ENTRIES, Sparse, times
 from gradcli.language.inputs import Cotangent
 from gradcli.ops.declare import Array
+
+if TYPE_CHECKING:
+    from gradcli.explanation.effect import Effect
 
 FEW = 64
 """Terms that are added up one by one; numpy adds more of them pairwise, as the engine's rules do."""
@@ -73,6 +76,13 @@ class Jacobian:
     def matrix_shape(self) -> tuple[int, int]:
         """Entries of y by entries of x."""
         return math.prod(self.output_shape), math.prod(self.input_shape)
+
+    @property
+    def passes(self) -> int | None:
+        """How many calls of backward give all of J, rows that share no column in one; None where that is not known."""
+        from gradcli.jacobian.colouring import count_passes  # noqa: PLC0415
+
+        return count_passes(self.rows, self.columns)
 
     @property
     def numeric(self) -> Array | None:
@@ -193,6 +203,10 @@ class Lookup(Protocol):
     def values(self) -> dict[str, Array]:
         """The numbers of the names that formulas use."""
 
+    @property
+    def effect(self) -> Effect:
+        """What v did."""
+
     def link(self, above: str, below: str) -> Sparse:
         """Return the derivative of one named value by another, with its other arguments fixed."""
 
@@ -246,6 +260,11 @@ class Explained:
     def definition_values(self) -> dict[str, Array]:
         """The numbers of ``definitions`` at this point."""
         return {name: self.lookup.values[name] for name in self.definitions}
+
+    @property
+    def effect(self) -> Effect:
+        """What v did: the number that backward differentiates, and what another v would have left."""
+        return self.lookup.effect
 
     @property
     def vjp(self) -> dict[str, Array]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from gradcli.engine.graph import Node
 from gradcli.errors import GradcliError
 from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import SURE
@@ -29,6 +28,7 @@ from gradcli.explanation.words import Confirmation, note_confirmation
 from gradcli.ops.declare import Array
 
 if TYPE_CHECKING:
+    from gradcli.explanation.effect import Effect
     from gradcli.formulas.derivation import Formulas
     from gradcli.jacobian.composition import Composition
     from gradcli.jacobian.sparse import Sparse
@@ -96,7 +96,7 @@ def explain_run(point: Point, ask: Ask, kind: type[Kind], derive: Derive = deriv
         backward=backward,
         agreement=agreement,
         notes=list(dict.fromkeys(notes)),
-        lookup=RunLookup(formulas, composition, point.leaves),
+        lookup=RunLookup(formulas, composition, point, jacobians, backward),
         stages=find_stages(run, point.leaves, point.seeds[0].seed),
         zeros=confirmation.zeros if confirmation else {},
         forward=tell_values(run.graph, run.output),
@@ -149,7 +149,27 @@ class RunLookup:
 
     formulas: Formulas
     composition: Composition
-    leaves: Mapping[str, Node]
+    point: Point
+    jacobians: Mapping[str, Jacobian]
+    backward: Sequence[Backward]
+
+    @cached_property
+    def effect(self) -> Effect:
+        """What v did."""
+        from gradcli.explanation.weighing import weigh  # noqa: PLC0415
+
+        point, grad = self.point, self.backward[-1].accumulated
+        with np.errstate(all="ignore"):
+            return weigh(point.seed, point.value, point.inputs, self.jacobians, grad, self.moved)
+
+    def moved(self, name: str, place: int, step: float) -> Array | None:
+        """Return y where one entry of a variable is moved; None where the program has no value there."""
+        array = np.array(self.point.inputs[name], dtype=np.float64)
+        array.flat[place] += step
+        try:
+            return self.point.function.evaluate({**self.point.inputs, name: array}, record=False).value
+        except GradcliError:
+            return None
 
     @cached_property
     def values(self) -> dict[str, Array]:
@@ -163,7 +183,7 @@ class RunLookup:
         """Return the derivative of one named value by another, with its other arguments fixed."""
         nodes = {node.index: node for node in self.composition.nodes}
         named = {name: nodes[source.node] for name, source in self.formulas.sources.items() if source.node >= 0}
-        named |= self.leaves
+        named |= self.point.leaves
         return self.composition.link(named[above], named[below])
 
     def evaluate(self, text: str, names: Mapping[str, Any]) -> Array | None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sympy.core.parameters import distribute
 
-from gradcli.engine.graph import Graph, Node
+from gradcli.engine.graph import Graph, Node, Operation
 from gradcli.formulas.definitions import new_names, renamed, used
 from gradcli.formulas.elements import Names
 from gradcli.formulas.entries import MOST_ENTRIES, Attempt, Derivation, TooLong
@@ -17,6 +17,7 @@ from gradcli.formulas.printing import Unprintable
 from gradcli.formulas.texts import Source, TooLarge
 from gradcli.jacobian.composition import Composition
 from gradcli.jacobian.sparse import DENSE_ENTRIES
+from gradcli.ops.declare import value_of
 
 SHORT = 40
 """Characters of an entry up to which it is in terms of the inputs, beyond which the program's names stand in it."""
@@ -68,7 +69,7 @@ def found_formulas(graph: Graph, output: Any, leaves: Mapping[str, Node], compos
     if not isinstance(output, Node):
         return Formulas()
     nodes = composition.nodes
-    work = composition.work + sum(int(np.size(node.value)) for node in nodes)
+    work = composition.work + sum(parts_of_entries(node, composition) for node in nodes)
     widest = np.size(output.value) * max((np.size(leaf.value) for leaf in leaves.values()), default=0)
     if work > MOST_ENTRIES or widest > DENSE_ENTRIES:
         return by_rules(graph, output, leaves, composition)
@@ -77,6 +78,19 @@ def found_formulas(graph: Graph, output: Any, leaves: Mapping[str, Node], compos
             return by_entries(graph, output, leaves, composition)
     except (Unprintable, RecursionError, TooLarge):
         return by_rules(graph, output, leaves, composition)
+
+
+def parts_of_entries(node: Node, composition: Composition) -> int:
+    """Return how many parts the formulas of a node's entries are made of, but those that the composition has counted.
+
+    A sum of products that no derivative flows through has all its terms, and it has few entries.
+    """
+    size = int(np.size(node.value))
+    if not isinstance(node, Operation) or node.op.terms is None or (node.op.spec is None and node.op.folds is None):
+        return size
+    if any(composition.parts(node, k) is not None for k in node.links):
+        return size
+    return size + node.op.terms(*map(value_of, node.arguments), **node.static)
 
 
 def by_entries(graph: Graph, output: Node, leaves: Mapping[str, Node], composition: Composition) -> Formulas:

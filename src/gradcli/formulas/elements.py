@@ -183,13 +183,10 @@ class Elements:
         [links] = contraction_links(0, values, spec(*values, **node.static))
         first = self.of(node.arguments[0])
         others = [(self.of(node.arguments[slot]), where) for slot, where in links.bound]
-        result = [s.number(0)] * count
+        terms: list[list[Any]] = [[] for _ in range(count)]
         for i, (row, column) in enumerate(zip(links.rows, links.columns, strict=True)):
-            term = first[column]
-            for entries, where in others:
-                term = term * entries[where[i]]
-            result[row] = result[row] + term
-        return as_objects(result)
+            terms[row].append(s.product([first[column], *(entries[where[i]] for entries, where in others)]))
+        return as_objects([s.total(own) for own in terms])
 
     def _moved(self, node: Node, count: int) -> Any:
         """Take each entry from where it came; what came from nowhere is the number that it is."""

@@ -12,10 +12,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sympy import (
+    Add,
     Expr,
     Float,
     Function,
     Integer,
+    Mul,
     Pow,
     Rational,
     Symbol,
@@ -48,19 +50,13 @@ def number(value: float) -> Expr:
 
 
 def product(factors: Sequence[Any]) -> Any:
-    """Return the product of the factors."""
-    result: Any = Integer(1)
-    for factor in factors:
-        result = result * factor
-    return result
+    """Return the product of the factors, taken at once: one after the other costs the square of their number."""
+    return Mul(*factors)
 
 
 def total(terms: Sequence[Any]) -> Any:
-    """Return the sum of the terms."""
-    result: Any = Integer(0)
-    for term in terms:
-        result = result + term
-    return result
+    """Return the sum of the terms, taken at once as the product is."""
+    return Add(*terms)
 
 
 class Own(Function):  # type: ignore[misc]

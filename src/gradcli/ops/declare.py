@@ -251,6 +251,11 @@ def value_of(x: Any) -> Any:
     return getattr(x, "value", x)
 
 
+def tensor(value: Any) -> Any:
+    """Return a double as an array without axes, by which a tensor of one number is told from a plain number."""
+    return np.asarray(value) if type(value) is np.float64 else value
+
+
 def no_links(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
     """Return no link at all: the output is flat or not differentiable."""
     del argument, out, values, static

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gradcli.explanation.explained import sum_vjps
 from gradcli.render.head import head, inputs_document, notes_document
@@ -11,13 +14,23 @@ from gradcli.render.numbers import Form, nested, reshaped, strict
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from gradcli.explanation.effect import Effect, Weighted
     from gradcli.explanation.events import Value
     from gradcli.explanation.explained import Agreement, Backward, Explained, Gradient, Jacobian
     from gradcli.ops.declare import Array
 
+MOST_SHARED = 100
+"""Entries of y that are listed as depending on one entry of an input."""
 
-def document(found: Explained, form: Form = nested) -> dict[str, Any]:
-    """Return an explanation as plain lists, dictionaries and strict JSON numbers; ``form`` says what arrays become."""
+MOST_WEIGHTED = 10_000
+"""Entries of gradients that another v would leave, from which they are left out."""
+
+
+def document(found: Explained, form: Form = nested, effect: bool = True) -> dict[str, Any]:
+    """Return an explanation as plain lists, dictionaries and strict JSON numbers.
+
+    ``form`` says what arrays become. Without ``effect`` what v did is left out, for which the program runs once more.
+    """
     shape = list(found.output.shape)
     return {
         **head(found.program),
@@ -37,10 +50,49 @@ def document(found: Explained, form: Form = nested) -> dict[str, Any]:
             {"name": stage.name, "shape": list(stage.cotangent.shape), "cotangent": form(stage.cotangent)}
             for stage in found.stages
         ],
+        "effect": effect_document(found.effect, found.output.shape, form) if effect else None,
         "agreement": agreement_document(found.agreement),
         "notes": notes_document(found.notes),
         "error": None,
     }
+
+
+def effect_document(effect: Effect, shape: tuple[int, ...], form: Form = nested) -> dict[str, Any]:
+    """Return what v did; places are indices, and gradients that another v would leave stand by variable."""
+    nudge, shared = effect.nudge, effect.shared
+    return {
+        "total": strict(effect.total),
+        "nudge": nudge
+        and {
+            "name": nudge.name,
+            "index": list(nudge.index),
+            "step": nudge.step,
+            "slope": strict(nudge.slope),
+            "predicted": strict(nudge.predicted),
+            "measured": nudge.measured,
+        },
+        "sum": weighted_document(effect.sum, form),
+        "mean": weighted_document(effect.mean, form),
+        "row": {"index": index_of(effect.row, shape), "grad": weighted_document(effect.of_row, form)},
+        "shared": shared
+        and {
+            "name": shared.name,
+            "index": list(shared.index),
+            "rows": [index_of(row, shape) for row in shared.rows[:MOST_SHARED]],
+            "count": len(shared.rows),
+        },
+    }
+
+
+def weighted_document(weighted: Weighted, form: Form) -> dict[str, Any] | None:
+    """Return the gradients that another v would leave; None where a script would rather multiply J itself."""
+    large = sum(grad.size for grad in weighted.grad.values()) >= MOST_WEIGHTED
+    return None if large else arrays_document(weighted.grad, form)
+
+
+def index_of(place: int, shape: tuple[int, ...]) -> list[int]:
+    """Return the indices of an entry, given its place in flat order."""
+    return [int(i) for i in np.unravel_index(place, shape)] if math.prod(shape) else []
 
 
 def value_document(value: Value, form: Form = nested) -> dict[str, Any]:
@@ -110,6 +162,7 @@ def jacobian_document(jacobian: Jacobian, definitions: dict[str, str], form: For
         "shape": list(jacobian.shape),
         "structure": jacobian.structure,
         "nonzeros": len(jacobian.rows),
+        "passes": jacobian.passes,
         "definitions": definitions,
     }
     symbolic = None if numeric is None else dense_formulas(jacobian)

@@ -19,6 +19,10 @@ class Glyphs:
     down: str
     dots: str
     by: str
+    near: str
+    bar: str
+    rule: str
+    crossing: str
     unicode: bool
 
 
@@ -33,6 +37,10 @@ UNICODE = Glyphs(
     down="⋮",
     dots="…",
     by="×",
+    near="≈",
+    bar="│",
+    rule="─",
+    crossing="┼",
     unicode=True,
 )
 ASCII = Glyphs(
@@ -46,8 +54,18 @@ ASCII = Glyphs(
     down=":",
     dots="...",
     by="x",
+    near="~=",
+    bar="|",
+    rule="-",
+    crossing="+",
     unicode=False,
 )
+
+
+ASCII_FOR = {
+    "·": "*", "ᵀ": "", "∂": "d", "×": "x", "…": "...", "≈": "~=", "→": "->", "✓": "ok", "│": "|", "─": "-",
+}  # fmt: skip
+"""What stands for a character in lines of text on an ASCII terminal."""
 
 
 @dataclass(frozen=True, slots=True)
