@@ -59,9 +59,9 @@ def test_rules_are_true(program, name):
     assert rules, "a large Jacobian has rules in place of formulas"
     for other, text in document["definitions"].items():
         names[other] = python(text, names)
-    names["the output"] = y
+    names[found.name] = y
     j = found.jacobian[name]
     true = np.zeros(j.matrix_shape)
     true[j.rows, j.columns] = j.values
     with np.errstate(all="ignore"):  # where works out both of its branches, also the one that it does not take
-        assert_close(jacobian_of(rules, names, "the output", name), true, 1e-11, f"{rules}")
+        assert_close(jacobian_of(rules, names), true, 1e-11, f"{rules}")

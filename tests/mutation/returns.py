@@ -12,7 +12,7 @@ from types import CodeType, FunctionType
 
 from gradcli.engine import reverse
 from gradcli.explanation import agreement, explained
-from gradcli.formulas import chains, elements, rules
+from gradcli.formulas import chains, definitions, elements, entries, forms, rules, sums
 from gradcli.formulas import derivation as formulas
 from gradcli.jacobian import batches, evaluate, factors, functions, local, small, sparse
 from gradcli.jacobian import composition as jacobian
@@ -26,7 +26,8 @@ from records import OPS
 OF_OPS = [module for name, module in sorted(sys.modules.items()) if name.startswith("gradcli.ops.")]
 MODULES = [
     *OF_OPS, reverse, inputs, agreement, explained,
-    batches, chains, elements, evaluate, factors, formulas, functions, jacobian, local, rules, small, sparse,
+    batches, chains, definitions, elements, entries, evaluate, factors, formulas, forms, functions, jacobian, local,
+    rules, small, sparse, sums,
 ]  # fmt: skip
 NUMBERS = {"Any", "Array", "Indices", "Array | float", "Expr", "list[Links]", "Links", "Sparse", "list[Local]",
            "tuple[Any, ...]", "tuple[Any, Any]", "dict[int, Any]", "list[Any]", "list[Array]", "Cotangent", "float",
@@ -51,7 +52,7 @@ NO_RULE = {
     "arithmetic.at_root": "says which answers are looked at again, no number of them",
     "elementwise.is_far": "says which answers are looked at again, no number of them",
     "integers.": "makes masks and integers, which tests/language/test_kinds.py holds against both libraries",
-    "derivation.renumbered": "names",
+    "definitions.": "names",
     "functions.number": "makes constants",
     "functions.as_expression": "makes constants",
     "functions.own": "makes classes",

@@ -48,7 +48,8 @@ class Jacobian:
     - ``formulas``: a text for each of these entries; None where they are too many or too long.
     - ``structure``: ``zero``, ``diagonal``, ``permutation``, ``block-diagonal``, ``triangular``, ``banded``, ``dense``
       or ``sparse``.
-    - ``rules``: in place of formulas, lines such as ``J[i, i] = 2*x[i]``; there may be none.
+    - ``rules``: what formulas have in common, or what stands in their place, as lines such as ``dy[i]/dx[i] = 2*x[i]``;
+      there may be none.
 
     >>> J = gradcli.explain("x**2", x=[1, 2], v=[1, 1]).jacobian["x"]
     >>> J.shape, J.matrix_shape, J.structure

@@ -29,10 +29,10 @@ SMALLEST = 1e-290
 MOST_PLACES = 100_000
 """Entries up to which all places of a rule are compared with those of the Jacobian."""
 RULE = re.compile(
-    r"(?:d(?P<above>\w+?)(?:\[(?P<rows>[^\]]*)\])?/d(?P<below>\w+)(?:\[(?P<columns>[^\]]*)\])?(?: \([^()]* fixed\))?"
-    r"|J\[(?P<both>[^\]]*)\]) = (?P<formula>.*)"
+    r"d(?P<above>\w+?)(?:\[(?P<rows>[^\]]*)\])?/d(?P<below>\w+)(?:\[(?P<columns>[^\]]*)\])?(?: \([^()]* fixed\))?"
+    r" = (?P<formula>.*)"
 )
-CHAIN = re.compile(r"(?:J|d\w+/d\w+) = (?P<sum>d\w+/d\w+(?: \([^()]* fixed\))?(?: [@+] .*|$))")
+CHAIN = re.compile(r"d\w+/d\w+ = (?P<sum>d\w+/d\w+(?: \([^()]* fixed\))?(?: [@+] .*|$))")
 LINK = re.compile(r"d(\w+)/d(\w+)")
 WORD = re.compile(r"\"[^\"]*\"|[A-Za-z_]\w*")
 OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
@@ -155,11 +155,7 @@ def index_rules(answer: Any, name: str) -> list[IndexRule]:
     for number, text in enumerate(answer.jacobian[name].rules):
         if (number == 0 and CHAIN.fullmatch(text)) or (match := RULE.fullmatch(text)) is None:
             continue
-        if match["both"] is not None:
-            both, depth = match["both"].split(", "), len(answer.output.shape)
-            found.append(IndexRule(text, "", name, both[:depth], both[depth:], match["formula"], True))
-            continue
-        rows, columns = (part.split(", ") if part else [] for part in (match["rows"], match["columns"]))
+        rows, columns = (part.split(",") if part else [] for part in (match["rows"], match["columns"]))
         whole = len(answer.jacobian[name].rules) == 1 or match["above"] not in answer.definitions
         found.append(IndexRule(text, match["above"], match["below"], rows, columns, match["formula"], whole))
     return found

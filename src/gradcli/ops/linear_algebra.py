@@ -57,7 +57,10 @@ def transposed_hint(a: Any, b: Any) -> str | None:
 
 
 def einsum_text(call: Call) -> str:
-    """Write a call of ``einsum``."""
+    """Write a call of ``einsum``, or of ``outer`` and ``dot`` which are one."""
+    known = {"i,j->ij": "outer", "i,i->": "dot"}.get(call.static["spec"])
+    if known:
+        return f"{known}({', '.join(call.texts)})"
     return f'{call.name}("{call.static["spec"]}", {", ".join(call.texts)})'
 
 
