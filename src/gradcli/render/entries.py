@@ -159,7 +159,7 @@ def is_number(text: str) -> bool:
 def formula_lines(sheet: Sheet, panel: Panel) -> list[str]:
     """Return the formulas of a variable that its table has no room for: rules, or an entry on each line."""
     jacobian, d = panel.jacobian, sheet.glyphs.partial
-    if jacobian.formulas is None:
+    if jacobian.formulas is None or jacobian.rules:
         rules = [with_partials(rule, sheet.found.name, panel, d) for rule in jacobian.rules]
         return limited(rules, MOST_RULES, "rule")
     worth = [k for k, text in enumerate(jacobian.formulas) if not is_number(text)]
