@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from gradcli.errors import Budget, GradcliError
     from gradcli.explanation.checked import Comparison, Entry
     from gradcli.explanation.evaluation import Function
-    from gradcli.explanation.explained import Agreement, Backward, Jacobian, Note, Stage
+    from gradcli.explanation.explained import Agreement, Backward, Note, Stage
+    from gradcli.explanation.jacobians import Jacobian
     from gradcli.interface import Check, Explanation, check, explain
     from gradcli.language.inputs import Cotangent
 
@@ -48,7 +49,8 @@ _HOMES = {
     "gradcli.explanation.checked": ("Comparison", "Entry"),
     "gradcli.errors": ("Budget", "GradcliError"),
     "gradcli.explanation.evaluation": ("Function",),
-    "gradcli.explanation.explained": ("Agreement", "Backward", "Jacobian", "Note", "Stage"),
+    "gradcli.explanation.explained": ("Agreement", "Backward", "Note", "Stage"),
+    "gradcli.explanation.jacobians": ("Jacobian",),
     "gradcli.language.inputs": ("Cotangent",),
     "gradcli.interface": ("Check", "Explanation", "check", "explain"),
 }

@@ -15,7 +15,8 @@ from gradcli.jacobian.local import Local
 from gradcli.jacobian.small import Diagonals, Small, Stacked
 from gradcli.jacobian.sparse import Sparse
 from gradcli.language.inputs import Cotangent
-from gradcli.ops.declare import Explicit, Implicit, Links, Pair, Partial
+from gradcli.ops.declare import Pair
+from gradcli.ops.links import Explicit, Implicit, Links, Partial
 
 SLIGHTLY = 1 + 1e-9
 NEARLY_ONE = Float(SLIGHTLY, 17)

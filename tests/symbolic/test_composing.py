@@ -22,8 +22,8 @@ from gradcli.jacobian.kinds import frozen
 from gradcli.jacobian.local import is_shaped, read, reading_of
 from gradcli.jacobian.small import FEW, Small, joined, small_product
 from gradcli.jacobian.sparse import Sparse, gathered, identity, product
-from gradcli.ops.declare import Explicit, Links
 from gradcli.ops.entrywise import elementwise_local
+from gradcli.ops.links import Explicit, Links
 from op_cases import CASES
 from oracles import reverse_jacobians, tampered
 from records import OPS

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
-from gradcli.jacobian.sparse import DENSE_ENTRIES, Sparse, times
+from gradcli.explanation.jacobians import Jacobian
+from gradcli.jacobian.sparse import Sparse
 from gradcli.language.inputs import Cotangent
 from gradcli.ops.declare import Array
-
-FEW = 64
-"""Terms that are added up one by one; numpy adds more of them pairwise, as the engine's rules do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,83 +27,6 @@ class Note:
 
     kind: str
     message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Jacobian:
-    """∂y/∂x for one variable: the entries that can be non-zero, in flat order of y (rows) and x (columns).
-
-    - ``output_shape``, ``input_shape``: the shapes of y and of x.
-    - ``rows``, ``columns``: where each entry stands, in y and in x, both flattened by rows: arrays of integers.
-    - ``values``: the derivative in each of these places.
-    - ``sizes``: the sum of the absolute terms that each of these derivatives is a sum of.
-    - ``formulas``: a text for each of these entries; None where they are too many or too long.
-    - ``structure``: ``zero``, ``diagonal``, ``permutation``, ``block-diagonal``, ``triangular``, ``banded``, ``dense``
-      or ``sparse``.
-    - ``rules``: in place of formulas, lines such as ``J[i, i] = 2*x[i]``; there may be none.
-
-    >>> J = gradcli.explain("x**2", x=[1, 2], v=[1, 1]).jacobian["x"]
-    >>> J.shape, J.matrix_shape, J.structure
-    ((2, 2), (2, 2), 'diagonal')
-    >>> J.formulas, J.values.tolist()
-    (['2*x[0]', '2*x[1]'], [2.0, 4.0])
-    """
-
-    output_shape: tuple[int, ...]
-    input_shape: tuple[int, ...]
-    rows: Array
-    columns: Array
-    values: Array
-    sizes: Array
-    formulas: list[str] | None
-    structure: str
-    rules: list[str] = field(default_factory=list)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """``y.shape + x.shape``."""
-        return self.output_shape + self.input_shape
-
-    @property
-    def matrix_shape(self) -> tuple[int, int]:
-        """Entries of y by entries of x."""
-        return math.prod(self.output_shape), math.prod(self.input_shape)
-
-    @property
-    def numeric(self) -> Array | None:
-        """All entries as an array of ``shape``; None for a Jacobian with more than 10,000 of them."""
-        if self.matrix_shape[0] * self.matrix_shape[1] > DENSE_ENTRIES:
-            return None
-        full = np.zeros(self.matrix_shape)
-        full[self.rows, self.columns] = self.values
-        return full.reshape(self.shape)
-
-    def vjp(self, seed: Array) -> Array:
-        """Return vᵀ·J in the shape of x, for a v in the shape of y."""
-        count = self.matrix_shape[1]
-        return weighted_sums(np.ravel(seed), self.rows, self.columns, self.values, count).reshape(self.input_shape)
-
-    def scale(self, seed: Array) -> Array:
-        """Return the sizes of the terms that vᵀ·J adds up, in the shape of x."""
-        v, count = np.abs(np.ravel(seed)), self.matrix_shape[1]
-        return weighted_sums(v, self.rows, self.columns, self.sizes, count).reshape(self.input_shape)
-
-
-def weighted_sums(v: Array, rows: Array, columns: Array, values: Array, count: int) -> Array:
-    """Return vᵀ times the entries of a matrix with ``count`` columns; a zero wins over inf and nan."""
-    with np.errstate(all="ignore"):
-        return column_sums(times(v[rows], values), columns, count)
-
-
-def column_sums(terms: Array, columns: Array, count: int) -> Array:
-    """Return the sums of the terms of each column: pairwise where they are many, so that rounding does not add up."""
-    if np.max(np.bincount(columns), initial=0) <= FEW:
-        return np.bincount(columns, weights=terms, minlength=count)
-    order = np.argsort(columns, kind="stable")
-    found, starts = np.unique(columns[order], return_index=True)
-    total = np.zeros(count)
-    total[found] = np.add.reduceat(terms[order], starts)
-    return total
 
 
 @dataclass(frozen=True, slots=True)

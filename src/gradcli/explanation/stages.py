@@ -50,12 +50,12 @@ def find_stages(run: Evaluation, leaves: Mapping[str, Node], seed: Array) -> lis
 
 def factor(graph: Graph, outer: Node, inner: Node) -> tuple[Array | None, Array | None]:
     """Return ∂outer/∂inner as a matrix of numbers, and the sizes of their terms; None where there are more than 36."""
-    from gradcli.jacobian.composition import compose  # noqa: PLC0415
+    from gradcli.jacobian.composition import derive  # noqa: PLC0415
 
     size = int(np.size(outer.value)) * int(np.size(inner.value))
     if size > SMALL_FACTOR:
         return None, None
-    found = compose(outer, [inner], SMALL_FACTOR * 1000, graph).of[inner.index]
+    found = derive(outer, [inner], SMALL_FACTOR * 1000, graph).of[inner.index]
     sizes = found.values if found.sizes is None else found.sizes
     return found.dense(), replace(found, values=sizes).dense()
 

@@ -12,8 +12,9 @@ from gradcli.engine.naming import place_text
 from gradcli.formulas.printing import size_of
 from gradcli.formulas.texts import Texts
 from gradcli.jacobian import functions as s
-from gradcli.ops.contractions import contraction_links
+from gradcli.ops.contractions import contraction
 from gradcli.ops.declare import value_of
+from gradcli.ops.links import listed
 
 WORDY = 16
 """Characters beyond which the text of an array, such as softmax(x), gets a name before entries are taken from it."""
@@ -141,14 +142,14 @@ class Elements:
         entries = self.of(node.arguments[0])
         values = tuple(value_of(a) for a in node.arguments)
         groups: list[list[Any]] = [[] for _ in range(count)]
-        for links in node.op.local(0, node.value, values, node.static):
+        for links in map(listed, node.op.local(0, node.value, values, node.static)):
             for row, column in zip(links.rows, links.columns, strict=True):
                 groups[row].append(entries[column])
         return groups
 
     def _contracted(self, node: Node, spec: Callable[..., str], count: int) -> Any:
         values = tuple(value_of(a) for a in node.arguments)
-        [links] = contraction_links(0, values, spec(*values, **node.static))
+        links = contraction(0, values, spec(*values, **node.static)).listed()
         first = self.of(node.arguments[0])
         others = [(self.of(node.arguments[slot]), where) for slot, where in links.bound]
         result = [s.number(0)] * count
@@ -167,7 +168,7 @@ class Elements:
         result: list[Any] = [None] * count
         for k, argument in enumerate(node.arguments):
             entries = self.of(argument)
-            for links in node.op.local(k, node.value, values, node.static):
+            for links in map(listed, node.op.local(k, node.value, values, node.static)):
                 for row, column in zip(links.rows, links.columns, strict=True):
                     result[row] = entries[column] if result[row] is None else result[row]
         return as_objects([s.number(flat[i]) if entry is None else entry for i, entry in enumerate(result)])

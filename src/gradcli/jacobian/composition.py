@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,11 +10,12 @@ import numpy as np
 
 from gradcli.engine.graph import Graph, Node, Operation, reaches
 from gradcli.engine.reverse import accumulate
-from gradcli.errors import over_budget
+from gradcli.errors import GradcliError, over_budget
+from gradcli.errors.facts import OverBudget
 from gradcli.jacobian.batches import WIDEST, Batch, Link, batches
 from gradcli.jacobian.local import Local, Part, Reading, numbers, parts_of, reading_of, worked_out
 from gradcli.jacobian.small import FEW, Diagonals, Small, Stacked, joined, scaled, small, small_product, small_sum
-from gradcli.jacobian.sparse import Sparse, added, gathered, identity, product
+from gradcli.jacobian.sparse import Sparse, added, gathered, identity, nothing, product
 
 
 class Jacobians(dict[int, Sparse]):
@@ -34,34 +35,39 @@ class Composition:
     """Jacobians of the output by nodes (``of``, by node index), and the local Jacobians they were composed from.
 
     ``nodes`` are those that the output depends on, ``work`` counts the products of entries that the composition took.
-    Local Jacobians stand, by node index and argument, in ``long`` with their numbers, in ``short`` without them, or
-    are one of many in ``batches``.
+    ``links`` are the local Jacobians that stand alone, by node index and argument: with their numbers, or without. The
+    others are in ``batches``. ``refusal`` says why
+    entries were not composed, if not.
     """
 
-    of: dict[int, Sparse]
+    of: Mapping[int, Sparse]
     nodes: list[Node]
     work: int
-    long: dict[tuple[int, int], list[Local]] = field(default_factory=dict)
-    short: dict[tuple[int, int], list[Part]] = field(default_factory=dict)
-    batches: list[Batch] = field(default_factory=list)
+    links: Mapping[tuple[int, int], Sequence[Local | Part]]
+    batches: Sequence[Batch] = ()
+    refusal: GradcliError | None = None
+
+    def entries(self, leaf: Node) -> Sparse:
+        """Return the Jacobian by an input; raises ``budget`` where its entries are not held."""
+        if self.refusal is not None and leaf.index not in self.of:
+            raise self.refusal
+        return self.of[leaf.index]
 
     def parts(self, node: Operation, argument: int) -> list[Part] | None:
         """Return the parts of the local Jacobian of a node by one argument, None where none took part."""
-        key = (node.index, argument)
-        if key in self.long:
-            return [found.part for found in self.long[key]]
+        found = self.links.get((node.index, argument))
+        if found is not None:
+            return [one.part if isinstance(one, Local) else one for one in found]
         if any(batch.holds(node, argument) for batch in self.batches):
             return parts_of(node, argument, reading_of(node), node.value.size)
-        return self.short.get(key)
+        return None
 
     def read(self, node: Operation, argument: int) -> list[Local]:
         """Return the local Jacobian of a node by one argument with its numbers, where it is in no batch."""
-        key = (node.index, argument)
-        if key in self.long:
-            return self.long[key]
         with np.errstate(all="ignore"):
             reading = reading_of(node)
-            return [worked_out(reading, part) for part in self.short[key]]
+            found = self.links[node.index, argument]
+            return [one if isinstance(one, Local) else worked_out(reading, one) for one in found]
 
     def link(self, node: Node, argument: Node) -> Sparse:
         """Return the derivative of a node by one that it is computed from, with all others fixed."""
@@ -109,12 +115,6 @@ def listed(numbers: Any, count: int) -> list[float]:
 def as_arrays(found: Sparse | Small) -> Sparse:
     """Return a Jacobian as arrays."""
     return found.sparse() if isinstance(found, Small) else found
-
-
-def nothing(rows: int, columns: int) -> Sparse:
-    """Return a matrix without entries."""
-    empty = np.zeros(0, dtype=np.intp)
-    return Sparse(empty, empty, np.zeros(0), np.zeros(0), (rows, columns))
 
 
 KEPT = 4
@@ -168,8 +168,7 @@ class _Composing:
         self.few = FEW if bound >= FEW * FEW else -1
         self.found: dict[int, Sparse | Small] = {}
         self.diagonals: Iterator[tuple[Diagonals | Stacked, int] | None] = iter(())
-        self.long: dict[tuple[int, int], list[Local]] = {}
-        self.short: dict[tuple[int, int], list[Part]] = {}
+        self.links: dict[tuple[int, int], Sequence[Local | Part]] = {}
         self.batches: list[Batch] = []
         self.work = self.held = 0
 
@@ -223,10 +222,11 @@ class _Composing:
         count = sum([len(part.rows) for part in parts])
         inner = as_small(reading, parts, shape) if count <= self.few else None
         if inner is None:
-            found = self.long[node.index, k] = [worked_out(reading, part) for part in parts]
+            found = [worked_out(reading, part) for part in parts]
+            self.links[node.index, k] = found
             self.held += elements_of(found)
             return self._product(outer, as_sparse(found, *shape))
-        self.short[node.index, k] = parts
+        self.links[node.index, k] = parts
         self.held += KEPT * count
         return self._product(outer, inner)
 
@@ -288,4 +288,19 @@ def compose(output: Any, wrt: Sequence[Node], bound: int, graph: Graph | None = 
     size = int(np.size(output.value)) if isinstance(output, Node) else int(np.size(output))
     for leaf in wrt:
         found[leaf.index] = found[leaf.index] if leaf.index in walk.found else nothing(size, int(np.size(leaf.value)))
-    return Composition(found, nodes, walk.work, walk.long, walk.short, walk.batches)
+    return Composition(found, nodes, walk.work, walk.links, walk.batches)
+
+
+def derive(output: Any, wrt: Sequence[Node], bound: int, graph: Graph) -> Composition:
+    """Return the Jacobian of ``output`` by entries, and where these are more than ``bound``, by passes.
+
+    Then ``of`` has the Jacobians by ``wrt`` where ``output`` has one entry, or where all their rows are affordable.
+    """
+    try:
+        return compose(output, wrt, bound, graph)
+    except GradcliError as error:
+        if not isinstance(error.facts, OverBudget) or error.facts.name not in ("jacobian", "total"):
+            raise
+        from gradcli.jacobian.large import apply  # noqa: PLC0415 - most Jacobians have few entries
+
+        return apply(output, wrt, bound, graph, error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,8 @@ from gradcli.jacobian.factors import Template, template_of
 from gradcli.jacobian.kinds import Constant, constant_of, kind_of
 from gradcli.jacobian.small import FEW
 from gradcli.jacobian.sparse import SHORT, rising
-from gradcli.ops.declare import Array, Indices, Links, Op, value_of
+from gradcli.ops.declare import Array, Op, value_of
+from gradcli.ops.links import AUXILIARY, OUT, Contraction, Indices, Links, Slot, listed
 
 Bound = tuple[tuple[int, Indices], ...]
 
@@ -80,16 +81,31 @@ def parts_of(node: Operation, argument: int, reading: Reading, bound: int) -> li
     """
     key = (kind_of(node), argument) if np.size(reading.out) <= FEW and is_shaped(reading, argument) else None
     count, parts = (0, None) if key is None else _KEPT.get(key, (0, None))
-    if parts is None:
-        count = int(reading.op.terms(*reading.values, **node.static) if reading.op.terms else np.size(node.value))
-    if count > bound:
-        raise over_budget("jacobian", bound, f"the derivative of {reading.op.name} has {count:,} entries")
     if parts is not None:
+        require_few(reading, count, bound)
         return parts
-    parts = read(reading, argument, tuple([constant_of(a) for a in node.arguments]))
+    if reading.op.terms is not None:
+        count = int(reading.op.terms(*reading.values, **reading.static))
+        require_few(reading, count, bound)
+    links = links_of(reading, argument)
+    count = max(count, np.size(reading.out), sum([item.count for item in links if isinstance(item, Contraction)]))
+    require_few(reading, count, bound)
+    constants = tuple([constant_of(a) for a in node.arguments])
+    parts = [part_of(listed(item), template_of(item, constants)) for item in links]
     if key is not None and sum([len(part.rows) for part in parts]) <= FEW:
         keep(key, count, parts)
     return parts
+
+
+def links_of(reading: Reading, argument: int) -> Sequence[Links | Contraction]:
+    """Return the links of an op by one argument, as its declaration has them."""
+    return reading.op.local(argument, reading.out, reading.values, reading.static)
+
+
+def require_few(reading: Reading, count: int, bound: int) -> None:
+    """Refuse more than ``bound`` entries of a local Jacobian."""
+    if count > bound:
+        raise over_budget("jacobian", bound, f"the derivative of {reading.op.name} has {count:,} entries")
 
 
 def is_shaped(reading: Reading, argument: int) -> bool:
@@ -109,13 +125,11 @@ def keep(key: Hashable, count: int, parts: list[Part]) -> None:
 
 
 def read(reading: Reading, argument: int, constants: tuple[Constant, ...]) -> list[Part]:
-    """Return the parts of the local Jacobian of an op by one argument, as its declaration has them.
+    """Return the parts of the local Jacobian of an op by one argument.
 
     ``constants`` are the numbers among the arguments, which stand in the formulas as they are.
     """
-    assert reading.op.local is not None  # noqa: S101
-    links = reading.op.local(argument, reading.out, reading.values, reading.static)
-    return [part_of(item, template_of(item, constants)) for item in links]
+    return [part_of(listed(item), template_of(item, constants)) for item in links_of(reading, argument)]
 
 
 def part_of(links: Links, template: Template) -> Part:
@@ -149,11 +163,16 @@ def numbers(reading: Reading, part: Part) -> tuple[Any, Any]:
 
 
 def numbers_of(reading: Reading, part: Part, slot: int, where: Indices) -> Any:
-    """Return the numbers that a symbol stands for: of an argument, the output (-1), or the auxiliary value (-2)."""
-    if slot == -2:
-        assert part.auxiliary is not None  # noqa: S101
-        return entries(part.auxiliary[1], where)
-    return entries(reading.out if slot == -1 else reading.values[slot], where)
+    """Return the numbers that a symbol stands for: of an argument, the output, or the auxiliary value."""
+    return entries(slot_array(reading, part.auxiliary, slot), where)
+
+
+def slot_array(reading: Reading, auxiliary: tuple[str, Array] | None, slot: Slot) -> Any:
+    """Return the array that a slot stands for."""
+    if slot == AUXILIARY:
+        assert auxiliary is not None  # a local reading that binds one gives it  # noqa: S101
+        return auxiliary[1]
+    return reading.out if slot == OUT else reading.values[slot]
 
 
 def entries(array: Any, where: Indices) -> Any:

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gradcli.jacobian.sparse import Sparse
-from gradcli.ops.declare import Array, Indices
+from gradcli.ops.declare import Array
+from gradcli.ops.links import Indices
 
 FEW = 16
 """Entries up to which a Jacobian is held as lists."""

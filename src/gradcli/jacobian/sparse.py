@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import over_budget
-from gradcli.ops.declare import Array, Indices
+from gradcli.ops.declare import Array
+from gradcli.ops.links import Indices
 
 DENSE_ENTRIES = 10_000
 """Entries of a Jacobian, its zeros counted, up to which it is also held, shown and written out with all of them."""
@@ -41,6 +42,12 @@ def identity(size: int, one: Any, dtype: Any) -> Sparse:
     return Sparse(where, where, ones, None if dtype is object else ones, (size, size))
 
 
+def nothing(rows: int, columns: int) -> Sparse:
+    """Return a matrix without entries."""
+    empty = np.zeros(0, dtype=np.intp)
+    return Sparse(empty, empty, np.zeros(0), np.zeros(0), (rows, columns))
+
+
 SHORT = 1_000
 """Entries up to which it costs more to find out that they stand in order than to pick them one by one."""
 
@@ -50,7 +57,7 @@ def rising(places: Indices) -> bool:
     return bool((places[1:] > places[:-1]).all())
 
 
-def times(a: Array, b: Array) -> Array:
+def times(a: Array, b: Array | float) -> Array:
     """Return the products, where a zero wins over inf and nan: what cannot be reached does not count."""
     product = a * b
     if product.dtype == object or (np.abs(product) > 0).all():
@@ -135,3 +142,18 @@ def meetings(a: Sparse, b: Sparse, bound: int) -> tuple[Any, Any]:
     left = np.repeat(np.arange(len(a.rows)), counts)
     first = np.repeat(np.cumsum(counts) - counts, counts)
     return left, np.arange(total) - first + starts[a.columns][left]
+
+
+ONE_BY_ONE = 64
+"""Terms that are added up one by one; numpy adds more of them pairwise, as the engine's rules do."""
+
+
+def column_sums(terms: Array, columns: Array, count: int) -> Array:
+    """Return the sums of the terms of each column: pairwise where they are many, so that rounding does not add up."""
+    if np.max(np.bincount(columns), initial=0) <= ONE_BY_ONE:
+        return np.bincount(columns, weights=terms, minlength=count)
+    order = np.argsort(columns, kind="stable")
+    found, starts = np.unique(columns[order], return_index=True)
+    total = np.zeros(count)
+    total[found] = np.add.reduceat(terms[order], starts)
+    return total

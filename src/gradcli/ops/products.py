@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops.axes import Axes
-from gradcli.ops.declare import Explicit, Links
+from gradcli.ops.links import Explicit, Links
 
 NORMAL = np.finfo(np.float64).tiny
 """The smallest double that has all its digits."""

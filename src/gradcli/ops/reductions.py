@@ -11,7 +11,9 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops import exactly
 from gradcli.ops.axes import Axes, empty_of, group_rows, one_axis, read_axes, require_entries, restore, spread_back
-from gradcli.ops.declare import BEYOND, Apply, Implicit, Links, Op, beyond, declare
+from gradcli.ops.contractions import pairs_along
+from gradcli.ops.declare import BEYOND, Apply, Op, beyond, declare
+from gradcli.ops.links import Contraction, Implicit, Links, Order
 from gradcli.ops.parts import Paired, Reduced, Said, on_none
 from gradcli.ops.products import (
     LONGEST,
@@ -116,12 +118,10 @@ def prod_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[st
     return [quotient_links(rows, columns, x, others)]
 
 
-def cumsum_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+def cumsum_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Contraction]:
     """Link each entry to itself and to all later outputs along the axis."""
     del argument, out
-    index = np.moveaxis(all_entries(values[0]).reshape(np.shape(values[0])), static["dim"], 0)
-    later, earlier = np.tril_indices(len(index))
-    return [Links(index[later].ravel(), index[earlier].ravel())]
+    return [pairs_along(values[0], static["dim"], Order.NOT_BEFORE)]
 
 
 def cumprod_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
@@ -232,7 +232,7 @@ PROD = declare(Op(
 ))
 PROD_ALONG = replace(PROD, vjps=(prod_along_vjp,))
 CUMSUM = declare(Op(
-    "cumsum", running_sum, (cumsum_vjp,), cumsum_local, shaped=True, terms=whole_lines,
+    "cumsum", running_sum, (cumsum_vjp,), cumsum_local, shaped=True,
     folds=lambda s, entries: s.total(entries), index=Paired("where({j} <= {i}, 1, 0)"), mentions=on_none,
 ))
 CUMPROD = declare(Op(

@@ -14,7 +14,8 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.axes import one_axis, read_axes
-from gradcli.ops.declare import Apply, Array, Links, Op, declare
+from gradcli.ops.declare import Apply, Array, Op, declare
+from gradcli.ops.links import Links
 from gradcli.ops.vocabulary import Library, Static, Tensor, function
 from gradcli.ops.writing import Call, function_call
 

@@ -11,7 +11,8 @@ from gradcli.render.numbers import Form, nested, reshaped, strict
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from gradcli.explanation.explained import Agreement, Backward, Explained, Gradient, Jacobian
+    from gradcli.explanation.explained import Agreement, Backward, Explained, Gradient
+    from gradcli.explanation.jacobians import Jacobian
     from gradcli.ops.declare import Array
 
 
@@ -94,7 +95,8 @@ def jacobian_document(jacobian: Jacobian, definitions: dict[str, str], form: For
     shared = {
         "shape": list(jacobian.shape),
         "structure": jacobian.structure,
-        "nonzeros": len(jacobian.rows),
+        "nonzeros": len(jacobian.rows) if jacobian.held else None,
+        "held": jacobian.held,
         "definitions": definitions,
     }
     symbolic = None if numeric is None else dense_formulas(jacobian)
@@ -108,6 +110,8 @@ def jacobian_document(jacobian: Jacobian, definitions: dict[str, str], form: For
 
 def entries_document(jacobian: Jacobian, form: Form = nested) -> dict[str, Any]:
     """Return a Jacobian that is too large to be written with all its zeros and formulas."""
+    if not jacobian.held:
+        return {"rows": None, "columns": None, "values": None, "formulas": jacobian.rules or None}
     return {
         "rows": form(jacobian.rows),
         "columns": form(jacobian.columns),

@@ -12,7 +12,7 @@ from gradcli.engine.naming import place_text
 from gradcli.render.numbers import short
 
 if TYPE_CHECKING:
-    from gradcli.explanation.explained import Jacobian
+    from gradcli.explanation.jacobians import Jacobian
     from gradcli.render.glyphs import Glyphs
 
 MOST_ROWS = 12
@@ -47,7 +47,7 @@ def ends(count: int, most: int) -> list[int | None]:
 def grid(jacobian: Jacobian, name: str, width: int, precision: int, glyphs: Glyphs) -> Grid:
     """Return the widest grid that fits: with formulas if it can be, else numbers, else with a gap in its middle."""
     count, wide = jacobian.matrix_shape
-    rows = ends(count, MOST_ROWS if count <= MOST_ROWS else 6)
+    rows = ends(count, MOST_ROWS if count <= MOST_ROWS else 6) if jacobian.held else []
     headings = [
         f"{glyphs.partial}/{glyphs.partial}{name}{place_text(j, jacobian.input_shape)}" for j in range(min(wide, 400))
     ]

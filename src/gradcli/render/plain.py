@@ -9,7 +9,8 @@ from gradcli.render.equalities import with_true_formulas
 from gradcli.render.numbers import full, input_text
 
 if TYPE_CHECKING:
-    from gradcli.explanation.explained import Explained, Jacobian
+    from gradcli.explanation.explained import Explained
+    from gradcli.explanation.jacobians import Jacobian
 
 MOST_LINES = 1000
 """Entries of a Jacobian that are written; the number of those left out follows."""
@@ -38,7 +39,8 @@ def entry_lines(output: str, name: str, jacobian: Jacobian) -> list[str]:
     """Return the entries of a Jacobian that can be non-zero, one a line."""
     rows, columns = jacobian.matrix_shape
     lines = [
-        f"d{output}/d{name}: {rows} by {columns}, {jacobian.structure}, {len(jacobian.rows)} entries",
+        f"d{output}/d{name}: {rows} by {columns}, "
+        + (f"{jacobian.structure}, {len(jacobian.rows)} entries" if jacobian.held else "entries not held"),
         *jacobian.rules,
     ]
     for k in range(min(len(jacobian.rows), MOST_LINES)):

@@ -22,7 +22,8 @@ from gradcli.render.sections import calls_lines, chain, chain_lines, forward_lin
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gradcli.explanation.explained import Explained, Jacobian
+    from gradcli.explanation.explained import Explained
+    from gradcli.explanation.jacobians import Jacobian
 
 
 def tables(found: Explained, layout: Layout) -> RenderableType:
@@ -83,6 +84,8 @@ def jacobian_part(found: Explained, name: str, jacobian: Jacobian, layout: Layou
     what = f"{glyphs.partial}{found.name}/{glyphs.partial}{name}"
     filled = "" if jacobian.structure == "dense" else f", {len(jacobian.rows)} of {rows * columns} can be non-zero"
     head = f"J = {what}   {rows}{glyphs.by}{columns} {jacobian.structure}{filled}"
+    if not jacobian.held:
+        head = f"J = {what}   {rows}{glyphs.by}{columns}, its entries are not held"
     deep = [n for n, shape in ((found.name, jacobian.output_shape), (name, jacobian.input_shape)) if len(shape) > 1]
     flat = [f"({' and '.join(deep)} flattened by rows)"] if deep else []
     labels = label_width(found, jacobian)
