@@ -11,7 +11,17 @@ from gradcli.engine.graph import Operation
 from gradcli.jacobian.contracting import Named, along_line, contract, named, spread_out
 from gradcli.jacobian.factors import separated, template_of
 from gradcli.jacobian.kinds import constant_of
-from gradcli.jacobian.local import Local, Part, Reading, links_of, part_of, reading_of, slot_array, worked_out
+from gradcli.jacobian.local import (
+    Local,
+    Part,
+    Reading,
+    links_of,
+    part_of,
+    reading_of,
+    require_few,
+    slot_array,
+    worked_out,
+)
 from gradcli.jacobian.sparse import column_sums, times
 from gradcli.jacobian.vectors import Vectors
 from gradcli.ops.declare import Array
@@ -95,10 +105,15 @@ EACH = "*"
 Map = Listed | Contracted
 
 
-def maps_of(node: Operation, argument: int) -> list[Map]:
-    """Return the local Jacobian of a node by one argument as the sum of linear maps."""
+def maps_of(node: Operation, argument: int, bound: int) -> list[Map]:
+    """Return the local Jacobian of a node by one argument as the sum of linear maps.
+
+    Raises ``budget`` where it takes more than ``bound`` operations to read them.
+    """
     reading, constants = reading_of(node), tuple([constant_of(a) for a in node.arguments])
     shape = (node.value.size, node.arguments[argument].value.size)
+    if reading.op.terms is not None:
+        require_few(reading, int(reading.op.terms(*reading.values, **reading.static)), bound)
     found: list[Map] = []
     for links in links_of(reading, argument):
         by_axes = contracted(reading, links) if isinstance(links, Contraction) else None

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradcli.engine.graph import Graph, Node, Operation, reaches
 from gradcli.engine.reverse import accumulate
-from gradcli.jacobian.maps import maps_of
+from gradcli.jacobian.maps import Map, maps_of
 from gradcli.jacobian.sparse import Sparse
 from gradcli.jacobian.vectors import Vectors, nowhere, vectors
 from gradcli.ops.declare import Array
@@ -25,7 +25,7 @@ class Passes:
 
     output: Any
     leaves: Sequence[Node]
-    graph: Graph | None = None
+    graph: Graph
 
     def back(self, rows: Array) -> dict[int, Vectors]:
         """Return each row times J, by the index of each leaf."""
@@ -61,8 +61,7 @@ class Passes:
         return {leaf.index: stacked([block[leaf.index] for block in blocks]) for leaf in self.leaves}
 
     def _back(self, node: Operation, k: int, rows: Vectors) -> Vectors:
-        self._watch()
-        first, *others = [part.back(rows) for part in maps_of(node, k)] or [nowhere_at(rows, node.arguments[k])]
+        first, *others = [part.back(rows) for part in self._maps(node, k)] or [nowhere_at(rows, node.arguments[k])]
         return sum(others, first)
 
     def _forth(self, node: Operation, k: int, found: dict[int, Vectors]) -> None:
@@ -70,14 +69,14 @@ class Passes:
         columns = found.get(node.arguments[k].index)
         if columns is None:
             return
-        self._watch()
-        for part in maps_of(node, k):
+        for part in self._maps(node, k):
             moved = part.forth(columns)
             found[node.index] = found[node.index] + moved if node.index in found else moved
 
-    def _watch(self) -> None:
-        if self.graph is not None:
-            self.graph.meter.watch()
+    def _maps(self, node: Operation, k: int) -> list[Map]:
+        """Return a local Jacobian, while there is time."""
+        self.graph.meter.watch()
+        return maps_of(node, k, self.graph.budget.elements)
 
 
 def nowhere_at(rows: Vectors, node: Node) -> Vectors:

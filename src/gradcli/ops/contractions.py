@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.links import ONE, OUT, Contraction, Explicit, Line, Order
+from gradcli.ops.links import ONE, Contraction, Explicit, Line, Order, Slot
 
 
 def outer(g: Any, b: Any) -> Any:
@@ -71,17 +71,17 @@ def with_ones(sub: str, shape: tuple[int, ...], lengths: dict[str, int]) -> str:
 
 
 def pairs_along(
-    x: Any, dim: int, order: Order, weight: float = 1.0, factor: Explicit | None = None, *bound: str
+    x: Any, dim: int, order: Order, weight: float = 1.0, factor: Explicit | None = None, *bound: tuple[Slot, str]
 ) -> Contraction:
     """Return the links between the entries of each line of ``x`` along ``dim`` that stand in this order.
 
-    ``bound`` says of each symbol of the factor whether it is the output at the ``row`` of a link or at its ``column``.
+    ``bound`` says for each symbol of the factor what it stands for: ``(slot, "row")``, or at the ``column`` of a link.
     """
     letters = string.ascii_letters[2 : 2 + np.ndim(x)]
     lengths = dict(zip(letters, np.shape(x), strict=True))
     lengths["a"] = lengths["b"] = lengths.pop(letters[dim])
     at = {"row": letters.replace(letters[dim], "a"), "column": letters.replace(letters[dim], "b")}
-    slots = tuple((OUT, at[which]) for which in bound)
+    slots = tuple((slot, at[which]) for slot, which in bound)
     return Contraction(at["row"], at["column"], lengths, weight, factor, slots, line=Line("a", "b", order))
 
 

@@ -18,6 +18,7 @@ from gradcli.ops.parts import Paired, Reduced, Said, on_none
 from gradcli.ops.products import (
     LONGEST,
     WRITTEN_OUT,
+    cumprod_local,
     is_safe,
     product_links,
     products_of_others,
@@ -124,34 +125,6 @@ def cumsum_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[
     return [pairs_along(values[0], static["dim"], Order.NOT_BEFORE)]
 
 
-def cumprod_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
-    """Link output i to each entry j ≤ i with the product of the other entries up to i."""
-    del argument, out
-    x = values[0]
-    index = np.moveaxis(all_entries(x).reshape(np.shape(x)), static["dim"], 0)
-    if len(index) > WRITTEN_OUT:
-        return [long_cumprod_links(np.moveaxis(x, static["dim"], 0), index)]
-    links = []
-    for i in range(len(index)):
-        group = index[: i + 1].reshape(i + 1, -1)
-        found = product_links(np.tile(np.arange(group.shape[1]), i + 1))
-        where = group.ravel()
-        bound = tuple((slot, where[chosen]) for slot, chosen in found.bound)
-        links.append(Links(index[i].ravel()[found.rows], where[found.columns], 1.0, found.factor, bound))
-    return links
-
-
-def long_cumprod_links(x: Any, index: Any) -> Links:
-    """Return the links of a running product with many entries along the first axis."""
-    later, earlier = np.tril_indices(len(index))
-    before = np.concatenate([np.ones_like(x[:1]), np.cumprod(x[:-1], axis=0)])
-    after = np.ones((len(x), *x.shape))
-    for j in range(len(x)):
-        after[j + 1 :, j] = np.cumprod(x[j + 1 :], axis=0)
-    others = (before[earlier] * after[later, earlier]).ravel()
-    return quotient_links(index[later].ravel(), index[earlier].ravel(), x, others)
-
-
 def logsumexp(x: Any, dim: Axes, keepdim: bool) -> Any:
     """Return log Σ exp x, shifted by the largest entry so that nothing overflows."""
     top = np.max(x, axis=dim, keepdims=True)
@@ -200,11 +173,6 @@ def cumsum_vjp(g: Any, _y: Any, _x: Any, *, dim: int) -> Any:
     return np.flip(running_sum(np.flip(g, dim), dim), dim)
 
 
-def whole_lines(x: Any, dim: int) -> int:
-    """Return the pairs of entries that share a line along an axis."""
-    return int(np.size(x) * np.shape(x)[dim])
-
-
 # fmt: off
 KEEPDIM = {"keepdim": False}
 SUM = scatter_rows(
@@ -236,7 +204,7 @@ CUMSUM = declare(Op(
     folds=lambda s, entries: s.total(entries), index=Paired("where({j} <= {i}, 1, 0)"), mentions=on_none,
 ))
 CUMPROD = declare(Op(
-    "cumprod", cumprod, (cumprod_vjp,), cumprod_local, differs=beyond, says=BEYOND, terms=whole_lines,
+    "cumprod", cumprod, (cumprod_vjp,), cumprod_local, differs=beyond, says=BEYOND,
     exactly=lambda x, dim: np.cumprod(x, axis=dim), index=Said(),
 ))
 # fmt: on

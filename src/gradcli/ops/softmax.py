@@ -53,7 +53,12 @@ def softmax_local(
         text = "(1 - softmax({}))" if np.ndim(out) == 1 else f"(1 - softmax({{}}, dim={dim}))"
         auxiliary = (text, sum_of_others(values[0], dim))
         itself = Links(own, own, 1.0, Explicit(lambda s, y, rest: y * rest), ((OUT, own), (AUXILIARY, own)), auxiliary)
-    return [itself, pairs_along(out, dim, Order.OTHER, -1.0, Explicit(lambda s, y, other: y * other), "row", "column")]
+    return [
+        itself,
+        pairs_along(
+            out, dim, Order.OTHER, -1.0, Explicit(lambda s, y, other: y * other), (OUT, "row"), (OUT, "column")
+        ),
+    ]
 
 
 def log_softmax_local(
@@ -64,7 +69,7 @@ def log_softmax_local(
     own = all_entries(out)
     return [
         Links(own, own, 1.0, Explicit(lambda s, y: -s.expm1(y)), ((OUT, own),)),
-        pairs_along(out, static["dim"], Order.OTHER, -1.0, Explicit(lambda s, other: s.exp(other)), "column"),
+        pairs_along(out, static["dim"], Order.OTHER, -1.0, Explicit(lambda s, other: s.exp(other)), (OUT, "column")),
     ]
 
 
