@@ -153,7 +153,7 @@ LARGE = {
         "sum(cumprod(x, dim=0)*w)", {"x": np.where(np.arange(3000) % 2000 == 900, 0.0, LINE), "w": np.abs(LINE)}, ["x"],
         lambda torch, x, w: (x.cumprod(0) * w).sum()),
     "a system": (
-        "sum(solve(A, b))", {"A": noise(200, 200) + 40 * np.eye(200), "b": noise(200)}, ["A", "b"],
+        "sum(solve(A, b))", {"A": noise(165, 165) + 40 * np.eye(165), "b": noise(165)}, ["A", "b"],
         lambda torch, A, b: torch.linalg.solve(A, b).sum()),
     "systems": (
         "sum(solve(A, B))", {"A": noise(3, 1, 24, 24) + 20 * np.eye(24), "B": noise(2, 24, 60)}, ["A", "B"],
