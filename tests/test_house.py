@@ -174,9 +174,8 @@ def test_no_circle_of_modules_is_left():
 
 
 PLAIN = {
-    "engine.naming", "errors", "exact.thresholds", "explanation.checked", "explanation.explained", "explanation.jacobians",
-    "ops.declare",
-    "render",
+    "engine.naming", "errors", "exact.thresholds", "explanation.checked", "explanation.explained",
+    "explanation.jacobians", "ops.declare", "render",
 }  # fmt: skip
 """What an answer is shown from: records and names. The vocabulary is no answer, and reads the language itself."""
 
