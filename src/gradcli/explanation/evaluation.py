@@ -124,7 +124,7 @@ class Function:
 
         Raises ``budget`` where it would have too many entries.
         """
-        from gradcli.jacobian.composition import derive  # noqa: PLC0415
+        from gradcli.jacobian.large import derive  # noqa: PLC0415
 
         run = self.evaluate(inputs)
         names = self.differentiated

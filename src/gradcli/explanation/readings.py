@@ -80,7 +80,7 @@ def stand(function: Function, values: dict[str, Any], calls: Sequence[Any], stri
 
 def compose_at(run: Evaluation, function: Function) -> Composition:
     """Return the Jacobian of a run by the symbolic route, by its entries unless these are too many."""
-    from gradcli.jacobian.composition import derive  # noqa: PLC0415
+    from gradcli.jacobian.large import derive  # noqa: PLC0415
 
     leaves = [run.leaves[name] for name in function.differentiated]
     return derive(run.output, leaves, function.program.budget.jacobian, run.graph)

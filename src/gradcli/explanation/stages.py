@@ -50,7 +50,7 @@ def find_stages(run: Evaluation, leaves: Mapping[str, Node], seed: Array) -> lis
 
 def factor(graph: Graph, outer: Node, inner: Node) -> tuple[Array | None, Array | None]:
     """Return ∂outer/∂inner as a matrix of numbers, and the sizes of their terms; None where there are more than 36."""
-    from gradcli.jacobian.composition import derive  # noqa: PLC0415
+    from gradcli.jacobian.large import derive  # noqa: PLC0415
 
     size = int(np.size(outer.value)) * int(np.size(inner.value))
     if size > SMALL_FACTOR:

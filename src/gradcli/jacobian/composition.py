@@ -11,7 +11,6 @@ import numpy as np
 from gradcli.engine.graph import Graph, Node, Operation, reaches
 from gradcli.engine.reverse import accumulate
 from gradcli.errors import GradcliError, over_budget
-from gradcli.errors.facts import OverBudget
 from gradcli.jacobian.batches import WIDEST, Batch, Link, batches
 from gradcli.jacobian.local import Local, Part, Reading, numbers, parts_of, reading_of, worked_out
 from gradcli.jacobian.small import FEW, Diagonals, Small, Stacked, joined, scaled, small, small_product, small_sum
@@ -289,18 +288,3 @@ def compose(output: Any, wrt: Sequence[Node], bound: int, graph: Graph | None = 
     for leaf in wrt:
         found[leaf.index] = found[leaf.index] if leaf.index in walk.found else nothing(size, int(np.size(leaf.value)))
     return Composition(found, nodes, walk.work, walk.links, walk.batches)
-
-
-def derive(output: Any, wrt: Sequence[Node], bound: int, graph: Graph) -> Composition:
-    """Return the Jacobian of ``output`` by entries, and where these are more than ``bound``, by passes.
-
-    Then ``of`` has the Jacobians by ``wrt`` where ``output`` has one entry, or where all their rows are affordable.
-    """
-    try:
-        return compose(output, wrt, bound, graph)
-    except GradcliError as error:
-        if not isinstance(error.facts, OverBudget) or error.facts.name not in ("jacobian", "total"):
-            raise
-        from gradcli.jacobian.large import apply  # noqa: PLC0415 - most Jacobians have few entries
-
-        return apply(output, wrt, bound, graph, error)

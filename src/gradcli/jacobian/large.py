@@ -10,11 +10,11 @@ import numpy as np
 
 from gradcli.engine.graph import Graph, Node, Operation, reaches
 from gradcli.errors import GradcliError
-from gradcli.jacobian.composition import Composition, links_between
+from gradcli.errors.facts import OverBudget
+from gradcli.jacobian.composition import Composition, compose, links_between
 from gradcli.jacobian.factors import template_of
 from gradcli.jacobian.kinds import constant_of
 from gradcli.jacobian.local import Local, Part, links_of, part_of, reading_of, worked_out
-from gradcli.jacobian.passes import Passes
 from gradcli.jacobian.sparse import Sparse
 from gradcli.ops.declare import value_of
 from gradcli.ops.links import Contraction, Links
@@ -59,8 +59,23 @@ def outline(links: Links | Contraction, constants: tuple[Any, ...]) -> Part:
     return Part(none, none, links.weight, template, (), links.auxiliary)
 
 
+def derive(output: Any, wrt: Sequence[Node], bound: int, graph: Graph) -> Composition:
+    """Return the Jacobian of ``output`` by entries, and where these are more than ``bound``, by passes.
+
+    Then ``of`` has the Jacobians by ``wrt`` where ``output`` has one entry, or where all their rows are affordable.
+    """
+    try:
+        return compose(output, wrt, bound, graph)
+    except GradcliError as error:
+        if not isinstance(error.facts, OverBudget) or error.facts.name not in ("jacobian", "total"):
+            raise
+        return apply(output, wrt, bound, graph, error)
+
+
 def apply(output: Node, wrt: Sequence[Node], bound: int, graph: Graph, refusal: GradcliError) -> Applied:
     """Return the Jacobian of ``output`` by passes; ``refusal`` says why it is not composed."""
+    from gradcli.jacobian.passes import Passes  # noqa: PLC0415 - most Jacobians have few entries
+
     nodes, passes = reaches(output), Passes(output, wrt, graph)
     first = min(leaf.index for leaf in wrt)
     links = links_between(output, [node for node in reversed(nodes) if node.index >= first])
