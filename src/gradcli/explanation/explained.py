@@ -94,6 +94,20 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
+class Slice:
+    """A row or a column of J that was asked for: ``kind`` says which, ``index`` where it stands in y or the variable.
+
+    ``label`` is what the entry there is called. ``values`` are arrays by variable: a row has one for each, in its
+    shape, a column one in the shape of y.
+    """
+
+    kind: str
+    label: str
+    index: tuple[int, ...]
+    values: dict[str, Array]
+
+
+@dataclass(frozen=True, slots=True)
 class Gradient:
     """What reverse mode alone answers: y, v as it is shown and where it comes from, and ``x.grad`` by variable."""
 
@@ -138,6 +152,7 @@ class Explained:
     - ``stages``: the chain rule by the program's own variables; empty where there is one stage.
     - ``forward``: what ran, in order: every value of the program, and the branches and turns that they stand in.
     - ``zeros``: where an entry of ``grad`` is what rounding has left of a true 0, by variable and in its shape.
+    - ``slices``: rows and columns of J that the command line was asked for; ``Jacobian.row`` and ``column`` give any.
     """
 
     program: str
@@ -154,6 +169,7 @@ class Explained:
     lookup: Lookup = field(repr=False)
     stages: list[Stage] = field(default_factory=list)
     zeros: dict[str, Array] = field(default_factory=dict)
+    slices: list[Slice] = field(default_factory=list)
     forward: list[Event] = field(default_factory=list)
 
     @property

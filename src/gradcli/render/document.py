@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from gradcli.explanation.events import Value
-    from gradcli.explanation.explained import Agreement, Backward, Explained, Gradient
+    from gradcli.explanation.explained import Agreement, Backward, Explained, Gradient, Slice
     from gradcli.explanation.jacobians import Jacobian
     from gradcli.ops.declare import Array
 
@@ -38,10 +38,21 @@ def document(found: Explained, form: Form = nested) -> dict[str, Any]:
             {"name": stage.name, "shape": list(stage.cotangent.shape), "cotangent": form(stage.cotangent)}
             for stage in found.stages
         ],
+        **slices_document(found.slices, form),
         "agreement": agreement_document(found.agreement),
         "notes": notes_document(found.notes),
         "error": None,
     }
+
+
+def slices_document(slices: Sequence[Slice], form: Form = nested) -> dict[str, Any]:
+    """Return the rows and columns of J that were asked for, nothing where there are none."""
+    if not slices:
+        return {}
+    written = [
+        (part.kind, {"index": list(part.index), "values": arrays_document(part.values, form)}) for part in slices
+    ]
+    return {f"{kind}s": [part for own, part in written if own == kind] for kind in ("row", "column")}
 
 
 def value_document(value: Value, form: Form = nested) -> dict[str, Any]:

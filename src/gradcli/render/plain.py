@@ -10,7 +10,7 @@ from gradcli.render.numbers import full, input_text
 
 if TYPE_CHECKING:
     from gradcli.explanation.events import Value
-    from gradcli.explanation.explained import Explained
+    from gradcli.explanation.explained import Explained, Slice
     from gradcli.explanation.jacobians import Jacobian
 
 MOST_LINES = 1000
@@ -34,9 +34,16 @@ def plain(found: Explained) -> str:
     for name in found.differentiated:
         lines.append(f"v.J {name} = {input_text(found.vjp[name])}")
         lines.append(f"{name}.grad = {input_text(found.grad[name])}")
+    for part in found.slices:
+        lines += [f"{heading(found, part, name)} = {input_text(value)}" for name, value in part.values.items()]
     lines.append(f"agree = {'yes' if found.agreement.agree else 'no'}")
     lines += [f"note: {note.message}" for note in found.notes]
     return "\n".join(lines)
+
+
+def heading(found: Explained, part: Slice, name: str, d: str = "d") -> str:
+    """Return what a row or a column of J holds: ``dy[3]/dW`` or ``dy/dW[0,5]``."""
+    return f"{d}{part.label}/{d}{name}" if part.kind == "row" else f"{d}{found.name}/{d}{part.label}"
 
 
 def value_lines(value: Value) -> list[str]:

@@ -17,7 +17,8 @@ from gradcli.render.forward import chain, forward_lines
 from gradcli.render.glyphs import Layout
 from gradcli.render.grid import Grid, grid
 from gradcli.render.inert import inert
-from gradcli.render.numbers import short
+from gradcli.render.numbers import array_text, short
+from gradcli.render.plain import heading
 from gradcli.render.sections import calls_lines, chain_lines, shape_lines, sum_lines, v_lines
 
 if TYPE_CHECKING:
@@ -33,12 +34,22 @@ def tables(found: Explained, layout: Layout) -> RenderableType:
     parts += section("Forward", forward_lines(found, layout), layout)
     for name, jacobian in found.jacobian.items():
         parts += jacobian_part(found, name, jacobian, layout)
+    parts += section("Rows and columns of J", slice_lines(found, layout), layout)
     parts += section("Each sum, spelled out", sum_lines(found, layout), layout)
     parts += section("The chain rule, stage by stage", chain_lines(found, layout), layout)
     parts += section("Calls of backward, x.grad not zeroed in between", calls_lines(found, layout), layout)
     parts += section("What v did", v_lines(found, layout), layout)
     parts += section("Notes", [note.message for note in found.notes], layout)
     return Group(*parts)
+
+
+def slice_lines(found: Explained, layout: Layout) -> list[str]:
+    """Return the rows and columns of J that were asked for."""
+    return [
+        f"{heading(found, part, name, layout.glyphs.partial)} = {array_text(value, layout.precision)}"
+        for part in found.slices
+        for name, value in part.values.items()
+    ]
 
 
 def plain_glyphs(text: str, layout: Layout) -> str:
