@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import Node
+from gradcli.engine.graph import Node, Operation
 from gradcli.engine.naming import place_text
 from gradcli.formulas.printing import size_of
 from gradcli.formulas.texts import Texts
@@ -37,7 +37,7 @@ class Elements:
 
     def add(self, node: Node) -> bool:
         """Work out the entries of a node whose arguments are there; False where a formula grows too long."""
-        if node.op is None:
+        if not isinstance(node, Operation):
             self.texts.describe(node)
             self.entries[node.index] = self._symbols(node)
             return True
@@ -82,17 +82,15 @@ class Elements:
             self.texts.name(node)
         return as_objects([s.symbol(self.texts.element(node, i)) for i in range(np.size(node.value))])
 
-    def _name_zeros(self, node: Node) -> None:
+    def _name_zeros(self, node: Operation) -> None:
         """Name arguments whose zeros count by their sign: ``-(x - x)`` is -0, and 0 once sympy has simplified it."""
-        assert node.op is not None  # noqa: S101
         for k, argument in enumerate(node.arguments):
             if not isinstance(argument, Node) or not node.op.has_signed_zero(k, node.arguments):
                 continue
             if not all(entry.is_Symbol for entry in self.entries[argument.index]):
                 self.rename(argument)
 
-    def _name_arguments(self, node: Node) -> None:
-        assert node.op is not None  # noqa: S101
+    def _name_arguments(self, node: Operation) -> None:
         if node.op.moves:
             return
         for k, argument in enumerate(node.arguments):
@@ -102,18 +100,16 @@ class Elements:
                 self.rename(argument)
 
     @staticmethod
-    def _mentioned(node: Node, argument: int) -> bool:
+    def _mentioned(node: Operation, argument: int) -> bool:
         """Return whether the derivative by any active argument depends on this one."""
-        assert node.op is not None  # noqa: S101
         active = [k for k, a in enumerate(node.arguments) if isinstance(a, Node) and a.active]
         return bool(active) and node.op.mentions(argument, active)
 
-    def _entries(self, node: Node) -> Any:
+    def _entries(self, node: Operation) -> Any:
         op = node.op
-        assert op is not None  # noqa: S101
         count = int(np.size(node.value))
         if op.formula is not None:
-            return self._elementwise(node, count)
+            return self._elementwise(node, op.formula, count)
         if op.folds is not None:
             return as_objects([op.folds(s, group) for group in self._grouped(node, count)])
         if op.spec is not None:
@@ -122,23 +118,19 @@ class Elements:
             return self._moved(node, count)
         return self._symbols(node)
 
-    def _elementwise(self, node: Node, count: int) -> Any:
-        op = node.op
-        assert op is not None  # noqa: S101
-        assert op.formula is not None  # noqa: S101
-        columns = []
+    def _elementwise(self, node: Operation, formula: Callable[..., Any], count: int) -> Any:
+        op, columns = node.op, []
         for k, argument in enumerate(node.arguments):
             entries = self.of(argument).reshape(np.shape(value_of(argument)))
             if not isinstance(argument, Node) and op.has_signed_zero(k, node.arguments):
                 entries = np.where(is_negative_zero(argument), s.symbol("-0.0"), entries)
             columns.append(np.broadcast_to(entries, np.shape(node.value)).ravel())
         return as_objects(
-            [s.as_expression(op.formula(s, *(c[i] for c in columns), **node.static)) for i in range(count)]
+            [s.as_expression(formula(s, *(c[i] for c in columns), **node.static)) for i in range(count)]
         )
 
-    def _grouped(self, node: Node, count: int) -> list[list[Any]]:
+    def _grouped(self, node: Operation, count: int) -> list[list[Any]]:
         """Return for each entry of a node the entries that it is linked to, in flat order."""
-        assert node.op is not None  # noqa: S101
         entries = self.of(node.arguments[0])
         values = tuple(value_of(a) for a in node.arguments)
         groups: list[list[Any]] = [[] for _ in range(count)]
@@ -147,7 +139,7 @@ class Elements:
                 groups[row].append(entries[column])
         return groups
 
-    def _contracted(self, node: Node, spec: Callable[..., str], count: int) -> Any:
+    def _contracted(self, node: Operation, spec: Callable[..., str], count: int) -> Any:
         values = tuple(value_of(a) for a in node.arguments)
         links = contraction(0, values, spec(*values, **node.static)).listed()
         first = self.of(node.arguments[0])
@@ -160,9 +152,8 @@ class Elements:
             result[row] = result[row] + term
         return as_objects(result)
 
-    def _moved(self, node: Node, count: int) -> Any:
+    def _moved(self, node: Operation, count: int) -> Any:
         """Take each entry from where it came; what came from nowhere is the number that it is."""
-        assert node.op is not None  # noqa: S101
         values = tuple(value_of(a) for a in node.arguments)
         flat = np.ravel(node.value)
         result: list[Any] = [None] * count

@@ -82,7 +82,6 @@ def chosen(node: Node, op: Op) -> Hashable:
     """Return where the entries of an op that moves them came from, and what came from nowhere."""
     if not op.moves or op.shaped:
         return None
-    assert op.local is not None  # noqa: S101
     values = tuple([value_of(a) for a in node.arguments])
     moved, left = [], np.ones(node.value.size, dtype=bool)
     for k in range(len(values)):
