@@ -28,10 +28,10 @@ MODULES = [
     *OF_OPS, reverse, inputs, agreement, explained,
     batches, chains, elements, evaluate, factors, formulas, functions, jacobian, local, rules, small, sparse,
 ]  # fmt: skip
-NUMBERS = {"Any", "Array", "Indices", "Array | float", "Expr", "list[Links]", "Links", "Sparse", "list[Local]",
+NUMBERS = {"Any", "Array", "Indices", "Array | float", "Expr", "list[Links]", "Links", "Sparse", "list[PartNumbers]",
            "tuple[Any, ...]", "tuple[Any, Any]", "dict[int, Any]", "list[Any]", "list[Array]", "Cotangent", "float",
            "Callable[..., Any]", "Composition", "dict[int, Sparse]",
-           "Small", "Small | None", "Sparse | Small", "list[float]", "Rule", "Diagonals", "Diagonals | Stacked",
+           "Small", "Small | None", "Entries", "list[float]", "Rule", "Diagonals",
            "Expr | None", "dict[int, Expr] | None"}  # fmt: skip
 """Annotations of what a rule may return; a function that returns a text, a shape or a flag is no rule."""
 NO_RULE = {

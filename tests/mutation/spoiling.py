@@ -11,8 +11,8 @@ from sympy import Expr, Float
 from gradcli.engine.graph import Node
 from gradcli.exact.real import Real
 from gradcli.jacobian.composition import Composition
-from gradcli.jacobian.local import Local
-from gradcli.jacobian.small import Diagonals, Small, Stacked
+from gradcli.jacobian.local import PartNumbers
+from gradcli.jacobian.small import Diagonals, Small
 from gradcli.jacobian.sparse import Sparse
 from gradcli.language.inputs import Cotangent
 from gradcli.ops.declare import Pair
@@ -60,7 +60,7 @@ def spoiled(value, by=SLIGHTLY):
         return array(value, by)
     if isinstance(value, Expr):
         return expression(value, by)
-    if isinstance(value, Small | Diagonals | Stacked):
+    if isinstance(value, Small | Diagonals):
         return value._replace(values=spoiled(value.values, by))
     if isinstance(value, tuple | list):
         return type(value)(spoiled(item, by) for item in value)
@@ -92,7 +92,7 @@ def container(value, by):
     """Return one of the project's own containers with its numbers changed, or a rule whose answers are."""
     if isinstance(value, Links):
         return replace(value, weight=spoiled(np.asarray(value.weight, dtype=np.float64), by))
-    if isinstance(value, Sparse | Local):
+    if isinstance(value, Sparse | PartNumbers):
         return replace(value, values=spoiled(value.values, by))
     if isinstance(value, Composition):
         return replace(value, of=spoiled(value.of, by))

@@ -125,9 +125,7 @@ class Elements:
             if not isinstance(argument, Node) and op.has_signed_zero(k, node.arguments):
                 entries = np.where(is_negative_zero(argument), s.symbol("-0.0"), entries)
             columns.append(np.broadcast_to(entries, np.shape(node.value)).ravel())
-        return as_objects(
-            [s.as_expression(formula(s, *(c[i] for c in columns), **node.static)) for i in range(count)]
-        )
+        return as_objects([s.as_expression(formula(s, *(c[i] for c in columns), **node.static)) for i in range(count)])
 
     def _grouped(self, node: Operation, count: int) -> list[list[Any]]:
         """Return for each entry of a node the entries that it is linked to, in flat order."""

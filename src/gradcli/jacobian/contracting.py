@@ -53,7 +53,7 @@ def named(array: Any, subscripts: str) -> Named:
     return Named(array, letters)
 
 
-def spread_out(found: Named, subscripts: str, lengths: Mapping[str, int]) -> Array:
+def arranged(found: Named, subscripts: str, lengths: Mapping[str, int]) -> Array:
     """Return an array in the order of subscripts, the same along axes that it lacks, and 0 beside diagonals."""
     letters = "".join(dict.fromkeys(subscripts.replace(ONE, "")))
     order = [found.letters.index(letter) for letter in letters if letter in found.letters]

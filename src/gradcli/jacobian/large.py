@@ -14,7 +14,7 @@ from gradcli.errors.facts import OverBudget
 from gradcli.jacobian.composition import Composition, compose, links_between
 from gradcli.jacobian.factors import template_of
 from gradcli.jacobian.kinds import constant_of
-from gradcli.jacobian.local import Local, Part, links_of, part_of, reading_of, worked_out
+from gradcli.jacobian.local import Part, PartNumbers, links_of, part_of, reading_of, worked_out
 from gradcli.jacobian.sparse import Sparse
 from gradcli.ops.declare import value_of
 from gradcli.ops.links import Contraction, Links
@@ -37,7 +37,7 @@ class Applied(Composition):
         constants = tuple([constant_of(a) for a in node.arguments])
         return [outline(links, constants) for links in links_of(reading_of(node), argument)]
 
-    def read(self, node: Operation, argument: int) -> list[Local]:
+    def read(self, node: Operation, argument: int) -> list[PartNumbers]:
         """Return the local Jacobian of a node by one argument with its numbers, as far as it is listed."""
         reading = reading_of(node)
         with np.errstate(all="ignore"):
@@ -59,27 +59,27 @@ def outline(links: Links | Contraction, constants: tuple[Any, ...]) -> Part:
     return Part(none, none, links.weight, template, (), links.auxiliary)
 
 
-def derive(output: Any, wrt: Sequence[Node], bound: int, graph: Graph) -> Composition:
-    """Return the Jacobian of ``output`` by entries, and where these are more than ``bound``, by passes.
+def derive(output: Any, wrt: Sequence[Node], most: int, graph: Graph) -> Composition:
+    """Return the Jacobian of ``output`` by entries, and where these are more than ``most``, by passes.
 
     Then ``of`` has the Jacobians by ``wrt`` where ``output`` has one entry, or where all their rows are affordable.
     """
     try:
-        return compose(output, wrt, bound, graph)
+        return compose(output, wrt, most, graph)
     except GradcliError as error:
         if not isinstance(error.facts, OverBudget) or error.facts.name not in ("jacobian", "total"):
             raise
-        return apply(output, wrt, bound, graph, error)
+        return apply(output, wrt, most, graph, error)
 
 
-def apply(output: Node, wrt: Sequence[Node], bound: int, graph: Graph, refusal: GradcliError) -> Applied:
+def apply(output: Node, wrt: Sequence[Node], most: int, graph: Graph, refusal: GradcliError) -> Applied:
     """Return the Jacobian of ``output`` by passes; ``refusal`` says why it is not composed."""
     from gradcli.jacobian.passes import Passes  # noqa: PLC0415 - most Jacobians have few entries
 
     nodes, passes = reaches(output), Passes(output, wrt, graph)
     first = min(leaf.index for leaf in wrt)
     links = links_between(output, [node for node in reversed(nodes) if node.index >= first])
-    rows, most = int(output.value.size), max(int(leaf.value.size) for leaf in wrt)
-    cheap = rows * most <= bound and rows * sum(int(np.size(value_of(node))) for node in nodes) <= MOST_PASSED
+    rows, columns = int(output.value.size), max(int(leaf.value.size) for leaf in wrt)
+    cheap = rows * columns <= most and rows * sum(int(np.size(value_of(node))) for node in nodes) <= MOST_PASSED
     held = passes.all_rows() if rows == 1 or cheap else {}
     return Applied(held, nodes, 0, {(node.index, k): () for node, k, _ in links}, refusal=refusal)

@@ -17,22 +17,20 @@ from gradcli.jacobian.sparse import SHORT, rising
 from gradcli.ops.declare import Array, Op, value_of
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Indices, Links, Slot, listed
 
-Bound = tuple[tuple[int, Indices], ...]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
     """Entries of a local Jacobian that share one formula.
 
     ``d out[rows] / d argument[columns] = weight * template``, where symbol k of the template is bound to item k of
-    ``bound``.
+    ``most``.
     """
 
     rows: Indices
     columns: Indices
     weight: Array | float
     template: Template
-    bound: Bound
+    bound: tuple[tuple[Slot, Indices], ...]
     auxiliary: tuple[str, Array] | None
 
     @property
@@ -47,7 +45,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Local:
+class PartNumbers:
     """A part with its numbers: ``sizes`` are the sizes of the terms that the ``values`` are differences of."""
 
     part: Part
@@ -74,22 +72,22 @@ MOST_KEPT = 4096
 _KEPT: dict[Hashable, tuple[int, list[Part]]] = {}
 
 
-def parts_of(node: Operation, argument: int, reading: Reading, bound: int) -> list[Part]:
-    """Return the parts of a local Jacobian; raises ``budget`` for more than ``bound`` entries.
+def parts_of(node: Operation, argument: int, reading: Reading, most: int) -> list[Part]:
+    """Return the parts of a local Jacobian; raises ``budget`` for more than ``most`` entries.
 
     Short ones that depend on shapes alone are kept for the next node of the kind.
     """
     key = (kind_of(node), argument) if np.size(reading.out) <= FEW and is_shaped(reading, argument) else None
     count, parts = (0, None) if key is None else _KEPT.get(key, (0, None))
     if parts is not None:
-        require_few(reading, count, bound)
+        require_few(reading, count, most)
         return parts
     if reading.op.terms is not None:
         count = int(reading.op.terms(*reading.values, **reading.static))
-        require_few(reading, count, bound)
+        require_few(reading, count, most)
     links = links_of(reading, argument)
     count = max(count, np.size(reading.out), sum([item.count for item in links if isinstance(item, Contraction)]))
-    require_few(reading, count, bound)
+    require_few(reading, count, most)
     constants = tuple([constant_of(a) for a in node.arguments])
     parts = [part_of(listed(item), template_of(item, constants)) for item in links]
     if key is not None and sum([len(part.rows) for part in parts]) <= FEW:
@@ -102,10 +100,10 @@ def links_of(reading: Reading, argument: int) -> Sequence[Links | Contraction]:
     return reading.op.local(argument, reading.out, reading.values, reading.static)
 
 
-def require_few(reading: Reading, count: int, bound: int) -> None:
-    """Refuse more than ``bound`` entries of a local Jacobian."""
-    if count > bound:
-        raise over_budget("jacobian", bound, f"the derivative of {reading.op.name} has {count:,} entries")
+def require_few(reading: Reading, count: int, most: int) -> None:
+    """Refuse more than ``most`` entries of a local Jacobian."""
+    if count > most:
+        raise over_budget("jacobian", most, f"the derivative of {reading.op.name} has {count:,} entries")
 
 
 def is_shaped(reading: Reading, argument: int) -> bool:
@@ -138,10 +136,10 @@ def part_of(links: Links, template: Template) -> Part:
     return Part(links.rows, links.columns, weight, template, links.bound, links.auxiliary)
 
 
-def worked_out(reading: Reading, part: Part) -> Local:
+def worked_out(reading: Reading, part: Part) -> PartNumbers:
     """Return a part with its numbers."""
     values, sizes = numbers(reading, part)
-    return Local(part, spread(values, len(part.rows)), spread(sizes, len(part.rows)))
+    return PartNumbers(part, repeated(values, len(part.rows)), repeated(sizes, len(part.rows)))
 
 
 def numbers(reading: Reading, part: Part) -> tuple[Any, Any]:
@@ -192,7 +190,7 @@ def weighed(weight: Array | float, factor: Any) -> Any:
     return np.where(np.equal(weight, 0), 0.0, weight * factor)
 
 
-def spread(numbers: Any, count: int) -> Array:
+def repeated(numbers: Any, count: int) -> Array:
     """Return an array of ``count`` numbers, which may be one number for all."""
     if np.shape(numbers) == (count,):
         return numbers  # type: ignore[no-any-return]

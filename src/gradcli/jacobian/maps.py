@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradcli.engine.graph import Operation
-from gradcli.jacobian.contracting import Named, along_line, contract, named, spread_out
+from gradcli.jacobian.contracting import Named, along_line, arranged, contract, named
 from gradcli.jacobian.factors import separated, template_of
 from gradcli.jacobian.kinds import constant_of
 from gradcli.jacobian.local import (
-    Local,
     Part,
+    PartNumbers,
     Reading,
     links_of,
     part_of,
@@ -32,7 +32,7 @@ from gradcli.ops.links import Contraction, Indices, listed
 class Listed:
     """A part of a local Jacobian by its entries."""
 
-    local: Local
+    local: PartNumbers
     shape: tuple[int, int]
 
     def back(self, rows: Vectors) -> Vectors:
@@ -96,7 +96,7 @@ class Contracted:
             turned = along_line(found.array, found.letters.index(near), line.order, back)
             found = Named(turned, found.letters.replace(near, far))
         found = contract(found, left, EACH + target)
-        whole = spread_out(found, EACH + target, {EACH: count, **self.links.lengths})
+        whole = arranged(found, EACH + target, {EACH: count, **self.links.lengths})
         return whole.reshape(count, -1)
 
 
@@ -105,15 +105,15 @@ EACH = "*"
 Map = Listed | Contracted
 
 
-def maps_of(node: Operation, argument: int, bound: int) -> list[Map]:
+def maps_of(node: Operation, argument: int, most: int) -> list[Map]:
     """Return the local Jacobian of a node by one argument as the sum of linear maps.
 
-    Raises ``budget`` where it takes more than ``bound`` operations to read them.
+    Raises ``budget`` where it takes more than ``most`` operations to read them.
     """
     reading, constants = reading_of(node), tuple([constant_of(a) for a in node.arguments])
     shape = (node.value.size, node.arguments[argument].value.size)
     if reading.op.terms is not None:
-        require_few(reading, int(reading.op.terms(*reading.values, **reading.static)), bound)
+        require_few(reading, int(reading.op.terms(*reading.values, **reading.static)), most)
     found: list[Map] = []
     for links in links_of(reading, argument):
         by_axes = contracted(reading, links) if isinstance(links, Contraction) else None

@@ -109,11 +109,11 @@ def ordered(matrix: Sparse) -> Sparse:
     return Sparse(matrix.rows[order][starts], matrix.columns[order][starts], values, sizes, matrix.shape)
 
 
-def product(a: Sparse, b: Sparse, bound: int) -> Sparse:
-    """Return ``a @ b``; raises ``budget`` where it would take more than ``bound`` products of entries."""
+def product(a: Sparse, b: Sparse, most: int) -> Sparse:
+    """Return ``a @ b``; raises ``budget`` where it would take more than ``most`` products of entries."""
     if len(b.rows) == b.shape[0] and rising(b.rows):
         return picked(a, b)
-    left, right = meetings(a, b, bound)
+    left, right = meetings(a, b, most)
     sizes = None if a.sizes is None or b.sizes is None else times(a.sizes[left], b.sizes[right])
     values = times(a.values[left], b.values[right])
     return ordered(Sparse(a.rows[left], b.columns[right], values, sizes, (a.shape[0], b.shape[1])))
@@ -132,13 +132,13 @@ def picked(a: Sparse, b: Sparse) -> Sparse:
     return found if b.columns is b.rows or rising(b.columns) else ordered(found)
 
 
-def meetings(a: Sparse, b: Sparse, bound: int) -> tuple[Any, Any]:
+def meetings(a: Sparse, b: Sparse, most: int) -> tuple[Any, Any]:
     """Return which entries of ``a`` meet which entries of ``b`` in the product: column of one, row of the other."""
     starts = np.searchsorted(b.rows, np.arange(b.shape[0] + 1))
     counts = starts[a.columns + 1] - starts[a.columns]
     total = int(np.sum(counts))
-    if total > bound:
-        raise over_budget("jacobian", bound, f"the Jacobian takes {total:,} products of entries")
+    if total > most:
+        raise over_budget("jacobian", most, f"the Jacobian takes {total:,} products of entries")
     left = np.repeat(np.arange(len(a.rows)), counts)
     first = np.repeat(np.cumsum(counts) - counts, counts)
     return left, np.arange(total) - first + starts[a.columns][left]
