@@ -22,7 +22,7 @@ BOUNDS = {
     "grad: calls for an elementwise program": 440,
     "grad: calls for a layer": 300,
     "explain: calls for an elementwise program of any size": 6_000,
-    "explain: calls for a softmax of any size": 2_200,
+    "explain: calls for a softmax of any size": 2_400,
     "explain: calls for one turn of a loop": 215,
     "explain: calls for one turn of a loop over a few entries": 250,
     "explain: calls for one turn of a loop over a vector": 355,
@@ -49,13 +49,13 @@ class Start:
 
 HEAVY = ("pydantic", "numpy.ma", "scipy", "sympy.physics", "sympy.stats")
 STARTS = [
-    Start(("--version",), 14, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
-    Start(("--help",), 14, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
-    Start(("grad", *EXAMPLE), 83, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
-    Start(("functions",), 50, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
-    Start(("explain", *EXAMPLE), 124, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
-    Start(("explain", *EXAMPLE, "--json"), 121, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
-    Start(("check", *EXAMPLE[:3]), 130, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
+    Start(("--version",), 15, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
+    Start(("--help",), 15, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
+    Start(("grad", *EXAMPLE), 89, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
+    Start(("functions",), 55, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
+    Start(("explain", *EXAMPLE), 136, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
+    Start(("explain", *EXAMPLE, "--json"), 129, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
+    Start(("check", *EXAMPLE[:3]), 140, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
 ]
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gradcli.errors import Budget, GradcliError
     from gradcli.explanation.checked import Comparison, Entry
     from gradcli.explanation.evaluation import Function
+    from gradcli.explanation.events import BranchTaken, Decision, LoopEnded, TurnBegun, Value
     from gradcli.explanation.explained import Agreement, Backward, Note, Stage
     from gradcli.explanation.jacobians import Jacobian
     from gradcli.interface import Check, Explanation, check, explain
@@ -26,17 +27,22 @@ if TYPE_CHECKING:
 __all__ = [
     "Agreement",
     "Backward",
+    "BranchTaken",
     "Budget",
     "Check",
     "Comparison",
     "Cotangent",
+    "Decision",
     "Entry",
     "Explanation",
     "Function",
     "GradcliError",
     "Jacobian",
+    "LoopEnded",
     "Note",
     "Stage",
+    "TurnBegun",
+    "Value",
     "__version__",
     "answer",
     "check",
@@ -49,6 +55,7 @@ _HOMES = {
     "gradcli.explanation.checked": ("Comparison", "Entry"),
     "gradcli.errors": ("Budget", "GradcliError"),
     "gradcli.explanation.evaluation": ("Function",),
+    "gradcli.explanation.events": ("BranchTaken", "Decision", "LoopEnded", "TurnBegun", "Value"),
     "gradcli.explanation.explained": ("Agreement", "Backward", "Note", "Stage"),
     "gradcli.explanation.jacobians": ("Jacobian",),
     "gradcli.language.inputs": ("Cotangent",),

@@ -30,13 +30,13 @@ class Explanation(Explained):
     program: x**2
     x = 3
     y = 9
-    dy/dx: 1 by 1, dense, 1 entries
+    dy/dx: 1 by 1, dense, 1 entry
     dy/dx = 2*x = 6
     v = 1
     v.J x = 6
     x.grad = 6
     agree = yes
-    note: x is given in integers, read as floats; torch.tensor([1, 2]) has no gradient.
+    note: x is given in integers, read as floats: PyTorch wants 3.0 for a gradient.
     """
 
     def to_dict(self) -> dict[str, Any]:

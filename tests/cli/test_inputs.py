@@ -27,7 +27,7 @@ ITSELF = [
     ("x = 3\nx*2", ("--wrt", "x"), "assigns x itself", "give --x 3"),
     ("x = 3\nx*2", ("--x", "2"), "has its own value of 'x'", "leave out line 1, 'x = 3', and the value that is given"),
     ("x = 3\nx*y", ("--y", "2", "--wrt", "x"), "has its own value of 'x'", "leave out line 1, 'x = 3'"),
-    ("h = y*2\nh", ("--y", "2", "--h", "2"), "has no variable 'h'", "the program has y"),
+    ("h = y*2\nh", ("--y", "2", "--h", "2"), "'h' is computed by the program", "h.grad, stands under Backward"),
 ]  # fmt: skip
 
 

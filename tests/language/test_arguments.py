@@ -36,9 +36,9 @@ LENGTHS = [
     ("torch.numel(u)*x", "unknown-function", "unknown function 'torch.numel'", "torch.numel"),
     ("u.dim(1)*x", "unknown-function", "unknown method '.dim()'", "u.dim"),
     ("u.size(0, 1)*x", "unknown-function", "unknown method '.size()'", "u.size"),
-    ("u.shape[5]*x", "index", "there are 1 lengths, and no index 5", "u.shape[5]"),
-    ("A.shape[-3]*x", "index", "there are 2 lengths, and no index -3", "A.shape[-3]"),
-    ("u.shape[0, 0]*x", "index", "there are 1 lengths", "u.shape[0, 0]"),
+    ("u.shape[5]*x", "index", "a shape of 1 length has no index 5", "u.shape[5]"),
+    ("A.shape[-3]*x", "index", "a shape of 2 lengths has no index -3", "A.shape[-3]"),
+    ("u.shape[0, 0]*x", "index", "a shape of 1 length", "u.shape[0, 0]"),
 ]
 
 INDICES = [
@@ -57,7 +57,7 @@ INDICES = [
 
 STATEMENTS = [
     ("a, b = 1, 2, x\na", "shape", "3 values for 2 variables", "a, b = 1, 2, x"),
-    ("[a, b] = [x]\na", "shape", "1 values for 2 variables", "[a, b] = [x]"),
+    ("[a, b] = [x]\na", "shape", "1 value for 2 variables", "[a, b] = [x]"),
     ("for i in range(): y = x\ny", "arguments", "one to three integers", "for i in range(): y = x"),
     ("for i in range(1, 2, 3, 4): y = x\ny", "arguments", "one to three", "for i in range(1, 2, 3, 4): y = x"),
     ("for i in range(stop=3): y = x\ny", "arguments", "one to three", "for i in range(stop=3): y = x"),
@@ -82,7 +82,7 @@ AXES = [
     ("C.t()", "shape", "use permute", "C.t()"),
     ("softmax(w[:0])", "shape", "softmax of no entries: the array has shape (0,)", "softmax(w[:0])"),
     ("log_softmax(B[:, :0], dim=1)", "shape", "log_softmax of no entries", "log_softmax(B[:, :0], dim=1)"),
-    ("A.roll((1, 1), dim=0)", "shape", "2 shifts for 1 axes", "A.roll((1, 1), dim=0)"),
+    ("A.roll((1, 1), dim=0)", "shape", "2 shifts for 1 axis", "A.roll((1, 1), dim=0)"),
     ("torch.roll(u, (1, 2), dims=())", "shape", "2 shifts for no axes", "torch.roll(u, (1, 2), dims=())"),
     ("torch.roll(u, ())", "value", "roll needs shifts", "torch.roll(u, ())"),
     ("linalg.norm(A, ord=1)", "value", "leave ord out", "linalg.norm(A, ord=1)"),
@@ -123,7 +123,7 @@ PRODUCTS = [
     ("einsum('i,j->ij', u)", "value", "names 2 arrays, 1 given", "einsum('i,j->ij', u)"),
     ("einsum('ij->k', A)", "value", "the output 'k' must name letters of the inputs", "einsum('ij->k', A)"),
     ("einsum('ij->ii', A)", "value", "letters of the inputs, each once", "einsum('ij->ii', A)"),
-    ("einsum('i->i', A)", "shape", "'i' names 1 axes, the array has shape (2, 2)", "einsum('i->i', A)"),
+    ("einsum('i->i', A)", "shape", "'i' names 1 axis, the array has shape (2, 2)", "einsum('i->i', A)"),
     ("einsum('ij,jk->ik', B, A)", "shape", "'j' stands for 3 and for 2", "einsum('ij,jk->ik', B, A)"),
     ("inv(x*ones(2, 2))", "value", "the matrix is singular", "inv(x*ones(2, 2))"),
     ("linalg.solve(x*ones(2, 2), u)", "value", "the matrix is singular", "linalg.solve(x*ones(2, 2), u)"),

@@ -157,7 +157,7 @@ MEANING = [
     ("sin(u + w)*x", "shape", "(2,) and (3,)", "u + w"),
     ("x @ u", "shape", "use *", "x @ u"),
     ("[u, x]", "shape", "(2,) and ()", "[u, x]"),
-    ("u.reshape(3)", "shape", "2 entries do not fit the shape (3,)", "u.reshape(3)"),
+    ("u.reshape(3)", "shape", "2 entries cannot have the shape (3,)", "u.reshape(3)"),
     ("inv(w)", "shape", "square matrix, not shape (3,)", "inv(w)"),
     ("sum(u, dim=1)", "shape", "dim=1 is out of range", "sum(u, dim=1)"),
     ("a, b = w\na", "shape", "3 values for 2 variables", "a, b"),

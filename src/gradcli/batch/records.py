@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import Budget, GradcliError, over_budget
+from gradcli.errors.counting import counted
 from gradcli.errors.suggest import did_you_mean
 from gradcli.language.inputs import doubles
 from gradcli.language.values import array_of, read_value
@@ -86,7 +87,7 @@ def calls_of(given: Mapping[str, Any], budget: Budget) -> list[Any]:
     if type(calls) is not list or not calls:
         raise wrong("calls must be an array with one v for each call of backward", 'for example "calls": [1, 10]')
     if len(calls) > budget.depth:
-        raise over_budget("depth", budget.depth, f"{len(calls):,} calls of backward")
+        raise over_budget("depth", budget.depth, f"{counted(len(calls), 'call of backward')}")
     return [None if item is None else array(item, f"calls[{k}]", budget) for k, item in enumerate(calls)]
 
 
@@ -131,7 +132,7 @@ def from_list(value: Any, name: str, budget: Budget) -> Any:
     except (ValueError, OverflowError, TypeError):
         found = None
     if found is not None and found.size > budget.elements:
-        raise over_budget("elements", budget.elements, f"{name} holds {found.size:,} numbers")
+        raise over_budget("elements", budget.elements, f"{name} holds {counted(found.size, 'number')}")
     if found is None or found.dtype.kind not in "iuf":
         return checked_by_entry(value)
     return checked_by_entry(value) if has_truth_values(value) else found

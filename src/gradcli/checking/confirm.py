@@ -17,14 +17,16 @@ from gradcli.checking.routes import Derivative, sweep
 from gradcli.checking.truth import find_truth, tabulate
 from gradcli.engine.naming import label_entries, output_name
 from gradcli.errors import GradcliError
+from gradcli.errors.counting import counted
 from gradcli.exact.decimals import digits
 from gradcli.exact.slopes import Exact, Spent
 from gradcli.exact.thresholds import SURE
 from gradcli.explanation.checked import REVERSE, SYMBOLS, Checked, Comparison
 from gradcli.explanation.confirmation import look_around
+from gradcli.explanation.dependence import note_dependence
 from gradcli.explanation.evaluation import Evaluation, Function, check_inputs
 from gradcli.explanation.explained import Note
-from gradcli.explanation.notes import note_disagreement, note_graph, note_run
+from gradcli.explanation.notes import note_disagreement, note_run
 from gradcli.explanation.readings import compose_at
 from gradcli.explanation.words import Confirmation, rounding_text
 from gradcli.language.inputs import read_v
@@ -98,8 +100,8 @@ def hold_routes(function: Function, point: dict[str, Any], expected: list[Expect
     """Hold all routes at one point against the true derivative, in the context of decimals."""
     run = function.evaluate(point, strict=strict)
     names = function.differentiated
-    seed = None if v is None else read_v(v, run.value.shape, strict)
     output = output_name(run.graph, run.output)
+    seed = None if v is None else read_v(v, run.value.shape, strict, output)
     composition = compose_at(run, function)
     found = AtPoint([], [], [], "", "", bool(np.all(np.isfinite(run.value))), run.value.shape)
     told = Confirmation()
@@ -142,7 +144,7 @@ def reason_of(comparisons: Sequence[Comparison], told: Confirmation) -> str:
     unclear = max((comparison.unclear for comparison in comparisons), default=0)
     if not unclear:
         return told.unknown
-    many = f"{unclear:,} {'entry' if unclear == 1 else 'entries'} of J cannot be decided: "
+    many = f"{counted(unclear, 'entry of J')} cannot be decided: "
     return many + (told.unknown or next(iter(told.bends.values()), "no limit was found within 800 digits"))
 
 
@@ -154,8 +156,9 @@ def one_sided(comparisons: Sequence[Comparison]) -> str:
 
 def notes_at(run: Evaluation, names: tuple[str, ...], told: Confirmation, exact: Exact) -> list[Note]:
     """Return what deserves a sentence at the point that was given."""
+    leaves = {name: run.leaves[name] for name in names}
     notes = note_run(run.graph)
-    notes += [n for n in note_graph(run.output, run.leaves, names) if n.kind not in ("flat", "kink")]
+    notes += note_dependence(run.graph, run.output, output_name(run.graph, run.output), leaves, {})
     notes += [Note(kind, message) for kind, message in told.bends.items()]
     if exact.rounded is not None:
         notes.append(Note("rounding-decides", rounding_text(exact.rounded)))

@@ -22,6 +22,7 @@ from gradcli.cli.request import budget_from
 from gradcli.cli.status import ExitStatus
 from gradcli.cli.streams import Read, opened, written
 from gradcli.errors import GradcliError
+from gradcli.errors.counting import counted
 from gradcli.render.inert import inert
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class Tally:
         bad = self.counts.total() - self.counts[Verdict.AGREE]
         if bad:
             parts = [f"{self.counts[verdict]:,} {words}" for verdict, words in WORDS.items() if self.counts[verdict]]
-            yield f"{self.counts.total():,} records: {', '.join(parts)}"
+            yield f"{counted(self.counts.total(), 'record')}: {', '.join(parts)}"
 
 
 WORDS = {

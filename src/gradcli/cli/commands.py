@@ -198,27 +198,28 @@ def batch(
 def functions(
     ctx: typer.Context,
     name: str | None = typer.Argument(
-        None, metavar="NAME", help="One function: its spellings and its derivative.", show_default=False
+        None, metavar="NAME", help="One function or operator, or how its name begins.", show_default=False
     ),
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> None:
-    """List the functions of the language, or describe one.
+    """List the functions of the language, or describe one: formula, derivative, and an example.
 
     \b
     gradcli functions
     gradcli functions sigmoid
+    gradcli functions soft
+    gradcli functions @
     """
     del debug
     from gradcli.cli.output import write  # noqa: PLC0415
+    from gradcli.explanation.vocabulary import all_functions, look_up  # noqa: PLC0415
     from gradcli.render.dump import dump  # noqa: PLC0415
-    from gradcli.render.vocabulary import describe, overview, vocabulary  # noqa: PLC0415
+    from gradcli.render.vocabulary import describe, document, overview  # noqa: PLC0415
 
     env: Environment = ctx.obj
-    if json:
-        write(env, dump(vocabulary(name)))
-    else:
-        write(env, overview() if name is None else describe(name))
+    found = all_functions() if name is None else look_up(name)
+    write(env, dump(document(found)) if json else overview(found) if name is None else describe(found))
 
 
 def schema(ctx: typer.Context, debug: options.Debug = False) -> None:

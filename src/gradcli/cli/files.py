@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gradcli.cli.environment import Environment
 from gradcli.cli.inputs import file_error, plain_text, read_bytes, read_stdin
 from gradcli.errors import Budget, GradcliError
+from gradcli.errors.counting import counted
 from gradcli.language.inputs import as_input, doubles
 from gradcli.language.values import logical_lines, read_json, read_value, refuse_entries
 from gradcli.ops.declare import Array
@@ -69,7 +70,9 @@ def without_header(text: str, path: str, option: str, budget: Budget, notes: lis
 
     found = read_table(text, budget)
     if found.header:
-        more = f" and {len(found.header) - MOST_NAMES} more" if len(found.header) > MOST_NAMES else ""
+        more = (
+            f" and {counted(len(found.header) - MOST_NAMES, 'column')} more" if len(found.header) > MOST_NAMES else ""
+        )
         names = ", ".join(inert(cell[:40], keep="") for cell in found.header[:MOST_NAMES]) + more
         message = f"{option}: the first row of {inert(path, keep='')} is read as a header, and not as numbers: {names}."
         notes.append(Note("header-skipped", message))

@@ -10,7 +10,7 @@ from gradcli.cli.output import complain, write_parts
 from gradcli.cli.request import Printing, Request
 from gradcli.explanation.evaluation import Function
 from gradcli.explanation.readings import read_gradient, stand
-from gradcli.render.numbers import input_text
+from gradcli.render.numbers import grad_text
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
@@ -35,7 +35,7 @@ def answer(env: Environment, asked: Request, how: Printing, confirm: bool) -> tu
         notes, verdict = [*asked.notes, *confirmed.notes], confirmed.agreement.verdict
         more = {"agreement": agreement_document(confirmed.agreement)}
     if not how.quiet or how.output:
-        parts = written(found, notes, more) if how.format == "json" else [bare(found.grad), "\n"]
+        parts = written(found, notes, more) if how.format == "json" else [grad_text(found.grad), "\n"]
         write_parts(env, parts, how.output)
     for note in notes if not how.quiet else ():
         complain(env, f"note: {note.message}")
@@ -51,10 +51,3 @@ def written(found: Gradient, notes: list[Note], more: dict[str, Any]) -> list[st
 
     told = {"notes": notes_document(notes)} if notes else {}
     return encoded(lambda form: gradient_document(found, form) | more | told)
-
-
-def bare(total: dict[str, Any]) -> str:
-    """Return one gradient as numbers, several as ``name=numbers`` lines for ``--set``."""
-    if len(total) == 1:
-        return input_text(next(iter(total.values())))
-    return "\n".join(f"{name}={input_text(g)}" for name, g in total.items())

@@ -12,6 +12,7 @@ from typing import IO, Any
 import numpy as np
 
 from gradcli.errors import Budget, GradcliError, over_budget
+from gradcli.errors.counting import counted
 
 HEADER = 10_512
 """Bytes that hold any header of an ``.npy`` file that numpy reads: 10,000 and a few before them."""
@@ -55,6 +56,6 @@ def entries_of(file: IO[bytes], path: str, budget: Budget) -> Any:
             raise ValueError(shape)
         count = math.prod(shape)
         if count > budget.elements:
-            raise over_budget("elements", budget.elements, f"{path} holds {count:,} numbers")
+            raise over_budget("elements", budget.elements, f"{path} holds {counted(count, 'number')}")
         rest = file.read(count * dtype.itemsize + 1)
         return np.lib.format.read_array(io.BytesIO(head.getvalue() + rest), allow_pickle=False)

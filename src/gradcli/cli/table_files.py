@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradcli.errors import Budget, GradcliError, over_budget
+from gradcli.errors.counting import counted
 from gradcli.language.source import LOOKALIKES, character_name
 from gradcli.language.values import is_number, read_value
 from gradcli.ops.declare import Array
@@ -55,7 +56,7 @@ def read_table(text: str, budget: Budget) -> Table:
     """
     entries = sum(map(text.count, (*DELIMITERS, "\n"))) + 1
     if entries > budget.elements:
-        raise over_budget("elements", budget.elements, f"the text holds {entries:,} numbers")
+        raise over_budget("elements", budget.elements, f"the text holds {counted(entries, 'number')}")
     rows, delimiter = split_rows(text)
     header = rows.pop(0).cells if rows and is_header(rows[0].cells, budget) else []
     if not rows:
@@ -118,7 +119,7 @@ def numbers_of(row: Row, width: int, delimiter: str, budget: Budget) -> list[flo
         found = [number(cell, row.number, column, delimiter, budget) for column, cell in enumerate(cells, 1)]
     if len(cells) != width:
         column = min(len(cells), width) + 1
-        raise wrong(row.number, column, f"{len(cells)} cells and not {width}", None)
+        raise wrong(row.number, column, f"{counted(len(cells), 'cell')} and not {width:,}", None)
     return found
 
 

@@ -22,6 +22,7 @@ ONE_SIDED = {
     "numpy-only": "NumPy gives this answer and PyTorch refuses",
     "torch-only": "PyTorch gives this answer and NumPy refuses",
     "torch-refuses": "PyTorch refuses",
+    "constant-output": "PyTorch refuses",
 }
 """Kinds of remarks on what one library answers and the other does not: ``strict`` refuses them."""
 NO_OPTIONS: dict[str, Any] = {}
@@ -128,9 +129,10 @@ class Graph:
     notes, each once; ``strict`` refuses those of ``ONE_SIDED``. ``writes`` are the writes in place. ``broken`` says
     that PyTorch has no derivative for an operation on something differentiated. ``bindings`` are the assignments in
     order, without the values that depend on no input; ``story`` has what statements tell of the run
-    (``language/trace.py``), None where nobody reads it. ``inputs`` are the nodes of inputs by
-    name, ``variables`` all names of the program, and ``result`` is
-    its own name for the output. ``called`` is what ``naming`` calls the bindings.
+    (``language/trace.py``), None where nobody reads it. ``inputs`` are the nodes of inputs by name, ``variables`` all
+    names of the program, and ``result`` is its own name for the output. ``called`` is what ``naming`` calls the
+    bindings. ``functions`` are the calls of functions, in order: the name as it was written, the first node that each
+    has made and the one after the last. ``branches`` says that the program takes one way or another by values.
     """
 
     budget: Budget = field(default_factory=Budget)
@@ -145,6 +147,8 @@ class Graph:
     variables: Collection[str] = ()
     result: str | None = None
     called: list[str] = field(default_factory=list)
+    functions: list[tuple[str, int, int]] = field(default_factory=list)
+    branches: bool = False
     meter: Meter = field(init=False)
 
     def __post_init__(self) -> None:
@@ -253,6 +257,11 @@ class Graph:
         """Note a write in place that is about to be done, or is done with this ``result``."""
         inplace = result.index if isinstance(result, Node) else -1
         self.writes.append(Write(before, name, span, len(self.nodes), inplace))
+
+    def note_call(self, name: str, before: int) -> None:
+        """Note that a call of ``name`` has made the nodes from number ``before`` on, for readers that say so."""
+        if len(self.nodes) > before:
+            self.functions.append((name, before, len(self.nodes)))
 
     def bind(self, name: str, value: Any, told: Any = None) -> None:
         """Note that the program called a value ``name``, for readers that show it; ``told`` is the assignment."""

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, field
 
 from gradcli.errors import Budget, over_budget
+from gradcli.errors.counting import counted
 
 LARGE = 4096
 """Entries of an array from which the clock is looked at for it alone."""
@@ -36,7 +37,7 @@ class Meter:
     def charge(self, elements: int) -> None:
         """Refuse an array of so many elements, before it is made, if it would pass the budget."""
         if elements > self.budget.elements:
-            raise over_budget("elements", self.budget.elements, f"an array of {elements:,} elements")
+            raise over_budget("elements", self.budget.elements, f"an array of {counted(elements, 'element')}")
         if self.elements + elements > self.budget.total:
             raise over_budget("total", self.budget.total, "all arrays of the program together")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from itertools import chain, count
@@ -74,3 +75,18 @@ Label = Callable[[int], str]
 def label_entries(name: str, shape: tuple[int, ...]) -> Label:
     """Return what calls each entry of an array by the array's name and its place."""
     return lambda position: name + place_text(position, shape)
+
+
+ATOM = re.compile(r"[\w.]+")
+"""A text that no operator can take a part of."""
+
+
+NAME = re.compile(
+    r"""(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<dot>\.\s*)?(?<!\w)(?P<name>[A-Za-z_]\w*)(?!\w|\s*(\(|=(?!=)))"""
+)
+"""A variable, unless it is an attribute, the name of a function or of a keyword, or in quotes."""
+
+
+def tight(text: str) -> str:
+    """Return a text as it stands beside an operator: in brackets, but for a name or a number."""
+    return text if ATOM.fullmatch(text) else f"({text})"

@@ -10,6 +10,8 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
+from gradcli.errors.counting import counted
+
 Shape = tuple[int, ...]
 
 Word = Callable[[str, str | None], str]
@@ -140,4 +142,5 @@ def fitting_v(facts: MisshapenV) -> str:
         return "without --strict it is reshaped"
     if size == 1:
         return "without --strict J is taken once for each entry of v"
-    return f"give {size} numbers, one for each entry of y: for example --v 'ones({', '.join(map(str, facts.output))})'"
+    ones = f"ones({', '.join(map(str, facts.output))})"
+    return f"give {counted(size, 'number')}, one for each entry of y: for example --v '{ones}'"

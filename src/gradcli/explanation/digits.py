@@ -19,12 +19,12 @@ from gradcli.jacobian.small import FEW
 from gradcli.ops.declare import Array, value_of
 
 
-def note_digits(output: Any, composition: Composition, jacobians: Mapping[str, Jacobian]) -> list[Note]:
+def note_digits(output: Any, called: str, composition: Composition, jacobians: Mapping[str, Jacobian]) -> list[Note]:
     """Say which derivative of an operation, else which entry of J, and which value is left of numbers that cancel."""
     if not isinstance(output, Node):
         return []
     return [
-        *(note_saturation(composition) or note_cancelled_paths(jacobians)),
+        *(note_saturation(composition) or note_cancelled_paths(called, jacobians)),
         *note_cancelled_values(composition.nodes),
     ]
 
@@ -83,8 +83,8 @@ def lost_entries(values: Array, sizes: Array) -> Array:
         return np.flatnonzero(np.isfinite(sizes) & (EPS * sizes > VISIBLE * np.abs(values)) & (sizes > 0))
 
 
-def note_cancelled_paths(jacobians: Mapping[str, Jacobian]) -> list[Note]:
-    """Name the first entry of J that is what rounding left of a sum."""
+def note_cancelled_paths(called: str, jacobians: Mapping[str, Jacobian]) -> list[Note]:
+    """Name the first entry of J, for the output that is ``called`` so, that is what rounding left of a sum."""
     for name, jacobian in jacobians.items():
         lost = lost_entries(jacobian.values, jacobian.sizes)
         lost = lost[jacobian.values[lost] != 0]
@@ -94,8 +94,7 @@ def note_cancelled_paths(jacobians: Mapping[str, Jacobian]) -> list[Note]:
             return [
                 Note(
                     "digits-lost",
-                    f"The entry of J for y{row} by {name}{column} is what is left of terms that cancel: it has lost "
-                    "its digits.",
+                    f"d{called}{row}/d{name}{column} is what is left of terms that cancel: it has lost its digits.",
                 )
             ]
     return []

@@ -237,6 +237,10 @@ def not_an_input(program: Program, name: str) -> GradcliError:
         hint = f"leave out {own.where}, and the value that is given counts"
         message = f"the program has its own value of '{name}'"
         return GradcliError("unknown-input", message, span=own.span, place=program.place, hint=hint)
+    if name in program.variables and name not in program.inputs:
+        message = f"'{name}' is computed by the program, and no input"
+        hint = f"its gradient, {name}.grad, stands under Backward; or leave out what computes it, and give it a value"
+        return GradcliError("unknown-input", message, hint=hint)
     known = tuple(program.inputs)
     has = f"the program has {', '.join(known)}" if known else "the program has no variables"
     return GradcliError("unknown-input", f"the program has no variable '{name}'", hint=did_you_mean(name, known) or has)

@@ -16,8 +16,8 @@ class Value:
       long loop that is known only because a later line mentions it.
     - ``formula``: the same in the language and in earlier names, where each is an array of doubles.
     - ``value``: an array of doubles, integers or truth values.
-    - ``role``: ``input``, ``constant`` (it depends on no input), ``inner`` or ``output``.
-    - ``target``: what stands before the ``=``, which is ``y2[0]`` where an entry is written.
+    - ``role``: ``input``, ``constant`` (no derivative flows to it), ``inner`` or ``output``.
+    - ``target``: what stands before the ``=`` where entries are written, such as ``y2[0]``, else nothing.
     - ``turns``: the turn of each loop that it is in, the outermost first.
 
     >>> [(v.name, v.text, v.role) for v in gradcli.explain("h = x**2; sin(h)*h", x=1.0).values]
@@ -35,11 +35,16 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A condition that was decided, of a branch, of a conditional expression or at the end of a loop.
+    """A condition as it turned out, of a branch, of a conditional expression or at the end of a loop.
 
-    - ``text``: the condition; ``held`` says whether it was true.
+    - ``text``: the condition, with the names of the answer.
+    - ``held``: whether it was true.
     - ``sides``, ``values``: the texts between the comparisons, and their numbers; empty where it is no comparison.
     - ``signs``: the comparisons.
+
+    >>> decision = gradcli.explain("x if x > 2 else -x", x=1.0).forward[1].decision
+    >>> decision.held, decision.sides, decision.signs
+    (False, ('x', '2'), ('>',))
     """
 
     text: str
@@ -51,9 +56,17 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class BranchTaken:
-    """Which branch ran: ``word`` is ``if`` or ``elif``, or empty for a conditional expression with its ``choices``.
+    """Which branch ran.
 
-    ``other`` is the word of the branch that follows: ``elif``, ``else`` or nothing.
+    - ``word``: ``if`` or ``elif``, or nothing for a conditional expression.
+    - ``decision``: its condition.
+    - ``other``: the word of the branch that follows, ``elif``, ``else`` or nothing.
+    - ``choices``: the two texts that a conditional expression chooses from.
+    - ``turns``: the turn of each loop that it is in, the outermost first.
+
+    >>> branch = gradcli.explain("x if x > 2 else -x", x=1.0).forward[1]
+    >>> branch.choices, branch.decision.held
+    (('x', '-x'), False)
     """
 
     word: str
@@ -65,9 +78,15 @@ class BranchTaken:
 
 @dataclass(frozen=True, slots=True)
 class TurnBegun:
-    """The beginning of one of ``count`` turns of a loop; ``turns`` ends with its number.
+    """The beginning of a turn of a loop.
 
-    ``variable`` is that of a ``for``, and ``item`` the integer that it is.
+    - ``variable``, ``item``: the variable of a ``for``, and the integer that it is; nothing and None without.
+    - ``turns``: the turn of each loop round it, the outermost first, and its own number.
+    - ``count``: how many turns the loop has.
+
+    >>> found = gradcli.explain("y = x\\nfor i in range(9): y = y*2\\ny", x=1.0)
+    >>> found.forward[2].item, found.forward[2].turns, found.forward[2].count
+    (0, (1,), 9)
     """
 
     variable: str
@@ -78,7 +97,18 @@ class TurnBegun:
 
 @dataclass(frozen=True, slots=True)
 class LoopEnded:
-    """The end of a loop after ``count`` turns: by ``break``, or with the ``decision`` that its condition fails."""
+    """The end of a loop.
+
+    - ``count``: how many turns it has made.
+    - ``broken``: whether ``break`` ended it.
+    - ``decision``: that the condition of a ``while`` failed, else None.
+    - ``turns``: the turn of each loop round it, the outermost first.
+    - ``variable``: that of a ``for``, else nothing.
+
+    >>> end = gradcli.explain("y = x\\nwhile y < 9: y = y*2\\ny", x=1.0).forward[-1]
+    >>> end.count, end.decision.text, end.decision.values[0].item()
+    (4, 'y5 < 9', 16.0)
+    """
 
     count: int
     broken: bool

@@ -106,6 +106,10 @@ class Slice:
     index: tuple[int, ...]
     values: dict[str, Array]
 
+    def title(self, output: str, variable: str, d: str = "d") -> str:
+        """Return what the array of a variable is: ``dy[3]/dW`` or ``dy/dW[0,5]``."""
+        return f"{d}{self.label}/{d}{variable}" if self.kind == "row" else f"{d}{output}/{d}{self.label}"
+
 
 @dataclass(frozen=True, slots=True)
 class Gradient:

@@ -16,23 +16,16 @@ from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import SURE
 from gradcli.explanation.agreement import Difference, compare, digits_lost, unproven
 from gradcli.explanation.confirmation import confirm
+from gradcli.explanation.dependence import note_dependence
 from gradcli.explanation.evaluation import Function
 from gradcli.explanation.explained import Agreement, Backward, Explained, Note
 from gradcli.explanation.jacobians import Jacobian
-from gradcli.explanation.notes import (
-    note_disagreement,
-    note_graph,
-    note_integers,
-    note_jacobian,
-    note_run,
-    note_unheld,
-    note_v,
-)
+from gradcli.explanation.nonfinite import note_nonfinite
+from gradcli.explanation.notes import note_disagreement, note_graph, note_integers, note_run, note_unheld, note_v
 from gradcli.explanation.program_values import tell_values
 from gradcli.explanation.readings import Point, call_backward, compose_at, read_jacobians
 from gradcli.explanation.stages import find_stages
 from gradcli.explanation.suspicion import affordable, is_suspicious
-from gradcli.explanation.tape import about_tape
 from gradcli.explanation.words import Confirmation, note_confirmation
 from gradcli.ops.declare import Array
 
@@ -82,10 +75,10 @@ def explain_run(point: Point, ask: Ask, kind: type[Kind], derive: Derive = deriv
     jacobians = read_jacobians(point, composition, formulas)
     backward = call_backward(point, jacobians)
     difference = compare(jacobians, backward, point.value)
-    lost = note_digits(run.output, composition, jacobians)
+    lost = note_digits(run.output, point.name, composition, jacobians)
     confirmation = confirm_where(ask, point, jacobians, backward, difference, bool(lost))
     agreement = agree(difference, confirmation)
-    graph = note_graph(run.output, run.leaves, point.names)
+    graph = note_graph(run.graph, run.output)
     asked = confirmation is not None and bool(confirmation.asked)
     kinks = [note for note in graph if note.kind == "kink"] if asked else []
     notes = [
@@ -191,16 +184,14 @@ def notes_of_run(
     ``graph`` are the notes about its operations, which stand among them.
     """
     run = point.run
-    notes = [note for seed in point.seeds for note in note_v(seed)]
+    notes = [note for seed in point.seeds for note in note_v(seed, point.name)]
     notes += [*note_run(run.graph), *graph]
     if any(j.formulas is None and not j.rules and len(j.rows) for j in jacobians.values()):
         notes.append(Note("numeric-only", "The formula of J is too long to be read: J is given by its numbers alone."))
     notes += [note_unheld(name, j.matrix_shape) for name, j in jacobians.items() if not j.held]
-    for name, jacobian in jacobians.items():
-        used = np.zeros(jacobian.matrix_shape[1], dtype=bool)
-        used[jacobian.columns] = True
-        notes += note_jacobian(name, used, jacobian.input_shape)
-    return notes + about_tape(run.graph, run.output, point.seeds[0].seed, agreement.agree and agreement.finite)
+    columns = {name: j.columns for name, j in jacobians.items() if j.held}
+    notes += note_dependence(run.graph, run.output, point.name, point.leaves, columns)
+    return notes + note_nonfinite(run.graph, run.output, point.seeds[0].seed, agreement.agree and agreement.finite)
 
 
 def notes_of_digits(
@@ -216,7 +207,11 @@ def notes_of_digits(
     ``lost`` says which digits are lost and why, ``kinks`` what operations say of their own kinks.
     """
     asked = confirmation is not None and bool(confirmation.asked)
-    notes = [*lost] if confirmation is None or not asked else note_confirmation(confirmation, kinks, lost)
+    notes = (
+        [*lost]
+        if confirmation is None or not asked
+        else note_confirmation(confirmation, (point.name, point.names), kinks, lost)
+    )
     if confirmation is not None and not asked and confirmation.unknown:
         notes.append(Note("unclear", f"What is true here was not found: {confirmation.unknown}."))
     elif confirmation is not None and confirmation.skipped:
@@ -231,7 +226,7 @@ def notes_of_digits(
         )
     if agreement.verdict == "differ":
         notes.append(note_disagreement(point.run.output, not_finite_alone(backward)))
-    return notes + note_integers(point.integers)
+    return notes + note_integers(point.integers, point.leaves)
 
 
 def not_finite_alone(backward: Sequence[Backward]) -> str:

@@ -1,29 +1,34 @@
-"""What deserves a sentence beside the numbers: kinks, shapes made to fit, inputs that do not matter."""
+"""What deserves a sentence beside the numbers: kinks, shapes made to fit, integers, where the routes part."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from gradcli.engine.graph import Graph, Node, Operation, reaches
 from gradcli.engine.naming import place_text
+from gradcli.engine.wording import called_by
+from gradcli.errors import GradcliError
+from gradcli.errors.counting import listed
 from gradcli.explanation.explained import Note
 from gradcli.language.inputs import Cotangent
-from gradcli.ops.declare import Op, value_of
+from gradcli.ops.declare import Array, value_of
 
 
-def note_v(v: Cotangent) -> list[Note]:
-    """Say how a v was made to fit."""
+def note_v(v: Cotangent, called: str) -> list[Note]:
+    """Say how a v was made to fit the output that is ``called`` so."""
     if v.source == "reshaped":
-        message = f"v was reshaped from {v.came} to {v.seed.shape}, the shape of y; PyTorch wants it in that shape."
+        message = (
+            f"v was reshaped from {v.came} to {v.seed.shape}, the shape of {called}; PyTorch wants it in that shape."
+        )
         return [Note("v-reshaped", message)]
     if v.source == "broadcast":
         return [
             Note(
                 "v-broadcast",
-                f"y has one entry and v has {v.shown.size}: J is taken once for each, so x.grad is sum(v)*J. "
+                f"{called} has one entry and v has {v.shown.size:,}: J is taken once for each, so x.grad is sum(v)*J. "
                 'PyTorch today raises "Mismatch in shape" here.',
             )
         ]
@@ -35,67 +40,74 @@ def note_run(graph: Graph) -> list[Note]:
     return [Note(kind, message) for kind, message in graph.remarks]
 
 
-def note_integers(names: list[str]) -> list[Note]:
-    """Say which inputs were given in integers."""
-    if not names:
+def note_integers(names: Sequence[str], leaves: Mapping[str, Node]) -> list[Note]:
+    """Say which inputs were given in integers, with the first of these numbers."""
+    return [Note("integers-as-floats", f"{integers_text(names, leaves)}.")] if names else []
+
+
+def refuse_integers(names: Sequence[str], leaves: Mapping[str, Node]) -> None:
+    """Raise ``integers-as-floats`` for inputs that were given in integers, as PyTorch does."""
+    if names:
+        hint = f"write {first_number(leaves[names[0]])}.0, or leave out --strict"
+        raise GradcliError("integers-as-floats", integers_text(names, leaves), hint=hint)
+
+
+def integers_text(names: Sequence[str], leaves: Mapping[str, Node]) -> str:
+    """Return what is done with integers, and what PyTorch does."""
+    given = f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} given in integers, read as floats"
+    first = first_number(leaves[names[0]])
+    return f"{given}: PyTorch wants {first}.0 for a gradient"
+
+
+def first_number(leaf: Node) -> int:
+    """Return the first entry of an input of integers, 0 where it has none."""
+    return int(np.ravel(leaf.value)[0]) if np.size(leaf.value) else 0
+
+
+def note_graph(graph: Graph, output: Any) -> list[Note]:
+    """Say where the graph has a kink or a flat op."""
+    if not isinstance(output, Node):
         return []
-    given = f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} given in integers"
-    return [Note("integers-as-floats", f"{given}, read as floats; torch.tensor([1, 2]) has no gradient.")]
-
-
-def note_graph(output: Any, leaves: Mapping[str, Node], differentiated: tuple[str, ...]) -> list[Note]:
-    """Say where the graph has a kink or a flat op, and which inputs the output does not depend on."""
-    if not isinstance(output, Node) or not output.active:
-        return [Note("constant-output", "y does not depend on any differentiated variable: every gradient is 0.")]
-    nodes = reaches(output)
-    used = {node.index for node in nodes}
-    notes = [
-        Note("unused-input", f"y does not depend on {name}: its gradient is 0.")
-        for name in differentiated
-        if leaves[name].index not in used
-    ]
-    for node in nodes:
-        notes.extend(note_node(node))
+    notes = [note for node in reaches(output) for note in note_node(graph, node)]
     return list(dict.fromkeys(notes))
 
 
-def note_node(node: Node) -> list[Note]:
+def note_node(graph: Graph, node: Node) -> list[Note]:
     """Say whether an op stands at a kink, or is flat although it depends on a differentiated variable."""
     if not isinstance(node, Operation):
         return []
-    op = node.op
-    depends = any(isinstance(a, Node) and a.active for a in node.arguments)
-    flat = [Note("flat", f"{op.name} is flat: its derivative is 0 wherever it has one.")] if op.step and depends else []
-    return [*flat, *note_kink(node, op)]
+    if node.op.step and any(isinstance(a, Node) and a.active for a in node.arguments):
+        flat = f"{called_by(graph, node)} is flat: its derivative is 0 wherever it has one."
+        return [Note("flat", flat), *note_kink(graph, node)]
+    return note_kink(graph, node)
 
 
-def note_kink(node: Operation, op: Op) -> list[Note]:
-    """Say where an op has no derivative at this point, and which number is taken."""
-    if op.kink is None or not node.active:
+def note_kink(graph: Graph, node: Operation) -> list[Note]:
+    """Say where an operation has no derivative at this point, and which number is taken."""
+    kink = node.op.kink
+    if kink is None or not node.active:
         return []
     values = [value_of(a) for a in node.arguments]
     with np.errstate(all="ignore"):
-        where = np.asarray(op.kink.at(*values, **node.static))
+        where = np.asarray(kink.at(*values, **node.static))
     if not where.any():
         return []
     shape = np.shape(node.value)
     where = where.reshape(shape) if where.size == np.size(node.value) else np.broadcast_to(where, shape)
-    place = place_text(int(np.flatnonzero(np.ravel(where))[0]), np.shape(node.value))
-    more = int(np.sum(where)) - 1
-    at = f" in entry {place}" if place else ""
-    rest = f" and {more} more" if more else ""
-    return [Note("kink", f"{op.name} has a kink{at}{rest} at this point; there {op.kink.says}, as in PyTorch.")]
+    at = entries_text(np.flatnonzero(np.ravel(where)), shape)
+    return [Note("kink", f"{called_by(graph, node)} has a kink{at} at this point; there {kink.says}, as in PyTorch.")]
 
 
-def note_jacobian(name: str, columns_used: Any, shape: tuple[int, ...]) -> list[Note]:
-    """Name the entries of an input that no output depends on."""
-    idle = np.flatnonzero(~np.asarray(columns_used))
-    if not len(idle) or len(idle) == len(columns_used):
-        return []
-    shown = ", ".join(f"{name}{place_text(int(i), shape)}" for i in idle[:3]) + (
-        f" and {len(idle) - 3} more" if len(idle) > 3 else ""
-    )
-    return [Note("unused-input", f"y does not depend on {shown}.")]
+def entries_text(positions: Array, shape: tuple[int, ...]) -> str:
+    """Return `` in entry [0]`` or `` in entries [0], [1] and 3 others``; nothing for a single number."""
+    if not shape:
+        return ""
+    first = [place_text(int(i), shape) for i in positions[:SHOWN]]
+    return f" in {'entry' if len(positions) == 1 else 'entries'} {listed(first, len(positions))}"
+
+
+SHOWN = 3
+"""Entries that a note names."""
 
 
 def note_unheld(name: str, shape: tuple[int, int]) -> Note:
@@ -144,9 +156,14 @@ def reason(nodes: list[Node], infinite: str) -> str:
         if np.any(node.op.differs(node.value, *map(value_of, node.arguments))):
             return f"J and reverse mode differ as PyTorch does from the mathematics: {node.op.says}."
     if infinite == "grad":
+        choice = any(isinstance(node, Operation) and node.op.chooses for node in nodes)
+        branch = (
+            ", in a part of the graph that has no influence here, such as the branch that where did not take"
+            if choice
+            else ""
+        )
         return (
-            "J is finite but reverse mode gives nan: it multiplies 0 by inf, as PyTorch does, in a part of the graph "
-            "that has no influence here, such as the branch that where did not take."
+            f"J is finite but reverse mode gives nan: it multiplies 0 by inf, as PyTorch does{branch}. In J the 0 wins."
         )
     if any(not np.all(np.isfinite(node.value)) for node in nodes):
         return (

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import NODES, Graph, Node, Operation
-from gradcli.engine.naming import call_assigned, output_name, place_text
+from gradcli.engine.naming import call_assigned, output_name, place_text, tight
 from gradcli.explanation.events import BranchTaken, Decision, Event, LoopEnded, TurnBegun, Value
 from gradcli.formulas.texts import array_text, nested
-from gradcli.language.trace import Assigned, Branch, Chosen, Condition, Ended, Loop, Turn, Written, tight
+from gradcli.language.trace import Assigned, Branch, Chosen, Condition, Ended, Loop, Turn, Written
 from gradcli.ops import Pair
 from gradcli.ops.declare import Array, value_of
 from gradcli.ops.writing import number_text
@@ -124,6 +124,8 @@ class Teller:
             self.plain[name] = plain_text(value, formula)
         if record.index is not None:
             formula = self.spelled_out(record, value, formula)
+        if numbers is not None and numbers.dtype == bool:
+            formula = f"where({formula}, 1, 0)"
         if numbers is not None:
             target = f"{name}[{record.index.put(self.call)}]" if record.index else ""
             yield Value(name, text, formula, numbers, self.role(name, value), target, self.turns)

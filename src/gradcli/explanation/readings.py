@@ -15,7 +15,7 @@ from gradcli.errors import GradcliError
 from gradcli.explanation.evaluation import Evaluation, Function, gradients
 from gradcli.explanation.explained import Backward, Gradient, sum_of
 from gradcli.explanation.jacobians import Jacobian
-from gradcli.explanation.notes import note_backward, note_run
+from gradcli.explanation.notes import note_backward, note_run, refuse_integers
 from gradcli.language.inputs import Cotangent, read_v
 from gradcli.ops.declare import Array
 
@@ -70,11 +70,17 @@ def stand(function: Function, values: dict[str, Any], calls: Sequence[Any], stri
     try:
         run = function.evaluate(values, record, strict)
         names = function.differentiated
-        shape = run.value.shape
-        seeds = [read_v(v, shape, strict) for v in calls]
+        shape, name = run.value.shape, output_name(run.graph, run.output)
+        seeds = [read_v(v, shape, strict, name) for v in calls]
+        if len(calls) > 1 and (record or strict):
+            from gradcli.language.retaining import remark_second_backward  # noqa: PLC0415
+
+            remark_second_backward(run.graph, run.output)
     except GradcliError as error:
         raise error.at(error.span, function.place) from None
     integers = [name for name in names if np.asarray(values[name]).dtype.kind in "iu"]
+    if strict:
+        refuse_integers(integers, run.leaves)
     return Point(function, run, names, seeds, integers)
 
 

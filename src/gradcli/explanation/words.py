@@ -96,9 +96,12 @@ def value_text(value: Any, count: int = 17) -> str:
     return first if len(entries) <= 1 else f"[{first}, …]"
 
 
-def note_confirmation(found: Confirmation, kinks: Sequence[Note], causes: Sequence[Note]) -> list[Note]:
+def note_confirmation(
+    found: Confirmation, names: tuple[str, Sequence[str]], kinks: Sequence[Note], causes: Sequence[Note]
+) -> list[Note]:
     """Return the notes of a confirmed answer.
 
+    ``names`` are what the output is called and the differentiated inputs.
     ``kinks`` are what ops say of their own kinks, which stand where y bends; ``causes`` why digits may be lost.
     """
     notes = []
@@ -107,7 +110,8 @@ def note_confirmation(found: Confirmation, kinks: Sequence[Note], causes: Sequen
     if found.rounded:
         notes.append(Note("rounding-decides", found.rounded))
     if any(count < TOLD for count in found.digits.values()):
-        named = {"y": "y", "jacobian": "J", "grad": "x.grad"}
+        output, inputs = names
+        named = {"y": output, "jacobian": "J", "grad": f"{inputs[0]}.grad" if len(inputs) == 1 else "the gradient"}
         counts = ", ".join(f"{named[what]} has {count:.1f}" for what, count in found.digits.items())
         told = "".join(f" {sentence}." for sentence in found.wrong)
         why = f" {causes[0].message}" if causes and not told else ""

@@ -13,7 +13,7 @@ import numpy as np
 from sympy import Expr
 
 from gradcli.engine.graph import Graph, Input, Node, Operation
-from gradcli.engine.naming import output_name
+from gradcli.engine.naming import output_name, taken_names
 from gradcli.engine.reverse import accumulate
 from gradcli.formulas.printing import Unprintable, formula_text, size_of
 from gradcli.formulas.rules import as_number, entry, generic, rules_of, whole_template, zero_condition
@@ -56,7 +56,7 @@ def index_rules(
     An elementwise program has one rule, such as ``J[i, i] = 2*x[i]``. Any other has a rule for each op on the way,
     ``dh1[i]/dh0[j] = …``; the Jacobian is the sum of their products. There are none where they would be too many.
     """
-    names = {node.name for node in graph.nodes if isinstance(node, Input)} | {name for name, _ in graph.bindings}
+    names = taken_names(graph)
     letters, called = letters_beside(names), output_name(graph, output)
     rules: dict[str, list[str]] = {}
     for name, leaf in leaves.items():

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import Graph, Node
-from gradcli.engine.naming import numbered, place_text
+from gradcli.engine.naming import numbered, place_text, taken_names
 from gradcli.ops import SPELLINGS
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.links import listed
@@ -65,8 +65,7 @@ class Texts:
         words = set(SPELLINGS) | {"e", "pi"}
         own = [(name, node) for name, node in numbered(graph) if node.index in wanted and name not in words]
         self._own: dict[int, str] = {node.index: name for name, node in reversed(own)}
-        inputs = {node.name for node in graph.nodes if node.op is None and node.name}
-        self.taken = inputs | words | set(self._own.values()) | {name for name, _ in graph.bindings}
+        self.taken = words | taken_names(graph)
         self.definitions: dict[str, str] = {}
         self.names: dict[int, str] = {}
         self.named: dict[str, Source] = {}

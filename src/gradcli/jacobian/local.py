@@ -10,6 +10,7 @@ import numpy as np
 
 from gradcli.engine.graph import Operation
 from gradcli.errors import over_budget
+from gradcli.errors.counting import counted
 from gradcli.jacobian.factors import Template, template_of
 from gradcli.jacobian.kinds import Constant, constant_of, kind_of
 from gradcli.jacobian.small import FEW
@@ -103,7 +104,7 @@ def links_of(reading: Reading, argument: int) -> Sequence[Links | Contraction]:
 def require_few(reading: Reading, count: int, most: int) -> None:
     """Refuse more than ``most`` entries of a local Jacobian."""
     if count > most:
-        raise over_budget("jacobian", most, f"the derivative of {reading.op.name} has {count:,} entries")
+        raise over_budget("jacobian", most, f"the derivative of {reading.op.name} has {counted(count, 'entry')}")
 
 
 def is_shaped(reading: Reading, argument: int) -> bool:

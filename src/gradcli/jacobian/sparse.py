@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import over_budget
+from gradcli.errors.counting import counted
 from gradcli.ops.declare import Array
 from gradcli.ops.links import Indices
 
@@ -138,7 +139,7 @@ def meetings(a: Sparse, b: Sparse, most: int) -> tuple[Any, Any]:
     counts = starts[a.columns + 1] - starts[a.columns]
     total = int(np.sum(counts))
     if total > most:
-        raise over_budget("jacobian", most, f"the Jacobian takes {total:,} products of entries")
+        raise over_budget("jacobian", most, f"the Jacobian takes {counted(total, 'product of entries')}")
     left = np.repeat(np.arange(len(a.rows)), counts)
     first = np.repeat(np.cumsum(counts) - counts, counts)
     return left, np.arange(total) - first + starts[a.columns][left]

@@ -10,6 +10,7 @@ import numpy as np
 
 from gradcli.engine.graph import Graph, Input
 from gradcli.errors import GradcliError
+from gradcli.errors.counting import counted
 from gradcli.language import runtime
 from gradcli.language.indexing import Registers, Run
 from gradcli.language.kinds import kept_in_place
@@ -49,7 +50,7 @@ def unpacked(f: Graph, value: Any, position: int, count: int) -> Any:
         value = (value.values, value.indices)
     length = len(value) if type(value) is tuple else (runtime.array_of(value).shape or (0,))[0]
     if length != count:
-        raise GradcliError("shape", f"{length} values for {count} variables")
+        raise GradcliError("shape", f"{counted(length, 'value')} for {counted(count, 'variable')}")
     return value[position] if type(value) is tuple else f(INDEX, runtime.array_of(value), key=position)
 
 

@@ -94,10 +94,12 @@ def rows_of(f: Any, x: Any) -> list[Any]:
 
 
 def caller(
-    function: Function, arguments: list[Bound], library: str, registers: list[list[int]]
+    function: Function, arguments: list[Bound], library: str, written: str, registers: list[list[int]]
 ) -> Callable[[list[Any]], Any]:
-    """Return the step that calls a function with its arguments from the registers."""
+    """Return the step that calls a function, ``written`` so, with its arguments from the registers."""
     call, op = general_caller(function, arguments, library, registers), function.op
+    if function.build is not None:
+        call = noted(call, written)
     if function.build is None and op is not None:
         return unary_step(op, registers[0][0], call)
     if op is not None and op.formula is not None and op.whole is not None and len(registers) == 2:
@@ -106,6 +108,19 @@ def caller(
             binary(regs[0], op, *(regs[i] for i in operands)) if any(is_odd(regs[i]) for i in operands) else call(regs)
         )
     return call
+
+
+def noted(call: Callable[[list[Any]], Any], written: str) -> Callable[[list[Any]], Any]:
+    """Return the step of a call that leaves its name on the graph, for notes on the operations that it is made of."""
+
+    def run(regs: list[Any]) -> Any:
+        graph = regs[0]
+        before = len(graph.nodes)
+        value = call(regs)
+        graph.note_call(written, before)
+        return value
+
+    return run
 
 
 def general_caller(
@@ -164,11 +179,11 @@ def plain_caller(
 
 
 def calling(
-    function: Function, arguments: list[Bound], library: str, registers: list[int]
+    function: Function, arguments: list[Bound], library: str, written: str, registers: list[int]
 ) -> Callable[[list[Any]], Any]:
     """Return the step of a call whose arguments stand in ``registers`` one after the other."""
     rest = iter(registers)
-    return caller(function, arguments, library, [[next(rest) for _ in bound.nodes] for bound in arguments])
+    return caller(function, arguments, library, written, [[next(rest) for _ in bound.nodes] for bound in arguments])
 
 
 def reading(read: Callable[..., Any], registers: list[int]) -> Callable[[list[Any]], Any]:

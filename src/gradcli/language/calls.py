@@ -89,6 +89,11 @@ def library_of(node: ast.Call) -> str:
     return "np" if prefix.partition(".")[0] in ("np", "numpy", "jnp") else "F" if prefix in FUNCTIONAL else "torch"
 
 
+def written_name(node: ast.Call) -> str:
+    """Return the name of a function as a call writes it, without its library: ``clamp`` of ``torch.clamp(x, 0)``."""
+    return node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
+
+
 FUNCTIONAL = ("F", "nn.functional", "torch.nn.functional")
 
 

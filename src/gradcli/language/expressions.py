@@ -15,7 +15,7 @@ from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE
 from gradcli.language import runtime
 from gradcli.language.arithmetic import binary_step, negative, positive
 from gradcli.language.calling import calling, reading
-from gradcli.language.calls import bind, library_of, refuse_ambiguous, refuse_stars, resolve
+from gradcli.language.calls import bind, library_of, refuse_ambiguous, refuse_stars, resolve, written_name
 from gradcli.language.indexing import Registers, Run, index_items, index_parts, index_reader
 from gradcli.language.kinds import inverted
 from gradcli.language.literals import REFUSED, bound_value, literal, refused
@@ -236,7 +236,7 @@ class Expressions:
         refuse_stars(node, self.spans)
         refuse_ambiguous(function, node)
         arguments = bind(function, node, receivers)
-        self.calls[node] = partial(calling, function, arguments, library_of(node))
+        self.calls[node] = partial(calling, function, arguments, library_of(node), written_name(node))
         return [child for bound in arguments for child in bound.nodes]
 
     def _call(self, node: ast.Call, registers: list[int]) -> int:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradcli.errors import GradcliError
+from gradcli.errors.counting import counted
 from gradcli.errors.facts import MisshapenV, MissingV
 from gradcli.ops.declare import Array
 
@@ -72,8 +73,8 @@ class Cotangent(NamedTuple):
     came: tuple[int, ...] = ()
 
 
-def read_v(value: Any, shape: tuple[int, ...], strict: bool) -> Cotangent:
-    """Return v for an output of ``shape``.
+def read_v(value: Any, shape: tuple[int, ...], strict: bool, name: str = "y") -> Cotangent:
+    """Return v for an output of ``shape``, which errors call by its ``name``.
 
     A missing v is 1 for an output with one entry. As many entries in another shape are reshaped. Several entries for
     a single output mean J once for each of them, as in early PyTorch: the seed is their sum. ``strict`` refuses both.
@@ -84,7 +85,8 @@ def read_v(value: Any, shape: tuple[int, ...], strict: bool) -> Cotangent:
         if size != 1:
             raise GradcliError(
                 "missing-v",
-                f"y has shape {shape}, so a v of that shape is needed: backward() has no default for {size} outputs",
+                f"{name} has shape {shape}, so a v of that shape is needed: backward() has no default for "
+                f"{counted(size, 'output')}",
                 facts=MissingV(shape),
             )
         one = np.ones(shape)
@@ -98,4 +100,4 @@ def read_v(value: Any, shape: tuple[int, ...], strict: bool) -> Cotangent:
     if size == 1 and v.size > 1 and not strict:
         with np.errstate(all="ignore"):
             return Cotangent(np.full(shape, np.sum(v)), v, "broadcast", v.shape)
-    raise GradcliError("shape", f"v has shape {v.shape}, y has shape {shape}", facts=mismatch)
+    raise GradcliError("shape", f"v has shape {v.shape}, {name} has shape {shape}", facts=mismatch)

@@ -21,7 +21,10 @@ from gradcli.language.trace import Assigned
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A checked program: its text, the variables that it needs from outside, and the steps that evaluate it."""
+    """A checked program: its text, the variables that it needs from outside, and the steps that evaluate it.
+
+    ``branches`` says that it takes one way or another by values.
+    """
 
     place: Place
     inputs: dict[str, Span]
@@ -33,6 +36,7 @@ class Program:
     budget: Budget
     result: str | None
     last: Assigned | None
+    branches: bool
 
     def evaluate(
         self,
@@ -51,6 +55,7 @@ class Program:
         if graph is None:
             graph = Graph(self.budget, strict, story=[]) if record else LeanGraph(self.budget, strict)
         graph.variables, graph.result = self.variables, self.result
+        graph.branches = self.branches
         registers = list(self.registers)
         registers[0] = graph
         leaves: dict[str, Node] = {}
@@ -63,10 +68,13 @@ class Program:
                 output = output_value(registers[self.output])
                 if graph.story is not None and self.last is not None:
                     graph.story.append((self.last, output, len(graph.bindings)))
-            if graph.writes or graph.broken:
-                from gradcli.language.versions import remark_backward  # noqa: PLC0415
+            constant = not (isinstance(output, Node) and output.active)
+            if graph.writes or graph.broken or constant:
+                from gradcli.language.versions import remark_backward, remark_constant  # noqa: PLC0415
 
                 remark_backward(graph, output)
+                if constant and any(leaf.active for leaf in leaves.values()):
+                    remark_constant(graph)
         except MemoryError:
             raise over_budget("total", self.budget.total, "the program needs too much memory").at(
                 None, self.place
@@ -74,6 +82,10 @@ class Program:
         except GradcliError as error:
             raise error.at(self.output_span, self.place) from None
         return graph, output, leaves
+
+
+BRANCHES = {ast.If, ast.IfExp, ast.While, ast.BoolOp}
+"""Syntax that takes one way or another."""
 
 
 def output_value(value: Any) -> Any:
@@ -97,7 +109,8 @@ def compile_program(
     """
     bounds = budget or Budget()
     tree, place = parse(text, bounds)
-    if sum(1 for _ in ast.walk(tree)) > bounds.syntax:
+    parts = [type(part) for part in ast.walk(tree)]
+    if len(parts) > bounds.syntax:
         raise over_budget("syntax", bounds.syntax, "the program has too many parts").at(None, place)
     compiler = Statements(place, bounds.depth, given)
     try:
@@ -123,6 +136,7 @@ def compile_program(
         bounds,
         result,
         Assigned("", compiler.writer.written(last.value)) if isinstance(last, ast.Expr) else None,
+        not BRANCHES.isdisjoint(parts),
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from gradcli.engine.graph import NODES, Graph, Node, Operation
 from gradcli.errors import GradcliError
+from gradcli.errors.counting import counted
 from gradcli.language.kinds import bits, stacked, whole_array
 from gradcli.ops import OPERATORS, Pair
 from gradcli.ops.declare import Op, value_of
@@ -87,7 +88,7 @@ def truth(value: Any) -> bool:
     if raw.size != 1:
         raise GradcliError(
             "type",
-            f"a condition with {raw.size} entries is neither true nor false",
+            f"a condition with {counted(raw.size, 'entry')} is neither true nor false",
             hint="use all(...) or any(...), or where(condition, a, b) for each entry",
         )
     return bool(raw.reshape(()))
@@ -171,7 +172,7 @@ def index_key(x: Any, parts: list[Any], single: bool) -> Any:
     if used > x.ndim:
         raise GradcliError(
             "index",
-            f"{used} indices for an array of shape {x.shape}",
+            f"{counted(used, 'index')} for an array of shape {x.shape}",
             hint=None if x.ndim else "a scalar has no entries to pick",
         )
     if sum(item is Ellipsis for item in items) > 1:
@@ -183,7 +184,7 @@ def _tuple_item(base: tuple[Any, ...], position: Any) -> Any:
     if isinstance(position, slice):
         return base[position]
     if type(position) is not int or not -len(base) <= position < len(base):
-        raise GradcliError("index", f"there are {len(base)} lengths, and no index {position!r} among them")
+        raise GradcliError("index", f"a shape of {counted(len(base), 'length')} has no index {position!r}")
     return base[position]
 
 

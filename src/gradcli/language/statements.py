@@ -7,6 +7,7 @@ from typing import Any
 
 from gradcli.engine.graph import Node
 from gradcli.errors import GradcliError
+from gradcli.errors.counting import counted
 from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE, INSTEAD_OF_WORD
 from gradcli.language import runtime
 from gradcli.language.arithmetic import binary, binary_step
@@ -118,7 +119,7 @@ class Statements(Flow):
         count = len(target.elts)
         if isinstance(value, ast.Tuple | ast.List):
             if len(value.elts) != count:
-                raise GradcliError("shape", f"{len(value.elts)} values for {count} variables")
+                raise GradcliError("shape", f"{counted(len(value.elts), 'value')} for {counted(count, 'variable')}")
             registers = [self.emit(reader(self.expression(item)), item) for item in value.elts]
             texts, taken = value.elts, False
         else:

@@ -15,23 +15,12 @@ from keyword import iskeyword
 from typing import Any, NamedTuple
 
 from gradcli.engine.graph import Graph
+from gradcli.engine.naming import NAME, tight
 from gradcli.language.operators import COMPARE
 from gradcli.language.source import Spans, with_comments
 
 KEPT = 200
 """Events of a run up to which every turn of a loop is kept; beyond, its first and its last."""
-
-ATOM = re.compile(r"[\w.]+")
-"""A text that no operator can take a part of."""
-
-
-NAME = re.compile(r"""(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<dot>\.\s*)?(?<!\w)(?P<name>[A-Za-z_]\w*)(?!\s*(\(|=(?!=)))""")
-"""A variable, unless it is an attribute, the name of a function or of a keyword, or in quotes."""
-
-
-def tight(text: str) -> str:
-    """Return a text as it stands beside an operator: in brackets, but for a name or a number."""
-    return text if ATOM.fullmatch(text) else f"({text})"
 
 
 class Gap(NamedTuple):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
+from gradcli.errors.counting import counted
 from gradcli.errors.facts import NoValue
 from gradcli.language.program import compile_program
 from gradcli.language.source import refuse_characters, refuse_depth
@@ -44,7 +45,7 @@ def refuse_entries(text: str, budget: Budget) -> None:
     """Refuse a text with more entries than one array may have, before they are read."""
     entries = text.count(",") + text.count(";") + 1
     if entries > budget.elements:
-        raise over_budget("elements", budget.elements, f"the text holds {entries:,} numbers")
+        raise over_budget("elements", budget.elements, f"the text holds {counted(entries, 'number')}")
 
 
 def read_value(text: str, name: str, budget: Budget) -> Array:
@@ -115,7 +116,10 @@ def _read(text: str, name: str, bounds: Bounds) -> Array:
     for row, span in zip(found, rows, strict=True):
         if row.shape != found[0].shape:
             raise GradcliError(
-                "value", f"a row with {row.size} numbers under one with {found[0].size}", span=span, facts=NoValue()
+                "value",
+                f"a row with {counted(row.size, 'number')} under one with {found[0].size:,}",
+                span=span,
+                facts=NoValue(),
             )
     return np.stack(found)
 

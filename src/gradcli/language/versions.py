@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import Graph, Input, Node, Operation, Write
+from gradcli.engine.wording import called_by
 from gradcli.errors import GradcliError, Span
 from gradcli.language.runtime import owner
 from gradcli.ops.declare import Op
@@ -27,14 +28,23 @@ def remark_backward(graph: Graph, output: Any) -> None:
     if not (spoiled_by or graph.broken):
         return
     for node in differentiated(output):
-        op = node.op
-        assert op is not None  # noqa: S101
-        if op.torch_raises:
-            name = shown(op)
-            graph.remark("torch-refuses", f"PyTorch has no derivative of {name}: backward raises. Here it is 0.")
+        if node.op.torch_raises:
+            graph.remark(
+                "torch-refuses",
+                f"PyTorch has no derivative of {called_by(graph, node)}: backward raises. Here it is 0.",
+            )
         elif node.index in spoiled_by:
             write = spoiled_by[node.index]
-            graph.remark("torch-refuses", spoiled(write, op), write.span)
+            graph.remark("torch-refuses", spoiled(write, called_by(graph, node)), write.span)
+
+
+def remark_constant(graph: Graph) -> None:
+    """Remark on an output that no derivative leads from, at which backward of PyTorch raises."""
+    raises = "" if graph.broken else "; backward of PyTorch raises, as the output does not require grad"
+    graph.remark(
+        "constant-output",
+        f"No derivative leads from the output to a differentiated variable: every gradient is 0{raises}.",
+    )
 
 
 def broken_nodes(graph: Graph) -> dict[int, Write]:
@@ -71,20 +81,15 @@ def kept_places(op: Op, active: tuple[bool, ...]) -> tuple[int, ...]:
     return (*((-1,) if reads.output else ()), *(k for k, read in enumerate(reads.arguments) if read))
 
 
-def shown(op: Op) -> str:
-    """Return an op as a message names it."""
-    return op.text.replace("{}", "").strip() if op.text else op.name
-
-
-def spoiled(write: Write, op: Op) -> str:
-    """Return the sentence on a write to what the derivative of ``op`` needs."""
+def spoiled(write: Write, word: str) -> str:
+    """Return the sentence on a write to what the derivative of the operation called ``word`` needs."""
     return (
-        f"'{write.name}' is written to in place, and the derivative of {shown(op)} needs what stood there: backward of "
+        f"'{write.name}' is written to in place, and the derivative of {word} needs what stood there: backward of "
         "PyTorch raises. Here the gradient is that of the values as they were used."
     )
 
 
-def differentiated(output: Any) -> list[Node]:
+def differentiated(output: Any) -> list[Operation]:
     """Return the operations that PyTorch's backward goes through from ``output``, those without a derivative too."""
     below: dict[int, Node] = {}
     stack = [output] if isinstance(output, Node) else []
@@ -96,9 +101,10 @@ def differentiated(output: Any) -> list[Node]:
     needs = {node.index for node in below.values() if isinstance(node, Input) and node.active}
     found = []
     for index in sorted(below):
-        if any(argument.index in needs for argument in sources(below[index])):
+        node = below[index]
+        if isinstance(node, Operation) and any(argument.index in needs for argument in sources(node)):
             needs.add(index)
-            found.append(below[index])
+            found.append(node)
     return found
 
 

@@ -127,7 +127,7 @@ PIECES = {
 }
 CONVENTIONS = {
     "div": {
-        "torch_saves": ("1", "arrays: 0 1"), "splits_zero": lambda k, a, b: (b == 0) & (k == 1),
+        "torch_saves": ("1", "own arrays: 0 1"), "splits_zero": lambda k, a, b: (b == 0) & (k == 1),
         "differs": beyond, "says": BEYOND,
     },
     "pow": {

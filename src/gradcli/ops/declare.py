@@ -50,8 +50,9 @@ class Op:
 
     PyTorch. ``differs(out, *values)`` is true where its gradient, and so the vjp, is not the mathematical one; ``says``
     how. ``oddity`` says so of single nodes. ``torch_saves`` says for each argument what PyTorch keeps for its
-    derivative: words such as ``"output"``, ``"0 1"`` (numbers of arguments) or ``"others"``, and after ``arrays:`` what
-    it keeps where no argument is a plain number; one text holds for all arguments; None: what the vjps read.
+    derivative: words such as ``"output"``, ``"0 1"`` (numbers of arguments), ``"others"`` or ``"own"`` (neither of
+    them), and after ``arrays:`` what it keeps where no argument is a plain number; one text holds for all arguments;
+    None: what the vjps read.
     ``torch_raises`` says that PyTorch has no derivative.
 
     Entries. ``moves`` marks ops that only rearrange entries, ``view`` those whose result shares memory in PyTorch;

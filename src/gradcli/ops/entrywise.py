@@ -75,10 +75,8 @@ def elementwise(
     local = elementwise_local(formula, record.get("zero_at"))
     op = declare(Op(name, forward, tuple(vjps), local, formula, shaped=True, **record))
     if spelled is not None:
-        of_each = "each entry" if len(vjps) == 1 else "each pair of entries"
-        doc = spelled.doc or f"{name} of {of_each}"
         plain = len(vjps) == 1 and not op.defaults
-        enter(name, Spelled(spelled.where, spelled.also, doc, spelled.family, spelled.kinds), op=op,
+        enter(name, Spelled(spelled.where, spelled.also, spelled.doc, spelled.family, spelled.kinds), op=op,
               build=None if plain else builder(op, len(vjps)))  # fmt: skip
     return op
 

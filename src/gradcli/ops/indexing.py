@@ -104,6 +104,7 @@ PUT = joined(
     moved_local(put),
     size=put_size,
     oddity=Oddity("repeated-index", repeated_index),
+    torch_saves=("own",),
     exactly=exact_put,
     listed=True,
 )

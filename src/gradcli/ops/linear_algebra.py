@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
+from gradcli.errors.counting import counted
 from gradcli.ops.arithmetic import MUL
 from gradcli.ops.contractions import (
     einsum_local,
@@ -186,13 +187,15 @@ def full_spec(spec: str, tensors: tuple[Any, ...]) -> str:
     if any(not c.isascii() or not c.isalpha() for c in inputs.replace(",", "") + out):
         raise GradcliError("value", f"einsum: {spec!r} may hold letters, commas and one ->")
     if len(subs) != len(tensors):
-        raise GradcliError("value", f"einsum: {spec!r} names {len(subs)} arrays, {len(tensors)} given")
+        raise GradcliError("value", f"einsum: {spec!r} names {counted(len(subs), 'array')}, {len(tensors)} given")
     if len(set(out)) != len(out) or set(out) - set(inputs):
         raise GradcliError("value", f"einsum: the output {out!r} must name letters of the inputs, each once")
     lengths: dict[str, int] = {}
     for sub, x in zip(subs, tensors, strict=True):
         if len(sub) != x.ndim:
-            raise GradcliError("shape", f"einsum: {sub!r} names {len(sub)} axes, the array has shape {x.shape}")
+            raise GradcliError(
+                "shape", f"einsum: {sub!r} names {counted(len(sub), 'axis')}, the array has shape {x.shape}"
+            )
         for letter, length in zip(sub, x.shape, strict=True):
             if lengths.setdefault(letter, length) != length:
                 raise GradcliError("shape", f"einsum: {letter!r} stands for {lengths[letter]} and for {length}")

@@ -56,10 +56,23 @@ def kept(op: Op, active: tuple[bool, ...], arrays: tuple[bool, ...]) -> Reads:
     """
     if op.torch_saves is None:
         return saved(op, active)
+    words = words_kept(op, active, arrays)
     count = len(active)
-    said = op.torch_saves * count if len(op.torch_saves) == 1 else op.torch_saves
-    told = [text.replace("arrays:", "") if all(arrays) else text.partition("arrays:")[0] for text in said[:count]]
-    words = {(k, word) for k, text in enumerate(told) if active[k] for word in text.split()}
     others = {j for k, word in words if word == "others" for j in range(count) if j != k}
     named = {word for _, word in words}
     return Reads(tuple(str(k) in named or k in others for k in range(count)), output="output" in named)
+
+
+def keeps_own(op: Op, active: tuple[bool, ...], arrays: tuple[bool, ...]) -> bool:
+    """Return whether PyTorch keeps what is neither argument nor output, such as the places of the largest entries."""
+    return any(word == "own" for _, word in words_kept(op, active, arrays))
+
+
+def words_kept(op: Op, active: tuple[bool, ...], arrays: tuple[bool, ...]) -> set[tuple[int, str]]:
+    """Return the words of ``torch_saves`` that hold here, each with the number of the argument that it is for."""
+    if op.torch_saves is None:
+        return set()
+    count = len(active)
+    said = op.torch_saves * count if len(op.torch_saves) == 1 else op.torch_saves
+    told = [text.replace("arrays:", "") if all(arrays) else text.partition("arrays:")[0] for text in said[:count]]
+    return {(k, word) for k, text in enumerate(told) if active[k] for word in text.split()}

@@ -96,7 +96,7 @@ PICK = declare(
             whole=lambda kind, **how: kind == "sort",
         ),
         moves=True,
-        torch_saves=("",),
+        torch_saves=("own",),
         write=lambda call: f"{pick_text(call.texts[0], **call.static)}.values",
     )
 )

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
+from gradcli.errors.counting import counted
 from gradcli.ops.axes import one_axis, read_axes
 from gradcli.ops.declare import Apply, Array, Op, declare
 from gradcli.ops.links import Links
@@ -33,8 +34,7 @@ def moved_vjp(forward: Any) -> Any:
 
     def vjp(g: Any, _y: Any, x: Any, **static: Any) -> Any:
         origin = np.ravel(forward(*numbered((x,), 0), **static))
-        back = np.bincount(origin, weights=np.ravel(g), minlength=np.size(x) + 1)
-        return back[1:].reshape(np.shape(x))
+        return np.bincount(origin, weights=np.ravel(g), minlength=np.size(x) + 1)[1:].reshape(np.shape(x))
 
     return vjp
 
@@ -136,7 +136,7 @@ def checked_shape(size: int, shape: tuple[int, ...]) -> tuple[int, ...]:
     free = shape.count(-1)
     fits = known == size if not free else free == 1 and known > 0 and size % known == 0
     if not fits or any(length < -1 for length in shape):
-        raise GradcliError("shape", f"{size} entries do not fit the shape {shape}")
+        raise GradcliError("shape", f"{counted(size, 'entry')} cannot have the shape {shape}")
     return tuple(size // known if length == -1 else length for length in shape)
 
 
@@ -179,7 +179,7 @@ def build_permute(f: Apply, x: Tensor, *dims: Static) -> Any:
     """the axes in another order"""
     order = read_axes(whole_numbers(dims, "an axis"), x.ndim)
     if len(order) != x.ndim:
-        raise GradcliError("shape", f"permute needs all {x.ndim} axes, {len(order)} given")
+        raise GradcliError("shape", f"permute needs all {counted(x.ndim, 'axis')}, {len(order)} given")
     return f(TRANSPOSE, x, dims=order)
 
 
@@ -241,12 +241,12 @@ def build_roll(f: Apply, x: Tensor, shifts: Static, dim: Static = None, library:
         return f(CLONE, x)
     if dim is None or dim == ():
         if dim == () and len(shift) > 1:
-            raise GradcliError("shape", f"{len(shift)} shifts for no axes")
+            raise GradcliError("shape", f"{counted(len(shift), 'shift')} for no axes")
         flat = f(RESHAPE, x, shape=(-1,))
         return f(RESHAPE, f(ROLL, flat, shifts=(sum(shift),), dims=(0,)), shape=x.shape)
     axes = read_axes(dim, x.ndim)
     if len(axes) != len(shift):
-        raise GradcliError("shape", f"{len(shift)} shifts for {len(axes)} axes")
+        raise GradcliError("shape", f"{counted(len(shift), 'shift')} for {counted(len(axes), 'axis')}")
     return f(ROLL, x, shifts=shift, dims=axes)
 
 

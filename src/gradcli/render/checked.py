@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from gradcli.errors.counting import counted
 from gradcli.exact.thresholds import ALL
 from gradcli.explanation.checked import DIGITS, EXPECTED
 from gradcli.render.head import head, inputs_document, notes_document
@@ -29,9 +30,7 @@ def check_line(found: Checked) -> str:
     own = [route for route in found.digits if route != EXPECTED]
     count = digits_text(min(found.digits[route] for route in own))
     expected = f", --expect {digits_text(found.digits[EXPECTED])}" if EXPECTED in found.digits else ""
-    read = (
-        f"; {found.formulas:,} {'formula' if found.formulas == 1 else 'formulas'} read back" if found.formulas else ""
-    )
+    read = f"; {counted(found.formulas, 'formula')} read back" if found.formulas else ""
     return f"ok: {join_words(own)} have {count} right{expected}{where_text(found)}{read}"
 
 
@@ -43,7 +42,7 @@ def differs_line(found: Checked) -> str:
     first, second = worst.values
     point = f"; at {point_text(worst)}" if found.wanted else ""
     many = sum(c.wrong for c in found.comparisons if c.routes == worst.routes)
-    more = f" ({many - 1:,} more {'entry' if many == 2 else 'entries'} too)" if many > 1 else ""
+    more = f" ({counted(many - 1, 'more entry')} too)" if many > 1 else ""
     hint = f"; {found.hint}" if found.hint else ""
     if worst.routes[0] != EXPECTED and EXPECTED in found.digits:
         hint = f"; rounding has cost that, and --expect has {digits_text(found.digits[EXPECTED])} right"
@@ -67,7 +66,7 @@ def where_text(found: Checked) -> str:
     if not found.wanted:
         return ""
     all_of = "" if found.samples == found.wanted else f" of {found.wanted:,}, for which there was time"
-    return f" at the point given and at {found.samples:,} random points{all_of} (seed {found.seed})"
+    return f" at the point given and at {counted(found.samples, 'random point')}{all_of} (seed {found.seed})"
 
 
 def join_words(words: list[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -91,3 +91,10 @@ def full(value: float) -> str:
     """Return the shortest text that reads back as the same number."""
     text = repr(float(value))
     return text.removesuffix(".0") if "e" not in text else text
+
+
+def grad_text(grad: Mapping[str, Array]) -> str:
+    """Return gradients as the command ``grad`` prints them."""
+    if len(grad) == 1:
+        return input_text(next(iter(grad.values())))
+    return "\n".join(f"{name}={input_text(g)}" for name, g in grad.items())

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gradcli.engine.naming import place_text
+from gradcli.errors.counting import counted
+from gradcli.explanation.events import Value
 from gradcli.render.equalities import with_true_formulas
+from gradcli.render.forward import shown_events
 from gradcli.render.numbers import full, input_text
 
 if TYPE_CHECKING:
-    from gradcli.explanation.events import Value
-    from gradcli.explanation.explained import Explained, Slice
+    from gradcli.explanation.explained import Explained
     from gradcli.explanation.jacobians import Jacobian
 
 MOST_LINES = 1000
@@ -21,9 +23,10 @@ def plain(found: Explained) -> str:
     """Return an explanation as lines, without a final newline."""
     lines = [f"program: {line}" for line in found.program.split("\n")]
     lines += [f"{name} = {input_text(value)}" for name, value in found.inputs.items()]
-    for value in found.values:
+    shown = [event for event in shown_events(found.forward) if isinstance(event, Value)]
+    for value in shown:
         lines += value_lines(value)
-    told = {value.name for value in found.values if value.formula is not None}
+    told = {value.name for value in shown if value.formula is not None}
     lines += [f"{name} := {text}" for name, text in found.definitions.items() if name not in told]
     lines.append(f"{found.name} = {input_text(found.output)}")
     for name, jacobian in found.jacobian.items():
@@ -35,30 +38,26 @@ def plain(found: Explained) -> str:
         lines.append(f"v.J {name} = {input_text(found.vjp[name])}")
         lines.append(f"{name}.grad = {input_text(found.grad[name])}")
     for part in found.slices:
-        lines += [f"{heading(found, part, name)} = {input_text(value)}" for name, value in part.values.items()]
+        lines += [f"{part.title(found.name, name)} = {input_text(value)}" for name, value in part.values.items()]
     lines.append(f"agree = {'yes' if found.agreement.agree else 'no'}")
     lines += [f"note: {note.message}" for note in found.notes]
     return "\n".join(lines)
 
 
-def heading(found: Explained, part: Slice, name: str, d: str = "d") -> str:
-    """Return what a row or a column of J holds: ``dy[3]/dW`` or ``dy/dW[0,5]``."""
-    return f"{d}{part.label}/{d}{name}" if part.kind == "row" else f"{d}{found.name}/{d}{part.label}"
-
-
 def value_lines(value: Value) -> list[str]:
-    """Return what a name of the program stands for, and its value; that of the output has a line of its own."""
+    """Return what a name of the program stands for, and its value; inputs and the output have lines of their own."""
+    if value.role in ("input", "output"):
+        return []
     lines = [] if value.formula is None else [f"{value.name} := {value.formula}"]
-    given = value.role in ("input", "output")
-    return lines if given else [*lines, f"{value.name} = {input_text(value.value)}"]
+    return [*lines, f"{value.name} = {input_text(value.value)}"]
 
 
 def entry_lines(output: str, name: str, jacobian: Jacobian) -> list[str]:
     """Return the entries of a Jacobian that can be non-zero, one a line."""
     rows, columns = jacobian.matrix_shape
     lines = [
-        f"d{output}/d{name}: {rows} by {columns}, "
-        + (f"{jacobian.structure}, {len(jacobian.rows)} entries" if jacobian.held else "entries not held"),
+        f"d{output}/d{name}: {rows:,} by {columns:,}, "
+        + (f"{jacobian.structure}, {counted(len(jacobian.rows), 'entry')}" if jacobian.held else "entries not held"),
         *jacobian.rules,
     ]
     for k in range(min(len(jacobian.rows), MOST_LINES)):
@@ -68,5 +67,5 @@ def entry_lines(output: str, name: str, jacobian: Jacobian) -> list[str]:
         value = full(jacobian.values[k])
         lines.append(f"d{output}{row}/d{name}{column}{formula if formula != f' = {value}' else ''} = {value}")
     if len(jacobian.rows) > MOST_LINES:
-        lines.append(f"... and {len(jacobian.rows) - MOST_LINES} more")
+        lines.append(f"... and {counted(len(jacobian.rows) - MOST_LINES, 'entry')} more")
     return lines

@@ -18,7 +18,6 @@ from gradcli.render.glyphs import Layout
 from gradcli.render.grid import Grid, grid
 from gradcli.render.inert import inert
 from gradcli.render.numbers import array_text, short
-from gradcli.render.plain import heading
 from gradcli.render.sections import calls_lines, chain_lines, shape_lines, sum_lines, v_lines
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def tables(found: Explained, layout: Layout) -> RenderableType:
 def slice_lines(found: Explained, layout: Layout) -> list[str]:
     """Return the rows and columns of J that were asked for."""
     return [
-        f"{heading(found, part, name, layout.glyphs.partial)} = {array_text(value, layout.precision)}"
+        f"{part.title(found.name, name, layout.glyphs.partial)} = {array_text(value, layout.precision)}"
         for part in found.slices
         for name, value in part.values.items()
     ]

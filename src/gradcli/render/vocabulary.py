@@ -1,80 +1,79 @@
-"""The functions of the language as text: all of them by family, or one with its spellings and derivative."""
+"""The functions of the language as text or as JSON: all of them by family, or one with all that is known of it."""
 
 from __future__ import annotations
 
-from typing import Any
+import shlex
+from typing import TYPE_CHECKING, Any
 
-from gradcli.errors import GradcliError
-from gradcli.language.calls import signature_text
-from gradcli.language.names import near_function
-from gradcli.ops import FUNCTIONS, SPELLINGS, Function
+from gradcli.render.numbers import grad_text, nested
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradcli.explanation.known import Known
+
+SIGNS = "  + - * / // % ** @   < <= > >= == !=   & | ~   and or not   x[0] x[1:3] x[x > 0]"
 
 
-def overview() -> str:
+def overview(found: Sequence[Known]) -> str:
     """Return every function with its summary, by family."""
     lines: list[str] = []
-    for family in dict.fromkeys(function.family for function in FUNCTIONS.values()):
-        lines += ["", family]
-        for function in FUNCTIONS.values():
-            if function.family == family and "." not in function.name:
-                lines.append(f"  {signature_text(function):<44} {function.summary}")
-    lines += ["", "operators", "  + - * / // % ** @   < <= > >= == !=   & | ~   and or not   x[0] x[1:3] x[x > 0]", ""]
-    lines.append("gradcli functions NAME shows one with its spellings and its derivative.")
+    for family in dict.fromkeys(known.family for known in found):
+        lines += ["", family, *(summary_line(known) for known in found if known.family == family)]
+    lines += ["", "operators", SIGNS, "", "gradcli functions NAME shows one: its formula, derivative and an example."]
     return "\n".join(lines[1:])
 
 
-def find(name: str) -> Function:
-    """Return a function by any of its spellings; raises ``unknown-function``."""
-    function = FUNCTIONS.get(name) or SPELLINGS.get(name)
-    if function is None:
-        raise GradcliError("unknown-function", f"unknown function '{name}'", hint=near_function(name))
-    return function
+def summary_line(known: Known) -> str:
+    """Return a function in one line."""
+    return f"  {known.signature:<44} {known.summary}"
 
 
-def describe(name: str) -> str:
-    """Return one function: signature, summary, spellings, derivative, and the choice made at a kink."""
-    function = find(name)
-    lines = [signature_text(function), f"  {function.summary}", ""]
-    methods = [f"x.{method}()" for method in function.methods]
-    lines.append(f"  written as   {', '.join([*function.spellings, *methods])}")
-    lines += [f"  {label:<12} {text}" for label, text in facts(function)]
+def describe(found: Sequence[Known]) -> str:
+    """Return one function with all that is known of it, or a line for each of several."""
+    if len(found) > 1:
+        return "\n".join([*map(summary_line, found), "", "gradcli functions NAME shows one of them."])
+    [known] = found
+    methods = [f"x.{method}()" for method in known.methods]
+    lines = [known.signature, f"  {known.summary}", ""]
+    lines.append(f"  written as   {', '.join([*known.spellings, *methods])}")
+    lines += [f"  {label:<12} {text}" for label, text in facts(known)]
+    if known.example is not None:
+        first, *rest = grad_text(known.example.grad).split("\n")
+        lines += ["", f"  $ {shlex.join(known.example.words)}", *(f"  {line}" for line in (first, *rest))]
     return "\n".join(lines)
 
 
-def facts(function: Function) -> list[tuple[str, str]]:
-    """Return what is known of the derivative of a function that is one op."""
-    op = function.op
-    if op is None:
-        return [("derivative", "by the ops that it is made of")]
-    found = [("derivative", "0, it is flat")] if op.flat else []
-    if op.formula is not None:
-        from gradcli.formulas.templates import derivatives  # noqa: PLC0415
-
-        found = [(f"d/d{argument}", text) for argument, text in derivatives(op)]
-    if op.kink is not None:
-        found.append(("at a kink", op.kink.says))
-    return found
+def facts(known: Known) -> list[tuple[str, str]]:
+    """Return what is known of a function, each with what it is."""
+    found = [("formula", known.formula)] if known.formula else []
+    found += [("derivative", text) for text in known.derivatives]
+    found += [("vjp", known.vjp)] if known.vjp else []
+    return [*found, *([("at a kink", known.kink)] if known.kink else [])]
 
 
-def vocabulary(name: str | None) -> dict[str, Any]:
-    """Return the functions as a JSON document."""
+def document(found: Sequence[Known]) -> dict[str, Any]:
+    """Return functions as a JSON document."""
     from gradcli import __version__  # noqa: PLC0415
 
-    chosen = [find(name)] if name is not None else [f for f in FUNCTIONS.values() if "." not in f.name]
+    return {"schema": 1, "version": __version__, "functions": [entry(known) for known in found], "error": None}
+
+
+def entry(known: Known) -> dict[str, Any]:
+    """Return one function; what was not looked up is null."""
+    example = known.example
     return {
-        "schema": 1,
-        "version": __version__,
-        "functions": [
-            {
-                "name": function.name,
-                "family": function.family,
-                "signature": signature_text(function),
-                "summary": function.summary,
-                "spellings": list(function.spellings),
-                "methods": list(function.methods),
-                "facts": [{"what": label, "text": text} for label, text in facts(function)] if name else None,
-            }
-            for function in chosen
-        ],
-        "error": None,
+        "name": known.name,
+        "family": known.family,
+        "signature": known.signature,
+        "summary": known.summary,
+        "spellings": list(known.spellings),
+        "methods": list(known.methods),
+        "facts": [{"what": label, "text": text} for label, text in facts(known)] if example else None,
+        "formula": known.formula or None,
+        "derivatives": list(known.derivatives) if example else None,
+        "vjp": known.vjp,
+        "kink": known.kink or None,
+        "example": example
+        and {"command": shlex.join(example.words), "grad": {name: nested(g) for name, g in example.grad.items()}},
     }

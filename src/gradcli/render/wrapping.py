@@ -18,20 +18,30 @@ GLUED = re.compile(r"[)\],.:;]|\*\*|=$")
 def wrapped(text: str, width: int, hang: int) -> list[str]:
     """Return a text in lines of at most ``width`` columns, those after the first indented by ``hang``.
 
-    Lines break at spaces and before operators; a name or a number that is longer stays whole.
+    Lines break at spaces, and before operators where a part without spaces is too long; a name or a number that is
+    longer stays whole.
 
     >>> wrapped("y = sin(x)*exp(-x) + 1", 16, 4)
-    ['y = sin(x)', '    *exp(-x) + 1']
+    ['y =', '    sin(x)', '    *exp(-x)', '    + 1']
+    >>> wrapped("y = sin(x) + exp(-x)", 16, 4)
+    ['y = sin(x)', '    + exp(-x)']
     """
     if len(text) <= width:
         return [text]
     lines, line = [], ""
-    for piece in pieces(text):
-        if line.strip() and len((line + piece).rstrip()) > width:
-            lines.append(line.rstrip())
-            line = " " * hang
-        line += piece
+    for part in parts(text):
+        alone = len(part.rstrip()) <= width - hang
+        for piece in [part] if alone else pieces(part):
+            if line.strip() and len((line + piece).rstrip()) > width:
+                lines.append(line.rstrip())
+                line = " " * hang
+            line += piece
     return [*lines, line.rstrip()]
+
+
+def parts(text: str) -> list[str]:
+    """Return the parts between spaces, an operator with what follows it."""
+    return re.findall(r"\s*(?:[-+@*/%] )?(?:\"[^\"]*\"|'[^']*'|\S)+\s*", text)
 
 
 def pieces(text: str) -> list[str]:
@@ -39,15 +49,9 @@ def pieces(text: str) -> list[str]:
     found: list[str] = []
     for match in TOKEN.finditer(text):
         token, last = match[0], found[-1] if found else ""
-        opens = token[0] in "([" and last[-1:].strip() and (last[-1:].isalnum() or last[-1:] in "_)]")
-        tied = GLUED.match(token.rstrip()) or opens or last.endswith(("(", "[", "*", "/", "=", "@")) or is_sign(last)
-        if found and tied:
+        opens = token[0] in "([" and bool(re.search(r"[\w)\]]$", last))
+        if found and (GLUED.match(token.rstrip()) or opens or re.search(r"[*/=@+-] ?$", last)):
             found[-1] += token
         else:
             found.append(token)
     return found
-
-
-def is_sign(text: str) -> bool:
-    """Return whether a text ends in a sign that belongs to what follows."""
-    return text.endswith(("-", "+"))

@@ -1,0 +1,32 @@
+"""Numbers of things as people write them: ``1 entry``, ``2,000 entries``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+PLURALS = {"entry": "entries", "axis": "axes", "index": "indices"}
+"""Those that are not the noun with an s."""
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun, in the plural unless there is one: the last word before an ``of`` is its head.
+
+    >>> counted(1, "entry"), counted(2000, "entry of J"), counted(0, "random point")
+    ('1 entry', '2,000 entries of J', '0 random points')
+    """
+    if count == 1:
+        return f"1 {noun}"
+    head, of, rest = noun.partition(" of ")
+    before, space, last = head.rpartition(" ")
+    return f"{count:,} {before}{space}{PLURALS.get(last, last + 's')}{of}{rest}"
+
+
+def listed(words: Sequence[str], count: int) -> str:
+    """Return the first words of a list of ``count`` things, and how many others there are.
+
+    >>> listed(["x[0]"], 1), listed(["x[0]", "x[1]"], 2), listed(["x[0]", "x[1]", "x[2]"], 1003)
+    ('x[0]', 'x[0] and x[1]', 'x[0], x[1], x[2] and 1,000 others')
+    """
+    rest = count - len(words)
+    parts = [*words, counted(rest, "other")] if rest else [*words]
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

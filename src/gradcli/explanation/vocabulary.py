@@ -1,0 +1,124 @@
+"""The functions and operators of the language, looked up: how they are written, their derivatives, an example."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gradcli.errors import Budget, GradcliError
+from gradcli.explanation.known import Example, Known
+from gradcli.language.calls import signature_text
+from gradcli.language.names import near_function
+from gradcli.ops import FUNCTIONS, METHODS, OPERATORS, SPELLINGS, Function
+from gradcli.ops.declare import Op
+
+if TYPE_CHECKING:
+    from gradcli.ops.facts import Facts
+
+SIGNS = {
+    "+": ("x + other", "the sum, entry by entry"),
+    "-": ("x - other", "the difference, entry by entry"),
+    "*": ("x*other", "the product, entry by entry; @ is that of matrices"),
+    "/": ("x/other", "the quotient, entry by entry"),
+    "//": ("x//other", "the quotient, rounded down; flat"),
+    "%": ("x % other", "what is left of a division, with the sign of other"),
+    "**": ("x**other", "x to the power other"),
+    "@": ("A @ B", "the product of matrices and vectors"),
+    "[...]": ("x[0], x[-1], x[1:3], x[x > 0], x[[0, 2]], x[..., None]", "entries that an index picks, as in NumPy"),
+}
+"""How each operator is written, and what it does."""
+INDEX = ("[]", "x[0]", "index", "slice")
+"""Other names under which ``[...]`` is looked up."""
+
+
+def all_functions() -> list[Known]:
+    """Return every function by its own name, those of one library that have a namesake left out."""
+    return [listed(function) for function in FUNCTIONS.values() if "." not in function.name]
+
+
+def look_up(name: str) -> list[Known]:
+    """Return the function that a name means, with all its facts, or those whose names begin with it.
+
+    Raises ``unknown-function``, with what may have been meant.
+    """
+    sign = "[...]" if name in INDEX else name
+    if sign in SIGNS:
+        return [operator(sign)]
+    function = FUNCTIONS.get(name) or SPELLINGS.get(name) or METHODS.get(name.removeprefix("."))
+    if function is not None:
+        return [described(function)]
+    begun = [function for function in FUNCTIONS.values() if name and begins(function, name)]
+    if not begun:
+        raise GradcliError("unknown-function", f"unknown function '{name}'", hint=near_function(name))
+    return [described(begun[0])] if len(begun) == 1 else [listed(function) for function in begun]
+
+
+def begins(function: Function, name: str) -> bool:
+    """Return whether a function has a name that begins with this text."""
+    return any(spelling.startswith(name) for spelling in (function.name, *function.spellings, *function.methods))
+
+
+def listed(function: Function) -> Known:
+    """Return a function without what is to be looked up."""
+    return Known(
+        function.name,
+        signature_text(function),
+        function.summary,
+        function.family,
+        function.spellings,
+        function.methods,
+    )
+
+
+def described(function: Function) -> Known:
+    """Return a function with all that is known of it."""
+    return with_facts(listed(function), facts_of(function.name), function.op)
+
+
+def operator(sign: str) -> Known:
+    """Return an operator with all that is known of it."""
+    from gradcli.ops.facts import OPERATORS as FACTS  # noqa: PLC0415
+
+    written, summary = SIGNS[sign]
+    known = Known(
+        sign, written, summary, "operators", tuple(written.split(", x")[:1]) if sign != "[...]" else (written,)
+    )
+    return with_facts(known, FACTS[sign], OPERATORS.get((sign, 2)))
+
+
+def facts_of(name: str) -> Facts:
+    """Return the facts of a function by its own name."""
+    from gradcli.ops.facts import ELEMENTWISE  # noqa: PLC0415
+    from gradcli.ops.facts_arrays import ARRAYS  # noqa: PLC0415
+
+    return ELEMENTWISE.get(name) or ARRAYS[name]
+
+
+def with_facts(known: Known, facts: Facts, op: Op | None) -> Known:
+    """Return a record with its facts, and what its example leaves in ``.grad``."""
+    return replace(
+        known,
+        formula=facts.formula,
+        derivatives=facts.derivatives,
+        vjp=None if op is None else vjp_text(op),
+        kink=op.kink.says if op is not None and op.kink is not None else "",
+        example=example_of(facts),
+    )
+
+
+def vjp_text(op: Op) -> str | None:
+    """Return the rule that reverse mode applies to an op as text; None while no rule writes itself."""
+    del op
+    return None
+
+
+def example_of(facts: Facts) -> Example:
+    """Return the example of a function as words of a command line, with its result."""
+    from gradcli.explanation.evaluation import Function as Program  # noqa: PLC0415
+    from gradcli.language.values import read_value  # noqa: PLC0415
+
+    given = {name: read_value(text, name, Budget()) for name, text in facts.inputs.items()}
+    v = read_value(facts.v, "v", Budget()) if facts.v else None
+    flags = [word for name, text in facts.inputs.items() for word in (f"--{name}", text)]
+    words = ("gradcli", "grad", facts.program, *flags, *(("--v", facts.v) if facts.v else ()))
+    return Example(words, Program(facts.program).grad(v, **given))

@@ -1,0 +1,114 @@
+"""A second backward, inputs without a gradient, integers: where PyTorch refuses an answer says so, and nowhere else."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradcli
+import none_rows
+import second_rows
+from backward_rows import CONSTANT, INPUTS
+from gradcli.errors import GradcliError
+from oracles import ask
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+TWICE = "A second backward raises in PyTorch"
+
+
+def explained(text: str, calls: int, **asked: Any) -> Any:
+    """Return the answer for a row with so many calls of backward."""
+    names = none_rows.names_of(text)
+    inputs = {name: np.asarray(INPUTS[name], dtype=float)[()] for name in names}
+    program = second_rows.ours(text)
+    ones = np.ones(gradcli.function(program, wrt=()).value(**inputs).shape)
+    return gradcli.explain(program, inputs=inputs, calls=[ones] * calls, **asked)
+
+
+def said(found: Any, start: str) -> list[str]:
+    return [note.message for note in found.notes if note.message.startswith(start)]
+
+
+def differentiated(text: str) -> list[str]:
+    return [name for name in none_rows.names_of(text) if name not in CONSTANT]
+
+
+@pytest.mark.parametrize("text", second_rows.rows())
+def test_a_second_backward_is_noted_where_torch_raises(text: str) -> None:
+    raises = second_rows.recorded()[text]
+    wrt = differentiated(text)
+    assert bool(said(explained(text, 2, wrt=wrt), TWICE)) == raises
+    assert not said(explained(text, 1, wrt=wrt), TWICE)
+    if not raises:
+        explained(text, 2, wrt=wrt, strict=True)
+        return
+    with pytest.raises(GradcliError) as caught:
+        explained(text, 2, wrt=wrt, strict=True)
+    assert caught.value.kind == "torch-refuses"
+
+
+@pytest.mark.parametrize(("text", "none"), none_rows.recorded().items())
+def test_a_gradient_that_torch_leaves_none_is_noted(text: str, none: list[str] | None) -> None:
+    found = explained(text, 1)
+    told = [name for note in found.notes for name in re.findall(r"PyTorch leaves (\w+)\.grad None", note.message)]
+    assert sorted(told) == sorted(none or [])
+    constant = [note.message for note in found.notes if note.kind == "constant-output"]
+    assert [bool(re.search("backward of PyTorch raises", message)) for message in constant] == [True] * (none is None)
+    if none is None:
+        with pytest.raises(GradcliError) as caught:
+            explained(text, 1, strict=True)
+        assert caught.value.kind == "constant-output"
+    else:
+        explained(text, 1, strict=True)
+
+
+@pytest.mark.skipif(torch is None, reason="PyTorch is not installed")
+def test_what_was_recorded_is_what_torch_does() -> None:
+    assert {text: second_rows.raises_twice(text) for text in second_rows.rows()} == second_rows.recorded()
+    assert {text: none_rows.left_none(text) for text in none_rows.rows()} == none_rows.recorded()
+
+
+KEPT = [
+    ("x**2", {"x": 1.5}, "** keeps x."),
+    ("h = tanh(x); h*x", {"x": 1.5}, "tanh keeps h and * keeps h and x."),
+    ("sum(tanh(x) + softmax(x*3, dim=0))", {"x": [1.5, 2.5]}, "* keeps 3 and softmax keeps its result."),
+    ("x.max(dim=0).values", {"x": [1.5, 2.5]}, "max keeps what it needs."),
+    ("y = x*t\ny = exp(y)\ny = sin(y)\nlog(y)", {"x": 0.5, "t": 0.25}, "* keeps x and t, exp keeps y2, sin keeps y2"),
+]
+
+
+@pytest.mark.parametrize(("program", "inputs", "words"), KEPT)
+def test_what_is_kept_has_its_name(program: str, inputs: dict[str, Any], words: str) -> None:
+    found = gradcli.explain(program, inputs=inputs, calls=[1, 1])
+    assert words in said(found, TWICE)[0]
+
+
+@pytest.mark.parametrize("x", [3, [1, 2], [[1, 2], [3, 4]], True])
+def test_integers_cannot_require_grad(x: Any) -> None:
+    if torch is not None:
+        with pytest.raises(RuntimeError):
+            torch.tensor(x, requires_grad=True)
+    if x is True:
+        return
+    first = float(np.ravel(x)[0])
+    [note] = gradcli.explain("sum(x)", x=x).notes
+    assert (note.kind, note.message) == (
+        "integers-as-floats", f"x is given in integers, read as floats: PyTorch wants {first} for a gradient."
+    )  # fmt: skip
+    with pytest.raises(GradcliError) as caught:
+        gradcli.explain("sum(x)", x=x, strict=True)
+    assert (caught.value.kind, caught.value.hint) == ("integers-as-floats", f"write {first}, or leave out --strict")
+
+
+def test_strict_refuses_on_the_command_line() -> None:
+    assert ask("explain", "x**2", "--x", "3", "--strict").code == 2
+    assert ask("explain", "x**2", "--x", "3.5", "--v", "1", "--v", "2", "--strict").code == 2
+    assert ask("grad", "x**2", "--x", "3.5", "--v", "1", "--v", "2", "--strict").code == 2
+    assert ask("explain", "x + 1", "--x", "3.5", "--v", "1", "--v", "2", "--strict").code == 0

@@ -1,0 +1,223 @@
+"""``functions NAME``: spellings that are read, formulas and derivatives that are true, examples that print as shown."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+import shlex
+
+import numpy as np
+import pytest
+
+import gradcli
+from gradcli.errors import Budget
+from gradcli.explanation.vocabulary import SIGNS, facts_of, look_up
+from gradcli.language.values import read_value
+from gradcli.ops import FUNCTIONS
+from gradcli.ops.facts import ELEMENTWISE, OPERATORS
+from gradcli.ops.facts_arrays import ARRAYS
+from oracles import ask, strict_json
+
+FACTS = {**ELEMENTWISE, **ARRAYS, **OPERATORS}
+EQUATIONS = [(name, text) for name, facts in FACTS.items() for text in facts.derivatives if " = " in text]
+NUMPY = "where exp sum mean sign log clip sqrt prod abs diagonal"
+READ = {**{name: getattr(np, name) for name in NUMPY.split()}, "inv": np.linalg.inv}
+"""What the texts of arrays are read with."""
+
+
+def values_of(name):
+    return {key: read_value(text, key, Budget()) for key, text in FACTS[name].inputs.items()}
+
+
+def right(text):
+    """Return the two sides of an equation, without the word that it holds for the example alone."""
+    left, side = text.removesuffix(", here").removesuffix(", for 2×2").split(" = ", 1)
+    return left, side
+
+
+def test_every_function_and_operator_has_facts():
+    missing = [
+        f"{name}: {what}"
+        for name in [*FUNCTIONS, *SIGNS]
+        for what, has in (
+            ("facts", name in FACTS),
+            ("formula", name in FACTS and FACTS[name].formula),
+            ("derivative, or why there is none", name in FACTS and FACTS[name].derivatives),
+            ("example", name in FACTS and FACTS[name].program),
+        )
+        if not has
+    ]
+    assert missing == []
+    assert set(FACTS) == {*FUNCTIONS, *SIGNS}
+    told = [text for facts in FACTS.values() for text in facts.derivatives]
+    assert all(" = " in text or text.startswith("none: ") for text in told)
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, *SIGNS])
+def test_an_example_prints_what_is_shown(name):
+    lines = ask("functions", name).out.split("\n")
+    at = next(k for k, line in enumerate(lines) if line.startswith("  $ "))
+    command, *words = shlex.split(lines[at][4:])
+    shown = "\n".join(line[2:] for line in lines[at + 1 :] if line)
+    answer = ask(*words)
+    assert (command, answer.code, answer.out) == ("gradcli", 0, f"{shown}\n")
+    document = strict_json(ask("functions", name, "--json").out)["functions"][0]
+    assert (document["name"], document["example"]["command"]) == (look_up(name)[0].name, lines[at][4:])
+
+
+def forms_of(name):
+    """Return the example of a function under every spelling, and as a call of every method."""
+    function, program = FUNCTIONS[name], facts_of(name).program
+    ways = sorted((*function.spellings, *(f".{method}" for method in function.methods)), key=len, reverse=True)
+    found = (re.search(rf"(?<![\w.]){re.escape(way)}\(|(?<=\w){re.escape(way)}\(", program) for way in ways)
+    match = next(match for match in found if match)
+    before, called, after = program[: match.start()], match[0], program[match.end() :]
+    if called[0] == ".":
+        own, rest, before = before, after, ""
+    else:
+        own, rest = split_first(after)
+    arguments = own + ("" if rest.startswith(")") else ", ") + rest
+    yield from (f"{before}{spelling}({arguments}" for spelling in function.spellings)
+    yield from (f"{before}({own}).{method}({rest}" for method in function.methods)
+
+
+def split_first(arguments):
+    """Return the first of the arguments of a call, and what follows it without the comma."""
+    depth = 0
+    for k, letter in enumerate(arguments):
+        depth += (letter in "([") - (letter in ")]")
+        if depth < 0 or (depth == 0 and letter == ","):
+            return arguments[:k], arguments[k:].removeprefix(",").lstrip()
+    raise ValueError(arguments)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_spelling_is_read(name):
+    want = gradcli.function(facts_of(name).program).value(**values_of(name))
+    forms = [*forms_of(name)]
+    assert len(forms) == len(look_up(name)[0].spellings) + len(look_up(name)[0].methods) > 0
+    for form in forms:
+        np.testing.assert_array_equal(gradcli.function(form).value(**values_of(name)), want, err_msg=form)
+
+
+@pytest.mark.parametrize(("name", "text"), [row for row in EQUATIONS if row[1].startswith("d/d")])
+def test_a_derivative_of_numbers_is_that_of_the_function(name, text):
+    left, side = right(text)
+    variable, _, program = left.removeprefix("d/d").partition(" ")
+    values = values_of(name) | ({"x": 1.5} if "x" not in values_of(name) else {})
+    for shift in (0.0, 0.125):
+        at = {key: np.asarray(value + shift * np.sign(value)) for key, value in values.items()}
+        at = {key: value for key, value in at.items() if re.search(rf"\b{key}\b", program)}
+        grad = gradcli.function(program, wrt=[variable]).grad(**at)[variable]
+        read = gradcli.function(f"({side}) + 0*{variable}")
+        np.testing.assert_allclose(read.value(**{k: at[k] for k in read.inputs}), grad, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name in (*ELEMENTWISE, *OPERATORS) if " = " in FACTS[name].formula])
+def test_a_formula_of_numbers_is_the_function(name):
+    left, side = right(FACTS[name].formula)
+    if left.startswith("y["):
+        return
+    for point in (0.25, 0.5, 1.5, 1.25):
+        at = {key: point * value for key, value in values_of(name).items()}
+        at.setdefault("other", np.float64(0.5))
+        one, other = (gradcli.function(f"({text})*1.0") for text in (left, side))
+        found, want = (f.value(**{k: at[k] for k in f.inputs}) for f in (other, one))
+        np.testing.assert_allclose(found, want, rtol=1e-12)
+    assert np.any(np.isfinite(want))
+
+
+def places(shape):
+    return itertools.product(*map(range, shape))
+
+
+def letters_at(index, place):
+    """Return what the letters of an index stand for at a place, None where it is another place."""
+    found = {}
+    for part, number in zip(index, place, strict=True):
+        if part.isdigit():
+            if int(part) != number:
+                return None
+        elif found.setdefault(part, number) != number:
+            return None
+    return found
+
+
+@pytest.mark.parametrize(("name", "text"), [row for row in EQUATIONS if row[1].startswith("dy")])
+def test_a_derivative_of_entries_is_that_of_the_jacobian(name, text):
+    left, side = right(text)
+    match = re.fullmatch(r"dy(?:\[([^]]*)\])?/d(\w+)(?:\[([^]]*)\])?", left)
+    row, variable, column = match[1], match[2], match[3]
+    rows, columns = (part.split(",") if part else [] for part in (row, column))
+    values = values_of(name)
+    function = gradcli.function(FACTS[name].program, wrt=[variable])
+    J, y = function.jacobian(**values)[variable], function.value(**values)
+    known = {**READ, **values, "y": y, "n": len(np.atleast_1d(next(iter(values.values()))))}
+    checked = 0
+    for at in places(y.shape):
+        for by in places(np.shape(values[variable])):
+            first, second = letters_at(rows, at), letters_at(columns, by)
+            meets = first is not None and second is not None and all(second.get(k, v) == v for k, v in first.items())
+            if first is None:
+                continue
+            want = eval(side, dict(known), {**first, **second}) if meets else 0.0  # noqa: S307 - our own texts
+            np.testing.assert_allclose(J[(*at, *by)], want, rtol=1e-12, atol=1e-14)
+            checked += 1
+    assert checked
+
+
+@pytest.mark.parametrize("name", [name for name, facts in FACTS.items() if facts.formula.startswith("y[")])
+def test_a_formula_of_entries_is_the_value(name):
+    if " = " not in FACTS[name].formula:
+        return
+    left, side = right(FACTS[name].formula)
+    values = values_of(name)
+    y = gradcli.function(FACTS[name].program, wrt=()).value(**values)
+    known = {**READ, **values, "n": len(np.atleast_1d(next(iter(values.values()))))}
+    for at in places(y.shape):
+        letters = letters_at(left[2:-1].split(","), at)
+        np.testing.assert_allclose(y[at], eval(side, dict(known), letters), rtol=1e-12)  # noqa: S307
+
+
+@pytest.mark.parametrize("name", [n for n, f in FACTS.items() if f.formula.startswith("y = ") and "…" not in f.formula])
+def test_a_formula_of_one_number_is_the_value(name):
+    values = values_of(name)
+    known = {**READ, **values, "n": np.size(values.get("x", [0]))}
+    y = gradcli.function(FACTS[name].program, wrt=()).value(**values)
+    assert math.isclose(eval(right(FACTS[name].formula)[1], dict(known)), y, rel_tol=1e-12)  # noqa: S307
+
+
+@pytest.mark.parametrize(
+    ("asked", "names"),
+    [
+        ("soft", {"softmax", "softplus", "softsign"}), ("tanh", {"tanh"}), ("F.relu", {"relu"}),
+        ("np.sort", {"np.sort"}),
+        ("arcsin", {"asin"}), ("lay", {"layer_norm"}), (".T", None), ("@", {"@"}), ("**", {"**"}), ("[...]", {"[...]"}),
+        ("x[0]", {"[...]"}), ("soft_max", None), ("sinn", None), ("nothing_like_it", None), ("", None),
+    ],
+)  # fmt: skip
+def test_what_is_found(asked, names):
+    answer = ask("functions", asked, "--json")
+    document = strict_json(answer.out)
+    if names is None:
+        assert (answer.code, document["error"]["kind"]) == (2, "unknown-function")
+        return
+    assert (answer.code, {found["name"] for found in document["functions"]}) == (0, names)
+    assert ask("functions", asked).code == 0
+
+
+@pytest.mark.parametrize(("asked", "hint"), [("sinn", "sin"), ("sofmax", "softmax"), ("logsumexpp", "logsumexp")])
+def test_a_name_that_nothing_has_is_asked_back(asked, hint):
+    assert f"did you mean '{hint}'?" in ask("functions", asked).err
+
+
+@pytest.mark.parametrize(("name", "line"), [
+    ("tanh", "formula      tanh(x) = (exp(x) - exp(-x))/(exp(x) + exp(-x))"),
+    ("tanh", "derivative   d/dx tanh(x) = 1 - tanh(x)**2"),
+    ("softmax", "derivative   dy[i]/dx[j] = y[i]*(where(i == j, 1, 0) - y[j])"),
+    ("relu", "at a kink    0 is taken"), ("sum", "derivative   dy/dx[i] = 1"),
+    ("@", "derivative   dy[i,k]/dA[i,j] = B[j,k]"),
+])  # fmt: skip
+def test_what_is_said(name, line):
+    assert f"  {line}\n" in ask("functions", name).out
