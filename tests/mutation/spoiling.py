@@ -11,12 +11,14 @@ from sympy import Expr, Float
 from gradcli.engine.graph import Node
 from gradcli.exact.real import Real
 from gradcli.jacobian.composition import Composition
+from gradcli.jacobian.contracting import Named
 from gradcli.jacobian.local import PartNumbers
 from gradcli.jacobian.small import Diagonals, Small
 from gradcli.jacobian.sparse import Sparse
+from gradcli.jacobian.vectors import Vectors
 from gradcli.language.inputs import Cotangent
 from gradcli.ops.declare import Pair
-from gradcli.ops.links import Explicit, Implicit, Links, Partial
+from gradcli.ops.links import Contraction, Explicit, Implicit, Links, Partial
 
 SLIGHTLY = 1 + 1e-9
 NEARLY_ONE = Float(SLIGHTLY, 17)
@@ -90,9 +92,11 @@ def expression(value, by):
 
 def container(value, by):
     """Return one of the project's own containers with its numbers changed, or a rule whose answers are."""
-    if isinstance(value, Links):
+    if isinstance(value, Links | Contraction):
         return replace(value, weight=spoiled(np.asarray(value.weight, dtype=np.float64), by))
-    if isinstance(value, Sparse | PartNumbers):
+    if isinstance(value, Named):
+        return replace(value, array=spoiled(value.array, by))
+    if isinstance(value, Sparse | PartNumbers | Vectors):
         return replace(value, values=spoiled(value.values, by))
     if isinstance(value, Composition):
         return replace(value, of=spoiled(value.of, by))

@@ -23,7 +23,7 @@ from gradcli.jacobian.local import (
     worked_out,
 )
 from gradcli.jacobian.sparse import column_sums, times
-from gradcli.jacobian.vectors import Vectors
+from gradcli.jacobian.vectors import Vectors, nowhere
 from gradcli.ops.declare import Array
 from gradcli.ops.links import Contraction, Indices, listed
 
@@ -105,20 +105,36 @@ EACH = "*"
 Map = Listed | Contracted
 
 
-def maps_of(node: Operation, argument: int, most: int) -> list[Map]:
-    """Return the local Jacobian of a node by one argument as the sum of linear maps.
+@dataclass(frozen=True, slots=True)
+class LocalJacobian:
+    """∂node/∂argument as a linear map between flat vectors: the sum of its ``parts``."""
 
-    Raises ``budget`` where it takes more than ``most`` operations to read them.
+    parts: list[Map]
+    shape: tuple[int, int]
+
+    def back(self, rows: Vectors) -> Vectors:
+        """Return rows of ∂y/∂node times this."""
+        return sum([part.back(rows) for part in self.parts], nowhere(len(rows.values), self.shape[1]))
+
+    def forth(self, columns: Vectors) -> Vectors:
+        """Return this times columns of ∂argument/∂x."""
+        return sum([part.forth(columns) for part in self.parts], nowhere(len(columns.values), self.shape[0]))
+
+
+def local_jacobian(node: Operation, argument: int, most: int) -> LocalJacobian:
+    """Return the local Jacobian of a node by one argument, with its numbers.
+
+    Raises ``budget`` where it takes more than ``most`` operations to read it.
     """
     reading, constants = reading_of(node), tuple([constant_of(a) for a in node.arguments])
     shape = (node.value.size, node.arguments[argument].value.size)
     if reading.op.terms is not None:
         require_few(reading, int(reading.op.terms(*reading.values, **reading.static)), most)
-    found: list[Map] = []
+    parts: list[Map] = []
     for links in links_of(reading, argument):
         by_axes = contracted(reading, links) if isinstance(links, Contraction) else None
-        found.append(by_axes or by_entries(reading, part_of(listed(links), template_of(links, constants)), shape))
-    return found
+        parts.append(by_axes or by_entries(reading, part_of(listed(links), template_of(links, constants)), shape))
+    return LocalJacobian(parts, shape)
 
 
 def by_entries(reading: Reading, part: Part, shape: tuple[int, int]) -> Listed:

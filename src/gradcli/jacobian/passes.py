@@ -10,7 +10,7 @@ import numpy as np
 
 from gradcli.engine.graph import Graph, Node, Operation, reaches
 from gradcli.engine.reverse import accumulate
-from gradcli.jacobian.maps import Map, maps_of
+from gradcli.jacobian.maps import LocalJacobian, local_jacobian
 from gradcli.jacobian.sparse import Sparse
 from gradcli.jacobian.vectors import Vectors, nowhere, vectors
 from gradcli.ops.declare import Array
@@ -61,27 +61,20 @@ class Passes:
         return {leaf.index: stacked([block[leaf.index] for block in blocks]) for leaf in self.leaves}
 
     def _back(self, node: Operation, k: int, rows: Vectors) -> Vectors:
-        first, *others = [part.back(rows) for part in self._maps(node, k)] or [nowhere_at(rows, node.arguments[k])]
-        return sum(others, first)
+        """Return what an argument of a node gets of its rows."""
+        return self._read(node, k).back(rows)
 
     def _forth(self, node: Operation, k: int, found: dict[int, Vectors]) -> None:
         """Add what a node gets of one of its arguments to what it has."""
         columns = found.get(node.arguments[k].index)
-        if columns is None:
-            return
-        for part in self._maps(node, k):
-            moved = part.forth(columns)
+        if columns is not None:
+            moved = self._read(node, k).forth(columns)
             found[node.index] = found[node.index] + moved if node.index in found else moved
 
-    def _maps(self, node: Operation, k: int) -> list[Map]:
+    def _read(self, node: Operation, k: int) -> LocalJacobian:
         """Return a local Jacobian, while there is time."""
         self.graph.meter.watch()
-        return maps_of(node, k, self.graph.budget.elements)
-
-
-def nowhere_at(rows: Vectors, node: Node) -> Vectors:
-    """Return as many vectors of zeros for the entries of a node."""
-    return nowhere(len(rows.values), int(np.size(node.value)))
+        return local_jacobian(node, k, self.graph.budget.elements)
 
 
 def stacked(blocks: Sequence[Vectors]) -> Sparse:
