@@ -69,7 +69,8 @@ def derive(output: Any, wrt: Sequence[Node], most: int, graph: Graph) -> Composi
     except GradcliError as error:
         if not isinstance(error.facts, OverBudget) or error.facts.name not in ("jacobian", "total"):
             raise
-        return apply(output, wrt, most, graph, error)
+        refusal = error.with_traceback(None)  # which holds all that was composed
+    return apply(output, wrt, most, graph, refusal)
 
 
 def apply(output: Node, wrt: Sequence[Node], most: int, graph: Graph, refusal: GradcliError) -> Applied:
