@@ -79,6 +79,17 @@ class Line:
     column: str
     order: Order
 
+    @property
+    def letters(self) -> str:
+        """Both letters."""
+        return self.row + self.column
+
+    def pairs(self, length: int) -> tuple[Indices, Indices]:
+        """Return the two indices of all pairs that stand in this order."""
+        linked = np.tri(length, dtype=bool) if self.order is Order.NOT_BEFORE else ~np.eye(length, dtype=bool)
+        row, column = np.nonzero(linked)
+        return row, column
+
 
 @dataclass(frozen=True, slots=True)
 class Contraction:
@@ -115,23 +126,35 @@ class Contraction:
 
     def listed(self) -> Links:
         """Return all links, in the order of their indices."""
-        shape = tuple(self.lengths.values())
-        grid = np.indices(shape, dtype=np.intp).reshape(len(shape), self.count)
-        where = dict(zip(self.lengths, grid, strict=True))
+        beside = "" if self.line is None else self.line.letters
+        free = [letter for letter, length in self.lengths.items() if letter not in beside and length != 1]
+        shape = [*(self.lengths[letter] for letter in free), 1]
+        where = {letter: np.zeros(1, dtype=np.intp) for letter in self.lengths}
+        where |= {
+            letter: along_axis(np.arange(n), k, len(shape))
+            for k, (letter, n) in enumerate(zip(free, shape, strict=False))
+        }
         if self.line is not None:
-            row, column = where[self.line.row], where[self.line.column]
-            kept = row != column if self.line.order is Order.OTHER else row >= column
-            where = {letter: index[kept] for letter, index in where.items()}
-        count = len(next(iter(where.values()))) if where else 1
+            pairs = self.line.pairs(self.lengths[self.line.row])
+            where |= dict(zip(beside, pairs, strict=True))
+            shape[-1] = len(pairs[0])
+        found: dict[str, Indices] = {}
 
         def flat(subscripts: str) -> Indices:
-            index = np.zeros(count, dtype=np.intp)
-            for letter in subscripts:
-                index = index if letter == ONE else index * self.lengths[letter] + where[letter]
-            return index
+            if subscripts not in found:
+                index: Any = np.zeros(1, dtype=np.intp)
+                for letter in subscripts:
+                    index = index if letter == ONE else index * self.lengths[letter] + where[letter]
+                found[subscripts] = np.broadcast_to(index, shape).ravel()
+            return found[subscripts]
 
         bound = tuple([(slot, flat(subscripts)) for slot, subscripts in self.bound])
         return Links(flat(self.rows), flat(self.columns), self.weight, self.factor, bound, self.auxiliary)
+
+
+def along_axis(index: Indices, axis: int, ndim: int) -> Indices:
+    """Return an array of one axis as one of so many, along one of these."""
+    return index.reshape([-1 if k == axis else 1 for k in range(ndim)])
 
 
 def listed(links: Links | Contraction) -> Links:
