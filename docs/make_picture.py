@@ -34,7 +34,7 @@ CODE_FORMAT = """\
 def main() -> None:
     """Write the picture beside this file."""
     console = Console(record=True, file=io.StringIO(), width=WIDTH, force_terminal=True, color_system="truecolor")
-    console.print(tables(gradcli.explain(PROGRAM, x=[1.0, 2.0], v=[1, 10, 100]), Layout(width=WIDTH)))
+    console.print(tables(gradcli.explain(PROGRAM, x=[1.0, 2.0], v=[1, 10, 100]), Layout(width=WIDTH)), soft_wrap=True)
     svg = console.export_svg(title="gradcli explain", code_format=CODE_FORMAT, unique_id="gradcli")
     Path(__file__).with_name("explain.svg").write_text(svg, encoding="utf-8")
 

@@ -13,7 +13,9 @@ import gradcli
 from oracles import assert_close, numbers
 
 SUBSCRIPT = re.compile(r"([A-Za-z_]\w*)\[([^\]]*)\]")
-LEFT = re.compile(r"(?:d(\w+)(?:\[([^\]]*)\])?/d(\w+)(?:\[([^\]]*)\])?(?: \([^()]* fixed\))?|J\[([^\]]*)\])")
+LEFT = re.compile(r"d(\w+?)(?:\[([^\]]*)\])?/d(\w+)(?:\[([^\]]*)\])?(?: \([^()]* fixed\))?")
+FACTOR = r"d\w+/d\w+(?: \([^()]* fixed\))?"
+CHAIN = re.compile(rf"d\w+/d\w+ = ({FACTOR}(?: [@+] {FACTOR})*)")
 TOLERANCE = 1e-11
 """Formulas may cancel where the engine's rules do not; a wrong one is off by far more."""
 
@@ -29,6 +31,10 @@ def reducing(f):
 
 def norm(x, p=2.0, **options):
     return np.sum(np.abs(x) ** p, **single(options)) ** (1 / p)
+
+
+def std(x, correction=1.0, **options):
+    return np.std(x, ddof=correction, **single(options))
 
 
 def softmax(x, dim=-1):
@@ -75,10 +81,12 @@ WORDS = {name: getattr(np, name) for name in OWN_NAMES} | {
     "clamp_min": np.maximum, "clamp_max": np.minimum, "remainder": lambda a, b: a - b * np.floor(a / b),
     "sum": reducing(np.sum), "mean": reducing(np.mean), "prod": reducing(np.prod), "amax": reducing(np.max),
     "amin": reducing(np.min), "max": reducing(np.max), "min": reducing(np.min), "any": reducing(np.any),
-    "all": reducing(np.all), "argmax": reducing(np.argmax), "argmin": reducing(np.argmin), "median": median, "var": var,
-    "norm": norm, "logsumexp": logsumexp, "softmax": softmax, "log_softmax": lambda x, dim=-1: np.log(softmax(x, dim)),
+    "all": reducing(np.all), "argmax": reducing(np.argmax), "argmin": reducing(np.argmin), "median": median,
+    "var": var, "std": std, "norm": norm, "logsumexp": logsumexp, "softmax": softmax,
+    "log_softmax": lambda x, dim=-1: np.log(softmax(x, dim)),
     "cumsum": lambda x, dim=-1: np.cumsum(x, axis=dim), "cumprod": lambda x, dim=-1: np.cumprod(x, axis=dim),
-    "sort": ordered, "einsum": np.einsum, "det": np.linalg.det, "inv": np.linalg.inv, "solve": np.linalg.solve,
+    "sort": ordered, "einsum": np.einsum, "outer": np.outer, "dot": np.dot,
+    "det": np.linalg.det, "inv": np.linalg.inv, "solve": np.linalg.solve,
     "reshape": lambda x, shape: np.reshape(x, shape), "permute": lambda x, dims: np.transpose(x, dims),  # noqa: PLW0108
     "expand": lambda x, shape: np.broadcast_to(x, shape), "flip": lambda x, dims: np.flip(x, dims),  # noqa: PLW0108
     "roll": lambda x, shifts, dim: np.roll(x, shifts, dim), "tile": lambda x, reps: np.tile(x, reps),  # noqa: PLW0108
@@ -164,16 +172,12 @@ def lengths_of(rule, shapes, both):
     return found
 
 
-def evaluated(rule, names, output, variable):
+def evaluated(rule, names):
     """Return what a rule says of a derivative: the names of its two ends and all its entries."""
     left, _, right = rule.partition(" = ")
     right = re.sub(r"^1 where (.*), else 0$", r"where(\1, 1, 0)", right)
     shapes = {name: np.shape(value) for name, value in names.items()}
-    above, rows, below, columns, both = LEFT.fullmatch(left).groups()
-    if both:
-        depth = len(letters_of(both)) - len(shapes[variable])
-        above, below = output, variable
-        rows, columns = (", ".join(part) for part in (letters_of(both)[:depth], letters_of(both)[depth:]))
+    above, rows, below, columns = LEFT.fullmatch(left).groups()
     lengths = lengths_of(right, shapes, [(above, rows), (below, columns)])
     tree = ast.fix_missing_locations(AsArrays().visit(ast.parse(right, mode="eval")))
     code = compile(tree, rule, "eval")
@@ -185,16 +189,15 @@ def evaluated(rule, names, output, variable):
     return (above, below), found.reshape(np.size(names[above]), -1)
 
 
-def jacobian_of(rules, names, output, variable):
+def jacobian_of(rules, names):
     """Return the matrix that the rules of one Jacobian make together."""
+    chain = CHAIN.fullmatch(rules[0]) if len(rules) > 1 else None
     blocks = {}
-    for rule in rules:
-        if not rule.startswith("J = "):
-            ends, block = evaluated(rule, names, output, variable)
-            blocks[ends] = blocks.get(ends, 0) + block
-    chain = [rule for rule in rules if rule.startswith("J = ")]
+    for rule in rules[1:] if chain else rules:
+        ends, block = evaluated(rule, names)
+        blocks[ends] = blocks.get(ends, 0) + block
     if not chain:
         [block] = blocks.values()
         return block
-    factors = [tuple(part[1:].split("/d")) for part in chain[0].removeprefix("J = ").split(" @ ")]
+    factors = [tuple(part[1:].split("/d")) for part in chain[1].split(" @ ")]
     return np.linalg.multi_dot([blocks[ends] for ends in factors]) if len(factors) > 1 else blocks[factors[0]]

@@ -5,13 +5,15 @@ from __future__ import annotations
 import dis
 import itertools
 import tracemalloc
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import gradcli
-from gradcli.engine import graph, lean
+from gradcli.engine import graph, lean, meter
 from gradcli.engine.lean import StandIn
+from gradcli.errors import Budget, GradcliError
 from gradcli.explanation.evaluation import gradients
 from gradcli.language.operators import BINARY
 from gradcli.ops import OPERATORS
@@ -90,9 +92,32 @@ VARIADIC = 0x04
 def test_a_stand_in_has_a_shape_and_no_number():
     found = StandIn((3, 4))
     assert (np.shape(found), np.ndim(found), np.size(found)) == ((3, 4), 2, 12)
-    for read in (lambda: found + 1.0, lambda: np.ones(4) * found, lambda: np.sin(found), lambda: np.sum(found)):
+    for read in (
+        *(lambda: found + 1.0, lambda: np.ones(4) * found, lambda: np.sin(found), lambda: np.sum(found)),
+        *(lambda: np.asarray(found), lambda: np.ravel(found), lambda: np.array([found])),
+    ):
         with pytest.raises(TypeError):
             read()
+
+
+def test_nodes_say_what_they_are():
+    run = gradcli.function("sum(x*x)").evaluate({"x": [1.0, 2.0]})
+    assert repr(run.graph.nodes) == "[<Input 0 x (2,)>, <Operation 1 mul (2,)>, <Operation 2 sum ()>]"
+
+
+@pytest.mark.parametrize(("spent", "over"), [(9.5, False), (10.5, True)])
+def test_seconds_are_those_of_the_processor(monkeypatch, spent, over):
+    """A machine that is busy with other things moves the clock on the wall alone."""
+    walls, processor = iter([0.0, 1.0, 1000.0]), iter([5.0, 5.0, 5.0 - meter.SHORT + spent])
+    monkeypatch.setattr(meter, "time", SimpleNamespace(monotonic=walls.__next__, thread_time=processor.__next__))
+    counted = meter.Meter(Budget(seconds=10.0))
+    counted.watch()
+    if over:
+        with pytest.raises(GradcliError, match="more than the budget 'seconds'"):
+            counted.watch()
+    else:
+        counted.watch()
+    assert [*walls, *processor] == []
 
 
 def both_ways(program, v=None):

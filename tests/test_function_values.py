@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 
 import gradcli
@@ -33,3 +36,10 @@ def test_an_elementwise_function_has_the_value_of_its_definition(name, program):
     else:
         want = defined(FUNCTIONS[name].op.name, u) + (u if program.endswith("+ u") else 0)
     assert_close(f.value(**inputs), want, TOLERANCE, program)
+
+
+@pytest.mark.parametrize(("text", "numbers"), [("0.1,2.5", [0.1, 2.5]), ("3", 3.0), ("1/3,;pi,", [[1 / 3], [math.pi]])])
+def test_a_value_that_is_a_text_is_its_numbers(text, numbers):
+    v = np.ones(np.shape(numbers)).tolist()
+    found = gradcli.answer({"program": "-x", "inputs": {"x": text}, "v": v}, symbolic=False)
+    assert found["output"]["value"] == np.negative(numbers).tolist()

@@ -174,8 +174,9 @@ def test_no_circle_of_modules_is_left():
 
 
 PLAIN = {
-    "engine.naming", "errors", "errors.counting", "exact.thresholds", "explanation.checked", "explanation.events",
-    "explanation.explained", "explanation.jacobians", "explanation.known", "ops.declare", "render",
+    "engine.naming", "errors", "errors.counting", "errors.facts", "exact.thresholds", "explanation.checked",
+    "explanation.effect", "explanation.events", "explanation.explained", "explanation.jacobians", "explanation.known",
+    "explanation.rules", "ops.declare", "render",
 }  # fmt: skip
 """What an answer is shown from: records and names."""
 

@@ -67,3 +67,21 @@ def test_what_is_public_stays_callable_as_it_was(name):
             "function": ["program", "wrt", "budget"],
         }[name]
     )
+
+
+class Unwilling:
+    """What numpy cannot look at."""
+
+    def __array__(self, *_, **__):
+        raise OverflowError
+
+
+NO_NUMBERS = [[[1.0], [2.0, 3.0]], [1.0, None], "1, 2", 1j, [True], {"x": 1.0}, b"1", Unwilling()]
+
+
+@pytest.mark.parametrize("value", NO_NUMBERS, ids=lambda value: type(value).__name__)
+def test_what_is_no_array_of_numbers_is_refused_by_its_name(value):
+    for ask in (gradcli.explain, gradcli.check, lambda program, x: gradcli.function(program).value(x=x)):
+        with pytest.raises(gradcli.GradcliError, match="x is not an array of real numbers") as raised:
+            ask("sum(x)", x=value)
+        assert raised.value.kind == "value"

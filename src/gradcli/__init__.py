@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from gradcli.explanation.checked import Comparison, Entry
     from gradcli.explanation.evaluation import Function
     from gradcli.explanation.events import BranchTaken, Decision, LoopEnded, TurnBegun, Value
-    from gradcli.explanation.explained import Agreement, Backward, Note, Stage
+    from gradcli.explanation.explained import Agreement, Backward, Note
     from gradcli.explanation.jacobians import Jacobian
+    from gradcli.explanation.rules import Path, Rule
     from gradcli.interface import Check, Explanation, check, explain
     from gradcli.language.inputs import Cotangent
 
@@ -40,7 +41,8 @@ __all__ = [
     "Jacobian",
     "LoopEnded",
     "Note",
-    "Stage",
+    "Path",
+    "Rule",
     "TurnBegun",
     "Value",
     "__version__",
@@ -56,8 +58,9 @@ _HOMES = {
     "gradcli.errors": ("Budget", "GradcliError"),
     "gradcli.explanation.evaluation": ("Function",),
     "gradcli.explanation.events": ("BranchTaken", "Decision", "LoopEnded", "TurnBegun", "Value"),
-    "gradcli.explanation.explained": ("Agreement", "Backward", "Note", "Stage"),
+    "gradcli.explanation.explained": ("Agreement", "Backward", "Note"),
     "gradcli.explanation.jacobians": ("Jacobian",),
+    "gradcli.explanation.rules": ("Path", "Rule"),
     "gradcli.language.inputs": ("Cotangent",),
     "gradcli.interface": ("Check", "Explanation", "check", "explain"),
 }

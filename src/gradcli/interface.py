@@ -69,7 +69,7 @@ class Check(Checked):
     ``print`` and ``str`` give one line.
 
     >>> print(gradcli.check("x**2", x=3.0))
-    ok: symbols and reverse mode have all digits right; 2 formulas read back
+    ok: symbols and reverse mode have all digits right; 2 formulas and 2 backward lines read back
     """
 
     def __str__(self) -> str:

@@ -200,7 +200,7 @@ def test_an_output_file_is_whole_and_an_error_keeps_the_old_one(cli: Cli) -> Non
     assert cli("explain", *TWO_TO_THREE, "-o", "answer.json").out == ""
     assert json.loads(target.read_text(encoding="utf-8"))["grad"]["x"] == [26.0, 1240.0]
     cli("explain", *TWO_TO_THREE, "-o", "answer.txt")
-    assert table.read_text(encoding="utf-8") == cli("explain", *TWO_TO_THREE, columns="100").out
+    assert table.read_text(encoding="utf-8") == cli("explain", *TWO_TO_THREE).out
     before = target.read_bytes(), table.read_bytes()
     for name in ("answer.json", "answer.txt"):
         assert cli("explain", "sinn(x)", "--x", "1", "-o", name).code == 2

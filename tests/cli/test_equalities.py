@@ -74,7 +74,7 @@ def test_both_sides_of_every_sign_are_equal(cli: Cli, program: str, given: tuple
     body = out.partition("Forward")[2] if style == "table" else out
     forward, bar, rest = body.partition("\n J = ")
     columns = re.compile(r"(?<=\S) {3,}(\([\d, ]*\) +)?")
-    body = columns.sub(" = ", forward) + bar + rest.replace("   ", "\n")
+    body = columns.sub(" = ", forward) + bar + re.sub(" {2,}|\u2502", "\n", rest)
     compared = 0
     for line in body.partition("Notes")[0].partition("note:")[0].split("\n"):
         for near, sides in ((False, line.split(" = ")), (True, line.split(" \u2248 "))):

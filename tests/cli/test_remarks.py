@@ -50,3 +50,10 @@ def test_strict_refuses_it_at_its_place(command: str, program: str, kind: str) -
 
 def test_a_run_without_remarks_has_no_notes_in_its_gradient() -> None:
     assert json.loads(ask("grad", "sum(x**2)", "--x", "2,0.5", "--json").out)["notes"] == []
+
+
+@pytest.mark.parametrize("words", [("check",), ("grad", "--confirm")], ids=" ".join)
+def test_a_note_on_several_numbers_can_be_shown_everywhere(words: tuple[str, ...]) -> None:
+    found = ask(words[0], "sum((S // 2 - S) % S)", "--S", "2,0.3,-0.5", *words[1:])
+    assert "Rounding decides [-1, ...] % [2, ...]" in found.err
+    assert found.err.isascii()

@@ -147,7 +147,7 @@ WORK = {  # what is at work when the signal comes, and for what
     "gradcli.engine.reverse.backward": ("grad", "sin(x)", "--x", "1"),
     "sympy.core.expr.Expr.diff": ("explain", "sin(x)*x", "--x", "1"),
     "gradcli.jacobian.composition.small_product": ("explain", "y = sin(x); y*y", "--x", "1"),
-    "rich.console.Console.print": EXPLAIN,
+    "rich.text.Text.append": EXPLAIN,
 }
 
 

@@ -12,7 +12,7 @@ from types import CodeType, FunctionType
 
 from gradcli.engine import reverse
 from gradcli.explanation import agreement, explained, jacobians
-from gradcli.formulas import chains, elements, rules
+from gradcli.formulas import chains, definitions, elements, entries, forms, rules, sums
 from gradcli.formulas import derivation as formulas
 from gradcli.jacobian import (
     batches,
@@ -38,14 +38,14 @@ from records import OPS
 OF_OPS = [module for name, module in sorted(sys.modules.items()) if name.startswith("gradcli.ops.")]
 MODULES = [
     *OF_OPS, reverse, inputs, agreement, explained, jacobians,
-    batches, chains, contracting, elements, evaluate, factors, formulas, functions, jacobian, local, maps, matrix,
-    passes, rules, small, sparse,
+    batches, chains, contracting, definitions, elements, entries, evaluate, factors, formulas, forms, functions,
+    jacobian, local, maps, matrix, passes, rules, small, sparse, sums,
 ]  # fmt: skip
 NUMBERS = {"Any", "Array", "Indices", "Array | float", "Expr", "list[Links]", "Links", "Sparse", "list[PartNumbers]",
            "list[Contraction]", "Contraction", "list[Links | Contraction]", "Sequence[Links | Contraction]",
            "Named", "Vectors",
            "tuple[Any, ...]", "tuple[Any, Any]", "dict[int, Any]", "list[Any]", "list[Array]", "Cotangent", "float",
-           "Callable[..., Any]", "Composition", "dict[int, Sparse]",
+           "Callable[..., Any]", "Composition", "dict[int, Sparse]", "Rule | None", "list[Rule]", "list[Rule] | None",
            "Small", "Small | None", "Entries", "list[float]", "Rule", "Diagonals",
            "Expr | None", "dict[int, Expr] | None"}  # fmt: skip
 """Annotations of what a rule may return; a function that returns a text, a shape or a flag is no rule."""
@@ -66,7 +66,7 @@ NO_RULE = {
     "arithmetic.at_root": "says which answers are looked at again, no number of them",
     "elementwise.is_far": "says which answers are looked at again, no number of them",
     "integers.": "makes masks and integers, which tests/language/test_kinds.py holds against both libraries",
-    "derivation.renumbered": "names",
+    "definitions.": "names",
     "functions.number": "makes constants",
     "functions.as_expression": "makes constants",
     "functions.own": "makes classes",

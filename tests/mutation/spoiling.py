@@ -10,6 +10,7 @@ from sympy import Expr, Float
 
 from gradcli.engine.graph import Node
 from gradcli.exact.real import Real
+from gradcli.formulas.rules import Rule
 from gradcli.jacobian.composition import Composition
 from gradcli.jacobian.contracting import Named
 from gradcli.jacobian.local import PartNumbers
@@ -91,7 +92,10 @@ def expression(value, by):
 
 
 def container(value, by):
-    """Return one of the project's own containers with its numbers changed, or a rule whose answers are."""
+    """Return one of the project's own containers with its numbers changed, or a rule whose answers are.
+
+    The text of an index rule is multiplied.
+    """
     if isinstance(value, Links | Contraction):
         return replace(value, weight=spoiled(np.asarray(value.weight, dtype=np.float64), by))
     if isinstance(value, Named):
@@ -102,6 +106,9 @@ def container(value, by):
         return replace(value, of=spoiled(value.of, by))
     if isinstance(value, Cotangent):
         return replace(value, seed=spoiled(value.seed, by))
+    if isinstance(value, Rule):
+        Spoiled.count += value.formula != "0"
+        return replace(value, formula=f"({value.formula})*{by!r}")
     if isinstance(value, Pair):
         return replace(value, values=spoiled(value.values, by))
     if isinstance(value, Node):

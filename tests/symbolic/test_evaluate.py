@@ -24,6 +24,7 @@ FORMULAS = {  # a formula, its value, and the size of its terms, None where that
     2 * Y * (X - 1): (2 * y * (x - 1), 2 * y * (abs(x) + 1)),
     1 / (X - Y): (1 / (x - y), None),
     (X * Y) ** 2: ((x * y) ** 2, None),
+    (X * Y) ** -2: (1 / (x * y) ** 2, None),
     s.sqrt(Y): (np.sqrt(y), None),
     s.power(Y, X): (y**x, None),
     1 - s.sigmoid(X): (LEFT, 1 + 1 / (1 + np.exp(-x))),

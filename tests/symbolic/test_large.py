@@ -213,7 +213,7 @@ def test_entries_that_are_not_held_are_said_to_be_none():
     assert found.agreement.agree
     jacobian = found.jacobian["A"]
     assert (jacobian.held, jacobian.structure, jacobian.numeric, len(jacobian.rows)) == (False, "unknown", None, 0)
-    assert jacobian.rules == ["dy[i, j]/dA[i, k] = B[k, j]"]
+    assert jacobian.rules == ["dy[i,j]/dA[i,k] = B[k,j]"]
     np.testing.assert_allclose(found.vjp["A"], v @ UNHELD["B"].T, rtol=1e-10)
     document = json.loads(json.dumps(found.to_dict()))["jacobian"]["A"]
     assert (document["held"], document["nonzeros"], document["symbolic"], document["numeric"]) == (

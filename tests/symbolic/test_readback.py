@@ -13,7 +13,7 @@ from gradcli.formulas.readback import read_back
 from oracles import portion
 from readback_programs import findings, in_doubles, program
 
-COUNT, BLOCKS = 160, 8
+COUNT, BLOCKS = 500, 25
 LONG, WIDE = np.linspace(-1.5, 1.4, 150), np.cos(np.arange(144.0)).reshape(12, 12)
 
 
@@ -22,7 +22,7 @@ def answer(text, **inputs):
     return gradcli.explain(text, v=np.cos(np.arange(y.size) + 1.0).reshape(y.shape), inputs=inputs)
 
 
-@pytest.mark.parametrize("block", portion(range(BLOCKS), 2))
+@pytest.mark.parametrize("block", portion(range(BLOCKS), 5))
 def test_formulas_of_random_programs_are_their_numbers(block):
     found = {seed: findings(program(seed)) for seed in range(block, COUNT, BLOCKS)}
     assert {seed: wrong for seed, (_, wrong) in found.items() if wrong} == {}
@@ -30,12 +30,12 @@ def test_formulas_of_random_programs_are_their_numbers(block):
 
 
 POWERS = {  # ∂/∂x and ∂/∂y
-    "(x**y)**2": ["2*y*x**y*x**(y - 1)", "2*log(x)*(x**y)**2"],
-    "x**y**2": ["y**2*x**(y**2 - 1)", "2*y*log(x)*x**(y**2)"],
+    "(x**y)**2": ["2*y*x**y*x**(y - 1)", "2*(x**y)**2*log(x)"],
+    "x**y**2": ["y**2*x**(y**2 - 1)", "2*y*x**(y**2)*log(x)"],
     "1/x**y": ["-y*x**(y - 1)/(x**y)**2", "-log(x)/x**y"],
-    "square(x**y)": ["2*y*x**y*x**(y - 1)", "2*log(x)*(x**y)**2"],
+    "square(x**y)": ["2*y*x**y*x**(y - 1)", "2*(x**y)**2*log(x)"],
     "reciprocal(x**y)": ["-y*x**(y - 1)/(x**y)**2", "-log(x)/x**y"],
-    "atan(x**y)": ["y*x**(y - 1)/((x**y)**2 + 1)", "log(x)*x**y/((x**y)**2 + 1)"],
+    "atan(x**y)": ["y*x**(y - 1)/((x**y)**2 + 1)", "x**y*log(x)/((x**y)**2 + 1)"],
 }
 
 
@@ -47,11 +47,11 @@ def test_powers_of_powers_have_their_parentheses(text):
 
 
 RULES = {
-    "(x**p)**2": ["J[i, i] = 2*p[i]*x[i]**p[i]*x[i]**(p[i] - 1)"],
-    "flip(sin(x))": ["J = dy/dh0 @ dh0/dx", "dy[i]/dh0[149 - i] = 1", "dh0[i]/dx[i] = cos(x[i])"],
-    "sin(x)[2:]": ["J = dy/dh0 @ dh0/dx", "dy[i]/dh0[i + 2] = 1", "dh0[i]/dx[i] = cos(x[i])"],
+    "(x**p)**2": ["dy[i]/dx[i] = 2*p[i]*x[i]**p[i]*x[i]**(p[i] - 1)"],
+    "flip(sin(x))": ["dy/dx = dy/dh0 @ dh0/dx", "dy[i]/dh0[149 - i] = 1", "dh0[i]/dx[i] = cos(x[i])"],
+    "sin(x)[2:]": ["dy/dx = dy/dh0 @ dh0/dx", "dy[i]/dh0[i + 2] = 1", "dh0[i]/dx[i] = cos(x[i])"],
     "sin(w)[[5, 2, 7]]*w[0]": [
-        "J = dy/dh2 @ dh2/dw + dy/dh1 @ dh1/dh0 @ dh0/dw",
+        "dy/dw = dy/dh2 @ dh2/dw + dy/dh1 @ dh1/dh0 @ dh0/dw",
         "dy[i]/dh2 = h1[i]",
         "dy[i]/dh1[i] = h2",
         "dh2/dw[0] = 1",
@@ -59,9 +59,9 @@ RULES = {
         "dh0[i]/dw[i] = cos(w[i])",
     ],
     "cat([x, x])": ["dy[i]/dx[i] = 1", "dy[i + 150]/dx[i] = 1"],
-    "outer(x, x)": ["dy[i, j]/dx[k] = where(k == i, x[j], 0) + where(k == j, x[i], 0)"],
+    "outer(x, x)": ["dy[i,j]/dx[k] = where(k == i, x[j], 0) + where(k == j, x[i], 0)"],
     "x[0]*x + x[1]": [
-        "J = dy/dh2 @ dh2/dx + dy/dh1 @ dh1/dx (h0 fixed) + dy/dh1 @ dh1/dh0 @ dh0/dx",
+        "dy/dx = dy/dh2 @ dh2/dx + dy/dh1 @ dh1/dx (h0 fixed) + dy/dh1 @ dh1/dh0 @ dh0/dx",
         "dy[i]/dh2 = 1",
         "dy[i]/dh1[i] = 1",
         "dh2/dx[1] = 1",
@@ -70,13 +70,13 @@ RULES = {
         "dh0/dx[0] = 1",
     ],
     "sort(x).values*x": [
-        "J = dy/dx (h0 fixed) + dy/dh0 @ dh0/dx",
+        "dy/dx = dy/dx (h0 fixed) + dy/dh0 @ dh0/dx",
         "dy[i]/dx[i] (h0 fixed) = h0[i]",
         "dy[i]/dh0[i] = x[i]",
         "dh0[i]/dx[j] = where(j == sort(x, dim=0).indices[i], 1, 0)",
     ],
     "a = x + flip(x)\nb = a*flip(a)\nb*flip(b)": [
-        "J: the sum over all paths of the products of the derivatives along each",
+        "dy/dx: the sum over all paths of the products of the derivatives along each",
         "dy[i]/dh2[i] = b[i]",
         "dy[i]/db[i] (h2 fixed) = h2[i]",
         "dh2[i]/db[149 - i] = 1",
@@ -88,39 +88,39 @@ RULES = {
         "dh0[i]/dx[149 - i] = 1",
     ],
     "tril(exp(M))": [
-        "J = dy/dh0 @ dh0/dM",
-        "dy[i, j]/dh0[i, j] = where(j <= i, 1, 0)",
-        "dh0[i, j]/dM[i, j] = exp(M[i, j])",
+        "dy/dM = dy/dh0 @ dh0/dM",
+        "dy[i,j]/dh0[i,j] = where(j <= i, 1, 0)",
+        "dh0[i,j]/dM[i,j] = exp(M[i,j])",
     ],
     "max(N*N, dim=1).values": [
-        "J = dy/dh0 @ dh0/dN",
-        "dy[i]/dh0[i, k] = where(k == max(h0, dim=1).indices[i], 1, 0)",
-        "dh0[i, j]/dN[i, j] = 2*N[i, j]",
+        "dy/dN = dy/dh0 @ dh0/dN",
+        "dy[i]/dh0[i,k] = where(k == max(h0, dim=1).indices[i], 1, 0)",
+        "dh0[i,j]/dN[i,j] = 2*N[i,j]",
     ],
     "amax(exp(T), dim=1)": [
-        "J = dy/dh0 @ dh0/dT",
+        "dy/dT = dy/dh0 @ dh0/dT",
         "dy/dh0: the derivative of amax",
-        "dh0[i, j]/dT[i, j] = exp(T[i, j])",
+        "dh0[i,j]/dT[i,j] = exp(T[i,j])",
     ],
     "sum(M*M.T)": [
-        "J = dy/dh1 @ dh1/dh0 @ dh0/dM + dy/dh1 @ dh1/dM (h0 fixed)",
-        "dy/dh1[i, j] = 1",
-        "dh1[i, j]/dh0[i, j] = M[i, j]",
-        "dh1[i, j]/dM[i, j] (h0 fixed) = h0[i, j]",
-        "dh0[i, j]/dM[j, i] = 1",
+        "dy/dM = dy/dh1 @ dh1/dh0 @ dh0/dM + dy/dh1 @ dh1/dM (h0 fixed)",
+        "dy/dh1[i,j] = 1",
+        "dh1[i,j]/dh0[i,j] = M[i,j]",
+        "dh1[i,j]/dM[i,j] (h0 fixed) = h0[i,j]",
+        "dh0[i,j]/dM[j,i] = 1",
     ],
-    "M @ M": ["dy[i, j]/dM[l, m] = where(l == i, M[m, j], 0) + where(m == j, M[i, l], 0)"],
+    "M @ M": ["dy[i,j]/dM[l,m] = where(l == i, M[m,j], 0) + where(m == j, M[i,l], 0)"],
     "where(M > 0.5, M, sin(M))": [
-        "J = dy/dh0 @ dh0/dM + dy/dM (h0 fixed)",
-        "dy[i, j]/dh0[i, j] = where(c[i, j], 0, 1)",
-        "dy[i, j]/dM[i, j] (h0 fixed) = where(c[i, j], 1, 0)",
-        "dh0[i, j]/dM[i, j] = cos(M[i, j])",
+        "dy/dM = dy/dh0 @ dh0/dM + dy/dM (h0 fixed)",
+        "dy[i,j]/dh0[i,j] = where(c[i,j], 0, 1)",
+        "dy[i,j]/dM[i,j] (h0 fixed) = where(c[i,j], 1, 0)",
+        "dh0[i,j]/dM[i,j] = cos(M[i,j])",
     ],
-    "i*i": ["J[j, j] = 2*i[j]"],
+    "i*i": ["dy[j]/di[j] = 2*i[j]"],
     "J*J": ["dy[i]/dJ[i] = 2*J[i]"],
-    "cumsum(j*2)": ["J = dy/dh0 @ dh0/dj", "dy[i]/dh0[k] = where(k <= i, 1, 0)", "dh0[i]/dj[i] = 2"],
-    "flip(sin(h0))": ["J = dy/dh1 @ dh1/dh0", "dy[i]/dh1[149 - i] = 1", "dh1[i]/dh0[i] = cos(h0[i])"],
-    "flip(2*y)": ["J = df/dh0 @ dh0/dy", "df[i]/dh0[149 - i] = 1", "dh0[i]/dy[i] = 2"],
+    "cumsum(j*2)": ["dy/dj = dy/dh0 @ dh0/dj", "dy[i]/dh0[k] = where(k <= i, 1, 0)", "dh0[i]/dj[i] = 2"],
+    "flip(sin(h0))": ["dy/dh0 = dy/dh1 @ dh1/dh0", "dy[i]/dh1[149 - i] = 1", "dh1[i]/dh0[i] = cos(h0[i])"],
+    "flip(2*y)": ["df/dy = df/dh0 @ dh0/dy", "df[i]/dh0[149 - i] = 1", "dh0[i]/dy[i] = 2"],
 }
 GIVEN = {
     "p": np.full(150, 2.0),
@@ -207,8 +207,6 @@ def faults():
             large, rules=[rule.replace("dh0[i]/dx[i]", "dh0[3]/dx[3]").replace("x[i])", "x[3])") for rule in rules]
         ),
     )
-    stage = replace(small.stages[0], factor=small.stages[0].factor * 1.5)
-    yield "a stage", replace(small, stages=[stage, *small.stages[1:]])
 
 
 @pytest.mark.parametrize(("what", "found"), list(faults()), ids=lambda value: value if isinstance(value, str) else "")

@@ -85,7 +85,7 @@ class Answers:
 
         found = explain_run(point, Ask.WHERE_DOUBTFUL, Explained, self._memory.derive)
         verdict = verdict_of(found.agreement.agree, found.agreement.finite)
-        full = document(found)
+        full = document(found, only=asked.only)
         return (full if asked.only is None else partial(full, asked.only, BOTH)), verdict
 
     def _function(self, record: Record) -> Function:

@@ -14,7 +14,7 @@ BY_NUMBERS = ("vjp", "backward", "agreement")
 """Fields that need J by its numbers."""
 FIELDS = (
     *("program", "inputs", "output", "forward", "v", "jacobian", "vjp", "grad"),
-    *("backward", "stages", "agreement", "notes"),
+    *("backward", "stages", "reverse", "constants", "effect", "agreement", "notes"),
 )
 """The fields of an answer that can be chosen, in its order."""
 WITHOUT_SYMBOLS = ("program", "inputs", "output", "v", "grad")

@@ -74,6 +74,8 @@ def check_function(
         value_finite=all(at.value_finite for at in found),
         formulas=reading.count,
         misprints=reading.misprints,
+        backward_lines=reading.backward_lines,
+        backward_read=reading.backward_read,
     )
 
 

@@ -28,10 +28,15 @@ FEW, MANY = 100, 800
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How many formulas were read back, and what is said of each that is not the number beside it."""
+    """How many formulas were read back, and what is said of each that is not the number beside it.
+
+    ``backward_lines`` are the lines of the backward pass, ``backward_read`` those that give the engine's number.
+    """
 
     count: int
     misprints: list[str]
+    backward_lines: int
+    backward_read: int
 
 
 def read_formulas(function: Function, point: dict[str, Any], v: Any, output: tuple[int, ...]) -> Reading:
@@ -53,7 +58,8 @@ def read_twice(answer: Explained, budget: Budget) -> Reading:
         wrong = read_in(answer, budget, MANY)[1]
         rounded = {found.stands for found in read_back(answer, partial(in_doubles, budget), float(CLOSE))[1]}
         wrong = [found for found in wrong if found.stands in rounded]
-    return Reading(count, [misprint(found) for found in wrong if not is_rounding(found, answer)])
+    misprints = [misprint(found) for found in wrong if not is_rounding(found, answer)]
+    return Reading(count, misprints, len(answer.rules), sum(rule.text is not None for rule in answer.rules))
 
 
 def read_in(answer: Explained, budget: Budget, count: int) -> tuple[int, list[Mismatch]]:
@@ -105,4 +111,4 @@ def shown(number: Any) -> str:
     """Return a number, or the first of several, to read."""
     entries = np.asarray(number, dtype=np.float64).ravel()
     first = repr(float(entries[0])) if entries.size else ""
-    return first if entries.size == 1 else f"[{first}, …]"
+    return first if entries.size == 1 else f"[{first}, ...]"

@@ -49,13 +49,27 @@ def explain(
     env: Environment = ctx.obj
     how = printing(json, format, output, precision, color, ascii_only, width, quiet)
     asked = request(env, program, file, set_values, v, wrt, strict, budget)
-    found = explained(asked)
+    found = explained_or_offered(env, asked, how)
     if row or column:
         from gradcli.explanation.slices import with_slices  # noqa: PLC0415
 
         found = with_slices(found, row or [], column or [])
     write_explanation(env, found, how)
     raise typer.Exit(status_of(env, found.agreement.verdict, found.agreement.finite, how.quiet))
+
+
+def explained_or_offered(env: Environment, asked: Request, how: Printing):  # type: ignore[no-untyped-def]
+    """Return the explanation of a request; a missing v is raised with J beside it, where a person looks on."""
+    from gradcli.errors import GradcliError  # noqa: PLC0415
+
+    try:
+        return explained(asked)
+    except GradcliError as error:
+        if error.kind == "missing-v":
+            from gradcli.cli.choosing import offer_v  # noqa: PLC0415
+
+            raise offer_v(env, asked, how, error, explained) from None
+        raise
 
 
 def explained(asked: Request):  # type: ignore[no-untyped-def]

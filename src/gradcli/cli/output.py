@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING
 from gradcli.errors import GradcliError
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from gradcli.cli.environment import Environment
     from gradcli.cli.request import Printing
     from gradcli.explanation.explained import Explained
+    from gradcli.render.glyphs import Layout
 
 
 class ClosedPipe(Exception):  # noqa: N818
@@ -124,21 +127,40 @@ def terminal_width(env: Environment) -> int | None:
     return shutil.get_terminal_size().columns
 
 
-def write_tables(env: Environment, found: Explained, printing: Printing, width: int | None) -> None:
-    """Write tables, coloured where standard output is a terminal."""
-    from gradcli.render.console import console, text  # noqa: PLC0415
+def layout_of(env: Environment, printing: Printing, width: int | None) -> Layout:
+    """Return what tables may take and draw."""
     from gradcli.render.glyphs import ASCII, UNICODE, Layout  # noqa: PLC0415
-    from gradcli.render.tables import tables  # noqa: PLC0415
 
     unicode = env.unicode(printing.ascii_only) or (printing.output is not None and not printing.ascii_only)
-    layout = Layout(width or 100, width or NATURAL, printing.precision, UNICODE if unicode else ASCII)
+    return Layout(width or 100, width or NATURAL, printing.precision, UNICODE if unicode else ASCII)
+
+
+def write_tables(env: Environment, found: Explained, printing: Printing, width: int | None) -> None:
+    """Write tables, coloured where standard output is a terminal."""
+    from gradcli.render.tables import tables  # noqa: PLC0415
+
+    write_text(env, tables(found, layout_of(env, printing, width)), printing)
+
+
+def write_picture(env: Environment, found: Explained, printing: Printing) -> Layout:
+    """Write J with v left open, and return the layout that it has."""
+    from gradcli.render.tables import picture  # noqa: PLC0415
+
+    layout = layout_of(env, printing, printing.width or terminal_width(env))
+    write_text(env, picture(found, layout), printing)
+    return layout
+
+
+def write_text(env: Environment, text: Text, printing: Printing) -> None:
+    """Write lines that fit the screen as they are, coloured where standard output is a terminal."""
+    from gradcli.render.console import console, plain_lines  # noqa: PLC0415
+
     coloured = printing.color == "always" or (printing.color == "auto" and on_terminal(env))
     if printing.output is not None or not coloured:
-        write(env, text(found, layout), printing.output)
+        write(env, plain_lines(text), printing.output)
         return
-    screen = console(env.stdout, layout.width, printing.color)
     with to_stdout(env):
-        screen.print(tables(found, layout))
+        console(env.stdout, printing.color).print(text, soft_wrap=True)
         env.stdout.flush()
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from gradcli.engine.meter import LARGE, Meter
 from gradcli.errors import Budget, GradcliError, Span
-from gradcli.ops.declare import Op
+from gradcli.ops.declare import Op, tensor
 from gradcli.ops.shaping import MOST_AXES
 
 ONE_SIDED = {
@@ -208,12 +208,14 @@ class Graph:
     ) -> Any:
         """Enter an operation with its value and return its node, or the value where no reader needs a node.
 
-        ``links`` are the numbers of the arguments that derivatives flow to, looked up where there are none.
+        What is made of plain numbers alone is a plain number, and a tensor otherwise. ``links`` are the numbers of the
+        arguments that derivatives flow to, looked up where there are none.
         """
         if not links:
             links = links_of(op, arguments)
             if not links and not self.keeps(op, arguments):
-                return value
+                made = any(type(a) is np.ndarray or type(a) in NODES for a in arguments)
+                return tensor(value) if made else value
             self.broken = self.broken or op.torch_raises
         nodes = self.nodes
         index = len(nodes)
@@ -236,7 +238,7 @@ class Graph:
         self.meter.charge(elements)
 
     def _charge_broadcast(self, values: list[Any]) -> None:
-        shapes = [value.shape for value in values if type(value) is np.ndarray]
+        shapes = [value.shape for value in values if type(value) is np.ndarray and value.ndim]
         if len(shapes) < 2 or shapes.count(shapes[0]) == len(shapes):
             return
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-PLURALS = {"entry": "entries", "axis": "axes", "index": "indices"}
+PLURALS = {"entry": "entries", "axis": "axes", "index": "indices", "pass": "passes"}
 """Those that are not the noun with an s."""
 
 

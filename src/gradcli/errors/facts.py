@@ -51,9 +51,16 @@ class OwnInputs(NamedTuple):
 
 
 class MissingV(NamedTuple):
-    """An output with several entries and no v; ``shape`` is that of y."""
+    """An output with several entries and no v.
+
+    ``shape`` is that of y. Where J is known, ``worth`` has what each of the usual choices would leave: the sum, the
+    mean, and the row at this place in flat order; ``name`` is what y is called.
+    """
 
     shape: Shape
+    name: str = "y"
+    row: int = 0
+    worth: tuple[str, ...] = ()
 
 
 class MisshapenV(NamedTuple):
@@ -102,8 +109,8 @@ def hint_of(facts: Facts, word: Word = in_python) -> str:
             return "add " + " ".join(word(name, "") for name in names)
         case OwnInputs(inputs):
             return "; or ".join(f"leave out {own.where}, and give {word(own.name, own.value)}" for own in inputs)
-        case MissingV(shape):
-            return usual_v(shape)
+        case MissingV():
+            return usual_v(facts)
         case MisshapenV():
             return fitting_v(facts)
         case NoValue(None):
@@ -118,16 +125,39 @@ WAYS = "write 3, or 1,2,3, or 1,2;3,4, or [[1,2],[3,4]]"
 """How numbers and arrays are written."""
 
 
-def usual_v(shape: Shape) -> str:
-    """Return the two usual choices of v for an output of several entries, written out where they are few."""
+def usual_v(facts: MissingV) -> str:
+    """Return the usual choices of v, each on a line with what it leaves where that is known."""
+    shape, size = facts.shape, math.prod(facts.shape)
+    flags = [f"--v '{text}'" for text in usual_texts(shape, facts.row)]
+    if not facts.worth:
+        said = [f"{flags[0]} is the gradient of the sum", f"{flags[1]} of the mean", f"{flags[2]} is row 0 of J"]
+        return ", ".join(said[: 3 if size > 1 else 1])
+    row = f"[{','.join(map(str, place_of(facts.row, shape)))}]"
+    means = [f"the gradient of {facts.name}.{what}()" for what in ("sum", "mean")] + [f"row {facts.name}{row} of J"]
+    first, second = (max(map(len, texts)) for texts in (flags, means))
+    rows = zip(flags, means, facts.worth, strict=True)
+    return "\n".join(f"{flag:<{first}}  {what:<{second}}  {worth}".rstrip() for flag, what, worth in rows)
+
+
+def place_of(row: int, shape: Shape) -> tuple[int, ...]:
+    """Return the indices of an entry, given its place in flat order."""
+    found: list[int] = []
+    for length in reversed(shape):
+        row, index = divmod(row, length)
+        found.insert(0, index)
+    return tuple(found)
+
+
+def usual_texts(shape: Shape, row: int) -> tuple[str, str, str]:
+    """Return ones, 1/n, and 1 in one entry alone, written out where there are few entries."""
     size, ones = math.prod(shape), f"ones({', '.join(map(str, shape))})"
-    if not 1 < size <= 8:
-        return f"--v '{ones}' is the gradient of the sum"
-    if len(shape) > 2 or (len(shape) == 2 and shape[0] == 1):
-        one, mean = ones, f"{ones}/{size}"
-    else:
-        one, mean = (";".join([row_text(shape[-1], entry)] * (size // shape[-1])) for entry in ("1", f"1/{size}"))
-    return f"--v '{one}' is the gradient of the sum, --v '{mean}' of the mean"
+    if not 1 < size <= 8 or len(shape) > 2 or (len(shape) == 2 and shape[0] == 1):
+        hot = f"eye({size})[{row}]" if len(shape) == 1 else f"eye({size})[{row}].reshape{shape}"
+        return ones, f"{ones}/{size}", hot
+    wide = shape[-1]
+    one, mean = (";".join([row_text(wide, entry)] * (size // wide)) for entry in ("1", f"1/{size}"))
+    entries = ["1" if k == row else "0" for k in range(size)]
+    return one, mean, ";".join(",".join(entries[k : k + wide]) for k in range(0, size, wide))
 
 
 def row_text(count: int, value: str) -> str:

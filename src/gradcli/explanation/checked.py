@@ -101,6 +101,8 @@ class Checked:
     - ``value_finite``: whether y is finite at every point.
     - ``formulas``, ``misprints``: how many formulas of ``explain`` were read back, and what is said of each that is not
       the number beside it.
+    - ``backward_lines``, ``backward_read``: the lines of the backward pass, and how many of them were read back and
+      give the engine's number.
     """
 
     program: str
@@ -116,6 +118,8 @@ class Checked:
     value_finite: bool
     formulas: int
     misprints: list[str]
+    backward_lines: int = 0
+    backward_read: int = 0
 
     @property
     def verdict(self) -> str:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from gradcli.explanation.events import Event, Value
 from gradcli.explanation.jacobians import Jacobian
+from gradcli.explanation.rules import BackwardPass, Path, Rule
 from gradcli.jacobian.sparse import Sparse
 from gradcli.language.inputs import Cotangent
 from gradcli.ops.declare import Array
+
+if TYPE_CHECKING:
+    from gradcli.explanation.effect import Effect
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,26 +78,6 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
-    """One link of the chain rule: a variable of the program that every path to y runs through, or an input.
-
-    - ``name``: the variable's; ``is_input`` says whether it is an input.
-    - ``cotangent``: vᵀ·∂y/∂name, what reverse mode has when it reaches the variable, in its shape.
-    - ``factor``: the Jacobian of the stage before it by this variable, flattened to a matrix; None where it is large.
-    - ``sizes``: those of the terms that the entries of ``factor`` are sums of, as a matrix too.
-
-    >>> [(stage.name, stage.cotangent.item()) for stage in gradcli.explain("h = x**2; sin(h)*h", x=1.0).stages]
-    [('h', 1.3817732906760363), ('x', 2.7635465813520725)]
-    """
-
-    name: str
-    is_input: bool
-    cotangent: Array
-    factor: Array | None
-    sizes: Array | None
-
-
-@dataclass(frozen=True, slots=True)
 class Slice:
     """A row or a column of J that was asked for: ``kind`` says which, ``index`` where it stands in y or the variable.
 
@@ -130,6 +114,22 @@ class Lookup(Protocol):
     def values(self) -> dict[str, Array]:
         """The numbers of the names that formulas use."""
 
+    @property
+    def effect(self) -> Effect:
+        """What v did."""
+
+    @property
+    def has_steps(self) -> bool:
+        """Whether the backward pass has more than one step, or adds up."""
+
+    @property
+    def backward_pass(self) -> BackwardPass:
+        """The lines of the backward pass."""
+
+    @property
+    def paths(self) -> dict[str, list[Path]]:
+        """The paths from each input that few lead from."""
+
     def link(self, above: str, below: str) -> Sparse:
         """Return the derivative of one named value by another, with its other arguments fixed."""
 
@@ -153,7 +153,6 @@ class Explained:
     - ``agreement``: whether the two routes agree, and how many digits are right.
     - ``notes``: what deserves a sentence.
     - ``lookup``: what is computed only when it is read, such as ``definition_values``.
-    - ``stages``: the chain rule by the program's own variables; empty where there is one stage.
     - ``forward``: what ran, in order: every value of the program, and the branches and turns that they stand in.
     - ``zeros``: where an entry of ``grad`` is what rounding has left of a true 0, by variable and in its shape.
     - ``slices``: rows and columns of J that the command line was asked for; ``Jacobian.row`` and ``column`` give any.
@@ -171,7 +170,6 @@ class Explained:
     agreement: Agreement
     notes: list[Note]
     lookup: Lookup = field(repr=False)
-    stages: list[Stage] = field(default_factory=list)
     zeros: dict[str, Array] = field(default_factory=dict)
     slices: list[Slice] = field(default_factory=list)
     forward: list[Event] = field(default_factory=list)
@@ -185,6 +183,43 @@ class Explained:
     def definition_values(self) -> dict[str, Array]:
         """The numbers of ``definitions`` at this point."""
         return {name: self.lookup.values[name] for name in self.definitions}
+
+    @property
+    def effect(self) -> Effect:
+        """What v did: the number that backward differentiates, and what another v would have left."""
+        return self.lookup.effect
+
+    @property
+    def has_steps(self) -> bool:
+        """Whether the program names a value between the inputs and y, or uses an input as a whole twice."""
+        return self.lookup.has_steps
+
+    @property
+    def rules(self) -> list[Rule]:
+        """The backward pass for the sum of all v, a rule for each named value, in the order of the sweep.
+
+        Of a program with more than 200 of them there are the first and the last.
+        """
+        return self.lookup.backward_pass.rules
+
+    @property
+    def constants(self) -> dict[str, Array]:
+        """The long arrays that rules use and the program does not name, by the names that they have there."""
+        return self.lookup.backward_pass.constants
+
+    @property
+    def paths(self) -> dict[str, list[Path]]:
+        """The paths from each input to y, where they lead over single numbers and at most six from an input."""
+        return self.lookup.paths
+
+    @property
+    def stages(self) -> list[Rule]:
+        """The rules of the program's own variables that every path from the inputs to y runs through, and the inputs'.
+
+        Empty where there is no such variable.
+        """
+        inner = [rule for rule in self.rules[1:] if rule.on_every_path and rule.made is None and not rule.is_input]
+        return inner + [rule for rule in self.rules if rule.is_input] if inner else []
 
     @property
     def vjp(self) -> dict[str, Array]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from gradcli.engine.graph import Node
+from gradcli.engine.graph import Operation, reaches
+from gradcli.engine.naming import numbered
 from gradcli.errors import GradcliError
 from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import SURE
@@ -24,12 +25,13 @@ from gradcli.explanation.nonfinite import note_nonfinite
 from gradcli.explanation.notes import note_disagreement, note_graph, note_integers, note_run, note_unheld, note_v
 from gradcli.explanation.program_values import tell_values
 from gradcli.explanation.readings import Point, call_backward, compose_at, read_jacobians
-from gradcli.explanation.stages import find_stages
+from gradcli.explanation.rules import BackwardPass, Path
 from gradcli.explanation.suspicion import affordable, is_suspicious
 from gradcli.explanation.words import Confirmation, note_confirmation
 from gradcli.ops.declare import Array
 
 if TYPE_CHECKING:
+    from gradcli.explanation.effect import Effect
     from gradcli.formulas.derivation import Formulas
     from gradcli.jacobian.composition import Composition
     from gradcli.jacobian.sparse import Sparse
@@ -97,8 +99,7 @@ def explain_run(point: Point, ask: Ask, kind: type[Kind], derive: Derive = deriv
         backward=backward,
         agreement=agreement,
         notes=list(dict.fromkeys(notes)),
-        lookup=RunLookup(formulas, composition, point.leaves),
-        stages=find_stages(run, point.leaves, point.seeds[0].seed),
+        lookup=RunLookup(formulas, composition, point, jacobians, backward),
         zeros=confirmation.zeros if confirmation else {},
         forward=tell_values(run.graph, run.output),
     )
@@ -150,7 +151,27 @@ class RunLookup:
 
     formulas: Formulas
     composition: Composition
-    leaves: Mapping[str, Node]
+    point: Point
+    jacobians: Mapping[str, Jacobian]
+    backward: Sequence[Backward]
+
+    @cached_property
+    def effect(self) -> Effect:
+        """What v did."""
+        from gradcli.explanation.weighing import weigh  # noqa: PLC0415
+
+        point, grad = self.point, self.backward[-1].accumulated
+        with np.errstate(all="ignore"):
+            return weigh(point.seed, point.value, point.inputs, self.jacobians, grad, self.moved)
+
+    def moved(self, name: str, place: int, step: float) -> Array | None:
+        """Return y where one entry of a variable is moved; None where the program has no value there."""
+        array = np.array(self.point.inputs[name], dtype=np.float64)
+        array.flat[place] += step
+        try:
+            return self.point.function.evaluate({**self.point.inputs, name: array}, record=False).value
+        except GradcliError:
+            return None
 
     @cached_property
     def values(self) -> dict[str, Array]:
@@ -160,11 +181,41 @@ class RunLookup:
         here = refreshed(self.formulas, self.composition).values
         return {name: np.asarray(here[name]) for name in self.formulas.definitions}
 
+    @cached_property
+    def has_steps(self) -> bool:
+        """Whether a value between the inputs and y has a name, or an input is used twice, and not entry by entry."""
+        output = self.point.run.output
+        if not isinstance(output, Operation):
+            return False
+        done = [node for node in reaches(output) if node.active and isinstance(node, Operation)]
+        names = name_values(self.point)
+        used = [node.arguments[k].index for node in done if not node.op.moves for k in node.links]
+        twice = any(used.count(leaf.index) > 1 for leaf in self.point.leaves.values())
+        return twice or any(node is not output and node.index in names for node in done)
+
+    @cached_property
+    def backward_pass(self) -> BackwardPass:
+        """The lines of the backward pass."""
+        from gradcli.explanation.backward import write_backward  # noqa: PLC0415
+
+        run, point = self.point.run, self.point
+        spare = {source.node: name for name, source in self.formulas.sources.items() if source.node >= 0}
+        return write_backward(run.graph, run.output, point.seed, name_values(point), spare)
+
+    @cached_property
+    def paths(self) -> dict[str, list[Path]]:
+        """The paths from each input that few lead from."""
+        if not self.has_steps:
+            return {}
+        from gradcli.explanation.paths import find_paths  # noqa: PLC0415
+
+        return find_paths(self.point.run.output, self.point.leaves, name_values(self.point))
+
     def link(self, above: str, below: str) -> Sparse:
         """Return the derivative of one named value by another, with its other arguments fixed."""
         nodes = {node.index: node for node in self.composition.nodes}
         named = {name: nodes[source.node] for name, source in self.formulas.sources.items() if source.node >= 0}
-        named |= self.leaves
+        named |= self.point.leaves
         return self.composition.link(named[above], named[below])
 
     def evaluate(self, text: str, names: Mapping[str, Any]) -> Array | None:
@@ -174,6 +225,16 @@ class RunLookup:
             return np.asarray(function.value(**{name: names[name] for name in function.inputs if name in names}))
         except GradcliError:
             return None
+
+
+def name_values(point: Point) -> dict[int, str]:
+    """Return the names of inputs, of what the program calls by a name, and of the output, by node index."""
+    graph, output = point.run.graph, point.run.output
+    names = {node.index: name for name, node in point.run.leaves.items()}
+    names |= {node.index: name for name, node in reversed(numbered(graph))}
+    if isinstance(output, Operation):
+        names[output.index] = point.name
+    return names
 
 
 def notes_of_run(

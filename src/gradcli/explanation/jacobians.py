@@ -33,7 +33,8 @@ class Jacobian:
     - ``formulas``: a text for each of these entries; None where they are too many or too long.
     - ``structure``: ``zero``, ``diagonal``, ``permutation``, ``block-diagonal``, ``triangular``, ``banded``, ``dense``
       or ``sparse``.
-    - ``rules``: in place of formulas, lines such as ``J[i, i] = 2*x[i]``; there may be none.
+    - ``rules``: what formulas have in common, or what stands in their place, as lines such as ``dy[i]/dx[i] = 2*x[i]``;
+      there may be none.
     - ``held``: whether the entries are held at all. Where they are too many, ``rows``, ``columns``, ``values`` and
       ``sizes`` are empty and ``structure`` is ``unknown``, but ``vjp``, ``row`` and ``column`` give any part of J.
     - ``applied``: what gives these parts.
@@ -68,6 +69,13 @@ class Jacobian:
     def matrix_shape(self) -> tuple[int, int]:
         """Entries of y by entries of x."""
         return math.prod(self.output_shape), math.prod(self.input_shape)
+
+    @property
+    def passes(self) -> int | None:
+        """How many calls of backward give all of J, rows that share no column in one; None where that is not known."""
+        from gradcli.jacobian.colouring import count_passes  # noqa: PLC0415
+
+        return count_passes(self.rows, self.columns) if self.held else None
 
     @property
     def numeric(self) -> Array | None:

@@ -93,7 +93,7 @@ def value_text(value: Any, count: int = 17) -> str:
     """Return a value that is compared, the first entry of several."""
     entries = np.ravel(value_of(value)).tolist()
     first = f"{entries[0].d:.{count}g}" if hasattr(entries[0], "d") else f"{entries[0]:.{count}g}" if entries else "[]"
-    return first if len(entries) <= 1 else f"[{first}, …]"
+    return first if len(entries) <= 1 else f"[{first}, ...]"
 
 
 def note_confirmation(

@@ -11,12 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from sympy import Expr
+from sympy.core.parameters import distribute
 
 from gradcli.engine.graph import Graph, Input, Node, Operation
 from gradcli.engine.naming import output_name, taken_names
 from gradcli.engine.reverse import accumulate
-from gradcli.formulas.printing import Unprintable, formula_text, size_of
-from gradcli.formulas.rules import as_number, entry, generic, rules_of, whole_template, zero_condition
+from gradcli.formulas.forms import shortest, tidied
+from gradcli.formulas.order import Order, names_in_order
+from gradcli.formulas.printing import LanguagePrinter, Unprintable, formula_text, size_of
+from gradcli.formulas.rules import as_number, entry, generic, letters_beside, rules_of, whole_template, zero_condition
 from gradcli.formulas.texts import Texts
 from gradcli.jacobian import functions as s
 from gradcli.jacobian.composition import Composition
@@ -30,9 +33,6 @@ LONGEST = 80
 """Parts of a formula for a whole diagonal."""
 MOST_PATHS = 4
 """Paths up to which J is written as the sum over them."""
-LETTERS = "ijklmnpqrstu"
-MOST_LETTERS = 100
-"""Index letters at hand: an op has 32 axes at most, so has its argument, and a program has few names like ``i7``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +53,19 @@ def index_rules(
 ) -> tuple[dict[str, list[str]], Texts | None]:
     """Return the rules of each Jacobian, and the texts that define the names they use.
 
-    An elementwise program has one rule, such as ``J[i, i] = 2*x[i]``. Any other has a rule for each op on the way,
+    An elementwise program has one rule, such as ``dy[i]/dx[i] = 2*x[i]``. Any other has a rule for each op on the way,
     ``dh1[i]/dh0[j] = …``; the Jacobian is the sum of their products. There are none where they would be too many.
     """
     names = taken_names(graph)
     letters, called = letters_beside(names), output_name(graph, output)
+    printer = LanguagePrinter(Order(names_in_order(graph) if len(composition.nodes) <= MOST_STEPS else {}))
     rules: dict[str, list[str]] = {}
     for name, leaf in leaves.items():
-        formula = _diagonal(output, leaf, composition, letters)
+        with distribute(False):
+            formula = _diagonal(output, leaf, composition, letters, printer)
         if formula is not None:
             own = letters[: len(leaf.shape)]
-            left = f"d{entry(called, own)}/d{entry(name, own)}" if "J" in names else entry("J", [*own, *own])
-            rules[name] = [f"{left} = {formula}"]
+            rules[name] = [f"d{entry(called, own)}/d{entry(name, own)} = {formula}"]
     if (
         len(rules) == len(leaves)
         or sum(node.active or isinstance(node, Input) for node in composition.nodes) > MOST_NODES
@@ -78,61 +79,60 @@ def index_rules(
             texts.name(node, wanted)
     for name, leaf in leaves.items():
         if name not in rules:
-            whole = f"d{texts.of(output)}/d{name}" if "J" in names else "J"
+            whole = f"d{texts.of(output)}/d{name}"
             rules[name] = chain_lines(leaf, output, chain_of(leaf, composition), texts, whole, letters)
     return rules, texts
 
 
-def letters_beside(names: set[str]) -> list[str]:
-    """Return letters for indices that no variable of the program is called by, as many as any rule needs."""
-    return [letter for letter in [*LETTERS, *[f"i{n}" for n in range(1, MOST_LETTERS)]] if letter not in names]
-
-
-def _diagonal(output: Node, leaf: Node, composition: Composition, letters: list[str]) -> str | None:
+def _diagonal(
+    output: Node, leaf: Node, composition: Composition, letters: list[str], printer: LanguagePrinter
+) -> str | None:
     """Return the formula of entry ``[i, i]`` of an elementwise program, None for any other."""
     shape = output.shape
     nodes = composition.nodes
     if leaf.shape != shape or not shape or len(nodes) > MOST_STEPS:
         return None
-    entries = _generic_entries(nodes, shape, letters)
+    entries = _generic_entries(nodes, shape, letters, printer.program)
     if entries is None:
         return None
     try:
-        return _swept(output, leaf, nodes, entries, composition)
+        found = _swept(output, leaf, nodes, entries, composition)
+        return None if found is None else shortest([tidied(found, {})], printer, {})[0]
     except Unprintable:
         return None
 
 
 def _swept(
     output: Node, leaf: Node, nodes: Sequence[Node], entries: Mapping[int, Expr], composition: Composition
-) -> str | None:
+) -> Expr | None:
     def along(node: Operation, k: int, outer: Expr) -> Expr | None:
         parts = composition.parts(node, k)
         return outer * _local_formula(parts, node, k, entries) if parts else None
 
     found = accumulate(output, s.number(1), reversed(nodes), along, lambda a, b, _own: a + b).get(leaf.index)
-    if found is None or size_of(found, LONGEST) >= LONGEST:
-        return None
-    return formula_text(found)
+    return None if found is None or size_of(found, LONGEST) >= LONGEST else found
 
 
-def _generic_entries(nodes: Sequence[Node], shape: tuple[int, ...], letters: list[str]) -> dict[int, Expr] | None:
+def _generic_entries(
+    nodes: Sequence[Node], shape: tuple[int, ...], letters: list[str], order: Order
+) -> dict[int, Expr] | None:
     entries: dict[int, Expr] = {}
     for node in nodes:
-        found = _generic_entry(node, shape, letters, entries)
+        found = _generic_entry(node, shape, letters, entries, order)
         if found is None:
             return None
         entries[node.index] = found
     return entries
 
 
-def _generic_entry(node: Node, shape: tuple[int, ...], letters: list[str], entries: Mapping[int, Expr]) -> Expr | None:
+def _generic_entry(
+    node: Node, shape: tuple[int, ...], letters: list[str], entries: Mapping[int, Expr], order: Order
+) -> Expr | None:
     if isinstance(node, Input):
         if len(node.shape) > len(shape):
             return None
         return s.symbol(generic(node.name, node.shape, shape, letters))
-    if not isinstance(node, Operation):
-        return None
+    assert isinstance(node, Operation)  # noqa: S101
     if node.op.formula is None or (node.active and node.shape != shape):
         return None
     arguments = []
@@ -144,6 +144,8 @@ def _generic_entry(node: Node, shape: tuple[int, ...], letters: list[str], entri
         else:
             return None
     found = s.as_expression(node.op.formula(s, *arguments, **node.static))
+    if len(arguments) > 1:
+        order.learn(found, arguments)
     return found if size_of(found, LONGEST) < LONGEST else None
 
 
@@ -200,7 +202,7 @@ def chain_lines(leaf: Node, output: Node, links: list[Link], texts: Texts, whole
 
 
 def sum_of_paths(leaf: Node, output: Node, links: list[Link], texts: Texts, whole: str) -> list[str]:
-    """Return ``J = dy/dh0 @ dh0/dx``, the sum of such products where there are a few paths, else words."""
+    """Return ``dy/dx = dy/dh0 @ dh0/dx``, the sum of such products where there are a few paths, else words."""
     paths: list[tuple[Node, list[str]]] = [(output, [])]
     while any(node is not leaf for node, _ in paths):
         paths = [longer for path in paths for longer in one_further(path, leaf, links, texts)]

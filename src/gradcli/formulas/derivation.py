@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from sympy import factor_terms
+from sympy.core.parameters import distribute
 
 from gradcli.engine.graph import Graph, Node, Operation
-from gradcli.engine.naming import place_text
-from gradcli.engine.reverse import accumulate
-from gradcli.formulas.elements import Elements, as_objects
-from gradcli.formulas.printing import Unprintable, formula_text, size_of
-from gradcli.formulas.texts import Source, Texts, TooLarge, nested
-from gradcli.jacobian import functions as s
+from gradcli.formulas.definitions import new_names, renamed, used
+from gradcli.formulas.elements import Names
+from gradcli.formulas.entries import MOST_ENTRIES, Attempt, Derivation, TooLong
+from gradcli.formulas.printing import Unprintable
+from gradcli.formulas.texts import Source, TooLarge
 from gradcli.jacobian.composition import Composition
-from gradcli.jacobian.local import Part
-from gradcli.jacobian.sparse import DENSE_ENTRIES, Sparse, gathered, identity, product
+from gradcli.jacobian.sparse import DENSE_ENTRIES
+from gradcli.ops.declare import value_of
 
-MOST_ENTRIES = 1200
-"""Entries of all local Jacobians and products of entries together, beyond which formulas go by index rules."""
-LONGEST_INLINE = 40
-"""Parts of an entry in terms of the inputs, beyond which intermediates get names."""
-LONGEST_NAMED = 60
-"""Parts of an entry in terms of named intermediates, beyond which a whole Jacobian gets a name."""
-LARGEST = 1500
-"""Parts of a Jacobian that gets a name, beyond which its definition is more than the language reads at once."""
+SHORT = 40
+"""Characters of an entry up to which it is in terms of the inputs, beyond which the program's names stand in it."""
+BULKY = 24
+"""Parts of an entry from which it is no longer short, and the program's names are tried first."""
+LONG = 80
+"""Characters of an entry in the program's names from which names are made for it, if that makes it clearly shorter."""
+CLEARLY = 1.5
+"""How much longer formulas without made names may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +44,6 @@ class Formulas:
     rules: dict[str, list[str]] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
     sources: dict[str, Source] = field(default_factory=dict)
-
-
-MOST_FACTORED = 24
-"""Entries of a Jacobian up to which each is also tried with common factors taken out."""
-
-
-class TooLong(Exception):  # noqa: N818
-    """A formula grew beyond what a person can read; intermediates need names."""
 
 
 def refreshed(found: Formulas, composition: Composition) -> Formulas:
@@ -79,25 +69,86 @@ def found_formulas(graph: Graph, output: Any, leaves: Mapping[str, Node], compos
     if not isinstance(output, Node):
         return Formulas()
     nodes = composition.nodes
-    work = composition.work + sum(int(np.size(node.value)) for node in nodes)
+    work = composition.work + sum(parts_of_entries(node, composition) for node in nodes)
     widest = np.size(output.value) * max((np.size(leaf.value) for leaf in leaves.values()), default=0)
     if composition.refusal or work > MOST_ENTRIES or widest > DENSE_ENTRIES:
         return by_rules(graph, output, leaves, composition)
     try:
         with np.errstate(all="ignore"):
-            return by_entries(graph, output, nodes, leaves, composition)
+            return by_entries(graph, output, leaves, composition)
     except (Unprintable, RecursionError, TooLarge):
         return by_rules(graph, output, leaves, composition)
 
 
-def by_entries(
-    graph: Graph, output: Node, nodes: Sequence[Node], leaves: Mapping[str, Node], composition: Composition
-) -> Formulas:
-    """Return each entry's formula: in terms of the inputs, or of named intermediates where that grows too long."""
-    try:
-        return _Derivation(graph, output, nodes, composition, named=False).formulas(leaves)
-    except TooLong:
-        return _Derivation(graph, output, nodes, composition, named=True).formulas(leaves)
+def parts_of_entries(node: Node, composition: Composition) -> int:
+    """Return how many parts the formulas of a node's entries are made of, but those that the composition has counted.
+
+    A sum of products that no derivative flows through has all its terms, and it has few entries.
+    """
+    size = int(np.size(node.value))
+    if not isinstance(node, Operation) or node.op.terms is None or (node.op.spec is None and node.op.folds is None):
+        return size
+    if any(composition.parts(node, k) is not None for k in node.links):
+        return size
+    return size + node.op.terms(*map(value_of, node.arguments), **node.static)
+
+
+def by_entries(graph: Graph, output: Node, leaves: Mapping[str, Node], composition: Composition) -> Formulas:
+    """Return each entry's formula: in terms of the inputs while it is short, of the program's own names beyond.
+
+    Where these are not enough, intermediates without a name get one.
+    """
+
+    def derived(names: Names) -> Derivation | None:
+        try:
+            return Derivation(graph, output, composition, names)
+        except TooLong:
+            return None
+
+    with distribute(False):
+        inline = derived(Names.NONE)
+        plain = inline.attempt(leaves) if inline is not None and inline.most_parts(leaves) < BULKY else None
+        if plain is not None and plain.longest <= SHORT:
+            return formulas_of(plain)
+        named = derived(Names.OWN)
+        own = None if named is None else named.attempt(leaves)
+        if plain is None and own is None and inline is not None:
+            plain = inline.attempt(leaves)
+        found = plain if own is None else own if plain is None else shorter(plain, own)
+        parts = max((one.most_parts(leaves) for one in (inline, named) if one is not None), default=BULKY)
+        if found is None or (found.longest > LONG and parts >= BULKY):
+            made = Derivation(graph, output, composition, Names.MADE).attempt(leaves)
+            found = made if found is None or CLEARLY * made.longest <= found.longest else found
+        return formulas_of(found)
+
+
+def shorter(plain: Attempt, own: Attempt) -> Attempt:
+    """Return for each Jacobian its formulas in terms of the inputs where these are short, else in the program's names.
+
+    Two attempts that both made names are not mixed: one name would stand for two values.
+    """
+    if plain.texts.made:
+        return own
+    jacobians = {
+        name: entries if entries.longest <= max(SHORT, own.jacobians[name].longest) else own.jacobians[name]
+        for name, entries in plain.jacobians.items()
+    }
+    return replace(own, shown=plain.shown, jacobians=jacobians)
+
+
+def formulas_of(found: Attempt) -> Formulas:
+    """Return the formulas of an attempt with the definitions that they use."""
+    rules = {name: [entries.rule] for name, entries in found.jacobians.items() if entries.rule}
+    shown = [*found.shown, *(text for entries in found.jacobians.values() for text in entries.texts)]
+    definitions = used(shown, found.texts.definitions)
+    new = new_names(definitions, found.texts.made)
+    return Formulas(
+        [renamed(text, new) for text in found.shown],
+        {name: [renamed(text, new) for text in entries.texts] for name, entries in found.jacobians.items()},
+        {new.get(name, name): renamed(text, new) for name, text in definitions.items()},
+        {name: [renamed(text, new) for text in lines] for name, lines in rules.items()},
+        sources={new.get(name, name): found.texts.named[name] for name in definitions},
+    )
 
 
 def by_rules(graph: Graph, output: Node, leaves: Mapping[str, Node], composition: Composition) -> Formulas:
@@ -111,172 +162,3 @@ def by_rules(graph: Graph, output: Node, leaves: Mapping[str, Node], composition
     except TooLarge:
         return Formulas()
     return Formulas(definitions=texts.definitions, rules=rules, sources=texts.named) if texts else Formulas(rules=rules)
-
-
-class _Derivation:
-    """One attempt in one regime."""
-
-    def __init__(
-        self, graph: Graph, output: Node, nodes: Sequence[Node], composition: Composition, named: bool
-    ) -> None:
-        self.graph = graph
-        self.output = output
-        self.nodes = nodes
-        self.composition = composition
-        self.named = named
-        self.composed: dict[int, Sparse] = {}
-        self.outer = identity(0, s.number(1), object)
-        self.texts = Texts(graph, nodes)
-        self.elements = Elements(self.texts, named, LONGEST_NAMED if named else LONGEST_INLINE)
-        for node in nodes:
-            graph.meter.watch()
-            if not self.elements.add(node):
-                raise TooLong
-
-    def formulas(self, leaves: Mapping[str, Node]) -> Formulas:
-        """Return all formulas; raises ``TooLong`` where the inline regime does not do."""
-        jacobians = self._compose()
-        text: dict[str, list[str]] = {}
-        for name, leaf in leaves.items():
-            self.graph.meter.watch()
-            numeric, found = self.composition.of[leaf.index], jacobians.get(leaf.index)
-            entries = self._aligned(numeric, found)
-            text[name] = [
-                shortest(entry) if len(entries) <= MOST_FACTORED else formula_text(entry) for entry in entries
-            ]
-        shown = [formula_text(entry) for entry in self.elements.entries[self.output.index]]
-        used = self._used([*shown, *(entry for entries in text.values() for entry in entries)])
-        sources = {name: self.texts.named[name] for name in used}
-        return renumbered(Formulas(shown, text, used, sources=sources), self.texts.made)
-
-    @staticmethod
-    def _aligned(numeric: Sparse, found: Sparse | None) -> list[Any]:
-        """Return the formulas in the places of the numbers: a place may lack a formula where weights are 0."""
-        if found is None:
-            return [s.number(0)] * len(numeric.rows)
-        places = dict(zip(zip(found.rows, found.columns, strict=True), found.values, strict=True))
-        return [places.get(place, s.number(0)) for place in zip(numeric.rows, numeric.columns, strict=True)]
-
-    def _compose(self) -> dict[int, Sparse]:
-        one = identity(int(np.size(self.output.value)), s.number(1), object)
-        found = self.composed | accumulate(self.output, one, reversed(self.nodes), self._along, plus)
-        for sparse in found.values():
-            if not self.named and any(size_of(entry, LONGEST_INLINE) >= LONGEST_INLINE for entry in sparse.values):
-                raise TooLong
-        return found
-
-    def _along(self, node: Operation, k: int, total: Sparse) -> Sparse | None:
-        """Return the Jacobian by one argument of a node, through this node alone."""
-        if node.index not in self.composed:
-            self.graph.meter.watch()
-            self.composed[node.index] = total
-            self.outer = self._shortened(node, total)
-        parts = self.composition.parts(node, k)
-        if parts is None:
-            return None
-        return product(self.outer, self._local(node, parts, int(np.size(node.arguments[k].value))), MOST_ENTRIES * 10)
-
-    def _shortened(self, node: Operation, jacobian: Sparse) -> Sparse:
-        """Give a Jacobian a name of its own where its entries have grown long."""
-        if all(size_of(entry, LONGEST_NAMED) < LONGEST_NAMED for entry in jacobian.values):
-            return jacobian
-        if not self.named:
-            raise TooLong
-        if sum(size_of(entry) for entry in jacobian.values) > LARGEST:
-            raise TooLarge
-        name = self.texts.fresh(f"d{self._short(self.output, 'y')}_d{self._short(node, f'h{node.index}')}")
-        shape = (*self.output.shape, *node.shape)
-        parts = ["0"] * int(np.prod(shape))
-        symbols = []
-        for row, column, entry in zip(jacobian.rows, jacobian.columns, jacobian.values, strict=True):
-            place = int(row) * jacobian.shape[1] + int(column)
-            parts[place] = formula_text(entry)
-            symbols.append(s.symbol(name + place_text(place, shape)))
-        self.texts.definitions[name] = nested(parts, shape)
-        self.texts.named[name] = Source(node.index, shape)
-        return Sparse(jacobian.rows, jacobian.columns, as_objects(symbols), None, jacobian.shape)
-
-    def _short(self, node: Node, otherwise: str) -> str:
-        return self.texts.names.get(node.index) or self.texts.own_name(node) or otherwise
-
-    def _local(self, node: Operation, parts: list[Part], columns: int) -> Sparse:
-        rows = int(np.size(node.value))
-        found = [self._formulas_of(node, part, (rows, columns)) for part in parts]
-        if not found:
-            nothing = np.zeros(0, dtype=np.intp)
-            return Sparse(nothing, nothing, as_objects([]), None, (rows, columns))
-        return gathered(found, (rows, columns))
-
-    def _formulas_of(self, node: Operation, part: Part, shape: tuple[int, int]) -> Sparse:
-        slots = []
-        for slot, where in part.bound:
-            if slot == -2:
-                assert part.auxiliary is not None  # noqa: S101
-                entries = self.elements.auxiliary(node, *part.auxiliary)
-            else:
-                entries = self.elements.entries[node.index] if slot == -1 else self.elements.of(node.arguments[slot])
-            slots.append((entries, where))
-        template, values = part.template, []
-        for i, weight in enumerate(part.weights.tolist()):
-            if weight == 0:
-                values.append(s.number(0))
-                continue
-            chosen = {template.symbols[k]: slots[k][0][slots[k][1][i]] for k in template.used}
-            values.append(s.number(weight) * template.expression.xreplace(chosen))
-        return Sparse(part.rows, part.columns, as_objects(values), None, shape)
-
-    def _used(self, shown: list[str]) -> dict[str, str]:
-        """Return the definitions that the formulas reach, in order."""
-        words = set().union(*(_words(text) for text in shown)) if shown else set()
-        kept: dict[str, str] = {}
-        for name, text in reversed(self._ordered()):
-            if name in words:
-                kept[name] = text
-                words |= _words(text)
-        return dict(reversed(kept.items()))
-
-    def _ordered(self) -> list[tuple[str, str]]:
-        """Return the definitions so that each comes after those it uses."""
-        left, done, ordered = dict(self.texts.definitions), set[str](), []
-        while left:
-            ready = [name for name, text in left.items() if not (_words(text) & set(left)) - {name}]
-            for name in ready or list(left):
-                ordered.append((name, left.pop(name)))
-                done.add(name)
-        return ordered
-
-
-def plus(total: Sparse, part: Sparse, own: bool) -> Sparse:
-    """Return the sum of two Jacobians."""
-    del own
-    return gathered([total, part], part.shape)
-
-
-def shortest(entry: Any) -> str:
-    """Return the text of a formula, with common factors taken out where that is shorter."""
-    plain = formula_text(entry)
-    if not entry.is_Add or len(plain) < 24:
-        return plain
-    return min(plain, formula_text(factor_terms(entry)), key=len)
-
-
-def renumbered(found: Formulas, named: Sequence[str]) -> Formulas:
-    """Return formulas with the names in ``named`` of unnamed intermediates in order of definition."""
-    made = [name for name in found.definitions if name in named]
-    if not made or found.output is None:
-        return found
-    new = dict(zip(made, sorted(made, key=lambda name: int(name[1:])), strict=True))
-
-    def renamed(text: str) -> str:
-        return re.sub(r"[A-Za-z_]\w*", lambda word: new.get(word[0], word[0]), text)
-
-    return Formulas(
-        [renamed(text) for text in found.output],
-        {name: [renamed(text) for text in entries] for name, entries in found.jacobians.items()},
-        {renamed(name): renamed(text) for name, text in found.definitions.items()},
-        sources={renamed(name): source for name, source in found.sources.items()},
-    )
-
-
-def _words(text: str) -> set[str]:
-    return set(re.findall(r"[A-Za-z_]\w*", text))

@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum, auto
 from typing import Any
 
 import numpy as np
+from sympy import Pow
 
 from gradcli.engine.graph import Node, Operation
 from gradcli.engine.naming import place_text
 from gradcli.formulas.printing import size_of
+from gradcli.formulas.sums import Sums
 from gradcli.formulas.texts import Texts
 from gradcli.jacobian import functions as s
 from gradcli.ops.contractions import contraction
 from gradcli.ops.declare import value_of
 from gradcli.ops.links import listed
 
+
+class Names(Enum):
+    """Which names formulas may use beyond those of the inputs: none, the program's own, or also made ones."""
+
+    NONE = auto()
+    OWN = auto()
+    MADE = auto()
+
+
+LONGEST = {Names.NONE: 40, Names.OWN: 80, Names.MADE: 60}
+"""Parts of an entry beyond which it gets a name, or more names are needed."""
 WORDY = 16
 """Characters beyond which the text of an array, such as softmax(x), gets a name before entries are taken from it."""
 COMPOUND = 3
@@ -25,40 +39,54 @@ COMPOUND = 3
 class Elements:
     """The entries of every node as expressions, kept in flat order.
 
-    ``named`` chooses the regime: with it, a node gets a name where its entries would stand inside a derivative and
-    are no single symbols; without it everything is in terms of the inputs.
+    With names of their ``OWN``, nodes that the program calls by a name are symbols. With more of them ``MADE``, a node
+    also gets a name where its entries would stand inside a derivative and are no single symbols.
+    ``meant`` has the symbols of named nodes by what they stand for.
     """
 
-    def __init__(self, texts: Texts, named: bool, longest: int) -> None:
+    def __init__(self, texts: Texts, names: Names) -> None:
         self.texts = texts
-        self.named = named
-        self.longest = longest
+        self.names = names
+        self.longest = LONGEST[names] if names is not Names.OWN or texts.names_inner else LONGEST[Names.NONE]
         self.entries: dict[int, Any] = {}
+        self.meant: dict[Any, Any] = {}
+        self.shown: dict[int, Any] = {}
+        self.sums = Sums(texts.printer, self.meant)
 
     def add(self, node: Node) -> bool:
         """Work out the entries of a node whose arguments are there; False where a formula grows too long."""
         if not isinstance(node, Operation):
             self.texts.describe(node)
             self.entries[node.index] = self._symbols(node)
+            self.sums.shapes[self.texts.of(node)] = node.shape
             return True
-        if self.named:
+        made = self.names is Names.MADE
+        if made:
             self._name_arguments(node)
         self._name_zeros(node)
         self.texts.describe(node)
-        if not self.named and self._needs_name(node):
+        own = self.names is not Names.NONE and self.texts.own_name(node) is not None
+        if self._needs_name(node) and not (made or own):
             return False
-        found = self._entries(node)
-        self.entries[node.index] = found
+        entries = [self.sums.condensed(entry) for entry in self._entries(node)]
+        found = self.shown[node.index] = self.entries[node.index] = as_objects(entries)
         if any(size_of(entry, self.longest) >= self.longest for entry in found):
-            if not self.named:
+            if not (made or own):
                 return False
+            self.shown[node.index] = self.rename(node)
+        elif own:
             self.rename(node)
         return True
 
-    def rename(self, node: Node) -> None:
-        """Give a node a name, and let its entries be symbols from here on."""
+    def rename(self, node: Node) -> Any:
+        """Give a node a name, and let its entries be symbols from here on, which are returned."""
         self.texts.name(node)
-        self.entries[node.index] = self._symbols(node)
+        symbols = self._symbols(node)
+        for entry, symbol in zip(self.entries[node.index], symbols, strict=True):
+            self.meant.update(meant_by(symbol, entry))
+        self.entries[node.index] = symbols
+        self.sums.shapes[self.texts.of(node)] = node.shape
+        return symbols
 
     def of(self, argument: Any) -> Any:
         """Return the entries of a node, or constants as sympy numbers."""
@@ -125,7 +153,13 @@ class Elements:
             if not isinstance(argument, Node) and op.has_signed_zero(k, node.arguments):
                 entries = np.where(is_negative_zero(argument), s.symbol("-0.0"), entries)
             columns.append(np.broadcast_to(entries, np.shape(node.value)).ravel())
-        return as_objects([s.as_expression(formula(s, *(c[i] for c in columns), **node.static)) for i in range(count)])
+        found = []
+        for i in range(count):
+            arguments = [column[i] for column in columns]
+            found.append(s.as_expression(formula(s, *arguments, **node.static)))
+            if len(arguments) > 1:
+                self.texts.order.learn(found[-1], arguments)
+        return as_objects(found)
 
     def _grouped(self, node: Operation, count: int) -> list[list[Any]]:
         """Return for each entry of a node the entries that it is linked to, in flat order."""
@@ -142,13 +176,10 @@ class Elements:
         links = contraction(0, values, spec(*values, **node.static)).listed()
         first = self.of(node.arguments[0])
         others = [(self.of(node.arguments[slot]), where) for slot, where in links.bound]
-        result = [s.number(0)] * count
+        terms: list[list[Any]] = [[] for _ in range(count)]
         for i, (row, column) in enumerate(zip(links.rows, links.columns, strict=True)):
-            term = first[column]
-            for entries, where in others:
-                term = term * entries[where[i]]
-            result[row] = result[row] + term
-        return as_objects(result)
+            terms[row].append(s.product([first[column], *(entries[where[i]] for entries, where in others)]))
+        return as_objects([s.total(own) for own in terms])
 
     def _moved(self, node: Operation, count: int) -> Any:
         """Take each entry from where it came; what came from nowhere is the number that it is."""
@@ -161,6 +192,15 @@ class Elements:
                 for row, column in zip(links.rows, links.columns, strict=True):
                     result[row] = entries[column] if result[row] is None else result[row]
         return as_objects([s.number(flat[i]) if entry is None else entry for i, entry in enumerate(result)])
+
+
+def meant_by(symbol: Any, entry: Any) -> dict[Any, Any]:
+    """Return what a symbol stands for with the symbol: an expression, and of a root its odd powers too."""
+    if not entry.args or not entry.free_symbols:
+        return {}
+    if isinstance(entry, Pow) and entry.args[1] == s.HALF:
+        return {entry.args[0] ** (k * s.HALF): symbol**k for k in (1, -1, 3, -3)}
+    return {entry: symbol}
 
 
 def is_negative_zero(value: Any) -> Any:

@@ -29,10 +29,10 @@ SMALLEST = 1e-290
 MOST_PLACES = 100_000
 """Entries up to which all places of a rule are compared with those of the Jacobian."""
 RULE = re.compile(
-    r"(?:d(?P<above>\w+?)(?:\[(?P<rows>[^\]]*)\])?/d(?P<below>\w+)(?:\[(?P<columns>[^\]]*)\])?(?: \([^()]* fixed\))?"
-    r"|J\[(?P<both>[^\]]*)\]) = (?P<formula>.*)"
+    r"d(?P<above>\w+?)(?:\[(?P<rows>[^\]]*)\])?/d(?P<below>\w+)(?:\[(?P<columns>[^\]]*)\])?(?: \([^()]* fixed\))?"
+    r" = (?P<formula>.*)"
 )
-CHAIN = re.compile(r"(?:J|d\w+/d\w+) = (?P<sum>d\w+/d\w+(?: \([^()]* fixed\))?(?: [@+] .*|$))")
+CHAIN = re.compile(r"d\w+/d\w+ = (?P<sum>d\w+/d\w+(?: \([^()]* fixed\))?(?: [@+] .*|$))")
 LINK = re.compile(r"d(\w+)/d(\w+)")
 WORD = re.compile(r"\"[^\"]*\"|[A-Za-z_]\w*")
 OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
@@ -155,11 +155,7 @@ def index_rules(answer: Any, name: str) -> list[IndexRule]:
     for number, text in enumerate(answer.jacobian[name].rules):
         if (number == 0 and CHAIN.fullmatch(text)) or (match := RULE.fullmatch(text)) is None:
             continue
-        if match["both"] is not None:
-            both, depth = match["both"].split(", "), len(answer.output.shape)
-            found.append(IndexRule(text, "", name, both[:depth], both[depth:], match["formula"], True))
-            continue
-        rows, columns = (part.split(", ") if part else [] for part in (match["rows"], match["columns"]))
+        rows, columns = (part.split(",") if part else [] for part in (match["rows"], match["columns"]))
         whole = len(answer.jacobian[name].rules) == 1 or match["above"] not in answer.definitions
         found.append(IndexRule(text, match["above"], match["below"], rows, columns, match["formula"], whole))
     return found
@@ -224,11 +220,10 @@ def with_integers(formula: str, letters: Mapping[str, int]) -> str:
 
 
 def unsound(answer: Any) -> Iterator[Mismatch]:
-    """Yield what is wrong with numbers alone: entries that no rule has, sums of paths that are not J, stages."""
+    """Yield what is wrong with numbers alone: entries that no rule has, sums of paths that are not J."""
     for name in answer.jacobian:
         yield from left_out(answer, name)
         yield from wrong_chains(answer, name)
-    yield from wrong_stages(answer)
 
 
 def left_out(answer: Any, name: str) -> Iterator[Mismatch]:
@@ -274,16 +269,3 @@ def wrong_chains(answer: Any, name: str) -> Iterator[Mismatch]:
         size = np.ravel(jacobian.scale(start.reshape(answer.output.shape)))
         if np.all(np.isfinite(wanted)) and not np.all(np.abs(found - wanted) <= 1e-9 * size + SMALLEST):
             yield Mismatch(f"chain of {name}", text, wanted, found)
-
-
-def wrong_stages(answer: Any) -> Iterator[Mismatch]:
-    """Yield stages of the chain rule whose factor does not turn the v before it into its own."""
-    row, outer = np.ravel(answer.backward[0].v.seed), answer.name
-    for stage in answer.stages:
-        own = np.ravel(stage.cotangent)
-        if stage.factor is not None and np.all(np.isfinite(own)) and np.all(np.isfinite(stage.factor)):
-            found, size = row @ stage.factor, np.abs(row) @ stage.sizes
-            if not np.all(np.abs(found - own) <= 1e-9 * size + SMALLEST):
-                yield Mismatch(f"stage d{outer}/d{stage.name}", "v·factor", own, found)
-        if not stage.is_input:
-            row, outer = own, stage.name

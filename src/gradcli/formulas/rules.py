@@ -22,6 +22,9 @@ from gradcli.ops.parts import Chosen, Paired, Picked, Reduced, Said
 
 LONG_CONSTANT = 40
 """Characters beyond which a constant array gets a name in a rule."""
+LETTERS = "ijklmnpqrstu"
+MOST_LETTERS = 100
+"""Index letters at hand: an op has 32 axes at most, so has its argument, and a program has few names like ``i7``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,11 @@ class Rule:
     rows: list[str]
     columns: list[str]
     formula: str
+
+
+def letters_beside(names: set[str]) -> list[str]:
+    """Return letters for indices that no variable of the program is called by, as many as any rule needs."""
+    return [letter for letter in [*LETTERS, *[f"i{n}" for n in range(1, MOST_LETTERS)]] if letter not in names]
 
 
 def generic(name: str, shape: tuple[int, ...], out_shape: tuple[int, ...], letters: Sequence[str]) -> str:
@@ -46,8 +54,8 @@ def broadcast(shape: tuple[int, ...], out_shape: tuple[int, ...], letters: Seque
 
 
 def entry(name: str, indices: Sequence[str]) -> str:
-    """Return ``name[i, j]``, and a scalar as it is."""
-    return f"{name}[{', '.join(indices)}]" if indices else name
+    """Return ``name[i,j]``, and a scalar as it is."""
+    return f"{name}[{','.join(indices)}]" if indices else name
 
 
 def rules_of(node: Operation, parts: Mapping[int, list[Part]], texts: Texts, letters: list[str]) -> list[Rule] | None:
@@ -222,7 +230,7 @@ def elementwise_rule(node: Operation, parts: Mapping[int, list[Part]], texts: Te
 
     total = Add(*(elementwise_formula(node, k, found, text_of) for k, found in parts.items()))
     columns = broadcast(np.shape(value_of(node.arguments[next(iter(parts))])), node.shape, letters)
-    return Rule(letters[: len(node.shape)], columns, formula_text(total))
+    return Rule(letters[: len(node.shape)], columns, formula_text(total, texts.printer))
 
 
 def elementwise_formula(node: Operation, k: int, parts: list[Part], text_of: Callable[[Any], str]) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import NODES, Graph, Node, Operation
-from gradcli.formulas.derivation import MOST_ENTRIES
+from gradcli.formulas.entries import MOST_ENTRIES
 from gradcli.jacobian.composition import Composition
 from gradcli.jacobian.kinds import frozen
 from gradcli.jacobian.local import Part, is_shaped, reading_of

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradcli.engine.graph import Graph, Node
 from gradcli.engine.naming import numbered, place_text, taken_names
+from gradcli.formulas.constants import constant_name, known_constants
 from gradcli.ops import SPELLINGS
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.links import listed
 from gradcli.ops.writing import Call, number_text
+
+if TYPE_CHECKING:
+    from gradcli.formulas.order import Order
+    from gradcli.formulas.printing import LanguagePrinter
 
 LONG = 48
 """Characters beyond which a node's text gives way to a name."""
 
 MOST_CONSTANTS = 256
 """Entries of a constant array up to which it is written out."""
-ATOM = 100
+ATOM, PRODUCT = 100, 60
+"""How tightly a name binds, and ``2*pi``."""
 
 
 def array_text(value: Any) -> str:
@@ -57,7 +64,7 @@ class Texts:
     """The text of every node, and the definitions of those that got a name.
 
     A node that the user's program calls by a variable keeps that name where it needs one; others are ``h0, h1 …``,
-    which ``made`` lists.
+    which ``made`` lists; ``names_inner`` says whether it calls any but the output.
     """
 
     def __init__(self, graph: Graph, nodes: Iterable[Node]) -> None:
@@ -72,11 +79,33 @@ class Texts:
         self.text: dict[int, tuple[str, int]] = {}
         self.constants: dict[str, str] = {}
         self.made: list[str] = []
+        self.names_inner = bool(self._own)
+        self._graph = graph
         self._next = 0
+
+    @cached_property
+    def printer(self) -> LanguagePrinter:
+        """What writes formulas in the order of the program."""
+        from gradcli.formulas.order import Order, names_in_order  # noqa: PLC0415 - texts of arrays need no sympy
+        from gradcli.formulas.printing import LanguagePrinter  # noqa: PLC0415
+
+        return LanguagePrinter(Order(names_in_order(self._graph)))
+
+    @property
+    def order(self) -> Order:
+        """The order of the program."""
+        return self.printer.program
 
     def own_name(self, node: Node) -> str | None:
         """Return what the user's program calls a node, with a number where it calls several so."""
         return self._own.get(node.index)
+
+    def adopt(self, node: Node, name: str) -> None:
+        """Let a node of an op without a name of the program's go by one, unless that is taken."""
+        self.names_inner = any(index != node.index for index in self._own)
+        if node.op is not None and node.index not in self._own and name not in self.taken:
+            self._own[node.index] = name
+            self.taken.add(name)
 
     def name(self, node: Node, wanted: str | None = None) -> str:
         """Return the name of an op's node; without one it gets the program's own, ``wanted``, or the next ``h``."""
@@ -122,7 +151,7 @@ class Texts:
         if node.op is None:
             self.text[node.index] = (str(node.name), ATOM)
             return
-        self.text[node.index] = self._written(node, node.op)
+        self.text[node.index] = self.written(node, node.op)
         if len(self.text[node.index][0]) > LONG:
             self.name(node, wanted)
 
@@ -130,6 +159,9 @@ class Texts:
         """Return the text of an argument and how tightly it binds."""
         if isinstance(argument, Node):
             return self.text[argument.index]
+        if np.ndim(argument) == 0 and float(argument) in known_constants():
+            text = constant_name(float(argument))
+            return text, (ATOM if text.isidentifier() else PRODUCT)
         text = constant_text(argument)
         return text, (75 if text.startswith("-") else ATOM)
 
@@ -137,7 +169,8 @@ class Texts:
         """Return the text of an argument as it stands before an index or beside any operator."""
         return self._tight(self.argument(argument))
 
-    def _written(self, node: Node, op: Op) -> tuple[str, int]:
+    def written(self, node: Node, op: Op) -> tuple[str, int]:
+        """Return the text of a node whose arguments have theirs, and how tightly it binds."""
         if op.listed:
             return self._listed(node, op), ATOM
         parts = [self.argument(argument) for argument in node.arguments]
@@ -152,7 +185,7 @@ class Texts:
             op.words,
             np.ndim(value_of(node.arguments[0])),
         )
-        return op.write(call), ATOM
+        return clipped(op.write(call)), ATOM
 
     @staticmethod
     def _tight(part: tuple[str, int]) -> str:
@@ -181,6 +214,21 @@ class Texts:
         if isinstance(argument, Node):
             return self.element(argument, position) if argument.shape else self.of(argument)
         return number_text(np.ravel(argument)[position])
+
+
+CLIPPED = "clamp_max(clamp_min("
+
+
+def clipped(text: str) -> str:
+    """Return ``clip(x, 0, 1)`` for ``clamp_max(clamp_min(x, 0), 1)``, of which it is made."""
+    if not text.startswith(CLIPPED):
+        return text
+    depth = 1
+    for place in range(len(CLIPPED), len(text)):
+        depth += {"(": 1, ")": -1}.get(text[place], 0)
+        if not depth:
+            return f"clip({text[len(CLIPPED) : place]}{text[place + 1 :]}"
+    return text
 
 
 def nested(parts: list[str], shape: tuple[int, ...]) -> str:

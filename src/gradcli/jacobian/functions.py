@@ -12,10 +12,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sympy import (
+    Add,
     Expr,
     Float,
     Function,
     Integer,
+    Mul,
     Pow,
     Rational,
     Symbol,
@@ -48,19 +50,13 @@ def number(value: float) -> Expr:
 
 
 def product(factors: Sequence[Any]) -> Any:
-    """Return the product of the factors."""
-    result: Any = Integer(1)
-    for factor in factors:
-        result = result * factor
-    return result
+    """Return the product of the factors, taken at once: one after the other costs the square of their number."""
+    return Mul(*factors)
 
 
 def total(terms: Sequence[Any]) -> Any:
-    """Return the sum of the terms."""
-    result: Any = Integer(0)
-    for term in terms:
-        result = result + term
-    return result
+    """Return the sum of the terms, taken at once as the product is."""
+    return Add(*terms)
 
 
 class Own(Function):  # type: ignore[misc]
@@ -116,6 +112,7 @@ _asin: Any = refined("asin slope", lambda x: 1 / sqrt(1 - x**2), lambda x: 1 / n
 _asinh: Any = refined("asinh slope", lambda x: 1 / sqrt(x**2 + 1), ways.asinh)
 _atanh: Any = refined("atanh slope", lambda x: 1 / (1 - x**2), lambda x: 1 / (1 - x) / (1 + x))
 _sinc: Any = refined("sinc slope", lambda x: cos(pi * x) / x - sin(pi * x) / (pi * x**2), ways.sinc)
+_tanh: Any = refined("tanh slope", lambda x: 1 - tanh(x)**2, lambda x: 1 / np.cosh(x) / np.cosh(x))
 _rest: Any = refined("rest of sigmoid", lambda x: 1 - sigmoid(x), lambda x: ways.sigmoid(-x))
 _silu: Any = refined("silu slope", lambda x: sigmoid(x) + x * sigmoid(x) * (1 - sigmoid(x)), ways.silu)
 _gelu: Any = refined(
@@ -140,7 +137,7 @@ floor_divide: Any = own("floor_divide", lambda a, b: (Integer(0), Integer(0)))
 heaviside: Any = own("heaviside", lambda x, half: (Integer(0), Integer(0)))
 abs: Any = own("abs",       lambda x: (sign(x),))  # noqa: A001
 sigmoid: Any = own("sigmoid",   lambda x: (sigmoid(x) * _rest(x),))
-tanh: Any = own("tanh",      lambda x: (1 / cosh(x) ** 2,))
+tanh: Any = own("tanh",      lambda x: (_tanh(x),))
 relu: Any = own("relu",      lambda x: (where_gt(x, 0, 1, 0),))
 expm1: Any = own("expm1",     lambda x: (exp(x),))
 exp2: Any = own("exp2",      lambda x: (exp2(x) * log(2),))

@@ -74,30 +74,37 @@ def binary_step(op: Op, left: int, right: int) -> Run:
     """Return the step that applies a binary operator."""
     if op.require is not None:
         return lambda regs: binary(regs[0], op, regs[left], regs[right])
-    forward, flows, entrywise = op.forward, not op.flat, op.size is None
+    forward, flows = op.forward, not op.flat
 
     def run(regs: Registers) -> Any:
         a, b = regs[left], regs[right]
         x, y, links = a, b, NONE
         if type(a) in NODES:
             x, links = a.value, LEFT if a.active else NONE
+        elif type(a) is np.ndarray and not a.ndim:
+            x = a[()]
         if type(b) in NODES:
             y = b.value
             if b.active:
                 links = BOTH if links else RIGHT
+        elif type(b) is np.ndarray and not b.ndim:
+            y = b[()]
         if links and flows and (type(x) is Double or type(x) is int) and (type(y) is Double or type(y) is int):
             return regs[0].enter(op, (a, b), NO_OPTIONS, forward(x, y), links)
-        if (
-            (type(x), type(y)) in ARRAYS
-            and getattr(x, "dtype", DOUBLE) is DOUBLE
-            and getattr(y, "dtype", DOUBLE) is DOUBLE
-        ):
-            if entrywise and (type(x) is not type(y) or x.shape == y.shape):
-                return regs[0].apply(op, (a, b), NO_OPTIONS, (x, y), links if flows else NONE)
-            return regs[0](op, a, b)
-        return binary(regs[0], op, a, b)
+        return of_arrays(regs[0], op, (a, b), (x, y), links if flows else NONE)
 
     return run
+
+
+def of_arrays(f: Graph, op: Op, operands: tuple[Any, Any], values: tuple[Any, Any], links: Links) -> Any:
+    """Apply a binary operator where an operand may be an array; floats whose result is no larger go the short way."""
+    x, y = values
+    doubles = getattr(x, "dtype", DOUBLE) is DOUBLE and getattr(y, "dtype", DOUBLE) is DOUBLE
+    if not doubles or (type(x), type(y)) not in ARRAYS:
+        return binary(f, op, *operands)
+    if op.size is None and (type(x) is not type(y) or x.shape == y.shape):
+        return f.apply(op, operands, NO_OPTIONS, values, links)
+    return f(op, *operands)
 
 
 Links = tuple[int, ...]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import Graph, Input
+from gradcli.engine.graph import NODES, Graph, Input, Node, Operation
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.language import runtime
@@ -16,7 +16,6 @@ from gradcli.language.indexing import Registers, Run
 from gradcli.language.kinds import kept_in_place
 from gradcli.ops import Pair
 from gradcli.ops.declare import Op
-from gradcli.ops.indexing import INDEX
 
 
 def before_ndim(value: Any) -> int:
@@ -51,7 +50,7 @@ def unpacked(f: Graph, value: Any, position: int, count: int) -> Any:
     length = len(value) if type(value) is tuple else (runtime.array_of(value).shape or (0,))[0]
     if length != count:
         raise GradcliError("shape", f"{counted(length, 'value')} for {counted(count, 'variable')}")
-    return value[position] if type(value) is tuple else f(INDEX, runtime.array_of(value), key=position)
+    return value[position] if type(value) is tuple else runtime.picked(f, runtime.array_of(value), position)
 
 
 def stored_names(body: list[ast.stmt]) -> set[str]:
@@ -64,23 +63,78 @@ def stored_names(body: list[ast.stmt]) -> set[str]:
     return names
 
 
+def is_tensor(value: Any) -> bool:
+    """Return whether a value is a tensor in PyTorch: a node, an array, or an integer or mask that was computed.
+
+    A plain number of Python is an ``int``, a ``bool`` or a double: two variables share it and no write changes it.
+    """
+    if isinstance(value, np.generic):
+        return type(value) is not np.float64
+    return isinstance(value, Node | np.ndarray)
+
+
+def owner(node: Node) -> Node:
+    """Return the node whose memory a view shows: indexing and reshaping copy nothing in PyTorch."""
+    while isinstance(node, Operation) and node.op.view and isinstance(node.arguments[0], Node):
+        if not runtime.basic(node.static.get("key")):
+            return node
+        node = node.arguments[0]
+    return node
+
+
+def shares_memory(a: Any, b: Any) -> bool:
+    """Return whether a write to one tensor would be seen in another value in PyTorch.
+
+    In many digits a plain number is an array without axes, too: what a write would change was refused in doubles.
+    """
+    if isinstance(b, Pair):
+        return shares_memory(a, b.values) or shares_memory(a, b.indices)
+    if type(a) in NODES and type(b) in NODES:
+        return owner(a) is owner(b)
+    if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
+        return a is b and is_tensor(a)
+    return bool(a.ndim or a.dtype != object) and np.may_share_memory(a, b)
+
+
 def refuse_shared(name: str, variables: Mapping[str, int], regs: Registers, what: str) -> None:
     """Refuse a write in place that PyTorch refuses, or that another variable would see."""
     value = regs[variables[name]]
+    if not is_tensor(value):
+        refuse_plain(name, value, what)
+        return
     hint = (
         f"write {name} = {name}.clone() first"
         if "index" in what
         else f"write {name} = {name} ... in place of the augmented assignment"
     )
-    if isinstance(value, Input):
+    leaf = leaf_of(regs[0], value)
+    if leaf is not None:
         raise GradcliError(
-            "in-place", f"{what} to the input '{value.name}': PyTorch refuses to change a leaf in place", hint=hint
+            "in-place", f"{what} to the input '{leaf.name}': PyTorch refuses to change a leaf in place", hint=hint
         )
     for other, register in variables.items():
-        if other != name and runtime.shares_memory(value, regs[register]):
+        if other != name and shares_memory(value, regs[register]):
             raise GradcliError(
                 "in-place", f"{what} to '{name}' would change '{other}' too: they share memory", hint=hint
             )
+
+
+def leaf_of(f: Graph, value: Any) -> Input | None:
+    """Return the input that a value is; one that is not differentiated may be in a register as its numbers alone."""
+    return next((leaf for leaf in f.inputs.values() if value is leaf or value is leaf.value), None)
+
+
+def refuse_plain(name: str, value: Any, what: str) -> None:
+    """Refuse a write to what Python cannot change: lengths, a pair of arrays, and by an index also a plain number."""
+    if isinstance(value, Pair):
+        held, hint = "is a pair of values and their indices", f"write {name} = {name}.values.clone() first"
+    elif isinstance(value, tuple):
+        held, hint = "holds lengths", f"write {name} = torch.tensor({name}) first"
+    elif "index" in what and isinstance(value, int | float):
+        held, hint = "is a plain number", f"write {name} = torch.tensor({name}) first"
+    else:
+        return
+    raise GradcliError("in-place", f"{what} to '{name}', which {held}: Python refuses that", hint=hint)
 
 
 def refuse_change(f: Graph, op: Op, before: Any, result: Any, name: str) -> None:

@@ -13,7 +13,6 @@ from gradcli.language.expressions import Expressions
 from gradcli.language.indexing import Registers
 from gradcli.language.steps import Block, execute
 from gradcli.language.trace import Assigned, Branch, Loop, tell, turns_of
-from gradcli.ops.indexing import INDEX
 
 
 class Break(Exception):  # noqa: N818
@@ -157,6 +156,6 @@ class Flow(Expressions):
             x = runtime.array_of(regs[whole])
             if not x.ndim:
                 raise GradcliError("type", "a loop runs over range(...) or over an array, not over one number")
-            return (regs[0](INDEX, x, key=i) for i in range(x.shape[0]))
+            return (runtime.picked(regs[0], x, i) for i in range(x.shape[0]))
 
         return rows

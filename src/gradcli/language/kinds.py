@@ -13,7 +13,7 @@ import numpy as np
 
 from gradcli.engine.graph import NODES, Graph
 from gradcli.errors import GradcliError
-from gradcli.ops.declare import Op, Pair, value_of
+from gradcli.ops.declare import Op, Pair, tensor, value_of
 from gradcli.ops.integers import only_numpy
 from gradcli.ops.parts import Bits
 
@@ -83,7 +83,7 @@ def combined(f: Graph, op: Op, a: Any, b: Any) -> Any:
     if op.require is not None:
         op.require(np.asarray(x), np.asarray(y))
     f.charge(op.size(x, y) if op.size is not None else math.prod(np.broadcast_shapes(np.shape(x), np.shape(y))))
-    return rule.rule(f, x, y)
+    return tensor(rule.rule(f, x, y))
 
 
 def with_floats(f: Graph, op: Op, a: Any, b: Any) -> None:

@@ -60,8 +60,10 @@ class Program:
         registers[0] = graph
         leaves: dict[str, Node] = {}
         for name in self.inputs:
-            leaves[name] = graph.input(name, values[name], name in wrt)
-            registers[self.variables[name]] = leaves[name] if record or name in wrt else values[name]
+            kept = record or name in wrt
+            value = values[name] if kept else np.asarray(values[name])
+            leaves[name] = graph.input(name, value, name in wrt)
+            registers[self.variables[name]] = leaves[name] if kept else value
         try:
             with np.errstate(all="ignore"):
                 execute(self.block, registers)

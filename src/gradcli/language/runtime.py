@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import NODES, Graph, Node, Operation
+from gradcli.engine.graph import NODES, Graph, Node
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.language.kinds import bits, stacked, whole_array
@@ -43,13 +43,13 @@ def as_tensor(value: Any) -> Any:
     """Return a node or a float array; raises ``type`` for what is no number."""
     kind = type(value)
     if type(value) in NODES:
-        return value if value.value.dtype in NUMBERS else value.value.astype(np.float64)
+        return value if value.value.dtype in NUMBERS else np.asarray(value.value, dtype=np.float64)
     if kind is int:
         return np.float64(value)
     if kind is Pair:
         return value.values
     if isinstance(value, np.ndarray | np.generic):
-        return value if value.dtype in NUMBERS else value.astype(np.float64)
+        return value if value.dtype in NUMBERS else np.asarray(value, dtype=np.float64)
     if kind is tuple and all(type(item) is int for item in value):
         return np.array(value, dtype=np.float64)
     raise GradcliError("type", f"a number or an array is needed here, not {kind_of(value)}")
@@ -145,6 +145,8 @@ def subscript(f: Graph, base: Any, parts: list[Any], single: bool) -> Any:
     """Return ``base[parts]``."""
     if single and type(base) in NODES and is_place(base.value, parts[0]):
         return f.enter(INDEX, (base,), {"key": parts[0]}, base.value[parts[0]])
+    if single and type(base) is np.ndarray and is_place(base, parts[0]):
+        return base[parts[0], ...]
     if type(base) is tuple:
         return _tuple_item(base, parts[0] if single else None)
     if type(base) is Pair:
@@ -153,7 +155,7 @@ def subscript(f: Graph, base: Any, parts: list[Any], single: bool) -> Any:
     key = index_key(x, parts, single)
     if type(x) not in NODES:
         f.charge(0)
-    return f(INDEX, x, key=key)
+    return picked(f, x, key)
 
 
 def is_place(x: Any, key: Any) -> bool:
@@ -196,23 +198,20 @@ def _pair_item(base: Pair, position: Any) -> Any:
     return base.values if position % 2 == 0 else base.indices
 
 
-def owner(node: Node) -> Node:
-    """Return the node whose memory a view shows: indexing and reshaping copy nothing in PyTorch."""
-    while isinstance(node, Operation) and node.op.view and isinstance(node.arguments[0], Node):
-        key = node.static.get("key")
-        if any(isinstance(part, np.ndarray) for part in (key if isinstance(key, tuple) else (key,))):
-            return node
-        node = node.arguments[0]
-    return node
+def basic(key: Any) -> bool:
+    """Return whether an index takes a view: of integers and slices alone."""
+    return not any(isinstance(part, np.ndarray) for part in (key if isinstance(key, tuple) else (key,)))
 
 
-def shares_memory(a: Any, b: Any) -> bool:
-    """Return whether a write to one value would be seen in the other in PyTorch."""
-    if type(a) in NODES and type(b) in NODES:
-        return owner(a) is owner(b)
-    if a is b:
-        return isinstance(a, np.ndarray)
-    return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.may_share_memory(a, b)
+def as_view(key: Any) -> Any:
+    """Return a basic index that gives an array even where it picks one entry."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return parts if ... in parts else (*parts, ...)
+
+
+def picked(f: Graph, x: Any, key: Any) -> Any:
+    """Return ``x[key]``; of a constant too, a basic index shows the memory."""
+    return f(INDEX, x, key=key if type(x) in NODES or not basic(key) else as_view(key))
 
 
 def compare_chain(f: Graph, ops: list[Op], values: list[Any]) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from gradcli.engine.graph import Node
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE, INSTEAD_OF_WORD
@@ -13,6 +12,7 @@ from gradcli.language import runtime
 from gradcli.language.arithmetic import binary, binary_step
 from gradcli.language.assigning import (
     before_ndim,
+    is_tensor,
     reader,
     refuse_change,
     refuse_shared,
@@ -131,7 +131,7 @@ class Statements(Flow):
 
     def _put(self, target: ast.Subscript, op: Op | None, given: int, node: ast.Assign | ast.AugAssign) -> None:
         """Compile a write to entries: of the value in register ``given``, or of what ``op`` makes of both."""
-        from gradcli.language.versions import basic, remark_write  # noqa: PLC0415
+        from gradcli.language.versions import remark_write  # noqa: PLC0415
 
         if not isinstance(target.value, ast.Name):
             raise GradcliError(
@@ -156,7 +156,7 @@ class Statements(Flow):
                 change = binary(f, op, f(INDEX, x, key=key), change)
             f.wrote(before, name, span, None if op is None else change)
             if is_odd(x) or is_odd(change):
-                change = written_as(f, x, int(change) if type(change) is bool else change, not basic(key), op)
+                change = written_as(f, x, int(change) if type(change) is bool else change, not runtime.basic(key), op)
             written = change if is_odd(x) else runtime.as_tensor(change)
             result = f(PUT, x, written, key=key)
             f.bind(name, result, told)
@@ -182,9 +182,8 @@ class Statements(Flow):
 
         def run(regs: Registers) -> Any:
             before = regs[old]
-            array = isinstance(before, Node) or before_ndim(before)
-            if array:
-                refuse_shared(name, variables, regs, "an augmented assignment")
+            array = is_tensor(before)
+            refuse_shared(name, variables, regs, "an augmented assignment")
             if before_ndim(before):
                 from gradcli.language.versions import remark_write  # noqa: PLC0415
 

@@ -14,8 +14,9 @@ import numpy as np
 from gradcli.engine.graph import Graph, Input, Node, Operation, Write
 from gradcli.engine.wording import called_by
 from gradcli.errors import GradcliError, Span
-from gradcli.language.runtime import owner
-from gradcli.ops.declare import Op
+from gradcli.language.assigning import owner, shares_memory
+from gradcli.language.runtime import as_view, basic
+from gradcli.ops.declare import Op, value_of
 from gradcli.ops.saved import kept
 
 Places = Any
@@ -151,19 +152,16 @@ def remark_write(f: Graph, name: str, span: Span, before: Any, written: Any, key
 
     Raises ``in-place`` where one place of the memory shows as several entries.
     """
-    if not isinstance(before, Node) or not before.ndim:
+    if not isinstance(before, Node | np.ndarray) or not before.ndim:
         return
-    x = before.value
+    x = value_of(before)
     if 0 in x.strides and any(step == 0 and length > 1 for step, length in zip(x.strides, x.shape, strict=True)):
         raise GradcliError(
             "in-place",
             f"'{name}' shows one number as several entries: neither PyTorch nor NumPy can write to one of them",
             hint=f"write {name} = {name}.clone() first",
         )
-    if not isinstance(written, Node) or owner(written) is not owner(before) or not basic(key):
-        return
-    base = np.arange(owner(before).value.size)
-    if in_part(memory(before, base)[as_view(key)], memory(written, base)):
+    if basic(key) and shares_memory(before, written) and in_part(*both_memories(before, written, key)):
         f.remark(
             "torch-refuses",
             f"The write to '{name}' in place reads a part of what it writes: PyTorch refuses it and asks for a clone. "
@@ -172,15 +170,12 @@ def remark_write(f: Graph, name: str, span: Span, before: Any, written: Any, key
         )
 
 
-def basic(key: Any) -> bool:
-    """Return whether an index takes a view: of integers and slices alone."""
-    return not any(isinstance(part, np.ndarray) for part in (key if isinstance(key, tuple) else (key,)))
-
-
-def as_view(key: Any) -> Any:
-    """Return an index that gives an array even where it picks one entry."""
-    parts = key if isinstance(key, tuple) else (key,)
-    return parts if ... in parts else (*parts, ...)
+def both_memories(before: Any, written: Any, key: Any) -> tuple[Places, Places]:
+    """Return what is written to, and what is read, as parts of one memory."""
+    if not isinstance(before, Node):
+        return before[as_view(key)], written
+    base = np.arange(owner(before).value.size)
+    return memory(before, base)[as_view(key)], memory(written, base)
 
 
 def memory(node: Node, base: Places) -> Places:

@@ -141,6 +141,8 @@ KINKS = {"maximum": HALF_EACH, "minimum": HALF_EACH, "fmax": FIRST, "fmin": FIRS
 DOMAINS = {
     "div": ((-2, 2), (0.5, 2)), "remainder": ((0.1, 0.9), (1, 2)), "pow": ((0.2, 2), (-2, 2)),
 }
+OF_BASE = "{g}*{1}*{0}**({1} - 1)"
+BACKWARD_TEXTS = {"pow": ((OF_BASE, f"where({{1}} == 0, 0, {OF_BASE})"), "{g}*{y}*log({0})")}
 OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "remainder": "%", "neg": "-", "pow": "**"}
 TEXTS = {
     "add": "{} + {}", "sub": "{} - {}", "mul": "{}*{}", "div": "{}/{}", "remainder": "{} % {}", "neg": "-{}",
@@ -184,6 +186,7 @@ OF_TWO = elementwise_table(
     cancels={"add": "sum", "sub": "difference"},
     mentions=MENTIONS,
     whole=WHOLE,
+    backward_text=BACKWARD_TEXTS,
 )
 ADD, SUB, MUL, DIV, NEG = (OF_TWO[name] for name in ("add", "sub", "mul", "div", "neg"))
 MAXIMUM, MINIMUM = OF_TWO["maximum"], OF_TWO["minimum"]

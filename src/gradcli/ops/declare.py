@@ -69,6 +69,11 @@ class Op:
     ``spelled`` is the function that it is called by; empty: its name. ``defaults`` are the options that the function
     takes where none are given, ``words`` what options are called in the language, where that is another name.
     ``cancels`` is what an op is called of which little is left where its two sides cancel; empty: none is.
+    ``backward_text`` has for each argument the vjp as people write it in the language, with ``{g}`` for the cotangent,
+    ``{0}`` for argument 0, ``{y}`` for the output, ``{G}`` and ``{Y}`` for g and y with the axes back that a reduction
+    took away, ``{C}`` for g as a column, and ``{dim}`` for an option. It is a text, or a tuple of texts where the first
+    does not hold for all numbers; one function ``backward_text(k, out, *values, **static)`` may give them. Empty: the
+    vjp writes itself, as it does where no text holds.
 
     Arrays. ``require(*values)`` refuses what numpy would take for something else, so that operands become arrays;
     None: it works entry by entry. ``whole`` is what an operator makes of masks and integers, ``bits`` what one of masks
@@ -118,6 +123,7 @@ class Op:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     words: Mapping[str, str] = field(default_factory=dict)
     cancels: str = ""
+    backward_text: tuple[str | tuple[str, ...], ...] | Callable[..., str | tuple[str, ...]] = ()
     require: Callable[..., None] | None = None
     whole: Whole | None = None
     bits: Bits | None = None
@@ -205,6 +211,11 @@ class Pair:
 def value_of(x: Any) -> Any:
     """Return the numbers of a value of a program, whether it is a node of the graph or a plain array."""
     return getattr(x, "value", x)
+
+
+def tensor(value: Any) -> Any:
+    """Return a double as an array without axes, by which a tensor of one number is told from a plain number."""
+    return np.asarray(value) if type(value) is np.float64 else value
 
 
 def no_links(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:

@@ -125,6 +125,12 @@ DOMAINS = {
     "sqrt": ((0.2, 3),), "rsqrt": ((0.2, 3),), "cbrt": ((0.2, 3),), "reciprocal": ((0.3, 3),), "sinc": ((0.2, 1.8),),
     "hypot": ((0.3, 2), (0.3, 2)), "atan2": ((0.3, 2), (0.3, 2)), "xlogy": ((0.2, 2), (0.2, 2)),
 }
+BACKWARD_TEXTS = {
+    "tanh": ("{g}*(1 - {y}**2)",), "xlogy": ("{g}*log({1})", "{g}*{0}/{1}"),
+    "sinc": (("where({0} == 0, 0, {g}*(cos(pi*{0}) - {y})/{0})",
+              "where(abs({0}) < 0.03, -{g}*pi**2*{0}/3*(1 - (pi*{0})**2/10 + (pi*{0})**4/280), "
+              "{g}*(cos(pi*{0}) - {y})/{0})"),),
+}
 EVERYWHERE, UNLIKE_NUMPY = "torch numpy math method", "other-float float yes"
 SPELLED = {
     **{name: Spelled(EVERYWHERE, doc=doc, kinds=UNLIKE_NUMPY) for name, doc in (
@@ -156,4 +162,6 @@ SPELLED = {
     "logaddexp": Spelled(doc="log(exp(a) + exp(b))", kinds="numpy-float numpy-float yes"),
 }
 # fmt: on
-SMOOTH = elementwise_table(MATHEMATICS, SPELLED, CONVENTIONS, exactly=EXACTLY, domain=DOMAINS)
+SMOOTH = elementwise_table(
+    MATHEMATICS, SPELLED, CONVENTIONS, exactly=EXACTLY, domain=DOMAINS, backward_text=BACKWARD_TEXTS
+)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops.parts import Oddity
+from gradcli.ops.putting_back import index_text_back, put_text_back
 from gradcli.ops.shaping import joined, moved_local, mover
 from gradcli.ops.writing import Call, index_text
 
@@ -96,7 +97,15 @@ def subscripted(call: Call) -> str:
     return f"{call.tight[0]}[{index_text(call.static['key'])}]"
 
 
-INDEX = mover("index", lambda x, *, key: x[key], index_vjp, view=True, size=index_size, write=subscripted)
+INDEX = mover(
+    "index",
+    lambda x, *, key: x[key],
+    index_vjp,
+    view=True,
+    size=index_size,
+    write=subscripted,
+    backward_text=index_text_back,
+)
 PUT = joined(
     "put",
     put,
@@ -107,4 +116,5 @@ PUT = joined(
     torch_saves=("own",),
     exactly=exact_put,
     listed=True,
+    backward_text=put_text_back,
 )

@@ -9,6 +9,7 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.ops.arithmetic import MUL
+from gradcli.ops.backward_texts import einsum_text_back, matmul_text_back
 from gradcli.ops.contractions import (
     einsum_local,
     einsum_size,
@@ -55,7 +56,10 @@ def transposed_hint(a: Any, b: Any) -> str | None:
 
 
 def einsum_text(call: Call) -> str:
-    """Write a call of ``einsum``."""
+    """Write a call of ``einsum``, or of ``outer`` and ``dot`` which are one."""
+    known = {"i,j->ij": "outer", "i,i->": "dot"}.get(call.static["spec"])
+    if known:
+        return f"{known}({', '.join(call.texts)})"
     return f'{call.name}("{call.static["spec"]}", {", ".join(call.texts)})'
 
 
@@ -76,6 +80,7 @@ MATMUL = declare(
         precedence=70,
         require=lambda a, b: require_product(a, b, "@"),
         whole=MATRICES,
+        backward_text=matmul_text_back,
     )
 )
 EINSUM = declare(
@@ -91,6 +96,7 @@ EINSUM = declare(
         mentions=on_others,
         torch_saves=("others",),
         write=einsum_text,
+        backward_text=einsum_text_back,
     )
 )
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.declare import Apply, Op, declare, no_links
+from gradcli.ops.declare import Apply, Op, declare, no_links, tensor
 from gradcli.ops.parts import Piecewise
 from gradcli.ops.shaping import CLONE, EXPAND, whole, whole_numbers
 from gradcli.ops.vocabulary import Static, Tensor, function
@@ -158,7 +158,7 @@ def constant(data: Any, name: str) -> Any:
             f"{name}([...]) copies numbers and cuts the graph: no gradient would flow",
             hint="write the list by itself, or torch.stack([...])",
         )
-    return data
+    return tensor(data)
 
 
 @function("tensor torch.tensor np.array numpy.array", "", "making", kinds="same same yes")

@@ -9,6 +9,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops import exactly
+from gradcli.ops.backward_texts import det_text_back, solve_text_back
 from gradcli.ops.contractions import with_ones
 from gradcli.ops.declare import Apply, Op, declare
 from gradcli.ops.linear_algebra import require_product
@@ -180,6 +181,7 @@ DET = declare(
         terms=det_terms,
         index=Said(),
         digits=largest_products,
+        backward_text=det_text_back,
         differs=lambda y, a: (y == 0) | ~np.isfinite(y),
         says="it solves with the determinant, so that one of 0 has gradient 0 and one beyond doubles none",
     )
@@ -261,6 +263,7 @@ SOLVE = declare(
         torch_saves=("0 output",),
         size=lambda a, b: max(np.size(a), 1) * max(np.size(b), 1),
         digits=solve_digits,
+        backward_text=solve_text_back,
         text="inv({}) @ {}",
         precedence=70,
     )

@@ -11,6 +11,7 @@ from gradcli.errors import GradcliError
 from gradcli.ops import exactly
 from gradcli.ops.arithmetic import ADD, DIV, MUL, NEG, SUB
 from gradcli.ops.axes import number, one_axis
+from gradcli.ops.backward_texts import softmax_text_back
 from gradcli.ops.declare import OPS, Apply, Op, declare, value_of
 from gradcli.ops.entrywise import elementwise
 from gradcli.ops.huber import HUBER
@@ -41,6 +42,7 @@ SOFTMAX = declare(
         softmax_local,
         exactly=lambda x, dim: np.exp(x - exactly.logsumexp(x, dim, keepdim=True)),
         index=Paired("{y}[{i}]*(where({i} == {j}, 1, 0) - {y}[{j}])"),
+        backward_text=softmax_text_back,
     )
 )
 LOG_SOFTMAX = declare(
@@ -193,6 +195,7 @@ BCE_LOGITS = elementwise(
     exactly=lambda x, t: (1 - t) * x + exactly.logaddexp(0 * x, -x),
     digits=bce_logits_digits,
     write=each_loss,
+    backward_text=("{g}*(sigmoid({0}) - {1})", "-{g}*{0}"),
 )
 
 

@@ -74,6 +74,10 @@ PIECES = {
     "clamp_max":  Piecewise(lambda x, high: x <= high, np.where),
 }
 KINKS = {"abs": NO_DERIVATIVE, "relu": NO_DERIVATIVE, "clamp_min": AT_BOUND, "clamp_max": AT_BOUND}
+BACKWARD_TEXTS = {
+    "sigmoid": ("{g}*{y}*(1 - {y})",), "relu": ("where({y} > 0, {g}, 0)",), "logsigmoid": ("{g}*sigmoid(-{0})",),
+    "silu": ("{g}*sigmoid({0})*(1 + {0}*(1 - sigmoid({0})))",),
+}
 CONVENTIONS = {"sigmoid": {"torch_saves": ("output",)}, "softsign": {"torch_saves": ("0",)}}
 SMOOTH = "no no yes"
 SPELLED = {
@@ -91,7 +95,9 @@ SPELLED = {
                           kinds="same same yes"),
 }
 # fmt: on
-BENT = elementwise_table(MATHEMATICS, SPELLED, CONVENTIONS, exactly=EXACTLY, pieces=PIECES, kink=KINKS)
+BENT = elementwise_table(
+    MATHEMATICS, SPELLED, CONVENTIONS, exactly=EXACTLY, pieces=PIECES, kink=KINKS, backward_text=BACKWARD_TEXTS
+)
 ABS, CLAMP_MIN, CLAMP_MAX = BENT["abs"], BENT["clamp_min"], BENT["clamp_max"]
 
 
@@ -186,6 +192,14 @@ def where_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[s
     return [Links(rows, broadcast_index(out, values, argument)[rows])]
 
 
+def gelu_text_back(_k: int, _out: Any, _x: Any, *, approximate: str) -> str:
+    """Return the text of g times the slope of gelu, or of its approximation by tanh."""
+    if approximate == "none":
+        return "{g}*((1 + erf({0}/sqrt(2)))/2 + {0}*exp(-{0}**2/2)/sqrt(2*pi))"
+    share = "sigmoid(sqrt(8/pi)*({0} + 0.044715*{0}**3))"
+    return f"{{g}}*{share}*(1 + {{0}}*sqrt(8/pi)*(1 + 0.134145*{{0}}**2)*(1 - {share}))"
+
+
 WHERE = declare(
     Op(
         "where",
@@ -242,6 +256,9 @@ WITH_OPTIONS = elementwise_table({
     "elu":        Piecewise(lambda x, alpha: x > 0, lambda piece, x, alpha: np.where(piece, x, alpha * np.expm1(x))),
     "softplus":   Piecewise(lambda x, beta, threshold: x * beta > threshold,
                             lambda piece, x, beta, threshold: np.where(piece, x, np.log1p(np.exp(x * beta)) / beta)),
+}, backward_text={
+    "elu": ("where({0} > 0, {g}, {g}*{alpha}*exp({0}))",), "softplus": ("{g}*sigmoid({beta}*{0})",),
+    "gelu": gelu_text_back,
 })
 # fmt: on
 

@@ -11,6 +11,7 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops import exactly
 from gradcli.ops.axes import Axes, empty_of, group_rows, one_axis, read_axes, require_entries, restore, spread_back
+from gradcli.ops.backward_texts import cumprod_text_back, prod_text_back
 from gradcli.ops.contractions import pairs_along
 from gradcli.ops.declare import BEYOND, Apply, Op, beyond, declare
 from gradcli.ops.links import Contraction, Implicit, Links, Order
@@ -196,7 +197,7 @@ LOGSUMEXP = scatter_rows(
 PROD = declare(Op(
     "prod", prod, (prod_vjp,), prod_local, differs=beyond, says=BEYOND,
     exactly=lambda x, dim, keepdim: np.prod(x, axis=dim, keepdims=keepdim),
-    folds=lambda s, entries: s.product(entries), index=Said(), defaults=KEEPDIM,
+    folds=lambda s, entries: s.product(entries), index=Said(), defaults=KEEPDIM, backward_text=prod_text_back,
 ))
 PROD_ALONG = replace(PROD, vjps=(prod_along_vjp,))
 CUMSUM = declare(Op(
@@ -205,7 +206,7 @@ CUMSUM = declare(Op(
 ))
 CUMPROD = declare(Op(
     "cumprod", cumprod, (cumprod_vjp,), cumprod_local, differs=beyond, says=BEYOND,
-    exactly=lambda x, dim: np.cumprod(x, axis=dim), index=Said(),
+    exactly=lambda x, dim: np.cumprod(x, axis=dim), index=Said(), backward_text=cumprod_text_back,
 ))
 # fmt: on
 

@@ -10,6 +10,7 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import MAXIMUM, MINIMUM
 from gradcli.ops.axes import Axes, empty_of, one_axis, read_axes, require_entries
+from gradcli.ops.backward_texts import extreme_text_back, pick_text_back
 from gradcli.ops.declare import Apply, Op, Pair, declare, no_links, value_of
 from gradcli.ops.exactly import decided, shared, true
 from gradcli.ops.indexing import INDEX
@@ -52,6 +53,7 @@ def spread_evenly(name: str, forward: Any, vjp: Any, hit: Any, several: Any) -> 
             moves=True,
             kink=Kink(several, "the gradient is shared evenly"),
             defaults={"keepdim": False},
+            backward_text=extreme_text_back,
         )
     )
 
@@ -97,6 +99,7 @@ PICK = declare(
         ),
         moves=True,
         torch_saves=("own",),
+        backward_text=pick_text_back,
         write=lambda call: f"{pick_text(call.texts[0], **call.static)}.values",
     )
 )

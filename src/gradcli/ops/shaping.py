@@ -17,6 +17,7 @@ from gradcli.errors.counting import counted
 from gradcli.ops.axes import one_axis, read_axes
 from gradcli.ops.declare import Apply, Array, Op, declare
 from gradcli.ops.links import Links
+from gradcli.ops.putting_back import diagonal_text_back, repeat_text_back, tile_text_back
 from gradcli.ops.vocabulary import Library, Static, Tensor, function
 from gradcli.ops.writing import Call, function_call
 
@@ -61,11 +62,6 @@ def joined(name: str, forward: Any, vjps: Any, local: Any, **record: Any) -> Op:
     return declare(Op(name, forward, vjps, local, moves=True, by_shape=True, shaped=True, **record))
 
 
-def diagonal_matrix(x: Any, *, k: int) -> Any:
-    """Return the matrix with x on its k-th diagonal, or the k-th diagonal of a matrix."""
-    return np.diag(x, k)
-
-
 def transposed(call: Call) -> str:
     """Write ``x.T`` where all axes are reversed, else a call of ``permute``."""
     dims = call.static["dims"]
@@ -100,11 +96,13 @@ EXPAND    = mover("expand", lambda x, *, shape: np.broadcast_to(x, shape),
                   lambda g, _y, _x, *, shape: g, view=True, size=lambda x, shape: math.prod(shape))
 FLIP      = mover("flip", lambda x, *, dims: np.array(np.flip(x, dims)), lambda g, _y, _x, *, dims: np.flip(g, dims))
 ROLL      = mover("roll", lambda x, *, shifts, dims: np.roll(x, shifts, dims), turned_back)
-TILE      = mover("tile", lambda x, *, reps: np.tile(x, reps), size=lambda x, reps: np.size(x) * math.prod(reps))
+TILE      = mover("tile", lambda x, *, reps: np.tile(x, reps), size=lambda x, reps: np.size(x) * math.prod(reps),
+                  backward_text=tile_text_back)
 REPEAT    = mover("repeat_interleave", lambda x, *, repeats, dim: np.repeat(x, repeats, dim),
-                  size=lambda x, repeats, dim: np.size(x) * repeats)
-DIAG      = mover("diag", diagonal_matrix, size=diagonal_size, **DIAGONAL_OPTIONS)
-DIAGONAL  = mover("diagonal", lambda x, *, offset: np.diagonal(x, offset), view=True)
+                  size=lambda x, repeats, dim: np.size(x) * repeats, backward_text=repeat_text_back)
+DIAG      = mover("diag", lambda x, *, k: np.diag(x, k), size=diagonal_size, backward_text=diagonal_text_back,
+                  **DIAGONAL_OPTIONS)
+DIAGONAL  = mover("diagonal", lambda x, *, offset: np.diagonal(x, offset), view=True, backward_text=diagonal_text_back)
 TRIL      = mover("tril", lambda x, *, k: np.tril(x, k), lambda g, _y, _x, *, k: np.tril(g, k), **DIAGONAL_OPTIONS)
 TRIU      = mover("triu", lambda x, *, k: np.triu(x, k), lambda g, _y, _x, *, k: np.triu(g, k), **DIAGONAL_OPTIONS)
 CLONE     = mover("clone", lambda x: np.array(x)[()], lambda g, _y, _x: g)

@@ -12,6 +12,7 @@ from gradcli.errors import GradcliError
 from gradcli.ops import exactly
 from gradcli.ops.arithmetic import DIV, MUL
 from gradcli.ops.axes import Axes, group_rows, number, read_axes, require_entries, restore
+from gradcli.ops.backward_texts import norm_text_back, var_text_back
 from gradcli.ops.declare import BEYOND, Apply, Op, beyond, declare, value_of
 from gradcli.ops.links import Explicit, Links
 from gradcli.ops.parts import Kink, Reduced, Said
@@ -107,6 +108,7 @@ NORM = scatter_rows(
     kink=Kink(stands_at_zero, "0 is taken", steep=True),
     exactly=exactly.norm,
     index=Reduced("{x}/{y}", lambda p, **options: p == 2),
+    backward_text=norm_text_back,
     defaults={"p": 2.0, "keepdim": False},
 )
 
@@ -120,6 +122,7 @@ VAR = declare(
         exactly=exactly.var,
         index=Said(),
         defaults={"keepdim": False, "correction": 1.0},
+        backward_text=var_text_back,
         torch_saves=("0",),
         differs=lambda y, x: ~np.isfinite(y),
         says="its var of too few entries, or of too large ones, has no finite gradient or 0",
@@ -144,6 +147,7 @@ SQRT_FLAT = declare(
         root_local,
         lambda s, x: s.sqrt(x),
         text="sqrt({})",
+        backward_text=(("{g}/(2*{y})", "where({y} == 0, 0, {g}/(2*{y}))"),),
         spelled="sqrt",
         kink=Kink(lambda x: x == 0, "0 is taken", steep=True),
         zero_text=("{y} == 0",),

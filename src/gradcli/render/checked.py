@@ -30,8 +30,16 @@ def check_line(found: Checked) -> str:
     own = [route for route in found.digits if route != EXPECTED]
     count = digits_text(min(found.digits[route] for route in own))
     expected = f", --expect {digits_text(found.digits[EXPECTED])}" if EXPECTED in found.digits else ""
-    read = f"; {counted(found.formulas, 'formula')} read back" if found.formulas else ""
-    return f"ok: {join_words(own)} have {count} right{expected}{where_text(found)}{read}"
+    return f"ok: {join_words(own)} have {count} right{expected}{where_text(found)}{read_text(found)}"
+
+
+def read_text(found: Checked) -> str:
+    """Return how many formulas and lines of the backward pass were read back."""
+    lines, read = found.backward_lines, found.backward_read
+    told = [counted(found.formulas, "formula")] if found.formulas else []
+    if lines:
+        told.append(counted(lines, "backward line") if read == lines else f"{read:,} of {lines:,} backward lines")
+    return f"; {' and '.join(told)} read back" if told else ""
 
 
 def differs_line(found: Checked) -> str:
@@ -96,6 +104,8 @@ def check_document(found: Checked) -> dict[str, Any]:
             "reason": found.reason or None,
             "formulas": found.formulas,
             "misprints": found.misprints,
+            "backward_lines": found.backward_lines,
+            "backward_read": found.backward_read,
             "seed": found.seed,
             "worst": None if worst is None else entry_document(worst),
             "comparisons": [comparison_document(c) for c in found.comparisons],

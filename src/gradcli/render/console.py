@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from typing import IO, TYPE_CHECKING
 
 from rich.console import Console
+from rich.text import Text
 
 from gradcli.render.glyphs import Layout
 from gradcli.render.tables import tables
@@ -22,11 +22,10 @@ class QuietConsole(Console):
         raise BrokenPipeError
 
 
-def console(stream: IO[str], width: int | None, color: str) -> Console:
+def console(stream: IO[str], color: str) -> Console:
     """Return a console on ``stream``; nothing that it prints is read as markup."""
     return QuietConsole(
         file=stream,
-        width=width,
         markup=False,
         emoji=False,
         highlight=False,
@@ -36,15 +35,13 @@ def console(stream: IO[str], width: int | None, color: str) -> Console:
     )
 
 
-def text(found: Explained, layout: Layout) -> str:
-    """Return the tables as plain text of the layout's width."""
-    stream = io.StringIO()
-    console(stream, layout.table_width or layout.width, "never").print(tables(found, layout))
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
+def plain_lines(text: Text) -> str:
+    """Return lines without their colours, none with blanks at its end."""
+    return "\n".join(line.rstrip() for line in text.plain.split("\n")) + "\n"
 
 
 def html(found: Explained) -> str:
     """Return the tables as preformatted HTML, for notebooks."""
     from html import escape  # noqa: PLC0415
 
-    return f"<pre>{escape(text(found, Layout(width=100)))}</pre>"
+    return f"<pre>{escape(plain_lines(tables(found, Layout(width=100))))}</pre>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.errors import GradcliError, Span
+from gradcli.errors.facts import MissingV
 from gradcli.render.inert import inert
 
 WIDEST = 100
@@ -57,7 +58,9 @@ def diagnostic(error: GradcliError) -> str:
         gutter = " " * len(label)
         lines += [f"{gutter} |", f"{label} | {shown}", f"{gutter} | {' ' * column}{'^' * length}"]
     if error.hint:
-        lines.append(f"help: {inert(shortened(error.hint), keep='')}")
+        choices = error.hint.split("\n") if isinstance(error.facts, MissingV) else [error.hint]
+        leads = ["help: ", *[" " * 6] * (len(choices) - 1)]
+        lines += [lead + inert(shortened(choice), keep="") for lead, choice in zip(leads, choices, strict=True)]
     return "\n".join(lines)
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gradcli.explanation.explained import sum_vjps
 from gradcli.render.head import head, inputs_document, notes_document
@@ -11,14 +14,25 @@ from gradcli.render.numbers import Form, nested, reshaped, strict
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from gradcli.explanation.effect import Effect, Weighted
     from gradcli.explanation.events import Value
     from gradcli.explanation.explained import Agreement, Backward, Explained, Gradient, Slice
     from gradcli.explanation.jacobians import Jacobian
+    from gradcli.explanation.rules import Rule
     from gradcli.ops.declare import Array
 
+MOST_SHARED = 100
+"""Entries of y that are listed as depending on one entry of an input."""
 
-def document(found: Explained, form: Form = nested) -> dict[str, Any]:
-    """Return an explanation as plain lists, dictionaries and strict JSON numbers; ``form`` says what arrays become."""
+MOST_WEIGHTED = 10_000
+"""Entries of gradients that another v would leave, from which they are left out."""
+
+
+def document(found: Explained, form: Form = nested, only: frozenset[str] | None = None) -> dict[str, Any]:
+    """Return an explanation as plain lists, dictionaries and strict JSON numbers.
+
+    ``form`` says what arrays become. What is not among the fields ``only`` may be left out, where it would be dear.
+    """
     shape = list(found.output.shape)
     return {
         **head(found.program),
@@ -34,10 +48,8 @@ def document(found: Explained, form: Form = nested) -> dict[str, Any]:
         "vjp": arrays_document(found.vjp, form),
         "grad": arrays_document(found.grad, form),
         "backward": [call_document(call, form) for call in found.backward],
-        "stages": [
-            {"name": stage.name, "shape": list(stage.cotangent.shape), "cotangent": form(stage.cotangent)}
-            for stage in found.stages
-        ],
+        **(backward_document(found, form) if only is None or only & OF_BACKWARD else {}),
+        "effect": effect_document(found.effect, found.output.shape, form) if only is None or "effect" in only else None,
         **slices_document(found.slices, form),
         "agreement": agreement_document(found.agreement),
         "notes": notes_document(found.notes),
@@ -53,6 +65,44 @@ def slices_document(slices: Sequence[Slice], form: Form = nested) -> dict[str, A
         (part.kind, {"index": list(part.index), "values": arrays_document(part.values, form)}) for part in slices
     ]
     return {f"{kind}s": [part for own, part in written if own == kind] for kind in ("row", "column")}
+
+
+def effect_document(effect: Effect, shape: tuple[int, ...], form: Form = nested) -> dict[str, Any]:
+    """Return what v did; places are indices, and gradients that another v would leave stand by variable."""
+    nudge, shared = effect.nudge, effect.shared
+    return {
+        "total": strict(effect.total),
+        "nudge": nudge
+        and {
+            "name": nudge.name,
+            "index": list(nudge.index),
+            "step": nudge.step,
+            "slope": strict(nudge.slope),
+            "predicted": strict(nudge.predicted),
+            "measured": nudge.measured,
+        },
+        "sum": weighted_document(effect.sum, form),
+        "mean": weighted_document(effect.mean, form),
+        "row": {"index": index_of(effect.row, shape), "grad": weighted_document(effect.of_row, form)},
+        "shared": shared
+        and {
+            "name": shared.name,
+            "index": list(shared.index),
+            "rows": [index_of(row, shape) for row in shared.rows[:MOST_SHARED]],
+            "count": len(shared.rows),
+        },
+    }
+
+
+def weighted_document(weighted: Weighted, form: Form) -> dict[str, Any] | None:
+    """Return the gradients that another v would leave; None where a script would rather multiply J itself."""
+    large = sum(grad.size for grad in weighted.grad.values()) >= MOST_WEIGHTED
+    return None if large else arrays_document(weighted.grad, form)
+
+
+def index_of(place: int, shape: tuple[int, ...]) -> list[int]:
+    """Return the indices of an entry, given its place in flat order."""
+    return [int(i) for i in np.unravel_index(place, shape)] if math.prod(shape) else []
 
 
 def value_document(value: Value, form: Form = nested) -> dict[str, Any]:
@@ -75,6 +125,34 @@ def call_document(call: Backward, form: Form = nested) -> dict[str, Any]:
         "vjp": arrays_document(call.vjp, form),
         "grad": arrays_document(call.grad, form),
         "accumulated": arrays_document(call.accumulated, form),
+    }
+
+
+OF_BACKWARD = {"stages", "reverse", "constants"}
+"""Fields that the lines of the backward pass are written for."""
+
+
+def backward_document(found: Explained, form: Form) -> dict[str, Any]:
+    """Return the lines of the backward pass, the variables on every path, and the long arrays that lines use."""
+    return {
+        "stages": [
+            {"name": stage.name, "shape": list(stage.value.shape), "cotangent": form(stage.value)}
+            for stage in found.stages
+        ],
+        "reverse": [rule_document(rule, form) for rule in found.rules],
+        "constants": arrays_document(found.constants, form),
+    }
+
+
+def rule_document(rule: Rule, form: Form = nested) -> dict[str, Any]:
+    """Return one line of the backward pass."""
+    return {
+        "name": rule.name,
+        "shape": list(rule.value.shape),
+        "value": form(rule.value),
+        "formula": rule.text,
+        "uses": rule.uses,
+        "definition": rule.made,
     }
 
 
@@ -122,6 +200,7 @@ def jacobian_document(jacobian: Jacobian, definitions: dict[str, str], form: For
         "shape": list(jacobian.shape),
         "structure": jacobian.structure,
         "nonzeros": len(jacobian.rows) if jacobian.held else None,
+        "passes": jacobian.passes,
         "held": jacobian.held,
         "definitions": definitions,
     }

@@ -56,7 +56,8 @@ def known_values(found: Explained) -> dict[str, Any]:
 def with_true_formulas(found: Explained, jacobian: Jacobian) -> Jacobian:
     """Return a Jacobian whose formulas are equal to its numbers: the number stands for one that is not.
 
-    A derivative that sympy has simplified may have a value where the program has none, such as x/x at 0.
+    A derivative that sympy has simplified may have a value where the program has none, such as x/x at 0. Then no rule
+    is left either.
     """
     if jacobian.formulas is None:
         return jacobian
@@ -65,4 +66,4 @@ def with_true_formulas(found: Explained, jacobian: Jacobian) -> Jacobian:
         text if value is None or is_same(value, float(number)) else full(number)
         for text, value, number in zip(jacobian.formulas, values, jacobian.values, strict=True)
     ]
-    return replace(jacobian, formulas=formulas)
+    return replace(jacobian, formulas=formulas, rules=jacobian.rules if formulas == jacobian.formulas else [])

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradcli.engine.naming import NAME, place_text, tight
 from gradcli.explanation.events import BranchTaken, LoopEnded, TurnBegun, Value
-from gradcli.render.equalities import CLOSE, NEAR, is_same, known_values
+from gradcli.render.equalities import CLOSE, known_values
 from gradcli.render.numbers import short
 from gradcli.render.rows import MOST_READ, Row, aligned, is_number
 
@@ -136,34 +135,6 @@ def put_in(text: str, known: Mapping[str, Any], precision: int) -> str:
         parts += [text[start : match.start()], tight(number) if number.startswith("-") else number]
         start = end
     return "".join([*parts, text[start:]]) if parts else ""
-
-
-def marked(text: str, value: float, number: float, precision: int) -> list[str]:
-    """Return a step of this value on the way to a number, marked where they are only nearly equal; none where not."""
-    if short(value, precision) == short(number, precision):
-        return [text]
-    return [APART + text] if is_same(value, number, NEAR) else []
-
-
-APART = "\0"
-"""Before a step that is only nearly equal to its neighbours."""
-
-
-def chain(parts: list[str], width: int) -> str:
-    """Return ``a = b = c = d`` without repetitions, and without the middle where it would not fit.
-
-    A step that is only nearly equal stands between two ≈.
-    """
-    present = [part for part in parts if part]
-    kept = [part for k, part in enumerate(present) if k == 0 or part != present[k - 1]]
-    if len(" = ".join(kept)) > width and len(kept) > 3:
-        kept = [*kept[:2], kept[-1]]
-    if len(" = ".join(kept)) > width and len(kept) == 2:
-        kept = kept[:1]
-    text = kept[0]
-    for before, part in pairwise(kept):
-        text += (" ≈ " if before.startswith(APART) or part.startswith(APART) else " = ") + part.removeprefix(APART)
-    return text
 
 
 def sentences(event: BranchTaken | TurnBegun | LoopEnded, layout: Layout) -> list[str]:

@@ -19,6 +19,11 @@ class Glyphs:
     down: str
     dots: str
     by: str
+    near: str
+    bar: str
+    rule: str
+    crossing: str
+    arrow: str
     unicode: bool
 
 
@@ -33,6 +38,11 @@ UNICODE = Glyphs(
     down="⋮",
     dots="…",
     by="×",
+    near="≈",
+    bar="│",
+    rule="─",
+    crossing="┼",
+    arrow="→",
     unicode=True,
 )
 ASCII = Glyphs(
@@ -46,8 +56,19 @@ ASCII = Glyphs(
     down=":",
     dots="...",
     by="x",
+    near="~=",
+    bar="|",
+    rule="-",
+    crossing="+",
+    arrow="->",
     unicode=False,
 )
+
+
+ASCII_FOR = {
+    "·": "*", "ᵀ": "", "∂": "d", "×": "x", "…": "...", "≈": "~=", "→": "->", "✓": "ok", "│": "|", "─": "-",
+}  # fmt: skip
+"""What stands for a character in lines of text on an ASCII terminal."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,99 +1,108 @@
-"""The Jacobian as a grid of cells: what fits the width, and what is left out in its middle."""
+"""A table of numbers: columns aligned at the decimal point, bars between blocks of columns, one colour a row."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-import numpy as np
+from rich.text import Text
 
-from gradcli.engine.naming import place_text
-from gradcli.render.numbers import short
+from gradcli.render.glyphs import Glyphs
+from gradcli.render.numbers import aligned
+from gradcli.render.wrap import fold
 
-if TYPE_CHECKING:
-    from gradcli.explanation.jacobians import Jacobian
-    from gradcli.render.glyphs import Glyphs
-
-MOST_ROWS = 12
-"""Rows up to which all are shown; beyond, the first and last three."""
 GAP = 2
-"""Blank columns between two cells."""
+"""Blank columns between two columns of numbers."""
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
-    """Rows and columns that are shown (None marks a gap) and the text of each cell."""
+class Column:
+    """A heading over a cell for each row of a table."""
 
-    rows: list[int | None]
-    columns: list[int | None]
-    cells: dict[tuple[int, int], str]
-    with_formulas: bool
+    heading: str
+    cells: list[str]
 
     @property
-    def whole(self) -> bool:
-        """Whether nothing is left out."""
-        return None not in self.rows and None not in self.columns
+    def width(self) -> int:
+        """The columns of the screen that it takes."""
+        return max(len(self.heading), len(aligned(self.cells)[0]) if self.cells else 0)
+
+    @property
+    def lines(self) -> list[str]:
+        """The heading and the cells, all of one width, to the right."""
+        return [text.rjust(self.width) for text in (self.heading, *aligned(self.cells))]
 
 
-def ends(count: int, most: int) -> list[int | None]:
-    """Return 0 … count-1, or its first and last few with None between where there are more than ``most``."""
-    if count <= most:
-        return list(range(count))
-    head = (most + 1) // 2
-    return [*range(head), None, *range(count - (most - head), count)]
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What stands to the right of a row; where there is no room below the table, or nowhere if it is not ``needed``."""
+
+    row: int
+    text: str
+    style: str = ""
+    needed: bool = True
 
 
-def grid(jacobian: Jacobian, name: str, width: int, precision: int, glyphs: Glyphs) -> Grid:
-    """Return the widest grid that fits: with formulas if it can be, else numbers, else with a gap in its middle."""
-    count, wide = jacobian.matrix_shape
-    rows = ends(count, MOST_ROWS if count <= MOST_ROWS else 6) if jacobian.held else []
-    headings = [
-        f"{glyphs.partial}/{glyphs.partial}{name}{place_text(j, jacobian.input_shape)}" for j in range(min(wide, 400))
-    ]
-    for formulas in (True, False):
-        if formulas and jacobian.formulas is None:
-            continue
-        cells = texts(jacobian, rows, lambda k: cell(jacobian, k, precision, formulas))  # noqa: B023
-        for most in (wide, 8, 6, 4, 2):
-            columns = ends(wide, most)
-            if wide <= 400 and total_width(cells, rows, columns, headings) <= width and (not formulas or most == wide):
-                return Grid(rows, columns, cells, formulas)
-    return Grid(rows, ends(wide, 2), texts(jacobian, rows, lambda k: cell(jacobian, k, precision, False)), False)
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Labels, and blocks of columns with a bar before each but the first.
+
+    - ``styles``: a style for each row, empty for none.
+    - ``ruled``: the rows that have a rule above them.
+    """
+
+    labels: list[str]
+    blocks: list[list[Column]]
+    styles: list[str]
+    ruled: tuple[int, ...] = (0,)
+    remarks: tuple[Remark, ...] = ()
+
+    @property
+    def label_width(self) -> int:
+        """The columns of the screen that the labels take."""
+        return max(map(len, self.labels), default=0)
+
+    @property
+    def width(self) -> int:
+        """The columns of the screen that it takes, without remarks."""
+        return 1 + self.label_width + GAP + sum(map(width_of, self.blocks)) + 3 * (len(self.blocks) - 1)
 
 
-def texts(jacobian: Jacobian, rows: list[int | None], text: Callable[[int], str]) -> dict[tuple[int, int], str]:
-    """Return the cells of the rows that are shown."""
-    chosen = np.flatnonzero(np.isin(jacobian.rows, [row for row in rows if row is not None]))
-    return {(int(jacobian.rows[k]), int(jacobian.columns[k])): text(int(k)) for k in chosen[:20_000]}
+def width_of(block: Sequence[Column]) -> int:
+    """Return the columns of the screen that a block takes, with a gap before each of its columns but the first."""
+    return sum(column.width for column in block) + GAP * max(len(block) - 1, 0)
 
 
-def cell(jacobian: Jacobian, k: int, precision: int, formulas: bool) -> str:
-    """Return an entry as ``formula = value``, or as the value alone where the formula is one."""
-    value = short(float(jacobian.values[k]), precision)
-    if not formulas or jacobian.formulas is None:
-        return value
-    formula = jacobian.formulas[k]
-    return formula if is_number(formula) else f"{formula} = {value}"
+def table_lines(table: Table, width: int, glyphs: Glyphs) -> list[Text]:
+    """Return a table as lines, with its remarks beside and below it."""
+    blocks = [zip(*(column.lines for column in block), strict=True) for block in table.blocks]
+    bodies = zip(*([(" " * GAP).join(cells) for cells in block] for block in blocks), strict=True)
+    lines = []
+    for label, cells, style in zip(["", *table.labels], bodies, ["bold", *table.styles], strict=True):
+        line = Text(" ").append(label.ljust(table.label_width) + " " * GAP, style=style)
+        for number, cell in enumerate(cells):
+            line.append(f" {glyphs.bar} " if number else "").append(cell, style=style)
+        line.rstrip()
+        lines.append(line)
+    below = [remark for remark in table.remarks if not beside(remark, lines[remark.row + 1], table.width + 3, width)]
+    rule = rule_line(table, glyphs)
+    for row in sorted(table.ruled, reverse=True):
+        lines.insert(row + 1, rule)
+    return lines + [line for remark in below if remark.needed for line in fold(Text(remark.text, remark.style), width)]
 
 
-def is_number(text: str) -> bool:
-    """Return whether a formula is a number as it stands."""
-    try:
-        float(text)
-    except ValueError:
+def beside(remark: Remark, line: Text, column: int, width: int) -> bool:
+    """Put a remark at the end of its row, past the table; return whether there was room."""
+    start = next((at for at in (column, len(line.plain) + 2) if at + len(remark.text) <= width), None)
+    if start is None:
         return False
-    return len(text) <= 10
+    line.append(" " * (start - len(line.plain))).append(remark.text, style=remark.style)
+    return True
 
 
-def total_width(
-    cells: dict[tuple[int, int], str], rows: list[int | None], columns: list[int | None], headings: list[str]
-) -> int:
-    """Return the columns of the screen that a grid takes, without the labels and v."""
-    widths = [
-        3
-        if j is None
-        else max(len(headings[j]), max((len(cells.get((i, j), "")) for i in rows if i is not None), default=0))
-        for j in columns
-    ]
-    return sum(widths) + GAP * len(widths)
+def rule_line(table: Table, glyphs: Glyphs) -> Text:
+    """Return the line across a table."""
+    first, *rest = map(width_of, table.blocks)
+    parts = [first + table.label_width + GAP + 1, *(wide + 2 for wide in rest)]
+    parts[-1] -= 1
+    return Text(" " + glyphs.crossing.join(glyphs.rule * part for part in parts))

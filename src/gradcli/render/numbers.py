@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,48 @@ def short(value: float, precision: int = 6) -> str:
     if value.is_integer() and abs(value) < 10 ** max(precision, 6):
         return str(int(value))
     return f"{value:.{precision}g}"
+
+
+def decimal_point(text: str) -> int:
+    """Return where the decimal point of the number at the end of a text stands, or would stand."""
+    start = text.rfind(" ") + 1
+    found = re.search(r"(?<=\d)[.e]", text[start:])
+    return start + found.start() if found else len(text)
+
+
+def padded(texts: Sequence[str]) -> list[str]:
+    """Return texts moved to the right so that the decimal points of their last numbers stand in one column."""
+    points = [decimal_point(text) for text in texts]
+    left = max(points, default=0)
+    return [" " * (left - point) + text for point, text in zip(points, texts, strict=True)]
+
+
+def aligned(texts: Sequence[str]) -> list[str]:
+    """Return texts of equal length, their decimal points in one column."""
+    moved = padded(texts)
+    wide = max(map(len, moved), default=0)
+    return [text.ljust(wide) for text in moved]
+
+
+def shaped_lines(array: Array, precision: int = 6, most: int = 8, dots: str = "…") -> list[str]:
+    """Return a matrix with a row on each line and its columns aligned, the middle of both left out beyond ``most``."""
+    rows, columns = (ends(count, most) for count in array.shape)
+    body = [[dots if j is None else short(array[i, j], precision) for i in rows if i is not None] for j in columns]
+    ended = [[cell + "," * (k < len(body) - 1) for cell in padded(column)] for k, column in enumerate(body)]
+    wide = [[cell.ljust(max(map(len, column))) for cell in column] for column in ended]
+    lines = ["[" + " ".join(row).rstrip() + "]" for row in zip(*wide, strict=True)]
+    lines = [f"{'[' if k == 0 else ' '}{line}{']' if k == len(lines) - 1 else ','}" for k, line in enumerate(lines)]
+    if None in rows:
+        lines.insert(rows.index(None), f" {dots}")
+    return lines
+
+
+def ends(count: int, most: int) -> list[int | None]:
+    """Return 0 … count-1, or its first and last few with None between where there are more than ``most``."""
+    if count <= most:
+        return list(range(count))
+    head = (most + 1) // 2
+    return [*range(head), None, *range(count - (most - head), count)]
 
 
 def array_text(array: Array, precision: int = 6, most: int = 12) -> str:

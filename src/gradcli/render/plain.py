@@ -39,6 +39,8 @@ def plain(found: Explained) -> str:
         lines.append(f"{name}.grad = {input_text(found.grad[name])}")
     for part in found.slices:
         lines += [f"{part.title(found.name, name)} = {input_text(value)}" for name, value in part.values.items()]
+    if found.has_steps:
+        lines += [f"{rule.name}.grad := {rule.text}" for rule in found.rules if rule.text]
     lines.append(f"agree = {'yes' if found.agreement.agree else 'no'}")
     lines += [f"note: {note.message}" for note in found.notes]
     return "\n".join(lines)

@@ -1,0 +1,193 @@
+"""What reverse mode did, a line for each value that has a name: the rules that the engine applied, written down.
+
+The sweep of ``engine/reverse.py`` runs once more, over texts: an operation hands on the text of its vjp. What lies
+without a name between two values is part of a line while that stays short, and gets a name beyond. The language then
+evaluates each line, and one that is not the engine's number is not shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine.graph import Graph, Input, Node, Operation, reaches
+from gradcli.engine.naming import call_assigned
+from gradcli.engine.reverse import accumulate, cotangents
+from gradcli.explanation.rereading import Reader
+from gradcli.explanation.rules import BackwardPass, Rule
+from gradcli.explanation.writer import Arrived, Named, Writer, plus_arrived, start_of
+from gradcli.language.trace import Assigned
+from gradcli.ops.declare import Array
+
+MOST_LINES = 200
+"""Named values whose lines are written; of a longer program the first and the last ones."""
+PASSES = 4
+"""Sweeps after which no more values get names."""
+CHOICES = 3
+"""Ways to write a rule: beyond, there is none that is another."""
+ROUNDING = 1e-9
+"""How far the number of a line may be from the engine's, relative to that."""
+UNITS = 64 * 2.0**-52
+"""How far it may be, relative to the sizes of the terms that are added up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """The sweep back of one run: the nodes that the output depends on, and the engine's cotangents by node index.
+
+    ``given`` are the names that values have, ``spare`` those that others get if they need one.
+    """
+
+    graph: Graph
+    output: Operation
+    seed: Array
+    nodes: Sequence[Node]
+    kept: Mapping[int, Array]
+    given: Mapping[int, str]
+    spare: Mapping[int, str]
+
+
+def write_backward(
+    graph: Graph, output: Any, seed: Array, names: Mapping[int, str], spare: Mapping[int, str] = MappingProxyType({})
+) -> BackwardPass:
+    """Return a rule for each named value that a cotangent reaches, in the order of the sweep.
+
+    ``names`` has the name of each node that has one, by its index: those of inputs and of the output are among them.
+    ``spare`` has what others are called elsewhere in the answer, if they need a name.
+    """
+    if not isinstance(output, Operation) or not output.active:
+        return BackwardPass([], {})
+    kept: dict[int, Any] = {}
+    kept |= cotangents(graph, output, seed, kept)
+    with np.errstate(all="ignore"):
+        return rules_of(Sweep(graph, output, np.asarray(seed)[()], reaches(output), kept, names, spare))
+
+
+def rules_of(swept: Sweep) -> BackwardPass:
+    """Return the rules, each by the plainest of its texts that gives the engine's number."""
+    plain = write_all(swept)
+    held = constants_of(swept.graph)
+    cuts = every_path(swept.nodes)
+    others = [plain]
+    values = {plain.names[node.index]: node.value for node in swept.nodes if node.index in plain.names}
+    reader = Reader(
+        {**held, **plain.constants, **values},
+        {name: swept.kept[index] for index, name in plain.names.items() if index in swept.kept},
+    )
+    bases = {node.index: name for name, node in reversed(swept.graph.bindings) if node is not None}
+    rules = []
+    for index in in_order(swept.nodes, plain):
+        text = "v" if index == swept.output.index else None
+        for choice in range(0 if text else CHOICES):
+            if choice == len(others):
+                others.append(run(swept, plain.names, choice))
+            text = confirmed(reader, others[choice].lines.get(index), swept.kept[index])
+            if text is not None or plain.lines[index].written is None:
+                break
+        name = plain.names[index]
+        rules.append(
+            Rule(
+                name,
+                text,
+                np.asarray(swept.kept[index]),
+                plain.lines[index].uses,
+                isinstance(swept.graph.nodes[index], Input),
+                bases.get(index, name),
+                plain.made.get(index),
+                index in cuts,
+            )
+        )
+    left_out = sum(index in plain.skipped for index in plain.lines)
+    gap = sum(index >= plain.skipped.stop for index in plain.lines) if left_out else 0
+    return BackwardPass(rules, plain.constants, left_out, gap)
+
+
+def constants_of(graph: Graph) -> dict[str, Array]:
+    """Return the arrays that the program gave a name and that depend on no input."""
+    story, called = graph.story or (), call_assigned(graph)
+    return {
+        called[place]: value
+        for record, value, place in story
+        if isinstance(value, np.ndarray) and value.ndim and isinstance(record, Assigned) and record.name
+    }
+
+
+def write_all(swept: Sweep) -> Writer:
+    """Return the sweep over texts in which every value that needs a name has one from the start."""
+    names = swept.given
+    writer = run(swept, names, 0)
+    for _ in range(PASSES):
+        if len(writer.names) == len(names):
+            break
+        names = writer.names
+        writer = run(swept, names, 0)
+    return writer
+
+
+def every_path(nodes: Sequence[Node]) -> set[int]:
+    """Return the nodes that every path to the output runs through: no link leads past them."""
+    furthest, found = -1, set()
+    ahead = {node.index: node.index for node in nodes}
+    for node in nodes:
+        if isinstance(node, Operation):
+            for k in node.links:
+                ahead[node.arguments[k].index] = node.index
+    for node in nodes:
+        if node.active and furthest <= node.index:
+            found.add(node.index)
+        if node.active:
+            furthest = max(furthest, ahead[node.index])
+    return found
+
+
+def run(swept: Sweep, names: Mapping[int, str], choice: int) -> Writer:
+    """Run one sweep over texts."""
+    named = [node.index for node in swept.nodes if node.index in names and isinstance(node, Operation) and node.active]
+    half = MOST_LINES // 2
+    skipped = range(named[half], named[-half]) if len(named) > MOST_LINES else range(0)
+    constants = {id(value): name for name, value in constants_of(swept.graph).items()}
+    known = Named(swept.given, swept.spare, constants, dict(names))
+    writer = Writer(swept.graph, swept.nodes, known, swept.kept, choice, skipped)
+    active = [node for node in reversed(swept.nodes) if node.active]
+    arrived = accumulate(swept.output, start_of(swept.seed), active, writer.along, plus_arrived)
+    writer.lines |= arrived
+    return writer
+
+
+def confirmed(reader: Reader, arrived: Arrived | None, wanted: Array) -> str | None:
+    """Return the text of a line if the language finds the engine's number in it."""
+    if arrived is None or arrived.written is None:
+        return None
+    text = arrived.written.expression.text
+    found = reader.evaluate(text)
+    return text if found is not None and is_same(found, np.asarray(wanted), np.asarray(arrived.size)) else None
+
+
+def is_same(found: Array, wanted: Array, size: Array) -> bool:
+    """Return whether a number is the engine's, after broadcasting; where that is not finite, nor may it be."""
+    try:
+        got = np.broadcast_to(found, wanted.shape)
+    except ValueError:
+        return False
+    near = np.abs(got - wanted) <= ROUNDING * np.abs(wanted) + UNITS * np.where(np.isfinite(size), size, 0.0)
+    return bool(np.all(np.where(np.isfinite(wanted), near, ~np.isfinite(got))))
+
+
+def in_order(nodes: Sequence[Node], writer: Writer) -> list[int]:
+    """Return the lines in the order of the sweep: an input's follows as soon as nothing more is added to it."""
+    first_use: dict[int, int] = {}
+    for node in nodes:
+        if isinstance(node, Operation):
+            for k in node.links:
+                first_use.setdefault(node.arguments[k].index, node.index)
+    inner = [node.index for node in reversed(nodes) if isinstance(node, Operation) and node.index in writer.lines]
+    leaves = [node.index for node in nodes if isinstance(node, Input) and node.index in writer.lines]
+    inner = [index for index in inner if index not in writer.skipped]
+    order: list[int] = []
+    for index, below in zip(inner, [*inner[1:], -1], strict=True):
+        order += [index, *(leaf for leaf in leaves if below < first_use[leaf] <= index)]
+    return order

@@ -1,0 +1,80 @@
+"""What v did: the one number that backward differentiates, and what another v would have left. Plain records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gradcli.ops.declare import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Nudge:
+    """One entry of an input moved by a little, and how far L = v·y moves with it.
+
+    - ``name``, ``index``: the variable, and the indices of the entry.
+    - ``step``: how far it is moved.
+    - ``slope``: the gradient there; ``predicted`` is its product with the step.
+    - ``measured``: how far L moves when the program is run again; None where it has no value there, or rounding hides
+      the move.
+    """
+
+    name: str
+    index: tuple[int, ...]
+    step: float
+    slope: float
+    predicted: float
+    measured: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Weighted:
+    """The gradients that another v would leave, by variable and in its shape.
+
+    - ``grad``: the numbers.
+    - ``dust``: where a number is no more than what rounding leaves of the terms that it is a sum of.
+    """
+
+    grad: dict[str, Array]
+    dust: dict[str, Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """An entry of an input, by ``name`` and ``index``, on which several entries of y depend: ``rows``, in flat order.
+
+    A dependence whose slope is 0 at this point does not count.
+    """
+
+    name: str
+    index: tuple[int, ...]
+    rows: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What v did.
+
+    - ``total``: L = v·y, the number that backward differentiates.
+    - ``nudge``: an entry of an input moved by a little; None where no gradient is finite and other than 0.
+    - ``sum``, ``mean``: what v = ones and v = 1/n would leave, the gradients of ``y.sum()`` and ``y.mean()``.
+    - ``row``, ``of_row``: an entry of y in flat order, and what a v that is 1 there alone would leave: this row of J.
+    - ``one_hot``: the row that v itself takes out of J; None where v is not 1 in one entry and 0 in all others.
+    - ``usual``: ``sum`` or ``mean`` where v is one of these itself, empty where it is not.
+    - ``shared``: why ones does not give the derivative of each output; None where each input moves one output at most.
+    - ``dust``: where ``x.grad`` itself is what rounding leaves of the terms of its sum.
+
+    >>> effect = gradcli.explain("[x[0], x[0]*x[1]]", x=[2.0, 3.0], v=[1, 10]).effect
+    >>> effect.total, effect.sum.grad["x"].tolist(), effect.shared
+    (62.0, [4.0, 2.0], Shared(name='x', index=(0,), rows=(0, 1)))
+    """
+
+    total: float
+    nudge: Nudge | None
+    sum: Weighted
+    mean: Weighted
+    row: int
+    of_row: Weighted
+    one_hot: int | None
+    usual: str
+    shared: Shared | None
+    dust: dict[str, Array]

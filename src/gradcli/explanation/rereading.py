@@ -1,0 +1,52 @@
+"""Lines of an answer evaluated by the language itself, with ``h.grad`` read as a name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+import numpy as np
+
+from gradcli.errors import Budget, GradcliError
+from gradcli.language.names import CONSTANTS
+from gradcli.language.program import Program, compile_program
+from gradcli.ops import SPELLINGS
+from gradcli.ops.declare import Array, value_of
+
+COTANGENT = re.compile(r"\b([A-Za-z_]\w*)\.grad\b")
+NAME = re.compile(r"[A-Za-z_]\w*")
+BUDGET = Budget(text=64_000, syntax=100_000)
+
+
+@lru_cache(maxsize=1024)
+def compiled(text: str, given: frozenset[str]) -> Program | None:
+    """Return a line as a program; None for what is none."""
+    try:
+        return compile_program(text, BUDGET, given)
+    except GradcliError:
+        return None
+
+
+class Reader:
+    """Evaluates lines in which the names of ``values`` stand for them, and ``NAME.grad`` for their ``cotangents``."""
+
+    def __init__(self, values: Mapping[str, Array], cotangents: Mapping[str, Array]) -> None:
+        self.ending = "_grad"
+        while any(name + self.ending in values for name in cotangents):
+            self.ending += "_"
+        self.names = {**values, **{name + self.ending: value for name, value in cotangents.items()}}
+
+    def evaluate(self, text: str) -> Array | None:
+        """Return what a line gives; None where the language refuses it."""
+        plain = COTANGENT.sub(lambda found: found[1] + self.ending, text)
+        used = set(NAME.findall(plain))
+        given = frozenset(name for name in used if name in self.names and (name in SPELLINGS or name in CONSTANTS))
+        program = compiled(plain, given)
+        if program is None or any(name not in self.names for name in program.inputs):
+            return None
+        try:
+            run = program.evaluate({name: self.names[name] for name in program.inputs}, frozenset(), record=False)
+        except GradcliError:
+            return None
+        return np.asarray(value_of(run[1]))

@@ -1,0 +1,152 @@
+"""What a v does to y and J: the number that it makes of y, and the gradients that others would leave."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from gradcli.exact.thresholds import ROUNDING
+from gradcli.explanation.effect import Effect, Nudge, Shared, Weighted
+from gradcli.explanation.jacobians import Jacobian, weighted_sums
+from gradcli.jacobian.sparse import column_sums
+from gradcli.ops.declare import Array
+
+Move = Callable[[str, int, float], Array | None]
+"""Gives y where one entry of a variable is moved: its name, the entry's place in flat order, and how far."""
+STEP = 0.001
+"""How far an entry of about 1 is moved."""
+SMALL = 0.01
+"""Of the largest slope: entries with less are not worth a move."""
+
+
+def weigh(
+    seed: Array,
+    output: Array,
+    inputs: Mapping[str, Array],
+    jacobians: Mapping[str, Jacobian],
+    grad: Mapping[str, Array],
+    move: Move,
+) -> Effect:
+    """Return what v did; ``seed`` is v in the shape of y, ``grad`` what it left, ``move`` runs the program again.
+
+    Numbers may overflow: numpy is to be told not to warn.
+    """
+    v, y = np.ravel(seed), np.ravel(output)
+    total = float(v @ y)
+    size = max(v.size, 1)
+    hot = np.flatnonzero(v)
+    row = other_row(v, jacobians)
+    ones = summed(jacobians)
+    return Effect(
+        total,
+        nudge(v, y, inputs, grad, move) if math.isfinite(total) else None,
+        ones,
+        Weighted({name: g / size for name, g in ones.grad.items()}, ones.dust),
+        row,
+        taken(row, jacobians),
+        int(hot[0]) if len(hot) == 1 and v[hot[0]] == 1 else None,
+        "sum" if np.all(v == 1) else "mean" if np.all(v == 1 / size) else "",
+        shared(jacobians),
+        {name: dust_of(v, jacobian, grad[name]) for name, jacobian in jacobians.items()},
+    )
+
+
+def summed(jacobians: Mapping[str, Jacobian]) -> Weighted:
+    """Return what v = ones leaves: the sums of the columns of J."""
+    grad = {
+        name: column_sums(j.values, j.columns, j.matrix_shape[1]).reshape(j.input_shape)
+        if j.held
+        else j.vjp(np.ones(j.output_shape))
+        for name, j in jacobians.items()
+    }
+    ones = {name: np.ones(j.matrix_shape[0]) for name, j in jacobians.items()}
+    return Weighted(grad, {name: dust_of(ones[name], j, grad[name]) for name, j in jacobians.items()})
+
+
+def taken(row: int, jacobians: Mapping[str, Jacobian]) -> Weighted:
+    """Return what a v that is 1 in one entry alone leaves: this row of J."""
+    grad = {}
+    for name, jacobian in jacobians.items():
+        if not jacobian.held:
+            grad[name] = jacobian.row(row)
+            continue
+        start, stop = np.searchsorted(jacobian.rows, [row, row + 1])
+        flat = np.zeros(jacobian.matrix_shape[1])
+        flat[jacobian.columns[start:stop]] = jacobian.values[start:stop]
+        grad[name] = flat.reshape(jacobian.input_shape)
+    return Weighted(grad, {name: np.zeros(g.shape, dtype=bool) for name, g in grad.items()})
+
+
+def dust_of(v: Array, jacobian: Jacobian, grad: Array) -> Array:
+    """Return where a sum is not 0 and yet no more than rounding leaves of its terms, in the shape of the variable."""
+    if np.max(np.bincount(jacobian.columns), initial=0) <= 1:
+        return np.zeros(grad.shape, dtype=bool)
+    terms = weighted_sums(np.abs(v), jacobian.rows, jacobian.columns, np.abs(jacobian.values), grad.size)
+    small = np.abs(grad) <= ROUNDING * terms.reshape(grad.shape)
+    return np.asarray(np.isfinite(grad) & (grad != 0) & small)
+
+
+def other_row(v: Array, jacobians: Mapping[str, Jacobian]) -> int:
+    """Return a row of J worth showing: the first with the most entries, among those that v does not take out itself."""
+    counts = np.zeros(max(v.size, 1), dtype=np.intp)
+    for jacobian in jacobians.values():
+        counts += np.bincount(jacobian.rows, minlength=len(counts))
+    hot = np.flatnonzero(v)
+    if len(hot) == 1 and v.size > 1:
+        counts[hot[0]] = -1
+    return int(np.argmax(counts))
+
+
+def shared(jacobians: Mapping[str, Jacobian]) -> Shared | None:
+    """Return the first entry of an input on which several entries of y depend."""
+    for name, jacobian in jacobians.items():
+        used = jacobian.values != 0
+        several = np.bincount(jacobian.columns[used], minlength=1) > 1
+        if several.any():
+            place = int(np.argmax(several))
+            return Shared(
+                name,
+                index_at(place, jacobian.input_shape),
+                tuple(jacobian.rows[used & (jacobian.columns == place)].tolist()),
+            )
+    return None
+
+
+def nudge(v: Array, y: Array, inputs: Mapping[str, Array], grad: Mapping[str, Array], move: Move) -> Nudge | None:
+    """Move the first entry that has a slope worth a look, and measure how far L moves with it."""
+    for name, g in grad.items():
+        slopes = np.ravel(g)
+        largest = np.max(np.abs(slopes), initial=0, where=np.isfinite(slopes))
+        usable = np.flatnonzero(np.isfinite(slopes) & (np.abs(slopes) >= SMALL * largest) & (slopes != 0))
+        if len(usable):
+            place = int(usable[0])
+            step = step_at(float(np.ravel(inputs[name])[place]))
+            measured = measure(v, y, move(name, place, step), float(slopes[place]) * step)
+            return Nudge(
+                name, index_at(place, g.shape), step, float(slopes[place]), float(slopes[place]) * step, measured
+            )
+    return None
+
+
+def index_at(place: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the indices of an entry, given its place in flat order."""
+    return tuple(int(i) for i in np.unravel_index(place, shape))
+
+
+def step_at(value: float) -> float:
+    """Return how far an entry is moved: 0.001, and a thousandth of its size where that is far from 1."""
+    if value == 0 or 0.1 <= abs(value) < 10_000:
+        return STEP
+    return float(f"1e{math.floor(math.log10(abs(value))) - 3}")
+
+
+def measure(v: Array, y: Array, moved: Array | None, predicted: float) -> float | None:
+    """Return how far L = v·y moves with y; None where y has no value there, or rounding hides the move."""
+    if moved is None or moved.size != y.size or not np.all(np.isfinite(moved)):
+        return None
+    after = np.ravel(moved)
+    found = float(v @ (after - y))
+    noise = ROUNDING * float(np.abs(v) @ (np.abs(y) + np.abs(after)))
+    return found if math.isfinite(found) and noise <= 1e-3 * abs(predicted) else None

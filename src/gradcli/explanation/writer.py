@@ -1,0 +1,231 @@
+"""The texts that one sweep over a graph carries: what has reached a value, and what an operation hands on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine.graph import Graph, Node, Operation
+from gradcli.formulas.reading import read_expression
+from gradcli.formulas.recorder import Unwritable, Written, write
+from gradcli.formulas.texts import ATOM, MOST_CONSTANTS, Texts, TooLarge
+from gradcli.formulas.vjps import plus, undo_broadcast, write_vjp
+from gradcli.ops.declare import Array, Op
+
+SHORT = 44
+"""Characters of a cotangent up to which it is part of the lines below it."""
+LINE = 64
+"""Characters of what one use hands on, beyond which long values in it get names."""
+LONG_VALUE = 12
+"""Characters of a value that may stand in a long line as it is."""
+LONGEST_VALUE = 120
+"""Characters beyond which every value gets a name."""
+LONGEST = 8_000
+"""Characters of a line beyond which it has no text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """What has reached a value on the way back, from so many ``uses`` of it; None where it has no text.
+
+    ``size`` is that of the terms that the number is a sum of.
+    """
+
+    written: Written | None
+    size: Array
+    uses: int = 1
+
+
+def start_of(seed: Array) -> Arrived:
+    """Return what the output starts with."""
+    return Arrived(write("v", seed), np.abs(seed))
+
+
+def plus_arrived(left: Arrived, right: Arrived, _own: bool) -> Arrived:
+    """Return what two uses of a value hand on together."""
+    both = None
+    if left.written is not None and right.written is not None:
+        both = plus(left.written, right.written)
+    if both is not None and len(both.expression.text) > LONGEST:
+        both = None
+    return Arrived(both, left.size + right.size, left.uses + right.uses)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The names of nodes by their indices: those that were ``given``, and all ``names`` with those made since.
+
+    ``spare`` has what nodes are called elsewhere in the answer, ``constants`` what the program calls arrays that depend
+    on no input, by their identity.
+    """
+
+    given: Mapping[int, str]
+    spare: Mapping[int, str]
+    constants: Mapping[int, str]
+    names: dict[int, str]
+
+
+class ConstantTexts(Texts):
+    """Texts of values in which a constant array stands under its name, if ``name`` has one for it."""
+
+    def __init__(self, graph: Graph, nodes: Sequence[Node], name: Callable[[Any], Any]) -> None:
+        super().__init__(graph, nodes)
+        self.name_constant = name
+
+    def argument(self, argument: Any) -> tuple[str, int]:
+        """Return the text of an argument and how tightly it binds."""
+        found = argument if isinstance(argument, Node) else self.name_constant(argument)
+        return (found.expression.text, ATOM) if isinstance(found, Written) else super().argument(argument)
+
+
+class Writer:
+    """One sweep over texts, in which every rule is written by ``choice``; the first alone gives values names.
+
+    ``kept`` are the engine's cotangents. Nothing is written to the nodes of ``skipped``, the middle of a long program.
+    ``made`` has the formula of each node that got its name here, ``constants`` the long arrays that did.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        nodes: Sequence[Node],
+        named: Named,
+        kept: Mapping[int, Array],
+        choice: int,
+        skipped: range,
+    ) -> None:
+        self.named, self.names = named, named.names
+        self.kept, self.choice, self.skipped, self.unwritten = kept, choice, skipped, skipped[1:]
+        self.lines: dict[int, Arrived] = {}
+        self.made: dict[int, str] = {}
+        self.constants: dict[str, Array] = {}
+        self.texts = ConstantTexts(graph, nodes, self._constant)
+        self.texts.taken |= {*named.names.values(), *named.spare.values(), *named.constants.values()}
+        self._values: dict[int, Written | None] = {}
+        self._at: Node | None = None
+        self._total: Arrived | None = None
+        for node in nodes:
+            self._describe(node)
+
+    def along(self, node: Operation, k: int, arrived: Arrived) -> Arrived:
+        """Return what argument k of a node gets."""
+        if self._at is not node:
+            self._at, self._total = node, self._arrive(node, arrived)
+        assert self._total is not None  # noqa: S101
+        if node.index in self.unwritten:
+            return Arrived(None, self._total.size)
+        found = self._part(node, k)
+        if found is not None and len(found.expression.text) > LINE and not self.choice and self._shorten(node, arrived):
+            found = self._part(node, k)
+        return Arrived(found, sizes_of(node, k, self._total.size))
+
+    def _part(self, node: Operation, k: int) -> Written | None:
+        assert self._total is not None  # noqa: S101
+        g = self._total.written
+        try:
+            if g is None:
+                return None
+            parts = [self._value_of(x) for x in node.arguments]
+            part = write_vjp(node, k, g, self._value_of(node), parts, self.choice)
+            return undo_broadcast(part, np.shape(node.arguments[k].value))
+        except Unwritable:
+            return None
+
+    def _shorten(self, node: Operation, arrived: Arrived) -> bool:
+        """Give names to what is long in the rule of a node, and say whether there was any."""
+        values = [x for x in node.arguments if isinstance(x, Operation)]
+        long = [x for x in values if x.index not in self.names and len(self.texts.of(x)) > LONG_VALUE]
+        for x in long:
+            self._name(x)
+        if node.index not in self.names and (len(self.texts.of(node)) > LONG_VALUE or not long):
+            self._name(node)
+            self._total = self._arrive(node, arrived)
+            return True
+        return bool(long)
+
+    def _arrive(self, node: Node, arrived: Arrived) -> Arrived:
+        """Return what stands for the cotangent of a node: its name where it has one, or needs one."""
+        found, fixed = arrived.written, bool(self.choice) or node.index in self.skipped
+        if node.index not in self.names and not fixed and (found is None or len(found.expression.text) > SHORT):
+            self._name(node)
+        if node.index not in self.names:
+            return arrived
+        self.lines[node.index] = arrived
+        value = self.kept[node.index]
+        return Arrived(write(f"{self.names[node.index]}.grad", value), np.abs(value))
+
+    def _describe(self, node: Node) -> None:
+        index = node.index
+        if index in self.unwritten and index not in self.names:
+            return
+        if node.op is None or index in self.names:
+            if node.op is not None and index not in self.named.given and self._written(node, node.op):
+                self.made[index] = self.texts.text[index][0]
+            self.texts.text[index] = (self.names.get(index, str(node.name)), ATOM)
+        elif self._written(node, node.op) and len(self.texts.of(node)) > LONGEST_VALUE and not self.choice:
+            self._name(node)
+
+    def _written(self, node: Node, op: Op) -> bool:
+        try:
+            self.texts.text[node.index] = self.texts.written(node, op)
+        except (TooLarge, KeyError):
+            return False
+        return True
+
+    def _name(self, node: Node) -> None:
+        """Give a node a name of its own."""
+        name = self.named.spare.get(node.index) or self.texts.fresh(None)
+        self.names[node.index] = name
+        if node.index in self.texts.text:
+            self.made[node.index] = self.texts.of(node)
+        self.texts.text[node.index] = (name, ATOM)
+        self._values.pop(node.index, None)
+
+    def _value_of(self, x: Any) -> Any:
+        """Return an argument as a written array in terms of names; a constant as it is. Raises ``Unwritable``."""
+        if not isinstance(x, Node):
+            return self._constant(x)
+        if x.index not in self._values:
+            named, texts = x.index in self.names, self.texts.text
+            found = None
+            if named:
+                found = write(self.names[x.index], x.value)
+            elif x.index in texts:
+                found = Written(read_expression(texts[x.index][0], {}), x.value, np.shape(x.value))
+            self._values[x.index] = found
+        written = self._values[x.index]
+        if written is None:
+            raise Unwritable("a value has no text")
+        return written
+
+    def _constant(self, x: Any) -> Any:
+        """Return a constant as it is, or under its name; a long one that the program does not name gets one."""
+        if not isinstance(x, np.ndarray) or not x.ndim:
+            return x
+        name = self.named.constants.get(id(x))
+        if name is None and x.size > MOST_CONSTANTS and np.any(x != x.flat[0]):
+            name = next((name for name, value in self.constants.items() if value is x), None) or self.texts.fresh("c")
+            self.constants[name] = x
+        return x if name is None else write(name, x)
+
+
+def sizes_of(node: Operation, k: int, g: Array) -> Array:
+    """Return the sizes of the terms that argument k's part of a cotangent is a sum of, from those of the cotangent.
+
+    A product of arrays has them by the sizes of its factors; the rules of others are taken as they are.
+    """
+    values, y = [getattr(x, "value", x) for x in node.arguments], node.value
+    if node.op.spec is not None:
+        values, y = [np.abs(x) for x in values], np.abs(y)
+    vjp = node.op.vjp(k)
+    assert vjp is not None  # noqa: S101
+    part = np.abs(vjp(g, y, *values, **node.static))
+    shape = np.shape(values[k])
+    lead = np.ndim(part) - len(shape)
+    if lead > 0:
+        part = np.sum(part, axis=tuple(range(lead)))
+    axes = tuple(axis for axis, length in enumerate(shape) if lead >= 0 and length == 1 != np.shape(part)[axis])
+    return np.broadcast_to(np.sum(part, axis=axes, keepdims=True) if axes else part, shape)[()]

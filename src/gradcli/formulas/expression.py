@@ -1,0 +1,274 @@
+"""Expressions of the language, built up piece by piece with the fewest parentheses and nothing that says nothing.
+
+>>> g, y = name("g"), name("y")
+>>> multiply(g, subtract(number(1), multiply(y, y))).text
+'g*(1 - y**2)'
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from gradcli.ops.writing import number_text
+
+COMPARED, SUMMED, MULTIPLIED, NEGATED, RAISED, ATOM = 30, 60, 70, 80, 90, 100
+"""How tightly each kind of expression binds, as ``precedence`` of the records has it."""
+FEW_DIGITS = 8
+"""Characters of a number beyond which a fraction is looked for."""
+LARGEST_DIVISOR = 1000
+"""The largest denominator of such a fraction."""
+EXACT = 2.0**53
+"""Whole numbers up to here are doubles."""
+ORDER: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+KNOWN = {
+    math.pi: "pi",
+    math.log(2.0): "log(2)",
+    math.log(10.0): "log(10)",
+    2 / math.sqrt(math.pi): "2/sqrt(pi)",
+}
+"""Numbers that have a name."""
+
+
+class Factor(NamedTuple):
+    """One factor of a product, or what it is divided by."""
+
+    below: bool
+    what: Expression
+
+
+class Term(NamedTuple):
+    """One term of a sum, or what is subtracted."""
+
+    negative: bool
+    what: Expression
+
+
+class Expression(NamedTuple):
+    """A text and how tightly it binds.
+
+    A product has its ``factors`` and whether it is ``negative``, a sum its ``terms``, a list its ``items``, a number
+    its ``value``.
+    """
+
+    text: str
+    rank: int = ATOM
+    factors: tuple[Factor, ...] = ()
+    negative: bool = False
+    terms: tuple[Term, ...] = ()
+    value: float | None = None
+    items: tuple[Expression, ...] = ()
+
+    def within(self, rank: int) -> str:
+        """Return the text as it stands beside an operator that binds as tightly as ``rank``."""
+        return self.text if self.rank > rank else f"({self.text})"
+
+
+def name(text: str) -> Expression:
+    """Return a name, or any other text that stands for itself."""
+    return Expression(text)
+
+
+def number(value: Any) -> Expression:
+    """Return a number: by its name, as a fraction where that is shorter, or with its digits."""
+    value = float(value)
+    known = KNOWN.get(abs(value))
+    if known is not None:
+        found = Expression(known, MULTIPLIED if "/" in known else ATOM)
+        return negate(found) if value < 0 else found
+    text = number_text(abs(value))
+    if math.copysign(1.0, value) < 0:
+        return Expression(f"-{text}", NEGATED, (Factor(below=False, what=Expression(text, value=-value)),), True)
+    if len(text) > FEW_DIGITS and value < EXACT:
+        fraction = Fraction(value).limit_denominator(LARGEST_DIVISOR)
+        if fraction.denominator > 1 and fraction.numerator / fraction.denominator == value:
+            return divide(number(fraction.numerator), number(fraction.denominator))
+    return Expression(text, value=value)
+
+
+def call(function: str, *arguments: Expression, **options: Any) -> Expression:
+    """Return a call."""
+    written = [argument.text for argument in arguments] + [f"{key}={value}" for key, value in options.items()]
+    return Expression(f"{function}({', '.join(written)})")
+
+
+def listed(items: Sequence[Expression]) -> Expression:
+    """Return a list."""
+    return Expression(f"[{', '.join(item.text for item in items)}]", items=tuple(items))
+
+
+def after(what: Expression, text: str) -> Expression:
+    """Return an expression with an index, a ``.T`` or the like behind it."""
+    if text == ".T" and what.rank == ATOM and what.text.endswith(".T"):
+        return Expression(what.text.removesuffix(".T"))
+    return Expression(f"{what.within(ATOM - 1)}{text}")
+
+
+def infix(sign: str, rank: int, left: Expression, right: Expression) -> Expression:
+    """Return two expressions with an operator between them that is no arithmetic of numbers."""
+    first = left.within(rank if rank == COMPARED or left.factors else rank - 1)
+    return Expression(f"{first} {sign} {right.within(rank)}", rank)
+
+
+def compare(sign: str, left: Expression, right: Expression) -> Expression:
+    """Return a comparison: of two numbers 1 or 0, which ``choose`` takes a branch by."""
+    if left.value is not None and right.value is not None:
+        return number(ORDER[sign](left.value, right.value))
+    return infix(sign, COMPARED, left, right)
+
+
+def choose(condition: Expression, left: Expression, right: Expression) -> Expression:
+    """Return a choice, or the branch that is always taken."""
+    if condition.value is not None:
+        return left if condition.value else right
+    return call("where", condition, left, right)
+
+
+def multiply(*factors: Expression) -> Expression:
+    """Return the product."""
+    return product([Factor(below=False, what=factor) for factor in factors])
+
+
+def divide(above: Expression, below: Expression) -> Expression:
+    """Return the quotient."""
+    return product([Factor(below=False, what=above), Factor(below=True, what=below)])
+
+
+def negate(what: Expression) -> Expression:
+    """Return an expression with the other sign."""
+    if what.value == 0:
+        return what
+    return signed_product(what.factors or (Factor(below=False, what=what),), not what.negative)
+
+
+def add(*terms: Expression) -> Expression:
+    """Return the sum."""
+    return total([Term(negative=False, what=term) for term in terms])
+
+
+def subtract(left: Expression, right: Expression) -> Expression:
+    """Return the difference."""
+    return total([Term(negative=False, what=left), Term(negative=True, what=right)])
+
+
+def raise_to(base: Expression, exponent: Expression) -> Expression:
+    """Return the power."""
+    if exponent.value == 1:
+        return base
+    if exponent.value == 0:
+        return number(1)
+    return Expression(f"{base.within(RAISED)}**{exponent.within(NEGATED - 1)}", RAISED)
+
+
+def product(factors: Sequence[Factor]) -> Expression:
+    """Return a product of factors, those that are products themselves taken apart where that changes no digit."""
+    flat: list[Factor] = []
+    negative = False
+    for below, what in factors:
+        if what.negative:
+            negative = not negative
+        parts = what.factors or (Factor(below=False, what=what),)
+        if not below:
+            flat += parts
+        elif what.negative or len(parts) == 1:
+            flat.append(Factor(below=True, what=signed_product(parts, negative=False)))
+        else:
+            flat.append(Factor(below=True, what=what))
+    if any(not below and what.value == 0 for below, what in flat):
+        return number(0)
+    return signed_product(tuple(squared(reduced(flat))), negative)
+
+
+def reduced(factors: Sequence[Factor]) -> list[Factor]:
+    """Return factors with neighbouring whole numbers made one, and without those that are 1."""
+    found: list[Factor] = []
+    held = Fraction(1)
+    for factor in factors:
+        value = factor.what.value
+        if value is not None and value.is_integer() and 0 < value < EXACT:
+            held = held / Fraction(value) if factor.below else held * Fraction(value)
+            continue
+        found += [*numbers_of(held), factor]
+        held = Fraction(1)
+    found += numbers_of(held)
+    if not found or found[0].below:
+        found.insert(0, Factor(below=False, what=Expression("1", value=1.0)))
+    return found
+
+
+def numbers_of(fraction: Fraction) -> list[Factor]:
+    """Return the factors that a fraction is written as."""
+    above, below = fraction.numerator, fraction.denominator
+    found = [] if above == 1 else [Factor(below=False, what=Expression(number_text(above), value=float(above)))]
+    if below != 1:
+        found.append(Factor(below=True, what=Expression(number_text(below), value=float(below))))
+    return found
+
+
+def squared(factors: Sequence[Factor]) -> list[Factor]:
+    """Return factors with two equal neighbours made a square."""
+    found: list[Factor] = []
+    for factor in factors:
+        if found and factor.what.value is None and found[-1] == factor and not factor.below:
+            found[-1] = Factor(below=False, what=raise_to(factor.what, number(2)))
+        else:
+            found.append(factor)
+    return found
+
+
+def signed_product(factors: tuple[Factor, ...], negative: bool) -> Expression:
+    """Return the product of factors that are no products themselves."""
+    if len(factors) == 1 and not negative:
+        return factors[0].what
+    parts = [factors[0].what.within(MULTIPLIED)]
+    parts += [f"{'/' if below else '*'}{what.within(MULTIPLIED)}" for below, what in factors[1:]]
+    text = "".join(parts)
+    rank = MULTIPLIED if len(factors) > 1 else NEGATED
+    return Expression(f"-{text}" if negative else text, rank, factors, negative)
+
+
+def join_lists(terms: Sequence[Term]) -> list[Term]:
+    """Return terms with lists of as many entries made one list of sums."""
+    found: list[Term] = []
+    places: dict[int, int] = {}
+    for term in terms:
+        count = len(term.what.items)
+        if not count or count not in places:
+            places[count] = len(found)
+            found.append(term)
+            continue
+        before = found[places[count]]
+        pairs = zip(before.what.items, term.what.items, strict=True)
+        items = [total([Term(before.negative, left), Term(term.negative, right)]) for left, right in pairs]
+        found[places[count]] = Term(negative=False, what=listed(items))
+    return found
+
+
+def total(terms: Sequence[Term]) -> Expression:
+    """Return a sum of terms, those that are sums themselves taken apart."""
+    flat: list[Term] = []
+    for minus, what in terms:
+        flat += [Term(minus != negative, part) for negative, part in what.terms or (Term(negative=False, what=what),)]
+    flat = join_lists([term for term in flat if term.what.value != 0])
+    values = [-term.what.value if term.negative else term.what.value for term in flat if term.what.value is not None]
+    if not flat or (len(values) == len(flat) and len(values) > 1):
+        return number(sum(values))
+    told = []
+    for minus, what in flat:
+        turned = what.negative
+        told.append(Term(minus != turned, negate(what) if turned else what))
+    if len(told) == 1:
+        return negate(told[0].what) if told[0].negative else told[0].what
+    parts = [("-" if told[0].negative else "") + told[0].what.within(SUMMED)]
+    parts += [f" {'-' if minus else '+'} {what.within(SUMMED)}" for minus, what in told[1:]]
+    return Expression("".join(parts), SUMMED, terms=tuple(told))

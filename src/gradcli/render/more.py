@@ -1,0 +1,60 @@
+"""The last line of an answer: the options that show more of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from gradcli.render.numbers import short
+
+if TYPE_CHECKING:
+    from gradcli.explanation.explained import Explained
+    from gradcli.render.glyphs import Layout
+
+MOST_PRECISE = 17
+
+
+class Option(NamedTuple):
+    """Words of the command line, and for which answers they show more."""
+
+    words: str
+    helps: Callable[[Explained, Layout], bool]
+
+
+def is_rounded(found: Explained, layout: Layout) -> bool:
+    """Return whether a gradient has more digits than are shown."""
+    if layout.precision >= MOST_PRECISE:
+        return False
+    return any(
+        float(short(value, layout.precision)) != value
+        for grad in found.grad.values()
+        for value in np.ravel(grad)[:100].tolist()
+        if np.isfinite(value)
+    )
+
+
+def has_several(found: Explained, _: Layout) -> bool:
+    """Return whether y has several entries, and one call of backward was made."""
+    return found.output.size > 1 and len(found.backward) == 1
+
+
+def always(_: Explained, __: Layout) -> bool:
+    """Return that an option shows more of any answer."""
+    return True
+
+
+OPTIONS = [
+    Option("--precision 17", is_rounded),
+    Option("--v V1 --v V2", has_several),
+    Option("-F plain", always),
+    Option("--json", always),
+    Option("-o answer.txt", always),
+]
+"""Options of ``explain``, in the order in which they are offered."""
+
+
+def more_line(found: Explained, layout: Layout) -> str:
+    """Return what to add to the command to see more of this answer."""
+    return "  ".join(["more:", *(option.words for option in OPTIONS if option.helps(found, layout))])

@@ -1,0 +1,124 @@
+"""Which variables share a table, which of their columns it shows, and the table itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcli.render.entries import MOST_COLUMNS, Panel, Sheet, columns_of, entry_name, texts
+from gradcli.render.grid import Column, Remark, Table
+from gradcli.render.numbers import ends, short
+from gradcli.render.verdicts import row_style
+
+if TYPE_CHECKING:
+    from gradcli.explanation.jacobians import Jacobian
+
+
+def groups(sheet: Sheet) -> list[list[str]]:
+    """Return which variables share tables: all of them where y has one entry, otherwise those with one column."""
+    names = [name for name, jacobian in sheet.jacobians.items() if jacobian.matrix_shape[1]]
+    if sheet.count == 1:
+        return [names] if names else []
+    single = [name for name in names if sheet.jacobians[name].matrix_shape[1] == 1]
+    found = [single if name in single else [name] for name in names]
+    return [group for k, group in enumerate(found) if group not in found[:k]]
+
+
+def pack(sheet: Sheet, names: Sequence[str]) -> list[list[Panel]]:
+    """Return the variables of each table, with formulas where that takes no more than one table more."""
+    numbers = tables_of(sheet, [fitting(sheet, name) for name in names])
+    panels = [Panel(name, sheet.jacobians[name], columns_whole(sheet.jacobians[name]), True) for name in names]
+    if any(panel.jacobian.formulas is None or not fits(sheet, [panel]) for panel in panels):
+        return numbers
+    formulas = tables_of(sheet, panels)
+    return formulas if len(formulas) <= len(numbers) + 1 else numbers
+
+
+def tables_of(sheet: Sheet, panels: Sequence[Panel]) -> list[list[Panel]]:
+    """Return variables side by side, as many in each table as there is room for."""
+    found: list[list[Panel]] = []
+    for panel in panels:
+        if found and panel.whole and found[-1][0].whole and fits(sheet, [*found[-1], panel]):
+            found[-1].append(panel)
+        else:
+            found.append([panel])
+    return found
+
+
+def columns_whole(jacobian: Jacobian) -> list[int | None]:
+    """Return all columns, those in the middle left out where there are more than any screen has."""
+    return ends(jacobian.matrix_shape[1], MOST_COLUMNS)
+
+
+def fitting(sheet: Sheet, name: str) -> Panel:
+    """Return a variable with numbers alone in as many columns as there is room for, none where not one has."""
+    jacobian = sheet.jacobians[name]
+    count = jacobian.matrix_shape[1]
+    for most in (min(count, MOST_COLUMNS), 12, 10, 8, 6, 5, 4, 3, 2, 1):
+        panel = Panel(name, jacobian, ends(count, most), False)
+        if most <= count and fits(sheet, [panel]):
+            return panel
+    return Panel(name, jacobian, [], False)
+
+
+def fits(sheet: Sheet, panels: Sequence[Panel]) -> bool:
+    """Return whether variables have room beside each other."""
+    return all(panel.columns for panel in panels) and table_of(sheet, panels).width <= sheet.width
+
+
+def is_readable(sheet: Sheet, panel: Panel) -> bool:
+    """Return whether there is something to read in the rows and columns that are shown."""
+    rows = [row for row in sheet.rows if row is not None]
+    columns = [column for column in panel.columns if column is not None]
+    if (panel.whole and len(rows) == sheet.count) or not columns:
+        return True
+    held = texts(replace(panel, formulas=False), rows, 1)
+    return len(held) * 2 >= len(rows) * len(columns)
+
+
+def table_of(sheet: Sheet, panels: Sequence[Panel]) -> Table:
+    """Return the table of variables: v, a bar, the columns of each variable."""
+    found, glyphs = sheet.found, sheet.glyphs
+    names = [panel.name for panel in panels]
+    sums = [] if sheet.asks else [glyphs.product, f"{names[0]}.grad" if len(names) == 1 else "grad"]
+    labels = [glyphs.down if i is None else entry_name(found.name, i, found.output.shape) for i in sheet.rows]
+    styles = ["" if i is None else row_style(i, sheet.count) for i in sheet.rows]
+    blocks = [[v_column(sheet, len(sums))]]
+    for panel in panels:
+        scalar = panel.jacobian.input_shape == ()
+        own = columns_of(sheet, panel)
+        if scalar and len(blocks) > 1 and sheet.jacobians[names[len(blocks) - 2]].input_shape == ():
+            blocks[-1].extend(own)
+        else:
+            blocks.append(own)
+    ruled = (0, len(labels)) if sums and sheet.count > 1 else (0,)
+    return Table([*labels, *sums], blocks, [*styles, *["", "bold"][: len(sums)]], ruled, legend(sheet, panels))
+
+
+def v_column(sheet: Sheet, sums: int) -> Column:
+    """Return v beside the rows of J."""
+    seed = np.ravel(sheet.found.seed)
+    known = [sheet.glyphs.down if i is None else short(float(seed[i]), sheet.layout.precision) for i in sheet.rows]
+    heading = "v, total" if len(sheet.found.backward) > 1 else "v"
+    return Column(
+        heading,
+        [*(["?" if i is not None else sheet.glyphs.down for i in sheet.rows] if sheet.asks else known), *[""] * sums],
+    )
+
+
+def legend(sheet: Sheet, panels: Sequence[Panel]) -> tuple[Remark, ...]:
+    """Return what ``·`` means, told apart from a 0 where a table has both."""
+    rows = [row for row in sheet.rows if row is not None]
+    cells = [(texts(replace(panel, formulas=False), rows, 6), panel) for panel in panels]
+    empty = [
+        row for row in rows for held, panel in cells for j in panel.columns if j is not None and (row, j) not in held
+    ]
+    if not empty:
+        return ()
+    says = f"{sheet.glyphs.zero} zero by structure"
+    if any(text == "0" for held, _ in cells for text in held.values()):
+        return (Remark(sheet.rows.index(empty[0]), f"{says}; 0 is zero at this point", needed=True),)
+    return (Remark(sheet.rows.index(empty[0]), says, needed=False),)

@@ -1,0 +1,73 @@
+"""Lines that are too long for the screen, broken at spaces and operators, and never inside a name or a number."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from rich.text import Text
+
+from gradcli.render.glyphs import ASCII_FOR, Glyphs
+from gradcli.render.inert import inert
+
+HELD = re.compile(r"\([\d, ]*\)|\(\d[\d,]* \w+\)|\[[^\[\]]{1,24}\]")
+"""What stays in one piece: shapes, counts, indices and short arrays."""
+SPACED = re.compile(r" (?=(?:[-+*/@=≈<>·→|]|[-+*/@<>=~]=|\*\*|->) )")
+"""The space before an operator that has one on both sides: a line is broken before the operator."""
+PIECES = re.compile(r"(?<=\S)(?= )|(?<=[\w\])])(?=\*\*|(?<!\*)[*/@·])|(?<=[\])])(?=[-+])|(?<=,)(?![^\[]*\])|(?<=\()")
+"""Where a word that is longer than a line may be broken."""
+
+
+def fold(line: str | Text, width: int, indent: str = "   ", hang: str = "    ") -> list[Text]:
+    """Return a line in pieces of at most ``width`` columns, those after the first indented further."""
+    text = Text(indent).append_text(line if isinstance(line, Text) else Text(line))
+    if len(text.plain) <= width:
+        text.rstrip()
+        return [text]
+    lead = indent + hang if width > 2 * len(indent + hang) else indent
+    cuts = places_to_break(text.plain, len(indent), width, len(lead))
+    pieces = [piece for piece in text.divide(cuts) if piece.plain.strip()]
+    return [Text(lead if k else "").append_text(trimmed(piece, k > 0)) for k, piece in enumerate(pieces)]
+
+
+def trimmed(piece: Text, leading: bool) -> Text:
+    """Return a piece without the spaces at which it was broken."""
+    piece.rstrip()
+    return piece[len(piece.plain) - len(piece.plain.lstrip()) :] if leading else piece
+
+
+def places_to_break(plain: str, start: int, width: int, lead: int) -> list[int]:
+    """Return where to break a text into pieces as long as can be, after the first with ``lead`` columns before them."""
+    cuts: list[int] = []
+    begin, room = 0, width
+    for first, stop in atoms(plain, start, width - lead):
+        if stop - begin > room and first > max(begin, start):
+            cuts.append(first)
+            begin = first + len(plain[first:stop]) - len(plain[first:stop].lstrip())
+            room = width - lead
+    return cuts
+
+
+def atoms(plain: str, start: int, longest: int) -> list[tuple[int, int]]:
+    """Return the stretches of a text that stay in one piece, each with the space before it."""
+    held = HELD.sub(lambda match: match[0].replace(" ", "_"), plain)
+    before = {match.start() for match in SPACED.finditer(held)}
+    after = {match.start() for match in re.finditer(r"(?<= [-+*/@=≈<>·→|]) |(?<= [-+*/@<>=~][=*>]) ", held)} - before
+    places = [match.start() for match in re.finditer(r" +", held[start:])]
+    cuts = [0, *(place + start for place in places if place and place + start not in after), len(plain)]
+    found = []
+    for first, stop in pairwise(cuts):
+        word = plain[first:stop]
+        if len(word.strip()) <= longest:
+            found.append((first, stop))
+            continue
+        inner = [first, *(first + match.start() for match in PIECES.finditer(word) if match.start()), stop]
+        found += list(pairwise(inner))
+    return found
+
+
+def plain_text(text: str, glyphs: Glyphs) -> str:
+    """Return text without what an ASCII terminal cannot show."""
+    if glyphs.unicode or text.isascii():
+        return text
+    return inert("".join(ASCII_FOR.get(letter, letter) for letter in text))

@@ -1,0 +1,197 @@
+"""The lines of the backward pass: what they say, that each gives its number, and what is left out of long programs."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import gradcli
+from gradcli.explanation.rereading import Reader
+from oracles import portion
+from readback_programs import program
+
+W = np.array([[0.5, -0.9], [1.0, 2.0]])
+NETWORK = "z = W1 @ x + b1\nh = tanh(z)\ny = W2 @ h + b2\nloss = sum((y - t)**2)"
+AT = {"W1": W.T, "b1": [0.1, 0.2], "W2": W, "b2": [1.0, 1.5], "x": [1.0, 2.0], "t": [1.0, 1.5]}
+LINES = {  # program, values and the lines, for v = 1 or ones
+    NETWORK: (
+        AT,
+        [
+            "loss.grad = v",
+            "y.grad = loss.grad*2*(y - t)",
+            "W2.grad = outer(y.grad, h)",
+            "b2.grad = y.grad",
+            "h.grad = W2.T @ y.grad",
+            "z.grad = h.grad*(1 - h**2)",
+            "W1.grad = outer(z.grad, x)",
+            "b1.grad = z.grad",
+        ],
+    ),
+    "h = tanh(x)\ny = h*h + x": (
+        {"x": 0.7},
+        ["y.grad = v", "h.grad = y.grad*h + y.grad*h (2)", "x.grad = y.grad + h.grad*(1 - h**2) (2)"],
+    ),
+    "z = X @ W + b\nh = relu(z)\ny = mean(h)": (
+        {"X": W, "W": W, "b": [0.1, 0.2]},
+        [
+            "y.grad = v",
+            "h.grad = y.grad/4",
+            "z.grad = where(h > 0, h.grad, 0)",
+            "X.grad = z.grad @ W.T",
+            "W.grad = X.T @ z.grad",
+            "b.grad = sum(z.grad, dim=0)",
+        ],
+    ),
+    "[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]": (
+        {"x": [1.0, 2.0]},
+        [
+            "y.grad = v",
+            "x.grad = [y.grad[1]*2*x[0] + y.grad[0]*6*x[0], y.grad[2]*10 + y.grad[1]*6*x[1]**2] (4)",
+        ],
+    ),
+    "x = x*2\nx = x*x\nx*3": (
+        {"x": [1.0, 2.0]},
+        ["y.grad = v", "x2.grad = y.grad*3", "x1.grad = x2.grad*x1 + x2.grad*x1 (2)", "x.grad = x1.grad*2"],
+    ),
+    "p = softmax(x)\nloss = -sum(t*log(p))": (
+        {"x": [1.0, 2.0], "t": [0.0, 1.0]},
+        ["loss.grad = v", "p.grad = -loss.grad*t/p", "x.grad = p*(p.grad - sum(p.grad*p))"],
+    ),
+    "t = [1, 2, 3]\nsum((x - t)**2)": (
+        {"x": [1.0, 2.0, 4.0]},
+        ["y.grad = v", "x.grad = y.grad*2*(x - t)"],
+    ),
+    "y = zeros(3)\ny[0] = x\nsum(y*y)": (
+        {"x": 1.5},
+        ["f.grad = v", "y2.grad = f.grad*y2 + f.grad*y2 (2)", "x.grad = y2.grad[0]"],
+    ),
+}
+
+
+def told(rule):
+    return f"{rule.name}.grad = {rule.text}" + (f" ({rule.uses})" if rule.uses > 1 else "")
+
+
+def answer(text, inputs, **options):
+    y = gradcli.function(text).value(**inputs)
+    return gradcli.explain(text, v=np.ones(y.shape), inputs=inputs, **options)
+
+
+@pytest.mark.parametrize("text", LINES)
+def test_the_lines_speak_the_program(text):
+    inputs, lines = LINES[text]
+    found = answer(text, inputs, wrt=[name for name in inputs if name != "t" and not (text == NETWORK and name == "x")])
+    assert [told(rule) for rule in found.rules] == lines
+
+
+def reread(found):
+    """Return the lines of an answer that do not give their number, read with the names that the answer gives."""
+    names = {**found.inputs, **{value.name: value.value for value in found.values}, **found.constants}
+    cotangents = {rule.name: rule.value for rule in found.rules}
+    made = [rule for rule in reversed(found.rules) if rule.made]
+    for _ in made:
+        for rule in made:
+            value = Reader(names, {}).evaluate(rule.made)
+            if value is not None:
+                names[rule.name] = value
+    wrong = []
+    for number, rule in enumerate(found.rules):
+        here = names | ({"v": found.seed} if number == 0 else {})
+        value = None if rule.text is None else Reader(here, cotangents).evaluate(rule.text)
+        if value is None or not np.allclose(np.broadcast_to(value, rule.value.shape), rule.value, rtol=1e-7, atol=1e-7):
+            wrong.append((told(rule), value, rule.value))
+    return wrong
+
+
+BLOCKS = 8
+
+
+@pytest.mark.parametrize("block", portion(range(BLOCKS), 2))
+def test_no_line_of_a_random_program_is_dropped(block):
+    """Read with nothing but what the answer itself says, in the language."""
+    lines, wrong = 0, {}
+    for seed in range(block, 96, BLOCKS):
+        given = program(seed)
+        try:
+            found = answer(given.text, given.inputs)
+        except gradcli.GradcliError:
+            continue
+        lines += len(found.rules)
+        finite = all(np.all(np.isfinite(rule.value)) for rule in found.rules)
+        if finite and (bad := reread(found)):
+            wrong[given.text] = bad
+    assert wrong == {}
+    assert lines > 10
+
+
+def test_a_sum_over_several_v_is_told_once():
+    found = gradcli.explain("h = x*x\nh*3", x=[1.0, 2.0], calls=[[1.0, 0.0], [0.5, 2.0]])
+    assert found.rules[0].value.tolist() == [1.5, 2.0]
+    assert found.rules[-1].value == pytest.approx(found.grad["x"])
+
+
+def test_a_long_constant_without_a_name_gets_one():
+    found = answer("sum(x*linspace(0, 1, 500))", {"x": np.linspace(1, 2, 500)})
+    assert found.rules[-1].text == "y.grad*c"
+    assert found.constants["c"] == pytest.approx(np.linspace(0, 1, 500))
+
+
+def test_a_value_that_a_line_cannot_hold_gets_a_name():
+    found = answer(
+        "sum(tanh(W @ sin(x + b))/exp(cos(W @ sin(x + b)) + x)**2)", {"W": W, "x": [0.1, 0.2], "b": [0.3, 0.4]}
+    )
+    made = {rule.name: rule.made for rule in found.rules if rule.made}
+    assert made
+    assert reread(found) == []
+    assert max(len(rule.text) for rule in found.rules) < 160
+
+
+def test_a_long_program_has_its_first_and_last_lines():
+    found = answer("y = x\nfor i in range(1000):\n    y = sin(y)*1.01\ny", {"x": 0.7})
+    rules = found.rules
+    assert rules[0].name == "y1001"
+    assert [rule.text for rule in rules[:2]] == ["v", "y1001.grad*1.01*cos(y1000)"]
+    assert rules[-1].text == "y2.grad*1.01*cos(x)"
+    assert found.grad["x"] == pytest.approx(rules[-1].value)
+
+
+def test_a_line_that_does_not_give_its_number_is_not_shown(monkeypatch):
+    """A text that is wrong is found wherever it stands, and its value stands alone."""
+    from gradcli.explanation import writer  # noqa: PLC0415
+
+    rule = writer.write_vjp
+
+    def wrong(node, k, *rest):
+        found = rule(node, k, *rest)
+        return found * 1.001 if node.op.name == "tanh" else found
+
+    monkeypatch.setattr(writer, "write_vjp", wrong)
+    found = answer(NETWORK, AT)
+    assert [rule.name for rule in found.rules if rule.text is None] == ["z"]
+    assert next(rule for rule in found.rules if rule.name == "z").value == pytest.approx(
+        next(rule for rule in found.rules if rule.name == "b1").value
+    )
+
+
+PATHS = {
+    "h = tanh(x)\ny = h*h + x": {"x": [("x", "h", "y"), ("x", "y")]},
+    "h = 3*x\nsin(h)": {"x": [("x", "h", "y")]},
+    "a = x*w\nb = a + x\na*b": {
+        "x": [("x", "a", "b", "y"), ("x", "b", "y"), ("x", "a", "y")],
+        "w": [("w", "a", "b", "y"), ("w", "a", "y")],
+    },
+    "3*x**2": {},
+    "h = x*[1, 2]\nsum(h)": {},
+    "y = x\nfor i in range(8):\n    y = y*x + y*y\ny": {},
+}
+
+
+@pytest.mark.parametrize("text", PATHS)
+def test_paths_lead_over_single_numbers_and_add_up(text):
+    names = sorted(set(re.findall(r"\b[xw]\b", text)))
+    found = gradcli.explain(text, inputs=dict(zip(names, [0.7, 1.3], strict=False)))
+    assert {name: [path.names for path in paths] for name, paths in found.paths.items()} == PATHS[text]
+    for name, paths in found.paths.items():
+        assert sum(path.product for path in paths) == pytest.approx(found.grad[name].item(), rel=1e-12)

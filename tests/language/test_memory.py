@@ -1,0 +1,161 @@
+"""Writes to constants: refused where another variable would change too, as in PyTorch; plain numbers share nothing."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import gradcli
+from gradcli.language.assigning import is_tensor
+from gradcli.language.program import compile_program
+from programs import PROGRAMS, inputs_of
+
+INPUTS = {"x": 3.0, "c": [1.0, 2.0], "s": 1.5}
+SHARED = {  # a program whose last line is the output, and the derivative by x that PyTorch has: w is changed too
+    "y = torch.tensor(2.); w = y; y += 5; x*w": 7,
+    "y = torch.as_tensor(2.); w = y; y *= 5; x*w": 10,
+    "y = torch.zeros(()); w = y; y += 5; x*w": 5,
+    "y = torch.full((), 2.); w = y; y += 5; x*w": 7,
+    "y = torch.tensor(2.); w = y; y[...] = 5; x*w": 5,
+    "y = torch.tensor(2.)*3; w = y; y += 5; x*w": 11,
+    "y = torch.tensor([1., 2.]).sum(); w = y; y += 1; x*w": 4,
+    "y = torch.tensor([1., 2.]).sum()/2; w = y; y *= 4; x*w": 6,
+    "y = s*2; w = y; y += 5; x*w": 8,
+    "y = c.max(); w = y.detach(); y /= 2; x*w": 1,
+    "y = torch.tensor(2.); w = y.reshape(1); y += 5; x*w[0]": 7,
+    "y = torch.tensor(2.); w = y.squeeze(); y += 5; x*w": 7,
+    "y = 0.; y += c[0]; w = y; y += c[1]; x*w": 3,
+    "y = torch.tensor([1., 2.]); w = y[0]; y[0] = 5; x*w": 5,
+    "y = torch.tensor([1., 2.]); w = y[0]; y += 5; x*w": 6,
+    "y = torch.tensor([1., 2.]); w = y[0]; w += 5; x*y[0]": 6,
+    "y = torch.tensor([1., 2.]); w = y[0].detach(); y += 5; x*w": 6,
+    "y = torch.tensor([1., 2.]); w = y[-1, ...]; y[1] = 5; x*w": 5,
+    "y = torch.tensor([[1., 2.]]); w = y[0, 1]; y *= 3; x*w": 6,
+    "y = torch.tensor([[1., 2.]]); w = y[0][1]; y *= 3; x*w": 6,
+    "y = torch.tensor([1., 2.]); a, b = y; y += 5; x*a": 6,
+    "y = torch.tensor([1., 2.])\nfor w in y: y += 1\nx*w": 4,
+    "y = torch.tensor([1., 2.])\nfor w in y: w += 1\nx*y[0]": 2,
+    "y = torch.tensor([3., 1.]).argmax(); w = y; y += 2; x*w": 2,
+    "y = torch.tensor([3., 1.]).argmax().double(); w = y; y += 2; x*w": 2,
+    "y = torch.tensor([3., 1.]).argmax()/2; w = y; y += 2; x*w": 2,
+    "y = torch.tensor([3., 1.]).sort().indices; w = y[0]; y[0] = 5; x*w": 5,
+    "y = torch.tensor([3., 1.]).sort(); w = y.values; w[0] = 5; x*y.values[0]": 5,
+    "y = torch.stack([x, 2*x]).sort(); w = y.values; w[0] = 5; x*y.values[0]": 5,
+}
+LEAVES = ["s += 1; x*s", "y = s; y += 1; x*s", "c[0] = 1; x*c[0]", "y = c; y *= 2; x*c[0]", "x += 1; x*s"]
+"""Writes to an input: of a leaf that is differentiated PyTorch raises, and of another the caller would see it."""
+PLAIN = {  # Python refuses the write
+    "y = c.shape; y[0] = 5; x*y[0]": "holds lengths",
+    "y = c.shape; y += 5; x*y[0]": "holds lengths",
+    "y = c.sort(); y[0] = 5; x*y[0]": "is a pair of values and their indices",
+    "y = torch.sort(torch.stack([x, 2*x])); y[0] = 5; x*y[0]": "is a pair of values and their indices",
+    "y = c.max(0); y += 2; x*y[0]": "is a pair of values and their indices",
+    "y = 3; y[...] = 5; x*y": "is a plain number",
+    "y = 2.; y[...] = 5; x*y": "is a plain number",
+    "y = 2.*3 - 1; y[...] += 5; x*y": "is a plain number",
+    "y = len(c); y[...] = 5; x*y": "is a plain number",
+    "y = True; y[...] = 5; x*y": "is a plain number",
+}
+OVERLAPPING = ["y = torch.tensor(2.).expand(3); y += 5; x*y[1]", "y = torch.tensor([2.]).expand(3); y[:2] = 5; x*y[2]"]
+"""Writes to one number that shows as several."""
+ANSWERED = {  # nothing is shared: the derivative by x
+    "y = 2.; w = y; y += 5; x*w": 2,
+    "y = 2; w = y; y += 5; x*w*y": 14,
+    "y = 2.*3 + math.pi; w = y; y -= math.pi; x*(w - y)": np.pi,
+    "y = -2.; w = y; y **= 2; x*w*y": -8,
+    "y = math.sqrt(4.); w = y; y += 1; x*w": 2,
+    "y = len(c); w = y; y += 1; x*w": 2,
+    "a, b = 1., 2.\nfor i in range(3): a, b = b, a + b\nx*a": 5,
+    "y = 0.\nfor w in c: y += w\nx*y": 3,
+    "y = torch.tensor(2.); w = y.clone(); y += 5; x*w": 2,
+    "y = torch.tensor(2.); w = y*1; y += 5; x*w*y": 14,
+    "y = torch.tensor(2.); w = y; y = y + 5; x*w*y": 14,
+    "y = torch.tensor([1., 2.]); w = y[0]*1; y[0] = 5; x*w": 1,
+    "y = torch.tensor([1., 2.]); w = y[[0, 1]][0]; y[0] = 5; x*w": 1,
+    "y = torch.tensor([1., 2.]); y[0] = y[1]; y += 5; x*y[0]": 7,
+    "y = torch.tensor([1., 2.]); w = y[0]; w = 3.; y[0] = 5; x*w*y[0]": 15,
+    "y = torch.tensor(2.); y[...] = 5; x*y": 5,
+    "y = torch.tensor([1., 2.])\nfor i in range(2): y[i] = y[i - 1]*3\nx*y[1]": 18,
+}
+
+
+def used(program):
+    return {name: value for name, value in INPUTS.items() if re.search(rf"\b{name}\b", program)}
+
+
+def answers(program):
+    """Yield what each way to ask says of the derivative by x."""
+    yield lambda: gradcli.explain(program, wrt=["x"], inputs=used(program)).grad["x"]
+    yield lambda: gradcli.function(program, wrt=["x"]).grad(**used(program))["x"]
+    yield lambda: gradcli.check(program, wrt=["x"], inputs=used(program))
+
+
+def refusals(program):
+    for ask in answers(program):
+        with pytest.raises(gradcli.GradcliError) as raised:
+            ask()
+        assert raised.value.kind == "in-place"
+        yield raised.value.message
+
+
+@pytest.mark.parametrize("program", SHARED)
+def test_a_write_that_another_variable_would_show_is_refused(program):
+    assert all(message.endswith("they share memory") for message in refusals(program))
+
+
+@pytest.mark.parametrize("program", LEAVES)
+def test_no_input_is_written_to(program):
+    assert all("PyTorch refuses to change a leaf in place" in message for message in refusals(program))
+
+
+@pytest.mark.parametrize("program", PLAIN)
+def test_what_python_cannot_write_to_is_refused(program):
+    assert all(f"to 'y', which {PLAIN[program]}: Python" in message for message in refusals(program))
+
+
+@pytest.mark.parametrize("program", OVERLAPPING)
+def test_one_number_that_shows_as_several_is_not_written_to(program):
+    assert all("shows one number as several entries" in message for message in refusals(program))
+
+
+@pytest.mark.parametrize("program", ANSWERED)
+def test_what_shares_nothing_is_answered(program):
+    [explained, swept, _] = [ask() for ask in answers(program)]
+    assert explained == swept == ANSWERED[program]
+
+
+def in_torch(program):
+    """Return the derivative by x that PyTorch has; raises what it raises."""
+    torch = pytest.importorskip("torch")
+    import math  # noqa: PLC0415
+
+    names = {name: torch.tensor(value, requires_grad=name == "x") for name, value in used(program).items()}
+    head, _, last = program.replace("; ", "\n").rpartition("\n")
+    scope = {"torch": torch, "math": math, **names}
+    exec(head, scope)  # noqa: S102 - constants of this file
+    eval(last, scope).backward()  # noqa: S307
+    return names["x"].grad.item()
+
+
+@pytest.mark.parametrize("program", SHARED | ANSWERED)
+def test_torch_has_the_derivative_of_the_table(program):
+    assert in_torch(program) == pytest.approx((SHARED | ANSWERED)[program], rel=1e-6)
+
+
+@pytest.mark.parametrize("program", [*PLAIN, *OVERLAPPING])
+def test_python_and_torch_refuse_what_is_refused_here(program):
+    pytest.importorskip("torch")
+    with pytest.raises((TypeError, RuntimeError)):
+        in_torch(program)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_function_makes_tensors_of_tensors(name):
+    for program in PROGRAMS[name]:
+        found = compile_program(program)
+        given = inputs_of(program, found.inputs).items()
+        values = {key: np.asarray(value, dtype=np.float64)[()] for key, value in given}
+        _, output, _ = found.evaluate(values, frozenset(), record=False)
+        assert not found.inputs or is_tensor(output), program

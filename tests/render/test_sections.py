@@ -1,0 +1,143 @@
+"""What v did, the passes that J takes, the picture of its entries, the answer without v: each against a plain way."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+import pytest
+
+import gradcli
+from gradcli.cli.app import run
+from gradcli.cli.environment import Environment
+from gradcli.jacobian.colouring import count_passes
+from gradcli.render.glyphs import ASCII, Layout
+from gradcli.render.spy import spy_lines
+from gradcli.render.tables import tables
+
+EFFECTS = {  # program, inputs, v: L, row of J, v itself, entry on which several outputs depend
+    "two to three": ("[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]", [1.0, 2.0], [1, 10, 100], (2173, 1, "", (0,))),
+    "a diagonal": ("x**2", [1.0, 2.0], [1, 1], (5, 0, "sum", None)),
+    "the mean": ("x**2", [1.0, 2.0], [0.5, 0.5], (2.5, 0, "mean", None)),
+    "one-hot": ("cumsum(x)", [1.0, 2.0], [1, 0], (1, 1, "", (0,))),
+}
+
+
+@pytest.mark.parametrize("name", EFFECTS)
+def test_what_v_did(name):
+    program, x, v, said = EFFECTS[name]
+    found = gradcli.explain(program, x=x, v=v)
+    effect, j = found.effect, found.jacobian["x"].numeric
+    shared = effect.shared and effect.shared.index
+    assert (effect.total, effect.row, effect.usual, shared) == said
+    assert np.array_equal(effect.sum.grad["x"], j.sum(axis=0))
+    assert np.allclose(effect.mean.grad["x"], j.mean(axis=0))
+    assert np.array_equal(effect.of_row.grad["x"], j[effect.row])
+
+
+def test_a_nudge_is_measured_by_running_the_program():
+    nudge = gradcli.explain("[3*x[0]**2, x[0]**2]", x=[1.0], v=[1, 10]).effect.nudge
+    assert (nudge.name, nudge.index, nudge.step, nudge.slope) == ("x", (0,), 0.001, 26)
+    moved = [3 * 1.001**2, 1.001**2]
+    assert nudge.measured == pytest.approx(moved[0] - 3 + 10 * (moved[1] - 1), rel=1e-9)
+
+
+def test_a_nudge_beyond_the_domain_is_not_measured():
+    assert gradcli.explain("[log(1 - x), x]", x=0.9999999999, v=[1, 1]).effect.nudge.measured is None
+
+
+@pytest.mark.parametrize("program", ["softmax(x)", "x - mean(x)"])
+def test_rounding_dust_is_shown_as_0(program):
+    found = gradcli.explain(program, x=[1.5, 2, 3.7], v=[1, 0, 0])
+    line = next(line for line in tables(found, Layout()).plain.split("\n") if "y.sum()" in line)
+    assert "e-" not in line
+    assert line.endswith("[0, 0, 0]")
+
+
+PATTERNS = {
+    "diagonal": (np.eye(6), 1),
+    "dense": (np.ones((4, 3)), 4),
+    "two bands": (np.eye(6) + np.eye(6, k=1), 2),
+    "blocks": (np.kron(np.eye(3), np.ones((2, 2))), 2),
+    "an empty row": (np.diag([1, 0, 1]), 1),
+    "nothing": (np.zeros((2, 2)), 0),
+}
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_passes(name):
+    pattern, passes = PATTERNS[name]
+    assert count_passes(*np.nonzero(pattern)) == passes
+
+
+def test_too_many_entries_are_not_coloured():
+    ring = np.eye(4000) + np.eye(4000, k=1)
+    ring[-1, 0] = 1
+    assert count_passes(*np.nonzero(ring)) is None
+
+
+def test_a_picture_has_a_dot_for_each_entry_of_a_small_pattern():
+    found = gradcli.explain("x[1:] - x[:-1]", x=np.zeros(20), v=np.ones(19)).jacobian["x"]
+    dots = sum((ord(letter) - 0x2800).bit_count() for line in spy_lines(found, unicode=True) for letter in line)
+    assert dots == len(found.rows) == 38
+    assert all(line.isascii() for line in spy_lines(found, unicode=False))
+    assert spy_lines(gradcli.explain("x*2", x=np.zeros(20), v=np.ones(20)).jacobian["x"], unicode=True) == []
+
+
+class Terminal(io.StringIO):
+    """A stream that a person reads."""
+
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
+def answer(stdout, *words):
+    err = io.StringIO()
+    env = Environment(stdin=io.StringIO(), stdout=stdout, stderr=err, variables={"COLUMNS": "80"})
+    return int(run(["explain", *words], env)), stdout.getvalue(), err.getvalue()
+
+
+OFFERED = """\
+help: --v '1,1'      the gradient of y.sum()   [2, 4]
+      --v '1/2,1/2'  the gradient of y.mean()  [1, 2]
+      --v '1,0'      row y[0] of J             [2, 0]
+"""
+
+
+def test_a_person_who_gives_no_v_sees_j_and_what_to_paste():
+    code, out, err = answer(Terminal(), "[x[0]**2, 2*x[1]**2]", "--x", "1,1", "--color", "never")
+    assert code == 2
+    assert " y[0]  ? │ 2*x[0] = 2           ·   · zero by structure\n" in out
+    assert "x.grad" not in out
+    assert err.endswith(OFFERED)
+    for line in OFFERED.splitlines():
+        flag, numbers = line[6:].split("'")[1], json.loads(line[line.index("[", 40) :].rpartition("  ")[2])
+        assert gradcli.explain("[x[0]**2, 2*x[1]**2]", x=[1, 1], v=values(flag)).grad["x"].tolist() == numbers
+
+
+def values(flag):
+    return [float(np.divide(*map(float, part.split("/")))) if "/" in part else float(part) for part in flag.split(",")]
+
+
+@pytest.mark.parametrize("flags", [("-F", "plain"), ("--json",), ("-q",)])
+def test_nothing_but_the_error_where_no_table_was_asked_for(flags):
+    code, out, _ = answer(Terminal(), "x**2", "--x", "1,1", *flags)
+    assert code == 2
+    assert "│" not in out
+    assert out == "" or "--json" in flags
+
+
+def test_a_pipe_gets_the_error_alone():
+    code, out, err = answer(io.StringIO(), "x**2", "--x", "1,1")
+    assert (code, out) == (2, "")
+    assert "--v '1,0' is row 0 of J" in err
+
+
+def test_colours_go_from_v_into_the_sums():
+    found = gradcli.explain("[x[0]*2, x[0]*3]", x=[1.0], v=[5, 7])
+    text = tables(found, Layout(glyphs=ASCII))
+    of = {text.plain[span.start : span.end].strip(): span.style for span in text.spans}
+    assert of["5*2"] == of["y[0]"] != of["7*3"] == of["y[1]"]

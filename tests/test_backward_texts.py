@@ -1,0 +1,120 @@
+"""Every vjp as text: at every point of every op, the language finds the engine's number in what the vjp writes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gradcli.engine.graph import Graph
+from gradcli.explanation.backward import write_backward
+from gradcli.formulas.expression import add, divide, multiply, name, negate, number, raise_to, subtract
+from gradcli.formulas.reading import read_expression
+from gradcli.formulas.recorder import Unwritable, write
+from op_cases import CASES
+from oracles import portion
+
+NAMES = "abcd"
+
+
+def rules_at(op, values, static):
+    """Return the lines of one operation, for cotangents that tell its entries apart."""
+    graph = Graph()
+    leaves = [graph.input(NAMES[k], np.array(x, dtype=np.float64)[()], active=True) for k, x in enumerate(values)]
+    with np.errstate(all="ignore"):
+        node = graph(op, *leaves, **static)
+    v = np.cos(np.arange(np.size(node.value)) + 1.0).reshape(node.shape)
+    names = {leaf.index: leaf.name for leaf in leaves} | {node.index: "y"}
+    return node, write_backward(graph, node, v, names).rules
+
+
+@pytest.mark.parametrize(("op", "values", "static"), portion(CASES, 2))
+def test_every_vjp_has_a_line_that_gives_its_number(op, values, static):
+    node, rules = rules_at(op, values, static)
+    assert {rule.name for rule in rules if rule.is_input} == {NAMES[k] for k in node.links}
+    assert [rule.name for rule in rules if rule.text is None] == []
+
+
+LINES = {  # an expression with ones, signs and parentheses that say nothing, and as it is written
+    "g*(1 - y*y)": "g*(1 - y**2)",
+    "g*(2*(y - t))": "g*2*(y - t)",
+    "g*-sin(x)": "-g*sin(x)",
+    "1.0*g*(x)": "g*x",
+    "a - (b - c)": "a - b + c",
+    "a - (-b)": "a + b",
+    "(a + b) @ c": "(a + b) @ c",
+    "a*(b @ c)": "a*(b @ c)",
+    "(a*b) @ c": "(a*b) @ c",
+    "x**(3 - 1)": "x**2",
+    "x**(p - 1)": "x**(p - 1)",
+    "(-x)**2": "(-x)**2",
+    "0.6666666666666666*g": "2/3*g",
+    "g/4*2*(y - t)": "g/2*(y - t)",
+    "a/(b/c)": "a/(b/c)",
+    "-(a @ b)": "-(a @ b)",
+    "-(a - b)": "-(a - b)",
+    "g*0 + 1": "1",
+    "where(2 == 0, 0, g)": "g",
+    "[g, 0] + [0, g*2]": "[g, g*2]",
+    "x.T.T": "x",
+    "x[:, None]": "x[:, None]",
+    "~(x < 1) & (y > 2)": "~(x < 1) & (y > 2)",
+    "1000000000.0*x": "1000000000*x",
+    "log(2)*x": "log(2)*x",
+    "0.6931471805599453*x": "log(2)*x",
+}
+
+
+@pytest.mark.parametrize("text", LINES)
+def test_expressions_are_written_as_a_person_writes_them(text):
+    assert read_expression(text, {}).text == LINES[text]
+
+
+def test_expressions_keep_their_value():
+    """Random arithmetic in four names, evaluated by Python before and after."""
+    rng = np.random.default_rng(5)
+    at = dict(zip("abcd", rng.uniform(0.5, 2.0, 4).tolist(), strict=True))
+    parts = [(name(letter), value) for letter, value in at.items()] + [(number(n), float(n)) for n in (1, 2, -3, 0.5)]
+    rules = [
+        (add, lambda x, y: x + y),
+        (subtract, lambda x, y: x - y),
+        (multiply, lambda x, y: x * y),
+        (divide, lambda x, y: x / y),
+    ]
+    for _ in range(2000):
+        left, right = (parts[k] for k in rng.integers(0, len(parts), 2))
+        kind = int(rng.integers(0, 6))
+        if kind == 4:
+            found = negate(left[0]), -left[1]
+        elif kind == 5:
+            found = raise_to(left[0], number(2)), left[1] ** 2
+        elif right[1] == 0 and kind == 3:
+            continue
+        else:
+            found = rules[kind][0](left[0], right[0]), rules[kind][1](left[1], right[1])
+        if not 1e-3 < abs(found[1]) < 1e3 or len(found[0].text) > 200:
+            continue
+        wanted = arithmetic(found[0].text, at)
+        assert wanted == pytest.approx(found[1], rel=1e-9), found[0].text
+        parts.append(found)
+    assert len(parts) > 1000
+
+
+def arithmetic(text, names):
+    """Return what gradcli's language makes of a text."""
+    from gradcli.explanation.rereading import Reader  # noqa: PLC0415
+
+    return float(Reader({key: np.float64(value) for key, value in names.items()}, {}).evaluate(text))
+
+
+REFUSED = {
+    "an array of it": lambda x: np.asarray(x, dtype=float),
+    "a number of it": lambda x: float(x[0]),
+    "a function that the language lacks": np.sort,
+    "a ufunc that the language lacks": np.arctan2.reduce,
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_has_no_text_is_refused(what):
+    with pytest.raises(Unwritable):
+        REFUSED[what](write("x", np.array([1.0, 2.0])))
