@@ -33,12 +33,11 @@ PROGRAMS = {  # program, values, lines at 80 columns
          "y = h*h + x = 0.604368*0.604368 + 0.7 = 1.06526"],
     ),
     "a network": (
-        "z = W1 @ x + b1\nh = tanh(z)\nloss = sum((h - t)**2)",
+        "z = W1 @ x + b1\nh = tanh(z)\nloss = sum((h - t)**2)"],
         {"W1": [[1, 0], [0, 2.0]], "x": [1, 2.0], "b1": [0.5, -4], "t": [1, 0.0]},
         ["z    = W1 @ x + b1       (2,)   [1.5, 0]",
          "h    = tanh(z)           (2,)   [0.905148, 0]",
          "loss = sum((h - t)**2)   ()     0.00899685",
-         "h0   = tanh(z) - t       (2,)   [-0.0948517, 0]"],
     ),
     "constants": (
         "k = 3.0\nt = torch.tensor([1., 5.])\ny = k*x - t", X,
