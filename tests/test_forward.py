@@ -33,7 +33,7 @@ PROGRAMS = {  # program, values, lines at 80 columns
          "y = h*h + x = 0.604368*0.604368 + 0.7 = 1.06526"],
     ),
     "a network": (
-        "z = W1 @ x + b1\nh = tanh(z)\nloss = sum((h - t)**2)"],
+        "z = W1 @ x + b1\nh = tanh(z)\nloss = sum((h - t)**2)",
         {"W1": [[1, 0], [0, 2.0]], "x": [1, 2.0], "b1": [0.5, -4], "t": [1, 0.0]},
         ["z    = W1 @ x + b1       (2,)   [1.5, 0]",
          "h    = tanh(z)           (2,)   [0.905148, 0]",
