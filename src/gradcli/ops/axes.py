@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.declare import Indices
+from gradcli.ops.links import Indices
 
 Axes = tuple[int, ...]
 
