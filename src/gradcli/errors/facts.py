@@ -176,4 +176,6 @@ def fitting_v(facts: MisshapenV) -> str:
         row = usual_texts(facts.output, 0)[2]
         return f"give one row of it at a time: --v '{row}' is row 0 of J, and any v shows all of J in its table"
     ones = f"ones({', '.join(map(str, facts.output))})"
-    return f"give {counted(size, 'number')}, one for each entry of y: --v '{ones}' for the sum, '{ones}/{size}' the mean"
+    return (
+        f"give {counted(size, 'number')}, one for each entry of y: --v '{ones}' for the sum, '{ones}/{size}' the mean"
+    )

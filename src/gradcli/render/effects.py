@@ -25,6 +25,8 @@ MOST_TERMS = 6
 MOST_NAMED = 3
 """Entries of y that are named as depending on one input."""
 MOST_CALLS = 12
+MOST_COUNTED = 12
+"""Entries of y up to which the calls are counted that all of J takes: beyond, J is headed by its passes."""
 VISIBLE = 2e-3
 """Relative distance from which what was measured is told beside what was predicted."""
 
@@ -145,13 +147,14 @@ def shared_lines(found: Explained, shared: Shared | None) -> list[str]:
     rest = len(shared.rows) - len(named)
     depends = listing([*named, *([f"{rest:,} more"] if rest else [])])
     both = "both" if len(shared.rows) == 2 else "all"
-    added = f"{depends} {both} depend on {entry}, and {shared.name}.grad adds them"
+    lines = [
+        f'ones does not give "the derivatives": {depends} {both} depend on {entry}, and {shared.name}.grad adds them.'
+    ]
+    if found.output.size > MOST_COUNTED:
+        return lines
     inputs = sum(jacobian.matrix_shape[1] for jacobian in found.jacobian.values())
     calls, passes = counted(found.output.size, "call"), counted(inputs, "pass")
-    return [
-        f'ones does not give "the derivatives": {added}.',
-        f"All of J takes {calls}, with one-hot v; forward mode takes {passes}.",
-    ]
+    return [*lines, f"All of J takes {calls}, with one-hot v; forward mode takes {passes}."]
 
 
 def flattened_lines(found: Explained) -> list[str]:
