@@ -35,7 +35,8 @@ SYNTAX = [
     ("  \n ", "syntax", "the program is empty", None),
     ("# nothing", "syntax", "the program is empty", None),
     ("x\npass", "syntax", "it is the output", "pass"),
-    ("if x > 0: y = x", "syntax", "it is the output", "if x > 0: y = x"),
+    ("while x > 99: pass", "syntax", "it is the output", "while x > 99: pass"),
+    ("for i in range(2): a, b = x, x", "syntax", "it is the output", "for i in range(2): a, b = x, x"),
     ("break", "syntax", "inside a loop", "break"),
     ("continue\nx", "syntax", "inside a loop", "continue"),
 ]
@@ -181,6 +182,7 @@ MEANING = [
     ("if x > 2: z = 1\nz*x", "unbound", "'z' is used before it is assigned", "z"),
     ("while x > 2: z = 1\nz*x", "unbound", "'z' is used before it is assigned", "z"),
     ("for i in range(0): z = 1\nz*x", "unbound", "'z' is used before it is assigned", "z"),
+    ("if x > 99: z = x", "unbound", "'z' is used before it is assigned", "z"),
     ("y = y + 1\nx", "missing-input", "no value for the variable y", "y"),
     ("if u > 0: y = x\ny", "type", "a condition with 2 entries", "u > 0"),
     ("x if u > 0 else 0", "type", "a condition with 2 entries", "u > 0"),
