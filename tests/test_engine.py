@@ -13,7 +13,7 @@ import gradcli
 from gradcli.engine import graph, lean
 from gradcli.engine.lean import StandIn
 from gradcli.explanation.evaluation import gradients
-from gradcli.language.operators import BINARY
+from gradcli.language.names import BINARY
 from gradcli.ops import OPERATORS
 from gradcli.ops.saved import Reads, saved, values_read
 from oracles import portion

@@ -14,7 +14,7 @@ import numpy as np
 from gradcli.errors import Budget, GradcliError, over_budget
 from gradcli.language.source import LOOKALIKES, character_name
 from gradcli.language.values import is_number, read_value
-from gradcli.ops.declare import Array
+from gradcli.ops.signatures import Given
 from gradcli.render.numbers import full
 
 DELIMITERS = {"\t": "a tab", ";": "';'", ",": "','"}
@@ -43,7 +43,7 @@ class Row(NamedTuple):
 class Table(NamedTuple):
     """The numbers of a table, one row or column as a vector, and the names in its header."""
 
-    numbers: Array
+    numbers: Given
     header: list[str]
 
 

@@ -34,7 +34,7 @@ def decimal(value: Any) -> Decimal:
     """Return a number as the decimal that it is, without rounding."""
     kind = type(value)
     if kind is Real:
-        return value.d  # type: ignore[no-any-return]
+        return value.d
     return Decimal(float(value)) if isinstance(value, float | np.floating) else Decimal(int(value))
 
 

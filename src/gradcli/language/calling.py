@@ -44,7 +44,7 @@ def converter(
     kind, first = bound.parameter.kind, registers[0] if registers else 0
     if kind.startswith("Static"):
         return static_converter(bound, registers, tensor)
-    if kind == "Tensors":
+    if bound.parameter.takes_arrays:
         if bound.several:
             return lambda regs: [tensor(regs[i]) for i in registers]
         return lambda regs: rows_of(regs[0], tensor(regs[first]))

@@ -51,6 +51,11 @@ class Parameter:
     required: bool
     rest: bool
 
+    @property
+    def takes_arrays(self) -> bool:
+        """Return whether it takes a list of arrays, or all the rest as one."""
+        return self.kind == "Tensors" or (self.rest and self.kind == "Tensor")
+
 
 @dataclass(frozen=True, slots=True)
 class Bound:
@@ -165,7 +170,7 @@ def spread(parameter: Parameter, nodes: list[ast.expr]) -> Bound:
     single = nodes[0] if len(nodes) == 1 else None
     display = isinstance(single, ast.List | ast.Tuple)
     if display and (
-        parameter.kind == "Tensors" or (parameter.kind.startswith("Static") and not _of_tensor(parameter, single))
+        parameter.takes_arrays or (parameter.kind.startswith("Static") and not _of_tensor(parameter, single))
     ):
         return Bound(parameter, tuple(single.elts), several=True)  # type: ignore[union-attr]
     return Bound(parameter, tuple(nodes), several=parameter.rest)

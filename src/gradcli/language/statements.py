@@ -22,8 +22,8 @@ from gradcli.language.assigning import (
 from gradcli.language.expressions import Expressions
 from gradcli.language.indexing import Registers, index_items, index_parts, index_reader
 from gradcli.language.kinds import is_odd, written_as
-from gradcli.language.operators import BINARY
-from gradcli.language.steps import Block, Step, execute
+from gradcli.language.names import BINARY
+from gradcli.language.steps import Block, Step, execute, goes_on, leave, next_turn
 from gradcli.ops import OPERATORS
 from gradcli.ops.declare import Op
 from gradcli.ops.indexing import INDEX, PUT
@@ -41,33 +41,6 @@ STATEMENT_WORDS = {
     "TypeAlias": "type",
 }
 """The words that begin statements whose syntax nodes have other names."""
-
-
-class Break(Exception):  # noqa: N818
-    """Leaves the innermost loop."""
-
-
-class Continue(Exception):  # noqa: N818
-    """Goes on with the next turn of the innermost loop."""
-
-
-def _leave(_: Registers) -> None:
-    raise Break
-
-
-def _next_turn(_: Registers) -> None:
-    raise Continue
-
-
-def goes_on(body: Block, registers: Registers) -> bool:
-    """Run one turn of a loop and return whether another may follow."""
-    try:
-        execute(body, registers)
-    except Continue:
-        return True
-    except Break:
-        return False
-    return True
 
 
 class Statements(Expressions):
@@ -102,7 +75,7 @@ class Statements(Expressions):
             case ast.Break() | ast.Continue():
                 if not self.loops:
                     raise GradcliError("syntax", "break and continue belong inside a loop")
-                self.emit(_leave if isinstance(node, ast.Break) else _next_turn, node)
+                self.emit(leave if isinstance(node, ast.Break) else next_turn, node)
             case _:
                 name = type(node).__name__
                 word = STATEMENT_WORDS.get(name, name.lower())
