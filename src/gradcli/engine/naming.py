@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from itertools import chain, count
-from typing import Any
 
 import numpy as np
 
@@ -32,7 +31,7 @@ def numbered(graph: Graph) -> list[tuple[str, Operation]]:
     return found
 
 
-def output_name(graph: Graph, output: Any) -> str:
+def output_name(graph: Graph, output: object) -> str:
     """Return what to call the output: the program's own last name for it, else ``y``, else ``f`` where y is taken."""
     own = [name for name, node in graph.bindings if node is output]
     if own:

@@ -46,7 +46,7 @@ def right_digits(value: float, truth: Decimal, size: float = 0.0) -> float:
         return min(max(0.0, -float((error / abs(truth)).log10())), ALL)
 
 
-def units(value: Any) -> Array:
+def units(value: object) -> Array:
     """Return the step of each entry of a variable: its size, 1 where it is 0."""
     x = np.abs(np.asarray(value, dtype=np.float64))
     return np.where(x == 0, 1.0, x)

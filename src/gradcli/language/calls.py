@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections.abc import Container
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from gradcli.errors import GradcliError
 from gradcli.errors.suggest import INSTEAD_OF_KEYWORD, INSTEAD_OF_LAYER
@@ -100,7 +100,7 @@ def signature_text(function: Function) -> str:
     return f"{function.name.rpartition('.')[2]}({', '.join(parts)})"
 
 
-def resolve(node: ast.Call, variables: Any) -> tuple[Function, tuple[ast.expr, ...]]:
+def resolve(node: ast.Call, variables: Container[str]) -> tuple[Function, tuple[ast.expr, ...]]:
     """Return the function that a call means and its receiver, if it is a method; raises ``unknown-function``."""
     func = node.func
     if isinstance(func, ast.Name):

@@ -51,7 +51,7 @@ class Expressions:
         self.count += 1
         return self.count - 1
 
-    def constant(self, value: Any) -> int:
+    def constant(self, value: object) -> int:
         """Return a register that holds ``value`` from the start."""
         register = self.register()
         self.constants[register] = value

@@ -33,7 +33,7 @@ class Program:
 
     def evaluate(
         self,
-        values: Mapping[str, Any],
+        values: Mapping[str, object],
         wrt: frozenset[str],
         record: bool = True,
         strict: bool = False,
@@ -69,7 +69,7 @@ class Program:
         return graph, output, leaves
 
 
-def output_value(value: Any) -> Any:
+def output_value(value: object) -> Any:
     """Return the output as a node or an array of numbers; raises ``type`` for a truth value and the like."""
     raw = getattr(value, "value", value)
     if isinstance(raw, bool) or getattr(raw, "dtype", None) == np.bool_:

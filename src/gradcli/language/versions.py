@@ -21,7 +21,7 @@ Places = Any
 """An array of numbers whose memory is laid out as that of a value in PyTorch."""
 
 
-def remark_backward(graph: Graph, output: Any) -> None:
+def remark_backward(graph: Graph, output: object) -> None:
     """Remark on all that makes ``output.backward()`` raise in PyTorch."""
     spoiled_by = broken_nodes(graph)
     if not (spoiled_by or graph.broken):
@@ -84,7 +84,7 @@ def spoiled(write: Write, op: Op) -> str:
     )
 
 
-def differentiated(output: Any) -> list[Node]:
+def differentiated(output: object) -> list[Node]:
     """Return the operations that PyTorch's backward goes through from ``output``, those without a derivative too."""
     below: dict[int, Node] = {}
     stack = [output] if isinstance(output, Node) else []
@@ -131,7 +131,7 @@ def written_later(node: Operation, writes: dict[Any, list[Write]]) -> list[Write
     ]
 
 
-def storage(value: Any) -> Any:
+def storage(value: object) -> Any:
     """Return what tells the memory of a value from all others in PyTorch."""
     if isinstance(value, Node):
         return owner(value).index
@@ -140,7 +140,7 @@ def storage(value: Any) -> Any:
     return ("array", id(value)) if isinstance(value, np.ndarray) else None
 
 
-def remark_write(f: Graph, name: str, span: Span, before: Any, written: Any, key: Any = ...) -> None:
+def remark_write(f: Graph, name: str, span: Span, before: object, written: object, key: object = ...) -> None:
     """Look at a write in place to ``before[key]``: refuse and remark as PyTorch does.
 
     Raises ``in-place`` where one place of the memory shows as several entries.
@@ -166,12 +166,12 @@ def remark_write(f: Graph, name: str, span: Span, before: Any, written: Any, key
         )
 
 
-def basic(key: Any) -> bool:
+def basic(key: object) -> bool:
     """Return whether an index takes a view: of integers and slices alone."""
     return not any(isinstance(part, np.ndarray) for part in (key if isinstance(key, tuple) else (key,)))
 
 
-def as_view(key: Any) -> Any:
+def as_view(key: object) -> Any:
     """Return an index that gives an array even where it picks one entry."""
     parts = key if isinstance(key, tuple) else (key,)
     return parts if ... in parts else (*parts, ...)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
@@ -33,7 +33,7 @@ Number = Array | float
 Place: TypeAlias = "int | slice | EllipsisType | Indices | Mask | None"
 Index: TypeAlias = "Place | tuple[Place, ...]"
 """What stands between the brackets of an array."""
-Options = Mapping[str, Any]
+Options = dict[str, Any]
 """The options of an operation by name, such as ``dim`` and ``keepdim``; their types stand in its forward."""
 
 
