@@ -53,6 +53,11 @@ def value_noise(truth):
     return UNIT * (truth.noise + 2 * np.abs(np.asarray(truth.value, dtype=np.float64)))
 
 
+def loses_digits(true, tolerance):
+    """Return whether rounding may leave an entry that is not 0 with too few digits."""
+    return bool(np.any((true != 0) & (LOST * tolerance > np.abs(true))))
+
+
 def check(program, whole=True):
     """Return how close gradcli comes to the oracle on a program; raises ``Wrong`` where it does not.
 
@@ -66,16 +71,14 @@ def check(program, whole=True):
     leaves = [run.leaves[name] for name in program.wrt]
     composed, reverse = compose(run.output, leaves, BOUND).of, reverse_jacobians(run.graph, run.output, leaves)
     symbolic, grad = f.jacobian(**inputs), f.grad(v=program.v, **inputs)
-    tolerances, lost = {}, False
+    tolerances, lost = {}, loses_digits(np.asarray(truth.value, dtype=np.float64), value_noise(truth))
     for name, leaf, swept in zip(program.wrt, leaves, reverse, strict=True):
         want, found = truth.jacobian[name], composed[leaf.index]
         sizes, rows = replace(found, values=found.sizes).dense().reshape(want.shape), swept.reshape(want.shape)
         tolerance = ROUNDING * sizes + UNIT * truth.drift[name]
         exact = np.tensordot(program.v, want, program.v.ndim)
         tolerances[name] = exact, np.tensordot(np.abs(program.v), tolerance, program.v.ndim)
-        lost = lost or any(
-            np.any((true != 0) & (LOST * near > np.abs(true))) for true, near in ((want, tolerance), tolerances[name])
-        )
+        lost = lost or loses_digits(want, tolerance) or loses_digits(*tolerances[name])
         worst = worst.joined(
             Worst(
                 symbolic=ratio(symbolic[name], want, tolerance, f"symbolic J by {name}"),

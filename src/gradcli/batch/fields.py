@@ -12,7 +12,10 @@ BY_REVERSE_MODE = ("program", "inputs", "v", "grad")
 """Fields that reverse mode alone can answer, and ``output`` where its formulas are left out."""
 BY_NUMBERS = ("vjp", "backward", "agreement")
 """Fields that need J by its numbers."""
-FIELDS = ("program", "inputs", "output", "v", "jacobian", "vjp", "grad", "backward", "stages", "agreement", "notes")
+FIELDS = (
+    *("program", "inputs", "output", "forward", "v", "jacobian", "vjp", "grad"),
+    *("backward", "stages", "agreement", "notes"),
+)
 """The fields of an answer that can be chosen, in its order."""
 WITHOUT_SYMBOLS = ("program", "inputs", "output", "v", "grad")
 """The fields that there are without the symbolic route."""

@@ -7,7 +7,7 @@ are gone: the list holds what was done, parents before children. Readers keep th
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -127,7 +127,11 @@ class Graph:
 
     ``meter`` counts what the run costs. ``remarks`` are the kinds and sentences that the run leaves for the answer's
     notes, each once; ``strict`` refuses those of ``ONE_SIDED``. ``writes`` are the writes in place. ``broken`` says
-    that PyTorch has no derivative for an operation on something differentiated.
+    that PyTorch has no derivative for an operation on something differentiated. ``bindings`` are the assignments in
+    order, without the values that depend on no input; ``story`` has what statements tell of the run
+    (``language/trace.py``), None where nobody reads it. ``inputs`` are the nodes of inputs by
+    name, ``variables`` all names of the program, and ``result`` is
+    its own name for the output. ``called`` is what ``naming`` calls the bindings.
     """
 
     budget: Budget = field(default_factory=Budget)
@@ -136,7 +140,12 @@ class Graph:
     writes: list[Write] = field(default_factory=list)
     broken: bool = False
     nodes: list[Node] = field(default_factory=list)
-    bindings: list[tuple[str, Node]] = field(default_factory=list)
+    bindings: list[tuple[str, Node | None]] = field(default_factory=list)
+    story: list[tuple[Any, Any, int]] | None = None
+    inputs: dict[str, Input] = field(default_factory=dict)
+    variables: Collection[str] = ()
+    result: str | None = None
+    called: list[str] = field(default_factory=list)
     meter: Meter = field(init=False)
 
     def __post_init__(self) -> None:
@@ -144,7 +153,7 @@ class Graph:
 
     def input(self, name: str, value: object, active: bool) -> Input:
         """Enter a variable that the user gave."""
-        node = Input(len(self.nodes), name, value, active)
+        node = self.inputs[name] = Input(len(self.nodes), name, value, active)
         self.nodes.append(node)
         return node
 
@@ -246,10 +255,11 @@ class Graph:
         inplace = result.index if isinstance(result, Node) else -1
         self.writes.append(Write(before, name, span, len(self.nodes), inplace))
 
-    def bind(self, name: str, value: Any) -> None:
-        """Note that the program called a node ``name``, for readers that show it."""
-        if type(value) in NODES:
-            self.bindings.append((name, value))
+    def bind(self, name: str, value: Any, told: Any = None) -> None:
+        """Note that the program called a value ``name``, for readers that show it; ``told`` is the assignment."""
+        if self.story is not None:
+            self.story.append((told, value, len(self.bindings)))
+        self.bindings.append((name, value if type(value) in NODES else None))
 
 
 def links_of(op: Op, arguments: tuple[Any, ...]) -> tuple[int, ...]:

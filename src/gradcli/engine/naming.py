@@ -8,35 +8,54 @@ from itertools import chain, count
 
 import numpy as np
 
-from gradcli.engine.graph import Graph, Input, Operation
+from gradcli.engine.graph import Graph, Operation
+from gradcli.ops import SPELLINGS
 
 
-def numbered(graph: Graph) -> list[tuple[str, Operation]]:
-    """Return what the program computed under a name, in order; a name that has several meanings is numbered.
+def call_assigned(graph: Graph) -> list[str]:
+    """Return what to call the value of each assignment of a run, in order.
 
     ``y1, y2 …`` are the values of a name that is assigned again, or is an input's; numbers skip names that are taken.
     """
-    made = [(name, node) for name, node in graph.bindings if isinstance(node, Operation)]
-    inputs = {node.name for node in graph.nodes if isinstance(node, Input)}
-    taken = inputs | {name for name, _ in made}
-    times = Counter(name for name, _ in made)
-    turn: dict[str, int] = {}
-    found = []
-    for name, node in made:
-        if times[name] == 1 and name not in inputs:
-            found.append((name, node))
-            continue
-        turn[name] = next(n for n in count(turn.get(name, 0) + 1) if f"{name}{n}" not in taken)
-        found.append((f"{name}{turn[name]}", node))
-    return found
+    if len(graph.called) == len(graph.bindings):
+        return graph.called
+    names = [name for name, _ in graph.bindings]
+    taken = {*graph.inputs, *names, *graph.variables, *SPELLINGS}
+    times, turn = Counter(names), dict.fromkeys(names, 0)
+    graph.called = []
+    for name in names:
+        called = name
+        if times[name] > 1 or name in graph.inputs:
+            turn[name] += 1
+            while (called := f"{name}{turn[name]}") in taken:
+                turn[name] += 1
+        graph.called.append(called)
+    return graph.called
+
+
+def numbered(graph: Graph) -> list[tuple[str, Operation]]:
+    """Return what the program computed from its inputs under a name, in order, as ``call_assigned`` calls it."""
+    called = zip(call_assigned(graph), graph.bindings, strict=True)
+    return [(name, node) for name, (_, node) in called if isinstance(node, Operation)]
+
+
+def taken_names(graph: Graph) -> set[str]:
+    """Return the names that no helper may have: those of inputs and variables, and what values are called."""
+    return {*graph.inputs, *graph.variables, *(name for name, _ in graph.bindings), *call_assigned(graph)}
 
 
 def output_name(graph: Graph, output: object) -> str:
-    """Return what to call the output: the program's own last name for it, else ``y``, else ``f`` where y is taken."""
-    own = [name for name, node in graph.bindings if node is output]
-    if own:
-        return own[-1]
-    taken = {*(node.name for node in graph.nodes if isinstance(node, Input)), *(name for name, _ in graph.bindings)}
+    """Return what to call the output: the program's own name for it, else ``y``, else ``f`` where y is taken."""
+    called = call_assigned(graph)
+    own = graph.result
+    for place in range(len(called) - 1, -1, -1):
+        given, node = graph.bindings[place]
+        if given == graph.result or node is output:
+            own = called[place]
+            break
+    if own is not None and own not in graph.inputs:
+        return own
+    taken = taken_names(graph)
     return next(name for name in chain(("y", "f", "out", "y_"), map("y_{}".format, count(1))) if name not in taken)
 
 

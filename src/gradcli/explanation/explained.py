@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from gradcli.explanation.events import Event, Value
 from gradcli.jacobian.sparse import DENSE_ENTRIES, Sparse, times
 from gradcli.language.inputs import Cotangent
 from gradcli.ops.declare import Array, Indices
@@ -215,6 +216,7 @@ class Explained:
     - ``notes``: what deserves a sentence.
     - ``lookup``: what is computed only when it is read, such as ``definition_values``.
     - ``stages``: the chain rule by the program's own variables; empty where there is one stage.
+    - ``forward``: what ran, in order: every value of the program, and the branches and turns that they stand in.
     - ``zeros``: where an entry of ``grad`` is what rounding has left of a true 0, by variable and in its shape.
     """
 
@@ -232,6 +234,12 @@ class Explained:
     lookup: Lookup = field(repr=False)
     stages: list[Stage] = field(default_factory=list)
     zeros: dict[str, Array] = field(default_factory=dict)
+    forward: list[Event] = field(default_factory=list)
+
+    @property
+    def values(self) -> list[Value]:
+        """The values of the program in order, without the branches and turns between them."""
+        return [event for event in self.forward if isinstance(event, Value)]
 
     @property
     def definition_values(self) -> dict[str, Array]:

@@ -19,6 +19,7 @@ from gradcli.explanation.confirmation import confirm
 from gradcli.explanation.evaluation import Function
 from gradcli.explanation.explained import Agreement, Backward, Explained, Jacobian, Note
 from gradcli.explanation.notes import note_disagreement, note_graph, note_integers, note_jacobian, note_run, note_v
+from gradcli.explanation.program_values import tell_values
 from gradcli.explanation.readings import Point, call_backward, compose_at, read_jacobians
 from gradcli.explanation.stages import find_stages
 from gradcli.explanation.suspicion import affordable, is_suspicious
@@ -97,6 +98,7 @@ def explain_run(point: Point, ask: Ask, kind: type[Kind], derive: Derive = deriv
         lookup=RunLookup(formulas, composition, point.leaves),
         stages=find_stages(run, point.leaves, point.seeds[0].seed),
         zeros=confirmation.zeros if confirmation else {},
+        forward=tell_values(run.graph, run.output),
     )
 
 

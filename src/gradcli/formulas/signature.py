@@ -35,7 +35,7 @@ def signature(graph: Graph, output: Any, leaves: Mapping[str, Node], composition
         output.index,
         composition.work,
         tuple([(name, leaf.index) for name, leaf in leaves.items()]),
-        tuple([(name, node.index) for name, node in graph.bindings if node.index in reached]),
+        tuple([(name, node.index if node and node.index in reached else -1) for name, node in graph.bindings]),
         tuple([node.name for node in graph.nodes if node.op is None]),
         tuple([of_node(node, composition) for node in nodes]),
         tuple([of_places(leaf, composition) for leaf in leaves.values()]),

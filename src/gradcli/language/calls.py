@@ -7,11 +7,15 @@ import inspect
 from collections.abc import Container
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 from gradcli.errors import GradcliError
 from gradcli.errors.suggest import INSTEAD_OF_KEYWORD, INSTEAD_OF_LAYER
 from gradcli.language.names import MODULES, dotted, near_function
 from gradcli.ops import METHODS, SPELLINGS, Function
+
+if TYPE_CHECKING:
+    from gradcli.language.source import Spans
 
 ALIASES = {
     "axis": ("dim", "axes", "dims"),
@@ -182,6 +186,15 @@ def _of_tensor(parameter: Parameter, display: ast.expr | None) -> bool:
     plain = all(isinstance(item, ast.Constant | ast.UnaryOp) for item in display.elts)
     fractions = any(isinstance(part, ast.Constant) and isinstance(part.value, float) for part in ast.walk(display))
     return fractions or not plain  # integers are axes or places, as far as one can see
+
+
+def refuse_stars(node: ast.Call, spans: Spans) -> None:
+    """Refuse ``*values`` and ``**options`` in a call."""
+    stars: list[ast.AST] = [argument for argument in node.args if isinstance(argument, ast.Starred)]
+    stars += [keyword for keyword in node.keywords if keyword.arg is None]
+    if stars:
+        message = "a starred argument, or '**' in a call, is not part of the language"
+        raise GradcliError("not-allowed", message, span=spans.of(stars[0]))
 
 
 def refuse_ambiguous(function: Function, node: ast.Call) -> None:

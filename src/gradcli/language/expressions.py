@@ -15,14 +15,14 @@ from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE
 from gradcli.language import runtime
 from gradcli.language.arithmetic import binary_step, negative, positive
 from gradcli.language.calling import calling, reading
-from gradcli.language.calls import bind, library_of, refuse_ambiguous, resolve
+from gradcli.language.calls import bind, library_of, refuse_ambiguous, refuse_stars, resolve
 from gradcli.language.indexing import Registers, Run, index_items, index_parts, index_reader
 from gradcli.language.kinds import inverted
 from gradcli.language.literals import REFUSED, bound_value, literal, refused
 from gradcli.language.members import ATTRIBUTES, special_call
 from gradcli.language.names import BINARY, COMPARE, CONSTANTS, MASKS, MODULES, dotted, near_function
-from gradcli.language.source import Spans
 from gradcli.language.steps import Block, Step, execute
+from gradcli.language.trace import Branch, Writer, tell
 from gradcli.ops import FUNCTIONS, OPERATORS, SPELLINGS
 
 
@@ -31,7 +31,8 @@ class Expressions:
 
     def __init__(self, place: Place, max_depth: int, given: frozenset[str] = frozenset()) -> None:
         self.place = place
-        self.spans = Spans(place.text)
+        self.writer = Writer(place.text)
+        self.spans = self.writer.spans
         self.block: Block = []
         self.count = 1
         self.temporary: set[int] = set()
@@ -231,18 +232,11 @@ class Expressions:
             self.calls[node] = partial(reading, read)
             return [*([] if receiver is None else [receiver]), *node.args]
         function, receivers = resolve(node, self.variables)
-        self._refuse_stars(node)
+        refuse_stars(node, self.spans)
         refuse_ambiguous(function, node)
         arguments = bind(function, node, receivers)
         self.calls[node] = partial(calling, function, arguments, library_of(node))
         return [child for bound in arguments for child in bound.nodes]
-
-    def _refuse_stars(self, node: ast.Call) -> None:
-        stars: list[ast.AST] = [argument for argument in node.args if isinstance(argument, ast.Starred)]
-        stars += [keyword for keyword in node.keywords if keyword.arg is None]
-        if stars:
-            message = "a starred argument, or '**' in a call, is not part of the language"
-            raise GradcliError("not-allowed", message, span=self.spans.of(stars[0]))
 
     def _call(self, node: ast.Call, registers: list[int]) -> int:
         # What it means was settled before its arguments were compiled: in np.sum(np) they make np a variable.
@@ -265,17 +259,32 @@ class Expressions:
         yield
         self.level -= 1
 
-    def condition(self, node: ast.expr) -> int:
-        """Compile an expression whose truth is wanted; the error for an array points at it."""
-        register = self.expression(node)
-        return self.emit(lambda regs: runtime.truth(regs[register]), node)
+    def condition(self, node: ast.expr) -> tuple[int, list[int]]:
+        """Compile an expression whose truth is wanted; the error for an array points at it.
+
+        Return the register of the truth, and those of the sides of a comparison, which ``release`` lets go.
+        """
+        try:
+            if isinstance(node, ast.Compare):
+                sides = [self.expression(side) for side in (node.left, *node.comparators)]
+                register = self._compare(node, sides)
+            else:
+                sides, register = [], self.expression(node)
+        except GradcliError as error:
+            raise error.at(self.spans.of(node)) from None
+        return self.emit(lambda regs: runtime.truth(regs[register]), node), sides
 
     def _choice(self, node: ast.IfExp) -> int:
-        condition = self.condition(node.test)
+        condition, sides = self.condition(node.test)
         yes, yes_value = self.sub_block(node.body)
         no, no_value = self.sub_block(node.orelse)
+        self.release(sides)
+        write = self.writer.written
+        branch = Branch("", self.writer.condition(node.test), "else", (write(node.body), write(node.orelse)))
 
         def run(regs: Registers) -> Any:
+            if regs[0].story is not None:
+                tell(regs, branch, condition, sides)
             chosen, value = (yes, yes_value) if regs[condition] else (no, no_value)
             execute(chosen, regs)
             return regs[value]

@@ -16,6 +16,7 @@ from gradcli.language import runtime
 from gradcli.language.source import parse
 from gradcli.language.statements import Statements
 from gradcli.language.steps import Block, execute
+from gradcli.language.trace import Assigned
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,8 @@ class Program:
     output: int
     output_span: Span
     budget: Budget
+    result: str | None
+    last: Assigned | None
 
     def evaluate(
         self,
@@ -45,7 +48,9 @@ class Program:
         ``graph`` is an empty one to run on, of another kind of arithmetic for example. Raises what a step raises, with
         its place.
         """
-        graph = graph or (Graph if record else LeanGraph)(self.budget, strict)
+        if graph is None:
+            graph = Graph(self.budget, strict, story=[]) if record else LeanGraph(self.budget, strict)
+        graph.variables, graph.result = self.variables, self.result
         registers = list(self.registers)
         registers[0] = graph
         leaves: dict[str, Node] = {}
@@ -56,6 +61,8 @@ class Program:
             with np.errstate(all="ignore"):
                 execute(self.block, registers)
                 output = output_value(registers[self.output])
+                if graph.story is not None and self.last is not None:
+                    graph.story.append((self.last, output, len(graph.bindings)))
             if graph.writes or graph.broken:
                 from gradcli.language.versions import remark_backward  # noqa: PLC0415
 
@@ -97,7 +104,9 @@ def compile_program(
         if expression:
             require_expression(tree, compiler)
         compiler.statements(tree.body[:-1])
-        output = final(compiler, tree.body[-1])
+        last = tree.body[-1]
+        output = final(compiler, last)
+        result = own_result(tree, last)
     except GradcliError as error:
         raise error.at(None, place) from None
     registers: list[Any] = [runtime.UNBOUND] * compiler.count
@@ -110,8 +119,10 @@ def compile_program(
         registers,
         compiler.variables,
         output,
-        compiler.spans.of(tree.body[-1]),
+        compiler.spans.of(last),
         bounds,
+        result,
+        Assigned("", compiler.writer.written(last.value)) if isinstance(last, ast.Expr) else None,
     )
 
 
@@ -135,16 +146,33 @@ def final(compiler: Statements, last: ast.stmt) -> int:
         except GradcliError as error:
             raise error.at(compiler.spans.of(last)) from None
     compiler.statements([last])
-    target = (
-        last.targets[0] if isinstance(last, ast.Assign) else last.target if isinstance(last, ast.AugAssign) else None
-    )
-    if isinstance(target, ast.Subscript):
-        target = target.value
-    if isinstance(target, ast.Name):
-        return compiler.variables[target.id]
+    name = target_name(last)
+    if name is not None:
+        return compiler.variables[name]
     raise GradcliError(
         "syntax",
         "the last statement must be an expression or an assignment: it is the output",
         span=compiler.spans.of(last),
         hint="add the variable to show as the last line",
     )
+
+
+def target_name(statement: ast.stmt) -> str | None:
+    """Return the one variable that an assignment assigns, if only an entry of it."""
+    target: ast.AST | None = None
+    if isinstance(statement, ast.Assign):
+        target = statement.targets[0]
+    if isinstance(statement, ast.AugAssign):
+        target = statement.target
+    if isinstance(target, ast.Subscript):
+        target = target.value
+    return target.id if isinstance(target, ast.Name) else None
+
+
+def own_result(tree: ast.Module, last: ast.stmt) -> str | None:
+    """Return the program's own name for its output: the variable that the last line assigns, or is."""
+    if not isinstance(last, ast.Expr):
+        return target_name(last)
+    name = last.value.id if isinstance(last.value, ast.Name) else None
+    stored = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return name if name in stored else None

@@ -1,4 +1,4 @@
-"""Statements: assignments, branches and loops, compiled into steps."""
+"""Statements: assignments, compiled into steps, and what is refused."""
 
 from __future__ import annotations
 
@@ -12,18 +12,17 @@ from gradcli.language import runtime
 from gradcli.language.arithmetic import binary, binary_step
 from gradcli.language.assigning import (
     before_ndim,
-    range_of,
     reader,
     refuse_change,
     refuse_shared,
-    stored_names,
     unpacker,
 )
-from gradcli.language.expressions import Expressions
+from gradcli.language.flow import Flow, leave, next_turn
 from gradcli.language.indexing import Registers, index_items, index_parts, index_reader
 from gradcli.language.kinds import is_odd, written_as
 from gradcli.language.names import BINARY
-from gradcli.language.steps import Block, Step, execute, goes_on, leave, next_turn
+from gradcli.language.steps import Step
+from gradcli.language.trace import Assigned, Written
 from gradcli.ops import OPERATORS
 from gradcli.ops.declare import Op
 from gradcli.ops.indexing import INDEX, PUT
@@ -43,10 +42,8 @@ STATEMENT_WORDS = {
 """The words that begin statements whose syntax nodes have other names."""
 
 
-class Statements(Expressions):
+class Statements(Flow):
     """Compiles statements."""
-
-    loops = 0
 
     def statements(self, body: list[ast.stmt]) -> None:
         """Compile a list of statements into the current block."""
@@ -65,11 +62,11 @@ class Statements(Expressions):
             case ast.AugAssign():
                 self._augment(node)
             case ast.If():
-                self._if(node)
+                self.branch(node)
             case ast.While():
-                self._while(node)
+                self.while_loop(node)
             case ast.For():
-                self._for(node)
+                self.for_loop(node)
             case ast.Pass():
                 return
             case ast.Break() | ast.Continue():
@@ -89,11 +86,11 @@ class Statements(Expressions):
         if isinstance(target, ast.Tuple | ast.List):
             self._unpack(target, node.value)
         elif isinstance(target, ast.Subscript):
-            self._put(target, None, self.expression(node.value))
+            self._put(target, None, self.expression(node.value), node)
         else:
-            self._store(target, self.expression(node.value), node)
+            self._store(target, self.expression(node.value), node, node.value)
 
-    def _store(self, target: ast.expr, value: int, node: ast.AST) -> None:
+    def _store(self, target: ast.expr, value: int, node: ast.AST, text: ast.expr, **part: Any) -> None:
         if not isinstance(target, ast.Name):
             attribute = target.attr if isinstance(target, ast.Attribute) else ""
             raise GradcliError(
@@ -106,10 +103,12 @@ class Statements(Expressions):
         if name.startswith("__"):
             raise GradcliError("not-allowed", f"the name '{name}' is not allowed", span=self.spans.of(target))
         register = self.variable(name, definite=True)
+        words = self.writer.operand(text, "[") if part.get("taken") else self.writer.written(text)
+        told = Assigned(name, words, **part)
 
         def run(regs: Registers) -> Any:
             found = regs[value]
-            regs[0].bind(name, found)
+            regs[0].bind(name, found, told)
             return found
 
         self.block.append(Step(register, run, self.spans.of(node)))
@@ -121,13 +120,15 @@ class Statements(Expressions):
             if len(value.elts) != count:
                 raise GradcliError("shape", f"{len(value.elts)} values for {count} variables")
             registers = [self.emit(reader(self.expression(item)), item) for item in value.elts]
+            texts, taken = value.elts, False
         else:
             whole = self.expression(value)
             registers = [self.emit(unpacker(whole, i, count), target) for i in range(count)]
-        for item, register in zip(target.elts, registers, strict=True):
-            self._store(item, register, item)
+            texts, taken = [value] * count, True
+        for place, (item, register, text) in enumerate(zip(target.elts, registers, texts, strict=True)):
+            self._store(item, register, item, text, place=place, count=count, taken=taken)
 
-    def _put(self, target: ast.Subscript, op: Op | None, given: int) -> None:
+    def _put(self, target: ast.Subscript, op: Op | None, given: int, node: ast.Assign | ast.AugAssign) -> None:
         """Compile a write to entries: of the value in register ``given``, or of what ``op`` makes of both."""
         from gradcli.language.versions import basic, remark_write  # noqa: PLC0415
 
@@ -141,6 +142,7 @@ class Statements(Expressions):
         readers = [index_reader(item, [self.expression(part) for part in index_parts(item)]) for item in items]
         single = not isinstance(target.slice, ast.Tuple)
         variables, span = self.variables, self.spans.of(target)
+        told = self._told(name, node, self.writer.written(target.slice))
 
         def run(regs: Registers) -> Any:
             f, before = regs[0], regs[base]
@@ -156,7 +158,7 @@ class Statements(Expressions):
                 change = written_as(f, x, int(change) if type(change) is bool else change, not basic(key), op)
             written = change if is_odd(x) else runtime.as_tensor(change)
             result = f(PUT, x, written, key=key)
-            f.bind(name, result)
+            f.bind(name, result, told)
             return result
 
         self.block.append(Step(self.variables[name], run, span))
@@ -167,7 +169,7 @@ class Statements(Expressions):
         op = OPERATORS[BINARY[type(node.op)], 2]
         change = self.expression(node.value)
         if isinstance(node.target, ast.Subscript):
-            self._put(node.target, op, change)
+            self._put(node.target, op, change, node)
             return
         if not isinstance(node.target, ast.Name):
             raise GradcliError("not-allowed", "only a variable or an entry of one can be assigned")
@@ -175,6 +177,7 @@ class Statements(Expressions):
         old = self._name(ast.copy_location(ast.Name(name, ast.Load()), node.target))
         variables, span = self.variables, self.spans.of(node)
         combine = binary_step(op, old, change)
+        told = self._told(name, node)
 
         def run(regs: Registers) -> Any:
             before = regs[old]
@@ -190,90 +193,14 @@ class Statements(Expressions):
                 refuse_change(regs[0], op, before, result, name)
             if array:
                 regs[0].wrote(before, name, span, result)
-            regs[0].bind(name, result)
+            regs[0].bind(name, result, told)
             return result
 
         self.block.append(Step(self.variable(name, definite=name in self.definite), run, span))
 
-    def body(self, statements: list[ast.stmt], node: ast.AST) -> Block:
-        """Compile statements that may not run, or run often, into a block of their own."""
-        outer, self.block = self.block, []
-        known = set(self.definite)
-        with self.deeper(node):
-            self.statements(statements)
-        self.assigned |= self.definite - known
-        self.definite = known
-        block, self.block = self.block, outer
-        return block
-
-    def _if(self, node: ast.If) -> None:
-        condition = self.condition(node.test)
-        known = set(self.definite)
-        yes = self.body(node.body, node)
-        no = self.body(node.orelse, node)
-        both = stored_names(node.body) & stored_names(node.orelse)
-        self.definite = known | both
-
-        def run(regs: Registers) -> None:
-            execute(yes if regs[condition] else no, regs)
-
-        self.emit(run, node)
-
-    def _while(self, node: ast.While) -> None:
-        if node.orelse:
-            raise GradcliError("not-allowed", "'else' of a loop is not part of the language")
-        outer, self.block = self.block, []
-        condition = self.condition(node.test)
-        test, self.block = self.block, outer
-        self.loops += 1
-        body = self.body(node.body, node)
-        self.loops -= 1
-
-        def run(regs: Registers) -> None:
-            while True:
-                execute(test, regs)
-                if not regs[condition]:
-                    return
-                regs[0].meter.turn()
-                if not goes_on(body, regs):
-                    return
-
-        self.emit(run, node)
-
-    def _for(self, node: ast.For) -> None:
-        if node.orelse or not isinstance(node.target, ast.Name):
-            raise GradcliError("not-allowed", "a loop is 'for NAME in range(...):' or 'for NAME in an array:'")
-        items = self.emit(self._items(node.iter), node.iter)
-        target = self.variable(node.target.id, definite=False)
-        known = node.target.id in self.definite
-        self.definite.add(node.target.id)
-        self.loops += 1
-        body = self.body(node.body, node)
-        self.loops -= 1
-        if not known:
-            self.definite.discard(node.target.id)
-
-        def run(regs: Registers) -> None:
-            for item in regs[items]:
-                regs[0].meter.turn()
-                regs[target] = item
-                if not goes_on(body, regs):
-                    return
-
-        self.emit(run, node)
-
-    def _items(self, node: ast.expr) -> Any:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
-            if node.keywords or not 1 <= len(node.args) <= 3:
-                raise GradcliError("arguments", "range takes one to three integers")
-            bounds = [self.expression(argument) for argument in node.args]
-            return lambda regs: range_of([regs[i] for i in bounds])
-        whole = self.expression(node)
-
-        def rows(regs: Registers) -> Any:
-            x = runtime.array_of(regs[whole])
-            if not x.ndim:
-                raise GradcliError("type", "a loop runs over range(...) or over an array, not over one number")
-            return (regs[0](INDEX, x, key=i) for i in range(x.shape[0]))
-
-        return rows
+    def _told(self, name: str, node: ast.Assign | ast.AugAssign, index: Written | None = None) -> Assigned:
+        """Return what a run tells of an augmented or indexed assignment."""
+        if isinstance(node, ast.Assign):
+            return Assigned(name, self.writer.written(node.value), index)
+        operator = BINARY[type(node.op)]
+        return Assigned(name, self.writer.operand(node.value, operator), index, operator)

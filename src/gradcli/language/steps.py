@@ -28,32 +28,3 @@ def execute(block: Block, registers: Registers) -> None:
             registers[target] = run(registers)
     except GradcliError as error:
         raise error.at(place) from None
-
-
-class Break(Exception):  # noqa: N818
-    """Leaves the innermost loop."""
-
-
-class Continue(Exception):  # noqa: N818
-    """Goes on with the next turn of the innermost loop."""
-
-
-def leave(_: Registers) -> None:
-    """Leave the innermost loop."""
-    raise Break
-
-
-def next_turn(_: Registers) -> None:
-    """Go on with the next turn of the innermost loop."""
-    raise Continue
-
-
-def goes_on(body: Block, registers: Registers) -> bool:
-    """Run one turn of a loop and return whether another may follow."""
-    try:
-        execute(body, registers)
-    except Continue:
-        return True
-    except Break:
-        return False
-    return True

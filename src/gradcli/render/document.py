@@ -11,6 +11,7 @@ from gradcli.render.numbers import Form, nested, reshaped, strict
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from gradcli.explanation.events import Value
     from gradcli.explanation.explained import Agreement, Backward, Explained, Gradient, Jacobian
     from gradcli.ops.declare import Array
 
@@ -26,6 +27,7 @@ def document(found: Explained, form: Form = nested) -> dict[str, Any]:
             "value": form(found.output),
             "symbolic": None if found.output_formulas is None else reshaped(found.output_formulas, found.output.shape),
         },
+        "forward": [value_document(value, form) for value in found.values],
         "v": {"shape": list(found.v.shape), "value": form(found.v), "source": found.v_source},
         "jacobian": {name: jacobian_document(j, found.definitions, form) for name, j in found.jacobian.items()},
         "vjp": arrays_document(found.vjp, form),
@@ -38,6 +40,19 @@ def document(found: Explained, form: Form = nested) -> dict[str, Any]:
         "agreement": agreement_document(found.agreement),
         "notes": notes_document(found.notes),
         "error": None,
+    }
+
+
+def value_document(value: Value, form: Form = nested) -> dict[str, Any]:
+    """Return one value of the program."""
+    return {
+        "name": value.name,
+        "role": value.role,
+        "shape": list(value.value.shape),
+        "value": form(value.value),
+        "formula": value.formula,
+        "text": value.text,
+        "turns": list(value.turns),
     }
 
 

@@ -9,6 +9,7 @@ from gradcli.render.equalities import with_true_formulas
 from gradcli.render.numbers import full, input_text
 
 if TYPE_CHECKING:
+    from gradcli.explanation.events import Value
     from gradcli.explanation.explained import Explained, Jacobian
 
 MOST_LINES = 1000
@@ -19,7 +20,10 @@ def plain(found: Explained) -> str:
     """Return an explanation as lines, without a final newline."""
     lines = [f"program: {line}" for line in found.program.split("\n")]
     lines += [f"{name} = {input_text(value)}" for name, value in found.inputs.items()]
-    lines += [f"{name} := {text}" for name, text in found.definitions.items()]
+    for value in found.values:
+        lines += value_lines(value)
+    told = {value.name for value in found.values if value.formula is not None}
+    lines += [f"{name} := {text}" for name, text in found.definitions.items() if name not in told]
     lines.append(f"{found.name} = {input_text(found.output)}")
     for name, jacobian in found.jacobian.items():
         lines += entry_lines(found.name, name, with_true_formulas(found, jacobian))
@@ -32,6 +36,13 @@ def plain(found: Explained) -> str:
     lines.append(f"agree = {'yes' if found.agreement.agree else 'no'}")
     lines += [f"note: {note.message}" for note in found.notes]
     return "\n".join(lines)
+
+
+def value_lines(value: Value) -> list[str]:
+    """Return what a name of the program stands for, and its value; that of the output has a line of its own."""
+    lines = [] if value.formula is None else [f"{value.name} := {value.formula}"]
+    given = value.role in ("input", "output")
+    return lines if given else [*lines, f"{value.name} = {input_text(value.value)}"]
 
 
 def entry_lines(output: str, name: str, jacobian: Jacobian) -> list[str]:

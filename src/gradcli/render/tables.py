@@ -13,11 +13,12 @@ from rich.text import Text
 
 from gradcli.engine.naming import place_text
 from gradcli.render.equalities import with_true_formulas
+from gradcli.render.forward import chain, forward_lines
 from gradcli.render.glyphs import Layout
 from gradcli.render.grid import Grid, grid
 from gradcli.render.inert import inert
 from gradcli.render.numbers import short
-from gradcli.render.sections import calls_lines, chain, chain_lines, forward_lines, shape_lines, sum_lines, v_lines
+from gradcli.render.sections import calls_lines, chain_lines, shape_lines, sum_lines, v_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

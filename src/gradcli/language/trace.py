@@ -1,0 +1,233 @@
+"""What statements leave for readers of a run: what was assigned, which branch ran, what a loop did, in order.
+
+The records here are made once, when a program is compiled; a run adds ``(record, what happened, assignments before)``
+to ``Graph.story``, and the answer's *Forward* is written from that.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from keyword import iskeyword
+from typing import Any, NamedTuple
+
+from gradcli.engine.graph import Graph
+from gradcli.language.names import COMPARE
+from gradcli.language.source import Spans, with_comments
+
+KEPT = 200
+"""Events of a run up to which every turn of a loop is kept; beyond, its first and its last."""
+
+ATOM = re.compile(r"[\w.]+")
+"""A text that no operator can take a part of."""
+
+
+NAME = re.compile(r"""(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<dot>\.\s*)?(?<!\w)(?P<name>[A-Za-z_]\w*)(?!\s*(\(|=(?!=)))""")
+"""A variable, unless it is an attribute, the name of a function or of a keyword, or in quotes."""
+
+
+def tight(text: str) -> str:
+    """Return a text as it stands beside an operator: in brackets, but for a name or a number."""
+    return text if ATOM.fullmatch(text) else f"({text})"
+
+
+class Gap(NamedTuple):
+    """A variable in a text: what stands before it, its name, and whether an operator stands beside it."""
+
+    before: str
+    name: str
+    beside: bool
+
+
+@dataclass(frozen=True)
+class Written:
+    """An expression as the user wrote it, on one line.
+
+    >>> Written("x[i]*k + dim").put({"i": "0", "k": "k + 1"}.get)
+    'x[0]*(k + 1) + dim'
+    """
+
+    text: str
+
+    def put(self, called: Callable[[str], str]) -> str:
+        """Return the text with each variable written as ``called`` says, in brackets where it needs them."""
+        gaps, tail = self.gaps
+        parts = []
+        for before, name, beside in gaps:
+            text = called(name)
+            parts += [before, tight(text) if beside else text]
+        return "".join(parts) + tail
+
+    @cached_property
+    def gaps(self) -> tuple[list[Gap], str]:
+        """The variables in the text, and what stands behind the last."""
+        found, start, text = [], 0, self.text
+        for match in NAME.finditer(text):
+            if match["text"] or match["dot"] or iskeyword(match["name"]):
+                continue
+            alone = text[: match.start()].rstrip()[-1:] in OPENING and text[match.end() :].lstrip()[:1] in CLOSING
+            found.append(Gap(text[start : match.start()], match["name"], not alone))
+            start = match.end()
+        return found, text[start:]
+
+
+OPENING = ("", "(", "[", ",", ":", "=")
+CLOSING = ("", ")", "]", ",", ":")
+"""What stands round a part of an expression that no operator is beside."""
+
+
+@dataclass(frozen=True)
+class Assigned:
+    """One target of an assignment, or the last expression, whose ``name`` is empty.
+
+    - ``value``: what is assigned, or what the value is unpacked from.
+    - ``index``: the text between the brackets of an indexed assignment.
+    - ``operator``: that of an augmented assignment.
+    - ``place``, ``count``: which of several targets this is; ``taken`` says that it takes that part of ``value``.
+    - ``row``: whether it is the variable of a loop, which takes a row a turn.
+    """
+
+    name: str
+    value: Written
+    index: Written | None = None
+    operator: str = ""
+    place: int = 0
+    count: int = 1
+    taken: bool = False
+    row: bool = False
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition, and the sides of the comparison that it is, if it is one."""
+
+    text: Written
+    sides: tuple[Written, ...]
+    signs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Branch:
+    """An ``if`` or ``elif``, as ``word`` says, or a conditional expression, which has none but ``choices``.
+
+    ``other`` is the word of the branch that follows: ``elif``, ``else`` or nothing.
+    """
+
+    word: str
+    condition: Condition
+    other: str
+    choices: tuple[Written, ...] = ()
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop: over ``name``, or for as long as ``condition`` holds."""
+
+    name: str
+    condition: Condition | None
+
+
+class Turn(NamedTuple):
+    """The beginning of a turn; ``item`` is the integer that the loop's variable is."""
+
+    number: int
+    item: int | None
+
+
+class Ended(NamedTuple):
+    """The end of a loop after so many turns: by ``break``, or with the sides of its condition as they then were."""
+
+    turns: int
+    broken: bool
+    sides: tuple[Any, ...]
+
+
+class Chosen(NamedTuple):
+    """Whether a condition held, and the sides of its comparison."""
+
+    held: bool
+    sides: tuple[Any, ...]
+
+
+@dataclass(slots=True)
+class Turns:
+    """Tells the turns of one loop: all of them while the story is short, else the first and the last."""
+
+    graph: Graph
+    story: list[Any]
+    loop: Loop
+    number: int = 0
+    mark: int = 0
+
+    def begin(self, item: Any = None) -> None:
+        """Begin a turn, and forget the one before it where it is one of many."""
+        story = self.story
+        if self.number > 1 and len(story) > KEPT:
+            del story[self.mark :]
+        self.number += 1
+        self.mark = len(story)
+        turn = Turn(self.number, item if type(item) is int else None)
+        story.append((self.loop, turn, len(self.graph.bindings)))
+
+    def end(self, broken: bool, sides: tuple[Any, ...] = ()) -> None:
+        """End the loop."""
+        self.story.append((self.loop, Ended(self.number, broken, sides), len(self.graph.bindings)))
+
+
+def turns_of(graph: Graph, loop: Loop) -> Turns | None:
+    """Return what tells the turns of a loop; None where nobody reads the story of this run."""
+    return None if graph.story is None else Turns(graph, graph.story, loop)
+
+
+def tell(registers: list[Any], branch: Branch, condition: int, sides: list[int]) -> None:
+    """Tell whether the condition of a branch held, with the numbers of its sides."""
+    graph, chosen = registers[0], Chosen(registers[condition], tuple([registers[i] for i in sides]))
+    graph.story.append((branch, chosen, len(graph.bindings)))
+
+
+class Writer:
+    """Turns syntax nodes of one program into the texts that records hold."""
+
+    def __init__(self, text: str) -> None:
+        self.spans = Spans(text)
+        self.code = with_comments(text, lambda comment: " " * len(comment))
+
+    def written(self, node: ast.expr) -> Written:
+        """Return the text of an expression."""
+        return Written(on_one_line(self.code[slice(*self.spans.of(node))]))
+
+    def operand(self, node: ast.expr, operator: str) -> Written:
+        """Return the text of what stands to the right of an operator, in brackets where it needs them."""
+        found = self.written(node)
+        if isinstance(node, ast.Name | ast.Constant | ast.Call | ast.Subscript | ast.Attribute | ast.List):
+            return found
+        if operator in "+-" and isinstance(node, ast.BinOp) and not isinstance(node.op, LOOSE):
+            return found
+        return Written(f"({found.text})")
+
+    def word(self, node: ast.stmt) -> str:
+        """Return ``elif`` for a statement that begins so, nothing for any other."""
+        return "elif" if self.code.startswith("elif", self.spans.of(node)[0]) else ""
+
+    def condition(self, node: ast.expr) -> Condition:
+        """Return a condition."""
+        if not isinstance(node, ast.Compare) or any(type(op) not in COMPARE for op in node.ops):
+            return Condition(self.written(node), (), ())
+        sides = [self.written(side) for side in (node.left, *node.comparators)]
+        return Condition(self.written(node), tuple(sides), tuple(COMPARE[type(op)] for op in node.ops))
+
+
+LOOSE = (ast.Add, ast.Sub, ast.BitAnd, ast.BitOr, ast.BitXor)
+"""Operators that bind no tighter than + and -."""
+
+
+def on_one_line(text: str) -> str:
+    """Return a piece of program text without the breaks that brackets allow."""
+    if "\n" not in text:
+        return text
+    text = re.sub(r"([(\[])\s*\n\s*", r"\1", text)
+    text = re.sub(r"\s*\n\s*([)\]])", r"\1", text)
+    return re.sub(r"\s*\\?\n\s*", " ", text)
