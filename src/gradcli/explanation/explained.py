@@ -13,7 +13,7 @@ from gradcli.explanation.events import Event, Value
 from gradcli.explanation.rules import BackwardPass, Path, Rule
 from gradcli.jacobian.sparse import DENSE_ENTRIES, Sparse, times
 from gradcli.language.inputs import Cotangent
-from gradcli.ops.declare import Array
+from gradcli.ops.declare import Array, Indices
 
 if TYPE_CHECKING:
     from gradcli.explanation.effect import Effect
@@ -60,8 +60,8 @@ class Jacobian:
 
     output_shape: tuple[int, ...]
     input_shape: tuple[int, ...]
-    rows: Array
-    columns: Array
+    rows: Indices
+    columns: Indices
     values: Array
     sizes: Array
     formulas: list[str] | None
@@ -105,16 +105,16 @@ class Jacobian:
         return weighted_sums(v, self.rows, self.columns, self.sizes, count).reshape(self.input_shape)
 
 
-def weighted_sums(v: Array, rows: Array, columns: Array, values: Array, count: int) -> Array:
+def weighted_sums(v: Array, rows: Indices, columns: Indices, values: Array, count: int) -> Array:
     """Return vᵀ times the entries of a matrix with ``count`` columns; a zero wins over inf and nan."""
     with np.errstate(all="ignore"):
         return column_sums(times(v[rows], values), columns, count)
 
 
-def column_sums(terms: Array, columns: Array, count: int) -> Array:
+def column_sums(terms: Array, columns: Indices, count: int) -> Array:
     """Return the sums of the terms of each column: pairwise where they are many, so that rounding does not add up."""
     if np.max(np.bincount(columns), initial=0) <= FEW:
-        return np.bincount(columns, weights=terms, minlength=count)
+        return np.bincount(columns, weights=terms, minlength=count)  # type: ignore[return-value] # numpy types counts
     order = np.argsort(columns, kind="stable")
     found, starts = np.unique(columns[order], return_index=True)
     total = np.zeros(count)

@@ -18,7 +18,7 @@ from gradcli.ops import Pair
 from gradcli.ops.declare import Op
 
 
-def before_ndim(value: Any) -> int:
+def before_ndim(value: object) -> int:
     """Return the number of axes of a value, 0 for a plain number."""
     return int(getattr(value, "ndim", 0))
 
@@ -43,7 +43,7 @@ def range_of(bounds: list[Any]) -> range:
     return range(*found)
 
 
-def unpacked(f: Graph, value: Any, position: int, count: int) -> Any:
+def unpacked(f: Graph, value: object, position: int, count: int) -> Any:
     """Return one of ``count`` values that an array is unpacked into."""
     if isinstance(value, Pair):
         value = (value.values, value.indices)

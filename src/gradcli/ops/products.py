@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from gradcli.ops.axes import Axes
 from gradcli.ops.declare import Explicit, Links
+from gradcli.ops.signatures import Array, Axes, Indices, Integers
 
 NORMAL = np.finfo(np.float64).tiny
 """The smallest double that has all its digits."""
 
 
-def is_safe(product: Any, factors: Any) -> bool:
+def is_safe(product: Array, factors: Array) -> bool:
     """Return whether products in doubles are as they should be: normal numbers, or not of normal factors alone."""
     size = np.abs(product)
     if np.all((size >= NORMAL) & (size < np.inf)):
@@ -27,7 +25,7 @@ LONGEST = 4096
 """Entries of a line up to which sums of products are carried, one by one."""
 
 
-def carried(x: Any) -> tuple[Any, Any]:
+def carried(x: Array) -> tuple[Array, Integers]:
     """Return the running products along the last axis, from the empty one on, as mantissas and exponents."""
     lines, count = x.shape[:-1], x.shape[-1]
     padded = np.ones((*lines, -(-count // BLOCK) * BLOCK))
@@ -43,24 +41,24 @@ def carried(x: Any) -> tuple[Any, Any]:
     return np.concatenate([np.ones((*lines, 1)), m], -1), np.concatenate([np.zeros((*lines, 1), dtype=np.int64), e], -1)
 
 
-def joined(m: Any, e: Any) -> Any:
+def joined(m: Array, e: Integers) -> Array:
     """Return mantissas times powers of two as doubles."""
     return np.ldexp(m, np.clip(e, -5000, 5000).astype(np.int32))
 
 
-def running_products(x: Any) -> Any:
+def running_products(x: Array) -> Array:
     """Return the running products along the last axis."""
-    found = np.cumprod(x, axis=-1)
+    found = np.multiply.accumulate(x, axis=-1)
     return found if is_safe(found, x) else joined(*carried(x))[..., 1:]
 
 
-def others(x: Any) -> Any:
+def others(x: Array) -> Array:
     """Return for each entry the product of all others along the last axis."""
     (m, e), (n, f) = carried(x), carried(x[..., ::-1])
     return joined(m[..., :-1] * n[..., -2::-1], e[..., :-1] + f[..., -2::-1])
 
 
-def weighed_others(g: Any, x: Any) -> Any:
+def weighed_others(g: Array, x: Array) -> Array:
     """Return for each entry j along the last axis Σ g[i]·(running product i without factor j), i from j on."""
     m, e = carried(x)
     found = np.empty(np.shape(x))
@@ -75,7 +73,7 @@ def weighed_others(g: Any, x: Any) -> Any:
     return found
 
 
-def products_of_others(x: Any, axes: Axes) -> Any:
+def products_of_others(x: Array, axes: Axes) -> Array:
     """Return for each entry the product of all others in its group, by prefix and suffix products."""
     if not axes or not np.size(x):
         return np.ones_like(x)
@@ -96,7 +94,7 @@ WRITTEN_OUT = 8
 """Factors up to which a derivative of their product is written as the product of the others, and not as y/x."""
 
 
-def product_links(rows: Any) -> Links:
+def product_links(rows: Indices) -> Links:
     """Return the links of a product: entries with the same row, equally many for each, are multiplied."""
     order = np.argsort(rows, kind="stable")
     size = len(order) // (int(rows.max()) + 1) if len(order) else 1
@@ -107,8 +105,19 @@ def product_links(rows: Any) -> Links:
     return Links(np.asarray(rows)[columns], columns, 1.0, Explicit(lambda s, *factors: s.product(factors)), bound)
 
 
-def quotient_links(rows: Any, columns: Any, x: Any, others: Any) -> Links:
+def quotient_links(rows: Indices, columns: Indices, x: Array, others: Array) -> Links:
     """Return the links of a long product: y/x, or the numbers themselves where an entry is 0."""
     if np.all(x != 0):
         return Links(rows, columns, 1.0, Explicit(lambda s, y, x: y / x), ((-1, rows), (0, columns)))
     return Links(rows, columns, others)
+
+
+def long_cumprod_links(x: Array, index: Indices) -> Links:
+    """Return the links of a running product with many entries along the first axis."""
+    later, earlier = np.tril_indices(len(index))
+    before = np.concatenate([np.ones_like(x[:1]), np.cumprod(x[:-1], axis=0)])
+    after = np.ones((len(x), *x.shape))
+    for j in range(len(x)):
+        after[j + 1 :, j] = np.cumprod(x[j + 1 :], axis=0)
+    others = (before[earlier] * after[later, earlier]).ravel()
+    return quotient_links(index[later].ravel(), index[earlier].ravel(), x, others)
