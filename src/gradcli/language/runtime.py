@@ -200,12 +200,12 @@ def _pair_item(base: Pair, position: object) -> Any:
     return base.values if position % 2 == 0 else base.indices
 
 
-def basic(key: Any) -> bool:
+def basic(key: object) -> bool:
     """Return whether an index takes a view: of integers and slices alone."""
     return not any(isinstance(part, np.ndarray) for part in (key if isinstance(key, tuple) else (key,)))
 
 
-def as_view(key: Any) -> Any:
+def as_view(key: object) -> Any:
     """Return a basic index that gives an array even where it picks one entry."""
     parts = key if isinstance(key, tuple) else (key,)
     return parts if ... in parts else (*parts, ...)

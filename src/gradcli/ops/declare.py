@@ -257,7 +257,7 @@ def value_of(x: object) -> Any:
     return getattr(x, "value", x)
 
 
-def tensor(value: Any) -> Any:
+def tensor(value: object) -> Any:
     """Return a double as an array without axes, by which a tensor of one number is told from a plain number."""
     return np.asarray(value) if type(value) is np.float64 else value
 
