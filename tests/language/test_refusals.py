@@ -239,9 +239,6 @@ BUDGETS = [
     ("sum(where(ones(10**5, 1, 1) > 0, x*ones(1, 10**5, 1), ones(1, 1, 10**5)))", "elements", 5_000_000),
     ("sum(clip(x*ones(1000, 1, 1), zeros(1, 1000, 1), ones(1, 1, 1000)))", "elements", 5_000_000),
     ("y = x*ones(100)\nfor i in range(50): y = y + x\nsum(y)", "total", 1000),
-    ("sum(w*w)", "jacobian", 2),
-    ("sum(softmax(x*ones(10**6), dim=0))", "jacobian", 4_000_000),
-    ("sum(inv(x*eye(1500)))", "jacobian", 4_000_000),
     ("-" * 2000 + "x", "syntax", 1000),
     ("x if x > 0 else " * 60 + "x", "depth", 50),
     ("\n".join(" " * i + "if x > 0:" for i in range(60)) + "\n" + " " * 61 + "y = x\ny", "depth", 50),
@@ -274,10 +271,6 @@ BUDGETS = [
     ("einsum('i,j,k->', x*ones(1000), ones(1000), ones(1000))", "elements", 5_000_000),
     ("A = A*1\nfor i in range(99): A = A @ A / 10\nsum(A)", "total", 300),
     ("y = ones(50)*x\nfor i in range(99): y[0] = i\nsum(y)", "total", 1000),
-    ("sum(cumprod(x*ones(10**5)))", "jacobian", 4_000_000),
-    ("sum(sort(x*ones(10**5)).values)", "jacobian", 1000),
-    ("y = w\nfor i in range(3): y = softmax(y)\nsum(y)", "jacobian", 8),
-    ("sum(A @ A)", "jacobian", 5),
 ]
 
 TABLES = [SYNTAX, NAMES, NOT_ALLOWED, INSTEAD, MEANING, IN_PLACE, CHARACTERS]

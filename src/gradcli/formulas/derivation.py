@@ -71,7 +71,7 @@ def found_formulas(graph: Graph, output: Any, leaves: Mapping[str, Node], compos
     nodes = composition.nodes
     work = composition.work + sum(parts_of_entries(node, composition) for node in nodes)
     widest = np.size(output.value) * max((np.size(leaf.value) for leaf in leaves.values()), default=0)
-    if work > MOST_ENTRIES or widest > DENSE_ENTRIES:
+    if composition.refusal or work > MOST_ENTRIES or widest > DENSE_ENTRIES:
         return by_rules(graph, output, leaves, composition)
     try:
         with np.errstate(all="ignore"):

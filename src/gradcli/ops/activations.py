@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 
-from gradcli.ops.declare import Explicit, Links
+from gradcli.ops.contractions import pairs_along
+from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Links, Order
 from gradcli.ops.reductions import all_entries
-from gradcli.ops.signatures import Array, Indices, Mask, Number, Options
+from gradcli.ops.signatures import Array, Mask, Number, Options
 from gradcli.ops.slopes import bent, bent_slope, erfc, gelu_slope, log_of_sum, sigmoid
 
 
@@ -70,13 +71,6 @@ def softmax(x: Array, dim: int) -> Array:
     return shifted / np.sum(shifted, axis=dim, keepdims=True)
 
 
-def pairs_along(x: Array, dim: int) -> tuple[Indices, Indices]:
-    """Return the flat indices of all pairs of entries that share a line along ``dim``, the output's first."""
-    index = np.moveaxis(all_entries(x).reshape(np.shape(x)), dim, -1).reshape(-1, np.shape(x)[dim])
-    count = index.shape[1]
-    return np.repeat(index, count, axis=1).ravel(), np.tile(index, (1, count)).ravel()
-
-
 NEARLY = 0.999
 """From here on, 1 - y of an entry y of softmax is taken as the sum of the others."""
 
@@ -101,31 +95,32 @@ def sum_of_others(x: Array, dim: int) -> Array:
     return found
 
 
-def softmax_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+def softmax_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links | Contraction]:
     """Link y[i] to x[i] with y[i]·(1 - y[i]) and to x[j] with -y[i]·y[j]."""
     del argument
-    dim = static["dim"]
-    rows, columns = pairs_along(out, dim)
-    same = rows == columns
-    own, i, j = rows[same], rows[~same], columns[~same]
-    itself = Links(own, own, 1.0, Explicit(lambda s, y: y * (1 - y)), ((-1, own),))
+    dim, own = static["dim"], all_entries(out)
+    itself = Links(own, own, 1.0, Explicit(lambda s, y: y * (1 - y)), ((OUT, own),))
     if np.any(out > NEARLY):
         text = "(1 - softmax({}))" if np.ndim(out) == 1 else f"(1 - softmax({{}}, dim={dim}))"
-        bound = ((-1, own), (-2, own))
         auxiliary = (text, sum_of_others(values[0], dim))
-        itself = Links(own, own, 1.0, Explicit(lambda s, y, rest: y * rest), bound, auxiliary)
-    return [itself, Links(i, j, -1.0, Explicit(lambda s, y, other: y * other), ((-1, i), (-1, j)))]
+        itself = Links(own, own, 1.0, Explicit(lambda s, y, rest: y * rest), ((OUT, own), (AUXILIARY, own)), auxiliary)
+    return [
+        itself,
+        pairs_along(
+            out, dim, Order.OTHER, -1.0, Explicit(lambda s, y, other: y * other), (OUT, "row"), (OUT, "column")
+        ),
+    ]
 
 
-def log_softmax_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+def log_softmax_local(
+    argument: int, out: Array, values: tuple[Array, ...], static: Options
+) -> list[Links | Contraction]:
     """Link y[i] to x[i] with -(exp(y[i]) - 1) and to x[j] with -exp(y[j])."""
     del argument, values
-    rows, columns = pairs_along(out, static["dim"])
-    same = rows == columns
-    own, i, j = rows[same], rows[~same], columns[~same]
+    own = all_entries(out)
     return [
-        Links(own, own, 1.0, Explicit(lambda s, y: -s.expm1(y)), ((-1, own),)),
-        Links(i, j, -1.0, Explicit(lambda s, other: s.exp(other)), ((-1, j),)),
+        Links(own, own, 1.0, Explicit(lambda s, y: -s.expm1(y)), ((OUT, own),)),
+        pairs_along(out, static["dim"], Order.OTHER, -1.0, Explicit(lambda s, other: s.exp(other)), (OUT, "column")),
     ]
 
 
@@ -141,8 +136,3 @@ def log_softmax_vjp(g: Array, y: Array, _x: Array, *, dim: int) -> Array:
     if not np.any(y > -1e-3):
         return g - np.exp(y) * total
     return g * -np.expm1(y) - np.exp(y) * (total - g)
-
-
-def pairs_in_lines(x: Array, dim: int) -> int:
-    """Return the pairs of entries that share a line along ``dim``."""
-    return int(np.size(x) * np.shape(x)[dim])

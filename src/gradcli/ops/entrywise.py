@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops.axes import number
-from gradcli.ops.declare import Apply, Links, Local, Op, Partial, declare
+from gradcli.ops.declare import Apply, Op, declare
+from gradcli.ops.links import Links, Local, Partial
 from gradcli.ops.signatures import (
     Array,
     Expression,

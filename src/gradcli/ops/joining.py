@@ -8,7 +8,8 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.axes import one_axis
-from gradcli.ops.declare import Apply, Links
+from gradcli.ops.declare import Apply
+from gradcli.ops.links import Links
 from gradcli.ops.putting_back import repeat_text_back, tile_text_back
 from gradcli.ops.shaping import RESHAPE, joined, mover, whole, whole_numbers
 from gradcli.ops.signatures import Array, Indices, Options, Static, Tensor, Tensors, Vjp

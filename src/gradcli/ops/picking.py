@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradcli.ops.axes import group_rows, restore
-from gradcli.ops.declare import Links
+from gradcli.ops.links import Links
 from gradcli.ops.reductions import all_entries
 from gradcli.ops.signatures import Array, Axes, Forward, Indices, Mask, Options, Test
 

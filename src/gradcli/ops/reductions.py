@@ -12,13 +12,15 @@ from gradcli.errors import GradcliError
 from gradcli.ops import exactly
 from gradcli.ops.axes import empty_of, group_rows, one_axis, read_axes, require_entries, restore, spread_back
 from gradcli.ops.backward_texts import cumprod_text_back, prod_text_back
-from gradcli.ops.declare import BEYOND, Apply, Implicit, Links, Local, Op, beyond, declare
+from gradcli.ops.contractions import pairs_along
+from gradcli.ops.declare import BEYOND, Apply, Op, beyond, declare
+from gradcli.ops.links import Contraction, Implicit, Links, Local, Order
 from gradcli.ops.parts import Paired, Reduced, Said, on_none
 from gradcli.ops.products import (
     LONGEST,
     WRITTEN_OUT,
+    cumprod_local,
     is_safe,
-    long_cumprod_links,
     product_links,
     products_of_others,
     quotient_links,
@@ -119,32 +121,13 @@ def prod_local(argument: int, out: Array, values: tuple[Array, ...], static: Opt
     return [quotient_links(rows, columns, x, others)]
 
 
-def cumsum_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+def cumsum_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
     """Link each entry to itself and to all later outputs along the axis."""
     del argument, out
-    index = np.moveaxis(all_entries(values[0]).reshape(np.shape(values[0])), static["dim"], 0)
-    later, earlier = np.tril_indices(len(index))
-    return [Links(index[later].ravel(), index[earlier].ravel())]
+    return [pairs_along(values[0], static["dim"], Order.NOT_BEFORE)]
 
 
-def cumprod_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
-    """Link output i to each entry j ≤ i with the product of the other entries up to i."""
-    del argument, out
-    x = values[0]
-    index = np.moveaxis(all_entries(x).reshape(np.shape(x)), static["dim"], 0)
-    if len(index) > WRITTEN_OUT:
-        return [long_cumprod_links(np.moveaxis(x, static["dim"], 0), index)]
-    links = []
-    for i in range(len(index)):
-        group = index[: i + 1].reshape(i + 1, -1)
-        found = product_links(np.tile(np.arange(group.shape[1]), i + 1))
-        where = group.ravel()
-        bound = tuple((slot, where[chosen]) for slot, chosen in found.bound)
-        links.append(Links(index[i].ravel()[found.rows], where[found.columns], 1.0, found.factor, bound))
-    return links
-
-
-def logsumexp(x: Array, dim: Axes, keepdim: bool) -> Array:
+def logsumexp(x: Array, dim: Axes, keepdim: bool) -> Any:
     """Return log Σ exp x, shifted by the largest entry so that nothing overflows."""
     top = np.max(x, axis=dim, keepdims=True)
     top = np.where(np.isfinite(top), top, 0.0)
@@ -194,11 +177,6 @@ def cumsum_vjp(g: Array, _y: Array, _x: Array, *, dim: int) -> Array:
     return np.flip(running_sum(np.flip(g, dim), dim), dim)
 
 
-def whole_lines(x: Array, dim: int) -> int:
-    """Return the pairs of entries that share a line along an axis."""
-    return int(np.size(x) * np.shape(x)[dim])
-
-
 # fmt: off
 KEEPDIM = {"keepdim": False}
 SUM = scatter_rows(
@@ -226,11 +204,11 @@ PROD = declare(Op(
 ))
 PROD_ALONG = replace(PROD, vjps=(prod_along_vjp,))
 CUMSUM = declare(Op(
-    "cumsum", running_sum, (cumsum_vjp,), cumsum_local, shaped=True, terms=whole_lines,
+    "cumsum", running_sum, (cumsum_vjp,), cumsum_local, shaped=True,
     folds=lambda s, entries: s.total(entries), index=Paired("where({j} <= {i}, 1, 0)"), mentions=on_none,
 ))
 CUMPROD = declare(Op(
-    "cumprod", cumprod, (cumprod_vjp,), cumprod_local, differs=beyond, says=BEYOND, terms=whole_lines,
+    "cumprod", cumprod, (cumprod_vjp,), cumprod_local, differs=beyond, says=BEYOND,
     exactly=lambda x, dim: np.cumprod(x, axis=dim), index=Said(), backward_text=cumprod_text_back,
 ))
 # fmt: on

@@ -12,7 +12,8 @@ import numpy as np
 from gradcli.render.numbers import full
 
 if TYPE_CHECKING:
-    from gradcli.explanation.explained import Explained, Jacobian
+    from gradcli.explanation.explained import Explained
+    from gradcli.explanation.jacobians import Jacobian
 
 CLOSE = 1e-9
 """Relative distance up to which two numbers that took different ways are the same."""

@@ -109,6 +109,8 @@ def size_of(sheet: Sheet, panels: Sequence[Panel]) -> str:
     if rows == 1 and (whole or len(panels) > 1):
         return ""
     size = f"{rows}{sheet.glyphs.by}{columns}"
+    if not all(panel.jacobian.held for panel in panels):
+        return f"{size}, its entries are not held"
     structure = jacobian.structure if len(panels) == 1 else "dense"
     if whole and structure in ("dense", "sparse"):
         return f"{size}, a row for each output" + (", a column for each input" if columns > 1 else "")
