@@ -55,7 +55,7 @@ def test_each_array_is_written_once():
     found = gradcli.explain("x**2", v=np.ones(N), inputs={"x": np.linspace(1, 2, N)})
     long = [part for part in encoded(partial(document, found)) if len(part) > N]
     assert len({id(part) for part in long}) == 5, "x, y, v, the indices of J's diagonal, and the one gradient"
-    assert len(long) == 16, "each of them as often as it is shown: x and y stand in forward too, their cotangents in reverse"
+    assert len(long) == 16, "as often as each is shown: x and y stand in forward too, their cotangents in reverse"
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)

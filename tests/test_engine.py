@@ -15,7 +15,7 @@ from gradcli.engine import graph, lean, meter
 from gradcli.engine.lean import StandIn
 from gradcli.errors import Budget, GradcliError
 from gradcli.explanation.evaluation import gradients
-from gradcli.language.operators import BINARY
+from gradcli.language.names import BINARY
 from gradcli.ops import OPERATORS
 from gradcli.ops.saved import Reads, saved, values_read
 from oracles import portion

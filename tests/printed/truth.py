@@ -143,7 +143,7 @@ class Keeping(ast.NodeTransformer):
     def __init__(self) -> None:
         self.depth = 0
 
-    def visit_Assign(self, node):  # noqa: N802
+    def visit_Assign(self, node):
         """``name = value``, ``a, b = values`` or ``name[place] = value``."""
         node = self.generic_visit(node)
         [target] = node.targets
@@ -155,7 +155,7 @@ class Keeping(ast.NodeTransformer):
             return [node, *again]
         return self.written(target, node.value)
 
-    def visit_AugAssign(self, node):  # noqa: N802
+    def visit_AugAssign(self, node):
         """``name += value`` or ``name[place] += value``."""
         node = self.generic_visit(node)
         before = ast.parse(ast.unparse(node.target), mode="eval").body
@@ -164,11 +164,11 @@ class Keeping(ast.NodeTransformer):
             node.target, value
         )
 
-    def visit_For(self, node):  # noqa: N802
+    def visit_For(self, node):
         """A loop; its variable is kept where it runs over an array."""
         return self.looped(node, self.over_array(node))
 
-    def visit_While(self, node):  # noqa: N802
+    def visit_While(self, node):
         """A loop."""
         return self.looped(node, [])
 
@@ -186,12 +186,12 @@ class Keeping(ast.NodeTransformer):
         is_range = isinstance(node.iter, ast.Call) and getattr(node.iter.func, "id", "") in ("range", "enumerate")
         return [] if is_range else [ast.Name(node.target.id, ast.Load())]
 
-    def visit_List(self, node):  # noqa: N802
+    def visit_List(self, node):
         """``[a, b]`` stacks."""
         node = self.generic_visit(node)
         return ast.Call(ast.Name("list_", ast.Load()), [node], []) if isinstance(node.ctx, ast.Load) else node
 
-    def visit_Subscript(self, node):  # noqa: N802
+    def visit_Subscript(self, node):
         """``x[place]``, which may go backward."""
         if isinstance(node.ctx, ast.Store):
             return node
@@ -274,13 +274,8 @@ def two(function):
     return lambda *arguments, **named: function(*map(as_tensor, arguments), **named)
 
 
-PLAIN = """sin cos tan tanh sinh cosh asin acos atan exp log log1p expm1 sqrt rsqrt abs sigmoid relu square
-reciprocal sum mean cumsum prod norm flip sort diag tril triu trace transpose var std logsumexp amax amin floor
-erf softmax log_softmax sign zeros_like ones_like clone round ceil median cumprod roll squeeze unsqueeze
-sinc diagonal isnan isfinite isinf triu any all argmax argmin clamp clamp_min clamp_max movedim swapaxes argsort
-flatten unsqueeze permute tile logical_not tan exp2 log2 log10 digamma lgamma count_nonzero unbind clamp
-nan_to_num logsigmoid softsign numel searchsorted cosh""".split()
-OF_TWO = """maximum minimum outer dot matmul atan2 hypot mv mm logaddexp pow xlogy fmax fmin""".split()
+PLAIN = ["sin", "cos", "tan", "tanh", "sinh", "cosh", "asin", "acos", "atan", "exp", "log", "log1p", "expm1", "sqrt", "rsqrt", "abs", "sigmoid", "relu", "square", "reciprocal", "sum", "mean", "cumsum", "prod", "norm", "flip", "sort", "diag", "tril", "triu", "trace", "transpose", "var", "std", "logsumexp", "amax", "amin", "floor", "erf", "softmax", "log_softmax", "sign", "zeros_like", "ones_like", "clone", "round", "ceil", "median", "cumprod", "roll", "squeeze", "unsqueeze", "sinc", "diagonal", "isnan", "isfinite", "isinf", "triu", "any", "all", "argmax", "argmin", "clamp", "clamp_min", "clamp_max", "movedim", "swapaxes", "argsort", "flatten", "unsqueeze", "permute", "tile", "logical_not", "tan", "exp2", "log2", "log10", "digamma", "lgamma", "count_nonzero", "unbind", "clamp", "nan_to_num", "logsigmoid", "softsign", "numel", "searchsorted", "cosh"]
+OF_TWO = ["maximum", "minimum", "outer", "dot", "matmul", "atan2", "hypot", "mv", "mm", "logaddexp", "pow", "xlogy", "fmax", "fmin"]
 
 
 def of_rows(function):

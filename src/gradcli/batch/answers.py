@@ -61,7 +61,7 @@ class Answers:
         self._programs: Recent[Function] = Recent(MOST_PROGRAMS, HEAVIEST)
         self._memory = Memory()
 
-    def of(self, given: Mapping[str, Any]) -> Answer:
+    def of(self, given: Mapping[str, object]) -> Answer:
         """Return the answer to a record; whatever is wrong with it is said in the document, and nothing is raised."""
         try:
             record = record_of(given, self.asked.budget)
@@ -129,14 +129,14 @@ def by_numbers(point: Point, asked: Wanted) -> tuple[dict[str, Any], Verdict]:
     return partial(full, asked.only, BOTH), verdict_of(agreement.agree, agreement.finite)
 
 
-def partial(full: Mapping[str, Any], only: frozenset[str], routes: list[str]) -> dict[str, Any]:
+def partial(full: Mapping[str, object], only: frozenset[str], routes: list[str]) -> dict[str, Any]:
     """Return the chosen fields of a document, and which routes gave them."""
     kept = {key: value for key, value in full.items() if key in only or key in ALWAYS}
     error = kept.pop("error")
     return {**kept, "routes": routes, "error": error}
 
 
-def with_id(found: dict[str, Any], known: Any) -> dict[str, Any]:
+def with_id(found: dict[str, Any], known: object) -> dict[str, Any]:
     """Return a document with the id of its record, in front."""
     return {"schema": found.pop("schema"), "version": found.pop("version"), "id": known, **found}
 
@@ -148,7 +148,7 @@ def verdict_of(agree: bool, finite: bool) -> Verdict:
     return Verdict.DISAGREE
 
 
-def failure(error: Exception, known: Any = None) -> Answer:
+def failure(error: Exception, known: object = None) -> Answer:
     """Return the answer to a record that has none: what is wrong with it, or that gradcli has failed."""
     if isinstance(error, GradcliError):
         return refused(error.worded(record_hint), known)
@@ -159,7 +159,7 @@ def failure(error: Exception, known: Any = None) -> Answer:
     return Answer(refused(internal, known).document, Verdict.FAILED)
 
 
-def refused(error: GradcliError, known: Any) -> Answer:
+def refused(error: GradcliError, known: object) -> Answer:
     """Return an error as an answer."""
     return Answer(with_id(error_document(error), known), Verdict.REFUSED)
 
@@ -183,7 +183,11 @@ def record_hint(facts: Facts) -> str:
 
 
 def answer(
-    record: Mapping[str, Any], *, symbolic: bool = True, only: Iterable[str] | None = None, budget: Budget | None = None
+    record: Mapping[str, object],
+    *,
+    symbolic: bool = True,
+    only: Iterable[str] | None = None,
+    budget: Budget | None = None,
 ) -> dict[str, Any]:
     """Return the document that ``gradcli batch`` prints for a record.
 

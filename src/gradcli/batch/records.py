@@ -31,7 +31,7 @@ class Record:
     strict: bool
 
 
-def record_of(given: Mapping[str, Any], budget: Budget) -> Record:
+def record_of(given: Mapping[str, object], budget: Budget) -> Record:
     """Return a checked record; raises ``record`` for what it may not hold, ``value`` for what is no array."""
     if not isinstance(given, Mapping):
         raise wrong("a record is an object, or a dictionary in Python")
@@ -58,18 +58,18 @@ def wrong(message: str, hint: str | None = None) -> GradcliError:
     return GradcliError("record", message, hint=hint)
 
 
-def shown(key: Any) -> str:
+def shown(key: object) -> str:
     """Return the beginning of a key as JSON has it."""
     return json.dumps(str(key)[:40])
 
 
-def known_id(given: Any) -> Any:
+def known_id(given: object) -> Any:
     """Return the id of a record that may be spoiled otherwise, None where it has none that can be repeated."""
     found = given.get("id") if isinstance(given, Mapping) else None
     return found if type(found) in (str, int, bool) or (type(found) is float and math.isfinite(found)) else None
 
 
-def identifier(given: Mapping[str, Any]) -> Any:
+def identifier(given: Mapping[str, object]) -> Any:
     """Return the id, which the answer repeats; raises ``record`` for a list, an object, or what is not finite."""
     found = known_id(given)
     if found is None and given.get("id") is not None:
@@ -77,7 +77,7 @@ def identifier(given: Mapping[str, Any]) -> Any:
     return found
 
 
-def calls_of(given: Mapping[str, Any], budget: Budget) -> list[Any]:
+def calls_of(given: Mapping[str, object], budget: Budget) -> list[Any]:
     """Return the v of every call of backward."""
     v, calls = given.get("v"), given.get("calls")
     if calls is None:
@@ -101,7 +101,7 @@ def wrt_of(given: Any) -> tuple[str, ...] | None:
     return tuple(given)
 
 
-def strict_of(given: Mapping[str, Any]) -> bool:
+def strict_of(given: Mapping[str, object]) -> bool:
     """Return whether a v that PyTorch would refuse is refused."""
     found = given.get("strict", False)
     if type(found) is not bool:
@@ -125,7 +125,7 @@ def array(value: Any, name: str, budget: Budget) -> Any:
         raise GradcliError(error.kind, f"{name}: {error.message}", span=error.span, hint=hint) from None
 
 
-def from_list(value: Any, name: str, budget: Budget) -> Any:
+def from_list(value: object, name: str, budget: Budget) -> Any:
     """Return nested lists of numbers as an array, integers as integers where they fit."""
     try:
         found = np.asarray(value)
@@ -138,7 +138,7 @@ def from_list(value: Any, name: str, budget: Budget) -> Any:
     return checked_by_entry(value) if has_truth_values(value) else found
 
 
-def checked_by_entry(value: Any) -> Any:
+def checked_by_entry(value: object) -> Any:
     """Return nested lists as an array, looking at each entry; raises ``value`` for the one that is no number."""
     try:
         return array_of(value)

@@ -105,7 +105,7 @@ def refuse_digits(text: str, budget: Budget) -> None:
             raise over_budget("digits", budget.digits, "a number has too many digits", run.span())
 
 
-def refuse_surrogates(found: Any) -> None:
+def refuse_surrogates(found: object) -> None:
     """Refuse half of a surrogate pair, which is no character."""
     for text in strings(found):
         alone = _SURROGATE.search(text)
@@ -113,7 +113,7 @@ def refuse_surrogates(found: Any) -> None:
             raise GradcliError("json", f"a string holds \\u{ord(alone[0]):04x}, half of a surrogate pair")
 
 
-def strings(found: Any) -> Iterator[str]:
+def strings(found: object) -> Iterator[str]:
     """Yield every string of a document, keys among them."""
     left = [found]
     while left:
@@ -127,7 +127,7 @@ def strings(found: Any) -> Iterator[str]:
             left.extend(item)
 
 
-def named(found: Any) -> str:
+def named(found: object) -> str:
     """Return what kind of JSON value something is."""
     words = {list: "an array", str: "a string", bool: "true or false", type(None): "null"}
     return words.get(type(found), "a number")

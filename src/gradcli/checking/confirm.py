@@ -36,9 +36,9 @@ Kind = TypeVar("Kind", bound=Checked)
 
 def check_function(
     function: Function,
-    given: Mapping[str, Any],
-    v: Any,
-    expect: Any,
+    given: Mapping[str, object],
+    v: object,
+    expect: object,
     samples: int,
     seed: int,
     strict: bool,
@@ -92,13 +92,17 @@ class AtPoint:
     shape: tuple[int, ...]
 
 
-def check_point(function: Function, point: dict[str, Any], expected: list[Expected], v: Any, strict: bool) -> AtPoint:
+def check_point(
+    function: Function, point: dict[str, Any], expected: list[Expected], v: object, strict: bool
+) -> AtPoint:
     """Hold all routes at one point against the true derivative."""
     with digits(60):  # a context of decimals in which nothing raises
         return hold_routes(function, point, expected, v, strict)
 
 
-def hold_routes(function: Function, point: dict[str, Any], expected: list[Expected], v: Any, strict: bool) -> AtPoint:
+def hold_routes(
+    function: Function, point: dict[str, Any], expected: list[Expected], v: object, strict: bool
+) -> AtPoint:
     """Hold all routes at one point against the true derivative, in the context of decimals."""
     run = function.evaluate(point, strict=strict)
     names = function.differentiated

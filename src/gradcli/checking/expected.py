@@ -38,7 +38,7 @@ class Expected:
     numbers: Array | None
 
 
-def read_expectations(expect: Any, names: Sequence[str]) -> list[Expected]:
+def read_expectations(expect: object, names: Sequence[str]) -> list[Expected]:
     """Return what is expected by which variable; raises ``option`` where that is not clear."""
     if isinstance(expect, str):
         return [Expected(only(names), expect, None)]
@@ -68,7 +68,7 @@ def only(names: Sequence[str]) -> str:
     )
 
 
-def read_expected(expected: Expected, exact: Exact, known: Mapping[str, Any], output: str) -> ExpectedNumbers:
+def read_expected(expected: Expected, exact: Exact, known: Mapping[str, object], output: str) -> ExpectedNumbers:
     """Return the expected numbers; ``known`` are y, called ``output``, and v. Raises what a formula raises."""
     if expected.formula is None:
         numbers = np.asarray(expected.numbers)
@@ -78,7 +78,7 @@ def read_expected(expected: Expected, exact: Exact, known: Mapping[str, Any], ou
     return typed or formula_numbers(expected.formula, exact, known, output)
 
 
-def formula_numbers(text: str, exact: Exact, known: Mapping[str, Any], output: str) -> ExpectedNumbers:
+def formula_numbers(text: str, exact: Exact, known: Mapping[str, object], output: str) -> ExpectedNumbers:
     """Return the numbers of a formula, in so many digits that two settings agree."""
     place = Place(text, "--expect")
     given = {**known, output: exact.point, **exact.point}
@@ -97,7 +97,7 @@ def formula_numbers(text: str, exact: Exact, known: Mapping[str, Any], output: s
     return ExpectedNumbers(found, [Decimal(-1)] * len(found), shape)
 
 
-def require_known(program: Program, given: Mapping[str, Any]) -> None:
+def require_known(program: Program, given: Mapping[str, object]) -> None:
     """Refuse a formula with other variables than those that are given."""
     missing = next((name for name in program.inputs if name not in given), None)
     if missing is not None:

@@ -39,7 +39,7 @@ class Reading:
     backward_read: int
 
 
-def read_formulas(function: Function, point: dict[str, Any], v: Any, output: tuple[int, ...]) -> Reading:
+def read_formulas(function: Function, point: dict[str, Any], v: object, output: tuple[int, ...]) -> Reading:
     """Read back every formula that ``explain`` prints at a point; ``output`` is the shape of y, for a missing v.
 
     A number that has lost its digits is no fault of the formula beside it, which gives the same in double precision.
@@ -67,12 +67,12 @@ def read_in(answer: Explained, budget: Budget, count: int) -> tuple[int, list[Mi
 
     known: dict[str, tuple[Any, Any]] = {}
 
-    def exact(name: str, value: Any) -> Any:
+    def exact(name: str, value: object) -> Any:
         if name not in known or known[name][0] is not value:
             known[name] = value, lifted(np.asarray(value))
         return known[name][1]
 
-    def evaluate(formula: str, names: Mapping[str, Any]) -> Any:
+    def evaluate(formula: str, names: Mapping[str, object]) -> Any:
         program = compile_program(formula, budget, frozenset(names))
         return run(program, {name: exact(name, names[name]) for name in program.inputs}, frozenset()).output
 
@@ -80,7 +80,7 @@ def read_in(answer: Explained, budget: Budget, count: int) -> tuple[int, list[Mi
         return read_back(answer, evaluate, float(CLOSE))
 
 
-def in_doubles(budget: Budget, formula: str, names: Mapping[str, Any]) -> Any:
+def in_doubles(budget: Budget, formula: str, names: Mapping[str, object]) -> Any:
     """Return what the language makes of a formula in double precision."""
     program = compile_program(formula, budget, frozenset(names))
     return np.asarray(value_of(program.evaluate({name: names[name] for name in program.inputs}, frozenset())[1]))
@@ -107,7 +107,7 @@ def misprint(found: Mismatch) -> str:
     return f"{found.stands}: '{found.formula}' is {shown(found.found)}, and not {shown(found.number)} as beside it"
 
 
-def shown(number: Any) -> str:
+def shown(number: object) -> str:
     """Return a number, or the first of several, to read."""
     entries = np.asarray(number, dtype=np.float64).ravel()
     first = repr(float(entries[0])) if entries.size else ""

@@ -11,7 +11,7 @@ from gradcli.errors import GradcliError
 from gradcli.explanation.evaluation import Function
 from gradcli.ops.declare import Array
 
-REGIONS: tuple[Callable[[np.random.Generator, Array], Array], ...] = (
+REGIONS: tuple[Callable[[np.random.Generator, Array], Array | float], ...] = (
     lambda rng, x: rng.uniform(-2.0, 2.0, x.shape),
     lambda rng, x: rng.uniform(0.1, 2.0, x.shape),
     lambda rng, x: x * rng.uniform(0.5, 1.5, x.shape),

@@ -88,7 +88,7 @@ def multiply(jacobian: Sparse, values: Array, direction: Array) -> Array:
     """Return a matrix with the places of J times a direction, as one column."""
     with np.errstate(all="ignore"):
         terms = values * direction[jacobian.columns]
-        return np.bincount(jacobian.rows, weights=terms, minlength=jacobian.shape[0])[:, None]
+        return np.bincount(jacobian.rows, weights=terms, minlength=jacobian.shape[0])[:, None]  # type: ignore[return-value]
 
 
 def to_decimals(column: Array) -> list[Decimal]:

@@ -12,7 +12,7 @@ from gradcli.errors import Budget, GradcliError
 from gradcli.errors.counting import counted
 from gradcli.language.inputs import as_input, doubles
 from gradcli.language.values import logical_lines, read_json, read_value, refuse_entries
-from gradcli.ops.declare import Array
+from gradcli.ops.signatures import Given
 
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Note
@@ -34,7 +34,7 @@ def read_array(env: Environment, text: str, name: str, budget: Budget, notes: li
     return read_value(text, option, budget)
 
 
-def read_file(env: Environment, path: str, option: str, name: str, budget: Budget, notes: list[Note]) -> Array:
+def read_file(env: Environment, path: str, option: str, name: str, budget: Budget, notes: list[Note]) -> Given:
     """Return the array in a file, read by its suffix; raises ``file`` or ``value``."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
@@ -62,7 +62,7 @@ def read_file(env: Environment, path: str, option: str, name: str, budget: Budge
         raise error.under(f"{option}: {path}") from None
 
 
-def without_header(text: str, path: str, option: str, budget: Budget, notes: list[Note]) -> Array:
+def without_header(text: str, path: str, option: str, budget: Budget, notes: list[Note]) -> Given:
     """Return the numbers of a table, and add a note on the header that is left out."""
     from gradcli.cli.table_files import read_table  # noqa: PLC0415
     from gradcli.explanation.explained import Note  # noqa: PLC0415

@@ -47,10 +47,10 @@ def read_plainly(parameter: typer._click.Parameter) -> typer._click.Parameter:
 
 def processed(
     parameter: typer._click.Parameter,
-    kind: Any,
+    kind: object,
     by_typer: Callable[[typer._click.Context, Any], Any],
     ctx: typer._click.Context,
-    value: Any,
+    value: object,
 ) -> Any:
     """Return the value that a command gets for what stands on the command line."""
     found = plain(kind, value)
@@ -59,7 +59,7 @@ def processed(
     return found if parameter.callback is None else parameter.callback(ctx, parameter, found)
 
 
-def plain(kind: Any, value: Any) -> Any:
+def plain(kind: object, value: object) -> Any:
     """Return what typer would make of no value, a text, texts or a short integer; ``UNREAD`` for all else."""
     if value is None:
         return () if kind == list[str] else None
@@ -70,14 +70,14 @@ def plain(kind: Any, value: Any) -> Any:
     return short_integer(value) if kind is int else UNREAD
 
 
-def is_text(value: Any) -> bool:
+def is_text(value: object) -> bool:
     """Return whether a value is a text that pydantic takes: bytes of the command line that are no UTF-8 are none."""
     if not isinstance(value, str):
         return False
     return value.isascii() or not any("\ud800" <= c <= "\udfff" for c in value)
 
 
-def short_integer(value: Any) -> Any:
+def short_integer(value: object) -> Any:
     """Return a default, or digits as an integer; ``UNREAD`` for signs, blanks and what is no integer."""
     if type(value) is int:
         return value

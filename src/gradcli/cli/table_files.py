@@ -15,7 +15,7 @@ from gradcli.errors import Budget, GradcliError, over_budget
 from gradcli.errors.counting import counted
 from gradcli.language.source import LOOKALIKES, character_name
 from gradcli.language.values import is_number, read_value
-from gradcli.ops.declare import Array
+from gradcli.ops.signatures import Given
 from gradcli.render.numbers import full
 
 DELIMITERS = {"\t": "a tab", ";": "';'", ",": "','"}
@@ -44,7 +44,7 @@ class Row(NamedTuple):
 class Table(NamedTuple):
     """The numbers of a table, one row or column as a vector, and the names in its header."""
 
-    numbers: Array
+    numbers: Given
     header: list[str]
 
 

@@ -17,6 +17,7 @@ from gradcli.engine.meter import LARGE, Meter
 from gradcli.errors import Budget, GradcliError, Span
 from gradcli.ops.declare import Op, tensor
 from gradcli.ops.shaping import MOST_AXES
+from gradcli.ops.signatures import Options
 
 ONE_SIDED = {
     "numpy-only": "NumPy gives this answer and PyTorch refuses",
@@ -25,7 +26,7 @@ ONE_SIDED = {
     "constant-output": "PyTorch refuses",
 }
 """Kinds of remarks on what one library answers and the other does not: ``strict`` refuses them."""
-NO_OPTIONS: dict[str, Any] = {}
+NO_OPTIONS: Options = {}
 """What an operation without options has for them; nobody writes to it."""
 
 
@@ -42,7 +43,7 @@ class Node:
     active: bool
     op: Op | None = None
     arguments: tuple[Any, ...] = ()
-    static: dict[str, Any] = NO_OPTIONS
+    static: Options = NO_OPTIONS
     name: str | None = None
 
     @property
@@ -63,7 +64,7 @@ class Input(Node):
 
     name: str
 
-    def __init__(self, index: int, name: str, value: Any, active: bool) -> None:
+    def __init__(self, index: int, name: str, value: object, active: bool) -> None:
         self.index = index
         self.name = name
         self.value = value
@@ -88,8 +89,8 @@ class Operation(Node):
         index: int,
         op: Op,
         arguments: tuple[Any, ...],
-        static: dict[str, Any],
-        value: Any,
+        static: Options,
+        value: object,
         links: tuple[int, ...],
     ) -> None:
         self.index = index
@@ -154,7 +155,7 @@ class Graph:
     def __post_init__(self) -> None:
         self.meter = Meter(self.budget)
 
-    def input(self, name: str, value: Any, active: bool) -> Input:
+    def input(self, name: str, value: object, active: bool) -> Input:
         """Enter a variable that the user gave."""
         node = self.inputs[name] = Input(len(self.nodes), name, value, active)
         self.nodes.append(node)
@@ -173,12 +174,7 @@ class Graph:
         return self.apply(op, arguments, static, values)
 
     def apply(
-        self,
-        op: Op,
-        arguments: tuple[Any, ...],
-        static: dict[str, Any],
-        values: Sequence[Any],
-        links: tuple[int, ...] = (),
+        self, op: Op, arguments: tuple[Any, ...], static: Options, values: Sequence[object], links: tuple[int, ...] = ()
     ) -> Any:
         """Apply ``op`` as a call does, where ``values`` are the arguments' numbers and the result is no larger."""
         try:
@@ -199,12 +195,7 @@ class Graph:
         return entered
 
     def enter(
-        self,
-        op: Op,
-        arguments: tuple[Any, ...],
-        static: dict[str, Any],
-        value: Any,
-        links: tuple[int, ...] = (),
+        self, op: Op, arguments: tuple[Any, ...], static: Options, value: object, links: tuple[int, ...] = ()
     ) -> Any:
         """Enter an operation with its value and return its node, or the value where no reader needs a node.
 
@@ -255,7 +246,7 @@ class Graph:
             )
         self.remarks[kind, message] = None
 
-    def wrote(self, before: Any, name: str, span: Span, result: Any = None) -> None:
+    def wrote(self, before: object, name: str, span: Span, result: object = None) -> None:
         """Note a write in place that is about to be done, or is done with this ``result``."""
         inplace = result.index if isinstance(result, Node) else -1
         self.writes.append(Write(before, name, span, len(self.nodes), inplace))

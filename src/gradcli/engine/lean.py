@@ -60,5 +60,5 @@ class LeanGraph(Graph):
             shape = StandIn(node.shape)
             self.nodes[-1] = Operation(node.index, node.op, node.arguments, node.static, shape, node.links)
 
-    def bind(self, name: str, value: Any, told: Any = None) -> None:
+    def bind(self, name: str, value: object, told: Any = None) -> None:
         """Note nothing: no reader asks for names."""

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from itertools import chain, count
-from typing import Any
 
 import numpy as np
 
@@ -46,7 +45,7 @@ def taken_names(graph: Graph) -> set[str]:
     return {*graph.inputs, *graph.variables, *(name for name, _ in graph.bindings), *call_assigned(graph)}
 
 
-def output_name(graph: Graph, output: Any) -> str:
+def output_name(graph: Graph, output: object) -> str:
     """Return what to call the output: the program's own name for it, else ``y``, else ``f`` where y is taken."""
     called = call_assigned(graph)
     own = graph.result

@@ -79,7 +79,7 @@ def cotangents(graph: Graph, output: Node, v: Array, kept: dict[int, Any] | None
         return accumulate(output, v[()], graph.nodes[output.index :: -1], along, add)
 
 
-def backward(graph: Graph, output: Any, v: Array, wrt: Sequence[Node]) -> list[Array]:
+def backward(graph: Graph, output: object, v: Array, wrt: Sequence[Node]) -> list[Array]:
     """Return vᵀ·J for each input of ``wrt``, as ``output.backward(v)`` leaves it in ``.grad``, in a fresh array."""
     found = cotangents(graph, output, v) if isinstance(output, Node) and output.active else {}
     gradients: list[Array] = []

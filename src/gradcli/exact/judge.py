@@ -13,7 +13,7 @@ from gradcli.exact.decimals import digits
 from gradcli.exact.limits import Side, finite
 from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import ALL, ROUNDING, SAME
-from gradcli.ops.declare import Array
+from gradcli.ops.signatures import Array, Indices
 
 LEAST = Decimal("1e-5000")
 """Size of terms that is no size, but not 0 either."""
@@ -46,7 +46,7 @@ def right_digits(value: float, truth: Decimal, size: float = 0.0) -> float:
         return min(max(0.0, -float((error / abs(truth)).log10())), ALL)
 
 
-def units(value: Any) -> Array:
+def units(value: object) -> Array:
     """Return the step of each entry of a variable: its size, 1 where it is 0."""
     x = np.abs(np.asarray(value, dtype=np.float64))
     return np.where(x == 0, 1.0, x)
@@ -68,8 +68,8 @@ class Places(NamedTuple):
     ``sought`` are the numbers that are to be judged, a list for each route.
     """
 
-    rows: Array
-    columns: Array
+    rows: Indices
+    columns: Indices
     sizes: Array
     sought: Sequence[Array]
     shape: tuple[int, int]
@@ -127,7 +127,7 @@ def true_entries(exact: Exact, name: str, places: Places, groups: Sequence[Seque
             yield Entry(i, column, per_unit(value, float(flat[column])), scaled(side, float(flat[column])))
 
 
-def at_rows(rows: Array, values: Array, steps: Sequence[Decimal], count: int) -> list[Decimal]:
+def at_rows(rows: Indices, values: Array, steps: Sequence[Decimal], count: int) -> list[Decimal]:
     """Return numbers times steps in their rows, 0 in all others and where a number is not finite."""
     found = [Decimal(0)] * count
     with digits(60):
@@ -136,7 +136,7 @@ def at_rows(rows: Array, values: Array, steps: Sequence[Decimal], count: int) ->
     return found
 
 
-def at_least(sizes: Sequence[Decimal], rows: Array) -> list[Decimal]:
+def at_least(sizes: Sequence[Decimal], rows: Indices) -> list[Decimal]:
     """Return sizes, none of them 0 in these rows: a derivative that doubles take for 0 may be a small one."""
     found = list(map(abs, sizes))
     for row in rows.tolist():

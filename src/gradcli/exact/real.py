@@ -34,19 +34,19 @@ def decimal(value: Any) -> Decimal:
     """Return a number as the decimal that it is, without rounding."""
     kind = type(value)
     if kind is Real:
-        return value.d  # type: ignore[no-any-return]
+        return value.d
     return Decimal(float(value)) if isinstance(value, float | np.floating) else Decimal(int(value))
 
 
 def operation(rule: Callable[[Decimal, Decimal], Decimal]) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return the methods of an operator: this number on the left, and on the right."""
 
-    def left(self: Real, other: Any) -> Any:
+    def left(self: Real, other: object) -> Any:
         if type(other) is Real:
             return Real(rule(self.d, other.d))
         return NotImplemented if isinstance(other, np.ndarray) else Real(rule(self.d, decimal(other)))
 
-    def right(self: Real, other: Any) -> Any:
+    def right(self: Real, other: object) -> Any:
         return Real(rule(decimal(other), self.d))
 
     return left, right
@@ -55,7 +55,7 @@ def operation(rule: Callable[[Decimal, Decimal], Decimal]) -> tuple[Callable[...
 def comparison(rule: Callable[[Decimal, Decimal], bool]) -> Callable[[Any, Any], Any]:
     """Return the method of a comparison: numbers that differ by their rounding alone are equal, but for 0."""
 
-    def compare(self: Real, other: Any) -> Any:
+    def compare(self: Real, other: object) -> Any:
         if isinstance(other, np.ndarray):
             return NotImplemented
         a, b = self.d, decimal(other)
@@ -183,7 +183,7 @@ class Real:
         """Return acos x = 2·atan(√((1 - x)/(1 + x)))."""
         return Real(2 * Real(((1 - self.d) / (1 + self.d)).sqrt()).arctan().d)
 
-    def arctan2(self, other: Any) -> Real:
+    def arctan2(self, other: object) -> Real:
         """Return the angle of the point (other, self), both zeros told apart as in IEEE 754."""
         y, x = self.d, decimal(other)
         if y.is_nan() or x.is_nan():
@@ -201,7 +201,7 @@ class Real:
         return Real(t.sin().d / t.d)
 
 
-def real(value: Any) -> Any:
+def real(value: object) -> Any:
     """Return one entry as a Real; truth values stay what they are."""
     return value if type(value) is Real or isinstance(value, bool | np.bool_) else Real(decimal(value))
 
@@ -209,7 +209,7 @@ def real(value: Any) -> Any:
 _reals = np.frompyfunc(real, 1, 1)
 
 
-def lifted(value: Any) -> Any:
+def lifted(value: object) -> Any:
     """Return numbers as an array of Reals; masks, integers and what is no array stay as they are."""
     if isinstance(value, np.ndarray | np.generic):
         if value.dtype.kind == "f":
@@ -225,6 +225,6 @@ def array(entries: list[Any], shape: tuple[int, ...]) -> Array:
     return found.reshape(shape)
 
 
-def as_doubles(values: Any) -> Array:
+def as_doubles(values: object) -> Array:
     """Return Reals rounded to double precision."""
     return np.asarray(values, dtype=np.float64)

@@ -14,6 +14,7 @@ from gradcli.errors import Budget, GradcliError
 from gradcli.exact.real import as_doubles, decimal, lifted
 from gradcli.language.program import Program
 from gradcli.ops.declare import Array, Op, value_of
+from gradcli.ops.signatures import Options
 
 
 class Decision(NamedTuple):
@@ -48,8 +49,8 @@ class Deciding(Graph):
         self,
         op: Op,
         arguments: tuple[Any, ...],
-        static: dict[str, Any],
-        values: Sequence[Any],
+        static: Options,
+        values: Sequence[object],
         links: tuple[int, ...] = (),
     ) -> Any:
         """Apply an op as a graph does, by its pieces and in many digits."""
@@ -69,8 +70,8 @@ class Deciding(Graph):
         self,
         op: Op,
         arguments: tuple[Any, ...],
-        static: dict[str, Any],
-        value: Any,
+        static: Options,
+        value: object,
         links: tuple[int, ...] = (),
     ) -> Any:
         """Note what an operation in doubles decides, and enter it."""
@@ -78,13 +79,13 @@ class Deciding(Graph):
             self._note(op, [value_of(a) for a in arguments], static)
         return Graph.enter(self, op, arguments, static, value, links)
 
-    def _note(self, op: Op, values: Sequence[Any], static: dict[str, Any]) -> None:
+    def _note(self, op: Op, values: Sequence[object], static: Options) -> None:
         parts = op.pieces
         if parts is not None:
             with np.errstate(all="ignore"):
                 self.decisions.append(Decision(op, parts.piece(*map(np.asarray, values), **static), values))
 
-    def _value(self, op: Op, values: Sequence[Any], static: dict[str, Any]) -> Any:
+    def _value(self, op: Op, values: Sequence[object], static: Options) -> Any:
         parts = op.pieces
         if parts is None:
             return (op.exactly or op.forward)(*values, **static)
@@ -101,12 +102,12 @@ class Deciding(Graph):
         return self.base[place].piece
 
 
-def is_lifted(value: Any) -> bool:
+def is_lifted(value: object) -> bool:
     """Return whether a value is one that this run has made, or an input: entries need not be looked at again."""
     return isinstance(value, np.ndarray) and value.dtype.kind == "O"
 
 
-def operations(op: Op, values: Sequence[Any], static: Mapping[str, Any], value: Any) -> int:
+def operations(op: Op, values: Sequence[Any], static: Options, value: Any) -> int:
     """Return how many operations on single numbers an op takes, roughly."""
     if op.work is not None:
         return op.work(value, *values, **static)
@@ -129,7 +130,7 @@ class Run(NamedTuple):
 
 def run(
     program: Program,
-    values: Mapping[str, Any],
+    values: Mapping[str, object],
     wrt: frozenset[str],
     base: Sequence[Decision] = (),
     follow: bool = False,
@@ -141,7 +142,7 @@ def run(
     return Run(lifted(np.asarray(value_of(output))), graph.decisions, graph.work, graph.calls)
 
 
-def decisions_in_doubles(program: Program, values: Mapping[str, Any], wrt: frozenset[str]) -> list[Decision]:
+def decisions_in_doubles(program: Program, values: Mapping[str, object], wrt: frozenset[str]) -> list[Decision]:
     """Return what a run in double precision decides."""
     graph = Deciding(program.budget, exact=False)
     program.evaluate(values, wrt, graph=graph)
@@ -162,7 +163,7 @@ def first_difference(left: Sequence[Decision], right: Sequence[Decision]) -> tup
     return extra, extra
 
 
-def same(left: Any, right: Any) -> bool:
+def same(left: object, right: object) -> bool:
     """Return whether two pieces are the same numbers; nan is the same as nan."""
     a, b = np.asarray(left), np.asarray(right)
     if a.shape != b.shape:

@@ -13,7 +13,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 
@@ -151,7 +150,7 @@ class Exact:
         return Setting(count, h, at, sides[0], sides[1], (kept[0], kept[1]))
 
     def _attempt(
-        self, count: int, inputs: Mapping[str, Any], base: Sequence[Decision], follow: bool
+        self, count: int, inputs: Mapping[str, object], base: Sequence[Decision], follow: bool
     ) -> tuple[list[Decimal], list[Decision] | None]:
         """Return y at a point beside x, nan where the program has no value there."""
         size = len(self.base(count)[0])
@@ -162,7 +161,7 @@ class Exact:
         return (found, decisions) if len(found) == size else ([NAN] * size, None)
 
     def _run(
-        self, count: int, inputs: Mapping[str, Any], base: Sequence[Decision] = (), follow: bool = False
+        self, count: int, inputs: Mapping[str, object], base: Sequence[Decision] = (), follow: bool = False
     ) -> tuple[list[Decimal], list[Decision]]:
         budget = replace(self.program.budget, seconds=max(self.purse.left, 0.01))
         try:

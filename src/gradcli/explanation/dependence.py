@@ -12,14 +12,14 @@ from gradcli.engine.naming import place_text
 from gradcli.engine.wording import called_by
 from gradcli.errors.counting import listed
 from gradcli.explanation.explained import Note
-from gradcli.ops.declare import Array, Op
+from gradcli.ops.declare import Indices, Op
 
 SHOWN = 3
 """Entries, or operations, that a note names."""
 
 
 def note_dependence(
-    graph: Graph, output: object, called: str, leaves: Mapping[str, Node], columns: Mapping[str, Array]
+    graph: Graph, output: object, called: str, leaves: Mapping[str, Node], columns: Mapping[str, Indices]
 ) -> list[Note]:
     """Say which differentiated inputs, or which entries of one, the output that is ``called`` so does not depend on.
 
@@ -59,14 +59,14 @@ def through_steps(graph: Graph, nodes: Sequence[Node]) -> str:
     return f", or only through {' and '.join(flat)}" if flat else ""
 
 
-def idle_entries(leaf: Node, columns: Array) -> Array:
+def idle_entries(leaf: Node, columns: Indices) -> Indices:
     """Return the entries of an input that are not among ``columns``, in flat order."""
     idle = np.ones(leaf.value.size, dtype=bool)
     idle[columns] = False
     return np.flatnonzero(idle)
 
 
-def unused_entries(called: str, name: str, shape: tuple[int, ...], idle: Array, steps: str, here: str) -> str:
+def unused_entries(called: str, name: str, shape: tuple[int, ...], idle: Indices, steps: str, here: str) -> str:
     """Return the sentence on the ``idle`` entries of an input of this shape.
 
     ``steps`` says through which flat operations they may still count, ``here`` that they may count elsewhere.

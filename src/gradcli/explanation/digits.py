@@ -16,7 +16,7 @@ from gradcli.jacobian.batches import side_by_side
 from gradcli.jacobian.composition import Composition
 from gradcli.jacobian.local import Part
 from gradcli.jacobian.small import FEW
-from gradcli.ops.declare import Array, value_of
+from gradcli.ops.declare import Array, Indices, value_of
 
 
 def note_digits(output: Any, called: str, composition: Composition, jacobians: Mapping[str, Jacobian]) -> list[Note]:
@@ -77,7 +77,7 @@ def can_cancel(node: Operation, part: Part) -> bool:
     return node.op.digits is not None or part.template.adds
 
 
-def lost_entries(values: Array, sizes: Array) -> Array:
+def lost_entries(values: Array, sizes: Array) -> Indices:
     """Return the entries of which rounding alone makes up more than a billionth part."""
     with np.errstate(all="ignore"):
         return np.flatnonzero(np.isfinite(sizes) & (EPS * sizes > VISIBLE * np.abs(values)) & (sizes > 0))

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from gradcli.jacobian.sparse import DENSE_ENTRIES, column_sums, times
-from gradcli.ops.declare import Array
+from gradcli.ops.declare import Array, Indices
 
 
 class LinearMap(Protocol):
@@ -50,8 +50,8 @@ class Jacobian:
 
     output_shape: tuple[int, ...]
     input_shape: tuple[int, ...]
-    rows: Array
-    columns: Array
+    rows: Indices
+    columns: Indices
     values: Array
     sizes: Array
     formulas: list[str] | None
@@ -123,7 +123,7 @@ def one_hot(shape: tuple[int, ...], index: int | tuple[int, ...]) -> Array:
     return hot
 
 
-def weighted_sums(v: Array, rows: Array, columns: Array, values: Array, count: int) -> Array:
+def weighted_sums(v: Array, rows: Indices, columns: Indices, values: Array, count: int) -> Array:
     """Return vᵀ times the entries of a matrix with ``count`` columns; a zero wins over inf and nan."""
     with np.errstate(all="ignore"):
         return column_sums(times(v[rows], values), columns, count)

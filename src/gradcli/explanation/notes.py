@@ -14,7 +14,7 @@ from gradcli.errors import GradcliError
 from gradcli.errors.counting import listed
 from gradcli.explanation.explained import Note
 from gradcli.language.inputs import Cotangent
-from gradcli.ops.declare import Array, value_of
+from gradcli.ops.declare import Indices, value_of
 
 
 def note_v(v: Cotangent, called: str) -> list[Note]:
@@ -98,7 +98,7 @@ def note_kink(graph: Graph, node: Operation) -> list[Note]:
     return [Note("kink", f"{called_by(graph, node)} has a kink{at} at this point; there {kink.says}, as in PyTorch.")]
 
 
-def entries_text(positions: Array, shape: tuple[int, ...]) -> str:
+def entries_text(positions: Indices, shape: tuple[int, ...]) -> str:
     """Return `` in entry [0]`` or `` in entries [0], [1] and 3 others``; nothing for a single number."""
     if not shape:
         return ""

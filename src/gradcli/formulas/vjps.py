@@ -14,7 +14,6 @@ from gradcli.formulas.expression import Expression
 from gradcli.formulas.reading import read_expression
 from gradcli.formulas.recorder import Unwritable, Written, lift, settle, together
 from gradcli.formulas.recording import reduce_sum, unsqueeze
-from gradcli.ops.axes import restore
 from gradcli.ops.declare import Array, Op
 from gradcli.ops.writing import option_text
 
@@ -76,8 +75,8 @@ def written_by(text: str, node: Operation, parts: Sequence[Written], value: Arra
         known["C"] = unsqueeze(g, -1)
     if {"G", "Y"} & set(used):
         dim, keepdim = node.static["dim"], node.static.get("keepdim", True)
-        axes = dim if isinstance(dim, tuple) else (dim,)
-        known |= {"G": restore(g, axes, keepdim), "Y": restore(y, axes, keepdim)}
+        kept = keepdim or dim == ()
+        known |= {name: x if kept else unsqueeze(x, dim) for name, x in (("G", g), ("Y", y))}
     entrywise = node.op.formula is not None
     told: dict[str, Expression] = {f"_{name}": known[name].expression for name in used}
     if not entrywise:

@@ -149,10 +149,10 @@ ONE_BY_ONE = 64
 """Terms that are added up one by one; numpy adds more of them pairwise, as the engine's rules do."""
 
 
-def column_sums(terms: Array, columns: Array, count: int) -> Array:
+def column_sums(terms: Array, columns: Indices, count: int) -> Array:
     """Return the sums of the terms of each column: pairwise where they are many, so that rounding does not add up."""
     if np.max(np.bincount(columns), initial=0) <= ONE_BY_ONE:
-        return np.bincount(columns, weights=terms, minlength=count)
+        return np.bincount(columns, weights=terms, minlength=count)  # type: ignore[return-value] # numpy types counts
     order = np.argsort(columns, kind="stable")
     found, starts = np.unique(columns[order], return_index=True)
     total = np.zeros(count)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradcli.jacobian.sparse import Sparse
-from gradcli.ops.declare import Array
+from gradcli.ops.signatures import Array, Mask
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Vectors:
 
     values: Array
     sizes: Array
-    reached: Array
+    reached: Mask
 
     def __add__(self, other: Vectors) -> Vectors:
         """Return the sums, vector by vector."""

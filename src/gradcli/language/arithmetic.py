@@ -22,7 +22,7 @@ def integer_arithmetic(f: Graph, op: Op, a: int, b: int) -> int | Any:
     return f(op, np.float64(a), np.float64(b))
 
 
-def binary(f: Graph, op: Op, a: Any, b: Any) -> Any:
+def binary(f: Graph, op: Op, a: object, b: object) -> Any:
     """Apply a binary operator."""
     if isinstance(a, int) and isinstance(b, int) and op.require is None:
         return integer_arithmetic(f, op, int(a), int(b))
@@ -40,14 +40,14 @@ def binary(f: Graph, op: Op, a: Any, b: Any) -> Any:
     return f(op, left, right)
 
 
-def negative(f: Graph, op: Op, a: Any) -> Any:
+def negative(f: Graph, op: Op, a: object) -> Any:
     """Apply unary minus."""
     if type(a) is int:
         return -a
     return signed(a, "-") if is_odd(a) else f(op, as_tensor(a))
 
 
-def positive(a: Any) -> Any:
+def positive(a: object) -> Any:
     """Apply unary plus."""
     return signed(a, "+") if is_odd(a) else as_operand(a)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import NODES, Graph, Input, Node, Operation
+from gradcli.engine.graph import Graph, Input, Node, Operation
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.language import runtime
@@ -18,7 +18,7 @@ from gradcli.ops import Pair
 from gradcli.ops.declare import Op
 
 
-def before_ndim(value: Any) -> int:
+def before_ndim(value: object) -> int:
     """Return the number of axes of a value, 0 for a plain number."""
     return int(getattr(value, "ndim", 0))
 
@@ -43,7 +43,7 @@ def range_of(bounds: list[Any]) -> range:
     return range(*found)
 
 
-def unpacked(f: Graph, value: Any, position: int, count: int) -> Any:
+def unpacked(f: Graph, value: object, position: int, count: int) -> Any:
     """Return one of ``count`` values that an array is unpacked into."""
     if isinstance(value, Pair):
         value = (value.values, value.indices)
@@ -63,7 +63,7 @@ def stored_names(body: list[ast.stmt]) -> set[str]:
     return names
 
 
-def is_tensor(value: Any) -> bool:
+def is_tensor(value: object) -> bool:
     """Return whether a value is a tensor in PyTorch: a node, an array, or an integer or mask that was computed.
 
     A plain number of Python is an ``int``, a ``bool`` or a double: two variables share it and no write changes it.
@@ -82,14 +82,14 @@ def owner(node: Node) -> Node:
     return node
 
 
-def shares_memory(a: Any, b: Any) -> bool:
+def shares_memory(a: object, b: object) -> bool:
     """Return whether a write to one tensor would be seen in another value in PyTorch.
 
     In many digits a plain number is an array without axes, too: what a write would change was refused in doubles.
     """
     if isinstance(b, Pair):
         return shares_memory(a, b.values) or shares_memory(a, b.indices)
-    if type(a) in NODES and type(b) in NODES:
+    if isinstance(a, Node) and isinstance(b, Node):
         return owner(a) is owner(b)
     if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
         return a is b and is_tensor(a)
@@ -119,12 +119,12 @@ def refuse_shared(name: str, variables: Mapping[str, int], regs: Registers, what
             )
 
 
-def leaf_of(f: Graph, value: Any) -> Input | None:
+def leaf_of(f: Graph, value: object) -> Input | None:
     """Return the input that a value is; one that is not differentiated may be in a register as its numbers alone."""
     return next((leaf for leaf in f.inputs.values() if value is leaf or value is leaf.value), None)
 
 
-def refuse_plain(name: str, value: Any, what: str) -> None:
+def refuse_plain(name: str, value: object, what: str) -> None:
     """Refuse a write to what Python cannot change: lengths, a pair of arrays, and by an index also a plain number."""
     if isinstance(value, Pair):
         held, hint = "is a pair of values and their indices", f"write {name} = {name}.values.clone() first"

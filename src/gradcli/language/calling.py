@@ -12,6 +12,7 @@ from gradcli.engine.graph import Node
 from gradcli.errors import GradcliError
 from gradcli.language.arithmetic import binary, unary_step
 from gradcli.language.calls import Bound, asks_library
+from gradcli.language.indexing import Registers, Run
 from gradcli.language.kinds import (
     DOUBLE,
     MASK,
@@ -22,12 +23,14 @@ from gradcli.language.kinds import (
 )
 from gradcli.language.runtime import as_tensor
 from gradcli.ops import Function, Pair
-from gradcli.ops.declare import value_of
+from gradcli.ops.declare import Apply, value_of
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.integers import only_numpy
+from gradcli.ops.signatures import Static, Tensor
+from gradcli.ops.vocabulary import Builder
 
 
-def static_value(value: Any) -> Any:
+def static_value(value: object) -> Static:
     """Return a plain integer, float, flag, text, tuple or None; raises ``type`` for an array."""
     if value is None or isinstance(value, bool | int | str | tuple):
         return value
@@ -37,14 +40,12 @@ def static_value(value: Any) -> Any:
     raise GradcliError("type", "a plain number is needed here, not one that is computed from an input")
 
 
-def converter(
-    bound: Bound, registers: list[int], tensor: Callable[[Any], Any] = as_tensor
-) -> Callable[[list[Any]], Any]:
+def converter(bound: Bound, registers: list[int], tensor: Callable[[object], Tensor] = as_tensor) -> Run:
     """Return what reads one argument from the registers when the program runs; ``tensor`` reads an array."""
     kind, first = bound.parameter.kind, registers[0] if registers else 0
     if kind.startswith("Static"):
         return static_converter(bound, registers, tensor)
-    if kind == "Tensors":
+    if bound.parameter.takes_arrays:
         if bound.several:
             return lambda regs: [tensor(regs[i]) for i in registers]
         return lambda regs: rows_of(regs[0], tensor(regs[first]))
@@ -55,7 +56,7 @@ def converter(
     return lambda regs: tensor(regs[first])
 
 
-def static_converter(bound: Bound, registers: list[int], tensor: Callable[[Any], Any]) -> Callable[[list[Any]], Any]:
+def static_converter(bound: Bound, registers: list[int], tensor: Callable[[object], Tensor]) -> Run:
     """Return what reads plain values; an empty list in the place of several is one empty tuple."""
     first = registers[0] if registers else 0
     if bound.parameter.rest and not registers:
@@ -69,7 +70,7 @@ def static_converter(bound: Bound, registers: list[int], tensor: Callable[[Any],
     return lambda regs: static_value(regs[first])
 
 
-def floats(value: Any) -> Any:
+def floats(value: object) -> Tensor:
     """Return a node or a float array; raises ``NotFloats`` for a mask or integers, ``type`` for what is no number."""
     if isinstance(value, Node) and value.value.dtype is DOUBLE:
         return value
@@ -78,7 +79,7 @@ def floats(value: Any) -> Any:
     return as_tensor(value)
 
 
-def condition(regs: list[Any], register: int) -> Any:
+def condition(regs: Registers, register: int) -> Any:
     """Return the condition of a choice; remarks on one that is no mask."""
     value = regs[register]
     if number_kind(value) != MASK:
@@ -86,16 +87,14 @@ def condition(regs: list[Any], register: int) -> Any:
     return np.float64(value) if type(value) is bool else as_tensor(value)
 
 
-def rows_of(f: Any, x: Any) -> list[Any]:
+def rows_of(f: Apply, x: Tensor) -> list[Tensor]:
     """Return the entries of an array along its first axis."""
     if not x.ndim:
         raise GradcliError("shape", "a list of arrays is needed here, not one number")
     return [f(INDEX, x, key=i) for i in range(x.shape[0])]
 
 
-def caller(
-    function: Function, arguments: list[Bound], library: str, written: str, registers: list[list[int]]
-) -> Callable[[list[Any]], Any]:
+def caller(function: Function, arguments: list[Bound], library: str, written: str, registers: list[list[int]]) -> Run:
     """Return the step that calls a function, ``written`` so, with its arguments from the registers."""
     call, op = general_caller(function, arguments, library, registers), function.op
     if function.build is not None:
@@ -110,10 +109,10 @@ def caller(
     return call
 
 
-def noted(call: Callable[[list[Any]], Any], written: str) -> Callable[[list[Any]], Any]:
+def noted(call: Run, written: str) -> Run:
     """Return the step of a call that leaves its name on the graph, for notes on the operations that it is made of."""
 
-    def run(regs: list[Any]) -> Any:
+    def run(regs: Registers) -> Any:
         graph = regs[0]
         before = len(graph.nodes)
         value = call(regs)
@@ -123,9 +122,7 @@ def noted(call: Callable[[list[Any]], Any], written: str) -> Callable[[list[Any]
     return run
 
 
-def general_caller(
-    function: Function, arguments: list[Bound], library: str, registers: list[list[int]]
-) -> Callable[[list[Any]], Any]:
+def general_caller(function: Function, arguments: list[Bound], library: str, registers: list[list[int]]) -> Run:
     """Return the step that calls a function; one that is given masks or integers is told what both libraries make."""
     other = library != "torch" and asks_library(function)
     build = partial(builder(function), library=library) if other else builder(function)
@@ -138,7 +135,7 @@ def general_caller(
         for register in own
     ]
 
-    def run(regs: list[Any]) -> Any:
+    def run(regs: Registers) -> Any:
         try:
             return call(regs)
         except NotFloats:
@@ -151,7 +148,7 @@ def general_caller(
     return run
 
 
-def builder(function: Function) -> Callable[..., Any]:
+def builder(function: Function) -> Builder:
     """Return what a function does with the graph and its arguments; one of a single entry applies its op."""
     if function.build is not None:
         return function.build
@@ -160,8 +157,8 @@ def builder(function: Function) -> Callable[..., Any]:
 
 
 def plain_caller(
-    build: Callable[..., Any], arguments: list[Bound], registers: list[list[int]], tensor: Callable[[Any], Any]
-) -> Callable[[list[Any]], Any]:
+    build: Builder, arguments: list[Bound], registers: list[list[int]], tensor: Callable[[object], Tensor]
+) -> Run:
     """Return the step that calls a function, its arrays read by ``tensor``."""
     rest = [converter(b, r, tensor) for b, r in zip(arguments, registers, strict=True) if b.parameter.rest]
     named = [
@@ -178,14 +175,12 @@ def plain_caller(
     return lambda regs: build(regs[0], *(read(regs) for _, read in named), *read_rest(regs))
 
 
-def calling(
-    function: Function, arguments: list[Bound], library: str, written: str, registers: list[int]
-) -> Callable[[list[Any]], Any]:
+def calling(function: Function, arguments: list[Bound], library: str, written: str, registers: list[int]) -> Run:
     """Return the step of a call whose arguments stand in ``registers`` one after the other."""
     rest = iter(registers)
     return caller(function, arguments, library, written, [[next(rest) for _ in bound.nodes] for bound in arguments])
 
 
-def reading(read: Callable[..., Any], registers: list[int]) -> Callable[[list[Any]], Any]:
+def reading(read: Callable[..., Any], registers: list[int]) -> Run:
     """Return the step of a call that gives a length and not an array."""
     return lambda regs: read(*[regs[i] for i in registers])

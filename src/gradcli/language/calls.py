@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections.abc import Container
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gradcli.errors import GradcliError
 from gradcli.errors.suggest import INSTEAD_OF_KEYWORD, INSTEAD_OF_LAYER
@@ -53,6 +54,11 @@ class Parameter:
     kind: str
     required: bool
     rest: bool
+
+    @property
+    def takes_arrays(self) -> bool:
+        """Return whether it takes a list of arrays, or all the rest as one."""
+        return self.kind == "Tensors" or (self.rest and self.kind == "Tensor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +109,7 @@ def signature_text(function: Function) -> str:
     return f"{function.name.rpartition('.')[2]}({', '.join(parts)})"
 
 
-def resolve(node: ast.Call, variables: Any) -> tuple[Function, tuple[ast.expr, ...]]:
+def resolve(node: ast.Call, variables: Container[str]) -> tuple[Function, tuple[ast.expr, ...]]:
     """Return the function that a call means and its receiver, if it is a method; raises ``unknown-function``."""
     func = node.func
     if isinstance(func, ast.Name):
@@ -173,7 +179,7 @@ def spread(parameter: Parameter, nodes: list[ast.expr]) -> Bound:
     single = nodes[0] if len(nodes) == 1 else None
     display = isinstance(single, ast.List | ast.Tuple)
     if display and (
-        parameter.kind == "Tensors" or (parameter.kind.startswith("Static") and not _of_tensor(parameter, single))
+        parameter.takes_arrays or (parameter.kind.startswith("Static") and not _of_tensor(parameter, single))
     ):
         return Bound(parameter, tuple(single.elts), several=True)  # type: ignore[union-attr]
     return Bound(parameter, tuple(nodes), several=parameter.rest)

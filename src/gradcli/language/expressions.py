@@ -20,8 +20,7 @@ from gradcli.language.indexing import Registers, Run, index_items, index_parts, 
 from gradcli.language.kinds import inverted
 from gradcli.language.literals import REFUSED, bound_value, literal, refused
 from gradcli.language.members import ATTRIBUTES, special_call
-from gradcli.language.names import CONSTANTS, MODULES, dotted, near_function
-from gradcli.language.operators import BINARY, COMPARE, MASKS
+from gradcli.language.names import BINARY, COMPARE, CONSTANTS, MASKS, MODULES, dotted, near_function
 from gradcli.language.steps import Block, Step, execute
 from gradcli.language.trace import Branch, Writer, tell
 from gradcli.ops import FUNCTIONS, OPERATORS, SPELLINGS
@@ -53,7 +52,7 @@ class Expressions:
         self.count += 1
         return self.count - 1
 
-    def constant(self, value: Any) -> int:
+    def constant(self, value: object) -> int:
         """Return a register that holds ``value`` from the start."""
         register = self.register()
         self.constants[register] = value

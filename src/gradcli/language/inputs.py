@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,19 +13,19 @@ from gradcli.errors.facts import MisshapenV, MissingV
 from gradcli.ops.declare import Array
 
 
-def as_input(name: str, value: Any) -> Array:
+def as_input(name: str, value: object) -> Array:
     """Return a value as an array of finite real numbers, the same one if it is that; raises ``value`` otherwise."""
     array = as_array(name, value)
     require_finite(name, array)
     return array
 
 
-def doubles(array: Any) -> Array:
+def doubles(array: object) -> Array:
     """Return an array of numbers in double precision, the same one if it is that."""
     return np.asarray(array, dtype=np.float64)[()]
 
 
-def as_array(name: str, value: Any) -> Array:
+def as_array(name: str, value: object) -> Array:
     """Return a value as an array of real numbers in double precision; raises ``value`` for anything else."""
     if type(value) is np.ndarray and value.dtype == np.float64 and value.ndim:
         return value
@@ -73,7 +73,7 @@ class Cotangent(NamedTuple):
     came: tuple[int, ...] = ()
 
 
-def read_v(value: Any, shape: tuple[int, ...], strict: bool, name: str = "y") -> Cotangent:
+def read_v(value: object, shape: tuple[int, ...], strict: bool, name: str = "y") -> Cotangent:
     """Return v for an output of ``shape``, which errors call by its ``name``.
 
     A missing v is 1 for an output with one entry. As many entries in another shape are reshaped. Several entries for

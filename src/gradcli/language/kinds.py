@@ -27,7 +27,7 @@ class NotFloats(Exception):  # noqa: N818
     """Raised where a function that is about to be called is given a mask or integers."""
 
 
-def number_kind(value: Any) -> str:
+def number_kind(value: object) -> str:
     """Return what numbers these are: ``float``, ``integer`` or ``mask``; a plain number is of its kind too."""
     raw = value.values if type(value) is Pair else value
     raw = value_of(raw)
@@ -46,7 +46,7 @@ def is_odd(value: Any) -> bool:
     return kind not in (int, np.float64) and number_kind(value) != FLOAT
 
 
-def whole_array(value: Any) -> bool:
+def whole_array(value: object) -> bool:
     """Return whether a value holds masks or integers as an array, and not as a plain number."""
     raw = value_of(value)
     return isinstance(raw, np.ndarray | np.generic) and raw.dtype is not DOUBLE and raw.dtype.kind in KINDS
@@ -65,7 +65,7 @@ def pair_of(name: str, a: str, b: str) -> str:
     return f"{name} of {both}"
 
 
-def combined(f: Graph, op: Op, a: Any, b: Any) -> Any:
+def combined(f: Graph, op: Op, a: object, b: object) -> Any:
     """Return an operator on two masks or arrays of integers; raises ``type`` for what both libraries refuse.
 
     The result is a mask for ``+`` and ``*`` of masks, floats for ``/``, integers otherwise; it has no gradient.
@@ -86,7 +86,7 @@ def combined(f: Graph, op: Op, a: Any, b: Any) -> Any:
     return tensor(rule.rule(f, x, y))
 
 
-def with_floats(f: Graph, op: Op, a: Any, b: Any) -> None:
+def with_floats(f: Graph, op: Op, a: object, b: object) -> None:
     """Remark where an operator joins floats with a mask or integers that PyTorch would not join."""
     left, right = number_kind(a), number_kind(b)
     assert op.whole is not None  # noqa: S101
@@ -94,7 +94,7 @@ def with_floats(f: Graph, op: Op, a: Any, b: Any) -> None:
         only_numpy(f, pair_of(op.operator, left, right))
 
 
-def bits(f: Graph, op: Op, rule: Bits, a: Any, b: Any) -> Any:
+def bits(f: Graph, op: Op, rule: Bits, a: object, b: object) -> Any:
     """Return ``&``, ``|`` or ``^`` of masks or integers; raises ``type`` for floats."""
     if FLOAT in (number_kind(a), number_kind(b)):
         raise rule.error()
@@ -105,7 +105,7 @@ def bits(f: Graph, op: Op, rule: Bits, a: Any, b: Any) -> Any:
     return f(op, a, b)
 
 
-def inverted(f: Graph, op: Op, a: Any) -> Any:
+def inverted(f: Graph, op: Op, a: object) -> Any:
     """Return ``~`` of a mask or of integers; raises ``type`` for floats."""
     kind = number_kind(a)
     if kind == FLOAT:
@@ -115,7 +115,7 @@ def inverted(f: Graph, op: Op, a: Any) -> Any:
     return f(op, a) if kind == MASK else np.invert(value_of(a))
 
 
-def signed(a: Any, sign: str) -> Any:
+def signed(a: object, sign: str) -> Any:
     """Return integers with a sign; raises ``type`` for a mask."""
     if number_kind(a) == MASK and type(a) is not bool:
         raise neither(f"unary {sign} of truth values")
@@ -123,7 +123,7 @@ def signed(a: Any, sign: str) -> Any:
     return -raw if sign == "-" else raw
 
 
-def kept_in_place(f: Graph, op: Op, before: Any, result: Any, name: str) -> None:
+def kept_in_place(f: Graph, op: Op, before: object, result: object, name: str) -> None:
     """Refuse an augmented assignment that would make floats of integers, numbers of a mask, or an array of one number.
 
     NumPy's single numbers are no arrays: it gives the name another value where PyTorch refuses.
@@ -142,7 +142,7 @@ def kept_in_place(f: Graph, op: Op, before: Any, result: Any, name: str) -> None
     only_numpy(f, what, f"{name} = {name} ... is right in both")
 
 
-def written_as(f: Graph, x: Any, value: Any, listed: bool, op: Op | None) -> Any:
+def written_as(f: Graph, x: object, value: object, listed: bool, op: Op | None) -> Any:
     """Return what is written into an array, in its kind: PyTorch and NumPy cast to it, and cut a fraction off.
 
     ``listed`` says that the index holds lists, ``op`` is that of an augmented assignment.

@@ -17,7 +17,7 @@ REFUSED = {
 }
 
 
-def bound_value(value: Any, name: str) -> Any:
+def bound_value(value: object, name: str) -> Any:
     """Return the value of a variable; raises ``unbound`` where no statement that ran assigned it."""
     if value is runtime.UNBOUND:
         raise GradcliError("unbound", f"'{name}' is used before it is assigned")

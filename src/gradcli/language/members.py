@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 from gradcli.errors import GradcliError
@@ -15,13 +15,13 @@ from gradcli.ops.declare import value_of
 from gradcli.ops.shaping import TRANSPOSE
 
 
-def transposed(f: Any, value: Any) -> Any:
+def transposed(f: Any, value: object) -> Any:
     """Return ``x.T``."""
     x = runtime.as_tensor(value)
     return f(TRANSPOSE, x, dims=tuple(reversed(range(x.ndim))))
 
 
-def matrix_transposed(f: Any, value: Any) -> Any:
+def matrix_transposed(f: Any, value: object) -> Any:
     """Return ``x.mT``: the last two axes swapped."""
     x = runtime.as_tensor(value)
     if x.ndim < 2:
@@ -40,13 +40,13 @@ ATTRIBUTES: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def size_of(value: Any, dim: Any = None) -> Any:
+def size_of(value: object, dim: object = None) -> Any:
     """Return PyTorch's ``x.size()`` or ``x.size(dim)``."""
     shape = runtime.as_tensor(value).shape
     return shape if dim is None else runtime.subscript(None, shape, [dim], single=True)  # type: ignore[arg-type]
 
 
-def length_of(value: Any) -> int:
+def length_of(value: object) -> int:
     """Return ``len(x)``."""
     shape = runtime.as_tensor(value).shape
     if not shape:
@@ -64,7 +64,7 @@ SPECIAL_METHODS: dict[str, tuple[Callable[..., Any], int]] = {
 }
 
 
-def special_call(node: ast.Call, variables: Any) -> tuple[Callable[..., Any], ast.expr | None] | None:
+def special_call(node: ast.Call, variables: Container[str]) -> tuple[Callable[..., Any], ast.expr | None] | None:
     """Return the reader and receiver of a call that gives a length and not an array."""
     if node.keywords:
         return None

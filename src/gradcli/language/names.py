@@ -1,4 +1,4 @@
-"""Names: what a dotted name stands for, and what a misspelled one may have meant."""
+"""Names and operators: how operators are written, what a dotted name stands for or may have meant."""
 
 from __future__ import annotations
 
@@ -9,6 +9,25 @@ from gradcli.ops import FUNCTIONS, SPELLINGS
 from gradcli.ops.making import CONSTANTS
 
 MODULES = {"torch", "np", "numpy", "jnp", "math", "F", "nn", "linalg", "special"}
+BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.MatMult: "@",
+}
+MASKS: dict[type[ast.operator], str] = {ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
+COMPARE: dict[type[ast.cmpop], str] = {
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+}
 
 
 def dotted(node: ast.expr) -> str | None:
@@ -32,4 +51,4 @@ def near_function(name: str) -> str | None:
     return did_you_mean(name, [*SPELLINGS, *CONSTANTS])
 
 
-__all__ = ["CONSTANTS", "MODULES", "dotted", "near_function"]
+__all__ = ["BINARY", "COMPARE", "CONSTANTS", "MASKS", "MODULES", "dotted", "near_function"]

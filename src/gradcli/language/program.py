@@ -40,7 +40,7 @@ class Program:
 
     def evaluate(
         self,
-        values: Mapping[str, Any],
+        values: Mapping[str, object],
         wrt: frozenset[str],
         record: bool = True,
         strict: bool = False,
@@ -90,7 +90,7 @@ BRANCHES = {ast.If, ast.IfExp, ast.While, ast.BoolOp}
 """Syntax that takes one way or another."""
 
 
-def output_value(value: Any) -> Any:
+def output_value(value: object) -> Any:
     """Return the output as a node or an array of numbers; raises ``type`` for a truth value and the like."""
     raw = getattr(value, "value", value)
     if isinstance(raw, bool) or getattr(raw, "dtype", None) == np.bool_:

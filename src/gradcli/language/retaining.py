@@ -18,7 +18,7 @@ MOST_NAMED = 3
 """Operations that the remark names."""
 
 
-def remark_second_backward(graph: Graph, output: Any) -> None:
+def remark_second_backward(graph: Graph, output: object) -> None:
     """Remark on values that the first backward frees, and which a second one needs: what is kept, and for what."""
     names = {node.index: name for name, node in numbered(graph)}
     changed = {write.inplace for write in graph.writes}
@@ -67,7 +67,7 @@ def is_whole_write(node: Operation, key: Any, changed: Set[int]) -> bool:
     return all(part is Ellipsis or is_whole_slice(part, length) for part, length in zip(parts, x.shape, strict=False))
 
 
-def is_whole_slice(part: Any, length: int) -> bool:
+def is_whole_slice(part: object, length: int) -> bool:
     """Return whether a part of an index is a slice that PyTorch sees to take the whole axis; it counts no ``-3:``."""
     return (
         isinstance(part, slice)

@@ -15,6 +15,7 @@ from gradcli.ops import OPERATORS, Pair
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.joining import STACK
+from gradcli.ops.signatures import Tensor
 
 EXACT = 2**53
 """Integers up to here are exact in double precision; larger results become floats."""
@@ -31,7 +32,7 @@ class Unbound:
 UNBOUND = Unbound()
 
 
-def kind_of(value: Any) -> str:
+def kind_of(value: object) -> str:
     """Return a word for what a value is, for messages."""
     if value is None:
         return "None"
@@ -39,14 +40,15 @@ def kind_of(value: Any) -> str:
     return names.get(type(value), "a number")
 
 
-def as_tensor(value: Any) -> Any:
+def as_tensor(value: Any) -> Tensor:
     """Return a node or a float array; raises ``type`` for what is no number."""
     kind = type(value)
     if type(value) in NODES:
-        return value if value.value.dtype in NUMBERS else np.asarray(value.value, dtype=np.float64)
+        node: Tensor = value if value.value.dtype in NUMBERS else np.asarray(value.value, dtype=np.float64)
+        return node
     if kind is int:
         return np.float64(value)
-    if kind is Pair:
+    if isinstance(value, Pair):
         return value.values
     if isinstance(value, np.ndarray | np.generic):
         return value if value.dtype in NUMBERS else np.asarray(value, dtype=np.float64)
@@ -55,21 +57,21 @@ def as_tensor(value: Any) -> Any:
     raise GradcliError("type", f"a number or an array is needed here, not {kind_of(value)}")
 
 
-def as_operand(value: Any) -> Any:
+def as_operand(value: object) -> Any:
     """Return a value that arithmetic takes: as ``as_tensor``, but plain integers stay as they are; True is 1."""
     if type(value) is bool:
         return int(value)
     return value if type(value) is int else as_tensor(value)
 
 
-def comparable(value: Any) -> Any:
+def comparable(value: object) -> Any:
     """Return a value that comparisons and masks take: numbers, arrays, masks, truth values."""
     if isinstance(value, bool | np.ndarray | np.generic | Node):
         return value
     return as_operand(value)
 
 
-def compare(f: Graph, op: Op, a: Any, b: Any) -> Any:
+def compare(f: Graph, op: Op, a: object, b: object) -> Any:
     """Apply a comparison or a mask operator; its result has no gradient."""
     if op.bits is not None:
         return bits(f, op, op.bits, a, b)
@@ -78,7 +80,7 @@ def compare(f: Graph, op: Op, a: Any, b: Any) -> Any:
     return f(op, comparable(a), comparable(b))
 
 
-def truth(value: Any) -> bool:
+def truth(value: object) -> bool:
     """Return whether a condition holds; raises ``type`` for an array with several entries."""
     raw = value_of(as_tensor(value) if type(value) is Pair else value)
     if isinstance(raw, bool | int):
@@ -94,7 +96,7 @@ def truth(value: Any) -> bool:
     return bool(raw.reshape(()))
 
 
-def array_of(value: Any) -> Any:
+def array_of(value: object) -> Any:
     """Return a node or an array as it is, of floats, integers or truth values; raises ``type`` for anything else."""
     return value_of(value) if whole_array(value) else as_tensor(value)
 
@@ -120,7 +122,7 @@ def stack_items(f: Graph, items: list[Any]) -> Any:
     return f(STACK, *tensors, dim=0)
 
 
-def whole_index(value: Any) -> Any:
+def whole_index(value: object) -> Any:
     """Return one part of an index as numpy takes it; raises ``index`` for what is not an integer, slice or mask."""
     if type(value) is int or value is None or value is Ellipsis or isinstance(value, slice):
         return value
@@ -182,7 +184,7 @@ def index_key(x: Any, parts: list[Any], single: bool) -> Any:
     return items[0] if single else tuple(items)
 
 
-def _tuple_item(base: tuple[Any, ...], position: Any) -> Any:
+def _tuple_item(base: tuple[Any, ...], position: object) -> Any:
     if isinstance(position, slice):
         return base[position]
     if type(position) is not int or not -len(base) <= position < len(base):
@@ -190,7 +192,7 @@ def _tuple_item(base: tuple[Any, ...], position: Any) -> Any:
     return base[position]
 
 
-def _pair_item(base: Pair, position: Any) -> Any:
+def _pair_item(base: Pair, position: object) -> Any:
     if type(position) is not int or not -2 <= position < 2:
         raise GradcliError(
             "index", "max, min, median and sort give a pair: its values and their indices", hint="write .values[...]"
@@ -198,12 +200,12 @@ def _pair_item(base: Pair, position: Any) -> Any:
     return base.values if position % 2 == 0 else base.indices
 
 
-def basic(key: Any) -> bool:
+def basic(key: object) -> bool:
     """Return whether an index takes a view: of integers and slices alone."""
     return not any(isinstance(part, np.ndarray) for part in (key if isinstance(key, tuple) else (key,)))
 
 
-def as_view(key: Any) -> Any:
+def as_view(key: object) -> Any:
     """Return a basic index that gives an array even where it picks one entry."""
     parts = key if isinstance(key, tuple) else (key,)
     return parts if ... in parts else (*parts, ...)
@@ -220,7 +222,7 @@ def compare_chain(f: Graph, ops: list[Op], values: list[Any]) -> Any:
     return reduce(partial(compare, f, OPERATORS["&", 2]), found)
 
 
-def slice_bound(value: Any) -> int | None:
+def slice_bound(value: object) -> int | None:
     """Return a bound of a slice; raises ``index`` for anything but an integer."""
     if value is None or type(value) is int:
         return value

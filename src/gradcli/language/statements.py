@@ -21,7 +21,7 @@ from gradcli.language.assigning import (
 from gradcli.language.flow import Flow, leave, next_turn
 from gradcli.language.indexing import Registers, index_items, index_parts, index_reader
 from gradcli.language.kinds import is_odd, written_as
-from gradcli.language.operators import BINARY
+from gradcli.language.names import BINARY
 from gradcli.language.steps import Step
 from gradcli.language.trace import Assigned, Written
 from gradcli.ops import OPERATORS

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from gradcli.engine.graph import Graph
 from gradcli.engine.naming import NAME, tight
-from gradcli.language.operators import COMPARE
+from gradcli.language.names import COMPARE
 from gradcli.language.source import Spans, with_comments
 
 KEPT = 200

@@ -61,7 +61,7 @@ def alone(f: Graph, what: str, rule: str, own: str) -> str | None:
     return own if kind == "same" else None if kind == FLOAT else kind
 
 
-def cast(value: Any, kind: str | None) -> Any:
+def cast(value: object, kind: str | None) -> Any:
     """Return a result as a mask or as integers; None leaves it as it is."""
     if kind is None or (isinstance(value, Node) and value.active):
         return value

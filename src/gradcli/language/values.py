@@ -16,8 +16,8 @@ from gradcli.errors.counting import counted
 from gradcli.errors.facts import NoValue
 from gradcli.language.program import compile_program
 from gradcli.language.source import refuse_characters, refuse_depth
-from gradcli.ops.declare import Array
 from gradcli.ops.shaping import MOST_AXES
+from gradcli.ops.signatures import Array, Given
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _DIGITS = "[0-9](?:_?[0-9])*"
@@ -48,7 +48,7 @@ def refuse_entries(text: str, budget: Budget) -> None:
         raise over_budget("elements", budget.elements, f"the text holds {counted(entries, 'number')}")
 
 
-def read_value(text: str, name: str, budget: Budget) -> Array:
+def read_value(text: str, name: str, budget: Budget) -> Given:
     """Return the array that ``text`` stands for; ``name`` is what the user calls it (``--x``).
 
     A number, a comma-separated vector (``1,`` for one entry), rows separated by ``;``, JSON, or constant expressions
@@ -103,7 +103,7 @@ def logical_lines(text: str) -> Iterator[Span]:
     yield start, len(text)
 
 
-def _read(text: str, name: str, bounds: Bounds) -> Array:
+def _read(text: str, name: str, bounds: Bounds) -> Given:
     stripped = text.strip()
     if not stripped:
         raise GradcliError("value", f"the value of {name} is empty", facts=NoValue())
@@ -136,7 +136,7 @@ def _split(text: str, separator: str, start: int = 0, end: int | None = None) ->
     return [*spans, (first, stop)]
 
 
-def _row(text: str, span: Span, bounds: Bounds) -> Array:
+def _row(text: str, span: Span, bounds: Bounds) -> Given:
     items = _split(text, ",", *span)
     if len(items) == 1:
         return np.asarray(_item(text, items[0], bounds))[()]
@@ -149,7 +149,7 @@ def _row(text: str, span: Span, bounds: Bounds) -> Array:
     return np.array(found)
 
 
-def _item(text: str, span: Span, bounds: Bounds) -> int | float | Array:
+def _item(text: str, span: Span, bounds: Bounds) -> int | float | Given:
     item = text[slice(*span)].strip()
     if not item:
         raise GradcliError("value", "a number is missing here", span=span, facts=NoValue())
@@ -181,7 +181,7 @@ def _finite(value: Any, span: Span) -> Array:
     return value if isinstance(value, np.ndarray) else np.float64(value)  # type: ignore[return-value]
 
 
-def _constant(text: str, span: Span, bounds: Bounds) -> Array:
+def _constant(text: str, span: Span, bounds: Bounds) -> Given:
     """Evaluate a constant expression such as ``pi/2`` or ``linspace(0, 1, 5)``."""
     if time.monotonic() > bounds.deadline:
         raise over_budget("seconds", bounds.budget.seconds, "the value takes too long")
@@ -217,7 +217,7 @@ def _is_json(text: str) -> bool:
     return not re.search(r"[A-Za-z_*/(]|(?<!\d)\.|\.(?!\d)|\+", words)
 
 
-def read_json(text: str) -> Array:
+def read_json(text: str) -> Given:
     """Return a JSON array of numbers; raises ``value`` for ragged ones, words, and what is not finite."""
     import json  # noqa: PLC0415
 
@@ -241,7 +241,7 @@ def read_json(text: str) -> Array:
     return array_of(data, None)
 
 
-def array_of(data: Any, dtype: Any = np.float64) -> Array:
+def array_of(data: Any, dtype: Any = np.float64) -> Given:
     """Return nested lists of numbers as an array; raises ``value`` for anything else."""
     shape = _shape(data)
     array = np.array(data, dtype=dtype).reshape(shape)

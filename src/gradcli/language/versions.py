@@ -23,7 +23,7 @@ Places = Any
 """An array of numbers whose memory is laid out as that of a value in PyTorch."""
 
 
-def remark_backward(graph: Graph, output: Any) -> None:
+def remark_backward(graph: Graph, output: object) -> None:
     """Remark on all that makes ``output.backward()`` raise in PyTorch."""
     spoiled_by = broken_nodes(graph)
     if not (spoiled_by or graph.broken):
@@ -90,7 +90,7 @@ def spoiled(write: Write, word: str) -> str:
     )
 
 
-def differentiated(output: Any) -> list[Operation]:
+def differentiated(output: object) -> list[Operation]:
     """Return the operations that PyTorch's backward goes through from ``output``, those without a derivative too."""
     below: dict[int, Node] = {}
     stack = [output] if isinstance(output, Node) else []
@@ -138,7 +138,7 @@ def written_later(node: Operation, writes: dict[Any, list[Write]]) -> list[Write
     ]
 
 
-def storage(value: Any) -> Any:
+def storage(value: object) -> Any:
     """Return what tells the memory of a value from all others in PyTorch."""
     if isinstance(value, Node):
         return owner(value).index
@@ -147,7 +147,7 @@ def storage(value: Any) -> Any:
     return ("array", id(value)) if isinstance(value, np.ndarray) else None
 
 
-def remark_write(f: Graph, name: str, span: Span, before: Any, written: Any, key: Any = ...) -> None:
+def remark_write(f: Graph, name: str, span: Span, before: object, written: object, key: object = ...) -> None:
     """Look at a write in place to ``before[key]``: refuse and remark as PyTorch does.
 
     Raises ``in-place`` where one place of the memory shows as several entries.
@@ -170,7 +170,7 @@ def remark_write(f: Graph, name: str, span: Span, before: Any, written: Any, key
         )
 
 
-def both_memories(before: Any, written: Any, key: Any) -> tuple[Places, Places]:
+def both_memories(before: Any, written: Any, key: object) -> tuple[Places, Places]:
     """Return what is written to, and what is read, as parts of one memory."""
     if not isinstance(before, Node):
         return before[as_view(key)], written

@@ -1,62 +1,138 @@
-"""Values and vjps of functions of neural networks, with PyTorch's choice where two pieces meet."""
+"""Values, vjps and local readings of functions of neural networks, with PyTorch's choice where two pieces meet."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
-from gradcli.ops.slopes import bent, bent_slope, erfc, gelu_slope, sigmoid
+from gradcli.ops.contractions import pairs_along
+from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Links, Order
+from gradcli.ops.reductions import all_entries
+from gradcli.ops.signatures import Array, Mask, Number, Options
+from gradcli.ops.slopes import bent, bent_slope, erfc, gelu_slope, log_of_sum, sigmoid
 
 
-def softplus(x: Any, beta: float, threshold: float) -> Any:
+def softplus(x: Array, beta: float, threshold: float) -> Array:
     """Return log(1 + exp(βx))/β, and x itself above the threshold."""
     inner = np.log1p(np.exp(x * beta)) if threshold < 700 else -logsigmoid(-x * beta)
     return np.where(x * beta > threshold, x, inner / beta)[()]
 
 
-def softplus_vjp(g: Any, _y: Any, x: Any, *, beta: float, threshold: float) -> Any:
+def softplus_vjp(g: Array, _y: Array, x: Array, *, beta: float, threshold: float) -> Array:
     """Return g·sigmoid(βx), and g above the threshold."""
     return np.where(x * beta > threshold, g, g * sigmoid(x * beta))
 
 
-def logsigmoid(x: Any) -> Any:
+def logsigmoid(x: Array) -> Array:
     """Return log(sigmoid(x)) = min(x, 0) - log(1 + exp(-|x|))."""
     return np.minimum(x, 0.0) - np.log1p(np.exp(-np.abs(x)))
 
 
-def logsigmoid_vjp(g: Any, _y: Any, x: Any) -> Any:
+def logsigmoid_vjp(g: Array, _y: Array, x: Array) -> Array:
     """Return g·sigmoid(-x), from exp(-|x|) on both sides."""
     z = np.exp(-np.abs(x))
     return g * np.where(x < 0, 1 - z / (1 + z), z / (1 + z))
 
 
-def elu(x: Any, alpha: float) -> Any:
+def elu(x: Array, alpha: float) -> Array:
     """Return x, and α·(exp(x) - 1) below 0."""
     return np.where(x < 0, alpha * np.expm1(np.minimum(x, 0)), x)[()]
 
 
-def at_least(x: Any, low: Any) -> Any:
+def at_least(x: Array, low: Number) -> Mask:
     """Return the larger of each pair; x itself at the bound, so that -0 stays -0."""
     return np.where(x == low, x, np.maximum(x, low))[()]
 
 
-def at_most(x: Any, high: Any) -> Any:
+def at_most(x: Array, high: Number) -> Mask:
     """Return the smaller of each pair; x itself at the bound."""
     return np.where(x == high, x, np.minimum(x, high))[()]
 
 
-def gelu(x: Any, approximate: str) -> Any:
+def gelu(x: Array, approximate: str) -> Array:
     """Return x·Φ(x), or the approximation of Φ by tanh, which is a sigmoid."""
     return x * sigmoid(bent(x)) if approximate == "tanh" else 0.5 * x * erfc(-x / math.sqrt(2))
 
 
-def gelu_vjp(g: Any, _y: Any, x: Any, *, approximate: str) -> Any:
+def gelu_vjp(g: Array, _y: Array, x: Array, *, approximate: str) -> Array:
     """Return g·(Φ(x) + x·φ(x)), or the derivative of the approximation."""
     return g * (bent_slope(x) if approximate == "tanh" else gelu_slope(x))
 
 
-def elu_vjp(g: Any, _y: Any, x: Any, *, alpha: float) -> Any:
+def elu_vjp(g: Array, _y: Array, x: Array, *, alpha: float) -> Array:
     """Return g, and g·α·exp(x) up to 0."""
     return np.where(x <= 0, g * alpha * np.exp(np.minimum(x, 0)), g)
+
+
+def softmax(x: Array, dim: int) -> Array:
+    """Return exp x / Σ exp x, shifted so that nothing overflows."""
+    shifted = np.exp(x - np.max(x, axis=dim, keepdims=True))
+    return shifted / np.sum(shifted, axis=dim, keepdims=True)
+
+
+NEARLY = 0.999
+"""From here on, 1 - y of an entry y of softmax is taken as the sum of the others."""
+
+
+def softmax_vjp(g: Array, y: Array, _x: Array, *, dim: int) -> Array:
+    """Return y·(g - Σ g·y); where one entry is nearly 1, for the distances of g from its own."""
+    if np.any(y > NEARLY):
+        own = np.take_along_axis(g, np.argmax(y, axis=dim, keepdims=True), axis=dim)
+        g = g - np.where(np.isfinite(own), own, 0.0)
+    return y * (g - np.sum(g * y, axis=dim, keepdims=True))
+
+
+def sum_of_others(x: Array, dim: int) -> Array:
+    """Return 1 - softmax(x): for the largest entry the sum of the others."""
+    top = np.argmax(x, axis=dim, keepdims=True)
+    shifted = np.exp(x - np.take_along_axis(x, top, axis=dim))
+    others = shifted.copy()
+    np.put_along_axis(others, top, 0.0, axis=dim)
+    rest, total = (np.sum(part, axis=dim, keepdims=True) for part in (others, shifted))
+    found = 1 - shifted / total
+    np.put_along_axis(found, top, rest / total, axis=dim)
+    return found
+
+
+def softmax_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links | Contraction]:
+    """Link y[i] to x[i] with y[i]·(1 - y[i]) and to x[j] with -y[i]·y[j]."""
+    del argument
+    dim, own = static["dim"], all_entries(out)
+    itself = Links(own, own, 1.0, Explicit(lambda s, y: y * (1 - y)), ((OUT, own),))
+    if np.any(out > NEARLY):
+        text = "(1 - softmax({}))" if np.ndim(out) == 1 else f"(1 - softmax({{}}, dim={dim}))"
+        auxiliary = (text, sum_of_others(values[0], dim))
+        itself = Links(own, own, 1.0, Explicit(lambda s, y, rest: y * rest), ((OUT, own), (AUXILIARY, own)), auxiliary)
+    return [
+        itself,
+        pairs_along(
+            out, dim, Order.OTHER, -1.0, Explicit(lambda s, y, other: y * other), (OUT, "row"), (OUT, "column")
+        ),
+    ]
+
+
+def log_softmax_local(
+    argument: int, out: Array, values: tuple[Array, ...], static: Options
+) -> list[Links | Contraction]:
+    """Link y[i] to x[i] with -(exp(y[i]) - 1) and to x[j] with -exp(y[j])."""
+    del argument, values
+    own = all_entries(out)
+    return [
+        Links(own, own, 1.0, Explicit(lambda s, y: -s.expm1(y)), ((OUT, own),)),
+        pairs_along(out, static["dim"], Order.OTHER, -1.0, Explicit(lambda s, other: s.exp(other)), (OUT, "column")),
+    ]
+
+
+def log_softmax(x: Array, dim: int) -> Array:
+    """Return x - logsumexp(x), shifted first as PyTorch does: an infinite x gives nan."""
+    shifted = x - np.max(x, axis=dim, keepdims=True)
+    return shifted - log_of_sum(np.exp(shifted), dim)
+
+
+def log_softmax_vjp(g: Array, y: Array, _x: Array, *, dim: int) -> Array:
+    """Return g - exp(y)·Σg; where exp(y) is nearly 1, g·(1 - exp(y)) and the other g by themselves."""
+    total = np.sum(g, axis=dim, keepdims=True)
+    if not np.any(y > -1e-3):
+        return g - np.exp(y) * total
+    return g * -np.expm1(y) - np.exp(y) * (total - g)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
 
 import numpy as np
 
@@ -12,9 +11,10 @@ from gradcli.ops.entrywise import elementwise_table
 from gradcli.ops.exactly import decided, one_like, order_of
 from gradcli.ops.integers import BITS, DIFFERENCE, POWERS, PRODUCT, QUOTIENT, REST, SUM, WHOLE_QUOTIENT
 from gradcli.ops.parts import Kink, Piecewise, on_none, on_others
+from gradcli.ops.signatures import Array, Forward, Mask, Number
 from gradcli.ops.vocabulary import Spelled
 
-SHORT_POWERS: dict[float, Any] = {
+SHORT_POWERS: dict[float, Forward] = {
     0.5: np.sqrt,
     -0.5: lambda x: 1 / np.sqrt(x),
     -1.0: lambda x: np.float64(1) / x,
@@ -26,71 +26,71 @@ SHORT_POWERS: dict[float, Any] = {
 x·x overflows."""
 
 
-def power(x: Any, p: Any) -> Any:
+def power(x: Number, p: Number) -> Number:
     """Return x to the power p."""
     short = None if type(p) is np.ndarray and p.ndim else SHORT_POWERS.get(float(p))
     return np.power(x, p) if short is None else short(np.float64(x) if type(x) is int else x)
 
 
-def power_vjp_base(g: Any, _y: Any, x: Any, p: Any) -> Any:
+def power_vjp_base(g: Array, _y: Array, x: Array, p: Number) -> Array:
     """Return g·p·x^(p-1), and 0 where p is 0 even at x = 0 (PyTorch's ``pow_backward``)."""
     if type(p) is np.ndarray and p.ndim:
         return np.where(p == 0, 0.0, g * (p * power(x, p - 1)))
     return g * (p * power(x, p - 1)) if p != 0 else np.zeros(np.shape(g))
 
 
-def power_vjp_exponent(g: Any, y: Any, x: Any, p: Any) -> Any:
+def power_vjp_exponent(g: Array, y: Array, x: Number, p: Number) -> Array:
     """Return g·y·log x, and 0 at x = 0 for p ≥ 0 (PyTorch's ``pow_backward_exponent``)."""
     return g * np.where((x == 0) & (p >= 0), 0.0, y * np.log(x))
 
 
-def quotient_vjp_divisor(g: Any, _y: Any, a: Any, b: Any) -> Any:
+def quotient_vjp_divisor(g: Array, _y: Array, a: Array, b: Array) -> Array:
     """Return -g·a/b²; the square is not taken, which may be no double."""
     return -g * (a / b / b)
 
 
-def quotient(a: Any, b: Any) -> Any:
+def quotient(a: Number, b: Number) -> Number:
     """Return a/b."""
     return a * (1 / b) if type(a) in (int, float) else a / b
 
 
-def remainder(a: Any, b: Any) -> Any:
+def remainder(a: Array, b: Array) -> Array:
     """Return a % b with the sign of b; an exact 0 keeps the sign of a, as in PyTorch."""
     left = np.fmod(a, b)
     return np.where((left != 0) & ((b < 0) != (left < 0)), left + b, left)[()]
 
 
-def ties(g: Any, x: Any, other: Any) -> Any:
+def ties(g: Array, x: Number, other: Number) -> Array:
     """Return g where ``x > other``, half of it at a tie, 0 elsewhere; nan counts as larger."""
     return np.where(x == other, g / 2, np.where(x < other, 0.0, g))
 
 
-def passed(g: Any, _y: Any, _a: Any, _b: Any) -> Any:
+def passed(g: Array, _y: Array, _a: Array, _b: Array) -> Array:
     """Return g: the cotangent of each term of a sum."""
     return g
 
 
-def exact_power(x: Any, p: Any) -> Any:
+def exact_power(x: Array, p: Number) -> Array:
     """Return x to the power p in exact numbers."""
     return np.asarray(x) ** p if isinstance(x, np.ndarray) else one_like(p) * x**p
 
 
-def at_root(x: Any, p: Any) -> Any:
+def at_root(x: Array, p: Number) -> Mask:
     """Return where x is 0 and its power has no derivative of each order: p is below 1, or no integer."""
     return (x == 0) & ((p < 1) | (p % 1 != 0))
 
 
-def is_first(a: Any, b: Any) -> Any:
+def is_first(a: Array, b: Array) -> Mask:
     """Return where ``fmax`` takes a: b is no larger, or nan."""
     return (a >= b) | np.isnan(b)
 
 
-def is_least(a: Any, b: Any) -> Any:
+def is_least(a: Array, b: Array) -> Mask:
     """Return where ``fmin`` takes a: b is no smaller, or nan."""
     return (a <= b) | np.isnan(b)
 
 
-def are_equal(a: Any, b: Any) -> Any:
+def are_equal(a: Array, b: Array) -> Mask:
     """Return where two arrays are equal."""
     return a == b
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.links import Indices
-
-Axes = tuple[int, ...]
+from gradcli.ops.signatures import Array, Axes, Indices, Static, Tensor
 
 
-def one_axis(dim: Any, ndim: int) -> int:
+def one_axis(dim: Static, ndim: int) -> int:
     """Return ``dim`` as an axis counted from 0; a scalar has one axis by courtesy, as in PyTorch."""
     if isinstance(dim, bool) or not isinstance(dim, int):
         raise GradcliError("value", f"dim must be an integer, not {dim!r}")
@@ -26,14 +22,14 @@ def one_axis(dim: Any, ndim: int) -> int:
     return dim % bound
 
 
-def number(value: Any, name: str) -> float:
+def number(value: Static, name: str) -> float:
     """Return a plain number; raises ``value`` for anything else."""
     if not isinstance(value, int | float):
         raise GradcliError("value", f"{name} must be a number, not {value!r}")
     return float(value)
 
 
-def read_axes(dim: Any, ndim: int, empty: str = "none") -> Axes:
+def read_axes(dim: Static, ndim: int, empty: str = "none") -> Axes:
     """Return the axes that ``dim`` names, all of them for None; raises ``shape`` for one out of range or twice.
 
     ``empty`` says what an empty tuple means: ``none`` of the axes, ``all``, or ``refused``.
@@ -54,23 +50,23 @@ def empty_of(library: str, torch: str = "all") -> str:
     return "none" if library == "np" else torch
 
 
-def restore(g: Any, axes: Axes, keepdim: bool) -> Any:
+def restore(g: Array, axes: Axes, keepdim: bool) -> Array:
     """Return a reduced array with its reduced axes put back with length 1."""
-    return g if keepdim or not axes or type(g) is np.float64 else np.expand_dims(g, axes)
+    return g if keepdim or not axes or isinstance(g, np.float64) else np.expand_dims(g, axes)
 
 
 WRITTEN = 4096
 """Entries up to which one number is written so often: beyond, a view reads it from one place, which is dear to make."""
 
 
-def spread_back(g: Any, axes: Axes, keepdim: bool, x: Any) -> Any:
+def spread_back(g: Array, axes: Axes, keepdim: bool, x: Array) -> Array:
     """Return the cotangent of a sum at each of its terms: that of the sum."""
-    if type(g) is np.float64 and x.size <= WRITTEN:
+    if isinstance(g, np.float64) and x.size <= WRITTEN:
         return np.full(x.shape, g)
     return np.broadcast_to(restore(g, axes, keepdim), x.shape)
 
 
-def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
+def unbroadcast(g: Array, shape: tuple[int, ...]) -> Array:
     """Sum a cotangent over the axes along which an argument of ``shape`` was broadcast; a single one is a number."""
     if g.shape == shape:
         return g if shape else g[()]
@@ -87,7 +83,7 @@ ROWS = 1024
 """Rows that numpy adds up one after the other: beyond, the rounding of so many additions counts."""
 
 
-def fold_rows(g: Any) -> Any:
+def fold_rows(g: Array) -> Array:
     """Return an array with no more than so many rows and the same sum over them, by sums of blocks of rows."""
     rows = len(g) // ROWS
     if g.ndim == 1 or rows < 2:
@@ -96,7 +92,7 @@ def fold_rows(g: Any) -> Any:
     return np.concatenate([fold_rows(np.sum(blocks, axis=1)), np.sum(g[rows * ROWS :], axis=0, keepdims=True)])
 
 
-def group_rows(x: Any, axes: Axes) -> Indices:
+def group_rows(x: Array, axes: Axes) -> Indices:
     """Return, for each entry of ``x`` in flat order, the flat index of the output that it is reduced into."""
     shape = np.shape(x)
     kept = tuple(1 if axis in axes else length for axis, length in enumerate(shape))
@@ -104,7 +100,7 @@ def group_rows(x: Any, axes: Axes) -> Indices:
     return np.broadcast_to(flat, shape).ravel()
 
 
-def require_entries(x: Any, axes: Axes, name: str) -> None:
+def require_entries(x: Tensor, axes: Axes, name: str) -> None:
     """Refuse to reduce over no entries at all where the result would not be a number."""
     if any(x.shape[axis] == 0 for axis in axes):
         raise GradcliError("shape", f"{name} of no entries: the array has shape {x.shape}")

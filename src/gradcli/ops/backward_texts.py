@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
-from gradcli.ops.putting_back import Shape, axis_text, numbers
+from gradcli.ops.putting_back import axis_text, numbers
+from gradcli.ops.signatures import Array, Axes, Shape
 
 
-def einsum_text_back(k: int, _out: Any, *values: Any, spec: str) -> str:
+def einsum_text_back(k: int, _out: Array, *values: Array, spec: str) -> str:
     """Return the text of the sum of products with g in the place of argument k.
 
     A letter that no other factor has is spread by ones, and one that the argument has twice by a matrix of ones on its
@@ -36,7 +36,7 @@ def einsum_text_back(k: int, _out: Any, *values: Any, spec: str) -> str:
     return f'einsum("{",".join(sub for sub, _ in factors)}->{seen}", {", ".join(text for _, text in factors)})'
 
 
-def matmul_text_back(k: int, _out: Any, a: Any, b: Any) -> tuple[str, ...]:
+def matmul_text_back(k: int, _out: Array, a: Array, b: Array) -> tuple[str, ...]:
     """Return the text for vectors and matrices; with more axes the vjp writes itself."""
     texts = {
         (1, 1): ("{g}*{1}", "{g}*{0}"),
@@ -48,7 +48,7 @@ def matmul_text_back(k: int, _out: Any, a: Any, b: Any) -> tuple[str, ...]:
     return (found[k],) if found else ()
 
 
-def det_text_back(_k: int, y: Any, a: Any) -> tuple[str, ...]:
+def det_text_back(_k: int, y: Array, a: Array) -> tuple[str, ...]:
     """Return the text of g·y·inv(A)ᵀ, and of 0 where the determinant is exactly 0."""
     axes = "[..., None, None]" if np.ndim(a) > 2 else ""
     if np.shape(a)[-1] == 1:
@@ -59,7 +59,7 @@ def det_text_back(_k: int, y: Any, a: Any) -> tuple[str, ...]:
     return (f"{{g}}{axes}*{{y}}{axes}*{turned}",)
 
 
-def solve_text_back(k: int, _out: Any, a: Any, b: Any) -> tuple[str, ...]:
+def solve_text_back(k: int, _out: Array, a: Array, b: Array) -> tuple[str, ...]:
     """Return the text for one matrix; for batches of them the vjp writes itself."""
     if np.ndim(a) > 2:
         return ()
@@ -80,7 +80,7 @@ def trailing_matrix(count: int) -> str:
     return f"[:, :{', None' * count}]" if count else ""
 
 
-def prod_text_back(_k: int, _out: Any, x: Any, *, dim: Shape, keepdim: bool) -> tuple[str, ...]:
+def prod_text_back(_k: int, _out: Array, x: Array, *, dim: Axes, keepdim: bool) -> tuple[str, ...]:
     """Return the text of g·y/x, and of the products of all others where x has zeros."""
     del keepdim
     shape = np.shape(x)
@@ -97,7 +97,7 @@ def prod_text_back(_k: int, _out: Any, x: Any, *, dim: Shape, keepdim: bool) -> 
     return "{G}*{Y}/{0}", f"{{G}}*permute({products}, {numbers(np.argsort(order))})"
 
 
-def cumprod_text_back(_k: int, _out: Any, x: Any, *, dim: int) -> tuple[str, ...]:
+def cumprod_text_back(_k: int, _out: Array, x: Array, *, dim: int) -> tuple[str, ...]:
     """Return the text of the running sum of g·y from its end over x, and of all products where x has zeros."""
     shape = np.shape(x)
     later = f"triu(ones({shape[dim]}, {shape[dim]})){trailing_matrix(len(shape) - 1 - dim)}"
@@ -108,14 +108,14 @@ def cumprod_text_back(_k: int, _out: Any, x: Any, *, dim: int) -> tuple[str, ...
     )
 
 
-def extreme_text_back(_k: int, _out: Any, _x: Any, *, dim: Shape, keepdim: bool) -> tuple[str, str]:
+def extreme_text_back(_k: int, _out: Array, _x: Array, *, dim: Axes, keepdim: bool) -> tuple[str, str]:
     """Return the text of g where an entry is the extreme, and of equal shares where several are."""
     del keepdim
     return "where({0} == {Y}, {G}, 0)", f"where({{0}} == {{Y}}, {{G}}/sum({{0}} == {{Y}}, dim={dim}, keepdim=True), 0)"
 
 
 def pick_text_back(
-    _k: int, _out: Any, x: Any, *, kind: str, dim: int, keepdim: bool = True, descending: bool = False
+    _k: int, _out: Array, x: Array, *, kind: str, dim: int, keepdim: bool = True, descending: bool = False
 ) -> str:
     """Return the text of g put back where each entry was picked."""
     del keepdim
@@ -129,7 +129,7 @@ def pick_text_back(
     return f"sum(where(unsqueeze({order}, {dim + 1}) == {along_axis}, unsqueeze({{g}}, {dim + 1}), 0), dim={dim})"
 
 
-def norm_text_back(_k: int, _out: Any, _x: Any, *, dim: Shape, keepdim: bool, p: float) -> tuple[str, ...]:
+def norm_text_back(_k: int, _out: Array, _x: Array, *, dim: Axes, keepdim: bool, p: float) -> tuple[str, ...]:
     """Return the text of g·sign(x)·(|x|/y)^(p - 1), and of 0 where the norm is 0."""
     del dim, keepdim
     if p == 1:
@@ -140,7 +140,7 @@ def norm_text_back(_k: int, _out: Any, _x: Any, *, dim: Shape, keepdim: bool, p:
     return text, f"where(({{Y}} == 0) | ({{0}} == 0), 0, {text})"
 
 
-def softmax_text_back(_k: int, _out: Any, x: Any, *, dim: int) -> tuple[str, str]:
+def softmax_text_back(_k: int, _out: Array, x: Array, *, dim: int) -> tuple[str, str]:
     """Return the text of y·(g - Σ g·y), and of that for the distances of g from its entry where y is largest."""
     options = "" if np.ndim(x) == 1 else f", dim={dim}, keepdim=True"
     own = f"sum(where({{0}} == amax({{0}}, dim={dim}, keepdim=True), {{g}}, 0){options})"
@@ -148,7 +148,7 @@ def softmax_text_back(_k: int, _out: Any, x: Any, *, dim: int) -> tuple[str, str
     return plain, plain.replace("{g}", f"({{g}} - {own})")
 
 
-def var_text_back(_k: int, _out: Any, x: Any, *, dim: Shape, keepdim: bool, correction: float) -> str:
+def var_text_back(_k: int, _out: Array, x: Array, *, dim: Axes, keepdim: bool, correction: float) -> str:
     """Return the text of g·2(x - mean)/(n - correction)."""
     del keepdim
     count = math.prod(np.shape(x)[axis] for axis in dim) - correction

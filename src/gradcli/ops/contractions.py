@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 import string
-from typing import Any
 
 import numpy as np
 
 from gradcli.ops.links import ONE, Contraction, Explicit, Line, Order, Slot
+from gradcli.ops.signatures import Array, Options, Vjp
 
 
-def outer(g: Any, b: Any) -> Any:
+def outer(g: Array, b: Array) -> Array:
     """Return g, with one more axis at its end, times the vector b; for two vectors einsum is the fastest way."""
     return np.einsum("i,j->ij", g, b) if g.ndim == 1 else np.expand_dims(g, -1) * b
 
 
-def matmul_vjp_left(g: Any, _y: Any, a: Any, b: Any) -> Any:
+def matmul_vjp_left(g: Array, _y: Array, a: Array, b: Array) -> Array:
     """Return g·bᵀ; the engine sums over broadcast batches."""
     if b.ndim == 1:
         return outer(g, b)
@@ -25,7 +25,7 @@ def matmul_vjp_left(g: Any, _y: Any, a: Any, b: Any) -> Any:
     return np.matmul(g, np.swapaxes(b, -1, -2))
 
 
-def matmul_vjp_right(g: Any, _y: Any, a: Any, b: Any) -> Any:
+def matmul_vjp_right(g: Array, _y: Array, a: Array, b: Array) -> Array:
     """Return aᵀ·g; the engine sums over broadcast batches."""
     if a.ndim == 1:
         return a * g if b.ndim == 1 else np.expand_dims(a, -1) * np.expand_dims(g, -2)
@@ -36,7 +36,7 @@ def matmul_vjp_right(g: Any, _y: Any, a: Any, b: Any) -> Any:
     return np.matmul(np.swapaxes(a, -1, -2), g)
 
 
-def product_spec(a: Any, b: Any) -> str:
+def product_spec(a: Array, b: Array) -> str:
     """Return ``a @ b`` as subscripts, the shared batch axes as leading letters."""
     batch = string.ascii_letters[4:]
     depth_a, depth_b = max(np.ndim(a) - 2, 0), max(np.ndim(b) - 2, 0)
@@ -48,7 +48,7 @@ def product_spec(a: Any, b: Any) -> str:
     return f"{sub_a},{sub_b}->{out}"
 
 
-def contraction(argument: int, values: tuple[Any, ...], spec: str) -> Contraction:
+def contraction(argument: int, values: tuple[Array, ...], spec: str) -> Contraction:
     """Return the links of a sum of products: the coefficient of an entry is the product of the other factors.
 
     A length of 1 broadcasts.
@@ -71,7 +71,7 @@ def with_ones(sub: str, shape: tuple[int, ...], lengths: dict[str, int]) -> str:
 
 
 def pairs_along(
-    x: Any, dim: int, order: Order, weight: float = 1.0, factor: Explicit | None = None, *bound: tuple[Slot, str]
+    x: Array, dim: int, order: Order, weight: float = 1.0, factor: Explicit | None = None, *bound: tuple[Slot, str]
 ) -> Contraction:
     """Return the links between the entries of each line of ``x`` along ``dim`` that stand in this order.
 
@@ -85,19 +85,19 @@ def pairs_along(
     return Contraction(at["row"], at["column"], lengths, weight, factor, slots, line=Line("a", "b", order))
 
 
-def matmul_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Contraction]:
+def matmul_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
     """Link ``a @ b`` to one factor with the other as the coefficient."""
     del out, static
     return [contraction(argument, values, product_spec(*values))]
 
 
-def einsum_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Contraction]:
+def einsum_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
     """Link a sum of products to one factor with the product of the others as the coefficient."""
     del out
     return [contraction(argument, values, static["spec"])]
 
 
-def matmul_size(a: Any, b: Any) -> int:
+def matmul_size(a: Array, b: Array) -> int:
     """Return the elements of ``a @ b``, batches counted generously."""
     if a.ndim <= 2 and b.ndim <= 2:
         return (a.shape[0] if a.ndim > 1 else 1) * (b.shape[-1] if b.ndim > 1 else 1)
@@ -105,7 +105,7 @@ def matmul_size(a: Any, b: Any) -> int:
     return int(batch) * int(np.shape(a)[-2] if np.ndim(a) > 1 else 1) * int(np.shape(b)[-1] if np.ndim(b) > 1 else 1)
 
 
-def einsum_size(*values: Any, spec: str) -> int:
+def einsum_size(*values: Array, spec: str) -> int:
     """Return the number of terms of the sum of products, which bounds its time as well as its memory."""
     lengths: dict[str, int] = {}
     for sub, value in zip(spec.split("->", maxsplit=1)[0].split(","), values, strict=True):
@@ -119,13 +119,13 @@ def shared_letters(j: int, subs: list[str], more: str) -> str:
     return "".join(letter for letter in dict.fromkeys(subs[j]) if letter in elsewhere)
 
 
-def einsum_vjp(k: int) -> Any:
+def einsum_vjp(k: int) -> Vjp:
     """Return the vjp of argument k of einsum: the sum of products with g in its place, spread over its other letters.
 
     What only one of the other factors names is summed there first, as PyTorch does: inf times a sum that is finite.
     """
 
-    def vjp(g: Any, _y: Any, *values: Any, spec: str) -> Any:
+    def vjp(g: Array, _y: Array, *values: Array, spec: str) -> Array:
         inputs, out = spec.split("->")
         subs = inputs.split(",")
         own, x = subs.pop(k), values[k]
@@ -147,11 +147,11 @@ def einsum_vjp(k: int) -> Any:
     return vjp
 
 
-def matmul_work(out: Any, a: Any, b: Any) -> int:
+def matmul_work(out: Array, a: Array, b: Array) -> int:
     """Return the operations of ``a @ b``: one for each entry and each term of it."""
     return max(int(np.size(a)), int(np.size(b)), int(np.size(out)) * int(np.shape(a)[-1]))
 
 
-def einsum_work(out: Any, *values: Any, spec: str) -> int:
+def einsum_work(out: Array, *values: Array, spec: str) -> int:
     """Return the operations of a sum of products."""
     return max(int(np.size(out)), *map(np.size, values), einsum_size(*values, spec=spec))

@@ -12,14 +12,15 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from gradcli.ops import signatures
 from gradcli.ops.links import Links, Local
 from gradcli.ops.parts import Bits, IndexRule, Kink, Oddity, Piecewise, Whole, on_all
+from gradcli.ops.signatures import Formula, Options, Rule, Tensor, Test, Vjp
 from gradcli.ops.writing import Call, function_call
 
-Array = npt.NDArray[Any]
-Vjp = Callable[..., Any]
+Array = signatures.Array
+Indices = signatures.Indices
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,26 +82,26 @@ class Op:
     """
 
     name: str
-    forward: Callable[..., Any]
+    forward: Rule
     vjps: tuple[Vjp | None, ...] | Callable[[int], Vjp]
     local: Local
-    formula: Callable[..., Any] | None = None
-    digits: Callable[..., Any] | None = None
+    formula: Formula | None = None
+    digits: Rule | None = None
     size: Callable[..., int] | None = None
     terms: Callable[..., int] | None = None
-    exactly: Callable[..., Any] | None = None
+    exactly: Rule | None = None
     pieces: Piecewise | None = None
     work: Callable[..., int] | None = None
     kink: Kink | None = None
-    edge: Callable[..., Any] | None = None
-    zero_at: Callable[..., Any] | None = None
+    edge: Test | None = None
+    zero_at: Test | None = None
     zero_text: tuple[str, ...] = ()
-    splits_zero: Callable[..., Any] | None = None
+    splits_zero: Test | None = None
     flat: bool = False
     step: bool = False
     chooses: bool = False
     domain: tuple[tuple[float, float], ...] = ((-2.0, 2.0),)
-    differs: Callable[..., Any] | None = None
+    differs: Test | None = None
     says: str = ""
     oddity: Oddity | None = None
     torch_saves: tuple[str, ...] | None = None
@@ -110,7 +111,7 @@ class Op:
     by_shape: bool = False
     shaped: bool = False
     spec: Callable[..., str] | None = None
-    folds: Callable[..., Any] | None = None
+    folds: Formula | None = None
     index: IndexRule | None = None
     mentions: Callable[[int, Sequence[int]], bool] = on_all
     operator: str = ""
@@ -120,7 +121,7 @@ class Op:
     listed: bool = False
     write: Callable[[Call], str] = function_call
     spelled: str = ""
-    defaults: Mapping[str, Any] = field(default_factory=dict)
+    defaults: Options = field(default_factory=dict)
     words: Mapping[str, str] = field(default_factory=dict)
     cancels: str = ""
     backward_text: tuple[str | tuple[str, ...], ...] | Callable[..., str | tuple[str, ...]] = ()
@@ -154,7 +155,7 @@ class Op:
             return self.vjps[argument]
         return self.vjps(argument)
 
-    def has_signed_zero(self, argument: int, arguments: tuple[Any, ...]) -> bool:
+    def has_signed_zero(self, argument: int, arguments: tuple[Tensor, ...]) -> bool:
         """Return whether an entry of one argument is a zero whose sign counts."""
         if self.splits_zero is None:
             return False
@@ -165,7 +166,7 @@ class Op:
 class Apply(Protocol):
     """Applies an op to values of a program and returns the value of the result."""
 
-    def __call__(self, op: Op, *arguments: Any, **static: Any) -> Any:
+    def __call__(self, op: Op, *arguments: Tensor | float, **static: Any) -> Tensor:
         """Return the value of ``op`` at the arguments."""
 
     def charge(self, elements: int) -> None:
@@ -193,7 +194,7 @@ def declare(op: Op) -> Op:
 BEYOND = "numbers as large or small as here leave double precision on the way, each route at another step"
 
 
-def beyond(out: Any, *values: Any) -> bool:
+def beyond(out: Array, *values: Array) -> bool:
     """Return whether the square of an argument is no double any more: there an order of multiplication matters."""
     del out
     sizes = [np.abs(np.asarray(value, dtype=np.float64)) for value in values]
@@ -204,21 +205,21 @@ def beyond(out: Any, *values: Any) -> bool:
 class Pair:
     """What ``max``, ``min``, ``median`` and ``sort`` give along an axis: values, and where they stood."""
 
-    values: Any
-    indices: Array
+    values: Tensor
+    indices: Indices
 
 
-def value_of(x: Any) -> Any:
+def value_of(x: object) -> Any:
     """Return the numbers of a value of a program, whether it is a node of the graph or a plain array."""
     return getattr(x, "value", x)
 
 
-def tensor(value: Any) -> Any:
+def tensor(value: object) -> Any:
     """Return a double as an array without axes, by which a tensor of one number is told from a plain number."""
     return np.asarray(value) if type(value) is np.float64 else value
 
 
-def no_links(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+def no_links(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
     """Return no link at all: the output is flat or not differentiable."""
     del argument, out, values, static
     return []

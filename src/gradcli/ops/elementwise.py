@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from gradcli.ops import exactly
 from gradcli.ops.declare import BEYOND, beyond
 from gradcli.ops.entrywise import elementwise_table
 from gradcli.ops.parts import Piecewise
+from gradcli.ops.signatures import Array, Mask, Record
 from gradcli.ops.slopes import sinc, sinc_slope
 from gradcli.ops.vocabulary import Spelled
 
@@ -18,18 +18,18 @@ LN2, LN10 = math.log(2.0), math.log(10.0)
 _erf = np.frompyfunc(math.erf, 1, 1)
 
 
-def erf(x: Any) -> Any:
+def erf(x: Array) -> Array:
     """Return the error function of each entry; numpy has none, so the C library's is called entry by entry."""
     return np.asarray(_erf(x), dtype=np.float64)[()]
 
 
-def per_square(a: Any, y: Any, x: Any) -> Any:
+def per_square(a: Array, y: Array, x: Array) -> Array:
     """Return a/(x² + y²), and 0 at the origin, as PyTorch does; no square is taken, which may be no double."""
     size = np.hypot(x, y)
     return np.where(size == 0, 0.0, a / size / size)
 
 
-def xlogy(x: Any, y: Any) -> Any:
+def xlogy(x: Array, y: Array) -> Array:
     """Return x·log y, and 0 where x is 0 and y is not nan."""
     return np.where((x == 0) & ~np.isnan(y), 0.0, x * np.log(y))[()]
 
@@ -38,26 +38,26 @@ LARGE = 1e6
 """Arguments of waves from which a double says little about where on the wave they are."""
 
 
-def is_far(x: Any) -> Any:
+def is_far(x: Array) -> Mask:
     """Return where an argument of a wave is large."""
     return np.abs(x) > LARGE
 
 
-def at_zero(k: int, x: Any) -> Any:
+def at_zero(k: int, x: Array) -> Mask:
     """Return where an argument is 0."""
     del k
     return x == 0
 
 
-def on_cut(k: int, y: Any, x: Any) -> Any:
+def on_cut(k: int, y: Array, x: Array) -> Mask:
     """Return where the sign of a zero counts for the angle of (x, y)."""
     return (y == 0) & ((x == 0) | ((x < 0) & (k == 0)))
 
 
 ERF_STEEPEST = 2 / math.sqrt(math.pi)
 AT_ORIGIN = "({0} == 0) & ({1} == 0)"
-FAR: dict[str, Any] = {"differs": beyond, "says": BEYOND}
-OUTSIDE: dict[str, Any] = {
+FAR: Record = {"differs": beyond, "says": BEYOND}
+OUTSIDE: Record = {
     "differs": lambda y, x: np.isnan(y),
     "says": "outside of its domain a function has no derivative, and reverse mode what its formula gives there",
 }
@@ -105,7 +105,7 @@ EXACTLY = {
     "hypot": lambda x, y: np.sqrt(x * x + y * y), "logaddexp": exactly.logaddexp,
     "xlogy": lambda x, y: np.where((x == 0) & ~exactly.is_nan(y), 0, x * np.log(y)),
 }
-CONVENTIONS: dict[str, dict[str, Any]] = {
+CONVENTIONS: dict[str, Record] = {
     "asin": OUTSIDE, "acos": OUTSIDE, "acosh": OUTSIDE, "log": FAR, "sqrt": FAR,
     "sin": {"edge": is_far}, "cos": {"edge": is_far}, "tan": {"edge": is_far},
     "tanh": {"torch_saves": ("output",)}, "expm1": {"torch_saves": ("output",)},

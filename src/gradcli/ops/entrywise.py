@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache, partial, wraps
 from typing import Any
 
 import numpy as np
 
 from gradcli.ops.axes import number
-from gradcli.ops.declare import Apply, Array, Op, declare
-from gradcli.ops.links import Indices, Links, Local, Partial
-from gradcli.ops.vocabulary import Spelled, enter
+from gradcli.ops.declare import Apply, Op, declare
+from gradcli.ops.links import Links, Local, Partial
+from gradcli.ops.signatures import (
+    Array,
+    Expression,
+    Formula,
+    Forward,
+    Indices,
+    Options,
+    Record,
+    Symbols,
+    Tensor,
+    Test,
+)
+from gradcli.ops.vocabulary import Builder, Spelled, enter
 
 
-def broadcast_index(out: Any, values: tuple[Any, ...], argument: int) -> Indices:
+def broadcast_index(out: Array, values: tuple[Array, ...], argument: int) -> Indices:
     """Return, for each entry of ``out``, the flat index of the entry of an argument that broadcasts to it."""
     shape = np.shape(values[argument])
     flat = np.arange(int(np.prod(shape)), dtype=np.intp).reshape(shape)
@@ -23,15 +35,15 @@ def broadcast_index(out: Any, values: tuple[Any, ...], argument: int) -> Indices
 
 
 @lru_cache(maxsize=1024)
-def with_options(formula: Callable[..., Any], options: tuple[tuple[str, Any], ...]) -> Callable[..., Any]:
+def with_options(formula: Formula, options: tuple[tuple[str, Any], ...]) -> Formula:
     """Return a formula with its options filled in: one function for the same options, so that it is derived once."""
     return partial(formula, **dict(options))
 
 
-def elementwise_local(formula: Callable[..., Any], zero_at: Callable[..., Any] | None) -> Local:
+def elementwise_local(formula: Formula, zero_at: Test | None) -> Local:
     """Return the local reading of an op that works entry by entry and broadcasts."""
 
-    def local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+    def local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
         rows = np.arange(np.size(out), dtype=np.intp)
         bound = tuple(
             (k, rows if np.shape(x) == np.shape(out) else broadcast_index(out, values, k)) for k, x in enumerate(values)
@@ -45,11 +57,11 @@ def elementwise_local(formula: Callable[..., Any], zero_at: Callable[..., Any] |
     return local
 
 
-def with_slopes(name: str, formula: Callable[..., Any], slopes: Callable[..., Any]) -> Callable[..., Any]:
+def with_slopes(name: str, formula: Formula, slopes: Formula) -> Formula:
     """Return a formula whose derivatives are ``slopes``, one for each argument, and not those that sympy would take."""
 
     @wraps(formula)
-    def whole(s: Any, *symbols: Any, **options: Any) -> Any:
+    def whole(s: Symbols, *symbols: Expression, **options: Any) -> Expression:
         return s.with_slopes(s, name, formula, slopes, tuple(options.items()))(*symbols)
 
     return whole
@@ -57,10 +69,10 @@ def with_slopes(name: str, formula: Callable[..., Any], slopes: Callable[..., An
 
 def elementwise(
     name: str,
-    forward: Callable[..., Any],
+    forward: Forward,
     *rules: Any,
     spelled: Spelled | None,
-    slopes: Callable[..., Any] | None = None,
+    slopes: Formula | None = None,
     **record: Any,
 ) -> Op:
     """Declare an op of one or more arguments that works entry by entry: one vjp an argument, then the formula.
@@ -84,7 +96,7 @@ def elementwise(
 def elementwise_table(
     mathematics: Mapping[str, tuple[Any, ...]],
     spelled: Mapping[str, Spelled],
-    conventions: Mapping[str, Mapping[str, Any]],
+    conventions: Mapping[str, Record],
     **fields: Mapping[str, Any],
 ) -> dict[str, Op]:
     """Declare the ops of a table, which has the forward, the vjps and the formula of each.
@@ -97,17 +109,17 @@ def elementwise_table(
         raise ValueError(f"rows about ops that the table does not have: {sorted(strangers)}")
     declared = {}
     for name, (forward, *rules) in mathematics.items():
-        record: dict[str, Any] = {field: table[name] for field, table in fields.items() if name in table}
+        record: Record = {field: table[name] for field, table in fields.items() if name in table}
         declared[name] = elementwise(
             name, forward, *rules, spelled=spelled.get(name), **record, **conventions.get(name, {})
         )
     return declared
 
 
-def builder(op: Op, count: int) -> Callable[..., Any]:
+def builder(op: Op, count: int) -> Builder:
     """Return the builder of a function of one or two arrays that takes the options of an op; numbers are checked."""
 
-    def build(f: Apply, *given: Any, **named: Any) -> Any:
+    def build(f: Apply, *given: Any, **named: Any) -> Tensor:
         bound = signature.bind(f, *given, **named)
         bound.apply_defaults()
         _, *values = bound.arguments.values()

@@ -9,80 +9,80 @@ a derivative (abs at 0 stays on the piece 0·x, a tie of two on the piece of the
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from gradcli.ops.parts import Piecewise
+from gradcli.ops.signatures import Array, Axes, Forward, Indices, Mask, Number, Rule, Test
 
 
-def each(name: str) -> Callable[[Any], Any]:
+def each(name: str) -> Forward:
     """Return what calls a method of each entry."""
     return np.frompyfunc(operator.methodcaller(name), 1, 1)
 
 
-def sign_of(x: Any) -> Any:
+def sign_of(x: Array) -> Indices:
     """Return -1, 0 or 1 for each entry as plain integers; 0 for nan."""
     return np.asarray(x > 0, dtype=int) - np.asarray(x < 0, dtype=int)
 
 
-def order_of(a: Any, b: Any) -> Any:
+def order_of(a: Array, b: Array) -> Indices:
     """Return 1, 0 or -1 where a is larger than b, equal, or smaller."""
     return np.asarray(a > b, dtype=int) - np.asarray(a < b, dtype=int)
 
 
-def is_nan(x: Any) -> Any:
+def is_nan(x: Array) -> Mask:
     """Return where an entry is nan: nothing else differs from itself."""
     return np.asarray(x != x, dtype=bool)  # noqa: PLR0124
 
 
-def true(x: Any) -> Any:
+def true(x: Any) -> Mask:
     """Return where an array of truth values or numbers is true."""
     return x if getattr(x, "dtype", None) == np.bool_ else np.asarray(x != 0, dtype=bool)
 
 
-def one_like(x: Any) -> Any:
+def one_like(x: Array) -> Array:
     """Return ones as numbers of the same kind, for constants that have all digits."""
     return 0 * x + 1
 
 
-def pi_like(x: Any) -> Any:
+def pi_like(x: Array) -> Array:
     """Return π as a number of the same kind."""
     return 4 * np.arctan(one_like(x))
 
 
-def gelu(x: Any, approximate: str) -> Any:
+def gelu(x: Array, approximate: str) -> Array:
     """Return x·Φ(x), or its approximation by tanh."""
     if approximate == "tanh":
         return x * (1 + np.tanh(np.sqrt(2 / pi_like(x)) * (x + 0.044715 * x**3))) / 2
     return x * (1 + each("erf")(x / np.sqrt(2 * one_like(x)))) / 2
 
 
-def logaddexp(a: Any, b: Any) -> Any:
+def logaddexp(a: Array, b: Array) -> Array:
     """Return log(exp a + exp b)."""
     return np.maximum(a, b) + np.log1p(np.exp(-abs(a - b)))
 
 
-def logsigmoid(x: Any) -> Any:
+def logsigmoid(x: Array) -> Array:
     """Return -log(1 + exp(-x))."""
     return -logaddexp(0 * x, -x)
 
 
-def logsumexp(x: Any, dim: Any, keepdim: bool) -> Any:
+def logsumexp(x: Array, dim: int | Axes, keepdim: bool) -> Array:
     """Return log Σ exp x."""
     top = np.max(x, axis=dim, keepdims=True)
     total = np.log(np.sum(np.exp(x - top), axis=dim, keepdims=True)) + top
     return total if keepdim else np.squeeze(total, axis=dim)
 
 
-def norm(x: Any, dim: Any, keepdim: bool, p: float) -> Any:
+def norm(x: Array, dim: Axes, keepdim: bool, p: float) -> Array:
     """Return (Σ|x|^p)^(1/p)."""
     total = np.sum(abs(x) ** p, axis=dim, keepdims=keepdim)
     return np.sqrt(total) if p == 2 else np.asarray(total) ** (one_like(total) / p)
 
 
-def var(x: Any, dim: Any, keepdim: bool, correction: float) -> Any:
+def var(x: Array, dim: Axes, keepdim: bool, correction: float) -> Array:
     """Return the mean squared distance from the mean, over n - correction."""
     count = np.size(x) // max(np.size(np.sum(x, axis=dim)), 1)
     centred = x - np.sum(x, axis=dim, keepdims=True) / (count * one_like(np.sum(x, axis=dim, keepdims=True)))
@@ -90,13 +90,13 @@ def var(x: Any, dim: Any, keepdim: bool, correction: float) -> Any:
     return total / (max(count - correction, 0) * one_like(total))
 
 
-def mean(x: Any, dim: Any, keepdim: bool) -> Any:
+def mean(x: Array, dim: Axes, keepdim: bool) -> Array:
     """Return the sum over the count."""
     total = np.asarray(np.sum(x, axis=dim, keepdims=keepdim))
     return total / (np.size(x) // max(total.size, 1) * one_like(total))
 
 
-def eliminated(a: Any, b: Any) -> tuple[Any, Any]:
+def eliminated(a: Array, b: Array) -> tuple[Array, Number]:
     """Return the X with A·X = B and the determinant of A, by elimination with the largest pivot of each column.
 
     Where A is singular X is nan and the determinant 0.
@@ -119,7 +119,7 @@ def eliminated(a: Any, b: Any) -> tuple[Any, Any]:
     return b, det
 
 
-def solve(a: Any, b: Any) -> Any:
+def solve(a: Array, b: Array) -> Array:
     """Return the X with A·X = B for a vector or matrices, batches broadcast."""
     if np.ndim(b) == 1:
         return solve(a, b[:, None])[..., 0]
@@ -132,12 +132,12 @@ def solve(a: Any, b: Any) -> Any:
     return found.reshape(*batch, *np.shape(b)[-2:])
 
 
-def inv(a: Any) -> Any:
+def inv(a: Array) -> Array:
     """Return the inverse of matrices."""
     return solve(a, np.eye(np.shape(a)[-1]))
 
 
-def det(a: Any) -> Any:
+def det(a: Array) -> Array:
     """Return the determinant of matrices."""
     matrices = np.reshape(a, (-1, *np.shape(a)[-2:]))
     found = np.empty(len(matrices), dtype=object)
@@ -146,12 +146,12 @@ def det(a: Any) -> Any:
     return found.reshape(np.shape(a)[:-2])
 
 
-def decided(forward: Callable[..., Any]) -> Piecewise:
+def decided(forward: Rule) -> Piecewise:
     """Return the pieces of an op that is constant on each: the value itself tells them apart."""
     return Piecewise(forward, lambda piece, *values, **static: piece)
 
 
-def shared(hit: Callable[..., Any]) -> Piecewise:
+def shared(hit: Test) -> Piecewise:
     """Return the pieces of a reduction to the entries that ``hit``, which share its derivative evenly."""
     return Piecewise(
         hit,
@@ -161,17 +161,17 @@ def shared(hit: Callable[..., Any]) -> Piecewise:
     )
 
 
-def huber_piece(d: Any, delta: Any) -> Any:
+def huber_piece(d: Array, delta: Array) -> Indices:
     """Return 0 around 0, and the sign of d where the line is straight."""
     return np.where(abs(d) < delta, 0, sign_of(d))
 
 
-def cut_side(y: Any, x: Any) -> Any:
+def cut_side(y: Array, x: Array) -> Indices:
     """Return on which side of the cut of atan2, the negative x axis, a point lies: 1 above, -1 below, 0 elsewhere."""
     return np.where(x < 0, np.where(np.arctan2(y, -one_like(x)) > 0, 1, -1), 0)
 
 
-def angle_on(piece: Any, y: Any, x: Any) -> Any:
+def angle_on(piece: Indices, y: Array, x: Array) -> Array:
     """Return the angle, continued over the cut."""
     angle = np.arctan2(y, x)
     over = np.where((piece > 0) & (angle < 0), 2, np.where((piece < 0) & (angle > 0), -2, 0))

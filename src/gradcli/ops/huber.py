@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from gradcli.ops import exactly
@@ -11,35 +9,36 @@ from gradcli.ops.declare import Op, declare
 from gradcli.ops.entrywise import broadcast_index
 from gradcli.ops.links import Links, Partial
 from gradcli.ops.parts import Piecewise
+from gradcli.ops.signatures import Array, Expression, Options, Symbols
 
 
-def huber(d: Any, delta: Any) -> Any:
+def huber(d: Array, delta: Array) -> Array:
     """Return d²/2 for a difference below delta, and the straight line δ·(|d| - δ/2) beyond."""
     size = np.abs(d)
     return np.where(size < delta, 0.5 * size * size, delta * (size - 0.5 * delta))[()]
 
 
-def huber_vjp(g: Any, _y: Any, d: Any, delta: Any) -> Any:
+def huber_vjp(g: Array, _y: Array, d: Array, delta: Array) -> Array:
     """Return g·d, and ±g·δ where the line is straight."""
     return np.where(d <= -delta, -g * delta, np.where(d >= delta, g * delta, d * g))
 
 
-def huber_vjp_delta(g: Any, _y: Any, d: Any, delta: Any) -> Any:
+def huber_vjp_delta(g: Array, _y: Array, d: Array, delta: Array) -> Array:
     """Return 0, and g·(|d| - δ) where the line is straight."""
     return np.where(np.abs(d) < delta, 0.0, g * (np.abs(d) - delta))
 
 
-def parabola(s: Any, d: Any, delta: Any) -> Any:  # noqa: ARG001
+def parabola(s: Symbols, d: Expression, delta: Expression) -> Expression:  # noqa: ARG001
     """Return the formula of the Huber loss around 0."""
     return d**2 / 2
 
 
-def straight(s: Any, d: Any, delta: Any) -> Any:
+def straight(s: Symbols, d: Expression, delta: Expression) -> Expression:
     """Return the formula of the Huber loss beyond delta."""
     return delta * (s.abs(d) - delta / 2)
 
 
-def huber_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+def huber_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
     """Link each entry by the derivative of the piece that it lies on."""
     del static
     near = np.broadcast_to(np.abs(values[0]) < values[1], np.shape(out)).ravel()

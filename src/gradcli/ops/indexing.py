@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from gradcli.ops.parts import Oddity
 from gradcli.ops.putting_back import index_text_back, put_text_back
 from gradcli.ops.shaping import joined, moved_local, mover
+from gradcli.ops.signatures import Array, Exact, Index, Indices, Number
 from gradcli.ops.writing import Call, index_text
 
 
-def index_vjp(g: Any, _y: Any, x: Any, *, key: Any) -> Any:
+def index_vjp(g: Array, _y: Array, x: Array, *, key: Index) -> Array:
     """Return zeros of the shape of x with g added where the index picked; repeated indices add up."""
     back = np.zeros(x.shape)
     if type(key) is int:
@@ -21,32 +21,32 @@ def index_vjp(g: Any, _y: Any, x: Any, *, key: Any) -> Any:
         return back
     parts = key if isinstance(key, tuple) else (key,)
     if any(isinstance(part, np.ndarray) for part in parts):
-        np.add.at(back, key, g)
+        np.add.at(back, key, g)  # type: ignore[arg-type] # numpy types lists
     else:
         back[key] = g
     return back
 
 
-def put(x: Any, value: Any, *, key: Any) -> Any:
+def put(x: Array, value: Number, *, key: Index) -> Array:
     """Return a copy of x with ``value`` written at ``key``; it broadcasts."""
     result = np.array(x, dtype=np.result_type(x, value))
     result[key] = value
     return result
 
 
-def put_vjp_base(g: Any, _y: Any, _x: Any, _value: Any, *, key: Any) -> Any:
+def put_vjp_base(g: Array, _y: Array, _x: Array, _value: Array, *, key: Index) -> Array:
     """Return g with zeros where the value was written."""
     back = np.array(g)
     back[key] = 0.0
     return back
 
 
-def times_written(x: Any, key: Any) -> Any:
+def times_written(x: Array, key: Index) -> Indices:
     """Return how often an assignment at ``key`` writes each entry of ``x``, in flat order."""
     return np.bincount(np.ravel(np.arange(np.size(x)).reshape(np.shape(x))[key]), minlength=np.size(x))
 
 
-def repeated_index(active: tuple[bool, ...], out: Any, x: Any, value: Any, *, key: Any) -> str:
+def repeated_index(active: tuple[bool, ...], out: Array, x: Array, value: Number, *, key: Index) -> str:
     """Return what PyTorch makes of an entry that a differentiated value is written to more than once, if there is one.
 
     A slice or a mask has each entry once, and a list may not.
@@ -66,7 +66,7 @@ def repeated_index(active: tuple[bool, ...], out: Any, x: Any, value: Any, *, ke
     )
 
 
-def index_size(x: Any, *, key: Any) -> int:
+def index_size(x: Array, *, key: Index) -> int:
     """Return how many entries an index picks at most: as many as its lists, broadcast, times the axes they leave."""
     parts = key if isinstance(key, tuple) else (key,)
     lists = [part for part in parts if isinstance(part, np.ndarray) and part.dtype != np.bool_]
@@ -79,13 +79,13 @@ def index_size(x: Any, *, key: Any) -> int:
     return picked * math.prod(int(length) for length in sorted(np.shape(x))[len(lists) :])
 
 
-def put_size(x: Any, value: Any, *, key: Any) -> int:
+def put_size(x: Array, value: Number, *, key: Index) -> int:
     """Return how many entries an indexed assignment touches at most: those of a copy, or those that it writes."""
     del value
     return max(int(np.size(x)), index_size(x, key=key))
 
 
-def exact_put(x: Any, value: Any, *, key: Any) -> Any:
+def exact_put(x: Exact, value: Exact, *, key: Index) -> Exact:
     """Return a copy of x with ``value`` written at ``key``, in exact numbers."""
     result = np.array(x)
     result[key] = value[()]

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
 
 import numpy as np
 
 from gradcli.errors import GradcliError
+from gradcli.ops.declare import Apply
 from gradcli.ops.parts import Bits, Whole
+from gradcli.ops.signatures import Array, Forward, Integers, Mask, Number
 
 
-def only_numpy(f: Any, what: str, hint: str = "(...).float() makes numbers of them for both") -> None:
+def only_numpy(f: Apply, what: str, hint: str = "(...).float() makes numbers of them for both") -> None:
     """Remark that PyTorch refuses an operation that NumPy answers."""
     f.remark("numpy-only", f"{what}: this is NumPy's answer, PyTorch refuses; {hint}.")
 
 
-def as_integers(x: Any) -> Any:
+def as_integers(x: Number | Mask | Integers) -> Number | Integers:
     """Return integers for a mask, and integers as they are."""
     return x if type(x) is int else np.asarray(x).astype(np.int64)[()]
 
 
-def is_mask(x: Any) -> bool:
+def is_mask(x: object) -> bool:
     """Return whether numbers are truth values."""
     return type(x) is bool or getattr(x, "dtype", None) == np.bool_
 
 
-def divided(f: Any, rule: Any, x: Any, y: Any, sign: str) -> Any:
+def divided(f: Apply, rule: Forward, x: Number | Integers, y: Number | Integers, sign: str) -> Array:
     """Return a quotient or a rest of integers; remarks on one by 0."""
     x, y = as_integers(x), as_integers(y)
     if np.any(np.equal(y, 0)):
@@ -34,7 +35,7 @@ def divided(f: Any, rule: Any, x: Any, y: Any, sign: str) -> Any:
     return rule(x, y)
 
 
-def power(f: Any, x: Any, p: Any) -> Any:
+def power(f: Apply, x: Number | Integers, p: Number | Integers) -> Array:
     """Return a power of masks or integers; one below 0 is 0 in PyTorch, but for 1 and -1, and refused by NumPy."""
     if is_mask(x) and type(p) is bool:
         return np.power(as_integers(x), int(p)).astype(np.bool_)

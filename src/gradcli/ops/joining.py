@@ -1,8 +1,8 @@
-"""Arrays put together: along a new axis, or end to end."""
+"""Arrays put together: along a new axis, end to end, or repeated."""
 
 from __future__ import annotations
 
-from typing import Any
+import math
 
 import numpy as np
 
@@ -10,50 +10,52 @@ from gradcli.errors import GradcliError
 from gradcli.ops.axes import one_axis
 from gradcli.ops.declare import Apply
 from gradcli.ops.links import Links
-from gradcli.ops.shaping import joined
-from gradcli.ops.vocabulary import Static, Tensors, function
+from gradcli.ops.putting_back import repeat_text_back, tile_text_back
+from gradcli.ops.shaping import RESHAPE, joined, mover, whole, whole_numbers
+from gradcli.ops.signatures import Array, Indices, Options, Static, Tensor, Tensors, Vjp
+from gradcli.ops.vocabulary import function
 from gradcli.ops.writing import Call
 
 
-def stack(*values: Any, dim: int) -> Any:
+def stack(*values: Array, dim: int) -> Array:
     """Return the arguments along a new axis."""
     return np.array(values) if dim == 0 else np.stack(values, axis=dim)
 
 
-def cat(*values: Any, dim: int) -> Any:
+def cat(*values: Array, dim: int) -> Array:
     """Return the arguments joined along an axis."""
     return np.concatenate(values, axis=dim)
 
 
-def cat_vjp(k: int) -> Any:
+def cat_vjp(k: int) -> Vjp:
     """Return the vjp of argument k of cat: its own stretch of g."""
 
-    def vjp(g: Any, _y: Any, *values: Any, dim: int) -> Any:
+    def vjp(g: Array, _y: Array, *values: Array, dim: int) -> Array:
         start = sum(np.shape(x)[dim] for x in values[:k])
         return np.take(g, np.arange(start, start + np.shape(values[k])[dim]), axis=dim)
 
     return vjp
 
 
-def total_size(*values: Any, dim: int) -> int:
+def total_size(*values: Array, dim: int) -> int:
     """Return the entries of all arguments together."""
     del dim
     return sum(int(np.size(x)) for x in values)
 
 
-def linked(places: Any) -> list[Links]:
+def linked(places: Indices) -> list[Links]:
     """Return the links of an argument whose entries stand, in their order, at these flat places of the output."""
     rows = np.ravel(places)
     return [Links(rows, np.arange(len(rows), dtype=np.intp))]
 
 
-def stack_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+def stack_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
     """Link the entries of one argument with its layer of the output."""
     del values
     return linked(np.moveaxis(all_places(out), static["dim"], 0)[argument])
 
 
-def cat_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+def cat_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
     """Link the entries of one argument with its stretch of the output."""
     dim = static["dim"]
     ends = np.cumsum([np.shape(x)[dim] for x in values[: argument + 1]])
@@ -61,12 +63,12 @@ def cat_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str
     return linked(np.moveaxis(stretch, 0, dim))
 
 
-def all_places(out: Any) -> Any:
+def all_places(out: Array) -> Indices:
     """Return the flat place of every entry of the output, in its shape."""
     return np.arange(np.size(out), dtype=np.intp).reshape(np.shape(out))
 
 
-def stack_vjp(k: int) -> Any:
+def stack_vjp(k: int) -> Vjp:
     """Return the vjp of argument k of stack: its own layer of g."""
     return lambda g, _y, *_values, dim: g[k] if dim == 0 else np.take(g, k, axis=dim)
 
@@ -92,10 +94,22 @@ STACK = joined(
     write=as_list,
 )
 CAT = joined("cat", cat, cat_vjp, cat_local, size=total_size, write=with_list)
+TILE = mover(
+    "tile",
+    lambda x, *, reps: np.tile(x, reps),
+    size=lambda x, reps: np.size(x) * math.prod(reps),
+    backward_text=tile_text_back,
+)
+REPEAT = mover(
+    "repeat_interleave",
+    lambda x, *, repeats, dim: np.repeat(x, repeats, dim),
+    size=lambda x, repeats, dim: np.size(x) * repeats,
+    backward_text=repeat_text_back,
+)
 
 
 @function("stack", "torch numpy", "shaping", op=STACK, kinds="same same yes")
-def build_stack(f: Apply, tensors: Tensors, dim: Static = 0) -> Any:
+def build_stack(f: Apply, tensors: Tensors, dim: Static = 0) -> Tensor:
     """arrays of one shape along a new axis"""
     shapes = [x.shape for x in tensors]
     if not shapes or any(shape != shapes[0] for shape in shapes):
@@ -104,7 +118,7 @@ def build_stack(f: Apply, tensors: Tensors, dim: Static = 0) -> Any:
 
 
 @function("cat concatenate concat", "torch numpy", "shaping", op=CAT, kinds="same same yes")
-def build_cat(f: Apply, tensors: Tensors, dim: Static = 0) -> Any:
+def build_cat(f: Apply, tensors: Tensors, dim: Static = 0) -> Tensor:
     """arrays joined along an axis"""
     shapes = [x.shape for x in tensors]
     if not shapes or not shapes[0]:
@@ -115,3 +129,22 @@ def build_cat(f: Apply, tensors: Tensors, dim: Static = 0) -> Any:
             "shape", f"cat along dim={axis} needs equal other lengths, not {', '.join(map(str, shapes))}"
         )
     return f(CAT, *tensors, dim=axis)
+
+
+@function("repeat tile np.tile numpy.tile torch.tile", "method", "shaping", op=TILE, kinds="same same yes")
+def build_tile(f: Apply, x: Tensor, *reps: Static) -> Tensor:
+    """the whole array repeated, as PyTorch's x.repeat (np.repeat repeats each entry)"""
+    counts = whole_numbers(reps, "a count")
+    if any(n < 0 for n in counts):
+        raise GradcliError("value", "a count of repetitions cannot be negative")
+    return f(TILE, x, reps=counts)
+
+
+@function("repeat_interleave np.repeat numpy.repeat", "torch method", "shaping", op=REPEAT, kinds="same same yes")
+def build_repeat_interleave(f: Apply, x: Tensor, repeats: Static, dim: Static = None) -> Tensor:
+    """each entry repeated, flattened or along dim"""
+    count = whole(repeats, "repeats")
+    if count < 0:
+        raise GradcliError("value", "a count of repetitions cannot be negative")
+    flat = f(RESHAPE, x, shape=(-1,)) if dim is None else x
+    return f(REPEAT, flat, repeats=count, dim=0 if dim is None else one_axis(dim, x.ndim))

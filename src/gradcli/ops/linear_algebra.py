@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from gradcli.errors import GradcliError
@@ -28,11 +26,12 @@ from gradcli.ops.joining import STACK
 from gradcli.ops.parts import on_others
 from gradcli.ops.reductions import SUM
 from gradcli.ops.shaping import DIAG
-from gradcli.ops.vocabulary import Static, Tensor, Tensors, function
+from gradcli.ops.signatures import Static, Tensor
+from gradcli.ops.vocabulary import function
 from gradcli.ops.writing import Call
 
 
-def require_product(a: Any, b: Any, what: str) -> None:
+def require_product(a: Tensor, b: Tensor, what: str) -> None:
     """Refuse shapes that ``a @ b`` does not take, with both shapes and the lengths that must be equal."""
     if not a.ndim or not b.ndim:
         raise GradcliError("shape", f"{what} needs arrays, not a number: shapes {a.shape} and {b.shape}", hint="use *")
@@ -46,7 +45,13 @@ def require_product(a: Any, b: Any, what: str) -> None:
         )
 
 
-def transposed_hint(a: Any, b: Any) -> str | None:
+def require_square(x: Tensor, name: str) -> None:
+    """Refuse anything but square matrices."""
+    if x.ndim < 2 or x.shape[-1] != x.shape[-2] or not x.shape[-1]:
+        raise GradcliError("shape", f"{name} takes a square matrix, not shape {x.shape}")
+
+
+def transposed_hint(a: Tensor, b: Tensor) -> str | None:
     """Return which factor to transpose so that the product exists, if one does."""
     if b.ndim == 2 and a.shape[-1] == b.shape[-1]:
         return f"transpose the right factor: its shape becomes {b.shape[::-1]}"
@@ -102,14 +107,14 @@ EINSUM = declare(
 
 
 @function("matmul", "torch numpy method", "linear algebra", op=MATMUL, kinds="numpy-same same numpy")
-def build_matmul(f: Apply, x: Tensor, other: Tensor) -> Any:
+def build_matmul(f: Apply, x: Tensor, other: Tensor) -> Tensor:
     """the product of matrices and vectors, x @ other"""
     require_product(x, other, "@")
     return f(MATMUL, x, other)
 
 
 @function("dot", "numpy method", "linear algebra", op=MATMUL, kinds="numpy-same same numpy")
-def build_dot(f: Apply, x: Tensor, other: Tensor) -> Any:
+def build_dot(f: Apply, x: Tensor, other: Tensor) -> Tensor:
     """the product of vectors and matrices; numpy pairs axes otherwise where there are more than two"""
     if not x.ndim or not other.ndim:
         return f(MUL, x, other)
@@ -121,7 +126,7 @@ def build_dot(f: Apply, x: Tensor, other: Tensor) -> Any:
 
 
 @function("torch.dot", "", "linear algebra", op=MATMUL, kinds="no same no")
-def build_torch_dot(f: Apply, x: Tensor, other: Tensor) -> Any:
+def build_torch_dot(f: Apply, x: Tensor, other: Tensor) -> Tensor:
     """the product of two vectors, and of nothing else"""
     if (x.ndim, other.ndim) != (1, 1):
         raise GradcliError(
@@ -133,7 +138,7 @@ def build_torch_dot(f: Apply, x: Tensor, other: Tensor) -> Any:
 def exact_product(name: str, ndims: tuple[int, int], summary: str) -> None:
     """Enter a product that takes arrays of these numbers of axes and no others."""
 
-    def build(f: Apply, x: Tensor, other: Tensor) -> Any:
+    def build(f: Apply, x: Tensor, other: Tensor) -> Tensor:
         if (x.ndim, other.ndim) != ndims:
             raise GradcliError(
                 "shape",
@@ -153,7 +158,7 @@ exact_product("bmm", (3, 3), "the products of two batches of matrices")
 
 
 @function("inner vdot", "torch numpy method", "linear algebra", kinds="numpy-same same numpy")
-def build_inner(f: Apply, x: Tensor, other: Tensor) -> Any:
+def build_inner(f: Apply, x: Tensor, other: Tensor) -> Tensor:
     """the inner product of two vectors"""
     if x.ndim != 1 or other.ndim != 1:
         raise GradcliError("shape", f"inner takes two vectors, not shapes {x.shape} and {other.shape}")
@@ -162,21 +167,21 @@ def build_inner(f: Apply, x: Tensor, other: Tensor) -> Any:
 
 
 @function("outer ger", "torch numpy method", "linear algebra", kinds="same same yes")
-def build_outer(f: Apply, x: Tensor, other: Tensor) -> Any:
+def build_outer(f: Apply, x: Tensor, other: Tensor) -> Tensor:
     """the outer product of two vectors"""
     if x.ndim != 1 or other.ndim != 1:
         raise GradcliError("shape", f"outer takes two vectors, not shapes {x.shape} and {other.shape}")
     return f(EINSUM, x, other, spec="i,j->ij")
 
 
-def as_named(f: Apply, spec: str, items: tuple[Any, ...]) -> tuple[Any, ...]:
+def as_named(f: Apply, spec: str, items: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
     """Return the operands: a list of several is one array where the subscripts name one."""
     single = "," not in spec and len(items) > 1 and len({item.shape for item in items}) == 1
     return (f(STACK, *items, dim=0),) if single else items
 
 
 @function("einsum", "torch numpy", "linear algebra", op=EINSUM, kinds="numpy-same same numpy")
-def build_einsum(f: Apply, spec: Static, *tensors: Tensors) -> Any:
+def build_einsum(f: Apply, spec: Static, *tensors: Tensor) -> Tensor:
     """the sum of products that the subscripts describe, as in einsum("ij,j->i", W, x)"""
     if not isinstance(spec, str):
         raise GradcliError("value", "einsum needs its subscripts as text", hint='for example einsum("ij,j->i", W, x)')
@@ -184,7 +189,7 @@ def build_einsum(f: Apply, spec: Static, *tensors: Tensors) -> Any:
     return f(EINSUM, *operands, spec=full_spec(spec.replace(" ", ""), operands))
 
 
-def full_spec(spec: str, tensors: tuple[Any, ...]) -> str:
+def full_spec(spec: str, tensors: tuple[Tensor, ...]) -> str:
     """Return the subscripts with their output, checked letter by letter; raises ``value`` or ``shape``."""
     inputs, arrow, out = spec.partition("->")
     subs = inputs.split(",")
@@ -209,7 +214,7 @@ def full_spec(spec: str, tensors: tuple[Any, ...]) -> str:
 
 
 @function("trace", "torch numpy method", "linear algebra", kinds="numpy-integer integer yes")
-def build_trace(f: Apply, x: Tensor) -> Any:
+def build_trace(f: Apply, x: Tensor) -> Tensor:
     """the sum of the diagonal of a matrix"""
     if x.ndim != 2:
         raise GradcliError("shape", f"trace takes a matrix, not shape {x.shape}")

@@ -13,9 +13,12 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Indices = npt.NDArray[np.intp]
+from gradcli.ops import signatures
+from gradcli.ops.signatures import Array, Formula
+
+Indices = signatures.Indices
+
 Slot = int
 """What a symbol of a factor stands for: argument k, the output (``OUT``) or the auxiliary value (``AUXILIARY``)."""
 OUT = -1
@@ -28,7 +31,7 @@ ONE = "."
 class Partial:
     """The derivative of ``formula`` by its argument number ``argument``; sympy takes it."""
 
-    formula: Callable[..., Any]
+    formula: Formula
     argument: int = 0
 
 
@@ -36,15 +39,15 @@ class Partial:
 class Implicit:
     """The derivative of y by x where ``outer(y)`` is a sum of ``inner(x)``: inner'(x) / outer'(y); sympy takes both."""
 
-    inner: Callable[..., Any]
-    outer: Callable[..., Any]
+    inner: Formula
+    outer: Formula
 
 
 @dataclass(frozen=True, slots=True)
 class Explicit:
     """A coefficient that is a formula as it stands, such as the other factor of a product."""
 
-    formula: Callable[..., Any]
+    formula: Formula
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +61,10 @@ class Links:
 
     rows: Indices
     columns: Indices
-    weight: npt.NDArray[Any] | float = 1.0
+    weight: Array | float = 1.0
     factor: Partial | Implicit | Explicit | None = None
     bound: tuple[tuple[Slot, Indices], ...] = ()
-    auxiliary: tuple[str, npt.NDArray[Any]] | None = None
+    auxiliary: tuple[str, Array] | None = None
 
 
 class Order(Enum):
@@ -112,7 +115,7 @@ class Contraction:
     weight: float = 1.0
     factor: Explicit | None = None
     bound: tuple[tuple[Slot, str], ...] = ()
-    auxiliary: tuple[str, npt.NDArray[Any]] | None = None
+    auxiliary: tuple[str, Array] | None = None
     line: Line | None = field(default=None, kw_only=True)
 
     @property

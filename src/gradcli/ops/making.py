@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TypeGuard
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from gradcli.errors import GradcliError
 from gradcli.ops.declare import Apply, Op, declare, no_links, tensor
 from gradcli.ops.parts import Piecewise
 from gradcli.ops.shaping import CLONE, EXPAND, whole, whole_numbers
-from gradcli.ops.vocabulary import Static, Tensor, function
+from gradcli.ops.signatures import Static, Tensor
+from gradcli.ops.vocabulary import function
 
 CONSTANTS: dict[str, float] = {
     f"{prefix}{name}": value
@@ -24,7 +25,7 @@ CONSTANTS: dict[str, float] = {
 }
 
 
-def lengths(shape: tuple[Any, ...]) -> tuple[int, ...]:
+def lengths(shape: tuple[Static, ...]) -> tuple[int, ...]:
     """Return a shape given as numbers or as one tuple; raises ``value`` for a negative length."""
     found = whole_numbers(shape, "a length")
     if any(length < 0 for length in found):
@@ -32,7 +33,7 @@ def lengths(shape: tuple[Any, ...]) -> tuple[int, ...]:
     return found
 
 
-def filled(f: Apply, shape: tuple[int, ...], number: float) -> Any:
+def filled(f: Apply, shape: tuple[int, ...], number: float) -> Tensor:
     """Return an array of ``shape`` with one number everywhere, charged before it is made."""
     f.charge(math.prod(shape))
     return np.full(shape, number)
@@ -54,19 +55,19 @@ DETACH = declare(
 
 
 @function("zeros empty", "torch numpy", "making")
-def build_zeros(f: Apply, *shape: Static) -> Any:
+def build_zeros(f: Apply, *shape: Static) -> Tensor:
     """zeros; empty too gives zeros here, so that no answer depends on chance"""
     return filled(f, lengths(shape), 0.0)
 
 
 @function("ones", "torch numpy", "making")
-def build_ones(f: Apply, *shape: Static) -> Any:
+def build_ones(f: Apply, *shape: Static) -> Tensor:
     """ones"""
     return filled(f, lengths(shape), 1.0)
 
 
 @function("full", "torch numpy", "making")
-def build_full(f: Apply, shape: Static, fill_value: Tensor) -> Any:
+def build_full(f: Apply, shape: Static, fill_value: Tensor) -> Tensor:
     """an array with one number everywhere"""
     wanted = lengths((shape,))
     if fill_value.ndim:
@@ -76,24 +77,29 @@ def build_full(f: Apply, shape: Static, fill_value: Tensor) -> Any:
 
 
 @function("eye identity", "torch numpy", "making")
-def build_eye(f: Apply, n: Static, m: Static = None) -> Any:
+def build_eye(f: Apply, n: Static, m: Static = None) -> Tensor:
     """the identity matrix"""
     rows, columns = lengths((n, n if m is None else m))
     f.charge(rows * columns)
     return np.eye(rows, columns)
 
 
-def span(f: Apply, start: float, step: float, count: int) -> Any:
+def span(f: Apply, start: float, step: float, count: int) -> Tensor:
     """Return ``count`` numbers from ``start`` on, ``step`` apart."""
     f.charge(count)
     return start + step * np.arange(count, dtype=np.float64)
 
 
+def is_number(value: Static) -> TypeGuard[float]:
+    """Return whether a value is a plain number, and no truth value."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 @function("arange", "torch numpy", "making")
-def build_arange(f: Apply, start: Static, end: Static = None, step: Static = 1) -> Any:
+def build_arange(f: Apply, start: Static, end: Static = None, step: Static = 1) -> Tensor:
     """numbers from start up to, not including, end"""
     first, last = (0, start) if end is None else (start, end)
-    if not all(isinstance(n, int | float) and not isinstance(n, bool) for n in (first, last, step)) or step == 0:
+    if not (is_number(first) and is_number(last) and is_number(step)) or step == 0:
         raise GradcliError("value", "arange takes numbers, and a step that is not 0")
     count = (last - first) / step
     if not math.isfinite(count):
@@ -102,55 +108,55 @@ def build_arange(f: Apply, start: Static, end: Static = None, step: Static = 1) 
 
 
 @function("linspace", "torch numpy", "making")
-def build_linspace(f: Apply, start: Static, end: Static, steps: Static) -> Any:
+def build_linspace(f: Apply, start: Static, end: Static, steps: Static) -> Tensor:
     """steps numbers from start to end, both included"""
     count = lengths((whole(steps, "steps"),))[0]
     f.charge(count)
-    if not all(isinstance(n, int | float) for n in (start, end)):
+    if not isinstance(start, int | float) or not isinstance(end, int | float):
         raise GradcliError("value", "linspace takes two numbers and a count")
     return np.linspace(float(start), float(end), count)
 
 
 @function("zeros_like empty_like", "torch numpy", "making", kinds="same same yes")
-def build_zeros_like(f: Apply, x: Tensor) -> Any:
+def build_zeros_like(f: Apply, x: Tensor) -> Tensor:
     """zeros in the shape of x"""
     del f
     return np.zeros(x.shape)
 
 
 @function("ones_like", "torch numpy", "making", kinds="same same yes")
-def build_ones_like(f: Apply, x: Tensor) -> Any:
+def build_ones_like(f: Apply, x: Tensor) -> Tensor:
     """ones in the shape of x"""
     del f
     return np.ones(x.shape)
 
 
 @function("full_like", "torch numpy", "making", kinds="same same yes")
-def build_full_like(f: Apply, x: Tensor, fill_value: Tensor) -> Any:
+def build_full_like(f: Apply, x: Tensor, fill_value: Tensor) -> Tensor:
     """one number in the shape of x"""
     return f(CLONE, f(EXPAND, fill_value, shape=x.shape))
 
 
 @function("float", "not-bare method", "making")
-def build_float(f: Apply, x: Tensor) -> Any:
+def build_float(f: Apply, x: Tensor) -> Tensor:
     """a copy: all numbers are double precision here"""
     return f(CLONE, x)
 
 
 @function("double", "not-bare method", "making")
-def build_double(f: Apply, x: Tensor) -> Any:
+def build_double(f: Apply, x: Tensor) -> Tensor:
     """x itself: all numbers are double precision here"""
     del f
     return x
 
 
 @function("detach", "method", "making", op=DETACH, kinds="same same yes")
-def build_detach(f: Apply, x: Tensor) -> Any:
+def build_detach(f: Apply, x: Tensor) -> Tensor:
     """the same numbers, in the same memory, as constants: no gradient flows through"""
     return f(DETACH, x)
 
 
-def constant(data: Any, name: str) -> Any:
+def constant(data: Tensor, name: str) -> Tensor:
     """Return a list of constants; raises ``not-differentiable`` where a copy would cut the graph."""
     if getattr(data, "active", False):
         raise GradcliError(
@@ -162,13 +168,13 @@ def constant(data: Any, name: str) -> Any:
 
 
 @function("tensor torch.tensor np.array numpy.array", "", "making", kinds="same same yes")
-def build_tensor(f: Apply, data: Tensor) -> Any:
+def build_tensor(f: Apply, data: Tensor) -> Tensor:
     """a list as a new array; torch.tensor would cut the graph, so it takes constants alone"""
     return f(CLONE, constant(data, "torch.tensor"))
 
 
 @function("as_tensor torch.as_tensor np.asarray numpy.asarray", "", "making", kinds="same same yes")
-def build_as_tensor(f: Apply, data: Tensor) -> Any:
+def build_as_tensor(f: Apply, data: Tensor) -> Tensor:
     """a list as an array, and an array as it is; it takes constants alone"""
     del f
     return constant(data, "torch.as_tensor")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gradcli.errors import GradcliError
+from gradcli.ops.signatures import Rule, Test
 
 
 class Piecewise(NamedTuple):
@@ -15,8 +16,8 @@ class Piecewise(NamedTuple):
     A piece that is ``held`` is that of x at x ± h too: what is detached does not move.
     """
 
-    piece: Callable[..., Any]
-    on: Callable[..., Any]
+    piece: Rule
+    on: Rule
     held: bool = False
 
 
@@ -27,7 +28,7 @@ class Kink:
     At a ``steep`` one no two pieces meet: the slope has no limit there, as that of a root at 0.
     """
 
-    at: Callable[..., Any]
+    at: Test
     says: str
     steep: bool = False
 
@@ -98,7 +99,7 @@ class Whole(NamedTuple):
     """
 
     plain: Callable[[int, int], int | None] | None
-    rule: Callable[..., Any]
+    rule: Rule
     masks: str = "both"
     mixed: str = "both"
     beside: str = "both"
@@ -112,7 +113,7 @@ class Bits(NamedTuple):
     ``of_integers`` says whether it takes two plain integers.
     """
 
-    plain: Callable[[Any, Any], Any]
+    plain: Callable[[int, int], int]
     refusal: tuple[str, str, str]
     of_integers: bool = True
 

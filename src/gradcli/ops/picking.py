@@ -2,42 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from gradcli.ops.axes import Axes, group_rows, restore
+from gradcli.ops.axes import group_rows, restore
 from gradcli.ops.links import Links
 from gradcli.ops.reductions import all_entries
+from gradcli.ops.signatures import Array, Axes, Forward, Indices, Mask, Options, Test
 
 
-def shares(y: Any, x: Any, dim: Axes, keepdim: bool) -> Any:
+def shares(y: Array, x: Array, dim: Axes, keepdim: bool) -> Array:
     """Return the share of each entry in the extreme value: 1 for a single one, 1/k for each of k equal ones."""
     hit = np.asarray(x == restore(y, dim, keepdim), dtype=np.float64)
     with np.errstate(invalid="ignore"):
         return hit / np.sum(hit, axis=dim, keepdims=True)
 
 
-def extreme_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool) -> Any:
+def extreme_vjp(g: Array, y: Array, x: Array, *, dim: Axes, keepdim: bool) -> Array:
     """Return g shared evenly among the entries that are the extreme."""
     hit = np.asarray(x == restore(y, dim, keepdim), dtype=np.float64)
     return restore(g, dim, keepdim) / np.sum(hit, axis=dim, keepdims=True) * hit
 
 
-def peak_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool) -> Any:
+def peak_vjp(g: Array, y: Array, x: Array, *, dim: Axes, keepdim: bool) -> Array:
     """Return g shared evenly among the entries that are the extreme or nan (``norm_backward`` for p = inf)."""
     hit = (x == restore(y, dim, keepdim)) | np.isnan(x)
     return restore(g, dim, keepdim) / np.sum(hit, axis=dim, keepdims=True) * hit
 
 
-def whole_extreme_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool) -> Any:
+def whole_extreme_vjp(g: Array, y: Array, x: Array, *, dim: Axes, keepdim: bool) -> Array:
     """Return g shared evenly where x is the extreme, 0 elsewhere (``evenly_distribute_backward``)."""
     y = restore(y, dim, keepdim)
     hit = np.where(np.isnan(y), np.isnan(x), x == y)
     return np.where(hit, restore(g, dim, keepdim) / np.count_nonzero(hit), 0.0)
 
 
-def extreme_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+def extreme_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
     """Link each output to the entries that are the extreme, with their shares."""
     del argument
     part = np.ravel(shares(out, values[0], static["dim"], static["keepdim"]))
@@ -45,18 +44,18 @@ def extreme_local(argument: int, out: Any, values: tuple[Any, ...], static: dict
     return [Links(group_rows(values[0], static["dim"])[columns], columns, part[columns])]
 
 
-def many(reduce: Any) -> Any:
+def many(reduce: Forward) -> Test:
     """Return the test for more than one extreme entry."""
     return lambda x, dim, keepdim: np.sum(x == reduce(x, axis=dim, keepdims=True), axis=dim) > 1
 
 
-def falling(x: Any, dim: int) -> Any:
+def falling(x: Array, dim: int) -> Indices:
     """Return the positions from the largest to the smallest, nan first; equal ones stay in their order."""
     rising = np.argsort(np.flip(x, dim), axis=dim, kind="stable")
     return np.shape(x)[dim] - 1 - np.flip(rising, dim)
 
 
-def pick_indices(x: Any, kind: str, dim: int, descending: bool = False) -> Any:
+def pick_indices(x: Array, kind: str, dim: int, descending: bool = False) -> Indices:
     """Return along ``dim`` the positions that the op called ``kind`` picks, ``dim`` kept."""
     if kind == "sort":
         return falling(x, dim) if descending else np.argsort(x, axis=dim, kind="stable")
@@ -68,20 +67,22 @@ def pick_indices(x: Any, kind: str, dim: int, descending: bool = False) -> Any:
     return (np.argmax if kind == "max" else np.argmin)(x, axis=dim, keepdims=True)
 
 
-def pick(x: Any, kind: str, dim: int, keepdim: bool = True, descending: bool = False) -> Any:
+def pick(x: Array, kind: str, dim: int, keepdim: bool = True, descending: bool = False) -> Array:
     """Return the picked entries."""
     found = np.take_along_axis(x, pick_indices(x, kind, dim, descending), axis=dim)
     return found if keepdim else np.squeeze(found, axis=dim)
 
 
-def pick_vjp(g: Any, _y: Any, x: Any, *, kind: str, dim: int, keepdim: bool = True, descending: bool = False) -> Any:
+def pick_vjp(
+    g: Array, _y: Array, x: Array, *, kind: str, dim: int, keepdim: bool = True, descending: bool = False
+) -> Array:
     """Return g put back where each entry was picked."""
     back = np.zeros_like(x)
     np.put_along_axis(back, pick_indices(x, kind, dim, descending), g if keepdim else np.expand_dims(g, dim), axis=dim)
     return back
 
 
-def has_twin(x: Any, kind: str, dim: int, keepdim: bool = True, descending: bool = False) -> Any:
+def has_twin(x: Array, kind: str, dim: int, keepdim: bool = True, descending: bool = False) -> Mask:
     """Return for each picked entry whether another one along ``dim`` is equal to it."""
     found = pick(x, kind, dim, True, descending)
     if not np.size(found):
@@ -93,7 +94,7 @@ def has_twin(x: Any, kind: str, dim: int, keepdim: bool = True, descending: bool
     return np.count_nonzero(x == found, axis=dim, keepdims=keepdim) > 1
 
 
-def pick_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+def pick_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
     """Link each output to the one entry that it is."""
     del argument
     index = all_entries(values[0]).reshape(np.shape(values[0]))
@@ -101,38 +102,38 @@ def pick_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[st
     return [Links(all_entries(out), np.ravel(np.take_along_axis(index, where, axis=static["dim"])))]
 
 
-def middle_of(x: Any) -> Any:
+def middle_of(x: Array) -> Array:
     """Return the lower median of all entries; nan if one is nan."""
     flat = np.sort(np.ravel(x))
     return flat[-1 if flat[-1] != flat[-1] else (len(flat) - 1) // 2]
 
 
-def middle(x: Any, dim: Axes, keepdim: bool) -> Any:  # noqa: ARG001
+def middle(x: Array, dim: Axes, keepdim: bool) -> Array:  # noqa: ARG001
     """Return the lower median of all entries in the shape of a reduction."""
     return np.reshape(middle_of(x), (1,) * np.ndim(x) if keepdim else ())[()]
 
 
-def at_largest(x: Any, dim: Axes, keepdim: bool) -> Any:  # noqa: ARG001
+def at_largest(x: Array, dim: Axes, keepdim: bool) -> Mask:  # noqa: ARG001
     """Return where an entry is the largest."""
     return x == np.max(x, axis=dim, keepdims=True)
 
 
-def at_smallest(x: Any, dim: Axes, keepdim: bool) -> Any:  # noqa: ARG001
+def at_smallest(x: Array, dim: Axes, keepdim: bool) -> Mask:  # noqa: ARG001
     """Return where an entry is the smallest."""
     return x == np.min(x, axis=dim, keepdims=True)
 
 
-def at_middle(x: Any, dim: Axes, keepdim: bool) -> Any:  # noqa: ARG001
+def at_middle(x: Array, dim: Axes, keepdim: bool) -> Mask:  # noqa: ARG001
     """Return where an entry is the lower median."""
     return x == middle_of(x)
 
 
-def several_middles(x: Any, dim: Axes, keepdim: bool) -> Any:
+def several_middles(x: Array, dim: Axes, keepdim: bool) -> Mask:
     """Return whether more than one entry is the lower median."""
     return np.sum(x == middle(x, dim, keepdim)) > 1
 
 
-def picked_on(piece: Any, x: Any, kind: str, dim: int, keepdim: bool = True, descending: bool = False) -> Any:
+def picked_on(piece: Indices, x: Array, kind: str, dim: int, keepdim: bool = True, descending: bool = False) -> Array:
     """Return the entries along ``dim`` at the positions that were picked."""
     del kind, descending
     found = np.take_along_axis(x, piece, axis=dim)
@@ -146,11 +147,11 @@ def pick_text(x: str, kind: str, dim: int, keepdim: bool = True, descending: boo
     return f"{kind}({x}, dim={dim}{', keepdim=True' if keepdim else ''})"
 
 
-def largest(x: Any, dim: Axes, keepdim: bool) -> Any:
+def largest(x: Array, dim: Axes, keepdim: bool) -> Array:
     """Return the largest entry along some axes."""
     return np.max(x, axis=dim, keepdims=keepdim)
 
 
-def smallest(x: Any, dim: Axes, keepdim: bool) -> Any:
+def smallest(x: Array, dim: Axes, keepdim: bool) -> Array:
     """Return the smallest entry along some axes."""
     return np.min(x, axis=dim, keepdims=keepdim)

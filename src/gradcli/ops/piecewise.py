@@ -23,24 +23,25 @@ from gradcli.ops.activations import (
 from gradcli.ops.declare import Apply, Op, declare, no_links, value_of
 from gradcli.ops.entrywise import broadcast_index, elementwise_table
 from gradcli.ops.exactly import decided, sign_of
-from gradcli.ops.links import Indices, Links
+from gradcli.ops.links import Links
 from gradcli.ops.parts import Chosen, Kink, Piecewise
+from gradcli.ops.signatures import Array, Forward, Indices, Mask, Number, Options, Tensor, Test
 from gradcli.ops.slopes import sigmoid, silu_slope
-from gradcli.ops.vocabulary import Spelled, Tensor, enter, function
+from gradcli.ops.vocabulary import Builder, Spelled, enter, function
 from gradcli.ops.writing import with_numbers
 
 
-def sign(x: Any) -> Any:
+def sign(x: Array) -> Array:
     """Return -1, 0 or 1; 0 for nan, as PyTorch does."""
     return np.where(np.isnan(x), 0.0, np.sign(x))[()]
 
 
-def is_zero(x: Any, **_options: Any) -> Any:
+def is_zero(x: Array, **_options: Any) -> Mask:
     """Return where an argument is 0."""
     return x == 0
 
 
-def is_equal(x: Any, bound: Any) -> Any:
+def is_equal(x: Array, bound: Number) -> Mask:
     """Return where an argument is at its bound."""
     return x == bound
 
@@ -101,13 +102,19 @@ BENT = elementwise_table(
 ABS, CLAMP_MIN, CLAMP_MAX = BENT["abs"], BENT["clamp_min"], BENT["clamp_max"]
 
 
-def zero(g: Any, *_: Any) -> Any:
+def zero(g: Array, *_: Array) -> Array:
     """Return zeros: what PyTorch sends back through a step, so that 0·inf further on is nan there too."""
     return np.zeros(np.shape(g))
 
 
 def step(
-    name: str, forward: Any, pieces: Piecewise, spelled: Spelled, at: Any = None, arguments: int = 1, **record: Any
+    name: str,
+    forward: Forward,
+    pieces: Piecewise,
+    spelled: Spelled,
+    at: Test | None = None,
+    arguments: int = 1,
+    **record: Any,
 ) -> Op:
     """Declare a function that is flat: its derivative is 0 wherever it has one."""
     op = declare(
@@ -127,35 +134,35 @@ def step(
     return op
 
 
-def each_entry(op: Op) -> Any:
+def each_entry(op: Op) -> Builder:
     """Return the builder of a function of one array."""
 
-    def build(f: Apply, x: Tensor) -> Any:
+    def build(f: Apply, x: Tensor) -> Tensor:
         return f(op, x)
 
     return build
 
 
-def each_pair(op: Op) -> Any:
+def each_pair(op: Op) -> Builder:
     """Return the builder of a function of two arrays."""
 
-    def build(f: Apply, x: Tensor, other: Tensor) -> Any:
+    def build(f: Apply, x: Tensor, other: Tensor) -> Tensor:
         return f(op, x, other)
 
     return build
 
 
-def is_whole(x: Any) -> Any:
+def is_whole(x: Array) -> Mask:
     """Return where a number is an integer."""
     return x == np.floor(x)
 
 
-def is_half(x: Any) -> Any:
+def is_half(x: Array) -> Mask:
     """Return where a number lies midway between two integers."""
     return np.abs(x % 1) == 0.5
 
 
-def heaviside_on(piece: Any, x: Any, y: Any) -> Any:
+def heaviside_on(piece: Indices, x: Array, y: Array) -> Array:
     """Return 0 below 0, 1 above, and y at 0."""
     del x
     return np.where(piece < 0, 0, np.where(piece > 0, 1, y))
@@ -182,7 +189,7 @@ ISNAN = step("isnan", np.isnan, decided(exactly.is_nan),
 # fmt: on
 
 
-def where_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+def where_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
     """Link each entry of the output to the branch that it was taken from; no derivative flows to the condition."""
     del static
     if argument == 0:
@@ -192,7 +199,12 @@ def where_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[s
     return [Links(rows, broadcast_index(out, values, argument)[rows])]
 
 
-def gelu_text_back(_k: int, _out: Any, _x: Any, *, approximate: str) -> str:
+def by_condition(piece: Mask, _condition: Array, a: Array, b: Array) -> Array:
+    """Return the entries of the branches that were taken."""
+    return np.where(piece, a, b)
+
+
+def gelu_text_back(_k: int, _out: Array, _x: Array, *, approximate: str) -> str:
     """Return the text of g times the slope of gelu, or of its approximation by tanh."""
     if approximate == "none":
         return "{g}*((1 + erf({0}/sqrt(2)))/2 + {0}*exp(-{0}**2/2)/sqrt(2*pi))"
@@ -206,7 +218,7 @@ WHERE = declare(
         np.where,
         (None, lambda g, _y, c, _a, _b: np.where(c, g, 0.0), lambda g, _y, c, _a, _b: np.where(c, 0.0, g)),
         where_local,
-        pieces=Piecewise(lambda c, a, b: exactly.true(c), lambda piece, c, a, b: np.where(piece, a, b)),
+        pieces=Piecewise(lambda c, a, b: exactly.true(c), by_condition),
         index=Chosen(("", "where({0}, 1, 0)", "where({0}, 0, 1)")),
         chooses=True,
         moves=True,
@@ -216,7 +228,7 @@ WHERE = declare(
 
 
 @function("where", "torch numpy", "elementwise", op=WHERE, kinds="same same yes")
-def build_where(f: Apply, condition: Tensor, x: Tensor, other: Tensor) -> Any:
+def build_where(f: Apply, condition: Tensor, x: Tensor, other: Tensor) -> Tensor:
     """x where the condition holds, other elsewhere"""
     return f(WHERE, condition, x, other)
 
@@ -264,7 +276,7 @@ WITH_OPTIONS = elementwise_table({
 
 
 @function("clip clamp", "torch numpy method", "elementwise", kinds="same same yes")
-def build_clip(f: Apply, x: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Any:  # noqa: A002
+def build_clip(f: Apply, x: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:  # noqa: A002
     """x between min and max; its derivative at a bound is 1"""
     if min is None or max is None:
         low = x if min is None else f(CLAMP_MIN, x, min)
@@ -277,7 +289,7 @@ def build_clip(f: Apply, x: Tensor, min: Tensor | None = None, max: Tensor | Non
     return f(CLAMP_MAX, f(CLAMP_MIN, x, bound_below(f, min, max)), max)
 
 
-def bound_below(f: Apply, low: Any, high: Any) -> Any:
+def bound_below(f: Apply, low: Tensor, high: Tensor) -> Tensor:
     """Return the lower bound, without its gradient where both bounds are equal: PyTorch gives neither any there."""
     if not np.any(value_of(low) == value_of(high)):
         return low

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from gradcli.ops.axes import Axes
 from gradcli.ops.contractions import pairs_along
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Links, Order
+from gradcli.ops.signatures import Array, Axes, Indices, Integers, Options
 
 NORMAL = np.finfo(np.float64).tiny
 """The smallest double that has all its digits."""
 
 
-def is_safe(product: Any, factors: Any) -> bool:
+def is_safe(product: Array, factors: Array) -> bool:
     """Return whether products in doubles are as they should be: normal numbers, or not of normal factors alone."""
     size = np.abs(product)
     if np.all((size >= NORMAL) & (size < np.inf)):
@@ -30,7 +29,7 @@ LONGEST = 4096
 """Entries of a line up to which sums of products are carried, one by one."""
 
 
-def carried(x: Any) -> tuple[Any, Any]:
+def carried(x: Array) -> tuple[Array, Integers]:
     """Return the running products along the last axis, from the empty one on, as mantissas and exponents."""
     lines, count = x.shape[:-1], x.shape[-1]
     padded = np.ones((*lines, -(-count // BLOCK) * BLOCK))
@@ -46,24 +45,24 @@ def carried(x: Any) -> tuple[Any, Any]:
     return np.concatenate([np.ones((*lines, 1)), m], -1), np.concatenate([np.zeros((*lines, 1), dtype=np.int64), e], -1)
 
 
-def joined(m: Any, e: Any) -> Any:
+def joined(m: Array, e: Integers) -> Array:
     """Return mantissas times powers of two as doubles."""
     return np.ldexp(m, np.clip(e, -5000, 5000).astype(np.int32))
 
 
-def running_products(x: Any) -> Any:
+def running_products(x: Array) -> Array:
     """Return the running products along the last axis."""
-    found = np.cumprod(x, axis=-1)
+    found = np.multiply.accumulate(x, axis=-1)
     return found if is_safe(found, x) else joined(*carried(x))[..., 1:]
 
 
-def others(x: Any) -> Any:
+def others(x: Array) -> Array:
     """Return for each entry the product of all others along the last axis."""
     (m, e), (n, f) = carried(x), carried(x[..., ::-1])
     return joined(m[..., :-1] * n[..., -2::-1], e[..., :-1] + f[..., -2::-1])
 
 
-def weighed_others(g: Any, x: Any) -> Any:
+def weighed_others(g: Array, x: Array) -> Array:
     """Return for each entry j along the last axis Σ g[i]·(running product i without factor j), i from j on."""
     m, e = carried(x)
     found = np.empty(np.shape(x))
@@ -78,7 +77,7 @@ def weighed_others(g: Any, x: Any) -> Any:
     return found
 
 
-def products_of_others(x: Any, axes: Axes) -> Any:
+def products_of_others(x: Array, axes: Axes) -> Array:
     """Return for each entry the product of all others in its group, by prefix and suffix products."""
     if not axes or not np.size(x):
         return np.ones_like(x)
@@ -99,7 +98,7 @@ WRITTEN_OUT = 8
 """Factors up to which a derivative of their product is written as the product of the others, and not as y/x."""
 
 
-def product_links(rows: Any) -> Links:
+def product_links(rows: Indices) -> Links:
     """Return the links of a product: entries with the same row, equally many for each, are multiplied."""
     order = np.argsort(rows, kind="stable")
     size = len(order) // (int(rows.max()) + 1) if len(order) else 1
@@ -110,7 +109,7 @@ def product_links(rows: Any) -> Links:
     return Links(np.asarray(rows)[columns], columns, 1.0, Explicit(lambda s, *factors: s.product(factors)), bound)
 
 
-def quotient_links(rows: Any, columns: Any, x: Any, others: Any) -> Links:
+def quotient_links(rows: Indices, columns: Indices, x: Array, others: Array) -> Links:
     """Return the links of a long product: y/x, or the numbers themselves where an entry is 0."""
     if np.all(x != 0):
         return Links(rows, columns, 1.0, Explicit(lambda s, y, x: y / x), ((-1, rows), (0, columns)))
@@ -118,7 +117,7 @@ def quotient_links(rows: Any, columns: Any, x: Any, others: Any) -> Links:
 
 
 def cumprod_local(
-    argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]
+    argument: int, out: Array, values: tuple[Array, ...], static: Options
 ) -> Sequence[Links | Contraction]:
     """Link output i to each entry j ≤ i with the product of the other entries up to i."""
     del argument
@@ -140,7 +139,7 @@ MOST_LISTED = 4_000_000
 """Pairs of entries of the same line up to which their products are listed where an entry is 0."""
 
 
-def long_running_links(x: Any, out: Any, dim: int, index: Any) -> list[Links | Contraction]:
+def long_running_links(x: Array, out: Array, dim: int, index: Indices) -> list[Links | Contraction]:
     """Return the links of a running product with many entries: y[i]/x[j], or numbers where an entry is 0."""
     if np.all(x != 0):
         quotient = Explicit(lambda s, y, x: y / x)
@@ -157,7 +156,7 @@ def long_running_links(x: Any, out: Any, dim: int, index: Any) -> list[Links | C
     return [Links(index[later].ravel(), index[earlier].ravel(), others)]
 
 
-def links_before_zero(x: Any, out: Any, dim: int) -> Contraction:
+def links_before_zero(x: Array, out: Array, dim: int) -> Contraction:
     """Return the links to the entries before the first 0 of a line, y[i]/x[j]; those to all others are 0."""
     before = np.cumsum(x == 0, axis=dim) == 0
     inverse = np.where(before, 1 / np.where(before, x, 1.0), 0.0)
@@ -167,7 +166,7 @@ def links_before_zero(x: Any, out: Any, dim: int) -> Contraction:
     return replace(found, auxiliary=("1/{}", inverse))
 
 
-def links_of_zero(moved: Any, index: Any) -> Links:
+def links_of_zero(moved: Array, index: Indices) -> Links:
     """Return the links to the first 0 of each line: the product of all entries before it and of those up to i."""
     zeros = np.cumsum(moved == 0, axis=0)
     first = np.argmax(zeros > 0, axis=0)

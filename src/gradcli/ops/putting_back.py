@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+
+from gradcli.ops.signatures import Array, Index, Place, Shape
 
 LISTED = 6
 """Entries of a vector up to which it is written out with its zeros."""
@@ -14,11 +17,11 @@ MOST_PLACES = 256
 MOST_ROWS = 1024
 """Rows of a matrix of zeros and ones that a text may make."""
 
-Shape = tuple[int, ...]
 Key = tuple[Any, ...]
+"""An index with one part for every axis, and None for a new one."""
 
 
-def numbers(values: Any) -> str:
+def numbers(values: Iterable[int]) -> str:
     """Return whole numbers with commas between them."""
     return ", ".join(str(int(value)) for value in values)
 
@@ -33,7 +36,7 @@ def trailing(count: int) -> str:
     return f"[:{', None' * count}]" if count else ""
 
 
-def full_key(key: Any, shape: Shape) -> Key:
+def full_key(key: Index, shape: Shape) -> Key:
     """Return an index with a part for every axis: no ellipsis, and slices where it ends early."""
     parts = key if isinstance(key, tuple) else (key,)
     used = sum(mask_depth(part) for part in parts if part is not None and part is not Ellipsis)
@@ -42,7 +45,7 @@ def full_key(key: Any, shape: Shape) -> Key:
     return (*parts, *rest) if at is None else (*parts[:at], *rest, *parts[at + 1 :])
 
 
-def mask_depth(part: Any) -> int:
+def mask_depth(part: Place) -> int:
     """Return how many axes one part of an index takes up."""
     return part.ndim if isinstance(part, np.ndarray) and part.dtype == np.bool_ else 1
 
@@ -52,7 +55,7 @@ def is_basic(key: Key) -> bool:
     return not any(isinstance(part, np.ndarray | list) for part in key)
 
 
-def index_text_back(_k: int, out: Any, x: Any, *, key: Any) -> tuple[str, ...]:
+def index_text_back(_k: int, out: Array, x: Array, *, key: Index) -> tuple[str, ...]:
     """Return the text of zeros in the shape of x with g where the index picked."""
     shape, parts = np.shape(x), full_key(key, np.shape(x))
     found = basic_back(parts, shape) if is_basic(parts) else listed_back(parts, shape)
@@ -76,7 +79,7 @@ def basic_back(key: Key, shape: Shape) -> str:
     return text
 
 
-def places_of(part: Any, length: int) -> range:
+def places_of(part: int | slice, length: int) -> range:
     """Return the places along an axis that an integer or a slice picks."""
     if isinstance(part, slice):
         return range(*part.indices(length))
@@ -128,7 +131,7 @@ def listed_back(key: Key, shape: Shape) -> str:
     return f"{{g}} @ {rows}" if len(shape) == 1 else f"{rows}.T @ {{g}}"
 
 
-def by_places(key: Any, shape: Shape, picked: Shape) -> tuple[str, ...]:
+def by_places(key: Index, shape: Shape, picked: Shape) -> tuple[str, ...]:
     """Return the text for any index: the flat places that it picks, as rows of a matrix of zeros and ones."""
     size, count = math.prod(shape), math.prod(picked)
     if not count:
@@ -139,7 +142,7 @@ def by_places(key: Any, shape: Shape, picked: Shape) -> tuple[str, ...]:
     return (f"reshape(flatten({{g}}) @ eye({size})[[{numbers(places)}]], {numbers(shape)})",)
 
 
-def put_text_back(k: int, out: Any, x: Any, _value: Any, *, key: Any) -> tuple[str, ...]:
+def put_text_back(k: int, out: Array, x: Array, _value: Array, *, key: Index) -> tuple[str, ...]:
     """Return the text of g with zeros where a value was written; what the value gets writes itself."""
     del out
     shape = np.shape(x)
@@ -161,7 +164,7 @@ def put_text_back(k: int, out: Any, x: Any, _value: Any, *, key: Any) -> tuple[s
     return (f"where({written.astype(int).tolist()} == 1, 0, {{g}})",)
 
 
-def along(part: Any, axis: int, shape: Shape) -> list[str]:
+def along(part: int | slice, axis: int, shape: Shape) -> list[str]:
     """Return the conditions that a place along an axis fulfils which an integer or a slice picks."""
     length, place = shape[axis], axis_text(shape[axis], axis, len(shape))
     if isinstance(part, int | np.integer):
@@ -176,7 +179,7 @@ def along(part: Any, axis: int, shape: Shape) -> list[str]:
     return [*tests, *([f"{place} % {step} == {low % step}"] if step > 1 and len(places) > 1 else [])]
 
 
-def tile_text_back(_k: int, _out: Any, x: Any, *, reps: Shape) -> str:
+def tile_text_back(_k: int, _out: Array, x: Array, *, reps: Shape) -> str:
     """Return the text of the sum over all copies."""
     shape = (1,) * (len(reps) - np.ndim(x)) + np.shape(x)
     counts = (1,) * (len(shape) - len(reps)) + tuple(reps)
@@ -185,14 +188,14 @@ def tile_text_back(_k: int, _out: Any, x: Any, *, reps: Shape) -> str:
     return total if len(shape) == np.ndim(x) else f"reshape({total}, {numbers(np.shape(x)) or '()'})"
 
 
-def repeat_text_back(_k: int, _out: Any, x: Any, *, repeats: int, dim: int) -> str:
+def repeat_text_back(_k: int, _out: Array, x: Array, *, repeats: int, dim: int) -> str:
     """Return the text of the sum over the copies of each entry."""
     shape = np.shape(x)
     split = numbers((*shape[: dim + 1], repeats, *shape[dim + 1 :]))
     return f"sum(reshape({{g}}, {split}), dim={dim + 1})"
 
 
-def diagonal_text_back(_k: int, out: Any, x: Any, *, k: int = 0, offset: int = 0) -> str:
+def diagonal_text_back(_k: int, out: Array, x: Array, *, k: int = 0, offset: int = 0) -> str:
     """Return the text of a vector from a diagonal, or of zeros with a vector on one."""
     k = k or offset
     if np.ndim(x) == 1:

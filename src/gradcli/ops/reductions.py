@@ -10,11 +10,11 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops import exactly
-from gradcli.ops.axes import Axes, empty_of, group_rows, one_axis, read_axes, require_entries, restore, spread_back
+from gradcli.ops.axes import empty_of, group_rows, one_axis, read_axes, require_entries, restore, spread_back
 from gradcli.ops.backward_texts import cumprod_text_back, prod_text_back
 from gradcli.ops.contractions import pairs_along
 from gradcli.ops.declare import BEYOND, Apply, Op, beyond, declare
-from gradcli.ops.links import Contraction, Implicit, Links, Order
+from gradcli.ops.links import Contraction, Implicit, Links, Local, Order
 from gradcli.ops.parts import Paired, Reduced, Said, on_none
 from gradcli.ops.products import (
     LONGEST,
@@ -28,22 +28,23 @@ from gradcli.ops.products import (
     weighed_others,
 )
 from gradcli.ops.shaping import RESHAPE
+from gradcli.ops.signatures import Array, Axes, Formula, Forward, Indices, Library, Number, Options, Static, Tensor, Vjp
 from gradcli.ops.slopes import log_of_sum
-from gradcli.ops.vocabulary import Library, Static, Tensor, function
+from gradcli.ops.vocabulary import function
 
 
-def all_entries(x: Any) -> Any:
+def all_entries(x: Array) -> Indices:
     """Return the flat index of every entry of ``x``."""
     return np.arange(np.size(x), dtype=np.intp)
 
 
-def reduced(inner: Any, outer: Any, flat_at_zero: bool = False) -> Any:
+def reduced(inner: Formula, outer: Formula, flat_at_zero: bool = False) -> Local:
     """Return the local reading of y with ``outer(y) = sum of inner(x)``; ``flat_at_zero``: 0 by convention at y = 0.
 
     So is the derivative of a norm of an order below 1 by an entry that is 0.
     """
 
-    def local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+    def local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
         del argument
         x, columns = values[0], all_entries(values[0])
         rows = group_rows(x, static["dim"])
@@ -51,14 +52,14 @@ def reduced(inner: Any, outer: Any, flat_at_zero: bool = False) -> Any:
         order = static.get("p")
         extra = () if order is None else (order,)
         flat = (np.ravel(out)[rows] == 0) | ((np.ravel(x) == 0) & (order is not None and order < 1))
-        weight: Any = np.where(flat, 0.0, 1.0) if flat_at_zero else 1.0
+        weight: Number = np.where(flat, 0.0, 1.0) if flat_at_zero else 1.0
         factor = Implicit(lambda s, x: inner(s, x, *extra), lambda s, y: outer(s, y, int(count), *extra))
         return [Links(rows, columns, weight, factor, ((0, columns), (-1, rows)))]
 
     return local
 
 
-def prod(x: Any, dim: Axes, keepdim: bool) -> Any:
+def prod(x: Array, dim: Axes, keepdim: bool) -> Array:
     """Return the product of the entries along some axes; those on the way may be no doubles."""
     found = np.prod(x, axis=dim, keepdims=keepdim)
     if is_safe(found, x) or not np.size(x):
@@ -68,19 +69,19 @@ def prod(x: Any, dim: Axes, keepdim: bool) -> Any:
     return running_products(rows)[..., -1].reshape(np.shape(found))[()]
 
 
-def cumprod(x: Any, dim: int) -> Any:
+def cumprod(x: Array, dim: int) -> Array:
     """Return the running product along an axis."""
     return np.moveaxis(running_products(np.moveaxis(x, dim, -1)), -1, dim)
 
 
-def prod_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool) -> Any:
+def prod_vjp(g: Array, y: Array, x: Array, *, dim: Axes, keepdim: bool) -> Array:
     """Return zeros where x has two zeros or more, even for infinite g, else as along a named axis."""
     if np.count_nonzero(x == 0) > 1:
         return np.zeros_like(x)
     return prod_along_vjp(g, y, x, dim=dim, keepdim=keepdim)
 
 
-def prod_along_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool) -> Any:
+def prod_along_vjp(g: Array, y: Array, x: Array, *, dim: Axes, keepdim: bool) -> Array:
     """Return g·(y/x), and by prefix and suffix products where x has zeros (PyTorch's ``prod_backward``)."""
     g, y = restore(g, dim, keepdim), restore(y, dim, keepdim)
     if dim and np.all(x != 0) and is_safe(y, x):
@@ -88,7 +89,7 @@ def prod_along_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool) -> Any:
     return g * products_of_others(x, dim)
 
 
-def cumprod_vjp(g: Any, y: Any, x: Any, *, dim: int) -> Any:
+def cumprod_vjp(g: Array, y: Array, x: Array, *, dim: int) -> Array:
     """Return Σ g·y over the later entries divided by x (PyTorch's ``cumprod_backward``).
 
     No entry behind the first zero of its line matters, except to that zero: its derivatives are the running products
@@ -109,7 +110,7 @@ def cumprod_vjp(g: Any, y: Any, x: Any, *, dim: int) -> Any:
     return np.where(zeros == 0, quotients, np.where(first, up_to_next * lead, 0.0))
 
 
-def prod_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+def prod_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
     """Link each entry with the product of the others in its group as the coefficient."""
     del argument
     x, rows = values[0], group_rows(values[0], static["dim"])
@@ -120,13 +121,13 @@ def prod_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[st
     return [quotient_links(rows, columns, x, others)]
 
 
-def cumsum_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Contraction]:
+def cumsum_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
     """Link each entry to itself and to all later outputs along the axis."""
     del argument, out
     return [pairs_along(values[0], static["dim"], Order.NOT_BEFORE)]
 
 
-def logsumexp(x: Any, dim: Axes, keepdim: bool) -> Any:
+def logsumexp(x: Array, dim: Axes, keepdim: bool) -> Any:
     """Return log Σ exp x, shifted by the largest entry so that nothing overflows."""
     top = np.max(x, axis=dim, keepdims=True)
     top = np.where(np.isfinite(top), top, 0.0)
@@ -134,7 +135,9 @@ def logsumexp(x: Any, dim: Axes, keepdim: bool) -> Any:
     return total if keepdim else np.squeeze(total, axis=dim)
 
 
-def scatter_rows(name: str, inner: Any, outer: Any, *, forward: Any, vjp: Any, zero: bool = False, **record: Any) -> Op:
+def scatter_rows(
+    name: str, inner: Formula, outer: Formula, *, forward: Forward, vjp: Vjp, zero: bool = False, **record: Any
+) -> Op:
     """Declare a reduction with ``outer(y) = sum of inner(x)``."""
     return declare(
         Op(
@@ -150,12 +153,12 @@ def scatter_rows(name: str, inner: Any, outer: Any, *, forward: Any, vjp: Any, z
     )
 
 
-def running_sum(x: Any, dim: int) -> Any:
+def running_sum(x: Array, dim: int) -> Array:
     """Return the running sum from 0 on, so that a leading -0 becomes 0, as PyTorch's."""
     return np.cumsum(x, axis=dim) + 0.0
 
 
-def mean(x: Any, dim: Axes, keepdim: bool) -> Any:
+def mean(x: Array, dim: Axes, keepdim: bool) -> Array:
     """Return the sum over the count: nan, without a word, of no entries at all."""
     count = np.float64(math.prod(np.shape(x)[axis] for axis in dim))
     with np.errstate(all="ignore"):
@@ -164,12 +167,12 @@ def mean(x: Any, dim: Axes, keepdim: bool) -> Any:
         return np.sum(x / count, axis=dim, keepdims=keepdim) if overflows else found
 
 
-def mean_vjp(g: Any, _y: Any, x: Any, *, dim: Axes, keepdim: bool) -> Any:
+def mean_vjp(g: Array, _y: Array, x: Array, *, dim: Axes, keepdim: bool) -> Array:
     """Return g over the count, at each entry."""
     return spread_back(g, dim, keepdim, x) / np.float64(math.prod(np.shape(x)[axis] for axis in dim))
 
 
-def cumsum_vjp(g: Any, _y: Any, _x: Any, *, dim: int) -> Any:
+def cumsum_vjp(g: Array, _y: Array, _x: Array, *, dim: int) -> Array:
     """Return the running sum of g from its end."""
     return np.flip(running_sum(np.flip(g, dim), dim), dim)
 
@@ -212,13 +215,13 @@ CUMPROD = declare(Op(
 
 
 @function("sum", "torch numpy method", "reductions", op=SUM, kinds="integer integer yes")
-def build_sum(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Any:
+def build_sum(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Tensor:
     """the sum of the entries, or of those along dim"""
     return f(SUM, x, dim=read_axes(dim, x.ndim, empty_of(library)), keepdim=bool(keepdim))
 
 
 @function("mean", "torch numpy method", "reductions", op=MEAN, kinds="numpy-float numpy-float yes")
-def build_mean(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Any:
+def build_mean(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Tensor:
     """the mean of the entries, or of those along dim"""
     axes = read_axes(dim, x.ndim, empty_of(library))
     require_entries(x, axes, "mean")
@@ -226,14 +229,14 @@ def build_mean(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False,
 
 
 @function("prod", "torch numpy math method", "reductions", op=PROD, kinds="integer integer yes")
-def build_prod(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Any:
+def build_prod(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Tensor:
     """the product of the entries, or of those along dim"""
     op = PROD if dim is None else PROD_ALONG
     return f(op, x, dim=read_axes(dim, x.ndim, empty_of(library, "refused")), keepdim=bool(keepdim))
 
 
 @function("logsumexp", "torch special method", "reductions", op=LOGSUMEXP)
-def build_logsumexp(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Any:
+def build_logsumexp(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Tensor:
     """log(sum(exp(x))), without overflow"""
     if dim is None:
         f.remark("torch-refuses", "logsumexp without dim: PyTorch needs it.")
@@ -243,18 +246,18 @@ def build_logsumexp(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = F
 
 
 @function("cumsum", "torch method", "reductions", op=CUMSUM, kinds="integer integer yes")
-def build_cumsum(f: Apply, x: Tensor, dim: Static = None) -> Any:
+def build_cumsum(f: Apply, x: Tensor, dim: Static = None) -> Tensor:
     """the running sum along dim"""
     return f(CUMSUM, x, dim=running_axis(f, x, dim, "cumsum")) if x.ndim else x
 
 
 @function("cumprod", "torch method", "reductions", op=CUMPROD, kinds="integer integer yes")
-def build_cumprod(f: Apply, x: Tensor, dim: Static = None) -> Any:
+def build_cumprod(f: Apply, x: Tensor, dim: Static = None) -> Tensor:
     """the running product along dim"""
     return f(CUMPROD, x, dim=running_axis(f, x, dim, "cumprod")) if x.ndim else x
 
 
-def running_axis(f: Apply, x: Any, dim: Any, name: str) -> int:
+def running_axis(f: Apply, x: Tensor, dim: Static, name: str) -> int:
     """Return the axis of a running reduction: it may be left out for a vector alone, as NumPy has it."""
     if dim is None and x.ndim == 1:
         f.remark("numpy-only", f"{name} without dim: this is NumPy's answer, PyTorch needs it.")
@@ -266,7 +269,7 @@ def running_axis(f: Apply, x: Any, dim: Any, name: str) -> int:
 
 
 @function("np.cumsum numpy.cumsum", "", "reductions", kinds="integer integer yes")
-def build_numpy_cumsum(f: Apply, x: Tensor, dim: Static = None) -> Any:
+def build_numpy_cumsum(f: Apply, x: Tensor, dim: Static = None) -> Tensor:
     """the running sum as numpy has it: of the flattened array where no axis is given"""
     flat = f(RESHAPE, x, shape=(-1,)) if dim is None else x
     return build_cumsum(f, flat, 0 if dim is None else dim)

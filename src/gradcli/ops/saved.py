@@ -6,7 +6,8 @@ import inspect
 from dataclasses import dataclass
 from functools import cache
 
-from gradcli.ops.declare import Op, Vjp
+from gradcli.ops.declare import Op
+from gradcli.ops.signatures import Vjp
 
 
 @dataclass(frozen=True, slots=True)

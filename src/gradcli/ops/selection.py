@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import MAXIMUM, MINIMUM
-from gradcli.ops.axes import Axes, empty_of, one_axis, read_axes, require_entries
+from gradcli.ops.axes import empty_of, one_axis, read_axes, require_entries
 from gradcli.ops.backward_texts import extreme_text_back, pick_text_back
 from gradcli.ops.declare import Apply, Op, Pair, declare, no_links, value_of
 from gradcli.ops.exactly import decided, shared, true
@@ -38,10 +39,11 @@ from gradcli.ops.picking import (
 )
 from gradcli.ops.reductions import MEAN
 from gradcli.ops.shaping import CLONE, RESHAPE
-from gradcli.ops.vocabulary import Library, Static, Tensor, function
+from gradcli.ops.signatures import Array, Axes, Forward, Indices, Library, Mask, Static, Tensor, Test, Vjp
+from gradcli.ops.vocabulary import Builder, function
 
 
-def spread_evenly(name: str, forward: Any, vjp: Any, hit: Any, several: Any) -> Op:
+def spread_evenly(name: str, forward: Forward, vjp: Vjp, hit: Test, several: Test) -> Op:
     """Declare an extreme of entries, of which all that ``hit`` share its derivative."""
     return declare(
         Op(
@@ -58,22 +60,22 @@ def spread_evenly(name: str, forward: Any, vjp: Any, hit: Any, several: Any) -> 
     )
 
 
-def position_op(name: str, of: Any) -> Op:
+def position_op(name: str, of: Callable[..., Indices]) -> Op:
     """Declare the position of an extreme entry, which has no derivative."""
 
-    def forward(x: Any, dim: int | None, keepdim: bool) -> Any:
+    def forward(x: Array, dim: int | None, keepdim: bool) -> Indices:
         return of(x, axis=dim, keepdims=keepdim)
 
     return declare(Op(name, forward, (None,), no_links, pieces=decided(forward), defaults={"keepdim": False}))
 
 
-def truth_op(name: str, of: Any) -> Op:
+def truth_op(name: str, of: Callable[..., Mask]) -> Op:
     """Declare whether any or all entries are true."""
 
-    def forward(x: Any, dim: Axes, keepdim: bool) -> Any:
+    def forward(x: Array, dim: Axes, keepdim: bool) -> Mask:
         return of(x, axis=dim, keepdims=keepdim)
 
-    def exact(x: Any, dim: Axes, keepdim: bool) -> Any:
+    def exact(x: Array, dim: Axes, keepdim: bool) -> Mask:
         return of(true(x), axis=dim, keepdims=keepdim)
 
     return declare(Op(name, forward, (None,), no_links, pieces=decided(exact), defaults={"keepdim": False}))
@@ -109,7 +111,7 @@ PEAK = replace(AMAX, vjps=(peak_vjp,))
 """``amax`` of sizes, as in the norm of order inf: with the gradient that PyTorch has there where an entry is nan."""
 
 
-def extreme(f: Apply, x: Any, dim: Any, keepdim: Any, kind: str) -> Any:
+def extreme(f: Apply, x: Tensor, dim: Static, keepdim: Static, kind: str) -> Tensor | Pair:
     """Return max or min as PyTorch has it: shared among ties without dim, the first of them with dim."""
     everywhere = MAX if kind == "max" else MIN
     axes = read_axes(dim, x.ndim, "refused")
@@ -121,34 +123,34 @@ def extreme(f: Apply, x: Any, dim: Any, keepdim: Any, kind: str) -> Any:
     return picked(f, x, kind, axes[0], bool(keepdim))
 
 
-def picked(f: Apply, x: Any, kind: str, axis: int, keepdim: bool, **static: Any) -> Any:
+def picked(f: Apply, x: Tensor, kind: str, axis: int, keepdim: bool, **static: Any) -> Pair:
     """Return the picked values together with their indices, as PyTorch's named pair."""
     values = f(PICK, x, kind=kind, dim=axis, keepdim=keepdim, **static)
     where = pick_indices(value_of(x), kind, axis, **static)
     return Pair(values, where if keepdim else np.squeeze(where, axis=axis))
 
 
-def either(f: Apply, x: Any, other: Any, keepdim: Any, kind: str) -> Any:
+def either(f: Apply, x: Tensor, other: Static | Tensor, keepdim: Static, kind: str) -> Tensor | Pair:
     """Return PyTorch's max(x, 0) along an axis or max(x, y) entry by entry, told apart by the second argument."""
-    if other is None or isinstance(other, int | tuple):
+    if other is None or isinstance(other, int | str | tuple):
         return extreme(f, x, other, keepdim, kind)
     return f(MAXIMUM if kind == "max" else MINIMUM, x, other)
 
 
 @function("max", "torch method", "reductions", kinds="same same yes")
-def build_max(f: Apply, x: Tensor, dim: Static | Tensor = None, keepdim: Static = False) -> Any:
+def build_max(f: Apply, x: Tensor, dim: Static | Tensor = None, keepdim: Static = False) -> Tensor | Pair:
     """the largest entry (ties share), along dim the first of them, or of two arrays maximum"""
     return either(f, x, dim, keepdim, "max")
 
 
 @function("min", "torch method", "reductions", kinds="same same yes")
-def build_min(f: Apply, x: Tensor, dim: Static | Tensor = None, keepdim: Static = False) -> Any:
+def build_min(f: Apply, x: Tensor, dim: Static | Tensor = None, keepdim: Static = False) -> Tensor | Pair:
     """the smallest entry (ties share), along dim the first of them, or of two arrays minimum"""
     return either(f, x, dim, keepdim, "min")
 
 
 @function("amax np.max numpy.max", "torch numpy method", "reductions", op=AMAX, kinds="same same yes")
-def build_amax(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Any:
+def build_amax(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Tensor:
     """the largest entry, also along dim; ties share the gradient"""
     axes = read_axes(dim, x.ndim, empty_of(library))
     require_entries(x, axes, "amax")
@@ -156,7 +158,7 @@ def build_amax(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False,
 
 
 @function("amin np.min numpy.min", "torch numpy method", "reductions", op=AMIN, kinds="same same yes")
-def build_amin(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Any:
+def build_amin(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Tensor:
     """the smallest entry, also along dim; ties share the gradient"""
     axes = read_axes(dim, x.ndim, empty_of(library))
     require_entries(x, axes, "amin")
@@ -164,7 +166,7 @@ def build_amin(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False,
 
 
 @function("median", "torch method", "reductions", op=MEDIAN, kinds="no same yes")
-def build_median(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Any:
+def build_median(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Tensor | Pair:
     """the middle entry, the lower of two (np.median: their mean)"""
     axes = read_axes(dim, x.ndim, "refused")
     require_entries(x, axes, "median")
@@ -174,7 +176,7 @@ def build_median(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = Fals
 
 
 @function("sort", "torch method", "reductions", op=PICK, kinds="same same yes")
-def build_sort(f: Apply, x: Tensor, dim: Static = -1, descending: Static = False) -> Any:
+def build_sort(f: Apply, x: Tensor, dim: Static = -1, descending: Static = False) -> Pair:
     """the entries in order along dim, the last axis unless said otherwise"""
     if not x.ndim:
         return Pair(x, np.zeros((), dtype=np.intp))
@@ -182,13 +184,13 @@ def build_sort(f: Apply, x: Tensor, dim: Static = -1, descending: Static = False
 
 
 @function("np.sort numpy.sort", "", "reductions", kinds="same same yes")
-def build_numpy_sort(f: Apply, x: Tensor, dim: Static = -1) -> Any:
+def build_numpy_sort(f: Apply, x: Tensor, dim: Static = -1) -> Tensor:
     """the entries in order along axis, as numpy has it"""
     return f(PICK, x, kind="sort", dim=one_axis(dim, x.ndim), descending=False)
 
 
 @function("np.median numpy.median", "", "reductions", kinds="numpy-float numpy-float yes")
-def build_numpy_median(f: Apply, x: Tensor, dim: Static = None) -> Any:
+def build_numpy_median(f: Apply, x: Tensor, dim: Static = None) -> Tensor:
     """the middle entry, or the mean of the two, as numpy has it"""
     axes = read_axes(dim, x.ndim)
     require_entries(x, axes, "median")
@@ -205,10 +207,10 @@ def build_numpy_median(f: Apply, x: Tensor, dim: Static = None) -> Any:
     return f(MEAN, f(INDEX, ordered, key=key), dim=(axis,), keepdim=False)
 
 
-def position(op: Op) -> Any:
+def position(op: Op) -> Builder:
     """Return the builder of argmax or argmin."""
 
-    def build(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Any:
+    def build(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Tensor:
         axes = read_axes(dim, x.ndim, "refused")
         require_entries(x, axes, op.name)
         axis = None if dim is None or not x.ndim else one_axis(dim, x.ndim)
@@ -218,10 +220,10 @@ def position(op: Op) -> Any:
     return build
 
 
-def truth(op: Op) -> Any:
+def truth(op: Op) -> Builder:
     """Return the builder of any or all."""
 
-    def build(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Any:
+    def build(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Tensor:
         return f(op, x, dim=read_axes(dim, x.ndim), keepdim=bool(keepdim))
 
     build.__doc__ = f"whether {op.name} of the entries are true, for conditions"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import string
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,15 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.ops.axes import one_axis, read_axes
-from gradcli.ops.declare import Apply, Array, Op, declare
-from gradcli.ops.links import Links
-from gradcli.ops.putting_back import diagonal_text_back, repeat_text_back, tile_text_back
-from gradcli.ops.vocabulary import Library, Static, Tensor, function
+from gradcli.ops.declare import Apply, Op, declare
+from gradcli.ops.links import Links, Local
+from gradcli.ops.putting_back import diagonal_text_back
+from gradcli.ops.signatures import Array, Axes, Forward, Indices, Library, Options, Record, Rule, Static, Tensor, Vjp
+from gradcli.ops.vocabulary import function
 from gradcli.ops.writing import Call, function_call
 
 
-def numbered(values: tuple[Any, ...], argument: int) -> list[Array]:
+def numbered(values: tuple[Array, ...], argument: int) -> list[Indices]:
     """Return arrays of the arguments' shapes: the entries' numbers from 1 for one argument, 0 for the others."""
     return [
         (np.arange(1, np.size(x) + 1) if k == argument else np.zeros(np.size(x), dtype=np.intp)).reshape(np.shape(x))
@@ -30,20 +32,21 @@ def numbered(values: tuple[Any, ...], argument: int) -> list[Array]:
     ]
 
 
-def moved_vjp(forward: Any) -> Any:
+def moved_vjp(forward: Forward) -> Vjp:
     """Return the vjp of an op that moves entries of one array: cotangents go back to where entries came from."""
 
-    def vjp(g: Any, _y: Any, x: Any, **static: Any) -> Any:
+    def vjp(g: Array, _y: Array, x: Array, **static: Any) -> Array:
         origin = np.ravel(forward(*numbered((x,), 0), **static))
-        return np.bincount(origin, weights=np.ravel(g), minlength=np.size(x) + 1)[1:].reshape(np.shape(x))
+        back = np.bincount(origin, weights=np.ravel(g), minlength=np.size(x) + 1)
+        return back[1:].reshape(np.shape(x))  # type: ignore[return-value] # numpy types counts
 
     return vjp
 
 
-def moved_local(forward: Any) -> Any:
+def moved_local(forward: Rule) -> Local:
     """Return the local reading of an op that moves entries."""
 
-    def local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+    def local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
         del out
         origin = np.ravel(forward(*numbered(values, argument), **static))
         rows = np.flatnonzero(origin)
@@ -52,12 +55,14 @@ def moved_local(forward: Any) -> Any:
     return local
 
 
-def mover(name: str, forward: Any, vjp: Any = None, **record: Any) -> Op:
+def mover(name: str, forward: Forward, vjp: Vjp | None = None, **record: Any) -> Op:
     """Declare an op of one argument that moves entries; without a vjp cotangents go back to where entries came from."""
     return joined(name, forward, (vjp or moved_vjp(forward),), moved_local(forward), **record)
 
 
-def joined(name: str, forward: Any, vjps: Any, local: Any, **record: Any) -> Op:
+def joined(
+    name: str, forward: Forward, vjps: tuple[Vjp | None, ...] | Callable[[int], Vjp], local: Local, **record: Any
+) -> Op:
     """Declare an op of any number of arguments that moves entries."""
     return declare(Op(name, forward, vjps, local, moves=True, by_shape=True, shaped=True, **record))
 
@@ -75,17 +80,17 @@ PLAIN_TEXT = set(string.ascii_letters + string.digits + "_[],()")
 """What the text of an argument may hold that stands before a dot as it is."""
 
 
-def diagonal_size(x: Any, k: int) -> int:
+def diagonal_size(x: Array, k: int) -> int:
     """Return the entries of a matrix with x on a diagonal, or as many as a matrix has."""
     return int((np.size(x) + abs(k)) ** 2 if np.ndim(x) == 1 else np.size(x))
 
 
-def turned_back(g: Any, _y: Any, _x: Any, *, shifts: Any, dims: Any) -> Any:
+def turned_back(g: Array, _y: Array, _x: Array, *, shifts: Axes, dims: Axes) -> Array:
     """Return g moved round the other way."""
     return np.roll(g, -np.asarray(shifts), dims)
 
 
-DIAGONAL_OPTIONS: dict[str, Any] = {"defaults": {"k": 0}, "words": {"k": "diagonal"}}
+DIAGONAL_OPTIONS: Record = {"defaults": {"k": 0}, "words": {"k": "diagonal"}}
 
 # fmt: off
 RESHAPE   = mover("reshape", lambda x, *, shape: np.reshape(x, shape),
@@ -96,10 +101,6 @@ EXPAND    = mover("expand", lambda x, *, shape: np.broadcast_to(x, shape),
                   lambda g, _y, _x, *, shape: g, view=True, size=lambda x, shape: math.prod(shape))
 FLIP      = mover("flip", lambda x, *, dims: np.array(np.flip(x, dims)), lambda g, _y, _x, *, dims: np.flip(g, dims))
 ROLL      = mover("roll", lambda x, *, shifts, dims: np.roll(x, shifts, dims), turned_back)
-TILE      = mover("tile", lambda x, *, reps: np.tile(x, reps), size=lambda x, reps: np.size(x) * math.prod(reps),
-                  backward_text=tile_text_back)
-REPEAT    = mover("repeat_interleave", lambda x, *, repeats, dim: np.repeat(x, repeats, dim),
-                  size=lambda x, repeats, dim: np.size(x) * repeats, backward_text=repeat_text_back)
 DIAG      = mover("diag", lambda x, *, k: np.diag(x, k), size=diagonal_size, backward_text=diagonal_text_back,
                   **DIAGONAL_OPTIONS)
 DIAGONAL  = mover("diagonal", lambda x, *, offset: np.diagonal(x, offset), view=True, backward_text=diagonal_text_back)
@@ -113,14 +114,14 @@ MOST_AXES = 32
 """What numpy broadcasts, and how deep the lists of a value may be nested."""
 
 
-def whole(value: Any, name: str) -> int:
+def whole(value: Static, name: str) -> int:
     """Return ``value`` if it is an integer; raises ``value`` for anything else."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise GradcliError("value", f"{name} must be an integer, not {value!r}")
     return value
 
 
-def whole_numbers(values: tuple[Any, ...], name: str) -> tuple[int, ...]:
+def whole_numbers(values: tuple[Static, ...], name: str) -> tuple[int, ...]:
     """Return sizes or axes given one by one or as one tuple."""
     items = values[0] if len(values) == 1 and isinstance(values[0], tuple) else values
     if len(items) > MOST_AXES:
@@ -139,19 +140,19 @@ def checked_shape(size: int, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @function("reshape view np.reshape numpy.reshape torch.reshape", "method", "shaping", op=RESHAPE, kinds="same same yes")
-def build_reshape(f: Apply, x: Tensor, *shape: Static) -> Any:
+def build_reshape(f: Apply, x: Tensor, *shape: Static) -> Tensor:
     """the same entries in another shape; one length may be -1"""
     return f(RESHAPE, x, shape=checked_shape(math.prod(x.shape), whole_numbers(shape, "a length")))
 
 
 @function("ravel", "torch numpy method", "shaping", kinds="same same yes")
-def build_ravel(f: Apply, x: Tensor) -> Any:
+def build_ravel(f: Apply, x: Tensor) -> Tensor:
     """the entries in one row"""
     return f(RESHAPE, x, shape=(math.prod(x.shape),))
 
 
 @function("flatten", "torch method", "shaping", kinds="same same yes")
-def build_flatten(f: Apply, x: Tensor, start_dim: Static = 0, end_dim: Static = -1) -> Any:
+def build_flatten(f: Apply, x: Tensor, start_dim: Static = 0, end_dim: Static = -1) -> Tensor:
     """the axes from start_dim to end_dim made one"""
     first, last = one_axis(start_dim, x.ndim), one_axis(end_dim, x.ndim)
     middle = math.prod(x.shape[first : last + 1])
@@ -159,21 +160,21 @@ def build_flatten(f: Apply, x: Tensor, start_dim: Static = 0, end_dim: Static = 
 
 
 @function("squeeze", "torch numpy method", "shaping", kinds="same same yes")
-def build_squeeze(f: Apply, x: Tensor, dim: Static = None) -> Any:
+def build_squeeze(f: Apply, x: Tensor, dim: Static = None) -> Tensor:
     """without the axes of length 1, or without axis dim if its length is 1"""
     axes = read_axes(dim, x.ndim)
     return f(RESHAPE, x, shape=tuple(n for axis, n in enumerate(x.shape) if not (axis in axes and n == 1)))
 
 
 @function("unsqueeze expand_dims", "torch numpy method", "shaping", kinds="same same yes")
-def build_unsqueeze(f: Apply, x: Tensor, dim: Static) -> Any:
+def build_unsqueeze(f: Apply, x: Tensor, dim: Static) -> Tensor:
     """with a new axis of length 1"""
     axis = one_axis(dim, x.ndim + 1)
     return f(RESHAPE, x, shape=(*x.shape[:axis], 1, *x.shape[axis:]))
 
 
 @function("permute", "torch method", "shaping", op=TRANSPOSE, kinds="same same yes")
-def build_permute(f: Apply, x: Tensor, *dims: Static) -> Any:
+def build_permute(f: Apply, x: Tensor, *dims: Static) -> Tensor:
     """the axes in another order"""
     order = read_axes(whole_numbers(dims, "an axis"), x.ndim)
     if len(order) != x.ndim:
@@ -182,7 +183,7 @@ def build_permute(f: Apply, x: Tensor, *dims: Static) -> Any:
 
 
 @function("transpose swapaxes", "torch method", "shaping", kinds="same same yes")
-def build_transpose(f: Apply, x: Tensor, dim0: Static = None, dim1: Static = None) -> Any:
+def build_transpose(f: Apply, x: Tensor, dim0: Static = None, dim1: Static = None) -> Tensor:
     """two axes swapped; all axes reversed where none is named"""
     if dim1 is None:
         return f(TRANSPOSE, x, dims=tuple(reversed(range(x.ndim))) if dim0 is None else read_axes(dim0, x.ndim))
@@ -194,7 +195,7 @@ def build_transpose(f: Apply, x: Tensor, dim0: Static = None, dim1: Static = Non
 
 
 @function("t", "torch method", "shaping", kinds="same same yes")
-def build_t(f: Apply, x: Tensor) -> Any:
+def build_t(f: Apply, x: Tensor) -> Tensor:
     """the transpose of a matrix; a vector as it is"""
     if x.ndim > 2:
         raise GradcliError("shape", f"t takes a matrix, not shape {x.shape}", hint="use permute")
@@ -202,13 +203,13 @@ def build_t(f: Apply, x: Tensor) -> Any:
 
 
 @function("np.transpose numpy.transpose", "", "shaping", kinds="same same yes")
-def build_numpy_transpose(f: Apply, x: Tensor, axes: Static = None) -> Any:
+def build_numpy_transpose(f: Apply, x: Tensor, axes: Static = None) -> Tensor:
     """the axes reversed or in another order, as numpy has it"""
     return f(TRANSPOSE, x, dims=tuple(reversed(range(x.ndim))) if axes is None else read_axes(axes, x.ndim))
 
 
 @function("expand broadcast_to", "torch numpy method", "shaping", op=EXPAND, kinds="same same yes")
-def build_expand(f: Apply, x: Tensor, *shape: Static) -> Any:
+def build_expand(f: Apply, x: Tensor, *shape: Static) -> Tensor:
     """repeated along axes of length 1 and new axes; -1 keeps a length"""
     wanted = whole_numbers(shape, "a length")
     lead = len(wanted) - x.ndim
@@ -222,7 +223,7 @@ def build_expand(f: Apply, x: Tensor, *shape: Static) -> Any:
 
 
 @function("flip", "torch numpy method", "shaping", op=FLIP, kinds="same same yes")
-def build_flip(f: Apply, x: Tensor, *dims: Static, library: Library = "torch") -> Any:
+def build_flip(f: Apply, x: Tensor, *dims: Static, library: Library = "torch") -> Tensor:
     """the entries in reverse along the axes named, or along all"""
     if (not dims or dims == (None,)) and library != "np":
         f.remark("numpy-only", "flip without dims: this is NumPy's answer, PyTorch needs them.")
@@ -230,7 +231,7 @@ def build_flip(f: Apply, x: Tensor, *dims: Static, library: Library = "torch") -
 
 
 @function("roll", "torch numpy method", "shaping", op=ROLL, kinds="same same yes")
-def build_roll(f: Apply, x: Tensor, shifts: Static, dim: Static = None, library: Library = "torch") -> Any:
+def build_roll(f: Apply, x: Tensor, shifts: Static, dim: Static = None, library: Library = "torch") -> Tensor:
     """the entries moved round by shifts"""
     shift = whole_numbers(shifts if isinstance(shifts, tuple) else (shifts,), "a shift")
     if not shift and library != "np":
@@ -248,27 +249,8 @@ def build_roll(f: Apply, x: Tensor, shifts: Static, dim: Static = None, library:
     return f(ROLL, x, shifts=shift, dims=axes)
 
 
-@function("repeat tile np.tile numpy.tile torch.tile", "method", "shaping", op=TILE, kinds="same same yes")
-def build_tile(f: Apply, x: Tensor, *reps: Static) -> Any:
-    """the whole array repeated, as PyTorch's x.repeat (np.repeat repeats each entry)"""
-    counts = whole_numbers(reps, "a count")
-    if any(n < 0 for n in counts):
-        raise GradcliError("value", "a count of repetitions cannot be negative")
-    return f(TILE, x, reps=counts)
-
-
-@function("repeat_interleave np.repeat numpy.repeat", "torch method", "shaping", op=REPEAT, kinds="same same yes")
-def build_repeat_interleave(f: Apply, x: Tensor, repeats: Static, dim: Static = None) -> Any:
-    """each entry repeated, flattened or along dim"""
-    count = whole(repeats, "repeats")
-    if count < 0:
-        raise GradcliError("value", "a count of repetitions cannot be negative")
-    flat = f(RESHAPE, x, shape=(-1,)) if dim is None else x
-    return f(REPEAT, flat, repeats=count, dim=0 if dim is None else one_axis(dim, x.ndim))
-
-
 @function("diag", "torch numpy method", "shaping", op=DIAG, kinds="same same yes")
-def build_diag(f: Apply, x: Tensor, diagonal: Static = 0) -> Any:
+def build_diag(f: Apply, x: Tensor, diagonal: Static = 0) -> Tensor:
     """the matrix with a vector on its diagonal, or the diagonal of a matrix"""
     if x.ndim not in (1, 2):
         raise GradcliError("shape", f"diag takes a vector or a matrix, not shape {x.shape}")
@@ -276,14 +258,14 @@ def build_diag(f: Apply, x: Tensor, diagonal: Static = 0) -> Any:
 
 
 @function("diagonal", "torch numpy method", "shaping", op=DIAGONAL, kinds="same same yes")
-def build_diagonal(f: Apply, x: Tensor, offset: Static = 0) -> Any:
+def build_diagonal(f: Apply, x: Tensor, offset: Static = 0) -> Tensor:
     """the diagonal of a matrix"""
     if x.ndim != 2:
         raise GradcliError("shape", f"diagonal takes a matrix, not shape {x.shape}")
     return f(DIAGONAL, x, offset=whole(offset, "offset"))
 
 
-def triangle(op: Op, f: Apply, x: Any, diagonal: Any) -> Any:
+def triangle(op: Op, f: Apply, x: Tensor, diagonal: Static) -> Tensor:
     """Return the lower or upper triangle of a matrix."""
     if x.ndim < 2:
         raise GradcliError("shape", f"{op.name} takes a matrix, not shape {x.shape}")
@@ -291,18 +273,18 @@ def triangle(op: Op, f: Apply, x: Any, diagonal: Any) -> Any:
 
 
 @function("tril", "torch numpy method", "shaping", op=TRIL, kinds="same same yes")
-def build_tril(f: Apply, x: Tensor, diagonal: Static = 0) -> Any:
+def build_tril(f: Apply, x: Tensor, diagonal: Static = 0) -> Tensor:
     """the matrix with zeros above the diagonal"""
     return triangle(TRIL, f, x, diagonal)
 
 
 @function("triu", "torch numpy method", "shaping", op=TRIU, kinds="same same yes")
-def build_triu(f: Apply, x: Tensor, diagonal: Static = 0) -> Any:
+def build_triu(f: Apply, x: Tensor, diagonal: Static = 0) -> Tensor:
     """the matrix with zeros below the diagonal"""
     return triangle(TRIU, f, x, diagonal)
 
 
 @function("clone copy", "torch numpy method", "shaping", op=CLONE, kinds="same same yes")
-def build_clone(f: Apply, x: Tensor) -> Any:
+def build_clone(f: Apply, x: Tensor) -> Tensor:
     """a copy that indexed assignment may change"""
     return f(CLONE, x)

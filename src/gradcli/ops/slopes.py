@@ -7,36 +7,38 @@ and x - r is taken from both.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import numpy as np
+
+from gradcli.ops.signatures import Array, Axes, Number
 
 _erfc = np.frompyfunc(math.erfc, 1, 1)
 
 
 @cache
-def gauss() -> tuple[Any, Any]:
+def gauss() -> tuple[Array, Array]:
     """Return twelve nodes from -1 to 1 and their weights, for the integral of what is smooth."""
     return np.polynomial.legendre.leggauss(12)
 
 
-def erfc(x: Any) -> Any:
+def erfc(x: Array) -> Array:
     """Return 1 - erf(x) of each entry, with its digits where erf(x) is nearly 1."""
     return np.asarray(_erfc(x), dtype=np.float64)[()]
 
 
-def sigmoid(x: Any) -> Any:
+def sigmoid(x: Number) -> Number:
     """Return 1/(1 + exp(-x)): 0 below -709, where exp(-x) overflows, as PyTorch's."""
     return 1 / (1 + np.exp(-x))
 
 
-def sigmoid_slope(x: Any) -> Any:
+def sigmoid_slope(x: Number) -> Number:
     """Return sigmoid(x)·sigmoid(-x) = 1/((1 + exp(x))·(1 + exp(-x)))."""
     return 1 / (2 + 2 * np.cosh(x))
 
 
-def log_of_sum(terms: Any, dim: Any) -> Any:
+def log_of_sum(terms: Array, dim: int | Axes) -> Array:
     """Return log Σ of terms of which the largest is 1; where the others are small, as log1p of what is beside it."""
     total = np.sum(terms, axis=dim, keepdims=True)
     if not np.any((total > 1 - 1e-9) & (total < 1.001)):
@@ -45,12 +47,12 @@ def log_of_sum(terms: Any, dim: Any) -> Any:
     return np.where(total < 1.001, np.log1p(beside), np.log(total))
 
 
-def beyond_root(x: Any, root: tuple[float, float]) -> Any:
+def beyond_root(x: Array, root: tuple[float, float]) -> Array:
     """Return x - r for a root r that two doubles add up to."""
     return (x - root[0]) - root[1]
 
 
-def mended(found: Any, x: Any, root: tuple[float, float], around: Any) -> Any:
+def mended(found: Array, x: Array, root: tuple[float, float], around: Callable[[Array, Array], Array]) -> Array:
     """Return a slope with the entries that lie near its root taken from ``around(x, x - root)``."""
     near = np.abs(x - root[0]) < 0.02
     if not np.any(near):
@@ -64,13 +66,13 @@ SILU_ROOT = (-1.2784645427610737, -1.0946994183093437e-16)
 """r with 1 + r + exp(r) = 0, where x·sigmoid(x) is least."""
 
 
-def silu_slope(x: Any) -> Any:
+def silu_slope(x: Array) -> Array:
     """Return σ(x)·(1 + x·(1 - σ(x))); around r from 1 + x + exp(x) = d - (1 + r)·(exp(d) - 1) with d = x - r."""
     y = sigmoid(x)
     return mended(y * (1 + x * (1 - y)), x, SILU_ROOT, silu_around)
 
 
-def silu_around(x: Any, d: Any) -> Any:
+def silu_around(x: Array, d: Array) -> Array:
     """Return the derivative of silu at x = r + d."""
     return sigmoid_slope(x) * (d - (1 + SILU_ROOT[0]) * np.expm1(d))
 
@@ -79,17 +81,17 @@ GELU_ROOT = (-0.7517915246935645, 1.4956759177009883e-17)
 """Where x·Φ(x) is least."""
 
 
-def normal_density(x: Any) -> Any:
+def normal_density(x: Array) -> Array:
     """Return exp(-x²/2)/√(2π)."""
     return np.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
 
 
-def gelu_slope(x: Any) -> Any:
+def gelu_slope(x: Array) -> Array:
     """Return Φ(x) + x·φ(x); around its root r as the integral of φ(s)·(2 - s²) from r to x, by Gauss's rule."""
     return mended(0.5 * erfc(-x / math.sqrt(2)) + x * normal_density(x), x, GELU_ROOT, gelu_around)
 
 
-def gelu_around(x: Any, d: Any) -> Any:
+def gelu_around(x: Array, d: Array) -> Array:
     """Return the derivative of gelu at x = r + d."""
     del x
     nodes, weights = gauss()
@@ -106,12 +108,12 @@ STEEP = 1e9
 """Beyond, the slope of gelu is 0 or 1, and x³ may be no double."""
 
 
-def bent(x: Any) -> Any:
+def bent(x: Number) -> Number:
     """Return v = a·x + b·x³."""
     return x * (BENT[0] + BENT[1] * (x * x))
 
 
-def bent_slope(x: Any) -> Any:
+def bent_slope(x: Array) -> Array:
     """Return σ(v)·(1 + x·v'·σ(-v)); around its root r with d = x - r, as for silu."""
     short = np.where(np.isinf(x), x, np.clip(x, -STEEP, STEEP))
     v = bent(short)
@@ -120,7 +122,7 @@ def bent_slope(x: Any) -> Any:
     )
 
 
-def bent_around(x: Any, d: Any) -> Any:
+def bent_around(x: Array, d: Array) -> Array:
     """Return the derivative of gelu by tanh at x = r + d."""
     squares = x * x + x * BENT_ROOT[0] + BENT_ROOT[0] ** 2
     rise = d * (BENT[0] + 3 * BENT[1] * squares)
@@ -128,18 +130,18 @@ def bent_around(x: Any, d: Any) -> Any:
     return sigmoid_slope(bent(x)) * rise
 
 
-def sinpi(x: Any) -> Any:
+def sinpi(x: Array) -> Array:
     """Return sin πx, exactly 0 at integers."""
     whole = np.round(x)
     return np.where(whole % 2 == 0, 1.0, -1.0) * np.sin(np.pi * (x - whole))
 
 
-def cospi(x: Any) -> Any:
+def cospi(x: Array) -> Array:
     """Return cos πx, exactly 0 midway between integers."""
     return sinpi(0.5 - np.abs(x - 2 * np.round(x / 2)))
 
 
-def sinc(x: Any) -> Any:
+def sinc(x: Array) -> Array:
     """Return sin(πx)/(πx), and 1 at 0."""
     return np.where(x == 0, 1.0, sinpi(x) / (np.pi * np.where(x == 0, 1.0, x)))[()]
 
@@ -150,7 +152,7 @@ CANCELS = 1e-3
 """Relative size of a difference below which it is taken in more digits."""
 
 
-def sinc_slope(x: Any) -> Any:
+def sinc_slope(x: Array) -> Array:
     """Return (πx·cos πx - sin πx)/(πx²), by its series near 0, and by decimals near its zeros."""
     near = np.abs(x) < NEAR_ZERO
     far = np.where(near, 1.0, x)
@@ -162,9 +164,10 @@ def sinc_slope(x: Any) -> Any:
     return found[()]
 
 
-def sinc_series(x: Any) -> Any:
+def sinc_series(x: Array) -> Array:
     """Return Σ (-1)^n·2n·π·(πx)^(2n-1)/(2n + 1)!, for x near 0."""
-    square, total = (np.pi * x) ** 2, 0.0
+    square = (np.pi * x) ** 2
+    total: Number = 0.0
     for n in range(10, 0, -1):
         total = total * -square + 2 * n / math.factorial(2 * n + 1)
     return -np.pi * (np.pi * x) * total

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops import exactly
 from gradcli.ops.arithmetic import DIV, MUL
-from gradcli.ops.axes import Axes, group_rows, number, read_axes, require_entries, restore
+from gradcli.ops.axes import group_rows, number, read_axes, require_entries, restore
 from gradcli.ops.backward_texts import norm_text_back, var_text_back
 from gradcli.ops.declare import BEYOND, Apply, Op, beyond, declare, value_of
 from gradcli.ops.links import Explicit, Links
@@ -19,10 +18,11 @@ from gradcli.ops.parts import Kink, Reduced, Said
 from gradcli.ops.piecewise import ABS, sign
 from gradcli.ops.reductions import all_entries, mean, scatter_rows
 from gradcli.ops.selection import PEAK
-from gradcli.ops.vocabulary import Static, Tensor, function
+from gradcli.ops.signatures import Array, Axes, Mask, Options, Static, Tensor
+from gradcli.ops.vocabulary import function
 
 
-def var(x: Any, dim: Axes, keepdim: bool, correction: float) -> Any:
+def var(x: Array, dim: Axes, keepdim: bool, correction: float) -> Array:
     """Return the mean squared distance from the mean, over n - correction."""
     count = math.prod(np.shape(x)[axis] for axis in dim)
     centred = x - mean(x, dim, keepdim=True)
@@ -30,7 +30,7 @@ def var(x: Any, dim: Axes, keepdim: bool, correction: float) -> Any:
         return np.sum(centred * centred, axis=dim, keepdims=keepdim) / np.float64(max(count - correction, 0))
 
 
-def var_vjp(g: Any, _y: Any, x: Any, *, dim: Axes, keepdim: bool, correction: float) -> Any:
+def var_vjp(g: Array, _y: Array, x: Array, *, dim: Axes, keepdim: bool, correction: float) -> Array:
     """Return g·2(x - mean)/(n - correction), and g·inf or nan where n is no more than the correction."""
     count = math.prod(np.shape(x)[axis] for axis in dim)
     if count <= correction:
@@ -38,13 +38,13 @@ def var_vjp(g: Any, _y: Any, x: Any, *, dim: Axes, keepdim: bool, correction: fl
     return var_along_vjp(g, None, x, dim=dim, keepdim=keepdim, correction=correction)
 
 
-def var_along_vjp(g: Any, _y: Any, x: Any, *, dim: Axes, keepdim: bool, correction: float) -> Any:
+def var_along_vjp(g: Array, _y: Array | None, x: Array, *, dim: Axes, keepdim: bool, correction: float) -> Array:
     """Return g·2(x - mean)/(n - correction) whatever n is, as PyTorch does where dim is named."""
     count = math.prod(np.shape(x)[axis] for axis in dim)
     return 2.0 / np.float64(count - correction) * restore(g, dim, keepdim) * (x - mean(x, dim, keepdim=True))
 
 
-def var_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+def var_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
     """Link each entry with 2(x - m)/(n - correction), m the mean as an auxiliary value."""
     del argument, out
     x, dim = values[0], static["dim"]
@@ -61,7 +61,7 @@ SAFE = 1e-280
 """From here on a sum of powers has lost nothing to terms that are too small for a double."""
 
 
-def norm(x: Any, dim: Axes, keepdim: bool, p: float) -> Any:
+def norm(x: Array, dim: Axes, keepdim: bool, p: float) -> Array:
     """Return (Σ|x|^p)^(1/p); where the powers are too large or small for doubles, in units of the largest entry."""
     if all(np.shape(x)[axis] == 1 for axis in dim):
         return np.abs(x) if keepdim else np.squeeze(np.abs(x), axis=dim)
@@ -76,7 +76,7 @@ def norm(x: Any, dim: Axes, keepdim: bool, p: float) -> Any:
     return (unit if keepdim else np.squeeze(unit, axis=dim)) * scaled
 
 
-def norm_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool, p: float) -> Any:
+def norm_vjp(g: Array, y: Array, x: Array, *, dim: Axes, keepdim: bool, p: float) -> Array:
     """Return g·sign(x)·(|x|/y)^(p-1), and 0 where the norm is 0; the ratio first, where powers may be no doubles."""
     g, y = restore(g, dim, keepdim), restore(y, dim, keepdim)
     if p == 1:
@@ -92,7 +92,7 @@ def norm_vjp(g: Any, y: Any, x: Any, *, dim: Axes, keepdim: bool, p: float) -> A
     return sign(x) * np.where(y == 0, 0.0, g * slope)
 
 
-def stands_at_zero(x: Any, dim: Axes, keepdim: bool, p: float) -> Any:
+def stands_at_zero(x: Array, dim: Axes, keepdim: bool, p: float) -> Mask:
     """Return where all entries that are added up are 0, and for orders up to 1 where one is."""
     return (np.any if p <= 1 else np.all)(x == 0, axis=dim, keepdims=keepdim)
 
@@ -131,7 +131,7 @@ VAR = declare(
 VAR_ALONG = replace(VAR, vjps=(var_along_vjp,))
 
 
-def root_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+def root_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
     """Link each root to its argument with 1/(2y), and 0 where it is 0."""
     del argument, values, static
     every = all_entries(out)
@@ -157,7 +157,7 @@ SQRT_FLAT = declare(
 )
 
 
-def spread(f: Apply, x: Any, dim: Any, keepdim: Any, correction: Any, root: bool, empty: str) -> Any:
+def spread(f: Apply, x: Tensor, dim: Static, keepdim: Static, correction: Static, root: bool, empty: str) -> Tensor:
     """Return the variance, or its root, whose derivative at 0 is 0."""
     axes = read_axes(dim, x.ndim, empty)
     if dim == () and empty == "all" and x.ndim:
@@ -179,7 +179,7 @@ def spread(f: Apply, x: Any, dim: Any, keepdim: Any, correction: Any, root: bool
     return f(MUL, f(SQRT_FLAT, f(op, f(DIV, x, unit), **options)), shown)
 
 
-def unit_of(x: Any, variance: Any, axes: Axes) -> Any:
+def unit_of(x: Array, variance: Array, axes: Axes) -> Array | None:
     """Return powers of two near the largest entries where squares of the entries are no doubles; else None,
     and where the entries are no doubles themselves."""
     if np.asarray(x).dtype == object or np.all((variance > SAFE) & (variance < np.inf)):
@@ -202,7 +202,7 @@ def deviation(name: str, root: bool, summary: str) -> None:
         unbiased: Static = True,
         keepdim: Static = False,
         correction: Static = None,
-    ) -> Any:
+    ) -> Tensor:
         return spread(f, x, dim, keepdim, int(bool(unbiased)) if correction is None else correction, root, "all")
 
     build.__doc__ = f"{summary}; over n - 1 unless correction= or unbiased=False says otherwise (np.{name}: over n)"
@@ -214,18 +214,18 @@ deviation("std", root=True, summary="the standard deviation")
 
 
 @function("np.var numpy.var", "", "reductions", kinds="numpy-float numpy-float yes")
-def build_numpy_var(f: Apply, x: Tensor, dim: Static = None, ddof: Static = 0, keepdim: Static = False) -> Any:
+def build_numpy_var(f: Apply, x: Tensor, dim: Static = None, ddof: Static = 0, keepdim: Static = False) -> Tensor:
     """the variance as numpy has it, over n - ddof"""
     return spread(f, x, dim, keepdim, ddof, root=False, empty="none")
 
 
 @function("np.std numpy.std", "", "reductions", kinds="numpy-float numpy-float yes")
-def build_numpy_std(f: Apply, x: Tensor, dim: Static = None, ddof: Static = 0, keepdim: Static = False) -> Any:
+def build_numpy_std(f: Apply, x: Tensor, dim: Static = None, ddof: Static = 0, keepdim: Static = False) -> Tensor:
     """the standard deviation as numpy has it, over n - ddof"""
     return spread(f, x, dim, keepdim, ddof, root=True, empty="none")
 
 
-def finite_order(p: Any) -> float:
+def finite_order(p: Static) -> float:
     """Return the order of a norm as a number; ``"fro"`` is 2."""
     if p in ("fro", None):
         return 2.0
@@ -235,7 +235,7 @@ def finite_order(p: Any) -> float:
 
 
 @function("norm linalg.vector_norm torch.linalg.vector_norm", "torch method", "reductions", op=NORM, kinds="no no yes")
-def build_norm(f: Apply, x: Tensor, p: Static = 2, dim: Static = None, keepdim: Static = False) -> Any:
+def build_norm(f: Apply, x: Tensor, p: Static = 2, dim: Static = None, keepdim: Static = False) -> Tensor:
     """(sum(abs(x)**p))**(1/p) over all entries or along dim; its derivative at 0 is 0"""
     axes, order = read_axes(dim, x.ndim, "all"), finite_order(p)
     if math.isinf(order):
@@ -256,7 +256,7 @@ def build_linalg_norm(
     ord: Static = None,  # noqa: A002
     dim: Static = None,
     keepdim: Static = False,
-) -> Any:
+) -> Tensor:
     """the norm of a vector, or the Frobenius norm of a matrix"""
     reduced_axes = len(read_axes(dim, x.ndim, "refused"))
     if reduced_axes == 2 and ord not in ("fro", None):

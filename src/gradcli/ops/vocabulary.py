@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
-from gradcli.ops.declare import Op
+from gradcli.ops.declare import Op, Pair
+from gradcli.ops.signatures import Tensor
+
+Builder = Callable[..., Tensor | Pair]
+"""``build(f, *arguments)``: what a function gives, made by applying ops with ``f``."""
+B = TypeVar("B", bound=Builder)
 
 
 class Kinds(NamedTuple):
@@ -45,7 +50,7 @@ class Function:
     """
 
     name: str
-    build: Callable[..., Any] | None
+    build: Builder | None
     spellings: tuple[str, ...]
     methods: tuple[str, ...]
     summary: str
@@ -107,7 +112,7 @@ def enter(
     spelled: Spelled,
     *,
     op: Op | None = None,
-    build: Callable[..., Any] | None = None,
+    build: Builder | None = None,
 ) -> None:
     """Enter a function under ``names``, of which the first is its own."""
     own, *others = f"{names} {spelled.also}".split()
@@ -117,24 +122,12 @@ def enter(
     register(Function(own, build, found, methods, spelled.doc, spelled.family, op, kinds(spelled.kinds)))
 
 
-def function(
-    names: str, where: str, family: str, *, op: Op | None = None, kinds: str = ""
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def function(names: str, where: str, family: str, *, op: Op | None = None, kinds: str = "") -> Callable[[B], B]:
     """Enter the decorated builder as ``enter`` does, with the first line of its docstring."""
 
-    def decorate(build: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(build: B) -> B:
         lines = (build.__doc__ or names).strip().splitlines()
         enter(names, Spelled(where, "", lines[0], family, kinds), op=op, build=build)
         return build
 
     return decorate
-
-
-Tensor = Any
-"""A parameter that takes an array of a program; a number becomes one."""
-Tensors = Any
-"""A parameter that takes a list of arrays, not stacked."""
-Static = Any
-"""A parameter that takes plain integers, flags, texts or None, known when the program runs."""
-Library = str
-"""A parameter that no user gives: the library whose name was used, ``np``, ``F``, or else ``torch``."""

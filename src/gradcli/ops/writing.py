@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradcli.ops.signatures import Index, Options
+
 
 class Call(NamedTuple):
     """An operation to be written: the ``name`` of its function and the texts of its arguments, with its options.
@@ -19,8 +21,8 @@ class Call(NamedTuple):
     name: str
     texts: list[str]
     tight: list[str]
-    static: Mapping[str, Any]
-    defaults: Mapping[str, Any]
+    static: Options
+    defaults: Options
     words: Mapping[str, str]
     ndim: int
 
@@ -66,7 +68,7 @@ def number_text(value: float) -> str:
     return repr(value)
 
 
-def option_text(value: Any) -> str:
+def option_text(value: object) -> str:
     """Return an option as text."""
     if isinstance(value, float):
         return "1e300" if value == float("inf") else number_text(value)
@@ -75,7 +77,7 @@ def option_text(value: Any) -> str:
     return str(value)
 
 
-def index_text(key: Any) -> str:
+def index_text(key: Index) -> str:
     """Return an index as it stands between brackets."""
     if isinstance(key, tuple):
         return ",".join(index_text(part) for part in key) + ("," if len(key) == 1 else "")

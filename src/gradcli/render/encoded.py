@@ -12,7 +12,7 @@ from gradcli.render.numbers import Form, nested
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gradcli.ops.declare import Array
+    from gradcli.ops.declare import Array, Indices
 
 LONG = 10_000
 """Entries from which the text of an array is kept for the next one with the same numbers."""
@@ -31,7 +31,7 @@ def encoded(document: Callable[[Form], Any]) -> list[str]:
     texts: list[str] = []
     places: dict[tuple[Any, ...], int] = {}
 
-    def form(array: Array) -> Any:
+    def form(array: Array | Indices) -> Any:
         if array.size < LONG:
             return nested(array)
         numbers = (array.dtype.kind, array.shape, array.tobytes())

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.declare import Array
+from gradcli.ops.declare import Array, Indices
 
 
 def strict(value: float) -> float | str:
@@ -20,15 +20,14 @@ def strict(value: float) -> float | str:
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
-Form = Callable[[Array], Any]
+Form = Callable[[Array | Indices], Any]
 """What becomes of an array in a document."""
 
 
-def nested(array: Array) -> Any:
+def nested(array: Array | Indices) -> Any:
     """Return an array as nested lists of strict JSON numbers; indices stay integers."""
-    array = np.asarray(array)
-    if array.dtype.kind == "i":
-        return array.tolist()
+    if np.asarray(array).dtype.kind == "i":
+        return np.asarray(array).tolist()
     array = np.asarray(array, dtype=np.float64)
     if np.isfinite(array).all():
         return array.tolist()

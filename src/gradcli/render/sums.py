@@ -19,7 +19,7 @@ from gradcli.render.wrap import fold, plain_text
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
     from gradcli.explanation.jacobians import Jacobian
-    from gradcli.ops.declare import Array
+    from gradcli.ops.declare import Array, Indices
     from gradcli.render.glyphs import Layout
 
 MOST_SUMS = 8
@@ -92,7 +92,7 @@ def added(v: Array, values: Array, precision: int) -> float:
     return float(sum(0.0 if a == 0 or b == 0 else a * b for a, b in pairs))
 
 
-def terms(texts: list[str], rows: Array, found: Explained, layout: Layout) -> Text:
+def terms(texts: list[str], rows: Indices, found: Explained, layout: Layout) -> Text:
     """Return terms with plus signs between, each in the colour of its row; of many the middle is left out."""
     styled = [Text(text, row_style(int(row), found.output.size)) for text, row in zip(texts, rows, strict=True)]
     if len(styled) <= MOST_TERMS:
