@@ -17,6 +17,7 @@ import numpy as np
 from gradcli.engine.graph import Graph, Input, Node, Operation, reaches
 from gradcli.engine.naming import call_assigned
 from gradcli.engine.reverse import accumulate, cotangents
+from gradcli.explanation.by_index import entry_of
 from gradcli.explanation.rereading import Reader
 from gradcli.explanation.rules import BackwardPass, Rule
 from gradcli.explanation.writer import Arrived, Named, Writer, plus_arrived, start_of
@@ -88,17 +89,18 @@ def rules_of(swept: Sweep) -> BackwardPass:
             text = confirmed(reader, others[choice].lines.get(index), swept.kept[index])
             if text is not None or plain.lines[index].written is None:
                 break
-        name = plain.names[index]
+        name, is_input = plain.names[index], isinstance(swept.graph.nodes[index], Input)
         rules.append(
             Rule(
                 name,
                 text,
                 np.asarray(swept.kept[index]),
                 plain.lines[index].uses,
-                isinstance(swept.graph.nodes[index], Input),
+                is_input,
                 bases.get(index, name),
                 plain.made.get(index),
                 index in cuts,
+                entry_of(text, np.shape(swept.kept[index]), reader.shapes) if text and is_input else None,
             )
         )
     left_out = sum(index in plain.skipped for index in plain.lines)

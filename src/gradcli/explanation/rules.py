@@ -20,6 +20,7 @@ class Rule:
     - ``base``: the program's own name for it, of which ``name`` may be one of several: y of y1, y2 …
     - ``made``: the formula of a value that the program does not name; None for others.
     - ``on_every_path``: whether every path from the inputs to y runs through the value.
+    - ``entry``: the rule of an input's entry [i,j,…], where that is a plain function of entries; None elsewhere.
 
     >>> [(rule.name, rule.text) for rule in gradcli.explain("h = x**2; sin(h)*h", x=1.0).rules]
     [('y', 'v'), ('h', 'y.grad*sin(h) + y.grad*h*cos(h)'), ('x', 'h.grad*2*x')]
@@ -33,6 +34,7 @@ class Rule:
     base: str = ""
     made: str | None = None
     on_every_path: bool = False
+    entry: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
