@@ -57,13 +57,13 @@ def with_true_formulas(found: Explained, jacobian: Jacobian) -> Jacobian:
     """Return a Jacobian whose formulas are equal to its numbers: the number stands for one that is not.
 
     A derivative that sympy has simplified may have a value where the program has none, such as x/x at 0. Then no rule
-    is left either.
+    is left either. A formula in a name that overflowed cannot be read: it stays beside a finite number alone.
     """
     if jacobian.formulas is None:
         return jacobian
     values = evaluate(found, jacobian.formulas, known_values(found))
     formulas = [
-        text if value is None or is_same(value, float(number)) else full(number)
+        text if (math.isfinite(number) if value is None else is_same(value, float(number))) else full(number)
         for text, value, number in zip(jacobian.formulas, values, jacobian.values, strict=True)
     ]
     return replace(jacobian, formulas=formulas, rules=jacobian.rules if formulas == jacobian.formulas else [])

@@ -71,4 +71,4 @@ def section(title: str, body: Iterable[str | Text], layout: Layout) -> list[Text
         for line in body
         for piece in ([line] if isinstance(line, Text) else fold(plain_text(line, layout.glyphs), layout.width))
     ]
-    return [Text(), Text(f" {title}", "bold"), *lines] if lines else []
+    return [Text(), *fold(Text(title, "bold"), layout.width, " "), *lines] if lines else []
