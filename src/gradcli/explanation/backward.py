@@ -17,7 +17,6 @@ import numpy as np
 from gradcli.engine.graph import Graph, Input, Node, Operation, reaches
 from gradcli.engine.naming import call_assigned
 from gradcli.engine.reverse import accumulate, cotangents
-from gradcli.explanation.by_index import entry_of
 from gradcli.explanation.rereading import Reader
 from gradcli.explanation.rules import BackwardPass, Rule
 from gradcli.explanation.writer import Arrived, Named, Writer, plus_arrived, start_of
@@ -89,23 +88,22 @@ def rules_of(swept: Sweep) -> BackwardPass:
             text = confirmed(reader, others[choice].lines.get(index), swept.kept[index])
             if text is not None or plain.lines[index].written is None:
                 break
-        name, is_input = plain.names[index], isinstance(swept.graph.nodes[index], Input)
+        name = plain.names[index]
         rules.append(
             Rule(
                 name,
                 text,
                 np.asarray(swept.kept[index]),
                 plain.lines[index].uses,
-                is_input,
+                isinstance(swept.graph.nodes[index], Input),
                 bases.get(index, name),
                 plain.made.get(index),
                 index in cuts,
-                entry_of(text, np.shape(swept.kept[index]), reader.shapes) if text and is_input else None,
             )
         )
     left_out = sum(index in plain.skipped for index in plain.lines)
     gap = sum(index >= plain.skipped.stop for index in plain.lines) if left_out else 0
-    return BackwardPass(rules, plain.constants, left_out, gap)
+    return BackwardPass(rules, plain.constants, left_out, gap, reader.shapes)
 
 
 def constants_of(graph: Graph) -> dict[str, Array]:

@@ -141,7 +141,7 @@ def is_drawn(found: Explained, name: str, layout: Layout) -> bool:
     """Return whether the backward pass shows the gradient of an input row by row."""
     if not found.has_steps:
         return False
-    own = next((rule for rule in found.rules if rule.is_input and rule.name == name), None)
+    own = found.lookup.backward_pass.input_rule(name)
     return own is not None and len(value_lines(own.value, layout)) > 1
 
 

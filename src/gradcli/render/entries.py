@@ -190,7 +190,7 @@ def entry_rule(found: Explained, name: str) -> str | None:
     """Return an entry of J by the names of the backward pass, where its number is an entry of the gradient: v is 1."""
     if found.output.shape or found.seed.item() != 1 or not found.has_steps:
         return None
-    return next((rule.entry for rule in found.rules if rule.is_input and rule.name == name), None)
+    return found.lookup.backward_pass.entry(name)
 
 
 def limited(lines: list[str], most: int, noun: str, count: int | None = None) -> list[str]:
