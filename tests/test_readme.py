@@ -1,4 +1,4 @@
-"""The README's examples, run as they stand, and compared with what it shows."""
+"""The examples of the README and of docs/answers.md, run as they stand, and compared with what is shown."""
 
 import re
 import shlex
@@ -7,21 +7,40 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-BLOCKS = re.findall(
-    r"```console\n\$ gradcli (.*?)\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL
-)
+
+
+def blocks(name: str) -> list[tuple[str, str]]:
+    """Return the commands of a page, each with what the page shows below it."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    return re.findall(r"```console\n\$ gradcli (.*?)\n(.*?)```", text, re.DOTALL)
+
+
+BLOCKS = blocks("README.md") + blocks("docs/answers.md")
+MOST_LINES = {  # a fifth more than a person would take; the pages' other examples are as long as they are
+    "Three outputs of two inputs": 38,
+    "A network": 49,
+}
 HELP = [("explain", line) for line in ('"[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]" --x 1,2', '"-x**2" --x 3')]
 
 
 @pytest.mark.parametrize(("command", "shown"), BLOCKS, ids=[command for command, _ in BLOCKS])
-def test_a_block_of_the_readme_prints_what_it_shows(cli, monkeypatch, command, shown):
+def test_a_block_prints_what_the_page_shows(cli, monkeypatch, command, shown):
     monkeypatch.chdir(ROOT)
     answer = cli(*shlex.split(command))
     assert answer.out + answer.err == shown
 
 
-def test_the_readme_has_five_examples():
-    assert len(BLOCKS) >= 5
+def test_the_readme_has_five_examples_and_the_answers_seven():
+    assert len(blocks("README.md")) >= 5
+    assert len(blocks("docs/answers.md")) >= 7
+
+
+@pytest.mark.parametrize("title", MOST_LINES)
+def test_an_answer_is_short(title):
+    section = (ROOT / "docs" / "answers.md").read_text(encoding="utf-8").partition(f"## {title}\n")[2]
+    shown = section.partition("$ gradcli ")[2].partition("```")[0].splitlines()[1:]
+    assert 20 < len(shown) <= MOST_LINES[title]
+    assert max(map(len, shown)) <= 80
 
 
 def test_the_two_set_up_commands_stand_alone_on_a_line():

@@ -103,7 +103,7 @@ def rules_of(swept: Sweep) -> BackwardPass:
         )
     left_out = sum(index in plain.skipped for index in plain.lines)
     gap = sum(index >= plain.skipped.stop for index in plain.lines) if left_out else 0
-    return BackwardPass(rules, plain.constants, left_out, gap)
+    return BackwardPass(rules, plain.constants, left_out, gap, reader.shapes)
 
 
 def constants_of(graph: Graph) -> dict[str, Array]:

@@ -29,12 +29,17 @@ def compiled(text: str, given: frozenset[str]) -> Program | None:
 
 
 class Reader:
-    """Evaluates lines in which the names of ``values`` stand for them, and ``NAME.grad`` for their ``cotangents``."""
+    """Evaluates lines in which the names of ``values`` stand for them, and ``NAME.grad`` for their ``cotangents``.
+
+    ``shapes`` has the shape of each by its name in a line.
+    """
 
     def __init__(self, values: Mapping[str, Array], cotangents: Mapping[str, Array]) -> None:
         self.ending = "_grad"
         while any(name + self.ending in values for name in cotangents):
             self.ending += "_"
+        self.shapes = {name: np.shape(value) for name, value in values.items()}
+        self.shapes |= {f"{name}.grad": np.shape(value) for name, value in cotangents.items()}
         self.names = {**values, **{name + self.ending: value for name, value in cotangents.items()}}
 
     def evaluate(self, text: str) -> Array | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from gradcli.ops.declare import Array
 
@@ -39,13 +40,26 @@ class Rule:
 class BackwardPass:
     """The ``rules`` of the backward pass, and the long arrays that they use and the program does not name.
 
-    Of a long program ``left_out`` rules are missing, those before number ``gap``.
+    Of a long program ``left_out`` rules are missing, those before number ``gap``. ``shapes`` has the shape of what
+    stands in a rule, by its name there.
     """
 
     rules: list[Rule]
     constants: dict[str, Array]
     left_out: int = 0
     gap: int = 0
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+    def input_rule(self, name: str) -> Rule | None:
+        """Return the rule of an input."""
+        return next((rule for rule in self.rules if rule.is_input and rule.name == name), None)
+
+    def entry(self, name: str) -> str | None:
+        """Return the rule of entry [i,j,…] of an input, where that is a plain function of entries; None elsewhere."""
+        from gradcli.explanation.by_index import entry_of  # noqa: PLC0415
+
+        rule = self.input_rule(name)
+        return None if rule is None or rule.text is None else entry_of(rule.text, rule.value.shape, self.shapes)
 
 
 @dataclass(frozen=True, slots=True)

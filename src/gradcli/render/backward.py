@@ -137,6 +137,14 @@ def value_lines(value: Array, layout: Layout) -> list[str]:
     return shown if max(map(len, shown)) <= layout.width // 2 else [line]
 
 
+def is_drawn(found: Explained, name: str, layout: Layout) -> bool:
+    """Return whether the backward pass shows the gradient of an input row by row."""
+    if not found.has_steps:
+        return False
+    own = found.lookup.backward_pass.input_rule(name)
+    return own is not None and len(value_lines(own.value, layout)) > 1
+
+
 def aligned(texts: Sequence[str]) -> list[str]:
     """Return numbers with their points below each other and a comma behind each."""
     lead = max(len(text.partition(".")[0]) for text in texts)

@@ -26,6 +26,8 @@ MOST_COLUMNS = 60
 """Columns up to which a table is tried with all of them."""
 MOST_FORMULAS = 8
 MOST_RULES = 12
+LONG_FORMULA = 40
+"""Characters of a formula or rule beyond which the names of the backward pass say it instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +166,11 @@ def is_number(text: str) -> bool:
 def formula_lines(sheet: Sheet, panel: Panel) -> list[str]:
     """Return the formulas of a variable that its table has no room for: rules, or an entry on each line."""
     jacobian, d = panel.jacobian, sheet.glyphs.partial
+    by_name = entry_rule(sheet.found, panel.name)
+    texts_of = jacobian.rules or jacobian.formulas or []
+    if by_name and any(len(text) > LONG_FORMULA for text in texts_of):
+        letters = "ijkl"[: len(jacobian.input_shape)]
+        return [f"{d}{sheet.found.name}/{d}{indexed(panel.name, letters)} = {by_name}"]
     if jacobian.formulas is None or jacobian.rules:
         rules = [with_partials(rule, sheet.found.name, panel, d) for rule in jacobian.rules]
         return limited(rules, MOST_RULES, "rule")
@@ -177,6 +184,13 @@ def formula_lines(sheet: Sheet, panel: Panel) -> list[str]:
         )
         lines.append(f"{d}{row}/{d}{column} = {jacobian.formulas[k]}{value}")
     return limited(lines, MOST_FORMULAS, "entry", len(worth))
+
+
+def entry_rule(found: Explained, name: str) -> str | None:
+    """Return an entry of J by the names of the backward pass, where its number is an entry of the gradient: v is 1."""
+    if found.output.shape or found.seed.item() != 1 or not found.has_steps:
+        return None
+    return found.lookup.backward_pass.entry(name)
 
 
 def limited(lines: list[str], most: int, noun: str, count: int | None = None) -> list[str]:

@@ -12,6 +12,7 @@ import numpy as np
 from rich.text import Text
 
 from gradcli.errors.counting import counted
+from gradcli.render.backward import is_drawn
 from gradcli.render.entries import (
     Panel,
     Sheet,
@@ -188,7 +189,8 @@ def gradient_lines(sheet: Sheet, panel: Panel, shown: bool) -> list[Part]:
     if sheet.asks:
         return []
     shape, label = panel.jacobian.input_shape, f"{panel.name}.grad = "
-    matrix = matrix_lines(sheet, panel.name, label) if len(shape) == 2 and min(shape) > 1 else []
+    is_matrix = len(shape) == 2 and min(shape) > 1 and not is_drawn(sheet.found, panel.name, sheet.layout)
+    matrix = matrix_lines(sheet, panel.name, label) if is_matrix else []
     if matrix:
         return [Text(), *matrix]
     if is_in_lines(panel) or (panel.whole and shown and panel.columns):
