@@ -165,9 +165,11 @@ class Writer:
             if node.op is not None and index not in self.named.given and self._written(node, node.op):
                 self.made[index] = self.texts.text[index][0]
             self.texts.text[index] = (self.names.get(index, str(node.name)), ATOM)
-        elif self._written(node, node.op) and len(self.texts.of(node)) > LONGEST_VALUE and not self.choice:
-            if self._can_be_named(node):
-                self._name(node)
+        elif self._written(node, node.op) and self._is_too_long(node) and self._can_be_named(node):
+            self._name(node)
+
+    def _is_too_long(self, node: Node) -> bool:
+        return not self.choice and len(self.texts.of(node)) > LONGEST_VALUE
 
     def _can_be_named(self, node: Node) -> bool:
         """Return whether an answer would say what a new name stands for: with the node's own rule, or elsewhere."""
