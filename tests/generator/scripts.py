@@ -11,16 +11,16 @@ NAMES = ["x", "y", "w", "y1", "y2", "h0", "h1", "dy_dx", "grad", "x_grad", "f", 
     "dx", "n0", "c0", "learning_rate_of_the_first_layer", "z", "t", "a", "dim"]  # fmt: skip
 SHAPES = [(), (), (1,), (2,), (3,), (4,), (6,), (13,), (40,), (1, 1), (3, 1), (2, 3), (1, 4), (3, 3), (2, 3, 4), (0,)]
 UNARY = ["sin({})", "cos({})", "tanh({})", "exp({}/2)", "-{}", "{}**2", "{}**3", "{}*{}", "sigmoid({})", "relu({})",
-    "abs({})", "2*{}", "{}/3", "1 - {}", "sqrt({}**2 + 1)", "log({}**2 + 2)", "{} + 0.5", "1/({}**2 + 1)", "softplus({})",
-    "{}*-1.5", "{}.detach()*{}", "where({} > 0.2, {}, -{})", "atan({})", "{}*({} > 0)", "clip({}, -0.5, 0.9)", "+{}",
-    "erf({})", "{}*1e6", "{}*1e-7", "{}**0", "0*{}", "{}.clone()", "square({})", "({} - {}.mean())",
+    "abs({})", "2*{}", "{}/3", "1 - {}", "sqrt({}**2 + 1)", "log({}**2 + 2)", "{} + 0.5", "1/({}**2 + 1)",
+    "softplus({})", "{}*-1.5", "{}.detach()*{}", "where({} > 0.2, {}, -{})", "atan({})", "{}*({} > 0)", "clip({}, -0.5, 0.9)",
+    "+{}", "erf({})", "{}*1e6", "{}*1e-7", "{}**0", "0*{}", "{}.clone()", "square({})", "({} - {}.mean())",
     "-({} - {})**2"]  # fmt: skip
-BINARY = ["{} + {}", "{} - {}", "{}*{}", "{}/({}**2 + 1)", "maximum({}, {})", "where({} > {}, {}, {})", "hypot({}, {} + 2)",
-    "{} - ({} - {})", "atan2({}, {} + 3)", "{}*{} - {}*2", "minimum({}, {})"]  # fmt: skip
+BINARY = ["{} + {}", "{} - {}", "{}*{}", "{}/({}**2 + 1)", "maximum({}, {})", "where({} > {}, {}, {})",
+    "hypot({}, {} + 2)", "{} - ({} - {})", "atan2({}, {} + 3)", "{}*{} - {}*2", "minimum({}, {})"]  # fmt: skip
 VECTOR = ["softmax({}, dim=0)", "cumsum({}, dim=0)", "flip({}, dims=[0])", "{}[[0, -1, 0]]", "{}[1:]", "{}[-1]",
-    "{}[0]*{}", "sum({})", "{}.mean()", "outer({}, {})", "dot({}, {})", "{}.norm()", "{}.max()", "{}[::2]", "{}.prod()",
-    "sort({}).values", "[{}[0], {}[1]*2]", "[{}[0]**2, {}[-1], 3.0]", "stack([{}, {}])", "cat([{}, {}])", "{}/{}.norm()",
-    "{}[{} > 0.1]", "{}.std()", "logsumexp({}, dim=0)", "{}.max(dim=0).values", "diag({})", "{}.reshape(-1, 1)",
+    "{}[0]*{}", "sum({})", "{}.mean()", "outer({}, {})", "dot({}, {})", "{}.norm()", "{}.max()", "{}[::2]",
+    "{}.prod()", "sort({}).values", "[{}[0], {}[1]*2]", "[{}[0]**2, {}[-1], 3.0]", "stack([{}, {}])",
+    "cat([{}, {}])", "{}/{}.norm()", "{}[{} > 0.1]", "{}.std()", "logsumexp({}, dim=0)", "{}.max(dim=0).values", "diag({})", "{}.reshape(-1, 1)",
     "{}[None]*{}", "[[{}[0], 1.0], [0.0, {}[1]]]", "var({})", "log_softmax({}, dim=0)", "{}.cumprod(dim=0)",
     "roll({}, 1)"]  # fmt: skip
 MATRIX = ["{}.T", "{} @ {}.T", "sum({}, dim=0)", "sum({}, dim=1)", "{}.mean(dim=1, keepdim=True)", "{}[0]", "{}[:, 0]",
@@ -89,7 +89,7 @@ def random_script(seed: int, number: int) -> Script:
         inputs = {name: np.where(values.random(writer.shape) < 0.4, -0.0, value) for name, value in inputs.items()}
     known, lines = list(names), []
     for _ in range(rng.choice([0, 1, 1, 2, 3])):
-        lines.append(statement(writer, known))
+        lines += [statement(writer, known)]
     if rng.random() < 0.3 and lines:
         target = writer.pick(known)
         lines.append(f"{target} = {writer.last(known)}")
@@ -133,7 +133,9 @@ def statement(writer: Writer, known: list[str]) -> str:
         before = f"{target} = {target}*1\n" if rng.random() < 0.8 else ""
         return before + f"{target} {writer.pick(['+=', '*=', '-='])} {writer.expression(known, 1)}"
     elif kind < 0.66 and len(writer.shape) == 1 and writer.shape[0] > 1:
-        text = f"{target} = {writer.pick(known)}*1\n{target}[{writer.pick(['0', '1:', '-1'])}] = {writer.pick(known)}[0]*2"
+        text = (
+            f"{target} = {writer.pick(known)}*1\n{target}[{writer.pick(['0', '1:', '-1'])}] = {writer.pick(known)}[0]*2"
+        )
     elif kind < 0.72 and writer.shape:
         text = "s = 0.0\n" + writer.pick(ROWS).format(a=writer.pick(known))
         text += f"\n{target} = {writer.pick(known)}*sum(s)"
@@ -142,9 +144,8 @@ def statement(writer: Writer, known: list[str]) -> str:
         text = writer.pick(LOOPS).format(n=writer.pick([0, 1, 3, 6]), a=target, e=writer.expression(known, 1))
     elif kind < 0.94:
         known_target = writer.pick(known)
-        text = writer.pick(BRANCHES).format(c=writer.pick(known), t=writer.pick(["0", "0.5", "-1"]), a=known_target,
+        return writer.pick(BRANCHES).format(c=writer.pick(known), t=writer.pick(["0", "0.5", "-1"]), a=known_target,
                                             e=writer.expression(known, 1), g=writer.expression(known, 1))  # fmt: skip
-        return text
     else:
         other = rng.choice([name for name in NAMES if name != target])
         text = f"{target}, {other} = {writer.expression(known, 1)}, {writer.expression(known, 1)}"

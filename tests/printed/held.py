@@ -13,10 +13,12 @@ import numpy as np
 from printed.truth import Reader, Truth
 
 NUMBER = r"[-+]?(?:\d+(?:\.\d+)?(?:e[-+]?\d+)?|inf|nan)|True|False"
-SENTENCE = re.compile(r"contributes? nothing|branch ran|is taken;|made no turn|turns? of the loop|^it ended|more lines|:$")
+SENTENCE = re.compile(
+    r"contributes? nothing|branch ran|is taken;|made no turn|turns? of the loop|^it ended|more lines|:$"
+)
 VERDICT = re.compile(r"(?:✓|ok) reverse")
 SHAPE = re.compile(r"(?:(?<=\s)|^)\((?:\d+,|\d+(?:, \d+)+|)\)$")
-STATEMENT = re.compile(r"(?P<label>[^\W\d]\w*(?P<grad>\.grad)?(?P<place>\[[^=]*?\])?) += +(?P<rest>.*)")
+STATEMENT = re.compile(r"(?P<label>[^\W\d]\w*(?:\.grad)?(?P<place>\[[^=]*?\])?) += +(?P<rest>.*)")
 MOST_PLACES = 40
 SLACK = 1e-9
 """Of the largest number of a run: how far PyTorch's rounding and gradcli's may be apart."""
@@ -76,7 +78,7 @@ class Held:
         """Return whether a number is another one, rounded."""
         if not math.isfinite(exact) or not math.isfinite(number):
             return number == exact or (math.isnan(number) and math.isnan(exact))
-        return abs(number - exact) <= 0.51 * 10.0 ** (1 - self.digits) * abs(exact) * 10 ** 0 + SLACK * self.scale
+        return abs(number - exact) <= 0.51 * 10.0 ** (1 - self.digits) * abs(exact) * 10**0 + SLACK * self.scale
 
     @property
     def digits(self) -> int:
@@ -130,7 +132,7 @@ def longest_piece(line: str) -> int:
 
 def is_table(line: str) -> bool:
     """Return whether a line is one of a table."""
-    return bool(re.search(r" [│|] |[─-]{3}[┼+]|^ [─-]{4,}", line + " "))
+    return bool(re.search(r" [│|] |[─-]{3}[┼+]|^ [─-]{4,}|zero by structure|^   (?:✓|ok) reverse", line + " "))
 
 
 def is_matrix(line: str) -> bool:
@@ -143,7 +145,9 @@ def sections(lines: list[str]):
     title, body = "", []
     for number, line in enumerate(lines):
         starts = re.match(r" \S", line) and not is_table(line) and number and not lines[number - 1].strip()
-        if starts and re.match(r" (Forward|Backward|J = |Each sum|What v did|Notes|more:|Paths|\w+ paths? lead|Calls)", line):
+        if starts and re.match(
+            r" (Forward|Backward|J = |Each sum|What v did|Notes|more:|Paths|\w+ paths? lead|Calls)", line
+        ):
             yield title, body
             title, body = line.strip(), []
         else:
@@ -154,8 +158,11 @@ def sections(lines: list[str]):
 def joined(body: list[str]) -> list[str]:
     """Return the statements of a section, those that go on put together."""
     found: list[str] = []
+    in_table = False
     for line in body:
-        if is_table(line) or not line.strip():
+        goes_on = in_table and line.startswith("    ")
+        in_table = is_table(line) or goes_on
+        if in_table or not line.strip():
             continue
         if re.match(r" {1,3}\S", line):
             found.append(line.strip())
@@ -197,7 +204,7 @@ def read_statement(held: Held, line: str, grads: bool) -> str | None:
         guarded(held, lambda: fail("no statement"), line)
         return None
     label, rest = match["label"], match["rest"]
-    guarded(held, lambda: check_statement(held, label, bool(match["grad"]), match["place"] or "", rest, grads), line)
+    guarded(held, lambda: check_statement(held, label, match["place"] or "", rest, grads), line)
     return label
 
 
@@ -206,7 +213,7 @@ def fail(message: str):
     raise Wrong(message)
 
 
-def check_statement(held: Held, label: str, is_grad: bool, place: str, rest: str, grads: bool) -> None:
+def check_statement(held: Held, label: str, place: str, rest: str, grads: bool) -> None:
     """Hold one statement."""
     base = label.removesuffix(place) if place else label
     key = base.replace(".grad", "__grad")
@@ -300,7 +307,7 @@ def read_jacobian(held: Held, title: str, body: list[str]) -> None:
 def grad_at(held: Held, entry: str):
     """Return the true gradient at an entry such as ``x[0]``."""
     name, bracket, _ = entry.partition("[")
-    return held.evaluate(f"{name}.grad{entry[len(name):]}" if bracket else f"{name}.grad")
+    return held.evaluate(f"{name}.grad{entry[len(name) :]}" if bracket else f"{name}.grad")
 
 
 def flat_place(entry: str, shape: tuple[int, ...]) -> int:
@@ -322,6 +329,8 @@ def check_cell(held: Held, row: str, column: str, text: str) -> None:
     formula, equals, value = text.rpartition(" = ")
     if not equals and text in ("·", "."):
         value = "0"
+    if np.isnan(wanted):  # PyTorch's row of J is v times J with 0·inf; what no path reaches is 0 in an answer
+        wanted = float(value)
     held.shown(value, wanted, f"{row} by {column}")
     if formula:
         held.same(held.evaluate(formula), wanted, f"{row} by {column}: {formula}")
@@ -345,10 +354,17 @@ def check_rule(held: Held, line: str) -> None:
     for place in places:
         at = dict(zip(letters, place, strict=True))
         spots = [[int(eval(text, {}, at)) for text in part] for part in indices]  # noqa: S307 - of an answer
-        if any(not 0 <= k < n for spot, shape in zip(spots, shapes, strict=True) for k, n in zip(spot, shape, strict=True)):
+        if any(
+            not 0 <= k < n for spot, shape in zip(spots, shapes, strict=True) for k, n in zip(spot, shape, strict=True)
+        ):
             continue
-        i, j = (int(np.ravel_multi_index(spot, shape)) if shape else 0 for spot, shape in zip(spots, shapes, strict=True))
+        i, j = (
+            int(np.ravel_multi_index(spot, shape)) if shape else 0 for spot, shape in zip(spots, shapes, strict=True)
+        )
         wanted = held.truth.jacobian[match[3]][i, j]
+        if np.isnan(wanted):
+            checked += 1
+            continue
         try:
             got = held.evaluate(formula, **at)
         except IndexError:
@@ -438,7 +454,32 @@ def check_effect(held: Held, match) -> None:
         held.shown(text, v @ held.truth.jacobian[name], f"{match[0]}")
 
 
+def read_paths(held: Held, _title: str, body: list[str]) -> None:
+    """Hold the product along each path, and what they add up to."""
+    for line in joined(body):
+        total = re.fullmatch(rf"[∂d]{held.output}/[∂d](\w+) +(?:= )?({NUMBER})", line)
+        along = re.fullmatch(rf".*?(?:  +|: )({NUMBER}.*) (?:=|≈|~=) +({NUMBER})", line)
+        if total:
+            guarded(held, lambda m=total: held.shown(m[2], held.truth.jacobian[m[1]], "the sum of paths"), line)
+        elif along:
+            guarded(held, lambda m=along: check_product(held, m[1], m[2]), line)
+
+
+def check_product(held: Held, text: str, total: str) -> None:
+    """Hold the product of rounded derivatives against their printed product."""
+    got = float(held.evaluate(text.replace("·", "*")))
+    if not math.isclose(got, float(total), rel_tol=len(text) * held.rounding(), abs_tol=SLACK):
+        fail(f"{text} is {got}, not {total}")
+
+
 READERS = {
+    "Paths": read_paths,
+    "One path": read_paths,
+    "Two paths": read_paths,
+    "Three paths": read_paths,
+    "Four paths": read_paths,
+    "Five paths": read_paths,
+    "Six paths": read_paths,
     "Forward": read_forward,
     "Backward": read_backward,
     "J = ": read_jacobian,

@@ -1,5 +1,6 @@
 """What PyTorch says of a program: each value that it assigns, each cotangent, and J."""
 
+# ruff: noqa: SIM905 - names in lines
 from __future__ import annotations
 
 import ast
@@ -58,8 +59,16 @@ class Truth:
                 if g is not None:
                     jacobian[name][row] = g.numpy().ravel()
         values = {**script.inputs, **{name: numbers(value) for name, value in called}}
-        return cls(values, cotangents, jacobian, script.inputs, y.detach().numpy(), v.numpy(), run.outside(called),
-                   run.result(script.text, called))
+        return cls(
+            values,
+            cotangents,
+            jacobian,
+            script.inputs,
+            y.detach().numpy(),
+            v.numpy(),
+            run.outside(called),
+            run.result(script.text, called),
+        )
 
 
 def numbers(value) -> np.ndarray:
@@ -71,7 +80,7 @@ class Run:
     """Runs a program in PyTorch, and keeps what it assigns; writes in place make new values."""
 
     def __init__(self, inputs) -> None:
-        self.names = {**FUNCTIONS, **inputs, "keep_": self.keep, "put_": put, "at_": at, "list_": as_tensor}
+        self.names = {**FUNCTIONS, **inputs, "keep_": self.keep, "put_": put, "at_": at, "of_": of, "list_": as_tensor}
         self.kept: list[tuple[str, object, bool]] = []
 
     def keep(self, name: str, value, looped: bool):
@@ -112,7 +121,6 @@ class Run:
     def outside(self, called) -> list[str]:
         """Return the names of values that no loop assigns."""
         return [name for (name, _), (_, _, looped) in zip(called, self.kept, strict=True) if not looped]
-
 
     @staticmethod
     def result(text, called) -> str | None:
@@ -160,8 +168,10 @@ class Keeping(ast.NodeTransformer):
         node = self.generic_visit(node)
         before = ast.parse(ast.unparse(node.target), mode="eval").body
         value = ast.BinOp(before, node.op, node.value)
-        return self.assigned(node.target.id, value) if isinstance(node.target, ast.Name) else self.written(
-            node.target, value
+        return (
+            self.assigned(node.target.id, value)
+            if isinstance(node.target, ast.Name)
+            else self.written(node.target, value)
         )
 
     def visit_For(self, node):
@@ -191,6 +201,11 @@ class Keeping(ast.NodeTransformer):
         node = self.generic_visit(node)
         return ast.Call(ast.Name("list_", ast.Load()), [node], []) if isinstance(node.ctx, ast.Load) else node
 
+    def visit_Attribute(self, node):
+        """A method, of a number too."""
+        node.value = ast.Call(ast.Name("of_", ast.Load()), [self.visit(node.value)], [])
+        return node
+
     def visit_Subscript(self, node):
         """``x[place]``, which may go backward."""
         if isinstance(node.ctx, ast.Store):
@@ -210,9 +225,7 @@ class Keeping(ast.NodeTransformer):
 
     def kept(self, name, value):
         """Return a call that keeps a value."""
-        return ast.Call(
-            ast.Name("keep_", ast.Load()), [ast.Constant(name), value, ast.Constant(self.depth > 0)], []
-        )
+        return ast.Call(ast.Name("keep_", ast.Load()), [ast.Constant(name), value, ast.Constant(self.depth > 0)], [])
 
 
 def place_of(node):
@@ -242,6 +255,11 @@ def at(array, place):
         positions = torch.arange(array.numel()).reshape(array.shape).numpy()[places].copy()
         return array.reshape(-1)[torch.from_numpy(np.asarray(positions))]
     return array[places]
+
+
+def of(value):
+    """Return what has methods: a number as a tensor, all else as it is."""
+    return as_tensor(value) if isinstance(value, int | float) else value
 
 
 def as_tensor(value):
@@ -274,8 +292,13 @@ def two(function):
     return lambda *arguments, **named: function(*map(as_tensor, arguments), **named)
 
 
-PLAIN = ["sin", "cos", "tan", "tanh", "sinh", "cosh", "asin", "acos", "atan", "exp", "log", "log1p", "expm1", "sqrt", "rsqrt", "abs", "sigmoid", "relu", "square", "reciprocal", "sum", "mean", "cumsum", "prod", "norm", "flip", "sort", "diag", "tril", "triu", "trace", "transpose", "var", "std", "logsumexp", "amax", "amin", "floor", "erf", "softmax", "log_softmax", "sign", "zeros_like", "ones_like", "clone", "round", "ceil", "median", "cumprod", "roll", "squeeze", "unsqueeze", "sinc", "diagonal", "isnan", "isfinite", "isinf", "triu", "any", "all", "argmax", "argmin", "clamp", "clamp_min", "clamp_max", "movedim", "swapaxes", "argsort", "flatten", "unsqueeze", "permute", "tile", "logical_not", "tan", "exp2", "log2", "log10", "digamma", "lgamma", "count_nonzero", "unbind", "clamp", "nan_to_num", "logsigmoid", "softsign", "numel", "searchsorted", "cosh"]
-OF_TWO = ["maximum", "minimum", "outer", "dot", "matmul", "atan2", "hypot", "mv", "mm", "logaddexp", "pow", "xlogy", "fmax", "fmin"]
+PLAIN = """sin cos tan tanh sinh cosh asin acos atan exp log log1p expm1 sqrt rsqrt abs sigmoid relu square
+reciprocal sum mean cumsum prod norm flip sort diag tril triu trace transpose var std logsumexp amax amin floor
+erf softmax log_softmax sign zeros_like ones_like clone round ceil median cumprod roll squeeze unsqueeze
+sinc diagonal isnan isfinite isinf triu any all argmax argmin clamp clamp_min clamp_max movedim swapaxes argsort
+flatten unsqueeze permute tile logical_not tan exp2 log2 log10 digamma lgamma count_nonzero unbind clamp
+nan_to_num repeat_interleave logsigmoid softsign numel searchsorted cosh""".split()
+OF_TWO = """maximum minimum outer dot matmul atan2 hypot mv mm logaddexp pow xlogy fmax fmin""".split()
 
 
 def of_rows(function):
@@ -311,6 +334,8 @@ FUNCTIONS = {
     "zeros": expand(torch.zeros), "ones": expand(torch.ones), "full": expand(torch.full), "eye": expand(torch.eye),
     "arange": expand(torch.arange), "linspace": expand(torch.linspace),
     "softplus": of_tensors(torch.nn.functional.softplus),
+    "logsumexp": lambda x, dim=None, **named: torch.logsumexp(
+        as_tensor(x), list(range(as_tensor(x).ndim)) if dim is None else dim, **named),
     "where": lambda c, *ab: torch.where(as_tensor(c).bool(), *map(as_tensor, ab)),
     "heaviside": lambda x, at: torch.heaviside(as_tensor(x), as_tensor(at).to(torch.float64)),
     "roll": lambda x, by, dim=None, **named: torch.roll(as_tensor(x), by, named.get("axis", dim)),
@@ -332,6 +357,6 @@ class Reader:
         """Return the value of a text; ``y.grad`` is a name."""
         text = re.sub(r"\b([^\W\d]\w*)\.grad\b", r"\1__grad", text)
         tree = ast.fix_missing_locations(Keeping().visit(ast.parse(text, mode="eval")))
-        names = {**FUNCTIONS, "put_": put, "at_": at, "list_": as_tensor, **self.names, **letters}
+        names = {**FUNCTIONS, "put_": put, "at_": at, "of_": of, "list_": as_tensor, **self.names, **letters}
         with torch.no_grad():
             return numbers(as_tensor(eval(compile(tree, "text", "eval"), names)))  # noqa: S307 - of an answer

@@ -84,7 +84,8 @@ def known_tokens(found, glyphs):
     numbers = [f"{value:.6g}" for j in found.jacobian.values() for value in np.ravel(j.values).tolist()]
     numbers += [f"{value:.6g}" for array in (*found.grad.values(), found.seed) for value in np.ravel(array).tolist()]
     known = set(TOKEN.findall("\n".join([wide, *formulas, *numbers, WORDS])))
-    return known | {*found.inputs, found.name} | {f"d{name}" for name in found.differentiated} | COUNTS
+    names = {*found.inputs, *found.differentiated, found.name}
+    return known | names | {f"d{name}" for name in names} | COUNTS
 
 
 WORDS = """a row for each output column input and more entry entries rule rules sum sums of this kind in shape largest

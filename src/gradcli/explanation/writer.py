@@ -137,7 +137,7 @@ class Writer:
     def _shorten(self, node: Operation, arrived: Arrived) -> bool:
         """Give names to what is long in the rule of a node, and say whether there was any."""
         values = [x for x in node.arguments if isinstance(x, Operation)]
-        long = [x for x in values if x.index not in self.names and len(self.texts.of(x)) > LONG_VALUE]
+        long = [x for x in values if self._can_be_named(x) and len(self.texts.of(x)) > LONG_VALUE]
         for x in long:
             self._name(x)
         if node.index not in self.names and (len(self.texts.of(node)) > LONG_VALUE or not long):
@@ -165,8 +165,15 @@ class Writer:
             if node.op is not None and index not in self.named.given and self._written(node, node.op):
                 self.made[index] = self.texts.text[index][0]
             self.texts.text[index] = (self.names.get(index, str(node.name)), ATOM)
-        elif self._written(node, node.op) and len(self.texts.of(node)) > LONGEST_VALUE and not self.choice:
+        elif self._written(node, node.op) and self._is_too_long(node) and self._can_be_named(node):
             self._name(node)
+
+    def _is_too_long(self, node: Node) -> bool:
+        return not self.choice and len(self.texts.of(node)) > LONGEST_VALUE
+
+    def _can_be_named(self, node: Node) -> bool:
+        """Return whether an answer would say what a new name stands for: with the node's own rule, or elsewhere."""
+        return node.index not in self.names and (node.index in self.kept or node.index in self.named.spare)
 
     def _written(self, node: Node, op: Op) -> bool:
         try:

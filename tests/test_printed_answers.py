@@ -1,0 +1,76 @@
+"""What an answer prints, read as a reader reads it and evaluated by PyTorch; and faults planted in it are found."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from generator.scripts import Script, random_script
+from oracles import portion
+from printed.held import hold
+from printed.truth import Truth
+from printed_answers import answers, findings
+
+SEED, PROGRAMS = 7, 120
+POINT = {"x": np.array([0.5, -1.25]), "w": np.array([2.0, 3.0])}
+NETWORK = Script("h = tanh(x*w)\ny = h*h + x\ny = y*[1.0, 2.0]\ny", POINT, np.array([1.0, 10.0]))
+SCRIPTS = {
+    "a name that is assigned again": NETWORK,
+    "an output that is an input": Script("y = x", {"x": np.array([1.5, 2.0])}, np.array([1.0, 3.0])),
+    "one entry": Script("x**2", {"x": np.array([3.0])}, np.array([1.0])),
+    "no entry": Script("h = x*2\nh*h", {"x": np.zeros(0)}, np.zeros(0)),
+    "zeros with a sign": Script("h = -x\nh*x", {"x": np.array([-0.0, 0.0, 1.0])}, np.array([1.0, -1.0, -0.0])),
+    "inf and nan": Script("h = exp(x)\nh*x", {"x": np.array([800.0, -800.0, 1.0])}, np.ones(3)),
+    "an infinite slope": Script("h = sqrt(x)\nh*2", {"x": np.array([0.0, 4.0])}, np.ones(2)),
+    "a loop that breaks": Script(
+        "y = x\nfor r in w:\n    if r > 2.5:\n        break\n    y = y*r\ny", POINT, np.ones(2)
+    ),
+    "a pair": Script("m, k = w.max(dim=0)\na, b = x\na*m + b", POINT, None),
+    "long names": Script(
+        "n_of_the_first_layer = x*w\nsum(n_of_the_first_layer**2)/n_of_the_first_layer[0]", POINT, None
+    ),
+    "a long factor that is detached": Script(
+        "n_of_the_first_layer = erf(x)\n"
+        "(-(n_of_the_first_layer*cos(x) - w)**2*n_of_the_first_layer).detach()*sqrt(n_of_the_first_layer**2 + 1)",
+        POINT, np.ones(2),
+    ),
+    "many names": Script("\n".join(["h = x", *(f"h = h*w + {k}.0" for k in range(60)), "h"]),
+                         {"x": np.array(0.5), "w": np.array(0.9)}, None),
+}  # fmt: skip
+PLANTED = {  # what stands in the answer to NETWORK at 80 columns, and what is put there
+    "a value of Forward": ("[0.76", "[0.77"),
+    "the text of a value": ("h*h + x", "h*h - x"),
+    "a cotangent": ("h.grad*(1 - h**2)", "h.grad*(1 + h**2)"),
+    "a name": ("h*h + x", "h*h + w"),
+    "a line that is left out": ("   h  = ", "   g  = "),
+    "an entry of J": ("x[0] ", "x[1] "),
+}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("precision", [6, 17, 1])
+def test_what_these_answers_print_is_so(name, precision):
+    count, wrong = findings(SCRIPTS[name], precision)
+    assert wrong == []
+    assert count > 10
+
+
+@pytest.mark.parametrize("number", portion(list(range(PROGRAMS)), 10))
+def test_what_answers_to_random_programs_print_is_so(number):
+    _, wrong = findings(random_script(SEED, number))
+    assert wrong == []
+
+
+def test_most_random_programs_are_read():
+    counts = [Truth.of(random_script(SEED, number)) is not None for number in range(60)]
+    assert sum(counts) > 45
+
+
+@pytest.mark.parametrize("fault", PLANTED)
+def test_a_planted_fault_is_found(fault):
+    layout, text = next((layout, text) for layout, text in answers(NETWORK) if layout.width == 80)
+    before, after = PLANTED[fault]
+    assert before in text
+    assert hold(text.replace(before, after), Truth.of(NETWORK), layout)[1] != []
