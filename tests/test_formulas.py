@@ -95,6 +95,6 @@ LONG = {  # what no derivative flows through: sums and products whose terms are 
 @pytest.mark.parametrize("program", LONG)
 def test_long_sums_beside_a_derivative_are_cheap(program):
     found, inputs = [], LONG[program] | {"b": 2.0}
-    assert calls(lambda: found.append(gradcli.explain(program, wrt=["b"], inputs=inputs))) < 1_000_000
+    assert calls(lambda: found.append(gradcli.explain(program, wrt=["b"], inputs=inputs))) < 1_500_000
     assert found[0].agreement.agree
     assert found[0].grad["b"] == pytest.approx(gradcli.function(program).value(**inputs) / 2, rel=1e-12)

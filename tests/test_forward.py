@@ -37,8 +37,7 @@ PROGRAMS = {  # program, values, lines at 80 columns
         {"W1": [[1, 0], [0, 2.0]], "x": [1, 2.0], "b1": [0.5, -4], "t": [1, 0.0]},
         ["z    = W1 @ x + b1       (2,)   [1.5, 0]",
          "h    = tanh(z)           (2,)   [0.905148, 0]",
-         "loss = sum((h - t)**2)   ()     0.00899685",
-         "h0   = tanh(z) - t       (2,)   [-0.0948517, 0]"],
+         "loss = sum((h - t)**2)   ()     0.00899685"],
     ),
     "constants": (
         "k = 3.0\nt = torch.tensor([1., 5.])\ny = k*x - t", X,

@@ -175,8 +175,8 @@ def test_no_circle_of_modules_is_left():
 
 PLAIN = {
     "engine.naming", "errors", "errors.counting", "errors.facts", "exact.thresholds", "explanation.checked",
-    "explanation.effect", "explanation.events", "explanation.explained", "explanation.known", "explanation.rules",
-    "ops.declare", "render",
+    "explanation.effect", "explanation.events", "explanation.explained", "explanation.jacobians", "explanation.known",
+    "explanation.rules", "ops.declare", "render",
 }  # fmt: skip
 """What an answer is shown from: records and names."""
 

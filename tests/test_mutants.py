@@ -14,7 +14,7 @@ import sympy
 
 import mutants
 from gradcli.ops.arithmetic import ties
-from gradcli.ops.declare import Links
+from gradcli.ops.links import Links
 from mutation.returns import KEPT, MODULES, NO_RULE, Sites
 from mutation.running import apart
 from mutation.sources import below, lines_of, lines_since

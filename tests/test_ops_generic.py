@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -125,6 +127,14 @@ def test_the_median_of_what_holds_a_nan_is_nan():
 ])  # fmt: skip
 def test_a_cotangent_is_summed_over_what_was_broadcast(g, shape, want):
     np.testing.assert_array_equal(unbroadcast(np.array(g)[()], shape), want)
+
+
+@pytest.mark.parametrize("shape", [(3,), (1, 3), (1, 1), ()])
+def test_a_sum_over_a_million_rows_loses_no_more_than_a_few_units(shape):
+    g = np.random.default_rng(0).normal(size=(1_000_003, 3)) + 1
+    want = [math.fsum(column) for column in g.T]
+    want = want if shape[-1:] == (3,) else [math.fsum(want)]
+    np.testing.assert_allclose(np.ravel(unbroadcast(g, shape)), want, rtol=4e-15)
 
 
 @pytest.mark.parametrize(("v", "shape", "seed"), [

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.explanation.explained import Jacobian
+from gradcli.explanation.jacobians import Jacobian
 from oracles import NUMERIC, difference
 
 ROUNDED = ("agree", "digits-lost")

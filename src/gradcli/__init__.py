@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from gradcli.explanation.checked import Comparison, Entry
     from gradcli.explanation.evaluation import Function
     from gradcli.explanation.events import BranchTaken, Decision, LoopEnded, TurnBegun, Value
-    from gradcli.explanation.explained import Agreement, Backward, Jacobian, Note
+    from gradcli.explanation.explained import Agreement, Backward, Note
+    from gradcli.explanation.jacobians import Jacobian
     from gradcli.explanation.rules import Path, Rule
     from gradcli.interface import Check, Explanation, check, explain
     from gradcli.language.inputs import Cotangent
@@ -57,7 +58,8 @@ _HOMES = {
     "gradcli.errors": ("Budget", "GradcliError"),
     "gradcli.explanation.evaluation": ("Function",),
     "gradcli.explanation.events": ("BranchTaken", "Decision", "LoopEnded", "TurnBegun", "Value"),
-    "gradcli.explanation.explained": ("Agreement", "Backward", "Jacobian", "Note"),
+    "gradcli.explanation.explained": ("Agreement", "Backward", "Note"),
+    "gradcli.explanation.jacobians": ("Jacobian",),
     "gradcli.explanation.rules": ("Path", "Rule"),
     "gradcli.language.inputs": ("Cotangent",),
     "gradcli.interface": ("Check", "Explanation", "check", "explain"),

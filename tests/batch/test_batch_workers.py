@@ -115,7 +115,7 @@ def test_a_record_that_runs_forever_is_ended_when_its_time_is_over(jobs):
     assert [d["error"]["kind"] for d in documents] == ["worker"]
     assert "more than --timeout 0.1 seconds" in documents[0]["error"]["message"]
     assert found.returncode == 2
-    assert found.stderr.decode().splitlines()[-1] == "1 records: 1 refused"
+    assert found.stderr.decode().splitlines()[-1] == "1 record: 1 refused"
 
 
 LARGE = {"id": "large", "program": "y = x*ones(5000, 200)\n" + "y = y*y\n" * 90 + "y.sum()", "inputs": {"x": 1}}

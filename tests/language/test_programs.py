@@ -174,6 +174,11 @@ LOOPS = [
     ("s = 0\nfor i in range(2):\n    for j in range(3):\n        s = s + (i + j)*x\ns", 1, 9, 9),
     ("y = empty(3)\nfor i in range(3):\n    y[i] = x**i\ny", 2, [1, 2, 4], 5),
     ("y = x\nfor i in range(0):\n    y = 0\ny", 2, 2, 1),
+    ("y = x*2\nwhile y.norm() < 1000:\n    y = y*2", [3, 4], [768, 1024], [256, 256]),
+    ("y = 0\nfor i in range(3):\n    h = i*x\n    y = y + h", 2, 6, 3),
+    ("y = empty(3)\nfor i in range(3): y[i] = x**i", 2, [1, 2, 4], 5),
+    ("if x > 1:\n    y = x**2\nelse:\n    y = x", 3, 9, 6),
+    ("y = x*1\nif x > 1:\n    for i in range(2):\n        y *= 2\nelse:\n    pass", 3, 12, 4),
 ]
 
 READINGS = [

@@ -35,7 +35,8 @@ SYNTAX = [
     ("  \n ", "syntax", "the program is empty", None),
     ("# nothing", "syntax", "the program is empty", None),
     ("x\npass", "syntax", "it is the output", "pass"),
-    ("if x > 0: y = x", "syntax", "it is the output", "if x > 0: y = x"),
+    ("while x > 99: pass", "syntax", "it is the output", "while x > 99: pass"),
+    ("for i in range(2): a, b = x, x", "syntax", "it is the output", "for i in range(2): a, b = x, x"),
     ("break", "syntax", "inside a loop", "break"),
     ("continue\nx", "syntax", "inside a loop", "continue"),
 ]
@@ -181,6 +182,7 @@ MEANING = [
     ("if x > 2: z = 1\nz*x", "unbound", "'z' is used before it is assigned", "z"),
     ("while x > 2: z = 1\nz*x", "unbound", "'z' is used before it is assigned", "z"),
     ("for i in range(0): z = 1\nz*x", "unbound", "'z' is used before it is assigned", "z"),
+    ("if x > 99: z = x", "unbound", "'z' is used before it is assigned", "z"),
     ("y = y + 1\nx", "missing-input", "no value for the variable y", "y"),
     ("if u > 0: y = x\ny", "type", "a condition with 2 entries", "u > 0"),
     ("x if u > 0 else 0", "type", "a condition with 2 entries", "u > 0"),
@@ -239,9 +241,6 @@ BUDGETS = [
     ("sum(where(ones(10**5, 1, 1) > 0, x*ones(1, 10**5, 1), ones(1, 1, 10**5)))", "elements", 5_000_000),
     ("sum(clip(x*ones(1000, 1, 1), zeros(1, 1000, 1), ones(1, 1, 1000)))", "elements", 5_000_000),
     ("y = x*ones(100)\nfor i in range(50): y = y + x\nsum(y)", "total", 1000),
-    ("sum(w*w)", "jacobian", 2),
-    ("sum(softmax(x*ones(10**6), dim=0))", "jacobian", 4_000_000),
-    ("sum(inv(x*eye(1500)))", "jacobian", 4_000_000),
     ("-" * 2000 + "x", "syntax", 1000),
     ("x if x > 0 else " * 60 + "x", "depth", 50),
     ("\n".join(" " * i + "if x > 0:" for i in range(60)) + "\n" + " " * 61 + "y = x\ny", "depth", 50),
@@ -274,10 +273,6 @@ BUDGETS = [
     ("einsum('i,j,k->', x*ones(1000), ones(1000), ones(1000))", "elements", 5_000_000),
     ("A = A*1\nfor i in range(99): A = A @ A / 10\nsum(A)", "total", 300),
     ("y = ones(50)*x\nfor i in range(99): y[0] = i\nsum(y)", "total", 1000),
-    ("sum(cumprod(x*ones(10**5)))", "jacobian", 4_000_000),
-    ("sum(sort(x*ones(10**5)).values)", "jacobian", 1000),
-    ("y = w\nfor i in range(3): y = softmax(y)\nsum(y)", "jacobian", 8),
-    ("sum(A @ A)", "jacobian", 5),
 ]
 
 TABLES = [SYNTAX, NAMES, NOT_ALLOWED, INSTEAD, MEANING, IN_PLACE, CHARACTERS]

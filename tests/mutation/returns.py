@@ -11,10 +11,22 @@ from dataclasses import fields, is_dataclass
 from types import CodeType, FunctionType
 
 from gradcli.engine import reverse
-from gradcli.explanation import agreement, explained
+from gradcli.explanation import agreement, explained, jacobians
 from gradcli.formulas import chains, definitions, elements, entries, forms, rules, sums
 from gradcli.formulas import derivation as formulas
-from gradcli.jacobian import batches, evaluate, factors, functions, local, small, sparse
+from gradcli.jacobian import (
+    batches,
+    contracting,
+    evaluate,
+    factors,
+    functions,
+    local,
+    maps,
+    matrix,
+    passes,
+    small,
+    sparse,
+)
 from gradcli.jacobian import composition as jacobian
 from gradcli.language import inputs
 from mutation.sources import FUNCTIONS, nested, node_of, reached_code, text_of, tree_of
@@ -25,14 +37,16 @@ from records import OPS
 
 OF_OPS = [module for name, module in sorted(sys.modules.items()) if name.startswith("gradcli.ops.")]
 MODULES = [
-    *OF_OPS, reverse, inputs, agreement, explained,
-    batches, chains, definitions, elements, entries, evaluate, factors, formulas, forms, functions, jacobian, local,
-    rules, small, sparse, sums,
+    *OF_OPS, reverse, inputs, agreement, explained, jacobians,
+    batches, chains, contracting, definitions, elements, entries, evaluate, factors, formulas, forms, functions,
+    jacobian, local, maps, matrix, passes, rules, small, sparse, sums,
 ]  # fmt: skip
-NUMBERS = {"Any", "Array", "Indices", "Array | float", "Expr", "list[Links]", "Links", "Sparse", "list[Local]",
+NUMBERS = {"Any", "Array", "Indices", "Array | float", "Expr", "list[Links]", "Links", "Sparse", "list[PartNumbers]",
+           "list[Contraction]", "Contraction", "list[Links | Contraction]", "Sequence[Links | Contraction]",
+           "Named", "Vectors",
            "tuple[Any, ...]", "tuple[Any, Any]", "dict[int, Any]", "list[Any]", "list[Array]", "Cotangent", "float",
            "Callable[..., Any]", "Composition", "dict[int, Sparse]", "Rule | None", "list[Rule]", "list[Rule] | None",
-           "Small", "Small | None", "Sparse | Small", "list[float]", "Rule", "Diagonals", "Diagonals | Stacked",
+           "Small", "Small | None", "Entries", "list[float]", "Rule", "Diagonals",
            "Expr | None", "dict[int, Expr] | None"}  # fmt: skip
 """Annotations of what a rule may return; a function that returns a text, a shape or a flag is no rule."""
 NO_RULE = {
@@ -41,7 +55,7 @@ NO_RULE = {
     "evaluate.magnitude": "how much rounding is allowed, no number of an answer",
     "evaluate._size": "how much rounding is allowed, no number of an answer",
     "explained.Explained.": "adds up the v of several calls, as it is shown",
-    "explained.Jacobian.scale": "how much rounding is allowed, no number of an answer",
+    "jacobians.Jacobian.scale": "how much rounding is allowed, no number of an answer",
     "batches.Batch.holds": "looks a node up",
     "composition.Composition.read": "what notes of lost digits read, no number of an answer",
     "agreement.tolerance": "how much rounding is allowed, no number of an answer",

@@ -12,11 +12,14 @@ from gradcli.engine.graph import Node
 from gradcli.exact.real import Real
 from gradcli.formulas.rules import Rule
 from gradcli.jacobian.composition import Composition
-from gradcli.jacobian.local import Local
-from gradcli.jacobian.small import Diagonals, Small, Stacked
+from gradcli.jacobian.contracting import Named
+from gradcli.jacobian.local import PartNumbers
+from gradcli.jacobian.small import Diagonals, Small
 from gradcli.jacobian.sparse import Sparse
+from gradcli.jacobian.vectors import Vectors
 from gradcli.language.inputs import Cotangent
-from gradcli.ops.declare import Explicit, Implicit, Links, Pair, Partial
+from gradcli.ops.declare import Pair
+from gradcli.ops.links import Contraction, Explicit, Implicit, Links, Partial
 
 SLIGHTLY = 1 + 1e-9
 NEARLY_ONE = Float(SLIGHTLY, 17)
@@ -60,7 +63,7 @@ def spoiled(value, by=SLIGHTLY):
         return array(value, by)
     if isinstance(value, Expr):
         return expression(value, by)
-    if isinstance(value, Small | Diagonals | Stacked):
+    if isinstance(value, Small | Diagonals):
         return value._replace(values=spoiled(value.values, by))
     if isinstance(value, tuple | list):
         return type(value)(spoiled(item, by) for item in value)
@@ -93,9 +96,11 @@ def container(value, by):
 
     The text of an index rule is multiplied.
     """
-    if isinstance(value, Links):
+    if isinstance(value, Links | Contraction):
         return replace(value, weight=spoiled(np.asarray(value.weight, dtype=np.float64), by))
-    if isinstance(value, Sparse | Local):
+    if isinstance(value, Named):
+        return replace(value, array=spoiled(value.array, by))
+    if isinstance(value, Sparse | PartNumbers | Vectors):
         return replace(value, values=spoiled(value.values, by))
     if isinstance(value, Composition):
         return replace(value, of=spoiled(value.of, by))

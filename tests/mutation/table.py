@@ -11,8 +11,9 @@ import numpy as np
 
 from gradcli.engine.graph import Node
 from gradcli.ops.arithmetic import MUL
-from gradcli.ops.declare import Links, Pair, no_links
+from gradcli.ops.declare import Pair, no_links
 from gradcli.ops.entrywise import elementwise_local
+from gradcli.ops.links import Links
 from mutation.spoiling import SLIGHTLY, Spoiled, added, counted, factored, ruled, spoiled
 from op_cases import CASES
 from records import FUNCTIONS, OPS, RECORDS

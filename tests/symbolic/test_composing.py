@@ -14,16 +14,15 @@ from gradcli.errors import Budget, GradcliError
 from gradcli.explanation.explained import Explained
 from gradcli.explanation.explaining import Ask, explain_run
 from gradcli.explanation.readings import stand
-from gradcli.jacobian import composition as jacobian
-from gradcli.jacobian import factors, local
+from gradcli.jacobian import factors, local, matrix
 from gradcli.jacobian.batches import WIDEST
 from gradcli.jacobian.composition import compose
 from gradcli.jacobian.kinds import frozen
-from gradcli.jacobian.local import is_shaped, read, reading_of
+from gradcli.jacobian.local import Part, is_shaped, read, reading_of
 from gradcli.jacobian.small import FEW, Small, joined, small_product
-from gradcli.jacobian.sparse import Sparse, gathered, identity, product
-from gradcli.ops.declare import Explicit, Links
+from gradcli.jacobian.sparse import Sparse, added, gathered, identity, product
 from gradcli.ops.entrywise import elementwise_local
+from gradcli.ops.links import Explicit, Links
 from op_cases import CASES
 from oracles import reverse_jacobians, tampered
 from records import OPS
@@ -82,7 +81,7 @@ LOOPS = {
 def test_lists_and_batches_give_the_numbers_of_arrays(program):
     _, leaves, quick = composed(program, LOOPS[program])
     _, others, plain = composed(program, LOOPS[program], LOW)
-    assert not plain.short
+    assert not any(isinstance(part, Part) for parts in plain.links.values() for part in parts)
     assert not plain.batches
     assert quick.work == plain.work
     for leaf, other in zip(leaves, others, strict=True):
@@ -211,7 +210,7 @@ def test_a_zero_by_convention_is_not_kept_for_others():
 
 def test_parts_that_are_kept_cannot_be_changed():
     _, _, found = composed("x[1]*x[0]", {"x": [3.0, 2.0]})
-    [part] = next(iter(found.short.values()))
+    [part] = next(iter(found.links.values()))
     with pytest.raises(ValueError, match="read-only"):
         part.rows[0] = 1
 
@@ -266,7 +265,7 @@ def test_matrices_of_other_places_are_added_place_by_place():
     one = identity(40, 2.0, np.float64)
     where = np.arange(40)
     other = Sparse(where, where[::-1].copy(), np.ones(40), np.ones(40), (40, 40))
-    found = jacobian.added(one, other)
+    found = added(one, other)
     np.testing.assert_array_equal(found.dense(), 2 * np.eye(40) + np.eye(40)[::-1])
     assert_same(found, gathered([one, other], one.shape))
 
@@ -333,7 +332,7 @@ def test_a_loop_over_entries_has_the_jacobian_of_reverse_mode(step, n):
 
 def test_a_loop_over_entries_merges_them_in_few_turns(monkeypatch):
     merged = []
-    monkeypatch.setattr(jacobian, "gathered", lambda parts, shape: merged.append(len(parts)) or gathered(parts, shape))
+    monkeypatch.setattr(matrix, "gathered", lambda parts, shape: merged.append(len(parts)) or gathered(parts, shape))
     composed("s = 0\nfor i in range(4000):\n    s = s + x[i]**2\ns", {"x": np.linspace(-1, 2, 4000)})
     assert len(merged) < 20
 
@@ -342,5 +341,7 @@ def test_a_loop_counts_toward_the_total():
     program = "y = x\nfor i in range(500):\n    y = sin(y)*0.5\nsum(y)"
     inputs = {"x": np.ones(3)}
     assert gradcli.function(program, budget=Budget(total=3100)).value(**inputs) != 0
+    run = gradcli.function(program, budget=Budget(total=3100)).evaluate(inputs)
     with pytest.raises(GradcliError, match=r"numbers of local Jacobians: more than the budget 'total' of 3,100"):
-        gradcli.explain(program, inputs=inputs, budget=Budget(total=3100))
+        compose(run.output, [run.leaves["x"]], BOUND, run.graph)
+    assert gradcli.explain(program, inputs=inputs, budget=Budget(total=3100)).agreement.agree

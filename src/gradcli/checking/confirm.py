@@ -112,7 +112,7 @@ def hold_routes(function: Function, point: dict[str, Any], expected: list[Expect
     known = {output: run.value, **({} if seed is None else {"v": seed.seed})}
     for name in names:
         leaf = run.leaves[name]
-        sought = Derivative(run, leaf, composition.of[leaf.index], name, row, label_entries(name, leaf.shape))
+        sought = Derivative(run, leaf, composition.entries(leaf), name, row, label_entries(name, leaf.shape))
         sweeps = sweep(sought)
         truth = find_truth(exact, sought, sweeps, told)
         routes = [judge_route(table, point) for table in tabulate(sought, sweeps, truth)]

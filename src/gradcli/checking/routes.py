@@ -13,7 +13,7 @@ from gradcli.engine.graph import Node
 from gradcli.engine.naming import Label
 from gradcli.engine.reverse import backward
 from gradcli.explanation.evaluation import Evaluation
-from gradcli.explanation.explained import weighted_sums
+from gradcli.explanation.jacobians import weighted_sums
 from gradcli.jacobian.sparse import Sparse
 from gradcli.ops.declare import Array
 

@@ -20,6 +20,8 @@ def explain(
     set_values: options.SetValues = None,
     v: options.V = None,
     wrt: options.Wrt = None,
+    row: options.Row = None,
+    column: options.Column = None,
     file: options.File = None,
     json: options.Json = False,
     format: options.Format = None,  # noqa: A002
@@ -48,6 +50,10 @@ def explain(
     how = printing(json, format, output, precision, color, ascii_only, width, quiet)
     asked = request(env, program, file, set_values, v, wrt, strict, budget)
     found = explained_or_offered(env, asked, how)
+    if row or column:
+        from gradcli.explanation.slices import with_slices  # noqa: PLC0415
+
+        found = with_slices(found, row or [], column or [])
     write_explanation(env, found, how)
     raise typer.Exit(status_of(env, found.agreement.verdict, found.agreement.finite, how.quiet))
 

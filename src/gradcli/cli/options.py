@@ -27,6 +27,18 @@ V = Annotated[
         show_default=False,
     ),
 ]
+Row = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--row", metavar="INDEX", help="Show the row of J for this entry of y, such as 3 or 0,5.", show_default=False
+    ),
+]
+Column = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column", metavar="NAME[INDEX]", help="Show the column of J for this entry of NAME.", show_default=False
+    ),
+]
 Expect = Annotated[
     list[str] | None,
     typer.Option(

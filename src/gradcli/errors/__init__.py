@@ -87,7 +87,7 @@ class Budget:
     - ``turns``: turns of all loops together.
     - ``nodes``: operations of one run.
     - ``elements``, ``total``: entries of one array, and of all arrays together.
-    - ``jacobian``: entries of one Jacobian that can be non-zero.
+    - ``jacobian``: entries of one Jacobian that are held; where it has more, ``explain`` takes v and rows through it.
     - ``seconds``: time of the processor.
 
     >>> try:

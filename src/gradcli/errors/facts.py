@@ -172,5 +172,10 @@ def fitting_v(facts: MisshapenV) -> str:
         return "without --strict it is reshaped"
     if size == 1:
         return "without --strict J is taken once for each entry of v"
+    if facts.given[1:] == facts.output:
+        row = usual_texts(facts.output, 0)[2]
+        return f"give one row of it at a time: --v '{row}' is row 0 of J, and any v shows all of J in its table"
     ones = f"ones({', '.join(map(str, facts.output))})"
-    return f"give {counted(size, 'number')}, one for each entry of y: for example --v '{ones}'"
+    return (
+        f"give {counted(size, 'number')}, one for each entry of y: --v '{ones}' for the sum, '{ones}/{size}' the mean"
+    )

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gradcli.exact.thresholds import ROUNDING, VISIBLE, WRONG
-from gradcli.explanation.explained import Agreement, Backward, Jacobian
+from gradcli.explanation.explained import Agreement, Backward
+from gradcli.explanation.jacobians import Jacobian
 from gradcli.ops.declare import Array
 from gradcli.ops.products import NORMAL
 

@@ -16,7 +16,7 @@ from gradcli.exact.judge import Entry, Places, random_direction, true_entries, w
 from gradcli.exact.limits import Side, finite
 from gradcli.exact.slopes import Exact, Purse, Slope, Spent
 from gradcli.exact.thresholds import FEWEST
-from gradcli.explanation.explained import Jacobian
+from gradcli.explanation.jacobians import Jacobian
 from gradcli.explanation.readings import Point
 from gradcli.explanation.suspicion import largest
 from gradcli.explanation.words import Confirmation, rounding_text, tell_bend
@@ -171,6 +171,12 @@ def confirm_direction(
     sizes, sums = np.zeros(rows), [[] for _ in range(rows)]  # type: ignore[var-annotated]
     for name, jacobian in jacobians.items():
         steps = d[name].ravel()
+        if jacobian.applied is not None and not jacobian.held:
+            moved, grown = jacobian.applied.forth(d[name])
+            sizes += grown.ravel()
+            for i, value in enumerate(moved.ravel().tolist()):
+                sums[i].append((value, 1.0))
+            continue
         with np.errstate(all="ignore"):
             np.add.at(sizes, jacobian.rows, jacobian.sizes * np.abs(steps[jacobian.columns]))
         for i, j, value in zip(jacobian.rows, jacobian.columns, jacobian.values, strict=True):

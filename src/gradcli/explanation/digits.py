@@ -10,7 +10,8 @@ import numpy as np
 from gradcli.engine.graph import Node, Operation
 from gradcli.engine.naming import place_text
 from gradcli.exact.thresholds import EPS, VISIBLE
-from gradcli.explanation.explained import Jacobian, Note
+from gradcli.explanation.explained import Note
+from gradcli.explanation.jacobians import Jacobian
 from gradcli.jacobian.batches import side_by_side
 from gradcli.jacobian.composition import Composition
 from gradcli.jacobian.local import Part
@@ -60,7 +61,7 @@ def saturated_batches(composition: Composition) -> Iterator[Lost]:
 def saturated_nodes(composition: Composition) -> Iterator[Lost]:
     """Yield the first of all others whose derivative has lost its digits."""
     nodes = {node.index: node for node in composition.nodes if isinstance(node, Operation)}
-    for index, k in sorted([*composition.long, *composition.short]):
+    for index, k in sorted(composition.links):
         node = nodes[index]
         if not any(can_cancel(node, part) for part in composition.parts(node, k) or ()):
             continue

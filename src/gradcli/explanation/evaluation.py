@@ -124,14 +124,14 @@ class Function:
 
         Raises ``budget`` where it would have too many entries.
         """
-        from gradcli.jacobian.composition import compose  # noqa: PLC0415
+        from gradcli.jacobian.large import derive  # noqa: PLC0415
 
         run = self.evaluate(inputs)
         names = self.differentiated
-        found = compose(run.output, [run.leaves[name] for name in names], self.program.budget.jacobian, run.graph)
+        found = derive(run.output, [run.leaves[name] for name in names], self.program.budget.jacobian, run.graph)
         shape = run.value.shape
         return {
-            name: found.of[run.leaves[name].index].dense().reshape((*shape, *run.leaves[name].shape)) for name in names
+            name: found.entries(run.leaves[name]).dense().reshape((*shape, *run.leaves[name].shape)) for name in names
         }
 
     def __repr__(self) -> str:

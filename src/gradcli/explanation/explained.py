@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -10,17 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcli.explanation.events import Event, Value
+from gradcli.explanation.jacobians import Jacobian
 from gradcli.explanation.rules import Path, Rule
-from gradcli.jacobian.sparse import DENSE_ENTRIES, times
 from gradcli.language.inputs import Cotangent
 from gradcli.ops.declare import Array
 
 if TYPE_CHECKING:
     from gradcli.explanation.effect import Effect
     from gradcli.explanation.lookup import Lookup
-
-FEW = 64
-"""Terms that are added up one by one; numpy adds more of them pairwise, as the engine's rules do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,91 +32,6 @@ class Note:
 
     kind: str
     message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Jacobian:
-    """∂y/∂x for one variable: the entries that can be non-zero, in flat order of y (rows) and x (columns).
-
-    - ``output_shape``, ``input_shape``: the shapes of y and of x.
-    - ``rows``, ``columns``: where each entry stands, in y and in x, both flattened by rows: arrays of integers.
-    - ``values``: the derivative in each of these places.
-    - ``sizes``: the sum of the absolute terms that each of these derivatives is a sum of.
-    - ``formulas``: a text for each of these entries; None where they are too many or too long.
-    - ``structure``: ``zero``, ``diagonal``, ``permutation``, ``block-diagonal``, ``triangular``, ``banded``, ``dense``
-      or ``sparse``.
-    - ``rules``: what formulas have in common, or what stands in their place, as lines such as ``dy[i]/dx[i] = 2*x[i]``;
-      there may be none.
-
-    >>> J = gradcli.explain("x**2", x=[1, 2], v=[1, 1]).jacobian["x"]
-    >>> J.shape, J.matrix_shape, J.structure
-    ((2, 2), (2, 2), 'diagonal')
-    >>> J.formulas, J.values.tolist()
-    (['2*x[0]', '2*x[1]'], [2.0, 4.0])
-    """
-
-    output_shape: tuple[int, ...]
-    input_shape: tuple[int, ...]
-    rows: Array
-    columns: Array
-    values: Array
-    sizes: Array
-    formulas: list[str] | None
-    structure: str
-    rules: list[str] = field(default_factory=list)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """``y.shape + x.shape``."""
-        return self.output_shape + self.input_shape
-
-    @property
-    def matrix_shape(self) -> tuple[int, int]:
-        """Entries of y by entries of x."""
-        return math.prod(self.output_shape), math.prod(self.input_shape)
-
-    @property
-    def passes(self) -> int | None:
-        """How many calls of backward give all of J, rows that share no column in one; None where that is not known."""
-        from gradcli.jacobian.colouring import count_passes  # noqa: PLC0415
-
-        return count_passes(self.rows, self.columns)
-
-    @property
-    def numeric(self) -> Array | None:
-        """All entries as an array of ``shape``; None for a Jacobian with more than 10,000 of them."""
-        if self.matrix_shape[0] * self.matrix_shape[1] > DENSE_ENTRIES:
-            return None
-        full = np.zeros(self.matrix_shape)
-        full[self.rows, self.columns] = self.values
-        return full.reshape(self.shape)
-
-    def vjp(self, seed: Array) -> Array:
-        """Return vᵀ·J in the shape of x, for a v in the shape of y."""
-        count = self.matrix_shape[1]
-        return weighted_sums(np.ravel(seed), self.rows, self.columns, self.values, count).reshape(self.input_shape)
-
-    def scale(self, seed: Array) -> Array:
-        """Return the sizes of the terms that vᵀ·J adds up, in the shape of x."""
-        v, count = np.abs(np.ravel(seed)), self.matrix_shape[1]
-        return weighted_sums(v, self.rows, self.columns, self.sizes, count).reshape(self.input_shape)
-
-
-def weighted_sums(v: Array, rows: Array, columns: Array, values: Array, count: int) -> Array:
-    """Return vᵀ times the entries of a matrix with ``count`` columns; a zero wins over inf and nan."""
-    with np.errstate(all="ignore"):
-        return column_sums(times(v[rows], values), columns, count)
-
-
-def column_sums(terms: Array, columns: Array, count: int) -> Array:
-    """Return the sums of the terms of each column: pairwise where they are many, so that rounding does not add up."""
-    if np.max(np.bincount(columns), initial=0) <= FEW:
-        return np.bincount(columns, weights=terms, minlength=count)
-    order = np.argsort(columns, kind="stable")
-    found, starts = np.unique(columns[order], return_index=True)
-    total = np.zeros(count)
-    total[found] = np.add.reduceat(terms[order], starts)
-    return total
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +78,24 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True)
+class Slice:
+    """A row or a column of J that was asked for: ``kind`` says which, ``index`` where it stands in y or the variable.
+
+    ``label`` is what the entry there is called. ``values`` are arrays by variable: a row has one for each, in its
+    shape, a column one in the shape of y.
+    """
+
+    kind: str
+    label: str
+    index: tuple[int, ...]
+    values: dict[str, Array]
+
+    def title(self, output: str, variable: str, d: str = "d") -> str:
+        """Return what the array of a variable is: ``dy[3]/dW`` or ``dy/dW[0,5]``."""
+        return f"{d}{self.label}/{d}{variable}" if self.kind == "row" else f"{d}{output}/{d}{self.label}"
+
+
+@dataclass(frozen=True, slots=True)
 class Gradient:
     """What reverse mode alone answers: y, v as it is shown and where it comes from, and ``x.grad`` by variable."""
 
@@ -196,6 +125,7 @@ class Explained:
     - ``lookup``: what is computed only when it is read, such as ``definition_values``.
     - ``forward``: what ran, in order: every value of the program, and the branches and turns that they stand in.
     - ``zeros``: where an entry of ``grad`` is what rounding has left of a true 0, by variable and in its shape.
+    - ``slices``: rows and columns of J that the command line was asked for; ``Jacobian.row`` and ``column`` give any.
     """
 
     program: str
@@ -211,6 +141,7 @@ class Explained:
     notes: list[Note]
     lookup: Lookup = field(repr=False)
     zeros: dict[str, Array] = field(default_factory=dict)
+    slices: list[Slice] = field(default_factory=list)
     forward: list[Event] = field(default_factory=list)
 
     @property

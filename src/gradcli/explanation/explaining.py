@@ -18,9 +18,10 @@ from gradcli.exact.thresholds import SURE
 from gradcli.explanation.agreement import Difference, compare, digits_lost, unproven
 from gradcli.explanation.confirmation import confirm
 from gradcli.explanation.dependence import note_dependence
-from gradcli.explanation.explained import Agreement, Backward, Explained, Jacobian, Note
+from gradcli.explanation.explained import Agreement, Backward, Explained, Note
+from gradcli.explanation.jacobians import Jacobian
 from gradcli.explanation.nonfinite import note_nonfinite
-from gradcli.explanation.notes import note_disagreement, note_graph, note_integers, note_run, note_v
+from gradcli.explanation.notes import note_disagreement, note_graph, note_integers, note_run, note_unheld, note_v
 from gradcli.explanation.program_values import tell_values
 from gradcli.explanation.readings import Point, call_backward, compose_at, read_jacobians
 from gradcli.explanation.rereading import Reader
@@ -126,7 +127,7 @@ def confirm_where(
         how = affordable(graph, jacobians, dear=True)
     if not how:
         decides = doubtful or ask is Ask.ALWAYS
-        unconfirmed = ask is Ask.WHERE_CHEAP and any(len(j.rows) for j in jacobians.values())
+        unconfirmed = ask is Ask.WHERE_CHEAP and any(len(j.rows) or not j.held for j in jacobians.values())
         return Confirmation(unknown=TOO_LARGE if decides else "", skipped=unconfirmed)
     exact = Exact(point.function.program, point.inputs, point.names)
     return confirm(exact, point, jacobians, backward[-1].accumulated, how == "entries", edgy)
@@ -250,9 +251,9 @@ def notes_of_run(
     notes += [*note_run(run.graph), *graph]
     if any(j.formulas is None and not j.rules and len(j.rows) for j in jacobians.values()):
         notes.append(Note("numeric-only", "The formula of J is too long to be read: J is given by its numbers alone."))
-    notes += note_dependence(
-        run.graph, run.output, point.name, point.leaves, {name: j.columns for name, j in jacobians.items()}
-    )
+    notes += [note_unheld(name, j.matrix_shape) for name, j in jacobians.items() if not j.held]
+    columns = {name: j.columns for name, j in jacobians.items() if j.held}
+    notes += note_dependence(run.graph, run.output, point.name, point.leaves, columns)
     return notes + note_nonfinite(run.graph, run.output, point.seeds[0].seed, agreement.agree and agreement.finite)
 
 

@@ -110,6 +110,16 @@ SHOWN = 3
 """Entries that a note names."""
 
 
+def note_unheld(name: str, shape: tuple[int, int]) -> Note:
+    """Say that the entries of J by a variable are too many, and what was taken instead."""
+    rows, columns = shape
+    return Note(
+        "rows-alone",
+        f"J by {name} has {rows:,} rows and {columns:,} columns, and the products of its local derivatives are too "
+        "many to be held: the symbolic route took v through them, in one pass. Any row or column can be asked for.",
+    )
+
+
 def oddities(nodes: Iterable[Node]) -> Iterator[Note]:
     """Yield what PyTorch's backward does at single nodes that is not the derivative."""
     for node in nodes:

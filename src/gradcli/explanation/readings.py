@@ -13,7 +13,8 @@ from gradcli.engine.graph import Node
 from gradcli.engine.naming import output_name
 from gradcli.errors import GradcliError
 from gradcli.explanation.evaluation import Evaluation, Function, gradients
-from gradcli.explanation.explained import Backward, Gradient, Jacobian, sum_of
+from gradcli.explanation.explained import Backward, Gradient, sum_of
+from gradcli.explanation.jacobians import Jacobian
 from gradcli.explanation.notes import note_backward, note_run, refuse_integers
 from gradcli.language.inputs import Cotangent, read_v
 from gradcli.ops.declare import Array
@@ -21,6 +22,8 @@ from gradcli.ops.declare import Array
 if TYPE_CHECKING:
     from gradcli.formulas.derivation import Formulas
     from gradcli.jacobian.composition import Composition
+    from gradcli.jacobian.passes import Passes
+    from gradcli.jacobian.vectors import Vectors
 
 
 @dataclass(frozen=True)
@@ -82,20 +85,22 @@ def stand(function: Function, values: dict[str, Any], calls: Sequence[Any], stri
 
 
 def compose_at(run: Evaluation, function: Function) -> Composition:
-    """Return the Jacobian of a run by the symbolic route."""
-    from gradcli.jacobian.composition import compose  # noqa: PLC0415
+    """Return the Jacobian of a run by the symbolic route, by its entries unless these are too many."""
+    from gradcli.jacobian.large import derive  # noqa: PLC0415
 
     leaves = [run.leaves[name] for name in function.differentiated]
-    return compose(run.output, leaves, function.program.budget.jacobian, run.graph)
+    return derive(run.output, leaves, function.program.budget.jacobian, run.graph)
 
 
 def read_jacobians(point: Point, composition: Composition, formulas: Formulas | None = None) -> dict[str, Jacobian]:
     """Return J by each variable, with its formulas where there are any."""
+    from gradcli.jacobian.sparse import nothing  # noqa: PLC0415
     from gradcli.jacobian.structure import structure  # noqa: PLC0415
 
-    shape, found = point.value.shape, {}
+    shape, found, sweep = point.value.shape, {}, Sweep(point.run, list(point.leaves.values()))
     for name, leaf in point.leaves.items():
-        entries = composition.of[leaf.index]
+        held = leaf.index in composition.of
+        entries = composition.of[leaf.index] if held else nothing(point.value.size, leaf.value.size)
         found[name] = Jacobian(
             shape,
             leaf.shape,
@@ -104,10 +109,55 @@ def read_jacobians(point: Point, composition: Composition, formulas: Formulas | 
             entries.values,
             np.asarray(entries.sizes),
             formulas.jacobians.get(name) if formulas else None,
-            structure(entries),
+            structure(entries) if held else "unknown",
             formulas.rules.get(name, []) if formulas else [],
+            held,
+            JacobianMap(sweep, leaf, shape),
         )
     return found
+
+
+class Sweep:
+    """vᵀ·J by all variables, which one pass gives: that of the last v is kept."""
+
+    def __init__(self, run: Evaluation, leaves: Sequence[Node]) -> None:
+        self.run = run
+        self.leaves = leaves
+        self.v: Array | None = None
+        self.found: dict[int, Vectors] = {}
+
+    @cached_property
+    def passes(self) -> Passes:
+        """J as what it makes of vectors."""
+        from gradcli.jacobian.passes import Passes  # noqa: PLC0415 - most Jacobians are held
+
+        return Passes(self.run.output, self.leaves, self.run.graph)
+
+    def back(self, v: Array) -> dict[int, Vectors]:
+        """Return vᵀ·J by the index of each variable."""
+        if self.v is None or not np.array_equal(self.v, v):
+            self.found = self.passes.back(np.reshape(v, (1, -1)))
+            self.v = np.array(v)
+        return self.found
+
+
+@dataclass(frozen=True)
+class JacobianMap:
+    """J by one variable as a ``LinearMap``."""
+
+    sweep: Sweep
+    leaf: Node
+    output_shape: tuple[int, ...]
+
+    def back(self, v: Array) -> tuple[Array, Array]:
+        """Return vᵀ·J and the sizes of its terms, in the shape of the variable."""
+        found = self.sweep.back(v)[self.leaf.index]
+        return found.values.reshape(self.leaf.shape), found.sizes.reshape(self.leaf.shape)
+
+    def forth(self, u: Array) -> tuple[Array, Array]:
+        """Return J·u and the sizes of its terms, in the shape of y."""
+        found = self.sweep.passes.forth(self.leaf, np.reshape(u, (1, -1)))
+        return found.values.reshape(self.output_shape), found.sizes.reshape(self.output_shape)
 
 
 def call_backward(point: Point, jacobians: dict[str, Jacobian]) -> list[Backward]:

@@ -11,7 +11,7 @@ import numpy as np
 from gradcli.engine.graph import Graph, Node
 from gradcli.exact.run import operations, same
 from gradcli.exact.slopes import CALL, OPERATIONS
-from gradcli.explanation.explained import Jacobian
+from gradcli.explanation.jacobians import Jacobian
 from gradcli.ops.declare import Array, value_of
 from gradcli.ops.parts import Piecewise
 
@@ -45,7 +45,7 @@ def affordable(graph: Graph, jacobians: Mapping[str, Jacobian], dear: bool) -> s
     if RUNS * CALL * len(graph.nodes) > furthest:
         return ""
     work, links = count_work(graph), sum(len(jacobian.rows) for jacobian in jacobians.values())
-    if links <= most:
+    if links <= most and all(jacobian.held for jacobian in jacobians.values()):
         directions = sum(count_directions(jacobian) for jacobian in jacobians.values())
         if (RUNS + 4 * directions) * work + links <= most:
             return "entries"

@@ -9,7 +9,8 @@ import numpy as np
 
 from gradcli.exact.thresholds import ROUNDING
 from gradcli.explanation.effect import Effect, Nudge, Shared, Weighted
-from gradcli.explanation.explained import Jacobian, column_sums, weighted_sums
+from gradcli.explanation.jacobians import Jacobian, weighted_sums
+from gradcli.jacobian.sparse import column_sums
 from gradcli.ops.declare import Array
 
 Move = Callable[[str, int, float], Array | None]
@@ -54,8 +55,12 @@ def weigh(
 
 def summed(jacobians: Mapping[str, Jacobian]) -> Weighted:
     """Return what v = ones leaves: the sums of the columns of J."""
-    sums = {name: column_sums(j.values, j.columns, j.matrix_shape[1]) for name, j in jacobians.items()}
-    grad = {name: sums[name].reshape(j.input_shape) for name, j in jacobians.items()}
+    grad = {
+        name: column_sums(j.values, j.columns, j.matrix_shape[1]).reshape(j.input_shape)
+        if j.held
+        else j.vjp(np.ones(j.output_shape))
+        for name, j in jacobians.items()
+    }
     ones = {name: np.ones(j.matrix_shape[0]) for name, j in jacobians.items()}
     return Weighted(grad, {name: dust_of(ones[name], j, grad[name]) for name, j in jacobians.items()})
 
@@ -64,6 +69,9 @@ def taken(row: int, jacobians: Mapping[str, Jacobian]) -> Weighted:
     """Return what a v that is 1 in one entry alone leaves: this row of J."""
     grad = {}
     for name, jacobian in jacobians.items():
+        if not jacobian.held:
+            grad[name] = jacobian.row(row)
+            continue
         start, stop = np.searchsorted(jacobian.rows, [row, row + 1])
         flat = np.zeros(jacobian.matrix_shape[1])
         flat[jacobian.columns[start:stop]] = jacobian.values[start:stop]

@@ -18,6 +18,7 @@ from gradcli.formulas.texts import Source, TooLarge
 from gradcli.jacobian.composition import Composition
 from gradcli.jacobian.sparse import DENSE_ENTRIES
 from gradcli.ops.declare import value_of
+from gradcli.ops.links import Contraction
 
 SHORT = 40
 """Characters of an entry up to which it is in terms of the inputs, beyond which the program's names stand in it."""
@@ -71,7 +72,7 @@ def found_formulas(graph: Graph, output: Any, leaves: Mapping[str, Node], compos
     nodes = composition.nodes
     work = composition.work + sum(parts_of_entries(node, composition) for node in nodes)
     widest = np.size(output.value) * max((np.size(leaf.value) for leaf in leaves.values()), default=0)
-    if work > MOST_ENTRIES or widest > DENSE_ENTRIES:
+    if composition.refusal or work > MOST_ENTRIES or widest > DENSE_ENTRIES:
         return by_rules(graph, output, leaves, composition)
     try:
         with np.errstate(all="ignore"):
@@ -86,11 +87,12 @@ def parts_of_entries(node: Node, composition: Composition) -> int:
     A sum of products that no derivative flows through has all its terms, and it has few entries.
     """
     size = int(np.size(node.value))
-    if not isinstance(node, Operation) or node.op.terms is None or (node.op.spec is None and node.op.folds is None):
+    if not isinstance(node, Operation) or node.op.local is None or (node.op.spec is None and node.op.folds is None):
         return size
     if any(composition.parts(node, k) is not None for k in node.links):
         return size
-    return size + node.op.terms(*map(value_of, node.arguments), **node.static)
+    links = node.op.local(0, node.value, tuple([value_of(a) for a in node.arguments]), node.static)
+    return size + sum(item.count if isinstance(item, Contraction) else len(item.rows) for item in links)
 
 
 def by_entries(graph: Graph, output: Node, leaves: Mapping[str, Node], composition: Composition) -> Formulas:

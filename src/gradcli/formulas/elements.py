@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 from sympy import Pow
 
-from gradcli.engine.graph import Node
+from gradcli.engine.graph import Node, Operation
 from gradcli.engine.naming import place_text
 from gradcli.formulas.printing import size_of
 from gradcli.formulas.sums import Sums
 from gradcli.formulas.texts import Texts
 from gradcli.jacobian import functions as s
-from gradcli.ops.contractions import contraction_links
+from gradcli.ops.contractions import contraction
 from gradcli.ops.declare import value_of
+from gradcli.ops.links import listed
 
 
 class Names(Enum):
@@ -54,7 +55,7 @@ class Elements:
 
     def add(self, node: Node) -> bool:
         """Work out the entries of a node whose arguments are there; False where a formula grows too long."""
-        if node.op is None:
+        if not isinstance(node, Operation):
             self.texts.describe(node)
             self.entries[node.index] = self._symbols(node)
             self.sums.shapes[self.texts.of(node)] = node.shape
@@ -109,17 +110,15 @@ class Elements:
             self.texts.name(node)
         return as_objects([s.symbol(self.texts.element(node, i)) for i in range(np.size(node.value))])
 
-    def _name_zeros(self, node: Node) -> None:
+    def _name_zeros(self, node: Operation) -> None:
         """Name arguments whose zeros count by their sign: ``-(x - x)`` is -0, and 0 once sympy has simplified it."""
-        assert node.op is not None  # noqa: S101
         for k, argument in enumerate(node.arguments):
             if not isinstance(argument, Node) or not node.op.has_signed_zero(k, node.arguments):
                 continue
             if not all(entry.is_Symbol for entry in self.entries[argument.index]):
                 self.rename(argument)
 
-    def _name_arguments(self, node: Node) -> None:
-        assert node.op is not None  # noqa: S101
+    def _name_arguments(self, node: Operation) -> None:
         if node.op.moves:
             return
         for k, argument in enumerate(node.arguments):
@@ -129,18 +128,16 @@ class Elements:
                 self.rename(argument)
 
     @staticmethod
-    def _mentioned(node: Node, argument: int) -> bool:
+    def _mentioned(node: Operation, argument: int) -> bool:
         """Return whether the derivative by any active argument depends on this one."""
-        assert node.op is not None  # noqa: S101
         active = [k for k, a in enumerate(node.arguments) if isinstance(a, Node) and a.active]
         return bool(active) and node.op.mentions(argument, active)
 
-    def _entries(self, node: Node) -> Any:
+    def _entries(self, node: Operation) -> Any:
         op = node.op
-        assert op is not None  # noqa: S101
         count = int(np.size(node.value))
         if op.formula is not None:
-            return self._elementwise(node, count)
+            return self._elementwise(node, op.formula, count)
         if op.folds is not None:
             return as_objects([op.folds(s, group) for group in self._grouped(node, count)])
         if op.spec is not None:
@@ -149,11 +146,8 @@ class Elements:
             return self._moved(node, count)
         return self._symbols(node)
 
-    def _elementwise(self, node: Node, count: int) -> Any:
-        op = node.op
-        assert op is not None  # noqa: S101
-        assert op.formula is not None  # noqa: S101
-        columns = []
+    def _elementwise(self, node: Operation, formula: Callable[..., Any], count: int) -> Any:
+        op, columns = node.op, []
         for k, argument in enumerate(node.arguments):
             entries = self.of(argument).reshape(np.shape(value_of(argument)))
             if not isinstance(argument, Node) and op.has_signed_zero(k, node.arguments):
@@ -162,25 +156,24 @@ class Elements:
         found = []
         for i in range(count):
             arguments = [column[i] for column in columns]
-            found.append(s.as_expression(op.formula(s, *arguments, **node.static)))
+            found.append(s.as_expression(formula(s, *arguments, **node.static)))
             if len(arguments) > 1:
                 self.texts.order.learn(found[-1], arguments)
         return as_objects(found)
 
-    def _grouped(self, node: Node, count: int) -> list[list[Any]]:
+    def _grouped(self, node: Operation, count: int) -> list[list[Any]]:
         """Return for each entry of a node the entries that it is linked to, in flat order."""
-        assert node.op is not None  # noqa: S101
         entries = self.of(node.arguments[0])
         values = tuple(value_of(a) for a in node.arguments)
         groups: list[list[Any]] = [[] for _ in range(count)]
-        for links in node.op.local(0, node.value, values, node.static):
+        for links in map(listed, node.op.local(0, node.value, values, node.static)):
             for row, column in zip(links.rows, links.columns, strict=True):
                 groups[row].append(entries[column])
         return groups
 
-    def _contracted(self, node: Node, spec: Callable[..., str], count: int) -> Any:
+    def _contracted(self, node: Operation, spec: Callable[..., str], count: int) -> Any:
         values = tuple(value_of(a) for a in node.arguments)
-        [links] = contraction_links(0, values, spec(*values, **node.static))
+        links = contraction(0, values, spec(*values, **node.static)).listed()
         first = self.of(node.arguments[0])
         others = [(self.of(node.arguments[slot]), where) for slot, where in links.bound]
         terms: list[list[Any]] = [[] for _ in range(count)]
@@ -188,15 +181,14 @@ class Elements:
             terms[row].append(s.product([first[column], *(entries[where[i]] for entries, where in others)]))
         return as_objects([s.total(own) for own in terms])
 
-    def _moved(self, node: Node, count: int) -> Any:
+    def _moved(self, node: Operation, count: int) -> Any:
         """Take each entry from where it came; what came from nowhere is the number that it is."""
-        assert node.op is not None  # noqa: S101
         values = tuple(value_of(a) for a in node.arguments)
         flat = np.ravel(node.value)
         result: list[Any] = [None] * count
         for k, argument in enumerate(node.arguments):
             entries = self.of(argument)
-            for links in node.op.local(k, node.value, values, node.static):
+            for links in map(listed, node.op.local(k, node.value, values, node.static)):
                 for row, column in zip(links.rows, links.columns, strict=True):
                     result[row] = entries[column] if result[row] is None else result[row]
         return as_objects([s.number(flat[i]) if entry is None else entry for i, entry in enumerate(result)])

@@ -11,7 +11,7 @@ from sympy import Expr
 
 from gradcli.formulas.rules import entry
 from gradcli.jacobian import functions as s
-from gradcli.ops.declare import Indices
+from gradcli.ops.links import Indices
 
 FEWEST = 4
 """Entries of one pattern from which a rule says them."""

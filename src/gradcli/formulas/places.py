@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradcli.ops.declare import Indices
+from gradcli.ops.links import Indices
 
 Shape = tuple[int, ...]
 

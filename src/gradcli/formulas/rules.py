@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sympy import Add, Expr
 
-from gradcli.engine.graph import Node
+from gradcli.engine.graph import Node, Operation
 from gradcli.formulas.places import places_of
 from gradcli.formulas.printing import formula_text
 from gradcli.formulas.texts import Texts
@@ -58,13 +58,12 @@ def entry(name: str, indices: Sequence[str]) -> str:
     return f"{name}[{','.join(indices)}]" if indices else name
 
 
-def rules_of(node: Node, parts: Mapping[int, list[Part]], texts: Texts, letters: list[str]) -> list[Rule] | None:
+def rules_of(node: Operation, parts: Mapping[int, list[Part]], texts: Texts, letters: list[str]) -> list[Rule] | None:
     """Return the rules of a node by one of the nodes that it is computed from, None where none can be written.
 
     ``parts`` has the local Jacobian of each place where this node stands among the arguments. There is one rule, or
     several for entries that are not the same.
     """
-    assert node.op is not None  # noqa: S101
     if node.op.formula is not None:
         return [elementwise_rule(node, parts, texts, letters)] if all(parts.values()) else None
     rules = []
@@ -108,10 +107,9 @@ def term(rule: Rule, own: list[str]) -> str:
     return f"where({asked[0] if len(asked) == 1 else ' & '.join(f'({text})' for text in asked)}, {formula}, 0)"
 
 
-def rule_of(node: Node, k: int, parts: list[Part], texts: Texts, letters: list[str]) -> Rule | None:
+def rule_of(node: Operation, k: int, parts: list[Part], texts: Texts, letters: list[str]) -> Rule | None:
     """Return the rule of one op by one argument, in index letters."""
     op = node.op
-    assert op is not None  # noqa: S101
     match op.index:
         case Chosen(rules):
             return choice_rule(node, k, rules[k], texts, letters)
@@ -132,7 +130,7 @@ def rule_of(node: Node, k: int, parts: list[Part], texts: Texts, letters: list[s
     return moving_rule(node, k, parts, letters) if op.shaped else extreme_rule(node, parts, texts, letters)
 
 
-def moving_rule(node: Node, k: int, parts: list[Part], letters: list[str]) -> Rule | None:
+def moving_rule(node: Operation, k: int, parts: list[Part], letters: list[str]) -> Rule | None:
     """Return the rule of an op that moves entries, if a formula says where each goes."""
     rows, columns = (np.concatenate([getattr(part, of) for part in parts]) for of in ("rows", "columns"))
     found = places_of(rows, columns, node.shape, np.shape(value_of(node.arguments[k])), letters)
@@ -141,7 +139,7 @@ def moving_rule(node: Node, k: int, parts: list[Part], letters: list[str]) -> Ru
     return Rule(found.rows, found.columns, f"where({found.condition}, 1, 0)" if found.condition else "1")
 
 
-def choice_rule(node: Node, k: int, rule: str, texts: Texts, letters: list[str]) -> Rule:
+def choice_rule(node: Operation, k: int, rule: str, texts: Texts, letters: list[str]) -> Rule:
     """Return the rule of a choice between entries: 1 where the branch is taken."""
     shapes = [np.shape(value_of(argument)) for argument in node.arguments]
     entries = [
@@ -151,7 +149,7 @@ def choice_rule(node: Node, k: int, rule: str, texts: Texts, letters: list[str])
     return Rule(letters[: len(node.shape)], broadcast(shapes[k], node.shape, letters), rule.format(*entries))
 
 
-def pick_rule(node: Node, picked: Picked, texts: Texts, letters: list[str]) -> Rule:
+def pick_rule(node: Operation, picked: Picked, texts: Texts, letters: list[str]) -> Rule:
     """Return the rule of max, min, median and sort along an axis: 1 at the index that they give."""
     axis, depth = node.static["dim"], len(node.arguments[0].shape)
     rows = list(letters[:depth])
@@ -163,7 +161,7 @@ def pick_rule(node: Node, picked: Picked, texts: Texts, letters: list[str]) -> R
     return Rule(rows, columns, f"where({letters[depth]} == {entry(places, rows)}, 1, 0)")
 
 
-def extreme_rule(node: Node, parts: list[Part], texts: Texts, letters: list[str]) -> Rule | None:
+def extreme_rule(node: Operation, parts: list[Part], texts: Texts, letters: list[str]) -> Rule | None:
     """Return the rule of the extreme of several entries, where each is one of them and not a share of equal ones."""
     if any(np.any(part.weights != 1) for part in parts) or np.any(np.isnan(node.value)):
         return None
@@ -172,7 +170,7 @@ def extreme_rule(node: Node, parts: list[Part], texts: Texts, letters: list[str]
     return Rule(rows, columns, f"where({same}, 1, 0)")
 
 
-def reduction_rule(node: Node, rule: str, parts: list[Part], texts: Texts, letters: list[str]) -> Rule:
+def reduction_rule(node: Operation, rule: str, parts: list[Part], texts: Texts, letters: list[str]) -> Rule:
     """Return the rule of a sum and its like."""
     rows, columns = reduced(node, letters)
     x, y = entry(texts.of(node.arguments[0]), columns), entry(texts.of(node), rows)
@@ -183,7 +181,7 @@ def reduction_rule(node: Node, rule: str, parts: list[Part], texts: Texts, lette
     return Rule(rows, columns, text)
 
 
-def reduced(node: Node, letters: list[str]) -> tuple[list[str], list[str]]:
+def reduced(node: Operation, letters: list[str]) -> tuple[list[str], list[str]]:
     """Return the indices of an output, and of an entry that it is reduced from."""
     columns = list(letters[: len(node.arguments[0].shape)])
     along = node.static.get("dim")
@@ -193,7 +191,7 @@ def reduced(node: Node, letters: list[str]) -> tuple[list[str], list[str]]:
     return [letter for axis, letter in enumerate(columns) if axis not in axes], columns
 
 
-def product_rule(node: Node, k: int, spec: Callable[..., str], texts: Texts, letters: list[str]) -> Rule:
+def product_rule(node: Operation, k: int, spec: Callable[..., str], texts: Texts, letters: list[str]) -> Rule:
     """Return the rule of a sum of products: the product of the other factors, summed over what only they name."""
     values = tuple(value_of(a) for a in node.arguments)
     inputs, out = spec(*values, **node.static).split("->")
@@ -224,7 +222,7 @@ def written(argument: Any, texts: Texts) -> str:
     return text if isinstance(argument, Node) or len(text) <= LONG_CONSTANT else texts.constant(argument)
 
 
-def elementwise_rule(node: Node, parts: Mapping[int, list[Part]], texts: Texts, letters: list[str]) -> Rule:
+def elementwise_rule(node: Operation, parts: Mapping[int, list[Part]], texts: Texts, letters: list[str]) -> Rule:
     """Return the rule of an op that works entry by entry, by all its arguments that are one node."""
 
     def text_of(argument: Any) -> str:
@@ -235,7 +233,7 @@ def elementwise_rule(node: Node, parts: Mapping[int, list[Part]], texts: Texts, 
     return Rule(letters[: len(node.shape)], columns, formula_text(total, texts.printer))
 
 
-def elementwise_formula(node: Node, k: int, parts: list[Part], text_of: Callable[[Any], str]) -> Any:
+def elementwise_formula(node: Operation, k: int, parts: list[Part], text_of: Callable[[Any], str]) -> Any:
     """Return the derivative by one argument in generic entries."""
     template = whole_template(parts, node, k)
     chosen = {
@@ -250,12 +248,11 @@ def elementwise_formula(node: Node, k: int, parts: list[Part], text_of: Callable
     return s.symbol(f"where({condition}, 0, {formula_text(found)})")
 
 
-def whole_template(parts: list[Part], node: Node, k: int) -> Any:
+def whole_template(parts: list[Part], node: Operation, k: int) -> Any:
     """Return the derivative that holds for all entries; that of an op in pieces, such as huber, is its formula's."""
     [part, *others] = parts
     if not others:
         return s.number(np.max(part.weights, initial=0.0) or 1.0) * part.template.expression
-    assert node.op is not None  # noqa: S101
     assert node.op.formula is not None  # noqa: S101
     given = [
         symbol if (constant := constant_of(a)) is None else s.number(constant)
@@ -264,9 +261,8 @@ def whole_template(parts: list[Part], node: Node, k: int) -> Any:
     return s.as_expression(node.op.formula(s, *given, **node.static)).diff(part.template.symbols[k])
 
 
-def zero_condition(node: Node, k: int, arguments: list[str], out: str) -> str:
+def zero_condition(node: Operation, k: int, arguments: list[str], out: str) -> str:
     """Return where the derivative is 0 by convention, in the language."""
-    assert node.op is not None  # noqa: S101
     return node.op.zero_text[k].format(*arguments, y=out)
 
 

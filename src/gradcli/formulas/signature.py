@@ -14,6 +14,7 @@ from gradcli.jacobian.composition import Composition
 from gradcli.jacobian.kinds import frozen
 from gradcli.jacobian.local import Part, is_shaped, reading_of
 from gradcli.ops.declare import Op, value_of
+from gradcli.ops.links import listed
 
 LONG = 4096
 """Bytes of an array up to which a signature holds them all."""
@@ -28,7 +29,7 @@ def signature(graph: Graph, output: Any, leaves: Mapping[str, Node], composition
     the program, weights, what was detached. So is which entries there are, and which of them are 0 by convention.
     """
     nodes = composition.nodes
-    if type(output) not in NODES or len(nodes) > MOST_NODES or composition.work > MOST_ENTRIES:
+    if type(output) not in NODES or len(nodes) > MOST_NODES or composition.work > MOST_ENTRIES or composition.refusal:
         return None
     reached = {node.index for node in nodes}
     return (
@@ -81,13 +82,12 @@ def chosen(node: Node, op: Op) -> Hashable:
     """Return where the entries of an op that moves them came from, and what came from nowhere."""
     if not op.moves or op.shaped:
         return None
-    assert op.local is not None  # noqa: S101
     values = tuple([value_of(a) for a in node.arguments])
     moved, left = [], np.ones(node.value.size, dtype=bool)
     for k in range(len(values)):
         with np.errstate(all="ignore"):
             found = op.local(k, node.value, values, node.static)
-        for links in found:
+        for links in map(listed, found):
             moved.append((k, content(links.rows), content(links.columns)))
             left[links.rows] = False
     return tuple(moved), content(np.ravel(node.value)[left])

@@ -14,6 +14,7 @@ from gradcli.engine.naming import numbered, place_text, taken_names
 from gradcli.formulas.constants import constant_name, known_constants
 from gradcli.ops import SPELLINGS
 from gradcli.ops.declare import Op, value_of
+from gradcli.ops.links import listed
 from gradcli.ops.writing import Call, number_text
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ class Texts:
         values = tuple(value_of(argument) for argument in node.arguments)
         parts = [""] * int(np.size(node.value))
         for k, argument in enumerate(node.arguments):
-            [links] = op.local(k, node.value, values, node.static)
+            [links] = map(listed, op.local(k, node.value, values, node.static))
             for row, column in zip(links.rows, links.columns, strict=True):
                 parts[row] = self._entry(argument, int(column))
         return nested(parts, np.shape(node.value))

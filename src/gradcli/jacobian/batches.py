@@ -15,8 +15,8 @@ import numpy as np
 from gradcli.engine.graph import Node, Operation
 from gradcli.jacobian.factors import has_plain_derivative, is_plain
 from gradcli.jacobian.kinds import argument_kind, constant_of, free_kind, kind_of
-from gradcli.jacobian.local import Local, Reading, read, worked_out
-from gradcli.jacobian.small import FEW, Diagonals, Stacked
+from gradcli.jacobian.local import PartNumbers, Reading, read, worked_out
+from gradcli.jacobian.small import FEW, Diagonals
 from gradcli.jacobian.sparse import rising, same
 from gradcli.ops.declare import value_of
 
@@ -39,19 +39,19 @@ class Batch:
     nodes: list[Operation]
     argument: int
     places: list[int]
-    local: Local
+    local: PartNumbers
 
     @property
     def width(self) -> int:
         """The entries of one node."""
         return len(self.local.values) // len(self.nodes)
 
-    def diagonals(self) -> Diagonals | Stacked:
+    def diagonals(self) -> Diagonals:
         """Return the matrix of each node, those of a few entries as lists."""
-        values, sizes = self.local.values, self.local.sizes
-        if self.width > FEW:
-            return Stacked(values, sizes, self.local.part.rows[: self.width])
-        return Diagonals(values.tolist(), sizes.tolist(), self.width)
+        values, sizes, where = self.local.values, self.local.sizes, self.local.part.rows[: self.width]
+        return (
+            Diagonals(values, sizes, where) if self.width > FEW else Diagonals(values.tolist(), sizes.tolist(), where)
+        )
 
     def holds(self, node: Node, argument: int) -> bool:
         """Return whether the local Jacobian of a node by an argument is one of these."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradcli.ops.declare import Indices
+from gradcli.ops.links import Indices
 
 MOST_ENTRIES = 5_000
 """Entries up to which rows are coloured one by one."""

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gradcli.engine.graph import Graph, Node, Operation, reaches
 from gradcli.engine.reverse import accumulate
-from gradcli.errors import over_budget
+from gradcli.errors import GradcliError, over_budget
 from gradcli.jacobian.batches import WIDEST, Batch, Link, batches
-from gradcli.jacobian.local import Local, Part, Reading, numbers, parts_of, reading_of, worked_out
-from gradcli.jacobian.small import FEW, Diagonals, Small, Stacked, joined, scaled, small, small_product, small_sum
-from gradcli.jacobian.sparse import Sparse, added, gathered, identity, product
+from gradcli.jacobian.local import Part, PartNumbers, Reading, numbers, parts_of, reading_of, worked_out
+from gradcli.jacobian.matrix import Entries, Matrix, add, as_arrays, multiply, scale, settle, shortened
+from gradcli.jacobian.small import FEW, Diagonals, Small, joined
+from gradcli.jacobian.sparse import Sparse, gathered, identity, nothing
 
 
 class Jacobians(dict[int, Sparse]):
     """Jacobians of the output by nodes, by node index; those of a few entries become arrays when asked for."""
 
-    def __init__(self, found: dict[int, Sparse | Small]) -> None:
+    def __init__(self, found: dict[int, Entries]) -> None:
         super().__init__()
         self.found = found
 
@@ -34,34 +35,39 @@ class Composition:
     """Jacobians of the output by nodes (``of``, by node index), and the local Jacobians they were composed from.
 
     ``nodes`` are those that the output depends on, ``work`` counts the products of entries that the composition took.
-    Local Jacobians stand, by node index and argument, in ``long`` with their numbers, in ``short`` without them, or
-    are one of many in ``batches``.
+    ``links`` are the local Jacobians that stand alone, by node index and argument: with their numbers, or without. The
+    others are in ``batches``. ``refusal`` says why
+    entries were not composed, if not.
     """
 
-    of: dict[int, Sparse]
+    of: Mapping[int, Sparse]
     nodes: list[Node]
     work: int
-    long: dict[tuple[int, int], list[Local]] = field(default_factory=dict)
-    short: dict[tuple[int, int], list[Part]] = field(default_factory=dict)
-    batches: list[Batch] = field(default_factory=list)
+    links: Mapping[tuple[int, int], Sequence[PartNumbers | Part]]
+    batches: Sequence[Batch] = ()
+    refusal: GradcliError | None = None
+
+    def entries(self, leaf: Node) -> Sparse:
+        """Return the Jacobian by an input; raises ``budget`` where its entries are not held."""
+        if self.refusal is not None and leaf.index not in self.of:
+            raise self.refusal
+        return self.of[leaf.index]
 
     def parts(self, node: Operation, argument: int) -> list[Part] | None:
         """Return the parts of the local Jacobian of a node by one argument, None where none took part."""
-        key = (node.index, argument)
-        if key in self.long:
-            return [found.part for found in self.long[key]]
+        found = self.links.get((node.index, argument))
+        if found is not None:
+            return [one.part if isinstance(one, PartNumbers) else one for one in found]
         if any(batch.holds(node, argument) for batch in self.batches):
             return parts_of(node, argument, reading_of(node), node.value.size)
-        return self.short.get(key)
+        return None
 
-    def read(self, node: Operation, argument: int) -> list[Local]:
+    def read(self, node: Operation, argument: int) -> list[PartNumbers]:
         """Return the local Jacobian of a node by one argument with its numbers, where it is in no batch."""
-        key = (node.index, argument)
-        if key in self.long:
-            return self.long[key]
         with np.errstate(all="ignore"):
             reading = reading_of(node)
-            return [worked_out(reading, part) for part in self.short[key]]
+            found = self.links[node.index, argument]
+            return [one if isinstance(one, PartNumbers) else worked_out(reading, one) for one in found]
 
     def link(self, node: Node, argument: Node) -> Sparse:
         """Return the derivative of a node by one that it is computed from, with all others fixed."""
@@ -76,7 +82,7 @@ class Composition:
         return gathered(found, (rows, columns))
 
 
-def as_sparse(parts: list[Local], rows: int, columns: int) -> Sparse:
+def as_sparse(parts: list[PartNumbers], rows: int, columns: int) -> Sparse:
     """Return a local Jacobian as one sparse matrix of numbers."""
     if not parts:
         return nothing(rows, columns)
@@ -106,24 +112,13 @@ def listed(numbers: Any, count: int) -> list[float]:
     return numbers.tolist()  # type: ignore[no-any-return]
 
 
-def as_arrays(found: Sparse | Small) -> Sparse:
-    """Return a Jacobian as arrays."""
-    return found.sparse() if isinstance(found, Small) else found
-
-
-def nothing(rows: int, columns: int) -> Sparse:
-    """Return a matrix without entries."""
-    empty = np.zeros(0, dtype=np.intp)
-    return Sparse(empty, empty, np.zeros(0), np.zeros(0), (rows, columns))
-
-
 KEPT = 4
 """Elements of an entry that is kept: its row, its column, its value, its size."""
 SHARE = 2
 """Elements that local Jacobians may hold for each element that the values of the program may have."""
 
 
-def elements_of(parts: list[Local]) -> int:
+def elements_of(parts: list[PartNumbers]) -> int:
     """Return how many elements the arrays of a local Jacobian hold, those that it shares counted once."""
     arrays = {
         id(array): np.size(array)
@@ -133,124 +128,76 @@ def elements_of(parts: list[Local]) -> int:
     return sum(arrays.values())
 
 
-@dataclass(slots=True)
-class _Waiting:
-    """A long Jacobian and parts that are not yet added to it, with how many entries these have together.
-
-    A loop over the entries of a vector adds one each time, and to merge that one with all others would cost the square.
-    """
-
-    total: Sparse
-    parts: list[Sparse] = field(default_factory=list)
-    entries: int = 0
-
-    def settled(self) -> Sparse:
-        """Return the sum of all."""
-        if self.parts:
-            parts = [self.total, *self.parts]
-            self.total = added(*parts) if len(parts) == 2 else gathered(parts, self.total.shape)
-            self.parts, self.entries = [], 0
-        return self.total
-
-
-Carried = Sparse | Small | _Waiting
-
-
 class _Composing:
     """One walk back from the output, with what it has found and what it holds.
 
     A Jacobian of a few entries goes as lists, unless the bound is so low that even these might be refused.
     """
 
-    def __init__(self, graph: Graph | None, bound: int) -> None:
+    def __init__(self, graph: Graph | None, most: int) -> None:
         self.graph = graph
-        self.bound = bound
-        self.few = FEW if bound >= FEW * FEW else -1
-        self.found: dict[int, Sparse | Small] = {}
-        self.diagonals: Iterator[tuple[Diagonals | Stacked, int] | None] = iter(())
-        self.long: dict[tuple[int, int], list[Local]] = {}
-        self.short: dict[tuple[int, int], list[Part]] = {}
+        self.most = most
+        self.few = FEW if most >= FEW * FEW else -1
+        self.found: dict[int, Entries] = {}
+        self.diagonals: Iterator[tuple[Diagonals, int] | None] = iter(())
+        self.links: dict[tuple[int, int], Sequence[PartNumbers | Part]] = {}
         self.batches: list[Batch] = []
         self.work = self.held = 0
 
     def run(self, output: Node, nodes: list[Node]) -> None:
         """Find the Jacobians by those of ``nodes``, the last one first, that derivatives flow to."""
         links = links_between(output, nodes)
-        self.batches = batches(links, min(WIDEST, self.bound)) if self.few > 0 else []
-        whose: list[tuple[Diagonals | Stacked, int] | None] = [None] * len(links)
+        self.batches = batches(links, min(WIDEST, self.most)) if self.few > 0 else []
+        whose: list[tuple[Diagonals, int] | None] = [None] * len(links)
         for batch in self.batches:
             diagonals = batch.diagonals()
             for row, place in enumerate(batch.places):
                 whose[place] = diagonals, row
         self.diagonals = iter(whose)
-        one: Carried = self._short(identity(int(np.size(output.value)), 1.0, np.float64))
+        one: Matrix = shortened(identity(int(np.size(output.value)), 1.0, np.float64), self.few)
         reached = accumulate(output, one, nodes, self._along, self._plus)
-        self.found |= {index: self._settled(total) for index, total in reached.items()}
+        self.found |= {index: settle(total, self.few) for index, total in reached.items()}
 
-    def _along(self, node: Operation, k: int, total: Carried) -> Carried:
+    def _along(self, node: Operation, k: int, total: Matrix) -> Matrix:
         """Return the Jacobian by one argument of a node, through this node alone."""
-        outer, diagonal = self._settled(total), next(self.diagonals)
-        self.found[node.index] = outer
-        part = self._through(node, k, outer) if diagonal is None else self._scaled(outer, *diagonal)
-        self._charge(part)
+        outer = self.found[node.index] = settle(total, self.few)
+        diagonal = next(self.diagonals)
+        if diagonal is None:
+            inner = self._read(node, k)
+            self.work += len(inner.rows)
+            part = multiply(outer, inner, self.most, self.few)
+        else:
+            width = len(diagonal[0].where)
+            self.work += width
+            self.held += KEPT * width
+            part = scale(outer, *diagonal, self.most, self.few)
+        self._charge(len(part.rows))
         return part
 
-    def _plus(self, total: Carried, part: Any, own: bool) -> Carried:
-        """Return the sum of two Jacobians; to a long one parts wait until they have as many entries together."""
+    def _plus(self, total: Matrix, part: Any, own: bool) -> Matrix:
+        """Return the sum of two Jacobians."""
         del own
-        if type(total) is Small or (type(total) is Sparse and len(total.rows) <= FEW):
-            return self._sum(total, part)
-        total = total if isinstance(total, _Waiting) else _Waiting(as_arrays(total))
-        total.parts.append(as_arrays(part))
-        total.entries += len(part.rows)
-        return total if total.entries < len(total.total.rows) else self._settled(total)
+        return add(total, part, self.few)
 
-    def _settled(self, total: Carried) -> Sparse | Small:
-        return self._short(total.settled()) if isinstance(total, _Waiting) else total
-
-    def _scaled(self, outer: Sparse | Small, diagonals: Diagonals | Stacked, row: int) -> Sparse | Small:
-        """Return the Jacobian by an argument of a node whose local Jacobian is one of many diagonals."""
-        self.held += KEPT * diagonals.width
-        if isinstance(outer, Sparse) or isinstance(diagonals, Stacked):
-            return self._product(outer, diagonals.sparse(row))
-        self.work += diagonals.width
-        return scaled(outer, diagonals, row)
-
-    def _through(self, node: Operation, k: int, outer: Sparse | Small) -> Sparse | Small:
-        """Return the Jacobian by an argument of a node whose local Jacobian is read by itself."""
+    def _read(self, node: Operation, k: int) -> Entries:
+        """Return the local Jacobian of a node by an argument."""
         reading, shape = reading_of(node), (node.value.size, node.arguments[k].value.size)
-        parts = parts_of(node, k, reading, self.bound)
+        parts = parts_of(node, k, reading, self.most)
         count = sum([len(part.rows) for part in parts])
         inner = as_small(reading, parts, shape) if count <= self.few else None
-        if inner is None:
-            found = self.long[node.index, k] = [worked_out(reading, part) for part in parts]
-            self.held += elements_of(found)
-            return self._product(outer, as_sparse(found, *shape))
-        self.short[node.index, k] = parts
-        self.held += KEPT * count
-        return self._product(outer, inner)
+        if inner is not None:
+            self.links[node.index, k] = parts
+            self.held += KEPT * count
+            return inner
+        found = [worked_out(reading, part) for part in parts]
+        self.links[node.index, k] = found
+        self.held += elements_of(found)
+        return as_sparse(found, *shape)
 
-    def _product(self, outer: Sparse | Small, inner: Sparse | Small) -> Sparse | Small:
-        self.work += len(inner.rows)
-        if type(outer) is Small and type(inner) is Small:
-            found = small_product(outer, inner)
-            if found is not None:
-                return found if len(found.rows) <= self.few else found.sparse()
-        return self._short(product(as_arrays(outer), as_arrays(inner), self.bound))
-
-    def _sum(self, a: Sparse | Small, b: Sparse | Small) -> Sparse | Small:
-        if type(a) is Small and type(b) is Small:
-            found = small_sum(a, b)
-            return found if len(found.rows) <= self.few else found.sparse()
-        return self._short(added(as_arrays(a), as_arrays(b)))
-
-    def _short(self, matrix: Sparse) -> Sparse | Small:
-        return small(matrix) if len(matrix.rows) <= self.few else matrix
-
-    def _charge(self, part: Sparse | Small) -> None:
-        """Refuse so many elements of Jacobians where they pass the graph's budget, or its time is over."""
-        self.work += len(part.rows)
-        self.held += KEPT * len(part.rows)
+    def _charge(self, entries: int) -> None:
+        """Refuse so many entries of a Jacobian where all pass the graph's budget, or its time is over."""
+        self.work += entries
+        self.held += KEPT * entries
         if self.graph is None:
             return
         self.graph.meter.watch()
@@ -270,16 +217,16 @@ def links_between(output: Node, nodes: Iterable[Node]) -> list[Link]:
     return links
 
 
-def compose(output: Any, wrt: Sequence[Node], bound: int, graph: Graph | None = None) -> Composition:
+def compose(output: Any, wrt: Sequence[Node], most: int, graph: Graph | None = None) -> Composition:
     """Return the Jacobian of ``output`` by every active node between it and ``wrt``.
 
     Row i of a Jacobian belongs to entry i of the output in flat order, column j to entry j of the node. Entries that
     are kept are those that can be non-zero; one that is zero at this point is kept with the value 0.
-    Raises ``budget`` where a product of two Jacobians has more than ``bound`` terms, and, with a ``graph``, where all
+    Raises ``budget`` where a product of two Jacobians has more than ``most`` terms, and, with a ``graph``, where all
     entries together take more memory than its values may, or its time is over.
     """
     nodes = reaches(output) if isinstance(output, Node) else []
-    walk = _Composing(graph, bound)
+    walk = _Composing(graph, most)
     if isinstance(output, Node) and output.active:
         first = min((leaf.index for leaf in wrt), default=0)
         with np.errstate(all="ignore"):
@@ -288,4 +235,4 @@ def compose(output: Any, wrt: Sequence[Node], bound: int, graph: Graph | None = 
     size = int(np.size(output.value)) if isinstance(output, Node) else int(np.size(output))
     for leaf in wrt:
         found[leaf.index] = found[leaf.index] if leaf.index in walk.found else nothing(size, int(np.size(leaf.value)))
-    return Composition(found, nodes, walk.work, walk.long, walk.short, walk.batches)
+    return Composition(found, nodes, walk.work, walk.links, walk.batches)

@@ -13,7 +13,7 @@ from sympy import Add, Dummy, Expr, Mul, Pow, Symbol, powsimp
 from gradcli.jacobian import functions as s
 from gradcli.jacobian.evaluate import Rule, evaluator, magnitude
 from gradcli.jacobian.kinds import Constant
-from gradcli.ops.declare import Explicit, Implicit, Links, Partial
+from gradcli.ops.links import Contraction, Explicit, Implicit, Links, Partial
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +44,7 @@ def template(expression: Expr, symbols: tuple[Symbol, ...]) -> Template:
 ONE = template(s.number(1), ())
 
 
-def template_of(links: Links, constants: tuple[Constant, ...]) -> Template:
+def template_of(links: Links | Contraction, constants: tuple[Constant, ...]) -> Template:
     """Return the formula of a link's factor; ``constants`` has the arguments that are plain numbers."""
     factor = links.factor
     if factor is None:
@@ -64,6 +64,21 @@ def derivative(formula: Any, argument: int, constants: tuple[Constant, ...]) -> 
     given = [x if c is None else s.number(c) for x, c in zip(symbols, constants, strict=True)]
     given[argument] = symbols[argument]
     return template(s.as_expression(formula(s, *given)).diff(symbols[argument]), symbols)
+
+
+@lru_cache(maxsize=1024)
+def separated(found: Template) -> tuple[float, list[Template]] | None:
+    """Return a number and one formula for each symbol, whose product a formula is; None where it is none."""
+    number, each = s.number(1), [s.number(1)] * len(found.symbols)
+    for factor in Mul.make_args(found.expression):
+        used = [k for k, symbol in enumerate(found.symbols) if symbol in factor.free_symbols]
+        if len(used) > 1:
+            return None
+        if used:
+            each[used[0]] *= factor
+        else:
+            number *= factor
+    return float(number), [template(part, (symbol,)) for part, symbol in zip(each, found.symbols, strict=True)]
 
 
 def quotient(inner: Any, outer: Any) -> Template:

@@ -115,8 +115,12 @@ _sinc: Any = refined("sinc slope", lambda x: cos(pi * x) / x - sin(pi * x) / (pi
 _tanh: Any = refined("tanh slope", lambda x: 1 - tanh(x)**2, lambda x: 1 / np.cosh(x) / np.cosh(x))
 _rest: Any = refined("rest of sigmoid", lambda x: 1 - sigmoid(x), lambda x: ways.sigmoid(-x))
 _silu: Any = refined("silu slope", lambda x: sigmoid(x) + x * sigmoid(x) * (1 - sigmoid(x)), ways.silu)
-_gelu: Any = refined("gelu slope", lambda x: (1 + erf(x / sqrt(2))) / 2 + x * exp(-(x**2) / 2) / sqrt(2 * pi), ways.gelu)
-_gelu_tanh: Any = refined("gelu_tanh slope", lambda x: HALF + tanh(_bend(x)) / 2 + x * _bend(x).diff(x) / (2 * cosh(_bend(x)) ** 2), ways.gelu_tanh)
+_gelu: Any = refined(
+    "gelu slope", lambda x: (1 + erf(x / sqrt(2))) / 2 + x * exp(-(x**2) / 2) / sqrt(2 * pi), ways.gelu)
+_gelu_tanh: Any = refined(
+    "gelu_tanh slope",
+    lambda x: HALF + tanh(_bend(x)) / 2 + x * _bend(x).diff(x) / (2 * cosh(_bend(x)) ** 2),
+    ways.gelu_tanh)
 _atan2: Any = refined("atan2 slope", lambda a, y, x: a / (x**2 + y**2), ways.over_squares)
 bce_slope: Any = refined("bce slope", lambda x, t: (1 - t) / (1 - x) - t / x, ways.bce)
 bce_target_slope: Any = refined("bce_target slope", lambda x: log(1 - x) - log(x), ways.bce_by_target)
@@ -124,7 +128,8 @@ logits_slope: Any = refined("logits slope", lambda x, t: sigmoid(x) - t, ways.lo
 # fmt: on
 
 # fmt: off
-where_gt: Any = own("where_gt",  lambda x, y, a, b: (Integer(0), Integer(0), where_gt(x, y, Integer(1), Integer(0)), where_gt(x, y, Integer(0), Integer(1))))
+where_gt: Any = own("where_gt",  lambda x, y, a, b: (
+    Integer(0), Integer(0), where_gt(x, y, Integer(1), Integer(0)), where_gt(x, y, Integer(0), Integer(1))))
 where_ge: Any = own("where_ge",  undecided)
 sign: Any = own("sign",      lambda x: (Integer(0),))
 floor: Any = own("floor",     lambda x: (Integer(0),))
@@ -162,7 +167,8 @@ xlogy: Any = own("xlogy",     lambda x, y: (log(y), x / y))
 logaddexp: Any = own("logaddexp", lambda a, b: (sigmoid(a - b), sigmoid(b - a)))
 leaky_relu_: Any = own("leaky_relu", lambda x, slope: (where_gt(x, 0, 1, slope), Integer(0)))
 elu_: Any = own("elu",       lambda x, alpha: (where_gt(x, 0, 1, alpha * exp(x)), Integer(0)))
-softplus_: Any = own("softplus",  lambda x, beta, threshold: (where_gt(beta * x, threshold, 1, sigmoid(beta * x)), Integer(0), Integer(0)))
+softplus_: Any = own("softplus",  lambda x, beta, threshold: (
+    where_gt(beta * x, threshold, 1, sigmoid(beta * x)), Integer(0), Integer(0)))
 # fmt: on
 
 
@@ -236,68 +242,13 @@ def symbol(name: str) -> Symbol:
     return Symbol(name, real=True)
 
 
+# fmt: off
 __all__ = [
-    "Own",
-    "PowerOf",
-    "Refined",
-    "abs",
-    "acos",
-    "acosh",
-    "asin",
-    "asinh",
-    "atan",
-    "atan2",
-    "atanh",
-    "bce_slope",
-    "bce_target_slope",
-    "cbrt",
-    "clamp_max",
-    "clamp_min",
-    "cos",
-    "cosh",
-    "elu",
-    "erf",
-    "exp",
-    "exp2",
-    "expm1",
-    "floor",
-    "gelu",
-    "gelu_tanh",
-    "heaviside",
-    "hypot",
-    "leaky_relu",
-    "log",
-    "log1p",
-    "log2",
-    "log10",
-    "logaddexp",
-    "logits_slope",
-    "logsigmoid",
-    "maximum",
-    "minimum",
-    "number",
-    "pi",
-    "power",
-    "product",
-    "relu",
-    "remainder",
-    "rsqrt",
-    "sigmoid",
-    "sign",
-    "silu",
-    "sin",
-    "sinc",
-    "sinh",
-    "softplus",
-    "softsign",
-    "sqrt",
-    "symbol",
-    "tan",
-    "tanh",
-    "total",
-    "where_ge",
-    "where_gt",
-    "with_slopes",
-    "written_out",
-    "xlogy",
-]  # fmt: skip
+    "Own", "PowerOf", "Refined", "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "bce_slope",
+    "bce_target_slope", "cbrt", "clamp_max", "clamp_min", "cos", "cosh", "elu", "erf", "exp", "exp2", "expm1",
+    "floor", "gelu", "gelu_tanh", "heaviside", "hypot", "leaky_relu", "log", "log1p", "log2", "log10", "logaddexp",
+    "logits_slope", "logsigmoid", "maximum", "minimum", "number", "pi", "power", "product", "relu", "remainder",
+    "rsqrt", "sigmoid", "sign", "silu", "sin", "sinc", "sinh", "softplus", "softsign", "sqrt", "symbol", "tan",
+    "tanh", "total", "where_ge", "where_gt", "with_slopes", "written_out", "xlogy",
+]
+# fmt: on

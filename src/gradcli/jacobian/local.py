@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +15,8 @@ from gradcli.jacobian.factors import Template, template_of
 from gradcli.jacobian.kinds import Constant, constant_of, kind_of
 from gradcli.jacobian.small import FEW
 from gradcli.jacobian.sparse import SHORT, rising
-from gradcli.ops.declare import Array, Indices, Links, Op, value_of
-
-Bound = tuple[tuple[int, Indices], ...]
+from gradcli.ops.declare import Array, Op, value_of
+from gradcli.ops.links import AUXILIARY, OUT, Contraction, Indices, Links, Slot, listed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,14 +24,14 @@ class Part:
     """Entries of a local Jacobian that share one formula.
 
     ``d out[rows] / d argument[columns] = weight * template``, where symbol k of the template is bound to item k of
-    ``bound``.
+    ``most``.
     """
 
     rows: Indices
     columns: Indices
     weight: Array | float
     template: Template
-    bound: Bound
+    bound: tuple[tuple[Slot, Indices], ...]
     auxiliary: tuple[str, Array] | None
 
     @property
@@ -47,7 +46,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Local:
+class PartNumbers:
     """A part with its numbers: ``sizes`` are the sizes of the terms that the ``values`` are differences of."""
 
     part: Part
@@ -74,23 +73,38 @@ MOST_KEPT = 4096
 _KEPT: dict[Hashable, tuple[int, list[Part]]] = {}
 
 
-def parts_of(node: Operation, argument: int, reading: Reading, bound: int) -> list[Part]:
-    """Return the parts of a local Jacobian; raises ``budget`` for more than ``bound`` entries.
+def parts_of(node: Operation, argument: int, reading: Reading, most: int) -> list[Part]:
+    """Return the parts of a local Jacobian; raises ``budget`` for more than ``most`` entries.
 
     Short ones that depend on shapes alone are kept for the next node of the kind.
     """
     key = (kind_of(node), argument) if np.size(reading.out) <= FEW and is_shaped(reading, argument) else None
     count, parts = (0, None) if key is None else _KEPT.get(key, (0, None))
-    if parts is None:
-        count = int(reading.op.terms(*reading.values, **node.static) if reading.op.terms else np.size(node.value))
-    if count > bound:
-        raise over_budget("jacobian", bound, f"the derivative of {reading.op.name} has {counted(count, 'entry')}")
     if parts is not None:
+        require_few(reading, count, most)
         return parts
-    parts = read(reading, argument, tuple([constant_of(a) for a in node.arguments]))
+    if reading.op.terms is not None:
+        count = int(reading.op.terms(*reading.values, **reading.static))
+        require_few(reading, count, most)
+    links = links_of(reading, argument)
+    count = max(count, np.size(reading.out), sum([item.count for item in links if isinstance(item, Contraction)]))
+    require_few(reading, count, most)
+    constants = tuple([constant_of(a) for a in node.arguments])
+    parts = [part_of(listed(item), template_of(item, constants)) for item in links]
     if key is not None and sum([len(part.rows) for part in parts]) <= FEW:
         keep(key, count, parts)
     return parts
+
+
+def links_of(reading: Reading, argument: int) -> Sequence[Links | Contraction]:
+    """Return the links of an op by one argument, as its declaration has them."""
+    return reading.op.local(argument, reading.out, reading.values, reading.static)
+
+
+def require_few(reading: Reading, count: int, most: int) -> None:
+    """Refuse more than ``most`` entries of a local Jacobian."""
+    if count > most:
+        raise over_budget("jacobian", most, f"the derivative of {reading.op.name} has {counted(count, 'entry')}")
 
 
 def is_shaped(reading: Reading, argument: int) -> bool:
@@ -110,13 +124,11 @@ def keep(key: Hashable, count: int, parts: list[Part]) -> None:
 
 
 def read(reading: Reading, argument: int, constants: tuple[Constant, ...]) -> list[Part]:
-    """Return the parts of the local Jacobian of an op by one argument, as its declaration has them.
+    """Return the parts of the local Jacobian of an op by one argument.
 
     ``constants`` are the numbers among the arguments, which stand in the formulas as they are.
     """
-    assert reading.op.local is not None  # noqa: S101
-    links = reading.op.local(argument, reading.out, reading.values, reading.static)
-    return [part_of(item, template_of(item, constants)) for item in links]
+    return [part_of(listed(item), template_of(item, constants)) for item in links_of(reading, argument)]
 
 
 def part_of(links: Links, template: Template) -> Part:
@@ -125,10 +137,10 @@ def part_of(links: Links, template: Template) -> Part:
     return Part(links.rows, links.columns, weight, template, links.bound, links.auxiliary)
 
 
-def worked_out(reading: Reading, part: Part) -> Local:
+def worked_out(reading: Reading, part: Part) -> PartNumbers:
     """Return a part with its numbers."""
     values, sizes = numbers(reading, part)
-    return Local(part, spread(values, len(part.rows)), spread(sizes, len(part.rows)))
+    return PartNumbers(part, repeated(values, len(part.rows)), repeated(sizes, len(part.rows)))
 
 
 def numbers(reading: Reading, part: Part) -> tuple[Any, Any]:
@@ -150,11 +162,16 @@ def numbers(reading: Reading, part: Part) -> tuple[Any, Any]:
 
 
 def numbers_of(reading: Reading, part: Part, slot: int, where: Indices) -> Any:
-    """Return the numbers that a symbol stands for: of an argument, the output (-1), or the auxiliary value (-2)."""
-    if slot == -2:
-        assert part.auxiliary is not None  # noqa: S101
-        return entries(part.auxiliary[1], where)
-    return entries(reading.out if slot == -1 else reading.values[slot], where)
+    """Return the numbers that a symbol stands for: of an argument, the output, or the auxiliary value."""
+    return entries(slot_array(reading, part.auxiliary, slot), where)
+
+
+def slot_array(reading: Reading, auxiliary: tuple[str, Array] | None, slot: Slot) -> Any:
+    """Return the array that a slot stands for."""
+    if slot == AUXILIARY:
+        assert auxiliary is not None  # a local reading that binds one gives it  # noqa: S101
+        return auxiliary[1]
+    return reading.out if slot == OUT else reading.values[slot]
 
 
 def entries(array: Any, where: Indices) -> Any:
@@ -174,7 +191,7 @@ def weighed(weight: Array | float, factor: Any) -> Any:
     return np.where(np.equal(weight, 0), 0.0, weight * factor)
 
 
-def spread(numbers: Any, count: int) -> Array:
+def repeated(numbers: Any, count: int) -> Array:
     """Return an array of ``count`` numbers, which may be one number for all."""
     if np.shape(numbers) == (count,):
         return numbers  # type: ignore[no-any-return]

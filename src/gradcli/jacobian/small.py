@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gradcli.jacobian.sparse import Sparse
-from gradcli.ops.declare import Array, Indices
+from gradcli.ops.declare import Array
+from gradcli.ops.links import Indices
 
 FEW = 16
 """Entries up to which a Jacobian is held as lists."""
@@ -39,24 +40,10 @@ def small(matrix: Sparse) -> Small:
 
 
 class Diagonals(NamedTuple):
-    """Diagonal matrices of ``width`` entries each, one behind the other."""
+    """Diagonal matrices one behind the other, each with entries at the places ``where``; a few are lists."""
 
-    values: list[float]
-    sizes: list[float]
-    width: int
-
-    def sparse(self, row: int) -> Sparse:
-        """Return one of them as arrays."""
-        where, stretch = np.arange(self.width), slice(row * self.width, (row + 1) * self.width)
-        shape = (self.width, self.width)
-        return Sparse(where, where, np.array(self.values[stretch]), np.array(self.sizes[stretch]), shape)
-
-
-class Stacked(NamedTuple):
-    """Diagonal matrices of more than a few entries each, one behind the other; all stand at the places ``where``."""
-
-    values: Array
-    sizes: Array
+    values: list[float] | Array
+    sizes: list[float] | Array
     where: Indices
 
     @property
@@ -64,21 +51,22 @@ class Stacked(NamedTuple):
         """The entries of one."""
         return len(self.where)
 
-    def sparse(self, row: int) -> Sparse:
+    def sparse(self, place: int) -> Sparse:
         """Return one of them as a matrix of its own."""
         width = len(self.where)
-        stretch = slice(row * width, (row + 1) * width)
-        return Sparse(self.where, self.where, self.values[stretch], self.sizes[stretch], (width, width))
+        stretch = slice(place * width, (place + 1) * width)
+        values, sizes = np.asarray(self.values[stretch]), np.asarray(self.sizes[stretch])
+        return Sparse(self.where, self.where, values, sizes, (width, width))
 
 
-def scaled(a: Small, b: Diagonals, row: int) -> Small:
+def scaled(a: Small, b: Diagonals, place: int) -> Small:
     """Return ``a`` times one of the diagonal matrices, where a zero wins over inf and nan."""
     rows, columns, values, sizes, shape = a
-    start = row * b.width
+    start = place * len(b.where)
     return Small(rows, columns, picked(values, b.values, columns, start), picked(sizes, b.sizes, columns, start), shape)
 
 
-def picked(a: list[float], b: list[float], columns: list[int], start: int = 0) -> list[float]:
+def picked(a: list[float], b: list[float] | Array, columns: list[int], start: int = 0) -> list[float]:
     """Return the product of each number of ``a`` and the one of ``b`` that its column picks."""
     if len(a) == 1:
         x, y = a[0], b[start + columns[0]]

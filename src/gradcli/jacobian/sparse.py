@@ -9,7 +9,8 @@ import numpy as np
 
 from gradcli.errors import over_budget
 from gradcli.errors.counting import counted
-from gradcli.ops.declare import Array, Indices
+from gradcli.ops.declare import Array
+from gradcli.ops.links import Indices
 
 DENSE_ENTRIES = 10_000
 """Entries of a Jacobian, its zeros counted, up to which it is also held, shown and written out with all of them."""
@@ -42,6 +43,12 @@ def identity(size: int, one: Any, dtype: Any) -> Sparse:
     return Sparse(where, where, ones, None if dtype is object else ones, (size, size))
 
 
+def nothing(rows: int, columns: int) -> Sparse:
+    """Return a matrix without entries."""
+    empty = np.zeros(0, dtype=np.intp)
+    return Sparse(empty, empty, np.zeros(0), np.zeros(0), (rows, columns))
+
+
 SHORT = 1_000
 """Entries up to which it costs more to find out that they stand in order than to pick them one by one."""
 
@@ -51,7 +58,7 @@ def rising(places: Indices) -> bool:
     return bool((places[1:] > places[:-1]).all())
 
 
-def times(a: Array, b: Array) -> Array:
+def times(a: Array, b: Array | float) -> Array:
     """Return the products, where a zero wins over inf and nan: what cannot be reached does not count."""
     product = a * b
     if product.dtype == object or (np.abs(product) > 0).all():
@@ -103,11 +110,11 @@ def ordered(matrix: Sparse) -> Sparse:
     return Sparse(matrix.rows[order][starts], matrix.columns[order][starts], values, sizes, matrix.shape)
 
 
-def product(a: Sparse, b: Sparse, bound: int) -> Sparse:
-    """Return ``a @ b``; raises ``budget`` where it would take more than ``bound`` products of entries."""
+def product(a: Sparse, b: Sparse, most: int) -> Sparse:
+    """Return ``a @ b``; raises ``budget`` where it would take more than ``most`` products of entries."""
     if len(b.rows) == b.shape[0] and rising(b.rows):
         return picked(a, b)
-    left, right = meetings(a, b, bound)
+    left, right = meetings(a, b, most)
     sizes = None if a.sizes is None or b.sizes is None else times(a.sizes[left], b.sizes[right])
     values = times(a.values[left], b.values[right])
     return ordered(Sparse(a.rows[left], b.columns[right], values, sizes, (a.shape[0], b.shape[1])))
@@ -126,13 +133,28 @@ def picked(a: Sparse, b: Sparse) -> Sparse:
     return found if b.columns is b.rows or rising(b.columns) else ordered(found)
 
 
-def meetings(a: Sparse, b: Sparse, bound: int) -> tuple[Any, Any]:
+def meetings(a: Sparse, b: Sparse, most: int) -> tuple[Any, Any]:
     """Return which entries of ``a`` meet which entries of ``b`` in the product: column of one, row of the other."""
     starts = np.searchsorted(b.rows, np.arange(b.shape[0] + 1))
     counts = starts[a.columns + 1] - starts[a.columns]
     total = int(np.sum(counts))
-    if total > bound:
-        raise over_budget("jacobian", bound, f"the Jacobian takes {counted(total, 'product of entries')}")
+    if total > most:
+        raise over_budget("jacobian", most, f"the Jacobian takes {counted(total, 'product of entries')}")
     left = np.repeat(np.arange(len(a.rows)), counts)
     first = np.repeat(np.cumsum(counts) - counts, counts)
     return left, np.arange(total) - first + starts[a.columns][left]
+
+
+ONE_BY_ONE = 64
+"""Terms that are added up one by one; numpy adds more of them pairwise, as the engine's rules do."""
+
+
+def column_sums(terms: Array, columns: Array, count: int) -> Array:
+    """Return the sums of the terms of each column: pairwise where they are many, so that rounding does not add up."""
+    if np.max(np.bincount(columns), initial=0) <= ONE_BY_ONE:
+        return np.bincount(columns, weights=terms, minlength=count)
+    order = np.argsort(columns, kind="stable")
+    found, starts = np.unique(columns[order], return_index=True)
+    total = np.zeros(count)
+    total[found] = np.add.reduceat(terms[order], starts)
+    return total

@@ -162,19 +162,25 @@ def final(compiler: Statements, last: ast.stmt) -> int:
         except GradcliError as error:
             raise error.at(compiler.spans.of(last)) from None
     compiler.statements([last])
-    name = target_name(last)
-    if name is not None:
-        return compiler.variables[name]
+    target = last_target(last)
+    if target is not None:
+        return compiler.expression(ast.copy_location(ast.Name(target.id, ast.Load()), target))
     raise GradcliError(
         "syntax",
-        "the last statement must be an expression or an assignment: it is the output",
+        "the last statement must be an expression or assign a variable: it is the output",
         span=compiler.spans.of(last),
         hint="add the variable to show as the last line",
     )
 
 
-def target_name(statement: ast.stmt) -> str | None:
-    """Return the one variable that an assignment assigns, if only an entry of it."""
+def last_target(statement: ast.stmt) -> ast.Name | None:
+    """Return the one variable that a statement assigns, if only an entry of it; of a loop or a branch, the last one.
+
+    It is the last in the text: which assignments run is not known yet.
+    """
+    if isinstance(statement, ast.For | ast.While | ast.If):
+        inner = [*statement.body, *statement.orelse]
+        return next(filter(None, map(last_target, reversed(inner))), None)
     target: ast.AST | None = None
     if isinstance(statement, ast.Assign):
         target = statement.targets[0]
@@ -182,13 +188,14 @@ def target_name(statement: ast.stmt) -> str | None:
         target = statement.target
     if isinstance(target, ast.Subscript):
         target = target.value
-    return target.id if isinstance(target, ast.Name) else None
+    return target if isinstance(target, ast.Name) else None
 
 
 def own_result(tree: ast.Module, last: ast.stmt) -> str | None:
-    """Return the program's own name for its output: the variable that the last line assigns, or is."""
+    """Return the program's own name for its output: the variable that the last statement assigns, or is."""
     if not isinstance(last, ast.Expr):
-        return target_name(last)
+        target = last_target(last)
+        return None if target is None else target.id
     name = last.value.id if isinstance(last.value, ast.Name) else None
     stored = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     return name if name in stored else None

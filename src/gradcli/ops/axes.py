@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.declare import Indices
+from gradcli.ops.links import Indices
 
 Axes = tuple[int, ...]
 
@@ -77,9 +77,23 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     lead = g.ndim - len(shape)
     if lead >= 0:
         stretched = tuple(lead + axis for axis, length in enumerate(shape) if length == 1 != g.shape[lead + axis])
-        summed = np.sum(g, axis=(*range(lead), *stretched), keepdims=True)
+        axes = (*range(lead), *stretched)
+        summed = np.sum(fold_rows(g) if 0 in axes else g, axis=axes, keepdims=True)
         g = summed.reshape(summed.shape[lead:])
     return np.broadcast_to(g, shape)[()]
+
+
+ROWS = 1024
+"""Rows that numpy adds up one after the other: beyond, the rounding of so many additions counts."""
+
+
+def fold_rows(g: Any) -> Any:
+    """Return an array with no more than so many rows and the same sum over them, by sums of blocks of rows."""
+    rows = len(g) // ROWS
+    if g.ndim == 1 or rows < 2:
+        return g
+    blocks = g[: rows * ROWS].reshape(rows, ROWS, *g.shape[1:])
+    return np.concatenate([fold_rows(np.sum(blocks, axis=1)), np.sum(g[rows * ROWS :], axis=0, keepdims=True)])
 
 
 def group_rows(x: Any, axes: Axes) -> Indices:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.declare import Explicit, Links
+from gradcli.ops.links import ONE, Contraction, Explicit, Line, Order, Slot
 
 
 def outer(g: Any, b: Any) -> Any:
@@ -48,10 +48,9 @@ def product_spec(a: Any, b: Any) -> str:
     return f"{sub_a},{sub_b}->{out}"
 
 
-def contraction_links(argument: int, values: tuple[Any, ...], spec: str) -> list[Links]:
+def contraction(argument: int, values: tuple[Any, ...], spec: str) -> Contraction:
     """Return the links of a sum of products: the coefficient of an entry is the product of the other factors.
 
-    Every assignment of the subscripts is one term of the sum; its row, column and factors are read off by index.
     A length of 1 broadcasts.
     """
     inputs, out = spec.split("->")
@@ -60,34 +59,42 @@ def contraction_links(argument: int, values: tuple[Any, ...], spec: str) -> list
     for sub, value in zip(subs, values, strict=True):
         for letter, length in zip(sub, np.shape(value), strict=True):
             lengths[letter] = max(lengths.get(letter, 1), length) if length != 0 else 0
-    letters = list(lengths)
-    count = math.prod(lengths.values())
-    grid = np.indices([lengths[letter] for letter in letters], dtype=np.intp).reshape(len(letters), count)
-    where = dict(zip(letters, grid, strict=True))
-
-    def flat(sub: str, shape: tuple[int, ...]) -> Any:
-        index = np.zeros(count, dtype=np.intp)
-        for letter, length in zip(sub, shape, strict=True):
-            index = index * length + (where[letter] if length > 1 else 0)
-        return index
-
-    rows = flat(out, tuple(lengths[letter] for letter in out))
-    places = [flat(sub, np.shape(value)) for sub, value in zip(subs, values, strict=True)]
-    bound = tuple((k, place) for k, place in enumerate(places) if k != argument)
+    subs = [with_ones(sub, np.shape(value), lengths) for sub, value in zip(subs, values, strict=True)]
+    bound = tuple((k, sub) for k, sub in enumerate(subs) if k != argument)
     factor = Explicit(lambda s, *factors: s.product(factors)) if bound else None
-    return [Links(rows, places[argument], 1.0, factor, bound)]
+    return Contraction(out, subs[argument], lengths, 1.0, factor, bound)
 
 
-def matmul_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+def with_ones(sub: str, shape: tuple[int, ...], lengths: dict[str, int]) -> str:
+    """Return the subscripts of an array with ``ONE`` for an axis of length 1 that broadcasts."""
+    return "".join(ONE if n == 1 != lengths[letter] else letter for letter, n in zip(sub, shape, strict=True))
+
+
+def pairs_along(
+    x: Any, dim: int, order: Order, weight: float = 1.0, factor: Explicit | None = None, *bound: tuple[Slot, str]
+) -> Contraction:
+    """Return the links between the entries of each line of ``x`` along ``dim`` that stand in this order.
+
+    ``bound`` says for each symbol of the factor what it stands for: ``(slot, "row")``, or at the ``column`` of a link.
+    """
+    letters = string.ascii_letters[2 : 2 + np.ndim(x)]
+    lengths = dict(zip(letters, np.shape(x), strict=True))
+    lengths["a"] = lengths["b"] = lengths.pop(letters[dim])
+    at = {"row": letters.replace(letters[dim], "a"), "column": letters.replace(letters[dim], "b")}
+    slots = tuple((slot, at[which]) for slot, which in bound)
+    return Contraction(at["row"], at["column"], lengths, weight, factor, slots, line=Line("a", "b", order))
+
+
+def matmul_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Contraction]:
     """Link ``a @ b`` to one factor with the other as the coefficient."""
     del out, static
-    return contraction_links(argument, values, product_spec(*values))
+    return [contraction(argument, values, product_spec(*values))]
 
 
-def einsum_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+def einsum_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Contraction]:
     """Link a sum of products to one factor with the product of the others as the coefficient."""
     del out
-    return contraction_links(argument, values, static["spec"])
+    return [contraction(argument, values, static["spec"])]
 
 
 def matmul_size(a: Any, b: Any) -> int:
@@ -138,11 +145,6 @@ def einsum_vjp(k: int) -> Any:
         return back
 
     return vjp
-
-
-def matmul_terms(a: Any, b: Any) -> int:
-    """Return the links of ``a @ b`` to one of its factors."""
-    return int(np.size(a) * (np.shape(b)[-1] if np.ndim(b) > 1 else 1) * max(np.ndim(b) - 1, 1))
 
 
 def matmul_work(out: Any, a: Any, b: Any) -> int:

@@ -14,56 +14,12 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from gradcli.ops.links import Links, Local
 from gradcli.ops.parts import Bits, IndexRule, Kink, Oddity, Piecewise, Whole, on_all
 from gradcli.ops.writing import Call, function_call
 
 Array = npt.NDArray[Any]
-Indices = npt.NDArray[np.intp]
 Vjp = Callable[..., Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Partial:
-    """The derivative of ``formula`` by its argument number ``argument``; sympy takes it."""
-
-    formula: Callable[..., Any]
-    argument: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Implicit:
-    """The derivative of y by x where ``outer(y)`` is a sum of ``inner(x)``: inner'(x) / outer'(y); sympy takes both."""
-
-    inner: Callable[..., Any]
-    outer: Callable[..., Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Explicit:
-    """A coefficient that is a formula as it stands, such as the other factor of a product."""
-
-    formula: Callable[..., Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Links:
-    """A part of a local Jacobian: ``d out[rows] / d argument[columns] = weight * factor(bound values)``.
-
-    ``rows`` and ``columns`` are flat indices. ``factor`` takes one symbol for each item of ``bound``, and an item is
-    ``(slot, flat indices)`` with slot ``k`` for argument k, ``-1`` for the output and ``-2`` for ``auxiliary``.
-    A weight of 0 says that the derivative is 0 here by convention, whatever the factor.
-    """
-
-    rows: Indices
-    columns: Indices
-    weight: Array | float = 1.0
-    factor: Partial | Implicit | Explicit | None = None
-    bound: tuple[tuple[int, Indices], ...] = ()
-    auxiliary: tuple[str, Array] | None = None
-
-
-Local = Callable[..., list[Links]]
-"""``local(argument, out, values, static)``: the links from argument number ``argument`` to ``out``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,11 +29,11 @@ class Op:
     Numbers. ``forward(*values, **static)`` computes the output; ``vjps[k](g, out, *values, **static)`` the cotangent of
     argument k (the engine undoes broadcasting); None where no derivative flows. An op with any number of arguments
     gives one function ``vjps(k)``. A parameter that a vjp does not read begins with ``_``: the tape need not keep it.
-    ``local`` lists the links of the local Jacobian, ``formula(s, *symbols)`` is an elementwise op's scalar formula;
+    ``local`` gives the links of the local Jacobian, ``formula(s, *symbols)`` is an elementwise op's scalar formula;
     None: it is not elementwise. ``digits(out, *values)`` is the size of the terms whose difference is the derivative,
     where the vjp subtracts; None: it does not. ``size(*values)`` bounds the elements of the output before they are
-    made; None: they are those of the arguments, broadcast. ``terms`` is the number of links; None: one for each entry
-    of the output.
+    made; None: they are those of the arguments, broadcast. ``terms`` is what it costs to read the links; None: as much
+    as there are.
 
     Many digits. ``exactly(*values, **static)`` is the value of arrays of exact numbers; None: as ``forward`` has it.
     ``pieces`` are those of an op in pieces; None: it is one formula everywhere. ``work(out, *values, **static)`` is

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops.axes import number
-from gradcli.ops.declare import Apply, Array, Indices, Links, Local, Op, Partial, declare
+from gradcli.ops.declare import Apply, Array, Op, declare
+from gradcli.ops.links import Indices, Links, Local, Partial
 from gradcli.ops.vocabulary import Spelled, enter
 
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops import exactly
-from gradcli.ops.declare import Links, Op, Partial, declare
+from gradcli.ops.declare import Op, declare
 from gradcli.ops.entrywise import broadcast_index
+from gradcli.ops.links import Links, Partial
 from gradcli.ops.parts import Piecewise
 
 

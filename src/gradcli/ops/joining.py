@@ -8,7 +8,8 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.axes import one_axis
-from gradcli.ops.declare import Apply, Links
+from gradcli.ops.declare import Apply
+from gradcli.ops.links import Links
 from gradcli.ops.shaping import joined
 from gradcli.ops.vocabulary import Static, Tensors, function
 from gradcli.ops.writing import Call

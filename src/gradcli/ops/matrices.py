@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,10 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops import exactly
 from gradcli.ops.backward_texts import det_text_back, solve_text_back
-from gradcli.ops.declare import Apply, Explicit, Links, Op, declare
+from gradcli.ops.contractions import with_ones
+from gradcli.ops.declare import Apply, Op, declare
 from gradcli.ops.linear_algebra import require_product
+from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Links
 from gradcli.ops.parts import Said
 from gradcli.ops.shaping import RESHAPE
 from gradcli.ops.vocabulary import Tensor, function
@@ -130,17 +133,18 @@ def small_det_links(a: Any) -> list[Links]:
     return links
 
 
-def inv_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+BATCHES = string.ascii_letters[12:]
+"""Letters for the axes of batches, beside those for the rows and columns of their matrices."""
+
+
+def inv_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Contraction]:
     """Link inv(A)[i, j] to A[k, l] with -inv(A)[i, k]·inv(A)[l, j]."""
     del argument, values, static
-    batch, n = int(np.prod(out.shape[:-2])), out.shape[-1]
-    b, i, j, k, m = np.indices((batch, n, n, n, n)).reshape(5, -1)
-
-    def at(row: Any, column: Any) -> Any:
-        return (b * n + row) * n + column
-
+    batch = BATCHES[: out.ndim - 2]
+    lengths = dict(zip(batch + "ijkl", out.shape + out.shape[-2:], strict=True))
     factor = Explicit(lambda s, left, right: left * right)
-    return [Links(at(i, j), at(k, m), -1.0, factor, ((-1, at(i, k)), (-1, at(m, j))))]
+    bound = ((OUT, f"{batch}ik"), (OUT, f"{batch}lj"))
+    return [Contraction(f"{batch}ij", f"{batch}kl", lengths, -1.0, factor, bound)]
 
 
 def inv_vjp(g: Any, y: Any, _a: Any) -> Any:
@@ -193,7 +197,6 @@ INV = declare(
         exactly=exactly.inv,
         work=row_by_row,
         index=Said(),
-        terms=lambda a: np.size(a) * np.shape(a)[-1] ** 2,
     )
 )
 
@@ -217,33 +220,23 @@ def solve_vjp_left(g: Any, y: Any, a: Any, b: Any) -> Any:
     return -np.matmul(back, np.swapaxes(y, -1, -2))
 
 
-def solve_indices(out: Any, a: Any, b: Any) -> tuple[Any, Any, Any]:
-    """Return the flat indices of the entries of X, of A and of B, each as (matrix, row, column) over all batches."""
-    columns = (1,) if np.ndim(b) == 1 else ()
-    shape = (*np.shape(out), *columns)
-    n, k = shape[-2:]
-
-    def flat(x: Any, whole: tuple[int, ...], extra: tuple[int, ...] = ()) -> Any:
-        index = np.arange(np.size(x), dtype=np.intp).reshape(*np.shape(x), *extra)
-        return np.broadcast_to(index, whole).reshape(-1, *whole[-2:])
-
-    return flat(out, shape, columns), flat(a, (*shape[:-2], n, n)), flat(b, (*shape[:-2], n, k), columns)
-
-
-def solve_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+def solve_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Contraction]:
     """Link X[i, c] to B[j, c] with inv(A)[i, j], and to A[j, l] with -inv(A)[i, j]·X[l, c]."""
     del static
-    x_at, a_at, b_at = solve_indices(out, *values)
-    batch, n, k = x_at.shape
-    auxiliary = ("inv({})", solved(values[0], np.eye(n)))
+    a, b = values
+    column = "" if np.ndim(b) == 1 else "c"
+    batch, n = BATCHES[: out.ndim - 1 - len(column)], np.shape(a)[-1]
+    lengths = dict(zip(f"{batch}i{column}", out.shape, strict=True)) | {"j": n}
+    by_matrix = with_ones(batch[len(batch) - np.ndim(a) + 2 :] + "ij", np.shape(a), lengths)
+    auxiliary = ("inv({})", solved(a, np.eye(n)))
+    inverse = (AUXILIARY, by_matrix)
     if argument == 1:
-        m, i, j, c = np.indices((batch, n, n, k)).reshape(4, -1)
-        inverse = Explicit(lambda s, inverse: inverse)
-        return [Links(x_at[m, i, c], b_at[m, j, c], 1.0, inverse, ((-2, a_at[m, i, j]),), auxiliary)]
-    m, i, j, l, c = np.indices((batch, n, n, n, k)).reshape(5, -1)  # noqa: E741
+        columns = with_ones(f"{batch}j{column}"[-np.ndim(b) :], np.shape(b), lengths)
+        factor = Explicit(lambda s, inverse: inverse)
+        return [Contraction(f"{batch}i{column}", columns, lengths, 1.0, factor, (inverse,), auxiliary)]
     factor = Explicit(lambda s, inverse, x: inverse * x)
-    bound = ((-2, a_at[m, i, j]), (-1, x_at[m, l, c]))
-    return [Links(x_at[m, i, c], a_at[m, j, l], -1.0, factor, bound, auxiliary)]
+    columns, bound = by_matrix[:-2] + "jl", (inverse, (OUT, f"{batch}l{column}"))
+    return [Contraction(f"{batch}i{column}", columns, lengths | {"l": n}, -1.0, factor, bound, auxiliary)]
 
 
 def solve_digits(out: Any, a: Any, b: Any) -> Any:
@@ -269,7 +262,6 @@ SOLVE = declare(
         index=Said(),
         torch_saves=("0 output",),
         size=lambda a, b: max(np.size(a), 1) * max(np.size(b), 1),
-        terms=lambda a, b: np.size(a) * np.size(b) * np.shape(a)[-1],
         digits=solve_digits,
         backward_text=solve_text_back,
         text="inv({}) @ {}",

@@ -26,7 +26,6 @@ from gradcli.ops.softmax import (
     log_softmax,
     log_softmax_local,
     log_softmax_vjp,
-    pairs_in_lines,
     softmax,
     softmax_local,
     softmax_vjp,
@@ -42,7 +41,6 @@ SOFTMAX = declare(
         (softmax_vjp,),
         softmax_local,
         exactly=lambda x, dim: np.exp(x - exactly.logsumexp(x, dim, keepdim=True)),
-        terms=pairs_in_lines,
         index=Paired("{y}[{i}]*(where({i} == {j}, 1, 0) - {y}[{j}])"),
         backward_text=softmax_text_back,
     )
@@ -55,7 +53,6 @@ LOG_SOFTMAX = declare(
         log_softmax_local,
         exactly=lambda x, dim: x - exactly.logsumexp(x, dim, keepdim=True),
         shaped=True,
-        terms=pairs_in_lines,
         digits=lambda y, x, dim: 1 + np.exp(y),
         index=Paired("where({i} == {j}, 1, 0) - exp({y}[{j}])"),
     )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops.axes import Axes, group_rows, restore
-from gradcli.ops.declare import Links
+from gradcli.ops.links import Links
 from gradcli.ops.reductions import all_entries
 
 

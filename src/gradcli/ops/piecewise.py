@@ -20,9 +20,10 @@ from gradcli.ops.activations import (
     softplus,
     softplus_vjp,
 )
-from gradcli.ops.declare import Apply, Indices, Links, Op, declare, no_links, value_of
+from gradcli.ops.declare import Apply, Op, declare, no_links, value_of
 from gradcli.ops.entrywise import broadcast_index, elementwise_table
 from gradcli.ops.exactly import decided, sign_of
+from gradcli.ops.links import Indices, Links
 from gradcli.ops.parts import Chosen, Kink, Piecewise
 from gradcli.ops.slopes import sigmoid, silu_slope
 from gradcli.ops.vocabulary import Spelled, Tensor, enter, function

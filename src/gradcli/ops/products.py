@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gradcli.ops.axes import Axes
-from gradcli.ops.declare import Explicit, Links
+from gradcli.ops.contractions import pairs_along
+from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Links, Order
 
 NORMAL = np.finfo(np.float64).tiny
 """The smallest double that has all its digits."""
@@ -112,3 +115,64 @@ def quotient_links(rows: Any, columns: Any, x: Any, others: Any) -> Links:
     if np.all(x != 0):
         return Links(rows, columns, 1.0, Explicit(lambda s, y, x: y / x), ((-1, rows), (0, columns)))
     return Links(rows, columns, others)
+
+
+def cumprod_local(
+    argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]
+) -> Sequence[Links | Contraction]:
+    """Link output i to each entry j ≤ i with the product of the other entries up to i."""
+    del argument
+    x, dim = values[0], static["dim"]
+    index = np.moveaxis(np.arange(np.size(x), dtype=np.intp).reshape(np.shape(x)), dim, 0)
+    if len(index) > WRITTEN_OUT:
+        return long_running_links(x, out, dim, index)
+    links = []
+    for i in range(len(index)):
+        group = index[: i + 1].reshape(i + 1, -1)
+        found = product_links(np.tile(np.arange(group.shape[1]), i + 1))
+        where = group.ravel()
+        bound = tuple((slot, where[chosen]) for slot, chosen in found.bound)
+        links.append(Links(index[i].ravel()[found.rows], where[found.columns], 1.0, found.factor, bound))
+    return links
+
+
+MOST_LISTED = 4_000_000
+"""Pairs of entries of the same line up to which their products are listed where an entry is 0."""
+
+
+def long_running_links(x: Any, out: Any, dim: int, index: Any) -> list[Links | Contraction]:
+    """Return the links of a running product with many entries: y[i]/x[j], or numbers where an entry is 0."""
+    if np.all(x != 0):
+        quotient = Explicit(lambda s, y, x: y / x)
+        return [pairs_along(out, dim, Order.NOT_BEFORE, 1.0, quotient, (OUT, "row"), (0, "column"))]
+    moved = np.moveaxis(x, dim, 0)
+    if np.size(x) * len(index) > MOST_LISTED:
+        return [links_before_zero(x, out, dim), links_of_zero(moved, index)]
+    later, earlier = np.tril_indices(len(index))
+    before = np.concatenate([np.ones_like(moved[:1]), np.cumprod(moved[:-1], axis=0)])
+    after = np.ones((len(moved), *moved.shape))
+    for j in range(len(moved)):
+        after[j + 1 :, j] = np.cumprod(moved[j + 1 :], axis=0)
+    others = (before[earlier] * after[later, earlier]).ravel()
+    return [Links(index[later].ravel(), index[earlier].ravel(), others)]
+
+
+def links_before_zero(x: Any, out: Any, dim: int) -> Contraction:
+    """Return the links to the entries before the first 0 of a line, y[i]/x[j]; those to all others are 0."""
+    before = np.cumsum(x == 0, axis=dim) == 0
+    inverse = np.where(before, 1 / np.where(before, x, 1.0), 0.0)
+    factor = Explicit(lambda s, y, inverse: y * inverse)
+    bound = ((OUT, "row"), (AUXILIARY, "column"))
+    found = pairs_along(out, dim, Order.NOT_BEFORE, 1.0, factor, *bound)
+    return replace(found, auxiliary=("1/{}", inverse))
+
+
+def links_of_zero(moved: Any, index: Any) -> Links:
+    """Return the links to the first 0 of each line: the product of all entries before it and of those up to i."""
+    zeros = np.cumsum(moved == 0, axis=0)
+    first = np.argmax(zeros > 0, axis=0)
+    lead = np.prod(np.where(zeros == 0, moved, 1.0), axis=0)
+    at_zero = (zeros == 1) & (moved == 0)
+    follow = lead * np.cumprod(np.where((zeros > 0) & ~at_zero, moved, 1.0), axis=0)
+    columns = np.broadcast_to(np.take_along_axis(index, first[None], axis=0), index.shape)
+    return Links(index[zeros > 0], columns[zeros > 0], follow[zeros > 0])

@@ -12,11 +12,14 @@ from gradcli.errors import GradcliError
 from gradcli.ops import exactly
 from gradcli.ops.axes import Axes, empty_of, group_rows, one_axis, read_axes, require_entries, restore, spread_back
 from gradcli.ops.backward_texts import cumprod_text_back, prod_text_back
-from gradcli.ops.declare import BEYOND, Apply, Implicit, Links, Op, beyond, declare
+from gradcli.ops.contractions import pairs_along
+from gradcli.ops.declare import BEYOND, Apply, Op, beyond, declare
+from gradcli.ops.links import Contraction, Implicit, Links, Order
 from gradcli.ops.parts import Paired, Reduced, Said, on_none
 from gradcli.ops.products import (
     LONGEST,
     WRITTEN_OUT,
+    cumprod_local,
     is_safe,
     product_links,
     products_of_others,
@@ -117,40 +120,10 @@ def prod_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[st
     return [quotient_links(rows, columns, x, others)]
 
 
-def cumsum_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+def cumsum_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Contraction]:
     """Link each entry to itself and to all later outputs along the axis."""
     del argument, out
-    index = np.moveaxis(all_entries(values[0]).reshape(np.shape(values[0])), static["dim"], 0)
-    later, earlier = np.tril_indices(len(index))
-    return [Links(index[later].ravel(), index[earlier].ravel())]
-
-
-def cumprod_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
-    """Link output i to each entry j ≤ i with the product of the other entries up to i."""
-    del argument, out
-    x = values[0]
-    index = np.moveaxis(all_entries(x).reshape(np.shape(x)), static["dim"], 0)
-    if len(index) > WRITTEN_OUT:
-        return [long_cumprod_links(np.moveaxis(x, static["dim"], 0), index)]
-    links = []
-    for i in range(len(index)):
-        group = index[: i + 1].reshape(i + 1, -1)
-        found = product_links(np.tile(np.arange(group.shape[1]), i + 1))
-        where = group.ravel()
-        bound = tuple((slot, where[chosen]) for slot, chosen in found.bound)
-        links.append(Links(index[i].ravel()[found.rows], where[found.columns], 1.0, found.factor, bound))
-    return links
-
-
-def long_cumprod_links(x: Any, index: Any) -> Links:
-    """Return the links of a running product with many entries along the first axis."""
-    later, earlier = np.tril_indices(len(index))
-    before = np.concatenate([np.ones_like(x[:1]), np.cumprod(x[:-1], axis=0)])
-    after = np.ones((len(x), *x.shape))
-    for j in range(len(x)):
-        after[j + 1 :, j] = np.cumprod(x[j + 1 :], axis=0)
-    others = (before[earlier] * after[later, earlier]).ravel()
-    return quotient_links(index[later].ravel(), index[earlier].ravel(), x, others)
+    return [pairs_along(values[0], static["dim"], Order.NOT_BEFORE)]
 
 
 def logsumexp(x: Any, dim: Axes, keepdim: bool) -> Any:
@@ -201,11 +174,6 @@ def cumsum_vjp(g: Any, _y: Any, _x: Any, *, dim: int) -> Any:
     return np.flip(running_sum(np.flip(g, dim), dim), dim)
 
 
-def whole_lines(x: Any, dim: int) -> int:
-    """Return the pairs of entries that share a line along an axis."""
-    return int(np.size(x) * np.shape(x)[dim])
-
-
 # fmt: off
 KEEPDIM = {"keepdim": False}
 SUM = scatter_rows(
@@ -233,11 +201,11 @@ PROD = declare(Op(
 ))
 PROD_ALONG = replace(PROD, vjps=(prod_along_vjp,))
 CUMSUM = declare(Op(
-    "cumsum", running_sum, (cumsum_vjp,), cumsum_local, shaped=True, terms=whole_lines,
+    "cumsum", running_sum, (cumsum_vjp,), cumsum_local, shaped=True,
     folds=lambda s, entries: s.total(entries), index=Paired("where({j} <= {i}, 1, 0)"), mentions=on_none,
 ))
 CUMPROD = declare(Op(
-    "cumprod", cumprod, (cumprod_vjp,), cumprod_local, differs=beyond, says=BEYOND, terms=whole_lines,
+    "cumprod", cumprod, (cumprod_vjp,), cumprod_local, differs=beyond, says=BEYOND,
     exactly=lambda x, dim: np.cumprod(x, axis=dim), index=Said(), backward_text=cumprod_text_back,
 ))
 # fmt: on

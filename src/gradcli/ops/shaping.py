@@ -15,7 +15,8 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.ops.axes import one_axis, read_axes
-from gradcli.ops.declare import Apply, Array, Links, Op, declare
+from gradcli.ops.declare import Apply, Array, Op, declare
+from gradcli.ops.links import Links
 from gradcli.ops.putting_back import diagonal_text_back, repeat_text_back, tile_text_back
 from gradcli.ops.vocabulary import Library, Static, Tensor, function
 from gradcli.ops.writing import Call, function_call
@@ -34,8 +35,7 @@ def moved_vjp(forward: Any) -> Any:
 
     def vjp(g: Any, _y: Any, x: Any, **static: Any) -> Any:
         origin = np.ravel(forward(*numbered((x,), 0), **static))
-        back = np.bincount(origin, weights=np.ravel(g), minlength=np.size(x) + 1)
-        return back[1:].reshape(np.shape(x))
+        return np.bincount(origin, weights=np.ravel(g), minlength=np.size(x) + 1)[1:].reshape(np.shape(x))
 
     return vjp
 

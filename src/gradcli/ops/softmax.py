@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.declare import Explicit, Links
+from gradcli.ops.contractions import pairs_along
+from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Links, Order
 from gradcli.ops.reductions import all_entries
 from gradcli.ops.slopes import log_of_sum
 
@@ -15,13 +16,6 @@ def softmax(x: Any, dim: int) -> Any:
     """Return exp x / Σ exp x, shifted so that nothing overflows."""
     shifted = np.exp(x - np.max(x, axis=dim, keepdims=True))
     return shifted / np.sum(shifted, axis=dim, keepdims=True)
-
-
-def pairs_along(x: Any, dim: int) -> tuple[Any, Any]:
-    """Return the flat indices of all pairs of entries that share a line along ``dim``, the output's first."""
-    index = np.moveaxis(all_entries(x).reshape(np.shape(x)), dim, -1).reshape(-1, np.shape(x)[dim])
-    count = index.shape[1]
-    return np.repeat(index, count, axis=1).ravel(), np.tile(index, (1, count)).ravel()
 
 
 NEARLY = 0.999
@@ -48,31 +42,34 @@ def sum_of_others(x: Any, dim: int) -> Any:
     return found
 
 
-def softmax_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+def softmax_local(
+    argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]
+) -> list[Links | Contraction]:
     """Link y[i] to x[i] with y[i]·(1 - y[i]) and to x[j] with -y[i]·y[j]."""
     del argument
-    dim = static["dim"]
-    rows, columns = pairs_along(out, dim)
-    same = rows == columns
-    own, i, j = rows[same], rows[~same], columns[~same]
-    itself = Links(own, own, 1.0, Explicit(lambda s, y: y * (1 - y)), ((-1, own),))
+    dim, own = static["dim"], all_entries(out)
+    itself = Links(own, own, 1.0, Explicit(lambda s, y: y * (1 - y)), ((OUT, own),))
     if np.any(out > NEARLY):
         text = "(1 - softmax({}))" if np.ndim(out) == 1 else f"(1 - softmax({{}}, dim={dim}))"
-        bound = ((-1, own), (-2, own))
         auxiliary = (text, sum_of_others(values[0], dim))
-        itself = Links(own, own, 1.0, Explicit(lambda s, y, rest: y * rest), bound, auxiliary)
-    return [itself, Links(i, j, -1.0, Explicit(lambda s, y, other: y * other), ((-1, i), (-1, j)))]
+        itself = Links(own, own, 1.0, Explicit(lambda s, y, rest: y * rest), ((OUT, own), (AUXILIARY, own)), auxiliary)
+    return [
+        itself,
+        pairs_along(
+            out, dim, Order.OTHER, -1.0, Explicit(lambda s, y, other: y * other), (OUT, "row"), (OUT, "column")
+        ),
+    ]
 
 
-def log_softmax_local(argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]) -> list[Links]:
+def log_softmax_local(
+    argument: int, out: Any, values: tuple[Any, ...], static: dict[str, Any]
+) -> list[Links | Contraction]:
     """Link y[i] to x[i] with -(exp(y[i]) - 1) and to x[j] with -exp(y[j])."""
     del argument, values
-    rows, columns = pairs_along(out, static["dim"])
-    same = rows == columns
-    own, i, j = rows[same], rows[~same], columns[~same]
+    own = all_entries(out)
     return [
-        Links(own, own, 1.0, Explicit(lambda s, y: -s.expm1(y)), ((-1, own),)),
-        Links(i, j, -1.0, Explicit(lambda s, other: s.exp(other)), ((-1, j),)),
+        Links(own, own, 1.0, Explicit(lambda s, y: -s.expm1(y)), ((OUT, own),)),
+        pairs_along(out, static["dim"], Order.OTHER, -1.0, Explicit(lambda s, other: s.exp(other)), (OUT, "column")),
     ]
 
 
@@ -88,8 +85,3 @@ def log_softmax_vjp(g: Any, y: Any, _x: Any, *, dim: int) -> Any:
     if not np.any(y > -1e-3):
         return g - np.exp(y) * total
     return g * -np.expm1(y) - np.exp(y) * (total - g)
-
-
-def pairs_in_lines(x: Any, dim: int) -> int:
-    """Return the pairs of entries that share a line along ``dim``."""
-    return int(np.size(x) * np.shape(x)[dim])

@@ -13,7 +13,8 @@ from gradcli.ops import exactly
 from gradcli.ops.arithmetic import DIV, MUL
 from gradcli.ops.axes import Axes, group_rows, number, read_axes, require_entries, restore
 from gradcli.ops.backward_texts import norm_text_back, var_text_back
-from gradcli.ops.declare import BEYOND, Apply, Explicit, Links, Op, beyond, declare, value_of
+from gradcli.ops.declare import BEYOND, Apply, Op, beyond, declare, value_of
+from gradcli.ops.links import Explicit, Links
 from gradcli.ops.parts import Kink, Reduced, Said
 from gradcli.ops.piecewise import ABS, sign
 from gradcli.ops.reductions import all_entries, mean, scatter_rows

@@ -212,13 +212,17 @@ def lines_of_paths(output: str, name: str, paths: Sequence[Path], layout: Layout
     first = max(map(len, [*ways, label]))
     second = max(map(len, products))
     column = first + len(GAP) + second + (0 if not second else 1)
+    whole = short(sum(path.product for path in paths), precision)
+    if column + max(map(len, [*totals, whole])) > layout.width - INDENT:
+        rows = zip(ways, products, totals, strict=True)
+        told = [" ".join(part for part in (f"{way}:", product, total) if part) for way, product, total in rows]
+        return told if len(paths) == 1 else [*told, f"{label} = {whole}"]
     lines = []
     for way, product, total in zip(ways, products, totals, strict=True):
         row = f"{way:<{first}}{GAP}{product}" if product else way
         lines.append(f"{row:<{column}}{total}" if not product else f"{row:<{column - 1}} {total}")
     if len(paths) == 1:
         return lines
-    whole = short(sum(path.product for path in paths), precision)
     rule = glyphs.rule * max(map(len, [*totals, whole]))
     return [*lines, f"{'':<{column}}{rule}", f"{label:<{column}}{whole}"]
 

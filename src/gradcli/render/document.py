@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from gradcli.explanation.effect import Effect, Weighted
     from gradcli.explanation.events import Value
-    from gradcli.explanation.explained import Agreement, Backward, Explained, Gradient, Jacobian
+    from gradcli.explanation.explained import Agreement, Backward, Explained, Gradient, Slice
+    from gradcli.explanation.jacobians import Jacobian
     from gradcli.explanation.rules import Rule
     from gradcli.ops.declare import Array
 
@@ -52,10 +53,21 @@ def document(found: Explained, form: Form = nested, only: frozenset[str] | None 
         "backward": [call_document(call, form) for call in found.backward],
         **(backward_document(found, form) if only is None or only & OF_BACKWARD else {}),
         "effect": effect_document(found.effect, found.output.shape, form) if only is None or "effect" in only else None,
+        **slices_document(found.slices, form),
         "agreement": agreement_document(found.agreement),
         "notes": notes_document(found.notes),
         "error": None,
     }
+
+
+def slices_document(slices: Sequence[Slice], form: Form = nested) -> dict[str, Any]:
+    """Return the rows and columns of J that were asked for, nothing where there are none."""
+    if not slices:
+        return {}
+    written = [
+        (part.kind, {"index": list(part.index), "values": arrays_document(part.values, form)}) for part in slices
+    ]
+    return {f"{kind}s": [part for own, part in written if own == kind] for kind in ("row", "column")}
 
 
 def effect_document(effect: Effect, shape: tuple[int, ...], form: Form = nested) -> dict[str, Any]:
@@ -192,8 +204,9 @@ def jacobian_document(jacobian: Jacobian, definitions: dict[str, str], form: For
     shared = {
         "shape": list(jacobian.shape),
         "structure": jacobian.structure,
-        "nonzeros": len(jacobian.rows),
+        "nonzeros": len(jacobian.rows) if jacobian.held else None,
         "passes": jacobian.passes,
+        "held": jacobian.held,
         "definitions": definitions,
     }
     symbolic = None if numeric is None else dense_formulas(jacobian)
@@ -207,6 +220,8 @@ def jacobian_document(jacobian: Jacobian, definitions: dict[str, str], form: For
 
 def entries_document(jacobian: Jacobian, form: Form = nested) -> dict[str, Any]:
     """Return a Jacobian that is too large to be written with all its zeros and formulas."""
+    if not jacobian.held:
+        return {"rows": None, "columns": None, "values": None, "formulas": jacobian.rules or None}
     return {
         "rows": form(jacobian.rows),
         "columns": form(jacobian.columns),

@@ -25,6 +25,8 @@ MOST_TERMS = 6
 MOST_NAMED = 3
 """Entries of y that are named as depending on one input."""
 MOST_CALLS = 12
+MOST_COUNTED = 12
+"""Entries of y up to which the calls are counted that all of J takes: beyond, J is headed by its passes."""
 VISIBLE = 2e-3
 """Relative distance from which what was measured is told beside what was predicted."""
 
@@ -42,7 +44,7 @@ def v_lines(found: Explained, layout: Layout) -> list[str]:
     if effect.nudge is not None:
         lines.append(nudge_line(found, effect.nudge, layout))
     lines += other_lines(found, effect, layout)
-    lines.append(shared_line(found, effect.shared))
+    lines += shared_lines(found, effect.shared)
     return lines + flattened_lines(found)
 
 
@@ -136,18 +138,23 @@ def worth_of(effect: Effect, layout: Layout) -> tuple[str, ...]:
     return tuple("  ".join(gradient_texts(weighted, layout)) for weighted in (effect.sum, effect.mean, effect.of_row))
 
 
-def shared_line(found: Explained, shared: Shared | None) -> str:
-    """Return whether ones gives the derivative of each output, and what tells that it does not."""
+def shared_lines(found: Explained, shared: Shared | None) -> list[str]:
+    """Return whether ones gives the derivative of each output, what tells that it does not, and what all of J takes."""
     if shared is None:
-        return 'Each input moves one output at most, so ones gives "the derivatives".'
+        return ['Each input moves one output at most: ones gives "the derivatives", all of J.']
     entry = indexed(shared.name, shared.index)
     named = [entry_name(found.name, row, found.output.shape) for row in shared.rows[:MOST_NAMED]]
     rest = len(shared.rows) - len(named)
     depends = listing([*named, *([f"{rest:,} more"] if rest else [])])
     both = "both" if len(shared.rows) == 2 else "all"
-    return (
+    lines = [
         f'ones does not give "the derivatives": {depends} {both} depend on {entry}, and {shared.name}.grad adds them.'
-    )
+    ]
+    if found.output.size > MOST_COUNTED:
+        return lines
+    inputs = sum(jacobian.matrix_shape[1] for jacobian in found.jacobian.values())
+    calls, passes = counted(found.output.size, "call"), counted(inputs, "pass")
+    return [*lines, f"All of J takes {calls}, with one-hot v; forward mode takes {passes}."]
 
 
 def flattened_lines(found: Explained) -> list[str]:
@@ -180,7 +187,7 @@ def calls_lines(found: Explained, layout: Layout) -> list[str]:
         if len(calls) > MOST_CALLS:
             own.insert(6, f"… {counted(len(calls) - 8, 'more call')}")
         lines += own
-    return lines
+    return [*lines, "torch.autograd.grad returns what a call adds, and leaves .grad alone."]
 
 
 def call_texts(call: Backward, name: str, layout: Layout) -> tuple[str, str, str]:

@@ -15,7 +15,8 @@ from gradcli.render.grid import Column
 from gradcli.render.numbers import ends, short
 
 if TYPE_CHECKING:
-    from gradcli.explanation.explained import Explained, Jacobian
+    from gradcli.explanation.explained import Explained
+    from gradcli.explanation.jacobians import Jacobian
     from gradcli.ops.declare import Array
     from gradcli.render.glyphs import Glyphs, Layout
 
@@ -128,8 +129,12 @@ def texts(panel: Panel, rows: Sequence[int | None], precision: int) -> dict[tupl
     """Return the cells of the rows and columns that are shown, by their place."""
     jacobian = panel.jacobian
     columns = np.array([place for place in panel.columns if place is not None], dtype=np.intp)
-    found = {}
+    found: dict[tuple[int, int], str] = {}
     for row in (place for place in rows if place is not None):
+        if not jacobian.held:
+            flat = np.ravel(jacobian.row(row))
+            found |= {(row, column): short(float(flat[column]), precision) for column in columns.tolist()}
+            continue
         # Entries stand in order of row and column: those of a few are found without a look at the others.
         start, stop = np.searchsorted(jacobian.rows, [row, row + 1])
         held = jacobian.columns[start:stop]

@@ -12,7 +12,8 @@ import numpy as np
 from gradcli.render.numbers import full
 
 if TYPE_CHECKING:
-    from gradcli.explanation.explained import Explained, Jacobian
+    from gradcli.explanation.explained import Explained
+    from gradcli.explanation.jacobians import Jacobian
     from gradcli.ops.declare import Array
 
 CLOSE = 1e-9
@@ -58,7 +59,8 @@ def with_true_formulas(found: Explained) -> Explained:
 
     A derivative that sympy has simplified may have a value where the program has none, such as x/x at 0, and
     1 - tanh(x)**2 is 0 in doubles where tanh is saturated: another form of it, or the number, stands for such a
-    formula. Then no rule is left either.
+    formula, and no rule is left then. A formula in a name that overflowed cannot be read: it stays beside a finite
+    number alone.
     """
     output, jacobians = found.output_formulas, found.jacobian
     known = known_values(found)
@@ -67,9 +69,7 @@ def with_true_formulas(found: Explained) -> Explained:
         told += [] if jacobian.formulas is None else told_of(jacobian.formulas, jacobian.values)
     told = [pair for pair in dict.fromkeys(told) if pair[0] != full(pair[1])]
     values = evaluate(found, [text for text, _ in told], known)
-    false = [
-        pair for pair, value in zip(told, values, strict=True) if value is not None and not is_same(value, pair[1])
-    ]
+    false = [pair for pair, value in zip(told, values, strict=True) if not holds(value, pair[1])]
     definitions = with_true_definitions(found, known)
     if not false and definitions == found.definitions:
         return found
@@ -103,6 +103,11 @@ def with_others(jacobian: Jacobian, others: Mapping[Told, str]) -> Jacobian:
         return jacobian
     formulas = exchanged(jacobian.formulas, jacobian.values, others)
     return replace(jacobian, formulas=formulas, rules=jacobian.rules if formulas == jacobian.formulas else [])
+
+
+def holds(value: float | None, number: float) -> bool:
+    """Return whether a formula may stand beside a number: it is that, or it cannot be read and the number is finite."""
+    return math.isfinite(number) if value is None else is_same(value, number)
 
 
 def true_form(found: Explained, formula: str, number: float, known: Mapping[str, Any]) -> str:

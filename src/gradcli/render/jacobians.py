@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -41,6 +42,9 @@ MOST_IN_LINES = 6
 """Columns up to which J is written in lines where a table has no room."""
 MOST_COUNTED = 16
 """Rows and columns up to which entries are found without a picture."""
+KINKS = {"kink", "jump", "infinite-slope", "edge"}
+"""Kinds of notes on points where a slope says nothing of its own slope."""
+NAMES = re.compile(r"[A-Za-z_]\w*")
 Part = Table | Text
 
 
@@ -96,8 +100,21 @@ def head(sheet: Sheet, names: Sequence[str], panels: Sequence[Panel]) -> list[st
     """Return the line above a table: what J is by, its size, its structure."""
     d, output = sheet.glyphs.partial, sheet.found.name
     what = f"J = {d}{output}/{d}{names[0] if len(names) == 1 else '(' + ', '.join(names) + ')'}"
-    facts = size_of(sheet, panels)
+    facts = size_of(sheet, panels) or ("constant here: second derivatives are 0" if is_linear(sheet.found) else "")
     return [f"{what}    {facts}" if facts else what]
+
+
+def is_linear(found: Explained) -> bool:
+    """Return whether the one output has a J other than 0 without an input in it; at a kink that tells nothing."""
+    jacobians = found.jacobian.values()
+    formulas = [formula for jacobian in jacobians for formula in jacobian.formulas or ["?"]]
+    moves = {*found.differentiated, *found.definitions}
+    return (
+        found.output.size == 1
+        and KINKS.isdisjoint(note.kind for note in found.notes)
+        and any(np.any(jacobian.values) for jacobian in jacobians)
+        and not any("?" in formula or not moves.isdisjoint(NAMES.findall(formula)) for formula in formulas)
+    )
 
 
 def size_of(sheet: Sheet, panels: Sequence[Panel]) -> str:
@@ -108,6 +125,8 @@ def size_of(sheet: Sheet, panels: Sequence[Panel]) -> str:
     if rows == 1 and (whole or len(panels) > 1):
         return ""
     size = f"{rows}{sheet.glyphs.by}{columns}"
+    if not all(panel.jacobian.held for panel in panels):
+        return f"{size}, its entries are not held"
     structure = jacobian.structure if len(panels) == 1 else "dense"
     if whole and structure in ("dense", "sparse"):
         return f"{size}, a row for each output" + (", a column for each input" if columns > 1 else "")

@@ -14,7 +14,7 @@ from gradcli.render.numbers import ends, short
 from gradcli.render.verdicts import row_style
 
 if TYPE_CHECKING:
-    from gradcli.explanation.explained import Jacobian
+    from gradcli.explanation.jacobians import Jacobian
 
 
 def groups(sheet: Sheet) -> list[list[str]]:

@@ -12,7 +12,8 @@ from gradcli.render.forward import shown_events
 from gradcli.render.numbers import full, input_text
 
 if TYPE_CHECKING:
-    from gradcli.explanation.explained import Explained, Jacobian
+    from gradcli.explanation.explained import Explained
+    from gradcli.explanation.jacobians import Jacobian
 
 MOST_LINES = 1000
 """Entries of a Jacobian that are written; the number of those left out follows."""
@@ -37,6 +38,8 @@ def plain(found: Explained) -> str:
     for name in found.differentiated:
         lines.append(f"v.J {name} = {input_text(found.vjp[name])}")
         lines.append(f"{name}.grad = {input_text(found.grad[name])}")
+    for part in found.slices:
+        lines += [f"{part.title(found.name, name)} = {input_text(value)}" for name, value in part.values.items()]
     if found.has_steps:
         lines += [f"{rule.name}.grad := {rule.text}" for rule in found.rules if rule.text]
     lines.append(f"agree = {'yes' if found.agreement.agree else 'no'}")
@@ -56,7 +59,8 @@ def entry_lines(output: str, name: str, jacobian: Jacobian) -> list[str]:
     """Return the entries of a Jacobian that can be non-zero, one a line."""
     rows, columns = jacobian.matrix_shape
     lines = [
-        f"d{output}/d{name}: {rows:,} by {columns:,}, {jacobian.structure}, {counted(len(jacobian.rows), 'entry')}",
+        f"d{output}/d{name}: {rows:,} by {columns:,}, "
+        + (f"{jacobian.structure}, {counted(len(jacobian.rows), 'entry')}" if jacobian.held else "entries not held"),
         *jacobian.rules,
     ]
     for k in range(min(len(jacobian.rows), MOST_LINES)):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
+
+ASSIGNS = re.compile(r"[^=(#'\"<>!]+=(?!=)")
+"""A line that names its value itself: ``y = …``, ``y[0] += …``."""
 
 
 def shape_lines(found: Explained) -> list[str]:
@@ -15,6 +19,7 @@ def shape_lines(found: Explained) -> list[str]:
     given = "" if found.v_source == "default" else f"     v {found.v.shape}"
     how = "" if found.v_source in ("given", "default") else f" {found.v_source}"
     program = found.program.split("\n")
-    shown = [f"{found.name} = {program[0]}"] if len(program) == 1 and ";" not in program[0] else program
+    is_expression = len(program) == 1 and ";" not in program[0] and not ASSIGNS.match(program[0])
+    shown = [f"{found.name} = {program[0]}"] if is_expression else program
     shapes = f"{'  '.join(moved)}  →  {found.name} {found.output.shape}{given}{how}".strip()
     return [*shown, "", shapes, *([f"{'  '.join(constant)}  constant"] if constant else [])]

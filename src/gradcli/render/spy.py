@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from gradcli.explanation.explained import Jacobian
+    from gradcli.explanation.jacobians import Jacobian
 
 WIDEST, HIGHEST = 40, 12
 """Characters of a picture, each two dots wide and four high."""

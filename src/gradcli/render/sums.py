@@ -17,7 +17,8 @@ from gradcli.render.verdicts import row_style
 from gradcli.render.wrap import fold, plain_text
 
 if TYPE_CHECKING:
-    from gradcli.explanation.explained import Explained, Jacobian
+    from gradcli.explanation.explained import Explained
+    from gradcli.explanation.jacobians import Jacobian
     from gradcli.ops.declare import Array
     from gradcli.render.glyphs import Layout
 

@@ -13,6 +13,7 @@ from gradcli.render.effects import calls_lines, v_lines
 from gradcli.render.forward import forward_lines
 from gradcli.render.jacobians import jacobian_lines
 from gradcli.render.more import more_line
+from gradcli.render.numbers import array_text
 from gradcli.render.sections import shape_lines
 from gradcli.render.sums import sum_lines
 from gradcli.render.wrap import fold, plain_text
@@ -32,6 +33,7 @@ def tables(found: Explained, layout: Layout) -> Text:
         *section("Forward", forward_lines(found, layout), layout),
         *section(BACKWARD, backward_lines(found, layout), layout),
         *jacobian_lines(found, layout),
+        *section("Rows and columns of J", slice_lines(found, layout), layout),
         *section("Each sum", sum_lines(found, layout), layout),
         *section(path_titles(found), path_lines(found, layout), layout),
         *section("Calls of backward without zero_grad", calls_lines(found, layout), layout),
@@ -41,6 +43,15 @@ def tables(found: Explained, layout: Layout) -> Text:
         *fold(more_line(found, layout), layout.width, " "),
     ]
     return Text("\n").join(parts)
+
+
+def slice_lines(found: Explained, layout: Layout) -> list[str]:
+    """Return the rows and columns of J that were asked for."""
+    return [
+        f"{part.title(found.name, name, layout.glyphs.partial)} = {array_text(value, layout.precision)}"
+        for part in found.slices
+        for name, value in part.values.items()
+    ]
 
 
 def picture(found: Explained, layout: Layout) -> Text:
@@ -60,4 +71,4 @@ def section(title: str, body: Iterable[str | Text], layout: Layout) -> list[Text
         for line in body
         for piece in ([line] if isinstance(line, Text) else fold(plain_text(line, layout.glyphs), layout.width))
     ]
-    return [Text(), Text(f" {title}", "bold"), *lines] if lines else []
+    return [Text(), *fold(Text(title, "bold"), layout.width, " "), *lines] if lines else []

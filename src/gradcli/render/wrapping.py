@@ -14,9 +14,13 @@ TOKEN = re.compile(
 GLUED = re.compile(r"[)\],.:;]|\*\*|=$")
 """What never begins a line."""
 
+LEAST_HANG = 2
+"""Columns that a line which goes on is indented by where a long name leaves no room for more."""
+
 
 def wrapped(text: str, width: int, hang: int) -> list[str]:
-    """Return a text in lines of at most ``width`` columns, those after the first indented by ``hang``.
+    """Return a text in lines of at most ``width`` columns, those after the first indented by ``hang``,
+    or less where a name would not fit beside that.
 
     Lines break at spaces, and before operators where a part without spaces is too long; a name or a number that is
     longer stays whole.
@@ -28,14 +32,16 @@ def wrapped(text: str, width: int, hang: int) -> list[str]:
     """
     if len(text) <= width:
         return [text]
+    whole = [[part] if len(part.rstrip()) <= width - hang else pieces(part) for part in parts(text)]
+    found = [piece for part in whole for piece in part]
+    longest = max((len(piece.rstrip()) for piece in found[1:]), default=0)
+    lead = " " * max(min(hang, width - longest), LEAST_HANG)
     lines, line = [], ""
-    for part in parts(text):
-        alone = len(part.rstrip()) <= width - hang
-        for piece in [part] if alone else pieces(part):
-            if line.strip() and len((line + piece).rstrip()) > width:
-                lines.append(line.rstrip())
-                line = " " * hang
-            line += piece
+    for piece in found:
+        if line.strip() and len((line + piece).rstrip()) > width:
+            lines.append(line.rstrip())
+            line = lead
+        line += piece
     return [*lines, line.rstrip()]
 
 

@@ -1,0 +1,68 @@
+"""Rows and columns of J that are asked for by their place, such as ``3`` or ``W1[0,5]``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from gradcli.errors import GradcliError
+from gradcli.explanation.explained import Explained, Slice
+
+Kind = TypeVar("Kind", bound=Explained)
+COLUMN = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:\[([^\]]*)\])?\s*\Z")
+MOST = 1_000
+"""Rows and columns that one answer gives."""
+
+
+def with_slices(found: Kind, rows: Sequence[str], columns: Sequence[str]) -> Kind:
+    """Return an answer with these rows and columns of J; raises ``option`` for a place that is none."""
+    if len(rows) + len(columns) > MOST:
+        raise GradcliError("option", f"{len(rows) + len(columns):,} rows and columns are more than {MOST:,}")
+    return replace(
+        found, slices=[*(row_at(found, text) for text in rows), *(column_at(found, text) for text in columns)]
+    )
+
+
+def row_at(found: Explained, text: str) -> Slice:
+    """Return the row of an entry of y, by each variable."""
+    index = read_index(text, found.output.shape, f"--row '{text[:40]}'", found.name)
+    values = {name: jacobian.row(index) for name, jacobian in found.jacobian.items()}
+    return Slice("row", found.name + shown(index), index, values)
+
+
+def column_at(found: Explained, text: str) -> Slice:
+    """Return the column of an entry of one variable."""
+    option = f"--column '{text[:40]}'"
+    match = COLUMN.match(text)
+    if match is None:
+        raise GradcliError("option", f"{option} is not NAME[INDEX]", hint="for example --column 'W[0,5]'")
+    name, inside = match.groups()
+    if name not in found.jacobian:
+        raise GradcliError(
+            "option", f"{option}: {name} is not differentiated", hint=f"one of {', '.join(found.jacobian)}"
+        )
+    jacobian = found.jacobian[name]
+    index = read_index(inside or "", jacobian.input_shape, option, name)
+    return Slice("column", name + shown(index), index, {name: jacobian.column(index)})
+
+
+def read_index(text: str, shape: tuple[int, ...], option: str, name: str) -> tuple[int, ...]:
+    """Return an index with one number for each axis, counted from the end where it is negative; raises ``option``."""
+    words = [word.strip() for word in text.split(",")] if text.strip() else []
+    numbers = [int(word) for word in words if re.fullmatch(r"[+-]?[0-9]{1,9}", word)]
+    if len(numbers) != len(words) or len(numbers) != len(shape):
+        example = ",".join("0" * len(shape))
+        hint = f"for example {example}" if shape else "it needs no index"
+        raise GradcliError(
+            "option", f"{option}: {name} has shape {shape}, and an index a number for each axis", hint=hint
+        )
+    if not all(-n <= number < n for number, n in zip(numbers, shape, strict=True)):
+        raise GradcliError("option", f"{option}: {name} has shape {shape}, and no entry there")
+    return tuple(number % n for number, n in zip(numbers, shape, strict=True))
+
+
+def shown(index: tuple[int, ...]) -> str:
+    """Return an index in brackets, nothing for that of a number."""
+    return f"[{','.join(map(str, index))}]" if index else ""

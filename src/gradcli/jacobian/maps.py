@@ -1,0 +1,162 @@
+"""Local Jacobians as linear maps: applied to vectors, and never listed where subscripts say them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradcli.engine.graph import Operation
+from gradcli.jacobian.contracting import Named, along_line, arranged, contract, named
+from gradcli.jacobian.factors import separated, template_of
+from gradcli.jacobian.kinds import constant_of
+from gradcli.jacobian.local import (
+    Part,
+    PartNumbers,
+    Reading,
+    links_of,
+    part_of,
+    reading_of,
+    require_few,
+    slot_array,
+    worked_out,
+)
+from gradcli.jacobian.sparse import column_sums, times
+from gradcli.jacobian.vectors import Vectors, nowhere
+from gradcli.ops.declare import Array
+from gradcli.ops.links import Contraction, Indices, listed
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A part of a local Jacobian by its entries."""
+
+    local: PartNumbers
+    shape: tuple[int, int]
+
+    def back(self, rows: Vectors) -> Vectors:
+        """Return rows of ∂y/∂out times this part."""
+        return self._moved(rows, self.local.part.rows, self.local.part.columns, self.shape[1])
+
+    def forth(self, columns: Vectors) -> Vectors:
+        """Return this part times columns of ∂argument/∂x."""
+        return self._moved(columns, self.local.part.columns, self.local.part.rows, self.shape[0])
+
+    def _moved(self, vectors: Vectors, source: Indices, target: Indices, length: int) -> Vectors:
+        def weighed(by: Array | float) -> Callable[[Array], Array]:
+            return lambda array: np.stack([column_sums(times(each[source], by), target, length) for each in array])
+
+        return vectors.through(weighed(self.local.values), weighed(self.local.sizes), weighed(1.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Contracted:
+    """A part of a local Jacobian by its subscripts: ``factors`` are arrays, ``sizes`` those of their terms.
+
+    ``digits`` is by how much rounding grows in each entry of the output, if that is more.
+    """
+
+    links: Contraction
+    weight: float
+    factors: list[Named]
+    sizes: list[Named]
+    digits: Named | None
+
+    def back(self, rows: Vectors) -> Vectors:
+        """Return rows of ∂y/∂out times this part."""
+        return self._moved(rows, self.links.rows, self.links.columns, back=True)
+
+    def forth(self, columns: Vectors) -> Vectors:
+        """Return this part times columns of ∂argument/∂x."""
+        return self._moved(columns, self.links.columns, self.links.rows, back=False)
+
+    def _moved(self, vectors: Vectors, source: str, target: str, back: bool) -> Vectors:
+        def through(array: Array, factors: Sequence[Named]) -> Array:
+            return self._through(array, factors, source, target, back)
+
+        def sizes(array: Array) -> Array:
+            found = abs(self.weight) * through(array, self.sizes)
+            return found if self.digits is None else found + through(array, [self.digits])
+
+        return vectors.through(
+            lambda array: self.weight * through(array, self.factors), sizes, lambda array: through(array, [])
+        )
+
+    def _through(self, array: Array, factors: Sequence[Named], source: str, target: str, back: bool) -> Array:
+        """Return vectors over ``source`` times the factors, summed into vectors over ``target``."""
+        count = len(array)
+        found = named(array.reshape(count, *self.links.shape_of(source)), EACH + source)
+        line, left = self.links.line, list(factors)
+        if line is not None:
+            near, far = (line.row, line.column) if back else (line.column, line.row)
+            here = [factor for factor in left if far not in factor.letters]
+            left = [factor for factor in left if far in factor.letters]
+            found = contract(found, here, EACH + near + target + "".join(factor.letters for factor in left))
+            turned = along_line(found.array, found.letters.index(near), line.order, back)
+            found = Named(turned, found.letters.replace(near, far))
+        found = contract(found, left, EACH + target)
+        whole = arranged(found, EACH + target, {EACH: count, **self.links.lengths})
+        return whole.reshape(count, -1)
+
+
+EACH = "*"
+"""The letter of the axis along which vectors stand side by side."""
+Map = Listed | Contracted
+
+
+@dataclass(frozen=True, slots=True)
+class LocalJacobian:
+    """∂node/∂argument as a linear map between flat vectors: the sum of its ``parts``."""
+
+    parts: list[Map]
+    shape: tuple[int, int]
+
+    def back(self, rows: Vectors) -> Vectors:
+        """Return rows of ∂y/∂node times this."""
+        return sum([part.back(rows) for part in self.parts], nowhere(len(rows.values), self.shape[1]))
+
+    def forth(self, columns: Vectors) -> Vectors:
+        """Return this times columns of ∂argument/∂x."""
+        return sum([part.forth(columns) for part in self.parts], nowhere(len(columns.values), self.shape[0]))
+
+
+def local_jacobian(node: Operation, argument: int, most: int) -> LocalJacobian:
+    """Return the local Jacobian of a node by one argument, with its numbers.
+
+    Raises ``budget`` where it takes more than ``most`` operations to read it.
+    """
+    reading, constants = reading_of(node), tuple([constant_of(a) for a in node.arguments])
+    shape = (node.value.size, node.arguments[argument].value.size)
+    if reading.op.terms is not None:
+        require_few(reading, int(reading.op.terms(*reading.values, **reading.static)), most)
+    parts: list[Map] = []
+    for links in links_of(reading, argument):
+        by_axes = contracted(reading, links) if isinstance(links, Contraction) else None
+        parts.append(by_axes or by_entries(reading, part_of(listed(links), template_of(links, constants)), shape))
+    return LocalJacobian(parts, shape)
+
+
+def by_entries(reading: Reading, part: Part, shape: tuple[int, int]) -> Listed:
+    """Return a part of a local Jacobian with its numbers."""
+    return Listed(worked_out(reading, part), shape)
+
+
+def contracted(reading: Reading, links: Contraction) -> Contracted | None:
+    """Return a contraction with its numbers; None where its factor is no product of functions of one symbol each."""
+    parts = separated(template_of(links, ()))
+    if parts is None:
+        return None
+    weight, templates = parts
+    factors, sizes = [], []
+    for (slot, subscripts), template in zip(links.bound, templates, strict=True):
+        array = np.asarray(slot_array(reading, links.auxiliary, slot)).reshape(links.shape_of(subscripts))
+        value = np.broadcast_to(template.value([array]), array.shape)
+        size = np.abs(value) if template.size is None else np.broadcast_to(template.size([array]), array.shape)
+        factors.append(named(value, subscripts))
+        sizes.append(named(size, subscripts))
+    digits = None
+    if reading.op.digits is not None:
+        grown = reading.op.digits(reading.out, *reading.values, **reading.static)
+        digits = named(np.broadcast_to(grown, np.shape(reading.out)), links.rows)
+    return Contracted(links, float(links.weight) * weight, factors, sizes, digits)

@@ -1,0 +1,83 @@
+"""J applied to vectors: one pass over the graph by local Jacobians for vᵀ·J, a row or a column, and no entry held."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine.graph import Graph, Node, Operation, reaches
+from gradcli.engine.reverse import accumulate
+from gradcli.jacobian.maps import LocalJacobian, local_jacobian
+from gradcli.jacobian.sparse import Sparse
+from gradcli.jacobian.vectors import Vectors, nowhere, vectors
+from gradcli.ops.declare import Array
+
+BLOCK = 2**20
+"""Numbers of one node that go through the graph side by side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passes:
+    """∂output/∂leaves as a linear map. Its vectors are flat; those of the output are rows, those of a leaf columns."""
+
+    output: Any
+    leaves: Sequence[Node]
+    graph: Graph
+
+    def back(self, rows: Array) -> dict[int, Vectors]:
+        """Return each row times J, by the index of each leaf."""
+        found: dict[int, Vectors] = {}
+        if isinstance(self.output, Node) and self.output.active:
+            first = min((leaf.index for leaf in self.leaves), default=0)
+            nodes = [node for node in reversed(reaches(self.output)) if node.index >= first]
+            with np.errstate(all="ignore"):
+                found = accumulate(self.output, vectors(rows), nodes, self._back, lambda a, b, _own: a + b)
+        return {
+            leaf.index: found.get(leaf.index) or nowhere(len(rows), int(np.size(leaf.value))) for leaf in self.leaves
+        }
+
+    def forth(self, leaf: Node, columns: Array) -> Vectors:
+        """Return J by one leaf times each column, which are the rows of ``columns``."""
+        found = {leaf.index: vectors(columns)}
+        nodes = reaches(self.output) if isinstance(self.output, Node) else []
+        with np.errstate(all="ignore"):
+            for node in nodes:
+                if isinstance(node, Operation):
+                    for k in node.links:
+                        self._forth(node, k, found)
+        if nodes and self.output.index in found:
+            return found[self.output.index]
+        return nowhere(len(columns), int(np.size(getattr(self.output, "value", self.output))))
+
+    def all_rows(self) -> dict[int, Sparse]:
+        """Return J by each leaf, a block of rows at a time, by the entries that can be other than 0."""
+        size = int(np.size(getattr(self.output, "value", self.output)))
+        widest = max((int(np.size(node.value)) for node in reaches(self.output)), default=1)
+        step = max(BLOCK // widest, 1)
+        blocks = [self.back(np.eye(min(step, size - start), size, start)) for start in range(0, size, step)]
+        return {leaf.index: stacked([block[leaf.index] for block in blocks]) for leaf in self.leaves}
+
+    def _back(self, node: Operation, k: int, rows: Vectors) -> Vectors:
+        """Return what an argument of a node gets of its rows."""
+        return self._read(node, k).back(rows)
+
+    def _forth(self, node: Operation, k: int, found: dict[int, Vectors]) -> None:
+        """Add what a node gets of one of its arguments to what it has."""
+        columns = found.get(node.arguments[k].index)
+        if columns is not None:
+            moved = self._read(node, k).forth(columns)
+            found[node.index] = found[node.index] + moved if node.index in found else moved
+
+    def _read(self, node: Operation, k: int) -> LocalJacobian:
+        """Return a local Jacobian, while there is time."""
+        self.graph.meter.watch()
+        return local_jacobian(node, k, self.graph.budget.elements)
+
+
+def stacked(blocks: Sequence[Vectors]) -> Sparse:
+    """Return blocks of vectors as the rows of one matrix."""
+    parts = [np.concatenate(arrays) for arrays in zip(*[(b.values, b.sizes, b.reached) for b in blocks], strict=True)]
+    return Vectors(*parts).sparse()

@@ -1,0 +1,342 @@
+"""What PyTorch says of a program: each value that it assigns, each cotangent, and J."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+TAKEN = {"log1p", "log2", "log10", "exp2", "atan2", "arctan2", "expm1"}
+"""Names with a number that are functions: no value is called so."""
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Values by the name that an answer gives them, cotangents by the same names, and J by each input as a matrix."""
+
+    values: dict[str, np.ndarray]
+    cotangents: dict[str, np.ndarray]
+    jacobian: dict[str, np.ndarray]
+    inputs: dict[str, np.ndarray]
+    output: np.ndarray
+    v: np.ndarray
+    outside: list[str]
+    """Names of values that no loop assigns."""
+    result: str | None
+    """What the output is called; None where the program gives it no name."""
+
+    @classmethod
+    def of(cls, script) -> Truth | None:
+        """Return the truth about a script; None where PyTorch refuses it or nothing depends on an input."""
+        leaves = {name: torch.tensor(value, requires_grad=True) for name, value in script.inputs.items()}
+        run = Run({name: leaf.clone() for name, leaf in leaves.items()})
+        try:
+            y = run.run(script.text)
+        except (RuntimeError, ValueError, IndexError, TypeError, NameError, AttributeError, KeyError):
+            return None
+        if not (isinstance(y, torch.Tensor) and y.requires_grad and y.dtype == torch.float64):
+            return None
+        called = run.called(script.inputs)
+        v = torch.as_tensor(np.asarray(script.v if script.v is not None else 1.0)).reshape(y.shape)
+        tracked = [(name, value) for name, value in called if isinstance(value, torch.Tensor) and value.requires_grad]
+        tensors = [value for _, value in tracked]
+        grads = torch.autograd.grad(y, [*tensors, *leaves.values()], v, retain_graph=True, allow_unused=True)
+        cotangents = {
+            name: np.zeros(t.shape) if g is None else g.numpy()
+            for (name, t), g in zip([*tracked, *leaves.items()], grads, strict=True)
+        }
+        jacobian = {name: np.zeros((y.numel(), leaf.numel())) for name, leaf in leaves.items()}
+        for row in range(y.numel()):
+            one = torch.zeros(y.numel(), dtype=torch.float64)
+            one[row] = 1
+            found = torch.autograd.grad(y, leaves.values(), one.reshape(y.shape), retain_graph=True, allow_unused=True)
+            for name, g in zip(leaves, found, strict=True):
+                if g is not None:
+                    jacobian[name][row] = g.numpy().ravel()
+        values = {**script.inputs, **{name: numbers(value) for name, value in called}}
+        return cls(values, cotangents, jacobian, script.inputs, y.detach().numpy(), v.numpy(), run.outside(called),
+                   run.result(script.text, called))
+
+
+def numbers(value) -> np.ndarray:
+    """Return a value of a run as an array."""
+    return value.detach().numpy() if isinstance(value, torch.Tensor) else np.asarray(value)
+
+
+class Run:
+    """Runs a program in PyTorch, and keeps what it assigns; writes in place make new values."""
+
+    def __init__(self, inputs) -> None:
+        self.names = {**FUNCTIONS, **inputs, "keep_": self.keep, "put_": put, "at_": at, "list_": as_tensor}
+        self.kept: list[tuple[str, object, bool]] = []
+
+    def keep(self, name: str, value, looped: bool):
+        """Remember an assignment; what has a name of its own gets a gradient of its own."""
+        value = as_tensor(value) if isinstance(value, list | tuple) and not isinstance(value, torch.Size) else value
+        value = value.clone() if isinstance(value, torch.Tensor) else value
+        self.kept.append((name, value, looped))
+        return value
+
+    def run(self, text: str):
+        """Run a program, and return the value of its last statement."""
+        tree = ast.parse(text)
+        last = tree.body[-1]
+        if isinstance(last, ast.Expr):
+            tree.body[-1] = ast.Assign([ast.Name("result_", ast.Store())], last.value)
+        else:
+            target = last.targets[0] if isinstance(last, ast.Assign) else last.target
+            base = target.value if isinstance(target, ast.Subscript) else target
+            tree.body.append(ast.Assign([ast.Name("result_", ast.Store())], ast.Name(base.id, ast.Load())))
+        tree = ast.fix_missing_locations(Keeping().visit(tree))
+        exec(compile(tree, "program", "exec"), self.names)  # noqa: S102 - programs of the generator
+        return as_tensor(self.names["result_"])
+
+    def called(self, inputs) -> list[tuple[str, object]]:
+        """Return what each value is called in an answer: numbered where its name is assigned again."""
+        names = [name for name, _, _ in self.kept]
+        times, turn, taken = Counter(names), Counter(), {*names, *inputs, *TAKEN}
+        found = []
+        for name, value, _ in self.kept:
+            called = name
+            if times[name] > 1 or name in inputs:
+                turn[name] += 1
+                while (called := f"{name}{turn[name]}") in taken:
+                    turn[name] += 1
+            found.append((called, value))
+        return found
+
+    def outside(self, called) -> list[str]:
+        """Return the names of values that no loop assigns."""
+        return [name for (name, _), (_, _, looped) in zip(called, self.kept, strict=True) if not looped]
+
+
+    @staticmethod
+    def result(text, called) -> str | None:
+        """Return what the value of the last statement is called, where that is a name or assigns one."""
+        last = ast.parse(text).body[-1]
+        if isinstance(last, ast.Expr):
+            return last_of(last.value.id, called) if isinstance(last.value, ast.Name) else None
+        return called[-1][0]
+
+
+def last_of(name: str, called) -> str | None:
+    """Return what the last value of a name is called; None for an input."""
+    return next((given for given, _ in reversed(called) if re.fullmatch(rf"{name}\d*", given)), None)
+
+
+def output_shape(text: str, inputs) -> tuple[int, ...] | None:
+    """Return the shape of the output; None where PyTorch does not run the program."""
+    try:
+        y = Run({name: torch.tensor(value) for name, value in inputs.items()}).run(text)
+    except (RuntimeError, ValueError, IndexError, TypeError, NameError, AttributeError, KeyError):
+        return None
+    return tuple(y.shape) if isinstance(y, torch.Tensor) else None
+
+
+class Keeping(ast.NodeTransformer):
+    """Rewrites a program so that each assignment is kept, and a write in place makes a new value."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+
+    def visit_Assign(self, node):  # noqa: N802
+        """``name = value``, ``a, b = values`` or ``name[place] = value``."""
+        node = self.generic_visit(node)
+        [target] = node.targets
+        if isinstance(target, ast.Name):
+            node.value = node.value if target.id == "result_" else self.kept(target.id, node.value)
+            return node
+        if isinstance(target, ast.Tuple):
+            again = [self.assigned(part.id, ast.Name(part.id, ast.Load())) for part in target.elts]
+            return [node, *again]
+        return self.written(target, node.value)
+
+    def visit_AugAssign(self, node):  # noqa: N802
+        """``name += value`` or ``name[place] += value``."""
+        node = self.generic_visit(node)
+        before = ast.parse(ast.unparse(node.target), mode="eval").body
+        value = ast.BinOp(before, node.op, node.value)
+        return self.assigned(node.target.id, value) if isinstance(node.target, ast.Name) else self.written(
+            node.target, value
+        )
+
+    def visit_For(self, node):  # noqa: N802
+        """A loop; its variable is kept where it runs over an array."""
+        return self.looped(node, self.over_array(node))
+
+    def visit_While(self, node):  # noqa: N802
+        """A loop."""
+        return self.looped(node, [])
+
+    def looped(self, node, first):
+        """Return a loop with ``first`` before each turn."""
+        self.depth += 1
+        node = self.generic_visit(node)
+        node.body = [*(self.assigned(name.id, name) for name in first), *node.body]
+        self.depth -= 1
+        return node
+
+    @staticmethod
+    def over_array(node):
+        """Return the variable of a loop over an array."""
+        is_range = isinstance(node.iter, ast.Call) and getattr(node.iter.func, "id", "") in ("range", "enumerate")
+        return [] if is_range else [ast.Name(node.target.id, ast.Load())]
+
+    def visit_List(self, node):  # noqa: N802
+        """``[a, b]`` stacks."""
+        node = self.generic_visit(node)
+        return ast.Call(ast.Name("list_", ast.Load()), [node], []) if isinstance(node.ctx, ast.Load) else node
+
+    def visit_Subscript(self, node):  # noqa: N802
+        """``x[place]``, which may go backward."""
+        if isinstance(node.ctx, ast.Store):
+            return node
+        node = self.generic_visit(node)
+        return ast.Call(ast.Name("at_", ast.Load()), [node.value, place_of(node.slice)], [])
+
+    def written(self, target, value):
+        """Return ``name = put_(name, place, value)``."""
+        name = target.value.id
+        arguments = [ast.Name(name, ast.Load()), place_of(self.visit(target.slice)), value]
+        return self.assigned(name, ast.Call(ast.Name("put_", ast.Load()), arguments, []))
+
+    def assigned(self, name, value):
+        """Return an assignment that is kept."""
+        return ast.Assign([ast.Name(name, ast.Store())], self.kept(name, value))
+
+    def kept(self, name, value):
+        """Return a call that keeps a value."""
+        return ast.Call(
+            ast.Name("keep_", ast.Load()), [ast.Constant(name), value, ast.Constant(self.depth > 0)], []
+        )
+
+
+def place_of(node):
+    """Return an index as an expression: slices are calls."""
+    if isinstance(node, ast.Slice):
+        ends = [part or ast.Constant(None) for part in (node.lower, node.upper, node.step)]
+        return ast.Call(ast.Name("slice", ast.Load()), ends, [])
+    if isinstance(node, ast.Tuple):
+        return ast.Tuple([place_of(part) for part in node.elts], ast.Load())
+    return node
+
+
+def put(array, place, value):
+    """Return an array with another value at a place."""
+    array = array.clone()
+    array[place] = value
+    return array
+
+
+def at(array, place):
+    """Return a part of an array; PyTorch's own slices do not go backward."""
+    if not isinstance(array, torch.Tensor):
+        return array[place]
+    places = place if isinstance(place, tuple) else (place,)
+    places = tuple(p.long() if isinstance(p, torch.Tensor) and p.dtype == torch.float64 else p for p in places)
+    if any(isinstance(p, slice) and p.step is not None and p.step < 0 for p in places):
+        positions = torch.arange(array.numel()).reshape(array.shape).numpy()[places].copy()
+        return array.reshape(-1)[torch.from_numpy(np.asarray(positions))]
+    return array[places]
+
+
+def as_tensor(value):
+    """Return a number or a list as a tensor of doubles."""
+    if isinstance(value, torch.Tensor):
+        return value
+    if isinstance(value, list | tuple):
+        parts = [as_tensor(item) for item in value]
+        if not parts:
+            return torch.tensor([], dtype=torch.float64)
+        equal = len({part.shape for part in parts if isinstance(part, torch.Tensor)}) == 1
+        return torch.stack([part.to(torch.float64) for part in parts]) if equal else parts
+    return torch.tensor(value, dtype=torch.bool if isinstance(value, bool) else torch.float64)
+
+
+def of_tensors(function):
+    """Return a function of PyTorch that takes numbers and lists, ``axis`` and ``keepdims`` too."""
+
+    def call(*arguments, **named):
+        first = tuple(as_tensor(a) if isinstance(a, int | float | list) and k < 1 else a
+                      for k, a in enumerate(arguments))  # fmt: skip
+        named = {{"axis": "dim", "keepdims": "keepdim"}.get(key, key): value for key, value in named.items()}
+        return function(*first, **named)
+
+    return call
+
+
+def two(function):
+    """Return a function of PyTorch whose first two or three arguments may be numbers."""
+    return lambda *arguments, **named: function(*map(as_tensor, arguments), **named)
+
+
+PLAIN = """sin cos tan tanh sinh cosh asin acos atan exp log log1p expm1 sqrt rsqrt abs sigmoid relu square
+reciprocal sum mean cumsum prod norm flip sort diag tril triu trace transpose var std logsumexp amax amin floor
+erf softmax log_softmax sign zeros_like ones_like clone round ceil median cumprod roll squeeze unsqueeze
+sinc diagonal isnan isfinite isinf triu any all argmax argmin clamp clamp_min clamp_max movedim swapaxes argsort
+flatten unsqueeze permute tile logical_not tan exp2 log2 log10 digamma lgamma count_nonzero unbind clamp
+nan_to_num logsigmoid softsign numel searchsorted cosh""".split()
+OF_TWO = """maximum minimum outer dot matmul atan2 hypot mv mm logaddexp pow xlogy fmax fmin""".split()
+
+
+def of_rows(function):
+    """Return a function along an axis, the last by default."""
+    return lambda x, dim=-1, **named: function(as_tensor(x), named.get("axis", dim))
+
+
+def largest(function):
+    """Return ``max`` or ``min``, of one array or of two."""
+    return lambda x, *rest, **named: of_tensors(function)(as_tensor(x), *map(as_tensor, rest), **named)
+
+
+def expand(function):
+    """Return a maker of arrays in double precision."""
+    return lambda *arguments: function(*arguments, dtype=torch.float64)
+
+
+FUNCTIONS = {
+    **{name: of_tensors(getattr(torch, name)) for name in PLAIN if hasattr(torch, name)},
+    **{name: two(getattr(torch, name)) for name in OF_TWO},
+    "softmax": of_rows(torch.softmax),
+    "log_softmax": of_rows(torch.log_softmax),
+    "cumsum": lambda x, dim=0, **named: torch.cumsum(as_tensor(x), named.get("axis", dim)),
+    "cumprod": lambda x, dim=0, **named: torch.cumprod(as_tensor(x), named.get("axis", dim)),
+    "flip": lambda x, dim=None, **named: torch.flip(
+        as_tensor(x), [named.get("axis", dim)] if isinstance(named.get("axis", dim), int)
+        else [int(d) for d in dim] if dim is not None else list(range(as_tensor(x).ndim))),
+    "norm": lambda x, *p, **named: torch.linalg.norm(as_tensor(x), *p, **named),
+    "max": largest(torch.max), "min": largest(torch.min),
+    "stack": lambda parts, dim=0: torch.stack(list(parts), dim),
+    "cat": lambda parts, dim=0: torch.cat(list(parts), dim),
+    "clip": lambda x, *ends: torch.clamp(as_tensor(x), *ends),
+    "zeros": expand(torch.zeros), "ones": expand(torch.ones), "full": expand(torch.full), "eye": expand(torch.eye),
+    "arange": expand(torch.arange), "linspace": expand(torch.linspace),
+    "softplus": of_tensors(torch.nn.functional.softplus),
+    "where": lambda c, *ab: torch.where(as_tensor(c).bool(), *map(as_tensor, ab)),
+    "heaviside": lambda x, at: torch.heaviside(as_tensor(x), as_tensor(at).to(torch.float64)),
+    "roll": lambda x, by, dim=None, **named: torch.roll(as_tensor(x), by, named.get("axis", dim)),
+    "reshape": lambda x, *shape: as_tensor(x).reshape(*[int(n) for n in np.ravel(shape)]),
+    "expand": lambda x, *shape: as_tensor(x).expand(*[int(n) for n in np.ravel(shape)]),
+    "broadcast_to": lambda x, *shape: as_tensor(x).expand(*[int(n) for n in np.ravel(shape)]),
+    "permute": lambda x, *axes: as_tensor(x).permute(*[int(n) for n in np.ravel(axes)]),
+    "pi": np.pi, "e": np.e, "inf": np.inf, "nan": np.nan,
+}  # fmt: skip
+
+
+class Reader:
+    """Evaluates what an answer prints."""
+
+    def __init__(self, names) -> None:
+        self.names = {name: torch.from_numpy(np.array(value)) for name, value in names.items()}
+
+    def evaluate(self, text: str, **letters: int) -> np.ndarray:
+        """Return the value of a text; ``y.grad`` is a name."""
+        text = re.sub(r"\b([^\W\d]\w*)\.grad\b", r"\1__grad", text)
+        tree = ast.fix_missing_locations(Keeping().visit(ast.parse(text, mode="eval")))
+        names = {**FUNCTIONS, "put_": put, "at_": at, "list_": as_tensor, **self.names, **letters}
+        with torch.no_grad():
+            return numbers(as_tensor(eval(compile(tree, "text", "eval"), names)))  # noqa: S307 - of an answer

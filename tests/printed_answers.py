@@ -1,0 +1,79 @@
+"""Random programs whose printed answer is read as a reader reads it, and held against PyTorch.
+
+Nothing of gradcli but ``explain`` and the tables is used: the text of the answer is taken apart here, what it says is
+evaluated by PyTorch, and so is the program itself, whose values and gradients are the truth.
+
+``python tests/printed_answers.py --count 1000 --seed 1`` runs many and prints what is wrong. It needs PyTorch.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TextIO
+
+import numpy as np
+
+import gradcli
+from generator.nightly import main
+from generator.scripts import Script, random_script
+from gradcli.errors import GradcliError
+from gradcli.render.glyphs import ASCII, UNICODE, Layout
+from gradcli.render.tables import tables
+from printed.held import hold
+from printed.truth import Truth
+
+WIDTHS = (40, 60, 80, 120, 200)
+REFUSALS = ("no-variables", "not-differentiable", "in-place", "character")
+"""What an answer may refuse where this script runs: nothing depends on an input, PyTorch too refuses to write to a
+leaf, and names are ASCII."""
+
+
+def answers(script: Script, precision: int = 6):
+    """Yield the width, the characters and the text of an answer in every room."""
+    found = gradcli.explain(script.text, v=script.v, inputs=script.inputs)
+    for width in WIDTHS:
+        # a terminal cuts tables to its own width; a pipe does not
+        for glyphs, table in ((UNICODE, width), (ASCII, width), (UNICODE, max(width, 200))):
+            layout = Layout(width, table, precision, glyphs)
+            yield layout, tables(found, layout).plain
+
+
+def findings(script: Script, precision: int = 6) -> tuple[int, list[str]]:
+    """Return how many statements were read in the answers to a script, and what is wrong; -1 where it is refused."""
+    truth = Truth.of(script)
+    if truth is None:
+        return -1, []
+    count, wrong = 0, []
+    try:
+        for layout, text in answers(script, precision):
+            held, faults = hold(text, truth, layout)
+            count += held
+            wrong += [f"{layout.width} {layout.glyphs.dots}: {fault}" for fault in faults]
+    except GradcliError as error:
+        if error.kind in REFUSALS:
+            return -1, []
+        return 0, [f"{error.kind}: {error}"]
+    return count, wrong
+
+
+def night(seed: int, numbers: Sequence[int], out: TextIO = sys.stdout) -> int:
+    """Run many programs, print those whose answer says what is not so, and return how many those are."""
+    statements = ran = failed = 0
+    for number in numbers:
+        script = random_script(seed, number)
+        count, wrong = findings(script, (6, 6, 6, 17, 1)[number % 5])
+        ran += count > 0
+        statements += max(count, 0)
+        if wrong:
+            failed += 1
+            inputs = {name: np.asarray(value).tolist() for name, value in script.inputs.items()}
+            print(f"number {number}: {script.text!r} {inputs} v={np.asarray(script.v).tolist()}", file=out)
+            for fault in wrong[:2]:
+                print(f"    {fault}", file=out)
+    print(f"{ran} of {len(numbers)} programs, {statements} statements, {failed} programs with a wrong one", file=out)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main(night, __doc__, seed=1, count=1000))

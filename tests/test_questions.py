@@ -1,0 +1,311 @@
+"""The 28 questions that people ask about ``backward``: a command for each, and the lines that answer it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+
+import pytest
+
+from conftest import Cli
+
+LIST = '"[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]" --x 1.,2.'
+LOOP = '"y = x*2\nwhile y.norm() < 1000:\n    y = y*2" --x 0.3,-0.9,0.55 --v 0.1,1.0,0.0001'
+BRANCH = '"if x > 1:\n    y = x**2\nelse:\n    y = 3*x" --x 1.5'
+LAYER = "--X '1.,2.;3.,4.;5.,6.' --w 1.,1. --b 0.5"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, the command line that answers, with which exit code, and the lines that do, spaces aside.
+
+    A line of the answer that ends in the middle of a sentence goes on in the next one.
+    """
+
+    number: int
+    asks: str
+    command: str
+    lines: tuple[str, ...]
+    code: int = 0
+
+
+def ask(number: int, asks: str, command: str, *lines: str, code: int = 0) -> Question:
+    """Return a question."""
+    return Question(number, asks, command, lines, code)
+
+
+QUESTIONS = [
+    ask(
+        1,
+        "What are the three numbers that the tutorial hands to backward?",
+        f"explain {LOOP}",
+        "L = v·y10 = 0.1·y10[0] + 1·y10[1] + 0.0001·y10[2] = -890.824, and x.grad = ∂L/∂x.",
+        "y10[2] 0.0001 │ · · 1024",
+    ),
+    ask(
+        2,
+        "Why does backward demand a gradient for an output with several entries, and which do I give?",
+        "explain 'x**2' --x 1.,2.",
+        "error: y has shape (2,), so a v of that shape is needed: backward() has no default for 2 outputs",
+        "help: --v '1,1' is the gradient of the sum, --v '1/2,1/2' of the mean, --v '1,0' is row 0 of J",
+        code=2,
+    ),
+    ask(
+        3,
+        "Why is a single 1.0 not spread over all outputs?",
+        "explain 'x**2' --x 1.,2. --v 1",
+        "error: v has shape (), y has shape (2,)",
+        "help: give 2 numbers, one for each entry of y: --v 'ones(2)' for the sum, 'ones(2)/2' the mean",
+        code=2,
+    ),
+    ask(
+        3,
+        "How far apart are the gradients of the sum and of the mean?",
+        f"explain {LIST} --v 1,10,100",
+        "v = ones y.sum() [8, 34]",
+        "v = 1/3 y.mean() [2.66667, 11.3333]",
+    ),
+    ask(
+        4,
+        "Which shape does the gradient that I hand over need?",
+        "explain 'x**2' --x 1.,2. --v 1,2,3",
+        "error: v has shape (3,), y has shape (2,)",
+        "help: give 2 numbers, one for each entry of y: --v 'ones(2)' for the sum, 'ones(2)/2' the mean",
+        code=2,
+    ),
+    ask(
+        4,
+        "Why is a v of two entries refused for a loss, when old code had one?",
+        "explain 'sum(x**2)' --x 1.,2. --v 1,1",
+        "y has one entry and v has 2: J is taken once for each, so x.grad is sum(v)*J. PyTorch today raises "
+        '"Mismatch in shape" here.',
+    ),
+    ask(
+        5,
+        "Is v multiplied from the left or from the right, and is J transposed?",
+        "explain 'A @ x' --A '1.,2.;3.,4.;5.,6.' --x 1.,2. --wrt x --v 1,10,100",
+        "J = ∂y/∂x 3×2, a row for each output, a column for each input",
+        "v │ x[0] x[1]",
+        "y[1] 10 │ A[1,0] = 3 A[1,1] = 4",
+        "vᵀ·J │ 531 642",
+    ),
+    ask(
+        6,
+        "How is a Jacobian with four axes multiplied by a matrix?",
+        "explain 'A @ A' --A '1.,2.;3.,4.' --v '1,1;1,1'",
+        "J flattens y (2, 2) and A (2, 2) row by row; A.grad has the shape of A.",
+        "y[1,0] 1 │ 3 · 5 3",
+    ),
+    ask(
+        7,
+        "How do I get all of J at once? The identity as v is refused.",
+        "explain 'x**2' --x 1.,2. --v '1,0;0,1'",
+        "help: give one row of it at a time: --v '1,0' is row 0 of J, and any v shows all of J in its table",
+        code=2,
+    ),
+    ask(
+        7,
+        "How many calls does all of J take?",
+        f"explain {LIST} --v 0,1,0",
+        "All of J takes 3 calls, with one-hot v; forward mode takes 2 passes.",
+        "This v is one-hot: x.grad is row y[1] of J.",
+        "x.grad │ 2 24 ✓ reverse mode, exactly",
+    ),
+    ask(
+        8,
+        "Is a v of ones the same as summing first?",
+        f"explain {LIST} --v 1,1,1",
+        "This v is ones: the gradient of y.sum().",
+        "x.grad │ 8 34 ✓ reverse mode, exactly",
+    ),
+    ask(8, "And the sum, by itself?", 'grad "sum([3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]])" --x 1.,2.', "8,34"),
+    ask(
+        9,
+        "When do ones give the derivative at each point?",
+        "explain 'x**2' --x 1.,2. --v 1,1",
+        'Each input moves one output at most: ones gives "the derivatives", all of J.',
+    ),
+    ask(
+        9,
+        "And when not?",
+        "explain 'cumsum(x, dim=0)' --x 1.,2.,3. --v 1,1,1",
+        'ones does not give "the derivatives": y[0], y[1] and y[2] all depend on x[0], and x.grad adds them.',
+    ),
+    ask(
+        10,
+        "Why is the gradient summed over the batch, and what is each sample's part?",
+        f"explain '(X @ w + b)**2' {LAYER} --wrt w --v 1,1,1",
+        "y[0] 1 │ 7 14",
+        "y[2] 1 │ 115 138",
+        "w.grad[0] = v[0]·7 + v[1]·45 + v[2]·115 = 1·7 + 1·45 + 1·115 = 167",
+    ),
+    ask(
+        11,
+        "Why does the gradient of the bias have a sum in it?",
+        f"explain 'y = X @ w + b\nloss = sum(y**2)' {LAYER} --wrt w,b",
+        "b.grad = sum(y.grad) 45",
+        "y.grad = loss.grad*2*y (3,) [7, 15, 23]",
+    ),
+    ask(
+        12,
+        "Why does the gradient double when I call backward again?",
+        "explain 'x**2' --x 1.5 --v 1 --v 1",
+        "Calls of backward without zero_grad",
+        "v = 1 adds 3 x.grad = 3",
+        "v = 1 adds 3 x.grad = 6",
+    ),
+    ask(
+        13,
+        "Why does a second backward need retain_graph, and what for?",
+        "explain 'exp(x)*x' --x 1.5 --v 1 --v 1",
+        "A second backward raises in PyTorch without retain_graph=True, since the first one frees what was kept: "
+        "exp keeps its result and * keeps what it was given and x.",
+    ),
+    ask(
+        14,
+        "Why has a value in the middle no .grad, and what would it be?",
+        "explain 'h = x**2\nh.sum()' --x 1.5,2.5",
+        "h.grad = y.grad (2,) [1, 1]",
+    ),
+    ask(
+        14,
+        "Why can it not be asked for?",
+        "explain 'h = x**2\nh.sum()' --x 1.5,2.5 --wrt h",
+        "error: 'h' is computed by the program, and no input",
+        "help: its gradient, h.grad, stands under Backward; or leave out what computes it, and give it a value",
+        code=2,
+    ),
+    ask(
+        15,
+        "Why does a tensor made of a list of tensors not require grad?",
+        "explain 'torch.tensor([x[0]*2, x[1]])' --x 1.,2. --v 1,1",
+        "error: torch.tensor([...]) copies numbers and cuts the graph: no gradient would flow",
+        "help: write the list by itself, or torch.stack([...])",
+        code=2,
+    ),
+    ask(
+        15,
+        "Why does the output not require grad?",
+        "explain 'x.detach()*2' --x 1.5",
+        "No derivative leads from the output to a differentiated variable: every gradient is 0; backward of PyTorch "
+        "raises, as the output does not require grad.",
+    ),
+    ask(
+        16,
+        "Which value was changed in place, and who needed it?",
+        "explain 'y = exp(x); y += 1; y.sum()' --x 1.5,2.5",
+        "'y' is written to in place, and the derivative of exp needs what stood there: backward of PyTorch raises.",
+    ),
+    ask(17, "Which input was not used?", "explain 'x[0]**2' --x 1.5,2.5", "y does not depend on x[1]."),
+    ask(
+        17,
+        "And what does PyTorch leave there?",
+        "explain 'a = x*2\ny = b**2' --x 1.5 --b 2.5",
+        "y does not depend on x: its gradient is 0, and PyTorch leaves x.grad None.",
+    ),
+    ask(
+        18,
+        "Why can integers not require a gradient?",
+        "explain 'x**2' --x 1,2 --v 1,1",
+        "x is given in integers, read as floats: PyTorch wants 1.0 for a gradient.",
+    ),
+    ask(
+        19,
+        "What is the derivative of relu at 0?",
+        "explain 'relu(x)' --x 0.,1. --v 1,1",
+        "relu has a kink in entry [0] at this point; there 0 is taken, as in PyTorch.",
+    ),
+    ask(
+        20,
+        "Where does the nan come from, when where keeps the root of 0 out?",
+        "explain 'where(x > 0, sqrt(x), 0)' --x 0.",
+        "Going back, sqrt(x) is the first to give nan: 0 times its infinite derivative, as PyTorch has it. Keep the "
+        "argument away from that point, by a where inside of the call, and not around it.",
+        code=1,
+    ),
+    ask(
+        21,
+        "Why is the gradient of round 0, and is it missing?",
+        "explain 'round(x)' --x 1.3",
+        "round is flat: its derivative is 0 wherever it has one.",
+    ),
+    ask(
+        22,
+        "Why has a linear function no second derivative?",
+        "explain '3*x' --x 1.5",
+        "J = ∂y/∂x constant here: second derivatives are 0",
+    ),
+    ask(
+        23,
+        "What becomes of a loop?",
+        f"explain {LOOP}",
+        "… 9 turns of the loop; the last:",
+        "it ended because y10.norm() = 1122.9 ≥ 1000",
+        "y9.grad = y10.grad*2 (3,) [0.2, 2, 0.0002]",
+    ),
+    ask(23, "And of a branch?", f"explain {BRANCH}", "x = 1.5 > 1: the if branch ran; else contributes nothing"),
+    ask(
+        24,
+        "Do I call backward or grad?",
+        "explain 'x**2' --x 1.5 --v 1 --v 10",
+        "torch.autograd.grad returns what a call adds, and leaves .grad alone.",
+        "v = 10 adds 30 x.grad = 33",
+    ),
+    ask(
+        25,
+        "Forward mode or reverse mode?",
+        "explain 'A @ x' --A '1.,2.,3.;4.,5.,6.' --x 1.,2.,3. --wrt x --v 1,1",
+        "All of J takes 2 calls, with one-hot v; forward mode takes 3 passes.",
+    ),
+    ask(
+        25,
+        "And where J is sparse?",
+        "explain 'x**2' --x 1.,2. --v 1,1",
+        "J = ∂y/∂x 2×2 diagonal, 2 of 4 entries, 1 pass",
+    ),
+    ask(
+        26,
+        "Is this gradient right?",
+        "check 'tanh(x)*x' --x 1.5",
+        "ok: symbols and reverse mode have 15.8 digits right; 2 formulas and 2 backward lines read back",
+    ),
+    ask(
+        26,
+        "Is mine?",
+        "check 'x**3' --x 1.5 --expect '2*x**2'",
+        "differs: dy/dx is 4.5 by --expect and 6.75 truly: 0.5 digits are right; it is 0.666667 times J",
+        code=1,
+    ),
+    ask(
+        27,
+        "Is a gradient a row or a column?",
+        "explain 'W @ x' --W '1.,2.;3.,4.' --x '1.;1.' --v '1;1'",
+        "J flattens y (2, 1), W (2, 2) and x (2, 1) row by row; W.grad has the shape of W, and so on.",
+        "W.grad = [[1, 1],",
+    ),
+    ask(
+        28,
+        "Which way does the gradient take?",
+        "explain 'h = tanh(x)\ny = h*h + x' --x 0.7",
+        "h.grad = y.grad*h + y.grad*h (used twice) = 1.20874",
+        "x → h → y 0.63474 · 1.20874 ≈ 0.767232",
+    ),
+]
+
+
+def test_all_of_the_28_questions_are_asked():
+    assert {question.number for question in QUESTIONS} == set(range(1, 29))
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=[f"{q.number}: {q.asks}" for q in QUESTIONS])
+def test_an_answer_has_the_line_that_answers(cli: Cli, question: Question) -> None:
+    answer = cli(*shlex.split(question.command))
+    said = spaced(answer.out + answer.err)
+    assert answer.code == question.code
+    assert [line for line in question.lines if line not in said] == []
+
+
+def spaced(text: str) -> str:
+    """Return a text with single spaces."""
+    return re.sub(r"\s+", " ", text)
