@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gradcli.explanation.events import Event, Value
 from gradcli.explanation.jacobians import Jacobian
-from gradcli.explanation.rules import BackwardPass, Path, Rule
-from gradcli.jacobian.sparse import Sparse
+from gradcli.explanation.rules import Path, Rule
 from gradcli.language.inputs import Cotangent
 from gradcli.ops.declare import Array
 
 if TYPE_CHECKING:
     from gradcli.explanation.effect import Effect
+    from gradcli.explanation.lookup import Lookup
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,36 +105,6 @@ class Gradient:
     v_source: str
     grad: dict[str, Array]
     notes: list[Note]
-
-
-class Lookup(Protocol):
-    """What is computed from an answer only when it is read: tables show it, and the document leaves it out."""
-
-    @property
-    def values(self) -> dict[str, Array]:
-        """The numbers of the names that formulas use."""
-
-    @property
-    def effect(self) -> Effect:
-        """What v did."""
-
-    @property
-    def has_steps(self) -> bool:
-        """Whether the backward pass has more than one step, or adds up."""
-
-    @property
-    def backward_pass(self) -> BackwardPass:
-        """The lines of the backward pass."""
-
-    @property
-    def paths(self) -> dict[str, list[Path]]:
-        """The paths from each input that few lead from."""
-
-    def link(self, above: str, below: str) -> Sparse:
-        """Return the derivative of one named value by another, with its other arguments fixed."""
-
-    def evaluate(self, text: str, names: Mapping[str, Any]) -> Array | None:
-        """Return what a text of the language is worth; None for what the language does not read."""
 
 
 @dataclass(frozen=True, slots=True)

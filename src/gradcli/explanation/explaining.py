@@ -18,13 +18,13 @@ from gradcli.exact.thresholds import SURE
 from gradcli.explanation.agreement import Difference, compare, digits_lost, unproven
 from gradcli.explanation.confirmation import confirm
 from gradcli.explanation.dependence import note_dependence
-from gradcli.explanation.evaluation import Function
 from gradcli.explanation.explained import Agreement, Backward, Explained, Note
 from gradcli.explanation.jacobians import Jacobian
 from gradcli.explanation.nonfinite import note_nonfinite
 from gradcli.explanation.notes import note_disagreement, note_graph, note_integers, note_run, note_unheld, note_v
 from gradcli.explanation.program_values import tell_values
 from gradcli.explanation.readings import Point, call_backward, compose_at, read_jacobians
+from gradcli.explanation.rereading import Reader
 from gradcli.explanation.rules import BackwardPass, Path
 from gradcli.explanation.suspicion import affordable, is_suspicious
 from gradcli.explanation.words import Confirmation, note_confirmation
@@ -218,13 +218,15 @@ class RunLookup:
         named |= self.point.leaves
         return self.composition.link(named[above], named[below])
 
+    def keep_digits(self, formula: str) -> str:
+        """Return a formula in a form that keeps its digits in saturation; itself where there is no other."""
+        from gradcli.explanation.saturated import saturated  # noqa: PLC0415 - few answers need it
+
+        return saturated(formula, self.formulas.definitions)
+
     def evaluate(self, text: str, names: Mapping[str, Any]) -> Array | None:
         """Return what a text of the language is worth; None for what the language does not read."""
-        try:
-            function = Function(text, given=names)
-            return np.asarray(function.value(**{name: names[name] for name in function.inputs if name in names}))
-        except GradcliError:
-            return None
+        return Reader(names, {}).evaluate(text)
 
 
 def name_values(point: Point) -> dict[int, str]:

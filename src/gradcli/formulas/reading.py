@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 from gradcli.formulas import expression as e
 from gradcli.formulas.expression import Expression
@@ -29,7 +30,13 @@ COMPARED = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "=="
 
 def read_expression(text: str, names: Names) -> Expression:
     """Return a text of the language as an expression; ``names`` are put in, others stand for themselves."""
-    return read_node(ast.parse(text, mode="eval").body, names)
+    return read_node(parsed(text), names)
+
+
+@lru_cache(maxsize=1024)
+def parsed(text: str) -> ast.expr:
+    """Return the syntax tree of a text: the records of ops, and batches, have the same ones again and again."""
+    return ast.parse(text, mode="eval").body
 
 
 def read_node(node: ast.expr, names: Names) -> Expression:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcli.explanation.explained import sum_vjps
+from gradcli.render.equalities import with_true_formulas
 from gradcli.render.head import head, inputs_document, notes_document
 from gradcli.render.numbers import Form, nested, reshaped, strict
 
@@ -34,6 +35,8 @@ def document(found: Explained, form: Form = nested, only: frozenset[str] | None 
     ``form`` says what arrays become. What is not among the fields ``only`` may be left out, where it would be dear.
     """
     shape = list(found.output.shape)
+    if only is None or only & WITH_FORMULAS:
+        found = with_true_formulas(found)
     return {
         **head(found.program),
         "inputs": inputs_document(found.inputs, found.differentiated, form),
@@ -128,6 +131,8 @@ def call_document(call: Backward, form: Form = nested) -> dict[str, Any]:
     }
 
 
+WITH_FORMULAS = {"output", "jacobian"}
+"""Fields that hold formulas of numbers beside them, which are read back."""
 OF_BACKWARD = {"stages", "reverse", "constants"}
 """Fields that the lines of the backward pass are written for."""
 

@@ -51,8 +51,7 @@ Part = Table | Text
 
 def jacobian_lines(found: Explained, layout: Layout, asks: bool = False) -> list[Text]:
     """Return the tables of all variables, and whether the routes agree; ``asks`` leaves v open."""
-    jacobians = {name: with_true_formulas(found, jacobian) for name, jacobian in found.jacobian.items()}
-    sheet = Sheet(found, layout, jacobians, shown_rows(found.output.size), asks)
+    sheet = Sheet(found, layout, with_true_formulas(found).jacobian, shown_rows(found.output.size), asks)
     parts: list[Part] = []
     for names in groups(sheet):
         parts += [Text(), *group_parts(sheet, names)]

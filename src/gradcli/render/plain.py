@@ -21,6 +21,7 @@ MOST_LINES = 1000
 
 def plain(found: Explained) -> str:
     """Return an explanation as lines, without a final newline."""
+    found = with_true_formulas(found)
     lines = [f"program: {line}" for line in found.program.split("\n")]
     lines += [f"{name} = {input_text(value)}" for name, value in found.inputs.items()]
     shown = [event for event in shown_events(found.forward) if isinstance(event, Value)]
@@ -30,7 +31,7 @@ def plain(found: Explained) -> str:
     lines += [f"{name} := {text}" for name, text in found.definitions.items() if name not in told]
     lines.append(f"{found.name} = {input_text(found.output)}")
     for name, jacobian in found.jacobian.items():
-        lines += entry_lines(found.name, name, with_true_formulas(found, jacobian))
+        lines += entry_lines(found.name, name, jacobian)
     for number, call in enumerate(found.backward, 1):
         label = f"v{number}" if len(found.backward) > 1 else "v"
         lines.append(f"{label} = {input_text(call.v.shown)}")

@@ -1,0 +1,44 @@
+"""What renderers may ask of an answer that is not computed with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from gradcli.explanation.effect import Effect
+from gradcli.explanation.rules import BackwardPass, Path
+from gradcli.jacobian.sparse import Sparse
+from gradcli.ops.declare import Array
+
+
+class Lookup(Protocol):
+    """What is computed from an answer only when it is read: tables show it, and the document leaves it out."""
+
+    @property
+    def values(self) -> dict[str, Array]:
+        """The numbers of the names that formulas use."""
+
+    @property
+    def effect(self) -> Effect:
+        """What v did."""
+
+    @property
+    def has_steps(self) -> bool:
+        """Whether the backward pass has more than one step, or adds up."""
+
+    @property
+    def backward_pass(self) -> BackwardPass:
+        """The lines of the backward pass."""
+
+    @property
+    def paths(self) -> dict[str, list[Path]]:
+        """The paths from each input that few lead from."""
+
+    def link(self, above: str, below: str) -> Sparse:
+        """Return the derivative of one named value by another, with its other arguments fixed."""
+
+    def keep_digits(self, formula: str) -> str:
+        """Return a formula in a form that keeps its digits in saturation; itself where there is no other."""
+
+    def evaluate(self, text: str, names: Mapping[str, Any]) -> Array | None:
+        """Return what a text of the language is worth; None for what the language does not read."""

@@ -1,0 +1,105 @@
+"""Formulas of the document equal the numbers beside them, where sympy's form has lost all digits or has no value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradcli
+
+CASES = [
+    ("tanh(x)", {"x": 20.0}),
+    ("tanh(x)", {"x": [0.5, 20.0, -25.0]}),
+    ("W @ tanh(x)", {"W": [[1.0, 2.0], [3.0, 4.0]], "x": [19.0, 20.0]}),
+    ("h = tanh(W @ x)\nh*2", {"W": [[1.0, 2.0], [3.0, 4.0]], "x": [9.0, 10.0]}),
+    ("h = tanh(20*x)\nk = tanh(20*h)\nk*h", {"x": [1.0, 0.01]}),
+    ("sigmoid(x)", {"x": 40.0}),
+    ("sigmoid(x)", {"x": [-40.0, 0.0, 40.0]}),
+    ("h = sigmoid(3*x + 1)\nh*2", {"x": [19.0, -20.0]}),
+    ("softmax(x)", {"x": [0.0, 40.0]}),
+    ("softmax(x)", {"x": [1.0, 50.0, -50.0]}),
+    ("log_softmax(x)", {"x": [0.0, 50.0]}),
+    ("log1p(x)", {"x": 1e-20}),
+    ("expm1(x)", {"x": 1e-20}),
+    ("log1p(x)/x", {"x": 1e-12}),
+    ("expm1(x)/x", {"x": 1e-12}),
+    ("log(1 + exp(x))", {"x": -40.0}),
+    ("x/x", {"x": 0.0}),
+    ("x/x", {"x": [0.0, 1.0]}),
+    ("x**2/x", {"x": 0.0}),
+    ("sqrt(x)", {"x": 0.0}),
+    ("x*exp(x)/exp(x)", {"x": 800.0}),
+]
+
+
+@pytest.mark.parametrize(("program", "inputs"), CASES)
+@pytest.mark.parametrize("batch", [False, True])
+def test_formulas_are_their_numbers(program: str, inputs: dict[str, Any], batch: bool) -> None:
+    v = np.ones_like(gradcli.function(program).value(**inputs)).tolist()
+    if batch:
+        document = gradcli.answer({"program": program, "inputs": inputs, "v": v})
+    else:
+        document = gradcli.explain(program, **inputs, v=v).to_dict()
+    count = 0
+    for text, number, names in formulas(document, inputs):
+        assert same(read(text, names), number), text
+        count += 1
+    assert count >= 2
+
+
+@pytest.mark.parametrize(
+    ("program", "x", "formula"),
+    [
+        ("tanh(x)", 0.5, "1 - tanh(x)**2"),
+        ("tanh(x)", 20.0, "1/cosh(x)**2"),
+        ("sigmoid(x)", 0.5, "sigmoid(x)*(1 - sigmoid(x))"),
+        ("sigmoid(x)", 40.0, "sigmoid(x)*sigmoid(-x)"),
+        ("tanh(2*x + 1)", 20.0, "2/cosh(2*x + 1)**2"),
+        ("x/x", 2.0, "0"),
+        ("x/x", 0.0, "0/0"),
+    ],
+)
+def test_the_short_form_gives_way_where_it_is_not_true(program: str, x: float, formula: str) -> None:
+    assert gradcli.explain(program, x=x).to_dict()["jacobian"]["x"]["symbolic"] == formula
+
+
+def test_a_saturated_record_leaves_the_formulas_of_the_next_as_they_are() -> None:
+    told = [gradcli.answer({"program": "tanh(x)", "inputs": {"x": x}}) for x in (0.5, 20.0, 0.5)]
+    symbolic = [answer["jacobian"]["x"]["symbolic"] for answer in told]
+    assert symbolic == ["1 - tanh(x)**2", "1/cosh(x)**2", "1 - tanh(x)**2"]
+
+
+def formulas(document: dict[str, Any], inputs: dict[str, Any]) -> Iterator[tuple[str, float, dict[str, Any]]]:
+    """Yield every formula of a document with the number beside it and the values of the names that it may use."""
+    names = dict(inputs)
+    for jacobian in document["jacobian"].values():
+        for name, text in jacobian["definitions"].items():
+            names[name] = read(text, names)
+    parts = [(document["output"]["symbolic"], document["output"]["value"])]
+    parts += [(jacobian["symbolic"], jacobian["numeric"]) for jacobian in document["jacobian"].values()]
+    for symbolic, numeric in parts:
+        for text, number in zip(flat(symbolic), numbers(numeric), strict=True):
+            yield text, number, names
+
+
+def flat(found: Any) -> list[Any]:
+    return [part for inner in found for part in flat(inner)] if isinstance(found, list) else [found]
+
+
+def numbers(found: Any) -> list[float]:
+    return [float(number) for number in flat(found)]
+
+
+def read(text: str, names: dict[str, Any]) -> Any:
+    function = gradcli.function(text)
+    return function.value(**{name: names[name] for name in function.inputs})
+
+
+def same(found: Any, number: float) -> bool:
+    if not math.isfinite(number):
+        return not math.isfinite(found)
+    return abs(float(found) - number) <= 1e-9 * abs(number)
