@@ -90,7 +90,7 @@ def known_tokens(found, glyphs):
 
 WORDS = """a row for each output column input and more entry entries rule rules sum sums of this kind in shape largest
 ones one hot row mean json pass passes term terms dense zero sparse diagonal block
-triangular banded permutation zero by structure d e inf nan"""
+triangular banded permutation zero by structure d e inf nan i j k l"""
 COUNTS = {f"{by}{count:,}" for count in range(2000) for by in ("", "x")}
 
 
