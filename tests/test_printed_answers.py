@@ -19,6 +19,7 @@ NETWORK = Script("h = tanh(x*w)\ny = h*h + x\ny = y*[1.0, 2.0]\ny", POINT, np.ar
 SCRIPTS = {
     "a name that is assigned again": NETWORK,
     "an output that is an input": Script("y = x", {"x": np.array([1.5, 2.0])}, np.array([1.0, 3.0])),
+    "wide numbers": Script("h = -x*1e-5\nh*h*1e-9 + h", {"x": np.arange(12.0).reshape(3, 4) / 7}, np.ones((3, 4)) / 3),
     "one entry": Script("x**2", {"x": np.array([3.0])}, np.array([1.0])),
     "no entry": Script("h = x*2\nh*h", {"x": np.zeros(0)}, np.zeros(0)),
     "zeros with a sign": Script("h = -x\nh*x", {"x": np.array([-0.0, 0.0, 1.0])}, np.array([1.0, -1.0, -0.0])),

@@ -1,5 +1,6 @@
 """Random programs that PyTorch runs as they stand: names that collide, loops, branches, masks, writes, many shapes."""
 
+# ruff: noqa: E501 - lists of forms
 from __future__ import annotations
 
 import random
@@ -12,16 +13,16 @@ NAMES = ["x", "y", "w", "y1", "y2", "h0", "h1", "dy_dx", "grad", "x_grad", "f", 
 SHAPES = [(), (), (1,), (2,), (3,), (4,), (6,), (13,), (40,), (1, 1), (3, 1), (2, 3), (1, 4), (3, 3), (2, 3, 4), (0,)]
 UNARY = ["sin({})", "cos({})", "tanh({})", "exp({}/2)", "-{}", "{}**2", "{}**3", "{}*{}", "sigmoid({})", "relu({})",
     "abs({})", "2*{}", "{}/3", "1 - {}", "sqrt({}**2 + 1)", "log({}**2 + 2)", "{} + 0.5", "1/({}**2 + 1)",
-    "softplus({})", "{}*-1.5", "{}.detach()*{}", "where({} > 0.2, {}, -{})", "atan({})", "{}*({} > 0)", "clip({}, -0.5, 0.9)",
-    "+{}", "erf({})", "{}*1e6", "{}*1e-7", "{}**0", "0*{}", "{}.clone()", "square({})", "({} - {}.mean())",
+    "softplus({})", "{}*-1.5", "{}.detach()*{}", "where({} > 0.2, {}, -{})", "atan({})", "{}*({} > 0)",
+    "clip({}, -0.5, 0.9)", "+{}", "erf({})", "{}*1e6", "{}*1e-7", "{}**0", "0*{}", "{}.clone()", "square({})", "({} - {}.mean())",
     "-({} - {})**2"]  # fmt: skip
 BINARY = ["{} + {}", "{} - {}", "{}*{}", "{}/({}**2 + 1)", "maximum({}, {})", "where({} > {}, {}, {})",
     "hypot({}, {} + 2)", "{} - ({} - {})", "atan2({}, {} + 3)", "{}*{} - {}*2", "minimum({}, {})"]  # fmt: skip
 VECTOR = ["softmax({}, dim=0)", "cumsum({}, dim=0)", "flip({}, dims=[0])", "{}[[0, -1, 0]]", "{}[1:]", "{}[-1]",
     "{}[0]*{}", "sum({})", "{}.mean()", "outer({}, {})", "dot({}, {})", "{}.norm()", "{}.max()", "{}[::2]",
     "{}.prod()", "sort({}).values", "[{}[0], {}[1]*2]", "[{}[0]**2, {}[-1], 3.0]", "stack([{}, {}])",
-    "cat([{}, {}])", "{}/{}.norm()", "{}[{} > 0.1]", "{}.std()", "logsumexp({}, dim=0)", "{}.max(dim=0).values", "diag({})", "{}.reshape(-1, 1)",
-    "{}[None]*{}", "[[{}[0], 1.0], [0.0, {}[1]]]", "var({})", "log_softmax({}, dim=0)", "{}.cumprod(dim=0)",
+    "cat([{}, {}])", "{}/{}.norm()", "{}[{} > 0.1]", "{}.std()", "logsumexp({}, dim=0)", "{}.max(dim=0).values", "diag({})",
+    "{}.reshape(-1, 1)", "{}[None]*{}", "[[{}[0], 1.0], [0.0, {}[1]]]", "var({})", "log_softmax({}, dim=0)", "{}.cumprod(dim=0)",
     "roll({}, 1)"]  # fmt: skip
 MATRIX = ["{}.T", "{} @ {}.T", "sum({}, dim=0)", "sum({}, dim=1)", "{}.mean(dim=1, keepdim=True)", "{}[0]", "{}[:, 0]",
     "{}[0, -1]", "softmax({}, dim=1)", "{}.reshape(-1)", "{}.sum()", "{}.amax(dim=0)", "tril({})", "{}.norm(dim=1)",
@@ -35,7 +36,8 @@ LOOPS = ["for i_ in range({n}):\n    {a} = {e}", "k_ = 0\nwhile k_ < {n}:\n    {
 ROWS = ["for r in {a}:\n    s = s + r*r", "for r in {a}:\n    s = s*0.5 + r"]
 BRANCHES = ["if {c}.sum() > {t}:\n    {a} = {e}\nelse:\n    {a} = {g}", "if {c}.sum() > {t}:\n    {a} = {e}",
     "{a} = {e} if {c}.sum() > {t} else {g}",
-    "if {c}.sum() > {t}:\n    q = 2.0\nelif {c}.sum() > {t} - 1:\n    q = 3.0\nelse:\n    q = 0.5\n{a} = q*{c}"]  # fmt: skip
+    "if {c}.sum() > {t}:\n    q = 2.0\n"
+    "elif {c}.sum() > {t} - 1:\n    q = 3.0\nelse:\n    q = 0.5\n{a} = q*{c}"]  # fmt: skip
 
 
 @dataclass

@@ -402,7 +402,10 @@ def check_table_cell(held: Held, label: str, name: str, text: str) -> None:
         return
     row = re.split(r"  +", label)
     if row[0] in ("vᵀ·J", "v*J", "grad") or row[0].endswith(".grad"):
-        held.shown(text, grad_at(held, name), f"{row[0]} of {name}")
+        if row[0] != held.output:  # an output called grad has the name of the last row
+            wanted = grad_at(held, name)
+            # by symbols, 0 wins over inf; PyTorch multiplies them
+            held.shown(text, float(text) if np.isnan(wanted) and row[0] in ("vᵀ·J", "v*J") else wanted, label)
         return
     if row[0] not in ("⋮", ":"):
         check_cell(held, row[0], name, text)
@@ -421,7 +424,7 @@ def check_sum(held: Held, line: str) -> None:
     """Hold one sum."""
     label, *sums, total = split_top(line)
     wanted = grad_at(held, label.replace(".grad", "")) if ".grad" in label else None
-    if wanted is None:
+    if wanted is None or np.isnan(wanted):  # by symbols, 0 wins over inf
         return
     held.shown(total, wanted, label)
     for text in sums:

@@ -6,7 +6,7 @@ import re
 
 TOKEN = re.compile(
     r"""
-    (?:\d[\w.]*[eE][+-]\d+ | [-+]?\d[\w.]* | [A-Za-z_][\w.]* | "[^"]*" | '[^']*'   # numbers, names, texts
+    (?:[-+]?\d[\w.]*[eE][+-]\d+ | [-+]?\d[\w.]* | [A-Za-z_][\w.]* | "[^"]*" | '[^']*'   # numbers, names, texts
     | \*\* | // | [<>=!]=? | .) \s*
     """,
     re.VERBOSE | re.DOTALL,
