@@ -67,7 +67,7 @@ def test_the_sign_of_a_zero_is_written(program):
 @pytest.mark.parametrize("x", [0.9, [0.9, -0.4, 0.2]], ids=["scalar", "vector"])
 def test_formulas_that_would_explode_stay_short_and_cheap(program, x):
     found = []
-    assert calls(lambda: found.append(answer(program, {"x": x}))) < 1_250_000
+    assert calls(lambda: found.append(answer(program, {"x": x}))) < 1_600_000  # the document reads its formulas back
     [document] = found
     j = document["jacobian"]["x"]
     texts = [*leaves(j["symbolic"] or []), *leaves(document["output"]["symbolic"] or []), *j["definitions"].values()]
