@@ -47,6 +47,7 @@ def warm_up() -> None:
         ["functions", "sin"],
         ["functions", "sinn"],
         ["explain", "--help"],
+        ["explain", "x**2", "--x", "1", "--v", "1", "--v", "2"],
         ["--zork"],
         ["-V"],
     ):

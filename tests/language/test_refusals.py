@@ -346,7 +346,7 @@ def test_the_clock_is_looked_at_from_beginning_to_end(program: str, monkeypatch:
     monkeypatch.setattr("gradcli.engine.meter.time", clocks[0])
     gradcli.function(program).value(x=INPUTS["x"])
     monkeypatch.setattr("gradcli.engine.meter.time", clocks[1])
-    gradcli.explain(program, x=INPUTS["x"])
+    gradcli.function(program).jacobian(x=INPUTS["x"])
     forward, whole = (clock.looks for clock in clocks)
     assert 1 < forward < whole - 1
     for over in (1, forward, whole - 1):

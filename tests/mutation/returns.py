@@ -47,7 +47,9 @@ NUMBERS = {"Any", "Array", "Indices", "Array | float", "Expr", "list[Links]", "L
            "tuple[Any, ...]", "tuple[Any, Any]", "dict[int, Any]", "list[Any]", "list[Array]", "Cotangent", "float",
            "Callable[..., Any]", "Composition", "dict[int, Sparse]", "Rule | None", "list[Rule]", "list[Rule] | None",
            "Small", "Small | None", "Entries", "list[float]", "Rule", "Diagonals",
-           "Expr | None", "dict[int, Expr] | None"}  # fmt: skip
+           "Expr | None", "dict[int, Expr] | None",
+           "Number", "Exact", "Tensor", "Expression", "Pair", "Tensor | Pair", "tuple[Array, Number]",
+           "tuple[Array, Integers]", "Mask", "Integers", "Number | Integers"}  # fmt: skip
 """Annotations of what a rule may return; a function that returns a text, a shape or a flag is no rule."""
 NO_RULE = {
     "declare.": "declares",
@@ -72,7 +74,6 @@ NO_RULE = {
     "functions.own": "makes classes",
     "functions.PowerOf.eval": "chooses a class",
     "axes.": "reads axes, which are integers",
-    "neural.picked_classes": "picks a class by its index",
     "matrices.no_singular": "makes a forward",
 }
 KEPT = ("axes.group_rows", "axes.restore", "entrywise.broadcast_index", "entrywise.elementwise_local")
