@@ -8,7 +8,7 @@ evaluates each line, and one that is not the engine's number is not shown.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -51,23 +51,58 @@ class Sweep:
     spare: Mapping[int, str]
 
 
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """The rules of an earlier run, each with the index of its node, and the names that stand in them by node index."""
+
+    given: Mapping[int, str]
+    names: Mapping[int, str]
+    rules: list[tuple[int, Rule]]
+
+
 def write_backward(
-    graph: Graph, output: Any, seed: Array, names: Mapping[int, str], spare: Mapping[int, str] = MappingProxyType({})
+    graph: Graph,
+    output: Any,
+    seed: Array,
+    names: Mapping[int, str],
+    spare: Mapping[int, str] = MappingProxyType({}),
+    written: dict[str, Earlier] | None = None,
 ) -> BackwardPass:
     """Return a rule for each named value that a cotangent reaches, in the order of the sweep.
 
     ``names`` has the name of each node that has one, by its index: those of inputs and of the output are among them.
-    ``spare`` has what others are called elsewhere in the answer, if they need a name.
+    ``spare`` has what others are called elsewhere in the answer, if they need a name. ``written`` holds the rules of a
+    run of the same operations, if any: those that are true here too are not written again.
     """
     if not isinstance(output, Operation) or not output.active:
         return BackwardPass([], {})
     kept: dict[int, Any] = {}
     kept |= cotangents(graph, output, seed, kept)
+    written = {} if written is None else written
+    swept = Sweep(graph, output, np.asarray(seed)[()], reaches(output), kept, names, spare)
     with np.errstate(all="ignore"):
-        return rules_of(Sweep(graph, output, np.asarray(seed)[()], reaches(output), kept, names, spare))
+        found = renew(written["backward"], swept) if "backward" in written else None
+        return rules_of(swept, written) if found is None else found
 
 
-def rules_of(swept: Sweep) -> BackwardPass:
+def renew(earlier: Earlier, swept: Sweep) -> BackwardPass | None:
+    """Return the rules of an earlier run with the numbers of this one; None where one of them is not true here."""
+    nodes, kept = swept.graph.nodes, swept.kept
+    if earlier.given != swept.given or any(index not in kept for index, _ in earlier.rules):
+        return None
+    values = {name: nodes[index].value for index, name in earlier.names.items()}
+    cotangents_of = {name: kept[index] for index, name in earlier.names.items() if index in kept}
+    reader = Reader({**constants_of(swept.graph), **values}, cotangents_of)
+    rules = []
+    for index, rule in earlier.rules:
+        found, wanted = None if rule.text is None else reader.evaluate(rule.text), np.asarray(kept[index])
+        if index != swept.output.index and (found is None or not is_same(found, wanted, np.zeros(()))):
+            return None
+        rules.append(replace(rule, value=wanted))
+    return BackwardPass(rules, {}, shapes=reader.shapes)
+
+
+def rules_of(swept: Sweep, written: dict[str, Earlier]) -> BackwardPass:
     """Return the rules, each by the plainest of its texts that gives the engine's number."""
     plain = write_all(swept)
     held = constants_of(swept.graph)
@@ -80,7 +115,8 @@ def rules_of(swept: Sweep) -> BackwardPass:
     )
     bases = {node.index: name for name, node in reversed(swept.graph.bindings) if node is not None}
     rules = []
-    for index in in_order(swept.nodes, plain):
+    order = in_order(swept.nodes, plain)
+    for index in order:
         text = "v" if index == swept.output.index else None
         for choice in range(0 if text else CHOICES):
             if choice == len(others):
@@ -103,6 +139,9 @@ def rules_of(swept: Sweep) -> BackwardPass:
         )
     left_out = sum(index in plain.skipped for index in plain.lines)
     gap = sum(index >= plain.skipped.stop for index in plain.lines) if left_out else 0
+    chosen = any(isinstance(node, Operation) and callable(node.op.backward_text) for node in swept.nodes)
+    if not (plain.constants or left_out or chosen):  # such texts may be others for other numbers
+        written["backward"] = Earlier(swept.given, plain.names, list(zip(order, rules, strict=True)))
     return BackwardPass(rules, plain.constants, left_out, gap, reader.shapes)
 
 

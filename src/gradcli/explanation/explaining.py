@@ -200,7 +200,7 @@ class RunLookup:
 
         run, point = self.point.run, self.point
         spare = {source.node: name for name, source in self.formulas.sources.items() if source.node >= 0}
-        return write_backward(run.graph, run.output, point.seed, name_values(point), spare)
+        return write_backward(run.graph, run.output, point.seed, name_values(point), spare, self.formulas.written)
 
     @cached_property
     def paths(self) -> dict[str, list[Path]]:

@@ -36,7 +36,7 @@ class Formulas:
 
     ``jacobians`` has the text of each entry that can be non-zero, in the order of the numeric Jacobian's entries.
     ``definitions`` gives the names that formulas use, in an order in which they can be run, ``values`` their numbers,
-    and ``sources`` where these come from.
+    and ``sources`` where these come from. ``written`` is for what else is written once for all runs that share them.
     """
 
     output: list[str] | None = None
@@ -45,6 +45,7 @@ class Formulas:
     rules: dict[str, list[str]] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
     sources: dict[str, Source] = field(default_factory=dict)
+    written: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
 def refreshed(found: Formulas, composition: Composition) -> Formulas:
