@@ -78,6 +78,7 @@ WORDS = {name: getattr(np, name) for name in OWN_NAMES} | {
     "elu": lambda x, alpha=1.0: np.where(x > 0, x, alpha * np.expm1(x)),
     "softplus": lambda x, beta=1.0, threshold=20.0: np.where(beta * x > threshold, x,
         np.log1p(np.exp(beta * x)) / beta),
+    "clip": np.clip,
     "clamp_min": np.maximum, "clamp_max": np.minimum, "remainder": lambda a, b: a - b * np.floor(a / b),
     "sum": reducing(np.sum), "mean": reducing(np.mean), "prod": reducing(np.prod), "amax": reducing(np.max),
     "amin": reducing(np.min), "max": reducing(np.max), "min": reducing(np.min), "any": reducing(np.any),

@@ -24,9 +24,9 @@ from printed.held import hold
 from printed.truth import Truth
 
 WIDTHS = (40, 60, 80, 120, 200)
-REFUSALS = ("no-variables", "not-differentiable", "in-place")
+REFUSALS = ("no-variables", "not-differentiable", "in-place", "unknown-input")
 """What an answer may refuse where this script runs: nothing depends on an input, PyTorch too refuses to write to a
-leaf."""
+leaf, a name that the program assigns is given as an input."""
 
 
 def answers(script: Script, precision: int = 6):

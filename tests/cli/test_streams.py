@@ -109,7 +109,7 @@ sys.meta_path.insert(0, Striker())
 from gradcli.__main__ import main
 main()
 """
-STAGES = ["gradcli.cli.app", "typer", "numpy", "sympy.core.mul", "gradcli.explanation.explaining", "rich.table"]
+STAGES = ["gradcli.cli.app", "typer", "numpy", "sympy.core.mul", "gradcli.explanation.explaining", "rich.text"]
 
 
 @pytest.mark.parametrize("module", portion(STAGES, 2))

@@ -233,7 +233,10 @@ def check_statement(held: Held, label: str, place: str, rest: str, grads: bool) 
     if not value:
         fail("no value")
     if key not in held.names and texts:
-        held.names[key] = held.evaluate(texts[0])  # a helper
+        helper = held.names.get(base.removesuffix(".grad"))
+        held.names[key] = (
+            np.broadcast_to(held.evaluate(texts[0]), np.shape(helper)) if grads else held.evaluate(texts[0])
+        )
     if key not in held.names:
         fail(f"no such value as {whole}")
     wanted = np.asarray(held.names[key])

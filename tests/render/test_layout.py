@@ -116,7 +116,8 @@ def assert_aligned(text, bar):
 
 
 def check_block(block, bar):
-    bars = [[k for k, letter in enumerate(line) if letter == bar] for line in block]
+    lines = [line.replace(") |", ")  ") for line in block]  # an operator between two conditions
+    bars = [[k for k, letter in enumerate(line) if letter == bar] for line in lines]
     assert all(places == bars[0] for places in bars), "\n".join(block)
     for part in range(1, len(bars[0]) + 1 if block else 0):
         rows = [line.split(bar)[part] for line in block[1:]]

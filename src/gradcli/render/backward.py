@@ -34,7 +34,7 @@ MOST_ROWS, MOST_ENTRIES = 4, 24
 
 def backward_lines(found: Explained, layout: Layout) -> list[str]:
     """Return a line for each rule; nothing where no value between is named and none is used twice."""
-    if not found.has_steps:
+    if not (found.has_steps and found.rules):
         return []
     made = [rule for rule in reversed(found.rules) if rule.made and rule.name not in found.definitions]
     lines = [f"{name} = {value_text(value, layout)}" for name, value in found.constants.items()]
