@@ -58,6 +58,12 @@ b = x*1; z = sin(b); z2 = z.detach(); b[0] = 1; y = x*z2
 """
 
 
+def programs_in(table: str) -> list[str]:
+    """Return the programs of a table, which ``|`` and lines part, with their statements, which ``;`` parts, on lines."""
+    texts = table.replace("\n", "|").split("|")
+    return ["\n".join(part.strip() for part in text.split(";")) for text in texts if text.strip()]
+
+
 def rows() -> list[str]:
     """Return the programs; each leaves its output in ``y``."""
     made = ["w = x*2\na = x*1"]
@@ -68,11 +74,7 @@ def rows() -> list[str]:
     texts = [text.strip() for text in WRITES.replace("\n", "|").split("|") if text.strip()]
     for source in ("x*1", "exp(x)", "sin(x)", "x*w", "x**2"):
         found += [f"w = x*2\na = {source}\n{text}\ny = a" for text in texts]
-    found += [
-        "\n".join(part.strip() for part in text.split(";"))
-        for text in ALONE.replace("\n", "|").split("|") if text.strip()
-    ]  # fmt: skip
-    return found
+    return found + programs_in(ALONE)
 
 
 def ours(text: str) -> str:
@@ -80,16 +82,35 @@ def ours(text: str) -> str:
     return f"{text}\ny*1"
 
 
+def torch_functions() -> dict[str, Any]:
+    """Return what the names of functions in a row mean in PyTorch."""
+    import torch  # noqa: PLC0415 - it may not be installed
+
+    names = {name: getattr(torch, name) for name in dir(torch) if not name.startswith("_")}
+    return names | {
+        "F": torch.nn.functional,
+        "sum": torch.sum,
+        "max": torch.max,
+        "abs": torch.abs,
+        "round": torch.round,
+    }
+
+
+def torch_names() -> dict[str, Any]:
+    """Return what all names in a row mean in PyTorch: functions, and the inputs as fresh tensors."""
+    import torch  # noqa: PLC0415 - it may not be installed
+
+    return torch_functions() | {
+        name: torch.tensor(value, dtype=torch.float64, requires_grad=name not in CONSTANT)
+        for name, value in INPUTS.items()
+    }
+
+
 def refuses(text: str) -> bool:
     """Return whether PyTorch raises on a row, forward or backward."""
     import torch  # noqa: PLC0415 - it may not be installed
 
-    names = {name: getattr(torch, name) for name in dir(torch) if not name.startswith("_")}
-    names |= {"F": torch.nn.functional, "sum": torch.sum, "max": torch.max, "abs": torch.abs, "round": torch.round}
-    names |= {
-        name: torch.tensor(value, dtype=torch.float64, requires_grad=name not in CONSTANT)
-        for name, value in INPUTS.items()
-    }
+    names = torch_names()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

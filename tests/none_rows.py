@@ -12,7 +12,7 @@ import json
 import warnings
 from typing import Any
 
-from backward_rows import INPUTS
+from backward_rows import INPUTS, programs_in, torch_functions
 from oracles import DATA
 
 RECORDED = "torch_none.json"
@@ -31,8 +31,7 @@ y = heaviside(x.detach(), c.detach())*s | y = x ** 0 | y = 0*x | y = s*(x == x) 
 
 def rows() -> list[str]:
     """Return the programs; each leaves its output in ``y``."""
-    texts = ROWS.replace("\n", "|").split("|")
-    return ["\n".join(part.strip() for part in text.split(";")) for text in texts if text.strip()]
+    return programs_in(ROWS)
 
 
 def names_of(text: str) -> list[str]:
@@ -46,10 +45,8 @@ def left_none(text: str) -> list[str] | None:
     """Return the inputs whose ``.grad`` PyTorch leaves None, or None where its backward raises."""
     import torch  # noqa: PLC0415 - it may not be installed
 
-    names = {name: getattr(torch, name) for name in dir(torch) if not name.startswith("_")}
-    names |= {"F": torch.nn.functional, "sum": torch.sum, "max": torch.max, "round": torch.round}
     inputs = {name: torch.tensor(INPUTS[name], dtype=torch.float64, requires_grad=True) for name in names_of(text)}
-    names |= inputs
+    names = torch_functions() | inputs
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         exec(text, names)  # noqa: S102 - constants of the tests

@@ -12,7 +12,7 @@ import json
 import warnings
 from typing import Any
 
-from backward_rows import AFTER, BEFORE, CONSTANT, INPUTS
+from backward_rows import AFTER, BEFORE, programs_in, torch_names
 from oracles import DATA
 
 RECORDED = "torch_second.json"
@@ -41,9 +41,7 @@ def rows() -> list[str]:
     """Return the programs; each leaves its output in ``y``."""
     found = [f"w = x + 2\na = x + 1\ny = {text}" for text in BEFORE]
     found += [f"w = x + 2\ny = {text}" for text in AFTER]
-    texts = ALONE.replace("\n", "|").split("|")
-    found += ["\n".join(part.strip() for part in text.split(";")) for text in texts if text.strip()]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(found + programs_in(ALONE)))
 
 
 def ours(text: str) -> str:
@@ -55,12 +53,7 @@ def raises_twice(text: str) -> bool:
     """Return whether PyTorch raises when backward is called a second time, and not at the first."""
     import torch  # noqa: PLC0415 - it may not be installed
 
-    names = {name: getattr(torch, name) for name in dir(torch) if not name.startswith("_")}
-    names |= {"F": torch.nn.functional, "sum": torch.sum, "max": torch.max, "abs": torch.abs, "round": torch.round}
-    names |= {
-        name: torch.tensor(value, dtype=torch.float64, requires_grad=name not in CONSTANT)
-        for name, value in INPUTS.items()
-    }
+    names = torch_names()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         exec(text, names)  # noqa: S102 - constants of the tests

@@ -39,7 +39,8 @@ UNITS = 64 * 2.0**-52
 class Sweep:
     """The sweep back of one run: the nodes that the output depends on, and the engine's cotangents by node index.
 
-    ``given`` are the names that values have, ``spare`` those that others get if they need one.
+    ``given`` are the names that values have, ``spare`` those that others get if they need one; ``constants`` are the
+    arrays that the program gave a name and that depend on no input.
     """
 
     graph: Graph
@@ -49,6 +50,7 @@ class Sweep:
     kept: Mapping[int, Array]
     given: Mapping[int, str]
     spare: Mapping[int, str]
+    constants: Mapping[str, Array]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ def write_backward(
     kept: dict[int, Any] = {}
     kept |= cotangents(graph, output, seed, kept)
     written = {} if written is None else written
-    swept = Sweep(graph, output, np.asarray(seed)[()], reaches(output), kept, names, spare)
+    swept = Sweep(graph, output, np.asarray(seed)[()], reaches(output), kept, names, spare, constants_of(graph))
     with np.errstate(all="ignore"):
         found = renew(written["backward"], swept) if "backward" in written else None
         return rules_of(swept, written) if found is None else found
@@ -92,7 +94,7 @@ def renew(earlier: Earlier, swept: Sweep) -> BackwardPass | None:
         return None
     values = {name: nodes[index].value for index, name in earlier.names.items()}
     cotangents_of = {name: kept[index] for index, name in earlier.names.items() if index in kept}
-    reader = Reader({**constants_of(swept.graph), **values}, cotangents_of)
+    reader = Reader({**swept.constants, **values}, cotangents_of)
     rules = []
     for index, rule in earlier.rules:
         found, wanted = None if rule.text is None else reader.evaluate(rule.text), np.asarray(kept[index])
@@ -105,12 +107,11 @@ def renew(earlier: Earlier, swept: Sweep) -> BackwardPass | None:
 def rules_of(swept: Sweep, written: dict[str, Earlier]) -> BackwardPass:
     """Return the rules, each by the plainest of its texts that gives the engine's number."""
     plain = write_all(swept)
-    held = constants_of(swept.graph)
     cuts = every_path(swept.nodes)
     others = [plain]
     values = {plain.names[node.index]: node.value for node in swept.nodes if node.index in plain.names}
     reader = Reader(
-        {**held, **plain.constants, **values},
+        {**swept.constants, **plain.constants, **values},
         {name: swept.kept[index] for index, name in plain.names.items() if index in swept.kept},
     )
     bases = {node.index: name for name, node in reversed(swept.graph.bindings) if node is not None}
@@ -188,7 +189,7 @@ def run(swept: Sweep, names: Mapping[int, str], choice: int) -> Writer:
     named = [node.index for node in swept.nodes if node.index in names and isinstance(node, Operation) and node.active]
     half = MOST_LINES // 2
     skipped = range(named[half], named[-half]) if len(named) > MOST_LINES else range(0)
-    constants = {id(value): name for name, value in constants_of(swept.graph).items()}
+    constants = {id(value): name for name, value in swept.constants.items()}
     known = Named(swept.given, swept.spare, constants, dict(names))
     writer = Writer(swept.graph, swept.nodes, known, swept.kept, choice, skipped)
     active = [node for node in reversed(swept.nodes) if node.active]
