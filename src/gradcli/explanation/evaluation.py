@@ -15,7 +15,7 @@ from gradcli.errors.facts import MissingInputs, OwnInputs
 from gradcli.errors.suggest import did_you_mean
 from gradcli.language.inputs import all_finite, as_array, read_v, require_finite
 from gradcli.language.program import Program, compile_program
-from gradcli.ops import SPELLINGS
+from gradcli.ops import SPELLINGS, find
 from gradcli.ops.declare import Array, value_of
 from gradcli.ops.linear_algebra import MATMUL
 
@@ -195,7 +195,7 @@ def check_inputs(program: Program, values: dict[str, Any]) -> dict[str, Array]:
 def missing_inputs(names: list[str], values: Iterable[str]) -> MissingInputs:
     """Return what is known of variables without a value: the first that is a function, or that was misspelled."""
     for name in names:
-        if name in SPELLINGS:
+        if find(SPELLINGS, name):
             return MissingInputs(tuple(names), function=name)
         near = next((given for given in values if did_you_mean(given, [name])), None)
         if near:
