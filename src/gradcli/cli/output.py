@@ -173,7 +173,7 @@ def report(env: Environment, error: GradcliError, as_json: bool) -> None:
 
         with contextlib.suppress(GradcliError):  # no document where standard output takes none, but the diagnostic
             write(env, dump(error_document(error)))
-    complain(env, diagnostic(error))
+    complain(env, diagnostic(error, getattr(env.stderr, "encoding", None) or "ascii"))
 
 
 def complain(env: Environment, text: str) -> None:
