@@ -126,6 +126,8 @@ class VariableCommand(PlainCommand):
             for parameter in self.get_params(ctx)
             for flag in (*parameter.opts, *parameter.secondary_opts)
         }
+        if ctx.resilient_parsing:  # a shell completes the line, and an error would land in its prompt
+            return super().parse_args(ctx, [])
         words = sort(args, takes_value)
         if not {"-h", "--help"} & {*words.options}:
             refuse_mistakes(ctx.info_name or "", words, takes_value)
