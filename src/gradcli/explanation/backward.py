@@ -20,6 +20,7 @@ from gradcli.engine.reverse import accumulate, cotangents
 from gradcli.explanation.rereading import Reader
 from gradcli.explanation.rules import BackwardPass, Rule
 from gradcli.explanation.writer import Arrived, Named, Writer, plus_arrived, start_of
+from gradcli.formulas.recorder import noting_answers
 from gradcli.language.trace import Assigned
 from gradcli.ops.declare import Array
 
@@ -55,7 +56,10 @@ class Sweep:
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """The rules of an earlier run, each with the index of its node, and the names that stand in them by node index."""
+    """The rules of an earlier run, each with the index of its node, and the names that stand in them by node index.
+
+    ``given`` are the names that values had before others got one.
+    """
 
     given: Mapping[int, str]
     names: Mapping[int, str]
@@ -88,7 +92,10 @@ def write_backward(
 
 
 def renew(earlier: Earlier, swept: Sweep) -> BackwardPass | None:
-    """Return the rules of an earlier run with the numbers of this one; None where one of them is not true here."""
+    """Return the rules of an earlier run with the numbers of this one; None where one of them is not true here.
+
+    Those that are kept are the plainest texts, and the same for all numbers: where they are true, a sweep finds them.
+    """
     nodes, kept = swept.graph.nodes, swept.kept
     if earlier.given != swept.given or any(index not in kept for index, _ in earlier.rules):
         return None
@@ -97,16 +104,19 @@ def renew(earlier: Earlier, swept: Sweep) -> BackwardPass | None:
     reader = Reader({**swept.constants, **values}, cotangents_of)
     rules = []
     for index, rule in earlier.rules:
-        found, wanted = None if rule.text is None else reader.evaluate(rule.text), np.asarray(kept[index])
-        if index != swept.output.index and (found is None or not is_same(found, wanted, np.zeros(()))):
-            return None
+        wanted = np.asarray(kept[index])
+        if index != swept.output.index and rule.text is not None:
+            found = reader.evaluate(rule.text)
+            if found is None or not is_same(found, wanted, np.zeros(())):
+                return None
         rules.append(replace(rule, value=wanted))
     return BackwardPass(rules, {}, shapes=reader.shapes)
 
 
 def rules_of(swept: Sweep, written: dict[str, Earlier]) -> BackwardPass:
     """Return the rules, each by the plainest of its texts that gives the engine's number."""
-    plain = write_all(swept)
+    with noting_answers() as answers:
+        plain = write_all(swept)
     cuts = every_path(swept.nodes)
     others = [plain]
     values = {plain.names[node.index]: node.value for node in swept.nodes if node.index in plain.names}
@@ -140,8 +150,7 @@ def rules_of(swept: Sweep, written: dict[str, Earlier]) -> BackwardPass:
         )
     left_out = sum(index in plain.skipped for index in plain.lines)
     gap = sum(index >= plain.skipped.stop for index in plain.lines) if left_out else 0
-    chosen = any(isinstance(node, Operation) and callable(node.op.backward_text) for node in swept.nodes)
-    if not (plain.constants or left_out or chosen):  # such texts may be others for other numbers
+    if not (plain.constants or left_out or len(others) > 1 or answers):  # such texts may be others for other numbers
         written["backward"] = Earlier(swept.given, plain.names, list(zip(order, rules, strict=True)))
     return BackwardPass(rules, plain.constants, left_out, gap, reader.shapes)
 
