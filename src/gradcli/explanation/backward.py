@@ -7,8 +7,9 @@ evaluates each line, and one that is not the engine's number is not shown.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 from gradcli.engine.graph import Graph, Input, Node, Operation, reaches
 from gradcli.engine.naming import call_assigned
 from gradcli.engine.reverse import accumulate, cotangents
+from gradcli.explanation.line_sizes import line_sizes
 from gradcli.explanation.rereading import Reader
 from gradcli.explanation.rules import BackwardPass, Rule
 from gradcli.explanation.writer import Arrived, Named, Writer, plus_arrived, start_of
@@ -34,6 +36,7 @@ ROUNDING = 1e-9
 """How far the number of a line may be from the engine's, relative to that."""
 UNITS = 64 * 2.0**-52
 """How far it may be, relative to the sizes of the terms that are added up."""
+NO_TERMS = np.zeros(())
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,11 @@ class Sweep:
     given: Mapping[int, str]
     spare: Mapping[int, str]
     constants: Mapping[str, Array]
+
+    @property
+    def active(self) -> list[Node]:
+        """The nodes that a cotangent reaches, in the order of the sweep."""
+        return [node for node in reversed(self.nodes) if node.active]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +115,7 @@ def renew(earlier: Earlier, swept: Sweep) -> BackwardPass | None:
         wanted = np.asarray(kept[index])
         if index != swept.output.index and rule.text is not None:
             found = reader.evaluate(rule.text)
-            if found is None or not is_same(found, wanted, np.zeros(())):
+            if found is None or not is_same(found, wanted):
                 return None
         rules.append(replace(rule, value=wanted))
     return BackwardPass(rules, {}, shapes=reader.shapes)
@@ -125,6 +133,7 @@ def rules_of(swept: Sweep, written: dict[str, Earlier]) -> BackwardPass:
         {name: swept.kept[index] for index, name in plain.names.items() if index in swept.kept},
     )
     bases = {node.index: name for name, node in reversed(swept.graph.bindings) if node is not None}
+    sizes = cache(lambda: line_sizes(swept.output, swept.seed, swept.active, swept.kept, plain.names))
     rules = []
     order = in_order(swept.nodes, plain)
     for index in order:
@@ -132,7 +141,7 @@ def rules_of(swept: Sweep, written: dict[str, Earlier]) -> BackwardPass:
         for choice in range(0 if text else CHOICES):
             if choice == len(others):
                 others.append(run(swept, plain.names, choice))
-            text = confirmed(reader, others[choice].lines.get(index), swept.kept[index])
+            text = confirmed(reader, others[choice].lines.get(index), index, swept.kept, sizes)
             if text is not None or plain.lines[index].written is None:
                 break
         name = plain.names[index]
@@ -201,28 +210,40 @@ def run(swept: Sweep, names: Mapping[int, str], choice: int) -> Writer:
     constants = {id(value): name for name, value in swept.constants.items()}
     known = Named(swept.given, swept.spare, constants, dict(names))
     writer = Writer(swept.graph, swept.nodes, known, swept.kept, choice, skipped)
-    active = [node for node in reversed(swept.nodes) if node.active]
-    arrived = accumulate(swept.output, start_of(swept.seed), active, writer.along, plus_arrived)
+    arrived = accumulate(swept.output, start_of(swept.seed), swept.active, writer.along, plus_arrived)
     writer.lines |= arrived
     return writer
 
 
-def confirmed(reader: Reader, arrived: Arrived | None, wanted: Array) -> str | None:
-    """Return the text of a line if the language finds the engine's number in it."""
+def confirmed(
+    reader: Reader,
+    arrived: Arrived | None,
+    index: int,
+    kept: Mapping[int, Array],
+    sizes: Callable[[], dict[int, Array]],
+) -> str | None:
+    """Return the text of the line of a node if the language finds the engine's number in it.
+
+    ``sizes`` gives those of the terms that each line adds up: few lines need them.
+    """
     if arrived is None or arrived.written is None:
         return None
-    text = arrived.written.expression.text
+    text, wanted = arrived.written.expression.text, np.asarray(kept[index])
     found = reader.evaluate(text)
-    return text if found is not None and is_same(found, np.asarray(wanted), np.asarray(arrived.size)) else None
+    true = found is not None and (is_same(found, wanted) or is_same(found, wanted, sizes()[index]))
+    return text if true else None
 
 
-def is_same(found: Array, wanted: Array, size: Array) -> bool:
-    """Return whether a number is the engine's, after broadcasting; where that is not finite, nor may it be."""
+def is_same(found: Array, wanted: Array, sizes: Array = NO_TERMS) -> bool:
+    """Return whether a number is the engine's, after broadcasting; where that is not finite, nor may it be.
+
+    ``sizes`` are those of the terms that it is a sum of.
+    """
     try:
         got = np.broadcast_to(found, wanted.shape)
     except ValueError:
         return False
-    near = np.abs(got - wanted) <= ROUNDING * np.abs(wanted) + UNITS * np.where(np.isfinite(size), size, 0.0)
+    near = np.abs(got - wanted) <= ROUNDING * np.abs(wanted) + UNITS * np.where(np.isfinite(sizes), sizes, 0.0)
     return bool(np.all(np.where(np.isfinite(wanted), near, ~np.isfinite(got))))
 
 
