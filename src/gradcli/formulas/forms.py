@@ -51,9 +51,9 @@ def is_plain(expression: Expr) -> bool:
 
 
 def has_other_forms(total: Add) -> bool:
-    """Return whether terms of a sum have a factor in common, a fraction, or a sum within; or there are many of them."""
+    """Return whether terms of a sum have a factor in common, a fraction or a sum within, or many of them are names."""
     numbers, rests = zip(*(term.as_coeff_Mul() for term in total.args), strict=True)
-    if len(rests) >= FEWEST_SUMMED or any(isinstance(rest, Add) for rest in rests):
+    if sum(rest.is_Symbol for rest in rests) >= FEWEST_SUMMED or any(isinstance(rest, Add) for rest in rests):
         return True
     if not all(number.is_Integer for number in numbers) or all(number < 0 for number in numbers):
         return True
