@@ -52,7 +52,7 @@ STARTS = [
     Start(("--version",), 15, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
     Start(("--help",), 15, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
     Start(("grad", *EXAMPLE), 92, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
-    Start(("functions",), 57, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
+    Start(("functions",), 60, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
     Start(("explain", *EXAMPLE), 161, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
     Start(("explain", *EXAMPLE, "--json"), 156, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
     Start(("check", *EXAMPLE[:3]), 162, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
