@@ -213,10 +213,9 @@ class RunLookup:
 
     def link(self, above: str, below: str) -> Sparse:
         """Return the derivative of one named value by another, with its other arguments fixed."""
-        nodes = {node.index: node for node in self.composition.nodes}
-        named = {name: nodes[source.node] for name, source in self.formulas.sources.items() if source.node >= 0}
-        named |= self.point.leaves
-        return self.composition.link(named[above], named[below])
+        done = {node.index: node for node in self.composition.nodes if isinstance(node, Operation)}
+        named = {name: done[source.node] for name, source in self.formulas.sources.items() if source.node >= 0}
+        return self.composition.link(named[above], {**named, **self.point.leaves}[below])
 
     def keep_digits(self, formula: str) -> str:
         """Return a formula in a form that keeps its digits in saturation; itself where there is no other."""

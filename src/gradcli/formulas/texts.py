@@ -223,12 +223,11 @@ def clipped(text: str) -> str:
     """Return ``clip(x, 0, 1)`` for ``clamp_max(clamp_min(x, 0), 1)``, of which it is made."""
     if not text.startswith(CLIPPED):
         return text
-    depth = 1
-    for place in range(len(CLIPPED), len(text)):
-        depth += {"(": 1, ")": -1}.get(text[place], 0)
-        if not depth:
-            return f"clip({text[len(CLIPPED) : place]}{text[place + 1 :]}"
-    return text
+    depth, end = 1, len(CLIPPED)
+    while depth:
+        depth += {"(": 1, ")": -1}.get(text[end], 0)
+        end += 1
+    return f"clip({text[len(CLIPPED) : end - 1]}{text[end:]}"
 
 
 def nested(parts: list[str], shape: tuple[int, ...]) -> str:

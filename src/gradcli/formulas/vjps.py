@@ -93,8 +93,6 @@ def undo_broadcast(part: Written, shape: tuple[int, ...]) -> Written:
     if part.shape == shape:
         return part
     lead = part.ndim - len(shape)
-    if lead < 0:
-        return Written(part.expression, np.broadcast_to(part.value, shape), part.stands)
     stretched = tuple(lead + axis for axis, length in enumerate(shape) if length == 1 != part.shape[lead + axis])
     found = part
     if stretched:
