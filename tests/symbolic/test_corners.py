@@ -51,6 +51,25 @@ def test_formulas_are_true(program):
     assert found.agreement.agree
 
 
+MINUS_ZERO = {  # formulas with constants whose zeros count by their sign
+    "atan2(-0.0, x)": ({"x": -0.5}, ["atan2(-0.0, x)"], -np.pi),
+    "atan2([-0.0, 2.0], x)": (
+        {"x": [-0.5, -0.5]},
+        ["atan2(-0.0, x[0])", "atan2(2, x[1])"],
+        [-np.pi, np.arctan2(2, -0.5)],
+    ),
+}
+
+
+@pytest.mark.parametrize("program", MINUS_ZERO)
+def test_a_constant_keeps_the_sign_of_its_zero(program):
+    inputs, formulas, value = MINUS_ZERO[program]
+    found = explained(program, inputs)
+    assert found.output_formulas == formulas
+    np.testing.assert_allclose(found.output, value, rtol=1e-15)
+    check_formulas(found.to_dict())
+
+
 def test_e_as_a_constant_is_written_in_the_language():
     found = explained("exp(x*0 + 1)", {"x": 0.5})
     assert found.output_formulas == ["exp(1)"]

@@ -269,11 +269,9 @@ def notes_of_digits(
     ``lost`` says which digits are lost and why, ``kinks`` what operations say of their own kinks.
     """
     asked = confirmation is not None and bool(confirmation.asked)
-    notes = (
-        [*lost]
-        if confirmation is None or not asked
-        else note_confirmation(confirmation, (point.name, point.names), kinks, lost)
-    )
+    notes = [*lost]
+    if confirmation is not None and asked:
+        notes = note_confirmation(confirmation, (point.name, point.names), kinks, lost)
     if confirmation is not None and not asked and confirmation.unknown:
         notes.append(Note("unclear", f"What is true here was not found: {confirmation.unknown}."))
     elif confirmation is not None and confirmation.skipped:

@@ -114,7 +114,8 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
         del expr
         raise Unprintable
 
-    _print_Infinity = _print_NegativeInfinity = _print_ComplexInfinity = _print_NaN = _print_ImaginaryUnit = _refuse  # noqa: N815
+    _print_Infinity = _print_NegativeInfinity = _print_ComplexInfinity = _refuse  # noqa: N815
+    _print_NaN = _print_ImaginaryUnit = _refuse  # noqa: N815
 
 
 def without_defaults(name: str, arguments: Any, texts: list[str]) -> list[str]:
