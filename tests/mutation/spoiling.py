@@ -10,6 +10,8 @@ from sympy import Expr, Float
 
 from gradcli.engine.graph import Node
 from gradcli.exact.real import Real
+from gradcli.formulas.expression import Expression, multiply, number
+from gradcli.formulas.recorder import Written
 from gradcli.formulas.rules import Rule
 from gradcli.jacobian.composition import Composition
 from gradcli.jacobian.contracting import Named
@@ -23,6 +25,8 @@ from gradcli.ops.links import Contraction, Explicit, Implicit, Links, Partial
 
 SLIGHTLY = 1 + 1e-9
 NEARLY_ONE = Float(SLIGHTLY, 17)
+VISIBLY = 1.001
+"""What texts are multiplied by: they may be off by rounding, of which sums can have much."""
 
 
 class Spoiled:
@@ -94,7 +98,7 @@ def expression(value, by):
 def container(value, by):
     """Return one of the project's own containers with its numbers changed, or a rule whose answers are.
 
-    The text of an index rule is multiplied.
+    Formulas are multiplied as texts.
     """
     if isinstance(value, Links | Contraction):
         return replace(value, weight=spoiled(np.asarray(value.weight, dtype=np.float64), by))
@@ -106,15 +110,25 @@ def container(value, by):
         return replace(value, of=spoiled(value.of, by))
     if isinstance(value, Cotangent):
         return replace(value, seed=spoiled(value.seed, by))
-    if isinstance(value, Rule):
-        Spoiled.count += value.formula != "0"
-        return replace(value, formula=f"({value.formula})*{by!r}")
+    if isinstance(value, Rule | Written | Expression):
+        return text(value, by)
     if isinstance(value, Pair):
         return replace(value, values=spoiled(value.values, by))
     if isinstance(value, Node):
         value.value = spoiled(value.value, by)
         return value
     return ruled(value, by) if callable(value) and not isinstance(value, type) else value
+
+
+def text(value, by):
+    """Return a formula times a number: an index rule, an expression, or an array that is written as one."""
+    if isinstance(value, Written):
+        return Written(text(value.expression, by), value.value, value.stands)
+    if isinstance(value, Expression):
+        Spoiled.count += value.value != 0
+        return multiply(number(VISIBLY), value)
+    Spoiled.count += value.formula != "0"
+    return replace(value, formula=f"({value.formula})*{by!r}")
 
 
 def ruled(rule, by=SLIGHTLY):

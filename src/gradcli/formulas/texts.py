@@ -175,7 +175,7 @@ class Texts:
             return self._listed(node, op), ATOM
         parts = [self.argument(argument) for argument in node.arguments]
         if op.text and op.precedence < ATOM:
-            return self._infix(op, parts), op.precedence
+            return self._infix(op.text, op, parts), op.precedence
         call = Call(
             op.spelled or op.name,
             [text for text, _ in parts],
@@ -192,13 +192,12 @@ class Texts:
         return part[0] if part[1] >= ATOM else f"({part[0]})"
 
     @staticmethod
-    def _infix(op: Op, parts: list[tuple[str, int]]) -> str:
+    def _infix(text: str, op: Op, parts: list[tuple[str, int]]) -> str:
         shown = []
-        for k, (text, rank) in enumerate(parts):
+        for k, (part, rank) in enumerate(parts):
             tight = rank > op.precedence or (rank == op.precedence and (k == 0) != op.right and op.precedence > 50)
-            shown.append(text if tight else f"({text})")
-        assert op.text is not None  # noqa: S101
-        return op.text.format(*shown)
+            shown.append(part if tight else f"({part})")
+        return text.format(*shown)
 
     def _listed(self, node: Node, op: Op) -> str:
         """Write an indexed assignment, or its like, as the list of its entries."""
