@@ -42,7 +42,7 @@ TESTS = [
     "symbolic/test_large.py",
     "test_backward_texts.py",
     "explanation/test_backward.py",
-    "batch/test_batch_records.py",
+    "batch/test_batch_records.py::test_values_may_be_written_as_on_the_command_line",
     "exact/test_ops_exactly.py",
     "exact/test_real.py",
     "exact/test_slopes.py",

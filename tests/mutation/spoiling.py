@@ -65,7 +65,7 @@ def spoiled(value, by=SLIGHTLY):
         return counted(value, value + 1)
     if isinstance(value, np.ndarray):
         return array(value, by)
-    if isinstance(value, Expr):
+    if isinstance(value, Expr | Written | Expression):
         return expression(value, by)
     if isinstance(value, Small | Diagonals):
         return value._replace(values=spoiled(value.values, by))
@@ -89,6 +89,12 @@ def array(value, by):
 
 
 def expression(value, by):
+    """Return a formula times a number: of sympy, of the language, or an array that is written in it."""
+    if isinstance(value, Written):
+        return Written(expression(value.expression, by), value.value, value.stands)
+    if isinstance(value, Expression):
+        Spoiled.count += value.value != 0
+        return multiply(number(VISIBLY), value)
     if value.is_zero:
         return value
     Spoiled.count += 1
@@ -98,7 +104,7 @@ def expression(value, by):
 def container(value, by):
     """Return one of the project's own containers with its numbers changed, or a rule whose answers are.
 
-    Formulas are multiplied as texts.
+    The text of an index rule is multiplied.
     """
     if isinstance(value, Links | Contraction):
         return replace(value, weight=spoiled(np.asarray(value.weight, dtype=np.float64), by))
@@ -110,25 +116,15 @@ def container(value, by):
         return replace(value, of=spoiled(value.of, by))
     if isinstance(value, Cotangent):
         return replace(value, seed=spoiled(value.seed, by))
-    if isinstance(value, Rule | Written | Expression):
-        return text(value, by)
+    if isinstance(value, Rule):
+        Spoiled.count += value.formula != "0"
+        return replace(value, formula=f"({value.formula})*{by!r}")
     if isinstance(value, Pair):
         return replace(value, values=spoiled(value.values, by))
     if isinstance(value, Node):
         value.value = spoiled(value.value, by)
         return value
     return ruled(value, by) if callable(value) and not isinstance(value, type) else value
-
-
-def text(value, by):
-    """Return a formula times a number: an index rule, an expression, or an array that is written as one."""
-    if isinstance(value, Written):
-        return Written(text(value.expression, by), value.value, value.stands)
-    if isinstance(value, Expression):
-        Spoiled.count += value.value != 0
-        return multiply(number(VISIBLY), value)
-    Spoiled.count += value.formula != "0"
-    return replace(value, formula=f"({value.formula})*{by!r}")
 
 
 def ruled(rule, by=SLIGHTLY):
