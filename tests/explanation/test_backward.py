@@ -71,6 +71,16 @@ LINES = {  # program, values and the lines, for v = 1 or ones
         {"x": [1.5, 2.5]},
         ["f.grad = v", "y2.grad = f.grad", "y1.grad = where(arange(2) < 0, 0, y2.grad)", "x.grad = y1.grad*2"],
     ),
+    "sum(stack([2*x, 3*x]))": ({"x": [1.0, 2.0]}, ["y.grad = v", "x.grad = y.grad*3 + y.grad*2 (2)"]),
+    "sum([1, 2, 3]*x)": ({"x": [1.0, 2.0, 4.0]}, ["y.grad = v", "x.grad = y.grad*[1, 2, 3]"]),
+    "sum(ones(2, 3) @ x)": (
+        {"x": [1.0, 2.0, 4.0]},
+        ["y.grad = v", "x.grad = full((2, 3), 1).T @ expand(y.grad, 2)"],
+    ),
+    "sum(W @ x)": (
+        {"W": W, "x": [1.0, 2.0]},
+        ["y.grad = v", "W.grad = outer(expand(y.grad, 2), x)", "x.grad = W.T @ expand(y.grad, 2)"],
+    ),
     "flip(x, [])*3": ({"x": [1.5, 2.5]}, ["y.grad = v", "x.grad = y.grad*3"]),
 }
 

@@ -76,6 +76,7 @@ NO_RULE = {
     "functions.PowerOf.eval": "chooses a class",
     "axes.": "reads axes, which are integers",
     "matrices.no_singular": "makes a forward",
+    "recorder.Written.__array_function__": "asks for shapes, or hands on to a rule of recording",
 }
 KEPT = ("axes.group_rows", "axes.restore", "entrywise.broadcast_index", "entrywise.elementwise_local")
 """Functions among those that are rules all the same."""
