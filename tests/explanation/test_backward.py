@@ -81,6 +81,8 @@ LINES = {  # program, values and the lines, for v = 1 or ones
         {"W": W, "x": [1.0, 2.0]},
         ["y.grad = v", "W.grad = outer(expand(y.grad, 2), x)", "x.grad = W.T @ expand(y.grad, 2)"],
     ),
+    "sum(cat([X, 2*X], dim=1))": ({"X": W}, ["y.grad = v", "X.grad = y.grad + y.grad*2 (2)"]),
+    "sum(reshape(X, 2, 2)*X)": ({"X": W}, ["y.grad = v", "X.grad = y.grad*reshape(X, shape=(2, 2)) + y.grad*X (2)"]),
     "flip(x, [])*3": ({"x": [1.5, 2.5]}, ["y.grad = v", "x.grad = y.grad*3"]),
 }
 
