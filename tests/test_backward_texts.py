@@ -123,6 +123,8 @@ REFUSED = {
     "a number of it": lambda x: float(x[0]),
     "a function that the language lacks": np.sort,
     "a ufunc that the language lacks": np.arctan2.reduce,
+    "layers that do not follow each other": lambda x: np.take(x, [0, 0], axis=0),
+    "a long array that has no name": lambda x: x[0] * np.arange(300.0),
 }
 
 

@@ -278,13 +278,9 @@ def misfit(op: Op, values: Sequence[Any], error: Exception) -> GradcliError:
     if isinstance(error, IndexError):
         return GradcliError("index", f"{error}; the array has shape {shapes[0]}")
     if len(shapes) > 1:
-        named = " and ".join(str(shape) for shape in shapes)
         what = op.text.replace("{}", "").strip() if op.text else op.name
-        return GradcliError(
-            "shape",
-            f"{what}: shapes {named} do not fit",
-            hint="lengths must be equal, or 1, counted from the last axis",
-        )
+        hint = "lengths must be equal, or 1, counted from the last axis"
+        return GradcliError("shape", f"{what}: shapes {' and '.join(map(str, shapes))} do not fit", hint=hint)
     return GradcliError("value", f"{op.name} of shape {shapes[0] if shapes else ()}: {error}")
 
 

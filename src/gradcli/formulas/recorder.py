@@ -67,11 +67,6 @@ class Written(np.lib.mixins.NDArrayOperatorsMixin):
         """The number of axes."""
         return np.ndim(self.value)
 
-    @property
-    def size(self) -> int:
-        """The number of entries."""
-        return int(np.size(self.value))
-
     def __bool__(self) -> bool:
         raise Unwritable("a branch is taken by a text")
 
@@ -89,14 +84,7 @@ class Written(np.lib.mixins.NDArrayOperatorsMixin):
             return Written(self.expression, found, ())
         return Written(e.after(settle(self), f"[{index_text(key)}]"), found, np.shape(found))
 
-    def reshape(self, *shape: Any) -> Written:
-        """Return the same entries in another shape."""
-        found: Written = FUNCTIONS[np.reshape](self, *shape) if len(shape) == 1 else FUNCTIONS[np.reshape](self, shape)
-        return found
-
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        if ufunc is np.add and method == "reduce":
-            return FUNCTIONS[np.sum](inputs[0], options.get("axis", 0), options.get("keepdims", False))
         if method != "__call__" or options:
             raise Unwritable(f"{ufunc.__name__}.{method}")
         if ufunc in FUNCTIONS:
