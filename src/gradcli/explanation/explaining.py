@@ -199,8 +199,9 @@ class RunLookup:
         from gradcli.explanation.backward import write_backward  # noqa: PLC0415
 
         run, point = self.point.run, self.point
-        spare = {source.node: name for name, source in self.formulas.sources.items() if source.node >= 0}
-        return write_backward(run.graph, run.output, point.seed, name_values(point), spare, self.formulas.written)
+        formulas, names = self.formulas, name_values(point)
+        spare, taken = {node: name for name, node in formulas.nodes.items()}, formulas.sources.keys()
+        return write_backward(run.graph, run.output, point.seed, names, spare, taken, formulas.written)
 
     @cached_property
     def paths(self) -> dict[str, list[Path]]:
@@ -214,7 +215,7 @@ class RunLookup:
     def link(self, above: str, below: str) -> Sparse:
         """Return the derivative of one named value by another, with its other arguments fixed."""
         nodes = {node.index: node for node in self.composition.nodes}
-        named = {name: nodes[source.node] for name, source in self.formulas.sources.items() if source.node >= 0}
+        named = {name: nodes[node] for name, node in self.formulas.nodes.items()}
         named |= self.point.leaves
         return self.composition.link(named[above], named[below])
 
