@@ -65,8 +65,10 @@ def known_scripts() -> dict[str, Script]:
         for case in cases("seed_cases.json")
         for k, call in enumerate(case["calls"])
     }
-    rows = cases("torch_cases.jsonl")
-    return examples | {f"torch {row['id']}": Script(row["expr"], arrays({"x": row["x"]}), given(row["v"])) for row in rows}
+    return examples | {
+        f"torch {row['id']}": Script(row["expr"], arrays({"x": row["x"]}), given(row["v"]))
+        for row in cases("torch_cases.jsonl")
+    }
 
 
 def arrays(inputs) -> dict[str, np.ndarray]:

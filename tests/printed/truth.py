@@ -333,7 +333,8 @@ FUNCTIONS = {
     "stack": lambda parts, dim=0: torch.stack(list(parts), dim),
     "cat": lambda parts, dim=0: torch.cat(list(parts), dim),
     "clip": lambda x, *ends: torch.clamp(as_tensor(x), *ends),
-    "zeros": expand(torch.zeros), "empty": expand(torch.zeros), "ones": expand(torch.ones), "full": expand(torch.full), "eye": expand(torch.eye),
+    "zeros": expand(torch.zeros), "empty": expand(torch.zeros),
+    "ones": expand(torch.ones), "full": expand(torch.full), "eye": expand(torch.eye),
     "arange": expand(torch.arange), "linspace": expand(torch.linspace),
     "softplus": of_tensors(torch.nn.functional.softplus),
     "logsumexp": lambda x, dim=None, **named: torch.logsumexp(
@@ -341,7 +342,7 @@ FUNCTIONS = {
     "where": lambda c, *ab: torch.where(as_tensor(c).bool(), *map(as_tensor, ab)),
     "heaviside": lambda x, at: torch.heaviside(as_tensor(x), as_tensor(at).to(torch.float64)),
     "roll": lambda x, by, dim=None, **named: torch.roll(as_tensor(x), by, named.get("axis", dim)),
-    "reshape": lambda x, *shape: as_tensor(x).reshape(*[int(n) for n in np.ravel(shape)]),
+    "reshape": lambda x, *sizes, shape=(): as_tensor(x).reshape([int(n) for n in np.ravel(sizes or shape)]),
     "expand": lambda x, *shape: as_tensor(x).expand(*[int(n) for n in np.ravel(shape)]),
     "broadcast_to": lambda x, *shape: as_tensor(x).expand(*[int(n) for n in np.ravel(shape)]),
     "permute": lambda x, *axes: as_tensor(x).permute(*[int(n) for n in np.ravel(axes)]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from gradcli.explanation.effect import Effect
+from gradcli.explanation.effect import Dust, Effect
 from gradcli.explanation.rules import BackwardPass, Path
 from gradcli.jacobian.sparse import Sparse
 from gradcli.ops.declare import Array
@@ -21,6 +21,10 @@ class Lookup(Protocol):
     @property
     def effect(self) -> Effect:
         """What v did."""
+
+    @property
+    def dust(self) -> dict[str, Dust]:
+        """Where numbers are what rounding has left of 0, by variable."""
 
     @property
     def has_steps(self) -> bool:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from gradcli.engine.naming import place_text
 from gradcli.errors.counting import counted
-from gradcli.render.entries import entry_name, gradient_dust, number_text
+from gradcli.render.entries import entry_name, number_text
 from gradcli.render.equalities import NEAR, is_same
 from gradcli.render.numbers import aligned, short
 from gradcli.render.verdicts import row_style
@@ -63,7 +63,7 @@ def sum_of(found: Explained, name: str, jacobian: Jacobian, j: int, layout: Layo
     seed, grad = np.ravel(found.seed), np.ravel(found.vjp[name])
     chosen = np.flatnonzero(jacobian.columns == j)
     v, values, rows = seed[jacobian.rows[chosen]], jacobian.values[chosen], jacobian.rows[chosen]
-    total, dust = float(grad[j]), bool(np.ravel(gradient_dust(found, name))[j])
+    total, dust = float(grad[j]), bool(np.ravel(found.dust[name].vjp)[j])
     precision = precise_enough(v, values, 0.0 if dust else total, layout.precision)
     exact = short(added(v, values, precision), layout.precision) == short(total, layout.precision)
     times = layout.glyphs.times
