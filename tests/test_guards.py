@@ -55,7 +55,7 @@ STARTS = [
     Start(("functions",), 57, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
     Start(("explain", *EXAMPLE), 160, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
     Start(("explain", *EXAMPLE, "--json"), 160, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
-    Start(("check", *EXAMPLE[:3]), 160, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
+    Start(("check", *EXAMPLE[:3]), 161, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
 ]
 
 
