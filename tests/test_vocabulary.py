@@ -224,8 +224,6 @@ def test_what_is_said(name, line):
     assert f"  {line}\n" in ask("functions", name).out
 
 
-WITHOUT_RULE = {"double", "detach", "heaviside", "isnan", "any", "all", "//", "ones_like", "zeros_like"}
-"""Functions that return what they are given, or that no gradient flows through."""
 RULES = {
     "sin": ("x.grad = y.grad*cos(x)",),
     "relu": ("x.grad = where(y > 0, y.grad, 0)",),
@@ -245,7 +243,7 @@ def test_a_function_says_what_reverse_mode_does(name):
 @pytest.mark.parametrize("name", [*FUNCTIONS, *SIGNS])
 def test_the_lines_of_a_vjp_give_the_gradient_of_the_example(name):
     [known], facts, values = look_up(name), FACTS[name], values_of(name)
-    if name in WITHOUT_RULE:
+    if name == "double" or not any(" = " in text for text in facts.derivatives):  # double returns what it is given
         assert known.vjp == ()
         return
     flat = all(text.endswith(" = 0") for text in facts.derivatives)

@@ -121,8 +121,9 @@ def vjp_lines(facts: Facts, op: Op | None) -> tuple[str, ...]:
     given, v = values_of(facts)
     run = Program(facts.program).evaluate(given)
     output, seed = run.output, v
-    flat = (op is not None and op.flat) or all(text.endswith(" = 0") for text in facts.derivatives)
-    if flat:
+    if not any(" = " in text for text in facts.derivatives):
+        return ()
+    if all(text.endswith(" = 0") for text in facts.derivatives):
         output, seed = next((node for node in run.graph.nodes if op is not None and node.op is op), None), None
     if not isinstance(output, Operation):
         return ()
