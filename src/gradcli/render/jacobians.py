@@ -135,11 +135,13 @@ def size_of(sheet: Sheet, panels: Sequence[Panel]) -> str:
     if not all(panel.jacobian.held for panel in panels):
         return f"{size}, its entries are not held"
     structure = jacobian.structure if len(panels) == 1 else "dense"
-    if whole and structure in ("dense", "sparse"):
-        return f"{size}, a row for each output" + (", a column for each input" if columns > 1 else "")
-    held = "" if structure == "dense" else f", {len(jacobian.rows):,} of {counted(rows * columns, 'entry')}"
     passes = jacobian.passes if len(panels) == 1 and rows > 1 and len(jacobian.rows) else None
-    return f"{size} {structure}{held}" + (f", {counted(passes, 'pass')}" if passes else "")
+    told = f", {counted(passes, 'pass')}" if passes else ""
+    if whole and structure in ("dense", "sparse"):
+        fewer = told if passes and passes < rows else ""
+        return f"{size}, a row for each output{', a column for each input' if columns > 1 else ''}{fewer}"
+    held = "" if structure == "dense" else f", {len(jacobian.rows):,} of {counted(rows * columns, 'entry')}"
+    return f"{size} {structure}{held}{told}"
 
 
 def overview(sheet: Sheet, panel: Panel) -> list[Part]:
