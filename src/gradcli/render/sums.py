@@ -12,7 +12,7 @@ from gradcli.engine.naming import place_text
 from gradcli.errors.counting import counted
 from gradcli.render.entries import entry_name, number_text
 from gradcli.render.equalities import NEAR, is_same
-from gradcli.render.numbers import aligned, short
+from gradcli.render.numbers import MOST_PRECISE, aligned, short
 from gradcli.render.verdicts import row_style
 from gradcli.render.wrap import fold, plain_text
 
@@ -28,7 +28,6 @@ FIRST_SUMS = 3
 """Sums that are spelled out of more than that; the number of those left out follows."""
 MOST_TERMS = 6
 """Terms of a sum; of more the first three and the last stand for all."""
-MOST_PRECISE = 17
 
 
 @dataclass(frozen=True, slots=True)
