@@ -20,18 +20,14 @@ from gradcli.explanation.notes import note_disagreement, note_graph, note_intege
 from gradcli.explanation.program_values import tell_values
 from gradcli.explanation.readings import Point, call_backward, compose_at, read_jacobians
 from gradcli.explanation.run_lookup import RunLookup
-from gradcli.explanation.suspicion import affordable, is_suspicious
-from gradcli.explanation.words import Confirmation, note_confirmation
+from gradcli.explanation.suspicion import affordable, fits_a_check, is_suspicious
+from gradcli.explanation.words import TOO_LARGE, Confirmation, note_confirmation
 
 if TYPE_CHECKING:
     from gradcli.formulas.derivation import Formulas
     from gradcli.jacobian.composition import Composition
 
-NOT_ASKED = (
-    "The program is too large to hold these numbers in passing against arithmetic with digits to spare: "
-    "gradcli check does."
-)
-TOO_LARGE = "the program is too large to be evaluated in many digits"
+NOT_ASKED = "The program is too large to hold these numbers in passing against arithmetic with digits to spare"
 
 
 class Ask(Enum):
@@ -118,7 +114,8 @@ def confirm_where(
     if not how:
         decides = doubtful or ask is Ask.ALWAYS
         unconfirmed = ask is Ask.WHERE_CHEAP and any(len(j.rows) or not j.held for j in jacobians.values())
-        return Confirmation(unknown=TOO_LARGE if decides else "", skipped=unconfirmed)
+        ending = ": gradcli check does." if fits_a_check(graph, len(jacobians)) else ", and for gradcli check too."
+        return Confirmation(unknown=TOO_LARGE if decides else "", skipped=NOT_ASKED + ending if unconfirmed else "")
     exact = Exact(point.function.program, point.inputs, point.names)
     return confirm(exact, point, jacobians, Sums.of(backward), how == "entries", edgy)
 
@@ -174,7 +171,7 @@ def notes_of_digits(
     if confirmation is not None and not asked and confirmation.unknown:
         notes.append(Note("unclear", f"What is true here was not found: {confirmation.unknown}."))
     elif confirmation is not None and confirmation.skipped:
-        notes.append(Note("not-confirmed", NOT_ASKED))
+        notes.append(Note("not-confirmed", confirmation.skipped))
     if not asked and agreement.agree and digits_lost(backward) and not lost:
         notes.append(
             Note(

@@ -38,8 +38,8 @@ class Lookup(Protocol):
     def paths(self) -> dict[str, list[Path]]:
         """The paths from each input that few lead from."""
 
-    def link(self, above: str, below: str) -> Sparse:
-        """Return the derivative of one named value by another, with its other arguments fixed."""
+    def link(self, above: str, below: str) -> Sparse | None:
+        """Return the derivative of one named value by another, with its other arguments fixed; None where not held."""
 
     def keep_digits(self, formula: str) -> str:
         """Return a formula in a form that keeps its digits in saturation; itself where there is no other."""

@@ -107,8 +107,10 @@ class RunLookup:
 
         return find_paths(self.point.run.output, self.point.leaves, name_values(self.point))
 
-    def link(self, above: str, below: str) -> Sparse:
-        """Return the derivative of one named value by another, with its other arguments fixed."""
+    def link(self, above: str, below: str) -> Sparse | None:
+        """Return the derivative of one named value by another, with its other arguments fixed; None where not held."""
+        if self.composition.refusal is not None:
+            return None
         nodes = {node.index: node for node in self.composition.nodes}
         named = {name: nodes[node] for name, node in self.formulas.nodes.items()}
         named |= self.point.leaves

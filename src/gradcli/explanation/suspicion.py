@@ -52,6 +52,11 @@ def affordable(graph: Graph, jacobians: Mapping[str, Jacobian], dear: bool) -> s
     return "direction" if RUNS * work + links <= furthest else ""
 
 
+def fits_a_check(graph: Graph, variables: int) -> bool:
+    """Return whether ``check``, which takes a direction for each variable, can evaluate the program so often."""
+    return RUNS * variables * count_work(graph) <= OPERATIONS
+
+
 def count_directions(jacobian: Jacobian) -> int:
     """Return how many directions ask for every column at least: as many as the fullest row has entries."""
     return int(np.max(np.bincount(jacobian.rows), initial=1)) if len(jacobian.rows) else 1

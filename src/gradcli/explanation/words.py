@@ -17,6 +17,7 @@ from gradcli.explanation.effect import Dust
 from gradcli.explanation.explained import Note
 from gradcli.ops.declare import value_of
 
+TOO_LARGE = "the program is too large to be evaluated in many digits"
 SHOWN = 2
 """Wrong numbers of a kind that are named."""
 
@@ -28,7 +29,8 @@ class Confirmation:
     ``asked`` is ``entries`` where every entry of J was asked for, ``direction`` where J was along one random
     direction, else empty. ``digits`` are the fewest right digits of ``y``, ``jacobian`` and ``grad``; ``wrong`` says
     what is printed and what is true; ``unknown`` why something could not be decided. ``bends`` are kinks and jumps by
-    kind, ``dust`` what rounding has left where the truth is 0. ``skipped`` says that nothing was asked.
+    kind, ``dust`` what rounding has left where the truth is 0. ``skipped`` is the sentence for
+    that nothing was asked, empty where something was.
     """
 
     asked: str = ""
@@ -38,7 +40,7 @@ class Confirmation:
     bends: dict[str, str] = field(default_factory=dict)
     rounded: str = ""
     dust: dict[str, Dust] = field(default_factory=dict)
-    skipped: bool = False
+    skipped: str = ""
 
     @property
     def verdict(self) -> str:
