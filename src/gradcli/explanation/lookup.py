@@ -41,6 +41,9 @@ class Lookup(Protocol):
     def link(self, above: str, below: str) -> Sparse | None:
         """Return the derivative of one named value by another, with its other arguments fixed; None where not held."""
 
+    def true_rules(self, answer: Any, name: str) -> list[str]:
+        """Return the rules of an answer's Jacobian by one variable, none of which is another number at this point."""
+
     def keep_digits(self, formula: str) -> str:
         """Return a formula in a form that keeps its digits in saturation; itself where there is no other."""
 

@@ -116,6 +116,13 @@ class RunLookup:
         named |= self.point.leaves
         return self.composition.link(named[above], named[below])
 
+    def true_rules(self, answer: Any, name: str) -> list[str]:
+        """Return the rules of an answer's Jacobian by one variable, none of which is another number at this point."""
+        from gradcli.explanation.true_rules import true_rules  # noqa: PLC0415 - large answers need it
+
+        with np.errstate(all="ignore"):
+            return true_rules(answer, name)
+
     def keep_digits(self, formula: str) -> str:
         """Return a formula in a form that keeps its digits in saturation; itself where there is no other."""
         from gradcli.explanation.saturated import saturated  # noqa: PLC0415 - few answers need it

@@ -218,7 +218,7 @@ def whole_number(node: ast.expr, letters: Mapping[str, Any]) -> Any:
     return node.value
 
 
-def with_integers(formula: str, letters: Mapping[str, int]) -> str:
+def with_integers(formula: str, letters: Mapping[str, int | str]) -> str:
     """Return a formula with integers in the place of its index letters; text in quotes stays."""
     return WORD.sub(lambda word: str(letters.get(word[0], word[0])), formula)
 
