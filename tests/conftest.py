@@ -13,6 +13,9 @@ import pytest
 
 from gradcli.cli.app import run
 from gradcli.cli.environment import Environment
+from gradcli.ops import load_all
+
+load_all()  # so that tests at import see every function; a process of its own shows what a command loads
 
 NOISE = ("FORCE_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "LINES", "PYTHONIOENCODING")
 """Variables of the machine that runs the tests and that could change what they see."""

@@ -4,6 +4,7 @@ from gradcli import ops
 from records import elementwise, linear_algebra, making, neural, reductions, shaping
 from records.record import RECORDS, Edges, Record, has_derivative, missing_of_function, missing_of_op
 
+ops.load_all()
 OPS = {name: op for name, op in ops.OPS.items() if not missing_of_op(op, RECORDS.get(name))}
 """The ops whose record is whole, which all other tests try; tests/test_records.py names the others."""
 FUNCTIONS = {

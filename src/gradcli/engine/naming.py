@@ -10,7 +10,7 @@ from itertools import chain, count
 import numpy as np
 
 from gradcli.engine.graph import Graph, Operation
-from gradcli.ops import SPELLINGS
+from gradcli.ops import RESERVED
 
 
 def call_assigned(graph: Graph) -> list[str]:
@@ -21,7 +21,7 @@ def call_assigned(graph: Graph) -> list[str]:
     if len(graph.called) == len(graph.bindings):
         return graph.called
     names = [name for name, _ in graph.bindings]
-    taken = {*graph.inputs, *names, *graph.variables, *SPELLINGS}
+    taken = {*graph.inputs, *names, *graph.variables, *RESERVED}
     times, turn = Counter(names), dict.fromkeys(names, 0)
     graph.called = []
     for name in names:

@@ -11,7 +11,7 @@ import numpy as np
 from gradcli.errors import Budget, GradcliError
 from gradcli.language.names import CONSTANTS
 from gradcli.language.program import Program, compile_program
-from gradcli.ops import SPELLINGS
+from gradcli.ops import RESERVED
 from gradcli.ops.declare import Array, value_of
 
 COTANGENT = re.compile(r"\b([A-Za-z_]\w*)\.grad\b")
@@ -46,7 +46,7 @@ class Reader:
         """Return what a line gives; None where the language refuses it."""
         plain = COTANGENT.sub(lambda found: found[1] + self.ending, text)
         used = set(NAME.findall(plain))
-        given = frozenset(name for name in used if name in self.names and (name in SPELLINGS or name in CONSTANTS))
+        given = frozenset(name for name in used if name in self.names and (name in RESERVED or name in CONSTANTS))
         program = compiled(plain, given)
         if program is None or any(name not in self.names for name in program.inputs):
             return None

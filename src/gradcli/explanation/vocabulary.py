@@ -11,7 +11,7 @@ from gradcli.errors import Budget, GradcliError
 from gradcli.explanation.known import Example, Known
 from gradcli.language.calls import signature_text
 from gradcli.language.names import near_function
-from gradcli.ops import FUNCTIONS, METHODS, OPERATORS, SPELLINGS, Function
+from gradcli.ops import FUNCTIONS, METHODS, OPERATORS, SPELLINGS, Function, load_all
 from gradcli.ops.declare import Op
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ INDEX = ("[]", "x[0]", "index", "slice")
 
 def all_functions() -> list[Known]:
     """Return every function by its own name, those of one library that have a namesake left out."""
+    load_all()
     return [listed(function) for function in FUNCTIONS.values() if "." not in function.name]
 
 
@@ -46,6 +47,7 @@ def look_up(name: str) -> list[Known]:
     sign = "[...]" if name in INDEX else name
     if sign in SIGNS:
         return [operator(sign)]
+    load_all()
     function = FUNCTIONS.get(name) or SPELLINGS.get(name) or METHODS.get(name.removeprefix("."))
     if function is not None:
         return [described(function)]
@@ -74,7 +76,7 @@ def listed(function: Function) -> Known:
 
 def described(function: Function) -> Known:
     """Return a function with all that is known of it."""
-    return with_facts(listed(function), facts_of(function.name), function.op)
+    return with_facts(listed(function), facts_of(function), function.op)
 
 
 def operator(sign: str) -> Known:
@@ -88,12 +90,12 @@ def operator(sign: str) -> Known:
     return with_facts(known, FACTS[sign], OPERATORS.get((sign, 2)))
 
 
-def facts_of(name: str) -> Facts:
-    """Return the facts of a function by its own name."""
+def facts_of(function: Function) -> Facts:
+    """Return the facts of a function: its own, or those in the tables of common functions."""
     from gradcli.ops.facts import ELEMENTWISE  # noqa: PLC0415
     from gradcli.ops.facts_arrays import ARRAYS  # noqa: PLC0415
 
-    return ELEMENTWISE.get(name) or ARRAYS[name]
+    return function.facts or ELEMENTWISE.get(function.name) or ARRAYS[function.name]
 
 
 def with_facts(known: Known, facts: Facts, op: Op | None) -> Known:

@@ -12,7 +12,7 @@ import numpy as np
 from gradcli.engine.graph import Graph, Node
 from gradcli.engine.naming import numbered, place_text, taken_names
 from gradcli.formulas.constants import constant_name, known_constants
-from gradcli.ops import SPELLINGS
+from gradcli.ops import RESERVED
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.links import listed
 from gradcli.ops.writing import Call, number_text
@@ -69,7 +69,7 @@ class Texts:
 
     def __init__(self, graph: Graph, nodes: Iterable[Node]) -> None:
         wanted = {node.index for node in nodes if node.op is not None}
-        words = set(SPELLINGS) | {"e", "pi"}
+        words = set(RESERVED) | {"e", "pi"}
         own = [(name, node) for name, node in numbered(graph) if node.index in wanted and name not in words]
         self._own: dict[int, str] = {node.index: name for name, node in reversed(own)}
         self.taken = words | taken_names(graph)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from gradcli.errors import GradcliError
 from gradcli.errors.suggest import INSTEAD_OF_KEYWORD, INSTEAD_OF_LAYER
 from gradcli.language.names import MODULES, dotted, near_function
-from gradcli.ops import METHODS, SPELLINGS, Function
+from gradcli.ops import METHODS, SPELLINGS, Function, find
 
 if TYPE_CHECKING:
     from gradcli.language.source import Spans
@@ -113,7 +113,7 @@ def resolve(node: ast.Call, variables: Container[str]) -> tuple[Function, tuple[
     """Return the function that a call means and its receiver, if it is a method; raises ``unknown-function``."""
     func = node.func
     if isinstance(func, ast.Name):
-        function = SPELLINGS.get(func.id)
+        function = find(SPELLINGS, func.id)
         if function is None:
             what = "is not a function" if func.id in variables else "unknown function"
             message = f"'{func.id}' {what}" if func.id in variables else f"{what} '{func.id}'"
@@ -127,11 +127,12 @@ def resolve(node: ast.Call, variables: Container[str]) -> tuple[Function, tuple[
         )
     name = dotted(func)
     root = name.partition(".")[0] if name else ""
-    if name in SPELLINGS and root not in variables:
-        return SPELLINGS[name], ()
-    if root in MODULES and root not in variables:
-        raise GradcliError("unknown-function", f"unknown function '{name}'", hint=near_function(name or ""))
-    method = METHODS.get(func.attr)
+    if name and root in MODULES and root not in variables:
+        function = find(SPELLINGS, name)
+        if function is not None:
+            return function, ()
+        raise GradcliError("unknown-function", f"unknown function '{name}'", hint=near_function(name))
+    method = find(METHODS, func.attr)
     if method is None:
         raise GradcliError("unknown-function", f"unknown method '.{func.attr}()'", hint=near_function(func.attr))
     return method, (func.value,)

@@ -23,7 +23,7 @@ from gradcli.language.members import ATTRIBUTES, special_call
 from gradcli.language.names import BINARY, COMPARE, CONSTANTS, MASKS, MODULES, dotted, near_function
 from gradcli.language.steps import Block, Step, execute
 from gradcli.language.trace import Branch, Writer, tell
-from gradcli.ops import FUNCTIONS, OPERATORS, SPELLINGS
+from gradcli.ops import METHODS, OPERATORS, SPELLINGS, find
 
 
 class Expressions:
@@ -211,7 +211,7 @@ class Expressions:
         if not name or root in self.variables or root not in MODULES:
             return None
         if name not in CONSTANTS:
-            if name in SPELLINGS:
+            if find(SPELLINGS, name):
                 raise GradcliError("unknown-name", f"'{name}' is a function", hint=f"call it: {name}(x)")
             raise GradcliError("unknown-name", f"unknown name '{name}'", hint=near_function(name))
         return name
@@ -222,7 +222,9 @@ class Expressions:
             return self.constant(np.float64(CONSTANTS[name]))
         read, base = ATTRIBUTES.get(node.attr), registers[0]
         if read is None:
-            there_are = f"call it: .{node.attr}()" if node.attr in FUNCTIONS else f"there are .{', .'.join(ATTRIBUTES)}"
+            there_are = (
+                f"call it: .{node.attr}()" if find(METHODS, node.attr) else f"there are .{', .'.join(ATTRIBUTES)}"
+            )
             hint = INSTEAD_OF_ATTRIBUTE.get(node.attr, there_are)
             raise GradcliError("not-allowed", f"unknown attribute '.{node.attr}'", hint=hint)
         return self.emit(lambda regs: read(regs[0], regs[base]), node)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from gradcli.errors.suggest import INSTEAD_OF_CALL, did_you_mean
-from gradcli.ops import FUNCTIONS, SPELLINGS
+from gradcli.ops import FUNCTIONS, SPELLINGS, load_all
 from gradcli.ops.making import CONSTANTS
 
 MODULES = {"torch", "np", "numpy", "jnp", "math", "F", "nn", "linalg", "special"}
@@ -43,6 +43,7 @@ def dotted(node: ast.expr) -> str | None:
 
 def near_function(name: str) -> str | None:
     """Return what to write in place of an unknown function: what is known of it, or the nearest name there is."""
+    load_all()
     last = name.rpartition(".")[2]
     if last in INSTEAD_OF_CALL:
         return INSTEAD_OF_CALL[last]

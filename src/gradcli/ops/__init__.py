@@ -1,4 +1,7 @@
-"""The table of ops and the vocabulary of functions: importing this package fills both."""
+"""The table of ops and the vocabulary of functions: importing this package fills both with what programs often call.
+
+``gradcli.ops.further`` has the rest, and is imported when a name is not found (``find``).
+"""
 
 from gradcli.ops import (
     arithmetic,
@@ -16,22 +19,29 @@ from gradcli.ops import (
     spread,
 )
 from gradcli.ops.declare import OPERATORS, OPS, Op, Pair
+from gradcli.ops.lookup import find, load_all
 from gradcli.ops.vocabulary import FUNCTIONS, METHODS, SPELLINGS, Function
+
+RESERVED = frozenset(SPELLINGS)
+"""Names that formulas never give to a value; those of further functions are not among them, loaded or not."""
 
 __all__ = [
     "FUNCTIONS",
     "METHODS",
     "OPERATORS",
     "OPS",
+    "RESERVED",
     "SPELLINGS",
     "Function",
     "Op",
     "Pair",
     "arithmetic",
     "elementwise",
+    "find",
     "indexing",
     "joining",
     "linear_algebra",
+    "load_all",
     "making",
     "matrices",
     "neural",

@@ -88,8 +88,7 @@ def elementwise(
     op = declare(Op(name, forward, tuple(vjps), local, formula, shaped=True, **record))
     if spelled is not None:
         plain = len(vjps) == 1 and not op.defaults
-        enter(name, Spelled(spelled.where, spelled.also, spelled.doc, spelled.family, spelled.kinds), op=op,
-              build=None if plain else builder(op, len(vjps)))  # fmt: skip
+        enter(name, spelled, op=op, build=None if plain else builder(op, len(vjps)))
     return op
 
 

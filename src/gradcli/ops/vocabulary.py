@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from gradcli.ops.declare import Op, Pair
 from gradcli.ops.signatures import Tensor
+
+if TYPE_CHECKING:
+    from gradcli.ops.facts import Facts
 
 Builder = Callable[..., Tensor | Pair]
 """``build(f, *arguments)``: what a function gives, made by applying ops with ``f``."""
@@ -46,7 +49,8 @@ def kinds(words: str) -> Kinds:
 class Function:
     """What users write: ``build(apply, ...)`` with an annotated signature, under every name in ``spellings``.
 
-    Without a builder it is ``op`` of each entry of its one argument. ``kinds`` is what it makes of masks and integers.
+    Without a builder it is ``op`` of each entry of its one argument. ``kinds`` is what it makes of masks and integers,
+    ``facts`` what people look up; those of common functions stand in tables of their own.
     """
 
     name: str
@@ -57,6 +61,7 @@ class Function:
     family: str
     op: Op | None = None
     kinds: Kinds = FLOATS
+    facts: Facts | None = None
 
 
 FUNCTIONS: dict[str, Function] = {}
@@ -98,6 +103,7 @@ class Spelled(NamedTuple):
     """How a function is spelled: the libraries ``where`` it is found, ``also`` its other names, and a line on it.
 
     ``where`` holds words of ``LIBRARIES``, ``method`` for methods too, ``not-bare`` where it is no function by itself.
+    ``facts`` is None where they stand in the tables of common functions.
     """
 
     where: str = "torch numpy method"
@@ -105,6 +111,7 @@ class Spelled(NamedTuple):
     doc: str = ""
     family: str = "elementwise"
     kinds: str = ""
+    facts: Facts | None = None
 
 
 def enter(
@@ -119,15 +126,17 @@ def enter(
     plain = [name for name in (own, *others) if "." not in name]
     methods = tuple(plain) if METHOD in spelled.where.split() else ()
     found = spellings((own, *others), spelled.where)
-    register(Function(own, build, found, methods, spelled.doc, spelled.family, op, kinds(spelled.kinds)))
+    register(Function(own, build, found, methods, spelled.doc, spelled.family, op, kinds(spelled.kinds), spelled.facts))
 
 
-def function(names: str, where: str, family: str, *, op: Op | None = None, kinds: str = "") -> Callable[[B], B]:
+def function(
+    names: str, where: str, family: str, *, op: Op | None = None, kinds: str = "", facts: Facts | None = None
+) -> Callable[[B], B]:
     """Enter the decorated builder as ``enter`` does, with the first line of its docstring."""
 
     def decorate(build: B) -> B:
         lines = (build.__doc__ or names).strip().splitlines()
-        enter(names, Spelled(where, "", lines[0], family, kinds), op=op, build=build)
+        enter(names, Spelled(where, "", lines[0], family, kinds, facts), op=op, build=build)
         return build
 
     return decorate
