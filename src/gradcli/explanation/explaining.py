@@ -114,8 +114,10 @@ def confirm_where(
     if not how:
         decides = doubtful or ask is Ask.ALWAYS
         unconfirmed = ask is Ask.WHERE_CHEAP and any(len(j.rows) or not j.held for j in jacobians.values())
+        if not unconfirmed:
+            return Confirmation(unknown=TOO_LARGE if decides else "")
         ending = ": gradcli check does." if fits_a_check(graph, len(jacobians)) else ", and for gradcli check too."
-        return Confirmation(unknown=TOO_LARGE if decides else "", skipped=NOT_ASKED + ending if unconfirmed else "")
+        return Confirmation(unknown=TOO_LARGE if decides else "", skipped=NOT_ASKED + ending)
     exact = Exact(point.function.program, point.inputs, point.names)
     return confirm(exact, point, jacobians, Sums.of(backward), how == "entries", edgy)
 
