@@ -4,14 +4,16 @@
 >>> (g * (1 - y * y)).expression.text
 'g*(1 - y**2)'
 
-The numbers go along, so that a rule takes the branch that it took for them. A text may give fewer entries than the
-array has, those of a smaller shape that broadcasts to it: ``stands`` is that shape. What has no text in the language
-raises ``Unwritable``.
+The numbers go along, so that a rule takes the branch that it took for them: ``noting_answers`` tells of it. A text may
+give fewer entries than the array has, those of a smaller shape that broadcasts to it: ``stands`` is that shape. What
+has no text in the language raises ``Unwritable``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,19 @@ from gradcli.ops.writing import index_text
 Shape = tuple[int, ...]
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 """What numpy's functions that are no plain ufuncs write, entered by ``recording``."""
+
+ANSWERS: ContextVar[list[Any] | None] = ContextVar("ANSWERS", default=None)
+
+
+@contextmanager
+def noting_answers() -> Iterator[list[Any]]:
+    """Give a list of what rules are told about their numbers meanwhile: empty, their texts are those of all numbers."""
+    answers: list[Any] = []
+    token = ANSWERS.set(answers)
+    try:
+        yield answers
+    finally:
+        ANSWERS.reset(token)
 
 
 class Unwritable(Exception):  # noqa: N818
@@ -58,7 +73,7 @@ class Written(np.lib.mixins.NDArrayOperatorsMixin):
         return int(np.size(self.value))
 
     def __bool__(self) -> bool:
-        return bool(self.value)
+        raise Unwritable("a branch is taken by a text")
 
     def __float__(self) -> float:
         raise Unwritable("a number is taken out of a text")
