@@ -20,7 +20,7 @@ from gradcli.language.indexing import Registers, Run, index_items, index_parts, 
 from gradcli.language.kinds import inverted
 from gradcli.language.literals import REFUSED, bound_value, literal, refused
 from gradcli.language.members import ATTRIBUTES, special_call
-from gradcli.language.names import BINARY, COMPARE, CONSTANTS, MASKS, MODULES, dotted, near_function
+from gradcli.language.names import BINARY, COMPARE, CONSTANTS, MASKS, MODULES, TYPES, dotted, near_function
 from gradcli.language.steps import Block, Step, execute
 from gradcli.language.trace import Branch, Writer, tell
 from gradcli.ops import METHODS, OPERATORS, SPELLINGS, find
@@ -128,7 +128,8 @@ class Expressions:
             case ast.Compare():
                 return self._compare(node, registers)
             case ast.List() | ast.Tuple():
-                return self.emit(lambda regs: runtime.stack_items(regs[0], [regs[i] for i in registers]), node)
+                stack = runtime.stack_items if isinstance(node, ast.List) else runtime.stack_tuple
+                return self.emit(lambda regs: stack(regs[0], [regs[i] for i in registers]), node)
         return self._emit_other(node, registers)
 
     def _emit_other(self, node: ast.expr, registers: list[int]) -> int:
@@ -204,11 +205,12 @@ class Expressions:
         )
 
     def _constant_name(self, node: ast.Attribute) -> str | None:
+        """Return the dotted name of a constant or of a type of numbers, None for an attribute of a value."""
         name = dotted(node)
         root = name.partition(".")[0] if name else ""
         if not name or root in self.variables or root not in MODULES:
             return None
-        if name not in CONSTANTS:
+        if name not in CONSTANTS and name not in TYPES:
             if find(SPELLINGS, name):
                 raise GradcliError("unknown-name", f"'{name}' is a function", hint=f"call it: {name}(x)")
             raise GradcliError("unknown-name", f"unknown name '{name}'", hint=near_function(name))
@@ -217,7 +219,7 @@ class Expressions:
     def _attribute(self, node: ast.Attribute, registers: list[int]) -> int:
         name = self._constant_name(node)
         if name:
-            return self.constant(np.float64(CONSTANTS[name]))
+            return self.constant(TYPES[name] if name in TYPES else np.float64(CONSTANTS[name]))
         read, base = ATTRIBUTES.get(node.attr), registers[0]
         if read is None:
             there_are = (

@@ -10,7 +10,7 @@ import numpy as np
 from gradcli.engine.graph import NODES, Graph, Node
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
-from gradcli.language.kinds import bits, stacked, whole_array
+from gradcli.language.kinds import Listed, Tupled, bits, items_of, stacked, whole_array
 from gradcli.ops import OPERATORS, Pair
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.indexing import INDEX
@@ -66,7 +66,7 @@ def as_operand(value: object) -> Any:
 
 def comparable(value: object) -> Any:
     """Return a value that comparisons and masks take: numbers, arrays, masks, truth values."""
-    if isinstance(value, bool | np.ndarray | np.generic | Node):
+    if isinstance(value, bool | np.ndarray | np.generic | Node) and not isinstance(value, Listed):
         return value
     return as_operand(value)
 
@@ -122,6 +122,12 @@ def stack_items(f: Graph, items: list[Any]) -> Any:
     return f(STACK, *tensors, dim=0)
 
 
+def stack_tuple(f: Graph, items: list[Any]) -> Any:
+    """Return a tuple display as an array; one of plain integers stays a tuple as an index and as lengths."""
+    found = stack_items(f, items)
+    return found.view(Tupled) if isinstance(found, Listed) else found
+
+
 def whole_index(value: object) -> Any:
     """Return one part of an index as numpy takes it; raises ``index`` for what is not an integer, slice or mask."""
     if type(value) is int or value is None or value is Ellipsis or isinstance(value, slice):
@@ -153,6 +159,10 @@ def subscript(f: Graph, base: Any, parts: list[Any], single: bool) -> Any:
         return _tuple_item(base, parts[0] if single else None)
     if type(base) is Pair:
         return _pair_item(base, parts[0] if single else None)
+    if single and type(parts[0]) in (tuple, Tupled) and not isinstance(base, Listed):
+        return subscript(f, base, list(parts[0]), single=False)
+    if isinstance(base, Listed) and single and type(parts[0]) is int and -len(base) <= parts[0] < len(base):
+        return items_of(base)[parts[0]]
     x = array_of(base)
     key = index_key(x, parts, single)
     if type(x) not in NODES:
