@@ -58,7 +58,7 @@ STARTS = [
     Start(("grad", *EXAMPLE), 92, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
     Start(
         ("functions",),
-        57,
+        60,
         (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining"),
         but=("gradcli.ops.further", "gradcli.ops.facts"),
     ),

@@ -52,6 +52,8 @@ def converter(bound: Bound, registers: list[int], tensor: Callable[[object], Ten
     kind, first = bound.parameter.kind, registers[0] if registers else 0
     if kind == "Raw":
         return (lambda regs: [regs[i] for i in registers]) if bound.parameter.rest else lambda regs: regs[first]
+    if kind == "Raws":
+        return lambda regs: [regs[i] for i in registers] if bound.several else raw_items(regs[first])
     if kind.startswith("Static"):
         return static_converter(bound, registers, tensor)
     if bound.parameter.takes_arrays:
@@ -107,6 +109,11 @@ def listed_arrays(regs: Registers, register: int, tensor: Callable[[object], Ten
     if type(value) is tuple:
         return [tensor(part) for part in value]
     return rows_of(regs[0], tensor(value))
+
+
+def raw_items(value: Any) -> list[Any]:
+    """Return the items of a tuple or of a list as they are."""
+    return list(value) if isinstance(value, tuple | Listed | np.ndarray) else [value]
 
 
 def rows_of(f: Apply, x: Tensor) -> list[Tensor]:
@@ -207,8 +214,12 @@ def plain_caller(
         return lambda regs: build(regs[0], read_one(regs))
     if not rest:
         return lambda regs: build(regs[0], **{name: read(regs) for name, read in named})
-    read_rest = rest[0]
-    return lambda regs: build(regs[0], *(read(regs) for _, read in named), *read_rest(regs))
+    read_rest, alone = rest[0], {bound.parameter.name for bound in arguments if bound.parameter.by_name}
+    before = [read for name, read in named if name not in alone]
+    behind = [(name, read) for name, read in named if name in alone]
+    return lambda regs: build(
+        regs[0], *(read(regs) for read in before), *read_rest(regs), **{name: read(regs) for name, read in behind}
+    )
 
 
 def calling(function: Function, arguments: list[Bound], library: str, written: str, registers: list[int]) -> Run:

@@ -19,6 +19,21 @@ if TYPE_CHECKING:
 
 ALIASES = {
     "axis": ("dim", "axes", "dims"),
+    "axis1": ("dim1", "dim0"),
+    "axis2": ("dim2", "dim1"),
+    "axis0": ("dim0",),
+    "arr": ("x",),
+    "ary": ("x",),
+    "array": ("x",),
+    "tensor": ("x",),
+    "dimension": ("dim",),
+    "chunk_size": ("split_size_or_sections",),
+    "split_size": ("split_size_or_sections",),
+    "indices": ("index", "indices_or_sections"),
+    "sections": ("indices_or_sections",),
+    "v": ("values",),
+    "src": ("source",),
+    "bins": ("boundaries",),
     "axes": ("dims", "dim"),
     "dims": ("dim", "shape"),
     "dim": ("dims",),
@@ -48,17 +63,21 @@ ALIASES = {
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of a function: its name, what it takes, and whether it may be left out or takes all the rest."""
+    """One parameter of a function: its name, what it takes, and whether it may be left out or takes all the rest.
+
+    ``by_name`` says that it is given by its name alone.
+    """
 
     name: str
     kind: str
     required: bool
     rest: bool
+    by_name: bool = False
 
     @property
     def takes_arrays(self) -> bool:
         """Return whether it takes a list of arrays, or all the rest as one."""
-        return self.kind == "Tensors" or (self.rest and self.kind == "Tensor")
+        return self.kind in ("Tensors", "Raws") or (self.rest and self.kind == "Tensor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +102,7 @@ def parameters(function: Function) -> tuple[Parameter, ...]:
         return (Parameter("x", "Tensor", required=True, rest=False),)
     found = list(inspect.signature(function.build).parameters.values())[1:]
     return tuple(
-        Parameter(p.name, str(p.annotation), p.default is p.empty, p.kind is p.VAR_POSITIONAL)
+        Parameter(p.name, str(p.annotation), p.default is p.empty, p.kind is p.VAR_POSITIONAL, p.kind is p.KEYWORD_ONLY)
         for p in found
         if p.annotation != "Library"
     )

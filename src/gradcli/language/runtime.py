@@ -128,8 +128,11 @@ def stack_tuple(f: Graph, items: list[Any]) -> Any:
     return found.view(Tupled) if isinstance(found, Listed) else found
 
 
-def whole_index(value: object) -> Any:
-    """Return one part of an index as numpy takes it; raises ``index`` for what is not an integer, slice or mask."""
+def whole_index(f: Graph, value: object) -> Any:
+    """Return one part of an index as numpy takes it; raises ``index`` for what is not an integer, slice or mask.
+
+    Inputs are doubles; one of whole numbers is taken as positions.
+    """
     if type(value) is int or value is None or value is Ellipsis or isinstance(value, slice):
         return value
     raw = value_of(value)
@@ -139,6 +142,11 @@ def whole_index(value: object) -> Any:
         return int(raw) if raw.ndim == 0 else np.asarray(raw)
     if isinstance(raw, tuple) and all(type(item) is int for item in raw):
         return np.array(raw, dtype=np.intp)
+    if f.is_input(value):
+        from gradcli.ops.further.positions import positions  # noqa: PLC0415
+
+        found = positions(f, value)
+        return found if found.ndim else int(found)
     shown = (
         f"{float(raw):g}"
         if isinstance(raw, np.generic) or (isinstance(raw, np.ndarray) and raw.ndim == 0)
@@ -164,7 +172,7 @@ def subscript(f: Graph, base: Any, parts: list[Any], single: bool) -> Any:
     if isinstance(base, Listed) and single and type(parts[0]) is int and -len(base) <= parts[0] < len(base):
         return items_of(base)[parts[0]]
     x = array_of(base)
-    key = index_key(x, parts, single)
+    key = index_key(f, x, parts, single)
     if type(x) not in NODES:
         f.charge(0)
     return picked(f, x, key)
@@ -175,9 +183,9 @@ def is_place(x: Any, key: Any) -> bool:
     return type(key) is int and x.ndim == 1 and x.dtype == np.float64 and -len(x) <= key < len(x)
 
 
-def index_key(x: Any, parts: list[Any], single: bool) -> Any:
+def index_key(f: Graph, x: Any, parts: list[Any], single: bool) -> Any:
     """Return a numpy index for an array, checked against its shape."""
-    items = [whole_index(part) for part in parts]
+    items = [whole_index(f, part) for part in parts]
     used = sum(
         item.ndim if isinstance(item, np.ndarray) and item.dtype == np.bool_ else 1
         for item in items
@@ -232,11 +240,11 @@ def compare_chain(f: Graph, ops: list[Op], values: list[Any]) -> Any:
     return reduce(partial(compare, f, OPERATORS["&", 2]), found)
 
 
-def slice_bound(value: object) -> int | None:
+def slice_bound(f: Graph, value: object) -> int | None:
     """Return a bound of a slice; raises ``index`` for anything but an integer."""
     if value is None or type(value) is int:
         return value
-    found = whole_index(value)
+    found = whole_index(f, value)
     if type(found) is not int:
         raise GradcliError("index", "the bounds of a slice must be integers")
     return found
@@ -249,11 +257,11 @@ def slice_of(start: int | None, stop: int | None, step: int | None) -> slice:
     return slice(start, stop, step)
 
 
-def index_list(values: list[Any], shape: tuple[int, ...]) -> Any:
+def index_list(f: Graph, values: list[Any], shape: tuple[int, ...]) -> Any:
     """Return a list of lists in an index as an array of integers of this shape, or as a mask."""
     if values and all(isinstance(value, bool) for value in values):
         return np.array(values).reshape(shape)
-    found = [whole_index(value) for value in values]
+    found = [whole_index(f, value) for value in values]
     if not all(type(item) is int for item in found):
         raise GradcliError("index", "a list in an index must hold integers")
     return np.array(found, dtype=np.intp).reshape(shape)

@@ -228,9 +228,15 @@ WHERE = declare(
 
 
 @function("where", "torch numpy", "elementwise", op=WHERE, kinds="same same yes")
-def build_where(f: Apply, condition: Tensor, x: Tensor, other: Tensor) -> Tensor:
-    """x where the condition holds, other elsewhere"""
-    return f(WHERE, condition, x, other)
+def build_where(f: Apply, condition: Tensor, x: Tensor | None = None, other: Tensor | None = None) -> Any:
+    """x where the condition holds, other elsewhere; of a condition alone the places where it holds"""
+    if x is not None and other is not None:
+        return f(WHERE, condition, x, other)
+    if x is not other:
+        raise GradcliError("arguments", "where takes a condition alone, or two values with it")
+    from gradcli.ops.further.positions import build_nonzero  # noqa: PLC0415
+
+    return build_nonzero(f, condition, as_tuple=True)
 
 
 # fmt: off

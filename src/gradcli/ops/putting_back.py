@@ -195,9 +195,11 @@ def repeat_text_back(_k: int, _out: Array, x: Array, *, repeats: int, dim: int) 
     return f"sum(reshape({{g}}, {split}), dim={dim + 1})"
 
 
-def diagonal_text_back(_k: int, out: Array, x: Array, *, k: int = 0, offset: int = 0) -> str:
+def diagonal_text_back(_k: int, out: Array, x: Array, *, k: int = 0, offset: int = 0) -> str | tuple[str, ...]:
     """Return the text of a vector from a diagonal, or of zeros with a vector on one."""
     k = k or offset
+    if np.ndim(x) > 2:
+        return ()
     if np.ndim(x) == 1:
         return f"diagonal({{g}}, {k})" if k else "diagonal({g})"
     rows, columns = np.shape(x)

@@ -258,11 +258,14 @@ def build_diag(f: Apply, x: Tensor, diagonal: Static = 0) -> Tensor:
 
 
 @function("diagonal", "torch numpy method", "shaping", op=DIAGONAL, kinds="same same yes")
-def build_diagonal(f: Apply, x: Tensor, offset: Static = 0) -> Tensor:
-    """the diagonal of a matrix"""
-    if x.ndim != 2:
+def build_diagonal(f: Apply, x: Tensor, offset: Static = 0, dim1: Static = 0, dim2: Static = 1) -> Tensor:
+    """the diagonal of a matrix, or of those that two axes span, on a last axis"""
+    if x.ndim < 2:
         raise GradcliError("shape", f"diagonal takes a matrix, not shape {x.shape}")
-    return f(DIAGONAL, x, offset=whole(offset, "offset"))
+    axes = read_axes((dim1, dim2), x.ndim)
+    order = (*axes, *(axis for axis in range(x.ndim) if axis not in axes))
+    plane = x if order == tuple(range(x.ndim)) else f(TRANSPOSE, x, dims=order)
+    return f(DIAGONAL, plane, offset=whole(offset, "offset"))
 
 
 def triangle(op: Op, f: Apply, x: Tensor, diagonal: Static) -> Tensor:
