@@ -120,7 +120,7 @@ def build_to(
 @function("type type_as astype", "method", "making", facts=moved("x.type(x.dtype)", "y[i] = x[i]", SAME))
 def build_type(f: Apply, x: Raw, dtype: Raw) -> Tensor:
     """x as numbers of another type, named or that of another array"""
-    return build_to(f, x, dtype)
+    return build_to(f, x, dtype=dtype)
 
 
 def caster(wanted: str, words: str) -> Builder:

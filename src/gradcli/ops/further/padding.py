@@ -215,7 +215,7 @@ def build_image_windows(
 
 
 @function("F.fold nn.functional.fold torch.nn.functional.fold", "", "shaping", kinds=MOVES, facts=moved(
-    "F.fold(x, (1, 3), (1, 2))", "y[n,0,0,j] is the sum of the x[n,k,l] with k + l = j, here",
+    "F.fold(x, (1, 3), (1, 2))", "an entry is the sum of those that windows have there",
     "dy[n,a,b,j]/dx[n,k,l] = where(j == k + l, 1, 0), here", "[[[1.5,2],[3,4]]]", "[[[[1,10,100]]]]",
 ))  # fmt: skip
 def build_fold(
