@@ -53,9 +53,9 @@ def along_broadcast(x, indices, dim=None):
     return gathered(Array(spread), dim, index)
 
 
-def taken(x, index, axis=None):
+def taken(x, index, dim=None):
     """Return the entries, or the layers of an axis, at positions."""
-    return Array(np.take(numbers(x), positions(index), axis))
+    return Array(np.take(numbers(x), positions(index), dim))
 
 
 def selected(x, dim, index):
@@ -183,8 +183,8 @@ def chosen(x, mask, other):
     return Array(np.where(truths(mask), numbers(x), numbers(other)))
 
 
-def compressed(test, x, axis=None):
-    return Array(np.compress(truths(test), numbers(x), axis))
+def compressed(test, x, dim=None):
+    return Array(np.compress(truths(test), numbers(x), dim))
 
 
 def mask_scattered(x, mask, source):
@@ -275,7 +275,8 @@ def beyond(place, length, mode):
 
 
 def numpy_padded(x, pad_width, mode="constant", constant_values=0.0):
-    widths = [whole((pair,)) for pair in pad_width] if isinstance(pad_width, list | tuple) else [(pad_width,)]
+    flat = not isinstance(pad_width, list | tuple) or not isinstance(pad_width[0], list | tuple)
+    widths = [whole((pair,)) for pair in ([pad_width] if flat else pad_width)]
     widths = [pair * 2 if len(pair) == 1 else pair for pair in widths]
     x = numbers(x)
     return framed(x, widths * x.ndim if len(widths) == 1 else widths, mode, constant_values)

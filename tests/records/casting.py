@@ -71,13 +71,13 @@ for _name in ("FloatTensor", "LongTensor"):
     record(
         _name,
         oracle=shapes.moving(np.array),
-        recipes=["torch." + _name + "([1, 2])*{S}"],
+        recipes=["{f}([1, 2])*{S}"],
         programs={f"torch.{_name}([1, 2, 3])*x": v.x * [1, 2, 3]},
     )
 record(
     "BoolTensor",
     oracle=lambda x: arrays.Array(placing.truths(x)),
-    recipes=["torch.BoolTensor([1, 0])*{S}"],
+    recipes=["{f}([1, 0])*{S}"],
     programs={"torch.BoolTensor([1, 0, 1])*x": v.x * [1, 0, 1]},
 )
 

@@ -39,7 +39,7 @@ record(
     flat=[([c.GRID], {})],
     pieces=[([[[1.0, 0.0], [0.0, 2.0]]], {})],
     oracle=placing.nonzero,
-    recipes=["{V}[{f}({V})[:, 0]]", "{M}[{f}({M} > {c}, as_tuple=True)]", "{V}[({V} > {c}).nonzero()[:, 0]]"],
+    recipes=["{V}[{f}({V})[:, 0]]", "{M}[{f}({M} > {c}, as_tuple=True)]", "{V}[({V} > {c}).{f}()[:, 0]]"],
     programs={"x[nonzero(x > 0)[:, 0]]": v.x[[0, 2]], "A[(A < 0).nonzero(as_tuple=True)]": v.A[v.A < 0]},
 )
 
@@ -92,13 +92,13 @@ record(
 for _name, _rule in (("tril_indices", np.tril_indices), ("triu_indices", np.triu_indices)):
     record(
         _name,
-        oracle=lambda row, col, offset=0, rule=_rule: placing.integers(rule(row, offset, col)),
+        oracle=lambda row, col, diagonal=0, rule=_rule: placing.integers(rule(row, diagonal, col)),
         recipes=["{Q}[{f}({n}, {n})[0], {f}({n}, {n})[1]]"],
         programs={f"i = {_name}(3, 3, 1); S[i[0], i[1]]": v.S[_rule(3, 1)]},
     )
     record(
         f"np.{_name}",
-        oracle=lambda n, k=0, m=None, rule=_rule: [placing.integers(part) for part in rule(n, k, m)],
+        oracle=lambda n, diagonal=0, m=None, rule=_rule: [placing.integers(part) for part in rule(n, diagonal, m)],
         recipes=["{Q}[{f}({n})]", "{Q}[{f}({n}, k=-1)[0]]"],
         programs={f"S[np.{_name}(3)]": v.S[_rule(3)]},
     )
@@ -128,7 +128,7 @@ record(
     "take_along_dim",
     oracle=placing.along_broadcast,
     recipes=[
-        "{M}, torch.tensor([[1], [0]]), 1",
+        "{M}, torch.tensor([[1, 0]]), 1",
         "{M}, torch.tensor([0, 1, 1])",
         "{M}, torch.tensor([[0], [1]]), dim=0",
     ],
@@ -180,7 +180,7 @@ record(
 record(
     "Tensor.where",
     oracle=placing.chosen,
-    recipes=["{V}.where({V} > {c}, {V})", "{M}.where({M} > {c}, 0.5)"],
+    recipes=["{V}.{f}({V} > {c}, {V})", "{M}.{f}({M} > {c}, 0.5)"],
     programs={"x.where(x > 0, p)": np.where(v.x > 0, v.x, v.p)},
 )
 

@@ -47,9 +47,19 @@ def pads_text(call: Call) -> str:
     return f"F.pad({call.texts[0]}, {tuple(counts)})"
 
 
+def inner_text_back(_k: int, out: Array, _x: Array, *, pads: Pads) -> str:
+    """Return the text of what is no border, with zeros where entries were cut off."""
+    if all(n >= 0 for pair in pads for n in pair):
+        parts = [f"{a or ''}:{n - b if b else ''}" for (a, b), n in zip(pads, np.shape(out), strict=True)]
+        return f"{{g}}[{', '.join(parts)}]"
+    return f"F.pad({{g}}, {tuple(-n for pair in reversed(pads) for n in pair)})"
+
+
 PAD = mover(
     "pad",
     bordered,
+    lambda g, _y, _x, *, pads: bordered(g, pads=tuple((-a, -b) for a, b in pads)),
+    backward_text=inner_text_back,
     size=lambda x, pads: math.prod(max(n + a + b, 0) for (a, b), n in zip(pads, x.shape, strict=True)),
     write=pads_text,
 )

@@ -14,7 +14,7 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import DIV, MUL
 from gradcli.ops.axes import number, one_axis
-from gradcli.ops.declare import Apply, Op
+from gradcli.ops.declare import Apply, Op, value_of
 from gradcli.ops.facts import Facts
 from gradcli.ops.further.picks import open_key
 from gradcli.ops.further.positions import positions, truths, within
@@ -79,6 +79,12 @@ def reduced(f: Apply, x: Tensor, places: Indices, source: Tensor, kind: str, inc
     found = f(op, f(INDEX, pool, key=table), dim=(1,), keepdim=False)
     if kind == "mean":
         found = f(DIV, found, np.maximum(times + include_self, 1).astype(np.float64))
+    if kind in ("amax", "amin") and not include_self and np.any((value_of(flat[0]) == value_of(found)) & (times > 0)):
+        f.remark(
+            "torch-differs",
+            "The extreme is also what x holds there, which does not take part: PyTorch counts it among those that share "
+            "the gradient and drops its share. Here the others share all of it.",
+        )
     return f(RESHAPE, found, shape=x.shape)
 
 

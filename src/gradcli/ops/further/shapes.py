@@ -12,6 +12,7 @@ from gradcli.errors import GradcliError
 from gradcli.ops.axes import one_axis, read_axes
 from gradcli.ops.declare import Apply
 from gradcli.ops.facts_arrays import SAME, SQUARE, SWAPPED, moved
+from gradcli.ops.putting_back import places_text
 from gradcli.ops.shaping import (
     CLONE,
     EXPAND,
@@ -21,6 +22,7 @@ from gradcli.ops.shaping import (
     build_expand,
     checked_shape,
     mover,
+    numbered,
     whole,
     whole_numbers,
 )
@@ -190,7 +192,21 @@ def diagonals_size(x: Array, *, offset: int) -> int:
     return int(np.prod(x.shape[:-1], dtype=float) * (x.shape[-1] + abs(offset)) ** 2)
 
 
-DIAG_EMBED = mover("diag_embed", on_diagonals, size=diagonals_size, defaults={"offset": 0})
+def embedded_text_back(_k: int, _out: Array, x: Array, *, offset: int) -> str:
+    """Return the text of the diagonal of the last two axes."""
+    if x.ndim == 1:
+        return f"diagonal({{g}}, {offset})" if offset else "diagonal({g})"
+    return f"diagonal({{g}}, {offset}, -2, -1)"
+
+
+DIAG_EMBED = mover(
+    "diag_embed",
+    on_diagonals,
+    lambda g, _y, _x, *, offset: np.diagonal(g, offset, -2, -1),
+    size=diagonals_size,
+    defaults={"offset": 0},
+    backward_text=embedded_text_back,
+)
 
 
 @function("diag_embed", "torch method", "shaping", op=DIAG_EMBED, kinds=MOVES, facts=moved(
@@ -215,7 +231,21 @@ def windows_size(x: Array, *, dim: int, size: int, step: int) -> int:
     return int(np.size(x) // max(x.shape[dim], 1) * ((x.shape[dim] - size) // step + 1) * size)
 
 
-UNFOLD = mover("unfold", windows, view=True, size=windows_size, words={"dim": "dimension"})
+def windows_text_back(_k: int, out: Array, x: Array, *, dim: int, size: int, step: int) -> tuple[str, ...]:
+    """Return the text of the sums over the windows that each entry stands in."""
+    [numbers] = numbered((x,), 0)
+    places = windows(numbers, dim=dim, size=size, step=step)  # type: ignore[arg-type] # numbers of entries
+    return places_text(np.ravel(places) - 1, np.shape(x), np.shape(out))
+
+
+UNFOLD = mover(
+    "unfold",
+    windows,
+    view=True,
+    size=windows_size,
+    write=lambda call: f"{call.tight[0]}.unfold({call.static['dim']}, {call.static['size']}, {call.static['step']})",
+    backward_text=windows_text_back,
+)
 
 
 @function("unfold", "not-bare method", "shaping", op=UNFOLD, kinds=MOVES, facts=moved(
