@@ -14,13 +14,13 @@ from generator.shapes import whole
 def positions(index):
     """Return positions as integers, from a list, an array of duals, or one that holds them."""
     data = index.data if isinstance(index, Array) else np.asarray(index)
-    return np.frompyfunc(lambda entry: int(getattr(entry, "value", entry)), 1, 1)(data).astype(int)
+    return np.asarray(np.frompyfunc(lambda entry: int(getattr(entry, "value", entry)), 1, 1)(data)).astype(int)
 
 
 def truths(mask):
     """Return truth values."""
     data = mask.data if isinstance(mask, Array) else np.asarray(mask)
-    return np.frompyfunc(lambda entry: bool(getattr(entry, "value", entry)), 1, 1)(data).astype(bool)
+    return np.asarray(np.frompyfunc(lambda entry: bool(getattr(entry, "value", entry)), 1, 1)(data)).astype(bool)
 
 
 def integers(values):

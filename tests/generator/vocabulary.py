@@ -39,6 +39,8 @@ CONSTANTS = {"pi": math.pi, "e": math.e, "inf": math.inf, "float64": "float64", 
 
 def canonical(spelling):
     """Return the name in gradcli's table of a function that a program spells in some way."""
+    if spelling == "float":
+        return "item"
     *path, last = spelling.split(".")
     if path and path[-1] == "linalg" and last == "norm":
         return "linalg.norm"
@@ -83,15 +85,16 @@ SIZES = {
 }
 
 
-METHODS = {"where": "Tensor.where", "int": "long"}
-"""Methods that are another function than the one of their name."""
+def of_method(name):
+    """Return the name in gradcli's table of a method; some are another function than the one of their name."""
+    return {"where": "Tensor.where", "int": "long", "float": "float"}.get(name) or canonical(name)
 
 
 def method(self, name):
     """Return a method of an array: the function of that name with the array as its first argument."""
     if name.startswith("__"):
         raise AttributeError(name)
-    rule = SIZES.get(name) or called(METHODS.get(name) or canonical(name))
+    rule = SIZES.get(name) or called(of_method(name))
     return functools.partial(rule, self)
 
 

@@ -197,7 +197,8 @@ MEANING = [
     ("while u > 0: u = u - 1\nu", "type", "a condition with 2 entries", "u > 0"),
     ("for i in range(x): pass\nx", "type", "range takes integers", "range(x)"),
     ("for i in x: pass\nx", "type", "not over one number", "x"),
-    ("range(3)*x", "unknown-function", "unknown function 'range'", "range"),
+    ("x[range(0, 3, 0)]", "value", "the step of range cannot be 0", "range(0, 3, 0)"),
+    ("range(x)*x", "type", "a plain number is needed here", "range(x)"),
 ]
 
 IN_PLACE = [

@@ -235,7 +235,7 @@ def windows_text_back(_k: int, out: Array, x: Array, *, dim: int, size: int, ste
     """Return the text of the sums over the windows that each entry stands in."""
     [numbers] = numbered((x,), 0)
     places = windows(numbers, dim=dim, size=size, step=step)  # type: ignore[arg-type] # numbers of entries
-    return places_text(np.ravel(places) - 1, np.shape(x), np.shape(out))
+    return places_text(np.ravel(places).astype(np.intp) - 1, np.shape(x), np.shape(out))
 
 
 UNFOLD = mover(
