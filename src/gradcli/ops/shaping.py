@@ -155,6 +155,8 @@ def build_ravel(f: Apply, x: Tensor) -> Tensor:
 def build_flatten(f: Apply, x: Tensor, start_dim: Static = 0, end_dim: Static = -1) -> Tensor:
     """the axes from start_dim to end_dim made one"""
     first, last = one_axis(start_dim, x.ndim), one_axis(end_dim, x.ndim)
+    if first > last:
+        raise GradcliError("value", f"flatten: start_dim={start_dim} comes after end_dim={end_dim}")
     middle = math.prod(x.shape[first : last + 1])
     return f(RESHAPE, x, shape=(*x.shape[:first], middle, *x.shape[last + 1 :]))
 

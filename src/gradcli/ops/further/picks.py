@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from gradcli.errors import GradcliError
+from gradcli.errors.counting import counted
 from gradcli.ops.axes import one_axis
 from gradcli.ops.declare import Apply
 from gradcli.ops.facts import Facts
@@ -58,6 +59,8 @@ def build_take_along_dim(f: Apply, x: Tensor, indices: Raw, dim: Static = None) 
     if dim is None:
         return along(f, f(RESHAPE, x, shape=(-1,)), np.ravel(index), 0, "take_along_dim")
     axis = one_axis(dim, x.ndim)
+    if not x.ndim and not index.ndim:
+        return along(f, x, index, axis, "take_along_dim")
     if index.ndim != x.ndim:
         raise GradcliError("shape", f"take_along_dim: the index has shape {index.shape}, and the array {x.shape}")
     others = [[1 if k == axis else n for k, n in enumerate(shape)] for shape in (index.shape, x.shape)]
@@ -80,7 +83,8 @@ def build_index_select(f: Apply, x: Tensor, dim: Static, index: Raw) -> Tensor:
     if places.ndim > 1:
         raise GradcliError("shape", f"index_select: the index is a vector, not of shape {places.shape}")
     if not x.ndim:
-        within(places, 1, "index_select")
+        if within(places, 1, "index_select").size != 1:
+            raise GradcliError("shape", f"index_select: {counted(places.size, 'position')} in one number")
         return f(INDEX, x, key=())
     axis = one_axis(dim, x.ndim)
     return layers(f, x, axis, within(np.atleast_1d(places), x.shape[axis], "index_select"))

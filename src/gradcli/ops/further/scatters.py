@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
+from gradcli.errors.counting import counted
 from gradcli.ops.arithmetic import DIV, MUL
 from gradcli.ops.axes import number, one_axis
 from gradcli.ops.declare import Apply, Op, value_of
@@ -165,10 +166,11 @@ def layer_key(f: Apply, x: Tensor, dim: Static, index: Raw, name: str) -> Any:
     places = positions(f, index)
     if places.ndim > 1:
         raise GradcliError("shape", f"{name}: the index is a vector, not of shape {places.shape}")
-    if not x.ndim:
-        within(places, 1, name)
-        return ()
     axis = one_axis(dim, x.ndim)
+    if not x.ndim:
+        if within(places, 1, name).size != 1:
+            raise GradcliError("shape", f"{name}: {counted(places.size, 'position')} in one number")
+        return ()
     return (*[slice(None)] * axis, within(np.atleast_1d(places), x.shape[axis], name))
 
 

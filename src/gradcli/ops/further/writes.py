@@ -15,7 +15,7 @@ from gradcli.ops.further.positions import positions, truths, within
 from gradcli.ops.further.scatters import AT_ENDS, fitting, flat_places, layer_key, reduced, written
 from gradcli.ops.further.shapes import MOVES, common_shape
 from gradcli.ops.indexing import INDEX, PUT
-from gradcli.ops.shaping import EXPAND, RESHAPE, whole
+from gradcli.ops.shaping import CLONE, EXPAND, RESHAPE, whole
 from gradcli.ops.signatures import Raw, Raws, Static, Tensor
 from gradcli.ops.vocabulary import function
 
@@ -37,10 +37,10 @@ def build_index_fill(f: Apply, x: Tensor, dim: Static, index: Raw, value: Tensor
     """a copy of x with one number in the layers at the positions"""
     if value.ndim:
         raise GradcliError("shape", f"index_fill takes one number, not shape {value.shape}")
-    key = layer_key(f, x, dim, index, "index_fill")
-    places = np.unique(flat_places(x, key))
-    spread = np.unravel_index(places, x.shape)
-    return f(PUT, x, value, key=spread if x.ndim else ())
+    if not x.ndim:
+        return f(PUT, x, value, key=()) if within(positions(f, index), 1, "index_fill").size else f(CLONE, x)
+    places = np.unique(flat_places(x, layer_key(f, x, dim, index, "index_fill")))
+    return f(PUT, x, value, key=np.unravel_index(places, x.shape))
 
 
 @function("index_put", "torch method", "indices", kinds=MOVES, facts=written(
