@@ -59,9 +59,7 @@ def build_take_along_dim(f: Apply, x: Tensor, indices: Raw, dim: Static = None) 
     if dim is None:
         return along(f, f(RESHAPE, x, shape=(-1,)), np.ravel(index), 0, "take_along_dim")
     axis = one_axis(dim, x.ndim)
-    if not x.ndim and not index.ndim:
-        return along(f, x, index, axis, "take_along_dim")
-    if index.ndim != x.ndim:
+    if index.ndim != x.ndim or not x.ndim:
         raise GradcliError("shape", f"take_along_dim: the index has shape {index.shape}, and the array {x.shape}")
     others = [[1 if k == axis else n for k, n in enumerate(shape)] for shape in (index.shape, x.shape)]
     try:
