@@ -22,7 +22,7 @@ from gradcli.ops.shaping import (
     build_expand,
     checked_shape,
     mover,
-    numbered,
+    number_entries,
     whole,
     whole_numbers,
 )
@@ -233,7 +233,7 @@ def windows_size(x: Array, *, dim: int, size: int, step: int) -> int:
 
 def windows_text_back(_k: int, out: Array, x: Array, *, dim: int, size: int, step: int) -> tuple[str, ...]:
     """Return the text of the sums over the windows that each entry stands in."""
-    [numbers] = numbered((x,), 0)
+    [numbers] = number_entries((x,), 0)
     places = windows(numbers, dim=dim, size=size, step=step)  # type: ignore[arg-type] # numbers of entries
     return places_text(np.ravel(places).astype(np.intp) - 1, np.shape(x), np.shape(out))
 
