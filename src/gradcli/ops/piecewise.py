@@ -230,13 +230,11 @@ WHERE = declare(
 @function("where", "torch numpy", "elementwise", op=WHERE, kinds="same same yes")
 def build_where(f: Apply, condition: Tensor, x: Tensor | None = None, other: Tensor | None = None) -> Any:
     """x where the condition holds, other elsewhere; of a condition alone the places where it holds"""
-    if x is not None and other is not None:
-        return f(WHERE, condition, x, other)
-    if x is not other:
-        raise GradcliError("arguments", "where takes a condition alone, or two values with it")
-    from gradcli.ops.further.positions import build_nonzero  # noqa: PLC0415
+    if x is None or other is None:
+        from gradcli.ops.further.positions import places_where  # noqa: PLC0415
 
-    return build_nonzero(f, condition, as_tuple=True)
+        return places_where(f, condition, alone=x is other)
+    return f(WHERE, condition, x, other)
 
 
 # fmt: off

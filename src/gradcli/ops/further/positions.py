@@ -98,6 +98,13 @@ def build_nonzero(f: Apply, x: Raw, as_tuple: Static = False) -> Any:
     return along_axes(places, found.ndim) if as_tuple else places
 
 
+def places_where(f: Apply, condition: Tensor, alone: bool) -> Any:
+    """Return the places where a condition holds, for each axis; raises ``arguments`` where it is not given alone."""
+    if not alone:
+        raise GradcliError("arguments", "where takes a condition alone, or two values with it")
+    return build_nonzero(f, condition, as_tuple=True)
+
+
 def along_axes(places: Any, count: int) -> tuple[Indices, ...]:
     """Return the positions along each axis of places that stand as rows; a number has one axis."""
     rows = np.asarray(value_of(places))
