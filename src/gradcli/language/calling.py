@@ -17,13 +17,14 @@ from gradcli.language.kinds import (
     DOUBLE,
     MASK,
     NotFloats,
+    inverted,
     is_odd,
     number_kind,
     whole_array,
 )
-from gradcli.language.runtime import as_tensor
+from gradcli.language.runtime import as_tensor, compare
 from gradcli.ops import Function, Pair
-from gradcli.ops.declare import Apply, value_of
+from gradcli.ops.declare import Apply, Op, value_of
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.integers import only_numpy
 from gradcli.ops.signatures import Static, Tensor
@@ -101,12 +102,26 @@ def caller(function: Function, arguments: list[Bound], library: str, written: st
         call = noted(call, written)
     if function.build is None and op is not None:
         return unary_step(op, registers[0][0], call)
-    if op is not None and op.formula is not None and op.whole is not None and len(registers) == 2:
-        operands = [r[0] for r in registers]
-        return lambda regs: (
-            binary(regs[0], op, *(regs[i] for i in operands)) if any(is_odd(regs[i]) for i in operands) else call(regs)
-        )
+    if op is not None and op.operator and len(registers) == len(op.vjps) and all(len(r) == 1 for r in registers):
+        return operator_caller(op, [r[0] for r in registers], call)
     return call
+
+
+def operator_caller(op: Op, operands: list[int], call: Run) -> Run:
+    """Return the step that calls an operator by a name: masks and integers are what they are to the operator."""
+    if op.formula is None and op.whole is None:
+        of_masks = compare if len(operands) == 2 else inverted
+        return lambda regs: of_masks(regs[0], op, *(as_comparable(regs[i]) for i in operands))
+    if op.whole is None or (op.formula is None and not op.step):
+        return call
+    return lambda regs: (
+        binary(regs[0], op, *(regs[i] for i in operands)) if any(is_odd(regs[i]) for i in operands) else call(regs)
+    )
+
+
+def as_comparable(value: object) -> object:
+    """Return the values of a pair, and all else as it is."""
+    return value.values if type(value) is Pair else value
 
 
 def noted(call: Run, written: str) -> Run:

@@ -176,7 +176,13 @@ def build_median(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = Fals
 
 
 @function("sort", "torch method", "reductions", op=PICK, kinds="same same yes")
-def build_sort(f: Apply, x: Tensor, dim: Static = -1, descending: Static = False) -> Pair:
+def build_sort(
+    f: Apply,
+    x: Tensor,
+    dim: Static = -1,
+    descending: Static = False,
+    stable: Static = True,  # noqa: ARG001 - equal entries always stay in their order
+) -> Pair:
     """the entries in order along dim, the last axis unless said otherwise"""
     if not x.ndim:
         return Pair(x, np.zeros((), dtype=np.intp))
@@ -184,9 +190,15 @@ def build_sort(f: Apply, x: Tensor, dim: Static = -1, descending: Static = False
 
 
 @function("np.sort numpy.sort", "", "reductions", kinds="same same yes")
-def build_numpy_sort(f: Apply, x: Tensor, dim: Static = -1) -> Tensor:
+def build_numpy_sort(
+    f: Apply,
+    x: Tensor,
+    dim: Static = -1,
+    kind: Static = None,  # noqa: ARG001 - another way to the same order
+) -> Tensor:
     """the entries in order along axis, as numpy has it"""
-    return f(PICK, x, kind="sort", dim=one_axis(dim, x.ndim), descending=False)
+    flat = f(RESHAPE, x, shape=(-1,)) if dim is None else x
+    return f(PICK, flat, kind="sort", dim=0 if dim is None else one_axis(dim, x.ndim), descending=False)
 
 
 @function("np.median numpy.median", "", "reductions", kinds="numpy-float numpy-float yes")

@@ -102,6 +102,7 @@ elementwise(
     "erfc", erfc,
     lambda g, _y, x: -STEEPEST * np.exp(-x * x) * g, None,
     slopes=lambda s, x: (-2 / s.sqrt(s.pi) * s.exp(-(x**2)),),
+    backward_text=("-2/sqrt(pi)*exp(-{0}**2)*{g}",),
     exactly=exactly.in_mpmath(lambda mp, x: mp.erfc(x)),
     spelled=Spelled("torch math special method", "", "1 - erf(x), with its digits where erf(x) is nearly 1",
                     facts=of_one("erfc(x)", "1 - erf(x)", "-2/sqrt(pi)*exp(-x**2)")),
@@ -109,6 +110,7 @@ elementwise(
 elementwise(
     "erfcx", values.erfcx,
     lambda g, _y, x: g * values.erfcx_slope(x), None, slopes=erfcx_slopes,
+    backward_text=("{g}*(2*{0}*{y} - 2/sqrt(pi))",),
     exactly=exactly.in_mpmath(lambda mp, x: mp.exp(x * x) * mp.erfc(x)),
     spelled=Spelled("special", "", "exp(x**2)*erfc(x)",
                     facts=of_one("erfcx(x)", "exp(x**2)*erfc(x)", "2*x*erfcx(x) - 2/sqrt(pi)")),
@@ -116,6 +118,7 @@ elementwise(
 elementwise(
     "erfinv", values.erfinv,
     lambda g, y, _x: g * (np.exp(y * y) / STEEPEST), None, slopes=erfinv_slopes,
+    backward_text=("{g}*sqrt(pi)/2*exp({y}**2)",),
     exactly=exactly.in_mpmath(error_quantile), domain=((-0.9, 0.9),),
     spelled=Spelled("torch special method", "", "the number whose erf is x",
                     facts=in_words("erfinv", "the y with erf(y) = x", "sqrt(pi)/2*exp(erfinv(x)**2)")),
@@ -123,6 +126,7 @@ elementwise(
 elementwise(
     "ndtr", values.ndtr,
     lambda g, _y, x: g * normal_density(x), None, slopes=normal_slopes,
+    backward_text=("{g}*exp(-{0}**2/2)/sqrt(2*pi)",),
     exactly=exactly.in_mpmath(lambda mp, x: mp.ncdf(x)),
     spelled=Spelled("special", "", "the normal distribution function",
                     facts=of_one("ndtr(x)", "(1 + erf(x/sqrt(2)))/2", "exp(-x**2/2)/sqrt(2*pi)")),
@@ -130,6 +134,7 @@ elementwise(
 elementwise(
     "log_ndtr", values.log_ndtr,
     lambda g, _y, x: g * (math.sqrt(2 / math.pi) / values.erfcx(-x * math.sqrt(0.5))), None, slopes=log_ndtr_slopes,
+    backward_text=("{g}*sqrt(2/pi)/erfcx(-{0}/sqrt(2))",),
     exactly=exactly.in_mpmath(lambda mp, x: mp.log(mp.ncdf(x)) if x < 0 else mp.log1p(-mp.ncdf(-x))),
     spelled=Spelled("special", "", "the logarithm of the normal distribution function",
                     facts=of_one("log_ndtr(x)", "log((1 + erf(x/sqrt(2)))/2)", "sqrt(2/pi)/erfcx(-x/sqrt(2))")),
@@ -137,6 +142,7 @@ elementwise(
 elementwise(
     "ndtri", values.ndtri,
     lambda g, y, _p: g * (math.sqrt(2 * math.pi) * np.exp(y * y / 2)), None, slopes=ndtri_slopes,
+    backward_text=("{g}*sqrt(2*pi)*exp({y}**2/2)",),
     exactly=exactly.in_mpmath(normal_quantile), domain=((0.1, 0.9),),
     spelled=Spelled("special", "", "the number that a normal one is below with probability x",
                     facts=in_words("ndtri", "the y with ndtr(y) = x", "sqrt(2*pi)*exp(ndtri(x)**2/2)")),
@@ -180,6 +186,7 @@ def psi_in_digits(mp: Any, n: Any, x: Any) -> Any:
 elementwise(
     "lgamma", values.lgamma,
     lambda g, _y, x: g * values.digamma(x), None, slopes=gamma_slopes,
+    backward_text=("{g}*digamma({0})",),
     exactly=exactly.in_mpmath(gamma_in_digits), domain=((0.3, 4),),
     spelled=Spelled("torch special method", "gammaln math.lgamma", "the logarithm of the gamma function",
                     facts=in_words("lgamma", "log(abs(gamma(x))), gamma(n) = (n - 1)!", "digamma(x)", "2.5")),
@@ -187,6 +194,7 @@ elementwise(
 DIGAMMA = elementwise(
     "digamma", values.digamma,
     lambda g, _y, x: g * values.polygamma(1, x), None, slopes=digamma_slopes,
+    backward_text=("{g}*polygamma(1, {0})",),
     exactly=exactly.in_mpmath(lambda mp, x: psi_in_digits(mp, 0, x)), domain=((0.3, 4),),
     spelled=Spelled("torch special method", "psi", "the derivative of lgamma",
                     facts=in_words("digamma", "the derivative of lgamma", "polygamma(1, x)", "2.5")),
@@ -194,6 +202,7 @@ DIGAMMA = elementwise(
 POLYGAMMA = elementwise(
     "polygamma", values.polygamma,
     None, lambda g, _y, n, x: g * values.polygamma(n + 1, x), None, slopes=polygamma_slopes,
+    backward_text=lambda k, _y, n, x: f"{{g}}*polygamma({int(n) + 1}, {{1}})",
     exactly=exactly.in_mpmath(psi_in_digits, 2), domain=((1, 1), (0.3, 4)), spelled=None,
 )
 # fmt: on
@@ -245,6 +254,7 @@ def xlog1py(x: Array, y: Array) -> Array:
 elementwise(
     "entr", values.entr,
     lambda g, _y, x: g * np.where(x < 0, -np.inf, values.entr_slope(x)), None, slopes=entr_slopes,
+    backward_text=("{g}*(-1 - log({0}))",),
     exactly=exactly.in_mpmath(entr_in_digits), domain=((0.5, 3),),
     spelled=Spelled("special", "", "-x*log(x): 0 at 0, and -inf below",
                     facts=of_one("entr(x)", "-x*log(x)", "-1 - log(x)")),
@@ -253,6 +263,7 @@ elementwise(
     "xlog1py", xlog1py,
     lambda g, _z, x, y: np.where((x == 0) & (y <= -1), 0.0, xlog1py(g, y)),
     lambda g, _z, x, y: g * (x / (y + 1)), None, slopes=lambda s, x, y: (s.log1p(y), x / (y + 1)),
+    backward_text=("{g}*log1p({1})", "{g}*{0}/({1} + 1)"),
     exactly=lambda x, y: np.where((x == 0) & ~exactly.is_nan(y), 0, x * np.log1p(y)),
     domain=((0.2, 2), (0.2, 2)),
     zero_at=lambda k, x, y: (x == 0) & (y <= -1) & (k == 0), zero_text=("({0} == 0) & ({1} <= -1)",),
@@ -263,6 +274,7 @@ LOGIT = elementwise(
     "logit", values.logit,
     lambda g, _y, x: np.where((x < 0) | (x > 1), np.nan, g / (x * (1 - x))), None,
     slopes=lambda s, x: (1 / (x * (1 - x)),),
+    backward_text=("{g}/({0}*(1 - {0}))",),
     exactly=lambda x: np.log(x / (1 - x)), domain=((0.1, 0.9),), spelled=None,
 )
 # fmt: on
