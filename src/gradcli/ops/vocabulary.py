@@ -12,7 +12,7 @@ from gradcli.ops.signatures import Tensor
 if TYPE_CHECKING:
     from gradcli.ops.facts import Facts
 
-Builder = Callable[..., Tensor | Pair]
+Builder = Callable[..., Tensor | Pair | tuple[Tensor, ...]]
 """``build(f, *arguments)``: what a function gives, made by applying ops with ``f``."""
 B = TypeVar("B", bound=Builder)
 

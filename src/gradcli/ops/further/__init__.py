@@ -1,5 +1,5 @@
 """Functions that few programs call: importing this package enters them beside the others."""
 
-from gradcli.ops.further import orders, pointwise, pointwise_masks, special
+from gradcli.ops.further import orders, orders_quantiles, pointwise, pointwise_masks, reducing, running, special
 
-__all__ = ["orders", "pointwise", "pointwise_masks", "special"]
+__all__ = ["orders", "orders_quantiles", "pointwise", "pointwise_masks", "reducing", "running", "special"]
