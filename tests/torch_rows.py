@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from mpmath import mp
 
+import pointwise_rows
 from exactly import derivative, value
 from gradcli.engine.reverse import backward
 from gradcli.language.program import compile_program
@@ -100,6 +101,9 @@ MORE_EXACT = {  # where PyTorch loses digits, overflows or underflows: the op th
     "torch.atan2(a, b)": ("atan2", {}, "PyTorch takes a*a + b*b, which overflows and underflows"),
     "torch.xlogy(a, b)": ("xlogy", {}, "PyTorch takes v*a, which overflows"),
     'F.binary_cross_entropy_with_logits(a, b, reduction="none")': ("bce_with_logits", {}, "PyTorch takes a difference of numbers near 1"),
+}
+MORE_EXACT |= {
+    "torch.special.ndtr(x)": ("ndtr", {}, "PyTorch takes 1 + erf(x/sqrt(2)), of which nothing is left far below 0"),
 }
 LOST = "PyTorch takes powers of the entries, which overflow and underflow"
 NORMS = {"torch.norm(x)": 2, "torch.linalg.norm(x)": 2, "torch.norm(x, 3)": 3, "torch.norm(x, 3, 1)": 3}
@@ -288,6 +292,7 @@ for empty in ("()", "[]"):
 row.each("np.sum(x, ()) => x*1 | np.mean(x, axis=()) => x*1 | np.max(x, axis=()) => x*1 | np.prod(x, axis=[]) => x*1 | np.var(x, axis=()) => x*0 | np.roll(x, 1, ()) => x*1 | np.median(x, axis=()) => x*1", x=A)
 row.each("torch.einsum('i,->i', x, s) | torch.einsum(',i->i', s, x) | torch.einsum('i,i,->', x, x, s)", x=[0.5, -1.0, 2.0], s=3.0)
 
+pointwise_rows.add(row)
 EDGES = row.rows
 SHARE = 9
 """One row of so many with a v is recorded, and all without."""

@@ -17,12 +17,16 @@ arcsin=asin arccos=acos arctan=atan arctan2=atan2 arcsinh=asinh arccosh=acosh ar
 fabs=abs expit=sigmoid swish=silu sgn=sign fix=trunc rint=round clamp=clip view=reshape expand_dims=unsqueeze
 swapaxes=transpose broadcast_to=expand tile=repeat copy=clone concatenate=cat concat=cat vdot=inner
 ger=outer empty=zeros identity=eye empty_like=zeros_like array=tensor asarray=as_tensor
+radians=deg2rad degrees=rad2deg around=round round_=round not_equal=ne greater=gt greater_equal=ge less=lt less_equal=le
+invert=bitwise_not gammaln=lgamma psi=digamma trapz=trapezoid
 inverse=inv binary_cross_entropy=bce bce_with_logits=binary_cross_entropy_with_logits vector_norm=norm
 """
 ALIASES = dict(pair.split("=") for pair in SYNONYMS.split())
 NUMPY = {"max": "amax", "min": "amin", "repeat": "repeat_interleave"} | {
-    name: f"np.{name}" for name in ("sort", "median", "var", "std", "cumsum", "transpose")
-}
+    name: f"np.{name}" for name in ("sort", "median", "var", "std", "cumsum", "transpose", "argsort", "nanmedian", "nanprod", "nanmax",
+                 "nanmin", "quantile", "percentile", "nanquantile", "nanpercentile", "ptp", "average", "cumprod",
+                 "gradient")
+} | {"equal": "eq", "array_equal": "equal"}
 """Names that mean something else in numpy than in PyTorch."""
 KEYWORDS = {
     "axis": "dim", "keepdims": "keepdim", "k": "diagonal", "offset": "diagonal", "axes": "dims", "input": "x",

@@ -1,7 +1,18 @@
 """The tests' register of ops and functions: importing this package fills it."""
 
 from gradcli import ops
-from records import elementwise, linear_algebra, making, neural, reductions, shaping
+from records import (
+    elementwise,
+    linear_algebra,
+    making,
+    neural,
+    orders,
+    pointwise,
+    reductions,
+    running,
+    shaping,
+    special,
+)
 from records.record import RECORDS, Edges, Record, has_derivative, missing_of_function, missing_of_op
 
 ops.load_all()
@@ -27,6 +38,10 @@ __all__ = [
     "missing_of_function",
     "missing_of_op",
     "neural",
+    "orders",
+    "pointwise",
     "reductions",
+    "running",
     "shaping",
+    "special",
 ]

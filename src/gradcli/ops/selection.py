@@ -177,16 +177,13 @@ def build_median(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = Fals
 
 @function("sort", "torch method", "reductions", op=PICK, kinds="same same yes")
 def build_sort(
-    f: Apply,
-    x: Tensor,
-    dim: Static = -1,
-    descending: Static = False,
-    stable: Static = True,  # noqa: ARG001 - equal entries always stay in their order
+    f: Apply, x: Tensor, dim: Static = -1, descending: Static = False, stable: Static = False
 ) -> Pair:
     """the entries in order along dim, the last axis unless said otherwise"""
     if not x.ndim:
         return Pair(x, np.zeros((), dtype=np.intp))
-    return picked(f, x, "sort", one_axis(dim, x.ndim), keepdim=True, descending=bool(descending))
+    kept = {"stable": True} if stable else {}
+    return picked(f, x, "sort", one_axis(dim, x.ndim), keepdim=True, descending=bool(descending), **kept)
 
 
 @function("np.sort numpy.sort", "", "reductions", kinds="same same yes")

@@ -12,7 +12,6 @@ from gradcli.ops.axes import one_axis, require_entries
 from gradcli.ops.declare import Apply, Op, Pair, declare, no_links, value_of
 from gradcli.ops.exactly import decided
 from gradcli.ops.facts import Facts
-from gradcli.ops.further.orders_ties import kth_place, top_places
 from gradcli.ops.links import Links
 from gradcli.ops.parts import Kink, Picked, Piecewise
 from gradcli.ops.picking import pick_indices
@@ -21,6 +20,7 @@ from gradcli.ops.reductions import all_entries
 from gradcli.ops.selection import PICK
 from gradcli.ops.shaping import RESHAPE, whole
 from gradcli.ops.signatures import Array, Indices, Mask, Options, Static, Tensor
+from gradcli.ops.tied import kth_place, sorted_places, top_places
 from gradcli.ops.vocabulary import function
 
 
@@ -36,11 +36,10 @@ def kth_of(line: list[Any], k: int, largest: bool) -> list[int]:
 
 
 def mode_of(line: list[Any], k: int, largest: bool) -> list[int]:
-    """Return the last place of the entry that a line has most often, of several the smallest; nan is equal to none."""
+    """Return the place of the entry that a line has most often, of several the smallest; its last one when sorted."""
     del k, largest
-    kept = sorted((i for i, x in enumerate(line) if x == x), key=line.__getitem__)  # noqa: PLR0124
-    runs = [list(run) for _, run in groupby(kept, key=line.__getitem__)]
-    return [max(max(runs, key=len))] if runs else [0]
+    runs = [list(run) for _, run in groupby(sorted_places(line), key=line.__getitem__)]
+    return [max(runs, key=len)[-1]]
 
 
 def middle_of(line: list[Any], k: int, largest: bool) -> list[int]:
@@ -70,10 +69,10 @@ def places(x: Array, kind: str, dim: int, keepdim: bool = True, k: int = 1, larg
     """Return along ``dim`` the positions that are picked, ``dim`` kept."""
     del keepdim
     lines = np.moveaxis(np.asarray(x), dim, -1)
-    rows = lines.reshape(-1, np.shape(lines)[-1]).tolist()
-    found = np.array([RULES[kind](row, k, largest and kind != "cummin") for row in rows], dtype=np.intp)
-    width = found.shape[-1] if len(rows) else (k if kind == "topk" else 1 if kind in SINGLE else np.shape(lines)[-1])
-    return np.moveaxis(found.reshape(*np.shape(lines)[:-1], width), -1, dim)
+    *outer, length = np.shape(lines)
+    found = [RULES[kind](lines[line].tolist(), k, largest and kind != "cummin") for line in np.ndindex(*outer)]
+    width = k if kind == "topk" else 1 if kind in SINGLE else length
+    return np.moveaxis(np.array(found, dtype=np.intp).reshape(*outer, width), -1, dim)
 
 
 def picked_on(piece: Indices, x: Array, kind: str, dim: int, keepdim: bool = True, **_how: Any) -> Array:
@@ -250,14 +249,17 @@ def build_msort(f: Apply, x: Tensor) -> Tensor:
 # --- positions ---
 
 
-def positions(x: Array, dim: int, descending: bool) -> Indices:
+def positions(x: Array, dim: int, descending: bool, stable: bool) -> Indices:
     """Return the positions of the entries in order."""
-    return pick_indices(x, "sort", dim, descending)
+    return pick_indices(x, "sort", dim, descending, stable)
 
 
 ARGSORT = declare(
-    Op("argsort", positions, (None,), no_links, pieces=decided(positions), defaults={"descending": False})
-)
+    Op(
+        "argsort", positions, (None,), no_links, pieces=decided(positions),
+        defaults={"descending": False, "stable": False},
+    )
+)  # fmt: skip
 NO_PLACES = Facts(
     "entry i is the position of the i-th smallest entry of x", ("none: it gives positions, which do not move with x",),
     "x[argsort(x)]", {"x": ROW}, "1,10,100",
@@ -266,16 +268,12 @@ NO_PLACES = Facts(
 
 @function("argsort", "torch method", "reductions", op=ARGSORT, kinds="numpy-integer integer yes", facts=NO_PLACES)
 def build_argsort(
-    f: Apply,
-    x: Tensor,
-    dim: Static = -1,
-    descending: Static = False,
-    stable: Static = True,  # noqa: ARG001 - equal entries always stay in their order
+    f: Apply, x: Tensor, dim: Static = -1, descending: Static = False, stable: Static = False
 ) -> Tensor:
     """the positions of the entries in order along dim; they have no derivative"""
     if not x.ndim:
         return np.zeros((), dtype=np.intp)  # type: ignore[return-value] # a position
-    return f(ARGSORT, x, dim=one_axis(dim, x.ndim), descending=bool(descending))
+    return f(ARGSORT, x, dim=one_axis(dim, x.ndim), descending=bool(descending), stable=bool(stable))
 
 
 @function(

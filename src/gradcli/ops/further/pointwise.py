@@ -154,9 +154,9 @@ def turn(x: Array, other: Array) -> Indices:
     return exactly.sign_of(x) * np.where(sign_bit(other), -1, 1)
 
 
-def copysign_vjp(g: Array, _y: Array, x: Array, other: Array) -> Array:
-    """Return g with the sign that x is given, times its own; 0 where x is 0 (``copysign_tensor_self_backward``)."""
-    return g * np.where(x == 0, 0.0, np.copysign(1.0, x) * np.copysign(1.0, other))
+def copysign_vjp(g: Array, y: Array, x: Array, _other: Array) -> Array:
+    """Return g times the sign that x is given, by a quotient; 0 where x is 0 (``copysign_tensor_self_backward``)."""
+    return np.where(x == 0, 0.0, g * (y / x))
 
 
 def copysign_slopes(s: Symbols, x: Expression, other: Expression) -> tuple[Expression, ...]:

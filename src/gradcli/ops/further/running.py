@@ -88,14 +88,10 @@ def inner_slopes(f: Apply, x: Tensor, axis: int, h: Array, even: bool) -> Tensor
     after, before = stretch(f, x, axis, 2, None), stretch(f, x, axis, 0, -2)
     if even:
         return f(DIV, f(SUB, after, before), float(2 * h[0]))
-    left, right = h[:-1], h[1:]
-    shape = tuple(-1 if k == axis else 1 for k in range(x.ndim))
-    weights = (-right / (left * (left + right)), (right - left) / (left * right), left / (right * (left + right)))
-    parts = [
-        f(MUL, part, np.reshape(weight, shape))
-        for part, weight in zip((before, stretch(f, x, axis, 1, -1), after), weights, strict=True)
-    ]
-    return f(ADD, f(ADD, parts[0], parts[1]), parts[2])
+    left, right = (np.reshape(part, [-1 if k == axis else 1 for k in range(x.ndim)]) for part in (h[:-1], h[1:]))
+    here = stretch(f, x, axis, 1, -1)
+    ahead, behind = f(MUL, f(SUB, after, here), left / right), f(MUL, f(SUB, here, before), right / left)
+    return f(DIV, f(ADD, ahead, behind), left + right)
 
 
 def end_slope(f: Apply, x: Tensor, axis: int, at: tuple[int, int, int], h: Array, edge_order: int) -> Tensor:
@@ -104,9 +100,8 @@ def end_slope(f: Apply, x: Tensor, axis: int, at: tuple[int, int, int], h: Array
     if edge_order == 1:
         return f(DIV, f(SUB, near[1], near[0]), float(h[0]))
     a, b = float(h[0]), float(h[1])
-    weights = (-(2 * a + b) / (a * (a + b)), (a + b) / (a * b), -a / (b * (a + b)))
-    first, second, third = (f(MUL, part, weight) for part, weight in zip(near, weights, strict=True))
-    return f(ADD, f(ADD, first, second), third)
+    first, second = f(DIV, f(SUB, near[1], near[0]), a), f(DIV, f(SUB, near[2], near[1]), b)
+    return f(ADD, first, f(MUL, f(SUB, first, second), a / (a + b)))
 
 
 def slopes_of(f: Apply, x: Tensor, axes: tuple[int, ...], spacings: list[Any], edge_order: Static) -> list[Tensor]:
@@ -251,6 +246,7 @@ LOGCUMSUMEXP = declare(
         differs=beyond,
         says=BEYOND,
         index=Paired("where({j} <= {i}, exp({x}[{j}] - {y}[{i}]), 0)"),
+        write=lambda call: f"logcumsumexp({call.texts[0]}, dim={call.static['dim']})",
     )
 )
 

@@ -1,6 +1,6 @@
-"""Which of several equal entries PyTorch picks: the partitions by which its topk and kthvalue find their places.
+"""Which of several equal entries PyTorch picks: the partitions by which its sort, topk and kthvalue find their places.
 
-Where all entries differ any way of sorting gives the same places, and none of this runs.
+Where all entries differ any way of sorting gives the same places.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from typing import Any
 
 Before = Callable[[Any, Any], bool]
 """Whether one entry comes before another."""
+SHORT = 16
+"""Entries up to which PyTorch sorts by insertion, which leaves equal ones in their order."""
 FEW = 64
 """From so many entries for each one that is asked for, PyTorch's topk goes by a heap: there ties stay in their order."""
 
@@ -62,6 +64,14 @@ def partition_by_first(order: list[int], entries: Sequence[Any], left: int, righ
         exchange(order, i, j)
 
 
+def sorted_places(entries: Sequence[Any], descending: bool = False) -> list[int]:
+    """Return where the entries stand from the smallest on, nan last, or from the largest on, nan first."""
+    before = falls if descending else rises
+    order = list(range(len(entries)))
+    part_coarsely(order, entries, len(order), before)
+    return by_insertion(order, entries, before)
+
+
 def top_places(entries: Sequence[Any], k: int, largest: bool) -> list[int]:
     """Return where the first k entries stand, from the largest or smallest on: they are selected, and then sorted."""
     before = falls if largest else rises
@@ -84,11 +94,11 @@ def select(order: list[int], entries: Sequence[Any], k: int, before: Before) -> 
 
 
 def part_coarsely(order: list[int], entries: Sequence[Any], count: int, before: Before) -> None:
-    """Part the first ``count`` entries again and again until no part has more than 16: what is left for insertion."""
+    """Part the first ``count`` entries again and again until each is short: what is left for insertion."""
     parts = [(0, count)]
     while parts:
         first, last = parts.pop()
-        if last - first > 16:
+        if last - first > SHORT:
             middle_first(order, entries, first, last, before)
             cut = partition(order, entries, first, last, before)
             parts += [(cut, last), (first, cut)]
