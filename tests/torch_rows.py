@@ -103,6 +103,7 @@ MORE_EXACT = {  # where PyTorch loses digits, overflows or underflows: the op th
     'F.binary_cross_entropy_with_logits(a, b, reduction="none")': ("bce_with_logits", {}, "PyTorch takes a difference of numbers near 1"),
 }
 MORE_EXACT |= {
+    "torch.digamma(x)": ("digamma", {}, "PyTorch's derivative of digamma has nine digits"),
     "torch.special.ndtr(x)": ("ndtr", {}, "PyTorch takes 1 + erf(x/sqrt(2)), of which nothing is left far below 0"),
 }
 LOST = "PyTorch takes powers of the entries, which overflow and underflow"

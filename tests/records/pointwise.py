@@ -95,7 +95,7 @@ record(
     definition=lambda x, other: m.absolute(x) * (1 if m.above(other) else -1),
     straight=True,
     domain=((0.3, 2), (-2, -0.3)),
-    kink=([0.0, 1.0], [1.0, -2.0]),
+    kink=([[0.0, 1.0], [1.0, 0.0]], [[1.0, -2.0], [1.0, 2.0]]),
     further=[([[2.3, -2.3, 0.4, -0.4], [0.7, 0.7, -0.9, -0.9]], {})],
     oracle=lambda x, other: f.absolute(x) * sign_of(other),
 )
@@ -128,6 +128,7 @@ record(
     definition=rounded_quotient,
     flat=[([c.HALVES[:, None], np.array([0.7, -1.3])], {"rounding_mode": mode}) for mode in ("floor", "trunc")],
     options=[{"rounding_mode": "floor"}, {"rounding_mode": "trunc"}],
+    kink=([[1.0, 3.0], [2.0, 1.5]], [[1.0, -2.5], [2.0, 1.0]]),
     kink_options={"rounding_mode": "floor"},
     called=["div"],
 )

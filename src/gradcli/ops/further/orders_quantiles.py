@@ -109,7 +109,7 @@ def facts_of(name: str, q: str) -> Facts:
     """Return the facts of a quantile."""
     return Facts(
         "y lies between the two entries of sorted x next to place q*(n - 1)",
-        ("dy/dx[0] = 1/2, here", "dy/dx[2] = 1/2, here"), f"{name}(x, {q})", {"x": ROW},
+        ("dy/dx[j] = where(j == 1, 0, 1/2), here",), f"{name}(x, {q})", {"x": ROW},
     )  # fmt: skip
 
 
@@ -198,7 +198,7 @@ NANMEDIAN = declare(
 
 @function(
     "nanmedian", "torch method", "reductions", op=NANMEDIAN, kinds="no same yes",
-    facts=Facts("y is the middle entry of those that are no nan, the lower of two", ("dy/dx[2] = 1, here",),
+    facts=Facts("y is the middle entry of those that are no nan, the lower of two", ("dy/dx[j] = where(j == 2, 1, 0), here",),
                 "nanmedian(x)", {"x": ROW}),
 )  # fmt: skip
 def build_nanmedian(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Tensor | Pair:
@@ -212,7 +212,7 @@ def build_nanmedian(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = F
 
 @function(
     "np.nanmedian numpy.nanmedian jnp.nanmedian", "", "reductions", kinds="numpy-float numpy-float yes",
-    facts=Facts("y is the middle entry of those that are no nan, or the mean of the two", ("dy/dx[2] = 1, here",),
+    facts=Facts("y is the middle entry of those that are no nan, or the mean of the two", ("dy/dx[j] = where(j == 2, 1, 0), here",),
                 "np.nanmedian(x)", {"x": ROW}),
 )  # fmt: skip
 def build_numpy_nanmedian(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Tensor:

@@ -73,7 +73,7 @@ def numpy_extreme(name: str, fill: float, word: str) -> None:
     build.__doc__ = f"the {word} of the entries that are no nan; ties share the gradient"
     names = " ".join(f"{library}.{name}" for library in ("np", "numpy", "jnp"))
     formula = f"y is the {word} of the entries that are no nan"
-    derivative = f"dy/dx[{2 if op is AMAX else 0}] = 1, here"
+    derivative = f"dy/dx[j] = where(j == {2 if op is AMAX else 0}, 1, 0), here"
     function(names, "", "reductions", kinds="same same yes", facts=reduced(f"np.{name}(x)", formula, derivative))(build)
 
 
@@ -83,7 +83,7 @@ numpy_extreme("nanmin", math.inf, "smallest")
 
 @function("aminmax", "torch method", "reductions", kinds="same same yes",
           facts=Facts("aminmax(x) has the smallest and the largest entry",
-                      ("dy/dx[0] = -1, here", "dy/dx[2] = 1, here"), "low, high = aminmax(x)\nhigh - low", {"x": ROW}))  # fmt: skip
+                      ("dy/dx[j] = (-1, 0, 1)[j], here",), "aminmax(x)[1] - aminmax(x)[0]", {"x": ROW}))  # fmt: skip
 def build_aminmax(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> tuple[Tensor, Tensor]:
     """the smallest and the largest entry, also along dim; ties share the gradient"""
     axes = tuple(range(x.ndim)) if dim is None else read_axes(one_axis(dim, x.ndim), x.ndim)
@@ -93,7 +93,7 @@ def build_aminmax(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = Fal
 
 
 @function("np.ptp numpy.ptp jnp.ptp", "", "reductions", kinds="same same yes",
-          facts=Facts("y is the largest entry minus the smallest", ("dy/dx[0] = -1, here", "dy/dx[2] = 1, here"),
+          facts=Facts("y is the largest entry minus the smallest", ("dy/dx[j] = (-1, 0, 1)[j], here",),
                       "np.ptp(x)", {"x": ROW}))  # fmt: skip
 def build_ptp(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Tensor:
     """the largest entry minus the smallest; ties share the gradient"""
@@ -150,8 +150,7 @@ def both(name: str, root: bool, words: str) -> None:
         return found, f(DIV, f(SUM, x, dim=axes, keepdim=bool(keepdim)), count)
 
     build.__doc__ = words
-    facts = Facts(f"{name}(x) has the {words.removeprefix('the ')}", ("dy/dx[0] = 1/3, here", "dy/dx[2] = 1/3, here"),
-                  f"s, m = {name}(x)\nm", {"x": ROW})  # fmt: skip
+    facts = Facts(f"{name}(x) has the {words.removeprefix('the ')}", ("dy/dx[j] = 1/n, here",), f"{name}(x)[1]", {"x": ROW})  # fmt: skip
     function(name, "torch", "reductions", kinds="no no yes", facts=facts)(build)
 
 

@@ -128,7 +128,7 @@ def slope_facts(program: str) -> Facts:
     """Return the facts of the slopes of a row."""
     return Facts(
         "y[i] = (x[i + 1] - x[i - 1])/2 between the ends, and a difference of two at each",
-        ("dy[1]/dx[0] = -1/2, here", "dy[1]/dx[2] = 1/2, here"), program, {"x": ROW}, "1,10,100",
+        ("dy[1]/dx[j] = (-1/2, 0, 1/2)[j], here",), program, {"x": ROW}, "1,10,100",
     )  # fmt: skip
 
 
@@ -183,7 +183,7 @@ def areas(f: Apply, y: Tensor, x: Tensor | None, dx: Static, axis: int) -> Tenso
 
 
 AREA = Facts(
-    "y = (x[0] + x[1])/2 + … + (x[n-2] + x[n-1])/2", ("dy/dx[0] = 1/2", "dy/dx[1] = 1, here"), "trapezoid(x)",
+    "y = (x[0] + x[1])/2 + … + (x[n-2] + x[n-1])/2", ("dy/dx[j] = where(j == 1, 1, 1/2), here",), "trapezoid(x)",
     {"x": ROW},
 )  # fmt: skip
 
@@ -196,7 +196,7 @@ def build_trapezoid(f: Apply, y: Tensor, x: Tensor | None = None, dx: Static = N
 
 
 @function("cumulative_trapezoid", "torch", "reductions", kinds="no no yes",
-          facts=Facts("y[i] = trapezoid(x[:i + 2])", ("dy[i]/dx[0] = 1/2", "dy[1]/dx[1] = 1, here"),
+          facts=Facts("y[i] = trapezoid(x[:i + 2])", ("dy[1]/dx[j] = where(j == 1, 1, 1/2), here",),
                       "cumulative_trapezoid(x)", {"x": ROW}, "1,10"))  # fmt: skip
 def build_cumulative_trapezoid(
     f: Apply, y: Tensor, x: Tensor | None = None, dx: Static = None, dim: Static = -1

@@ -189,7 +189,7 @@ elementwise(
     backward_text=("{g}*digamma({0})",),
     exactly=exactly.in_mpmath(gamma_in_digits), domain=((0.3, 4),),
     spelled=Spelled("torch special method", "gammaln math.lgamma", "the logarithm of the gamma function",
-                    facts=in_words("lgamma", "log(abs(gamma(x))), gamma(n) = (n - 1)!", "digamma(x)", "2.5")),
+                    facts=in_words("lgamma", "the logarithm of the gamma function, which is (n - 1)! at n", "digamma(x)", "2.5")),
 )
 DIGAMMA = elementwise(
     "digamma", values.digamma,
