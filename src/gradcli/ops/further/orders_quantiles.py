@@ -192,6 +192,9 @@ NANMEDIAN = declare(
         moves=True,
         kink=Kink(several_nan_middles, "the gradient is shared evenly"),
         defaults={"keepdim": False},
+        backward_text=lambda _k, _y, x, *, dim, keepdim: (
+            "where({0} == {Y}, {G}, 0)", f"where({{0}} == {{Y}}, {{G}}/{np.sum(x == nan_middle(x, dim, False))}, 0)"
+        ),
     )
 )
 

@@ -9,6 +9,7 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD, DIV, MUL, SUB
 from gradcli.ops.axes import number, one_axis
+from gradcli.ops.backward_texts import trailing_matrix
 from gradcli.ops.contractions import pairs_along
 from gradcli.ops.declare import BEYOND, Apply, Op, beyond, declare, value_of
 from gradcli.ops.exactly import logaddexp
@@ -127,7 +128,7 @@ def axes_named(dim: Static, x: Tensor) -> tuple[int, ...]:
 def slope_facts(program: str) -> Facts:
     """Return the facts of the slopes of a row."""
     return Facts(
-        "y[i] = (x[i + 1] - x[i - 1])/2 between the ends, and a difference of two at each",
+        "y[i] is (x[i + 1] - x[i - 1])/2 between the ends, and a difference of two at each",
         ("dy[1]/dx[j] = (-1/2, 0, 1/2)[j], here",), program, {"x": ROW}, "1,10,100",
     )  # fmt: skip
 
@@ -196,7 +197,7 @@ def build_trapezoid(f: Apply, y: Tensor, x: Tensor | None = None, dx: Static = N
 
 
 @function("cumulative_trapezoid", "torch", "reductions", kinds="no no yes",
-          facts=Facts("y[i] = trapezoid(x[:i + 2])", ("dy[1]/dx[j] = where(j == 1, 1, 1/2), here",),
+          facts=Facts("y[i] is trapezoid(x[:i + 2])", ("dy[1]/dx[j] = where(j == 1, 1, 1/2), here",),
                       "cumulative_trapezoid(x)", {"x": ROW}, "1,10"))  # fmt: skip
 def build_cumulative_trapezoid(
     f: Apply, y: Tensor, x: Tensor | None = None, dx: Static = None, dim: Static = -1
@@ -236,6 +237,14 @@ def logcumsumexp_local(
     return [pairs_along(values[0], static["dim"], Order.NOT_BEFORE, 1.0, share, (0, "column"), (OUT, "row"))]
 
 
+def logcumsumexp_text_back(_k: int, _y: Array, x: Array, *, dim: int) -> str:
+    """Return the text of the sum over the later outputs."""
+    shape = np.shape(x)
+    later = f"triu(ones({shape[dim]}, {shape[dim]})){trailing_matrix(len(shape) - 1 - dim)}"
+    shares = f"exp(unsqueeze({{0}}, {dim + 1}) - unsqueeze({{y}}, {dim}))"
+    return f"sum(where({later} == 1, {shares}, 0)*unsqueeze({{g}}, {dim}), dim={dim + 1})"
+
+
 LOGCUMSUMEXP = declare(
     Op(
         "logcumsumexp",
@@ -245,6 +254,7 @@ LOGCUMSUMEXP = declare(
         shaped=True,
         differs=beyond,
         says=BEYOND,
+        backward_text=logcumsumexp_text_back,
         index=Paired("where({j} <= {i}, exp({x}[{j}] - {y}[{i}]), 0)"),
         write=lambda call: f"logcumsumexp({call.texts[0]}, dim={call.static['dim']})",
     )

@@ -121,7 +121,7 @@ elementwise(
     backward_text=("{g}*sqrt(pi)/2*exp({y}**2)",),
     exactly=exactly.in_mpmath(error_quantile), domain=((-0.9, 0.9),),
     spelled=Spelled("torch special method", "", "the number whose erf is x",
-                    facts=in_words("erfinv", "the y with erf(y) = x", "sqrt(pi)/2*exp(erfinv(x)**2)")),
+                    facts=in_words("erfinv", "the number whose erf is x", "sqrt(pi)/2*exp(erfinv(x)**2)")),
 )
 elementwise(
     "ndtr", values.ndtr,
@@ -145,7 +145,7 @@ elementwise(
     backward_text=("{g}*sqrt(2*pi)*exp({y}**2/2)",),
     exactly=exactly.in_mpmath(normal_quantile), domain=((0.1, 0.9),),
     spelled=Spelled("special", "", "the number that a normal one is below with probability x",
-                    facts=in_words("ndtri", "the y with ndtr(y) = x", "sqrt(2*pi)*exp(ndtri(x)**2/2)")),
+                    facts=in_words("ndtri", "the number whose ndtr is x", "sqrt(2*pi)*exp(ndtri(x)**2/2)")),
 )
 # fmt: on
 
