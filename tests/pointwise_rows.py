@@ -1,6 +1,7 @@
 """What PyTorch is asked of functions of numbers, orders and reductions: rows of ``torch_rows``, kept apart."""
 
 # ruff: noqa: E501 - a row is a line
+# fmt: off
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ def numbers(row):
     row.each(
         "torch.fmod(a, b) | torch.copysign(a, b) | torch.ldexp(a, b) | torch.rsub(a, b, alpha=-2) | torch.add(a, b, alpha=2) | torch.sub(a, b, alpha=0.5)",
         vs=(None, -2.0, 1e300), a=LEFT, b=RIGHT,
-    )  # fmt: skip
+    )
     row.each("torch.logaddexp2(a, b)", vs=(None, -2.0, 1e300), a=LEFT, b=RIGHT, atol=CANCELS)
     row.each('torch.div(a, b, rounding_mode="floor") | torch.div(a, b, rounding_mode="trunc")', vs=(None, inf), a=LEFT, b=RIGHT)
     row.each("torch.special.xlog1py(a, b)", vs=(None, -2.0), a=LEFT, b=RIGHT)

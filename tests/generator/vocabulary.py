@@ -22,11 +22,13 @@ invert=bitwise_not gammaln=lgamma psi=digamma trapz=trapezoid
 inverse=inv binary_cross_entropy=bce bce_with_logits=binary_cross_entropy_with_logits vector_norm=norm
 """
 ALIASES = dict(pair.split("=") for pair in SYNONYMS.split())
-NUMPY = {"max": "amax", "min": "amin", "repeat": "repeat_interleave"} | {
-    name: f"np.{name}" for name in ("sort", "median", "var", "std", "cumsum", "transpose", "argsort", "nanmedian", "nanprod", "nanmax",
-                 "nanmin", "quantile", "percentile", "nanquantile", "nanpercentile", "ptp", "average", "cumprod",
-                 "gradient")
-} | {"equal": "eq", "array_equal": "equal"}
+OWN_IN_NUMPY = (
+    "sort median var std cumsum transpose argsort nanmedian nanprod nanmax nanmin quantile percentile nanquantile "
+    "nanpercentile ptp average cumprod gradient"
+)
+NUMPY = {"max": "amax", "min": "amin", "repeat": "repeat_interleave", "equal": "eq", "array_equal": "equal"} | {
+    name: f"np.{name}" for name in OWN_IN_NUMPY.split()
+}
 """Names that mean something else in numpy than in PyTorch."""
 KEYWORDS = {
     "axis": "dim", "keepdims": "keepdim", "k": "diagonal", "offset": "diagonal", "axes": "dims", "input": "x",

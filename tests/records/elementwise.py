@@ -51,8 +51,8 @@ record(
     recipes=['{f}({E}, {E:0.5,2}, rounding_mode="floor") + {E}', '{f}({V}, {c}, rounding_mode="trunc")*{V}'],
     programs={
         "div(x, p)": v.x / v.p,
-        "div(x, p, rounding_mode=\"floor\")*x": np.floor(v.x / v.p) * v.x,
-        "x.div(p, rounding_mode=\"trunc\")*x": np.trunc(v.x / v.p) * v.x,
+        'div(x, p, rounding_mode="floor")*x': np.floor(v.x / v.p) * v.x,
+        'x.div(p, rounding_mode="trunc")*x': np.trunc(v.x / v.p) * v.x,
     },
 )
 

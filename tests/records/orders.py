@@ -164,7 +164,10 @@ record(
     of_arrays=lambda x, dim, descending, stable: np.argsort(
         np.array([[float(mp.re(e)) for e in row] for row in x]) * (-1 if descending else 1), axis=dim, kind="stable"
     ),
-    flat=[([c.GRID], {"dim": 1, "descending": False, "stable": False}), ([c.GRID], {"dim": 0, "descending": True, "stable": True})],
+    flat=[
+        ([c.GRID], {"dim": 1, "descending": False, "stable": False}),
+        ([c.GRID], {"dim": 0, "descending": True, "stable": True}),
+    ],
     oracle=positions,
     recipes=["{V}[{f}({V})]", "{U}[{f}({M}, dim=0)]", "{V}[{f}({M}, descending=True)]"],
     programs={"x[argsort(x)]": [-1.2, 0.3, 0.8], "x[x.argsort(descending=True)]": [0.8, 0.3, -1.2]},
@@ -195,7 +198,11 @@ for _prefix in ("", "nan"):
         record(
             f"np.{_prefix}{_name}",
             oracle=quantile(_scale),
-            recipes=[f"{{V}}, {0.3 * _scale}", f"{{M}}, {0.6 * _scale}, axis=0", f'{{M}}, {_scale / 4}, method="lower"'],
+            recipes=[
+                f"{{V}}, {0.3 * _scale}",
+                f"{{M}}, {0.6 * _scale}, axis=0",
+                f'{{M}}, {_scale / 4}, method="lower"',
+            ],
             programs={f"np.{_prefix}{_name}(x, {_scale / 4})": (0.3 - 1.2) / 2},
         )
 
@@ -217,4 +224,3 @@ record(
     programs={"np.nanmedian(x)": 0.3, "np.nanmedian(b)": -0.05},
     values={"np.nanmedian(log(x))": np.log(0.3) / 2 + np.log(0.8) / 2},
 )
-

@@ -296,7 +296,7 @@ record(
         for k in range(bins)
     ], dtype=object),
     flat=[([c.HALVES], {"bins": 4, "low": -2.5, "high": 2.5}), ([c.HALVES], {"bins": 3, "low": 0.0, "high": 1.5})],
-    oracle=lambda x, bins=100, min=0, max=0: arrays.Array(  # noqa: A002
+    oracle=lambda x, bins=100, min=0, max=0: arrays.Array(  # noqa: A006
         np.histogram(np.array([float(e.value) for e in arrays.numbers(x).ravel()]), int(bins), (min, max))[0] * 1.0
     ),
     recipes=["{f}({V}, 4, -4, 4)*{S}"],

@@ -10,7 +10,7 @@ from records import constants as c
 from records import mathematics as m
 from records.record import Edges, record
 
-MIDDLE = [x for x in c.WITH_NAN if abs(x) in (0.0, 0.5) or x != x] + [0.25, 0.3, 0.75, 0.999, 1e-3, 1e-9]
+MIDDLE = [0.0, -0.0, 0.5, -0.5, 0.25, 0.3, 0.75, 0.999, 1e-3, 1e-9, np.nan]
 """Numbers of which PyTorch's own series have twelve digits."""
 CHANCES = [0.0, 1e-300, 1e-12, 0.01, 0.3, 0.5, 0.75, 0.999, 1.0, -0.5, 2.0, np.nan]
 MODERATE = [0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 2.0, 3.0, -3.0, 8.0, -8.0, 20.0, np.inf, -np.inf, np.nan]
@@ -164,7 +164,7 @@ record(
 record(
     "lgamma",
     definition=log_gamma,
-    derivatives=(lambda x: mp.digamma(x),),
+    derivatives=(mp.digamma,),
     value=lambda x: mp.re(mp.loggamma(x)),
     further=[([[-0.5, -1.5, -2.5, -3.7, -20.3]], {})],
     within=(0, np.inf),
@@ -204,7 +204,7 @@ record(
     zeros=[0.36787944117144233, 0.367879, 0.36788, 0.4, 0.3],
     oracle=known(lambda m, x: -x * m.log(x), lambda m, x: -1 - m.log(x), duals.ABOVE),
     ranges=("0.2,3",),
-    torch=Edges("torch.special.entr(x)", [x for x in c.WITH_NAN if x >= 0 or x != x]),
+    torch=Edges("torch.special.entr(x)", [x for x in c.WITH_NAN if not x < 0]),
 )
 
 record(

@@ -32,7 +32,7 @@ def closely(found: Any, near: Any, exact: Callable[..., Any], *arguments: Any) -
 
 
 def in_digits(exact: Callable[..., Any], *arguments: Any) -> Any:
-    """Return ``exact(mpmath, *numbers)`` of all entries, worked out in many digits; nan where an argument is not finite."""
+    """Return ``exact(mpmath, *numbers)`` of all entries, in many digits; nan where an argument is not finite."""
     finite = np.logical_and.reduce([np.isfinite(x) for x in np.broadcast_arrays(*arguments)])
     return closely(np.full(np.shape(finite), np.nan), finite, lambda *x: exact(mpmath, *x), *arguments)
 

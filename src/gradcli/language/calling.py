@@ -23,7 +23,7 @@ from gradcli.language.kinds import (
     whole_array,
 )
 from gradcli.language.runtime import as_tensor, compare
-from gradcli.ops import Function, Pair
+from gradcli.ops import OPERATORS, Function, Pair
 from gradcli.ops.declare import Apply, Op, value_of
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.integers import only_numpy
@@ -102,7 +102,7 @@ def caller(function: Function, arguments: list[Bound], library: str, written: st
         call = noted(call, written)
     if function.build is None and op is not None:
         return unary_step(op, registers[0][0], call)
-    if op is not None and op.operator and len(registers) == len(op.vjps) and all(len(r) == 1 for r in registers):
+    if op is not None and OPERATORS.get((op.operator, len(registers))) is op and all(len(r) == 1 for r in registers):
         return operator_caller(op, [r[0] for r in registers], call)
     return call
 

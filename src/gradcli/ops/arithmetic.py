@@ -219,7 +219,6 @@ def build_div(f: Apply, x: Tensor, other: Tensor, rounding_mode: Static = None) 
     return f(ROUNDED_DIV, x, other, rounding_mode=rounding_mode)
 
 
-
 def rounded_quotient(a: Array, b: Array, rounding_mode: str) -> Array:
     """Return a/b rounded down or towards 0."""
     return np.floor_divide(a, b) if rounding_mode == "floor" else np.trunc(a / b)

@@ -114,9 +114,7 @@ def extreme_text_back(_k: int, _out: Array, _x: Array, *, dim: Axes, keepdim: bo
     return "where({0} == {Y}, {G}, 0)", f"where({{0}} == {{Y}}, {{G}}/sum({{0}} == {{Y}}, dim={dim}, keepdim=True), 0)"
 
 
-def pick_text_back(
-    _k: int, _out: Array, x: Array, *, kind: str, dim: int, keepdim: bool = True, **order: bool
-) -> str:
+def pick_text_back(_k: int, _out: Array, x: Array, *, kind: str, dim: int, keepdim: bool = True, **order: bool) -> str:
     """Return the text of g put back where each entry was picked."""
     del keepdim
     shape = np.shape(x)

@@ -8,7 +8,6 @@ from gradcli.ops.axes import group_rows, restore
 from gradcli.ops.links import Links
 from gradcli.ops.reductions import all_entries
 from gradcli.ops.signatures import Array, Axes, Forward, Indices, Mask, Options, Test
-from gradcli.ops.tied import SHORT, sorted_places
 
 
 def shares(y: Array, x: Array, dim: Axes, keepdim: bool) -> Array:
@@ -56,6 +55,10 @@ def falling(x: Array, dim: int) -> Indices:
     return np.shape(x)[dim] - 1 - np.flip(rising, dim)
 
 
+SHORT = 16
+"""Entries up to which PyTorch's sort leaves equal ones in their order."""
+
+
 def in_order(x: Array, dim: int, descending: bool, stable: bool) -> Indices:
     """Return the positions of the entries in order; equal ones of a long line as PyTorch leaves them, unless stable."""
     found = falling(x, dim) if descending else np.argsort(x, axis=dim, kind="stable")
@@ -64,6 +67,10 @@ def in_order(x: Array, dim: int, descending: bool, stable: bool) -> Indices:
     lines, places = np.moveaxis(x, dim, -1), np.moveaxis(found, dim, -1)
     ordered = np.take_along_axis(lines, places, axis=-1)
     tied = np.any(ordered[..., 1:] == ordered[..., :-1], axis=-1)
+    if not np.any(tied):
+        return found
+    from gradcli.ops.tied import sorted_places  # noqa: PLC0415
+
     for line in map(tuple, np.argwhere(tied)):
         places[line] = sorted_places(lines[line].tolist(), descending)
     return found

@@ -191,7 +191,11 @@ ISNAN = step("isnan", np.isnan, decided(exactly.is_nan),
 
 
 @function(
-    "round rint around np.round_ numpy.round_", "torch numpy method", "elementwise", op=ROUND, kinds="numpy-float same yes"
+    "round rint around np.round_ numpy.round_",
+    "torch numpy method",
+    "elementwise",
+    op=ROUND,
+    kinds="numpy-float same yes",
 )
 def build_round(f: Apply, x: Tensor, decimals: Static = 0) -> Tensor:
     """the nearest integer, halves to even, or the nearest number of so many decimals; flat"""
@@ -199,9 +203,8 @@ def build_round(f: Apply, x: Tensor, decimals: Static = 0) -> Tensor:
     if places == 0:
         return f(ROUND, x)
     unit = 10.0 ** abs(places)
-    if places < 0:
-        return f(MUL, f(ROUND, f(DIV, x, unit)), unit)
-    return f(DIV, f(ROUND, f(MUL, x, unit)), unit)
+    there, back = (MUL, DIV) if places > 0 else (DIV, MUL)
+    return f(back, f(ROUND, f(there, x, unit)), unit)
 
 
 def where_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:

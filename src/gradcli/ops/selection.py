@@ -176,9 +176,7 @@ def build_median(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = Fals
 
 
 @function("sort", "torch method", "reductions", op=PICK, kinds="same same yes")
-def build_sort(
-    f: Apply, x: Tensor, dim: Static = -1, descending: Static = False, stable: Static = False
-) -> Pair:
+def build_sort(f: Apply, x: Tensor, dim: Static = -1, descending: Static = False, stable: Static = False) -> Pair:
     """the entries in order along dim, the last axis unless said otherwise"""
     if not x.ndim:
         return Pair(x, np.zeros((), dtype=np.intp))

@@ -60,7 +60,14 @@ def running(line: list[Any], k: int, largest: bool) -> list[int]:
     return places
 
 
-RULES = {"topk": top_of, "kthvalue": kth_of, "mode": mode_of, "nanmedian": middle_of, "cummax": running, "cummin": running}
+RULES = {
+    "topk": top_of,
+    "kthvalue": kth_of,
+    "mode": mode_of,
+    "nanmedian": middle_of,
+    "cummax": running,
+    "cummin": running,
+}
 """The places that each function picks of one line."""
 SINGLE = ("kthvalue", "mode", "nanmedian")
 
@@ -90,7 +97,7 @@ def order(x: Array, **how: Any) -> Array:
 def order_vjp(g: Array, _y: Array, x: Array, *, dim: int, keepdim: bool = True, **how: Any) -> Array:
     """Return g added where each entry was picked: a running extreme picks one again and again."""
     where = places(x, dim=dim, **how)
-    index = list(np.indices(where.shape, sparse=True))
+    index: list[Indices] = list(np.indices(where.shape, sparse=True))
     index[dim] = where
     back = np.zeros_like(x)
     np.add.at(back, tuple(index), g if keepdim else np.expand_dims(g, dim))
@@ -203,7 +210,7 @@ def build_topk(
 
 @function(
     "kthvalue", "torch method", "reductions", op=ORDER, kinds="no same yes",
-    facts=picks("kthvalue(x, 2).values", "y is the second smallest entry, here", "dy/dx[j] = where(j == 2, 1, 0), here"),
+    facts=picks("kthvalue(x, 2).values", "y is the second smallest entry", "dy/dx[j] = where(j == 2, 1, 0), here"),
 )  # fmt: skip
 def build_kthvalue(f: Apply, x: Tensor, k: Static, dim: Static = -1, keepdim: Static = False) -> Pair:
     """the k-th smallest entry along dim, and where it stands"""
@@ -267,12 +274,10 @@ NO_PLACES = Facts(
 
 
 @function("argsort", "torch method", "reductions", op=ARGSORT, kinds="numpy-integer integer yes", facts=NO_PLACES)
-def build_argsort(
-    f: Apply, x: Tensor, dim: Static = -1, descending: Static = False, stable: Static = False
-) -> Tensor:
+def build_argsort(f: Apply, x: Tensor, dim: Static = -1, descending: Static = False, stable: Static = False) -> Tensor:
     """the positions of the entries in order along dim; they have no derivative"""
     if not x.ndim:
-        return np.zeros((), dtype=np.intp)  # type: ignore[return-value] # a position
+        return np.zeros((), dtype=np.intp)
     return f(ARGSORT, x, dim=one_axis(dim, x.ndim), descending=bool(descending), stable=bool(stable))
 
 

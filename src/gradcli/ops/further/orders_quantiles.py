@@ -26,11 +26,6 @@ ROW = "1.5,4,2.5"
 WAYS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
-def ranks(present: Indices, q: float) -> Array:
-    """Return the rank of a quantile among so many entries, from 0 on, with its fraction."""
-    return q * (present - 1)
-
-
 def entry_at(f: Apply, rows: Tensor, places: Indices) -> Tensor:
     """Return from each line, the last axis, the entry at a place of its own."""
     if places.size and np.all(places == places.flat[0]):
@@ -65,8 +60,7 @@ def lines_of(f: Apply, x: Tensor, axes: Axes) -> Tensor:
 def quantiles(
     f: Apply, x: Tensor, chances: Sequence[float], axes: Axes, keepdim: bool, way: str, skip_nan: bool
 ) -> list[Tensor]:
-    """Return the quantiles of lines along some axes, one array for each chance; without ``skip_nan`` one nan makes nan.
-    """
+    """Return the quantiles along some axes, one array for each chance; without ``skip_nan`` one nan makes nan."""
     if way not in WAYS:
         raise GradcliError("value", f"quantile: interpolation is one of {', '.join(WAYS)}, not {way!r}")
     require_entries(x, axes, "quantile")
@@ -78,7 +72,7 @@ def quantiles(
     for chance in chances:
         if not 0 <= chance <= 1:
             raise GradcliError("value", f"quantile: q lies between 0 and 1, and {chance:g} does not")
-        rank = np.asarray(ranks(np.maximum(count, 1), chance), dtype=np.float64)
+        rank = np.asarray(chance * (np.maximum(count, 1) - 1), dtype=np.float64)
         if not skip_nan:
             rank = np.where(count < rows.shape[-1], rows.shape[-1] - 1.0, rank)
         one = between(f, sorted_rows, rank, way)
@@ -88,7 +82,7 @@ def quantiles(
 
 
 def chances_of(q: Tensor | Static) -> tuple[list[float], bool]:
-    """Return the chances as plain numbers, and whether they are a list; raises ``value`` for what depends on an input."""
+    """Return the chances as plain numbers, and whether they are a list; raises ``value`` for those of an input."""
     values = np.asarray(q if isinstance(q, int | float | tuple) else value_of(q), dtype=np.float64)
     if getattr(q, "active", False) or values.ndim > 1:
         raise GradcliError("value", "quantile: q is a plain number, or a list of them")
@@ -147,7 +141,9 @@ def numpy_quantile(names: str, scale: float, skip_nan: bool, words: str, q: str)
         return quantile(f, x, q, scale, read_axes(dim, x.ndim), keepdim, way, skip_nan)
 
     build.__doc__ = words
-    function(names, "", "reductions", kinds="numpy-float numpy-float yes", facts=facts_of(names.split()[0], q))(build)
+    function(
+        names, "", "reductions", kinds="numpy-float numpy-float yes", facts=facts_of(names.split(maxsplit=1)[0], q)
+    )(build)
 
 
 torch_quantile("quantile", skip_nan=False, words="the quantile of x for a chance q, of all entries or along dim")
@@ -177,9 +173,9 @@ def at_nan_middle(x: Array, dim: Axes, keepdim: bool) -> Mask:
     return x == found if found == found else is_nan(x)  # noqa: PLR0124
 
 
-def several_nan_middles(x: Array, dim: Axes, keepdim: bool) -> Mask:
+def several_nan_middles(x: Array, dim: Axes, keepdim: bool) -> bool:
     """Return whether more than one entry is that median."""
-    return np.sum(at_nan_middle(x, dim, keepdim)) > 1
+    return bool(np.sum(at_nan_middle(x, dim, keepdim)) > 1)
 
 
 NANMEDIAN = declare(
@@ -193,7 +189,8 @@ NANMEDIAN = declare(
         kink=Kink(several_nan_middles, "the gradient is shared evenly"),
         defaults={"keepdim": False},
         backward_text=lambda _k, _y, x, *, dim, keepdim: (
-            "where({0} == {Y}, {G}, 0)", f"where({{0}} == {{Y}}, {{G}}/{np.sum(x == nan_middle(x, dim, False))}, 0)"
+            "where({0} == {Y}, {G}, 0)",
+            f"where({{0}} == {{Y}}, {{G}}/{np.sum(x == nan_middle(x, dim, False))}, 0)",
         ),
     )
 )

@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 from gradcli.ops import exactly
-from gradcli.ops.exactly import is_nan
 from gradcli.ops.arithmetic import ADD, DIV, MUL, OF_TWO, SUB, scaled
 from gradcli.ops.axes import number
 from gradcli.ops.declare import Apply, value_of
 from gradcli.ops.entrywise import elementwise
+from gradcli.ops.exactly import is_nan
 from gradcli.ops.facts import Facts, of_one, of_two
 from gradcli.ops.parts import Kink, Piecewise
 from gradcli.ops.piecewise import TRUNC, WHERE
@@ -41,9 +41,7 @@ def build_deg2rad(f: Apply, x: Tensor) -> Tensor:
     return f(MUL, x, DEGREE)
 
 
-@function(
-    "rad2deg degrees math.degrees", EVERYWHERE, "elementwise", facts=of_one("rad2deg(x)", "x*180/pi", "180/pi")
-)
+@function("rad2deg degrees math.degrees", EVERYWHERE, "elementwise", facts=of_one("rad2deg(x)", "x*180/pi", "180/pi"))
 def build_rad2deg(f: Apply, x: Tensor) -> Tensor:
     """an angle in radians, in degrees"""
     return f(MUL, x, 180 / math.pi)
@@ -109,9 +107,7 @@ LARGEST = float(np.finfo(np.float64).max)
     "nan_to_num", EVERYWHERE, "elementwise", kinds="same same yes",
     facts=of_one("nan_to_num(x)", "where(isnan(x), 0, x)", "where(isnan(x), 0, 1)"),
 )  # fmt: skip
-def build_nan_to_num(
-    f: Apply, x: Tensor, nan: Static = 0.0, posinf: Static = None, neginf: Static = None
-) -> Tensor:
+def build_nan_to_num(f: Apply, x: Tensor, nan: Static = 0.0, posinf: Static = None, neginf: Static = None) -> Tensor:
     """x with numbers in the place of nan, inf and -inf; there the derivative is 0"""
     fills = (
         number(0.0 if nan is None else nan, "nan"),

@@ -17,7 +17,7 @@ from gradcli.ops.parts import Piecewise
 from gradcli.ops.piecewise import each_entry, each_pair, step
 from gradcli.ops.selection import ALL
 from gradcli.ops.shaping import RESHAPE, whole
-from gradcli.ops.signatures import Array, Axes, Mask, Static, Tensor
+from gradcli.ops.signatures import Array, Axes, Forward, Mask, Static, Tensor
 from gradcli.ops.vocabulary import Builder, Spelled, enter, function
 
 NO_SLOPE = ("none: it is true or false",)
@@ -112,7 +112,7 @@ def below_zero(x: Array) -> Mask:
     return (x < 0) | ((x == 0) & (1 / np.where(x == 0, x, 1) < 0))
 
 
-TESTS: dict[str, tuple[Callable[..., Mask], Callable[..., Mask], str]] = {
+TESTS: dict[str, tuple[Forward, Callable[..., Mask], str]] = {
     "isfinite": (np.isfinite, lambda x: abs(x) < inf, "an entry is neither infinite nor nan"),
     "isinf": (np.isinf, lambda x: abs(x) == inf, "an entry is inf or -inf"),
     "isposinf": (np.isposinf, lambda x: x == inf, "an entry is inf"),
@@ -175,7 +175,7 @@ def build_allclose(
 def build_equal(f: Apply, x: Tensor, other: Tensor) -> Tensor:
     """whether two arrays have one shape and equal entries (np.equal: entry by entry)"""
     if x.shape != other.shape:
-        return np.zeros((), dtype=np.bool_)  # type: ignore[return-value] # a mask
+        return np.zeros((), dtype=np.bool_)
     same = f(OPERATORS["==", 2], x, other)
     return f(ALL, same, dim=all_axes(same), keepdim=False)
 

@@ -33,7 +33,7 @@ def without_nan(f: Apply, x: Tensor, fill: float = 0.0) -> Tensor:
 def present(x: Tensor, axes: Axes, keepdim: bool) -> Tensor:
     """Return how many entries along some axes are no nan."""
     lacking = is_nan(np.asarray(value_of(x)))
-    return np.sum(~lacking, axis=axes, keepdims=keepdim, dtype=np.float64)[()]
+    return np.sum(~lacking, axis=axes, keepdims=keepdim, dtype=np.float64)
 
 
 @function("nansum", "torch numpy method", "reductions", kinds="integer integer yes",
@@ -66,7 +66,7 @@ def numpy_extreme(name: str, fill: float, word: str) -> None:
     def build(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Tensor:
         axes = read_axes(dim, x.ndim)
         require_entries(x, axes, name)
-        if not np.all(present(x, axes, keepdim=False)):
+        if not np.all(value_of(present(x, axes, keepdim=False))):
             raise GradcliError("value", f"{name}: all entries are nan")
         return f(op, without_nan(f, x, fill), dim=axes, keepdim=bool(keepdim))
 

@@ -78,7 +78,7 @@ def normal_quantile(mp: Any, p: Any) -> Any:
     if not 0 < p < 1:
         return mp.nan
     tail = p if p < 0.5 else 1 - p
-    x = mp.mpf(float(values.ndtri(np.float64(max(float(tail), 1e-300)))))
+    x = mp.mpf(float(values.ndtri(np.asarray(max(float(tail), 1e-300)))))
     for _ in range(80):
         step = mp.log(mp.ncdf(x) / tail) * mp.ncdf(x) / mp.npdf(x)
         x -= step
