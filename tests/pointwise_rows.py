@@ -1,12 +1,12 @@
 """What PyTorch is asked of functions of numbers, orders and reductions: rows of ``torch_rows``, kept apart."""
 
-# ruff: noqa: E501 - a row is a line
+# ruff: noqa: E501, SIM905 - a row is a line
 # fmt: off
 
 from __future__ import annotations
 
 from itertools import product
-from math import inf, nan
+from math import inf, isnan, nan
 
 from records.constants import CANCELS
 
@@ -72,7 +72,7 @@ def masks(row):
 def orders(row):
     """Add what is picked by its order: ties, nan, and both infinities."""
     for line in LINES:
-        mode = ["torch.mode(x).values"] * (nan not in line)  # with a nan it depends on how PyTorch's sort goes astray
+        mode = ["torch.mode(x).values"] * (not any(map(isnan, line)))  # with a nan it depends on how PyTorch's sort goes astray
         calls = ["torch.sort(x, dim=0, stable=True).values", "torch.msort(x)"]
         calls += [f"torch.topk(x, {k}{more}).values" for k in (1, 2, 3, 6) for more in ("", ", largest=False")]
         calls += [f"torch.kthvalue(x, {k}).values" for k in (1, 2, 4, 6)]

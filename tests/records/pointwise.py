@@ -65,7 +65,7 @@ def mask_of(x, truth):
     return arrays.Array(np.full(arrays.array(x).shape, truth))
 
 
-def nearly(x, other, rtol=1e-5, atol=1e-8, equal_nan=False):
+def nearly(x, other, rtol=1e-5, atol=1e-8):
     """Return where two arrays are nearly equal."""
     apart = f.absolute(arrays.array(x) - other)
     return apart <= f.absolute(other) * rtol + atol

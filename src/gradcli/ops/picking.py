@@ -55,14 +55,10 @@ def falling(x: Array, dim: int) -> Indices:
     return np.shape(x)[dim] - 1 - np.flip(rising, dim)
 
 
-SHORT = 16
-"""Entries up to which PyTorch's sort leaves equal ones in their order."""
-
-
 def in_order(x: Array, dim: int, descending: bool, stable: bool) -> Indices:
-    """Return the positions of the entries in order; equal ones of a long line as PyTorch leaves them, unless stable."""
+    """Return the positions of the entries in order, equal ones as PyTorch leaves them, which is not always stable."""
     found = falling(x, dim) if descending else np.argsort(x, axis=dim, kind="stable")
-    if stable or np.shape(x)[dim] <= SHORT:
+    if stable:
         return found
     lines, places = np.moveaxis(x, dim, -1), np.moveaxis(found, dim, -1)
     ordered = np.take_along_axis(lines, places, axis=-1)

@@ -133,26 +133,20 @@ def step(
         )
     )
     if spelled is not None:
-        enter(name, spelled, op=op, build=each_pair(op) if arguments == 2 else each_entry(op))
+        enter(name, spelled, op=op, build=applied(op))
     return op
 
 
-def each_entry(op: Op) -> Builder:
-    """Return the builder of a function of one array."""
+def applied(op: Op) -> Builder:
+    """Return the builder of a function of one array, or of two, that is an op."""
 
     def build(f: Apply, x: Tensor) -> Tensor:
         return f(op, x)
 
-    return build
-
-
-def each_pair(op: Op) -> Builder:
-    """Return the builder of a function of two arrays."""
-
-    def build(f: Apply, x: Tensor, other: Tensor) -> Tensor:
+    def build_of_two(f: Apply, x: Tensor, other: Tensor) -> Tensor:
         return f(op, x, other)
 
-    return build
+    return build if len(op.vjps) == 1 else build_of_two
 
 
 def is_whole(x: Array) -> Mask:
@@ -190,13 +184,7 @@ ISNAN = step("isnan", np.isnan, decided(exactly.is_nan),
 # fmt: on
 
 
-@function(
-    "round rint around np.round_ numpy.round_",
-    "torch numpy method",
-    "elementwise",
-    op=ROUND,
-    kinds="numpy-float same yes",
-)
+@function("round rint around", "torch numpy method", "elementwise", op=ROUND, kinds="numpy-float same yes")
 def build_round(f: Apply, x: Tensor, decimals: Static = 0) -> Tensor:
     """the nearest integer, halves to even, or the nearest number of so many decimals; flat"""
     places = whole(decimals, "decimals")

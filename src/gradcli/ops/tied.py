@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gradcli.ops.picking import SHORT
-
 Before = Callable[[Any, Any], bool]
 """Whether one entry comes before another."""
+SHORT = 16
+"""Entries up to which PyTorch sorts by insertion, which leaves equal ones in their order."""
 FEW = 64
-"""From so many entries for each one that is asked for, PyTorch's topk goes by a heap: there ties stay in their order."""
+"""Where there are so many entries for each one that is asked for, PyTorch's topk goes by a heap."""
 
 
 def rises(a: Any, b: Any) -> bool:

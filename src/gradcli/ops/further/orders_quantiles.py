@@ -22,7 +22,7 @@ from gradcli.ops.shaping import RESHAPE, TRANSPOSE
 from gradcli.ops.signatures import Array, Axes, Indices, Mask, Static, Tensor
 from gradcli.ops.vocabulary import function
 
-ROW = "1.5,4,2.5"
+ROW, LAST = "1.5,4,2.5", "dy/dx[j] = where(j == 2, 1, 0), here"
 WAYS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
@@ -167,7 +167,7 @@ def nan_middle(x: Array, dim: Axes, keepdim: bool) -> Array:  # noqa: ARG001
     return np.reshape(found, (1,) * np.ndim(x) if keepdim else ())[()]
 
 
-def at_nan_middle(x: Array, dim: Axes, keepdim: bool) -> Mask:
+def at_nan_middle(x: Array, dim: Axes, keepdim: bool) -> Mask:  # noqa: ARG001
     """Return where an entry is that median."""
     found = nan_middle(x, dim, keepdim=False)
     return x == found if found == found else is_nan(x)  # noqa: PLR0124
@@ -198,7 +198,7 @@ NANMEDIAN = declare(
 
 @function(
     "nanmedian", "torch method", "reductions", op=NANMEDIAN, kinds="no same yes",
-    facts=Facts("y is the middle entry of those that are no nan, the lower of two", ("dy/dx[j] = where(j == 2, 1, 0), here",),
+    facts=Facts("y is the middle entry of those that are no nan, the lower of two", (LAST,),
                 "nanmedian(x)", {"x": ROW}),
 )  # fmt: skip
 def build_nanmedian(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Tensor | Pair:
@@ -212,7 +212,7 @@ def build_nanmedian(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = F
 
 @function(
     "np.nanmedian numpy.nanmedian jnp.nanmedian", "", "reductions", kinds="numpy-float numpy-float yes",
-    facts=Facts("y is the middle entry of those that are no nan, or the mean of the two", ("dy/dx[j] = where(j == 2, 1, 0), here",),
+    facts=Facts("y is the middle entry of those that are no nan, or the mean of the two", (LAST,),
                 "np.nanmedian(x)", {"x": ROW}),
 )  # fmt: skip
 def build_numpy_nanmedian(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Tensor:

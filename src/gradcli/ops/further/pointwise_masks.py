@@ -14,11 +14,11 @@ from gradcli.ops.declare import OPERATORS, Apply, Op, declare, no_links, value_o
 from gradcli.ops.exactly import decided, true
 from gradcli.ops.facts import Facts, flat
 from gradcli.ops.parts import Piecewise
-from gradcli.ops.piecewise import each_entry, each_pair, step
+from gradcli.ops.piecewise import applied, step
 from gradcli.ops.selection import ALL
 from gradcli.ops.shaping import RESHAPE, whole
 from gradcli.ops.signatures import Array, Axes, Forward, Mask, Static, Tensor
-from gradcli.ops.vocabulary import Builder, Spelled, enter, function
+from gradcli.ops.vocabulary import Spelled, enter, function
 
 NO_SLOPE = ("none: it is true or false",)
 MASKED = "mask mask yes"
@@ -51,7 +51,7 @@ for _name, (_sign, _also, _words) in COMPARED.items():
         _name,
         Spelled(EVERYWHERE, _also, f"whether x {_sign} other, entry by entry", kinds=MASKED,
                 facts=of_pairs(_name, _words)),
-        op=OPERATORS[_sign, 2], build=each_pair(OPERATORS[_sign, 2]),
+        op=OPERATORS[_sign, 2], build=applied(OPERATORS[_sign, 2]),
     )  # fmt: skip
 BITWISE = {
     "bitwise_and": ("&", "a mask where both are true"),
@@ -64,14 +64,14 @@ for _name, (_sign, _words) in BITWISE.items():
         Spelled(EVERYWHERE, "", f"{_words}, or integers bit by bit", kinds="same same no",
                 facts=Facts(f"{_name}(a, b) is {_words}", NO_SLOPE, f"where({_name}(x > 0, x < 1), x, 2*x)",
                             {"x": "1.5"})),
-        op=OPERATORS[_sign, 2], build=each_pair(OPERATORS[_sign, 2]),
+        op=OPERATORS[_sign, 2], build=applied(OPERATORS[_sign, 2]),
     )  # fmt: skip
 enter(
     "bitwise_not",
     Spelled(EVERYWHERE, "invert", "a mask turned round, or integers bit by bit", kinds="same same no",
             facts=Facts("bitwise_not(a) is true where a is false", NO_SLOPE, "where(bitwise_not(x > 0), x, 2*x)",
                         {"x": "1.5"})),
-    op=OPERATORS["~", 1], build=each_entry(OPERATORS["~", 1]),
+    op=OPERATORS["~", 1], build=applied(OPERATORS["~", 1]),
 )  # fmt: skip
 enter(
     "floor_divide",
@@ -79,7 +79,7 @@ enter(
             facts=Facts("floor_divide(x, other) = floor(x/other)",
                         ("none: PyTorch has no derivative of //, and here it is 0",), "floor_divide(x, 2)*x",
                         {"x": "7.5"})),
-    op=FLOOR_DIVIDE, build=each_pair(FLOOR_DIVIDE),
+    op=FLOOR_DIVIDE, build=applied(FLOOR_DIVIDE),
 )  # fmt: skip
 
 
@@ -95,8 +95,7 @@ def logic(name: str, rule: Callable[..., Mask], words: str, arguments: int = 2) 
     op = declare(Op(name, forward, (None,) * arguments, no_links, pieces=decided(forward)))
     program = f"where({name}(x > 0, x < 1), x, 2*x)" if arguments == 2 else f"where({name}(x > 0), x, 2*x)"
     facts = Facts(f"{name}({'a, b' if arguments == 2 else 'a'}) is true where {words}", NO_SLOPE, program, {"x": "1.5"})
-    build: Builder = each_pair(op) if arguments == 2 else each_entry(op)
-    enter(name, Spelled(EVERYWHERE, "", f"true where {words}", kinds=MASKED, facts=facts), op=op, build=build)
+    enter(name, Spelled(EVERYWHERE, "", f"true where {words}", kinds=MASKED, facts=facts), op=op, build=applied(op))
 
 
 logic("logical_and", np.logical_and, "both are true")

@@ -150,7 +150,7 @@ def both(name: str, root: bool, words: str) -> None:
         return found, f(DIV, f(SUM, x, dim=axes, keepdim=bool(keepdim)), count)
 
     build.__doc__ = words
-    facts = Facts(f"{name}(x) has the {words.removeprefix('the ')}", ("dy/dx[j] = 1/n, here",), f"{name}(x)[1]", {"x": ROW})  # fmt: skip
+    facts = Facts(f"{name}(x) has {words}", ("dy/dx[j] = 1/n, here",), f"{name}(x)[1]", {"x": ROW})
     function(name, "torch", "reductions", kinds="no no yes", facts=facts)(build)
 
 

@@ -71,7 +71,7 @@ def steps_of(spacing: Any, length: int) -> Array | float:
 
 
 def slopes_along(f: Apply, x: Tensor, axis: int, steps: Array | float, edge_order: int) -> Tensor:
-    """Return the slope at each place: of the parabola through three neighbours, and of a line or a parabola at an end."""
+    """Return the slope at each place: of the parabola through three neighbours, at an end of that or of a line."""
     length = x.shape[axis]
     if length < edge_order + 1:
         raise GradcliError(
@@ -213,7 +213,8 @@ def build_cumulative_trapezoid(
 def logcumsumexp(x: Array, dim: int) -> Array:
     """Return the logarithm of the running sum of exp x, without overflow."""
     if np.asarray(x).dtype == object:
-        return np.frompyfunc(lambda a, b: logaddexp(a, b), 2, 1).accumulate(x, axis=dim)
+        found: Array = np.frompyfunc(logaddexp, 2, 1).accumulate(x, axis=dim)  # type: ignore[assignment]
+        return found
     return np.logaddexp.accumulate(x, axis=dim)
 
 

@@ -73,7 +73,7 @@ def ndtri_slopes(s: Symbols, p: Expression) -> Slopes:
 
 def normal_quantile(mp: Any, p: Any) -> Any:
     """Return the x with Φ(x) = p in mpmath's digits, by Newton's method on the smaller tail."""
-    if p == 0 or p == 1:
+    if p in (0, 1):
         return mp.inf if p else -mp.inf
     if not 0 < p < 1:
         return mp.nan
@@ -189,7 +189,7 @@ elementwise(
     backward_text=("{g}*digamma({0})",),
     exactly=exactly.in_mpmath(gamma_in_digits), domain=((0.3, 4),),
     spelled=Spelled("torch special method", "gammaln math.lgamma", "the logarithm of the gamma function",
-                    facts=in_words("lgamma", "the logarithm of the gamma function, which is (n - 1)! at n", "digamma(x)", "2.5")),
+                    facts=in_words("lgamma", "the logarithm of the gamma function", "digamma(x)", "2.5")),
 )
 DIGAMMA = elementwise(
     "digamma", values.digamma,
