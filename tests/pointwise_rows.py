@@ -46,6 +46,7 @@ def numbers(row):
     row.each("torch.lerp(a, b, 0.3) | torch.lerp(a, b, 0.75) | torch.lerp(a, b, 1.) | torch.lerp(a, b, 0.)", vs=(None, -2.0), a=LEFT, b=RIGHT)
     row.each("torch.lerp(a, b, w)", vs=(None, inf), a=[0.5, 2.0, 3.0], b=[1.0, -1.0, 3.0], w=[0.25, 0.5, 1.5])
     row.each("torch.addcmul(x, a, b) | torch.addcmul(x, a, b, value=2.) | torch.addcdiv(x, a, b) | torch.addcdiv(x, a, b, value=0.5)", vs=(None, -2.0), x=1.0, a=FLAT_LEFT, b=FLAT_RIGHT)
+    row("torch.positive(x)*x", x=[0.5, -2.0])
     row.each("torch.polygamma(1, x) | torch.polygamma(2, x) | torch.polygamma(3, x)", vs=(None, -2.0), x=[0.5, 1.0, 2.0, 10.0], rtol=1e-9)
     row.each("torch.logit(x, 0.25) | torch.logit(x, eps=0.) | torch.special.logit(x, 0.1)", vs=(None, -2.0, inf), x=[0.0, 1e-12, 0.01, 0.25, 0.3, 0.5, 0.75, 0.999, 1.0, -0.5, 2.0])
     row.each("torch.nan_to_num(x) | torch.nan_to_num(x, nan=2., posinf=5.) | torch.nan_to_num(x, neginf=-1.)", vs=(None, -2.0, 0.0), x=PAIRS)

@@ -133,11 +133,17 @@ record(
     called=["div"],
 )
 
+record(
+    "positive",
+    oracle=lambda x: arrays.array(x) * 1,
+    recipes=["{E}", "{V}*{f}({V})"],
+    programs={"positive(x)*x": v.x**2},
+)
+
 for _name, _rule, _value in (
     ("deg2rad", lambda x: arrays.array(x) * (math.pi / 180), v.x * math.pi / 180),
     ("rad2deg", lambda x: arrays.array(x) * (180 / math.pi), v.x * 180 / math.pi),
     ("frac", lambda x: arrays.array(x) - trunc(x), v.x - np.trunc(v.x)),
-    ("positive", lambda x: arrays.array(x) * 1, v.x),
 ):
     record(_name, oracle=_rule, recipes=["{E}", "{V}*{f}({V})"], programs={f"{_name}(x)": _value},
            torch=Edges(f"torch.{_name}(x)"), numpy=None if _name == "frac" else _name)  # fmt: skip

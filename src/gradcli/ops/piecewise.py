@@ -146,7 +146,7 @@ def applied(op: Op) -> Builder:
     def build_of_two(f: Apply, x: Tensor, other: Tensor) -> Tensor:
         return f(op, x, other)
 
-    return build if len(op.vjps) == 1 else build_of_two
+    return build if callable(op.vjps) or len(op.vjps) == 1 else build_of_two
 
 
 def is_whole(x: Array) -> Mask:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,8 +20,8 @@ from gradcli.ops.signatures import Array, Expression, Indices, Mask, Static, Sym
 from gradcli.ops.vocabulary import Spelled, function
 
 LN2 = math.log(2)
-DEGREE = math.pi / 180
 EVERYWHERE = "torch numpy method"
+UNLIKE_NUMPY = "other-float float yes"
 
 
 def three(text: str, formula: str, by: tuple[str, str, str]) -> Facts:
@@ -31,20 +32,29 @@ def three(text: str, formula: str, by: tuple[str, str, str]) -> Facts:
 
 # --- made of others ---
 
+TURN = replace(MUL, torch_saves=("",))
+"""``*`` by a number that PyTorch does not keep: it knows the function."""
+
 
 @function(
-    "deg2rad radians np.radians numpy.radians math.radians", EVERYWHERE, "elementwise",
+    "deg2rad radians np.radians numpy.radians math.radians", EVERYWHERE, "elementwise", kinds=UNLIKE_NUMPY,
     facts=of_one("deg2rad(x)", "x*pi/180", "pi/180", "30"),
 )  # fmt: skip
 def build_deg2rad(f: Apply, x: Tensor) -> Tensor:
     """an angle in degrees, in radians"""
-    return f(MUL, x, DEGREE)
+    return f(TURN, x, np.float64(math.pi / 180))
 
 
-@function("rad2deg degrees math.degrees", EVERYWHERE, "elementwise", facts=of_one("rad2deg(x)", "x*180/pi", "180/pi"))
+@function(
+    "rad2deg degrees math.degrees",
+    EVERYWHERE,
+    "elementwise",
+    kinds=UNLIKE_NUMPY,
+    facts=of_one("rad2deg(x)", "x*180/pi", "180/pi"),
+)
 def build_rad2deg(f: Apply, x: Tensor) -> Tensor:
     """an angle in radians, in degrees"""
-    return f(MUL, x, 180 / math.pi)
+    return f(TURN, x, np.float64(180 / math.pi))
 
 
 @function(

@@ -111,7 +111,7 @@ elementwise(
     "erfcx", values.erfcx,
     lambda g, _y, x: g * values.erfcx_slope(x), None, slopes=erfcx_slopes,
     backward_text=("{g}*(2*{0}*{y} - 2/sqrt(pi))",),
-    exactly=exactly.in_mpmath(lambda mp, x: mp.exp(x * x) * mp.erfc(x)),
+    torch_saves=("0 output",), exactly=exactly.in_mpmath(lambda mp, x: mp.exp(x * x) * mp.erfc(x)),
     spelled=Spelled("special", "", "exp(x**2)*erfc(x)",
                     facts=of_one("erfcx(x)", "exp(x**2)*erfc(x)", "2*x*erfcx(x) - 2/sqrt(pi)")),
 )
@@ -135,7 +135,7 @@ elementwise(
     "log_ndtr", values.log_ndtr,
     lambda g, _y, x: g * (math.sqrt(2 / math.pi) / values.erfcx(-x * math.sqrt(0.5))), None, slopes=log_ndtr_slopes,
     backward_text=("{g}*sqrt(2/pi)/erfcx(-{0}/sqrt(2))",),
-    exactly=exactly.in_mpmath(lambda mp, x: mp.log(mp.ncdf(x)) if x < 0 else mp.log1p(-mp.ncdf(-x))),
+    torch_saves=("0 output",), exactly=exactly.in_mpmath(lambda mp, x: mp.log(mp.ncdf(x)) if x < 0 else mp.log1p(-mp.ncdf(-x))),
     spelled=Spelled("special", "", "the logarithm of the normal distribution function",
                     facts=of_one("log_ndtr(x)", "log((1 + erf(x/sqrt(2)))/2)", "sqrt(2/pi)/erfcx(-x/sqrt(2))")),
 )
