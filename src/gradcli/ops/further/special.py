@@ -111,7 +111,8 @@ elementwise(
     "erfcx", values.erfcx,
     lambda g, _y, x: g * values.erfcx_slope(x), None, slopes=erfcx_slopes,
     backward_text=("{g}*(2*{0}*{y} - 2/sqrt(pi))",),
-    torch_saves=("0 output",), exactly=exactly.in_mpmath(lambda mp, x: mp.exp(x * x) * mp.erfc(x)),
+    torch_saves=("0 output",),
+    exactly=exactly.in_mpmath(lambda mp, x: mp.exp(x * x) * mp.erfc(x)),
     spelled=Spelled("special", "", "exp(x**2)*erfc(x)",
                     facts=of_one("erfcx(x)", "exp(x**2)*erfc(x)", "2*x*erfcx(x) - 2/sqrt(pi)")),
 )
@@ -119,6 +120,7 @@ elementwise(
     "erfinv", values.erfinv,
     lambda g, y, _x: g * (np.exp(y * y) / STEEPEST), None, slopes=erfinv_slopes,
     backward_text=("{g}*sqrt(pi)/2*exp({y}**2)",),
+    torch_saves=("0",),
     exactly=exactly.in_mpmath(error_quantile), domain=((-0.9, 0.9),),
     spelled=Spelled("torch special method", "", "the number whose erf is x",
                     facts=in_words("erfinv", "the number whose erf is x", "sqrt(pi)/2*exp(erfinv(x)**2)")),
@@ -127,6 +129,7 @@ elementwise(
     "ndtr", values.ndtr,
     lambda g, _y, x: g * normal_density(x), None, slopes=normal_slopes,
     backward_text=("{g}*exp(-{0}**2/2)/sqrt(2*pi)",),
+    torch_saves=("own",),
     exactly=exactly.in_mpmath(lambda mp, x: mp.ncdf(x)),
     spelled=Spelled("special", "", "the normal distribution function",
                     facts=of_one("ndtr(x)", "(1 + erf(x/sqrt(2)))/2", "exp(-x**2/2)/sqrt(2*pi)")),
@@ -135,7 +138,8 @@ elementwise(
     "log_ndtr", values.log_ndtr,
     lambda g, _y, x: g * (math.sqrt(2 / math.pi) / values.erfcx(-x * math.sqrt(0.5))), None, slopes=log_ndtr_slopes,
     backward_text=("{g}*sqrt(2/pi)/erfcx(-{0}/sqrt(2))",),
-    torch_saves=("0 output",), exactly=exactly.in_mpmath(lambda mp, x: mp.log(mp.ncdf(x)) if x < 0 else mp.log1p(-mp.ncdf(-x))),
+    torch_saves=("0 output",),
+    exactly=exactly.in_mpmath(lambda mp, x: mp.log(mp.ncdf(x)) if x < 0 else mp.log1p(-mp.ncdf(-x))),
     spelled=Spelled("special", "", "the logarithm of the normal distribution function",
                     facts=of_one("log_ndtr(x)", "log((1 + erf(x/sqrt(2)))/2)", "sqrt(2/pi)/erfcx(-x/sqrt(2))")),
 )
@@ -236,8 +240,8 @@ def entr_slope_written(s: Symbols, x: Expression) -> Expression:
 
 
 def entr_slope_in_digits(mp: Any, x: Any) -> Any:
-    """Return -1 - log x in mpmath's digits: inf at 0, and -inf below, as PyTorch has it."""
-    return -1 - mp.log(x) if x > 0 else mp.inf if x == 0 else -mp.inf
+    """Return -1 - log x in mpmath's digits: inf at 0, and nan below, as PyTorch has it."""
+    return -1 - mp.log(x) if x > 0 else mp.inf if x == 0 else mp.nan
 
 
 def entr_in_digits(mp: Any, x: Any) -> Any:
@@ -253,7 +257,7 @@ def xlog1py(x: Array, y: Array) -> Array:
 # fmt: off
 elementwise(
     "entr", values.entr,
-    lambda g, _y, x: g * np.where(x < 0, -np.inf, values.entr_slope(x)), None, slopes=entr_slopes,
+    lambda g, _y, x: g * values.entr_slope(x), None, slopes=entr_slopes,
     backward_text=("{g}*(-1 - log({0}))",),
     exactly=exactly.in_mpmath(entr_in_digits), domain=((0.5, 3),),
     spelled=Spelled("special", "", "-x*log(x): 0 at 0, and -inf below",

@@ -220,4 +220,4 @@ def entr_slope(x: Array) -> Array:
     """Return -1 - log x, near its zero at 1/e as -log1p of the relative distance."""
     near = np.abs(x - INV_E[0]) < 0.1
     distance = ((np.where(near, x, INV_E[0]) - INV_E[0]) - INV_E[1]) / INV_E[0]
-    return np.where(near, -np.log1p(distance), -1 - np.log(np.where(x < 0, 0.0, x)))[()]
+    return np.where(near, -np.log1p(distance), -1 - np.log(x))[()]
