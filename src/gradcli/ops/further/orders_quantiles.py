@@ -205,7 +205,7 @@ def build_nanmedian(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = F
     """the middle entry of those that are no nan, the lower of two (np.nanmedian: their mean)"""
     axes = read_axes(dim, x.ndim, "refused")
     require_entries(x, axes, "nanmedian")
-    if dim is None or not x.ndim:
+    if dim is None:
         return f(NANMEDIAN, x, dim=axes, keepdim=False)
     return ordered(f, x, "nanmedian", dim, bool(keepdim))
 
