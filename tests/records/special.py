@@ -8,7 +8,7 @@ from mpmath import mp
 from generator import arrays, duals
 from records import constants as c
 from records import mathematics as m
-from records.record import Edges, record
+from records.record import Edges, MoreExact, record
 
 MIDDLE = [0.0, -0.0, 0.5, -0.5, 0.25, 0.3, 0.75, 0.999, 1e-3, 1e-9, np.nan]
 """Numbers of which PyTorch's own series have twelve digits."""
@@ -133,6 +133,9 @@ record(
     oracle=known(lambda m, x: m.ncdf(x), lambda m, x: m.npdf(x), duals.within(-3, 3)),
     ranges=("-2,2",),
     torch=Edges("torch.special.ndtr(x)", MODERATE),
+    more_exact=[
+        MoreExact("torch.special.ndtr(x)", "PyTorch takes 1 + erf(x/sqrt(2)), of which nothing is left far below 0")
+    ],
 )
 
 record(
@@ -183,6 +186,7 @@ record(
     zeros=[1.4616321449683623, 1.4616321449683622, 1.46, 1.47],
     oracle=known(lambda m, x: m.psi(0, x), lambda m, x: m.psi(1, x), duals.ABOVE),
     ranges=("0.3,4",),
+    more_exact=[MoreExact("torch.digamma(x)", "PyTorch's derivative of digamma has nine digits")],
     torch=Edges("torch.digamma(x)", [x for x in MODERATE if x not in (-1.0, -3.0, -8.0)]),
 )
 
