@@ -257,10 +257,10 @@ def symbol(name: str) -> Symbol:
 # fmt: off
 __all__ = [
     "Own", "PowerOf", "Refined", "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "bce_slope",
-    "bce_target_slope", "cbrt", "clamp_max", "clamp_min", "closely", "cos", "cosh", "elu", "erf", "exp", "exp2", "expm1",
-    "floor", "gelu", "gelu_tanh", "heaviside", "hypot", "leaky_relu", "log", "log1p", "log2", "log10", "logaddexp",
-    "logits_slope", "logsigmoid", "maximum", "minimum", "named", "number", "pi", "power", "product", "relu", "remainder",
-    "rsqrt", "sigmoid", "sign", "silu", "sin", "sinc", "sinh", "softplus", "softsign", "sqrt", "symbol", "tan",
-    "tanh", "total", "where_ge", "where_gt", "with_slopes", "written_out", "xlogy",
+    "bce_target_slope", "cbrt", "clamp_max", "clamp_min", "closely", "cos", "cosh", "elu", "erf", "exp", "exp2",
+    "expm1", "floor", "gelu", "gelu_tanh", "heaviside", "hypot", "leaky_relu", "log", "log1p", "log2", "log10",
+    "logaddexp", "logits_slope", "logsigmoid", "maximum", "minimum", "named", "number", "pi", "power", "product",
+    "relu", "remainder", "rsqrt", "sigmoid", "sign", "silu", "sin", "sinc", "sinh", "softplus", "softsign", "sqrt",
+    "symbol", "tan", "tanh", "total", "where_ge", "where_gt", "with_slopes", "written_out", "xlogy",
 ]
 # fmt: on

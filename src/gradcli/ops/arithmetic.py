@@ -212,11 +212,9 @@ def build_sub(f: Apply, x: Tensor, other: Tensor, alpha: Static = 1) -> Tensor:
 @function("div divide true_divide", "torch numpy method", "elementwise", op=DIV)
 def build_div(f: Apply, x: Tensor, other: Tensor, rounding_mode: Static = None) -> Tensor:
     """a / b, rounded down for rounding_mode="floor", towards 0 for "trunc"; then it is flat"""
-    if rounding_mode is None:
-        return f(DIV, x, other)
-    if rounding_mode not in ("floor", "trunc"):
+    if rounding_mode not in (None, "floor", "trunc"):
         raise GradcliError("value", f"div: rounding_mode is 'floor', 'trunc' or None, not {rounding_mode!r}")
-    return f(ROUNDED_DIV, x, other, rounding_mode=rounding_mode)
+    return f(DIV, x, other) if rounding_mode is None else f(ROUNDED_DIV, x, other, rounding_mode=rounding_mode)
 
 
 def rounded_quotient(a: Array, b: Array, rounding_mode: str) -> Array:
@@ -224,7 +222,7 @@ def rounded_quotient(a: Array, b: Array, rounding_mode: str) -> Array:
     return np.floor_divide(a, b) if rounding_mode == "floor" else np.trunc(a / b)
 
 
-def no_slope(g: Array, *_: Array, **_options: Any) -> Array:
+def zero(g: Array, *_: Array, **_options: Any) -> Array:
     """Return zeros: what PyTorch sends back through a step, so that 0·inf further on is nan there too."""
     return np.zeros(np.shape(g))
 
@@ -238,7 +236,7 @@ ROUNDED_DIV = declare(
     Op(
         "rounded_div",
         rounded_quotient,
-        (no_slope, no_slope),
+        (zero, zero),
         no_links,
         pieces=decided(rounded_quotient),
         kink=Kink(is_whole_quotient, "0 is taken"),

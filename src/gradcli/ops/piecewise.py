@@ -20,7 +20,7 @@ from gradcli.ops.activations import (
     softplus,
     softplus_vjp,
 )
-from gradcli.ops.arithmetic import DIV, MUL
+from gradcli.ops.arithmetic import DIV, MUL, zero
 from gradcli.ops.declare import Apply, Op, declare, no_links, value_of
 from gradcli.ops.entrywise import broadcast_index, elementwise_table
 from gradcli.ops.exactly import decided, sign_of
@@ -102,11 +102,6 @@ BENT = elementwise_table(
     MATHEMATICS, SPELLED, CONVENTIONS, exactly=EXACTLY, pieces=PIECES, kink=KINKS, backward_text=BACKWARD_TEXTS
 )
 ABS, CLAMP_MIN, CLAMP_MAX = BENT["abs"], BENT["clamp_min"], BENT["clamp_max"]
-
-
-def zero(g: Array, *_: Array) -> Array:
-    """Return zeros: what PyTorch sends back through a step, so that 0·inf further on is nan there too."""
-    return np.zeros(np.shape(g))
 
 
 def step(
