@@ -10,10 +10,11 @@ from math import inf, isnan, nan
 
 from records.constants import CANCELS
 
-PAIRS = [-inf, -2.5, -1.0, -0.0, 0.0, 0.5, 1.0, 3.0, inf, nan]
+PAIRS = [-inf, -2.5, -0.0, 0.0, 0.5, 3.0, inf, nan]
 LEFT, RIGHT = (list(side) for side in zip(*product(PAIRS, PAIRS), strict=True))
 FINITE = [x for x in PAIRS if abs(x) < inf]
 FLAT_LEFT, FLAT_RIGHT = (list(side) for side in zip(*product(FINITE, [-2.5, 0.5, 1.0]), strict=True))
+ODD_LEFT, ODD_RIGHT = [inf, -inf, nan, 1.0, nan, -0.0], [1.0, -inf, 2.0, inf, nan, 0.0]
 X, P = [0.3, -1.2, 0.8, 0.3], [0.2, 0.5, 0.7, 0.2]
 TIED = [[1.0, 2.0, 2.0, 3.0, 1.0, 2.0], [3.0, 3.0, 1.0, 0.0, 3.0, 1.0], [2.0, 2.0, 2.0, 2.0, 2.0, 2.0]]
 LINES = [*TIED, [2.0, nan, 1.0, nan, 3.0, 2.0], [inf, 1.0, -inf, inf, 0.0, 1.0], [0.0, -0.0, 0.0, 1.0, -1.0, 0.0]]
@@ -57,7 +58,7 @@ def masks(row):
     """Add comparisons, logic and tests: what is chosen by them."""
     names = "eq ne gt ge lt le isclose logical_and logical_or logical_xor".split()
     row.each(" | ".join(f"torch.{name}(a, b)*a" for name in names), a=FLAT_LEFT, b=FLAT_RIGHT)
-    row.each(" | ".join(f"torch.where(torch.{name}(a, b), a, b)" for name in names), a=LEFT, b=RIGHT)
+    row.each(" | ".join(f"torch.where(torch.{name}(a, b), a, b)" for name in names), a=ODD_LEFT, b=ODD_RIGHT)
     row.each("torch.isclose(a, b, rtol=0.5)*a | torch.where(torch.isclose(a, b, equal_nan=True), a, b)", a=[1.0, 2.0, -3.0], b=[1.4, 5.0, -2.0])
     tests = "isfinite isinf isposinf isneginf signbit logical_not".split()
     row.each(" | ".join(f"torch.where(torch.{name}(x), 2*x, x)" for name in tests), x=PAIRS)
@@ -123,8 +124,9 @@ def reductions(row):
 
 def neighbours(row):
     """Add differences, slopes, areas, and running sums in logarithms."""
-    for dim in ("", ", dim=0", ", n=2", ", n=5, dim=0", ", 1, 1", ", n=0"):
+    for dim in ("", ", dim=0", ", n=2", ", n=2, dim=0", ", 1, 1", ", n=0"):
         row(f"torch.diff(x{dim})", x=MATRIX)
+    row("torch.diff(x, n=5)", x=X)
     row.each("torch.diff(x, prepend=p) | torch.diff(x, append=p, n=2) | torch.diff(x, 1, -1, p, p)", x=X, p=P)
     row.each("torch.gradient(x)[0] | torch.gradient(x)[1] | torch.gradient(x, spacing=0.5, dim=1)[0] | torch.gradient(x, dim=0, edge_order=2)[0] | torch.gradient(x, spacing=[2., 0.5])[1] | np.gradient(x, axis=1) => torch.gradient(x, dim=1)[0] | np.gradient(x)[0] => torch.gradient(x)[0] | np.gradient(x, 2., 0.5)[1] => torch.gradient(x, spacing=[2., 0.5])[1]", x=MATRIX)
     for order in (1, 2):
