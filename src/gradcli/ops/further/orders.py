@@ -135,7 +135,10 @@ def order_text_back(_k: int, _out: Array, x: Array, *, dim: int, keepdim: bool =
     """Return the text of g added up where each entry was picked."""
     del keepdim
     shape = np.shape(x)
-    where = f"unsqueeze({order_text('{0}', dim=dim, **how)}.indices, {dim + 1})"
+    picked = f"{order_text('{0}', dim=dim, **how)}.indices"
+    if how["kind"] in SINGLE:
+        return f"where({picked} == {axis_text(shape[dim], dim, len(shape))}, {{G}}, 0)"
+    where = f"unsqueeze({picked}, {dim + 1})"
     along = axis_text(shape[dim], dim + 1, len(shape) + 1)
     return f"sum(where({where} == {along}, unsqueeze({{G}}, {dim + 1}), 0), dim={dim})"
 

@@ -16,6 +16,7 @@ from gradcli.ops.exactly import is_nan
 from gradcli.ops.facts import Facts, of_one, of_two
 from gradcli.ops.parts import Kink, Piecewise
 from gradcli.ops.piecewise import TRUNC, WHERE
+from gradcli.ops.shaping import CLONE
 from gradcli.ops.signatures import Array, Expression, Indices, Mask, Static, Symbols, Tensor
 from gradcli.ops.vocabulary import Spelled, function
 
@@ -124,11 +125,11 @@ def build_nan_to_num(f: Apply, x: Tensor, nan: Static = 0.0, posinf: Static = No
         number(LARGEST if posinf is None else posinf, "posinf"),
         number(-LARGEST if neginf is None else neginf, "neginf"),
     )
-    values = value_of(x)
+    values, found = value_of(x), x
     for where, fill in zip((is_nan(values), values == np.inf, values == -np.inf), fills, strict=True):
         if np.any(where):
-            x = f(WHERE, np.asarray(where, dtype=bool), np.float64(fill), x)
-    return x
+            found = f(WHERE, np.asarray(where, dtype=bool), np.float64(fill), found)
+    return f(CLONE, x) if found is x else found
 
 
 # --- with a rule of their own ---

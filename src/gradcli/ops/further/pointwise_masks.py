@@ -12,7 +12,7 @@ from gradcli.ops.arithmetic import FLOOR_DIVIDE
 from gradcli.ops.axes import number, read_axes
 from gradcli.ops.declare import OPERATORS, Apply, Op, declare, no_links, value_of
 from gradcli.ops.exactly import decided, true
-from gradcli.ops.facts import Facts, flat
+from gradcli.ops.facts import Facts
 from gradcli.ops.parts import Piecewise
 from gradcli.ops.piecewise import applied, step
 from gradcli.ops.selection import ALL
@@ -194,7 +194,8 @@ COUNT = declare(
 
 @function(
     "count_nonzero", EVERYWHERE, "reductions", op=COUNT, kinds="integer integer yes",
-    facts=flat("count_nonzero", "how many entries are not 0"),
+    facts=Facts("count_nonzero(x) is how many entries are not 0", ("none: it is a count",), "count_nonzero(x)*x",
+                {"x": "1.7"}),
 )  # fmt: skip
 def build_count_nonzero(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Tensor:
     """how many entries are not 0, also along dim"""
