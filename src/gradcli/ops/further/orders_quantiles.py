@@ -8,6 +8,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.axes import one_axis, read_axes, require_entries
+from gradcli.ops.backward_texts import extreme_text_back
 from gradcli.ops.declare import Apply, Op, Pair, declare, value_of
 from gradcli.ops.exactly import is_nan, shared
 from gradcli.ops.facts import Facts
@@ -188,10 +189,7 @@ NANMEDIAN = declare(
         moves=True,
         kink=Kink(several_nan_middles, "the gradient is shared evenly"),
         defaults={"keepdim": False},
-        backward_text=lambda _k, _y, x, *, dim, keepdim: (
-            "where({0} == {Y}, {G}, 0)",
-            f"where({{0}} == {{Y}}, {{G}}/{np.sum(x == nan_middle(x, dim, False))}, 0)",
-        ),
+        backward_text=extreme_text_back,
     )
 )
 

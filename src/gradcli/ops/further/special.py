@@ -206,7 +206,7 @@ DIGAMMA = elementwise(
 POLYGAMMA = elementwise(
     "polygamma", values.polygamma,
     None, lambda g, _y, n, x: g * values.polygamma(n + 1, x), None, slopes=polygamma_slopes,
-    backward_text=lambda k, _y, n, x: f"{{g}}*polygamma({int(n) + 1}, {{1}})",
+    backward_text=("", "{g}*polygamma({0} + 1, {1})"),
     exactly=exactly.in_mpmath(psi_in_digits, 2), domain=((1, 1), (0.3, 4)), spelled=None,
 )
 # fmt: on
@@ -221,7 +221,7 @@ POLYGAMMA = elementwise(
 )  # fmt: skip
 def build_polygamma(f: Apply, n: Static, x: Tensor) -> Tensor:
     """the n-th derivative of digamma"""
-    if isinstance(n, bool) or not isinstance(n, int) or n < 0:
+    if isinstance(n, bool) or not isinstance(n, int | float) or n < 0 or n != int(n):
         raise GradcliError("value", f"polygamma: n is an integer from 0 on, not {n!r}", hint="polygamma(1, x)")
     return f(DIGAMMA, x) if n == 0 else f(POLYGAMMA, np.float64(n), x)
 
