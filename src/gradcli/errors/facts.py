@@ -82,6 +82,12 @@ class NoValue(NamedTuple):
     path: str | None = None
 
 
+class Unreadable(NamedTuple):
+    """Lines of a snippet that cannot be read: each with its number and what is wrong with it."""
+
+    lines: tuple[str, ...]
+
+
 class OverBudget(NamedTuple):
     """A bound of the budget that was passed, by its name."""
 
@@ -89,7 +95,7 @@ class OverBudget(NamedTuple):
     bound: float
 
 
-Facts = MissingInputs | OwnInputs | MissingV | MisshapenV | NoValue | OverBudget
+Facts = MissingInputs | OwnInputs | MissingV | MisshapenV | NoValue | OverBudget | Unreadable
 
 
 def in_python(name: str, value: str | None) -> str:
@@ -107,16 +113,16 @@ def hint_of(facts: Facts, word: Word = in_python) -> str:
                 given, meant = near
                 return f"{word(given, None)} was given: did you mean {word(meant, None)}?"
             return "add " + " ".join(word(name, "") for name in names)
+        case Unreadable(lines):
+            return "\n".join(lines)
         case OwnInputs(inputs):
             return "; or ".join(f"leave out {own.where}, and give {word(own.name, own.value)}" for own in inputs)
         case MissingV():
             return usual_v(facts)
         case MisshapenV():
             return fitting_v(facts)
-        case NoValue(None):
-            return f"{WAYS}, or @FILE"
         case NoValue(path):
-            return f"write @{path} to read a file"
+            return f"{WAYS}, or @FILE" if path is None else f"write @{path} to read a file"
         case OverBudget(name):
             return f"make it smaller, or raise the bound with --budget {name}=NUMBER"
 

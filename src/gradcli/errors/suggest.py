@@ -41,13 +41,11 @@ INSTEAD_OF_ATTRIBUTE = {
 """By an attribute that no value has."""
 INSTEAD_OF_WORD = {
     "import": "names such as torch.sin work without an import",
-    "def": "write the lines of its body; the last one is the output",
     "lambda": "write what it returns",
     "return": "write the value alone, on the last line",
     "with": "write its lines alone; .detach() holds a value fixed",
     "a comprehension": "write a loop, or whole arrays: x[:-1]*x[1:]",
     "a set": "a list of numbers is written [1, 2]",
-    "annotation": "write NAME = VALUE",
 }
 """By the word, or the words, that an error has for a piece of syntax."""
 

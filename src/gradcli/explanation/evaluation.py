@@ -53,8 +53,8 @@ class Function:
         budget: Budget | None = None,
         given: Iterable[str] = (),
     ) -> None:
-        self.program: Program = compile_program(program, budget, frozenset(given))
-        self.wrt = None if wrt is None else tuple(wrt)
+        self.program = read_program(program, budget or Budget(), frozenset(given))
+        self.wrt = self.program.wrt if wrt is None else tuple(wrt)
         for name in self.wrt or ():
             self._require(name)
 
@@ -87,7 +87,7 @@ class Function:
 
         ``strict`` refuses what only one of PyTorch and NumPy answers.
         """
-        arrays = read_arrays(self.program, values)
+        arrays = read_arrays(self.program, filled(self.program, values))
         wrt = frozenset(self.wrt if self.wrt is not None else arrays)
         if record:
             arrays = {name: np.array(array)[()] for name, array in arrays.items()}
@@ -159,6 +159,46 @@ def vouched_for(run: Evaluation, leaf: Node) -> bool:
         and all(np.all(value_of(argument)) for argument in node.arguments if argument is not leaf)
         for node in run.graph.nodes[: len(run.leaves) + FIRST]
     )
+
+
+SNIPPETS = (
+    "import",
+    "def ",
+    "lambda",
+    "with ",
+    "print",
+    "assert",
+    "class ",
+    "backward",
+    "requires_grad",
+    "grad",
+    "vjp",
+    "Variable",
+    "Parameter",
+    ": ",
+    ">>>",
+)
+"""What snippets hold. A text with none of it is compiled as it stands, and needs no reader of snippets."""
+
+
+def read_program(text: str, budget: Budget, given: frozenset[str]) -> Program:
+    """Return a text as a checked program: one of the language, or a snippet."""
+    if any(word in text for word in SNIPPETS):
+        from gradcli.language.snippets.reading import read_snippet  # noqa: PLC0415
+
+        found = read_snippet(text, budget, given)
+        if found is not None:
+            return found
+    return compile_program(text, budget, given)
+
+
+def filled(program: Program, values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of all inputs: those that are given, and those of a snippet for the others."""
+    if not program.starts:
+        return values
+    from gradcli.language.snippets.starting import start_values  # noqa: PLC0415
+
+    return start_values(program, values)
 
 
 FIRST = 8

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.errors import GradcliError, Span
-from gradcli.errors.facts import MissingV
+from gradcli.errors.facts import MissingV, Unreadable
 from gradcli.render.inert import inert
 
 WIDEST = 100
@@ -58,10 +58,17 @@ def diagnostic(error: GradcliError) -> str:
         gutter = " " * len(label)
         lines += [f"{gutter} |", f"{label} | {shown}", f"{gutter} | {' ' * column}{'^' * length}"]
     if error.hint:
-        choices = error.hint.split("\n") if isinstance(error.facts, MissingV) else [error.hint]
+        choices = error.hint.split("\n") if isinstance(error.facts, MissingV | Unreadable) else [error.hint]
         leads = ["help: ", *[" " * 6] * (len(choices) - 1)]
         lines += [lead + inert(shortened(choice), keep="") for lead, choice in zip(leads, choices, strict=True)]
     return "\n".join(lines)
+
+
+def hint_text(error: GradcliError) -> str | None:
+    """Return a hint for a document: short, but with every line that it lists."""
+    if error.hint is None or isinstance(error.facts, Unreadable):
+        return error.hint
+    return shortened(error.hint)
 
 
 def error_document(error: GradcliError) -> dict[str, Any]:
@@ -77,6 +84,6 @@ def error_document(error: GradcliError) -> dict[str, Any]:
             "message": shortened(error.message),
             "span": list(error.span) if error.span else None,
             "source": place.name if place else None,
-            "hint": shortened(error.hint) if error.hint else error.hint,
+            "hint": hint_text(error),
         },
     }
