@@ -15,7 +15,10 @@ import numpy as np
 
 import gradcli
 from generator.nightly import main
+from gradcli.errors import Budget
 from gradcli.formulas.readback import read_back
+from gradcli.language.program import compile_program
+from gradcli.ops.declare import value_of
 
 NAMES = ["x", "y", "i", "j", "k", "J", "h0", "h1", "dy_dh0", "dx", "c", "f", "y1", "out", "n0", "dim"]
 """Names of variables: half of them are those that gradcli would choose for itself."""
@@ -122,9 +125,10 @@ def filled(form: str, part) -> str:
 
 
 def in_doubles(formula: str, names) -> np.ndarray:
-    """Return what gradcli's own language makes of a formula."""
-    f = gradcli.Function(formula, given=names)
-    return f.value(**{name: names[name] for name in f.inputs})
+    """Return what gradcli's own language makes of a formula, with names that may not be finite."""
+    program = compile_program(formula, Budget(), frozenset(names))
+    values = {name: np.asarray(names[name], dtype=np.float64) for name in program.inputs}
+    return np.asarray(value_of(program.evaluate(values, frozenset())[1]))
 
 
 def findings(given: Program) -> tuple[int, list]:

@@ -87,10 +87,10 @@ def _run(words: list[str], env: Environment) -> int:
             command = command_line(words[0] if words and words[0] in COMMANDS else None)
             code: Any = command.main(words or ["--help"], prog_name="gradcli", standalone_mode=False, obj=env)
     except GradcliError as error:
-        report(env, error, wants_json(words))
+        report(env, error, wants_json(words), color_of(words))
         return ExitStatus.USAGE
     except typer.TyperException as error:
-        report(env, usage_error(error), wants_json(words))
+        report(env, usage_error(error), wants_json(words), color_of(words))
         return ExitStatus.USAGE
     except (KeyboardInterrupt, BrokenPipeError, ClosedPipe):
         raise
@@ -98,7 +98,7 @@ def _run(words: list[str], env: Environment) -> int:
         return ExitStatus.INTERRUPTED
     except MemoryError:
         scarce = GradcliError("budget", "there is not enough memory for this", hint="make it smaller")
-        report(env, scarce, wants_json(words))
+        report(env, scarce, wants_json(words), color_of(words))
         return ExitStatus.USAGE
     except OSError as error:
         report(env, GradcliError("file", f"standard output cannot be written: {error.strerror}"), as_json=False)
@@ -111,7 +111,7 @@ def _run(words: list[str], env: Environment) -> int:
             f"sorry, gradcli failed on this input ({type(error).__name__})",
             hint="please report the command line; --debug shows where it failed",
         )
-        report(env, internal, wants_json(words))
+        report(env, internal, wants_json(words), color_of(words))
         complain(env, "This is a fault of gradcli, not of your input.")
         return ExitStatus.INTERNAL
     return code if isinstance(code, int) else ExitStatus.OK
@@ -125,6 +125,13 @@ def wants_json(words: list[str]) -> bool:
         or any(word in words for word in ("--format=json", "-F=json", "-Fjson"))
         or any(first in ("--format", "-F") and second == "json" for first, second in pairs)
     )
+
+
+def color_of(words: list[str]) -> str:
+    """Return what ``--color`` says, also where the command line cannot be read otherwise."""
+    given = [second for first, second in itertools.pairwise(words) if first == "--color"]
+    given += [word.removeprefix("--color=") for word in words if word.startswith("--color=")]
+    return given[-1] if given and given[-1] in ("always", "never") else "auto"
 
 
 def usage_error(error: typer.TyperException) -> GradcliError:

@@ -219,7 +219,7 @@ def read_arrays(program: Program, values: dict[str, Any]) -> dict[str, Array]:
             f"no value for the {what} {', '.join(missing)}",
             span=program.inputs[missing[0]],
             place=program.place,
-            facts=missing_inputs(missing, values),
+            facts=missing_inputs(missing, values, compared_with(program, missing[0])),
         )
     raise not_an_input(program, next(name for name in values if name not in program.inputs))
 
@@ -232,8 +232,19 @@ def check_inputs(program: Program, values: dict[str, Any]) -> dict[str, Array]:
     return arrays
 
 
-def missing_inputs(names: list[str], values: Iterable[str]) -> MissingInputs:
-    """Return what is known of variables without a value: the first that is a function, or that was misspelled."""
+def compared_with(program: Program, name: str) -> str | None:
+    """Return what a line holds against a variable by ``==``, which begins it; None where none does."""
+    text = program.place.text
+    at, end = program.inputs[name]
+    line = text[text.rfind("\n", 0, at) + 1 :].partition("\n")[0]
+    found = line.partition("==")
+    return found[2].strip() if found[1] and found[0].strip() == text[at:end] == name else None
+
+
+def missing_inputs(names: list[str], values: Iterable[str], compared: str | None = None) -> MissingInputs:
+    """Return what is known of variables without a value: the first that is compared, a function, or misspelled."""
+    if compared is not None:
+        return MissingInputs(tuple(names), compared=compared)
     for name in names:
         if find(SPELLINGS, name):
             return MissingInputs(tuple(names), function=name)

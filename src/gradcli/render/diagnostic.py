@@ -39,20 +39,20 @@ def window(line: str, column: int, length: int) -> tuple[str, int, int]:
     return lead + cut + tail, column - first + len(lead), min(length, WIDEST - (column - first))
 
 
-def escaped(line: str, column: int, length: int) -> tuple[str, int, int]:
+def escaped(line: str, column: int, length: int, encoding: str) -> tuple[str, int, int]:
     """Return a line with what cannot be printed escaped, and the place moved along."""
     head, middle, tail = (
-        inert(part, keep="") for part in (line[:column], line[column : column + length], line[column + length :])
+        inert(part, "", encoding) for part in (line[:column], line[column : column + length], line[column + length :])
     )
     return head + middle + tail, len(head), max(len(middle), 1)
 
 
-def diagnostic(error: GradcliError) -> str:
-    """Return an error in the form of the contract, without a final newline."""
-    lines = [f"error: {inert(shortened(error.message), keep='')}"]
+def diagnostic(error: GradcliError, encoding: str = "ascii") -> str:
+    """Return an error in the form of the contract, without a final newline, in characters of an encoding."""
+    lines = [f"error: {inert(shortened(error.message), '', encoding)}"]
     if error.span is not None and error.place is not None and error.place.text:
         number, line, column, length = located(error.place.text, error.span)
-        shown, column, length = escaped(*window(line, column, length))
+        shown, column, length = escaped(*window(line, column, length), encoding)
         name = error.place.name
         label = str(number) if name == "program" else name
         gutter = " " * len(label)
@@ -60,7 +60,7 @@ def diagnostic(error: GradcliError) -> str:
     if error.hint:
         choices = error.hint.split("\n") if isinstance(error.facts, MissingV | Unreadable) else [error.hint]
         leads = ["help: ", *[" " * 6] * (len(choices) - 1)]
-        lines += [lead + inert(shortened(choice), keep="") for lead, choice in zip(leads, choices, strict=True)]
+        lines += [lead + inert(shortened(choice), "", encoding) for lead, choice in zip(leads, choices, strict=True)]
     return "\n".join(lines)
 
 
