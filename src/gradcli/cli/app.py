@@ -19,6 +19,7 @@ from gradcli.cli import commands
 from gradcli.cli.environment import Environment
 from gradcli.cli.output import ClosedPipe, complain, report
 from gradcli.cli.parameters import PlainCommand, PlainGroup
+from gradcli.cli.programs import with_command
 from gradcli.cli.status import ExitStatus
 from gradcli.cli.variables import VariableCommand
 from gradcli.errors import GradcliError
@@ -69,7 +70,7 @@ def command_line(name: str | None = None) -> typer._click.Command:
 
 def run(args: Sequence[str] | None = None, env: Environment | None = None) -> int:
     """Run a command line and return its exit code; nothing but the code leaves this function."""
-    words = list(sys.argv[1:] if args is None else args)
+    words = with_command(list(sys.argv[1:] if args is None else args), COMMANDS)
     place = env or Environment()
     _tolerate(place)
     try:

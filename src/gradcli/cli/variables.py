@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradcli.cli.parameters import PlainCommand
+from gradcli.cli.programs import suffix_of
 from gradcli.errors import GradcliError, Place
 from gradcli.errors.facts import Facts, MisshapenV, hint_of
 
@@ -79,7 +80,8 @@ def value_after(flag: str, rest: Iterator[str]) -> str:
 
 def refuse_mistakes(command: str, words: Words, known: Iterable[str]) -> None:
     """Raise ``option`` or ``usage`` for flags that are neither options nor variables, and for a second operand."""
-    from_file = any(flag in ("-f", "--file") for flag, _ in words.before.values()) or words.operands[:1] == ["-"]
+    first = words.operands[0] if words.operands else "-"
+    from_file = any(flag in ("-f", "--file") for flag, _ in words.before.values()) or first == "-" or suffix_of(first)
     program = None if from_file or not words.operands else words.operands[0]
     if len(words.operands) < 2 and all(
         value is not None and flag.isascii() and program is not None and names(program, flag[2:])

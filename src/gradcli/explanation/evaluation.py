@@ -117,6 +117,7 @@ class Function:
         ``shape``.
         """
         run = self.evaluate(inputs, record=False)
+        v = total_v(self.program, filled(self.program, inputs)) if v is None else v
         return gradients(run, read_v(v, run.value.shape, strict=False).seed, self.differentiated)
 
     def jacobian(self, **inputs: Any) -> dict[str, Array]:
@@ -199,6 +200,22 @@ def filled(program: Program, values: dict[str, Any]) -> dict[str, Any]:
     from gradcli.language.snippets.starting import start_values  # noqa: PLC0415
 
     return start_values(program, values)
+
+
+def own_v(program: Program, values: dict[str, Any]) -> list[Any]:
+    """Return the v of every call of backward in a snippet, None for the default."""
+    if not program.calls:
+        return []
+    from gradcli.language.snippets.starting import v_values  # noqa: PLC0415
+
+    return v_values(program, values)
+
+
+def total_v(program: Program, values: dict[str, Any]) -> Any:
+    """Return the v of a snippet, added up over the calls that count; None for the default."""
+    resets = [place for place, call in enumerate(program.calls) if call.alone]
+    found = own_v(program, values)[max(resets, default=0) :]
+    return found[0] if len(found) == 1 else sum(1.0 if v is None else v for v in found) if found else None
 
 
 FIRST = 8

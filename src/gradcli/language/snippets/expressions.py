@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from gradcli.errors import Budget, GradcliError, Span, over_budget
 from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE, INSTEAD_OF_LAYER
 from gradcli.language.calls import written_name
+from gradcli.language.members import ATTRIBUTES
 from gradcli.language.snippets.imports import Names
 from gradcli.language.snippets.pieces import Piece, Source, join
 from gradcli.language.snippets.scopes import Closure, Fresh, Layer, Scope
@@ -115,6 +116,9 @@ class Expressions:
         if node.attr == "grad":
             message = "a program of gradcli does not read gradients: x.grad is its answer"
             raise GradcliError("not-allowed", message, hint=INSTEAD_OF_ATTRIBUTE["grad"])
+        if node.attr == "data" and "data" not in ATTRIBUTES:
+            span = (self.source.span(node)[1] - len("data"), self.source.span(node)[1])
+            return [(span, Piece.instead("detach()", span))], [(node.value, block)]
         return [], [(node.value, block)]
 
     def full(self, node: ast.expr, scope: Scope) -> str | None:
