@@ -87,7 +87,8 @@ class Function:
 
         ``strict`` refuses what only one of PyTorch and NumPy answers.
         """
-        arrays = read_arrays(self.program, filled(self.program, values))
+        whole = values if self.program.inputs.keys() <= values.keys() else filled(self.program, values)
+        arrays = read_arrays(self.program, whole)
         wrt = frozenset(self.wrt if self.wrt is not None else arrays)
         if record:
             arrays = {name: np.array(array)[()] for name, array in arrays.items()}
@@ -108,7 +109,7 @@ class Function:
 
     def value(self, **inputs: Any) -> Array:
         """Return the output as an array of its own, in its shape; ``inputs`` give every variable."""
-        return np.array(self.evaluate(inputs, record=False).value)
+        return np.array(self.evaluate(filled(self.program, inputs), record=False).value)
 
     def grad(self, v: Any = None, **inputs: Any) -> dict[str, Array]:
         """Return vᵀ·J by each variable of ``wrt``, in the variable's shape, by reverse mode.
@@ -116,8 +117,9 @@ class Function:
         v is in the shape of the output, and may be left out where that has one entry; raises ``missing-v`` or
         ``shape``.
         """
-        run = self.evaluate(inputs, record=False)
-        v = total_v(self.program, filled(self.program, inputs)) if v is None else v
+        values = filled(self.program, inputs)
+        run = self.evaluate(values, record=False)
+        v = total_v(self.program, values) if v is None else v
         return gradients(run, read_v(v, run.value.shape, strict=False).seed, self.differentiated)
 
     def jacobian(self, **inputs: Any) -> dict[str, Array]:
@@ -127,7 +129,7 @@ class Function:
         """
         from gradcli.jacobian.large import derive  # noqa: PLC0415
 
-        run = self.evaluate(inputs)
+        run = self.evaluate(filled(self.program, inputs))
         names = self.differentiated
         found = derive(run.output, [run.leaves[name] for name in names], self.program.budget.jacobian, run.graph)
         shape = run.value.shape

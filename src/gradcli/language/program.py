@@ -23,12 +23,13 @@ from gradcli.language.trace import Assigned
 class Start:
     """The value that a snippet gives an input: a program for it, or the error that says why there is none.
 
-    ``integers`` says that it was typed in integers.
+    ``integers`` says that it was typed in integers, ``settles`` is a line that decides by it which others are read.
     """
 
     name: str
     program: Program | None
     integers: bool = False
+    settles: int = 0
     error: GradcliError | None = None
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from gradcli.errors import Budget, GradcliError, Place
+from gradcli.errors import Budget, GradcliError, Place, over_budget
 from gradcli.errors.facts import MissingInputs, Unreadable
 from gradcli.language.program import Program, compile_tree
 from gradcli.language.snippets.lines import Line, names_in, needed, renamed
@@ -23,6 +24,7 @@ class Leaf:
     """An input of a snippet: where it is made, and what it is there.
 
     ``value`` is the expression, ``before`` the number of lines before it; ``error`` says why there is no value.
+    ``fixed`` says that it is not differentiated, ``settles`` is a line that decides by it which others are read.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Leaf:
     before: int
     integers: bool = False
     fixed: bool = False
+    settles: int = 0
     error: GradcliError | None = None
 
 
@@ -45,6 +48,10 @@ class Builder:
     lines: list[Line] = field(default_factory=list)
     leaves: dict[str, Leaf] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
+    over: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.over = time.thread_time() + self.budget.seconds
 
     def needed_for(self, output: Piece, before: int | None = None) -> list[Line]:
         """Return the lines that an expression depends on, of those before a place."""
@@ -96,6 +103,8 @@ class Builder:
     def evaluate(self, output: Piece, before: int | None = None) -> Any:
         """Return the value of an expression at the inputs that the snippet itself gives."""
         program = self.compiled(output, before)
+        if time.thread_time() > self.over:
+            raise over_budget("seconds", self.budget.seconds, "the loops and branches round backward take too long")
         return evaluated(program, {name: self.value_of_leaf(name) for name in program.inputs})
 
     def value_of_leaf(self, name: str) -> Any:

@@ -112,6 +112,8 @@ class Derivatives(Functions):
         places = listed(node.args[1] if len(node.args) > 1 else keywords.get("argnums")) or ()
         values = [place.value for place in places if isinstance(place, ast.Constant)]
         found = tuple(value for value in values if isinstance(value, int))
+        if len(found) != len(places):
+            raise GradcliError("not-allowed", "argnums are plain numbers: 0, or (0, 1)")
         return Derivative(node.args[0], scope, found or (0,), GRADS[full])
 
 

@@ -50,6 +50,7 @@ class Expressions:
         self.fresh = Fresh(tree)
         self.top = Scope()
         self.devices: set[str] = set()
+        self.in_input = False
         self.room = budget.text
 
     def charge(self, piece: Piece) -> Piece:
@@ -137,6 +138,8 @@ class Expressions:
         """Return how a call is written."""
         closure = self.closure_of(node.func, scope)
         span = self.source.span(node)
+        if makes_input(node) and not self.in_input:
+            raise GradcliError("not-allowed", "a tensor with requires_grad is an input, which needs a name of its own")
         if closure is not None:
             return [(span, self.inlined(closure, node, scope, block))], []
         layer = self.layer_of(node.func, scope)
@@ -266,6 +269,12 @@ class Expressions:
     @abstractmethod
     def inlined(self, closure: Closure, node: ast.Call, scope: Scope, block: Block | None) -> Piece:
         """Return the value of a call of the user's function, after its statements in ``block``."""
+
+
+def makes_input(node: ast.Call) -> bool:
+    """Return whether a call has ``requires_grad=True``, or another value that is not False."""
+    given = [item.value for item in node.keywords if item.arg == "requires_grad"]
+    return any(not (isinstance(value, ast.Constant) and not value.value) for value in given)
 
 
 def is_own_sum(node: ast.Call) -> bool:

@@ -10,7 +10,7 @@ from gradcli.engine.graph import Node
 from gradcli.errors import Budget, GradcliError, Place
 from gradcli.language.snippets.building import Builder, Leaf
 from gradcli.language.snippets.derivatives import Derivatives
-from gradcli.language.snippets.expressions import Block
+from gradcli.language.snippets.expressions import Block, makes_input
 from gradcli.language.snippets.lines import leaf_line, line_of, names_in
 from gradcli.language.snippets.pieces import Piece, Source, join
 from gradcli.language.snippets.scopes import Scope
@@ -38,9 +38,8 @@ class Inputs(Derivatives):
         """Return whether an expression makes a tensor whose gradient is wanted."""
         if not isinstance(node, ast.Call):
             return False
-        wanted = next((item.value for item in node.keywords if item.arg == "requires_grad"), None)
-        if wanted is not None:
-            return not (isinstance(wanted, ast.Constant) and not wanted.value)
+        if any(item.arg == "requires_grad" for item in node.keywords):
+            return makes_input(node)
         if self.full(node.func, scope) in PARAMETERS or self.wants_gradient(node):
             return True
         same = isinstance(node.func, ast.Attribute) and self.changes_nothing(node, node.func.attr)
@@ -56,8 +55,11 @@ class Inputs(Derivatives):
         """Make a name an input whose value is that of an expression, unless that has a gradient already."""
         if self.started:
             raise GradcliError("not-allowed", f"'{name}' is made after the first call of backward")
-        block = Block()
-        value = self.write(node, scope, block)
+        block, self.in_input = Block(), True
+        try:
+            value = self.write(node, scope, block)
+        finally:
+            self.in_input = False
         self.add(block, statement.lineno)
         if isinstance(node, ast.Call) and self.wants_gradient(node) and self.has_gradient(value):
             self.builder.lines.append(line_of(assigned(name, value), statement.lineno))
@@ -88,6 +90,12 @@ class Inputs(Derivatives):
         message = f"line {statement.lineno} draws '{name}' at random, and a program has the same value at every run"
         known = GradcliError(error.kind, message, span=self.source.span(statement), place=self.builder.place)
         self.add_leaf(Leaf(name, statement.lineno, Piece(), len(self.builder.lines), fixed=fixed, error=known))
+
+    def fix(self, name: str) -> None:
+        """Make an input a constant, as ``requires_grad = False`` does."""
+        leaf = self.builder.leaves.get(name)
+        if leaf is not None:
+            self.builder.leaves[name] = replace(leaf, fixed=True)
 
     def cut_at(self, name: str, statement: ast.stmt) -> None:
         """Make a value between inputs and output an input, where a snippet differentiates by it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gradcli.errors import GradcliError
 from gradcli.language.names import MODULES
@@ -41,8 +41,10 @@ def line_of(piece: Piece, number: int) -> Line:
 
 
 def unreadable(node: ast.stmt, error: GradcliError) -> Line:
-    """Return a statement that cannot be read as a line."""
-    return described(node, Piece(), node.lineno, error)
+    """Return a statement that cannot be read as a line: its calls may write to all that it reads."""
+    found = described(node, Piece(), node.lineno, error)
+    calls = any(isinstance(part, ast.Call) for part in ast.walk(node)) and not isinstance(node, ast.Assign)
+    return replace(found, writes=found.writes | found.reads) if calls else found
 
 
 def leaf_line(name: str, number: int) -> Line:
@@ -68,8 +70,6 @@ def described(node: ast.stmt, piece: Piece, number: int, error: GradcliError | N
                 reads |= root_of(target)
             case ast.Subscript(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()):
                 writes |= root_of(part)
-            case ast.Call(func=ast.Attribute(attr=method, value=value)) if method.endswith("_") or method == "append":
-                writes |= root_of(value)
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 stores.add(name)
         shares |= set(shared(part))
@@ -99,7 +99,7 @@ def shared(node: ast.AST) -> Iterator[tuple[str, str]]:
         return
     if isinstance(value, PLAIN):
         return
-    read = [part.id for part in ast.walk(value) if isinstance(part, ast.Name) and part.id not in MODULES]
+    read = [part.id for part in ast.walk(value) if isinstance(part, ast.Name)]
     for target in targets:
         parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
         yield from ((part.id, name) for part in parts if isinstance(part, ast.Name) for name in read)
@@ -108,11 +108,13 @@ def shared(node: ast.AST) -> Iterator[tuple[str, str]]:
 class Memory:
     """Which names may have memory in common: they are in one group."""
 
-    def __init__(self, lines: Iterable[Line]) -> None:
+    def __init__(self, lines: Sequence[Line]) -> None:
         self.above: dict[str, str] = {}
+        stored = {name for line in lines for name in line.stores}
         for line in lines:
             for one, other in line.shares:
-                self.above[self.group(one)] = self.group(other)
+                if other in stored or other not in MODULES:
+                    self.above[self.group(one)] = self.group(other)
 
     def group(self, name: str) -> str:
         """Return the name that stands for the group of a name."""

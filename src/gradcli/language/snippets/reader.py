@@ -5,8 +5,12 @@ from __future__ import annotations
 import ast
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 from gradcli.errors import GradcliError
+from gradcli.language.members import SPECIAL_METHODS
+from gradcli.language.names import dotted
 from gradcli.language.snippets.calls import Calls
 from gradcli.language.snippets.derivatives import GRADS, PULLBACKS, SECOND
 from gradcli.language.snippets.expressions import Block
@@ -25,7 +29,8 @@ from gradcli.language.snippets.signs import (
     wants_gradient,
 )
 from gradcli.language.snippets.statements import not_allowed
-from gradcli.language.snippets.tables import SETTINGS, SHOWING, WITHOUT_GRADIENT
+from gradcli.language.snippets.tables import SETTINGS, SHOWING, SHOWING_METHODS
+from gradcli.ops import METHODS, SPELLINGS, find
 
 ASKING = {
     *GRADS,
@@ -71,15 +76,13 @@ class Reader(Calls):
             case ast.Assign() | ast.AnnAssign() if node.value is not None:
                 self.last = None
                 self.take_assignment(node, scope)
-            case ast.If() if is_main(node):
-                self.take_all(node.body, scope)
-            case ast.If() if self.acts([node]):
-                self.take_all(node.body if self.holds(node.test, scope) else node.orelse, scope)
+            case ast.If() if is_main(node) or self.acts([node]):
+                chosen = is_main(node) or self.holds(node.test, scope)
+                self.take_all(node.body if chosen else node.orelse, scope)
             case ast.For() | ast.While() if self.acts([node]):
                 self.unroll(node, scope)
-            case ast.With() if self.acts([node]) and not self.without_gradient(node, scope):
-                self.block_of(node, scope, Block())
-                self.take_all(node.body, scope)
+            case ast.With() if self.acts([node]):
+                self.take_block(node, scope)
             case ast.Assert():
                 self.aside.shown.append(node.lineno)
             case ast.ClassDef():
@@ -87,6 +90,12 @@ class Reader(Calls):
             case _:
                 self.last = None
                 self.take_plainly(node, scope)
+
+    def take_block(self, node: ast.With, scope: Scope) -> None:
+        """Take the statements of a ``with``; raises ``not-allowed`` where no gradient flows in it."""
+        if self.block_of(node, scope, Block()).fixed:
+            raise GradcliError("not-allowed", "inputs are made or changed where no gradient flows")
+        self.take_all(node.body, scope)
 
     @abstractmethod
     def unroll(self, node: ast.For | ast.While, scope: Scope) -> None:
@@ -97,11 +106,6 @@ class Reader(Calls):
         block = Block()
         self.statement(node, scope, block)
         self.add(block, node.lineno)
-
-    def without_gradient(self, node: ast.With, scope: Scope) -> bool:
-        """Return whether a ``with`` is ``no_grad``."""
-        contexts = [item.context_expr for item in node.items]
-        return any(self.full(getattr(part, "func", part), scope) in WITHOUT_GRADIENT for part in contexts)
 
     def take_expression(self, node: ast.Expr, scope: Scope) -> None:
         """Take an expression by itself: a call that does something, or one that shows something."""
@@ -132,18 +136,36 @@ class Reader(Calls):
         func, full = call.func, self.full(call.func, scope) or ""
         if full.startswith(SETTINGS):
             return
+        if full.endswith("set_grad_enabled") and (self.calls or not self.disables(call)):
+            return
         if isinstance(func, ast.Name) and func.id in SHOWING:
             self.aside.shown.append(node.lineno)
         elif isinstance(func, ast.Attribute) and func.attr in ("zero_", "zero_grad", "fill_") and full == "":
             self.zero(func, scope)
-        elif isinstance(func, ast.Attribute) and self.wants_gradient(call) and isinstance(func.value, ast.Name):
-            self.make_leaf(scope.written(func.value.id) or func.value.id, call, scope, node)
+        elif isinstance(func, ast.Attribute) and func.attr == "requires_grad_" and isinstance(func.value, ast.Name):
+            self.want(func.value, self.wants_gradient(call), call, node, scope)
         elif isinstance(func, ast.Attribute) and func.attr == "step":
             raise GradcliError("not-allowed", "a step of an optimizer changes the inputs")
         elif changes(call):
             self.take_plainly(node, scope)
-        else:
+        elif self.only_shows(call, scope):
             self.last = call, scope
+        else:
+            error = GradcliError("not-allowed", f"what {ast.unparse(func)}(...) changes is not known")
+            if full.endswith("set_grad_enabled"):
+                self.problems.append(error.at(self.source.span(node), self.builder.place))
+            raise error
+
+    def only_shows(self, call: ast.Call, scope: Scope) -> bool:
+        """Return whether a call by itself changes nothing: a function of the language, or a method that shows."""
+        if any(item.arg == "out" for item in call.keywords):
+            return False
+        func = call.func
+        written = self.names.written(func) or dotted(func) or ""
+        if isinstance(func, ast.Attribute) and self.full(func, scope) is None:
+            method = func.attr
+            return method in SHOWING_METHODS or method in SPECIAL_METHODS or find(METHODS, method) is not None
+        return find(SPELLINGS, written) is not None or self.layer_of(func, scope) is not None
 
     def take_body(self, closure: Closure, node: ast.Call, scope: Scope) -> ast.expr | None:
         """Take the statements of a function; return the expression that it returns, where it ends with one."""
@@ -198,7 +220,9 @@ class Reader(Calls):
                 self.make_leaf(name, value, scope, node)
             elif closure is not None and isinstance(value, ast.Call) and self.acts([closure.node]):
                 returned = self.take_body(closure, value, scope)
-                if returned is not None:
+                if returned is not None and self.is_leaf(returned, self.scope_of_body):
+                    self.make_leaf(name, returned, self.scope_of_body, node)
+                elif returned is not None:
                     block = Block()
                     piece = self.write(returned, self.scope_of_body, block)
                     self.add(block, node.lineno)
@@ -213,14 +237,24 @@ class Reader(Calls):
     def take_attribute(self, target: ast.Attribute, value: ast.expr, node: ast.stmt, scope: Scope) -> None:
         """Take what is assigned to an attribute: whether a gradient is wanted, or that there is none yet."""
         base = target.value
-        if target.attr == "requires_grad" and isinstance(base, ast.Name):
-            if isinstance(value, ast.Constant) and value.value is True:
-                self.make_leaf(scope.written(base.id) or base.id, base, scope, node)
+        if target.attr == "requires_grad" and isinstance(base, ast.Name) and isinstance(value, ast.Constant):
+            self.want(base, bool(value.value), base, node, scope)
             return
         if target.attr == "grad" and isinstance(value, ast.Constant) and value.value is None:
             self.zero(target, scope)
             return
-        raise GradcliError("not-allowed", f"what is assigned to '.{target.attr}' changes an input")
+        error = GradcliError("not-allowed", f"what is assigned to '.{target.attr}' changes an input or its gradient")
+        if not self.calls:
+            self.problems.append(error.at(self.source.span(node), self.builder.place))
+        raise error
+
+    def want(self, base: ast.Name, wanted: bool, value: ast.expr, node: ast.stmt, scope: Scope) -> None:
+        """Make a variable an input, or one that is no longer differentiated."""
+        name = scope.written(base.id) or base.id
+        if wanted:
+            self.make_leaf(name, value, scope, node)
+        else:
+            self.fix(name)
 
     def keeps(self, target: ast.expr, value: ast.expr, scope: Scope) -> bool:
         """Return whether names now hold what ``jax.grad`` or ``jax.vjp`` makes of a function."""
@@ -259,7 +293,15 @@ class Reader(Calls):
         if reads_gradient(test):
             negated = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is)
             return bool(self.calls) is not negated
-        return bool(self.builder.evaluate(truth(self.write(test, scope, None))))
+        return bool(self.settled(truth(self.write(test, scope, None)), test.lineno))
+
+    def settled(self, value: Piece, number: int) -> Any:
+        """Return the value of an expression that decides which lines are read: inputs that it depends on are fixed."""
+        for line in self.builder.needed_for(value):
+            if line.leaf:
+                leaf = self.builder.leaves[line.leaf]
+                self.builder.leaves[line.leaf] = replace(leaf, settles=leaf.settles or number)
+        return self.builder.evaluate(value)
 
     def acts(self, nodes: Sequence[ast.AST], asking: bool = False, seen: tuple[ast.AST, ...] = ()) -> bool:
         """Return whether statements make inputs, ask for gradients or change them; ``asking`` is the second alone."""

@@ -43,6 +43,8 @@ def read_snippet(text: str, budget: Budget, given: frozenset[str]) -> Program | 
         raise over_budget("syntax", budget.syntax, "the program has too many parts").at(None, place)
     try:
         return Finished(Source(place.text), tree, place, budget, given).program(tree)
+    except RecursionError:
+        raise over_budget("depth", budget.depth, "the program is nested").at(None, place) from None
     except GradcliError as error:
         raise error.at(error.span, place) from None
 
@@ -118,7 +120,7 @@ class Finished(Unrolling):
     def start(self, leaf: Leaf) -> Start:
         """Return the value of an input, as a program."""
         program = None if leaf.error else self.builder.compiled(leaf.value, leaf.before)
-        return Start(leaf.name, program, leaf.integers, leaf.error)
+        return Start(leaf.name, program, leaf.integers, leaf.settles, leaf.error)
 
     def own_call(self, call: Call) -> OwnCall:
         """Return a call of backward with its v as a program."""
@@ -161,5 +163,5 @@ def lines_text(numbers: list[int]) -> str:
             runs[-1].append(number)
         else:
             runs.append([number])
-    texts = [str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs]
+    texts = [text for run in runs for text in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run))]
     return f"{'line' if len(ordered) == 1 else 'lines'} {listed(texts, len(texts))}"

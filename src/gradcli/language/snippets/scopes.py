@@ -83,7 +83,7 @@ class Fresh:
 
     def __init__(self, tree: ast.AST) -> None:
         self.used = Counter(identifiers(tree))
-        self.stored = set(stored(tree))
+        self.stored = Counter(stored(tree))
         self.made: set[str] = set()
 
     def local(self, name: str, function: ast.AST) -> str:

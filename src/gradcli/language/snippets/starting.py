@@ -17,11 +17,15 @@ def start_values(program: Program, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of all inputs, where a snippet gives those that are not given; raises ``random``."""
     known = dict(given)
     for start in program.starts:
+        if start.name in known and start.settles:
+            message = f"line {start.settles} decides by '{start.name}' which lines run: change its value there"
+            raise GradcliError("unknown-input", message)
         if start.name in known:
             continue
         if start.program is None:
             if start.name in program.inputs and start.error is not None:
-                raise start.error.about(MissingInputs((start.name,)))
+                drawn = [one.name for one in program.starts if one.error and one.name not in known]
+                raise start.error.about(MissingInputs(tuple(name for name in drawn if name in program.inputs)))
             continue
         if all(name in known for name in start.program.inputs):
             value = evaluated(start.program, {name: known[name] for name in start.program.inputs})

@@ -59,6 +59,9 @@ class Statements(Expressions):
     def write_nothing(self, node: ast.stmt, scope: Scope) -> None:
         """Take a statement of which the program has none; raises ``not-allowed`` for what cannot be left out."""
         if isinstance(node, ast.FunctionDef):
+            for decorator in node.decorator_list:
+                if self.full(decorator, scope) not in ("jax.jit", "torch.compile", "torch.jit.script"):
+                    raise GradcliError("not-allowed", f"@{ast.unparse(decorator)} is not part of the language")
             scope.held[node.name] = Closure(node.name, node, scope)
         elif not isinstance(node, ast.Pass | ast.Assert | ast.Delete):
             raise not_allowed(node)
@@ -132,8 +135,17 @@ class Statements(Expressions):
             full = self.full(context.func if isinstance(context, ast.Call) else context, scope) or ""
             if full not in WITHOUT_GRADIENT and not full.startswith(WITH_GRADIENT):
                 raise not_allowed(node)
-            fixed = fixed or full in WITHOUT_GRADIENT
+            fixed = fixed or full in WITHOUT_GRADIENT or self.disables(context)
         return Block(block.levels, fixed, block.lines)
+
+    def disables(self, context: ast.expr) -> bool:
+        """Return whether ``set_grad_enabled(False)`` begins a block; raises ``not-allowed`` for what is not plain."""
+        if not isinstance(context, ast.Call) or not ast.unparse(context.func).endswith("set_grad_enabled"):
+            return False
+        value = context.args[0] if context.args else None
+        if not isinstance(value, ast.Constant) or not isinstance(value.value, bool):
+            raise GradcliError("not-allowed", "set_grad_enabled takes True or False here")
+        return not value.value
 
     def refuse_fixed(self, block: Block) -> None:
         """Refuse a write in place without a gradient: the value would be part constant."""

@@ -89,13 +89,29 @@ DRAWS = (
 """Full names, or their beginnings, of what draws numbers at random."""
 SHOWING = {"print", "display", "pprint", "input", "breakpoint"}
 """Functions that show values and change none."""
+SHOWING_METHODS = {
+    "tolist",
+    "item",
+    "numpy",
+    "type",
+    "stride",
+    "is_contiguous",
+    "is_floating_point",
+    "eval",
+    "train",
+    "head",
+    "retain_grad",
+}
+"""Methods that show values and change none."""
 SETTINGS = (
     "torch.manual_seed",
     "torch.seed",
     "torch.cuda.manual_seed",
-    "torch.set_",
+    "torch.set_default",
+    "torch.set_printoptions",
+    "torch.set_num",
     "torch.backends.",
-    "torch.autograd.set_",
+    "torch.autograd.set_detect_anomaly",
     "numpy.random.seed",
     "numpy.set_",
     "jax.config.",

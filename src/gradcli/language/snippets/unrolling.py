@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from contextlib import suppress
 
 from gradcli.errors import GradcliError
 from gradcli.language.snippets.expressions import Block
@@ -19,25 +20,32 @@ class Left(Exception):  # noqa: N818
     """Leaves the loop whose turns are taken."""
 
 
+class Next(Exception):  # noqa: N818
+    """Goes on with the next of its turns."""
+
+
 class Unrolling(Reader):
     """Takes loops turn by turn."""
 
     def unroll(self, node: ast.For | ast.While, scope: Scope) -> None:
         """Take the turns of a loop until a change of the inputs makes the rest another computation."""
-        try:
+        if node.orelse:
+            raise GradcliError("not-allowed", "'else' of a loop is not part of the language")
+        with suppress(Left):
             turns = 0
             while not self.updated and self.begin(node, turns, scope):
                 if turns == MOST_TURNS:
                     raise GradcliError("not-allowed", f"a loop round backward has more than {MOST_TURNS} turns")
-                self.take_all(node.body, scope)
+                with suppress(Next):
+                    self.take_all(node.body, scope)
                 turns += 1
-        except Left:
-            return
 
     def take_statement(self, node: ast.stmt, scope: Scope) -> None:
-        """Take a statement; ``break`` leaves the loop whose turns are taken."""
+        """Take a statement; ``break`` and ``continue`` are of the loop whose turns are taken."""
         if isinstance(node, ast.Break):
             raise Left
+        if isinstance(node, ast.Continue):
+            raise Next
         super().take_statement(node, scope)
 
     def begin(self, node: ast.For | ast.While, turn: int, scope: Scope) -> bool:
@@ -65,18 +73,19 @@ class Unrolling(Reader):
         if isinstance(source, ast.List | ast.Tuple):
             return self.write(source.elts[turn], scope, None) if turn < len(source.elts) else None
         if isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and source.func.id == "range":
-            bounds = [int(self.builder.evaluate(self.write(bound, scope, None))) for bound in source.args]
+            bounds = [int(self.settled(self.write(bound, scope, None), source.lineno)) for bound in source.args]
             numbers = range(*bounds)
             return Piece.at(str(numbers[turn]), self.source.span(source)[0]) if turn < len(numbers) else None
         rows = self.write(source, scope, None)
         length = join([Piece.at("len(", rows.place), rows, Piece.at(")", rows.place)])
-        if turn >= int(self.builder.evaluate(length)):
+        if turn >= int(self.settled(length, source.lineno)):
             return None
         return rows.bracketed() + Piece.at(f"[{turn}]", rows.place)
 
     def set(self, target: ast.expr, value: Piece, scope: Scope, node: ast.stmt) -> None:
         """Give a variable of a loop its value; a name for another name stands for it."""
-        if isinstance(target, ast.Name) and value.text.isidentifier():
+        once = value.text.isidentifier() and self.fresh.stored[value.text] <= 1
+        if isinstance(target, ast.Name) and once and self.fresh.stored[target.id] <= 1:
             scope.names[target.id] = value.text
             return
         block = Block()
