@@ -32,7 +32,10 @@ class Inputs(Derivatives):
 
     def add(self, block: Block, number: int) -> None:
         """Add the statements of a block to the program."""
-        self.builder.lines += [line_of(piece, number) for piece in block.lines]
+        try:
+            self.builder.lines += [line_of(piece, number) for piece in block.lines]
+        except SyntaxError:
+            raise GradcliError("not-allowed", "this line has no form in the language") from None
 
     def is_leaf(self, node: ast.expr, scope: Scope) -> bool:
         """Return whether an expression makes a tensor whose gradient is wanted."""

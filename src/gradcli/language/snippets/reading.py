@@ -13,6 +13,7 @@ from gradcli.language.program import Program, Start, last_target
 from gradcli.language.snippets.building import Leaf, all_at_once
 from gradcli.language.snippets.calls import Call
 from gradcli.language.snippets.expressions import Block
+from gradcli.language.snippets.lines import Line
 from gradcli.language.snippets.pieces import Piece, Source
 from gradcli.language.snippets.scopes import Closure
 from gradcli.language.snippets.signs import SIGNS
@@ -133,11 +134,19 @@ class Finished(Unrolling):
         fixed = {name for name, leaf in self.builder.leaves.items() if leaf.fixed}
         return tuple(name for name in program.inputs if name not in fixed) if fixed & set(program.inputs) else None
 
+    def idle(self, first: Call) -> list[Line]:
+        """Return the lines before the first call on which neither the output nor v depends, nor an input."""
+        builder = self.builder
+        needed = [*builder.needed_for(first.output, first.before)]
+        needed += [] if first.v is None else builder.needed_for(first.v, first.before)
+        for leaf in builder.leaves.values():
+            needed += builder.needed_for(leaf.value, leaf.before) if leaf.value.text else []
+        return [line for line in builder.lines[: first.before] if not line.leaf and line not in needed]
+
     def remarks(self, first: Call) -> list[tuple[str, str]]:
         """Return what is said of lines that are left out."""
         found = []
-        needed = self.builder.needed_for(first.output, first.before)
-        idle = [line.number for line in self.builder.lines[: first.before] if line.error and line not in needed]
+        idle = [line.number for line in self.idle(first) if line.error or self.builder.error_of(line.piece)]
         if idle:
             found.append(("left-out", f"Left out: {lines_text(idle)}, on which the output does not depend."))
         if self.aside.shown:

@@ -39,6 +39,8 @@ class Statements(Expressions):
                 self.assign(node, scope, block)
             case ast.AugAssign():
                 self.refuse_fixed(block)
+                if isinstance(node.target, ast.Attribute):
+                    raise GradcliError("not-allowed", "a write to the numbers of an input, past its gradient")
                 block.add(self.write(node, scope, block))
             case ast.Expr():
                 self.effect(node, scope, block)
@@ -117,10 +119,11 @@ class Statements(Expressions):
             return
         if not isinstance(call.func, ast.Attribute) or call.func.attr in UNTOUCHED:
             return
-        method = call.func.attr
-        if method in IN_PLACE and len(call.args) == 1 and not call.keywords:
+        method, changed = call.func.attr, call.func.value
+        plain = isinstance(changed, ast.Name) or (isinstance(changed, ast.Subscript) and is_name(changed.value))
+        if method in IN_PLACE and plain and len(call.args) == 1 and not call.keywords:
             self.refuse_fixed(block)
-            target = self.write(call.func.value, scope, block)
+            target = self.write(changed, scope, block)
             change = self.write(call.args[0], scope, block).on_a_line()
             block.add(join([target, Piece.at(f" {IN_PLACE[method]} ", target.place), change]))
         elif method in GROWING or (method.endswith("_") and not method.endswith("__")):
@@ -242,6 +245,11 @@ class Statements(Expressions):
 
 GROWING = {"append", "extend", "insert", "pop", "copy_", "backward"}
 ELSE = Piece.at("else:", 0)
+
+
+def is_name(node: ast.expr) -> bool:
+    """Return whether an expression is a variable."""
+    return isinstance(node, ast.Name)
 
 
 def heading(word: str, test: Piece) -> Piece:
