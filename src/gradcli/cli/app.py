@@ -8,7 +8,7 @@ import itertools
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -19,12 +19,13 @@ from gradcli.cli import commands
 from gradcli.cli.environment import Environment
 from gradcli.cli.output import ClosedPipe, complain, report
 from gradcli.cli.parameters import PlainCommand, PlainGroup
-from gradcli.cli.programs import with_command
 from gradcli.cli.status import ExitStatus
 from gradcli.cli.variables import VariableCommand
 from gradcli.errors import GradcliError
 
 SUMMARY = "Explain y.backward(v): the Jacobian, the vector beside it, and the gradient that reverse mode leaves."
+OWN = ("-h", "--help", "-V", "--version", "--install-completion", "--show-completion")
+"""Options that stand without a command."""
 COMMANDS: dict[str, tuple[Callable[..., None], type[TyperCommand]]] = {
     "explain": (commands.explain, VariableCommand),
     "grad": (commands.grad, VariableCommand),
@@ -116,6 +117,17 @@ def _run(words: list[str], env: Environment) -> int:
         complain(env, "This is a fault of gradcli, not of your input.")
         return ExitStatus.INTERNAL
     return code if isinstance(code, int) else ExitStatus.OK
+
+
+def with_command(words: list[str], commands: Collection[str]) -> list[str]:
+    """Return a command line with its command: ``explain`` where a program, or an option of it, stands first."""
+    if not words or words[0] in commands or words[0].startswith(OWN):
+        return words
+    first, *rest = words
+    if first == "help":
+        return [*(word for word in rest[:1] if word in commands), "--help"]
+    given = any(word == f"--{first}" or word.startswith(f"--{first}=") for word in rest)
+    return words if re.fullmatch("[A-Za-z][A-Za-z_-]*", first) and not given else ["explain", *words]
 
 
 def wants_json(words: list[str]) -> bool:

@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gradcli.cli.inputs import suffix_of
 from gradcli.cli.parameters import PlainCommand
-from gradcli.cli.programs import suffix_of
 from gradcli.errors import GradcliError, Place
 from gradcli.errors.facts import Facts, MisshapenV, hint_of
 
