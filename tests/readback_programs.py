@@ -19,6 +19,7 @@ from gradcli.errors import Budget
 from gradcli.formulas.readback import read_back
 from gradcli.language.program import compile_program
 from gradcli.ops.declare import value_of
+from gradcli.render.equalities import with_true_formulas
 
 NAMES = ["x", "y", "i", "j", "k", "J", "h0", "h1", "dy_dh0", "dx", "c", "f", "y1", "out", "n0", "dim"]
 """Names of variables: half of them are those that gradcli would choose for itself."""
@@ -157,7 +158,7 @@ def findings(given: Program) -> tuple[int, list]:
     numbers = [found.output, *(j.values for j in found.jacobian.values())]
     if not all(np.all(np.abs(array) < 1e6) for array in numbers):
         return -1, []
-    return read_back(found, in_doubles, tolerance=1e-7, least=1e-2)
+    return read_back(with_true_formulas(found), in_doubles, tolerance=1e-7, least=1e-2)
 
 
 def used(name: str, given: Program) -> bool:

@@ -88,7 +88,8 @@ def multiply(jacobian: Sparse, values: Array, direction: Array) -> Array:
     """Return a matrix with the places of J times a direction, as one column."""
     with np.errstate(all="ignore"):
         terms = values * direction[jacobian.columns]
-        return np.bincount(jacobian.rows, weights=terms, minlength=jacobian.shape[0])[:, None]  # type: ignore[return-value]
+        found: Array = np.bincount(jacobian.rows, terms, jacobian.shape[0])  # type: ignore[assignment] # numpy: counts
+        return found[:, None]
 
 
 def to_decimals(column: Array) -> list[Decimal]:

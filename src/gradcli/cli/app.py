@@ -74,6 +74,8 @@ def run(args: Sequence[str] | None = None, env: Environment | None = None) -> in
     words = with_command(list(sys.argv[1:] if args is None else args), COMMANDS)
     place = env or Environment()
     _tolerate(place)
+    if place.variables.get(COMPLETION) in ANSWERED:
+        return complete(place)
     try:
         return _run(words, place)
     except KeyboardInterrupt:
@@ -81,6 +83,23 @@ def run(args: Sequence[str] | None = None, env: Environment | None = None) -> in
     except (BrokenPipeError, ClosedPipe):
         _drop_stdout(place)
         return ExitStatus.OK
+
+
+COMPLETION = "_GRADCLI_COMPLETE"
+"""The variable by which a shell's script asks what may stand at the cursor."""
+ANSWERED = ("complete_bash", "complete_zsh", "complete_fish")
+"""Shells that get an answer of our own; others have typer's."""
+
+
+def complete(env: Environment) -> int:
+    """Write what may stand at the cursor, and nothing else, whatever happens."""
+    from gradcli.cli.completing import reply  # noqa: PLC0415
+
+    text, code = reply(env.variables)
+    with contextlib.suppress(OSError):
+        env.stdout.write(f"{text}\n" if text else "")
+        env.stdout.flush()
+    return code
 
 
 def _run(words: list[str], env: Environment) -> int:

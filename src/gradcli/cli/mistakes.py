@@ -39,13 +39,12 @@ def no_option(flag: str, command: str, known: Iterable[str], program: str | None
     """Return the error for a flag that is no option of a command and no name in its program; None where it is one.
 
     What is meant is an option of this command, one of another, or a variable that the program does not have.
-    ``program`` is None where it stands in a file, and its names are not known.
+    ``program`` is None where its names are not known.
     """
     name = flag.removeprefix("--")
-    if program is not None:
-        words = set(WORD.findall(program))
-        if name in words or did_you_mean(name, words):
-            return None
+    words = set(WORD.findall(program or name))
+    if name in words or did_you_mean(name, words):
+        return None
     if flag in TOLERANCES:
         hint = "check needs none: it counts how many digits are right"
         return GradcliError("option", f"{command} has no {flag}", hint=hint)

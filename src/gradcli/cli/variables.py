@@ -80,9 +80,9 @@ def value_after(flag: str, rest: Iterator[str]) -> str:
 
 def refuse_mistakes(command: str, words: Words, known: Iterable[str]) -> None:
     """Raise ``option`` or ``usage`` for flags that are neither options nor variables, and for a second operand."""
-    first = words.operands[0] if words.operands else "-"
-    from_file = any(flag in ("-f", "--file") for flag, _ in words.before.values()) or first == "-" or suffix_of(first)
-    program = None if from_file or not words.operands else words.operands[0]
+    if not words.unknown and len(words.operands) < 2:
+        return
+    program = typed_program(words)
     if len(words.operands) < 2 and all(
         value is not None and flag.isascii() and program is not None and names(program, flag[2:])
         for flag, value in words.unknown.items()
@@ -101,6 +101,18 @@ def refuse_mistakes(command: str, words: Words, known: Iterable[str]) -> None:
         if value is None:
             known_name = program is None or names(program, flag[2:])
             raise mistakes.needs_value(flag) if known_name else mistakes.no_such(flag, command)
+
+
+def typed_program(words: Words) -> str | None:
+    """Return the text of the program, as far as the command line tells it; None for standard input."""
+    file = next((words.options[k + 1] for k, word in enumerate(words.options) if word in ("-f", "--file")), None)
+    first = words.operands[0] if words.operands else ""
+    if file is None and suffix_of(first):
+        file = first.removeprefix("@")
+    if file is not None:
+        with contextlib.suppress(OSError, ValueError):
+            return Path(file).read_text(encoding="utf-8", errors="replace") if Path(file).is_file() else None
+    return words.operands[0] if words.operands and words.operands[0] != "-" else None
 
 
 def names(program: str, name: str) -> bool:
@@ -128,6 +140,8 @@ class VariableCommand(PlainCommand):
             for parameter in self.get_params(ctx)
             for flag in (*parameter.opts, *parameter.secondary_opts)
         }
+        if ctx.resilient_parsing:  # a shell completes the line, and an error would land in its prompt
+            return super().parse_args(ctx, [])
         words = sort(args, takes_value)
         if not {"-h", "--help"} & {*words.options}:
             refuse_mistakes(ctx.info_name or "", words, takes_value)

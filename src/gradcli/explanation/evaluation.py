@@ -82,6 +82,14 @@ class Function:
             refuse_own_inputs(self.program)
             raise not_an_input(self.program, name)
 
+    def __call__(self, **values: Any) -> Array:
+        """Return the value at a point, as ``value`` does.
+
+        >>> gradcli.function("x**2")(x=3.0).item()
+        9.0
+        """
+        return self.value(**values)
+
     def evaluate(self, values: dict[str, Any], record: bool = True, strict: bool = False) -> Evaluation:
         """Run the program; ``record`` keeps what formulas need and gradients do not.
 

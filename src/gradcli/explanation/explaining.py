@@ -213,10 +213,9 @@ class RunLookup:
 
     def link(self, above: str, below: str) -> Sparse:
         """Return the derivative of one named value by another, with its other arguments fixed."""
-        nodes = {node.index: node for node in self.composition.nodes}
-        named = {name: nodes[source.node] for name, source in self.formulas.sources.items() if source.node >= 0}
-        named |= self.point.leaves
-        return self.composition.link(named[above], named[below])
+        done = {node.index: node for node in self.composition.nodes if isinstance(node, Operation)}
+        named = {name: done[source.node] for name, source in self.formulas.sources.items() if source.node >= 0}
+        return self.composition.link(named[above], {**named, **self.point.leaves}[below])
 
     def keep_digits(self, formula: str) -> str:
         """Return a formula in a form that keeps its digits in saturation; itself where there is no other."""
@@ -270,11 +269,9 @@ def notes_of_digits(
     ``lost`` says which digits are lost and why, ``kinks`` what operations say of their own kinks.
     """
     asked = confirmation is not None and bool(confirmation.asked)
-    notes = (
-        [*lost]
-        if confirmation is None or not asked
-        else note_confirmation(confirmation, (point.name, point.names), kinks, lost)
-    )
+    notes = [*lost]
+    if confirmation is not None and asked:
+        notes = note_confirmation(confirmation, (point.name, point.names), kinks, lost)
     if confirmation is not None and not asked and confirmation.unknown:
         notes.append(Note("unclear", f"What is true here was not found: {confirmation.unknown}."))
     elif confirmation is not None and confirmation.skipped:

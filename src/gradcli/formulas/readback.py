@@ -92,7 +92,7 @@ def read_back(
         try:
             found = evaluate(item.formula, names)
         except Exception as error:  # noqa: BLE001 - whatever keeps a printed formula from being read is a finding
-            wrong.append(Mismatch(item.stands, item.formula, item.number, str(error)))
+            wrong.append(Mismatch(item.stands, item.formula, item.number, getattr(error, "message", str(error))))
             continue
         if item.name:
             names[item.name] = found

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.formulas import expression as e
-from gradcli.formulas.recorder import FUNCTIONS, Unwritable, Written, lift, settle, together
+from gradcli.formulas.recorder import ANSWERS, FUNCTIONS, Unwritable, Written, lift, settle, together
 
 
 def reduce_sum(x: Written, axis: Any = None, keepdims: bool = False) -> Written:
@@ -161,8 +161,15 @@ def of_matrices(name: str, function: Any) -> Callable[..., Written]:
 
 
 def asked(function: Any) -> Callable[..., Any]:
-    """Return the rule of a question about the numbers, which a branch is taken by."""
-    return lambda x, **options: function(x.value, **options)
+    """Return the rule of a question about the numbers, which a branch is taken by; the answer is noted."""
+
+    def rule(x: Written, **options: Any) -> Any:
+        answer, answers = function(x.value, **options), ANSWERS.get()
+        if answers is not None:
+            answers.append(answer)
+        return answer
+
+    return rule
 
 
 FUNCTIONS.update(

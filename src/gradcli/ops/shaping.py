@@ -24,7 +24,7 @@ from gradcli.ops.vocabulary import function
 from gradcli.ops.writing import Call, function_call
 
 
-def numbered(values: tuple[Array, ...], argument: int) -> list[Indices]:
+def number_entries(values: tuple[Array, ...], argument: int) -> list[Indices]:
     """Return arrays of the arguments' shapes: the entries' numbers from 1 for one argument, 0 for the others."""
     return [
         (np.arange(1, np.size(x) + 1) if k == argument else np.zeros(np.size(x), dtype=np.intp)).reshape(np.shape(x))
@@ -36,7 +36,7 @@ def moved_vjp(forward: Forward) -> Vjp:
     """Return the vjp of an op that moves entries of one array: cotangents go back to where entries came from."""
 
     def vjp(g: Array, _y: Array, x: Array, **static: Any) -> Array:
-        origin = np.ravel(forward(*numbered((x,), 0), **static))
+        origin = np.ravel(forward(*number_entries((x,), 0), **static))
         back = np.bincount(origin, weights=np.ravel(g), minlength=np.size(x) + 1)
         return back[1:].reshape(np.shape(x))  # type: ignore[return-value] # numpy types counts
 
@@ -48,7 +48,7 @@ def moved_local(forward: Rule) -> Local:
 
     def local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
         del out
-        origin = np.ravel(forward(*numbered(values, argument), **static))
+        origin = np.ravel(forward(*number_entries(values, argument), **static))
         rows = np.flatnonzero(origin)
         return [Links(rows, origin[rows] - 1)]
 

@@ -50,17 +50,16 @@ def evaluate_together(found: Explained, formulas: Sequence[str], known: Mapping[
 
 def known_values(found: Explained) -> dict[str, Any]:
     """Return the numbers of all names that formulas may use."""
-    values = {**found.inputs, **found.definition_values}
-    return {name: value for name, value in values.items() if np.all(np.isfinite(value))}
+    return {**found.inputs, **found.definition_values}
 
 
 def with_true_formulas(found: Explained) -> Explained:
     """Return an answer whose formulas are equal to the numbers beside them at this point.
 
     A derivative that sympy has simplified may have a value where the program has none, such as x/x at 0, and
-    1 - tanh(x)**2 is 0 in doubles where tanh is saturated: another form of it, or the number, stands for such a
-    formula, and no rule is left then. A formula in a name that overflowed cannot be read: it stays beside a finite
-    number alone.
+    1 - tanh(x)**2 is 0 in doubles where tanh is saturated, and 0 times a name that overflowed is nan: another form of
+    it, or the number, stands for such a formula, and no rule is left then. One that the language does not read stays
+    beside a finite number alone.
     """
     output, jacobians = found.output_formulas, found.jacobian
     known = known_values(found)

@@ -216,10 +216,9 @@ def matrix_lines(sheet: Sheet, name: str, label: str) -> list[Part]:
 def with_verdict(sheet: Sheet, parts: list[Part]) -> list[Part]:
     """Return the parts with the verdict beside the last gradient, or in a line of its own where no table is."""
     says, style = verdict(sheet.found, sheet.glyphs)
-    last = next((k for k in reversed(range(len(parts))) if isinstance(parts[k], Table)), None)
-    if last is None:
+    tables = [(k, part) for k, part in enumerate(parts) if isinstance(part, Table)]
+    if not tables:
         return [*parts, *text_lines(sheet, [says], style=style)]
-    table = parts[last]
-    assert isinstance(table, Table)  # noqa: S101
+    last, table = tables[-1]
     marked = replace(table, remarks=(*table.remarks, Remark(len(table.labels) - 1, says, style)))
     return [*parts[:last], marked, *parts[last + 1 :]]

@@ -52,7 +52,7 @@ def facts(known: Known) -> list[tuple[str, str]]:
     return [*found, *([("at a kink", known.kink)] if known.kink else [])]
 
 
-def document(found: Sequence[Known]) -> dict[str, Any]:
+def functions_document(found: Sequence[Known]) -> dict[str, Any]:
     """Return functions as a JSON document."""
     from gradcli import __version__  # noqa: PLC0415
 
