@@ -24,7 +24,7 @@ from gradcli.exact.thresholds import SURE
 from gradcli.explanation.checked import REVERSE, SYMBOLS, Checked, Comparison
 from gradcli.explanation.confirmation import look_around
 from gradcli.explanation.dependence import note_dependence
-from gradcli.explanation.evaluation import Evaluation, Function, check_inputs, filled, total_v
+from gradcli.explanation.evaluation import Evaluation, Function, check_inputs, filled
 from gradcli.explanation.explained import Note
 from gradcli.explanation.notes import note_disagreement, note_run
 from gradcli.explanation.readings import compose_at
@@ -49,7 +49,10 @@ def check_function(
         # A copy, since a caller may write to its arrays while it still holds the answer.
         whole = check_inputs(function.program, filled(function.program, dict(given)))
         values: dict[str, Any] = {name: np.array(value)[()] for name, value in whole.items()}
-        v = total_v(function.program, values) if v is None else v
+        if v is None and function.program.calls:
+            from gradcli.language.snippets.starting import total_v  # noqa: PLC0415
+
+            v = total_v(function.program, values)
         expected = read_expectations(expect, function.differentiated)
         over = time.thread_time() + function.program.budget.seconds
         found = [check_point(function, values, expected, v, strict)]

@@ -127,7 +127,10 @@ class Function:
         """
         values = filled(self.program, inputs)
         run = self.evaluate(values, record=False)
-        v = total_v(self.program, values) if v is None else v
+        if v is None and self.program.calls:
+            from gradcli.language.snippets.starting import total_v  # noqa: PLC0415
+
+            v = total_v(self.program, values)
         return gradients(run, read_v(v, run.value.shape, strict=False).seed, self.differentiated)
 
     def jacobian(self, **inputs: Any) -> dict[str, Array]:
@@ -173,22 +176,9 @@ def vouched_for(run: Evaluation, leaf: Node) -> bool:
 
 
 SNIPPETS = (
-    "import",
-    "def ",
-    "lambda",
-    "with ",
-    "print",
-    "assert",
-    "class ",
-    "backward",
-    "requires_grad",
-    "grad",
-    "vjp",
-    "Variable",
-    "Parameter",
-    ": ",
-    ">>>",
-)
+    "import", "def", "lambda", "with", "print", "assert", "class", "backward", "requires_grad", "grad", "vjp", "Variable",
+    "Parameter", ">>>", ":",
+)  # fmt: skip
 """What snippets hold. A text with none of it is compiled as it stands, and needs no reader of snippets."""
 
 
@@ -210,22 +200,6 @@ def filled(program: Program, values: dict[str, Any]) -> dict[str, Any]:
     from gradcli.language.snippets.starting import start_values  # noqa: PLC0415
 
     return start_values(program, values)
-
-
-def own_v(program: Program, values: dict[str, Any]) -> list[Any]:
-    """Return the v of every call of backward in a snippet, None for the default."""
-    if not program.calls:
-        return []
-    from gradcli.language.snippets.starting import v_values  # noqa: PLC0415
-
-    return v_values(program, values)
-
-
-def total_v(program: Program, values: dict[str, Any]) -> Any:
-    """Return the v of a snippet, added up over the calls that count; None for the default."""
-    resets = [place for place, call in enumerate(program.calls) if call.alone]
-    found = own_v(program, values)[max(resets, default=0) :]
-    return found[0] if len(found) == 1 else sum(1.0 if v is None else v for v in found) if found else None
 
 
 FIRST = 8

@@ -12,7 +12,7 @@ import numpy as np
 from gradcli.engine.graph import Node
 from gradcli.engine.naming import output_name
 from gradcli.errors import GradcliError
-from gradcli.explanation.evaluation import Evaluation, Function, filled, gradients, own_v
+from gradcli.explanation.evaluation import Evaluation, Function, filled, gradients
 from gradcli.explanation.explained import Backward, Gradient, sum_of
 from gradcli.explanation.jacobians import Jacobian
 from gradcli.explanation.notes import note_backward, note_run, refuse_integers
@@ -80,7 +80,11 @@ def stand(function: Function, values: dict[str, Any], calls: Sequence[Any], stri
         names = function.differentiated
         shape, name = run.value.shape, output_name(run.graph, run.output)
         own = function.program.calls if all(v is None for v in calls) else ()
-        seeds = [read_v(v, shape, strict, name) for v in (own_v(function.program, values) if own else calls)]
+        if own:
+            from gradcli.language.snippets.starting import v_values  # noqa: PLC0415
+
+            calls = v_values(function.program, values)
+        seeds = [read_v(v, shape, strict, name) for v in calls]
         if len(calls) > 1 and (record or strict):
             from gradcli.language.retaining import remark_second_backward  # noqa: PLC0415
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gradcli.errors import GradcliError
+from gradcli.language.snippets.expressions import makes_input
 from gradcli.language.snippets.functions import Functions
-from gradcli.language.snippets.scopes import Derivative, Pullback, Scope
+from gradcli.language.snippets.scopes import Closure, Derivative, Pullback, Scope, parts
 
 GRADS = {
     "jax.grad": False,
@@ -27,6 +28,15 @@ AT_A_POINT = {"torch.autograd.functional.jacobian", "torch.autograd.functional.v
 """Those that take the point beside the function."""
 PULLBACKS = {"jax.vjp", "torch.func.vjp"}
 SECOND = {"jax.hessian", "torch.func.hessian", "torch.autograd.functional.hessian", "jax.jvp", "torch.func.jvp"}
+ASKING = {
+    *GRADS,
+    *PULLBACKS,
+    *SECOND,
+    "torch.autograd.grad",
+    "torch.autograd.backward",
+    "torch.autograd.functional.vjp",
+}
+"""What asks for derivatives, by its full name."""
 NESTED = (ast.JoinedStr, ast.Lambda)
 
 
@@ -115,6 +125,29 @@ class Derivatives(Functions):
         if len(found) != len(places):
             raise GradcliError("not-allowed", "argnums are plain numbers: 0, or (0, 1)")
         return Derivative(node.args[0], scope, found or (0,), GRADS[full])
+
+    def acts(self, nodes: Sequence[ast.AST], asking: bool = False, seen: tuple[ast.AST, ...] = ()) -> bool:
+        """Return whether statements make inputs, ask for gradients or change them; ``asking`` is the second alone."""
+        for part in parts(nodes):
+            if isinstance(part, ast.Attribute) and part.attr == "grad" and not asking and self.names.full(part) is None:
+                return True
+            if not isinstance(part, ast.Call):
+                continue
+            method = part.func.attr if isinstance(part.func, ast.Attribute) else ""
+            if method == "backward" or self.names.full(part.func) in ASKING:
+                return True
+            held = self.top.holds(part.func.id) if isinstance(part.func, ast.Name) else None
+            if isinstance(held, Derivative | Pullback):
+                return True
+            if not asking and (method in ("step", "zero_grad", "requires_grad_") or makes_input(part)):
+                return True
+            if (
+                isinstance(held, Closure)
+                and held.node not in seen
+                and self.acts([held.node], asking, (*seen, held.node))
+            ):
+                return True
+        return False
 
 
 def is_none(node: ast.expr | None) -> bool:

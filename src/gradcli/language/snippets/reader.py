@@ -12,12 +12,12 @@ from gradcli.errors import GradcliError
 from gradcli.language.members import SPECIAL_METHODS
 from gradcli.language.names import dotted
 from gradcli.language.snippets.calls import Calls
-from gradcli.language.snippets.derivatives import GRADS, PULLBACKS, SECOND
+from gradcli.language.snippets.derivatives import PULLBACKS
 from gradcli.language.snippets.expressions import Block
 from gradcli.language.snippets.inputs import assigned
 from gradcli.language.snippets.lines import line_of, root_of, unreadable
 from gradcli.language.snippets.pieces import Piece
-from gradcli.language.snippets.scopes import Closure, Derivative, Pullback, Scope, parts
+from gradcli.language.snippets.scopes import Closure, Derivative, Pullback, Scope
 from gradcli.language.snippets.signs import (
     changes,
     is_main,
@@ -26,20 +26,10 @@ from gradcli.language.snippets.signs import (
     returns_nothing,
     truth,
     updates,
-    wants_gradient,
 )
 from gradcli.language.snippets.statements import not_allowed
 from gradcli.language.snippets.tables import SETTINGS, SHOWING, SHOWING_METHODS
 from gradcli.ops import METHODS, SPELLINGS, find
-
-ASKING = {
-    *GRADS,
-    *PULLBACKS,
-    *SECOND,
-    "torch.autograd.grad",
-    "torch.autograd.backward",
-    "torch.autograd.functional.vjp",
-}
 
 
 class Reader(Calls):
@@ -302,26 +292,3 @@ class Reader(Calls):
                 leaf = self.builder.leaves[line.leaf]
                 self.builder.leaves[line.leaf] = replace(leaf, settles=leaf.settles or number)
         return self.builder.evaluate(value)
-
-    def acts(self, nodes: Sequence[ast.AST], asking: bool = False, seen: tuple[ast.AST, ...] = ()) -> bool:
-        """Return whether statements make inputs, ask for gradients or change them; ``asking`` is the second alone."""
-        for part in parts(nodes):
-            if isinstance(part, ast.Attribute) and part.attr == "grad" and not asking and self.names.full(part) is None:
-                return True
-            if not isinstance(part, ast.Call):
-                continue
-            method = part.func.attr if isinstance(part.func, ast.Attribute) else ""
-            if method == "backward" or self.names.full(part.func) in ASKING:
-                return True
-            held = self.top.holds(part.func.id) if isinstance(part.func, ast.Name) else None
-            if isinstance(held, Derivative | Pullback):
-                return True
-            if not asking and (method in ("step", "zero_grad", "requires_grad_") or wants_gradient(part)):
-                return True
-            if (
-                isinstance(held, Closure)
-                and held.node not in seen
-                and self.acts([held.node], asking, (*seen, held.node))
-            ):
-                return True
-        return False

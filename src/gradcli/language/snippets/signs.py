@@ -49,11 +49,6 @@ def updates(node: ast.stmt) -> bool:
     return False
 
 
-def wants_gradient(node: ast.Call) -> bool:
-    """Return whether a call has ``requires_grad=True``."""
-    return any(item.arg == "requires_grad" for item in node.keywords)
-
-
 def returns_nothing(closure: Closure) -> bool:
     """Return whether a function is called for what it does alone."""
     return isinstance(closure.node, ast.FunctionDef) and not returns(closure.body)

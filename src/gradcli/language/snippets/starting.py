@@ -42,3 +42,10 @@ def v_values(program: Program, values: Mapping[str, Any]) -> list[Any]:
             raise GradcliError("random", message, span=call.error.span, place=call.error.place, hint="give v")
         found.append(None if call.v is None else evaluated(call.v, {name: values[name] for name in call.v.inputs}))
     return found
+
+
+def total_v(program: Program, values: Mapping[str, Any]) -> Any:
+    """Return v added up over the calls of a snippet that count; None for the default of one call."""
+    resets = [place for place, call in enumerate(program.calls) if call.alone]
+    found = v_values(program, values)[max(resets, default=0) :]
+    return found[0] if len(found) == 1 else sum(1.0 if v is None else v for v in found)
