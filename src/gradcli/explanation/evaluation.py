@@ -176,8 +176,8 @@ def vouched_for(run: Evaluation, leaf: Node) -> bool:
 
 
 SNIPPETS = (
-    "import", "def", "lambda", "with", "print", "assert", "class", "backward", "requires_grad", "grad", "vjp", "Variable",
-    "Parameter", ">>>", ":",
+    "import", "def", "lambda", "with", "print", "assert", "class", "backward", "requires_grad", "grad", "vjp",
+    "Variable", "Parameter", ">>>", ": ",
 )  # fmt: skip
 """What snippets hold. A text with none of it is compiled as it stands, and needs no reader of snippets."""
 
