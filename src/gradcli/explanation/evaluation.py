@@ -39,7 +39,7 @@ class Function:
     - ``program``: the text; raises ``GradcliError`` where it is none.
     - ``wrt``: the names to differentiate by, all variables by default.
     - ``budget``: what one run may cost.
-    - ``given``: names of variables that shadow a constant of the language such as ``e``.
+    - ``given``: names of variables that shadow a constant of the language such as ``e``, or that only a branch assigns.
 
     >>> f = gradcli.function("sum(x**2)")
     >>> f.value(x=[1.0, 2.0]).item(), f.grad(x=[1.0, 2.0])["x"].tolist(), f.jacobian(x=[1.0, 2.0])["x"].tolist()

@@ -124,6 +124,8 @@ class Expressions:
             return self.variables[name]
         if name in self.assigned:
             register = self.variables[name]
+            if name in self.given:  # where no branch or turn that ran assigned it, the value from outside counts
+                self.free.setdefault(name, self.spans.of(node))
             return self.emit(lambda regs: bound_value(regs[register], name), node)
         if name in CONSTANTS and name not in self.given:
             return self.constant(np.float64(CONSTANTS[name]))

@@ -90,6 +90,13 @@ def turned_back(g: Array, _y: Array, _x: Array, *, shifts: Axes, dims: Axes) -> 
     return np.roll(g, -np.asarray(shifts), dims)
 
 
+def rolled(call: Call) -> str:
+    """Write ``roll(x, 1)``, with the axes where there are several to choose from."""
+    shifts, dims = call.static["shifts"], call.static["dims"]
+    by, along = (shifts[0], dims[0]) if len(shifts) == 1 else (shifts, dims)
+    return f"roll({call.texts[0]}, {by}{'' if call.ndim == 1 and len(shifts) == 1 else f', {along}'})"
+
+
 DIAGONAL_OPTIONS: Record = {"defaults": {"k": 0}, "words": {"k": "diagonal"}}
 
 # fmt: off
@@ -100,7 +107,7 @@ TRANSPOSE = mover("permute", lambda x, *, dims: np.transpose(x, dims),
 EXPAND    = mover("expand", lambda x, *, shape: np.broadcast_to(x, shape),
                   lambda g, _y, _x, *, shape: g, view=True, size=lambda x, shape: math.prod(shape))
 FLIP      = mover("flip", lambda x, *, dims: np.array(np.flip(x, dims)), lambda g, _y, _x, *, dims: np.flip(g, dims))
-ROLL      = mover("roll", lambda x, *, shifts, dims: np.roll(x, shifts, dims), turned_back)
+ROLL      = mover("roll", lambda x, *, shifts, dims: np.roll(x, shifts, dims), turned_back, write=rolled)
 DIAG      = mover("diag", lambda x, *, k: np.diag(x, k), size=diagonal_size, backward_text=diagonal_text_back,
                   **DIAGONAL_OPTIONS)
 DIAGONAL  = mover("diagonal", lambda x, *, offset: np.diagonal(x, offset), view=True, backward_text=diagonal_text_back)
@@ -241,8 +248,9 @@ def build_roll(f: Apply, x: Tensor, shifts: Static, dim: Static = None, library:
     if dim is None or dim == ():
         if dim == () and len(shift) > 1:
             raise GradcliError("shape", f"{counted(len(shift), 'shift')} for no axes")
-        flat = f(RESHAPE, x, shape=(-1,))
-        return f(RESHAPE, f(ROLL, flat, shifts=(sum(shift),), dims=(0,)), shape=x.shape)
+        flat = x if x.ndim == 1 else f(RESHAPE, x, shape=(-1,))
+        turned = f(ROLL, flat, shifts=(sum(shift),), dims=(0,))
+        return turned if x.ndim == 1 else f(RESHAPE, turned, shape=x.shape)
     axes = read_axes(dim, x.ndim)
     if len(axes) != len(shift):
         raise GradcliError("shape", f"{counted(len(shift), 'shift')} for {counted(len(axes), 'axis')}")
