@@ -52,7 +52,8 @@ def check_function(
         if v is None and function.program.calls:
             from gradcli.language.snippets.starting import total_v  # noqa: PLC0415
 
-            v = total_v(function.program, values)
+            shape = function.evaluate(values, record=False).value.shape
+            v = total_v(function.program, values, shape)
         expected = read_expectations(expect, function.differentiated)
         over = time.thread_time() + function.program.budget.seconds
         found = [check_point(function, values, expected, v, strict)]

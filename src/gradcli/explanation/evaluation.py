@@ -130,7 +130,7 @@ class Function:
         if v is None and self.program.calls:
             from gradcli.language.snippets.starting import total_v  # noqa: PLC0415
 
-            v = total_v(self.program, values)
+            v = total_v(self.program, values, run.value.shape)
         return gradients(run, read_v(v, run.value.shape, strict=False).seed, self.differentiated)
 
     def jacobian(self, **inputs: Any) -> dict[str, Array]:

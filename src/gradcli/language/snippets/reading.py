@@ -44,6 +44,8 @@ def read_snippet(text: str, budget: Budget, given: frozenset[str]) -> Program | 
         raise over_budget("syntax", budget.syntax, "the program has too many parts").at(None, place)
     try:
         return Finished(Source(place.text), tree, place, budget, given).program(tree)
+    except SyntaxError:
+        raise GradcliError("not-allowed", "this snippet has no form in the language", place=place) from None
     except RecursionError:
         raise over_budget("depth", budget.depth, "the program is nested").at(None, place) from None
     except GradcliError as error:

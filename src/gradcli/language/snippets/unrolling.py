@@ -27,10 +27,13 @@ class Next(Exception):  # noqa: N818
 class Unrolling(Reader):
     """Takes loops turn by turn."""
 
+    turning = False
+
     def unroll(self, node: ast.For | ast.While, scope: Scope) -> None:
         """Take the turns of a loop until a change of the inputs makes the rest another computation."""
         if node.orelse:
             raise GradcliError("not-allowed", "'else' of a loop is not part of the language")
+        outer, self.turning = self.turning, True
         with suppress(Left):
             turns = 0
             while not self.updated and self.begin(node, turns, scope):
@@ -39,13 +42,12 @@ class Unrolling(Reader):
                 with suppress(Next):
                     self.take_all(node.body, scope)
                 turns += 1
+        self.turning = outer
 
     def take_statement(self, node: ast.stmt, scope: Scope) -> None:
         """Take a statement; ``break`` and ``continue`` are of the loop whose turns are taken."""
-        if isinstance(node, ast.Break):
-            raise Left
-        if isinstance(node, ast.Continue):
-            raise Next
+        if self.turning and isinstance(node, ast.Break | ast.Continue):
+            raise Left if isinstance(node, ast.Break) else Next
         super().take_statement(node, scope)
 
     def begin(self, node: ast.For | ast.While, turn: int, scope: Scope) -> bool:
