@@ -140,7 +140,7 @@ def _run(words: list[str], env: Environment) -> int:
 
 def with_command(words: list[str], commands: Collection[str]) -> list[str]:
     """Return a command line with its command: ``explain`` where a program, or an option of it, stands first."""
-    if not words or words[0] in commands or words[0].startswith(OWN):
+    if not words or words[0] in commands or words[0].startswith(OWN) or (words[0][0:2] == "--" and not words[1:]):
         return words
     first, *rest = words
     if first == "help":

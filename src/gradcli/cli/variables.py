@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gradcli.cli.inputs import suffix_of
 from gradcli.cli.parameters import PlainCommand
 from gradcli.errors import GradcliError, Place
 from gradcli.errors.facts import Facts, MisshapenV, hint_of
@@ -106,6 +105,8 @@ def refuse_mistakes(command: str, words: Words, known: Iterable[str]) -> None:
 def typed_program(words: Words) -> str | None:
     """Return the text of the program, as far as the command line tells it; None for standard input."""
     file = next((words.options[k + 1] for k, word in enumerate(words.options) if word in ("-f", "--file")), None)
+    from gradcli.cli.inputs import suffix_of  # noqa: PLC0415 - options that are misspelled alone need it
+
     first = words.operands[0] if words.operands else ""
     if file is None and suffix_of(first):
         file = first.removeprefix("@")

@@ -46,6 +46,7 @@ INSTEAD_OF_WORD = {
     "with": "write its lines alone; .detach() holds a value fixed",
     "a comprehension": "write a loop, or whole arrays: x[:-1]*x[1:]",
     "a set": "a list of numbers is written [1, 2]",
+    "annotation": "write NAME = VALUE",
 }
 """By the word, or the words, that an error has for a piece of syntax."""
 

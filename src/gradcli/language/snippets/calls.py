@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from gradcli.errors import Budget, GradcliError, Place
 from gradcli.language.snippets.building import Leaf
@@ -13,6 +14,7 @@ from gradcli.language.snippets.expressions import Block
 from gradcli.language.snippets.inputs import Inputs
 from gradcli.language.snippets.pieces import Piece, Source, join
 from gradcli.language.snippets.scopes import Derivative, Scope
+from gradcli.language.snippets.signs import reads_gradient, truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +157,21 @@ class Calls(Inputs):
             return self.called(closure, call, inner, block), inputs
         function = self.write(asked.function, asked.scope, None)
         return function + Piece.at(f"({', '.join(names)})", function.place), inputs
+
+    def holds(self, test: ast.expr, scope: Scope) -> bool:
+        """Return whether a condition holds at the inputs that the snippet gives."""
+        if reads_gradient(test):
+            negated = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is)
+            return bool(self.calls) is not negated
+        return bool(self.settled(truth(self.write(test, scope, None)), test.lineno))
+
+    def settled(self, value: Piece, number: int) -> Any:
+        """Return the value of an expression that decides which lines are read: inputs that it depends on are fixed."""
+        for line in self.builder.needed_for(value):
+            if line.leaf:
+                leaf = self.builder.leaves[line.leaf]
+                self.builder.leaves[line.leaf] = replace(leaf, settles=leaf.settles or number)
+        return self.builder.evaluate(value)
 
 
 def text_of(piece: Piece | None) -> str:

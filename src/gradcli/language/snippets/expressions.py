@@ -29,10 +29,14 @@ GONE = Piece()
 
 @dataclass(slots=True)
 class Block:
-    """Statements that are written so far, all at one level of indentation; ``fixed`` says that no gradient flows."""
+    """Statements that are written so far, all at one level of indentation.
+
+    ``fixed`` says that no gradient flows, ``looped`` that they stand in a loop.
+    """
 
     levels: int = 0
     fixed: bool = False
+    looped: bool = False
     lines: list[Piece] = field(default_factory=list)
 
     def add(self, line: Piece) -> None:

@@ -58,6 +58,7 @@ class Inputs(Derivatives):
         """Make a name an input whose value is that of an expression, unless that has a gradient already."""
         if self.started:
             raise GradcliError("not-allowed", f"'{name}' is made after the first call of backward")
+        self.refuse_aliases(name, node)
         block, self.in_input = Block(), True
         try:
             value = self.write(node, scope, block)
@@ -68,6 +69,19 @@ class Inputs(Derivatives):
             self.builder.lines.append(line_of(assigned(name, value), statement.lineno))
             return
         self.add_leaf(Leaf(name, statement.lineno, value, len(self.builder.lines), is_typed_in_integers(node)))
+
+    def refuse_aliases(self, name: str, node: ast.expr) -> None:
+        """Refuse to make a variable an input in place where another name is the same tensor."""
+        while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and self.wants_gradient(node):
+            node = node.func.value
+        if not isinstance(node, ast.Name):
+            return
+        same = {node.id, name}
+        for line in self.builder.lines:
+            same |= {part for pair in line.names if node.id in pair or name in pair for part in pair}
+        if len(same) > 1:
+            others = " and ".join(sorted(same - {name}))
+            raise GradcliError("not-allowed", f"'{name}' is also called {others}: an input has one name")
 
     def has_gradient(self, value: Piece) -> bool:
         """Return whether an expression depends on an input, as far as gradients flow."""

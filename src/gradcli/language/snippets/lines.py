@@ -34,6 +34,13 @@ class Line:
     error: GradcliError | None = None
     leaf: str = ""
 
+    @property
+    def names(self) -> list[tuple[str, str]]:
+        """The pairs of names that are one tensor from here on: ``a = b``."""
+        tree = ast.parse(self.piece.text)
+        pairs = [(node.targets[0], node.value) for node in ast.walk(tree) if isinstance(node, ast.Assign)]
+        return [(a.id, b.id) for a, b in pairs if isinstance(a, ast.Name) and isinstance(b, ast.Name)]
+
 
 def line_of(piece: Piece, number: int) -> Line:
     """Return a statement of the language as a line."""
@@ -124,12 +131,28 @@ class Memory:
 
 
 def needed(lines: Sequence[Line], names: Iterable[str]) -> list[Line]:
-    """Return the lines that the values of ``names`` after the last line depend on, in order."""
-    memory, wanted, found = Memory(lines), set(names), []
-    for line in reversed(lines):
-        groups = {memory.group(name) for name in wanted}
-        if line.stores & wanted or any(memory.group(name) in groups for name in line.writes):
-            found.append(line)
+    """Return the lines that the values of ``names`` after the last line, and their derivatives, depend on, in order.
+
+    A write counts wherever it stands, if it may be to memory that these lines read: backward reads what they kept.
+    """
+    memory, wanted, written = Memory(lines), frozenset(names), set[int]()
+    while True:
+        found = reached(lines, wanted, written)
+        groups = {memory.group(name) for k in found for name in lines[k].reads | lines[k].stores}
+        groups |= {memory.group(name) for name in wanted}
+        touching = {k for k, line in enumerate(lines) if any(memory.group(name) in groups for name in line.writes)}
+        if touching <= written:
+            return [lines[k] for k in found]
+        written |= touching
+
+
+def reached(lines: Sequence[Line], names: Iterable[str], written: set[int]) -> list[int]:
+    """Return the places of the lines that give ``names`` their values, and of those in ``written``, with theirs."""
+    wanted, found = set(names), []
+    for k in reversed(range(len(lines))):
+        line = lines[k]
+        if k in written or line.stores & wanted:
+            found.append(k)
             if line.ends and not line.writes:
                 wanted -= line.stores
             wanted |= line.reads

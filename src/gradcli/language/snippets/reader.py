@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
 
 from gradcli.errors import GradcliError
 from gradcli.language.members import SPECIAL_METHODS
@@ -14,6 +12,7 @@ from gradcli.language.names import dotted
 from gradcli.language.snippets.calls import Calls
 from gradcli.language.snippets.derivatives import PULLBACKS
 from gradcli.language.snippets.expressions import Block
+from gradcli.language.snippets.functions import returns
 from gradcli.language.snippets.inputs import assigned
 from gradcli.language.snippets.lines import line_of, root_of, unreadable
 from gradcli.language.snippets.pieces import Piece
@@ -21,10 +20,10 @@ from gradcli.language.snippets.scopes import Closure, Derivative, Pullback, Scop
 from gradcli.language.snippets.signs import (
     changes,
     is_main,
+    leaves,
     pairs_of,
     reads_gradient,
     returns_nothing,
-    truth,
     updates,
 )
 from gradcli.language.snippets.statements import not_allowed
@@ -53,7 +52,7 @@ class Reader(Calls):
         if self.calls:
             self.aside.later.append(node.lineno)
             self.updated = self.updated or updates(node)
-        elif isinstance(node, ast.Import | ast.ImportFrom) or self.acts([node], asking=True):
+        elif isinstance(node, ast.Import | ast.ImportFrom) or leaves(node) or self.acts([node], asking=True):
             self.problems.append(error)
 
     def take_statement(self, node: ast.stmt, scope: Scope) -> None:
@@ -66,7 +65,7 @@ class Reader(Calls):
             case ast.Assign() | ast.AnnAssign() if node.value is not None:
                 self.last = None
                 self.take_assignment(node, scope)
-            case ast.If() if is_main(node) or self.acts([node]):
+            case ast.If() if is_main(node) or leaves(node) or self.acts([node]):
                 chosen = is_main(node) or self.holds(node.test, scope)
                 self.take_all(node.body if chosen else node.orelse, scope)
             case ast.For() | ast.While() if self.acts([node]):
@@ -164,6 +163,8 @@ class Reader(Calls):
         self.add(block, node.lineno)
         try:
             body = closure.body
+            if returns(body[:-1]):
+                raise GradcliError("not-allowed", f"'{closure.name}' has backward in it, and returns from its middle")
             self.take_all([part for part in body if not isinstance(part, ast.Return)], inner)
             last = body[-1].value if isinstance(body[-1], ast.Return) else None
             self.scope_of_body = inner
@@ -209,20 +210,26 @@ class Reader(Calls):
             if leaf:
                 self.make_leaf(name, value, scope, node)
             elif closure is not None and isinstance(value, ast.Call) and self.acts([closure.node]):
-                returned = self.take_body(closure, value, scope)
-                if returned is not None and self.is_leaf(returned, self.scope_of_body):
-                    self.make_leaf(name, returned, self.scope_of_body, node)
-                elif returned is not None:
-                    block = Block()
-                    piece = self.write(returned, self.scope_of_body, block)
-                    self.add(block, node.lineno)
-                    self.builder.lines.append(line_of(assigned(name, piece), node.lineno))
+                self.take_returned(name, closure, value, node, scope)
             else:
                 self.take_plainly(node, scope)
         except GradcliError as error:
             if error.kind != "random" or self.calls:
                 raise
             self.draw(name, node, error, fixed=not leaf)
+
+    def take_returned(self, name: str, closure: Closure, call: ast.Call, node: ast.stmt, scope: Scope) -> None:
+        """Take the statements of a function with backward in it, and the assignment of what it returns."""
+        returned = self.take_body(closure, call, scope)
+        if returned is None:
+            raise GradcliError("not-allowed", f"'{closure.name}' returns no value")
+        if self.is_leaf(returned, self.scope_of_body):
+            self.make_leaf(name, returned, self.scope_of_body, node)
+            return
+        block = Block()
+        piece = self.write(returned, self.scope_of_body, block)
+        self.add(block, node.lineno)
+        self.builder.lines.append(line_of(assigned(name, piece), node.lineno))
 
     def take_attribute(self, target: ast.Attribute, value: ast.expr, node: ast.stmt, scope: Scope) -> None:
         """Take what is assigned to an attribute: whether a gradient is wanted, or that there is none yet."""
@@ -277,18 +284,3 @@ class Reader(Calls):
         if not reads_gradient(node):
             raise GradcliError("not-allowed", f".{node.attr}() changes a value in place")
         self.zeroed |= {scope.written(name) or name for name in root_of(node)}
-
-    def holds(self, test: ast.expr, scope: Scope) -> bool:
-        """Return whether a condition holds at the inputs that the snippet gives."""
-        if reads_gradient(test):
-            negated = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is)
-            return bool(self.calls) is not negated
-        return bool(self.settled(truth(self.write(test, scope, None)), test.lineno))
-
-    def settled(self, value: Piece, number: int) -> Any:
-        """Return the value of an expression that decides which lines are read: inputs that it depends on are fixed."""
-        for line in self.builder.needed_for(value):
-            if line.leaf:
-                leaf = self.builder.leaves[line.leaf]
-                self.builder.leaves[line.leaf] = replace(leaf, settles=leaf.settles or number)
-        return self.builder.evaluate(value)

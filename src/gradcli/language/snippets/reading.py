@@ -54,7 +54,7 @@ def read_snippet(text: str, budget: Budget, given: frozenset[str]) -> Program | 
 
 def is_sign(node: ast.AST) -> bool:
     """Return whether a part of a syntax tree is one that no program of the language has."""
-    if isinstance(node, SIGNS):
+    if isinstance(node, SIGNS) or (isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)):
         return True
     if isinstance(node, ast.Attribute):
         return node.attr in WORDS

@@ -15,7 +15,6 @@ SIGNS = (
     ast.FunctionDef,
     ast.ClassDef,
     ast.Lambda,
-    ast.AnnAssign,
     ast.With,
     ast.Assert,
     ast.JoinedStr,
@@ -37,6 +36,14 @@ def changes(node: ast.AST) -> bool:
     """Return whether an expression calls a method that changes a value in place."""
     methods = (part.func.attr for part in ast.walk(node) if isinstance(part, ast.Call) and hasattr(part.func, "attr"))
     return any(name in GROWING or (name.endswith("_") and not name.endswith("__")) for name in methods)
+
+
+def leaves(node: ast.AST) -> bool:
+    """Return whether a statement may leave the loop round it, or its turn."""
+    if isinstance(node, ast.Break | ast.Continue):
+        return True
+    inside = [] if isinstance(node, ast.For | ast.While | ast.FunctionDef) else ast.iter_child_nodes(node)
+    return any(leaves(child) for child in inside if isinstance(child, ast.stmt))
 
 
 def updates(node: ast.stmt) -> bool:

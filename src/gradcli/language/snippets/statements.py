@@ -10,7 +10,7 @@ from gradcli.errors import GradcliError
 from gradcli.errors.suggest import INSTEAD_OF_WORD
 from gradcli.language.snippets.expressions import Block, Expressions
 from gradcli.language.snippets.pieces import Piece, join
-from gradcli.language.snippets.scopes import Closure, Scope
+from gradcli.language.snippets.scopes import Closure, Scope, stored
 from gradcli.language.snippets.tables import IN_PLACE, UNTOUCHED, WITH_GRADIENT, WITHOUT_GRADIENT
 from gradcli.language.statements import STATEMENT_WORDS
 
@@ -38,10 +38,7 @@ class Statements(Expressions):
             case ast.Assign() | ast.AnnAssign():
                 self.assign(node, scope, block)
             case ast.AugAssign():
-                self.refuse_fixed(block)
-                if isinstance(node.target, ast.Attribute):
-                    raise GradcliError("not-allowed", "a write to the numbers of an input, past its gradient")
-                block.add(self.write(node, scope, block))
+                self.augment(node, scope, block)
             case ast.Expr():
                 self.effect(node, scope, block)
             case ast.If():
@@ -54,7 +51,7 @@ class Statements(Expressions):
             case ast.With():
                 self.statements(node.body, scope, self.block_of(node, scope, block))
             case ast.Break() | ast.Continue():
-                block.add(self.source.of(node))
+                self.leave(node, block)
             case _:
                 self.write_nothing(node, scope)
 
@@ -82,6 +79,19 @@ class Statements(Expressions):
             written = self.write(target, scope, block)
             block.add(join([written, Piece.at(" = ", written.place), value]))
             value = written
+
+    def leave(self, node: ast.Break | ast.Continue, block: Block) -> None:
+        """Write ``break`` or ``continue``."""
+        if not block.looped:
+            raise GradcliError("syntax", "break and continue belong inside a loop")
+        block.add(self.source.of(node))
+
+    def augment(self, node: ast.AugAssign, scope: Scope, block: Block) -> None:
+        """Write an augmented assignment."""
+        self.refuse_fixed(block)
+        if isinstance(node.target, ast.Attribute):
+            raise GradcliError("not-allowed", "a write to the numbers of an input, past its gradient")
+        block.add(self.write(node, scope, block))
 
     def value(self, node: ast.expr, scope: Scope, block: Block, statement: ast.stmt) -> Piece:
         """Return the right side of an assignment."""
@@ -139,7 +149,7 @@ class Statements(Expressions):
             if full not in WITHOUT_GRADIENT and not full.startswith(WITH_GRADIENT):
                 raise not_allowed(node)
             fixed = fixed or full in WITHOUT_GRADIENT or self.disables(context)
-        return Block(block.levels, fixed, block.lines)
+        return Block(block.levels, fixed, block.looped, block.lines)
 
     def disables(self, context: ast.expr) -> bool:
         """Return whether ``set_grad_enabled(False)`` begins a block; raises ``not-allowed`` for what is not plain."""
@@ -174,7 +184,7 @@ class Statements(Expressions):
         """Write what stands under each heading, as one statement."""
         lines: list[Piece] = []
         for head, write in arms:
-            inner = Block(block.levels + 1, block.fixed)
+            inner = Block(block.levels + 1, block.fixed, block.looped)
             write(inner)
             if not inner.lines:
                 inner.add(Piece.at("pass", head.place))
@@ -187,6 +197,7 @@ class Statements(Expressions):
             raise GradcliError("not-allowed", "'else' of a loop is not part of the language")
 
         def body(inner: Block) -> None:
+            inner.looped = True
             for line in first:
                 inner.add(line)
             self.statements(node.body, scope, inner)
@@ -220,9 +231,10 @@ class Statements(Expressions):
         found = [Piece(), *rows] if name == "enumerate" else rows
         if len(found) != len(targets) or not rows:
             raise GradcliError("not-allowed", f"{name} gives {len(found)} values, and the loop has {len(targets)}")
+        changed = {name for part in node.body for name in stored(part)}
         named = [
             piece
-            if not piece.text or piece.text.isidentifier()
+            if not piece.text or (piece.text.isidentifier() and piece.text not in changed)
             else self.name(self.fresh.take("rows", True), piece, block)
             for piece in found
         ]

@@ -11,7 +11,7 @@ from gradcli.language.snippets.inputs import assigned
 from gradcli.language.snippets.lines import line_of
 from gradcli.language.snippets.pieces import Piece, join
 from gradcli.language.snippets.reader import Reader
-from gradcli.language.snippets.scopes import Scope
+from gradcli.language.snippets.scopes import Scope, identifiers, stored
 
 MOST_TURNS = 64
 
@@ -33,6 +33,9 @@ class Unrolling(Reader):
         """Take the turns of a loop until a change of the inputs makes the rest another computation."""
         if node.orelse:
             raise GradcliError("not-allowed", "'else' of a loop is not part of the language")
+        changed = {name for part in node.body for name in stored(part)}
+        if isinstance(node, ast.For) and changed & set(identifiers(node.iter)):
+            raise GradcliError("not-allowed", "a loop round backward changes what it runs over")
         outer, self.turning = self.turning, True
         with suppress(Left):
             turns = 0
