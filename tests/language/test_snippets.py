@@ -170,7 +170,11 @@ REFUSED = [
     (LEAF + "def f(a):\n    for k in range(3):\n        return a\nf(x).sum().backward()", "not-allowed", "a loop", None),
     (LEAF + "def f(a):\n    if a.sum() > 0:\n        return a\nf(x).sum().backward()", "not-allowed", "every way", None),
     (LEAF + "def f(a):\n    b = a*2\n    return b\nwhile f(x).sum() < 9: x = x*2\nx.sum()", "not-allowed", "run often", None),
-    (LEAF + "g = torch.autograd.grad(x.sum(), x)[0]\ny = g*x\nz = y.sum()\nprint(z)", None, None, None),
+    (LEAF + "y = x**2\nx.data *= 2\ny.sum().backward()", "not-allowed", "past its gradient", "x.data *= 2"),
+    ("import torch\nx = torch.ones(1)\nw = x\nx.requires_grad_()\n(w*x).sum().backward()", "not-allowed", "also called w", None),
+    (LEAF + "def f():\n    return x.sum()\n    x.grad.zero_()\ny = f()\ny.backward()", "not-allowed", "from its middle", None),
+    (LEAF + "for r in x:\n    x = x*2\n    r.backward()", "not-allowed", "what it runs over", None),
+    (LEAF + "break\nx.sum().backward()", "syntax", "inside a loop", "break"),
     (LEAF + "try:\n    (x*x).backward()\nexcept RuntimeError: pass", "not-allowed", "'try' is not part", None),
     (LEAF + "torch.autograd.backward([x*x, x], [x, x])", "not-allowed", "give their sum", None),
     ("import jax\njax.grad(jax.grad(lambda t: t**3))(2.0)", "not-allowed", "derivative of a derivative", None),
@@ -183,7 +187,7 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "kind", "words", "marked"), [row for row in REFUSED if row[1]])
+@pytest.mark.parametrize(("text", "kind", "words", "marked"), REFUSED)
 def test_what_cannot_be_read_is_refused(text: str, kind: str, words: str, marked: str | None):
     with pytest.raises(GradcliError) as raised:
         gradcli.explain(text)
