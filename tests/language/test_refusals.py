@@ -25,8 +25,8 @@ SYNTAX = [
     ("u[", "syntax", "'[' was never closed", "["),
     ("sin(", "syntax", "'(' was never closed", "("),
     ("(x]", "syntax", "does not match", "]"),
-    ("x x", "syntax", "not an expression", "x"),
-    ("y = 1\nx x", "syntax", "not an expression", "x"),
+    ("x x", "syntax", "a product needs its sign", "x x"),
+    ("y = 1\nx x", "syntax", "a product needs its sign", "x x"),
     ("1.2.3*x", "syntax", "not an expression", "."),
     ("x ? 1 : 2", "syntax", "where(condition, a, b)", "?"),
     ("x > 0 && x < 1", "syntax", "'and'", "&"),
@@ -117,16 +117,24 @@ NOT_ALLOWED = [
 ]
 
 INSTEAD = [
-    ("ones(2, dtype=torch.float64)*x", "arguments", "every value is a double", "ones"),
-    ("x.data*2", "not-allowed", "write .detach()", "x.data"),
-    ("u.cuda()", "unknown-function", "every value is a double", "u.cuda"),
+    ("ones(2, dtype=torch.complex64)*x", "unknown-name", "torch.complex64", "torch.complex64"),
+    ("ones(2, dtype='complex64')*x", "type", "complex numbers are not part of the language", None),
+    ("ones(2, dtype='floaty')*x", "value", "'floaty' is not a type of numbers", None),
+    ("sin(x, dtype=torch.float64)", "arguments", "sin takes no argument 'dtype' here", "sin"),
+    ("u.to('gpu')", "value", "'gpu' is neither a type of numbers nor a device", None),
+    ("u.item()*x", "value", "an array of 2 entries is not one number", None),
+    ("float(u)*x", "value", "an array of 2 entries is not one number", None),
+    ("float('one')*x", "value", "write the number itself", None),
+    ("u.numpy()", "not-differentiable", "x.detach().numpy()", None),
+    ("torch.device('tpux')", "value", "'tpux' is not a device", None),
+    ("(x/0).long()*x", "value", "inf or nan has no integer part", None),
     ("np.diff(u)", "unknown-function", "x[1:] - x[:-1]", "np.diff"),
     ("diff(x**2, x)", "unknown-function", "give the function itself", "diff"),
     ("torch.randn(2)*x", "unknown-function", "the same value at every run", "torch.randn"),
     ("nn.Linear(2, 1)(u)", "not-allowed", "W @ x + b", "nn.Linear(2, 1)"),
     ("return x", "not-allowed", "write the value alone", "return x"),
     ("sum(u[i] for i in range(2))", "not-allowed", "write a loop", "(u[i] for i in range(2))"),
-    ("2x + 1", "syntax", "write * to multiply", "2"),
+    ("2x + 1", "syntax", "write * to multiply: 2*x", "2x"),
     ("3(x)", "not-allowed", "write * to multiply", "3"),
 ]
 
@@ -173,7 +181,8 @@ MEANING = [
     ("while u > 0: u = u - 1\nu", "type", "a condition with 2 entries", "u > 0"),
     ("for i in range(x): pass\nx", "type", "range takes integers", "range(x)"),
     ("for i in x: pass\nx", "type", "not over one number", "x"),
-    ("range(3)*x", "unknown-function", "unknown function 'range'", "range"),
+    ("x[range(0, 3, 0)]", "value", "the step of range cannot be 0", "range(0, 3, 0)"),
+    ("range(x)*x", "type", "a plain number is needed here", "range(x)"),
 ]
 
 IN_PLACE = [

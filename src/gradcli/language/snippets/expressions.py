@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from gradcli.errors import Budget, GradcliError, Span, over_budget
 from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE, INSTEAD_OF_LAYER
 from gradcli.language.calls import written_name
-from gradcli.language.members import ATTRIBUTES
 from gradcli.language.snippets.imports import Names
 from gradcli.language.snippets.pieces import Piece, Source, join
 from gradcli.language.snippets.scopes import Closure, Fresh, Layer, Scope
@@ -17,8 +16,8 @@ from gradcli.language.snippets.tables import (
     DRAWS,
     FLOATS,
     LAYERS,
-    MAKING,
     RENAMED,
+    UNSET,
     UNTOUCHED,
     WRAPPERS,
 )
@@ -121,9 +120,6 @@ class Expressions:
         if node.attr == "grad":
             message = "a program of gradcli does not read gradients: x.grad is its answer"
             raise GradcliError("not-allowed", message, hint=INSTEAD_OF_ATTRIBUTE["grad"])
-        if node.attr == "data" and "data" not in ATTRIBUTES:
-            span = (self.source.span(node)[1] - len("data"), self.source.span(node)[1])
-            return [(span, Piece.instead("detach()", span))], [(node.value, block)]
         return [], [(node.value, block)]
 
     def full(self, node: ast.expr, scope: Scope) -> str | None:
@@ -150,7 +146,7 @@ class Expressions:
         if layer is not None:
             return self.edits_of_layer(node, layer, block)
         full = self.full(node.func, scope)
-        if full in WRAPPERS and node.args and all(self.goes(item, written_name(node)) for item in node.keywords):
+        if full in WRAPPERS and node.args and all(self.goes(item) for item in node.keywords):
             first = self.source.span(node.args[0])
             opening, closing = Piece.instead("(", (span[0], first[0])), Piece.instead(")", (first[1], span[1]))
             return [((span[0], first[0]), opening), ((first[1], span[1]), closing)], [(node.args[0], block)]
@@ -187,7 +183,7 @@ class Expressions:
         edits: list[Edit] = []
         children: list[tuple[ast.AST, Block | None]] = [(node.func, block)]
         renamed = RENAMED.get(full or "")
-        if renamed and any(isinstance(item, ast.Constant) for item in node.args[:1]):
+        if full in UNSET and any(isinstance(item, ast.Constant) for item in node.args[:1]):
             raise GradcliError("random", f"{written_name(node)} of lengths has no set values", hint="write torch.zeros")
         if renamed:
             span = self.source.span(node.func)
@@ -195,20 +191,14 @@ class Expressions:
         elif full is None and self.names.meanings and is_own_sum(node):
             end = self.source.span(node)[1]
             edits.append(((end - 1, end), Piece.instead(", dim=0)", (end - 1, end))))
-        gone = [item for item in node.keywords if self.goes(item, written_name(node))]
+        gone = [item for item in node.keywords if self.goes(item)]
         edits += [(self.without(node, item, gone), GONE) for item in gone]
         children += [(argument, block) for argument in node.args]
         return edits, children + [(item.value, block) for item in node.keywords if item not in gone]
 
-    def goes(self, item: ast.keyword, function: str) -> bool:
-        """Return whether a keyword says nothing here: a device, a gradient that is wanted, floats where all are."""
-        if item.arg in ("device", "requires_grad", "copy", "pin_memory"):
-            return True
-        return item.arg == "dtype" and function in MAKING and self.is_float(item.value)
-
-    def is_float(self, node: ast.expr) -> bool:
-        """Return whether an expression is a type of floats with at least the digits of PyTorch's usual one."""
-        return (isinstance(node, ast.Name) and node.id == "float") or self.names.full(node) in FLOATS
+    def goes(self, item: ast.keyword) -> bool:
+        """Return whether a keyword says nothing here: a device, or a gradient that is wanted."""
+        return item.arg in ("device", "requires_grad", "copy", "pin_memory")
 
     def without(self, node: ast.Call, item: ast.keyword, gone: list[ast.keyword]) -> Span:
         """Return what to leave out of a call with one of its keywords: a comma too."""

@@ -42,12 +42,9 @@ WRAPPERS = {
     "jax.numpy.asarray",
 }
 """What gives its first argument as it is."""
-RENAMED = {
-    "torch.FloatTensor": "torch.tensor",
-    "torch.DoubleTensor": "torch.tensor",
-    "torch.Tensor": "torch.tensor",
-    "torch.from_numpy": "torch.as_tensor",
-}
+RENAMED = {"torch.from_numpy": "torch.as_tensor"}
+UNSET = {"torch.Tensor", "torch.FloatTensor", "torch.DoubleTensor"}
+"""What takes numbers, or lengths of what has no set values."""
 FLOATS = {
     "torch.float",
     "torch.float32",
@@ -62,20 +59,6 @@ FLOATS = {
     "jax.numpy.float64",
 }
 """Types of which all numbers are here."""
-MAKING = {
-    "tensor",
-    "as_tensor",
-    "array",
-    "asarray",
-    "zeros",
-    "ones",
-    "full",
-    "empty",
-    "eye",
-    "arange",
-    "linspace",
-}
-"""Functions that make numbers, whose type of floats says nothing."""
 UNTOUCHED = {"cuda", "cpu", "requires_grad_", "retain_grad"}
 """Methods that give the numbers as they are."""
 RANDOM_FUNCTIONS = ("rand", "randn", "randint", "randperm", "normal", "bernoulli", "multinomial", "empty_strided")
