@@ -245,7 +245,8 @@ def test_a_function_says_what_reverse_mode_does(name):
 @pytest.mark.parametrize("name", [*FUNCTIONS, *SIGNS])
 def test_the_lines_of_a_vjp_give_the_gradient_of_the_example(name):
     [known], facts, values = look_up(name), FACTS[name], values_of(name)
-    if name == "double" or not any(" = " in text for text in facts.derivatives):  # double returns what it is given
+    given_back = name in ("double", "positive")  # each returns what it is given
+    if given_back or not any(" = " in text for text in facts.derivatives):
         assert known.vjp == ()
         return
     flat = all(text.endswith(" = 0") for text in facts.derivatives)

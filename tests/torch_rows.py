@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from mpmath import mp
 
+import pointwise_rows
 import shape_rows
 from exactly import derivative, value
 from gradcli.engine.reverse import backward
@@ -216,7 +217,7 @@ row.each("np.sum(x, ()) => x*1 | np.mean(x, axis=()) => x*1 | np.max(x, axis=())
 row.each("torch.einsum('i,->i', x, s) | torch.einsum(',i->i', s, x) | torch.einsum('i,i,->', x, x, s)", x=[0.5, -1.0, 2.0], s=3.0)
 
 shape_rows.add(row)
-
+pointwise_rows.add(row)
 EDGES = row.rows
 SHARE = 9
 """One row of so many with a v is recorded, and all without."""

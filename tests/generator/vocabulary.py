@@ -17,18 +17,22 @@ arcsin=asin arccos=acos arctan=atan arctan2=atan2 arcsinh=asinh arccosh=acosh ar
 fabs=abs expit=sigmoid swish=silu sgn=sign fix=trunc rint=round clamp=clip view=reshape expand_dims=unsqueeze
 swapaxes=transpose broadcast_to=expand tile=repeat copy=clone concatenate=cat concat=cat vdot=inner
 ger=outer empty=zeros identity=eye empty_like=zeros_like array=tensor asarray=as_tensor
+radians=deg2rad degrees=rad2deg around=round round_=round not_equal=ne greater=gt greater_equal=ge less=lt less_equal=le
+invert=bitwise_not gammaln=lgamma psi=digamma trapz=trapezoid
 inverse=inv binary_cross_entropy=bce bce_with_logits=binary_cross_entropy_with_logits vector_norm=norm
 moveaxis=movedim reshape_as=view_as row_stack=vstack broadcast_arrays=broadcast_tensors array_split=tensor_split
 short=long type_as=type astype=type new_empty=new_zeros cuda=cpu DoubleTensor=FloatTensor HalfTensor=FloatTensor
 Tensor=FloatTensor IntTensor=LongTensor ShortTensor=LongTensor take_along_axis=take_along_dim
 """
 ALIASES = dict(pair.split("=") for pair in SYNONYMS.split())
-NUMPY = {"max": "amax", "min": "amin", "repeat": "repeat_interleave"} | {
-    name: f"np.{name}" for name in (
-        "sort", "median", "var", "std", "cumsum", "transpose", "split", "pad", "take", "nonzero", "tril_indices",
-        "triu_indices", "compress", "digitize", "logspace", "ascontiguousarray",
-    )
-}  # fmt: skip
+OWN_IN_NUMPY = (
+    "sort median var std cumsum transpose split pad take nonzero tril_indices triu_indices compress digitize logspace "
+    "ascontiguousarray argsort nanmedian nanprod nanmax nanmin quantile percentile nanquantile nanpercentile ptp "
+    "average cumprod gradient"
+)
+NUMPY = {"max": "amax", "min": "amin", "repeat": "repeat_interleave", "equal": "eq", "array_equal": "equal"} | {
+    name: f"np.{name}" for name in OWN_IN_NUMPY.split()
+}
 """Names that mean something else in numpy than in PyTorch."""
 KEYWORDS = {
     "axis": "dim", "keepdims": "keepdim", "k": "diagonal", "offset": "diagonal", "axes": "dims", "input": "x",

@@ -19,7 +19,6 @@ INSTEAD_OF_CALL = {
     "zero_grad": _FRESH,
     **dict.fromkeys(("grad", "jacobian", "jacrev", "vjp"), _ITSELF),
     **dict.fromkeys(("rand", "randn", "randint", "random", "manual_seed", "seed", "rand_like", "randn_like"), _RANDOM),
-    "diff": "for differences write x[1:] - x[:-1]; for a derivative give the function itself",
     "print": "leave it out: the value of the last line is the output",
 }
 """By the last word of the name of an unknown function or method."""

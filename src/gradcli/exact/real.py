@@ -19,6 +19,7 @@ from gradcli.exact.decimals import (
     LARGEST,
     NAN,
     axis_angle,
+    by_rule,
     divided,
     exp,
     half_pi,
@@ -170,6 +171,10 @@ class Real:
     tan       = by_mpmath("mpf_tan")
     erf       = by_mpmath("mpf_erf", at_infinity=Decimal(1))
     # fmt: on
+
+    def in_mpmath(self, rule: Callable[..., Any], *others: Real) -> Real:
+        """Return ``rule(mpmath, x, …)`` of this number and others, with the digits of the context."""
+        return Real(by_rule(rule, self.d, *(other.d for other in others)))
 
     def arctan(self) -> Real:
         """Return the angle whose tangent this is."""

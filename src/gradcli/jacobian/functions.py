@@ -186,6 +186,18 @@ def with_slopes(
     return written_as(name, written, rules)  # type: ignore[no-any-return]
 
 
+@lru_cache(maxsize=256)
+def named(module: Any, name: str, slopes: Any) -> Any:
+    """Return a function that is written as a call of its name, with the derivatives ``slopes(s, *symbols)``."""
+    return own(name, partial(slopes, module))
+
+
+@lru_cache(maxsize=256)
+def closely(module: Any, name: str, written: Any, exact: Any) -> Any:
+    """Return a derivative that is written as ``written(s, *symbols)`` and worked out as ``exact(mpmath, *numbers)``."""
+    return refined(name, partial(written, module), partial(ways.in_digits, exact))
+
+
 def _bend(x: Any) -> Any:
     return sqrt(2 / pi) * (x + number(0.044715) * x**3)
 
@@ -245,10 +257,10 @@ def symbol(name: str) -> Symbol:
 # fmt: off
 __all__ = [
     "Own", "PowerOf", "Refined", "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "bce_slope",
-    "bce_target_slope", "cbrt", "clamp_max", "clamp_min", "cos", "cosh", "elu", "erf", "exp", "exp2", "expm1",
-    "floor", "gelu", "gelu_tanh", "heaviside", "hypot", "leaky_relu", "log", "log1p", "log2", "log10", "logaddexp",
-    "logits_slope", "logsigmoid", "maximum", "minimum", "number", "pi", "power", "product", "relu", "remainder",
-    "rsqrt", "sigmoid", "sign", "silu", "sin", "sinc", "sinh", "softplus", "softsign", "sqrt", "symbol", "tan",
-    "tanh", "total", "where_ge", "where_gt", "with_slopes", "written_out", "xlogy",
+    "bce_target_slope", "cbrt", "clamp_max", "clamp_min", "closely", "cos", "cosh", "elu", "erf", "exp", "exp2",
+    "expm1", "floor", "gelu", "gelu_tanh", "heaviside", "hypot", "leaky_relu", "log", "log1p", "log2", "log10",
+    "logaddexp", "logits_slope", "logsigmoid", "maximum", "minimum", "named", "number", "pi", "power", "product",
+    "relu", "remainder", "rsqrt", "sigmoid", "sign", "silu", "sin", "sinc", "sinh", "softplus", "softsign", "sqrt",
+    "symbol", "tan", "tanh", "total", "where_ge", "where_gt", "with_slopes", "written_out", "xlogy",
 ]
 # fmt: on

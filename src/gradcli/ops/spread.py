@@ -203,6 +203,8 @@ def deviation(name: str, root: bool, summary: str) -> None:
         keepdim: Static = False,
         correction: Static = None,
     ) -> Tensor:
+        if isinstance(dim, bool):  # x.std(False): PyTorch takes a truth value alone for unbiased
+            dim, unbiased = None, dim
         return spread(f, x, dim, keepdim, int(bool(unbiased)) if correction is None else correction, root, "all")
 
     build.__doc__ = f"{summary}; over n - 1 unless correction= or unbiased=False says otherwise (np.{name}: over n)"
