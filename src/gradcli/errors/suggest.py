@@ -36,7 +36,6 @@ INSTEAD_OF_ATTRIBUTE = {
 """By an attribute that no value has."""
 INSTEAD_OF_WORD = {
     "import": "names such as torch.sin work without an import",
-    "def": "write the lines of its body; the last one is the output",
     "lambda": "write what it returns",
     "return": "write the value alone, on the last line",
     "with": "write its lines alone; .detach() holds a value fixed",
