@@ -200,8 +200,8 @@ class Real:
 
     def sinc(self) -> Real:
         """Return sin(πx)/(πx), 1 at 0."""
-        if not self.d:
-            return Real(Decimal(1))
+        if self.d == self.d.to_integral_value():
+            return Real(Decimal(0 if self.d else 1))
         t = Real(2 * half_pi() * self.d)
         return Real(t.sin().d / t.d)
 

@@ -289,8 +289,7 @@ def build_clip(f: Apply, x: Tensor, min: Tensor | None = None, max: Tensor | Non
     try:
         np.broadcast_shapes(x.shape, min.shape, max.shape)
     except ValueError:
-        shapes = f"{x.shape}, {min.shape} and {max.shape}"
-        raise GradcliError("shape", f"clip: shapes {shapes} of x, min and max do not fit") from None
+        raise GradcliError("shape", f"clip: {x.shape}, {min.shape}, {max.shape} of x, min, max do not fit") from None
     return f(CLAMP_MAX, f(CLAMP_MIN, x, bound_below(f, min, max)), max)
 
 
