@@ -50,6 +50,9 @@ def as_tensor(value: Any) -> Tensor:
         return np.float64(value)
     if isinstance(value, Pair):
         return value.values
+    if isinstance(value, Listed):
+        doubles: Tensor = value.doubles
+        return doubles
     if isinstance(value, np.ndarray | np.generic):
         return value if value.dtype in NUMBERS else np.asarray(value, dtype=np.float64)
     if kind is tuple and all(type(item) is int for item in value):
