@@ -83,13 +83,13 @@ def test_both_routes_make_the_same_choice_at_a_kink(op):
 def test_an_op_knows_where_its_kink_is(op):
     known = RECORDS.get(op.name, Record(op.name))
     static = known.kink_options or (AXES if op.moves else {})
-    if len(op.vjps) == 2:
+    if len(op.vjps) == 2 and known.kink == Record(op.name).kink:
         assert np.all(op.kink.at(np.array([1.0, -2.0]), np.array([1.0, -2.0]), **static))
         assert not np.any(op.kink.at(np.array([1.0, -2.0]), np.array([2.0, 1.0]), **static))
         return
-    there, beside = known.kink
-    assert np.any(op.kink.at(np.array(there), **static))
-    assert not np.any(op.kink.at(np.array(beside), **static))
+    there, beside = (side if len(op.vjps) == 2 else [side] for side in known.kink)
+    assert np.any(op.kink.at(*map(np.array, there), **static))
+    assert not np.any(op.kink.at(*map(np.array, beside), **static))
 
 
 def differs_somewhere(op, factor):

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from mpmath import mp
 
+import neural_rows
 from exactly import derivative, value
 from gradcli.engine.reverse import backward
 from gradcli.language.program import compile_program
@@ -90,6 +91,9 @@ MORE_EXACT = {  # where PyTorch loses digits, overflows or underflows: the op th
     "F.softsign(x)": ("softsign", {}, "PyTorch takes a difference of two terms, each of which may be infinite"),
     "torch.asinh(x)": ("asinh", {}, "PyTorch takes x*x, which overflows"),
     "torch.acosh(x)": ("acosh", {}, "PyTorch takes x*x, which overflows"),
+    "F.hardsigmoid(x)": ("hardsigmoid", {}, "PyTorch takes 1/6 as a float32"),
+    "F.tanhshrink(x)": ("tanhshrink", {}, "PyTorch takes x - tanh(x), of which nothing is left near 0, and v - v*(1 - y*y)"),
+    "F.mish(x)": ("mish", {}, "PyTorch takes 1 - t*t, of which nothing is left where t is nearly 1"),
     "F.silu(x)": ("silu", {}, "PyTorch's sigmoid underflows before its product with x does"),
     "F.gelu(x)": ("gelu", {"approximate": "none"}, "PyTorch takes 1 + erf(x), of which nothing is left below -8"),
     'F.gelu(x, approximate="tanh")': ("gelu", TANH, "PyTorch takes 1 + tanh and x**3, which cancels and overflows"),
@@ -287,6 +291,8 @@ for empty in ("()", "[]"):
     row.each(f"torch.flip(x, {empty}) | torch.roll(x, 1, {empty}) | x.sum({empty}) | torch.norm(x, 1, {empty}) | torch.tile(x, {empty})", x=A)
 row.each("np.sum(x, ()) => x*1 | np.mean(x, axis=()) => x*1 | np.max(x, axis=()) => x*1 | np.prod(x, axis=[]) => x*1 | np.var(x, axis=()) => x*0 | np.roll(x, 1, ()) => x*1 | np.median(x, axis=()) => x*1", x=A)
 row.each("torch.einsum('i,->i', x, s) | torch.einsum(',i->i', s, x) | torch.einsum('i,i,->', x, x, s)", x=[0.5, -1.0, 2.0], s=3.0)
+
+neural_rows.add(row)
 
 EDGES = row.rows
 SHARE = 9

@@ -18,6 +18,7 @@ fabs=abs expit=sigmoid swish=silu sgn=sign fix=trunc rint=round clamp=clip view=
 swapaxes=transpose broadcast_to=expand tile=repeat copy=clone concatenate=cat concat=cat vdot=inner
 ger=outer empty=zeros identity=eye empty_like=zeros_like array=tensor asarray=as_tensor
 inverse=inv binary_cross_entropy=bce bce_with_logits=binary_cross_entropy_with_logits vector_norm=norm
+hard_tanh=hardtanh hard_sigmoid=hardsigmoid hard_swish=hardswish hard_silu=hardswish
 """
 ALIASES = dict(pair.split("=") for pair in SYNONYMS.split())
 NUMPY = {"max": "amax", "min": "amin", "repeat": "repeat_interleave"} | {
@@ -27,7 +28,7 @@ NUMPY = {"max": "amax", "min": "amin", "repeat": "repeat_interleave"} | {
 KEYWORDS = {
     "axis": "dim", "keepdims": "keepdim", "k": "diagonal", "offset": "diagonal", "axes": "dims", "input": "x",
 }  # fmt: skip
-MODULES = ("torch", "np", "numpy", "jnp", "math", "F", "nn", "functional", "linalg", "special")
+MODULES = ("torch", "np", "numpy", "jnp", "math", "F", "nn", "functional", "linalg", "special", "jax")
 CONSTANTS = {"pi": math.pi, "e": math.e, "inf": math.inf}
 
 
@@ -38,6 +39,8 @@ def canonical(spelling):
         return "linalg.norm"
     if path and path[0] in ("np", "numpy", "jnp") and last in NUMPY:
         return NUMPY[last]
+    if path == ["jax", "nn"] and f"jax.nn.{last}" in RULES:
+        return f"jax.nn.{last}"
     if path == ["torch"] and last == "dot":
         return "torch.dot"
     return ALIASES.get(last, last)

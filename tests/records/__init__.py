@@ -1,7 +1,7 @@
 """The tests' register of ops and functions: importing this package fills it."""
 
 from gradcli import ops
-from records import elementwise, linear_algebra, making, neural, reductions, shaping
+from records import elementwise, jax_nn, linear_algebra, making, neural, neural_activations, reductions, shaping
 from records.record import RECORDS, Edges, Record, has_derivative, missing_of_function, missing_of_op
 
 ops.load_all()
@@ -22,11 +22,13 @@ __all__ = [
     "Record",
     "elementwise",
     "has_derivative",
+    "jax_nn",
     "linear_algebra",
     "making",
     "missing_of_function",
     "missing_of_op",
     "neural",
+    "neural_activations",
     "reductions",
     "shaping",
 ]

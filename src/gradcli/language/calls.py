@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from gradcli.errors import GradcliError
 from gradcli.errors.suggest import INSTEAD_OF_KEYWORD, INSTEAD_OF_LAYER
-from gradcli.language.names import MODULES, dotted, near_function
+from gradcli.language.names import ELSEWHERE, dotted, find_function, in_module, near_function, unknown_function
 from gradcli.ops import METHODS, SPELLINGS, Function, find
 
 if TYPE_CHECKING:
@@ -92,7 +92,9 @@ def asks_library(function: Function) -> bool:
 def library_of(node: ast.Call) -> str:
     """Return whose name a call uses: ``np``, ``F``, or ``torch``, as for bare names and methods."""
     prefix = (dotted(node.func) or "").rpartition(".")[0]
-    return "np" if prefix.partition(".")[0] in ("np", "numpy", "jnp") else "F" if prefix in FUNCTIONAL else "torch"
+    if prefix.partition(".")[0] in ("np", "numpy", "jnp") or prefix.startswith("jax.numpy"):
+        return "np"
+    return "F" if prefix in FUNCTIONAL else "torch"
 
 
 def written_name(node: ast.Call) -> str:
@@ -100,7 +102,7 @@ def written_name(node: ast.Call) -> str:
     return node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
 
 
-FUNCTIONAL = ("F", "nn.functional", "torch.nn.functional")
+FUNCTIONAL = ("F", "nn.functional", "torch.nn.functional", "jax.nn")
 
 
 def signature_text(function: Function) -> str:
@@ -126,12 +128,13 @@ def resolve(node: ast.Call, variables: Container[str]) -> tuple[Function, tuple[
             hint=INSTEAD_OF_LAYER if is_layer(func) else "write * to multiply",
         )
     name = dotted(func)
-    root = name.partition(".")[0] if name else ""
-    if name and root in MODULES and root not in variables:
-        function = find(SPELLINGS, name)
+    if name and in_module(name, variables):
+        function = find_function(name)
         if function is not None:
             return function, ()
-        raise GradcliError("unknown-function", f"unknown function '{name}'", hint=near_function(name))
+        raise unknown_function(name)
+    if name and name.partition(".")[0] in ELSEWHERE and name.partition(".")[0] not in variables:
+        raise unknown_function(name)
     method = find(METHODS, func.attr)
     if method is None:
         raise GradcliError("unknown-function", f"unknown method '.{func.attr}()'", hint=near_function(func.attr))

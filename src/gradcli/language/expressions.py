@@ -20,10 +20,20 @@ from gradcli.language.indexing import Registers, Run, index_items, index_parts, 
 from gradcli.language.kinds import inverted
 from gradcli.language.literals import REFUSED, bound_value, literal, refused
 from gradcli.language.members import ATTRIBUTES, special_call
-from gradcli.language.names import BINARY, COMPARE, CONSTANTS, MASKS, MODULES, dotted, near_function
+from gradcli.language.names import (
+    BINARY,
+    COMPARE,
+    CONSTANTS,
+    MASKS,
+    dotted,
+    find_constant,
+    find_function,
+    in_module,
+    near_function,
+)
 from gradcli.language.steps import Block, Step, execute
 from gradcli.language.trace import Branch, Writer, tell
-from gradcli.ops import METHODS, OPERATORS, SPELLINGS, find
+from gradcli.ops import METHODS, OPERATORS, find
 
 
 class Expressions:
@@ -205,11 +215,10 @@ class Expressions:
 
     def _constant_name(self, node: ast.Attribute) -> str | None:
         name = dotted(node)
-        root = name.partition(".")[0] if name else ""
-        if not name or root in self.variables or root not in MODULES:
+        if not name or not in_module(name, self.variables):
             return None
-        if name not in CONSTANTS:
-            if find(SPELLINGS, name):
+        if find_constant(name) is None:
+            if find_function(name):
                 raise GradcliError("unknown-name", f"'{name}' is a function", hint=f"call it: {name}(x)")
             raise GradcliError("unknown-name", f"unknown name '{name}'", hint=near_function(name))
         return name
@@ -217,7 +226,7 @@ class Expressions:
     def _attribute(self, node: ast.Attribute, registers: list[int]) -> int:
         name = self._constant_name(node)
         if name:
-            return self.constant(np.float64(CONSTANTS[name]))
+            return self.constant(np.float64(find_constant(name)))
         read, base = ATTRIBUTES.get(node.attr), registers[0]
         if read is None:
             there_are = (
