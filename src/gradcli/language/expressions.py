@@ -25,11 +25,8 @@ from gradcli.language.names import (
     COMPARE,
     CONSTANTS,
     MASKS,
-    dotted,
+    constant_name,
     find_constant,
-    find_function,
-    in_module,
-    near_function,
 )
 from gradcli.language.steps import Block, Step, execute
 from gradcli.language.trace import Branch, Writer, tell
@@ -118,7 +115,7 @@ class Expressions:
             case ast.Subscript():
                 return [node.value, *(part for item in index_items(node) for part in index_parts(item))]
             case ast.Attribute():
-                return [] if self._constant_name(node) else [node.value]
+                return [] if constant_name(node, self.variables) else [node.value]
             case ast.Call():
                 return self._call_children(node)
             case ast.Constant() | ast.Name() | ast.IfExp() | ast.BoolOp():
@@ -213,18 +210,8 @@ class Expressions:
             lambda regs: runtime.subscript(regs[0], regs[base], [read(regs) for read in readers], single), node
         )
 
-    def _constant_name(self, node: ast.Attribute) -> str | None:
-        name = dotted(node)
-        if not name or not in_module(name, self.variables):
-            return None
-        if find_constant(name) is None:
-            if find_function(name):
-                raise GradcliError("unknown-name", f"'{name}' is a function", hint=f"call it: {name}(x)")
-            raise GradcliError("unknown-name", f"unknown name '{name}'", hint=near_function(name))
-        return name
-
     def _attribute(self, node: ast.Attribute, registers: list[int]) -> int:
-        name = self._constant_name(node)
+        name = constant_name(node, self.variables)
         if name:
             return self.constant(np.float64(find_constant(name)))
         read, base = ATTRIBUTES.get(node.attr), registers[0]

@@ -83,6 +83,18 @@ def find_constant(name: str) -> float | None:
     return CONSTANTS.get(name)
 
 
+def constant_name(node: ast.Attribute, variables: Container[str]) -> str | None:
+    """Return the name of a library's constant, None for an attribute of a value; raises ``unknown-name``."""
+    name = dotted(node)
+    if not name or not in_module(name, variables):
+        return None
+    if find_constant(name) is not None:
+        return name
+    if find_function(name):
+        raise GradcliError("unknown-name", f"'{name}' is a function", hint=f"call it: {name}(x)")
+    raise GradcliError("unknown-name", f"unknown name '{name}'", hint=near_function(name))
+
+
 def unknown_function(name: str) -> GradcliError:
     """Return the error for a dotted name that is no function, or whose module is none."""
     load_all()
@@ -115,6 +127,7 @@ __all__ = [
     "MASKS",
     "MODULES",
     "SAME_AS",
+    "constant_name",
     "dotted",
     "find_constant",
     "find_function",
