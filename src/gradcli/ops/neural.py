@@ -27,7 +27,7 @@ from gradcli.ops.parts import Paired
 from gradcli.ops.piecewise import WHERE
 from gradcli.ops.reductions import MEAN, SUM
 from gradcli.ops.shaping import RESHAPE, TRANSPOSE
-from gradcli.ops.signatures import Index, Indices, Library, Mask, Static, Tensor
+from gradcli.ops.signatures import Axes, Index, Indices, Library, Mask, Static, Tensor
 from gradcli.ops.spread import VAR
 from gradcli.ops.vocabulary import function
 
@@ -235,6 +235,14 @@ def build_linear(f: Apply, x: Tensor, weight: Tensor, bias: Tensor | None = None
     return product if bias is None else f(ADD, product, bias)
 
 
+def require_last_axes(x: Tensor, normalized_shape: Static, name: str) -> Axes:
+    """Return the last axes, whose lengths have to be those given; raises ``shape``."""
+    wanted = normalized_shape if isinstance(normalized_shape, tuple) else (normalized_shape,)
+    if not wanted or not all(type(length) is int for length in wanted) or x.shape[-len(wanted) :] != wanted:
+        raise GradcliError("shape", f"{name} over {wanted}: the array has shape {x.shape}")
+    return tuple(range(x.ndim - len(wanted), x.ndim))
+
+
 @function("layer_norm", "torch functional", "neural", kinds="no no no")
 def build_layer_norm(
     f: Apply,
@@ -245,10 +253,7 @@ def build_layer_norm(
     eps: Static = 1e-5,
 ) -> Tensor:
     """(x - mean)/sqrt(var + eps) over the last axes, times weight plus bias"""
-    wanted = normalized_shape if isinstance(normalized_shape, tuple) else (normalized_shape,)
-    if not wanted or not all(type(length) is int for length in wanted) or x.shape[-len(wanted) :] != wanted:
-        raise GradcliError("shape", f"layer_norm over {wanted}: the array has shape {x.shape}")
-    axes = tuple(range(x.ndim - len(wanted), x.ndim))
+    axes = require_last_axes(x, normalized_shape, "layer_norm")
     centred = f(SUB, x, f(MEAN, x, dim=axes, keepdim=True))
     scale = f(OPS["sqrt"], f(ADD, f(VAR, x, dim=axes, keepdim=True, correction=0.0), np.float64(number(eps, "eps"))))
     result = f(DIV, centred, scale)

@@ -1,5 +1,5 @@
 """Functions that few programs call: importing this package enters them beside the others."""
 
-from gradcli.ops.further import jax_nn, neural_activations
+from gradcli.ops.further import jax_nn, neural_activations, neural_layers, neural_losses, neural_margins
 
-__all__ = ["jax_nn", "neural_activations"]
+__all__ = ["jax_nn", "neural_activations", "neural_layers", "neural_losses", "neural_margins"]
