@@ -43,6 +43,8 @@ def static_value(value: object) -> Static:
 def converter(bound: Bound, registers: list[int], tensor: Callable[[object], Tensor] = as_tensor) -> Run:
     """Return what reads one argument from the registers when the program runs; ``tensor`` reads an array."""
     kind, first = bound.parameter.kind, registers[0] if registers else 0
+    if kind == "Raw":
+        return lambda regs: regs[first]
     if kind.startswith("Static"):
         return static_converter(bound, registers, tensor)
     if bound.parameter.takes_arrays:

@@ -17,7 +17,7 @@ from gradcli.ops.neural import SOFTMAX, require_last_axes
 from gradcli.ops.piecewise import WHERE
 from gradcli.ops.reductions import MEAN
 from gradcli.ops.shaping import RESHAPE, TRANSPOSE
-from gradcli.ops.signatures import Axes, Mask, Static, Tensor
+from gradcli.ops.signatures import Axes, Mask, Raw, Static, Tensor
 from gradcli.ops.spread import VAR
 from gradcli.ops.vocabulary import function
 
@@ -201,7 +201,7 @@ def build_attention(
     query: Tensor,
     key: Tensor,
     value: Tensor,
-    attn_mask: Tensor | None = None,
+    attn_mask: Raw = None,
     dropout_p: Static = 0.0,
     is_causal: Static = False,
     scale: Static = None,
@@ -224,7 +224,7 @@ def build_attention(
     allowed = causal(scores) if is_causal else None
     if attn_mask is not None:
         raw = value_of(attn_mask)
-        allowed = raw if getattr(raw, "dtype", None) == np.bool_ else None
+        allowed = np.asarray(raw) if np.asarray(raw).dtype == np.bool_ else None
         scores = scores if allowed is not None else f(ADD, scores, attn_mask)
     return f(MATMUL, allowed_softmax(f, scores, allowed), value)
 
