@@ -27,17 +27,34 @@ CUBIC = -0.75
 
 
 def nearest(shift: float) -> Taps:
-    """Return the taps of the nearest entry; PyTorch finds it in single precision, unless the length doubles."""
+    """Return the taps of the nearest entry, which PyTorch finds in single precision."""
 
     def taps(length: int, count: int, factor: float | None, align: bool) -> list[Tap]:
         del align
-        if not shift and count in (length, 2 * length):
-            return [(np.arange(count) * length // count, np.ones(count))]
         step = np.float32(1 / factor if factor else length / count)
         found = np.floor((np.arange(count, dtype=np.float32) + np.float32(shift)) * step)
         return [(np.minimum(found.astype(np.intp), length - 1), np.ones(count))]
 
     return taps
+
+
+def exact_nearest(f: Apply, axes: int, length: int, count: int, factor: float | None) -> float | None:
+    """Return the factor that PyTorch takes for the nearest entry: of images none where the length stays or doubles.
+
+    Along one axis or three its backward does so too, and its forward does not, which leaves a remark.
+    """
+    if factor is None or count not in (length, 2 * length):
+        return factor
+    if axes == 2:
+        return None
+    [(own, _)], [(plain, _)] = (nearest(0.0)(length, count, by, False) for by in (factor, None))
+    if np.any(own != plain):
+        f.remark(
+            "torch-differs",
+            f"interpolate by {factor}: PyTorch's backward takes other entries than its forward where the length stays "
+            "or doubles; this is the derivative of what it takes forward.",
+        )
+    return factor
 
 
 def sources(length: int, count: int, factor: float | None, align: bool) -> Array:
@@ -159,6 +176,8 @@ def build_interpolate(
         return averaged(f, windows(f, x, 2, places, 0.0), axes, counts)
     taps = MODES[str(mode)][0]
     for axis, (length, factor) in enumerate(zip(lengths, factors, strict=True), start=2):
+        if mode == "nearest":
+            factor = exact_nearest(f, axes, x.shape[axis], length, factor)  # noqa: PLW2901
         x = resized(f, x, axis, taps(x.shape[axis], length, factor, bool(align_corners)))
     return x
 
