@@ -160,6 +160,9 @@ def bind(function: Function, node: ast.Call, receiver: tuple[ast.expr, ...]) -> 
     if positional:
         raise GradcliError("arguments", f"too many arguments: {signature_text(function)}")
     for keyword in node.keywords:
+        if keyword.arg == "inplace" and keyword.arg not in known:
+            refuse_inplace(keyword)
+            continue
         name = keyword_name(keyword.arg, known)
         if name is None or (bound.get(name) and not known[name].rest):
             message = f"{function.name} takes no argument '{keyword.arg}' here: {signature_text(function)}"
@@ -169,6 +172,13 @@ def bind(function: Function, node: ast.Call, receiver: tuple[ast.expr, ...]) -> 
     if missing:
         raise GradcliError("arguments", f"{function.name} needs {' and '.join(missing)}: {signature_text(function)}")
     return [spread(known[name], nodes) for name, nodes in bound.items() if nodes]
+
+
+def refuse_inplace(keyword: ast.keyword) -> None:
+    """Refuse ``inplace=True``, which writes the result into the argument; any other value is the default."""
+    if not (isinstance(keyword.value, ast.Constant) and keyword.value.value is False):
+        message = "inplace=True writes into the argument, which this call does not"
+        raise GradcliError("arguments", message, hint="leave inplace out, and assign the result")
 
 
 def keyword_name(written: str | None, known: dict[str, Parameter]) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class Windows(NamedTuple):
 def each_axis(value: Static, count: int, name: str, least: int = 0) -> tuple[int, ...]:
     """Return an integer for each of ``count`` axes, given as one or as a tuple; raises ``value``."""
     given = value if isinstance(value, tuple) else (value,)
-    found = [int(item) for item in given if isinstance(item, int) and not isinstance(item, bool) and item >= least]
+    found = [cast(int, item) for item in given if type(item) is int and item >= least]
     if len(found) != len(given) or len(found) not in (1, count):
         raise GradcliError(
             "value", f"{name} is an integer from {least}, or one for each of {count} axes, not {value!r}"
