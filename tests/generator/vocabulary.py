@@ -19,6 +19,8 @@ swapaxes=transpose broadcast_to=expand tile=repeat copy=clone concatenate=cat co
 ger=outer empty=zeros identity=eye empty_like=zeros_like array=tensor asarray=as_tensor
 inverse=inv binary_cross_entropy=bce bce_with_logits=binary_cross_entropy_with_logits vector_norm=norm
 hard_tanh=hardtanh hard_sigmoid=hardsigmoid hard_swish=hardswish hard_silu=hardswish
+dropout1d=dropout dropout2d=dropout dropout3d=dropout alpha_dropout=dropout feature_alpha_dropout=dropout
+upsample=interpolate
 """
 ALIASES = dict(pair.split("=") for pair in SYNONYMS.split())
 NUMPY = {"max": "amax", "min": "amin", "repeat": "repeat_interleave"} | {

@@ -1,7 +1,18 @@
 """The tests' register of ops and functions: importing this package fills it."""
 
 from gradcli import ops
-from records import elementwise, jax_nn, linear_algebra, making, neural, neural_activations, reductions, shaping
+from records import (
+    elementwise,
+    jax_nn,
+    linear_algebra,
+    making,
+    neural,
+    neural_activations,
+    neural_layers,
+    neural_losses,
+    reductions,
+    shaping,
+)
 from records.record import RECORDS, Edges, Record, has_derivative, missing_of_function, missing_of_op
 
 ops.load_all()
@@ -29,6 +40,8 @@ __all__ = [
     "missing_of_op",
     "neural",
     "neural_activations",
+    "neural_layers",
+    "neural_losses",
     "reductions",
     "shaping",
 ]

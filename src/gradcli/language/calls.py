@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from gradcli.errors import GradcliError
-from gradcli.errors.suggest import INSTEAD_OF_KEYWORD, INSTEAD_OF_LAYER
+from gradcli.errors.suggest import INSTEAD_OF_KEYWORD
 from gradcli.language.names import ELSEWHERE, dotted, find_function, in_module, near_function, unknown_function
 from gradcli.ops import METHODS, SPELLINGS, Function, find
 
@@ -122,11 +122,7 @@ def resolve(node: ast.Call, variables: Container[str]) -> tuple[Function, tuple[
             raise GradcliError("unknown-function", message, hint=near_function(func.id))
         return function, ()
     if not isinstance(func, ast.Attribute):
-        raise GradcliError(
-            "not-allowed",
-            "only functions can be called",
-            hint=INSTEAD_OF_LAYER if is_layer(func) else "write * to multiply",
-        )
+        raise GradcliError("not-allowed", "only functions can be called", hint="write * to multiply")
     name = dotted(func)
     if name and in_module(name, variables):
         function = find_function(name)
@@ -139,12 +135,6 @@ def resolve(node: ast.Call, variables: Container[str]) -> tuple[Function, tuple[
     if method is None:
         raise GradcliError("unknown-function", f"unknown method '.{func.attr}()'", hint=near_function(func.attr))
     return method, (func.value,)
-
-
-def is_layer(node: ast.expr) -> bool:
-    """Return whether this makes a layer of PyTorch's, such as ``nn.Linear(2, 1)``."""
-    name = dotted(node.func) if isinstance(node, ast.Call) else None
-    return name is not None and name.rpartition(".")[2][:1].isupper()
 
 
 def bind(function: Function, node: ast.Call, receiver: tuple[ast.expr, ...]) -> list[Bound]:

@@ -191,9 +191,9 @@ def build_dropout(f: Apply, x: Tensor, p: Static = 0.5, training: Static = True)
 @function(
     "scaled_dot_product_attention", "functional", "neural", kinds="no no no",
     facts=Facts(
-        "y = softmax(q @ k.T/sqrt(d)) @ v, d being the length of the rows of q and k",
-        ("dy[i,j]/dv[k,j] = 1, here",),
-        "F.scaled_dot_product_attention(q, k, v)", {"q": "[[1.5,2]]", "k": "[[3,4.5]]", "v": "[[1,-2]]"}, "[[1,10]]",
+        "y is softmax(q @ k.T/sqrt(d)) @ w, d being the length of the rows of q and k",
+        ("dy[i,j]/dw[k,j] = 1, here",),
+        "F.scaled_dot_product_attention(q, k, w)", {"q": "[[1.5,2]]", "k": "[[3,4.5]]", "w": "[[1,-2]]"}, "[[1,10]]",
     ),
 )  # fmt: skip
 def build_attention(
@@ -248,7 +248,7 @@ def allowed_softmax(f: Apply, scores: Tensor, allowed: Mask | None) -> Tensor:
 @function(
     "bilinear", "torch functional", "neural", kinds="no no no",
     facts=Facts(
-        "y[k] = sum of x[i]*W[k,i,j]*z[j] over i and j",
+        "y[k] is the sum of x[i]*W[k,i,j]*z[j] over i and j",
         ("dy[k]/dx[i] = sum(W[k,i,:]*z)", "dy[k]/dW[k,i,j] = x[i]*z[j]", "dy[k]/dz[j] = sum(x*W[k,:,j])"),
         "F.bilinear(x, z, W)", {"x": "1.5,2", "z": "3,4.5", "W": "[[[1,2],[3,4]]]"}, "1,",
     ),

@@ -145,12 +145,12 @@ def half_log_circle(f: Apply, x: Tensor) -> Tensor:
 @function(
     "gaussian_nll_loss", "functional", "neural", kinds="no no yes",
     facts=Facts(
-        "y = mean(log(v) + (x - t)**2/v)/2",
+        "y = mean(log(s) + (x - t)**2/s)/2",
         (
-            "dy/dx[i] = (x[i] - t[i])/v[i]/n", "dy/dt[i] = (t[i] - x[i])/v[i]/n",
-            "dy/dv[i] = (1 - (x[i] - t[i])**2/v[i])/v[i]/2/n",
+            "dy/dx[i] = (x[i] - t[i])/s[i]/n", "dy/dt[i] = (t[i] - x[i])/s[i]/n",
+            "dy/ds[i] = (1 - (x[i] - t[i])**2/s[i])/s[i]/2/n",
         ),
-        "F.gaussian_nll_loss(x, t, v)", {**PAIR, "v": "0.5,2"},
+        "F.gaussian_nll_loss(x, t, s)", {**PAIR, "s": "0.5,2"},
     ),
 )  # fmt: skip
 def build_gaussian_nll_loss(
@@ -190,7 +190,7 @@ def spread_like(f: Apply, x: Tensor, var: Tensor) -> Tensor:
 @function(
     "hinge_embedding_loss", "functional", "neural", kinds="no no yes",
     facts=Facts(
-        "y = mean(where(t == 1, x, clip(1 - x, 0, 9)))", ("dy/dx[i] = where(t[i] == 1, 1, -(x[i] <= 1))/n",),
+        "y = mean(where(t == 1, x, clip(1 - x, 0, 9)))", ("dy/dx[i] = where(t[i] == 1, 1, where(x[i] <= 1, -1, 0))/n",),
         "F.hinge_embedding_loss(x, t)", {"x": "0.5,0.25", "t": "1,-1"},
     ),
 )  # fmt: skip
@@ -246,8 +246,8 @@ def distance(f: Apply, x: Tensor, other: Tensor, p: Static, eps: Static) -> Tens
     "triplet_margin_loss", "functional", "neural", kinds="no no yes",
     facts=Facts(
         "y is the distance of a from b, less that of a from c, plus 1, where that is above 0",
-        ("dy/da[i] = -1, here", "dy/db[i] = 1, here", "dy/dc[i] = 0, here"),
-        "F.triplet_margin_loss(a, b, c, eps=0)", {"a": "1.5,", "b": "2.5,", "c": "9.5,"},
+        ("dy/da[i] = -2, here", "dy/db[i] = 1, here", "dy/dc[i] = 1, here"),
+        "F.triplet_margin_loss(a, b, c, eps=0)", {"a": "1.5,", "b": "2.5,", "c": "0.5,"},
     ),
 )  # fmt: skip
 def build_triplet_margin_loss(

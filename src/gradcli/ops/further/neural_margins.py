@@ -20,6 +20,7 @@ from gradcli.ops.signatures import Indices, Static, Tensor
 from gradcli.ops.vocabulary import function
 
 RELU = BENT["relu"]
+LENGTHS = "sqrt((sum(a**2) + 1e-12)*(sum(b**2) + 1e-12))"
 MAGNITUDE_EPS = np.float64(1e-12)
 """What PyTorch's cosine_embedding_loss adds to the squared length of a vector."""
 
@@ -32,9 +33,12 @@ def along_rows(f: Apply, x: Tensor) -> Tensor:
 @function(
     "cosine_embedding_loss", "functional", "neural", kinds="no no yes",
     facts=Facts(
-        "y is 1 less the cosine between a and b, here",
-        ("dy/da[i] = y - y, here", "dy/db[i] = y - y, here"),
-        "F.cosine_embedding_loss(a, b, 1)", {"a": "1.5,", "b": "2.5,"},
+        f"y = 1 - sum(a*b)/{LENGTHS}",
+        (
+            f"dy/da[i] = (1 - y)*a[i]/(sum(a**2) + 1e-12) - b[i]/{LENGTHS}",
+            f"dy/db[i] = (1 - y)*b[i]/(sum(b**2) + 1e-12) - a[i]/{LENGTHS}",
+        ),
+        "F.cosine_embedding_loss(a, b, 1)", {"a": "1.5,2", "b": "2.5,-1"},
     ),
 )  # fmt: skip
 def build_cosine_embedding_loss(
