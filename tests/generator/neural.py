@@ -364,17 +364,17 @@ def stretched(x, count, mode, align_corners):
     return np.stack(found)
 
 
-def pixel_shuffle(x, r):
+def pixel_shuffle(x, upscale_factor):
     """Return r·r channels spread over squares of pixels."""
-    x = numbers(x)
+    x, r = numbers(x), upscale_factor
     *lead, channels, height, width = x.shape
     shape = (*lead, channels // (r * r), height * r, width * r)
     return outputs(shape, lambda p: x[(*p[:-3], (p[-3] * r + p[-2] % r) * r + p[-1] % r, p[-2] // r, p[-1] // r)])
 
 
-def pixel_unshuffle(x, r):
+def pixel_unshuffle(x, downscale_factor):
     """Return squares of pixels gathered into channels."""
-    x = numbers(x)
+    x, r = numbers(x), downscale_factor
     *lead, channels, height, width = x.shape
     shape = (*lead, channels * r * r, height // r, width // r)
 

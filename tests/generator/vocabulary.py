@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 
 from generator.arrays import Array, Display, Pair, array
@@ -52,9 +53,10 @@ def canonical(spelling):
 def called(name):
     """Return a function of the table that takes numpy's keywords for PyTorch's too."""
     rule = RULES[name]
+    own = inspect.signature(rule).parameters
 
     def call(*given, **named):
-        return rule(*given, **{KEYWORDS.get(key, key): value for key, value in named.items()})
+        return rule(*given, **{key if key in own else KEYWORDS.get(key, key): x for key, x in named.items()})
 
     return call
 

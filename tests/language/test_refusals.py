@@ -135,7 +135,7 @@ INSTEAD = [
     ("np.diff(u)", "unknown-function", "x[1:] - x[:-1]", "np.diff"),
     ("diff(x**2, x)", "unknown-function", "give the function itself", "diff"),
     ("torch.randn(2)*x", "unknown-function", "the same value at every run", "torch.randn"),
-    ("nn.Linear(2, 1)(u)", "not-allowed", "W @ x + b", "nn.Linear(2, 1)"),
+    ("nn.Linear(2, 1)(u)", "not-allowed", "F.linear(x, W, b)", "nn.Linear(2, 1)"),
     ("with torch.no_grad():\n    x", "not-allowed", ".detach()", None),
     ("def f(a): return a\nf(x)", "not-allowed", "the lines of its body", "def f(a): return a"),
     ("lambda a: a", "not-allowed", "write what it returns", "lambda a: a"),

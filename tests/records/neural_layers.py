@@ -112,7 +112,7 @@ record(
     recipes=[
         "{T}, {T}[None, :, :2, :1]",
         "{M}[None], {M}[None, None], padding=(1, 0)",
-        "{T}[None], {T}[:, :1, :1, None]",
+        "{T}[None], {T}[:, :1, :1, None].expand(2, 2, 1, 1)",
     ],
     programs={
         "F.conv2d(A[None], B[:2][None, None])": [[[np.sum(v.A[:, k : k + 2] * v.B[:2]) for k in (0, 1)]]],
@@ -241,7 +241,7 @@ record(
 record(
     "pixel_shuffle",
     oracle=g.pixel_shuffle,
-    recipes=["cat([{T}, {T}]), 2", "{T}, 1", "{T}.reshape(4, -1, 1), upscale_factor=2"],
+    recipes=["cat([{T}, {T}]), 2", "{T}, 1", "cat([{T}, {T}]), upscale_factor=2"],
     programs={
         "F.pixel_shuffle(T.reshape(4, 2, 1), 2)": v.T.reshape(1, 2, 2, 2, 1).transpose(0, 3, 1, 4, 2).reshape(1, 4, 2)
     },
@@ -250,7 +250,7 @@ record(
 record(
     "pixel_unshuffle",
     oracle=g.pixel_unshuffle,
-    recipes=["{T}, 1", "{T}.reshape(1, 2, -1)[..., :2], 2", "{T}[:, :2, :2], downscale_factor=2"],
+    recipes=["{T}, 1", "{f}({T}.reshape(1, 2, -1)[..., :2], 2)", "{T}[:, :2, :2], downscale_factor=2"],
     programs={"F.pixel_unshuffle(T, 2)": v.T.reshape(8, 1, 1)},
 )
 

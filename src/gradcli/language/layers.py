@@ -66,7 +66,10 @@ class Reader:
             inner = self.layer(node.func.value)
             return None if inner is None else self.changed(inner, node)
         name = layer_name(node.func)
-        return None if name is None else self.made(name, node)
+        try:
+            return None if name is None else self.made(name, node)
+        except GradcliError as error:
+            raise error.at(self.spans.of(node)) from None
 
     def changed(self, layer: Layer, node: ast.Call) -> Layer:
         """Return a layer after a method that gives it back."""
@@ -235,14 +238,17 @@ def refuse_otherwise(node: ast.AST, reader: Reader, made: set[int]) -> None:
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in {*reader.known, *reader.held}:
         what = "a layer" if node.id in reader.known else "an option of a layer"
         message = f"'{node.id}' is {what}, and gets another value here"
-        raise GradcliError("not-allowed", message, hint="give this another name")
+        raise GradcliError("not-allowed", message, span=reader.spans.of(node), hint="give this another name")
     if isinstance(node, ast.Name) and node.id in reader.known and id(node) not in made:
-        raise GradcliError("not-allowed", f"'{node.id}' is a layer", hint=f"call it: {node.id}(x)")
-    if isinstance(node, ast.Call) and id(node) not in made and reader.layer(node) is not None:
+        span = reader.spans.of(node)
+        raise GradcliError("not-allowed", f"'{node.id}' is a layer", span=span, hint=f"call it: {node.id}(x)")
+    if not isinstance(node, ast.Call) or isinstance(node.func, ast.Name) or id(node) in made:
+        return
+    if reader.layer(node) is not None:
         what = ast.unparse(node.func)
         raise GradcliError(
             "not-allowed", f"{what} makes a layer, which is assigned on a line of its own, or called",
-            hint=f"write {what}(...)(x)",
+            span=reader.spans.of(node), hint=f"write {what}(...)(x)",
         )  # fmt: skip
 
 
