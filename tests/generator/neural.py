@@ -54,7 +54,7 @@ def gaussian(x, t, var, full=False):
 
 def hinge(x, t, margin=1.0):
     """Return x at a target of 1, what of margin - x is above 0 at -1."""
-    return f.where(t == 1, x, positive(margin - x))
+    return f.where(t > 0, x, positive(margin - x))
 
 
 def ranking(a, b, t, margin=0.0):
@@ -73,7 +73,7 @@ def cosine(a, b, t, margin=0.0):
     """Return 1 - cos at a target of 1, what of cos - margin is above 0 at -1."""
     sizes = (f.sum_(a * a, -1) + 1e-12) * (f.sum_(b * b, -1) + 1e-12)
     found = f.sum_(a * b, -1) / f.sqrt(sizes)
-    return f.where(t == 1, 1 - found, positive(found - margin))
+    return f.where(t > 0, 1 - found, positive(found - margin))
 
 
 def multi_margin(x, target, p=1, margin=1.0, weight=None):

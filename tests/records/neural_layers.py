@@ -180,7 +180,7 @@ for n in (1, 2, 3):
         recipes=[
             f"{x}, 2, 1",
             f"{x}, 2, padding=1",
-            f"{x}, 2, 1, 1, count_include_pad=False",
+            f"{x}, 2, 2, 1, count_include_pad=False",
             f"{x}, 2, 2, 1, ceil_mode=True" + (", divisor_override=3" if n > 1 else ""),
         ],
         programs={
@@ -222,11 +222,11 @@ record(
     "interpolate",
     oracle=g.interpolate,
     recipes=[
-        "{T}, scale_factor=2",
-        '{T}, size=4, mode="linear"',
+        "{M}[None], scale_factor=2",
+        '{M}[None], size=4, mode="linear"',
         '{M}[None, None], (3, 4), mode="bilinear", align_corners=True',
         '{T}, 2, mode="linear", align_corners=True',
-        '{M}[None, None], scale_factor=2, mode="bilinear"',
+        '{M}[None, None, :2, :1], scale_factor=2, mode="bilinear"',
     ],
     programs={
         "F.interpolate(T, scale_factor=2)": np.repeat(v.T, 2, axis=2),
@@ -241,7 +241,7 @@ record(
 record(
     "pixel_shuffle",
     oracle=g.pixel_shuffle,
-    recipes=["cat([{T}, {T}]), 2", "{T}, 1", "cat([{T}, {T}]), upscale_factor=2"],
+    recipes=["{f}({T}.reshape(-1, 1, 1)[:4], 2)", "{T}, 1", "{f}({T}[:, :2, :2].reshape(4, 2, 1), upscale_factor=2)"],
     programs={
         "F.pixel_shuffle(T.reshape(4, 2, 1), 2)": v.T.reshape(1, 2, 2, 2, 1).transpose(0, 3, 1, 4, 2).reshape(1, 4, 2)
     },
@@ -257,6 +257,6 @@ record(
 record(
     "channel_shuffle",
     oracle=g.channel_shuffle,
-    recipes=["{T}, 1", "cat([{T}, {T}], 1), 2", "{T}, {m}"],
+    recipes=["{T}, 1", "cat([{M}, {M}])[None], 2", "{T}, {m}"],
     programs={"torch.channel_shuffle(T.reshape(1, 4, 2), 2)": v.T.reshape(1, 4, 2)[:, [0, 2, 1, 3]]},
 )
