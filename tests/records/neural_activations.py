@@ -12,7 +12,7 @@ from generator import functions as f
 from records import constants as c
 from records import mathematics as m
 from records import values as v
-from records.record import Edges, record
+from records.record import Edges, MoreExact, record
 
 SELU = {"alpha": 1.6732632423543772, "scale": 1.0507009873554805}
 EXPM1, LOG1P = duals.ELEMENTARY["expm1"], duals.ELEMENTARY["log1p"]
@@ -54,6 +54,7 @@ record(
     kink=([3.0, -3.0], [1.0, -2.0]),
     oracle=arrays.of_duals(lambda x: clipped(x + 3, 0, 6) / 6),
     torch=Edges("F.hardsigmoid(x)", [*c.SIGNED, -3.0, 3.0]),
+    more_exact=[MoreExact("F.hardsigmoid(x)", "PyTorch takes 1/6 as a float32")],
 )
 
 record(
@@ -100,6 +101,9 @@ record(
     value=lambda x: x - mp.tanh(x) if abs(x) < 1e4 else x - mp.sign(x),
     oracle=lambda x: x - f.tanh(x),
     torch=Edges("F.tanhshrink(x)", c.SIGNED),
+    more_exact=[
+        MoreExact("F.tanhshrink(x)", "PyTorch takes x - tanh(x), of which nothing is left near 0, and v - v*(1 - y*y)")
+    ],
 )
 
 record(
@@ -121,6 +125,7 @@ record(
     value=lambda x: x * mp.tanh(mp.log1p(mp.exp(x))) if x < 1e4 else x,
     oracle=lambda x: x * f.tanh(arrays.of_duals(lambda x: LOG1P(duals.ELEMENTARY["exp"](x)))(x)),
     torch=Edges("F.mish(x)", [x for x in c.SIGNED if abs(x) < 700], c.CANCELS),
+    more_exact=[MoreExact("F.mish(x)", "PyTorch takes 1 - t*t, of which nothing is left where t is nearly 1")],
 )
 
 record(

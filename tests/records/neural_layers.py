@@ -257,6 +257,6 @@ record(
 record(
     "channel_shuffle",
     oracle=g.channel_shuffle,
-    recipes=["{T}, 1", "cat([{M}, {M}])[None], 2", "{T}, {m}"],
+    recipes=["{T}, 1", "{f}(cat([{M}, {M}])[None], 2)", "{T}, {m}"],
     programs={"torch.channel_shuffle(T.reshape(1, 4, 2), 2)": v.T.reshape(1, 4, 2)[:, [0, 2, 1, 3]]},
 )

@@ -26,7 +26,7 @@ from gradcli.ops.losses import how_reduced, reduce_loss, total, without_derivati
 from gradcli.ops.parts import Paired
 from gradcli.ops.piecewise import WHERE
 from gradcli.ops.reductions import MEAN, SUM
-from gradcli.ops.shaping import RESHAPE, TRANSPOSE
+from gradcli.ops.shaping import CLONE, RESHAPE, TRANSPOSE
 from gradcli.ops.signatures import Axes, Index, Indices, Library, Mask, Static, Tensor
 from gradcli.ops.spread import VAR
 from gradcli.ops.vocabulary import function
@@ -68,7 +68,7 @@ def normalised(f: Apply, op: Op, x: Tensor, dim: Static, library: str) -> Tensor
         )
     axis = one_axis(-1 if dim is None else dim, x.ndim)
     if not x.shape[axis]:
-        raise GradcliError("shape", f"{op.name} of no entries: the array has shape {x.shape}")
+        return f(CLONE, x)
     return f(op, x, dim=axis)
 
 
