@@ -154,7 +154,8 @@ def signature(name: str) -> tuple[str, Mapping[str, str], Mapping[str, ast.expr]
     function, *words = FUNCTIONS[name].split()
     taken = {word.lstrip("-").partition(":")[0]: meaning(word) for word in words if "=" not in word}
     pairs = [word.partition("=") for word in words if "=" in word]
-    return function, taken | {"device": "", "dtype": ""}, {key: ast.parse(text).body[0].value for key, _, text in pairs}  # type: ignore[attr-defined]
+    fixed = {key: ast.parse(text, mode="eval").body for key, _, text in pairs}
+    return function, taken | {"device": "", "dtype": ""}, fixed
 
 
 def meaning(word: str) -> str:

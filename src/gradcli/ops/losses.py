@@ -20,13 +20,13 @@ from gradcli.ops.activations import (
 )
 from gradcli.ops.arithmetic import ADD, DIV, MUL, SUB
 from gradcli.ops.axes import number
-from gradcli.ops.declare import OPS, Apply, value_of
-from gradcli.ops.entrywise import elementwise
-from gradcli.ops.huber import HUBER
+from gradcli.ops.declare import OPS, Apply, Op, declare, value_of
+from gradcli.ops.entrywise import broadcast_index, elementwise
+from gradcli.ops.links import Links, Partial
 from gradcli.ops.parts import Piecewise
 from gradcli.ops.piecewise import ABS, BENT
 from gradcli.ops.reductions import MEAN, SUM
-from gradcli.ops.signatures import Static, Tensor
+from gradcli.ops.signatures import Array, Expression, Mask, Options, Static, Symbols, Tensor
 from gradcli.ops.vocabulary import function
 from gradcli.ops.writing import each_loss
 
@@ -58,6 +58,66 @@ def reduce_loss(
 def total(f: Apply, x: Tensor) -> Tensor:
     """Return the sum of all entries."""
     return f(SUM, x, dim=tuple(range(x.ndim)), keepdim=False)
+
+
+def as_numbers(mask: Mask) -> Array:
+    """Return a constant condition as ones and zeros, as formulas list it."""
+    return mask.astype(np.float64)
+
+
+def huber(d: Array, delta: Array) -> Array:
+    """Return d²/2 for a difference below delta, and the straight line δ·(|d| - δ/2) beyond."""
+    size = np.abs(d)
+    return np.where(size < delta, 0.5 * size * size, delta * (size - 0.5 * delta))[()]
+
+
+def huber_vjp(g: Array, _y: Array, d: Array, delta: Array) -> Array:
+    """Return g·d, and ±g·δ where the line is straight."""
+    return np.where(d <= -delta, -g * delta, np.where(d >= delta, g * delta, d * g))
+
+
+def huber_vjp_delta(g: Array, _y: Array, d: Array, delta: Array) -> Array:
+    """Return 0, and g·(|d| - δ) where the line is straight."""
+    return np.where(np.abs(d) < delta, 0.0, g * (np.abs(d) - delta))
+
+
+def parabola(s: Symbols, d: Expression, delta: Expression) -> Expression:  # noqa: ARG001
+    """Return the formula of the Huber loss around 0."""
+    return d**2 / 2
+
+
+def straight(s: Symbols, d: Expression, delta: Expression) -> Expression:
+    """Return the formula of the Huber loss beyond delta."""
+    return delta * (s.abs(d) - delta / 2)
+
+
+def huber_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+    """Link each entry by the derivative of the piece that it lies on."""
+    del static
+    near = np.broadcast_to(np.abs(values[0]) < values[1], np.shape(out)).ravel()
+    links = []
+    for piece, rows in ((parabola, np.flatnonzero(near)), (straight, np.flatnonzero(~near))):
+        bound = tuple((k, broadcast_index(out, values, k)[rows]) for k in (0, 1))
+        links.append(Links(rows, bound[argument][1], 1.0, Partial(piece, argument), bound))
+    return links
+
+
+HUBER = declare(
+    Op(
+        "huber",
+        huber,
+        (huber_vjp, huber_vjp_delta),
+        huber_local,
+        lambda s, d, delta: s.where_gt(delta, s.abs(d), parabola(s, d, delta), straight(s, d, delta)),
+        pieces=Piecewise(
+            exactly.huber_piece,
+            lambda piece, d, delta: np.where(piece == 0, d * d / 2, delta * (piece * d - delta / 2)),
+        ),
+        text="where(abs({0}) < {1}, 0.5*{0}**2, {1}*(abs({0}) - 0.5*{1}))",
+        precedence=99,
+        domain=((1.2, 2), (0.3, 1)),
+    )
+)
 
 
 DISTANCE = replace(SUB, torch_saves=("0 1",))

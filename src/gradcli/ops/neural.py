@@ -22,7 +22,7 @@ from gradcli.ops.backward_texts import softmax_text_back
 from gradcli.ops.declare import OPS, Apply, Op, declare, value_of
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.linear_algebra import MATMUL, require_product
-from gradcli.ops.losses import how_reduced, reduce_loss, total, without_derivative
+from gradcli.ops.losses import as_numbers, how_reduced, reduce_loss, total, without_derivative
 from gradcli.ops.parts import Paired
 from gradcli.ops.piecewise import WHERE
 from gradcli.ops.reductions import MEAN, SUM
@@ -125,7 +125,7 @@ def class_weights(x: Tensor, weight: Tensor, name: str) -> None:
 
 def unless_ignored(f: Apply, losses: Tensor, kept: Mask) -> Tensor:
     """Return losses with 0 where the class is ignored."""
-    return losses if np.all(kept) else f(WHERE, kept, losses, np.float64(0))
+    return losses if np.all(kept) else f(WHERE, as_numbers(kept), losses, np.float64(0))
 
 
 def picked_loss(f: Apply, logs: Tensor, target: Classes, weight: Tensor | None, how: Static) -> Tensor:

@@ -139,7 +139,8 @@ def by_places(key: Index, shape: Shape, picked: Shape) -> tuple[str, ...]:
     if size > MOST_ROWS or count > MOST_PLACES:
         return ()
     places = np.ravel(np.arange(size).reshape(shape)[key])
-    return (f"reshape(flatten({{g}}) @ eye({size})[[{numbers(places)}]], {numbers(shape)})",)
+    spread = f"expand({{g}}, {numbers(picked)})" if len(picked) > 1 else "{g}"
+    return (f"reshape(flatten({spread}) @ eye({size})[[{numbers(places)}]], {numbers(shape)})",)
 
 
 def put_text_back(k: int, out: Array, x: Array, _value: Array, *, key: Index) -> tuple[str, ...]:

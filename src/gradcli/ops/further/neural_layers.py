@@ -12,7 +12,7 @@ from gradcli.ops.axes import number
 from gradcli.ops.declare import OPS, Apply, value_of
 from gradcli.ops.facts import Facts, of_one
 from gradcli.ops.linear_algebra import EINSUM, MATMUL
-from gradcli.ops.losses import without_derivative
+from gradcli.ops.losses import as_numbers, without_derivative
 from gradcli.ops.neural import SOFTMAX, require_last_axes
 from gradcli.ops.piecewise import WHERE
 from gradcli.ops.reductions import MEAN
@@ -99,7 +99,7 @@ def build_batch_norm(
         "y[i,j,k] = (x[i,j,k] - mean(x[i,j,:]))/sqrt(mean((x[i,j,:] - mean(x[i,j,:]))**2) + 1e-5)",
         ("dy[i,j,k]/dx[i,j,l] = (where(k == l, 1, 0) - 1/3 - y[i,j,k]*y[i,j,l]/3)"
          "/sqrt(mean((x[i,j,:] - mean(x[i,j,:]))**2) + 1e-5), here",),
-        "F.instance_norm(x)", {"x": "[[[1.5,4,2],[6,3,3]]]"}, "[[[1,10,2],[20,3,30]]]",
+        "F.instance_norm(x)", {"x": "[[[1.5,4,2],[6,3,1]]]"}, "[[[1,10,2],[20,3,30]]]",
     ),
 )  # fmt: skip
 def build_instance_norm(
@@ -240,9 +240,9 @@ def allowed_softmax(f: Apply, scores: Tensor, allowed: Mask | None) -> Tensor:
     if allowed is None:
         return f(SOFTMAX, scores, dim=last)
     some = np.any(allowed, axis=-1, keepdims=True)
-    open_rows = f(WHERE, allowed | ~some, scores, np.float64(-np.inf))
+    open_rows = f(WHERE, as_numbers(allowed | ~some), scores, np.float64(-np.inf))
     found = f(SOFTMAX, open_rows, dim=last)
-    return found if np.all(some) else f(WHERE, np.broadcast_to(some, scores.shape), found, np.float64(0))
+    return found if np.all(some) else f(WHERE, as_numbers(some), found, np.float64(0))
 
 
 @function(

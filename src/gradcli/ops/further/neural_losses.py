@@ -11,8 +11,7 @@ from gradcli.ops.arithmetic import ADD, DIV, MINIMUM, MUL, NEG, SUB
 from gradcli.ops.axes import number
 from gradcli.ops.declare import OPERATORS, OPS, Apply, value_of
 from gradcli.ops.facts import Facts
-from gradcli.ops.huber import HUBER
-from gradcli.ops.losses import DISTANCE, how_reduced, reduce_loss, same_shapes, total, without_derivative
+from gradcli.ops.losses import DISTANCE, HUBER, how_reduced, reduce_loss, same_shapes, total, without_derivative
 from gradcli.ops.making import DETACH
 from gradcli.ops.piecewise import ABS, BENT, CLAMP_MIN, WHERE
 from gradcli.ops.shaping import RESHAPE
@@ -190,8 +189,8 @@ def spread_like(f: Apply, x: Tensor, var: Tensor) -> Tensor:
 @function(
     "hinge_embedding_loss", "functional", "neural", kinds="no no yes",
     facts=Facts(
-        "y = mean(where(t == 1, x, clip(1 - x, 0, 9)))", ("dy/dx[i] = where(t[i] == 1, 1, where(x[i] <= 1, -1, 0))/n",),
-        "F.hinge_embedding_loss(x, t)", {"x": "0.5,0.25", "t": "1,-1"},
+        "y = (x[0] + clip(1 - x[1], 0, 9))/2, here", ("dy/dx[i] = where(i == 0, 1, where(x[i] <= 1, -1, 0))/2, here",),
+        "F.hinge_embedding_loss(x, [1, -1])", {"x": "0.5,0.25"},
     ),
 )  # fmt: skip
 def build_hinge_embedding_loss(
@@ -282,8 +281,9 @@ def build_triplet_margin_loss(
 @function(
     "soft_margin_loss", "functional", "neural", kinds="no no yes",
     facts=Facts(
-        "y = mean(log(1 + exp(-t*x)))", ("dy/dx[i] = -t[i]/(1 + exp(t[i]*x[i]))/n",),
-        "F.soft_margin_loss(x, t.detach())", {"x": "0.5,0.25", "t": "1,-1"},
+        "y = (log(1 + exp(-x[0])) + log(1 + exp(x[1])))/2, here",
+        ("dy/dx[i] = where(i == 0, -1/(1 + exp(x[0])), 1/(1 + exp(-x[1])))/2, here",),
+        "F.soft_margin_loss(x, [1, -1])", {"x": "0.5,0.25"},
     ),
 )  # fmt: skip
 def build_soft_margin_loss(

@@ -11,7 +11,7 @@ from gradcli.ops.declare import OPS, Apply, value_of
 from gradcli.ops.facts import Facts
 from gradcli.ops.further.neural_losses import LOGSIGMOID, ONE, SQUARE, ZERO, positive_part, where_is
 from gradcli.ops.indexing import INDEX
-from gradcli.ops.losses import reduce_loss, without_derivative
+from gradcli.ops.losses import as_numbers, reduce_loss, without_derivative
 from gradcli.ops.neural import class_weights, read_classes
 from gradcli.ops.piecewise import BENT, WHERE
 from gradcli.ops.reductions import SUM
@@ -103,7 +103,7 @@ def build_multi_margin_loss(
         picked = f(INDEX, weight, key=classes.classes if x.ndim > 1 else int(classes.classes))
         gaps = f(MUL, gaps, f(RESHAPE, picked, shape=(*picked.shape, 1)))
     is_own = np.arange(x.shape[-1]) == classes.classes[..., None]
-    losses = f(DIV, along_rows(f, f(WHERE, is_own, ZERO, gaps)), np.float64(x.shape[-1]))
+    losses = f(DIV, along_rows(f, f(WHERE, as_numbers(is_own), ZERO, gaps)), np.float64(x.shape[-1]))
     return reduce_loss(f, losses, reduction, size_average, reduce)
 
 
@@ -143,7 +143,7 @@ def build_multilabel_margin_loss(
     own = f(INDEX, rows, key=(np.arange(len(flat))[:, None], np.maximum(flat, 0)))
     gaps = f(RELU, f(ADD, f(SUB, ONE, f(RESHAPE, own, shape=(-1, count, 1))), f(RESHAPE, rows, shape=(-1, 1, count))))
     counts = (flat >= 0)[:, :, None] & ~is_label[:, None, :]
-    sums = f(SUM, f(WHERE, counts, gaps, ZERO), dim=(1, 2), keepdim=False)
+    sums = f(SUM, f(WHERE, as_numbers(counts), gaps, ZERO), dim=(1, 2), keepdim=False)
     losses = f(RESHAPE, f(DIV, sums, np.float64(count)), shape=x.shape[:-1])
     return reduce_loss(f, losses, reduction, size_average, reduce)
 

@@ -10,6 +10,7 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops.declare import Apply
 from gradcli.ops.indexing import INDEX
+from gradcli.ops.losses import as_numbers
 from gradcli.ops.piecewise import WHERE
 from gradcli.ops.signatures import Indices, Mask, Static, Tensor
 
@@ -99,4 +100,4 @@ def windows(f: Apply, x: Tensor, first: int, places: tuple[Indices, ...], fill: 
     if np.all(inside):
         return Windows(values, None, places)
     behind = inside.reshape(*inside.shape, *(1,) * (x.ndim - first - count))
-    return Windows(f(WHERE, behind, values, np.float64(fill)), inside, places)
+    return Windows(f(WHERE, as_numbers(behind), values, np.float64(fill)), inside, places)
