@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from math import inf
 
 from records.constants import CANCELS, SIGNED, WITH_NAN
@@ -13,8 +14,25 @@ SEEDS = (None, 0.0, inf)
 PLANES = [[[1.0, -2.0], [0.0, -0.0]], [[3.0, 0.5], [-1.5, inf]]]
 
 
-def add(row):
+class Used:
+    """Adds rows to a table with those inputs alone that the program names."""
+
+    def __init__(self, row):
+        self.row = row
+
+    def __call__(self, program, torch=None, /, *, v=None, rtol=1e-12, atol=0.0, **inputs):
+        used = {name: x for name, x in inputs.items() if re.search(rf"\b{name}\b(?!=)", program)}
+        self.row(program, torch, v=v, rtol=rtol, atol=atol, **used)
+
+    def each(self, programs, /, *, vs=(None,), **options):
+        for program in programs.split(" | "):
+            for v in vs:
+                self(*program.strip().split(" => "), v=v, **options)
+
+
+def add(table):
     """Add the rows to a table."""
+    row = Used(table)
     row.each("F.threshold(x, 0.5, 20.) | F.threshold(x, 0., 0.) | F.threshold(x, 1., 1.) | F.threshold(x, 3., -1.)", vs=SEEDS, x=WITH_NAN)
     row.each("F.prelu(x, w) | x.prelu(w[0]) => x.prelu(w[:1]) | F.prelu(x, -w)", vs=SEEDS, x=PLANES, w=[0.25, -3.0])
     row.each("F.prelu(x, w)", vs=SEEDS, x=SIGNED, w=[0.25])
@@ -29,7 +47,7 @@ def add(row):
 
 
 SCORES, TARGETS = [[0.5, -1.0, 2.0], [1.5, 0.0, -0.0]], [[0.25, 1.0, 0.5], [0.125, 0.5, 3.0]]
-SIGNS = "torch.tensor([[1., -1., 1.], [-1., 1., 0.]])"
+SIGNS = "torch.tensor([[1., -1., 1.], [-1., 1., 0.]]).double()"
 REDUCTIONS = ("", ', reduction="sum"', ', reduction="none"')
 EDGE, OTHER = [0.0, 1.0, -1.0, 0.5, inf, 800.0, -800.0], [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.5]
 
@@ -48,10 +66,11 @@ def add_losses(row):
             f" | F.binary_cross_entropy_with_logits(x, t, pos_weight=t.detach(){how}) | F.binary_cross_entropy_with_logits(x, t, t[0].detach(){how}) | F.cross_entropy(x, t, t[0]{how}) | F.cross_entropy(x, t, label_smoothing=0.2{how})",
             x=SCORES, t=TARGETS, atol=CANCELS)
         for target in ("[2, 0]", "[1, -100]"):
-            for options in ("", ", weight=torch.tensor([1., 2., 0.5])", ", label_smoothing=0.25", ", ignore_index=2, weight=torch.tensor([1., 2., 0.5]), label_smoothing=0.1"):
+            for options in ("", ", weight=torch.tensor([1., 2., 0.5]).double()", ", label_smoothing=0.25", ", ignore_index=IGNORED, weight=torch.tensor([1., 2., 0.5]).double(), label_smoothing=0.1"):
+                options = options.replace("IGNORED", "2" if "2" in target else "-100")  # noqa: PLW2901
                 row(f"F.cross_entropy(x, {target}{options}{how})", f"F.cross_entropy(x, torch.tensor({target}){options}{how})", x=SCORES, atol=CANCELS)
-        row(f"F.nll_loss(x, [1, 0], weight=[1, 2, 3], ignore_index=0{how})", f"F.nll_loss(x, torch.tensor([1, 0]), weight=torch.tensor([1., 2., 3.]), ignore_index=0{how})", x=SCORES)
-        for options in ("", ", p=2", ", margin=0.5", ", weight=torch.tensor([1., 2., 3.])"):
+        row(f"F.nll_loss(x, [1, 0], weight=[1, 2, 3], ignore_index=0{how})", f"F.nll_loss(x, torch.tensor([1, 0]), weight=torch.tensor([1., 2., 3.]).double(), ignore_index=0{how})", x=SCORES)
+        for options in ("", ", p=2", ", margin=0.5", ", weight=torch.tensor([1., 2., 3.]).double()"):
             row(f"F.multi_margin_loss(x, [1, 0]{options}{how})", f"F.multi_margin_loss(x, torch.tensor([1, 0]){options}{how})", x=SCORES)
         row(f"F.multilabel_margin_loss(x, [[1, -1, 0], [2, 0, -1]]{how})", f"F.multilabel_margin_loss(x, torch.tensor([[1, -1, 0], [2, 0, -1]]){how})", x=SCORES)
     row.each('F.smooth_l1_loss(x, t, reduction="none") | F.hinge_embedding_loss(x, t, reduction="none") | F.margin_ranking_loss(x, t, t*2, reduction="none")', vs=(None, inf), x=EDGE, t=OTHER)
@@ -67,7 +86,7 @@ def add_layers(row):
     near = {"rtol": 1e-10, "atol": 1e-14}
     for text in (
         "F.batch_norm(x, None, None, training=True)", "F.batch_norm(x, None, None, w, w*2, True, eps=0.1)", "F.instance_norm(x)", "F.instance_norm(x, None, None, w, w, eps=0.1)",
-        "F.group_norm(x, 1)", "F.group_norm(x, 3, w, w*2)", "F.rms_norm(x, (4,))", "F.rms_norm(x, (3, 4), x[0], 0.1)", "F.batch_norm(x, torch.tensor([1., 2., 3.]), torch.tensor([0., 1., 4.]), w)",
+        "F.group_norm(x, 1)", "F.group_norm(x, 3, w, w*2)", "F.rms_norm(x, (4,))", "F.rms_norm(x, (3, 4), x[0], 0.1)", "F.batch_norm(x, torch.tensor([1., 2., 3.]).double(), torch.tensor([0., 1., 4.]).double(), w)",
     ):
         row(f"{text}*c", x=IMAGE, w=[1.0, -2.0, 0.5], c=[[[0.5, -1.0, 2.0, 0.25], [1.0, 0.0, -3.0, 1.0], [0.0, 2.0, 1.0, -1.0]]], **near)
     row.each("F.dropout(x, training=False) | F.dropout(x, 0.) | F.dropout2d(x, 0.5, False) | F.alpha_dropout(x, training=False)", x=IMAGE)

@@ -50,7 +50,7 @@ record(
 record(
     "hardsigmoid",
     definition=lambda x: between(x + 3, 0, 6) / 6,
-    straight=True,
+    derivatives=(lambda x: mp.mpf(1) / 6 if abs(x) < 3 else mp.mpf(0),),
     kink=([3.0, -3.0], [1.0, -2.0]),
     oracle=arrays.of_duals(lambda x: clipped(x + 3, 0, 6) / 6),
     torch=Edges("F.hardsigmoid(x)", [*c.SIGNED, -3.0, 3.0]),

@@ -70,7 +70,7 @@ BENT_FURTHER = elementwise_table({
     "hardshrink":  Spelled("torch functional method", "", "x, and 0 where it is no further from 0 than lambd",
                            "neural", SMOOTH,
                            of_one("hardshrink(x)", "where(abs(x) > 0.5, x, 0)", "where(abs(x) > 0.5, 1, 0)", "0.7")),
-    "tanhshrink":  Spelled("functional", "", "x - tanh(x)", "neural", SMOOTH,
+    "tanhshrink":  Spelled("functional", "", "x - tanh(x)", "neural", "no float yes",
                            of_one("tanhshrink(x)", "x - tanh(x)", "tanh(x)**2", "0.7")),
     "mish":        Spelled("functional", "", "x*tanh(softplus(x))", "neural", SMOOTH,
                            of_one("mish(x)", "x*tanh(log(1 + exp(x)))",
