@@ -23,9 +23,9 @@ def clipped(x, low, high):
     return duals.dual(low) if x < low else duals.dual(high) if x > high else x
 
 
-def between(x, low, high):
+def between(x, min_val, max_val):
     """Return one of mpmath's numbers between two others."""
-    return m.smaller(m.larger(x, mp.mpc(low)), mp.mpc(high))
+    return m.smaller(m.larger(x, mp.mpc(min_val)), mp.mpc(max_val))
 
 
 def mish_slope(x):

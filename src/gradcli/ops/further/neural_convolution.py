@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD
 from gradcli.ops.declare import Apply
@@ -38,8 +40,10 @@ def require_kernel(x: Tensor, weight: Tensor, axes: int, groups: Static, channel
     if type(groups) is not int or groups < 1:
         raise GradcliError("value", f"{name}: groups is an integer from 1, not {groups!r}")
     channels = x.shape[-axes - 1]
-    own = weight.shape[0] if channels_first else weight.shape[1] * groups if weight.ndim > 1 else 0
-    if weight.ndim != axes + 2 or own != channels or weight.shape[0] % groups:
+    own = 0
+    if weight.ndim == axes + 2:
+        own = weight.shape[0] if channels_first else weight.shape[1] * groups
+    if own != channels or weight.ndim != axes + 2 or weight.shape[0] % groups:
         what = f"input of shape {x.shape}, weight of shape {weight.shape}, {groups} groups"
         raise GradcliError("shape", f"{name}: {what} do not fit: {channels} channels, {own} by the weight")
     return groups
@@ -90,7 +94,7 @@ def enter_convolution(axes: int, facts: Facts) -> None:
         kernel = weight.shape[2:]
         steps, gaps = each_axis(stride, axes, f"{name}: stride", 1), each_axis(dilation, axes, f"{name}: dilation", 1)
         sides = paddings(padding, kernel, gaps, steps, name)
-        places = tuple(map(sliding, x.shape[-axes:], kernel, steps, sides, gaps))
+        places = tuple(map(partial(sliding, f), x.shape[-axes:], kernel, steps, sides, gaps))
         found = convolved(f, batched(f, x, axes), weight, places, parts, channels_first=False)
         return finished(f, found, bias, x, axes, name)
 
@@ -119,7 +123,7 @@ def enter_transposed(axes: int, facts: Facts) -> None:
         more = each_axis(output_padding, axes, f"{name}: output_padding")
         if any(n >= max(step, gap) for n, step, gap in zip(more, steps, gaps, strict=True)):
             raise GradcliError("value", f"{name}: output_padding has to be less than the stride or the dilation")
-        places = tuple(map(turned, x.shape[-axes:], weight.shape[2:], steps, sides, more, gaps))
+        places = tuple(map(partial(turned, f), x.shape[-axes:], weight.shape[2:], steps, sides, more, gaps))
         found = convolved(f, batched(f, x, axes), weight, places, parts, channels_first=True)
         return finished(f, found, bias, x, axes, name)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.arithmetic import ADD, DIV, MUL, OF_TWO
+from gradcli.ops.arithmetic import ADD, DIV, MUL, NEG, OF_TWO
 from gradcli.ops.axes import number
 from gradcli.ops.declare import OPS, Apply, Pair, value_of
 from gradcli.ops.facts import Facts
@@ -66,6 +67,7 @@ def outer_product(counts: list[Array]) -> Array:
 
 
 def pooled_places(
+    f: Apply,
     x: Tensor, axes: int, kernel_size: Static, stride: Static, padding: Static, dilation: Static, ceil_mode: Static,
     name: str,
 ) -> tuple[Places, tuple[int, ...], tuple[int, ...], tuple[int, ...]]:  # fmt: skip
@@ -78,7 +80,7 @@ def pooled_places(
         raise GradcliError("value", f"{name}: padding is at most half of the kernel, not {padding}")
     both = [(side, side) for side in sides]
     ceilings = [bool(ceil_mode)] * axes
-    places = tuple(map(sliding, x.shape[-axes:], kernel, steps, both, gaps, ceilings))
+    places = tuple(map(partial(sliding, f), x.shape[-axes:], kernel, steps, both, gaps, ceilings))
     return places, kernel, steps, sides
 
 
@@ -96,7 +98,7 @@ def enter_max(axes: int) -> None:
         ceil_mode: Static = False,
         return_indices: Static = False,
     ) -> Tensor | Pair:
-        places, *_ = pooled_places(x, axes, kernel_size, stride, padding, dilation, ceil_mode, name)
+        places, *_ = pooled_places(f, x, axes, kernel_size, stride, padding, dilation, ceil_mode, name)
         return largest(f, x, places, return_indices)
 
     build.__doc__ = f"the largest entry of each window along {axes} axes, of several the first"
@@ -117,7 +119,7 @@ def enter_average(axes: int) -> None:
         count_include_pad: Static = True,
         divisor_override: Static = None,
     ) -> Tensor:
-        places, kernel, steps, sides = pooled_places(x, axes, kernel_size, stride, padding, 1, ceil_mode, name)
+        places, kernel, steps, sides = pooled_places(f, x, axes, kernel_size, stride, padding, 1, ceil_mode, name)
         found = windows(f, x, x.ndim - axes, places, 0.0)
         if divisor_override is not None:
             if not number(divisor_override, "divisor_override"):
@@ -135,7 +137,7 @@ def enter_average(axes: int) -> None:
     function(name, where, "neural", kinds="no no yes", facts=window_facts(name, axes, "mean"))(build)
 
 
-def adaptive_places(x: Tensor, axes: int, output_size: Static, name: str) -> Places:
+def adaptive_places(f: Apply, x: Tensor, axes: int, output_size: Static, name: str) -> Places:
     """Return the places of as many windows along each axis as ``output_size`` says, None for all of its entries."""
     require_axes(x, axes, name)
     given = output_size if isinstance(output_size, tuple) else (output_size,) * axes
@@ -143,7 +145,7 @@ def adaptive_places(x: Tensor, axes: int, output_size: Static, name: str) -> Pla
     counts = each_axis(filled if len(given) == axes else given, axes, f"{name}: output_size")
     if 0 in x.shape[-axes:]:
         raise GradcliError("shape", f"{name} of no entries: the array has shape {x.shape}")
-    return tuple(map(adaptive, x.shape[-axes:], counts))
+    return tuple(map(partial(adaptive, f), x.shape[-axes:], counts))
 
 
 def enter_adaptive(axes: int) -> None:
@@ -151,18 +153,25 @@ def enter_adaptive(axes: int) -> None:
     mean, most = f"adaptive_avg_pool{axes}d", f"adaptive_max_pool{axes}d"
 
     def build_mean(f: Apply, x: Tensor, output_size: Static) -> Tensor:
-        places = adaptive_places(x, axes, output_size, mean)
+        places = adaptive_places(f, x, axes, output_size, mean)
         counts = outer_product([np.sum(p >= 0, axis=1).astype(np.float64) for p in places])
         return averaged(f, windows(f, x, x.ndim - axes, places, 0.0), axes, counts)
 
     def build_most(f: Apply, x: Tensor, output_size: Static, return_indices: Static = False) -> Tensor | Pair:
-        return largest(f, x, adaptive_places(x, axes, output_size, most), return_indices)
+        return largest(f, x, adaptive_places(f, x, axes, output_size, most), return_indices)
 
     where = "torch functional" if axes == 1 else "functional"
     build_mean.__doc__ = f"the means of as many windows as output_size says, along {axes} axes"
     build_most.__doc__ = f"the largest entries of as many windows as output_size says, along {axes} axes"
     function(mean, where, "neural", kinds="no no yes", facts=window_facts(mean, axes, "mean"))(build_mean)
     function(most, where, "neural", kinds="no same yes", facts=window_facts(most, axes, "largest"))(build_most)
+
+
+def extreme(f: Apply, x: Tensor, places: Places, most: bool) -> Tensor:
+    """Return the largest or the smallest of each window."""
+    found = largest(f, x if most else f(NEG, x), places, return_indices=False)
+    assert not isinstance(found, Pair)  # noqa: S101
+    return found if most else f(NEG, found)
 
 
 def enter_norm(axes: int) -> None:
@@ -177,8 +186,12 @@ def enter_norm(axes: int) -> None:
         stride: Static = None,
         ceil_mode: Static = False,
     ) -> Tensor:
-        places, kernel, *_ = pooled_places(x, axes, kernel_size, stride, 0, 1, ceil_mode, name)
+        places, kernel, *_ = pooled_places(f, x, axes, kernel_size, stride, 0, 1, ceil_mode, name)
         order, size = number(norm_type, "norm_type"), np.float64(math.prod(kernel))
+        if not order or math.isnan(order):
+            raise GradcliError("value", f"{name}: norm_type is a number other than 0, not {norm_type}")
+        if math.isinf(order):
+            return extreme(f, f(ABS, x), places, order > 0)
         counts = outer_product([np.sum(p >= 0, axis=1).astype(np.float64) for p in places])
         found = windows(f, f(POW, x, np.float64(order)), x.ndim - axes, places, 0.0)
         mean = averaged(f, found, axes, counts)
@@ -230,7 +243,7 @@ def build_local_response_norm(
     if x.ndim < 3:
         raise GradcliError("shape", f"local_response_norm takes 3 axes or more, not shape {x.shape}")
     [width] = each_axis(size, 1, "local_response_norm: size", 1)
-    places = sliding(x.shape[1], width, 1, (width // 2, (width - 1) // 2))
+    places = sliding(f, x.shape[1], width, 1, (width // 2, (width - 1) // 2))
     near = windows(f, f(OPS["square"], x), 1, (places,), 0.0).values
     mean = f(DIV, f(SUM, near, dim=(2,), keepdim=False), np.float64(width))
     base = f(ADD, f(MUL, mean, np.float64(number(alpha, "alpha"))), np.float64(number(k, "k")))

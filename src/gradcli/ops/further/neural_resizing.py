@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -134,6 +135,8 @@ def sizes_of(
     if len(given) != axes:
         raise GradcliError("value", f"interpolate: scale_factor is a number, or one for each of {axes} axes")
     factors = tuple(number(factor, "scale_factor") for factor in given)
+    if not all(math.isfinite(factor) for factor in factors):
+        raise GradcliError("value", f"interpolate: scale_factor must be finite, not {scale_factor}")
     found = tuple(math.floor(length * factor) for length, factor in zip(lengths, factors, strict=True))
     if any(length < 1 for length in found):
         raise GradcliError("shape", f"interpolate by {scale_factor}: nothing is left of shape {x.shape}")
@@ -170,8 +173,9 @@ def build_interpolate(
         raise GradcliError("value", f"interpolate: align_corners does not go with mode={mode!r}")
     again = bool(recompute_scale_factor) or (mode == "area" and scale_factor is not None)
     lengths, factors = sizes_of(x, size, scale_factor, again)
+    f.charge(math.prod(x.shape[:2]) * math.prod(lengths))
     if mode == "area":
-        places = tuple(map(adaptive, x.shape[2:], lengths))
+        places = tuple(map(partial(adaptive, f), x.shape[2:], lengths))
         counts = outer_product([np.sum(p >= 0, axis=1).astype(np.float64) for p in places])
         return averaged(f, windows(f, x, 2, places, 0.0), axes, counts)
     taps = MODES[str(mode)][0]

@@ -47,14 +47,17 @@ def require_axes(x: Tensor, count: int, name: str) -> None:
 
 
 def sliding(
-    length: int, kernel: int, stride: int, padding: tuple[int, int], dilation: int = 1, ceil_mode: bool = False
+    f: Apply,
+    length: int,
+    kernel: int,
+    stride: int,
+    padding: tuple[int, int],
+    dilation: int = 1,
+    ceil_mode: bool = False,
 ) -> Indices:
     """Return the places of each window along an axis, ``NOWHERE`` for those in the padding; raises ``shape``.
 
-    >>> sliding(4, 2, 2, (1, 1))
-    array([[-1,  0],
-           [ 1,  2],
-           [ 3, -1]])
+    Windows of 2 entries of 4, 2 apart, with one of padding on both sides, are at [[-1, 0], [1, 2], [3, -1]].
     """
     before, after = padding
     room = length + before + after - dilation * (kernel - 1) - 1
@@ -63,12 +66,14 @@ def sliding(
         raise GradcliError("shape", f"a window of {kernel} does not fit into {length} entries with this padding")
     if ceil_mode and (count - 1) * stride >= length + before:
         count -= 1
+    f.charge(count * kernel)
     places = np.arange(count)[:, None] * stride - before + np.arange(kernel) * dilation
     return np.where((places < 0) | (places >= length), NOWHERE, places)
 
 
-def adaptive(length: int, count: int) -> Indices:
+def adaptive(f: Apply, length: int, count: int) -> Indices:
     """Return the places of as many windows as are asked for, which cover an axis evenly."""
+    f.charge(count * -(-length // max(count, 1)) + count)
     starts = np.arange(count) * length // count
     ends = -(-(np.arange(count) + 1) * length // count)
     widest = int(np.max(ends - starts, initial=1))
@@ -76,11 +81,12 @@ def adaptive(length: int, count: int) -> Indices:
     return np.where(places < ends[:, None], places, NOWHERE)
 
 
-def turned(length: int, kernel: int, stride: int, padding: int, more: int, dilation: int) -> Indices:
+def turned(f: Apply, length: int, kernel: int, stride: int, padding: int, more: int, dilation: int) -> Indices:
     """Return the places that each output of a transposed convolution adds up, one for each entry of the kernel."""
     count = (length - 1) * stride - 2 * padding + dilation * (kernel - 1) + more + 1
     if count < 1:
         raise GradcliError("shape", f"a transposed convolution of {length} entries has none left with this padding")
+    f.charge(count * kernel)
     reached = np.arange(count)[:, None] + padding - np.arange(kernel) * dilation
     places = reached // stride
     return np.where((reached % stride == 0) & (places >= 0) & (places < length), places, NOWHERE)
