@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from mpmath import mp
 
+import neural_rows
 import pointwise_rows
 import shape_rows
 from exactly import derivative, value
@@ -218,6 +219,8 @@ row.each("torch.einsum('i,->i', x, s) | torch.einsum(',i->i', s, x) | torch.eins
 
 shape_rows.add(row)
 pointwise_rows.add(row)
+neural_rows.add(row)
+
 EDGES = row.rows
 SHARE = 9
 """One row of so many with a v is recorded, and all without."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 
 from generator.arrays import Array, Display, Pair, array
@@ -23,6 +24,9 @@ inverse=inv binary_cross_entropy=bce bce_with_logits=binary_cross_entropy_with_l
 moveaxis=movedim reshape_as=view_as row_stack=vstack broadcast_arrays=broadcast_tensors array_split=tensor_split
 short=long type_as=type astype=type new_empty=new_zeros cuda=cpu DoubleTensor=FloatTensor HalfTensor=FloatTensor
 Tensor=FloatTensor IntTensor=LongTensor ShortTensor=LongTensor take_along_axis=take_along_dim
+hard_tanh=hardtanh hard_sigmoid=hardsigmoid hard_swish=hardswish hard_silu=hardswish
+dropout1d=dropout dropout2d=dropout dropout3d=dropout alpha_dropout=dropout feature_alpha_dropout=dropout
+upsample=interpolate
 """
 ALIASES = dict(pair.split("=") for pair in SYNONYMS.split())
 OWN_IN_NUMPY = (
@@ -37,7 +41,7 @@ NUMPY = {"max": "amax", "min": "amin", "repeat": "repeat_interleave", "equal": "
 KEYWORDS = {
     "axis": "dim", "keepdims": "keepdim", "k": "diagonal", "offset": "diagonal", "axes": "dims", "input": "x",
 }  # fmt: skip
-MODULES = ("torch", "np", "numpy", "jnp", "math", "F", "nn", "functional", "linalg", "special")
+MODULES = ("torch", "np", "numpy", "jnp", "math", "F", "nn", "functional", "linalg", "special", "jax")
 CONSTANTS = {"pi": math.pi, "e": math.e, "inf": math.inf, "float64": "float64", "double": "float64"}
 
 
@@ -50,6 +54,8 @@ def canonical(spelling):
         return "linalg.norm"
     if path and path[0] in ("np", "numpy", "jnp") and last in NUMPY:
         return NUMPY[last]
+    if path == ["jax", "nn"] and f"jax.nn.{last}" in RULES:
+        return f"jax.nn.{last}"
     if path == ["torch"] and last == "dot":
         return "torch.dot"
     if path and path[-1] in ("F", "functional") and last in ("unfold", "fold"):
@@ -61,9 +67,10 @@ def canonical(spelling):
 def called(name):
     """Return a function of the table that takes numpy's keywords for PyTorch's too."""
     rule = RULES[name]
+    own = inspect.signature(rule).parameters
 
     def call(*given, **named):
-        return rule(*given, **{KEYWORDS.get(key, key): value for key, value in named.items()})
+        return rule(*given, **{key if key in own else KEYWORDS.get(key, key): x for key, x in named.items()})
 
     return call
 

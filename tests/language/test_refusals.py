@@ -129,7 +129,7 @@ INSTEAD = [
     ("torch.device('tpux')", "value", "'tpux' is not a device", None),
     ("(x/0).long()*x", "value", "inf or nan has no integer part", None),
     ("torch.randn(2)*x", "unknown-function", "the same value at every run", "torch.randn"),
-    ("nn.Linear(2, 1)(u)", "not-allowed", "W @ x + b", "nn.Linear(2, 1)"),
+    ("nn.Linear(2, 1)(u)", "not-allowed", "F.linear(x, W, b)", "nn.Linear(2, 1)"),
     ("return x", "not-allowed", "write the value alone", "return x"),
     ("sum(u[i] for i in range(2))", "not-allowed", "write a loop", "(u[i] for i in range(2))"),
     ("2x + 1", "syntax", "write * to multiply: 2*x", "2x"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -134,6 +135,10 @@ def output_value(value: object) -> Any:
     return runtime.as_tensor(value)
 
 
+LAYER = re.compile(r"\bnn\.[A-Z]|\b[A-Z]\w*[a-z]\w*\s*\(")
+"""What may make a layer of ``torch.nn``: such a name, or the call of one that begins as it does."""
+
+
 def compile_program(
     text: str, budget: Budget | None = None, given: frozenset[str] = frozenset(), expression: bool = False
 ) -> Program:
@@ -167,6 +172,10 @@ def compile_tree(
     if len(parts) > bounds.syntax:
         raise over_budget("syntax", bounds.syntax, "the program has too many parts").at(None, place)
     try:
+        if LAYER.search(place.text):
+            from gradcli.language.layers import read_layers  # noqa: PLC0415
+
+            compiler.writer.texts = read_layers(tree, compiler.spans, compiler.writer.code)
         if expression:
             require_expression(tree, compiler)
         compiler.statements(tree.body[:-1])

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from dataclasses import dataclass, field
 
 from gradcli.errors import Budget, GradcliError, Span, over_budget
-from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE, INSTEAD_OF_LAYER
+from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE
 from gradcli.language.calls import written_name
 from gradcli.language.snippets.imports import Names
 from gradcli.language.snippets.pieces import Piece, Source, join
@@ -15,6 +15,7 @@ from gradcli.language.snippets.scopes import Closure, Fresh, Layer, Scope
 from gradcli.language.snippets.tables import (
     DRAWS,
     FLOATS,
+    INSTEAD_OF_LAYER,
     LAYERS,
     RENAMED,
     UNSET,
