@@ -45,7 +45,7 @@ def kinds(words: str) -> Kinds:
     return Kinds(*words.split()) if words else FLOATS
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Function:
     """What users write: ``build(apply, ...)`` with an annotated signature, under every name in ``spellings``.
 
