@@ -7,8 +7,9 @@ import functools
 import numpy as np
 
 from generator.arrays import Array, array, numbers, product
-from generator.functions import sum_
-from generator.layers import inv
+from generator.duals import ELEMENTARY, dual
+from generator.functions import absolute, amax, log, norm, sqrt, sum_
+from generator.layers import det, inv
 
 
 def beside(of):
@@ -68,3 +69,123 @@ def inner(x, other):
     """Return the sum of products over the last axes."""
     a, b = numbers(x), numbers(other)
     return array(a * b) if not a.ndim or not b.ndim else tensordot(x, other, ([a.ndim - 1], [b.ndim - 1]))
+
+
+def entries(x):
+    """Return the four entries of a matrix of 2 by 2."""
+    [[a, b], [c, d]] = numbers(x)
+    return a, b, c, d
+
+
+def eigenvalues(x):
+    """Return the eigenvalues of a symmetric matrix of 2 by 2."""
+    a, b, _, d = entries(x)
+    apart = ELEMENTARY["sqrt"](((a - d) / 2) ** 2 + b * b)
+    return array([(a + d) / 2 - apart, (a + d) / 2 + apart])
+
+
+def eigen(x):
+    """Return the eigenvalues and eigenvectors of a symmetric matrix of 2 by 2, these up to their signs."""
+    a, b, _, _ = entries(x)
+    values, columns = eigenvalues(x), []
+    for k in range(2):
+        rest = values[k].data.item() - a
+        length = ELEMENTARY["sqrt"](b * b + rest * rest)
+        columns.append([b / length, rest / length])
+    return values, Array(numbers(columns).T)
+
+
+def singular_values(x):
+    """Return the singular values of a matrix of 2 by 2: the roots of the eigenvalues of its transpose times it."""
+    a, b, c, d = entries(x)
+    values = eigenvalues([[a * a + c * c, a * b + c * d], [a * b + c * d, b * b + d * d]])
+    return sqrt(array([values[1], values[0]]))
+
+
+def cholesky(x, upper=False):
+    """Return the triangular factor of a matrix of 2 by 2."""
+    a, _, c, d = entries(x)
+    first = ELEMENTARY["sqrt"](a)
+    low = array([[first, dual(0)], [c / first, ELEMENTARY["sqrt"](d - c * c / a)]])
+    return low.T if upper else low
+
+
+def factors(x, **_):
+    """Return Q and R of a matrix of 2 by 2, up to signs."""
+    a, b, c, d = entries(x)
+    size = ELEMENTARY["sqrt"](a * a + c * c)
+    det = (a * d - b * c) / size
+    q = array([[a / size, -c / size], [c / size, a / size]])
+    return q, array([[size, (a * b + c * d) / size], [dual(0), det]])
+
+
+def logarithm(x):
+    """Return the logarithm of the size of a determinant."""
+    return log(absolute(det(x)))
+
+
+def pinv(x, **_):
+    """Return the inverse of a matrix with independent columns, or rows."""
+    x = array(x)
+    if x.shape[0] >= x.shape[1]:
+        return product(inv(product(x.T, x)), x.T)
+    return product(x.T, inv(product(x, x.T)))
+
+
+def exponential(x):
+    """Return the exponential of a matrix by its series."""
+    x = array(x)
+    term = total = Array(numbers(x) * 0 + np.eye(x.shape[-1]))
+    for k in range(1, 40):
+        term = product(term, x) / k
+        total = total + term
+    return total
+
+
+def solve_triangular(a, b, upper=False, left=True, unitriangular=False):
+    """Return the X with A·X = B, or X·A = B, for one triangle of A."""
+    data = numbers(a)
+    kept = (np.triu if upper else np.tril)(np.ones(data.shape), (1 if upper else -1) if unitriangular else 0)
+    triangle = Array(data * kept + np.eye(len(data)) * unitriangular)
+    return product(inv(triangle), b) if left else product(b, inv(triangle))
+
+
+def of_matrix(x, order="fro"):
+    """Return the norm of a matrix of 2 by 2."""
+    if order in ("nuc", 2, -2):
+        values = singular_values(x)
+        return {"nuc": values[0] + values[1], 2: values[0], -2: values[1]}[order]
+    sizes = absolute(x)
+    return norm(x) if order == "fro" else amax(sum_(sizes, 0 if order == 1 else 1))
+
+
+def vector_norm(x, ord=2, dim=None, keepdim=False):  # noqa: A002
+    """Return the norm of order ord of all entries, or along an axis."""
+    return norm(x, ord, dim, keepdim)
+
+
+def matrix_norm(x, ord=None, dim=None, keepdim=False):  # noqa: A002
+    """Return the norm of a vector, of all entries, or of a matrix."""
+    if ord is None or array(x).ndim == 1 or isinstance(dim, int):
+        return norm(x, 2 if ord is None else ord, dim, keepdim)
+    return of_matrix(x, ord)
+
+
+def every_norm(x, p=2, dim=None, keepdim=False):
+    """Return the norm of order p, of a matrix for "nuc"."""
+    return of_matrix(x, "nuc") if p == "nuc" else norm(x, p, dim, keepdim)
+
+
+def cdist(a, b, p=2):
+    """Return the distances of all pairs of rows."""
+    return norm(array(a)[:, None] - array(b), p, -1)
+
+
+def normalize(x, p=2, dim=1, eps=1e-12):  # noqa: ARG001
+    """Return x over its norm along an axis."""
+    return array(x) / norm(x, p, dim, keepdim=True)
+
+
+def cosine(a, b, dim=1, eps=1e-8):  # noqa: ARG001
+    """Return the cosine of the angle along an axis."""
+    return sum_(array(a) * array(b), dim) / (norm(a, 2, dim) * norm(b, 2, dim))

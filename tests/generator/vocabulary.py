@@ -17,7 +17,7 @@ arcsin=asin arccos=acos arctan=atan arctan2=atan2 arcsinh=asinh arccosh=acosh ar
 fabs=abs expit=sigmoid swish=silu sgn=sign fix=trunc rint=round clamp=clip view=reshape expand_dims=unsqueeze
 swapaxes=transpose broadcast_to=expand tile=repeat copy=clone concatenate=cat concat=cat
 ger=outer empty=zeros identity=eye empty_like=zeros_like array=tensor asarray=as_tensor
-inverse=inv binary_cross_entropy=bce bce_with_logits=binary_cross_entropy_with_logits vector_norm=norm
+inverse=inv binary_cross_entropy=bce bce_with_logits=binary_cross_entropy_with_logits
 """
 ALIASES = dict(pair.split("=") for pair in SYNONYMS.split())
 NUMPY = {"max": "amax", "min": "amin", "repeat": "repeat_interleave"} | {
@@ -36,6 +36,8 @@ def canonical(spelling):
     *path, last = spelling.split(".")
     if path and path[-1] == "linalg" and last == "norm":
         return "linalg.norm"
+    if path and path[-1] == "linalg" and last in ("svd", "qr", "vector_norm"):
+        return f"linalg.{last}"
     if last == "cross" and path and (path[-1] == "linalg" or path[0] in ("np", "numpy", "jnp")):
         return "linalg.cross"
     if path and path[0] in ("np", "numpy", "jnp") and last in NUMPY:

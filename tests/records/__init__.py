@@ -1,7 +1,16 @@
 """The tests' register of ops and functions: importing this package fills it."""
 
 from gradcli import ops
-from records import elementwise, linear_algebra, linear_products, making, neural, reductions, shaping
+from records import (
+    elementwise,
+    linear_algebra,
+    linear_decompositions,
+    linear_products,
+    making,
+    neural,
+    reductions,
+    shaping,
+)
 from records.record import RECORDS, Edges, Record, has_derivative, missing_of_function, missing_of_op
 
 ops.load_all()
@@ -23,6 +32,7 @@ __all__ = [
     "elementwise",
     "has_derivative",
     "linear_algebra",
+    "linear_decompositions",
     "linear_products",
     "making",
     "missing_of_function",

@@ -150,7 +150,7 @@ def contracted(reading: Reading, links: Contraction) -> Contracted | None:
     weight, templates = parts
     factors, sizes = [], []
     for (slot, subscripts), template in zip(links.bound, templates, strict=True):
-        array = np.asarray(slot_array(reading, links.auxiliary, slot)).reshape(links.shape_of(subscripts))
+        array = np.asarray(slot_array(reading, links, slot)).reshape(links.shape_of(subscripts))
         value = np.broadcast_to(template.value([array]), array.shape)
         size = np.abs(value) if template.size is None else np.broadcast_to(template.size([array]), array.shape)
         factors.append(named(value, subscripts))

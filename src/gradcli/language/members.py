@@ -10,7 +10,7 @@ from typing import Any
 from gradcli.errors import GradcliError
 from gradcli.language import runtime
 from gradcli.language.names import MODULES
-from gradcli.ops import Pair
+from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import value_of
 from gradcli.ops.shaping import TRANSPOSE
 
@@ -29,12 +29,26 @@ def matrix_transposed(f: Any, value: object) -> Any:
     return f(TRANSPOSE, x, dims=(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
 
 
+def part(name: str) -> Callable[[Any, Any], Any]:
+    """Return what reads one array of a decomposition by its name."""
+
+    def read(f: Any, value: object) -> Any:
+        del f
+        if not isinstance(value, Parts):
+            raise GradcliError("not-allowed", f".{name} is of a decomposition such as linalg.svd(A), and of no array")
+        return value.part(name)
+
+    return read
+
+
+PART_NAMES = ("U", "S", "V", "Vh", "Q", "R", "eigenvalues", "eigenvectors", "sign", "logabsdet", "solution")
 ATTRIBUTES: dict[str, Callable[[Any, Any], Any]] = {
     "T": transposed,
     "mT": matrix_transposed,
     "shape": lambda f, value: runtime.as_tensor(value).shape,
     "ndim": lambda f, value: runtime.as_tensor(value).ndim,
     "size": lambda f, value: int(value_of(runtime.as_tensor(value)).size),
+    **{name: part(name) for name in PART_NAMES},
     "values": lambda f, value: runtime.as_tensor(value),
     "indices": lambda f, value: value.indices if isinstance(value, Pair) else runtime.as_tensor(value),
 }

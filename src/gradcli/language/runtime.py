@@ -11,7 +11,7 @@ from gradcli.engine.graph import NODES, Graph, Node
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.language.kinds import bits, stacked, whole_array
-from gradcli.ops import OPERATORS, Pair
+from gradcli.ops import OPERATORS, Pair, Parts
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.joining import STACK
@@ -52,6 +52,8 @@ def as_tensor(value: Any) -> Tensor:
         return value.values
     if isinstance(value, np.ndarray | np.generic):
         return value if value.dtype in NUMBERS else np.asarray(value, dtype=np.float64)
+    if kind is Parts:
+        raise GradcliError("type", "one array is needed here, not several", hint=f"take one: .{value.names[0]}, or [0]")
     if kind is tuple and all(type(item) is int for item in value):
         return np.array(value, dtype=np.float64)
     raise GradcliError("type", f"a number or an array is needed here, not {kind_of(value)}")
@@ -153,6 +155,8 @@ def subscript(f: Graph, base: Any, parts: list[Any], single: bool) -> Any:
         return _tuple_item(base, parts[0] if single else None)
     if type(base) is Pair:
         return _pair_item(base, parts[0] if single else None)
+    if type(base) is Parts:
+        return _part_item(base, parts[0] if single else None)
     x = array_of(base)
     key = index_key(x, parts, single)
     if type(x) not in NODES:
@@ -198,6 +202,13 @@ def _pair_item(base: Pair, position: object) -> Any:
             "index", "max, min, median and sort give a pair: its values and their indices", hint="write .values[...]"
         )
     return base.values if position % 2 == 0 else base.indices
+
+
+def _part_item(base: Parts, position: object) -> Any:
+    count = len(base.names)
+    if type(position) is not int or not -count <= position < count:
+        raise GradcliError("index", f"there are {count} arrays here", hint=f"write .{base.names[0]}[...]")
+    return base[position % count]
 
 
 def basic(key: object) -> bool:
