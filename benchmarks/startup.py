@@ -16,8 +16,8 @@ FLOOR = "bare typer + numpy, sympy, rich"
 SCRIPTS = {"PyTorch script": "torch", "JAX script": "jax"}
 FIGURES = (
     Figure("explain against itself", "explain", "explain, again", TIMES),
-    Figure("explain", "explain", FLOOR, TIMES, 1.15),
-    Figure("explain --json", "explain --json", FLOOR, TIMES, 1.15),
+    Figure("explain", "explain", FLOOR, TIMES, 1.0),
+    Figure("explain --json", "explain --json", FLOOR, TIMES, 1.0),
     Figure("explain", "explain", "PyTorch script", FASTER, 2.5),
     Figure("explain --json", "explain --json", "PyTorch script", FASTER, 2.5),
     Figure("explain", "explain", "JAX script", FASTER, 2.2),

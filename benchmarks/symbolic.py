@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from math import prod
 
 from benchmarks.equal import same
 from benchmarks.figures import MEMORY, SECONDS, TIMES, Figure, Findings, Row, absent, failure, over, rows
 from benchmarks.harness import Samples, measure
+from benchmarks.peers.inputs import differentiated, shapes
 from benchmarks.processes import ContestantError, answer, command, gradcli, peer
 from benchmarks.settings import Settings, installed, tell
 
@@ -23,6 +25,7 @@ LIBRARIES = {
     "JAX jacrev": ("jax", "jacobian_jax", ()),
 }
 """Peers: the module that must be there, the script, and its first words. The last two give numbers, not formulas."""
+NUMERIC = ("PyTorch functional.jacobian", "JAX jacrev")
 PROGRAMS = {
     "elementwise": "sin(x)*x**2 + exp(-x)",
     "softmax": "softmax(W @ x)",
@@ -30,6 +33,8 @@ PROGRAMS = {
     "network": "sigmoid(V @ sigmoid(W @ x + b) + c)",
     "loop": "y = x\nn = 0\nwhile n < {n}:\n    y = y*0.9999 + 0.001\n    n = n + 1\ny",
     "euler": "y = x\nn = 0\nwhile n < {n}:\n    y = y + sin(y)*0.001\n    n = n + 1\ny",
+    "matmul": "sum(W @ V)",
+    "step": "y = tanh(x @ W + b) @ V + c; sum((y - t)**2)",
 }
 TITLES = {
     "elementwise": "sin(x)*x**2 + exp(-x)",
@@ -38,8 +43,11 @@ TITLES = {
     "network": "two sigmoid layers by x",
     "loop": "while loop of y*0.9999 + 0.001",
     "euler": "while loop of y + sin(y)*0.001",
+    "matmul": "sum(A @ B) by A and B",
+    "step": "training step of two layers",
 }
-ORDER = {"elementwise": "x", "softmax": "xW", "both": "Wx", "network": "xWVbc", "loop": "x", "euler": "x"}
+ENTRYWISE = ("elementwise", "softmax", "both", "network")
+"""Cases with as many outputs as their size; the others have one, and no v."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +59,7 @@ class Case:
     seconds: float
     memory: float | None = None
     options: tuple[str, ...] = ()
+    peers: tuple[str, ...] = tuple(LIBRARIES)
 
     @property
     def title(self) -> str:
@@ -69,29 +78,30 @@ CASES = (
     Case("network", 30, 1.5),
     Case("loop", 10_000, 2.0),
     Case("euler", 10_000, 2.0),
+    Case("matmul", 300, 1.0, 1024, peers=NUMERIC),
+    Case("step", 64, 3.0, 1024, peers=NUMERIC),
 )
 SCALAR = Case("elementwise", 1, 0)
 
 
 def values(name: str, n: int) -> dict[str, str]:
     """Return the arguments of a case as expressions; ``peers/inputs.py`` gives the peers the same numbers."""
-    matrix = f"(linspace(0,{n * n},{n * n})).reshape({n},{n})/10"
-    given = {
-        "x": f"linspace(0.1,2,{n})" if name not in ("loop", "euler") else "0.5",
-        "W": f"sin{matrix}",
-        "V": f"cos{matrix}",
-        "b": f"linspace(0,1,{n})",
-        "c": f"linspace(-1,0,{n})",
-    }
-    return {argument: given[argument] for argument in ORDER[name]}
+    found = {}
+    for argument, shape in shapes(name, n).items():
+        size = prod(shape)
+        given = {"W": f"sin(linspace(0,{size},{size}))/10", "V": f"cos(linspace(0,{size},{size}))/10"}
+        given |= {"x": f"linspace(0.1,2,{size})" if shape else "0.5", "t": f"linspace(0,1,{size})"}
+        given |= {"b": f"linspace(0,1,{size})", "c": f"linspace(-1,0,{size})"}
+        text = given[argument]
+        found[argument] = f"({text}).reshape({','.join(map(str, shape))})" if len(shape) > 1 else text
+    return found
 
 
 def ours(case: Case, *options: str) -> list[str]:
     """Return gradcli's command line for a case."""
     words = [word for name, value in values(case.name, case.n).items() for word in (f"--{name}", value)]
-    scalar = case.n == 1 or case.name in ("loop", "euler")
-    v = [] if scalar else ["--v", f"linspace(1,2,{case.n})"]
-    wrt = "W,x" if case.name == "both" else "x"
+    v = ["--v", f"linspace(1,2,{case.n})"] if case.n > 1 and case.name in ENTRYWISE else []
+    wrt = ",".join(differentiated(case.name, values(case.name, 1)))
     program = PROGRAMS[case.name].replace("{n}", str(case.n))
     return gradcli("explain", program, *words, *v, "--wrt", wrt, *options)
 
@@ -102,25 +112,26 @@ def theirs(library: str, case: Case, *options: str) -> list[str]:
     return peer(script, *first, case.name, str(case.n), *options)
 
 
-def peers() -> list[str]:
-    """Return the peers that are installed."""
-    return [library for library, (module, _, _) in LIBRARIES.items() if installed(module)]
+def peers(names: tuple[str, ...] = tuple(LIBRARIES)) -> list[str]:
+    """Return those of some peers that are installed."""
+    return [library for library in names if installed(LIBRARIES[library][0])]
 
 
 def check() -> list[str]:
     """Hold vᵀJ of every case against every peer, at a small size."""
+    known = {case.name: case.peers for case in CASES}
     for name in PROGRAMS:
         case = Case(name, SMALL, 0)
         document = json.loads(answer(ours(case, "--json")))
         for numbers in (document["vjp"], document["grad"]):
-            for library in peers():
+            for library in peers(known[name]):
                 same(f"{name} and {library}", numbers, json.loads(answer(theirs(library, case, "--check"))))
     return [f"vᵀJ and x.grad of {len(PROGRAMS)} programs at n = {SMALL}, with {', '.join(peers())}"]
 
 
 def measured(settings: Settings) -> Findings:
     """Measure case by case, gradcli together with the scalar case that it is measured over."""
-    cases = [case for case in CASES if not settings.quick or case.n in (30, 1_000, 10_000)]
+    cases = [case for case in CASES if not settings.quick or case.n in (30, 64, 1_000, 10_000)]
     scalars = [command(f"{name}, scalar", theirs(name, SCALAR)) for name in peers()]
     starts = measure(scalars, PEER_ROUNDS, tell)
     found = Findings([row for case in cases for row in _case(case, settings, starts)])
@@ -134,7 +145,7 @@ def measured(settings: Settings) -> Findings:
 def _case(case: Case, settings: Settings, starts: Samples) -> list[Row]:
     """Return the rows of one case; where gradcli fails, its row says so and the other cases are still measured."""
     base = "gradcli, scalar"
-    against = [] if case.options else peers()
+    against = [] if case.options else peers(case.peers)
     contestants = [command("gradcli", ours(case, *case.options)), command(base, ours(SCALAR, *case.options))]
     contestants += [command(name, theirs(name, case), limit=settings.limit, most=PEER_ROUNDS) for name in against]
     try:

@@ -159,6 +159,11 @@ def difference(f, x, h=STEP):
     return np.array(columns).T
 
 
+def moved(op, values, k, static):
+    """Return the forward of an op as a function of argument k alone."""
+    return lambda x: op.forward(*[(x if j == k else value)[()] for j, value in enumerate(values)], **static)
+
+
 def check_op(op, values, static=None, numeric=True, exact=EXACT):
     """Raise AssertionError unless the rules of an op, its formulas and its forward agree at a point."""
     static, values = static or {}, [np.asarray(value) for value in values]
@@ -170,7 +175,7 @@ def check_op(op, values, static=None, numeric=True, exact=EXACT):
         what = f"{op.name} by argument {k} at {values}"
         assert_close(by_vjp, by_sympy, exact, f"vjp against formula of {what}", ROUNDING * terms)
         if numeric:
-            move = lambda x, k=k: op.forward(*[(x if j == k else v)[()] for j, v in enumerate(values)], **static)  # noqa: E731
+            move = moved(op, values, k, static)
             assert_close(
                 by_vjp, difference(move, values[k]).reshape(by_vjp.shape), NUMERIC, f"vjp against forward of {what}"
             )

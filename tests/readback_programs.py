@@ -15,7 +15,11 @@ import numpy as np
 
 import gradcli
 from generator.nightly import main
+from gradcli.errors import Budget
 from gradcli.formulas.readback import read_back
+from gradcli.language.program import compile_program
+from gradcli.ops.declare import value_of
+from gradcli.render.equalities import with_true_formulas
 
 NAMES = ["x", "y", "i", "j", "k", "J", "h0", "h1", "dy_dh0", "dx", "c", "f", "y1", "out", "n0", "dim"]
 """Names of variables: half of them are those that gradcli would choose for itself."""
@@ -122,9 +126,10 @@ def filled(form: str, part) -> str:
 
 
 def in_doubles(formula: str, names) -> np.ndarray:
-    """Return what gradcli's own language makes of a formula."""
-    f = gradcli.Function(formula, given=names)
-    return f.value(**{name: names[name] for name in f.inputs})
+    """Return what gradcli's own language makes of a formula, with names that may not be finite."""
+    program = compile_program(formula, Budget(), frozenset(names))
+    values = {name: np.asarray(names[name], dtype=np.float64) for name in program.inputs}
+    return np.asarray(value_of(program.evaluate(values, frozenset())[1]))
 
 
 def findings(given: Program) -> tuple[int, list]:
@@ -153,7 +158,7 @@ def findings(given: Program) -> tuple[int, list]:
     numbers = [found.output, *(j.values for j in found.jacobian.values())]
     if not all(np.all(np.abs(array) < 1e6) for array in numbers):
         return -1, []
-    return read_back(found, in_doubles, tolerance=1e-7, least=1e-2)
+    return read_back(with_true_formulas(found), in_doubles, tolerance=1e-7, least=1e-2)
 
 
 def used(name: str, given: Program) -> bool:

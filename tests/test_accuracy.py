@@ -89,6 +89,7 @@ REDUCED = [  # a program, x, the value, the gradient: what is too large or small
     ("mean(x)", [1.5e308, 1.7e308], 1.6e308, [0.5, 0.5]),
     ("prod(x)", [1e200, 1e150, 1e-300], 1e50, [1e-150, 1e-100, np.inf]),
     ("prod(x)", [1e-200, -1e-200, 1e300], -1e-100, [-1e100, 1e100, -0.0]),
+    ("prod(x)", [0.0625] * 300 + [16.0] * 300, 1.0, [16.0] * 300 + [0.0625] * 300),
     ("cumprod(x)[2]", [1e200, 1e200, 1e-300], 1e100, [1e-100, 1e-100, np.inf]),
     ("logsumexp(x, 0)", [0.0, -50.0], np.exp(-50.0), [1.0, np.exp(-50.0)]),
     ("log_softmax(x)[0]", [0.0, -50.0], -np.exp(-50.0), [np.exp(-50.0), -np.exp(-50.0)]),

@@ -37,6 +37,15 @@ def test_every_vjp_has_a_line_that_gives_its_number(op, values, static):
     assert [rule.name for rule in rules if rule.text is None] == []
 
 
+@pytest.mark.parametrize(("op", "values", "static"), [case for case in CASES if callable(case.values[0].backward_text)])
+def test_texts_are_those_of_all_numbers_of_a_shape(op, values, static):
+    """A batch writes them once for records of other numbers."""
+    out = op.forward(*values, **static)
+    others = [np.full(np.shape(x), np.nan) for x in (out, *values)]
+    for k in range(len(values)):
+        assert op.backward_text(k, *others, **static) == op.backward_text(k, out, *values, **static)
+
+
 LINES = {  # an expression with ones, signs and parentheses that say nothing, and as it is written
     "g*(1 - y*y)": "g*(1 - y**2)",
     "g*(2*(y - t))": "g*2*(y - t)",
@@ -114,6 +123,8 @@ REFUSED = {
     "a number of it": lambda x: float(x[0]),
     "a function that the language lacks": np.sort,
     "a ufunc that the language lacks": np.arctan2.reduce,
+    "layers that do not follow each other": lambda x: np.take(x, [0, 0], axis=0),
+    "a long array that has no name": lambda x: x[0] * np.arange(300.0),
 }
 
 

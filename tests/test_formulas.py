@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sympy.core.cache import clear_cache
 
 import gradcli
 from counting import calls
@@ -15,6 +16,13 @@ from programs import GROWING, NAMED, PROGRAMS, inputs_of
 def answer(program, inputs):
     y = gradcli.function(program).value(**inputs)
     return gradcli.explain(program, v=np.ones(y.shape), inputs=inputs).to_dict()
+
+
+def cold_calls(work):
+    """Return how many functions ``work`` calls where all modules are loaded and sympy remembers nothing."""
+    answer("tanh(x)*2", {"x": [1.0, 2.0]})
+    clear_cache()
+    return calls(work)
 
 
 @pytest.mark.parametrize("program", NAMED)
@@ -67,7 +75,7 @@ def test_the_sign_of_a_zero_is_written(program):
 @pytest.mark.parametrize("x", [0.9, [0.9, -0.4, 0.2]], ids=["scalar", "vector"])
 def test_formulas_that_would_explode_stay_short_and_cheap(program, x):
     found = []
-    assert calls(lambda: found.append(answer(program, {"x": x}))) < 1_600_000  # the document reads its formulas back
+    assert cold_calls(lambda: found.append(answer(program, {"x": x}))) < 1_600_000  # it reads its formulas back
     [document] = found
     j = document["jacobian"]["x"]
     texts = [*leaves(j["symbolic"] or []), *leaves(document["output"]["symbolic"] or []), *j["definitions"].values()]
@@ -95,6 +103,6 @@ LONG = {  # what no derivative flows through: sums and products whose terms are 
 @pytest.mark.parametrize("program", LONG)
 def test_long_sums_beside_a_derivative_are_cheap(program):
     found, inputs = [], LONG[program] | {"b": 2.0}
-    assert calls(lambda: found.append(gradcli.explain(program, wrt=["b"], inputs=inputs))) < 1_500_000
+    assert cold_calls(lambda: found.append(gradcli.explain(program, wrt=["b"], inputs=inputs))) < 1_500_000
     assert found[0].agreement.agree
     assert found[0].grad["b"] == pytest.approx(gradcli.function(program).value(**inputs) / 2, rel=1e-12)

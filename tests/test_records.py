@@ -6,7 +6,7 @@ import pytest
 
 from gradcli.ops import FUNCTIONS, OPS
 from records import RECORDS, Record, missing_of_function, missing_of_op
-from torch_rows import FLAT, SAMPLE, functions_called
+from torch_rows import EDGES, FLAT, MORE_EXACT, SAMPLE, functions_called
 
 ASKED = functions_called(SAMPLE.values()) | FLAT
 
@@ -24,10 +24,19 @@ def test_a_record_is_of_an_op_or_a_function():
     assert set(RECORDS) <= {*OPS, *FUNCTIONS}
 
 
+def test_what_is_more_exact_than_pytorch_is_a_row_that_it_is_asked():
+    assert set(MORE_EXACT) <= {case.program for case in EDGES}
+
+
+STRAIGHT = {"definition": abs, "straight": True}
+
+
 @pytest.mark.parametrize(("op", "fields", "missing"), [
     ("sin", {}, ["definition", "derivatives"]), ("sum", {}, ["definition", "cases"]),
     ("floor", {}, ["definition", "flat"]),
-    ("elu", {"definition": abs, "straight": True}, ["options"]), ("sin", {"definition": abs, "straight": True}, []),
+    ("elu", STRAIGHT, ["options", "kink_options"]), ("sin", STRAIGHT, []),
+    ("elu", STRAIGHT | {"options": [{"alpha": 1.0}]}, ["kink_options"]),
+    ("elu", STRAIGHT | {"options": [{"alpha": 1.0}], "kink_options": {"alpha": 1.0}}, ["kink"]),
 ])  # fmt: skip
 def test_what_a_record_of_an_op_needs(op, fields, missing):
     assert missing_of_op(OPS[op], Record(op, **fields)) == missing

@@ -81,98 +81,24 @@ def theirs(case):
     return [output.detach().numpy(), *(np.zeros(x.shape) if x.grad is None else x.grad.numpy() for x in tensors.values())]
 
 
-TANH = {"approximate": "tanh"}
-MORE_EXACT = {  # where PyTorch loses digits, overflows or underflows: the op that a program is, its options, and the reason
-    "torch.expm1(x)": ("expm1", {}, "PyTorch takes y + 1, of which nothing is left where y is nearly -1"),
-    "torch.tanh(x)": ("tanh", {}, "PyTorch takes 1 - y*y, of which nothing is left where y is nearly 1"),
-    "torch.sigmoid(x)": ("sigmoid", {}, "PyTorch takes (1 - y)*y, of which nothing is left where y is nearly 1"),
-    "torch.log(torch.sigmoid(x))": ("logsigmoid", {}, "PyTorch takes (1 - y)*y of the sigmoid"),
-    "torch.sinc(x)": ("sinc", {}, "PyTorch rounds pi*x, takes 0 where x*x is small, and a difference elsewhere"),
-    "F.softsign(x)": ("softsign", {}, "PyTorch takes a difference of two terms, each of which may be infinite"),
-    "torch.asinh(x)": ("asinh", {}, "PyTorch takes x*x, which overflows"),
-    "torch.acosh(x)": ("acosh", {}, "PyTorch takes x*x, which overflows"),
-    "F.silu(x)": ("silu", {}, "PyTorch's sigmoid underflows before its product with x does"),
-    "F.gelu(x)": ("gelu", {"approximate": "none"}, "PyTorch takes 1 + erf(x), of which nothing is left below -8"),
-    'F.gelu(x, approximate="tanh")': ("gelu", TANH, "PyTorch takes 1 + tanh and x**3, which cancels and overflows"),
-    "F.softplus(x)": ("softplus", {"beta": 1.0, "threshold": 20.0}, "PyTorch takes v*z/(z + 1), and v*z overflows"),
-    "F.softplus(x, 1., 1000.)": ("softplus", {"beta": 1.0, "threshold": 1000.0}, "PyTorch takes exp(x), which overflows"),
-    "0/x": ("div", {}, "PyTorch takes 0 times the square of 1/x, which overflows"),
-    "torch.hypot(a, b)": ("hypot", {}, "PyTorch takes v*a, which overflows"),
-    "torch.atan2(a, b)": ("atan2", {}, "PyTorch takes a*a + b*b, which overflows and underflows"),
-    "torch.xlogy(a, b)": ("xlogy", {}, "PyTorch takes v*a, which overflows"),
-    'F.binary_cross_entropy_with_logits(a, b, reduction="none")': ("bce_with_logits", {}, "PyTorch takes a difference of numbers near 1"),
+MORE_EXACT = {
+    call.strip(): (known.name, more) for known in RECORDS.values() for more in known.more_exact for call in more.calls.split(" | ")
 }
-LOST = "PyTorch takes powers of the entries, which overflow and underflow"
-NORMS = {"torch.norm(x)": 2, "torch.linalg.norm(x)": 2, "torch.norm(x, 3)": 3, "torch.norm(x, 3, 1)": 3}
-MORE_EXACT |= {program: ("norm", {"p": p}, LOST) for program, p in NORMS.items()}
-STDS = {"torch.std(x)": 1, "torch.std(x, 0)": 1}
-MORE_EXACT |= {program: ("std", {"correction": c}, "PyTorch takes squares") for program, c in STDS.items()}
-VARIANCES = {"torch.var(x)": 1, "torch.var(x, correction=2)": 2, "torch.var(x, 0, correction=2)": 2}
-MORE_EXACT |= {p: ("var", {"correction": c}, "PyTorch's sum of the entries overflows") for p, c in VARIANCES.items()}
-MORE_EXACT |= {
-    "torch.mean(x)": ("mean", {}, "PyTorch's sum overflows"),
-    **{f"torch.prod(x{dim})": ("product", {"running": False}, "PyTorch's products overflow") for dim in ("", ", 0")},
-    "torch.cumprod(x, 0)": ("product", {"running": True}, "PyTorch's products overflow"),
-}
+"""The op that a program is, and what its record says of PyTorch's digits there."""
+NO_BETTER = "where PyTorch has fewer digits, the op's record says so: more_exact"
 SMALLEST = 1000 * 2.0**-1074
 """Rounding of what is no normal double any more, such as exp(x) below -708, times numbers such as x."""
 
 
-def norm_figure(case, what, place, p):
-    """Return the norm of a row, or its derivative by one entry."""
-    x = np.asarray(case.inputs["x"])
-    line = np.ravel(x if case.program.count(",") < 2 else x[place[0]])
-    total = mp.root(mp.fsum(abs(mp.mpf(float(entry))) ** p for entry in line), p)
-    return total if what == "y" else mp.sign(x[place]) * (abs(mp.mpf(float(x[place]))) / total) ** (p - 1)
-
-
-def std_figure(case, what, place, correction):
-    """Return the standard deviation of a row, or its derivative by one entry."""
-    x = np.asarray(case.inputs["x"])
-    line = [mp.mpf(float(entry)) for entry in np.ravel(x if case.program.count(",") < 1 else x[(slice(None), *place[1:])])]
-    mean, count = mp.fsum(line) / len(line), len(line) - correction
-    root = mp.sqrt(mp.fsum((entry - mean) ** 2 for entry in line) / count)
-    return root if what == "y" else (mp.mpf(float(x[place])) - mean) / (count * root)
-
-
-def var_figure(case, what, place, correction):
-    """Return the variance of a vector, or its derivative by one entry."""
-    line = [mp.mpf(float(entry)) for entry in np.ravel(case.inputs["x"])]
-    mean, count = mp.fsum(line) / len(line), len(line) - correction
-    if what == "y":
-        return mp.fsum((entry - mean) ** 2 for entry in line) / count
-    return 2 * (mp.mpf(float(np.asarray(case.inputs["x"])[place])) - mean) / count
-
-
-def mean_figure(case, what, place):  # noqa: ARG001
-    """Return the mean of a row, or its derivative by one entry."""
-    line = [mp.mpf(float(entry)) for entry in np.ravel(case.inputs["x"])]
-    return mp.fsum(line) / len(line) if what == "y" else 1 / mp.mpf(len(line))
-
-
-def product_figure(case, what, place, running):
-    """Return the product of a vector, or one of its running products, or their derivative by one entry."""
-    line = [mp.mpf(float(entry)) for entry in case.inputs["x"]]
-    ends = range(1, len(line) + 1) if running else [len(line)]
-    if what == "y":
-        return mp.fprod(line[: place[0] + 1] if running else line)
-    [j] = place
-    return mp.fsum(mp.fprod(line[:j] + line[j + 1 : end]) for end in ends if j < end)
-
-
-REDUCED = {"norm": norm_figure, "std": std_figure, "var": var_figure, "mean": mean_figure, "product": product_figure}
-
-
 def is_exact(case, what, place, found):
     """Return whether an entry is the true one, by the definition of the op that a row is, in mpmath's digits."""
-    name, static, _ = MORE_EXACT[case.program]
-    if name in REDUCED:
-        return near(found, REDUCED[name](case, what, place, **static), case, what, place)
-    constants = [0.0] if case.program == "0/x" else []
-    point = tuple(map(float, [*constants, *(np.asarray(x)[place] for x in case.inputs.values())]))
+    name, more = MORE_EXACT[case.program]
+    if more.figure is not None:
+        return near(found, more.figure(case, what, place, **more.options), case, what, place)
+    point = tuple(map(float, [*more.before, *(np.asarray(x)[place] for x in case.inputs.values())]))
     if what == "y":
-        return near(found, value(name, point, **static), case, what, place)
-    slope = derivative(name, len(constants) + list(case.inputs).index(what), point, **static)
+        return near(found, value(name, point, **more.options), case, what, place)
+    slope = derivative(name, len(more.before) + list(case.inputs).index(what), point, **more.options)
     return near(found, slope, case, what, place)
 
 
@@ -193,7 +119,7 @@ def check(case, expected):
             for place in map(tuple, np.argwhere(differ)):
                 if is_exact(case, what, place, np.asarray(found)[place]):
                     right[place] = np.asarray(found)[place]
-        np.testing.assert_allclose(found, right, case.rtol, case.atol, err_msg=f"{what} of {case}")
+        np.testing.assert_allclose(found, right, case.rtol, case.atol, err_msg=f"{what} of {case}; {NO_BETTER}")
 
 
 def functions_called(rows):

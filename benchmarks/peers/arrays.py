@@ -26,4 +26,6 @@ def functions(lib, total, steps):
         "network": lambda x, W, V, b, c: sigmoid(V @ sigmoid(W @ x + b) + c),
         "loop": repeated(lambda y: y * 0.9999 + 0.001),
         "euler": repeated(lambda y: y + lib.sin(y) * 0.001),
+        "matmul": lambda W, V: total(W @ V),
+        "step": lambda W, b, V, c, x, t: total((lib.tanh(x @ W + b) @ V + c - t) ** 2),
     }

@@ -3,15 +3,15 @@
 import casadi
 import numpy as np
 from arrays import functions
-from inputs import ORDER, arguments, seed, wanted
+from inputs import arguments, differentiated, seed, shapes, wanted
 
 case, n, check = wanted()
 given = arguments(case, n)
 symbols = {
-    name: casadi.SX.sym(name, *(np.shape(array) or (1, 1))) for name, array in zip(ORDER[case], given, strict=True)
+    name: casadi.SX.sym(name, *(np.shape(array) or (1, 1))) for name, array in zip(shapes(case, n), given, strict=True)
 }
 y = functions(casadi, casadi.sum1, n)[case](*symbols.values())
-by = [casadi.vec(symbols[name].T) for name in ORDER[case][: 2 if case == "both" else 1]]
+by = [casadi.vec(symbols[name].T) for name in differentiated(case, symbols)]
 J = casadi.jacobian(y, casadi.vertcat(*by))
 if check:
     numbers = casadi.Function("J", list(symbols.values()), [J])(*given)

@@ -4,7 +4,7 @@ import importlib
 import sys
 
 import numpy as np
-from inputs import ORDER, arguments, seed, wanted
+from inputs import arguments, differentiated, seed, shapes, wanted
 
 lib = importlib.import_module(sys.argv.pop(1))
 case, n, check = wanted()
@@ -51,9 +51,9 @@ CASES = {
     "loop": repeated(lambda y: y * 0.9999 + 0.001),
     "euler": repeated(lambda y: y + lib.sin(y) * 0.001),
 }
-symbols = [named(name, array) for name, array in zip(ORDER[case], given, strict=True)]
+symbols = [named(name, array) for name, array in zip(shapes(case, n), given, strict=True)]
 outputs = [lib.sympify(entry) for entry in np.ravel(CASES[case](*symbols))]
-by = [entry for array in symbols[: 2 if case == "both" else 1] for entry in np.ravel(array)]
+by = [entry for array in differentiated(case, symbols) for entry in np.ravel(array)]
 J = lib.Matrix(outputs).jacobian(lib.Matrix(by))
 if check:
     flat = [entry for array in symbols for entry in np.ravel(array)]

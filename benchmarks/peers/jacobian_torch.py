@@ -2,12 +2,12 @@
 
 import torch
 from arrays import functions
-from inputs import arguments, seed, wanted
+from inputs import arguments, differentiated, seed, wanted
 
 case, n, check = wanted()
 torch.set_num_threads(1)
 given = [torch.from_numpy(array) for array in arguments(case, n)]
-count = 2 if case == "both" else 1
+count = len(differentiated(case, given))
 f = functions(torch, torch.sum, n)[case]
 found = torch.autograd.functional.jacobian(lambda *first: f(*first, *given[count:]), tuple(given[:count]))
 if check:

@@ -71,6 +71,11 @@ BRANCHES = [  # a program, and points of which some take another way
     ("x*round(x[0]).detach()", [[1.2, 3.0], [1.3, 3.0], [4.2, 3.0]]),
     ("z = tanh(x); y = z*exp(z)*sin(z)*cos(z); y*y*z", [[0.1, 0.2], [0.3, 0.4], [0.1, 0.3]]),
     ("1/x", [[1.0, 2.0], [0.0, 2.0], [3.0, 4.0]]),
+    ("x**[0, 2]", [[0.0, 2.0], [1.0, 2.0]]),
+    ("tanh(x)", [[20.0, 1.0], [0.1, 0.2]]),
+    ("log_softmax(x)", [[20.0, 0.1], [0.1, 0.2]]),
+    ("softmax(x)", [[30.0, 1.0], [0.1, 0.2]]),
+    ("det([[x[0], 1], [1, x[1]]])", [[1.0, 1.0], [2.0, 3.0]]),
 ]
 
 
@@ -120,6 +125,15 @@ def test_formulas_are_derived_once_for_points_on_one_branch():
 
     assert derived("x**2 if x > 1 else 3*x", 0.5, 0.6, 2.0, 3.0, 0.7) == 2
     assert derived("x**2 if x > 1 else 4*x", 0.5) == 1
+
+
+@pytest.mark.parametrize(
+    "program", ["[x[0]**2, x[0]*x[1]]", "h = tanh(x); sum(h*h)", "softmax(x[:2]*2)", "det([[x[0], 1], [1, x[1]]])"]
+)
+def test_lines_of_the_backward_pass_are_written_once_for_points_on_one_branch(program):
+    answers, v = Answers(Wanted()), np.ones(Function(program).value(x=[0.5, 0.7]).shape).tolist()
+    records = [{"program": program, "inputs": {"x": [0.5, x]}, "calls": [v]} for x in (0.7, 0.8, 0.9)]
+    assert calls_of("rules_of", "gradcli", lambda: [reused(answers, record) for record in records]) == 1
 
 
 def test_definitions_have_the_values_of_their_own_point():

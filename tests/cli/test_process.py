@@ -107,6 +107,10 @@ COLOURS = [
     (("--color", "never"), {}, False),
     ((), {"NO_COLOR": "1"}, False),
     ((), {"TERM": "dumb"}, False),
+    ((), {"NO_COLOR": "1", "FORCE_COLOR": "1"}, False),
+    (("--color", "always"), {"NO_COLOR": "1"}, True),
+    (("--color", "always"), {"TERM": "dumb"}, True),
+    (("--color", "never"), {"FORCE_COLOR": "1"}, False),
     (("--json",), {}, False),
     (("--format", "plain"), {}, False),
 ]
@@ -126,8 +130,22 @@ def test_a_pipe_has_no_colour_unless_it_is_asked_for() -> None:
     assert ESCAPE not in run(*EXPLAIN).stdout
     assert ESCAPE not in run(*EXPLAIN, FORCE_COLOR="0").stdout
     assert ESCAPE not in run(*EXPLAIN, GITHUB_ACTIONS="true").stdout
+    assert ESCAPE in run(*EXPLAIN, FORCE_COLOR="1").stdout
     assert ESCAPE in run(*EXPLAIN, "--color", "always").stdout
-    assert ESCAPE not in run("explain", "sinn(x)", "--x", "1", "--color", "always").stderr
+    assert ESCAPE in run(*EXPLAIN, "--color", "always", NO_COLOR="1").stdout
+
+
+WRONG = ("explain", "sinn(x)", "--x", "1")
+
+
+def test_an_error_has_colour_where_an_answer_has() -> None:
+    assert ESCAPE not in run(*WRONG).stderr
+    assert ESCAPE in run(*WRONG, "--color", "always").stderr
+    assert ESCAPE in run(*WRONG, FORCE_COLOR="1").stderr
+    assert re.search(r"\x1b\[1;31merror:", on_terminal(*WRONG)[1])
+    assert ESCAPE not in on_terminal(*WRONG, "--color=never")[1]
+    plain = run(*WRONG).stderr
+    assert re.sub(r"\x1b\[[0-9;]*m", "", run(*WRONG, "--color", "always").stderr) == plain
 
 
 def test_the_terminal_and_the_pipe_say_the_same() -> None:

@@ -67,6 +67,23 @@ LINES = {  # program, values and the lines, for v = 1 or ones
         {"x": 1.5},
         ["f.grad = v", "y2.grad = f.grad*y2 + f.grad*y2 (2)", "x.grad = y2.grad[0]"],
     ),
+    "y = x*2\ny[2:2] = 5\nsum(y)": (
+        {"x": [1.5, 2.5]},
+        ["f.grad = v", "y2.grad = f.grad", "y1.grad = where(arange(2) < 0, 0, y2.grad)", "x.grad = y1.grad*2"],
+    ),
+    "sum(stack([2*x, 3*x]))": ({"x": [1.0, 2.0]}, ["y.grad = v", "x.grad = y.grad*3 + y.grad*2 (2)"]),
+    "sum([1, 2, 3]*x)": ({"x": [1.0, 2.0, 4.0]}, ["y.grad = v", "x.grad = y.grad*[1, 2, 3]"]),
+    "sum(ones(2, 3) @ x)": (
+        {"x": [1.0, 2.0, 4.0]},
+        ["y.grad = v", "x.grad = full((2, 3), 1).T @ expand(y.grad, 2)"],
+    ),
+    "sum(W @ x)": (
+        {"W": W, "x": [1.0, 2.0]},
+        ["y.grad = v", "W.grad = outer(expand(y.grad, 2), x)", "x.grad = W.T @ expand(y.grad, 2)"],
+    ),
+    "sum(cat([X, 2*X], dim=1))": ({"X": W}, ["y.grad = v", "X.grad = y.grad + y.grad*2 (2)"]),
+    "sum(reshape(X, 2, 2)*X)": ({"X": W}, ["y.grad = v", "X.grad = y.grad*reshape(X, shape=(2, 2)) + y.grad*X (2)"]),
+    "flip(x, [])*3": ({"x": [1.5, 2.5]}, ["y.grad = v", "x.grad = y.grad*3"]),
 }
 
 
@@ -146,6 +163,23 @@ def test_a_value_that_a_line_cannot_hold_gets_a_name():
     assert made
     assert reread(found) == []
     assert max(len(rule.text) for rule in found.rules) < 160
+
+
+TOO_LONG = {  # the value whose cotangent goes back to so many places that no text says them, and that cotangent
+    "y = x*2\nsum(y[[0, 3, 3]])": ("y", np.bincount([0, 3, 3], minlength=1100)),
+    "y = x*2\ny[[0, 3]] = 5\nsum(y)": ("y1", 1.0 - np.bincount([0, 3], minlength=1100)),
+}
+
+
+@pytest.mark.parametrize("text", TOO_LONG)
+def test_a_line_that_would_list_too_many_places_is_a_value_alone(text):
+    name, cotangent = TOO_LONG[text]
+    found = answer(text, {"x": np.linspace(1.0, 2.0, 1100)})
+    [rule] = [rule for rule in found.rules if rule.text is None]
+    assert rule.name == name
+    np.testing.assert_array_equal(rule.value, cotangent)
+    np.testing.assert_array_equal(found.grad["x"], 2 * cotangent)
+    assert found.agreement.agree
 
 
 def test_a_long_program_has_its_first_and_last_lines():

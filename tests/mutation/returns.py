@@ -12,7 +12,7 @@ from types import CodeType, FunctionType
 
 from gradcli.engine import reverse
 from gradcli.explanation import agreement, explained, jacobians
-from gradcli.formulas import chains, definitions, elements, entries, forms, rules, sums
+from gradcli.formulas import chains, definitions, elements, entries, forms, recorder, recording, rules, sums, vjps
 from gradcli.formulas import derivation as formulas
 from gradcli.jacobian import (
     batches,
@@ -39,7 +39,7 @@ OF_OPS = [module for name, module in sorted(sys.modules.items()) if name.startsw
 MODULES = [
     *OF_OPS, reverse, inputs, agreement, explained, jacobians,
     batches, chains, contracting, definitions, elements, entries, evaluate, factors, formulas, forms, functions,
-    jacobian, local, maps, matrix, passes, rules, small, sparse, sums,
+    jacobian, local, maps, matrix, passes, recorder, recording, rules, small, sparse, sums, vjps,
 ]  # fmt: skip
 NUMBERS = {"Any", "Array", "Indices", "Array | float", "Expr", "list[Links]", "Links", "Sparse", "list[PartNumbers]",
            "list[Contraction]", "Contraction", "list[Links | Contraction]", "Sequence[Links | Contraction]",
@@ -47,6 +47,7 @@ NUMBERS = {"Any", "Array", "Indices", "Array | float", "Expr", "list[Links]", "L
            "tuple[Any, ...]", "tuple[Any, Any]", "dict[int, Any]", "list[Any]", "list[Array]", "Cotangent", "float",
            "Callable[..., Any]", "Composition", "dict[int, Sparse]", "Rule | None", "list[Rule]", "list[Rule] | None",
            "Small", "Small | None", "Entries", "list[float]", "Rule", "Diagonals",
+           "Written", "Written | None", "Callable[..., Written]",
            "Expr | None", "dict[int, Expr] | None",
            "Number", "Exact", "Tensor", "Expression", "Pair", "Tensor | Pair", "tuple[Array, Number]",
            "tuple[Array, Integers]", "Mask", "Integers", "Number | Integers"}  # fmt: skip
@@ -61,7 +62,8 @@ NO_RULE = {
     "batches.Batch.holds": "looks a node up",
     "composition.Composition.read": "what notes of lost digits read, no number of an answer",
     "agreement.tolerance": "how much rounding is allowed, no number of an answer",
-    "matrices.largest_products": "how much rounding is allowed, no number of an answer",
+    "cofactors.cofactor_terms": "how much rounding is allowed, no number of an answer",
+    "matrices.inv_digits": "how much rounding is allowed, no number of an answer",
     "matrices.solve_digits": "how much rounding is allowed, no number of an answer",
     "matrices.substituted": "read where the determinant is not finite: inf and nan either way",
     "neural.bce_logits_digits": "how much rounding is allowed, no number of an answer",
@@ -75,6 +77,7 @@ NO_RULE = {
     "functions.PowerOf.eval": "chooses a class",
     "axes.": "reads axes, which are integers",
     "matrices.no_singular": "makes a forward",
+    "recorder.Written.__array_function__": "asks for shapes, or hands on to a rule of recording",
 }
 KEPT = ("axes.group_rows", "axes.restore", "entrywise.broadcast_index", "entrywise.elementwise_local")
 """Functions among those that are rules all the same."""

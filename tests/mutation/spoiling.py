@@ -10,6 +10,8 @@ from sympy import Expr, Float
 
 from gradcli.engine.graph import Node
 from gradcli.exact.real import Real
+from gradcli.formulas.expression import Expression, multiply, number
+from gradcli.formulas.recorder import Written
 from gradcli.formulas.rules import Rule
 from gradcli.jacobian.composition import Composition
 from gradcli.jacobian.contracting import Named
@@ -23,6 +25,8 @@ from gradcli.ops.links import Contraction, Explicit, Implicit, Links, Partial
 
 SLIGHTLY = 1 + 1e-9
 NEARLY_ONE = Float(SLIGHTLY, 17)
+VISIBLY = 1.001
+"""What texts are multiplied by: they may be off by rounding, of which sums can have much."""
 
 
 class Spoiled:
@@ -61,7 +65,7 @@ def spoiled(value, by=SLIGHTLY):
         return counted(value, value + 1)
     if isinstance(value, np.ndarray):
         return array(value, by)
-    if isinstance(value, Expr):
+    if isinstance(value, Expr | Written | Expression):
         return expression(value, by)
     if isinstance(value, Small | Diagonals):
         return value._replace(values=spoiled(value.values, by))
@@ -85,6 +89,12 @@ def array(value, by):
 
 
 def expression(value, by):
+    """Return a formula times a number: of sympy, of the language, or an array that is written in it."""
+    if isinstance(value, Written):
+        return Written(expression(value.expression, by), value.value, value.stands)
+    if isinstance(value, Expression):
+        Spoiled.count += value.value != 0
+        return multiply(number(VISIBLY), value)
     if value.is_zero:
         return value
     Spoiled.count += 1

@@ -166,14 +166,23 @@ def convention_mutants(op):
         )
     if op.kink is not None:
         at = op.kink.at
-        never = lambda *given, **static: counted(at(*given, **static), np.asarray(at(*given, **static)) & False)  # noqa: E731
-        always = lambda *given, **static: counted(at(*given, **static), np.asarray(at(*given, **static)) | True)  # noqa: E731
-        yield Mutant(f"{op.name}: kink, never", about, (at,), setting(op, kink=replace(op.kink, at=never)))
-        yield Mutant(f"{op.name}: kink, always", about, (at,), setting(op, kink=replace(op.kink, at=always)))
+        for when, truth in (("never", False), ("always", True)):
+            kink = replace(op.kink, at=constantly(at, truth))
+            yield Mutant(f"{op.name}: kink, {when}", about, (at,), setting(op, kink=kink))
     if op.differs is not None:
-        right = op.differs
-        never = lambda *given: counted(right(*given), np.asarray(right(*given)) & False)  # noqa: E731
-        yield Mutant(f"{op.name}: differs, never", about, (right,), setting(op, differs=never))
+        never = constantly(op.differs, False)
+        yield Mutant(f"{op.name}: differs, never", about, (op.differs,), setting(op, differs=never))
+
+
+def constantly(test, truth):
+    """Return a test that gives one truth value for all entries."""
+
+    @functools.wraps(test)
+    def wrong(*given, **static):
+        found = test(*given, **static)
+        return counted(found, np.full_like(found, truth, dtype=bool)[()])
+
+    return wrong
 
 
 NEVER = "0 == 1"

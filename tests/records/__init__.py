@@ -11,7 +11,7 @@ from records import (
     reductions,
     shaping,
 )
-from records.record import RECORDS, Edges, Record, has_derivative, missing_of_function, missing_of_op
+from records.record import RECORDS, Edges, MoreExact, Record, has_derivative, missing_of_function, missing_of_op
 
 ops.load_all()
 OPS = {name: op for name, op in ops.OPS.items() if not missing_of_op(op, RECORDS.get(name))}
@@ -28,6 +28,7 @@ __all__ = [
     "OPS",
     "RECORDS",
     "Edges",
+    "MoreExact",
     "Record",
     "elementwise",
     "has_derivative",

@@ -13,7 +13,7 @@ from generator import functions as f
 from records import constants as c
 from records import mathematics as m
 from records import values as v
-from records.record import Edges, record
+from records.record import Edges, MoreExact, record
 
 record(
     "add",
@@ -43,6 +43,7 @@ record(
     further=[([n, [0.5, -1.5, 3.0]], {}) for n in (1, 3)],
     oracle=arrays.each(operator.truediv),
     ranges=("-3,3", "0.3,2"),
+    more_exact=[MoreExact("0/x", "PyTorch takes 0 times the square of 1/x, which overflows", before=(0.0,))],
 )
 
 record(
@@ -262,6 +263,7 @@ record(
     ranges=("-3,3",),
     torch=Edges("torch.tanh(x)"),
     numpy="tanh",
+    more_exact=[MoreExact("torch.tanh(x)", "PyTorch takes 1 - y*y, of which nothing is left where y is nearly 1")],
 )
 
 record(
@@ -271,6 +273,7 @@ record(
     oracle=arrays.each(duals.ELEMENTARY["asinh"]),
     torch=Edges("torch.asinh(x)"),
     numpy="arcsinh",
+    more_exact=[MoreExact("torch.asinh(x)", "PyTorch takes x*x, which overflows")],
 )
 
 record(
@@ -282,6 +285,7 @@ record(
     ranges=("1.1,3",),
     torch=Edges("torch.acosh(x)"),
     numpy="arccosh",
+    more_exact=[MoreExact("torch.acosh(x)", "PyTorch takes x*x, which overflows")],
 )
 
 record(
@@ -313,6 +317,7 @@ record(
     ranges=("-3,2",),
     torch=Edges("torch.expm1(x)", c.ROUGHER),
     numpy="expm1",
+    more_exact=[MoreExact("torch.expm1(x)", "PyTorch takes y + 1, of which nothing is left where y is nearly -1")],
 )
 
 record(
@@ -439,6 +444,9 @@ record(
     ranges=("0.2,1.8",),
     torch=Edges("torch.sinc(x)"),
     numpy="sinc",
+    more_exact=[
+        MoreExact("torch.sinc(x)", "PyTorch rounds pi*x, takes 0 where x*x is small, and a difference elsewhere")
+    ],
 )
 
 record(
@@ -447,6 +455,7 @@ record(
     derivatives=(lambda x, y: x / mp.sqrt(x * x + y * y), lambda x, y: y / mp.sqrt(x * x + y * y)),
     oracle=lambda x, y: f.sqrt(arrays.array(x) * x + arrays.array(y) * y),
     ranges=("0.3,2", "-2,-0.3"),
+    more_exact=[MoreExact("torch.hypot(a, b)", "PyTorch takes v*a, which overflows")],
 )
 
 record(
@@ -456,6 +465,7 @@ record(
     value=mp.atan2,
     oracle=arrays.each(duals.ELEMENTARY["atan2"]),
     ranges=("-2,2", "0.3,2"),
+    more_exact=[MoreExact("torch.atan2(a, b)", "PyTorch takes a*a + b*b, which overflows and underflows")],
 )
 
 record(
@@ -465,6 +475,7 @@ record(
     hard_pairs=(c.PLANE, c.POSITIVE),
     oracle=lambda x, y: x * f.log(y),
     ranges=("-2,2", "0.2,2"),
+    more_exact=[MoreExact("torch.xlogy(a, b)", "PyTorch takes v*a, which overflows")],
 )
 
 record(

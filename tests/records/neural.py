@@ -11,7 +11,7 @@ from generator import layers as g
 from records import constants as c
 from records import mathematics as m
 from records import values as v
-from records.record import Edges, record
+from records.record import Edges, MoreExact, record
 
 record(
     "sigmoid",
@@ -21,6 +21,7 @@ record(
     oracle=f.sigmoid,
     ranges=("-3.5,3.5",),
     torch=Edges("torch.sigmoid(x)"),
+    more_exact=[MoreExact("torch.sigmoid(x)", "PyTorch takes (1 - y)*y, of which nothing is left where y is nearly 1")],
 )
 
 record(
@@ -40,6 +41,7 @@ record(
     oracle=lambda x: -f.log(1 + f.exp(-arrays.array(x))),
     ranges=("-3.5,3.5",),
     torch=Edges("F.logsigmoid(x)", c.ROUGH, c.CANCELS),
+    more_exact=[MoreExact("torch.log(torch.sigmoid(x))", "PyTorch takes (1 - y)*y of the sigmoid")],
 )
 
 record(
@@ -51,6 +53,7 @@ record(
     oracle=lambda x: x * f.sigmoid(x),
     ranges=("-3.5,3.5",),
     torch=Edges("F.silu(x)", c.SIGNED),
+    more_exact=[MoreExact("F.silu(x)", "PyTorch's sigmoid underflows before its product with x does")],
 )
 
 record(
@@ -59,6 +62,7 @@ record(
     derivatives=(lambda x: 1 / (1 + abs(x)) ** 2,),
     oracle=lambda x: x / (1 + f.absolute(x)),
     torch=Edges("F.softsign(x)", c.SIGNED),
+    more_exact=[MoreExact("F.softsign(x)", "PyTorch takes a difference of two terms, each of which may be infinite")],
 )
 
 record(
@@ -96,6 +100,7 @@ record(
     definition=lambda x, alpha: x if m.above(x) else alpha * (mp.exp(x) - 1),
     derivatives=(lambda x, alpha: 1 if x > 0 else alpha * mp.exp(x),),
     options=[{"alpha": 1.0}, {"alpha": 0.5}],
+    kink=([0.0, 1.0], [1.0, -2.0]),
     kink_options={"alpha": 0.5},
     hard_options=[{"alpha": 1.0}, {"alpha": -0.3}],
     oracle=lambda x, alpha=1.0: f.signed(lambda x: x, lambda x: alpha * duals.ELEMENTARY["expm1"](x))(x),
@@ -118,6 +123,12 @@ record(
         "softplus(A, 2, 1.2)": np.where(2 * v.A > 1.2, v.A, np.log(1 + np.exp(2 * v.A)) / 2),
     },
     torch=Edges("F.softplus(x) | F.softplus(x, 2.) | F.softplus(x, 1., 1000.)", c.ROUGH, c.CANCELS),
+    more_exact=[
+        MoreExact("F.softplus(x)", "PyTorch takes v*z/(z + 1), and v*z overflows", {"beta": 1.0, "threshold": 20.0}),
+        MoreExact(
+            "F.softplus(x, 1., 1000.)", "PyTorch takes exp(x), which overflows", {"beta": 1.0, "threshold": 1000.0}
+        ),
+    ],
 )
 
 record(
@@ -135,6 +146,14 @@ record(
         'gelu(A, approximate="tanh")': v.Own(v.A, approximate="tanh"),
     },
     torch=Edges('F.gelu(x) | F.gelu(x, approximate="tanh")', c.ROUGH, c.CANCELS),
+    more_exact=[
+        MoreExact("F.gelu(x)", "PyTorch takes 1 + erf(x), of which nothing is left below -8", {"approximate": "none"}),
+        MoreExact(
+            'F.gelu(x, approximate="tanh")',
+            "PyTorch takes 1 + tanh and x**3, which cancels and overflows",
+            {"approximate": "tanh"},
+        ),
+    ],
 )
 
 record(
@@ -173,6 +192,11 @@ record(
     value=lambda x, t: mp.log1p(mp.exp(x)) - t * x,
     hard_pairs=(c.SCORES, c.TARGETS),
     called=["binary_cross_entropy_with_logits"],
+    more_exact=[
+        MoreExact(
+            'F.binary_cross_entropy_with_logits(a, b, reduction="none")', "PyTorch takes a difference of numbers near 1"
+        )
+    ],
 )
 
 record(

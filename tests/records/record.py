@@ -28,6 +28,22 @@ class Edges:
 
 
 @dataclass(frozen=True)
+class MoreExact:
+    """Rows of ``torch_rows`` where PyTorch loses digits, overflows or underflows, and ``why``.
+
+    There a figure may be the true one instead. ``calls`` are the programs of the rows, ``|`` between them, and
+    ``options`` those that the op has in them. The truth is the record's definition, entry by entry, where the numbers
+    ``before`` stand before the inputs; or ``figure(case, what, place, **options)``, y or a derivative at one place.
+    """
+
+    calls: str
+    why: str
+    options: dict[str, Any] = field(default_factory=dict)
+    before: tuple[float, ...] = ()
+    figure: Callable[..., Any] | None = None
+
+
+@dataclass(frozen=True)
 class Record:
     """What the tests know of an op, of a function, or of both where they have one name.
 
@@ -37,15 +53,16 @@ class Record:
     those that it is tried with, ``domain`` where, if not in its own. ``cases`` are arguments (shapes or arrays) and
     options of an op that is not elementwise, ``flat`` those of one without a derivative; ``further`` are more points,
     ``pieces`` those on every piece. ``kink`` is a point with a kink and one without, with ``kink_options``; that of an
-    op of two arguments is where they are equal, and else that of others is at 0. ``within`` bounds the hard points at
-    which its digits are counted, ``zeros`` are more of them, ``hard_pairs`` those of two arguments, ``hard_options``
-    their options; none: those that it is tried with. ``called`` names the functions that reach it, where they have
-    other names.
+    op of two arguments is where they are equal, and that of others without options at 0. ``within`` bounds the hard
+    points at which its digits are counted, ``zeros`` are more of them, ``hard_pairs`` those of two arguments,
+    ``hard_options`` their options; none: those that it is tried with. ``called`` names the functions that reach it,
+    where they have other names.
 
     A function. ``oracle`` is it for random programs, on arrays of dual numbers; ``recipes`` are calls for those
     programs, ``ranges`` those of arguments, where not from -3 to 3. ``programs`` are short ones with their values;
     none: a call with its value by ``definition``. ``values`` are further ones. ``torch`` is what PyTorch is asked,
-    where not in a row of ``torch_rows``; ``numpy`` how NumPy calls it, None where it does not.
+    where not in a row of ``torch_rows``, ``more_exact`` where its answer is not the best; ``numpy`` how NumPy calls
+    it, None where it does not.
     """
 
     name: str
@@ -60,7 +77,7 @@ class Record:
     further: Sequence[Any] = ()
     flat: Sequence[Any] = ()
     pieces: Sequence[Any] = ()
-    kink: tuple[Any, Any] = ([0.0, 1.0], [1.0, -2.0])
+    kink: tuple[Any, Any] | None = None
     kink_options: dict[str, Any] = field(default_factory=dict)
     hard_options: Sequence[dict[str, Any]] = ()
     hard_pairs: tuple[Any, ...] = ()
@@ -73,6 +90,7 @@ class Record:
     programs: dict[str, Any] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
     torch: Edges | None = None
+    more_exact: Sequence[MoreExact] = ()
     numpy: str | None = None
 
 
@@ -104,6 +122,8 @@ def missing_of_op(op: Op, known: Record | None) -> list[str]:
         and (not callable(op.vjps) and len(known.derivatives) != len(op.vjps)),
         "options": op.formula is not None and any(set(option) != set(op.defaults) for option in known.options),
         "flat": not has_derivative(op) and not known.flat,
+        "kink": bool(known.kink_options) and known.kink is None,
+        "kink_options": op.kink is not None and op.formula is not None and set(known.kink_options) != set(op.defaults),
     }
     return [name for name, lacks in found.items() if lacks]
 

@@ -10,9 +10,10 @@ from mpmath import mp
 from generator import arrays, linear
 from generator import functions as f
 from records import constants as c
+from records import figures
 from records import mathematics as m
 from records import values as v
-from records.record import record
+from records.record import MoreExact, record
 
 record(
     "sum",
@@ -34,6 +35,7 @@ record(
     oracle=f.mean,
     recipes=["{E}", "{M}, 1", "{T}, dim=(1, 2)", "{M}, axis=0, keepdims=True"],
     programs={"mean(x)": sum(v.x) / 3, "A.mean(1)": [sum(v.A[0]) / 3, sum(v.A[1]) / 3]},
+    more_exact=[MoreExact("torch.mean(x)", "PyTorch's sum overflows", figure=figures.mean)],
 )
 
 record(
@@ -56,6 +58,7 @@ record(
     oracle=f.prod,
     recipes=["{V}", "{M}, 1", "{M}, dim=0, keepdim=True", "{M}"],
     programs={"prod(x)": v.x[0] * v.x[1] * v.x[2], "A.prod(dim=1)": [math.prod(v.A[0]), math.prod(v.A[1])]},
+    more_exact=[MoreExact("torch.prod(x) | torch.prod(x, 0)", "PyTorch's products overflow", figure=figures.product)],
 )
 
 record(
@@ -75,6 +78,7 @@ record(
     oracle=f.cumprod,
     recipes=["{V}", "{M}, 1", "{M}, dim=0"],
     programs={"cumprod(x)": [v.x[0], v.x[0] * v.x[1], math.prod(v.x)], "A.cumprod(0)": [v.A[0], v.A[0] * v.A[1]]},
+    more_exact=[MoreExact("torch.cumprod(x, 0)", "PyTorch's products overflow", figure=figures.running_product)],
 )
 
 record(
@@ -220,6 +224,20 @@ record(
         "norm(x, 0)": 3.0,
         'torch.norm(A, "nuc")': np.linalg.norm(v.A, "nuc"),
     },
+    more_exact=[
+        MoreExact(
+            "torch.norm(x) | torch.linalg.norm(x)",
+            "PyTorch takes powers of the entries, which overflow and underflow",
+            {"p": 2},
+            figure=figures.norm,
+        ),
+        MoreExact(
+            "torch.norm(x, 3) | torch.norm(x, 3, 1)",
+            "PyTorch takes powers of the entries, which overflow and underflow",
+            {"p": 3},
+            figure=figures.norm,
+        ),
+    ],
 )
 
 record(
@@ -233,6 +251,15 @@ record(
         "A.var(dim=0, correction=0)": (v.A[0] - v.A[1]) ** 2 / 4,
         "var(A, unbiased=False)": np.sum((v.A - np.sum(v.A) / 6) ** 2) / 6,
     },
+    more_exact=[
+        MoreExact("torch.var(x)", "PyTorch's sum of the entries overflows", {"correction": 1}, figure=figures.var),
+        MoreExact(
+            "torch.var(x, correction=2) | torch.var(x, 0, correction=2)",
+            "PyTorch's sum of the entries overflows",
+            {"correction": 2},
+            figure=figures.var,
+        ),
+    ],
 )
 
 record(
@@ -283,6 +310,9 @@ record(
         "std(x)": np.sqrt(np.sum((v.x - sum(v.x) / 3) ** 2) / 2),
         "A.std(dim=1)": [np.sqrt(np.sum((r - sum(r) / 3) ** 2) / 2) for r in v.A],
     },
+    more_exact=[
+        MoreExact("torch.std(x) | torch.std(x, 0)", "PyTorch takes squares", {"correction": 1}, figure=figures.std)
+    ],
 )
 
 record(

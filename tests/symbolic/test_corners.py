@@ -51,10 +51,53 @@ def test_formulas_are_true(program):
     assert found.agreement.agree
 
 
+MINUS_ZERO = {  # formulas with constants whose zeros count by their sign
+    "atan2(-0.0, x)": ({"x": -0.5}, ["atan2(-0.0, x)"], -np.pi),
+    "atan2([-0.0, 2.0], x)": (
+        {"x": [-0.5, -0.5]},
+        ["atan2(-0.0, x[0])", "atan2(2, x[1])"],
+        [-np.pi, np.arctan2(2, -0.5)],
+    ),
+}
+
+
+@pytest.mark.parametrize("program", MINUS_ZERO)
+def test_a_constant_keeps_the_sign_of_its_zero(program):
+    inputs, formulas, value = MINUS_ZERO[program]
+    found = explained(program, inputs)
+    assert found.output_formulas == formulas
+    np.testing.assert_allclose(found.output, value, rtol=1e-15)
+    check_formulas(found.to_dict())
+
+
 def test_e_as_a_constant_is_written_in_the_language():
     found = explained("exp(x*0 + 1)", {"x": 0.5})
     assert found.output_formulas == ["exp(1)"]
     check_formulas(found.to_dict())
+
+
+def test_names_that_make_a_formula_longer_are_not_used():
+    text = "s = exp(x)*sin(x)*cos(x)\nfor i in range(30):\n    a = 2*x\n    s = s + (i + 1)*a*a\ns"
+    found = explained(text, {"x": 1.5})
+    assert found.definitions == {}
+    assert "3720*x" in found.jacobian["x"].formulas[0]
+    check_formulas(found.to_dict())
+
+
+BEYOND_DOUBLES = {  # products of constants that are no double, though each factor is one
+    "1e200*(1e200*x)": [np.inf],
+    "[(x*0 + 1e200)*1e200, x]": [0.0, 1.0],
+}
+
+
+@pytest.mark.parametrize("program", BEYOND_DOUBLES)
+def test_no_formula_holds_a_number_that_is_no_double(program):
+    found = explained(program, {"x": 1.5})
+    j = found.jacobian["x"]
+    assert (found.output_formulas, j.formulas) == (None, None)
+    assert j.values.tolist() == BEYOND_DOUBLES[program]
+    assert not any("inf" in text or "e+400" in text for text in [*j.rules, *found.definitions.values()])
+    assert "not-finite" in kinds(found)
 
 
 def test_an_indexed_assignment_is_the_list_of_its_entries():

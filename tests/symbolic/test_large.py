@@ -15,8 +15,11 @@ from gradcli.errors import Budget, GradcliError
 from gradcli.jacobian.composition import compose
 from gradcli.jacobian.contracting import Named, contract, dotted, sums_of_others
 from gradcli.jacobian.passes import Passes
+from gradcli.ops.contractions import pairs_along
+from gradcli.ops.links import OUT, Explicit, Order
 from op_cases import CASES
-from oracles import ask
+from oracles import ask, tampered
+from records import OPS
 
 NOTHING_HELD = Budget(jacobian=0)
 SOME = np.random.default_rng(3)
@@ -54,6 +57,19 @@ def test_applied_to_vectors_a_local_jacobian_gives_what_its_entries_give(op, val
         bound = np.abs(rows) @ sizes
         assert np.all(back[leaf.index].sizes >= bound * (1 - 1e-12))
         assert np.all(back[leaf.index].sizes <= 2 * bound * (1 + 1e-12))  # digits add to the terms that they bound
+
+
+def test_a_factor_that_is_no_product_is_applied_by_its_entries():
+    def local(_argument, out, _values, static):
+        factor = Explicit(lambda s, y, x: s.exp(y - x))
+        return [pairs_along(out, static["dim"], Order.NOT_BEFORE, 1.0, factor, (OUT, "row"), (0, "column"))]
+
+    graph, x = Graph(), np.array([0.5, -0.25, 1.0])
+    leaf = graph.input("x", x, active=True)
+    with tampered(OPS["cumsum"], local=local):
+        output = graph(OPS["cumsum"], leaf, dim=0)
+        found = Passes(output, [leaf], graph).all_rows()[leaf.index]
+    np.testing.assert_allclose(found.dense(), np.tril(np.exp(np.cumsum(x)[:, None] - x)), rtol=1e-14)
 
 
 FACTORS = [
@@ -254,3 +270,19 @@ def test_every_voice_shows_what_is_not_held(form):
     found = ask(*args, "--budget", "jacobian=1", "--format", form)
     assert found.code == 0
     assert ("not held" if form != "json" else '"held": false') in found.out
+
+
+def test_what_no_check_can_afford_is_said_so():
+    program, inputs, wrt, _ = LARGE["a training step"]
+    [note] = [n for n in gradcli.explain(program, inputs=inputs, wrt=wrt).notes if n.kind == "not-confirmed"]
+    assert note.message.endswith("and for gradcli check too.")
+    found = gradcli.check(program, inputs=inputs, wrt=wrt)
+    assert (found.verdict, found.misprints) == ("unclear", [])
+    assert "the program is too large to be evaluated in many digits" in found.reason
+
+
+def test_what_a_check_can_afford_it_does():
+    program, x = "sum(tanh(x)*x)", np.linspace(-1, 1, 3000)
+    [note] = [n for n in gradcli.explain(program, x=x).notes if n.kind == "not-confirmed"]
+    assert note.message.endswith("gradcli check does.")
+    assert gradcli.check(program, x=x).verdict == "agree"

@@ -72,6 +72,8 @@ def run(args: Sequence[str] | None = None, env: Environment | None = None) -> in
     words = list(sys.argv[1:] if args is None else args)
     place = env or Environment()
     _tolerate(place)
+    if place.variables.get(COMPLETION) in ANSWERED:
+        return complete(place)
     try:
         return _run(words, place)
     except KeyboardInterrupt:
@@ -81,16 +83,33 @@ def run(args: Sequence[str] | None = None, env: Environment | None = None) -> in
         return ExitStatus.OK
 
 
+COMPLETION = "_GRADCLI_COMPLETE"
+"""The variable by which a shell's script asks what may stand at the cursor."""
+ANSWERED = ("complete_bash", "complete_zsh", "complete_fish")
+"""Shells that get an answer of our own; others have typer's."""
+
+
+def complete(env: Environment) -> int:
+    """Write what may stand at the cursor, and nothing else, whatever happens."""
+    from gradcli.cli.completing import reply  # noqa: PLC0415
+
+    text, code = reply(env.variables)
+    with contextlib.suppress(OSError):
+        env.stdout.write(f"{text}\n" if text else "")
+        env.stdout.flush()
+    return code
+
+
 def _run(words: list[str], env: Environment) -> int:
     try:
         with contextlib.redirect_stdout(env.stdout), contextlib.redirect_stderr(env.stderr):
             command = command_line(words[0] if words and words[0] in COMMANDS else None)
             code: Any = command.main(words or ["--help"], prog_name="gradcli", standalone_mode=False, obj=env)
     except GradcliError as error:
-        report(env, error, wants_json(words))
+        report(env, error, wants_json(words), color_of(words))
         return ExitStatus.USAGE
     except typer.TyperException as error:
-        report(env, usage_error(error), wants_json(words))
+        report(env, usage_error(error), wants_json(words), color_of(words))
         return ExitStatus.USAGE
     except (KeyboardInterrupt, BrokenPipeError, ClosedPipe):
         raise
@@ -98,7 +117,7 @@ def _run(words: list[str], env: Environment) -> int:
         return ExitStatus.INTERRUPTED
     except MemoryError:
         scarce = GradcliError("budget", "there is not enough memory for this", hint="make it smaller")
-        report(env, scarce, wants_json(words))
+        report(env, scarce, wants_json(words), color_of(words))
         return ExitStatus.USAGE
     except OSError as error:
         report(env, GradcliError("file", f"standard output cannot be written: {error.strerror}"), as_json=False)
@@ -111,7 +130,7 @@ def _run(words: list[str], env: Environment) -> int:
             f"sorry, gradcli failed on this input ({type(error).__name__})",
             hint="please report the command line; --debug shows where it failed",
         )
-        report(env, internal, wants_json(words))
+        report(env, internal, wants_json(words), color_of(words))
         complain(env, "This is a fault of gradcli, not of your input.")
         return ExitStatus.INTERNAL
     return code if isinstance(code, int) else ExitStatus.OK
@@ -125,6 +144,13 @@ def wants_json(words: list[str]) -> bool:
         or any(word in words for word in ("--format=json", "-F=json", "-Fjson"))
         or any(first in ("--format", "-F") and second == "json" for first, second in pairs)
     )
+
+
+def color_of(words: list[str]) -> str:
+    """Return what ``--color`` says, also where the command line cannot be read otherwise."""
+    given = [second for first, second in itertools.pairwise(words) if first == "--color"]
+    given += [word.removeprefix("--color=") for word in words if word.startswith("--color=")]
+    return given[-1] if given and given[-1] in ("always", "never") else "auto"
 
 
 def usage_error(error: typer.TyperException) -> GradcliError:

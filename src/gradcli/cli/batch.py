@@ -23,7 +23,7 @@ from gradcli.cli.status import ExitStatus
 from gradcli.cli.streams import Read, opened, written
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
-from gradcli.render.inert import inert
+from gradcli.errors.inert import inert
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
@@ -135,7 +135,9 @@ def said(reply: Reply) -> str:
         return "warning: a value or derivative is not finite at this point"
     if reply.verdict is Verdict.DISAGREE:
         return "warning: J and reverse mode disagree"
-    return "error: " + inert(json.loads(reply.text)["error"]["message"], keep="")
+    error = json.loads(reply.text)["error"]
+    help_text = f" (help: {error['hint']})" if error["hint"] else ""
+    return "error: " + inert(error["message"] + help_text, keep="")
 
 
 def answer(env: Environment, asked: BatchRequest) -> ExitStatus:

@@ -229,11 +229,11 @@ def functions(
     from gradcli.cli.output import write  # noqa: PLC0415
     from gradcli.explanation.vocabulary import all_functions, look_up  # noqa: PLC0415
     from gradcli.render.dump import dump  # noqa: PLC0415
-    from gradcli.render.vocabulary import describe, document, overview  # noqa: PLC0415
+    from gradcli.render.vocabulary import describe, functions_document, overview  # noqa: PLC0415
 
     env: Environment = ctx.obj
     found = all_functions() if name is None else look_up(name)
-    write(env, dump(document(found)) if json else overview(found) if name is None else describe(found))
+    write(env, dump(functions_document(found)) if json else overview(found) if name is None else describe(found))
 
 
 def schema(ctx: typer.Context, debug: options.Debug = False) -> None:

@@ -25,6 +25,20 @@ class Environment:
         """Whether a person reads the output."""
         return is_terminal(self.stdout)
 
+    def coloured(self, stream: IO[str] | None, color: str = "auto") -> bool:
+        """Whether a stream gets colours: as ``--color`` says, else on a terminal that NO_COLOR and TERM=dumb allow.
+
+        FORCE_COLOR asks for them in a pipe too; 0 does not.
+        """
+        if color != "auto" or stream is None:
+            return color == "always" and stream is not None
+        if self.variables.get("NO_COLOR"):
+            return False
+        forced = self.variables.get("FORCE_COLOR", "")
+        if forced:
+            return forced != "0"
+        return is_terminal(stream) and self.variables.get("TERM") != "dumb"
+
     def unicode(self, ascii_only: bool) -> bool:
         """Whether output may hold more than ASCII: the stream's encoding can, and ``--ascii`` is not given."""
         encoding = (getattr(self.stdout, "encoding", None) or "ascii").lower().replace("-", "")

@@ -17,7 +17,10 @@ from gradcli.ops.signatures import Given
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Note
 
-SUFFIXES = (".npy", ".npz", ".json", ".csv", ".txt")
+SUFFIXES = (".npy", ".npz", ".json", ".csv", ".tsv", ".txt")
+TABLES = (".csv", ".tsv")
+KEYED = (".json", ".npz")
+"""Files that hold arrays under keys: ``@d.json:x`` has the one of x."""
 
 
 def read_array(env: Environment, text: str, name: str, budget: Budget, notes: list[Note]) -> Any:
@@ -35,7 +38,8 @@ def read_array(env: Environment, text: str, name: str, budget: Budget, notes: li
 
 
 def read_file(env: Environment, path: str, option: str, name: str, budget: Budget, notes: list[Note]) -> Given:
-    """Return the array in a file, read by its suffix; raises ``file`` or ``value``."""
+    """Return the array in a file, read by its suffix, or that under the key after it; raises ``file`` or ``value``."""
+    path, key = key_of(str(Path(path).expanduser()) if path.startswith("~") else path)
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise file_error(f"{path[:80]}: the name must end with {' '.join(SUFFIXES)}", option)
@@ -44,7 +48,7 @@ def read_file(env: Environment, path: str, option: str, name: str, budget: Budge
         from gradcli.cli.numpy_files import numpy_array  # noqa: PLC0415
 
         try:
-            return as_input(f"the array in {path}", numpy_array(data, path, name, budget))
+            return as_input(f"the array in {path}", numpy_array(data, path, key or name, budget))
         except GradcliError as error:
             raise error.under(option) from None
     try:
@@ -54,19 +58,33 @@ def read_file(env: Environment, path: str, option: str, name: str, budget: Budge
     try:
         if suffix == ".json":
             refuse_entries(text, budget)
-            return read_json(text)
-        if suffix == ".csv":
+            return read_json(text, key)
+        if suffix in TABLES:
             return without_header(text, path, option, budget, notes)
         return read_value(columns(text), option, budget)
     except GradcliError as error:
-        raise error.under(f"{option}: {path}") from None
+        at = f"{path}, {line_and_column(text, error.span[0])}" if suffix == ".json" and error.span else path
+        raise error.under(f"{option}: {at}") from None
+
+
+def key_of(path: str) -> tuple[str, str | None]:
+    """Return a path and the key after it, which ``:`` parts from it; None for none."""
+    where, colon, key = path.rpartition(":")
+    if colon and where.lower().endswith(KEYED):
+        return where, key
+    return path, None
+
+
+def line_and_column(text: str, at: int) -> str:
+    """Return where a character stands in a file, both counted from 1."""
+    return f"line {text.count(chr(10), 0, at) + 1}, column {at - text.rfind(chr(10), 0, at)}"
 
 
 def without_header(text: str, path: str, option: str, budget: Budget, notes: list[Note]) -> Given:
     """Return the numbers of a table, and add a note on the header that is left out."""
     from gradcli.cli.table_files import read_table  # noqa: PLC0415
+    from gradcli.errors.inert import inert  # noqa: PLC0415
     from gradcli.explanation.explained import Note  # noqa: PLC0415
-    from gradcli.render.inert import inert  # noqa: PLC0415
 
     found = read_table(text, budget)
     if found.header:

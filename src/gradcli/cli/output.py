@@ -101,7 +101,7 @@ def write_explanation(env: Environment, found: Explained, printing: Printing) ->
         return
     width = printing.width or terminal_width(env)
     if printing.format == "plain" or (width is not None and width < NARROW):
-        from gradcli.render.inert import inert  # noqa: PLC0415
+        from gradcli.errors.inert import inert  # noqa: PLC0415
         from gradcli.render.plain import plain  # noqa: PLC0415
 
         text = plain(found)
@@ -155,25 +155,30 @@ def write_text(env: Environment, text: Text, printing: Printing) -> None:
     """Write lines that fit the screen as they are, coloured where standard output is a terminal."""
     from gradcli.render.console import console, plain_lines  # noqa: PLC0415
 
-    coloured = printing.color == "always" or (printing.color == "auto" and on_terminal(env))
-    if printing.output is not None or not coloured:
+    if printing.output is not None or not env.coloured(env.stdout, printing.color):
         write(env, plain_lines(text), printing.output)
         return
     with to_stdout(env):
-        console(env.stdout, printing.color).print(text, soft_wrap=True)
+        console(env.stdout).print(text, soft_wrap=True)
         env.stdout.flush()
 
 
-def report(env: Environment, error: GradcliError, as_json: bool) -> None:
+def report(env: Environment, error: GradcliError, as_json: bool, color: str = "auto") -> None:
     """Write an error: the diagnostic to standard error, and in JSON modes a document to standard output."""
-    from gradcli.render.diagnostic import diagnostic, error_document  # noqa: PLC0415
-
     if as_json:
+        from gradcli.render.diagnostic import error_document  # noqa: PLC0415
         from gradcli.render.dump import dump  # noqa: PLC0415
 
         with contextlib.suppress(GradcliError):  # no document where standard output takes none, but the diagnostic
             write(env, dump(error_document(error)))
-    complain(env, diagnostic(error))
+    text = error.diagnostic(getattr(env.stderr, "encoding", None) or "ascii")
+    if not env.coloured(env.stderr, color):
+        complain(env, text)
+        return
+    from gradcli.render.console import console, painted  # noqa: PLC0415
+
+    with contextlib.suppress(OSError):
+        console(env.stderr).print(painted(text), soft_wrap=True)
 
 
 def complain(env: Environment, text: str) -> None:

@@ -13,7 +13,8 @@ import numpy as np
 
 from gradcli.errors import Budget, GradcliError, over_budget
 from gradcli.errors.counting import counted
-from gradcli.language.source import LOOKALIKES, character_name
+from gradcli.language.paper import instead_of
+from gradcli.language.source import character_name
 from gradcli.language.values import is_number, read_value
 from gradcli.ops.signatures import Given
 from gradcli.render.numbers import full
@@ -42,7 +43,7 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """The numbers of a table, one row or column as a vector, and the names in its header."""
+    """The numbers of a table, of a row or column as a vector, of one cell as a number, and the names in its header."""
 
     numbers: Given
     header: list[str]
@@ -63,7 +64,7 @@ def read_table(text: str, budget: Budget) -> Table:
         raise GradcliError("value", "the table has no numbers")
     width = len(header or rows[0].cells)
     numbers = np.array([numbers_of(row, width, delimiter, budget) for row in rows])
-    return Table(numbers.ravel() if 1 in numbers.shape else numbers, header)
+    return Table(numbers[0, 0] if numbers.size == 1 else numbers.ravel() if 1 in numbers.shape else numbers, header)
 
 
 def split_rows(text: str) -> tuple[list[Row], str]:
@@ -149,8 +150,8 @@ def instead(cell: str, delimiter: str, budget: Budget) -> str:
     if other:
         return f"the first delimiter is {DELIMITERS[delimiter]}: separate all rows by it"
     if foreign:
-        plain = LOOKALIKES.get(foreign)
-        return f"it has {character_name(foreign)}" + (f": write {plain}" if plain else "")
+        plain = instead_of(foreign)
+        return f"it has {character_name(foreign)}" + (f": {plain}" if plain else "")
     if percent:
         return f"a percentage is a hundredth: write {Decimal(percent[1]) / 100}"
     value = None if DATE.fullmatch(cell) else expression_value(cell, budget)

@@ -2,21 +2,125 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradcli.cli.parameters import PlainCommand
 from gradcli.errors import GradcliError, Place
 from gradcli.errors.facts import Facts, MisshapenV, hint_of
-from gradcli.errors.suggest import did_you_mean
 
 if TYPE_CHECKING:
     import typer
 
-FLAG = re.compile(r"--[A-Za-z_][A-Za-z0-9_]*\Z")
+
+@dataclass(slots=True)
+class Words:
+    """A command line in parts: options as typer reads them, operands, and the flags that are no options.
+
+    ``unknown`` has what stands after such a flag, None where that is another flag or nothing; ``before`` the flag and
+    the value that stand before an operand, by its place.
+    """
+
+    options: list[str] = field(default_factory=list)
+    operands: list[str] = field(default_factory=list)
+    unknown: dict[str, str | None] = field(default_factory=dict)
+    before: dict[int, tuple[str, str]] = field(default_factory=dict)
+
+    def give(self, flag: str, value: str) -> None:
+        """Note what stands before the next operand."""
+        self.before[len(self.operands)] = flag, value
+
+
+def sort(args: list[str], takes_value: dict[str, bool]) -> Words:
+    """Sort a command line; ``takes_value`` has the flags of the command. A long flag it lacks is a variable."""
+    found = Words()
+    rest = iter(args)
+    for arg in rest:
+        flag, equals, value = arg.partition("=")
+        if arg == "--":
+            found.operands.extend(rest)
+        elif flag in takes_value:
+            found.options.append(arg)
+            if takes_value[flag] and not equals:
+                found.options.append(value_after(flag, rest))
+                found.give(flag, found.options[-1])
+        elif arg[:2] in takes_value and not arg.startswith("--") and takes_value[arg[:2]] and arg[2:3].isalnum():
+            found.options.append(arg)
+        elif flag.startswith("--") and flag[2:].isidentifier():
+            given = value if equals else next(rest, None)
+            found.unknown[flag] = None if not equals and (given is None or given.startswith("--")) else given
+            found.give(flag, given or "")
+            found.options += ["--set", f"{flag[2:]}={given or ''}"]
+        elif arg.startswith("--") and flag[2:3] not in ("", "-", "+", "~", "(") and not flag[2:3].isdigit():
+            if " " in flag:
+                found.operands.append(arg)
+            else:
+                found.unknown[flag] = None
+        else:
+            found.operands.append(arg)
+    return found
+
+
+def value_after(flag: str, rest: Iterator[str]) -> str:
+    """Return the word after an option; raises ``option`` where there is none."""
+    value = next(rest, None)
+    if value is None:
+        from gradcli.cli.mistakes import needs_value  # noqa: PLC0415 - an error alone needs it
+
+        raise needs_value(flag)
+    return value
+
+
+def refuse_mistakes(command: str, words: Words, known: Iterable[str]) -> None:
+    """Raise ``option`` or ``usage`` for flags that are neither options nor variables, and for a second operand."""
+    if not words.unknown and len(words.operands) < 2:
+        return
+    program = typed_program(words)
+    if len(words.operands) < 2 and all(
+        value is not None and flag.isascii() and program is not None and names(program, flag[2:])
+        for flag, value in words.unknown.items()
+    ):
+        return
+    from gradcli.cli import mistakes  # noqa: PLC0415 - an error alone needs it
+
+    for flag in words.unknown:
+        mistakes.refuse_foreign(flag)
+    if len(words.operands) > 1:
+        raise mistakes.too_many(words.operands, words.before, is_file)
+    for flag, value in words.unknown.items():
+        wrong = mistakes.no_option(flag, command, known, program)
+        if wrong is not None:
+            raise wrong
+        if value is None:
+            known_name = program is None or names(program, flag[2:])
+            raise mistakes.needs_value(flag) if known_name else mistakes.no_such(flag, command)
+
+
+def typed_program(words: Words) -> str | None:
+    """Return the text of the program, as far as the command line tells it; None for standard input."""
+    file = next((words.options[k + 1] for k, word in enumerate(words.options) if word in ("-f", "--file")), None)
+    if file is not None:
+        with contextlib.suppress(OSError, ValueError):
+            return Path(file).read_text(encoding="utf-8", errors="replace") if Path(file).is_file() else None
+    return words.operands[0] if words.operands and words.operands[0] != "-" else None
+
+
+def names(program: str, name: str) -> bool:
+    """Return whether a program holds a name."""
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", program, re.ASCII) is not None
+
+
+def is_file(word: str) -> bool:
+    """Return whether there is a file of this name."""
+    with contextlib.suppress(OSError, ValueError):
+        return Path(word).exists()
+    return False
 
 
 class VariableCommand(PlainCommand):
@@ -32,32 +136,12 @@ class VariableCommand(PlainCommand):
             for parameter in self.get_params(ctx)
             for flag in (*parameter.opts, *parameter.secondary_opts)
         }
-        options: list[str] = []
-        operands: list[str] = []
-        rest = iter(args)
-        for arg in rest:
-            flag, equals, value = arg.partition("=")
-            if arg == "--":
-                operands.extend(rest)
-            elif flag in takes_value:
-                options.append(arg)
-                if takes_value[flag] and not equals:
-                    options.append(value_after(flag, rest))
-            elif arg[:2] in takes_value and not arg.startswith("--") and takes_value[arg[:2]] and arg[2:3].isalnum():
-                options.append(arg)
-            elif FLAG.match(flag):
-                value = value if equals else value_after(flag, rest, known=list(takes_value))
-                options += ["--set", f"{flag[2:]}={value}"]
-            elif (
-                arg.startswith("--")
-                and flag[2:3] not in ("", "-", "+", "~", "(")
-                and not flag[2:3].isdigit()
-                and " " not in flag
-            ):
-                return super().parse_args(ctx, [arg])
-            else:
-                operands.append(arg)
-        return super().parse_args(ctx, [*options, "--", *operands])
+        if ctx.resilient_parsing:  # a shell completes the line, and an error would land in its prompt
+            return super().parse_args(ctx, [])
+        words = sort(args, takes_value)
+        if not {"-h", "--help"} & {*words.options}:
+            refuse_mistakes(ctx.info_name or "", words, takes_value)
+        return super().parse_args(ctx, [*words.options, "--", *words.operands])
 
     def invoke(self, ctx: typer._click.Context) -> Any:
         """Run the command; its errors are those of the command line."""
@@ -87,18 +171,3 @@ def flag_of(options: set[str], name: str, value: str | None) -> str:
         return flag
     text = shlex.quote(value) if value else "VALUE"
     return f"--set {name}={text}" if flag in options else f"{flag} {text}"
-
-
-def value_after(flag: str, rest: Iterator[str], known: list[str] | None = None) -> str:
-    """Return the word after a flag; raises ``option`` where there is none.
-
-    After a flag that is no option (``known`` are those that are) another flag is no value: it was misspelled.
-    """
-    value = next(rest, None)
-    misspelled = known is not None and (value is None or value.startswith("--"))
-    if value is not None and not misspelled:
-        return value
-    near = did_you_mean(flag, known or [])
-    if misspelled and near:
-        raise GradcliError("option", f"no such option {flag}", hint=near)
-    raise GradcliError("option", f"{flag} needs a value", hint=f"for example {flag} 1,2")

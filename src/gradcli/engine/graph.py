@@ -107,6 +107,7 @@ class Operation(Node):
 
 NODES = (Operation, Input)
 """The types of nodes, for places that are passed so often that ``isinstance`` counts."""
+TENSORS = {np.ndarray, *NODES}
 
 
 class Write(NamedTuple):
@@ -205,8 +206,7 @@ class Graph:
         if not links:
             links = links_of(op, arguments)
             if not links and not self.keeps(op, arguments):
-                made = any(type(a) is np.ndarray or type(a) in NODES for a in arguments)
-                return tensor(value) if made else value
+                return value if TENSORS.isdisjoint(map(type, arguments)) else tensor(value)
             self.broken = self.broken or op.torch_raises
         nodes = self.nodes
         index = len(nodes)
@@ -265,11 +265,11 @@ class Graph:
 
 def links_of(op: Op, arguments: tuple[Any, ...]) -> tuple[int, ...]:
     """Return the numbers of the arguments that derivatives flow to through an op."""
-    rules, links = op.vjps, []
-    for k, argument in enumerate(arguments):
-        if type(argument) in NODES and argument.active and (type(rules) is not tuple or rules[k] is not None):
-            links.append(k)
-    return () if op.flat else tuple(links)
+    active = [k for k, argument in enumerate(arguments) if type(argument) in NODES and argument.active]
+    if not active or op.flat:
+        return ()
+    rules = op.vjps
+    return tuple([k for k in active if type(rules) is not tuple or rules[k] is not None])
 
 
 def misfit(op: Op, values: Sequence[Any], error: Exception) -> GradcliError:
@@ -278,13 +278,9 @@ def misfit(op: Op, values: Sequence[Any], error: Exception) -> GradcliError:
     if isinstance(error, IndexError):
         return GradcliError("index", f"{error}; the array has shape {shapes[0]}")
     if len(shapes) > 1:
-        named = " and ".join(str(shape) for shape in shapes)
         what = op.text.replace("{}", "").strip() if op.text else op.name
-        return GradcliError(
-            "shape",
-            f"{what}: shapes {named} do not fit",
-            hint="lengths must be equal, or 1, counted from the last axis",
-        )
+        hint = "lengths must be equal, or 1, counted from the last axis"
+        return GradcliError("shape", f"{what}: shapes {' and '.join(map(str, shapes))} do not fit", hint=hint)
     return GradcliError("value", f"{op.name} of shape {shapes[0] if shapes else ()}: {error}")
 
 

@@ -21,12 +21,14 @@ Word = Callable[[str, str | None], str]
 class MissingInputs(NamedTuple):
     """Variables without a value.
 
-    ``function`` is one of them that has the name of a function, ``near`` a name that was given and one it resembles.
+    ``function`` is one of them that has the name of a function, ``near`` a name that was given and one it resembles,
+    ``compared`` what the first of them is held against by ``==``.
     """
 
     names: tuple[str, ...]
     function: str | None = None
     near: tuple[str, str] | None = None
+    compared: str | None = None
 
 
 class OwnInput(NamedTuple):
@@ -92,21 +94,34 @@ class OverBudget(NamedTuple):
 Facts = MissingInputs | OwnInputs | MissingV | MisshapenV | NoValue | OverBudget
 
 
+PARAMETERS = ("v", "calls", "wrt", "strict", "budget", "inputs", "expect", "samples", "seed")
+"""Parameters of the Python interface, which no variable can be given as."""
+
+
 def in_python(name: str, value: str | None) -> str:
-    """Return how a caller in Python gives an input."""
+    """Return how a caller in Python gives an input, whose name may be that of a parameter."""
+    if name in PARAMETERS:
+        return "inputs=" if value is None else f'inputs={{"{name}": {value or "..."}}}'
     return name if value is None else f"{name}={value or '...'}"
+
+
+def missing(facts: MissingInputs, word: Word) -> str:
+    """Return what to do about variables without a value."""
+    if facts.compared is not None:
+        return f"== compares: write {facts.compared} alone, or {facts.names[0]} = {facts.compared}"
+    if facts.function is not None:
+        return f"'{facts.function}' is a function: call it, {facts.function}(x)"
+    if facts.near is not None:
+        given, meant = facts.near
+        return f"{word(given, None)} was given: did you mean {word(meant, None)}?"
+    return "add " + " ".join(word(name, "") for name in facts.names)
 
 
 def hint_of(facts: Facts, word: Word = in_python) -> str:
     """Return what to do about an error, with inputs as ``word`` gives them."""
     match facts:
-        case MissingInputs(names, function, near):
-            if function is not None:
-                return f"'{function}' is a function: call it, {function}(x)"
-            if near is not None:
-                given, meant = near
-                return f"{word(given, None)} was given: did you mean {word(meant, None)}?"
-            return "add " + " ".join(word(name, "") for name in names)
+        case MissingInputs():
+            return missing(facts, word)
         case OwnInputs(inputs):
             return "; or ".join(f"leave out {own.where}, and give {word(own.name, own.value)}" for own in inputs)
         case MissingV():

@@ -7,8 +7,9 @@ evaluates each line, and one that is not the engine's number is not shown.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -17,9 +18,11 @@ import numpy as np
 from gradcli.engine.graph import Graph, Input, Node, Operation, reaches
 from gradcli.engine.naming import call_assigned
 from gradcli.engine.reverse import accumulate, cotangents
+from gradcli.explanation.line_sizes import line_sizes
 from gradcli.explanation.rereading import Reader
 from gradcli.explanation.rules import BackwardPass, Rule
 from gradcli.explanation.writer import Arrived, Named, Writer, plus_arrived, start_of
+from gradcli.formulas.recorder import noting_answers
 from gradcli.language.trace import Assigned
 from gradcli.ops.declare import Array
 
@@ -33,14 +36,16 @@ ROUNDING = 1e-9
 """How far the number of a line may be from the engine's, relative to that."""
 UNITS = 64 * 2.0**-52
 """How far it may be, relative to the sizes of the terms that are added up."""
+NO_TERMS = np.zeros(())
 
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
     """The sweep back of one run: the nodes that the output depends on, and the engine's cotangents by node index.
 
-    ``given`` are the names that values have, ``spare`` those that others get if they need one; ``constants`` are the
-    arrays that the program gave a name and that depend on no input.
+    ``given`` are the names that values have, ``spare`` those that others get if they need one, ``taken`` those that
+    stand for anything elsewhere in the answer; ``constants`` are the arrays that the program gave a name and that
+    depend on no input.
     """
 
     graph: Graph
@@ -50,12 +55,21 @@ class Sweep:
     kept: Mapping[int, Array]
     given: Mapping[int, str]
     spare: Mapping[int, str]
+    taken: Collection[str]
     constants: Mapping[str, Array]
+
+    @property
+    def active(self) -> list[Node]:
+        """The nodes that a cotangent reaches, in the order of the sweep."""
+        return [node for node in reversed(self.nodes) if node.active]
 
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """The rules of an earlier run, each with the index of its node, and the names that stand in them by node index."""
+    """The rules of an earlier run, each with the index of its node, and the names that stand in them by node index.
+
+    ``given`` are the names that values had before others got one.
+    """
 
     given: Mapping[int, str]
     names: Mapping[int, str]
@@ -68,27 +82,32 @@ def write_backward(
     seed: Array,
     names: Mapping[int, str],
     spare: Mapping[int, str] = MappingProxyType({}),
+    taken: Collection[str] = (),
     written: dict[str, Earlier] | None = None,
 ) -> BackwardPass:
     """Return a rule for each named value that a cotangent reaches, in the order of the sweep.
 
     ``names`` has the name of each node that has one, by its index: those of inputs and of the output are among them.
-    ``spare`` has what others are called elsewhere in the answer, if they need a name. ``written`` holds the rules of a
-    run of the same operations, if any: those that are true here too are not written again.
+    ``spare`` has what others are called elsewhere in the answer, if they need a name, ``taken`` all names that stand
+    for anything there. ``written`` holds the rules of a run of the same operations, if any: those that are true here
+    too are not written again.
     """
     if not isinstance(output, Operation) or not output.active:
         return BackwardPass([], {})
     kept: dict[int, Any] = {}
     kept |= cotangents(graph, output, seed, kept)
     written = {} if written is None else written
-    swept = Sweep(graph, output, np.asarray(seed)[()], reaches(output), kept, names, spare, constants_of(graph))
+    swept = Sweep(graph, output, np.asarray(seed)[()], reaches(output), kept, names, spare, taken, constants_of(graph))
     with np.errstate(all="ignore"):
         found = renew(written["backward"], swept) if "backward" in written else None
         return rules_of(swept, written) if found is None else found
 
 
 def renew(earlier: Earlier, swept: Sweep) -> BackwardPass | None:
-    """Return the rules of an earlier run with the numbers of this one; None where one of them is not true here."""
+    """Return the rules of an earlier run with the numbers of this one; None where one of them is not true here.
+
+    Those that are kept are the plainest texts, and the same for all numbers: where they are true, a sweep finds them.
+    """
     nodes, kept = swept.graph.nodes, swept.kept
     if earlier.given != swept.given or any(index not in kept for index, _ in earlier.rules):
         return None
@@ -97,16 +116,19 @@ def renew(earlier: Earlier, swept: Sweep) -> BackwardPass | None:
     reader = Reader({**swept.constants, **values}, cotangents_of)
     rules = []
     for index, rule in earlier.rules:
-        found, wanted = None if rule.text is None else reader.evaluate(rule.text), np.asarray(kept[index])
-        if index != swept.output.index and (found is None or not is_same(found, wanted, np.zeros(()))):
-            return None
+        wanted = np.asarray(kept[index])
+        if index != swept.output.index and rule.text is not None:
+            found = reader.evaluate(rule.text)
+            if found is None or not is_same(found, wanted):
+                return None
         rules.append(replace(rule, value=wanted))
     return BackwardPass(rules, {}, shapes=reader.shapes)
 
 
 def rules_of(swept: Sweep, written: dict[str, Earlier]) -> BackwardPass:
     """Return the rules, each by the plainest of its texts that gives the engine's number."""
-    plain = write_all(swept)
+    with noting_answers() as answers:
+        plain = write_all(swept)
     cuts = every_path(swept.nodes)
     others = [plain]
     values = {plain.names[node.index]: node.value for node in swept.nodes if node.index in plain.names}
@@ -115,6 +137,7 @@ def rules_of(swept: Sweep, written: dict[str, Earlier]) -> BackwardPass:
         {name: swept.kept[index] for index, name in plain.names.items() if index in swept.kept},
     )
     bases = {node.index: name for name, node in reversed(swept.graph.bindings) if node is not None}
+    sizes = cache(lambda: line_sizes(swept.output, swept.seed, swept.active, swept.kept, plain.names))
     rules = []
     order = in_order(swept.nodes, plain)
     for index in order:
@@ -122,7 +145,7 @@ def rules_of(swept: Sweep, written: dict[str, Earlier]) -> BackwardPass:
         for choice in range(0 if text else CHOICES):
             if choice == len(others):
                 others.append(run(swept, plain.names, choice))
-            text = confirmed(reader, others[choice].lines.get(index), swept.kept[index])
+            text = confirmed(reader, others[choice].lines.get(index), index, swept.kept, sizes)
             if text is not None or plain.lines[index].written is None:
                 break
         name = plain.names[index]
@@ -140,8 +163,7 @@ def rules_of(swept: Sweep, written: dict[str, Earlier]) -> BackwardPass:
         )
     left_out = sum(index in plain.skipped for index in plain.lines)
     gap = sum(index >= plain.skipped.stop for index in plain.lines) if left_out else 0
-    chosen = any(isinstance(node, Operation) and callable(node.op.backward_text) for node in swept.nodes)
-    if not (plain.constants or left_out or chosen):  # such texts may be others for other numbers
+    if not (plain.constants or left_out or len(others) > 1 or answers):  # such texts may be others for other numbers
         written["backward"] = Earlier(swept.given, plain.names, list(zip(order, rules, strict=True)))
     return BackwardPass(rules, plain.constants, left_out, gap, reader.shapes)
 
@@ -190,30 +212,42 @@ def run(swept: Sweep, names: Mapping[int, str], choice: int) -> Writer:
     half = MOST_LINES // 2
     skipped = range(named[half], named[-half]) if len(named) > MOST_LINES else range(0)
     constants = {id(value): name for name, value in swept.constants.items()}
-    known = Named(swept.given, swept.spare, constants, dict(names))
+    known = Named(swept.given, swept.spare, swept.taken, constants, dict(names))
     writer = Writer(swept.graph, swept.nodes, known, swept.kept, choice, skipped)
-    active = [node for node in reversed(swept.nodes) if node.active]
-    arrived = accumulate(swept.output, start_of(swept.seed), active, writer.along, plus_arrived)
+    arrived = accumulate(swept.output, start_of(swept.seed), swept.active, writer.along, plus_arrived)
     writer.lines |= arrived
     return writer
 
 
-def confirmed(reader: Reader, arrived: Arrived | None, wanted: Array) -> str | None:
-    """Return the text of a line if the language finds the engine's number in it."""
+def confirmed(
+    reader: Reader,
+    arrived: Arrived | None,
+    index: int,
+    kept: Mapping[int, Array],
+    sizes: Callable[[], dict[int, Array]],
+) -> str | None:
+    """Return the text of the line of a node if the language finds the engine's number in it.
+
+    ``sizes`` gives those of the terms that each line adds up: few lines need them.
+    """
     if arrived is None or arrived.written is None:
         return None
-    text = arrived.written.expression.text
+    text, wanted = arrived.written.expression.text, np.asarray(kept[index])
     found = reader.evaluate(text)
-    return text if found is not None and is_same(found, np.asarray(wanted), np.asarray(arrived.size)) else None
+    true = found is not None and (is_same(found, wanted) or is_same(found, wanted, sizes()[index]))
+    return text if true else None
 
 
-def is_same(found: Array, wanted: Array, size: Array) -> bool:
-    """Return whether a number is the engine's, after broadcasting; where that is not finite, nor may it be."""
+def is_same(found: Array, wanted: Array, sizes: Array = NO_TERMS) -> bool:
+    """Return whether a number is the engine's, after broadcasting; where that is not finite, nor may it be.
+
+    ``sizes`` are those of the terms that it is a sum of.
+    """
     try:
         got = np.broadcast_to(found, wanted.shape)
     except ValueError:
         return False
-    near = np.abs(got - wanted) <= ROUNDING * np.abs(wanted) + UNITS * np.where(np.isfinite(size), size, 0.0)
+    near = np.abs(got - wanted) <= ROUNDING * np.abs(wanted) + UNITS * np.where(np.isfinite(sizes), sizes, 0.0)
     return bool(np.all(np.where(np.isfinite(wanted), near, ~np.isfinite(got))))
 
 

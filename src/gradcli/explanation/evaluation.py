@@ -39,7 +39,7 @@ class Function:
     - ``program``: the text; raises ``GradcliError`` where it is none.
     - ``wrt``: the names to differentiate by, all variables by default.
     - ``budget``: what one run may cost.
-    - ``given``: names of variables that shadow a constant of the language such as ``e``.
+    - ``given``: names of variables that shadow a constant of the language such as ``e``, or that only a branch assigns.
 
     >>> f = gradcli.function("sum(x**2)")
     >>> f.value(x=[1.0, 2.0]).item(), f.grad(x=[1.0, 2.0])["x"].tolist(), f.jacobian(x=[1.0, 2.0])["x"].tolist()
@@ -81,6 +81,14 @@ class Function:
         if name not in self.program.inputs:
             refuse_own_inputs(self.program)
             raise not_an_input(self.program, name)
+
+    def __call__(self, **values: Any) -> Array:
+        """Return the value at a point, as ``value`` does.
+
+        >>> gradcli.function("x**2")(x=3.0).item()
+        9.0
+        """
+        return self.value(**values)
 
     def evaluate(self, values: dict[str, Any], record: bool = True, strict: bool = False) -> Evaluation:
         """Run the program; ``record`` keeps what formulas need and gradients do not.
@@ -179,7 +187,7 @@ def read_arrays(program: Program, values: dict[str, Any]) -> dict[str, Array]:
             f"no value for the {what} {', '.join(missing)}",
             span=program.inputs[missing[0]],
             place=program.place,
-            facts=missing_inputs(missing, values),
+            facts=missing_inputs(missing, values, compared_with(program, missing[0])),
         )
     raise not_an_input(program, next(name for name in values if name not in program.inputs))
 
@@ -192,8 +200,19 @@ def check_inputs(program: Program, values: dict[str, Any]) -> dict[str, Array]:
     return arrays
 
 
-def missing_inputs(names: list[str], values: Iterable[str]) -> MissingInputs:
-    """Return what is known of variables without a value: the first that is a function, or that was misspelled."""
+def compared_with(program: Program, name: str) -> str | None:
+    """Return what a line holds against a variable by ``==``, which begins it; None where none does."""
+    text = program.place.text
+    at, end = program.inputs[name]
+    line = text[text.rfind("\n", 0, at) + 1 :].partition("\n")[0]
+    found = line.partition("==")
+    return found[2].strip() if found[1] and found[0].strip() == text[at:end] == name else None
+
+
+def missing_inputs(names: list[str], values: Iterable[str], compared: str | None = None) -> MissingInputs:
+    """Return what is known of variables without a value: the first that is compared, a function, or misspelled."""
+    if compared is not None:
+        return MissingInputs(tuple(names), compared=compared)
     for name in names:
         if find(SPELLINGS, name):
             return MissingInputs(tuple(names), function=name)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import Graph, Node
+from gradcli.engine.graph import Graph, Node, Operation
 from gradcli.exact.run import operations, same
 from gradcli.exact.slopes import CALL, OPERATIONS
 from gradcli.explanation.jacobians import Jacobian
@@ -34,6 +34,9 @@ def count_work(graph: Graph) -> int:
     for node in graph.nodes:
         if node.op is None:
             continue
+        if node.op.formula is not None and node.op.work is None:  # entry by entry: most nodes of a loop
+            total += CALL + getattr(node.value, "size", 1)
+            continue
         values = [value_of(a) for a in node.arguments]
         total += CALL + operations(node.op, values, node.static, node.value)
     return total
@@ -52,6 +55,12 @@ def affordable(graph: Graph, jacobians: Mapping[str, Jacobian], dear: bool) -> s
     return "direction" if RUNS * work + links <= furthest else ""
 
 
+def fits_a_check(graph: Graph, variables: int) -> bool:
+    """Return whether ``check``, which takes a direction for each variable, can evaluate the program so often."""
+    often = RUNS * variables
+    return often * CALL * len(graph.nodes) <= OPERATIONS and often * count_work(graph) <= OPERATIONS
+
+
 def count_directions(jacobian: Jacobian) -> int:
     """Return how many directions ask for every column at least: as many as the fullest row has entries."""
     return int(np.max(np.bincount(jacobian.rows), initial=1)) if len(jacobian.rows) else 1
@@ -64,15 +73,14 @@ def is_suspicious(nodes: Sequence[Node]) -> bool:
     two leaves double precision; zeros that are left of numbers that are not 0; waves of a large argument; kinks and
     ties, and sides of comparisons that are equal.
     """
-    done = [node for node in nodes if node.op is not None]
+    done = [node for node in nodes if isinstance(node, Operation)]
     with np.errstate(all="ignore"):
         return any(map(stands_on_an_edge, done)) or any(map(leaves_doubles, find_far_away(done)))
 
 
-def stands_on_an_edge(node: Node) -> bool:
+def stands_on_an_edge(node: Operation) -> bool:
     """Return whether an operation stands at a kink, a step, a tie or a power of 0, or takes a wave of a large x."""
     op = node.op
-    assert op is not None  # noqa: S101
     at, pieces = op.edge if op.kink is None else op.kink.at, op.pieces
     if at is not None:
         found = at(*map(value_of, node.arguments), **node.static)
@@ -100,7 +108,7 @@ def nudge(value: Any, share: float) -> Any:
     return x + shares * (1e-9 * np.abs(x) + 1e-100)
 
 
-def find_far_away(nodes: Sequence[Node]) -> list[Node]:
+def find_far_away(nodes: Sequence[Operation]) -> list[Operation]:
     """Return the nodes with an entry that is not finite, or so large or small that its square leaves doubles."""
     single = [node for node in nodes if type(node.value) is np.float64]
     several = [node for node in nodes if type(node.value) is np.ndarray and node.value.dtype == np.float64]
@@ -114,14 +122,13 @@ def outside(values: Array) -> Any:
     return ~((size > 1e-150) & (size < 1e150))
 
 
-def leaves_doubles(node: Node) -> bool:
+def leaves_doubles(node: Operation) -> bool:
     """Return whether a value is beyond doubles and no plain 0.
 
     A smooth op that makes 0 of numbers that are not 0 has a product beyond doubles, a sum that cancels, or is at a root
     (sinc at 1), where its argument's rounding is all that there is.
     """
     op = node.op
-    assert op is not None  # noqa: S101
     zero = node.value == 0
     if np.any(outside(node.value) & ~zero):
         return True

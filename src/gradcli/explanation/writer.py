@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,19 +29,15 @@ LONGEST = 8_000
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """What has reached a value on the way back, from so many ``uses`` of it; None where it has no text.
-
-    ``size`` is that of the terms that the number is a sum of.
-    """
+    """What has reached a value on the way back, from so many ``uses`` of it; None where it has no text."""
 
     written: Written | None
-    size: Array
     uses: int = 1
 
 
 def start_of(seed: Array) -> Arrived:
     """Return what the output starts with."""
-    return Arrived(write("v", seed), np.abs(seed))
+    return Arrived(write("v", seed))
 
 
 def plus_arrived(left: Arrived, right: Arrived, _own: bool) -> Arrived:
@@ -51,19 +47,20 @@ def plus_arrived(left: Arrived, right: Arrived, _own: bool) -> Arrived:
         both = plus(left.written, right.written)
     if both is not None and len(both.expression.text) > LONGEST:
         both = None
-    return Arrived(both, left.size + right.size, left.uses + right.uses)
+    return Arrived(both, left.uses + right.uses)
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
     """The names of nodes by their indices: those that were ``given``, and all ``names`` with those made since.
 
-    ``spare`` has what nodes are called elsewhere in the answer, ``constants`` what the program calls arrays that depend
-    on no input, by their identity.
+    ``spare`` has what nodes are called elsewhere in the answer, ``taken`` every name that stands for anything there.
+    ``constants`` has what the program calls arrays that depend on no input, by their identity.
     """
 
     given: Mapping[int, str]
     spare: Mapping[int, str]
+    taken: Collection[str]
     constants: Mapping[int, str]
     names: dict[int, str]
 
@@ -103,7 +100,7 @@ class Writer:
         self.made: dict[int, str] = {}
         self.constants: dict[str, Array] = {}
         self.texts = ConstantTexts(graph, nodes, self._constant)
-        self.texts.taken |= {*named.names.values(), *named.spare.values(), *named.constants.values()}
+        self.texts.taken |= {*named.names.values(), *named.taken, *named.constants.values()}
         self._values: dict[int, Written | None] = {}
         self._at: Node | None = None
         self._total: Arrived | None = None
@@ -114,13 +111,12 @@ class Writer:
         """Return what argument k of a node gets."""
         if self._at is not node:
             self._at, self._total = node, self._arrive(node, arrived)
-        assert self._total is not None  # noqa: S101
         if node.index in self.unwritten:
-            return Arrived(None, self._total.size)
+            return Arrived(None)
         found = self._part(node, k)
         if found is not None and len(found.expression.text) > LINE and not self.choice and self._shorten(node, arrived):
             found = self._part(node, k)
-        return Arrived(found, sizes_of(node, k, self._total.size))
+        return Arrived(found)
 
     def _part(self, node: Operation, k: int) -> Written | None:
         assert self._total is not None  # noqa: S101
@@ -155,7 +151,7 @@ class Writer:
             return arrived
         self.lines[node.index] = arrived
         value = self.kept[node.index]
-        return Arrived(write(f"{self.names[node.index]}.grad", value), np.abs(value))
+        return Arrived(write(f"{self.names[node.index]}.grad", value))
 
     def _describe(self, node: Node) -> None:
         index = node.index
@@ -217,22 +213,3 @@ class Writer:
             name = next((name for name, value in self.constants.items() if value is x), None) or self.texts.fresh("c")
             self.constants[name] = x
         return x if name is None else write(name, x)
-
-
-def sizes_of(node: Operation, k: int, g: Array) -> Array:
-    """Return the sizes of the terms that argument k's part of a cotangent is a sum of, from those of the cotangent.
-
-    A product of arrays has them by the sizes of its factors; the rules of others are taken as they are.
-    """
-    values, y = [getattr(x, "value", x) for x in node.arguments], node.value
-    if node.op.spec is not None:
-        values, y = [np.abs(x) for x in values], np.abs(y)
-    vjp = node.op.vjp(k)
-    assert vjp is not None  # noqa: S101
-    part = np.abs(vjp(g, y, *values, **node.static))
-    shape = np.shape(values[k])
-    lead = np.ndim(part) - len(shape)
-    if lead > 0:
-        part = np.sum(part, axis=tuple(range(lead)))
-    axes = tuple(axis for axis, length in enumerate(shape) if lead >= 0 and length == 1 != np.shape(part)[axis])
-    return np.broadcast_to(np.sum(part, axis=axes, keepdims=True) if axes else part, shape)[()]

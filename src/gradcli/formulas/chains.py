@@ -132,8 +132,7 @@ def _generic_entry(
         if len(node.shape) > len(shape):
             return None
         return s.symbol(generic(node.name, node.shape, shape, letters))
-    assert isinstance(node, Operation)  # noqa: S101
-    if node.op.formula is None or (node.active and node.shape != shape):
+    if node.op is None or node.op.formula is None or (node.active and node.shape != shape):
         return None
     arguments = []
     for argument in node.arguments:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,7 +33,7 @@ def shortest(expressions: Sequence[Expr], printer: LanguagePrinter, sizes: Sizes
     factors as they are (``distribute(False)``).
     """
     forms = [[one] for one in expressions]
-    open_ones = [found for found in forms if size_of(found[0], MOST_PARTS) < MOST_PARTS and found[0].has(Add)]
+    open_ones = [found for found in forms if size_of(found[0], MOST_PARTS) < MOST_PARTS and not is_plain(found[0])]
     for found in open_ones:
         found.append(factor_terms(found[0]))
     if open_ones:
@@ -40,6 +41,24 @@ def shortest(expressions: Sequence[Expr], printer: LanguagePrinter, sizes: Sizes
             for found in open_ones:
                 found.extend(multiplied_out(found[0], sizes))
     return [min((formula_text(form, printer) for form in smallest(found)), key=weight) for found in forms]
+
+
+def is_plain(expression: Expr) -> bool:
+    """Return whether none of the other forms can be shorter: no sum has anything to take out, join or name."""
+    return not any(has_other_forms(total) for total in expression.atoms(Add)) and not any(
+        power.args[1].is_negative and power.args[0].has(Add) for power in expression.atoms(Pow)
+    )
+
+
+def has_other_forms(total: Add) -> bool:
+    """Return whether terms of a sum have a factor in common, a fraction or a sum within, or many of them are names."""
+    numbers, rests = zip(*(term.as_coeff_Mul() for term in total.args), strict=True)
+    if sum(rest.is_Symbol for rest in rests) >= FEWEST_SUMMED or any(isinstance(rest, Add) for rest in rests):
+        return True
+    if not all(number.is_Integer for number in numbers) or all(number < 0 for number in numbers):
+        return True
+    first, *others = ({part.as_base_exp()[0] for part in Mul.make_args(rest) if rest != 1} for rest in rests)
+    return math.gcd(*map(int, numbers)) > 1 or bool(first.intersection(*others))
 
 
 def smallest(forms: list[Expr]) -> list[Expr]:

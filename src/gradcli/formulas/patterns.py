@@ -139,15 +139,17 @@ def covers(indices: list[str], values: Mapping[str, Indices], lengths: list[int]
 
 
 def sampled(values: Mapping[str, Indices], count: int) -> Iterator[list[int]]:
-    """Yield a few entries at a time whose letters are as unlike each other as may be, and rise where they can."""
+    """Yield a few entries at a time whose letters are as unlike each other as may be, and rise where they can.
+
+    There are two such entries at least: letters take all tuples, or those of two letters that differ.
+    """
     grid = [[int(axis[k]) for axis in values.values()] for k in range(count)]
     unlike = [k for k in range(count) if len(set(grid[k])) == len(values)] or list(range(count))
     pool = sorted(unlike, key=lambda k: grid[k] == sorted(grid[k]))
     yield pool[-1:]
-    if len(pool) > 1:
-        yield [pool[-1], pool[0]]
-        yield [pool[-1], pool[0], pool[1]]
-        yield [pool[-1], pool[0], pool[len(pool) // 2]]
+    yield [pool[-1], pool[0]]
+    yield [pool[-1], pool[0], pool[1]]
+    yield [pool[-1], pool[0], pool[len(pool) // 2]]
 
 
 def generalized(expressions: Sequence[Expr], seen: Mapping[str, list[int]], found: dict[str, str]) -> bool:

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from sympy import Expr, Mul, Pow, Rational
-from sympy.printing.precedence import PRECEDENCE, precedence
+from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
 from gradcli.formulas.constants import constant_name, constant_texts
@@ -36,8 +36,6 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
         for term in terms:
             shown = self._print(term)
             sign, shown = ("-", shown[1:]) if shown.startswith("-") else ("+", shown)
-            if precedence(term) < PRECEDENCE["Add"]:
-                shown = f"({shown})"
             text += f" {sign} {shown}" if text else f"{sign}{shown}".removeprefix("+")
         return text
 
@@ -116,7 +114,8 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
         del expr
         raise Unprintable
 
-    _print_Infinity = _print_NegativeInfinity = _print_ComplexInfinity = _print_NaN = _print_ImaginaryUnit = _refuse  # noqa: N815
+    _print_Infinity = _print_NegativeInfinity = _print_ComplexInfinity = _refuse  # noqa: N815
+    _print_NaN = _print_ImaginaryUnit = _refuse  # noqa: N815
 
 
 def without_defaults(name: str, arguments: Any, texts: list[str]) -> list[str]:

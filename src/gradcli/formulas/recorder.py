@@ -4,14 +4,16 @@
 >>> (g * (1 - y * y)).expression.text
 'g*(1 - y**2)'
 
-The numbers go along, so that a rule takes the branch that it took for them. A text may give fewer entries than the
-array has, those of a smaller shape that broadcasts to it: ``stands`` is that shape. What has no text in the language
-raises ``Unwritable``.
+The numbers go along, so that a rule takes the branch that it took for them: ``noting_answers`` tells of it. A text may
+give fewer entries than the array has, those of a smaller shape that broadcasts to it: ``stands`` is that shape. What
+has no text in the language raises ``Unwritable``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,19 @@ from gradcli.ops.writing import index_text
 Shape = tuple[int, ...]
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 """What numpy's functions that are no plain ufuncs write, entered by ``recording``."""
+
+ANSWERS: ContextVar[list[Any] | None] = ContextVar("ANSWERS", default=None)
+
+
+@contextmanager
+def noting_answers() -> Iterator[list[Any]]:
+    """Give a list of what rules are told about their numbers meanwhile: empty, their texts are those of all numbers."""
+    answers: list[Any] = []
+    token = ANSWERS.set(answers)
+    try:
+        yield answers
+    finally:
+        ANSWERS.reset(token)
 
 
 class Unwritable(Exception):  # noqa: N818
@@ -52,13 +67,8 @@ class Written(np.lib.mixins.NDArrayOperatorsMixin):
         """The number of axes."""
         return np.ndim(self.value)
 
-    @property
-    def size(self) -> int:
-        """The number of entries."""
-        return int(np.size(self.value))
-
     def __bool__(self) -> bool:
-        return bool(self.value)
+        raise Unwritable("a branch is taken by a text")
 
     def __float__(self) -> float:
         raise Unwritable("a number is taken out of a text")
@@ -74,14 +84,7 @@ class Written(np.lib.mixins.NDArrayOperatorsMixin):
             return Written(self.expression, found, ())
         return Written(e.after(settle(self), f"[{index_text(key)}]"), found, np.shape(found))
 
-    def reshape(self, *shape: Any) -> Written:
-        """Return the same entries in another shape."""
-        found: Written = FUNCTIONS[np.reshape](self, *shape) if len(shape) == 1 else FUNCTIONS[np.reshape](self, shape)
-        return found
-
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        if ufunc is np.add and method == "reduce":
-            return FUNCTIONS[np.sum](inputs[0], options.get("axis", 0), options.get("keepdims", False))
         if method != "__call__" or options:
             raise Unwritable(f"{ufunc.__name__}.{method}")
         if ufunc in FUNCTIONS:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.formulas import expression as e
-from gradcli.formulas.recorder import FUNCTIONS, Unwritable, Written, lift, settle, together
+from gradcli.formulas.recorder import ANSWERS, FUNCTIONS, Unwritable, Written, lift, settle, together
 
 
 def reduce_sum(x: Written, axis: Any = None, keepdims: bool = False) -> Written:
@@ -118,7 +118,8 @@ def roll(x: Written, shift: Any, axis: Any) -> Written:
     value = np.roll(x.value, shift, axis)
     shifts, axes = ([int(n) for n in np.ravel(part)] for part in (shift, axis))
     many = (str(tuple(shifts)), str(tuple(axes))) if len(axes) != 1 else (str(shifts[0]), str(axes[0]))
-    return Written(e.call("roll", settle(x), e.name(many[0]), dim=many[1]), value, value.shape)
+    along = {} if x.ndim == 1 and len(axes) == 1 else {"dim": many[1]}
+    return Written(e.call("roll", settle(x), e.name(many[0]), **along), value, value.shape)
 
 
 def run_sum(x: Written, axis: int) -> Written:
@@ -161,8 +162,15 @@ def of_matrices(name: str, function: Any) -> Callable[..., Written]:
 
 
 def asked(function: Any) -> Callable[..., Any]:
-    """Return the rule of a question about the numbers, which a branch is taken by."""
-    return lambda x, **options: function(x.value, **options)
+    """Return the rule of a question about the numbers, which a branch is taken by; the answer is noted."""
+
+    def rule(x: Written, **options: Any) -> Any:
+        answer, answers = function(x.value, **options), ANSWERS.get()
+        if answers is not None:
+            answers.append(answer)
+        return answer
+
+    return rule
 
 
 FUNCTIONS.update(

@@ -175,7 +175,7 @@ class Texts:
             return self._listed(node, op), ATOM
         parts = [self.argument(argument) for argument in node.arguments]
         if op.text and op.precedence < ATOM:
-            return self._infix(op, parts), op.precedence
+            return self._infix(op.text, op, parts), op.precedence
         call = Call(
             op.spelled or op.name,
             [text for text, _ in parts],
@@ -192,13 +192,12 @@ class Texts:
         return part[0] if part[1] >= ATOM else f"({part[0]})"
 
     @staticmethod
-    def _infix(op: Op, parts: list[tuple[str, int]]) -> str:
+    def _infix(text: str, op: Op, parts: list[tuple[str, int]]) -> str:
         shown = []
-        for k, (text, rank) in enumerate(parts):
+        for k, (part, rank) in enumerate(parts):
             tight = rank > op.precedence or (rank == op.precedence and (k == 0) != op.right and op.precedence > 50)
-            shown.append(text if tight else f"({text})")
-        assert op.text is not None  # noqa: S101
-        return op.text.format(*shown)
+            shown.append(part if tight else f"({part})")
+        return text.format(*shown)
 
     def _listed(self, node: Node, op: Op) -> str:
         """Write an indexed assignment, or its like, as the list of its entries."""
@@ -223,12 +222,11 @@ def clipped(text: str) -> str:
     """Return ``clip(x, 0, 1)`` for ``clamp_max(clamp_min(x, 0), 1)``, of which it is made."""
     if not text.startswith(CLIPPED):
         return text
-    depth = 1
-    for place in range(len(CLIPPED), len(text)):
-        depth += {"(": 1, ")": -1}.get(text[place], 0)
-        if not depth:
-            return f"clip({text[len(CLIPPED) : place]}{text[place + 1 :]}"
-    return text
+    depth, end = 1, len(CLIPPED)
+    while depth:
+        depth += {"(": 1, ")": -1}.get(text[end], 0)
+        end += 1
+    return f"clip({text[len(CLIPPED) : end - 1]}{text[end:]}"
 
 
 def nested(parts: list[str], shape: tuple[int, ...]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import Operation
+from gradcli.engine.reverse import vjp_of
 from gradcli.formulas import expression as e
 from gradcli.formulas.expression import Expression
 from gradcli.formulas.reading import read_expression
@@ -28,11 +29,9 @@ def write_vjp(node: Operation, k: int, g: Written, out: Written, arguments: Sequ
     Raises ``Unwritable``.
     """
     values = [x.value if isinstance(x, Written) else x for x in arguments]
-    vjp = node.op.vjp(k)
-    assert vjp is not None  # noqa: S101
     texts = backward_texts(node.op, k, node.value, values, node.static)
     if choice < len(texts) or (texts and not runs(node, k, g, out, arguments)):
-        value = vjp(g.value, out.value, *values, **node.static)
+        value = vjp_of(node, k)(g.value, out.value, *values, **node.static)
         return written_by(texts[min(choice, len(texts) - 1)], node, [g, out, *map(lift, arguments)], value)
     found = run(node, k, g, out, arguments)
     if found is None:
@@ -54,10 +53,8 @@ def runs(node: Operation, k: int, g: Written, out: Written, arguments: Sequence[
 
 def run(node: Operation, k: int, g: Written, out: Written, arguments: Sequence[Any]) -> Written | None:
     """Return what a vjp writes when it is run on written arrays; None where numpy or the language cannot."""
-    vjp = node.op.vjp(k)
-    assert vjp is not None  # noqa: S101
     try:
-        return lift(vjp(g, out, *arguments, **node.static))
+        return lift(vjp_of(node, k)(g, out, *arguments, **node.static))
     except (Unwritable, TypeError, ValueError, AttributeError):
         return None
 
@@ -93,8 +90,6 @@ def undo_broadcast(part: Written, shape: tuple[int, ...]) -> Written:
     if part.shape == shape:
         return part
     lead = part.ndim - len(shape)
-    if lead < 0:
-        return Written(part.expression, np.broadcast_to(part.value, shape), part.stands)
     stretched = tuple(lead + axis for axis, length in enumerate(shape) if length == 1 != part.shape[lead + axis])
     found = part
     if stretched:

@@ -69,17 +69,13 @@ class Composition:
             found = self.links[node.index, argument]
             return [one if isinstance(one, PartNumbers) else worked_out(reading, one) for one in found]
 
-    def link(self, node: Node, argument: Node) -> Sparse:
+    def link(self, node: Operation, argument: Node) -> Sparse:
         """Return the derivative of a node by one that it is computed from, with all others fixed."""
         rows, columns = int(np.size(node.value)), int(np.size(argument.value))
-        found = [nothing(rows, columns)]
-        if isinstance(node, Operation):
-            reading, uses = reading_of(node), [k for k, other in enumerate(node.arguments) if other is argument]
-            with np.errstate(all="ignore"):
-                for k in uses:
-                    locals_ = [worked_out(reading, part) for part in self.parts(node, k) or ()]
-                    found.append(as_sparse(locals_, rows, columns))
-        return gathered(found, (rows, columns))
+        reading, uses = reading_of(node), [k for k, other in enumerate(node.arguments) if other is argument]
+        with np.errstate(all="ignore"):
+            parts = [worked_out(reading, part) for k in uses for part in self.parts(node, k) or ()]
+            return as_sparse(parts, rows, columns)
 
 
 def as_sparse(parts: list[PartNumbers], rows: int, columns: int) -> Sparse:

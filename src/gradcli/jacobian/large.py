@@ -43,7 +43,7 @@ class Applied(Composition):
         with np.errstate(all="ignore"):
             return [worked_out(reading, part) for part in self.parts(node, argument) or () if len(part.rows)]
 
-    def link(self, node: Node, argument: Node) -> Sparse:
+    def link(self, node: Operation, argument: Node) -> Sparse:
         """Refuse the entries of a local Jacobian: they are as many as those of J."""
         del node, argument
         assert self.refusal is not None  # noqa: S101

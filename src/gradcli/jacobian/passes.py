@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -21,20 +20,21 @@ BLOCK = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Passes:
-    """∂output/∂leaves as a linear map. Its vectors are flat; those of the output are rows, those of a leaf columns."""
+    """∂output/∂leaves as a linear map. Its vectors are flat; those of the output are rows, those of a leaf columns.
 
-    output: Any
+    ``output`` depends on a leaf that is differentiated: other Jacobians have no entries, which are composed.
+    """
+
+    output: Node
     leaves: Sequence[Node]
     graph: Graph
 
     def back(self, rows: Array) -> dict[int, Vectors]:
         """Return each row times J, by the index of each leaf."""
-        found: dict[int, Vectors] = {}
-        if isinstance(self.output, Node) and self.output.active:
-            first = min((leaf.index for leaf in self.leaves), default=0)
-            nodes = [node for node in reversed(reaches(self.output)) if node.index >= first]
-            with np.errstate(all="ignore"):
-                found = accumulate(self.output, vectors(rows), nodes, self._back, lambda a, b, _own: a + b)
+        first = min(leaf.index for leaf in self.leaves)
+        nodes = [node for node in reversed(reaches(self.output)) if node.index >= first]
+        with np.errstate(all="ignore"):
+            found = accumulate(self.output, vectors(rows), nodes, self._back, lambda a, b, _own: a + b)
         return {
             leaf.index: found.get(leaf.index) or nowhere(len(rows), int(np.size(leaf.value))) for leaf in self.leaves
         }
@@ -42,20 +42,19 @@ class Passes:
     def forth(self, leaf: Node, columns: Array) -> Vectors:
         """Return J by one leaf times each column, which are the rows of ``columns``."""
         found = {leaf.index: vectors(columns)}
-        nodes = reaches(self.output) if isinstance(self.output, Node) else []
         with np.errstate(all="ignore"):
-            for node in nodes:
+            for node in reaches(self.output):
                 if isinstance(node, Operation):
                     for k in node.links:
                         self._forth(node, k, found)
-        if nodes and self.output.index in found:
+        if self.output.index in found:
             return found[self.output.index]
-        return nowhere(len(columns), int(np.size(getattr(self.output, "value", self.output))))
+        return nowhere(len(columns), int(np.size(self.output.value)))
 
     def all_rows(self) -> dict[int, Sparse]:
         """Return J by each leaf, a block of rows at a time, by the entries that can be other than 0."""
-        size = int(np.size(getattr(self.output, "value", self.output)))
-        widest = max((int(np.size(node.value)) for node in reaches(self.output)), default=1)
+        size = int(np.size(self.output.value))
+        widest = max(int(np.size(node.value)) for node in reaches(self.output))
         step = max(BLOCK // widest, 1)
         blocks = [self.back(np.eye(min(step, size - start), size, start)) for start in range(0, size, step)]
         return {leaf.index: stacked([block[leaf.index] for block in blocks]) for leaf in self.leaves}

@@ -46,11 +46,6 @@ class Diagonals(NamedTuple):
     sizes: list[float] | Array
     where: Indices
 
-    @property
-    def width(self) -> int:
-        """The entries of one."""
-        return len(self.where)
-
     def sparse(self, place: int) -> Sparse:
         """Return one of them as a matrix of its own."""
         width = len(self.where)

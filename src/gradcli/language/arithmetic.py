@@ -100,7 +100,7 @@ def of_arrays(f: Graph, op: Op, operands: tuple[Any, Any], values: tuple[Any, An
     """Apply a binary operator where an operand may be an array; floats whose result is no larger go the short way."""
     x, y = values
     doubles = getattr(x, "dtype", DOUBLE) is DOUBLE and getattr(y, "dtype", DOUBLE) is DOUBLE
-    if not doubles or (type(x), type(y)) not in ARRAYS:
+    if not doubles or (type(x), type(y)) not in FLOATS:
         return binary(f, op, *operands)
     if op.size is None and (type(x) is not type(y) or x.shape == y.shape):
         return f.apply(op, operands, NO_OPTIONS, values, links)
@@ -114,11 +114,14 @@ RIGHT: Links = (1,)
 BOTH: Links = (0, 1)
 """Which operands of an operator derivatives flow to."""
 Double = np.float64
-ARRAYS = {
+FLOATS = {
+    (np.float64, np.float64),
+    (np.float64, int),
+    (int, np.float64),
     (np.ndarray, np.ndarray),
     (np.ndarray, np.float64),
     (np.float64, np.ndarray),
     (np.ndarray, int),
     (int, np.ndarray),
 }
-"""Kinds of two operands that make an array."""
+"""Kinds of two operands that make floats."""

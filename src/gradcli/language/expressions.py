@@ -86,14 +86,11 @@ class Expressions:
                     stack.extend((child, None) for child in reversed(found))
                 else:
                     operands = [done[child] for child in children]
-                    done[node] = self._emit(node, operands)
+                    done[node] = EMITTERS[type(node)](self, node, operands)
                     self.release(operands)
             except GradcliError as error:
-                raise error.at(self._span_at_fault(node)) from None
+                raise error.at(self.spans.of(node.func if isinstance(node, ast.Call) else node)) from None
         return done[root]
-
-    def _span_at_fault(self, node: ast.expr) -> Span:
-        return self.spans.of(node.func if isinstance(node, ast.Call) else node)
 
     def _children(self, node: ast.expr) -> list[ast.expr]:
         match node:
@@ -115,41 +112,20 @@ class Expressions:
                 return []
         raise refused(node)
 
-    def _emit(self, node: ast.expr, registers: list[int]) -> int:
-        match node:
-            case ast.Constant():
-                return self.constant(literal(node.value))
-            case ast.Name():
-                return self._name(node)
-            case ast.BinOp():
-                return self._binary(node, *registers)
-            case ast.UnaryOp():
-                return self._unary(node, registers[0])
-            case ast.Compare():
-                return self._compare(node, registers)
-            case ast.List() | ast.Tuple():
-                return self.emit(lambda regs: runtime.stack_items(regs[0], [regs[i] for i in registers]), node)
-        return self._emit_other(node, registers)
+    def _literal(self, node: ast.Constant, _registers: list[int]) -> int:
+        return self.constant(literal(node.value))
 
-    def _emit_other(self, node: ast.expr, registers: list[int]) -> int:
-        match node:
-            case ast.Subscript():
-                return self._subscript(node, registers)
-            case ast.Attribute():
-                return self._attribute(node, registers)
-            case ast.Call():
-                return self._call(node, registers)
-            case ast.IfExp():
-                return self._choice(node)
-        assert isinstance(node, ast.BoolOp)  # noqa: S101
-        return self._logic(node)
+    def _list(self, node: ast.List | ast.Tuple, registers: list[int]) -> int:
+        return self.emit(lambda regs: runtime.stack_items(regs[0], [regs[i] for i in registers]), node)
 
-    def _name(self, node: ast.Name) -> int:
+    def _name(self, node: ast.Name, _registers: list[int]) -> int:
         name = node.id
         if name in self.definite:
             return self.variables[name]
         if name in self.assigned:
             register = self.variables[name]
+            if name in self.given:  # where no branch or turn that ran assigned it, the value from outside counts
+                self.free.setdefault(name, self.spans.of(node))
             return self.emit(lambda regs: bound_value(regs[register], name), node)
         if name in CONSTANTS and name not in self.given:
             return self.constant(np.float64(CONSTANTS[name]))
@@ -165,7 +141,8 @@ class Expressions:
         (self.definite if definite else self.assigned).add(name)
         return self.variables[name]
 
-    def _binary(self, node: ast.BinOp, left: int, right: int) -> int:
+    def _binary(self, node: ast.BinOp, registers: list[int]) -> int:
+        left, right = registers
         if type(node.op) in REFUSED:
             message, hint = REFUSED[type(node.op)]
             raise GradcliError("not-allowed", message, hint=hint)
@@ -174,16 +151,14 @@ class Expressions:
             return self.emit(lambda regs: runtime.compare(regs[0], mask, regs[left], regs[right]), node)
         return self.emit(binary_step(OPERATORS[BINARY[type(node.op)], 2], left, right), node)
 
-    def _unary(self, node: ast.UnaryOp, operand: int) -> int:
+    def _unary(self, node: ast.UnaryOp, registers: list[int]) -> int:
+        [operand] = registers
         if isinstance(node.op, ast.Not):
             return self.emit(lambda regs: not runtime.truth(regs[operand]), node)
         if isinstance(node.op, ast.UAdd):
             return self.emit(lambda regs: positive(regs[operand]), node)
-        if isinstance(node.op, ast.Invert):
-            op = OPERATORS["~", 1]
-            return self.emit(lambda regs: inverted(regs[0], op, regs[operand]), node)
-        op = OPERATORS["-", 1]
-        return self.emit(lambda regs: negative(regs[0], op, regs[operand]), node)
+        apply, op = (inverted, OPERATORS["~", 1]) if isinstance(node.op, ast.Invert) else (negative, OPERATORS["-", 1])
+        return self.emit(lambda regs: apply(regs[0], op, regs[operand]), node)
 
     def _compare(self, node: ast.Compare, registers: list[int]) -> int:
         unknown = next((op for op in node.ops if type(op) not in COMPARE), None)
@@ -276,7 +251,7 @@ class Expressions:
             raise error.at(self.spans.of(node)) from None
         return self.emit(lambda regs: runtime.truth(regs[register]), node), sides
 
-    def _choice(self, node: ast.IfExp) -> int:
+    def _choice(self, node: ast.IfExp, _registers: list[int]) -> int:
         condition, sides = self.condition(node.test)
         yes, yes_value = self.sub_block(node.body)
         no, no_value = self.sub_block(node.orelse)
@@ -293,7 +268,7 @@ class Expressions:
 
         return self.emit(run, node)
 
-    def _logic(self, node: ast.BoolOp) -> int:
+    def _logic(self, node: ast.BoolOp, _registers: list[int]) -> int:
         blocks = [self.sub_block(value) for value in node.values]
         stop_at = isinstance(node.op, ast.Or)
 
@@ -305,3 +280,20 @@ class Expressions:
             return not stop_at
 
         return self.emit(run, node)
+
+
+EMITTERS: dict[type[ast.expr], Callable[[Expressions, Any, list[int]], int]] = {
+    ast.Constant: Expressions._literal,
+    ast.Name: Expressions._name,
+    ast.BinOp: Expressions._binary,
+    ast.UnaryOp: Expressions._unary,
+    ast.Compare: Expressions._compare,
+    ast.List: Expressions._list,
+    ast.Tuple: Expressions._list,
+    ast.Subscript: Expressions._subscript,
+    ast.Attribute: Expressions._attribute,
+    ast.Call: Expressions._call,
+    ast.IfExp: Expressions._choice,
+    ast.BoolOp: Expressions._logic,
+}
+"""What compiles a node whose operands are compiled, by its type; ``_children`` has refused all others."""

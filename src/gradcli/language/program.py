@@ -105,8 +105,8 @@ def compile_program(
 ) -> Program:
     """Check a program and return it ready to run.
 
-    ``given`` are names that are variables even where the language has a constant or a function of that name;
-    ``expression`` refuses all but one expression, with ``value``.
+    ``given`` are names that are variables even where the language has a constant or a function of that name, or where
+    a branch that may not run assigns them; ``expression`` refuses all but one expression, with ``value``.
     Raises ``syntax``, ``not-allowed``, ``unknown-function`` and the like, each with its place.
     """
     bounds = budget or Budget()

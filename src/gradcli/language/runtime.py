@@ -147,10 +147,11 @@ def whole_index(value: object) -> Any:
 
 def subscript(f: Graph, base: Any, parts: list[Any], single: bool) -> Any:
     """Return ``base[parts]``."""
-    if single and type(base) in NODES and is_place(base.value, parts[0]):
-        return f.enter(INDEX, (base,), {"key": parts[0]}, base.value[parts[0]])
-    if single and type(base) is np.ndarray and is_place(base, parts[0]):
-        return base[parts[0], ...]
+    if type(base) in NODES and is_place(base.value, parts):
+        key = parts[0] if single else tuple(parts)
+        return f.enter(INDEX, (base,), {"key": key}, base.value[key])
+    if type(base) is np.ndarray and is_place(base, parts):
+        return base[(*parts, ...)]
     if type(base) is tuple:
         return _tuple_item(base, parts[0] if single else None)
     if type(base) is Pair:
@@ -164,9 +165,14 @@ def subscript(f: Graph, base: Any, parts: list[Any], single: bool) -> Any:
     return picked(f, x, key)
 
 
-def is_place(x: Any, key: Any) -> bool:
-    """Return whether ``x`` is a vector and ``key`` the number of one of its entries."""
-    return type(key) is int and x.ndim == 1 and x.dtype == np.float64 and -len(x) <= key < len(x)
+def is_place(x: Any, parts: list[Any]) -> bool:
+    """Return whether an index is the place of one entry of ``x``, an array of floats."""
+    if len(parts) != x.ndim or x.dtype != np.float64:
+        return False
+    for part, length in zip(parts, x.shape, strict=True):
+        if type(part) is not int or not -length <= part < length:
+            return False
+    return True
 
 
 def index_key(x: Any, parts: list[Any], single: bool) -> Any:

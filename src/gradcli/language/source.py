@@ -7,8 +7,13 @@ import re
 import textwrap
 import warnings
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
+from gradcli.ops import SPELLINGS, find
+
+if TYPE_CHECKING:
+    from gradcli.language.paper import Meant
 
 _COMMENT = re.compile(
     r"""
@@ -22,29 +27,15 @@ _COMMENT = re.compile(
 _FORBIDDEN = re.compile(r"[^ -~\n\t]")
 _BRACKET = re.compile(r"[()\[\]{}]")
 _NUMBER = re.compile(r"0[bBoOxX][\da-fA-F_]+|\d[\d_]*")
-LOOKALIKES = {
-    "÷": "/",
-    "×": "*",
-    "·": "*",
-    "−": "-",
-    "‐": "-",
-    "–": "-",
-    "²": "**2",
-    "³": "**3",
-    "√": "sqrt(...)",
-    "π": "pi",
-    "≤": "<=",
-    "≥": ">=",
-    "≠": "!=",
-}
 
 
 def character_name(character: str) -> str:
-    """Return how to call a character that cannot be shown as it is: its code point and its Unicode name."""
+    """Return how to call a character that not every terminal can show: its code point and its Unicode name."""
     import unicodedata  # noqa: PLC0415
 
     name = unicodedata.name(character, "")
-    return f"U+{ord(character):04X}" + (f" {name}" if name else "")
+    code = f"U+{ord(character):04X}" + (f" {name}" if name else "")
+    return f"'{character}', {code}" if character.isprintable() else code
 
 
 def unprintable(character: str) -> bool:
@@ -61,12 +52,13 @@ def refuse_characters(text: str, what: str = "the program") -> None:
     if unprintable(character):
         name = character_name(character)
         raise GradcliError("character", f"{what} holds a control character, {name}", span=found.span())
-    plain = LOOKALIKES.get(character)
+    from gradcli.language.paper import instead_of  # noqa: PLC0415 - an error alone needs it
+
     raise GradcliError(
         "character",
         f"{what} may hold ASCII characters only, not {character_name(character)}",
         span=found.span(),
-        hint=f"write {plain}" if plain else None,
+        hint=instead_of(character),
     )
 
 
@@ -126,13 +118,34 @@ def _python_tree(text: str) -> ast.Module:
             warnings.simplefilter("ignore")
             return ast.parse(text, filename="")
     except SyntaxError as error:
-        raise GradcliError(
-            "syntax", _message(error, text), span=_error_span(error, text), hint=_hint(error, text)
-        ) from None
+        raise syntax_error(error, text) from None
     except (RecursionError, MemoryError):
         raise GradcliError(
             "budget", "the program is nested too deeply", hint="split it into several assignments"
         ) from None
+
+
+def syntax_error(error: SyntaxError, text: str) -> GradcliError:
+    """Return what is wrong with a text that Python's parser refuses, and what it may have meant."""
+    span = _error_span(error, text)
+    known = None if text.count("\n") > MOST_LINES else on_paper(text, span)
+    if known is not None:
+        return GradcliError("syntax", known.message, span=known.span, hint=known.hint)
+    return GradcliError("syntax", _message(error, text), span=span, hint=_hint(text))
+
+
+MOST_LINES = 1_000
+"""Lines of a text whose error is looked into."""
+
+
+def on_paper(text: str, span: Span | None) -> Meant | None:
+    """Return what the line of an error may have meant, as mathematics on paper."""
+    from gradcli.language.paper import meant  # noqa: PLC0415 - an error alone needs it
+
+    at = len(text) if span is None else min(span[0], len(text))
+    start = text.rfind("\n", 0, at) + 1
+    end = text.find("\n", at)
+    return meant(text, (start, len(text) if end < 0 else end), lambda name: find(SPELLINGS, name) is not None)
 
 
 def _message(error: SyntaxError, text: str) -> str:
@@ -144,11 +157,9 @@ def _message(error: SyntaxError, text: str) -> str:
     return "the program ends too early" if position >= len(text.rstrip()) else "this is not an expression or statement"
 
 
-def _hint(error: SyntaxError, text: str) -> str | None:
+def _hint(text: str) -> str | None:
     if "?" in text:
         return "write 'a if condition else b', or where(condition, a, b)"
-    if "invalid decimal literal" in error.msg:
-        return "write * to multiply"
     if "&&" in text or "||" in text:
         return "write 'and' and 'or'"
     return None

@@ -138,7 +138,7 @@ class Statements(Flow):
                 "not-allowed", "only an entry of a variable can be assigned", hint="y[0, 1] = ..., not y[0][1] = ..."
             )
         name = target.value.id
-        base = self._name(target.value)
+        base = self.expression(target.value)
         items = index_items(target)
         readers = [index_reader(item, [self.expression(part) for part in index_parts(item)]) for item in items]
         single = not isinstance(target.slice, ast.Tuple)
@@ -175,7 +175,7 @@ class Statements(Flow):
         if not isinstance(node.target, ast.Name):
             raise GradcliError("not-allowed", "only a variable or an entry of one can be assigned")
         name = node.target.id
-        old = self._name(ast.copy_location(ast.Name(name, ast.Load()), node.target))
+        old = self.expression(ast.copy_location(ast.Name(name, ast.Load()), node.target))
         variables, span = self.variables, self.spans.of(node)
         combine = binary_step(op, old, change)
         told = self._told(name, node)

@@ -157,7 +157,15 @@ def _item(text: str, span: Span, bounds: Bounds) -> int | float | Given:
         return _number(item, span)
     if re.match(r"[+-]\s*[+-]", item):
         raise GradcliError("value", f"'{item}' is not a number", span=span, facts=NoValue())
+    words = item.split()
+    if len(words) > 1 and all(map(is_number, words)):
+        raise GradcliError("value", "numbers need commas between them", span=span, hint=f"write {shown(words)}")
     return _constant(text, span, bounds)
+
+
+def shown(words: list[str]) -> str:
+    """Return numbers as a value, those of a long one left out."""
+    return ",".join(words if len(words) < 9 else [*words[:4], "...", words[-1]])
 
 
 def is_number(text: str) -> bool:
@@ -217,8 +225,11 @@ def _is_json(text: str) -> bool:
     return not re.search(r"[A-Za-z_*/(]|(?<!\d)\.|\.(?!\d)|\+", words)
 
 
-def read_json(text: str) -> Given:
-    """Return a JSON array of numbers; raises ``value`` for ragged ones, words, and what is not finite."""
+def read_json(text: str, key: str | None = None) -> Given:
+    """Return a JSON array of numbers, or that under a key of an object.
+
+    Raises ``value`` for ragged ones, words, and what is not finite.
+    """
     import json  # noqa: PLC0415
 
     def refuse(word: str) -> float:
@@ -238,7 +249,23 @@ def read_json(text: str) -> Given:
         ) from None
     except RecursionError:
         raise GradcliError("value", "the lists are nested too deeply") from None
-    return array_of(data, None)
+    return array_of(entry_of(data, key), None)
+
+
+def entry_of(data: Any, key: str | None) -> Any:
+    """Return what a JSON object has under a key, or what is no object as it stands; raises ``value``."""
+    if not isinstance(data, dict):
+        if key is not None:
+            raise GradcliError("value", f"there is no object that could have the key {key[:40]!r}")
+        return data
+    if key in data:
+        return data[key]
+    keys = ", ".join(str(one)[:40] for one in list(data)[:8]) + (", ..." if len(data) > 8 else "")
+    what = "an object where an array of numbers belongs" if key is None else f"no key {key[:40]!r}"
+    first = str(next(iter(data), "KEY"))[:40]
+    raise GradcliError(
+        "value", f"{what}; its keys are {keys or 'none'}", hint=f"@FILE.json:{first} reads what is under {first}"
+    )
 
 
 def array_of(data: Any, dtype: Any = np.float64) -> Given:

@@ -48,15 +48,13 @@ def matmul_text_back(k: int, _out: Array, a: Array, b: Array) -> tuple[str, ...]
     return (found[k],) if found else ()
 
 
-def det_text_back(_k: int, y: Array, a: Array) -> tuple[str, ...]:
+def det_text_back(_k: int, _out: Array, a: Array) -> tuple[str, ...]:
     """Return the text of g·y·inv(A)ᵀ, and of 0 where the determinant is exactly 0."""
     axes = "[..., None, None]" if np.ndim(a) > 2 else ""
     if np.shape(a)[-1] == 1:
         return (f"{{g}}{axes}",)
-    if np.any(np.asarray(y) == 0):
-        return (f"0*{{g}}{axes}",)
     turned = "transpose(inv({0}), -1, -2)" if axes else "inv({0}).T"
-    return (f"{{g}}{axes}*{{y}}{axes}*{turned}",)
+    return f"{{g}}{axes}*{{y}}{axes}*{turned}", f"0*{{g}}{axes}"
 
 
 def solve_text_back(k: int, _out: Array, a: Array, b: Array) -> tuple[str, ...]:

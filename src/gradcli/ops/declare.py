@@ -74,8 +74,8 @@ class Op:
     ``backward_text`` has for each argument the vjp as people write it in the language, with ``{g}`` for the cotangent,
     ``{0}`` for argument 0, ``{y}`` for the output, ``{G}`` and ``{Y}`` for g and y with the axes back that a reduction
     took away, ``{C}`` for g as a column, and ``{dim}`` for an option. It is a text, or a tuple of texts where the first
-    does not hold for all numbers; one function ``backward_text(k, out, *values, **static)`` may give them. Empty: the
-    vjp writes itself, as it does where no text holds.
+    does not hold for all numbers; one function ``backward_text(k, out, *values, **static)`` may give them, by shapes
+    and options alone. Empty: the vjp writes itself, as it does where no text holds.
 
     Arrays. ``require(*values)`` refuses what numpy would take for something else, so that operands become arrays;
     None: it works entry by entry. ``whole`` is what an operator makes of masks and integers, ``bits`` what one of masks

@@ -24,7 +24,7 @@ from gradcli.ops.vocabulary import function
 from gradcli.ops.writing import Call, function_call
 
 
-def numbered(values: tuple[Array, ...], argument: int) -> list[Indices]:
+def number_entries(values: tuple[Array, ...], argument: int) -> list[Indices]:
     """Return arrays of the arguments' shapes: the entries' numbers from 1 for one argument, 0 for the others."""
     return [
         (np.arange(1, np.size(x) + 1) if k == argument else np.zeros(np.size(x), dtype=np.intp)).reshape(np.shape(x))
@@ -36,7 +36,7 @@ def moved_vjp(forward: Forward) -> Vjp:
     """Return the vjp of an op that moves entries of one array: cotangents go back to where entries came from."""
 
     def vjp(g: Array, _y: Array, x: Array, **static: Any) -> Array:
-        origin = np.ravel(forward(*numbered((x,), 0), **static))
+        origin = np.ravel(forward(*number_entries((x,), 0), **static))
         back = np.bincount(origin, weights=np.ravel(g), minlength=np.size(x) + 1)
         return back[1:].reshape(np.shape(x))  # type: ignore[return-value] # numpy types counts
 
@@ -48,7 +48,7 @@ def moved_local(forward: Rule) -> Local:
 
     def local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
         del out
-        origin = np.ravel(forward(*numbered(values, argument), **static))
+        origin = np.ravel(forward(*number_entries(values, argument), **static))
         rows = np.flatnonzero(origin)
         return [Links(rows, origin[rows] - 1)]
 
@@ -90,6 +90,13 @@ def turned_back(g: Array, _y: Array, _x: Array, *, shifts: Axes, dims: Axes) -> 
     return np.roll(g, -np.asarray(shifts), dims)
 
 
+def rolled(call: Call) -> str:
+    """Write ``roll(x, 1)``, with the axes where there are several to choose from."""
+    shifts, dims = call.static["shifts"], call.static["dims"]
+    by, along = (shifts[0], dims[0]) if len(shifts) == 1 else (shifts, dims)
+    return f"roll({call.texts[0]}, {by}{'' if call.ndim == 1 and len(shifts) == 1 else f', {along}'})"
+
+
 DIAGONAL_OPTIONS: Record = {"defaults": {"k": 0}, "words": {"k": "diagonal"}}
 
 # fmt: off
@@ -100,7 +107,7 @@ TRANSPOSE = mover("permute", lambda x, *, dims: np.transpose(x, dims),
 EXPAND    = mover("expand", lambda x, *, shape: np.broadcast_to(x, shape),
                   lambda g, _y, _x, *, shape: g, view=True, size=lambda x, shape: math.prod(shape))
 FLIP      = mover("flip", lambda x, *, dims: np.array(np.flip(x, dims)), lambda g, _y, _x, *, dims: np.flip(g, dims))
-ROLL      = mover("roll", lambda x, *, shifts, dims: np.roll(x, shifts, dims), turned_back)
+ROLL      = mover("roll", lambda x, *, shifts, dims: np.roll(x, shifts, dims), turned_back, write=rolled)
 DIAG      = mover("diag", lambda x, *, k: np.diag(x, k), size=diagonal_size, backward_text=diagonal_text_back,
                   **DIAGONAL_OPTIONS)
 DIAGONAL  = mover("diagonal", lambda x, *, offset: np.diagonal(x, offset), view=True, backward_text=diagonal_text_back)
@@ -241,8 +248,9 @@ def build_roll(f: Apply, x: Tensor, shifts: Static, dim: Static = None, library:
     if dim is None or dim == ():
         if dim == () and len(shift) > 1:
             raise GradcliError("shape", f"{counted(len(shift), 'shift')} for no axes")
-        flat = f(RESHAPE, x, shape=(-1,))
-        return f(RESHAPE, f(ROLL, flat, shifts=(sum(shift),), dims=(0,)), shape=x.shape)
+        flat = x if x.ndim == 1 else f(RESHAPE, x, shape=(-1,))
+        turned = f(ROLL, flat, shifts=(sum(shift),), dims=(0,))
+        return turned if x.ndim == 1 else f(RESHAPE, turned, shape=x.shape)
     axes = read_axes(dim, x.ndim)
     if len(axes) != len(shift):
         raise GradcliError("shape", f"{counted(len(shift), 'shift')} for {counted(len(axes), 'axis')}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import partial
 from typing import IO, TYPE_CHECKING
 
 from rich.console import Console
@@ -22,17 +24,26 @@ class QuietConsole(Console):
         raise BrokenPipeError
 
 
-def console(stream: IO[str], color: str) -> Console:
-    """Return a console on ``stream``; nothing that it prints is read as markup."""
-    return QuietConsole(
-        file=stream,
-        markup=False,
-        emoji=False,
-        highlight=False,
-        force_terminal=True if color == "always" else None,
-        color_system=None if color == "never" else "auto",
+def console(stream: IO[str]) -> Console:
+    """Return a console that colours what it writes to ``stream``, and reads nothing in it as markup."""
+    make = partial(
+        QuietConsole, file=stream, markup=False, emoji=False, highlight=False, force_terminal=True, no_color=False,
         legacy_windows=False,
-    )
+    )  # fmt: skip
+    found = make()
+    return found if found.color_system else make(color_system="standard")  # TERM=dumb has none that rich would use
+
+
+PAINTED = ((r"^error:", "bold red"), (r"^warning:", "bold yellow"), (r"^help:", "bold green"),
+    (r"^ *\S* \|", "blue"), (r"(?<=\| ) *\^+$", "bold red"))  # fmt: skip
+
+
+def painted(diagnostic: str) -> Text:
+    """Return an error with its words, its margin and its caret in colours."""
+    text = Text(diagnostic)
+    for pattern, style in PAINTED:
+        text.highlight_regex(re.compile(pattern, re.MULTILINE), style)
+    return text
 
 
 def plain_lines(text: Text) -> str:

@@ -50,17 +50,16 @@ def evaluate_together(found: Explained, formulas: Sequence[str], known: Mapping[
 
 def known_values(found: Explained) -> dict[str, Any]:
     """Return the numbers of all names that formulas may use."""
-    values = {**found.inputs, **found.definition_values}
-    return {name: value for name, value in values.items() if np.all(np.isfinite(value))}
+    return {**found.inputs, **found.definition_values}
 
 
 def with_true_formulas(found: Explained) -> Explained:
     """Return an answer whose formulas are equal to the numbers beside them at this point.
 
     A derivative that sympy has simplified may have a value where the program has none, such as x/x at 0, and
-    1 - tanh(x)**2 is 0 in doubles where tanh is saturated: another form of it, or the number, stands for such a
-    formula, and no rule is left then. A formula in a name that overflowed cannot be read: it stays beside a finite
-    number alone.
+    1 - tanh(x)**2 is 0 in doubles where tanh is saturated, and 0 times a name that overflowed is nan: another form of
+    it, or the number, stands for such a formula, and no rule is left then. One that the language does not read stays
+    beside a finite number alone.
     """
     output, jacobians = found.output_formulas, found.jacobian
     known = known_values(found)
@@ -71,14 +70,21 @@ def with_true_formulas(found: Explained) -> Explained:
     values = evaluate(found, [text for text, _ in told], known)
     false = [pair for pair, value in zip(told, values, strict=True) if not holds(value, pair[1])]
     definitions = with_true_definitions(found, known)
-    if not false and definitions == found.definitions:
+    rules = {
+        name: found.lookup.true_rules(found, name) if jacobian.formulas is None and jacobian.rules else jacobian.rules
+        for name, jacobian in jacobians.items()
+    }
+    changed = any(rules[name] != jacobian.rules for name, jacobian in jacobians.items())
+    if not false and not changed and definitions == found.definitions:
         return found
     others = {pair: true_form(found, *pair, known) for pair in false}
     return replace(
         found,
         output_formulas=None if output is None else exchanged(output, found.output, others),
         definitions=definitions,
-        jacobian={name: with_others(jacobian, others) for name, jacobian in jacobians.items()},
+        jacobian={
+            name: with_others(replace(jacobian, rules=rules[name]), others) for name, jacobian in jacobians.items()
+        },
     )
 
 

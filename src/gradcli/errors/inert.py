@@ -1,0 +1,40 @@
+"""Text from outside made safe to print: no control byte, no escape sequence, no markup survives."""
+
+from __future__ import annotations
+
+
+def inert(text: str, keep: str = "\n", encoding: str = "ascii") -> str:
+    """Return text with everything but printable characters of an encoding (and ``keep``) written as escapes.
+
+    Characters that take no column or two are escaped as well.
+    """
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text
+    return "".join(
+        c
+        if " " <= c <= "~" or c in keep or (encoding != "ascii" and shown(c, encoding))
+        else c.encode("unicode_escape", "backslashreplace").decode()
+        if not "\ud800" <= c <= "\udfff"
+        else f"\\u{ord(c):04x}"
+        for c in text
+    )
+
+
+def shown(character: str, encoding: str) -> bool:
+    """Return whether a character beyond ASCII is shown as it is: it takes one column and looks like no other letter.
+
+    These are Greek and Latin letters, signs of mathematics, small digits and quotation marks, as far as an encoding
+    has them.
+    """
+    import unicodedata  # noqa: PLC0415 - an error alone needs it
+
+    name, kind = unicodedata.name(character, ""), unicodedata.category(character)
+    letter = name.startswith(("GREEK ", "LATIN ")) and unicodedata.normalize("NFKC", character) == character
+    narrow = unicodedata.east_asian_width(character) not in "WF" and not unicodedata.combining(character)
+    if not (narrow and character.isprintable() and (letter or kind in ("Sm", "No", "Pi", "Pf") or character == "·")):
+        return False
+    try:
+        character.encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

@@ -1,0 +1,179 @@
+"""Completion: what may stand at the cursor, asked as the shells ask it, and in the shells themselves."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import re
+import select
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from gradcli.cli.app import run
+from gradcli.cli.environment import Environment
+
+ROWS = {  # the line before the cursor: some of what may follow, and what may not
+    "gradcli ": ({"explain", "grad", "check", "batch", "functions", "schema"}, {"--format"}),
+    "gradcli ex": ({"explain"}, {"grad"}),
+    "gradcli --": ({"--version", "--help"}, {"--json"}),
+    "gradcli explain --fo": ({"--format"}, {"--json"}),
+    "gradcli explain --format ": ({"table", "json", "plain"}, set()),
+    "gradcli explain -F j": ({"json"}, {"table"}),
+    "gradcli explain x --color ": ({"auto", "always", "never"}, set()),
+    "gradcli grad x --budget tu": ({"turns="}, {"nodes="}),
+    "gradcli batch --only ": ({"grad", "vjp", "jacobian"}, {"--only"}),
+    "gradcli batch --only grad,v": ({"grad,v", "grad,vjp"}, {"grad,grad"}),
+    "gradcli functions soft": ({"softmax", "softplus", "softsign"}, {"sin"}),
+    "gradcli explain 'sin(a)*w' --": ({"--a", "--w", "--json", "--set"}, {"--sin"}),
+    "gradcli explain 'sin(a)*w' --a 3 --": ({"--w"}, {"--a"}),
+    "gradcli explain --json 'sin(a)*w' --a 3 --w": ({"--w", "--wrt", "--width"}, {"--a"}),
+    "gradcli explain 'b = 2; a*b' --": ({"--a"}, {"--b"}),
+    'gradcli grad "x @ y" --wrt ': ({"x", "y"}, set()),
+    "gradcli grad 'x @ y' --wrt x,": ({"x,y"}, {"x,x"}),
+    "gradcli explain x --x @": ({"@one.csv", "@sub/"}, {"@.hidden"}),
+    "gradcli explain x --x @o": ({"@one.csv"}, {"@sub/"}),
+    "gradcli explain -f p": ({"program.py"}, {"one.csv"}),
+    "gradcli explain -f program.py --": ({"--weight"}, set()),
+    "gradcli explain x --x=@o": ({"--x=@one.csv"}, {"@sub/"}),
+    "gradcli explain x --format=js": ({"--format=json"}, {"table"}),
+    "gradcli explain x --x ": (set(), {"--json"}),
+    "gradcli explain 'unclosed": (set(), {"--json"}),
+    "gradcli explain '(' --": ({"--json"}, set()),
+    "gradcli nonsense --": (set(), {"--json"}),
+}
+
+
+@pytest.fixture(autouse=True)
+def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("one.csv", ".hidden"):
+        Path(name).write_text("1,2\n", encoding="utf-8")
+    Path("program.py").write_text("weight*2\n", encoding="utf-8")
+    Path("sub").mkdir()
+
+
+def asked(**variables: str) -> tuple[int, str, str]:
+    """Return the exit code and both streams of a question that a shell's script asks."""
+    out, err = io.StringIO(), io.StringIO()
+    code = run([], Environment(stdin=io.StringIO(), stdout=out, stderr=err, variables=variables))
+    return code, out.getvalue(), err.getvalue()
+
+
+def in_fish(line: str) -> tuple[int, str, str]:
+    return asked(_GRADCLI_COMPLETE="complete_fish", _TYPER_COMPLETE_FISH_ACTION="get-args", _TYPER_COMPLETE_ARGS=line)
+
+
+def in_bash(line: str) -> tuple[int, str, str]:
+    words = re.findall(r"""=@?|@|(?:'[^']*'?|"[^"]*"?|[^\s'"=@])+""", line) + ([""] if line.endswith(" ") else [])
+    return asked(_GRADCLI_COMPLETE="complete_bash", COMP_WORDS="\n".join(words), COMP_CWORD=str(len(words) - 1))
+
+
+def in_zsh(line: str) -> tuple[int, str, str]:
+    return asked(_GRADCLI_COMPLETE="complete_zsh", _TYPER_COMPLETE_ARGS=line)
+
+
+@pytest.mark.parametrize("line", ROWS)
+def test_what_may_stand_at_the_cursor(line: str) -> None:
+    wanted, unwanted = ROWS[line]
+    for ask in (in_fish, in_bash, in_zsh):
+        code, out, err = ask(line)
+        assert (code, err) == (0, "")
+        if ask is in_zsh:
+            found = {text.partition(":")[0] for text in re.findall(r"'((?:[^']|'\\'')*)'", out)}
+        else:
+            found = {text.partition("\t")[0] for text in out.splitlines()}
+        if ask is in_bash and "=" in line.rpartition(" ")[2]:
+            found = {line.rpartition(" ")[2].partition("=")[0] + "=" + text for text in found}
+        assert wanted - {line.rpartition(" ")[2]} <= found | {""}, (ask.__name__, out)
+        assert not unwanted & found, ask.__name__
+
+
+def test_fish_is_told_whether_there_is_anything() -> None:
+    for line, code in (("gradcli ex", 0), ("gradcli explain x --x ", 1)):
+        variables = {"_GRADCLI_COMPLETE": "complete_fish", "_TYPER_COMPLETE_ARGS": line}
+        assert asked(**variables, _TYPER_COMPLETE_FISH_ACTION="is-args") == (code, "", "")
+
+
+SCRIPTS = {  # how each shell is started, and the lines that read its script
+    "bash": (["bash", "--norc", "--noprofile", "-i"], 'eval "$(gradcli --show-completion bash)"'),
+    "zsh": (["zsh", "-f", "-i"], 'autoload -U compinit; compinit -u -D; eval "$(gradcli --show-completion zsh)"'),
+    "fish": ([str(shutil.which("fish")), "--no-config", "-c"], "gradcli --show-completion fish | source"),
+}
+TYPED = {  # what is typed before Tab, and what the screen shows then
+    "gradcli expl": "gradcli explain ",
+    "gradcli explain 'sin(a)*w' --a 1 --forma": "--format ",
+    "gradcli explain 'sin(a)*w' --format ": "table",
+    "gradcli functions softpl": "gradcli functions softplus",
+    "gradcli explain 'sin(abc)*w' --ab": "--abc",
+    "gradcli explain x --x @on": "@one.csv",
+    "gradcli explain -f progr": "program.py",
+}
+
+
+def session(shell: str, typed: str, folder: Path) -> str:
+    """Return what a terminal shows of a line that is typed, with Tab at its end."""
+    words, script = SCRIPTS[shell]
+    commands = folder / "bin"
+    commands.mkdir()
+    command = commands / "gradcli"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gradcli "$@"\n', encoding="utf-8")
+    command.chmod(0o755)
+    variables = os.environ | {"PATH": f"{commands}:{os.environ['PATH']}", "TERM": "xterm", "HOME": str(folder),
+        "COLUMNS": "200", "PS1": "$ ", "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}  # fmt: skip
+    if shell == "fish":  # it has a command that completes a line
+        asked = f"{script}; complete -C {shlex.quote(typed)}"
+        return subprocess.run(
+            [*words, asked], env=variables, cwd=folder, capture_output=True, text=True, check=True
+        ).stdout
+    terminal, other = pty.openpty()
+    process = subprocess.Popen(
+        words, stdin=other, stdout=other, stderr=other, env=variables, cwd=folder, start_new_session=True
+    )
+    os.close(other)
+    try:
+        os.write(terminal, f"{script}; echo re''ady\n".encode())
+        read_until(terminal, lambda text: "ready" in text)
+        os.write(terminal, f"{typed}\t\t".encode())
+        return read_until(terminal, lambda text: TYPED[typed] in text)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(terminal)
+
+
+def read_until(terminal: int, done) -> str:  # type: ignore[no-untyped-def]
+    """Return what a terminal shows until it is done, or silent for 30 seconds."""
+    seen = ""
+    end = time.monotonic() + 30
+    while not done(seen) and time.monotonic() < end:
+        if select.select([terminal], [], [], 0.2)[0]:
+            seen += re.sub(
+                r"\x1b(?:\[[0-9;?<>=]*[A-Za-z]|[()][A-Z0-9]|[=>]|\][^\x07]*\x07)",
+                "",
+                os.read(terminal, 65536).decode(errors="replace"),
+            )
+    return seen
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("typed", TYPED)
+@pytest.mark.parametrize("shell", SCRIPTS)
+def test_a_real_shell_completes_the_line(shell: str, typed: str, tmp_path: Path) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    folder = tmp_path / "home"
+    folder.mkdir()
+    for name in ("one.csv", "program.py"):
+        (folder / name).write_text("1\n", encoding="utf-8")
+    seen = session(shell, typed, folder)
+    wanted = TYPED[typed].split()[-1] if shell == "fish" else TYPED[typed]
+    assert wanted in seen.replace("\r", "").replace("\n", " ")
+    assert "error:" not in seen
+    assert "Traceback" not in seen
