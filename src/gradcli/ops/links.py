@@ -91,10 +91,13 @@ class Line:
         """Both letters."""
         return self.row + self.column
 
+    def allowed(self, length: int) -> Array:
+        """Return 1 for every pair of indices that stands in this order, and 0 for the others."""
+        return np.tri(length) if self.order is Order.NOT_BEFORE else 1.0 - np.eye(length)
+
     def pairs(self, length: int) -> tuple[Indices, Indices]:
         """Return the two indices of all pairs that stand in this order."""
-        linked = np.tri(length, dtype=bool) if self.order is Order.NOT_BEFORE else ~np.eye(length, dtype=bool)
-        row, column = np.nonzero(linked)
+        row, column = np.nonzero(self.allowed(length))
         return row, column
 
 

@@ -35,9 +35,18 @@ def symmetric(a: Any) -> Any:
     return (a + np.swapaxes(a, -1, -2)) / 2
 
 
+GUARD = 10**10
+"""Exact numbers are equal that differ in their last ten digits alone."""
+
+
+def is_nothing(part: Number, size: Number) -> bool:
+    """Return whether a part is beyond the last digit of a size."""
+    return bool(size + abs(part) * GUARD == size)
+
+
 def turn_of(p: Number, q: Number, beside: Number, size: Number) -> tuple[Number, Number] | None:
     """Return cosine and sine of the turn that makes 0 of the entry beside p and q; None where it is as good as 0."""
-    if size + abs(beside) == size or is_nan(beside):
+    if is_nothing(beside, size) or is_nan(beside):
         return None
     slope = (q - p) / (2 * beside)
     tangent = (1 if slope >= 0 else -1) / (abs(slope) + (slope * slope + 1).sqrt())
@@ -168,8 +177,8 @@ def exponential(a: Numbers) -> Numbers:
     total = term = np.eye(len(a)) * one_like(a[0, 0])
     for k in range(1, 2000):
         term = term @ part / k
-        total, before = total + term, total
-        if np.all(total == before):
+        total = total + term
+        if is_nothing(np.max(abs(term)), np.max(abs(total))):
             break
     for _ in range(halves):
         total = total @ total

@@ -22,7 +22,9 @@ def spelled_out(spec: Static | Tensor, tensors: Operands) -> tuple[str, Operands
     """
     if isinstance(spec, str):
         return named(spec.replace(" ", ""), tensors), tensors
-    return with_letters((spec, *tensors))  # type: ignore[arg-type] # it is no text, and so the first array
+    if spec is None or isinstance(spec, int | float | tuple):
+        raise GradcliError("value", "einsum needs its subscripts as text", hint='for example einsum("ij,j->i", W, x)')
+    return with_letters((spec, *tensors))
 
 
 def with_letters(given: Operands) -> tuple[str, Operands]:
