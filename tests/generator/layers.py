@@ -110,6 +110,6 @@ def einsum(spec, *tensors):
     if not isinstance(spec, str):
         given = [spec, *tensors]
         lists = [[int(c.value) for c in numbers(x)] for x in (*given[1::2], *given[len(given) & ~1 :])]
-        pairs = zip(map(numbers, given[::2]), lists, strict=False)
+        pairs = zip(map(numbers, given[: len(given) & ~1 : 2]), lists, strict=False)
         return array(np.einsum(*itertools.chain(*pairs), *lists[len(given) // 2 :]))
     return array(np.einsum(spec, *[numbers(x) for x in tensors]))

@@ -7,7 +7,7 @@ import functools
 import numpy as np
 
 from generator.arrays import Array, array, numbers, product
-from generator.duals import ELEMENTARY, dual
+from generator.duals import ELEMENTARY, LEAST, dual, require
 from generator.functions import absolute, amax, log, norm, sqrt, sum_
 from generator.layers import det, inv
 
@@ -115,6 +115,7 @@ def factors(x, **_):
     a, b, c, d = entries(x)
     size = ELEMENTARY["sqrt"](a * a + c * c)
     det = (a * d - b * c) / size
+    require(abs(det.value) >= LEAST)
     q = array([[a / size, -c / size], [c / size, a / size]])
     return q, array([[size, (a * b + c * d) / size], [dual(0), det]])
 
