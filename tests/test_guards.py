@@ -52,7 +52,7 @@ STARTS = [
     Start(("--version",), 15, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
     Start(("--help",), 15, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
     Start(("grad", *EXAMPLE), 93, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
-    Start(("functions",), 60, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
+    Start(("functions",), 72, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
     Start(("explain", *EXAMPLE), 163, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
     Start(("explain", *EXAMPLE, "--json"), 157, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
     Start(("check", *EXAMPLE[:3]), 164, (*HEAVY, "rich", "gradcli.batch"), sympy=437),

@@ -209,7 +209,10 @@ def build_normalize(f: Apply, x: Tensor, p: Static = 2.0, dim: Static = 1, eps: 
 )
 def build_cosine_similarity(f: Apply, x1: Tensor, x2: Tensor, dim: Static = 1, eps: Static = 1e-8) -> Tensor:
     """the cosine of the angle between x1 and x2 along dim; a length below eps counts as eps"""
-    shape = np.broadcast_shapes(x1.shape, x2.shape)
+    try:
+        shape = np.broadcast_shapes(x1.shape, x2.shape)
+    except ValueError:
+        raise GradcliError("shape", f"shapes {x1.shape} and {x2.shape} do not broadcast to one") from None
     axis = one_axis(dim, len(shape))
     axes = (axis,) if shape else ()
 

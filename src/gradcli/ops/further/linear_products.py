@@ -14,6 +14,7 @@ from gradcli.ops.declare import Apply
 from gradcli.ops.facts import Facts
 from gradcli.ops.linear_algebra import EINSUM, MATMUL, require_product, require_square
 from gradcli.ops.matrices import INV
+from gradcli.ops.piecewise import WHERE
 from gradcli.ops.reductions import SUM
 from gradcli.ops.shaping import whole
 from gradcli.ops.signatures import Static, Tensor, Tensors
@@ -37,12 +38,17 @@ def fits(x: Tensor, shape: tuple[int, ...]) -> bool:
     return x.ndim <= len(shape) and all(own in (1, length) for own, length in pairs)
 
 
-def added(f: Apply, x: Tensor, product: Tensor, beta: Static, alpha: Static) -> Tensor:
-    """Return beta·x + alpha·product; as in PyTorch a beta of 0 leaves x out, nan and all."""
+def added(f: Apply, x: Tensor, product: Tensor, beta: Static, alpha: Static, drops: bool = False) -> Tensor:
+    """Return beta·x + alpha·product; a beta of 0 leaves x out, nan and all, and alpha the product where it ``drops``.
+
+    So does PyTorch, which leaves both to a library of linear algebra.
+    """
     factor, share = number(alpha, "alpha"), number(beta, "beta")
     if not fits(x, product.shape):
         raise GradcliError("shape", f"shape {x.shape} does not broadcast to that of the product, {product.shape}")
     scaled = product if factor == 1 else f(MUL, factor, product)
+    if factor == 0 and drops:
+        scaled = f(WHERE, np.zeros(product.shape), scaled, 0.0)
     if share == 0:
         return scaled
     return f(ADD, x if share == 1 else f(MUL, share, x), scaled)
@@ -65,7 +71,7 @@ def build_addmm(f: Apply, x: Tensor, mat1: Tensor, mat2: Tensor, beta: Static = 
     """beta*x + alpha*(mat1 @ mat2), for two matrices"""
     require_axes("addmm", (mat1, mat2), (2, 2))
     require_product(mat1, mat2, "addmm")
-    return added(f, x, f(MATMUL, mat1, mat2), beta, alpha)
+    return added(f, x, f(MATMUL, mat1, mat2), beta, alpha, drops=True)
 
 
 @function(
@@ -85,7 +91,7 @@ def build_addmv(f: Apply, x: Tensor, mat: Tensor, vec: Tensor, beta: Static = 1,
     """beta*x + alpha*(mat @ vec), for a matrix and a vector"""
     require_axes("addmv", (mat, vec), (2, 1))
     require_product(mat, vec, "addmv")
-    return added(f, x, f(MATMUL, mat, vec), beta, alpha)
+    return added(f, x, f(MATMUL, mat, vec), beta, alpha, drops=True)
 
 
 @function(
@@ -150,7 +156,7 @@ def build_baddbmm(f: Apply, x: Tensor, batch1: Tensor, batch2: Tensor, beta: Sta
 def build_addbmm(f: Apply, x: Tensor, batch1: Tensor, batch2: Tensor, beta: Static = 1, alpha: Static = 1) -> Tensor:
     """beta*x + alpha times the sum of the products of two batches of matrices"""
     product = f(SUM, batched(f, "addbmm", batch1, batch2), dim=(0,), keepdim=False)
-    return added(f, x, product, beta, alpha)
+    return added(f, x, product, beta, alpha, drops=True)
 
 
 def chained(f: Apply, tensors: Tensors, name: str) -> Tensor:
