@@ -128,9 +128,10 @@ class Graph:
     """The nodes of one evaluation, with every value and every name that the program gave one.
 
     ``meter`` counts what the run costs. ``remarks`` are the kinds and sentences that the run leaves for the answer's
-    notes, each once; ``strict`` refuses those of ``ONE_SIDED``. ``writes`` are the writes in place. ``broken`` says
-    that PyTorch has no derivative for an operation on something differentiated. ``bindings`` are the assignments in
-    order, without the values that depend on no input; ``story`` has what statements tell of the run
+    notes, each once; ``strict`` refuses those of ``ONE_SIDED``. ``writes`` are the writes in place, ``windows`` what
+    values that they made show of a storage (``language/storage.py``), ``detached`` says that a constant was detached.
+    ``broken`` says that PyTorch has no derivative for an operation on something differentiated. ``bindings`` are the
+    assignments in order, without the values that depend on no input; ``story`` has what statements tell of the run
     (``language/trace.py``), None where nobody reads it. ``inputs`` are the nodes of inputs by name, ``variables`` all
     names of the program, and ``result`` is its own name for the output. ``called`` is what ``naming`` calls the
     bindings. ``functions`` are the calls of functions, in order: the name as it was written, the first node that each
@@ -141,6 +142,8 @@ class Graph:
     strict: bool = False
     remarks: dict[tuple[str, str], None] = field(default_factory=dict)
     writes: list[Write] = field(default_factory=list)
+    windows: dict[Any, Any] = field(default_factory=dict)
+    detached: bool = False
     broken: bool = False
     nodes: list[Node] = field(default_factory=list)
     bindings: list[tuple[str, Node | None]] = field(default_factory=list)
@@ -206,6 +209,7 @@ class Graph:
         if not links:
             links = links_of(op, arguments)
             if not links and not self.keeps(op, arguments):
+                self.detached = self.detached or (op.flat and op.view)
                 return value if TENSORS.isdisjoint(map(type, arguments)) else tensor(value)
             self.broken = self.broken or op.torch_raises
         nodes = self.nodes
@@ -214,6 +218,16 @@ class Graph:
             self.meter.count(index)
         node = Operation(index, op, arguments, static, value, links)
         nodes.append(node)
+        return node
+
+    def copy(self, numbers: Any) -> Any:
+        """Return a copy of plain numbers, in the arithmetic of this run."""
+        return np.array(numbers)
+
+    def hold(self, value: object) -> Node:
+        """Return a node that holds numbers on which no derivative depends."""
+        node = Input(len(self.nodes), "", value, False)
+        self.nodes.append(node)
         return node
 
     def keeps(self, op: Op, arguments: tuple[Any, ...]) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.engine.graph import Graph
+from gradcli.engine.graph import TENSORS, Graph
 from gradcli.errors import Budget, GradcliError
 from gradcli.exact.real import as_doubles, decimal, lifted
 from gradcli.language.program import Program
@@ -58,13 +58,17 @@ class Deciding(Graph):
             return Graph.apply(self, op, arguments, static, values, links)
         exact = [value if is_lifted(value) else lifted(value) for value in values]
         try:
-            value = lifted(np.asarray(self._value(op, exact, static)))
+            value = self._lifted_value(op, arguments, exact, static)
         except (ValueError, IndexError, TypeError) as error:
             raise GradcliError("exact", f"{op.name} cannot be computed in many digits here: {error}") from error
         self.work += operations(op, exact, static, value)
         self.calls += 1
         self.meter.watch()
         return self.enter(op, arguments, static, value, links)
+
+    def copy(self, numbers: Any) -> Any:
+        """Return a copy of plain numbers, in many digits where this run computes so."""
+        return lifted(np.array(numbers)) if self.exact else np.array(numbers)
 
     def enter(
         self,
@@ -85,6 +89,16 @@ class Deciding(Graph):
             with np.errstate(all="ignore"):
                 self.decisions.append(Decision(op, parts.piece(*map(np.asarray, values), **static), values))
 
+    def _lifted_value(self, op: Op, arguments: tuple[Any, ...], values: Sequence[Any], static: Options) -> Any:
+        """Return the value of an op as exact numbers; a view of a constant shows its memory, as in doubles.
+
+        What is made of plain numbers alone is told from a tensor by its type.
+        """
+        value = lifted(np.asarray(self._value(op, values, static)))
+        if op.view and type(arguments[0]) is np.ndarray:
+            return op.forward(arguments[0], **static)
+        return value.view(PlainNumber) if TENSORS.isdisjoint(map(type, arguments)) and is_lifted(value) else value
+
     def _value(self, op: Op, values: Sequence[object], static: Options) -> Any:
         parts = op.pieces
         if parts is None:
@@ -100,6 +114,10 @@ class Deciding(Graph):
         if place >= len(self.base) or self.base[place].op is not op:
             raise GradcliError("exact", "the program decides otherwise in many digits, and cannot be led back")
         return self.base[place].piece
+
+
+class PlainNumber(np.ndarray):
+    """A number in many digits that is no tensor: no write changes it."""
 
 
 def is_lifted(value: object) -> bool:

@@ -17,13 +17,14 @@ from gradcli.language.source import parse
 from gradcli.language.statements import Statements
 from gradcli.language.steps import Block, execute
 from gradcli.language.trace import Assigned
+from gradcli.ops.declare import tensor
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
     """A checked program: its text, the variables that it needs from outside, and the steps that evaluate it.
 
-    ``branches`` says that it takes one way or another by values.
+    ``branches`` says that it takes one way or another by values, ``writes`` that it writes to values in place.
     """
 
     place: Place
@@ -37,6 +38,7 @@ class Program:
     result: str | None
     last: Assigned | None
     branches: bool
+    writes: bool
 
     def evaluate(
         self,
@@ -63,7 +65,8 @@ class Program:
             kept = record or name in wrt
             value = values[name] if kept else np.asarray(values[name])
             leaves[name] = graph.input(name, value, name in wrt)
-            registers[self.variables[name]] = leaves[name] if kept else value
+            alone = tensor(np.array(value)) if self.writes else value
+            registers[self.variables[name]] = leaves[name] if kept else alone
         try:
             with np.errstate(all="ignore"):
                 execute(self.block, registers)
@@ -88,6 +91,11 @@ class Program:
 
 BRANCHES = {ast.If, ast.IfExp, ast.While, ast.BoolOp}
 """Syntax that takes one way or another."""
+
+
+def is_write(node: ast.AST) -> bool:
+    """Return whether a part of the syntax writes to a value in place, if that is a tensor."""
+    return isinstance(node, ast.AugAssign) or (isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store))
 
 
 def output_value(value: object) -> Any:
@@ -139,6 +147,7 @@ def compile_program(
         result,
         Assigned("", compiler.writer.written(last.value)) if isinstance(last, ast.Expr) else None,
         not BRANCHES.isdisjoint(parts),
+        any(map(is_write, ast.walk(tree))),
     )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any
 
 from gradcli.errors import GradcliError
@@ -12,10 +14,9 @@ from gradcli.language import runtime
 from gradcli.language.arithmetic import binary, binary_step
 from gradcli.language.assigning import (
     before_ndim,
-    is_tensor,
     reader,
     refuse_change,
-    refuse_shared,
+    refuse_write,
     unpacker,
 )
 from gradcli.language.flow import Flow, leave, next_turn
@@ -23,6 +24,7 @@ from gradcli.language.indexing import Registers, index_items, index_parts, index
 from gradcli.language.kinds import is_odd, written_as
 from gradcli.language.names import BINARY
 from gradcli.language.steps import Step
+from gradcli.language.storage import is_tensor
 from gradcli.language.trace import Assigned, Written
 from gradcli.ops import OPERATORS
 from gradcli.ops.declare import Op
@@ -131,6 +133,7 @@ class Statements(Flow):
 
     def _put(self, target: ast.Subscript, op: Op | None, given: int, node: ast.Assign | ast.AugAssign) -> None:
         """Compile a write to entries: of the value in register ``given``, or of what ``op`` makes of both."""
+        from gradcli.language.aliases import write_through  # noqa: PLC0415
         from gradcli.language.versions import remark_write  # noqa: PLC0415
 
         if not isinstance(target.value, ast.Name):
@@ -142,12 +145,12 @@ class Statements(Flow):
         items = index_items(target)
         readers = [index_reader(item, [self.expression(part) for part in index_parts(item)]) for item in items]
         single = not isinstance(target.slice, ast.Tuple)
-        variables, span = self.variables, self.spans.of(target)
-        told = self._told(name, node, self.writer.written(target.slice))
+        span, told = self.spans.of(target), self._told(name, node, self.writer.written(target.slice))
+        others = self.others(name)
 
         def run(regs: Registers) -> Any:
             f, before = regs[0], regs[base]
-            refuse_shared(name, variables, regs, "indexed assignment")
+            refuse_write(f, name, before, "indexed assignment")
             x = runtime.array_of(before)
             key = runtime.index_key(x, [read(regs) for read in readers], single)
             change = regs[given]
@@ -158,9 +161,7 @@ class Statements(Flow):
             if is_odd(x) or is_odd(change):
                 change = written_as(f, x, int(change) if type(change) is bool else change, not runtime.basic(key), op)
             written = change if is_odd(x) else runtime.as_tensor(change)
-            result = f(PUT, x, written, key=key)
-            f.bind(name, result, told)
-            return result
+            return write_through(regs, others, told, before, f(PUT, x, written, key=key))
 
         self.block.append(Step(self.variables[name], run, span))
 
@@ -176,14 +177,13 @@ class Statements(Flow):
             raise GradcliError("not-allowed", "only a variable or an entry of one can be assigned")
         name = node.target.id
         old = self.expression(ast.copy_location(ast.Name(name, ast.Load()), node.target))
-        variables, span = self.variables, self.spans.of(node)
+        span, told, others = self.spans.of(node), self._told(name, node), self.others(name)
         combine = binary_step(op, old, change)
-        told = self._told(name, node)
 
         def run(regs: Registers) -> Any:
             before = regs[old]
             array = is_tensor(before)
-            refuse_shared(name, variables, regs, "an augmented assignment")
+            refuse_write(regs[0], name, before, "an augmented assignment")
             if before_ndim(before):
                 from gradcli.language.versions import remark_write  # noqa: PLC0415
 
@@ -191,12 +191,25 @@ class Statements(Flow):
             result = combine(regs)
             if is_odd(before) or (array and result.shape != before.shape):
                 refuse_change(regs[0], op, before, result, name)
-            if array:
-                regs[0].wrote(before, name, span, result)
-            regs[0].bind(name, result, told)
-            return result
+            if not array:
+                regs[0].bind(name, result, told)
+                return result
+            from gradcli.language.aliases import write_through  # noqa: PLC0415
+
+            regs[0].wrote(before, name, span, result)
+            return write_through(regs, others, told, before, result)
 
         self.block.append(Step(self.variable(name, definite=name in self.definite), run, span))
+
+    def others(self, name: str) -> Callable[[], Iterator[tuple[str, int]]]:
+        """Return what yields the registers that may share memory with a variable, with their variables' names.
+
+        A loop over an array keeps it in a register without a name.
+        """
+        variables, loops = self.variables, self.loop_arrays
+        return lambda: chain(
+            (item for item in variables.items() if item[0] != name), (("", register) for register in loops)
+        )
 
     def _told(self, name: str, node: ast.Assign | ast.AugAssign, index: Written | None = None) -> Assigned:
         """Return what a run tells of an augmented or indexed assignment."""

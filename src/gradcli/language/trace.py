@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from gradcli.engine.graph import Graph
 from gradcli.engine.naming import NAME, tight
 from gradcli.language.names import COMPARE
+from gradcli.language.selecting import Selection
 from gradcli.language.source import Spans, with_comments
 
 KEPT = 200
@@ -77,6 +78,9 @@ class Assigned:
     - ``operator``: that of an augmented assignment.
     - ``place``, ``count``: which of several targets this is; ``taken`` says that it takes that part of ``value``.
     - ``row``: whether it is the variable of a loop, which takes a row a turn.
+    - ``chosen``: where a write to the variable ``value`` changed this one too, which entries of it each entry shows.
+
+    A variable that such a write changed has an empty ``value`` where it has too many entries to say so.
     """
 
     name: str
@@ -87,6 +91,7 @@ class Assigned:
     count: int = 1
     taken: bool = False
     row: bool = False
+    chosen: Selection | None = None
 
 
 @dataclass(frozen=True)

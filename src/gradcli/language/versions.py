@@ -14,13 +14,10 @@ import numpy as np
 from gradcli.engine.graph import Graph, Input, Node, Operation, Write
 from gradcli.engine.wording import called_by
 from gradcli.errors import GradcliError, Span
-from gradcli.language.assigning import owner, shares_memory
 from gradcli.language.runtime import as_view, basic
+from gradcli.language.storage import in_part, is_tensor, may_share, root, storage_of, window_of
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.saved import kept
-
-Places = Any
-"""An array of numbers whose memory is laid out as that of a value in PyTorch."""
 
 
 def remark_backward(graph: Graph, output: object) -> None:
@@ -52,26 +49,23 @@ def broken_nodes(graph: Graph) -> dict[int, Write]:
     """Return the nodes whose derivative needs a value that a later write changed: a write by index."""
     writes: dict[Any, list[Write]] = defaultdict(list)
     for write in graph.writes:
-        if (place := storage(write.before)) is not None:
+        if (place := storage_of(graph, write.before)) is not None:
             writes[place].append(write)
     found: dict[int, Write] = {}
     needs: dict[tuple[int, tuple[bool, ...]], tuple[int, ...]] = {}
-    owners: dict[int, int] = {}
     for node in graph.nodes if writes else ():
         if not isinstance(node, Operation) or not node.active:
             continue
         op, index, arguments = node.op, node.index, node.arguments
-        if op.view:
-            owners[index] = owner(node).index
         active = tuple([isinstance(argument, Node) and argument.active for argument in arguments])
         places = needs.get((id(op), active))
         if places is None:
             places = needs[id(op), active] = kept_places(op, active)
         for k in places:
             value = node if k < 0 else arguments[k]
-            place = owners.get(value.index, value.index) if isinstance(value, Node) else storage(value)
+            place = root(graph, value) if is_tensor(value) else None
             if place in writes and writes[place][-1].mark > index:
-                found.update((index, write) for write in written_later(node, writes)[:1])
+                found.update((index, write) for write in written_later(graph, node, writes)[:1])
                 break
     return found
 
@@ -120,7 +114,7 @@ def sources(node: Node) -> list[Node]:
     ]
 
 
-def written_later(node: Operation, writes: dict[Any, list[Write]]) -> list[Write]:
+def written_later(graph: Graph, node: Operation, writes: dict[Any, list[Write]]) -> list[Write]:
     """Return the writes that change what PyTorch has kept for the derivative of a node.
 
     For ``a *= b`` itself it keeps a copy of a, and its output as it is after the write.
@@ -133,18 +127,9 @@ def written_later(node: Operation, writes: dict[Any, list[Write]]) -> list[Write
     return [
         write
         for k, value in needed
-        for write in writes.get(storage(value), ())
+        for write in writes.get(storage_of(graph, value), ())
         if write.mark > node.index and (k or write.inplace != node.index)
     ]
-
-
-def storage(value: object) -> Any:
-    """Return what tells the memory of a value from all others in PyTorch."""
-    if isinstance(value, Node):
-        return owner(value).index
-    while isinstance(value, np.ndarray) and isinstance(value.base, np.ndarray):
-        value = value.base
-    return ("array", id(value)) if isinstance(value, np.ndarray) else None
 
 
 def remark_write(f: Graph, name: str, span: Span, before: object, written: object, key: object = ...) -> None:
@@ -155,13 +140,15 @@ def remark_write(f: Graph, name: str, span: Span, before: object, written: objec
     if not isinstance(before, Node | np.ndarray) or not before.ndim:
         return
     x = value_of(before)
+    if isinstance(before, Node) and before.index in f.windows:
+        x = f.windows[before.index].places
     if 0 in x.strides and any(step == 0 and length > 1 for step, length in zip(x.strides, x.shape, strict=True)):
         raise GradcliError(
             "in-place",
             f"'{name}' shows one number as several entries: neither PyTorch nor NumPy can write to one of them",
             hint=f"write {name} = {name}.clone() first",
         )
-    if basic(key) and shares_memory(before, written) and in_part(*both_memories(before, written, key)):
+    if basic(key) and may_share(f, before, written) and reads_in_part(f, before, written, key):
         f.remark(
             "torch-refuses",
             f"The write to '{name}' in place reads a part of what it writes: PyTorch refuses it and asks for a clone. "
@@ -170,41 +157,7 @@ def remark_write(f: Graph, name: str, span: Span, before: object, written: objec
         )
 
 
-def both_memories(before: Any, written: Any, key: object) -> tuple[Places, Places]:
-    """Return what is written to, and what is read, as parts of one memory."""
-    if not isinstance(before, Node):
-        return before[as_view(key)], written
-    base = np.arange(owner(before).value.size)
-    return memory(before, base)[as_view(key)], memory(written, base)
-
-
-def memory(node: Node, base: Places) -> Places:
-    """Return the part of ``base`` that stands for a view of its owner, whose entries in a row are ``base``."""
-    views, end = [], owner(node)
-    while node is not end and isinstance(node, Operation):
-        views.append(node)
-        node = node.arguments[0]
-    places = base.reshape(end.shape)
-    for view in reversed(views):
-        key = view.static.get("key")
-        places = view.op.forward(places, **view.static) if key is None else places[as_view(key)]
-    return places
-
-
-def in_part(target: Places, source: Places) -> bool:
-    """Return whether two places have entries in common and are not the same; PyTorch looks at those without gaps."""
-    if not (without_gaps(target) and without_gaps(source)) or not np.shares_memory(target, source):
-        return False
-    same = target.__array_interface__["data"] == source.__array_interface__["data"] and target.size == source.size
-    return not (same and target.strides == source.strides)
-
-
-def without_gaps(places: Places) -> bool:
-    """Return whether entries fill a stretch of the memory, in any order of the axes."""
-    size = places.itemsize
-    for step, length in sorted(zip(places.strides, places.shape, strict=True)):
-        if length > 1:
-            if step != size:
-                return False
-            size *= length
-    return True
+def reads_in_part(f: Graph, before: object, written: object, key: object) -> bool:
+    """Return whether what is read and what is written are different places of one storage with some in common."""
+    target, source = window_of(f, before), window_of(f, written)
+    return target.key == source.key and in_part(target.places[as_view(key)], source.places)
