@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.language.assigning import is_tensor
+from gradcli.language.kinds import is_tensor
 from gradcli.language.program import compile_program
 from programs import PROGRAMS, inputs_of
 

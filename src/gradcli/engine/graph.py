@@ -129,11 +129,11 @@ class Graph:
 
     ``meter`` counts what the run costs. ``remarks`` are the kinds and sentences that the run leaves for the answer's
     notes, each once; ``strict`` refuses those of ``ONE_SIDED``. ``writes`` are the writes in place, ``windows`` what
-    values that they made show of a storage (``language/storage.py``), ``detached`` says that a constant was detached.
-    ``broken`` says that PyTorch has no derivative for an operation on something differentiated. ``bindings`` are the
-    assignments in order, without the values that depend on no input; ``story`` has what statements tell of the run
-    (``language/trace.py``), None where nobody reads it. ``inputs`` are the nodes of inputs by name, ``variables`` all
-    names of the program, and ``result`` is its own name for the output. ``called`` is what ``naming`` calls the
+    values share of a storage, ``detached`` says that a constant was detached. ``broken`` says that PyTorch has no
+    derivative for an operation on something differentiated. ``bindings`` are the assignments in order, without the
+    values that depend on no input; ``story`` has what statements tell of the run (``language/trace.py``), None where
+    nobody reads it. ``inputs`` are the nodes of inputs by name, ``variables`` all names of the program, and ``result``
+    is its own name for the output. ``called`` is what ``naming`` calls the
     bindings. ``functions`` are the calls of functions, in order: the name as it was written, the first node that each
     has made and the one after the last. ``branches`` says that the program takes one way or another by values.
     """
@@ -218,16 +218,6 @@ class Graph:
             self.meter.count(index)
         node = Operation(index, op, arguments, static, value, links)
         nodes.append(node)
-        return node
-
-    def copy(self, numbers: Any) -> Any:
-        """Return a copy of plain numbers, in the arithmetic of this run."""
-        return np.array(numbers)
-
-    def hold(self, value: object) -> Node:
-        """Return a node that holds numbers on which no derivative depends."""
-        node = Input(len(self.nodes), "", value, False)
-        self.nodes.append(node)
         return node
 
     def keeps(self, op: Op, arguments: tuple[Any, ...]) -> bool:

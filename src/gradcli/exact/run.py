@@ -66,10 +66,6 @@ class Deciding(Graph):
         self.meter.watch()
         return self.enter(op, arguments, static, value, links)
 
-    def copy(self, numbers: Any) -> Any:
-        """Return a copy of plain numbers, in many digits where this run computes so."""
-        return lifted(np.array(numbers)) if self.exact else np.array(numbers)
-
     def enter(
         self,
         op: Op,

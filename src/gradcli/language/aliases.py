@@ -11,16 +11,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.engine.graph import Graph, Node
+from gradcli.engine.graph import Graph, Input, Node
 from gradcli.errors import GradcliError
 from gradcli.language.indexing import Registers
 from gradcli.language.kinds import number_kind
 from gradcli.language.selecting import MOST_LISTED, Selection, put_into, select, select_text
-from gradcli.language.storage import Window, address, is_array, is_tensor, may_share, owner_of, window_of
+from gradcli.language.storage import Window, address, is_array, may_share, owner_of, window_of
 from gradcli.language.trace import Assigned, Written
 from gradcli.ops import Pair
 from gradcli.ops.declare import value_of
 from gradcli.ops.making import DETACH
+from gradcli.ops.shaping import CLONE
 from gradcli.ops.signatures import Array, Indices
 
 
@@ -95,7 +96,7 @@ class Writing:
         self.owner: Array | None = None
         if is_array(before) and is_array(after):
             self.owner = owner_of(value_of(before))
-            self.store = f.copy(flat_memory(self.owner))
+            self.store = f(CLONE, flat_memory(self.owner))
             shown = self.in_store(value_of(before))
             shown[...] = value_of(after)
             self.after = shown
@@ -162,8 +163,11 @@ def flat_memory(owner: Array) -> Array:
 
 
 def held(f: Graph, value: Any) -> Node:
-    """Return a node with a value, where a graph has kept none."""
-    return value if isinstance(value, Node) else f.hold(value)
+    """Return a node with a value, where a graph has kept none as no derivative depends on it."""
+    if not isinstance(value, Node):
+        value = Input(len(f.nodes), "", value, False)
+        f.nodes.append(value)
+    return value
 
 
 def changed_apart(name: str) -> GradcliError:

@@ -12,8 +12,7 @@ from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.language import runtime
 from gradcli.language.indexing import Run
-from gradcli.language.kinds import kept_in_place
-from gradcli.language.storage import is_array, is_tensor, root, window_of
+from gradcli.language.kinds import is_tensor, kept_in_place
 from gradcli.ops import Pair
 from gradcli.ops.declare import Op
 
@@ -82,6 +81,8 @@ def refuse_write(f: Graph, name: str, value: object, what: str) -> None:
 
 def leaf_of(f: Graph, value: Any) -> Input | None:
     """Return the differentiated input that a tensor shows, or None."""
+    from gradcli.language.storage import is_array, root, window_of  # noqa: PLC0415
+
     leaves = {leaf.index: leaf for leaf in f.inputs.values() if leaf.active}
     if is_array(value) or root(f, value) not in leaves:
         return None

@@ -46,6 +46,14 @@ def is_odd(value: Any) -> bool:
     return kind not in (int, np.float64) and number_kind(value) != FLOAT
 
 
+def is_tensor(value: object) -> bool:
+    """Return whether a value is a tensor in PyTorch: a node or an array, and no plain number of Python.
+
+    Two variables share a plain number, and no write changes it.
+    """
+    return type(value) is np.ndarray or type(value) in NODES
+
+
 def whole_array(value: object) -> bool:
     """Return whether a value holds masks or integers as an array, and not as a plain number."""
     raw = value_of(value)

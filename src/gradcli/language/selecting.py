@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradcli.engine.graph import Graph
+from gradcli.language.trace import Selection
 from gradcli.ops.declare import Op
 from gradcli.ops.indexing import INDEX, PUT
 from gradcli.ops.shaping import EXPAND, RESHAPE, TRANSPOSE
@@ -19,18 +20,6 @@ MOST_LISTED = 64
 """Entries of a tensor up to which an answer says where each is from."""
 MOST_FIXED = 8
 """Axes of which one entry is shown up to which all ways to index them are tried."""
-
-
-class Selection(NamedTuple):
-    """For each entry of a tensor the number of the entry that it shows of a source of this shape, -1 for none."""
-
-    chosen: Indices
-    shape: Shape
-
-    @property
-    def whole(self) -> bool:
-        """Whether every entry shows one of the source."""
-        return bool(np.all(self.chosen >= 0))
 
 
 def numbered(shape: Shape) -> Indices:

@@ -21,10 +21,9 @@ from gradcli.language.assigning import (
 )
 from gradcli.language.flow import Flow, leave, next_turn
 from gradcli.language.indexing import Registers, index_items, index_parts, index_reader
-from gradcli.language.kinds import is_odd, written_as
+from gradcli.language.kinds import is_odd, is_tensor, written_as
 from gradcli.language.names import BINARY
 from gradcli.language.steps import Step
-from gradcli.language.storage import is_tensor
 from gradcli.language.trace import Assigned, Written
 from gradcli.ops import OPERATORS
 from gradcli.ops.declare import Op
@@ -154,7 +153,7 @@ class Statements(Flow):
             x = runtime.array_of(before)
             key = runtime.index_key(x, [read(regs) for read in readers], single)
             change = regs[given]
-            remark_write(f, name, span, before, change, key)
+            remark_write(f, name, span, before, change, key, op is None)
             if op is not None:
                 change = binary(f, op, f(INDEX, x, key=key), change)
             f.wrote(before, name, span, None if op is None else change)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradcli.engine.graph import NODES, Graph, Node, Operation
-from gradcli.language.kinds import DOUBLE
+from gradcli.language.kinds import DOUBLE, is_tensor
 from gradcli.language.runtime import as_view, basic
 from gradcli.ops import Pair
 from gradcli.ops.declare import value_of
@@ -33,14 +33,6 @@ class Window(NamedTuple):
     places: Indices
     side: Key
     owner: object = None
-
-
-def is_tensor(value: object) -> bool:
-    """Return whether a value is a tensor in PyTorch: a node or an array, and no plain number of Python.
-
-    Two variables share a plain number, and no write changes it.
-    """
-    return type(value) is np.ndarray or type(value) in NODES
 
 
 def is_array(value: object) -> bool:

@@ -14,11 +14,13 @@ from functools import cached_property
 from keyword import iskeyword
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from gradcli.engine.graph import Graph
 from gradcli.engine.naming import NAME, tight
 from gradcli.language.names import COMPARE
-from gradcli.language.selecting import Selection
 from gradcli.language.source import Spans, with_comments
+from gradcli.ops.signatures import Indices
 
 KEPT = 200
 """Events of a run up to which every turn of a loop is kept; beyond, its first and its last."""
@@ -67,6 +69,18 @@ class Written:
 OPENING = ("", "(", "[", ",", ":", "=")
 CLOSING = ("", ")", "]", ",", ":")
 """What stands round a part of an expression that no operator is beside."""
+
+
+class Selection(NamedTuple):
+    """For each entry of a tensor the number of the entry that it shows of a source of this shape, -1 for none."""
+
+    chosen: Indices
+    shape: tuple[int, ...]
+
+    @property
+    def whole(self) -> bool:
+        """Whether every entry shows one of the source."""
+        return bool(np.all(self.chosen >= 0))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ value has been written to since. Here a write makes a new value, so the derivati
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Set
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from gradcli.engine.graph import Graph, Input, Node, Operation, Write
 from gradcli.engine.wording import called_by
 from gradcli.errors import GradcliError, Span
 from gradcli.language.runtime import as_view, basic
-from gradcli.language.storage import in_part, is_tensor, may_share, root, storage_of, window_of
+from gradcli.language.storage import in_part, may_share, root, storage_of, window_of
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.saved import kept
 
@@ -51,6 +52,7 @@ def broken_nodes(graph: Graph) -> dict[int, Write]:
     for write in graph.writes:
         if (place := storage_of(graph, write.before)) is not None:
             writes[place].append(write)
+    changed = {write.inplace for write in graph.writes}
     found: dict[int, Write] = {}
     needs: dict[tuple[int, tuple[bool, ...]], tuple[int, ...]] = {}
     for node in graph.nodes if writes else ():
@@ -65,7 +67,7 @@ def broken_nodes(graph: Graph) -> dict[int, Write]:
             value = node if k < 0 else arguments[k]
             place = root(graph, value) if is_tensor(value) else None
             if place in writes and writes[place][-1].mark > index:
-                found.update((index, write) for write in written_later(graph, node, writes)[:1])
+                found.update((index, write) for write in written_later(graph, node, writes, changed)[:1])
                 break
     return found
 
@@ -114,27 +116,32 @@ def sources(node: Node) -> list[Node]:
     ]
 
 
-def written_later(graph: Graph, node: Operation, writes: dict[Any, list[Write]]) -> list[Write]:
+def written_later(graph: Graph, node: Operation, writes: dict[Any, list[Write]], changed: Set[int]) -> list[Write]:
     """Return the writes that change what PyTorch has kept for the derivative of a node.
 
-    For ``a *= b`` itself it keeps a copy of a, and its output as it is after the write.
+    For ``a *= b`` itself it keeps a copy of a, and its output as it is after the write; ``changed`` are such nodes.
     """
     active = tuple(isinstance(a, Node) and a.active for a in node.arguments)
     reads = kept(node.op, active, tuple(isinstance(a, Node | np.ndarray) for a in node.arguments))
     needed = [(k, a) for k, (a, read) in enumerate(zip(node.arguments, reads.arguments, strict=True)) if read]
+    if needed and needed[0][0] == 0 and node.index in changed:
+        del needed[0]
     if reads.output:
-        needed.append((0, node))
+        needed.append((-1, node))
     return [
         write
         for k, value in needed
         for write in writes.get(storage_of(graph, value), ())
-        if write.mark > node.index and (k or write.inplace != node.index)
+        if write.mark > node.index and (k > 0 or write.inplace != node.index)
     ]
 
 
-def remark_write(f: Graph, name: str, span: Span, before: object, written: object, key: object = ...) -> None:
+def remark_write(
+    f: Graph, name: str, span: Span, before: object, written: object, key: object = ..., copied: bool = False
+) -> None:
     """Look at a write in place to ``before[key]``: refuse and remark as PyTorch does.
 
+    ``copied`` says that ``written`` is what is assigned, and not an operand of what changes the entries.
     Raises ``in-place`` where one place of the memory shows as several entries.
     """
     if not isinstance(before, Node | np.ndarray) or not before.ndim:
@@ -148,7 +155,7 @@ def remark_write(f: Graph, name: str, span: Span, before: object, written: objec
             f"'{name}' shows one number as several entries: neither PyTorch nor NumPy can write to one of them",
             hint=f"write {name} = {name}.clone() first",
         )
-    if basic(key) and may_share(f, before, written) and reads_in_part(f, before, written, key):
+    if basic(key) and may_share(f, before, written) and reads_in_part(f, before, written, key, copied):
         f.remark(
             "torch-refuses",
             f"The write to '{name}' in place reads a part of what it writes: PyTorch refuses it and asks for a clone. "
@@ -157,7 +164,12 @@ def remark_write(f: Graph, name: str, span: Span, before: object, written: objec
         )
 
 
-def reads_in_part(f: Graph, before: object, written: object, key: object) -> bool:
+def reads_in_part(f: Graph, before: object, written: object, key: object, copied: bool) -> bool:
     """Return whether what is read and what is written are different places of one storage with some in common."""
     target, source = window_of(f, before), window_of(f, written)
-    return target.key == source.key and in_part(target.places[as_view(key)], source.places)
+    to, read = target.places[as_view(key)], source.places
+    if target.key != source.key:
+        return False
+    if copied and read.shape != to.shape:
+        return False  # PyTorch expands it first, and does not look at what has a stride of 0.
+    return in_part(to, read)
