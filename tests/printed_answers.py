@@ -20,6 +20,7 @@ from generator.scripts import Script, random_script
 from gradcli.errors import GradcliError
 from gradcli.render.glyphs import ASCII, UNICODE, Layout
 from gradcli.render.tables import tables
+from oracles import cases, numbers
 from printed.held import hold
 from printed.truth import Truth
 
@@ -31,7 +32,7 @@ leaf, a name that the program assigns is given as an input."""
 
 def answers(script: Script, precision: int = 6):
     """Yield the width, the characters and the text of an answer in every room."""
-    found = gradcli.explain(script.text, v=script.v, inputs=script.inputs)
+    found = gradcli.explain(script.text, v=script.v, wrt=script.wrt, inputs=script.inputs)
     for width in WIDTHS:
         # a terminal cuts tables to its own width; a pipe does not
         for glyphs, table in ((UNICODE, width), (ASCII, width), (UNICODE, max(width, 200))):
@@ -55,6 +56,29 @@ def findings(script: Script, precision: int = 6) -> tuple[int, list[str]]:
             return -1, []
         return 0, [f"{error.kind}: {error}"]
     return count, wrong
+
+
+def known_scripts() -> dict[str, Script]:
+    """Return the examples that the project began with, one for each call of backward, and PyTorch's random programs."""
+    examples = {
+        f"{case['id']}, call {k}": Script(case["expression"], arrays(case["inputs"]), given(call["v"]), case["wrt"])
+        for case in cases("seed_cases.json")
+        for k, call in enumerate(case["calls"])
+    }
+    return examples | {
+        f"torch {row['id']}": Script(row["expr"], arrays({"x": row["x"]}), given(row["v"]))
+        for row in cases("torch_cases.jsonl")
+    }
+
+
+def arrays(inputs) -> dict[str, np.ndarray]:
+    """Return the inputs of a case."""
+    return {name: np.asarray(numbers(value)) for name, value in inputs.items()}
+
+
+def given(v) -> np.ndarray | None:
+    """Return the v of a case, if it has one."""
+    return None if v is None else np.asarray(numbers(v))
 
 
 def night(seed: int, numbers: Sequence[int], out: TextIO = sys.stdout) -> int:

@@ -11,11 +11,12 @@ from generator.scripts import Script, random_script
 from oracles import portion
 from printed.held import hold
 from printed.truth import Truth
-from printed_answers import answers, findings
+from printed_answers import answers, findings, known_scripts
 
 SEED, PROGRAMS = 7, 120
 POINT = {"x": np.array([0.5, -1.25]), "w": np.array([2.0, 3.0])}
 NETWORK = Script("h = tanh(x*w)\ny = h*h + x\ny = y*[1.0, 2.0]\ny", POINT, np.array([1.0, 10.0]))
+KNOWN = known_scripts()
 SCRIPTS = {
     "a name that is assigned again": NETWORK,
     "an output that is an input": Script("y = x", {"x": np.array([1.5, 2.0])}, np.array([1.0, 3.0])),
@@ -37,6 +38,11 @@ SCRIPTS = {
         "(-(n_of_the_first_layer*cos(x) - w)**2*n_of_the_first_layer).detach()*sqrt(n_of_the_first_layer**2 + 1)",
         POINT, np.ones(2),
     ),
+    "a Jacobian by a value that has a name": Script(
+        "c0 = 1 - x_grad\ns = 0.0\nfor r in c0:\n    s = s*0.5 + r\nh0 = c0*sum(s)\ns = 0.0\nfor r in h0:\n"
+        "    s = s*0.5 + r\nh0 = x_grad*sum(s)\n((x_grad - h0.mean())) @ (where(h0 > c0, h0, h0)).T",
+        {"x_grad": np.array([[-0.1, -0.2, -0.3], [0.1, -0.3, -0.5]])}, np.array([[-0.02, -0.73], [0.63, 0.28]]),
+    ),
     "many names": Script("\n".join(["h = x", *(f"h = h*w + {k}.0" for k in range(60)), "h"]),
                          {"x": np.array(0.5), "w": np.array(0.9)}, None),
 }  # fmt: skip
@@ -56,6 +62,13 @@ def test_what_these_answers_print_is_so(name, precision):
     count, wrong = findings(SCRIPTS[name], precision)
     assert wrong == []
     assert count > 10
+
+
+@pytest.mark.parametrize("name", portion(list(KNOWN), 6))
+def test_what_answers_to_known_programs_print_is_so(name):
+    counts, wrong = zip(*(findings(KNOWN[name], precision) for precision in (6, 17, 1)), strict=True)
+    assert [fault for faults in wrong for fault in faults] == []
+    assert min(counts) > 10
 
 
 @pytest.mark.parametrize("number", portion(list(range(PROGRAMS)), 10))

@@ -265,6 +265,21 @@ QUESTIONS = [
         "J = ∂y/∂x 2×2 diagonal, 2 of 4 entries, 1 pass",
     ),
     ask(
+        25,
+        "And where it is shown whole?",
+        "explain '[x[0]*x[1], x[1]*x[2], x[2]*x[3], x[0]*x[3]]' --x 1.,2.,3.,4. --v 1,1,1,1",
+        "J = ∂y/∂x 4×4, a row for each output, a column for each input, 2 passes",
+    ),
+    ask(
+        8,
+        "Ones or the mean, in a pipe?",
+        "explain '[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]' --x 1.,2. --v 1,10,100 -F plain",
+        "v.y = 2173",
+        "x.grad of y.sum() = 8,34",
+        "x.grad of y.mean() = 2.6666666666666665,11.333333333333334",
+        "x.grad of y[1] = 2,24",
+    ),
+    ask(
         26,
         "Is this gradient right?",
         "check 'tanh(x)*x' --x 1.5",

@@ -12,6 +12,7 @@ import pytest
 
 import gradcli
 from gradcli.errors import Budget
+from gradcli.explanation.evaluation import Function
 from gradcli.explanation.vocabulary import SIGNS, facts_of, look_up
 from gradcli.language.values import read_value
 from gradcli.ops import FUNCTIONS
@@ -223,3 +224,40 @@ def test_a_name_that_nothing_has_is_asked_back(asked, hint):
 ])  # fmt: skip
 def test_what_is_said(name, line):
     assert f"  {line}\n" in ask("functions", name).out
+
+
+RULES = {
+    "sin": ("x.grad = y.grad*cos(x)",),
+    "relu": ("x.grad = where(y > 0, y.grad, 0)",),
+    "floor": ("x.grad = 0",),
+    "matmul": ("A.grad = y.grad @ B.T", "B.grad = A.T @ y.grad"),
+    "softmax": ("x.grad = y*(y.grad - sum(y.grad*y))",),
+    "+": ("x.grad = y.grad", "other.grad = y.grad"),
+    "[...]": ("x.grad = cat([zeros(1), y.grad])",),
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_function_says_what_reverse_mode_does(name):
+    assert look_up(name)[0].vjp == RULES[name]
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, *SIGNS])
+def test_the_lines_of_a_vjp_give_the_gradient_of_the_example(name):
+    [known], facts, values = look_up(name), FACTS[name], values_of(name)
+    if name == "double" or not any(" = " in text for text in facts.derivatives):  # double returns what it is given
+        assert known.vjp == ()
+        return
+    flat = all(text.endswith(" = 0") for text in facts.derivatives)
+    output = next(one for one in ("y", "f") if one not in values)
+    y = Function(facts.program).value(**values)
+    v = read_value(facts.v, "v", Budget()) if facts.v else np.ones(())
+    names = {**values, output: y, f"{output}_grad": np.reshape(v, y.shape)}
+    for line in known.vjp:
+        label, text = line.replace(".grad", "_grad").split(" = ", 1)
+        reads = Function(text, given=names)
+        names[label] = reads.value(**{key: names[key] for key in reads.inputs})
+    for key, grad in known.example.grad.items():
+        wanted = np.zeros(grad.shape) if flat else grad
+        found = np.broadcast_to(names[f"{key}_grad"], grad.shape)
+        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-15)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gradcli.checking.expected import Expected
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Explanation(Explained):
     """What ``explain`` returns: every number and formula of the answer, and the ways to show them.
 
@@ -61,8 +61,14 @@ class Explanation(Explained):
 
         return plain(self)
 
+    def __repr__(self) -> str:
+        """Return one line: the function, where it is explained, its value and its gradients."""
+        from gradcli.render.line import explanation_line  # noqa: PLC0415
 
-@dataclass(frozen=True, slots=True)
+        return explanation_line(self)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Check(Checked):
     """What ``check`` returns: how far each route is right, and the ways to show it.
 
@@ -76,6 +82,14 @@ class Check(Checked):
         from gradcli.render.checked import check_line  # noqa: PLC0415
 
         return check_line(self)
+
+    def __repr__(self) -> str:
+        return f"<gradcli check: {self}>"
+
+    def _repr_html_(self) -> str:
+        from html import escape  # noqa: PLC0415
+
+        return f"<pre>{escape(str(self))}</pre>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON document, schema 1, which ``gradcli schema`` describes."""

@@ -42,11 +42,12 @@ BRANCHES = ["if {c}.sum() > {t}:\n    {a} = {e}\nelse:\n    {a} = {g}", "if {c}.
 
 @dataclass
 class Script:
-    """A program, its inputs, and v."""
+    """A program, its inputs, v, and the names that it is differentiated by: all of them by default."""
 
     text: str
     inputs: dict[str, np.ndarray]
     v: np.ndarray | None
+    wrt: list[str] | None = None
 
 
 class Writer:

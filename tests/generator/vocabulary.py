@@ -18,21 +18,29 @@ fabs=abs expit=sigmoid swish=silu sgn=sign fix=trunc rint=round clamp=clip view=
 swapaxes=transpose broadcast_to=expand tile=repeat copy=clone concatenate=cat concat=cat vdot=inner
 ger=outer empty=zeros identity=eye empty_like=zeros_like array=tensor asarray=as_tensor
 inverse=inv binary_cross_entropy=bce bce_with_logits=binary_cross_entropy_with_logits vector_norm=norm
+moveaxis=movedim reshape_as=view_as row_stack=vstack broadcast_arrays=broadcast_tensors array_split=tensor_split
+short=long type_as=type astype=type new_empty=new_zeros cuda=cpu DoubleTensor=FloatTensor HalfTensor=FloatTensor
+Tensor=FloatTensor IntTensor=LongTensor ShortTensor=LongTensor take_along_axis=take_along_dim
 """
 ALIASES = dict(pair.split("=") for pair in SYNONYMS.split())
 NUMPY = {"max": "amax", "min": "amin", "repeat": "repeat_interleave"} | {
-    name: f"np.{name}" for name in ("sort", "median", "var", "std", "cumsum", "transpose")
-}
+    name: f"np.{name}" for name in (
+        "sort", "median", "var", "std", "cumsum", "transpose", "split", "pad", "take", "nonzero", "tril_indices",
+        "triu_indices", "compress", "digitize", "logspace", "ascontiguousarray",
+    )
+}  # fmt: skip
 """Names that mean something else in numpy than in PyTorch."""
 KEYWORDS = {
     "axis": "dim", "keepdims": "keepdim", "k": "diagonal", "offset": "diagonal", "axes": "dims", "input": "x",
 }  # fmt: skip
 MODULES = ("torch", "np", "numpy", "jnp", "math", "F", "nn", "functional", "linalg", "special")
-CONSTANTS = {"pi": math.pi, "e": math.e, "inf": math.inf}
+CONSTANTS = {"pi": math.pi, "e": math.e, "inf": math.inf, "float64": "float64", "double": "float64"}
 
 
 def canonical(spelling):
     """Return the name in gradcli's table of a function that a program spells in some way."""
+    if spelling == "float":
+        return "item"
     *path, last = spelling.split(".")
     if path and path[-1] == "linalg" and last == "norm":
         return "linalg.norm"
@@ -40,6 +48,8 @@ def canonical(spelling):
         return NUMPY[last]
     if path == ["torch"] and last == "dot":
         return "torch.dot"
+    if path and path[-1] in ("F", "functional") and last in ("unfold", "fold"):
+        return f"F.{last}"
     return ALIASES.get(last, last)
 
 
@@ -75,11 +85,16 @@ SIZES = {
 }
 
 
+def of_method(name):
+    """Return the name in gradcli's table of a method; some are another function than the one of their name."""
+    return {"where": "Tensor.where", "int": "long", "float": "float"}.get(name) or canonical(name)
+
+
 def method(self, name):
     """Return a method of an array: the function of that name with the array as its first argument."""
     if name.startswith("__"):
         raise AttributeError(name)
-    rule = SIZES.get(name) or called(canonical(name))
+    rule = SIZES.get(name) or called(of_method(name))
     return functools.partial(rule, self)
 
 
@@ -89,6 +104,7 @@ NAMES = (
     {name: called(name) for name in RULES if "." not in name}
     | {alias: called(name) for alias, name in ALIASES.items()}
     | {name: Module(name) for name in MODULES}
+    | {"float": called("item"), "int": called("int"), "bool": called("bool")}
     | {"pi": math.pi, "e": math.e, "range": range, "len": len, "Display": Display, "Pair": Pair}
 )
 """All that a program may name and does not bind itself."""

@@ -79,3 +79,10 @@ def test_torch_refuses_it(name: str) -> None:
     function = torch.linalg.norm if name == "linalg.norm" else getattr(torch, name)
     with pytest.raises((TypeError, RuntimeError)):
         function(torch.tensor(A), dim=())
+
+
+@pytest.mark.parametrize("program", ["softmax(x)", "F.log_softmax(x, dim=0)", "softmax(reshape(x, 3, 0), dim=1)"])
+def test_a_softmax_of_nothing_is_nothing(program: str) -> None:
+    y = Function(program).value(x=np.zeros(0))
+    assert y.size == 0
+    assert Function(program).grad(v=np.zeros(y.shape), x=np.zeros(0))["x"].shape == (0,)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import gradcli
+from gradcli.errors import GradcliError
 
 X = [1.0, 2.0, 3.0]
 M = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
@@ -272,3 +273,28 @@ def test_a_long_array_is_explained_as_a_short_one_is(program: str, gradient: flo
 def test_a_constant_beyond_all_numbers_is_answered_as_not_finite(program: str, value: float) -> None:
     found = gradcli.explain(program, x=2)
     assert (float(found.output), found.agreement.finite) == (value, False)
+
+
+ASSIGNED_SOMETIMES = {  # program, x, a: y, and the gradients by x and by a
+    "a branch that runs": ("if x > 0:\n    a = 2*x\na*x", 1.5, 3.5, 4.5, 6.0, 0.0),
+    "a branch that does not": ("if x > 0:\n    a = 2*x\na*x", -1.5, 3.5, -5.25, 3.5, -1.5),
+    "a branch that reads it first": ("if x > 0:\n    a = a*x\na*x", 1.5, 3.5, 7.875, 10.5, 2.25),
+    "one of two branches": ("if x > 0:\n    a = 2*x\nelse:\n    b = 3\na*x", -1.5, 3.5, -5.25, 3.5, -1.5),
+    "a loop without a turn": ("for i in range(0):\n    a = 2*x\na*x", 1.5, 3.5, 5.25, 3.5, 1.5),
+    "a loop over it": ("while a < 5:\n    a = a*2\na*x", 1.5, 3.5, 10.5, 7.0, 3.0),
+    "the last statement": ("if x > 9:\n    a = x", 1.5, 3.5, 3.5, 0.0, 1.0),
+    "an assignment that reads it": ("if x > 9:\n    a = x*2\na = a + x\na", 1.5, 3.5, 5.0, 1.0, 1.0),
+}
+
+
+@pytest.mark.parametrize("name", ASSIGNED_SOMETIMES)
+def test_a_given_value_counts_where_no_statement_that_ran_assigns_it(name):
+    program, x, a, y, by_x, by_a = ASSIGNED_SOMETIMES[name]
+    found = gradcli.explain(program, x=x, a=a)
+    assert (float(found.output), float(found.grad["x"]), float(found.grad["a"])) == (y, by_x, by_a)
+    assert gradcli.check(program, x=x, a=a).agree
+
+
+def test_a_value_for_what_the_program_always_assigns_is_refused():
+    with pytest.raises(GradcliError, match="'a' is computed by the program, and no input"):
+        gradcli.explain("if x > 0:\n    a = x\nelse:\n    a = -x\na*x", x=1.0, a=2.0)

@@ -329,13 +329,13 @@ def true_entry(held: Held, row: str, column: str) -> float:
 def check_cell(held: Held, row: str, column: str, text: str) -> None:
     """Hold ``formula = value``, or one of both, against an entry of J."""
     wanted = true_entry(held, row, column)
-    formula, equals, value = text.rpartition(" = ")
-    if not equals and text in ("·", "."):
+    *formulas, value = re.split(r" (?:=|≈|~=) (?=\S+$)", text)
+    if not formulas and text in ("·", "."):
         value = "0"
     if np.isnan(wanted):  # PyTorch's row of J is v times J with 0·inf; what no path reaches is 0 in an answer
         wanted = float(value)
     held.shown(value, wanted, f"{row} by {column}")
-    if formula:
+    for formula in formulas:
         held.same(held.evaluate(formula), wanted, f"{row} by {column}: {formula}")
 
 
@@ -404,11 +404,10 @@ def check_table_cell(held: Held, label: str, name: str, text: str) -> None:
     if name in ("…", "...") or text in ("⋮", ":", "…", "..."):
         return
     row = re.split(r"  +", label)
-    if row[0] in ("vᵀ·J", "v*J", "grad") or row[0].endswith(".grad"):
-        if row[0] != held.output:  # an output called grad has the name of the last row
-            wanted = grad_at(held, name)
-            # by symbols, 0 wins over inf; PyTorch multiplies them
-            held.shown(text, float(text) if np.isnan(wanted) and row[0] in ("vᵀ·J", "v*J") else wanted, label)
+    if row[0] != held.output and (row[0] in ("vᵀ·J", "v*J", "grad") or row[0].endswith(".grad")):
+        wanted = grad_at(held, name)
+        # by symbols, 0 wins over inf; PyTorch multiplies them
+        held.shown(text, float(text) if np.isnan(wanted) and row[0] in ("vᵀ·J", "v*J") else wanted, label)
         return
     if row[0] not in ("⋮", ":"):
         check_cell(held, row[0], name, text)

@@ -33,8 +33,9 @@ class Truth:
     @classmethod
     def of(cls, script) -> Truth | None:
         """Return the truth about a script; None where PyTorch refuses it or nothing depends on an input."""
-        leaves = {name: torch.tensor(value, requires_grad=True) for name, value in script.inputs.items()}
-        run = Run({name: leaf.clone() for name, leaf in leaves.items()})
+        tensors = {name: torch.as_tensor(np.asarray(value, dtype=float)) for name, value in script.inputs.items()}
+        leaves = {name: tensors[name].requires_grad_() for name in script.wrt or tensors}
+        run = Run({name: tensor.clone() for name, tensor in tensors.items()})
         try:
             y = run.run(script.text)
         except (RuntimeError, ValueError, IndexError, TypeError, NameError, AttributeError, KeyError):
@@ -42,7 +43,8 @@ class Truth:
         if not (isinstance(y, torch.Tensor) and y.requires_grad and y.dtype == torch.float64):
             return None
         called = run.called(script.inputs)
-        v = torch.as_tensor(np.asarray(script.v if script.v is not None else 1.0)).reshape(y.shape)
+        v = torch.as_tensor(np.asarray(script.v if script.v is not None else 1.0))
+        v = (v.sum() if y.numel() == 1 else v).reshape(y.shape)  # J once for each entry of v, as in early PyTorch
         tracked = [(name, value) for name, value in called if isinstance(value, torch.Tensor) and value.requires_grad]
         tensors = [value for _, value in tracked]
         grads = torch.autograd.grad(y, [*tensors, *leaves.values()], v, retain_graph=True, allow_unused=True)
@@ -331,7 +333,8 @@ FUNCTIONS = {
     "stack": lambda parts, dim=0: torch.stack(list(parts), dim),
     "cat": lambda parts, dim=0: torch.cat(list(parts), dim),
     "clip": lambda x, *ends: torch.clamp(as_tensor(x), *ends),
-    "zeros": expand(torch.zeros), "ones": expand(torch.ones), "full": expand(torch.full), "eye": expand(torch.eye),
+    "zeros": expand(torch.zeros), "empty": expand(torch.zeros),
+    "ones": expand(torch.ones), "full": expand(torch.full), "eye": expand(torch.eye),
     "arange": expand(torch.arange), "linspace": expand(torch.linspace),
     "softplus": of_tensors(torch.nn.functional.softplus),
     "logsumexp": lambda x, dim=None, **named: torch.logsumexp(
@@ -339,7 +342,7 @@ FUNCTIONS = {
     "where": lambda c, *ab: torch.where(as_tensor(c).bool(), *map(as_tensor, ab)),
     "heaviside": lambda x, at: torch.heaviside(as_tensor(x), as_tensor(at).to(torch.float64)),
     "roll": lambda x, by, dim=None, **named: torch.roll(as_tensor(x), by, named.get("axis", dim)),
-    "reshape": lambda x, *shape: as_tensor(x).reshape(*[int(n) for n in np.ravel(shape)]),
+    "reshape": lambda x, *sizes, shape=(): as_tensor(x).reshape([int(n) for n in np.ravel(sizes or shape)]),
     "expand": lambda x, *shape: as_tensor(x).expand(*[int(n) for n in np.ravel(shape)]),
     "broadcast_to": lambda x, *shape: as_tensor(x).expand(*[int(n) for n in np.ravel(shape)]),
     "permute": lambda x, *axes: as_tensor(x).permute(*[int(n) for n in np.ravel(axes)]),

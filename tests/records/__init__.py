@@ -1,7 +1,7 @@
 """The tests' register of ops and functions: importing this package fills it."""
 
 from gradcli import ops
-from records import elementwise, linear_algebra, making, neural, reductions, shaping
+from records import arrangement, casting, elementwise, indices, linear_algebra, making, neural, reductions, shaping
 from records.record import RECORDS, Edges, MoreExact, Record, has_derivative, missing_of_function, missing_of_op
 
 ops.load_all()
@@ -21,8 +21,11 @@ __all__ = [
     "Edges",
     "MoreExact",
     "Record",
+    "arrangement",
+    "casting",
     "elementwise",
     "has_derivative",
+    "indices",
     "linear_algebra",
     "making",
     "missing_of_function",

@@ -10,6 +10,7 @@ import pytest
 import gradcli
 from generator.programs import random_program
 from gradcli.render.glyphs import ASCII, UNICODE, Layout
+from gradcli.render.numbers import short
 from gradcli.render.tables import picture, tables
 from oracles import cases, portion
 
@@ -147,3 +148,10 @@ def test_tables_of_these_answers_fit(answer):
 @pytest.mark.parametrize("number", portion(list(range(PROGRAMS)), 12))
 def test_tables_of_random_programs_fit(number):
     check(random_answer(number))
+
+
+@pytest.mark.parametrize("value", [1.39, 0.1, -2.5e-7, 1e22, 1 / 3, 123456789.125, 5e-324, 3.0])
+def test_with_all_digits_a_number_is_its_shortest_text(value):
+    text = short(value, 17)
+    assert float(text) == value
+    assert text == repr(value).removesuffix(".0")

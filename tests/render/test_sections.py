@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import gradcli
 from gradcli.cli.app import run
 from gradcli.cli.environment import Environment
 from gradcli.jacobian.colouring import count_passes
-from gradcli.render.glyphs import ASCII, Layout
+from gradcli.render.glyphs import ASCII, UNICODE, Layout
 from gradcli.render.spy import spy_lines
 from gradcli.render.tables import tables
 
@@ -53,6 +54,49 @@ def test_rounding_dust_is_shown_as_0(program):
     line = next(line for line in tables(found, Layout()).plain.split("\n") if "y.sum()" in line)
     assert "e-" not in line
     assert line.endswith("[0, 0, 0]")
+
+
+DUST = {
+    "softmax(x)": ([1.5, 2, 3.7], [1, 1, 1]),
+    "sum(softmax(x))": ([1.5, 2, 3.7], None),
+    "[sum(softmax(x)), x[0]]": ([1.5, 2, 3.7], [1, 1]),
+    "s = softmax(x); sum(s)*x[0]": ([1.5, 2, 3.7], None),
+    "norm(x/norm(x))": ([0.3, 0.4, 0.7], None),
+}
+
+
+@pytest.mark.parametrize("program", DUST)
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_rounding_dust_is_shown_as_0_in_every_table(program, width):
+    x, v = DUST[program]
+    found = gradcli.explain(program, x=x, v=v)
+    assert found.dust["x"].entries.any() or found.dust["x"].vjp.any()
+    for glyphs in (UNICODE, ASCII):
+        text = tables(found, Layout(width, glyphs=glyphs)).plain
+        shown = text[text.index("\n J = ") :].partition("Each sum")[0]
+        assert glyphs.rounded_zero in shown or f"{glyphs.near} 0" in shown
+        assert not re.search(r"\de-1\d\b", shown)
+
+
+def test_small_numbers_that_are_right_are_shown():
+    text = tables(gradcli.explain("[x*1e-17, tanh(20*x)]", x=1.0, v=[1, 1]), Layout()).plain
+    assert "1e-17" in text
+    assert "≈0" not in text
+
+
+@pytest.mark.parametrize("program", ["x*2", "x.sum()", "x*y"])
+def test_a_jacobian_without_entries_has_no_verdict(program):
+    inputs = {name: np.zeros(0) for name in gradcli.function(program).inputs}
+    v = None if "sum" in program else np.ones(0)
+    text = tables(gradcli.explain(program, inputs=inputs, v=v), Layout()).plain
+    assert "    no entries\n" in text
+    assert "✓" not in text
+
+
+def test_no_two_rows_have_one_label():
+    text = tables(gradcli.explain("grad = x*w", x=2.5, w=3.5), Layout()).plain
+    labels = [line.split()[0] for line in text.split("\n") if "│" in line]
+    assert labels == ["v", "grad", "vᵀ·J", ".grad"]
 
 
 PATTERNS = {

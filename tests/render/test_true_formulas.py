@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import gradcli
+from gradcli.render.equalities import with_true_formulas
 
 CASES = [
     ("tanh(x)", {"x": 20.0}),
@@ -103,3 +104,31 @@ def same(found: Any, number: float) -> bool:
     if not math.isfinite(number):
         return not math.isfinite(found)
     return abs(float(found) - number) <= 1e-9 * abs(number)
+
+
+LONG = np.linspace(-20.0, 20.0, 2000)
+RULES = {  # program, x: the rules that hold at every entry
+    "a saturated tanh": ("tanh(x)", LONG, ["dy[i]/dx[i] = 1/cosh(x[i])**2"]),
+    "a saturated sigmoid": ("sigmoid(2*x)", LONG, ["dy[i]/dx[i] = 2*sigmoid(2*x[i])*sigmoid(-2*x[i])"]),
+    "none that is saturated": ("tanh(x)", LONG / 20, ["dy[i]/dx[i] = 1 - tanh(x[i])**2"]),
+    "moved entries": (
+        "flip(tanh(x), dims=[0])",
+        LONG,
+        ["dy/dx = dy/dh0 @ dh0/dx", "dy[i]/dh0[1999 - i] = 1", "dh0[i]/dx[i] = 1/cosh(x[i])**2"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_rule_is_the_number_at_saturated_entries_too(name):
+    program, x, rules = RULES[name]
+    found = with_true_formulas(gradcli.explain(program, x=x, v=np.ones(x.shape)))
+    assert found.jacobian["x"].formulas is None
+    assert found.jacobian["x"].rules == rules
+
+
+def test_a_rule_that_rounding_makes_another_number_is_said_in_words():
+    found = gradcli.explain("exp(x)/(1 + exp(x))", x=2 * LONG, v=np.ones(LONG.shape))
+    assert found.jacobian["x"].rules == ["dy[i]/dx[i] = exp(x[i])/(1 + exp(x[i]))**2"]
+    words = "dy[i]/dx[i]: by numbers alone, as rounding makes the formula another number here"
+    assert with_true_formulas(found).jacobian["x"].rules == [words]

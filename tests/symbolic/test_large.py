@@ -270,3 +270,19 @@ def test_every_voice_shows_what_is_not_held(form):
     found = ask(*args, "--budget", "jacobian=1", "--format", form)
     assert found.code == 0
     assert ("not held" if form != "json" else '"held": false') in found.out
+
+
+def test_what_no_check_can_afford_is_said_so():
+    program, inputs, wrt, _ = LARGE["a training step"]
+    [note] = [n for n in gradcli.explain(program, inputs=inputs, wrt=wrt).notes if n.kind == "not-confirmed"]
+    assert note.message.endswith("and for gradcli check too.")
+    found = gradcli.check(program, inputs=inputs, wrt=wrt)
+    assert (found.verdict, found.misprints) == ("unclear", [])
+    assert "the program is too large to be evaluated in many digits" in found.reason
+
+
+def test_what_a_check_can_afford_it_does():
+    program, x = "sum(tanh(x)*x)", np.linspace(-1, 1, 3000)
+    [note] = [n for n in gradcli.explain(program, x=x).notes if n.kind == "not-confirmed"]
+    assert note.message.endswith("gradcli check does.")
+    assert gradcli.check(program, x=x).verdict == "agree"

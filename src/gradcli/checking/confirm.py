@@ -28,7 +28,7 @@ from gradcli.explanation.evaluation import Evaluation, Function, check_inputs
 from gradcli.explanation.explained import Note
 from gradcli.explanation.notes import note_disagreement, note_run
 from gradcli.explanation.readings import compose_at
-from gradcli.explanation.words import Confirmation, rounding_text
+from gradcli.explanation.words import TOO_LARGE, Confirmation, rounding_text
 from gradcli.language.inputs import read_v
 
 Kind = TypeVar("Kind", bound=Checked)
@@ -134,7 +134,7 @@ def hold_routes(
             found.comparisons.append(comparison)
             found.hint = found.hint or hint
     try:
-        if not told.bends and all(run.leaves[name].value.size for name in names):
+        if not told.bends and told.unknown != TOO_LARGE and all(run.leaves[name].value.size for name in names):
             look_around(exact, names, row, told.bends)
     except Spent:
         pass  # the entries were asked for; what is left of the time shows no kink

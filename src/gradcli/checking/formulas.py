@@ -18,6 +18,7 @@ from gradcli.explanation.evaluation import Function
 from gradcli.explanation.explained import Explained
 from gradcli.explanation.explaining import Ask, explain_run
 from gradcli.explanation.readings import stand
+from gradcli.explanation.suspicion import fits_a_check
 from gradcli.formulas.readback import Mismatch, read_back
 from gradcli.language.program import compile_program
 from gradcli.ops.declare import value_of
@@ -45,10 +46,17 @@ def read_formulas(function: Function, point: dict[str, Any], v: object, output: 
     A number that has lost its digits is no fault of the formula beside it, which gives the same in double precision.
     """
     seed = np.ones(output) if v is None else v
-    answer = explain_run(stand(function, point, [seed], strict=False), Ask.NEVER, Explained)
+    at = stand(function, point, [seed], strict=False)
+    answer = explain_run(at, Ask.NEVER, Explained)
     budget = replace(function.program.budget, text=64_000, syntax=1_000_000, depth=1_000)
     with np.errstate(all="ignore"):
-        return read_twice(answer, budget)
+        return read_twice(answer, budget) if fits_a_check(at.run.graph, 1) else read_once(answer, budget)
+
+
+def read_once(answer: Explained, budget: Budget) -> Reading:
+    """Read the formulas of an answer back in doubles alone: more digits would take minutes."""
+    count, wrong = read_back(answer, partial(in_doubles, budget), float(CLOSE))
+    return reading_of(answer, count, wrong)
 
 
 def read_twice(answer: Explained, budget: Budget) -> Reading:
@@ -58,6 +66,11 @@ def read_twice(answer: Explained, budget: Budget) -> Reading:
         wrong = read_in(answer, budget, MANY)[1]
         rounded = {found.stands for found in read_back(answer, partial(in_doubles, budget), float(CLOSE))[1]}
         wrong = [found for found in wrong if found.stands in rounded]
+    return reading_of(answer, count, wrong)
+
+
+def reading_of(answer: Explained, count: int, wrong: list[Mismatch]) -> Reading:
+    """Return what was read, with what is wrong beyond rounding."""
     misprints = [misprint(found) for found in wrong if not is_rounding(found, answer)]
     return Reading(count, misprints, len(answer.rules), sum(rule.text is not None for rule in answer.rules))
 

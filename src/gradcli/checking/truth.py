@@ -18,7 +18,7 @@ from gradcli.exact.slopes import OPERATIONS, Exact, Spent
 from gradcli.explanation.checked import REVERSE, SYMBOLS
 from gradcli.explanation.confirmation import walk_direction, walk_entries
 from gradcli.explanation.suspicion import RUNS, count_work
-from gradcli.explanation.words import Confirmation
+from gradcli.explanation.words import TOO_LARGE, Confirmation
 from gradcli.jacobian.sparse import Sparse
 from gradcli.ops.declare import Array
 
@@ -54,6 +54,13 @@ def find_truth(exact: Exact, sought: Derivative, sweeps: Sweeps, told: Confirmat
     values = [[Decimal(0) if whole else NAN] * (columns if whole else 1) for _ in range(rows)]
     random = random_direction(exact.point, [sought.variable])
     direction = np.ravel(random[sought.variable])
+
+    def along(_: int) -> str:
+        return f"({sought.variable} in a random direction)"
+
+    if RUNS * work > OPERATIONS:
+        told.unknown = told.unknown or TOO_LARGE
+        return Truth(values, multiply(jacobian, np.asarray(jacobian.sizes), np.abs(direction)), direction, along)
     try:
         if whole:
             fill_entries(exact, sought, sweeps, told, values, places, groups)
@@ -68,7 +75,7 @@ def find_truth(exact: Exact, sought: Derivative, sweeps: Sweeps, told: Confirmat
     if whole:
         return Truth(values, fill_sizes(jacobian), None, sought.column)
     sizes = multiply(jacobian, np.asarray(jacobian.sizes), np.abs(direction))
-    return Truth(values, sizes, direction, lambda _: f"({sought.variable} in a random direction)")
+    return Truth(values, sizes, direction, along)
 
 
 def list_places(jacobian: Sparse, sweeps: Sweeps) -> Places:

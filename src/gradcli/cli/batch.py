@@ -23,7 +23,7 @@ from gradcli.cli.status import ExitStatus
 from gradcli.cli.streams import Read, opened, written
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
-from gradcli.render.inert import inert
+from gradcli.errors.inert import inert
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment

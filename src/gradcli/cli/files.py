@@ -83,8 +83,8 @@ def line_and_column(text: str, at: int) -> str:
 def without_header(text: str, path: str, option: str, budget: Budget, notes: list[Note]) -> Given:
     """Return the numbers of a table, and add a note on the header that is left out."""
     from gradcli.cli.table_files import read_table  # noqa: PLC0415
+    from gradcli.errors.inert import inert  # noqa: PLC0415
     from gradcli.explanation.explained import Note  # noqa: PLC0415
-    from gradcli.render.inert import inert  # noqa: PLC0415
 
     found = read_table(text, budget)
     if found.header:

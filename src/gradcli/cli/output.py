@@ -101,7 +101,7 @@ def write_explanation(env: Environment, found: Explained, printing: Printing) ->
         return
     width = printing.width or terminal_width(env)
     if printing.format == "plain" or (width is not None and width < NARROW):
-        from gradcli.render.inert import inert  # noqa: PLC0415
+        from gradcli.errors.inert import inert  # noqa: PLC0415
         from gradcli.render.plain import plain  # noqa: PLC0415
 
         text = plain(found)
@@ -165,14 +165,13 @@ def write_text(env: Environment, text: Text, printing: Printing) -> None:
 
 def report(env: Environment, error: GradcliError, as_json: bool, color: str = "auto") -> None:
     """Write an error: the diagnostic to standard error, and in JSON modes a document to standard output."""
-    from gradcli.render.diagnostic import diagnostic, error_document  # noqa: PLC0415
-
     if as_json:
+        from gradcli.render.diagnostic import error_document  # noqa: PLC0415
         from gradcli.render.dump import dump  # noqa: PLC0415
 
         with contextlib.suppress(GradcliError):  # no document where standard output takes none, but the diagnostic
             write(env, dump(error_document(error)))
-    text = diagnostic(error, getattr(env.stderr, "encoding", None) or "ascii")
+    text = error.diagnostic(getattr(env.stderr, "encoding", None) or "ascii")
     if not env.coloured(env.stderr, color):
         complain(env, text)
         return

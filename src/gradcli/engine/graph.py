@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -133,9 +134,9 @@ class Graph:
     derivative for an operation on something differentiated. ``bindings`` are the assignments in order, without the
     values that depend on no input; ``story`` has what statements tell of the run (``language/trace.py``), None where
     nobody reads it. ``inputs`` are the nodes of inputs by name, ``variables`` all names of the program, and ``result``
-    is its own name for the output. ``called`` is what ``naming`` calls the
-    bindings. ``functions`` are the calls of functions, in order: the name as it was written, the first node that each
-    has made and the one after the last. ``branches`` says that the program takes one way or another by values.
+    is its own name for the output. ``called`` is what ``naming`` calls the bindings. ``functions`` are the calls of
+    functions, in order: the name as it was written, the first node that each has made and the one after the last.
+    ``branches`` says that the program takes one way or another by values.
     """
 
     budget: Budget = field(default_factory=Budget)
@@ -212,12 +213,11 @@ class Graph:
                 self.detached = self.detached or (op.flat and op.view)
                 return value if TENSORS.isdisjoint(map(type, arguments)) else tensor(value)
             self.broken = self.broken or op.torch_raises
-        nodes = self.nodes
-        index = len(nodes)
+        index = len(self.nodes)
         if index >= self.meter.look:
             self.meter.count(index)
         node = Operation(index, op, arguments, static, value, links)
-        nodes.append(node)
+        self.nodes.append(node)
         return node
 
     def keeps(self, op: Op, arguments: tuple[Any, ...]) -> bool:
@@ -236,24 +236,23 @@ class Graph:
         shapes = [value.shape for value in values if type(value) is np.ndarray and value.ndim]
         if len(shapes) < 2 or shapes.count(shapes[0]) == len(shapes):
             return
-        try:
-            shape = np.broadcast_shapes(*shapes)
-        except ValueError:
-            return
-        self.charge(math.prod(shape))
+        with suppress(ValueError):
+            self.charge(math.prod(np.broadcast_shapes(*shapes)))
+
+    def is_input(self, value: object) -> bool:
+        """Return whether a value is an input; one that is not differentiated may come as its numbers alone."""
+        return any(value is leaf or value is leaf.value for leaf in self.inputs.values())
 
     def remark(self, kind: str, message: str, span: Span | None = None) -> None:
         """Leave a note on this run; raises what ``strict`` refuses."""
         if self.strict and kind in ONE_SIDED:
-            raise GradcliError(
-                kind, message, span=span, hint="--strict refuses it; without, the answer comes with a note"
-            )
+            hint = "--strict refuses it; without, the answer comes with a note"
+            raise GradcliError(kind, message, span=span, hint=hint)
         self.remarks[kind, message] = None
 
     def wrote(self, before: object, name: str, span: Span, result: object = None) -> None:
         """Note a write in place that is about to be done, or is done with this ``result``."""
-        inplace = result.index if isinstance(result, Node) else -1
-        self.writes.append(Write(before, name, span, len(self.nodes), inplace))
+        self.writes.append(Write(before, name, span, len(self.nodes), getattr(result, "index", -1)))
 
     def note_call(self, name: str, before: int) -> None:
         """Note that a call of ``name`` has made the nodes from number ``before`` on, for readers that say so."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from gradcli.errors.facts import Facts, OverBudget, hint_of
+from gradcli.errors.facts import Facts, MissingV, OverBudget, hint_of
 
 Span = tuple[int, int]
 """A half-open range of characters, counted from 0 in the text that ``Place.text`` holds."""
@@ -51,6 +51,30 @@ class GradcliError(Exception):
         self.hint = hint_of(facts) if hint is None and facts is not None else hint
         self.place = place
         self.facts = facts
+
+    def __str__(self) -> str:
+        """Return what ``diagnostic`` does, in ASCII."""
+        return self.diagnostic()
+
+    def diagnostic(self, encoding: str = "ascii") -> str:
+        """Return the message, the line at fault with a caret under the place, and the way out, without a final newline.
+
+        Characters that ``encoding`` lacks, or that a terminal would obey, are escaped.
+        """
+        from gradcli.errors.excerpt import excerpt, shortened  # noqa: PLC0415 - most runs end without an error
+        from gradcli.errors.inert import inert  # noqa: PLC0415
+
+        lines = [f"error: {inert(shortened(self.message), '', encoding)}"]
+        if self.span is not None and self.place is not None and self.place.text:
+            label = "" if self.place.name == "program" else self.place.name
+            lines += excerpt(self.place.text, self.span, label, encoding)
+        if self.hint:
+            choices = self.hint.split("\n") if isinstance(self.facts, MissingV) else [self.hint]
+            leads = ["help: ", *[" " * 6] * (len(choices) - 1)]
+            lines += [
+                lead + inert(shortened(choice), "", encoding) for lead, choice in zip(leads, choices, strict=True)
+            ]
+        return "\n".join(lines)
 
     def at(self, span: Span | None, place: Place | None = None) -> GradcliError:
         """Return this error with a span and a place, where it has none yet."""

@@ -94,8 +94,14 @@ class OverBudget(NamedTuple):
 Facts = MissingInputs | OwnInputs | MissingV | MisshapenV | NoValue | OverBudget
 
 
+PARAMETERS = ("v", "calls", "wrt", "strict", "budget", "inputs", "expect", "samples", "seed")
+"""Parameters of the Python interface, which no variable can be given as."""
+
+
 def in_python(name: str, value: str | None) -> str:
-    """Return how a caller in Python gives an input."""
+    """Return how a caller in Python gives an input, whose name may be that of a parameter."""
+    if name in PARAMETERS:
+        return "inputs=" if value is None else f'inputs={{"{name}": {value or "..."}}}'
     return name if value is None else f"{name}={value or '...'}"
 
 

@@ -17,7 +17,6 @@ INSTEAD_OF_CALL = {
     "retain_grad": "leave it out: the gradient at every stage is shown",
     "zero_": _FRESH,
     "zero_grad": _FRESH,
-    **dict.fromkeys(("cuda", "cpu", "to", "numpy", "item", "tolist", "astype"), _NUMBERS),
     **dict.fromkeys(("grad", "jacobian", "jacrev", "vjp"), _ITSELF),
     **dict.fromkeys(("rand", "randn", "randint", "random", "manual_seed", "seed", "rand_like", "randn_like"), _RANDOM),
     "diff": "for differences write x[1:] - x[:-1]; for a derivative give the function itself",
@@ -34,9 +33,6 @@ INSTEAD_OF_KEYWORD = {
 INSTEAD_OF_ATTRIBUTE = {
     "grad": "leave it out: x.grad is what gradcli shows",
     "requires_grad": _REQUIRES,
-    "data": "write .detach()",
-    "dtype": _NUMBERS,
-    "device": _NUMBERS,
 }
 """By an attribute that no value has."""
 INSTEAD_OF_WORD = {

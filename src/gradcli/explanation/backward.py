@@ -7,7 +7,7 @@ evaluates each line, and one that is not the engine's number is not shown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType
@@ -43,8 +43,9 @@ NO_TERMS = np.zeros(())
 class Sweep:
     """The sweep back of one run: the nodes that the output depends on, and the engine's cotangents by node index.
 
-    ``given`` are the names that values have, ``spare`` those that others get if they need one; ``constants`` are the
-    arrays that the program gave a name and that depend on no input.
+    ``given`` are the names that values have, ``spare`` those that others get if they need one, ``taken`` those that
+    stand for anything elsewhere in the answer; ``constants`` are the arrays that the program gave a name and that
+    depend on no input.
     """
 
     graph: Graph
@@ -54,6 +55,7 @@ class Sweep:
     kept: Mapping[int, Array]
     given: Mapping[int, str]
     spare: Mapping[int, str]
+    taken: Collection[str]
     constants: Mapping[str, Array]
 
     @property
@@ -80,20 +82,22 @@ def write_backward(
     seed: Array,
     names: Mapping[int, str],
     spare: Mapping[int, str] = MappingProxyType({}),
+    taken: Collection[str] = (),
     written: dict[str, Earlier] | None = None,
 ) -> BackwardPass:
     """Return a rule for each named value that a cotangent reaches, in the order of the sweep.
 
     ``names`` has the name of each node that has one, by its index: those of inputs and of the output are among them.
-    ``spare`` has what others are called elsewhere in the answer, if they need a name. ``written`` holds the rules of a
-    run of the same operations, if any: those that are true here too are not written again.
+    ``spare`` has what others are called elsewhere in the answer, if they need a name, ``taken`` all names that stand
+    for anything there. ``written`` holds the rules of a run of the same operations, if any: those that are true here
+    too are not written again.
     """
     if not isinstance(output, Operation) or not output.active:
         return BackwardPass([], {})
     kept: dict[int, Any] = {}
     kept |= cotangents(graph, output, seed, kept)
     written = {} if written is None else written
-    swept = Sweep(graph, output, np.asarray(seed)[()], reaches(output), kept, names, spare, constants_of(graph))
+    swept = Sweep(graph, output, np.asarray(seed)[()], reaches(output), kept, names, spare, taken, constants_of(graph))
     with np.errstate(all="ignore"):
         found = renew(written["backward"], swept) if "backward" in written else None
         return rules_of(swept, written) if found is None else found
@@ -208,7 +212,7 @@ def run(swept: Sweep, names: Mapping[int, str], choice: int) -> Writer:
     half = MOST_LINES // 2
     skipped = range(named[half], named[-half]) if len(named) > MOST_LINES else range(0)
     constants = {id(value): name for name, value in swept.constants.items()}
-    known = Named(swept.given, swept.spare, constants, dict(names))
+    known = Named(swept.given, swept.spare, swept.taken, constants, dict(names))
     writer = Writer(swept.graph, swept.nodes, known, swept.kept, choice, skipped)
     arrived = accumulate(swept.output, start_of(swept.seed), swept.active, writer.along, plus_arrived)
     writer.lines |= arrived

@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gradcli.engine.naming import Label, label_entries, place_text
 from gradcli.errors import GradcliError
 from gradcli.exact.decimals import NAN, digits
-from gradcli.exact.judge import Entry, Places, random_direction, true_entries, weighed
+from gradcli.exact.judge import Entry, Places, random_direction, right_digits, true_entries, weighed
 from gradcli.exact.limits import Side, finite
 from gradcli.exact.slopes import Exact, Purse, Slope, Spent
 from gradcli.exact.thresholds import FEWEST
+from gradcli.explanation.effect import Dust
+from gradcli.explanation.explained import Backward, sum_vjps
 from gradcli.explanation.jacobians import Jacobian
 from gradcli.explanation.readings import Point
 from gradcli.explanation.suspicion import largest
@@ -23,8 +25,20 @@ from gradcli.explanation.words import Confirmation, rounding_text, tell_bend
 from gradcli.ops.declare import Array
 
 
+class Sums(NamedTuple):
+    """vᵀ·J and ``x.grad`` for each variable after the last call of backward."""
+
+    vjp: Mapping[str, Array]
+    grad: Mapping[str, Array]
+
+    @classmethod
+    def of(cls, backward: Sequence[Backward]) -> Sums:
+        """Return what these calls have added up."""
+        return cls(sum_vjps(backward), backward[-1].accumulated)
+
+
 def confirm(
-    exact: Exact, point: Point, jacobians: Mapping[str, Jacobian], grad: Mapping[str, Array], whole: bool, bends: bool
+    exact: Exact, point: Point, jacobians: Mapping[str, Jacobian], sums: Sums, whole: bool, bends: bool
 ) -> Confirmation:
     """Hold y, J and the gradients after the last call against the program in many digits.
 
@@ -36,9 +50,9 @@ def confirm(
         try:
             confirm_value(exact, point, found)
             if whole:
-                confirm_whole(exact, point, jacobians, grad, found, bends)
+                confirm_whole(exact, point, jacobians, sums, found, bends)
             else:
-                confirm_direction(exact, point, jacobians, grad, found)
+                confirm_direction(exact, point, jacobians, sums.grad, found)
         except Spent:
             found.unknown = "it takes more than the time for it"
         except GradcliError as error:
@@ -51,17 +65,17 @@ def confirm_whole(
     exact: Exact,
     point: Point,
     jacobians: Mapping[str, Jacobian],
-    grad: Mapping[str, Array],
+    sums: Sums,
     found: Confirmation,
     bends: bool,
 ) -> None:
     """Hold every entry against the truth; where that takes too long, J along one random direction."""
     try:
         for name, jacobian in jacobians.items():
-            confirm_entries(exact, point, name, jacobian, grad[name], found)
+            confirm_entries(exact, point, name, jacobian, sums, found)
     except Spent:
         exact.purse = Purse()
-        confirm_direction(exact, point, jacobians, grad, found)
+        confirm_direction(exact, point, jacobians, sums.grad, found)
         return
     if bends and not found.bends:
         look_around(exact, point.names, label_entries(point.name, point.value.shape), found.bends)
@@ -121,15 +135,14 @@ def confirm_value(exact: Exact, point: Point, found: Confirmation) -> None:
             found.judge("y", value, truth, scale if truth == 0 else 0.0, label(i))
 
 
-def confirm_entries(
-    exact: Exact, point: Point, name: str, jacobian: Jacobian, grad: Array, found: Confirmation
-) -> None:
+def confirm_entries(exact: Exact, point: Point, name: str, jacobian: Jacobian, sums: Sums, found: Confirmation) -> None:
     """Hold every entry of J by one variable, and of its gradient, against the true one."""
-    y, seed, grad = np.ravel(point.value), np.ravel(point.seed), np.ravel(grad)
+    y, seed, grad, vjp = map(np.ravel, (point.value, point.seed, sums.grad[name], sums.vjp[name]))
     row, column = label_entries(point.name, jacobian.output_shape), label_entries(name, jacobian.input_shape)
     places = list_places(jacobian)
     known = {(i, j): k for k, (i, j) in enumerate(zip(places.rows.tolist(), places.columns.tolist(), strict=True))}
     truth: list[list[tuple[float, Decimal]]] = [[] for _ in grad]
+    entries = np.zeros(len(jacobian.values), dtype=bool)
 
     def printed(entry: Entry) -> tuple[float, float]:
         k = known.get((entry.row, entry.column))
@@ -145,16 +158,23 @@ def confirm_entries(
             tell_undecided(found, value, y[entry.row], entry.side, place)
         elif math.isfinite(value):
             found.judge("jacobian", value, entry.value, size, place)
+            if is_dust(value, entry.value, size):
+                entries[known[entry.row, entry.column]] = True
         truth[entry.column].append((float(seed[entry.row]), entry.value))
     scale = np.ravel(jacobian.scale(point.seed))
-    zeros = np.zeros(grad.size, dtype=bool)
+    dust = np.zeros((2, grad.size), dtype=bool)
     for j, terms in enumerate(truth):
         total = weighed(np.array([v for v, _ in terms]), [value for _, value in terms])
         if total.is_finite() and math.isfinite(grad[j]):
             gradient = f"{name}.grad{place_text(j, jacobian.input_shape)}"
-            right = found.judge("grad", float(grad[j]), total, float(scale[j]), gradient)
-            zeros[j] = right >= FEWEST and grad[j] != 0 and float(total) == 0
-    found.zeros[name] = zeros.reshape(jacobian.input_shape)
+            found.judge("grad", float(grad[j]), total, float(scale[j]), gradient)
+            dust[:, j] = [is_dust(float(number[j]), total, float(scale[j])) for number in (vjp, grad)]
+    found.dust[name] = Dust(entries, *dust.reshape(2, *jacobian.input_shape))
+
+
+def is_dust(number: float, truth: Decimal, size: float) -> bool:
+    """Return whether a number is not 0, and no more than rounding leaves where the truth is 0."""
+    return number != 0 and float(truth) == 0 and right_digits(number, truth, size) >= FEWEST
 
 
 def list_places(jacobian: Jacobian) -> Places:

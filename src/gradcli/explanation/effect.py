@@ -1,10 +1,10 @@
-"""What v did: the one number that backward differentiates, and what another v would have left. Plain records."""
+"""What v did: the one number that backward differentiates, what another v would have left. Plain records."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gradcli.ops.declare import Array
+from gradcli.ops.signatures import Array, Mask
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Weighted:
     """
 
     grad: dict[str, Array]
-    dust: dict[str, Array]
+    dust: dict[str, Mask]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,6 @@ class Effect:
     - ``one_hot``: the row that v itself takes out of J; None where v is not 1 in one entry and 0 in all others.
     - ``usual``: ``sum`` or ``mean`` where v is one of these itself, empty where it is not.
     - ``shared``: why ones does not give the derivative of each output; None where each input moves one output at most.
-    - ``dust``: where ``x.grad`` itself is what rounding leaves of the terms of its sum.
 
     >>> effect = gradcli.explain("[x[0], x[0]*x[1]]", x=[2.0, 3.0], v=[1, 10]).effect
     >>> effect.total, effect.sum.grad["x"].tolist(), effect.shared
@@ -77,4 +76,19 @@ class Effect:
     one_hot: int | None
     usual: str
     shared: Shared | None
-    dust: dict[str, Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Dust:
+    """Where numbers by one variable are what rounding has left of 0, and are shown so.
+
+    - ``entries``: of J, in the order of ``Jacobian.values``.
+    - ``vjp``, ``grad``: of vᵀ·J and of ``x.grad``, in the shape of the variable.
+
+    >>> gradcli.explain("softmax(x)", x=[0.1, 0.2], v=[1, 1]).dust["x"].grad.dtype
+    dtype('bool')
+    """
+
+    entries: Mask
+    vjp: Mask
+    grad: Mask

@@ -39,7 +39,7 @@ class Function:
     - ``program``: the text; raises ``GradcliError`` where it is none.
     - ``wrt``: the names to differentiate by, all variables by default.
     - ``budget``: what one run may cost.
-    - ``given``: names of variables that shadow a constant of the language such as ``e``.
+    - ``given``: names of variables that shadow a constant of the language such as ``e``, or that only a branch assigns.
 
     >>> f = gradcli.function("sum(x**2)")
     >>> f.value(x=[1.0, 2.0]).item(), f.grad(x=[1.0, 2.0])["x"].tolist(), f.jacobian(x=[1.0, 2.0])["x"].tolist()
@@ -81,6 +81,14 @@ class Function:
         if name not in self.program.inputs:
             refuse_own_inputs(self.program)
             raise not_an_input(self.program, name)
+
+    def __call__(self, **values: Any) -> Array:
+        """Return the value at a point, as ``value`` does.
+
+        >>> gradcli.function("x**2")(x=3.0).item()
+        9.0
+        """
+        return self.value(**values)
 
     def evaluate(self, values: dict[str, Any], record: bool = True, strict: bool = False) -> Evaluation:
         """Run the program; ``record`` keeps what formulas need and gradients do not.

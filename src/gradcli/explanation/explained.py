@@ -15,7 +15,7 @@ from gradcli.language.inputs import Cotangent
 from gradcli.ops.declare import Array
 
 if TYPE_CHECKING:
-    from gradcli.explanation.effect import Effect
+    from gradcli.explanation.effect import Dust, Effect
     from gradcli.explanation.lookup import Lookup
 
 
@@ -124,7 +124,6 @@ class Explained:
     - ``notes``: what deserves a sentence.
     - ``lookup``: what is computed only when it is read, such as ``definition_values``.
     - ``forward``: what ran, in order: every value of the program, and the branches and turns that they stand in.
-    - ``zeros``: where an entry of ``grad`` is what rounding has left of a true 0, by variable and in its shape.
     - ``slices``: rows and columns of J that the command line was asked for; ``Jacobian.row`` and ``column`` give any.
     """
 
@@ -140,7 +139,6 @@ class Explained:
     agreement: Agreement
     notes: list[Note]
     lookup: Lookup = field(repr=False)
-    zeros: dict[str, Array] = field(default_factory=dict)
     slices: list[Slice] = field(default_factory=list)
     forward: list[Event] = field(default_factory=list)
 
@@ -158,6 +156,11 @@ class Explained:
     def effect(self) -> Effect:
         """What v did: the number that backward differentiates, and what another v would have left."""
         return self.lookup.effect
+
+    @property
+    def dust(self) -> dict[str, Dust]:
+        """Where numbers are what rounding has left of 0, by variable: as more digits say, if they were asked for."""
+        return self.lookup.dust
 
     @property
     def has_steps(self) -> bool:

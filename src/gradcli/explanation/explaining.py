@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from gradcli.engine.graph import Operation, reaches
-from gradcli.engine.naming import numbered
-from gradcli.errors import GradcliError
 from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import SURE
 from gradcli.explanation.agreement import Difference, compare, digits_lost, unproven
-from gradcli.explanation.confirmation import confirm
+from gradcli.explanation.confirmation import Sums, confirm
 from gradcli.explanation.dependence import note_dependence
 from gradcli.explanation.explained import Agreement, Backward, Explained, Note
 from gradcli.explanation.jacobians import Jacobian
@@ -24,23 +19,15 @@ from gradcli.explanation.nonfinite import note_nonfinite
 from gradcli.explanation.notes import note_disagreement, note_graph, note_integers, note_run, note_unheld, note_v
 from gradcli.explanation.program_values import tell_values
 from gradcli.explanation.readings import Point, call_backward, compose_at, read_jacobians
-from gradcli.explanation.rereading import Reader
-from gradcli.explanation.rules import BackwardPass, Path
-from gradcli.explanation.suspicion import affordable, is_suspicious
-from gradcli.explanation.words import Confirmation, note_confirmation
-from gradcli.ops.declare import Array
+from gradcli.explanation.run_lookup import RunLookup
+from gradcli.explanation.suspicion import affordable, fits_a_check, is_suspicious
+from gradcli.explanation.words import TOO_LARGE, Confirmation, note_confirmation
 
 if TYPE_CHECKING:
-    from gradcli.explanation.effect import Effect
     from gradcli.formulas.derivation import Formulas
     from gradcli.jacobian.composition import Composition
-    from gradcli.jacobian.sparse import Sparse
 
-NOT_ASKED = (
-    "The program is too large to hold these numbers in passing against arithmetic with digits to spare: "
-    "gradcli check does."
-)
-TOO_LARGE = "the program is too large to be evaluated in many digits"
+NOT_ASKED = "The program is too large to hold these numbers in passing against arithmetic with digits to spare"
 
 
 class Ask(Enum):
@@ -99,8 +86,7 @@ def explain_run(point: Point, ask: Ask, kind: type[Kind], derive: Derive = deriv
         backward=backward,
         agreement=agreement,
         notes=list(dict.fromkeys(notes)),
-        lookup=RunLookup(formulas, composition, point, jacobians, backward),
-        zeros=confirmation.zeros if confirmation else {},
+        lookup=RunLookup(formulas, composition, point, jacobians, backward, confirmation.dust if confirmation else {}),
         forward=tell_values(run.graph, run.output),
     )
 
@@ -128,9 +114,12 @@ def confirm_where(
     if not how:
         decides = doubtful or ask is Ask.ALWAYS
         unconfirmed = ask is Ask.WHERE_CHEAP and any(len(j.rows) or not j.held for j in jacobians.values())
-        return Confirmation(unknown=TOO_LARGE if decides else "", skipped=unconfirmed)
+        if not unconfirmed:
+            return Confirmation(unknown=TOO_LARGE if decides else "")
+        ending = ": gradcli check does." if fits_a_check(graph, len(jacobians)) else ", and for gradcli check too."
+        return Confirmation(unknown=TOO_LARGE if decides else "", skipped=NOT_ASKED + ending)
     exact = Exact(point.function.program, point.inputs, point.names)
-    return confirm(exact, point, jacobians, backward[-1].accumulated, how == "entries", edgy)
+    return confirm(exact, point, jacobians, Sums.of(backward), how == "entries", edgy)
 
 
 def agree(difference: Difference, confirmation: Confirmation | None) -> Agreement:
@@ -143,99 +132,6 @@ def agree(difference: Difference, confirmation: Confirmation | None) -> Agreemen
     return Agreement(
         verdict == "agree", difference.max_abs_error, difference.finite, verdict, confirmation.digits or None
     )
-
-
-@dataclass(frozen=True)
-class RunLookup:
-    """What is computed from a run only when it is read."""
-
-    formulas: Formulas
-    composition: Composition
-    point: Point
-    jacobians: Mapping[str, Jacobian]
-    backward: Sequence[Backward]
-
-    @cached_property
-    def effect(self) -> Effect:
-        """What v did."""
-        from gradcli.explanation.weighing import weigh  # noqa: PLC0415
-
-        point, grad = self.point, self.backward[-1].accumulated
-        with np.errstate(all="ignore"):
-            return weigh(point.seed, point.value, point.inputs, self.jacobians, grad, self.moved)
-
-    def moved(self, name: str, place: int, step: float) -> Array | None:
-        """Return y where one entry of a variable is moved; None where the program has no value there."""
-        array = np.array(self.point.inputs[name], dtype=np.float64)
-        array.flat[place] += step
-        try:
-            return self.point.function.evaluate({**self.point.inputs, name: array}, record=False).value
-        except GradcliError:
-            return None
-
-    @cached_property
-    def values(self) -> dict[str, Array]:
-        """The numbers of the names that formulas use."""
-        from gradcli.formulas.derivation import refreshed  # noqa: PLC0415
-
-        here = refreshed(self.formulas, self.composition).values
-        return {name: np.asarray(here[name]) for name in self.formulas.definitions}
-
-    @cached_property
-    def has_steps(self) -> bool:
-        """Whether a value between the inputs and y has a name, or an input is used twice, and not entry by entry."""
-        output = self.point.run.output
-        if not isinstance(output, Operation):
-            return False
-        done = [node for node in reaches(output) if node.active and isinstance(node, Operation)]
-        names = name_values(self.point)
-        used = [node.arguments[k].index for node in done if not node.op.moves for k in node.links]
-        twice = any(used.count(leaf.index) > 1 for leaf in self.point.leaves.values())
-        return twice or any(node is not output and node.index in names for node in done)
-
-    @cached_property
-    def backward_pass(self) -> BackwardPass:
-        """The lines of the backward pass."""
-        from gradcli.explanation.backward import write_backward  # noqa: PLC0415
-
-        run, point = self.point.run, self.point
-        spare = {source.node: name for name, source in self.formulas.sources.items() if source.node >= 0}
-        return write_backward(run.graph, run.output, point.seed, name_values(point), spare, self.formulas.written)
-
-    @cached_property
-    def paths(self) -> dict[str, list[Path]]:
-        """The paths from each input that few lead from."""
-        if not self.has_steps:
-            return {}
-        from gradcli.explanation.paths import find_paths  # noqa: PLC0415
-
-        return find_paths(self.point.run.output, self.point.leaves, name_values(self.point))
-
-    def link(self, above: str, below: str) -> Sparse:
-        """Return the derivative of one named value by another, with its other arguments fixed."""
-        done = {node.index: node for node in self.composition.nodes if isinstance(node, Operation)}
-        named = {name: done[source.node] for name, source in self.formulas.sources.items() if source.node >= 0}
-        return self.composition.link(named[above], {**named, **self.point.leaves}[below])
-
-    def keep_digits(self, formula: str) -> str:
-        """Return a formula in a form that keeps its digits in saturation; itself where there is no other."""
-        from gradcli.explanation.saturated import saturated  # noqa: PLC0415 - few answers need it
-
-        return saturated(formula, self.formulas.definitions)
-
-    def evaluate(self, text: str, names: Mapping[str, Any]) -> Array | None:
-        """Return what a text of the language is worth; None for what the language does not read."""
-        return Reader(names, {}).evaluate(text)
-
-
-def name_values(point: Point) -> dict[int, str]:
-    """Return the names of inputs, of what the program calls by a name, and of the output, by node index."""
-    graph, output = point.run.graph, point.run.output
-    names = {node.index: name for name, node in point.run.leaves.items()}
-    names |= {node.index: name for name, node in reversed(numbered(graph))}
-    if isinstance(output, Operation):
-        names[output.index] = point.name
-    return names
 
 
 def notes_of_run(
@@ -275,7 +171,7 @@ def notes_of_digits(
     if confirmation is not None and not asked and confirmation.unknown:
         notes.append(Note("unclear", f"What is true here was not found: {confirmation.unknown}."))
     elif confirmation is not None and confirmation.skipped:
-        notes.append(Note("not-confirmed", NOT_ASKED))
+        notes.append(Note("not-confirmed", confirmation.skipped))
     if not asked and agreement.agree and digits_lost(backward) and not lost:
         notes.append(
             Note(

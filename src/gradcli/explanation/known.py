@@ -23,7 +23,7 @@ class Known:
     - ``spellings``, ``methods``: all ways to write it.
     - ``formula``: an entry of the result, as an equation or in words; empty where it is not looked up.
     - ``derivatives``: equations, or why there is none.
-    - ``vjp``: the rule that reverse mode applies, as text; None where it is not written.
+    - ``vjp``: what reverse mode leaves at the example's point, a line for each value: ``x.grad = y.grad*cos(x)``.
     - ``kink``: what is taken where it has no derivative; empty where it has one everywhere.
     - ``example``: None where it is not looked up.
     """
@@ -36,6 +36,6 @@ class Known:
     methods: tuple[str, ...] = ()
     formula: str = ""
     derivatives: tuple[str, ...] = ()
-    vjp: str | None = None
+    vjp: tuple[str, ...] = ()
     kink: str = ""
     example: Example | None = field(default=None, repr=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from gradcli.explanation.effect import Effect
+from gradcli.explanation.effect import Dust, Effect
 from gradcli.explanation.rules import BackwardPass, Path
 from gradcli.jacobian.sparse import Sparse
 from gradcli.ops.declare import Array
@@ -23,6 +23,10 @@ class Lookup(Protocol):
         """What v did."""
 
     @property
+    def dust(self) -> dict[str, Dust]:
+        """Where numbers are what rounding has left of 0, by variable."""
+
+    @property
     def has_steps(self) -> bool:
         """Whether the backward pass has more than one step, or adds up."""
 
@@ -34,8 +38,11 @@ class Lookup(Protocol):
     def paths(self) -> dict[str, list[Path]]:
         """The paths from each input that few lead from."""
 
-    def link(self, above: str, below: str) -> Sparse:
-        """Return the derivative of one named value by another, with its other arguments fixed."""
+    def link(self, above: str, below: str) -> Sparse | None:
+        """Return the derivative of one named value by another, with its other arguments fixed; None where not held."""
+
+    def true_rules(self, answer: Any, name: str) -> list[str]:
+        """Return the rules of an answer's Jacobian by one variable, none of which is another number at this point."""
 
     def keep_digits(self, formula: str) -> str:
         """Return a formula in a form that keeps its digits in saturation; itself where there is no other."""

@@ -16,7 +16,7 @@ from gradcli.explanation.evaluation import Evaluation, Function, gradients
 from gradcli.explanation.explained import Backward, Gradient, sum_of
 from gradcli.explanation.jacobians import Jacobian
 from gradcli.explanation.notes import note_backward, note_run, refuse_integers
-from gradcli.language.inputs import Cotangent, read_v
+from gradcli.language.inputs import Cotangent, detached, read_v
 from gradcli.ops.declare import Array
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def stand(function: Function, values: dict[str, Any], calls: Sequence[Any], stri
             remark_second_backward(run.graph, run.output)
     except GradcliError as error:
         raise error.at(error.span, function.place) from None
-    integers = [name for name in names if np.asarray(values[name]).dtype.kind in "iu"]
+    integers = [name for name in names if np.asarray(detached(values[name])).dtype.kind in "iu"]
     if strict:
         refuse_integers(integers, run.leaves)
     return Point(function, run, names, seeds, integers)

@@ -34,6 +34,9 @@ def count_work(graph: Graph) -> int:
     for node in graph.nodes:
         if node.op is None:
             continue
+        if node.op.formula is not None and node.op.work is None:  # entry by entry: most nodes of a loop
+            total += CALL + getattr(node.value, "size", 1)
+            continue
         values = [value_of(a) for a in node.arguments]
         total += CALL + operations(node.op, values, node.static, node.value)
     return total
@@ -50,6 +53,12 @@ def affordable(graph: Graph, jacobians: Mapping[str, Jacobian], dear: bool) -> s
         if (RUNS + 4 * directions) * work + links <= most:
             return "entries"
     return "direction" if RUNS * work + links <= furthest else ""
+
+
+def fits_a_check(graph: Graph, variables: int) -> bool:
+    """Return whether ``check``, which takes a direction for each variable, can evaluate the program so often."""
+    often = RUNS * variables
+    return often * CALL * len(graph.nodes) <= OPERATIONS and often * count_work(graph) <= OPERATIONS
 
 
 def count_directions(jacobian: Jacobian) -> int:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gradcli.errors import Budget, GradcliError
 from gradcli.explanation.known import Example, Known
@@ -102,25 +104,50 @@ def with_facts(known: Known, facts: Facts, op: Op | None) -> Known:
         known,
         formula=facts.formula,
         derivatives=facts.derivatives,
-        vjp=None if op is None else vjp_text(op),
+        vjp=vjp_lines(facts, op),
         kink=op.kink.says if op is not None and op.kink is not None else "",
         example=example_of(facts),
     )
 
 
-def vjp_text(op: Op) -> str | None:
-    """Return the rule that reverse mode applies to an op as text; None while no rule writes itself."""
-    del op
-    return None
+def vjp_lines(facts: Facts, op: Op | None) -> tuple[str, ...]:
+    """Return what reverse mode does for the example of a function, as the engine applies it; nothing without a rule.
+
+    The example of a flat op multiplies it by x: the lines are those of the op alone.
+    """
+    from gradcli.engine.graph import Operation  # noqa: PLC0415
+    from gradcli.engine.naming import output_name  # noqa: PLC0415
+    from gradcli.explanation.backward import write_backward  # noqa: PLC0415
+    from gradcli.explanation.evaluation import Function as Program  # noqa: PLC0415
+
+    given, v = values_of(facts)
+    run = Program(facts.program).evaluate(given)
+    output, seed = run.output, v
+    if not any(" = " in text for text in facts.derivatives):
+        return ()
+    if all(text.endswith(" = 0") for text in facts.derivatives):
+        output, seed = next((node for node in run.graph.nodes if op is not None and node.op is op), None), None
+    if not isinstance(output, Operation):
+        return ()
+    called = {leaf.index: name for name, leaf in run.leaves.items()} | {output.index: output_name(run.graph, output)}
+    found = write_backward(run.graph, output, np.ones(np.shape(output.value)) if seed is None else seed, called)
+    made = [f"{rule.name} = {rule.made}" for rule in reversed(found.rules) if rule.made]
+    return (*made, *(f"{rule.name}.grad = {rule.text}" for rule in found.rules[1:]))
+
+
+def values_of(facts: Facts) -> tuple[dict[str, Any], Any]:
+    """Return the inputs of the example of a function, and its v if it has one."""
+    from gradcli.language.values import read_value  # noqa: PLC0415
+
+    given = {name: read_value(text, name, Budget()) for name, text in facts.inputs.items()}
+    return given, read_value(facts.v, "v", Budget()) if facts.v else None
 
 
 def example_of(facts: Facts) -> Example:
     """Return the example of a function as words of a command line, with its result."""
     from gradcli.explanation.evaluation import Function as Program  # noqa: PLC0415
-    from gradcli.language.values import read_value  # noqa: PLC0415
 
-    given = {name: read_value(text, name, Budget()) for name, text in facts.inputs.items()}
-    v = read_value(facts.v, "v", Budget()) if facts.v else None
+    given, v = values_of(facts)
     flags = [word for name, text in facts.inputs.items() for word in (f"--{name}", text)]
     words = ("gradcli", "grad", facts.program, *flags, *(("--v", facts.v) if facts.v else ()))
     return Example(words, Program(facts.program).grad(v, **given))

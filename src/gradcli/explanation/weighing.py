@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from gradcli.exact.thresholds import ROUNDING
-from gradcli.explanation.effect import Effect, Nudge, Shared, Weighted
+from gradcli.explanation.effect import Dust, Effect, Nudge, Shared, Weighted
 from gradcli.explanation.jacobians import Jacobian, weighted_sums
 from gradcli.jacobian.sparse import column_sums
-from gradcli.ops.declare import Array
+from gradcli.ops.signatures import Array, Mask
 
 Move = Callable[[str, int, float], Array | None]
 """Gives y where one entry of a variable is moved: its name, the entry's place in flat order, and how far."""
@@ -28,32 +28,33 @@ def weigh(
     jacobians: Mapping[str, Jacobian],
     grad: Mapping[str, Array],
     move: Move,
+    dust: Mapping[str, Mask],
 ) -> Effect:
     """Return what v did; ``seed`` is v in the shape of y, ``grad`` what it left, ``move`` runs the program again.
 
-    Numbers may overflow: numpy is to be told not to warn.
+    ``dust`` says which entries of J are what rounding has left of 0. Numbers may overflow: numpy is to be told not to
+    warn.
     """
     v, y = np.ravel(seed), np.ravel(output)
     total = float(v @ y)
     size = max(v.size, 1)
     hot = np.flatnonzero(v)
     row = other_row(v, jacobians)
-    ones = summed(jacobians)
+    ones = summed(jacobians, dust)
     return Effect(
         total,
         nudge(v, y, inputs, grad, move) if math.isfinite(total) else None,
         ones,
         Weighted({name: g / size for name, g in ones.grad.items()}, ones.dust),
         row,
-        taken(row, jacobians),
+        taken(row, jacobians, dust),
         int(hot[0]) if len(hot) == 1 and v[hot[0]] == 1 else None,
         "sum" if np.all(v == 1) else "mean" if np.all(v == 1 / size) else "",
         shared(jacobians),
-        {name: dust_of(v, jacobian, grad[name]) for name, jacobian in jacobians.items()},
     )
 
 
-def summed(jacobians: Mapping[str, Jacobian]) -> Weighted:
+def summed(jacobians: Mapping[str, Jacobian], dust: Mapping[str, Mask]) -> Weighted:
     """Return what v = ones leaves: the sums of the columns of J."""
     grad = {
         name: column_sums(j.values, j.columns, j.matrix_shape[1]).reshape(j.input_shape)
@@ -62,12 +63,21 @@ def summed(jacobians: Mapping[str, Jacobian]) -> Weighted:
         for name, j in jacobians.items()
     }
     ones = {name: np.ones(j.matrix_shape[0]) for name, j in jacobians.items()}
-    return Weighted(grad, {name: dust_of(ones[name], j, grad[name]) for name, j in jacobians.items()})
+    lost = {name: dust_of(ones[name], j, grad[name]) | only_dust(j, dust[name]) for name, j in jacobians.items()}
+    return Weighted(grad, lost)
 
 
-def taken(row: int, jacobians: Mapping[str, Jacobian]) -> Weighted:
+def only_dust(jacobian: Jacobian, dust: Mask) -> Mask:
+    """Return for which entries of x the column of J has ``dust``, and nothing else that is not 0."""
+    count = jacobian.matrix_shape[1]
+    some = np.bincount(jacobian.columns[dust], minlength=count) > 0
+    more = np.bincount(jacobian.columns[(jacobian.values != 0) & ~dust], minlength=count) > 0
+    return (some & ~more).reshape(jacobian.input_shape)
+
+
+def taken(row: int, jacobians: Mapping[str, Jacobian], dust: Mapping[str, Mask]) -> Weighted:
     """Return what a v that is 1 in one entry alone leaves: this row of J."""
-    grad = {}
+    grad, lost = {}, {name: np.zeros(jacobian.input_shape, dtype=bool) for name, jacobian in jacobians.items()}
     for name, jacobian in jacobians.items():
         if not jacobian.held:
             grad[name] = jacobian.row(row)
@@ -76,16 +86,24 @@ def taken(row: int, jacobians: Mapping[str, Jacobian]) -> Weighted:
         flat = np.zeros(jacobian.matrix_shape[1])
         flat[jacobian.columns[start:stop]] = jacobian.values[start:stop]
         grad[name] = flat.reshape(jacobian.input_shape)
-    return Weighted(grad, {name: np.zeros(g.shape, dtype=bool) for name, g in grad.items()})
+        lost[name].flat[jacobian.columns[start:stop]] = dust[name][start:stop]
+    return Weighted(grad, lost)
 
 
-def dust_of(v: Array, jacobian: Jacobian, grad: Array) -> Array:
+def dust_of(v: Array, jacobian: Jacobian, grad: Array) -> Mask:
     """Return where a sum is not 0 and yet no more than rounding leaves of its terms, in the shape of the variable."""
     if np.max(np.bincount(jacobian.columns), initial=0) <= 1:
         return np.zeros(grad.shape, dtype=bool)
     terms = weighted_sums(np.abs(v), jacobian.rows, jacobian.columns, np.abs(jacobian.values), grad.size)
     small = np.abs(grad) <= ROUNDING * terms.reshape(grad.shape)
-    return np.asarray(np.isfinite(grad) & (grad != 0) & small)
+    return np.asarray(np.isfinite(grad) & (grad != 0) & small, dtype=bool)
+
+
+def dust_in(seed: Array, jacobian: Jacobian, vjp: Array, grad: Array) -> Dust:
+    """Return what rounding leaves of 0 where the sums over the rows of J cancel; its entries are taken as they are."""
+    v = np.ravel(seed)
+    entries = np.zeros(len(jacobian.values), dtype=bool)
+    return Dust(entries, dust_of(v, jacobian, vjp), dust_of(v, jacobian, grad))
 
 
 def other_row(v: Array, jacobians: Mapping[str, Jacobian]) -> int:

@@ -13,9 +13,11 @@ from gradcli.exact.judge import right_digits
 from gradcli.exact.limits import Side
 from gradcli.exact.run import Decision
 from gradcli.exact.thresholds import FEWEST, TOLD
+from gradcli.explanation.effect import Dust
 from gradcli.explanation.explained import Note
-from gradcli.ops.declare import Array, value_of
+from gradcli.ops.declare import value_of
 
+TOO_LARGE = "the program is too large to be evaluated in many digits"
 SHOWN = 2
 """Wrong numbers of a kind that are named."""
 
@@ -27,7 +29,8 @@ class Confirmation:
     ``asked`` is ``entries`` where every entry of J was asked for, ``direction`` where J was along one random
     direction, else empty. ``digits`` are the fewest right digits of ``y``, ``jacobian`` and ``grad``; ``wrong`` says
     what is printed and what is true; ``unknown`` why something could not be decided. ``bends`` are kinks and jumps by
-    kind, ``zeros`` where a gradient that is truly 0 has been left by rounding. ``skipped`` says that nothing was asked.
+    kind, ``dust`` what rounding has left where the truth is 0. ``skipped`` is the sentence for
+    that nothing was asked, empty where something was.
     """
 
     asked: str = ""
@@ -36,8 +39,8 @@ class Confirmation:
     unknown: str = ""
     bends: dict[str, str] = field(default_factory=dict)
     rounded: str = ""
-    zeros: dict[str, Array] = field(default_factory=dict)
-    skipped: bool = False
+    dust: dict[str, Dust] = field(default_factory=dict)
+    skipped: str = ""
 
     @property
     def verdict(self) -> str:

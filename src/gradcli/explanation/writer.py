@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,12 +54,13 @@ def plus_arrived(left: Arrived, right: Arrived, _own: bool) -> Arrived:
 class Named:
     """The names of nodes by their indices: those that were ``given``, and all ``names`` with those made since.
 
-    ``spare`` has what nodes are called elsewhere in the answer, ``constants`` what the program calls arrays that depend
-    on no input, by their identity.
+    ``spare`` has what nodes are called elsewhere in the answer, ``taken`` every name that stands for anything there.
+    ``constants`` has what the program calls arrays that depend on no input, by their identity.
     """
 
     given: Mapping[int, str]
     spare: Mapping[int, str]
+    taken: Collection[str]
     constants: Mapping[int, str]
     names: dict[int, str]
 
@@ -99,7 +100,7 @@ class Writer:
         self.made: dict[int, str] = {}
         self.constants: dict[str, Array] = {}
         self.texts = ConstantTexts(graph, nodes, self._constant)
-        self.texts.taken |= {*named.names.values(), *named.spare.values(), *named.constants.values()}
+        self.texts.taken |= {*named.names.values(), *named.taken, *named.constants.values()}
         self._values: dict[int, Written | None] = {}
         self._at: Node | None = None
         self._total: Arrived | None = None

@@ -47,6 +47,11 @@ class Formulas:
     sources: dict[str, Source] = field(default_factory=dict)
     written: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
+    @property
+    def nodes(self) -> dict[str, int]:
+        """The index of the node whose value a name stands for; names of constants and of Jacobians have none."""
+        return {name: one.node for name, one in self.sources.items() if one.node >= 0 and one.shape is None}
+
 
 def refreshed(found: Formulas, composition: Composition) -> Formulas:
     """Return formulas with the numbers of another run, whose ``signature`` must be the same."""

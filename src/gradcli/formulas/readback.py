@@ -92,7 +92,7 @@ def read_back(
         try:
             found = evaluate(item.formula, names)
         except Exception as error:  # noqa: BLE001 - whatever keeps a printed formula from being read is a finding
-            wrong.append(Mismatch(item.stands, item.formula, item.number, str(error)))
+            wrong.append(Mismatch(item.stands, item.formula, item.number, getattr(error, "message", str(error))))
             continue
         if item.name:
             names[item.name] = found
@@ -135,6 +135,8 @@ def of_rules(answer: Any, name: str) -> Iterator[Printed]:
     for rule in index_rules(answer, name):
         shapes = shapes_of(answer, rule)
         values = numbers_of(answer, rule, name)
+        if values is None:
+            continue
         letters, grid = tuples_of(rule, shapes)
         count = grid.shape[1]
         for at in sampled(count, grid):
@@ -168,9 +170,11 @@ def shapes_of(answer: Any, rule: IndexRule) -> tuple[tuple[int, ...], tuple[int,
     return above, np.shape(below[rule.below])
 
 
-def numbers_of(answer: Any, rule: IndexRule, name: str) -> dict[tuple[int, int], float]:
-    """Return the numbers of what a rule is about, by row and column: J itself, or one of its links."""
+def numbers_of(answer: Any, rule: IndexRule, name: str) -> dict[tuple[int, int], float] | None:
+    """Return the numbers of what a rule is about, by row and column: J, or one of its links; None where not held."""
     found = answer.jacobian[name] if rule.whole else answer.lookup.link(rule.above, rule.below)
+    if found is None:
+        return None
     return dict(zip(zip(found.rows.tolist(), found.columns.tolist(), strict=True), found.values.tolist(), strict=True))
 
 
@@ -214,7 +218,7 @@ def whole_number(node: ast.expr, letters: Mapping[str, Any]) -> Any:
     return node.value
 
 
-def with_integers(formula: str, letters: Mapping[str, int]) -> str:
+def with_integers(formula: str, letters: Mapping[str, int | str]) -> str:
     """Return a formula with integers in the place of its index letters; text in quotes stays."""
     return WORD.sub(lambda word: str(letters.get(word[0], word[0])), formula)
 
@@ -244,14 +248,14 @@ def left_out(answer: Any, name: str) -> Iterator[Mismatch]:
         about[rule.above, rule.below] = rule
     for key, places in said.items():
         rule = about[key]
-        for place, value in numbers_of(answer, rule, name).items():
+        for place, value in (numbers_of(answer, rule, name) or {}).items():
             if value != 0 and place not in places:
                 yield Mismatch(f"rule {rule.text}", "no rule for an entry", value, place)
                 break
 
 
 def wrong_chains(answer: Any, name: str) -> Iterator[Mismatch]:
-    """Yield sums of products that are not J, by their effect on one vector."""
+    """Yield sums of products that are not J, by their effect on one vector, where the factors are held."""
     jacobian = answer.jacobian[name]
     for text in jacobian.rules[:1]:
         match = CHAIN.fullmatch(text)
@@ -263,6 +267,8 @@ def wrong_chains(answer: Any, name: str) -> Iterator[Mismatch]:
             row = start
             for above, below in LINK.findall(product):
                 link = answer.lookup.link(above, below)
+                if link is None:
+                    return
                 row = np.bincount(link.columns, weights=row[link.rows] * link.values, minlength=link.shape[1])
             found = found + row
         wanted = np.ravel(jacobian.vjp(start.reshape(answer.output.shape)))

@@ -118,7 +118,8 @@ def roll(x: Written, shift: Any, axis: Any) -> Written:
     value = np.roll(x.value, shift, axis)
     shifts, axes = ([int(n) for n in np.ravel(part)] for part in (shift, axis))
     many = (str(tuple(shifts)), str(tuple(axes))) if len(axes) != 1 else (str(shifts[0]), str(axes[0]))
-    return Written(e.call("roll", settle(x), e.name(many[0]), dim=many[1]), value, value.shape)
+    along = {} if x.ndim == 1 and len(axes) == 1 else {"dim": many[1]}
+    return Written(e.call("roll", settle(x), e.name(many[0]), **along), value, value.shape)
 
 
 def run_sum(x: Written, axis: int) -> Written:

@@ -14,10 +14,10 @@ import numpy as np
 from gradcli.engine.graph import Graph, Input, Node
 from gradcli.errors import GradcliError
 from gradcli.language.indexing import Registers
-from gradcli.language.kinds import number_kind
-from gradcli.language.selecting import MOST_LISTED, Selection, put_into, select, select_text
-from gradcli.language.storage import Window, address, is_array, may_share, owner_of, window_of
-from gradcli.language.trace import Assigned, Written
+from gradcli.language.kinds import Listed, number_kind
+from gradcli.language.selecting import MOST_LISTED, put_into, select, select_text
+from gradcli.language.storage import Window, address, is_array, may_share, owner_of, parts_of, window_of
+from gradcli.language.trace import Assigned, Selection, Written
 from gradcli.ops import Pair
 from gradcli.ops.declare import value_of
 from gradcli.ops.making import DETACH
@@ -28,13 +28,14 @@ from gradcli.ops.signatures import Array, Indices
 class Change(NamedTuple):
     """A variable that a write to another has changed.
 
-    ``chosen`` has for each of its entries the number of the entry of the written tensor that it shows, -1 for none.
+    ``chosen`` has for each of its entries the number of the entry of the written tensor that it shows, -1 for none;
+    None where it holds several tensors of which not the first is shown in answers.
     """
 
     name: str
     register: int
     value: Any
-    chosen: Indices
+    chosen: Indices | None
 
 
 def write_through(
@@ -59,16 +60,15 @@ def write_through(
     for name, register, value, chosen in changes:
         regs[register] = value
         if name:
-            f.bind(name, value, shown_as(f, name, told.name, Selection(chosen, np.shape(value_of(after)))))
+            f.bind(name, value, None if f.story is None else shown_as(name, chosen, told.name, after))
     return write.after
 
 
-def shown_as(f: Graph, name: str, target: str, chosen: Selection) -> Assigned | None:
+def shown_as(name: str, entries: Indices | None, target: str, after: Any) -> Assigned:
     """Return what tells that a variable shows entries of another one, by which it was changed."""
-    if f.story is None:
-        return None
-    if chosen.chosen.size > MOST_LISTED:
+    if entries is None or entries.size > MOST_LISTED:
         return Assigned(name, Written(""))
+    chosen = Selection(entries, np.shape(value_of(after)))
     if chosen.whole:
         return Assigned(name, Written(select_text(target, chosen)))
     return Assigned(name, Written(target), chosen=chosen)
@@ -88,12 +88,14 @@ class Writing:
     def __init__(self, f: Graph, before: Any, after: Any) -> None:
         self.f = f
         self.target = window_of(f, before)
-        self.before = before
         self.places = np.full(memory_size(self.target), -1)
         self.places[self.target.places] = np.arange(self.target.places.size).reshape(self.target.places.shape)
+        self.before = before
         self.after: Any = after
         self.store: Array | None = None
         self.owner: Array | None = None
+        if isinstance(before, Listed):
+            return
         if is_array(before) and is_array(after):
             self.owner = owner_of(value_of(before))
             self.store = f(CLONE, flat_memory(self.owner))
@@ -107,17 +109,21 @@ class Writing:
 
     def changes(self, name: str, register: int, value: Any) -> Iterator[Change]:
         """Yield the change of one variable, if it is one."""
-        parts = (value.values, value.indices) if isinstance(value, Pair) else (value,)
+        parts = parts_of(value)
         found = [self.change(name, part) for part in parts]
-        if any(found):
-            new = [part if change is None else change[0] for part, change in zip(parts, found, strict=True)]
-            chosen = next(change[1] for change in found if change is not None)
-            yield Change(name, register, Pair(*new) if isinstance(value, Pair) else new[0], chosen)
+        if not any(found):
+            return
+        new = [part if change is None else change[0] for part, change in zip(parts, found, strict=True)]
+        chosen = found[0][1] if found[0] is not None and not isinstance(value, tuple) else None
+        whole: Any = Pair(*new) if isinstance(value, Pair) else tuple(new)
+        yield Change(name, register, whole if isinstance(value, Pair | tuple) else new[0], chosen)
 
     def change(self, name: str, value: Any) -> tuple[Any, Indices] | None:
         """Return what a tensor is after the write, and which of its entries show the target; None where it stays."""
-        if not is_tensor(value):
+        if not may_share(self.f, self.before, value):
             return None
+        if isinstance(value, Listed):
+            return self.after, np.arange(value.size).reshape(value.shape)
         window = window_of(self.f, value)
         if window.key != self.target.key:
             return None
@@ -164,10 +170,11 @@ def flat_memory(owner: Array) -> Array:
 
 def held(f: Graph, value: Any) -> Node:
     """Return a node with a value, where a graph has kept none as no derivative depends on it."""
-    if not isinstance(value, Node):
-        value = Input(len(f.nodes), "", value, False)
-        f.nodes.append(value)
-    return value
+    if isinstance(value, Node):
+        return value
+    node = Input(len(f.nodes), "", value, False)
+    f.nodes.append(node)
+    return node
 
 
 def changed_apart(name: str) -> GradcliError:

@@ -20,7 +20,7 @@ from gradcli.language.indexing import Registers, Run, index_items, index_parts, 
 from gradcli.language.kinds import inverted
 from gradcli.language.literals import REFUSED, bound_value, literal, refused
 from gradcli.language.members import ATTRIBUTES, special_call
-from gradcli.language.names import BINARY, COMPARE, CONSTANTS, MASKS, MODULES, dotted, near_function
+from gradcli.language.names import BINARY, COMPARE, CONSTANTS, MASKS, MODULES, TYPES, dotted, near_function
 from gradcli.language.steps import Block, Step, execute
 from gradcli.language.trace import Branch, Writer, tell
 from gradcli.ops import METHODS, OPERATORS, SPELLINGS, find
@@ -117,7 +117,8 @@ class Expressions:
         return self.constant(literal(node.value))
 
     def _list(self, node: ast.List | ast.Tuple, registers: list[int]) -> int:
-        return self.emit(lambda regs: runtime.stack_items(regs[0], [regs[i] for i in registers]), node)
+        stack = runtime.stack_items if isinstance(node, ast.List) else runtime.stack_tuple
+        return self.emit(lambda regs: stack(regs[0], [regs[i] for i in registers]), node)
 
     def _name(self, node: ast.Name, _registers: list[int]) -> int:
         name = node.id
@@ -125,6 +126,8 @@ class Expressions:
             return self.variables[name]
         if name in self.assigned:
             register = self.variables[name]
+            if name in self.given:  # where no branch or turn that ran assigned it, the value from outside counts
+                self.free.setdefault(name, self.spans.of(node))
             return self.emit(lambda regs: bound_value(regs[register], name), node)
         if name in CONSTANTS and name not in self.given:
             return self.constant(np.float64(CONSTANTS[name]))
@@ -178,11 +181,12 @@ class Expressions:
         )
 
     def _constant_name(self, node: ast.Attribute) -> str | None:
+        """Return the dotted name of a constant or of a type of numbers, None for an attribute of a value."""
         name = dotted(node)
         root = name.partition(".")[0] if name else ""
         if not name or root in self.variables or root not in MODULES:
             return None
-        if name not in CONSTANTS:
+        if name not in CONSTANTS and name not in TYPES:
             if find(SPELLINGS, name):
                 raise GradcliError("unknown-name", f"'{name}' is a function", hint=f"call it: {name}(x)")
             raise GradcliError("unknown-name", f"unknown name '{name}'", hint=near_function(name))
@@ -191,13 +195,11 @@ class Expressions:
     def _attribute(self, node: ast.Attribute, registers: list[int]) -> int:
         name = self._constant_name(node)
         if name:
-            return self.constant(np.float64(CONSTANTS[name]))
+            return self.constant(TYPES[name] if name in TYPES else np.float64(CONSTANTS[name]))
         read, base = ATTRIBUTES.get(node.attr), registers[0]
         if read is None:
-            there_are = (
-                f"call it: .{node.attr}()" if find(METHODS, node.attr) else f"there are .{', .'.join(ATTRIBUTES)}"
-            )
-            hint = INSTEAD_OF_ATTRIBUTE.get(node.attr, there_are)
+            call = f"call it: .{node.attr}()" if find(METHODS, node.attr) else ""
+            hint = INSTEAD_OF_ATTRIBUTE.get(node.attr, call or f"there are .{', .'.join(ATTRIBUTES)}")
             raise GradcliError("not-allowed", f"unknown attribute '.{node.attr}'", hint=hint)
         return self.emit(lambda regs: read(regs[0], regs[base]), node)
 

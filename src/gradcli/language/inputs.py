@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,12 +30,17 @@ def as_array(name: str, value: object) -> Array:
     if type(value) is np.ndarray and value.dtype == np.float64 and value.ndim:
         return value
     try:
-        found = np.asarray(value)
+        found = np.asarray(detached(value))
     except (TypeError, ValueError, OverflowError):
         raise GradcliError("value", f"{name} is not an array of real numbers") from None
     if found.dtype.kind not in "iuf":
         raise GradcliError("value", f"{name} is not an array of real numbers")
     return found.astype(np.float64)[()]
+
+
+def detached(value: Any) -> Any:
+    """Return a tensor of PyTorch's that requires a gradient without it, and any other value as it is."""
+    return value.detach() if getattr(value, "requires_grad", False) else value
 
 
 def require_finite(name: str, array: Array) -> None:

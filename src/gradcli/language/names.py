@@ -30,6 +30,18 @@ COMPARE: dict[type[ast.cmpop], str] = {
 }
 
 
+BITS = "float64 float32 float16 double int64 int32 int16 int8 uint8 bool"
+TYPES = {
+    f"{prefix}.{name}": name
+    for prefix, more in (
+        ("torch", "float half bfloat16 long int short"),
+        *((numpy, "single int_ intp bool_") for numpy in ("np", "numpy", "jnp")),
+    )
+    for name in f"{BITS} {more}".split()
+}
+"""Names of types of numbers; each stands for a text."""
+
+
 def dotted(node: ast.expr) -> str | None:
     """Return ``a.b.c`` for an attribute chain on a name, None for any other expression."""
     parts: list[str] = []
@@ -52,4 +64,4 @@ def near_function(name: str) -> str | None:
     return did_you_mean(name, [*SPELLINGS, *CONSTANTS])
 
 
-__all__ = ["BINARY", "COMPARE", "CONSTANTS", "MASKS", "MODULES", "dotted", "near_function"]
+__all__ = ["BINARY", "COMPARE", "CONSTANTS", "MASKS", "MODULES", "TYPES", "dotted", "near_function"]

@@ -64,9 +64,10 @@ class Program:
         for name in self.inputs:
             kept = record or name in wrt
             value = values[name] if kept else np.asarray(values[name])
+            if self.writes and not kept:
+                value = tensor(np.array(value))
             leaves[name] = graph.input(name, value, name in wrt)
-            alone = tensor(np.array(value)) if self.writes else value
-            registers[self.variables[name]] = leaves[name] if kept else alone
+            registers[self.variables[name]] = leaves[name] if kept else value
         try:
             with np.errstate(all="ignore"):
                 execute(self.block, registers)
@@ -113,8 +114,8 @@ def compile_program(
 ) -> Program:
     """Check a program and return it ready to run.
 
-    ``given`` are names that are variables even where the language has a constant or a function of that name;
-    ``expression`` refuses all but one expression, with ``value``.
+    ``given`` are names that are variables even where the language has a constant or a function of that name, or where
+    a branch that may not run assigns them; ``expression`` refuses all but one expression, with ``value``.
     Raises ``syntax``, ``not-allowed``, ``unknown-function`` and the like, each with its place.
     """
     bounds = budget or Budget()

@@ -151,7 +151,7 @@ class Statements(Flow):
             f, before = regs[0], regs[base]
             refuse_write(f, name, before, "indexed assignment")
             x = runtime.array_of(before)
-            key = runtime.index_key(x, [read(regs) for read in readers], single)
+            key = runtime.index_key(f, x, [read(regs) for read in readers], single)
             change = regs[given]
             remark_write(f, name, span, before, change, key, op is None)
             if op is not None:

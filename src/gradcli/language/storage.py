@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradcli.engine.graph import NODES, Graph, Node, Operation
-from gradcli.language.kinds import DOUBLE, is_tensor
+from gradcli.language.kinds import DOUBLE, Listed, is_tensor
 from gradcli.language.runtime import as_view, basic
 from gradcli.ops import Pair
 from gradcli.ops.declare import value_of
@@ -61,9 +61,18 @@ def root(f: Graph, value: Any) -> Key:
 
 def may_share(f: Graph, a: object, b: object) -> bool:
     """Return whether two values may show one storage."""
-    if isinstance(b, Pair):
-        return may_share(f, a, b.values) or may_share(f, a, b.indices)
+    if isinstance(b, Pair | tuple):
+        return any(may_share(f, a, part) for part in parts_of(b))
+    if isinstance(a, Listed) or isinstance(b, Listed):
+        return a is b
     return is_tensor(a) and is_tensor(b) and root(f, a) == root(f, b)
+
+
+def parts_of(value: Any) -> tuple[Any, ...]:
+    """Return the tensors that a value holds: those of a pair or of a tuple, or the value itself."""
+    if isinstance(value, Pair):
+        return value.values, value.indices
+    return value if isinstance(value, tuple) else (value,)
 
 
 def storage_of(f: Graph, value: object) -> Key:

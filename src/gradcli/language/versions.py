@@ -15,6 +15,7 @@ import numpy as np
 from gradcli.engine.graph import Graph, Input, Node, Operation, Write
 from gradcli.engine.wording import called_by
 from gradcli.errors import GradcliError, Span
+from gradcli.language.kinds import is_tensor
 from gradcli.language.runtime import as_view, basic
 from gradcli.language.storage import in_part, may_share, root, storage_of, window_of
 from gradcli.ops.declare import Op, value_of

@@ -5,6 +5,7 @@
 
 from gradcli.ops import (
     arithmetic,
+    diagonals,
     elementwise,
     indexing,
     joining,
@@ -36,6 +37,7 @@ __all__ = [
     "Op",
     "Pair",
     "arithmetic",
+    "diagonals",
     "elementwise",
     "find",
     "indexing",

@@ -9,6 +9,7 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops import exactly
 from gradcli.ops.backward_texts import det_text_back, solve_text_back
+from gradcli.ops.cofactors import cofactor_terms, cofactors, cofactors_by_pivots, is_ill
 from gradcli.ops.contractions import with_ones
 from gradcli.ops.declare import Apply, Op, declare
 from gradcli.ops.linear_algebra import require_product, require_square
@@ -17,15 +18,6 @@ from gradcli.ops.parts import Said
 from gradcli.ops.shaping import RESHAPE
 from gradcli.ops.signatures import Array, Formula, Forward, Mask, Options, Tensor
 from gradcli.ops.vocabulary import function
-
-
-def cofactors(a: Array) -> Array:
-    """Return the matrix of cofactors by the singular value decomposition: right for singular matrices too."""
-    u, sigma, vt = np.linalg.svd(a)
-    n = sigma.shape[-1]
-    others = np.stack([np.prod(np.delete(sigma, i, axis=-1), axis=-1) for i in range(n)], axis=-1)
-    sign = np.linalg.det(u) * np.linalg.det(vt)
-    return sign[..., None, None] * np.matmul(u * others[..., None, :], vt)
 
 
 def det(a: Array) -> Array:
@@ -62,37 +54,6 @@ def solved(a: Array, b: Array) -> Array:
         return np.full(np.shape(b), np.nan)
 
 
-def minors(a: Array) -> Array:
-    """Return the matrix of cofactors by the determinants of the minors."""
-    n = a.shape[-1]
-    result = np.empty_like(a)
-    for i, j in np.ndindex(n, n):
-        minor = np.delete(np.delete(a, i, axis=-2), j, axis=-1)
-        result[..., i, j] = (-1.0) ** (i + j) * np.linalg.det(minor)
-    return result
-
-
-ILL = 1e6
-"""Condition number from which det·inv(A) loses too many digits to stand for the cofactors."""
-
-
-def is_ill(a: Array) -> bool:
-    """Return whether a matrix is so close to singular that its inverse says little about the cofactors."""
-    return bool(np.any(np.linalg.cond(a) > ILL))
-
-
-def det_terms(a: Array) -> int:
-    """Return the links of det, and the entries of all minors where these are taken one by one."""
-    n = a.shape[-1]
-    return int(np.size(a)) * (n * n if n > 3 and np.all(np.isfinite(a)) and is_ill(a) else 1)
-
-
-def largest_products(y: Array, a: Array) -> Array:
-    """Return the product of the norms of all rows but the smallest: Hadamard's bound for the cofactors."""
-    norms = np.sort(np.sqrt(np.sum(a * a, axis=-1)), axis=-1)[..., 1:]
-    return np.prod(norms, axis=-1).reshape(np.shape(y))
-
-
 def det_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
     """Link the determinant to each entry with its cofactor: det·inv(A)[j, i] where A is not singular."""
     del argument, out, static
@@ -105,7 +66,7 @@ def det_local(argument: int, out: Array, values: tuple[Array, ...], static: Opti
     if not np.all(np.isfinite(a)):
         return [Links(rows, columns, np.full(np.size(a), np.nan))]
     if is_ill(a):
-        return [Links(rows, columns, minors(a).ravel())]
+        return [Links(rows, columns, cofactors_by_pivots(a).ravel())]
     flipped = columns.reshape(a.shape).swapaxes(-1, -2).ravel()
     factor = Explicit(lambda s, y, inverse: y * inverse)
     inverse = np.asarray(np.linalg.inv(a), dtype=np.float64)
@@ -149,6 +110,23 @@ def inv_vjp(g: Array, y: Array, _a: Array) -> Array:
     return -np.matmul(yt, np.matmul(g, yt))
 
 
+NEAR_SINGULAR = 1e5
+"""Condition number from which rounding in an inverse is reckoned with."""
+
+
+def inv_digits(y: Array, a: Array) -> Array:
+    """Return by how much rounding grows in Y = inv(A), |Y|·|A|·|Y|, times the factor Y beside it: the most by entry.
+
+    It is 0 for a matrix far from singular, whose inverse has eleven digits and more.
+    """
+    y = np.abs(y)
+    spread = np.matmul(y, np.abs(a))
+    near = np.max(np.sum(spread, axis=-1), axis=-1)[..., None, None] > NEAR_SINGULAR
+    grown = np.matmul(np.where(near, spread, 0.0), y)
+    rows, columns = ([np.max(x, axis=axis, keepdims=True) for x in (y, grown)] for axis in (-1, -2))
+    return np.asarray(rows[1] * columns[0] + rows[0] * columns[1])
+
+
 def no_singular(rule: Forward) -> Forward:
     """Return ``rule`` with numpy's complaint about a singular matrix turned into an error of ours."""
 
@@ -174,9 +152,8 @@ DET = declare(
         det_local,
         exactly=exactly.det,
         work=row_by_row,
-        terms=det_terms,
         index=Said(),
-        digits=largest_products,
+        digits=cofactor_terms,
         backward_text=det_text_back,
         differs=lambda y, a: (y == 0) | ~np.isfinite(y),
         says="it solves with the determinant, so that one of 0 has gradient 0 and one beyond doubles none",
@@ -193,6 +170,7 @@ INV = declare(
         exactly=exactly.inv,
         work=row_by_row,
         index=Said(),
+        digits=inv_digits,
     )
 )
 

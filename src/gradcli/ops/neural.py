@@ -27,7 +27,7 @@ from gradcli.ops.linear_algebra import MATMUL, require_product
 from gradcli.ops.parts import Paired, Piecewise
 from gradcli.ops.piecewise import ABS
 from gradcli.ops.reductions import MEAN, SUM
-from gradcli.ops.shaping import RESHAPE, TRANSPOSE
+from gradcli.ops.shaping import CLONE, RESHAPE, TRANSPOSE
 from gradcli.ops.signatures import Array, Index, Indices, Library, Static, Tensor
 from gradcli.ops.slopes import sigmoid
 from gradcli.ops.spread import VAR
@@ -71,17 +71,17 @@ def normalised(f: Apply, op: Op, x: Tensor, dim: Static, library: str) -> Tensor
         )
     axis = one_axis(-1 if dim is None else dim, x.ndim)
     if not x.shape[axis]:
-        raise GradcliError("shape", f"{op.name} of no entries: the array has shape {x.shape}")
+        return f(CLONE, x)
     return f(op, x, dim=axis)
 
 
-@function("softmax", "torch functional special method", "neural", op=SOFTMAX, kinds="no no yes")
+@function("softmax", "torch functional special method dtype", "neural", op=SOFTMAX, kinds="no no yes")
 def build_softmax(f: Apply, x: Tensor, dim: Static = None, library: Library = "torch") -> Tensor:
     """exp(x)/sum(exp(x)) along dim, which a vector may leave out"""
     return normalised(f, SOFTMAX, x, dim, library)
 
 
-@function("log_softmax", "torch functional special method", "neural", op=LOG_SOFTMAX, kinds="no no yes")
+@function("log_softmax", "torch functional special method dtype", "neural", op=LOG_SOFTMAX, kinds="no no yes")
 def build_log_softmax(f: Apply, x: Tensor, dim: Static = None, library: Library = "torch") -> Tensor:
     """log(softmax(x)) along dim, which a vector may leave out"""
     return normalised(f, LOG_SOFTMAX, x, dim, library)

@@ -228,8 +228,12 @@ WHERE = declare(
 
 
 @function("where", "torch numpy", "elementwise", op=WHERE, kinds="same same yes")
-def build_where(f: Apply, condition: Tensor, x: Tensor, other: Tensor) -> Tensor:
-    """x where the condition holds, other elsewhere"""
+def build_where(f: Apply, condition: Tensor, x: Tensor | None = None, other: Tensor | None = None) -> Any:
+    """x where the condition holds, other elsewhere; of a condition alone the places where it holds"""
+    if x is None or other is None:
+        from gradcli.ops.further.positions import places_where  # noqa: PLC0415
+
+        return places_where(f, condition, alone=x is other)
     return f(WHERE, condition, x, other)
 
 

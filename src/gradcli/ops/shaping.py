@@ -90,6 +90,13 @@ def turned_back(g: Array, _y: Array, _x: Array, *, shifts: Axes, dims: Axes) -> 
     return np.roll(g, -np.asarray(shifts), dims)
 
 
+def rolled(call: Call) -> str:
+    """Write ``roll(x, 1)``, with the axes where there are several to choose from."""
+    shifts, dims = call.static["shifts"], call.static["dims"]
+    by, along = (shifts[0], dims[0]) if len(shifts) == 1 else (shifts, dims)
+    return f"roll({call.texts[0]}, {by}{'' if call.ndim == 1 and len(shifts) == 1 else f', {along}'})"
+
+
 DIAGONAL_OPTIONS: Record = {"defaults": {"k": 0}, "words": {"k": "diagonal"}}
 
 # fmt: off
@@ -100,7 +107,7 @@ TRANSPOSE = mover("permute", lambda x, *, dims: np.transpose(x, dims),
 EXPAND    = mover("expand", lambda x, *, shape: np.broadcast_to(x, shape),
                   lambda g, _y, _x, *, shape: g, view=True, size=lambda x, shape: math.prod(shape))
 FLIP      = mover("flip", lambda x, *, dims: np.array(np.flip(x, dims)), lambda g, _y, _x, *, dims: np.flip(g, dims))
-ROLL      = mover("roll", lambda x, *, shifts, dims: np.roll(x, shifts, dims), turned_back)
+ROLL      = mover("roll", lambda x, *, shifts, dims: np.roll(x, shifts, dims), turned_back, write=rolled)
 DIAG      = mover("diag", lambda x, *, k: np.diag(x, k), size=diagonal_size, backward_text=diagonal_text_back,
                   **DIAGONAL_OPTIONS)
 DIAGONAL  = mover("diagonal", lambda x, *, offset: np.diagonal(x, offset), view=True, backward_text=diagonal_text_back)
@@ -155,6 +162,8 @@ def build_ravel(f: Apply, x: Tensor) -> Tensor:
 def build_flatten(f: Apply, x: Tensor, start_dim: Static = 0, end_dim: Static = -1) -> Tensor:
     """the axes from start_dim to end_dim made one"""
     first, last = one_axis(start_dim, x.ndim), one_axis(end_dim, x.ndim)
+    if first > last:
+        raise GradcliError("value", f"flatten: start_dim={start_dim} comes after end_dim={end_dim}")
     middle = math.prod(x.shape[first : last + 1])
     return f(RESHAPE, x, shape=(*x.shape[:first], middle, *x.shape[last + 1 :]))
 
@@ -241,47 +250,13 @@ def build_roll(f: Apply, x: Tensor, shifts: Static, dim: Static = None, library:
     if dim is None or dim == ():
         if dim == () and len(shift) > 1:
             raise GradcliError("shape", f"{counted(len(shift), 'shift')} for no axes")
-        flat = f(RESHAPE, x, shape=(-1,))
-        return f(RESHAPE, f(ROLL, flat, shifts=(sum(shift),), dims=(0,)), shape=x.shape)
+        flat = x if x.ndim == 1 else f(RESHAPE, x, shape=(-1,))
+        turned = f(ROLL, flat, shifts=(sum(shift),), dims=(0,))
+        return turned if x.ndim == 1 else f(RESHAPE, turned, shape=x.shape)
     axes = read_axes(dim, x.ndim)
     if len(axes) != len(shift):
         raise GradcliError("shape", f"{counted(len(shift), 'shift')} for {counted(len(axes), 'axis')}")
     return f(ROLL, x, shifts=shift, dims=axes)
-
-
-@function("diag", "torch numpy method", "shaping", op=DIAG, kinds="same same yes")
-def build_diag(f: Apply, x: Tensor, diagonal: Static = 0) -> Tensor:
-    """the matrix with a vector on its diagonal, or the diagonal of a matrix"""
-    if x.ndim not in (1, 2):
-        raise GradcliError("shape", f"diag takes a vector or a matrix, not shape {x.shape}")
-    return f(DIAG, x, k=whole(diagonal, "diagonal"))
-
-
-@function("diagonal", "torch numpy method", "shaping", op=DIAGONAL, kinds="same same yes")
-def build_diagonal(f: Apply, x: Tensor, offset: Static = 0) -> Tensor:
-    """the diagonal of a matrix"""
-    if x.ndim != 2:
-        raise GradcliError("shape", f"diagonal takes a matrix, not shape {x.shape}")
-    return f(DIAGONAL, x, offset=whole(offset, "offset"))
-
-
-def triangle(op: Op, f: Apply, x: Tensor, diagonal: Static) -> Tensor:
-    """Return the lower or upper triangle of a matrix."""
-    if x.ndim < 2:
-        raise GradcliError("shape", f"{op.name} takes a matrix, not shape {x.shape}")
-    return f(op, x, k=whole(diagonal, "diagonal"))
-
-
-@function("tril", "torch numpy method", "shaping", op=TRIL, kinds="same same yes")
-def build_tril(f: Apply, x: Tensor, diagonal: Static = 0) -> Tensor:
-    """the matrix with zeros above the diagonal"""
-    return triangle(TRIL, f, x, diagonal)
-
-
-@function("triu", "torch numpy method", "shaping", op=TRIU, kinds="same same yes")
-def build_triu(f: Apply, x: Tensor, diagonal: Static = 0) -> Tensor:
-    """the matrix with zeros below the diagonal"""
-    return triangle(TRIU, f, x, diagonal)
 
 
 @function("clone copy", "torch numpy method", "shaping", op=CLONE, kinds="same same yes")

@@ -17,7 +17,7 @@ from gradcli.render.sums import in_brackets
 if TYPE_CHECKING:
     from gradcli.explanation.effect import Effect, Nudge, Shared, Weighted
     from gradcli.explanation.explained import Backward, Explained
-    from gradcli.ops.declare import Array
+    from gradcli.ops.signatures import Array, Mask
     from gradcli.render.glyphs import Layout
 
 MOST_TERMS = 6
@@ -126,7 +126,7 @@ def gradient_texts(weighted: Weighted, layout: Layout) -> list[str]:
     return list(texts.values()) if len(texts) == 1 else [f"{name}.grad {text}" for name, text in texts.items()]
 
 
-def settled_text(grad: Array, dust: Array, layout: Layout) -> str:
+def settled_text(grad: Array, dust: Mask, layout: Layout) -> str:
     """Return an array on one line, rounding dust as 0: marked where none of it is anything else."""
     if np.size(dust) and np.all(dust | (grad == 0)) and np.any(dust):
         return f"{layout.glyphs.near} {array_text(np.where(dust, 0.0, grad), layout.precision, 6)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +17,7 @@ from gradcli.render.numbers import ends, short
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
     from gradcli.explanation.jacobians import Jacobian
-    from gradcli.ops.declare import Array
+    from gradcli.ops.signatures import Array, Mask
     from gradcli.render.glyphs import Glyphs, Layout
 
 MOST_ROWS = 12
@@ -83,9 +83,8 @@ def shown_rows(count: int) -> list[int | None]:
 
 def columns_of(sheet: Sheet, panel: Panel) -> list[Column]:
     """Return the columns of a variable: its entries of J, and below them vᵀ·J and the gradient."""
-    cells = texts(panel, sheet.rows, sheet.layout.precision)
-    sums = [] if sheet.asks else [sheet.found.vjp[panel.name], sheet.found.grad[panel.name]]
-    below = [gradient_texts(sheet, panel.name, np.ravel(array), panel.columns) for array in sums]
+    cells = texts(sheet, panel, sheet.rows)
+    below = [] if sheet.asks else [summed(sheet, panel.name, panel.columns) for summed in (vjp_texts, gradient_texts)]
     found = []
     for number, j in enumerate(panel.columns):
         heading = sheet.glyphs.dots if j is None else entry_name(panel.name, j, panel.jacobian.input_shape)
@@ -106,20 +105,22 @@ def entry_text(sheet: Sheet, cells: dict[tuple[int, int], str], i: int | None, j
     return sheet.glyphs.dots if j is None else cells.get((i, j), sheet.glyphs.zero)
 
 
-def gradient_texts(sheet: Sheet, name: str, flat: Array, places: Sequence[int | None]) -> list[str]:
-    """Return entries of a gradient as texts: rounding dust is 0, marked where it was not exactly that."""
-    dust = np.ravel(gradient_dust(sheet.found, name))
+def vjp_texts(sheet: Sheet, name: str, places: Sequence[int | None]) -> list[str]:
+    """Return entries of vᵀ·J as texts."""
+    return settled_texts(sheet, sheet.found.vjp[name], sheet.found.dust[name].vjp, places)
+
+
+def gradient_texts(sheet: Sheet, name: str, places: Sequence[int | None]) -> list[str]:
+    """Return entries of a gradient as texts."""
+    return settled_texts(sheet, sheet.found.grad[name], sheet.found.dust[name].grad, places)
+
+
+def settled_texts(sheet: Sheet, array: Array, dust: Mask, places: Sequence[int | None]) -> list[str]:
+    """Return entries of an array as texts: rounding dust is 0, marked as it was not exactly that."""
+    numbers, lost = np.ravel(array), np.ravel(dust)
     return [
-        sheet.glyphs.dots if j is None else number_text(float(flat[j]), bool(dust[j]), sheet.layout) for j in places
+        sheet.glyphs.dots if j is None else number_text(float(numbers[j]), bool(lost[j]), sheet.layout) for j in places
     ]
-
-
-def gradient_dust(found: Explained, name: str) -> Array:
-    """Return where a gradient is what rounding has left of 0: by arithmetic with more digits, where that was asked."""
-    if name in found.zeros:
-        return found.zeros[name]
-    known = bool(found.agreement.digits) or found.output.size == 1
-    return np.zeros(found.grad[name].shape, dtype=bool) if known else found.effect.dust[name]
 
 
 def number_text(value: float, dust: bool, layout: Layout) -> str:
@@ -127,9 +128,9 @@ def number_text(value: float, dust: bool, layout: Layout) -> str:
     return layout.glyphs.rounded_zero if dust else short(value, layout.precision)
 
 
-def texts(panel: Panel, rows: Sequence[int | None], precision: int) -> dict[tuple[int, int], str]:
+def texts(sheet: Sheet, panel: Panel, rows: Sequence[int | None]) -> dict[tuple[int, int], str]:
     """Return the cells of the rows and columns that are shown, by their place."""
-    jacobian = panel.jacobian
+    jacobian, precision = panel.jacobian, sheet.layout.precision
     columns = np.array([place for place in panel.columns if place is not None], dtype=np.intp)
     found: dict[tuple[int, int], str] = {}
     for row in (place for place in rows if place is not None):
@@ -143,15 +144,19 @@ def texts(panel: Panel, rows: Sequence[int | None], precision: int) -> dict[tupl
         places = np.searchsorted(held, columns)
         for column, place in zip(columns.tolist(), places.tolist(), strict=True):
             if place < len(held) and held[place] == column:
-                found[row, column] = cell(jacobian, int(start) + place, precision, panel.formulas)
+                found[row, column] = cell(sheet, panel, int(start) + place)
     return found
 
 
-def cell(jacobian: Jacobian, k: int, precision: int, formulas: bool) -> str:
+def cell(sheet: Sheet, panel: Panel, k: int) -> str:
     """Return an entry as ``formula = value``, or as the value alone where the formula is one."""
-    value = short(float(jacobian.values[k]), precision)
-    formula = jacobian.formulas[k] if formulas and jacobian.formulas is not None else ""
-    return value if not formula or is_number(formula) else f"{formula} = {value}"
+    jacobian = panel.jacobian
+    formula = jacobian.formulas[k] if panel.formulas and jacobian.formulas is not None else ""
+    alone = not formula or is_number(formula)
+    if sheet.found.dust[panel.name].entries[k]:
+        return sheet.glyphs.rounded_zero if alone else f"{formula} {sheet.glyphs.near} 0"
+    value = short(float(jacobian.values[k]), sheet.layout.precision)
+    return value if alone else f"{formula} = {value}"
 
 
 def is_number(text: str) -> bool:
@@ -175,14 +180,12 @@ def formula_lines(sheet: Sheet, panel: Panel) -> list[str]:
         rules = [with_partials(rule, sheet.found.name, panel, d) for rule in jacobian.rules]
         return limited(rules, MOST_RULES, "rule")
     worth = [k for k, text in enumerate(jacobian.formulas) if not is_number(text)]
-    lines = []
+    lines, panel_of_all = [], replace(panel, formulas=True)
     for k in worth[: MOST_FORMULAS + 1]:
         row = entry_name(sheet.found.name, int(jacobian.rows[k]), jacobian.output_shape)
         column = entry_name(panel.name, int(jacobian.columns[k]), jacobian.input_shape)
-        value = (
-            "" if panel.whole and None not in sheet.rows else f" = {short(jacobian.values[k], sheet.layout.precision)}"
-        )
-        lines.append(f"{d}{row}/{d}{column} = {jacobian.formulas[k]}{value}")
+        shown = jacobian.formulas[k] if panel.whole and None not in sheet.rows else cell(sheet, panel_of_all, k)
+        lines.append(f"{d}{row}/{d}{column} = {shown}")
     return limited(lines, MOST_FORMULAS, "entry", len(worth))
 
 

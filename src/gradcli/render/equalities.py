@@ -70,14 +70,21 @@ def with_true_formulas(found: Explained) -> Explained:
     values = evaluate(found, [text for text, _ in told], known)
     false = [pair for pair, value in zip(told, values, strict=True) if not holds(value, pair[1])]
     definitions = with_true_definitions(found, known)
-    if not false and definitions == found.definitions:
+    rules = {
+        name: found.lookup.true_rules(found, name) if jacobian.formulas is None and jacobian.rules else jacobian.rules
+        for name, jacobian in jacobians.items()
+    }
+    changed = any(rules[name] != jacobian.rules for name, jacobian in jacobians.items())
+    if not false and not changed and definitions == found.definitions:
         return found
     others = {pair: true_form(found, *pair, known) for pair in false}
     return replace(
         found,
         output_formulas=None if output is None else exchanged(output, found.output, others),
         definitions=definitions,
-        jacobian={name: with_others(jacobian, others) for name, jacobian in jacobians.items()},
+        jacobian={
+            name: with_others(replace(jacobian, rules=rules[name]), others) for name, jacobian in jacobians.items()
+        },
     )
 
 

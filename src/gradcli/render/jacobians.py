@@ -18,10 +18,10 @@ from gradcli.render.entries import (
     Sheet,
     entry_name,
     formula_lines,
-    gradient_dust,
     gradient_texts,
     shown_rows,
     texts,
+    vjp_texts,
 )
 from gradcli.render.equalities import with_true_formulas
 from gradcli.render.grid import Remark, Table, table_lines
@@ -55,7 +55,9 @@ def jacobian_lines(found: Explained, layout: Layout, asks: bool = False) -> list
     parts: list[Part] = []
     for names in groups(sheet):
         parts += [Text(), *group_parts(sheet, names)]
-    if not asks:
+    if not parts:
+        parts = [Text(), *text_lines(sheet, [headed(sheet, list(sheet.jacobians), "no entries")], " ", "bold")]
+    elif not asks:
         parts = with_verdict(sheet, parts)
     return [
         line
@@ -69,7 +71,7 @@ def group_parts(sheet: Sheet, names: Sequence[str]) -> list[Part]:
     packed = pack(sheet, names)
     panels = [panel for table in packed for panel in table]
     shown = [panel for panel in panels if is_readable(sheet, panel)]
-    parts: list[Part] = text_lines(sheet, head(sheet, names, panels), " ", "bold")
+    parts: list[Part] = text_lines(sheet, [head(sheet, names, panels)], " ", "bold")
     for panel in panels:
         if not panel.formulas and not is_in_lines(panel):
             parts += text_lines(sheet, formula_lines(sheet, panel))
@@ -97,12 +99,16 @@ def text_lines(sheet: Sheet, lines: Sequence[str], indent: str = "   ", style: s
     return [piece for pieces in folded for piece in pieces]
 
 
-def head(sheet: Sheet, names: Sequence[str], panels: Sequence[Panel]) -> list[str]:
+def head(sheet: Sheet, names: Sequence[str], panels: Sequence[Panel]) -> str:
     """Return the line above a table: what J is by, its size, its structure."""
-    d, output = sheet.glyphs.partial, sheet.found.name
-    what = f"J = {d}{output}/{d}{names[0] if len(names) == 1 else '(' + ', '.join(names) + ')'}"
     facts = size_of(sheet, panels) or ("constant here: second derivatives are 0" if is_linear(sheet.found) else "")
-    return [f"{what}    {facts}" if facts else what]
+    return headed(sheet, names, facts)
+
+
+def headed(sheet: Sheet, names: Sequence[str], facts: str) -> str:
+    """Return ``J = ∂y/∂x`` with what is to be said of it."""
+    d, by = sheet.glyphs.partial, names[0] if len(names) == 1 else f"({', '.join(names)})"
+    return f"J = {d}{sheet.found.name}/{d}{by}    {facts}".rstrip()
 
 
 def is_linear(found: Explained) -> bool:
@@ -129,11 +135,13 @@ def size_of(sheet: Sheet, panels: Sequence[Panel]) -> str:
     if not all(panel.jacobian.held for panel in panels):
         return f"{size}, its entries are not held"
     structure = jacobian.structure if len(panels) == 1 else "dense"
-    if whole and structure in ("dense", "sparse"):
-        return f"{size}, a row for each output" + (", a column for each input" if columns > 1 else "")
-    held = "" if structure == "dense" else f", {len(jacobian.rows):,} of {counted(rows * columns, 'entry')}"
     passes = jacobian.passes if len(panels) == 1 and rows > 1 and len(jacobian.rows) else None
-    return f"{size} {structure}{held}" + (f", {counted(passes, 'pass')}" if passes else "")
+    told = f", {counted(passes, 'pass')}" if passes else ""
+    if whole and structure in ("dense", "sparse"):
+        fewer = told if passes and passes < rows else ""
+        return f"{size}, a row for each output{', a column for each input' if columns > 1 else ''}{fewer}"
+    held = "" if structure == "dense" else f", {len(jacobian.rows):,} of {counted(rows * columns, 'entry')}"
+    return f"{size} {structure}{held}{told}"
 
 
 def overview(sheet: Sheet, panel: Panel) -> list[Part]:
@@ -146,7 +154,7 @@ def overview(sheet: Sheet, panel: Panel) -> list[Part]:
 
 def largest(sheet: Sheet, panel: Panel) -> list[str]:
     """Return the largest entries of vᵀ·J, where they differ; what rounding has left of 0 is not among them."""
-    flat = np.where(np.ravel(gradient_dust(sheet.found, panel.name)), 0.0, np.ravel(sheet.found.vjp[panel.name]))
+    flat = np.where(sheet.found.dust[panel.name].vjp, 0.0, sheet.found.vjp[panel.name]).ravel()
     size = np.abs(flat)
     if len(flat) <= LARGEST or not np.all(np.isfinite(flat)):
         return []
@@ -168,17 +176,14 @@ def column_by_column(sheet: Sheet, panel: Panel) -> list[Part]:
         if j is None:
             parts.append(Text(f"   {sheet.glyphs.dots}"))
             continue
-        cells = texts(replace(panel, columns=[j], formulas=True), sheet.rows, sheet.layout.precision)
+        cells = texts(sheet, replace(panel, columns=[j], formulas=True), sheet.rows)
         parts += [Text(), *text_lines(sheet, [entry_name(name, j, jacobian.input_shape)], " ", "bold")]
         for i in (i for i in sheet.rows if i is not None and (i, j) in cells):
             v = "?" if sheet.asks else short(float(seed[i]), sheet.layout.precision)
             line = f"{entry_name(sheet.found.name, i, shape)}: v {v}, {cells[i, j]}"
             parts += text_lines(sheet, [line], style=row_style(i, sheet.count))
         if not sheet.asks:
-            product, grad = (
-                gradient_texts(sheet, name, np.ravel(array), [j])[0]
-                for array in (sheet.found.vjp[name], sheet.found.grad[name])
-            )
+            [product], [grad] = vjp_texts(sheet, name, [j]), gradient_texts(sheet, name, [j])
             parts += text_lines(sheet, [f"{sheet.glyphs.product} {product}, {name}.grad {grad}"], style="bold")
     return parts
 
@@ -196,16 +201,14 @@ def gradient_lines(sheet: Sheet, panel: Panel, shown: bool) -> list[Part]:
         return []
     count = math.prod(shape)
     places = ends(count, count if count <= MOST_SPELLED else 6)
-    numbers = gradient_texts(sheet, panel.name, np.ravel(sheet.found.grad[panel.name]), places)
+    numbers = gradient_texts(sheet, panel.name, places)
     inside = f"[{', '.join(numbers)}]{f' in shape {shape}' if len(shape) > 1 else ''}" if shape else numbers[0]
     return text_lines(sheet, [f"{label}{inside}"])
 
 
 def matrix_lines(sheet: Sheet, name: str, label: str) -> list[Part]:
     """Return a gradient as a matrix, with as many of its columns as there is room for; nothing where not two have."""
-    dust = sheet.found.zeros.get(name)
-    grad = sheet.found.grad[name]
-    settled = grad if dust is None else np.where(dust, 0.0, grad)
+    settled = np.where(sheet.found.dust[name].grad, 0.0, sheet.found.grad[name])
     for most in (12, 8, 6, 4, 2):
         lines = shaped_lines(settled, sheet.layout.precision, most, sheet.glyphs.dots)
         if len(label) + 3 + max(map(len, lines)) <= sheet.width:

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gradcli.render.numbers import short
+from gradcli.render.numbers import MOST_PRECISE, short
 
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
     from gradcli.render.glyphs import Layout
-
-MOST_PRECISE = 17
 
 
 class Option(NamedTuple):

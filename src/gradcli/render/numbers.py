@@ -45,8 +45,15 @@ def reshaped(flat: list[Any], shape: tuple[int, ...]) -> Any:
     return [reshaped(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
 
 
+MOST_PRECISE = 17
+"""Digits with which every double is told from all others."""
+
+
 def short(value: float, precision: int = 6) -> str:
-    """Return a number for readers: at most ``precision`` digits, integers without a point, no trailing zeros."""
+    """Return a number for readers: at most ``precision`` digits, integers without a point, no trailing zeros.
+
+    With all digits it is the shortest text that reads back as the same number: 1.39, and not 1.3899999999999999.
+    """
     value = float(value)
     if not math.isfinite(value):
         return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
@@ -54,7 +61,7 @@ def short(value: float, precision: int = 6) -> str:
         return "0"
     if value.is_integer() and abs(value) < 10 ** max(precision, 6):
         return str(int(value))
-    return f"{value:.{precision}g}"
+    return full(value) if precision >= MOST_PRECISE else f"{value:.{precision}g}"
 
 
 def decimal_point(text: str) -> int:

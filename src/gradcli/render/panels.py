@@ -75,7 +75,7 @@ def is_readable(sheet: Sheet, panel: Panel) -> bool:
     columns = [column for column in panel.columns if column is not None]
     if (panel.whole and len(rows) == sheet.count) or not columns:
         return True
-    held = texts(replace(panel, formulas=False), rows, 1)
+    held = texts(sheet, replace(panel, formulas=False), rows)
     return len(held) * 2 >= len(rows) * len(columns)
 
 
@@ -83,7 +83,9 @@ def table_of(sheet: Sheet, panels: Sequence[Panel]) -> Table:
     """Return the table of variables: v, a bar, the columns of each variable."""
     found, glyphs = sheet.found, sheet.glyphs
     names = [panel.name for panel in panels]
-    sums = [] if sheet.asks else [glyphs.product, f"{names[0]}.grad" if len(names) == 1 else "grad"]
+    # An output may be called grad: no two rows have one label.
+    grad = f"{names[0]}.grad" if len(names) == 1 else ".grad" if found.name == "grad" else "grad"
+    sums = [] if sheet.asks else [glyphs.product, grad]
     labels = [glyphs.down if i is None else entry_name(found.name, i, found.output.shape) for i in sheet.rows]
     styles = ["" if i is None else row_style(i, sheet.count) for i in sheet.rows]
     blocks = [[v_column(sheet, len(sums))]]
@@ -112,7 +114,7 @@ def v_column(sheet: Sheet, sums: int) -> Column:
 def legend(sheet: Sheet, panels: Sequence[Panel]) -> tuple[Remark, ...]:
     """Return what ``·`` means, told apart from a 0 where a table has both."""
     rows = [row for row in sheet.rows if row is not None]
-    cells = [(texts(replace(panel, formulas=False), rows, 6), panel) for panel in panels]
+    cells = [(texts(sheet, replace(panel, formulas=False), rows), panel) for panel in panels]
     empty = [
         row for row in rows for held, panel in cells for j in panel.columns if j is not None and (row, j) not in held
     ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from gradcli.engine.naming import place_text
 from gradcli.errors.counting import counted
 from gradcli.explanation.events import Value
+from gradcli.render.entries import indexed
 from gradcli.render.equalities import with_true_formulas
 from gradcli.render.forward import shown_events
 from gradcli.render.numbers import full, input_text
@@ -42,6 +43,7 @@ def plain(found: Explained) -> str:
         lines += [f"{part.title(found.name, name)} = {input_text(value)}" for name, value in part.values.items()]
     if found.has_steps:
         lines += [f"{rule.name}.grad := {rule.text}" for rule in found.rules if rule.text]
+    lines += effect_lines(found)
     lines.append(f"agree = {'yes' if found.agreement.agree else 'no'}")
     lines += [f"note: {note.message}" for note in found.notes]
     return "\n".join(lines)
@@ -53,6 +55,22 @@ def value_lines(value: Value) -> list[str]:
         return []
     lines = [] if value.formula is None else [f"{value.name} := {value.formula}"]
     return [*lines, f"{value.name} = {input_text(value.value)}"]
+
+
+def effect_lines(found: Explained) -> list[str]:
+    """Return what v did, where y has several entries: L = v·y, how far it moves, what other v would leave."""
+    if found.output.size < 2 or not found.agreement.finite:
+        return []
+    effect, nudge = found.effect, found.effect.nudge
+    lines = [f"v.{found.name} = {full(effect.total)}"]
+    if nudge is not None:
+        entry = indexed(nudge.name, nudge.index)
+        measured = "" if nudge.measured is None else f", measured {full(nudge.measured)}"
+        lines.append(f"move {entry} by {full(nudge.step)}: v.{found.name} moves by {full(nudge.predicted)}{measured}")
+    row = place_text(effect.row, found.output.shape)
+    for what, left in ((".sum()", effect.sum), (".mean()", effect.mean), (row, effect.of_row)):
+        lines += [f"{name}.grad of {found.name}{what} = {input_text(grad)}" for name, grad in left.grad.items()]
+    return lines
 
 
 def entry_lines(output: str, name: str, jacobian: Jacobian) -> list[str]:

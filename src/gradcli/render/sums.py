@@ -10,9 +10,9 @@ from rich.text import Text
 
 from gradcli.engine.naming import place_text
 from gradcli.errors.counting import counted
-from gradcli.render.entries import entry_name, gradient_dust, number_text
+from gradcli.render.entries import entry_name, number_text
 from gradcli.render.equalities import NEAR, is_same
-from gradcli.render.numbers import aligned, short
+from gradcli.render.numbers import MOST_PRECISE, aligned, short
 from gradcli.render.verdicts import row_style
 from gradcli.render.wrap import fold, plain_text
 
@@ -28,7 +28,6 @@ FIRST_SUMS = 3
 """Sums that are spelled out of more than that; the number of those left out follows."""
 MOST_TERMS = 6
 """Terms of a sum; of more the first three and the last stand for all."""
-MOST_PRECISE = 17
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,7 @@ def sum_of(found: Explained, name: str, jacobian: Jacobian, j: int, layout: Layo
     seed, grad = np.ravel(found.seed), np.ravel(found.vjp[name])
     chosen = np.flatnonzero(jacobian.columns == j)
     v, values, rows = seed[jacobian.rows[chosen]], jacobian.values[chosen], jacobian.rows[chosen]
-    total, dust = float(grad[j]), bool(np.ravel(gradient_dust(found, name))[j])
+    total, dust = float(grad[j]), bool(np.ravel(found.dust[name].vjp)[j])
     precision = precise_enough(v, values, 0.0 if dust else total, layout.precision)
     exact = short(added(v, values, precision), layout.precision) == short(total, layout.precision)
     times = layout.glyphs.times

@@ -48,7 +48,7 @@ def facts(known: Known) -> list[tuple[str, str]]:
     """Return what is known of a function, each with what it is."""
     found = [("formula", known.formula)] if known.formula else []
     found += [("derivative", text) for text in known.derivatives]
-    found += [("vjp", known.vjp)] if known.vjp else []
+    found += [("vjp", text) for text in known.vjp]
     return [*found, *([("at a kink", known.kink)] if known.kink else [])]
 
 
@@ -72,7 +72,7 @@ def entry(known: Known) -> dict[str, Any]:
         "facts": [{"what": label, "text": text} for label, text in facts(known)] if example else None,
         "formula": known.formula or None,
         "derivatives": list(known.derivatives) if example else None,
-        "vjp": known.vjp,
+        "vjp": "; ".join(known.vjp) or None,
         "kink": known.kink or None,
         "example": example
         and {"command": shlex.join(example.words), "grad": {name: nested(g) for name, g in example.grad.items()}},

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from rich.text import Text
 
+from gradcli.errors.inert import inert
 from gradcli.render.glyphs import ASCII_FOR, Glyphs
-from gradcli.render.inert import inert
 
 HELD = re.compile(r"\([\d, ]*\)|\(\d[\d,]* \w+\)|\[[^\[\]]{1,24}\]")
 """What stays in one piece: shapes, counts, indices and short arrays."""

@@ -1,0 +1,55 @@
+"""The line of a text that an error points into, with a caret under the place."""
+
+from __future__ import annotations
+
+from gradcli.errors.inert import inert
+
+WIDEST = 100
+"""Columns of the echoed line; a longer one is cut to a window round the place."""
+
+
+LONGEST = 400
+"""Characters of a message or a hint; a longer one, which quotes its user at length, loses its middle."""
+
+
+def shortened(text: str) -> str:
+    """Return a message that a screen can hold."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST * 3 // 4]} ... {text[-LONGEST // 4 :]}"
+
+
+def located(text: str, span: tuple[int, int]) -> tuple[int, str, int, int]:
+    """Return the number and text of the line where a span starts, and the columns that it covers there."""
+    start, end = span
+    before = text[:start]
+    number = before.count("\n")
+    line = text.split("\n")[number]
+    column = start - (before.rfind("\n") + 1)
+    return number + 1, line, column, min(max(end - start, 1), max(len(line) - column, 1))
+
+
+def window(line: str, column: int, length: int) -> tuple[str, int, int]:
+    """Return the part of a long line round a place, and the place in it."""
+    first = max(0, column - WIDEST // 2) if len(line) > WIDEST else 0
+    cut = line[first : first + WIDEST]
+    lead, tail = "..." if first else "", "..." if first + WIDEST < len(line) else ""
+    return lead + cut + tail, column - first + len(lead), min(length, WIDEST - (column - first))
+
+
+def escaped(line: str, column: int, length: int, encoding: str) -> tuple[str, int, int]:
+    """Return a line with what cannot be printed escaped, and the place moved along."""
+    head, middle, tail = (
+        inert(part, "", encoding) for part in (line[:column], line[column : column + length], line[column + length :])
+    )
+    return head + middle + tail, len(head), max(len(middle), 1)
+
+
+def excerpt(text: str, span: tuple[int, int], label: str, encoding: str) -> list[str]:
+    """Return a margin, the line where a span starts, and carets under it; ``label`` stands in the margin.
+
+    The label of a program is the number of the line.
+    """
+    number, line, column, length = located(text, span)
+    shown, column, length = escaped(*window(line, column, length), encoding)
+    label = label or str(number)
+    gutter = " " * len(label)
+    return [f"{gutter} |", f"{label} | {shown}", f"{gutter} | {' ' * column}{'^' * length}"]

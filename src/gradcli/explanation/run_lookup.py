@@ -1,0 +1,143 @@
+"""What an answer is asked for later: computed from its run when it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcli.engine.graph import Operation, reaches
+from gradcli.engine.naming import numbered
+from gradcli.errors import GradcliError
+from gradcli.explanation.confirmation import Sums
+from gradcli.explanation.explained import Backward
+from gradcli.explanation.jacobians import Jacobian
+from gradcli.explanation.readings import Point
+from gradcli.explanation.rereading import Reader
+from gradcli.explanation.rules import BackwardPass, Path
+from gradcli.ops.declare import Array
+
+if TYPE_CHECKING:
+    from gradcli.explanation.effect import Dust, Effect
+    from gradcli.formulas.derivation import Formulas
+    from gradcli.jacobian.composition import Composition
+    from gradcli.jacobian.sparse import Sparse
+
+
+@dataclass(frozen=True)
+class RunLookup:
+    """What is computed from a run only when it is read; ``known`` is the dust that more digits have shown."""
+
+    formulas: Formulas
+    composition: Composition
+    point: Point
+    jacobians: Mapping[str, Jacobian]
+    backward: Sequence[Backward]
+    known: Mapping[str, Dust]
+
+    @cached_property
+    def dust(self) -> dict[str, Dust]:
+        """Where numbers are what rounding has left of 0."""
+        from gradcli.explanation.weighing import dust_in  # noqa: PLC0415
+
+        vjps, grads = Sums.of(self.backward)
+        return {
+            name: self.known.get(name) or dust_in(self.point.seed, jacobian, vjps[name], grads[name])
+            for name, jacobian in self.jacobians.items()
+        }
+
+    @cached_property
+    def effect(self) -> Effect:
+        """What v did."""
+        from gradcli.explanation.weighing import weigh  # noqa: PLC0415
+
+        point, grad = self.point, self.backward[-1].accumulated
+        dust = {name: known.entries for name, known in self.dust.items()}
+        with np.errstate(all="ignore"):
+            return weigh(point.seed, point.value, point.inputs, self.jacobians, grad, self.moved, dust)
+
+    def moved(self, name: str, place: int, step: float) -> Array | None:
+        """Return y where one entry of a variable is moved; None where the program has no value there."""
+        array = np.array(self.point.inputs[name], dtype=np.float64)
+        array.flat[place] += step
+        try:
+            return self.point.function.evaluate({**self.point.inputs, name: array}, record=False).value
+        except GradcliError:
+            return None
+
+    @cached_property
+    def values(self) -> dict[str, Array]:
+        """The numbers of the names that formulas use."""
+        from gradcli.formulas.derivation import refreshed  # noqa: PLC0415
+
+        here = refreshed(self.formulas, self.composition).values
+        return {name: np.asarray(here[name]) for name in self.formulas.definitions}
+
+    @cached_property
+    def has_steps(self) -> bool:
+        """Whether a value between the inputs and y has a name, or an input is used twice, and not entry by entry."""
+        output = self.point.run.output
+        if not isinstance(output, Operation):
+            return False
+        done = [node for node in reaches(output) if node.active and isinstance(node, Operation)]
+        names = name_values(self.point)
+        used = [node.arguments[k].index for node in done if not node.op.moves for k in node.links]
+        twice = any(used.count(leaf.index) > 1 for leaf in self.point.leaves.values())
+        return twice or any(node is not output and node.index in names for node in done)
+
+    @cached_property
+    def backward_pass(self) -> BackwardPass:
+        """The lines of the backward pass."""
+        from gradcli.explanation.backward import write_backward  # noqa: PLC0415
+
+        run, point = self.point.run, self.point
+        formulas, names = self.formulas, name_values(point)
+        spare, taken = {node: name for name, node in formulas.nodes.items()}, formulas.sources.keys()
+        return write_backward(run.graph, run.output, point.seed, names, spare, taken, formulas.written)
+
+    @cached_property
+    def paths(self) -> dict[str, list[Path]]:
+        """The paths from each input that few lead from."""
+        if not self.has_steps:
+            return {}
+        from gradcli.explanation.paths import find_paths  # noqa: PLC0415
+
+        return find_paths(self.point.run.output, self.point.leaves, name_values(self.point))
+
+    def link(self, above: str, below: str) -> Sparse | None:
+        """Return the derivative of one named value by another, with its other arguments fixed; None where not held."""
+        if self.composition.refusal is not None:
+            return None
+        done = {node.index: node for node in self.composition.nodes if isinstance(node, Operation)}
+        named = {name: done[node] for name, node in self.formulas.nodes.items()}
+        return self.composition.link(named[above], {**named, **self.point.leaves}[below])
+
+    def true_rules(self, answer: Any, name: str) -> list[str]:
+        """Return the rules of an answer's Jacobian by one variable, none of which is another number at this point."""
+        from gradcli.explanation.true_rules import true_rules  # noqa: PLC0415 - large answers need it
+
+        with np.errstate(all="ignore"):
+            return true_rules(answer, name)
+
+    def keep_digits(self, formula: str) -> str:
+        """Return a formula in a form that keeps its digits in saturation; itself where there is no other."""
+        from gradcli.explanation.saturated import saturated  # noqa: PLC0415 - few answers need it
+
+        return saturated(formula, self.formulas.definitions)
+
+    def evaluate(self, text: str, names: Mapping[str, Any]) -> Array | None:
+        """Return what a text of the language is worth; None for what the language does not read."""
+        return Reader(names, {}).evaluate(text)
+
+
+def name_values(point: Point) -> dict[int, str]:
+    """Return the names of inputs, of what the program calls by a name, and of the output, by node index."""
+    graph, output = point.run.graph, point.run.output
+    names = {node.index: name for name, node in point.run.leaves.items()}
+    names |= {node.index: name for name, node in reversed(numbered(graph))}
+    if isinstance(output, Operation):
+        names[output.index] = point.name
+    return names
