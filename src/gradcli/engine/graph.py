@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -112,10 +111,7 @@ TENSORS = {np.ndarray, *NODES}
 
 
 class Write(NamedTuple):
-    """A write in place to the value ``before`` of a variable, after the first ``mark`` nodes.
-
-    ``inplace`` is the index of the operation of an augmented assignment, -1 where there is none.
-    """
+    """A write to ``before`` after ``mark`` nodes; ``inplace`` is the node of an augmented assignment, -1 for none."""
 
     before: Any
     name: str
@@ -236,8 +232,10 @@ class Graph:
         shapes = [value.shape for value in values if type(value) is np.ndarray and value.ndim]
         if len(shapes) < 2 or shapes.count(shapes[0]) == len(shapes):
             return
-        with suppress(ValueError):
+        try:
             self.charge(math.prod(np.broadcast_shapes(*shapes)))
+        except ValueError:
+            return
 
     def is_input(self, value: object) -> bool:
         """Return whether a value is an input; one that is not differentiated may come as its numbers alone."""

@@ -94,11 +94,6 @@ BRANCHES = {ast.If, ast.IfExp, ast.While, ast.BoolOp}
 """Syntax that takes one way or another."""
 
 
-def is_write(node: ast.AST) -> bool:
-    """Return whether a part of the syntax writes to a value in place, if that is a tensor."""
-    return isinstance(node, ast.AugAssign) or (isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store))
-
-
 def output_value(value: object) -> Any:
     """Return the output as a node or an array of numbers; raises ``type`` for a truth value and the like."""
     raw = getattr(value, "value", value)
@@ -148,7 +143,7 @@ def compile_program(
         result,
         Assigned("", compiler.writer.written(last.value)) if isinstance(last, ast.Expr) else None,
         not BRANCHES.isdisjoint(parts),
-        any(map(is_write, ast.walk(tree))),
+        compiler.writes,
     )
 
 

@@ -45,7 +45,9 @@ STATEMENT_WORDS = {
 
 
 class Statements(Flow):
-    """Compiles statements."""
+    """Compiles statements. ``writes`` says that there is one that writes to a value in place, if that is a tensor."""
+
+    writes = False
 
     def statements(self, body: list[ast.stmt]) -> None:
         """Compile a list of statements into the current block."""
@@ -133,7 +135,7 @@ class Statements(Flow):
     def _put(self, target: ast.Subscript, op: Op | None, given: int, node: ast.Assign | ast.AugAssign) -> None:
         """Compile a write to entries: of the value in register ``given``, or of what ``op`` makes of both."""
         from gradcli.language.aliases import write_through  # noqa: PLC0415
-        from gradcli.language.versions import remark_write  # noqa: PLC0415
+        from gradcli.language.writes import remark_write  # noqa: PLC0415
 
         if not isinstance(target.value, ast.Name):
             raise GradcliError(
@@ -184,7 +186,7 @@ class Statements(Flow):
             array = is_tensor(before)
             refuse_write(regs[0], name, before, "an augmented assignment")
             if before_ndim(before):
-                from gradcli.language.versions import remark_write  # noqa: PLC0415
+                from gradcli.language.writes import remark_write  # noqa: PLC0415
 
                 remark_write(regs[0], name, span, before, regs[change])
             result = combine(regs)
@@ -205,6 +207,7 @@ class Statements(Flow):
 
         A loop over an array keeps it in a register without a name.
         """
+        self.writes = True
         variables, loops = self.variables, self.loop_arrays
         return lambda: chain(
             (item for item in variables.items() if item[0] != name), (("", register) for register in loops)
