@@ -126,7 +126,7 @@ class Graph:
 
     ``meter`` counts what the run costs. ``remarks`` are the kinds and sentences that the run leaves for the answer's
     notes, each once; ``strict`` refuses those of ``ONE_SIDED``. ``writes`` are the writes in place, ``windows`` what
-    values share of a storage, ``detached`` says that a constant was detached. ``broken`` says that PyTorch has no
+    values show of a storage (``language/storage.py``). ``broken`` says that PyTorch has no
     derivative for an operation on something differentiated. ``bindings`` are the assignments in order, without the
     values that depend on no input; ``story`` has what statements tell of the run (``language/trace.py``), None where
     nobody reads it. ``inputs`` are the nodes of inputs by name, ``variables`` all names of the program, and ``result``
@@ -140,7 +140,6 @@ class Graph:
     remarks: dict[tuple[str, str], None] = field(default_factory=dict)
     writes: list[Write] = field(default_factory=list)
     windows: dict[Any, Any] = field(default_factory=dict)
-    detached: bool = False
     broken: bool = False
     nodes: list[Node] = field(default_factory=list)
     bindings: list[tuple[str, Node | None]] = field(default_factory=list)
@@ -206,7 +205,6 @@ class Graph:
         if not links:
             links = links_of(op, arguments)
             if not links and not self.keeps(op, arguments):
-                self.detached = self.detached or (op.flat and op.view)
                 return value if TENSORS.isdisjoint(map(type, arguments)) else tensor(value)
             self.broken = self.broken or op.torch_raises
         index = len(self.nodes)
@@ -217,9 +215,12 @@ class Graph:
         return node
 
     def keeps(self, op: Op, arguments: tuple[Any, ...]) -> bool:
-        """Return whether a reader needs the node of an operation that no derivative flows through."""
-        del op
-        return any(isinstance(argument, Node) for argument in arguments)
+        """Return whether a reader needs the node of an operation that no derivative flows through.
+
+        What detaches a constant shows its memory, and stays without derivative whatever is written there.
+        """
+        detaches = op.view and op.flat and type(arguments[0]) is np.ndarray
+        return detaches or any(isinstance(argument, Node) for argument in arguments)
 
     def spare(self, node: Operation) -> None:
         """Let go of what need not be kept for the last node, which is large: nothing here."""

@@ -88,12 +88,14 @@ class Deciding(Graph):
     def _lifted_value(self, op: Op, arguments: tuple[Any, ...], values: Sequence[Any], static: Options) -> Any:
         """Return the value of an op as exact numbers; a view of a constant shows its memory, as in doubles.
 
-        What is made of plain numbers alone is told from a tensor by its type.
+        One number that is made of plain numbers alone is told from a tensor by its type, but for what is given a shape.
         """
         value = lifted(np.asarray(self._value(op, values, static)))
         if op.view and type(arguments[0]) is np.ndarray:
             return op.forward(arguments[0], **static)
-        return value.view(PlainNumber) if TENSORS.isdisjoint(map(type, arguments)) and is_lifted(value) else value
+        shaped = op.view and not op.flat
+        plain = TENSORS.isdisjoint(map(type, arguments)) and np.ndim(value) == 0 and is_lifted(value) and not shaped
+        return value.view(PlainNumber) if plain else value
 
     def _value(self, op: Op, values: Sequence[object], static: Options) -> Any:
         parts = op.pieces

@@ -141,10 +141,8 @@ class Writing:
             if isinstance(value, Node) and value.active:
                 raise changed_apart(name)
             source = f(DETACH, source) if isinstance(source, Node) and source.active else source
-        elif is_array(value) and f.detached and isinstance(source, Node) and source.active:
-            raise detached_constant(name)
         new = select(f, source, chosen) if chosen.whole else put_into(f, value, source, chosen)
-        if new is source:
+        if new is self.after and isinstance(new, Node):
             return new
         new = held(f, new)
         f.windows[new.index] = window
@@ -182,15 +180,5 @@ def changed_apart(name: str) -> GradcliError:
     return GradcliError(
         "in-place",
         f"a write to a detached tensor would change '{name}' too, as they share memory, but not its derivative",
-        hint="detach().clone() shares no memory",
-    )
-
-
-def detached_constant(name: str) -> GradcliError:
-    """Return the error for a differentiated value in the memory of a constant that was detached."""
-    return GradcliError(
-        "in-place",
-        f"this writes a value that is differentiated into memory that '{name}' shares: which of them detach() has cut "
-        "off from derivatives is not known for constants",
         hint="detach().clone() shares no memory",
     )

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradcli.engine.graph import Graph
+from gradcli.language.runtime import picked
 from gradcli.language.trace import Selection
 from gradcli.ops.declare import Op
 from gradcli.ops.indexing import INDEX, PUT
@@ -57,7 +58,7 @@ def forms_of(chosen: Selection) -> list[Form]:
 def select(f: Graph, source: Any, chosen: Selection) -> Any:
     """Return the entries of ``source`` that are chosen, in the shape of the choice."""
     for op, static, _ in forms_of(chosen):
-        source = f(op, source, **static)
+        source = picked(f, source, static["key"]) if op is INDEX else f(op, source, **static)
     return source
 
 
