@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.engine.graph import Graph, Input, Node
+from gradcli.engine.graph import Graph, Node
 from gradcli.errors import GradcliError
 from gradcli.language.indexing import Registers
 from gradcli.language.kinds import Listed, number_kind
@@ -98,7 +98,7 @@ class Writing:
             return
         if is_array(before) and is_array(after):
             self.owner = owner_of(value_of(before))
-            self.store = f(CLONE, flat_memory(self.owner))
+            self.store = owner_of(f(CLONE, flat_memory(self.owner)))
             shown = self.in_store(value_of(before))
             shown[...] = value_of(after)
             self.after = shown
@@ -166,13 +166,9 @@ def flat_memory(owner: Array) -> Array:
     return np.lib.stride_tricks.as_strided(owner, (owner.size,), (owner.itemsize,))
 
 
-def held(f: Graph, value: Any) -> Node:
+def held(f: Graph, value: Any) -> Any:
     """Return a node with a value, where a graph has kept none as no derivative depends on it."""
-    if isinstance(value, Node):
-        return value
-    node = Input(len(f.nodes), "", value, False)
-    f.nodes.append(node)
-    return node
+    return value if isinstance(value, Node) else f(DETACH, np.asarray(value))
 
 
 def changed_apart(name: str) -> GradcliError:
