@@ -19,6 +19,7 @@ from gradcli.language.runtime import as_view, basic
 from gradcli.language.storage import in_part, may_share, root, storage_of, window_of
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.saved import kept
+from gradcli.ops.signatures import Indices
 
 
 def broken_nodes(graph: Graph) -> dict[int, Write]:
@@ -92,21 +93,46 @@ def remark_write(
             f"'{name}' shows one number as several entries: neither PyTorch nor NumPy can write to one of them",
             hint=f"write {name} = {name}.clone() first",
         )
-    if basic(key) and may_share(f, before, written) and reads_in_part(f, before, written, key, copied):
+    if not (basic(key) and may_share(f, before, written)):
+        return
+    target, source = window_of(f, before), window_of(f, written)
+    if target.key != source.key:
+        return
+    to = target.places[as_view(key)]
+    if reads_in_part(to, source.places, copied):
         f.remark(
             "torch-refuses",
             f"The write to '{name}' in place reads a part of what it writes: PyTorch refuses it and asks for a clone. "
             "Here all is read before anything is written.",
             span,
         )
+    elif reads_what_is_written(to, source.places, copied):
+        f.remark(
+            "overlapping-write",
+            f"The write to '{name}' in place reads entries that it also writes: in PyTorch the numbers depend on the "
+            "order in which it does so. Here all is read before anything is written; a clone makes both the same.",
+            span,
+        )
 
 
-def reads_in_part(f: Graph, before: object, written: object, key: object, copied: bool) -> bool:
-    """Return whether what is read and what is written are different places of one storage with some in common."""
-    target, source = window_of(f, before), window_of(f, written)
-    to, read = target.places[as_view(key)], source.places
-    if target.key != source.key:
+def reads_in_part(to: Indices, read: Indices, copied: bool) -> bool:
+    """Return whether PyTorch refuses to read these places in a write to those: they are the same only in part.
+
+    What is assigned in another shape it expands first, and does not look at what has a stride of 0.
+    """
+    return not (copied and read.shape != to.shape) and in_part(to, read)
+
+
+def reads_what_is_written(to: Indices, read: Indices, copied: bool) -> bool:
+    """Return whether an entry is read that the write to another has changed, or changes later.
+
+    ``copied`` entries are only lost where they are overwritten by others.
+    """
+    try:
+        read = np.broadcast_to(read, to.shape)
+    except ValueError:
         return False
-    if copied and read.shape != to.shape:
-        return False  # PyTorch expands it first, and does not look at what has a stride of 0.
-    return in_part(to, read)
+    written = dict(zip(to.ravel().tolist(), read.ravel().tolist(), strict=True))
+    if copied:
+        return any(written.get(place, place) != place for place in read.ravel().tolist())
+    return any(place in written and place != own for own, place in written.items())
