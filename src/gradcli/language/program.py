@@ -163,7 +163,7 @@ def final(compiler: Statements, last: ast.stmt) -> int:
     """Compile the last statement and return the register of the output."""
     if isinstance(last, ast.Expr):
         try:
-            return compiler.expression(last.value)
+            return compiler.expression(compiler.in_place(last.value))
         except GradcliError as error:
             raise error.at(compiler.spans.of(last)) from None
     compiler.statements([last])
@@ -191,7 +191,7 @@ def last_target(statement: ast.stmt) -> ast.Name | None:
         target = statement.targets[0]
     if isinstance(statement, ast.AugAssign):
         target = statement.target
-    if isinstance(target, ast.Subscript):
+    while isinstance(target, ast.Subscript):
         target = target.value
     return target if isinstance(target, ast.Name) else None
 
