@@ -189,16 +189,11 @@ IN_PLACE = [
     ("u += 1; u", "in-place", "PyTorch refuses to change a leaf", "u += 1"),
     ("y = u; y += 1; y", "in-place", "PyTorch refuses to change a leaf", "y += 1"),
     ("y = x; y += 1; y", "in-place", "PyTorch refuses to change a leaf", "y += 1"),
-    ("y = u.T; y[0] = 1; y", "in-place", "would change 'u' too", "y[0]"),
-    ("y = A[0]; y[0] = 1; y", "in-place", "would change 'A' too", "y[0]"),
-    ("y = u[0]; y += 1; y", "in-place", "would change 'u' too", "y += 1"),
-    ("y = u*1; z = y; y[0] = 1; z", "in-place", "would change 'z' too", "y[0]"),
-    ("y = u*1; z = y; y += 1; z", "in-place", "would change 'z' too", "y += 1"),
-    ("y = zeros(2); z = y; y[0] = x; z", "in-place", "would change 'z' too", "y[0]"),
-    ("y = u*1; z = y[1:]; z[0] = 1; y", "in-place", "would change 'y' too", "z[0]"),
-    ("y = u*1; z = y.reshape(1, 2); y[0] = 1; z", "in-place", "would change 'z' too", "y[0]"),
-    ("y = u*1; z = y[0]; z += 1; y", "in-place", "would change 'y' too", "z += 1"),
-    ("y = u*1; z = y[0]; y[0] = 5; z", "in-place", "would change 'z' too", "y[0]"),
+    ("y = u.T; y[0] = 1; y", "in-place", "'y', a view of the input 'u'", "y[0]"),
+    ("y = A[0]; y[0] = 1; y", "in-place", "'y', a view of the input 'A'", "y[0]"),
+    ("y = u.detach(); y += 1; y*u", "in-place", "would change 'u' too, as they share memory", "y += 1"),
+    ("y = u*1; z = y.detach(); z[0] = 1; y", "in-place", "would change 'y' too, as they share memory", "z[0]"),
+    ("y = u[0]; y += 1; y", "in-place", "'y', a view of the input 'u'", "y += 1"),
 ]
 
 CHARACTERS = [

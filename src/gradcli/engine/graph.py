@@ -111,10 +111,7 @@ TENSORS = {np.ndarray, *NODES}
 
 
 class Write(NamedTuple):
-    """A write in place to the value ``before`` of a variable, after the first ``mark`` nodes.
-
-    ``inplace`` is the index of the operation of an augmented assignment, -1 where there is none.
-    """
+    """A write to ``before`` after ``mark`` nodes; ``inplace`` is the node of an augmented assignment, -1 for none."""
 
     before: Any
     name: str
@@ -128,19 +125,21 @@ class Graph:
     """The nodes of one evaluation, with every value and every name that the program gave one.
 
     ``meter`` counts what the run costs. ``remarks`` are the kinds and sentences that the run leaves for the answer's
-    notes, each once; ``strict`` refuses those of ``ONE_SIDED``. ``writes`` are the writes in place. ``broken`` says
-    that PyTorch has no derivative for an operation on something differentiated. ``bindings`` are the assignments in
-    order, without the values that depend on no input; ``story`` has what statements tell of the run
-    (``language/trace.py``), None where nobody reads it. ``inputs`` are the nodes of inputs by name, ``variables`` all
-    names of the program, and ``result`` is its own name for the output. ``called`` is what ``naming`` calls the
-    bindings. ``functions`` are the calls of functions, in order: the name as it was written, the first node that each
-    has made and the one after the last. ``branches`` says that the program takes one way or another by values.
+    notes, each once; ``strict`` refuses those of ``ONE_SIDED``. ``writes`` are the writes in place, ``windows`` what
+    values show of a storage (``language/storage.py``). ``broken`` says that PyTorch has no
+    derivative for an operation on something differentiated. ``bindings`` are the assignments in order, without the
+    values that depend on no input; ``story`` has what statements tell of the run (``language/trace.py``), None where
+    nobody reads it. ``inputs`` are the nodes of inputs by name, ``variables`` all names of the program, and ``result``
+    is its own name for the output. ``called`` is what ``naming`` calls the bindings. ``functions`` are the calls of
+    functions, in order: the name as it was written, the first node that each has made and the one after the last.
+    ``branches`` says that the program takes one way or another by values.
     """
 
     budget: Budget = field(default_factory=Budget)
     strict: bool = False
     remarks: dict[tuple[str, str], None] = field(default_factory=dict)
     writes: list[Write] = field(default_factory=list)
+    windows: dict[Any, Any] = field(default_factory=dict)
     broken: bool = False
     nodes: list[Node] = field(default_factory=list)
     bindings: list[tuple[str, Node | None]] = field(default_factory=list)
@@ -208,18 +207,20 @@ class Graph:
             if not links and not self.keeps(op, arguments):
                 return value if TENSORS.isdisjoint(map(type, arguments)) else tensor(value)
             self.broken = self.broken or op.torch_raises
-        nodes = self.nodes
-        index = len(nodes)
+        index = len(self.nodes)
         if index >= self.meter.look:
             self.meter.count(index)
         node = Operation(index, op, arguments, static, value, links)
-        nodes.append(node)
+        self.nodes.append(node)
         return node
 
     def keeps(self, op: Op, arguments: tuple[Any, ...]) -> bool:
-        """Return whether a reader needs the node of an operation that no derivative flows through."""
-        del op
-        return any(isinstance(argument, Node) for argument in arguments)
+        """Return whether a reader needs the node of an operation that no derivative flows through.
+
+        What detaches a constant shows its memory, and stays without derivative whatever is written there.
+        """
+        detaches = op.view and op.flat and type(arguments[0]) is np.ndarray
+        return detaches or any(isinstance(argument, Node) for argument in arguments)
 
     def spare(self, node: Operation) -> None:
         """Let go of what need not be kept for the last node, which is large: nothing here."""
@@ -233,10 +234,9 @@ class Graph:
         if len(shapes) < 2 or shapes.count(shapes[0]) == len(shapes):
             return
         try:
-            shape = np.broadcast_shapes(*shapes)
+            self.charge(math.prod(np.broadcast_shapes(*shapes)))
         except ValueError:
             return
-        self.charge(math.prod(shape))
 
     def is_input(self, value: object) -> bool:
         """Return whether a value is an input; one that is not differentiated may come as its numbers alone."""
@@ -251,8 +251,7 @@ class Graph:
 
     def wrote(self, before: object, name: str, span: Span, result: object = None) -> None:
         """Note a write in place that is about to be done, or is done with this ``result``."""
-        inplace = result.index if isinstance(result, Node) else -1
-        self.writes.append(Write(before, name, span, len(self.nodes), inplace))
+        self.writes.append(Write(before, name, span, len(self.nodes), getattr(result, "index", -1)))
 
     def note_call(self, name: str, before: int) -> None:
         """Note that a call of ``name`` has made the nodes from number ``before`` on, for readers that say so."""

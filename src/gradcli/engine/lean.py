@@ -12,13 +12,17 @@ from gradcli.ops.saved import saved
 
 
 class StandIn:
-    """What a lean graph holds in place of a value that no vjp reads: its shape. To read numbers of it is an error."""
+    """What a lean graph holds in place of a value that no vjp reads: its shape and the layout of its memory.
 
-    __slots__ = ("shape",)
+    To read numbers of it is an error.
+    """
+
+    __slots__ = ("shape", "strides")
     __array_ufunc__ = None
 
-    def __init__(self, shape: tuple[int, ...]) -> None:
+    def __init__(self, shape: tuple[int, ...], strides: tuple[int, ...] = ()) -> None:
         self.shape = shape
+        self.strides = strides
 
     @property
     def ndim(self) -> int:
@@ -57,7 +61,7 @@ class LeanGraph(Graph):
             for argument, read in zip(node.arguments, reads.arguments, strict=True)
         )
         if not reads.output:
-            shape = StandIn(node.shape)
+            shape = StandIn(node.shape, node.value.strides)
             self.nodes[-1] = Operation(node.index, node.op, node.arguments, node.static, shape, node.links)
 
     def bind(self, name: str, value: object, told: Any = None) -> None:

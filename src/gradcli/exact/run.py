@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.engine.graph import Graph
+from gradcli.engine.graph import TENSORS, Graph
 from gradcli.errors import Budget, GradcliError
 from gradcli.exact.real import as_doubles, decimal, lifted
 from gradcli.language.program import Program
@@ -58,7 +58,7 @@ class Deciding(Graph):
             return Graph.apply(self, op, arguments, static, values, links)
         exact = [value if is_lifted(value) else lifted(value) for value in values]
         try:
-            value = lifted(np.asarray(self._value(op, exact, static)))
+            value = self._lifted_value(op, arguments, exact, static)
         except (ValueError, IndexError, TypeError) as error:
             raise GradcliError("exact", f"{op.name} cannot be computed in many digits here: {error}") from error
         self.work += operations(op, exact, static, value)
@@ -85,6 +85,18 @@ class Deciding(Graph):
             with np.errstate(all="ignore"):
                 self.decisions.append(Decision(op, parts.piece(*map(np.asarray, values), **static), values))
 
+    def _lifted_value(self, op: Op, arguments: tuple[Any, ...], values: Sequence[Any], static: Options) -> Any:
+        """Return the value of an op as exact numbers; a view of a constant shows its memory, as in doubles.
+
+        One number that is made of plain numbers alone is told from a tensor by its type, but for what is given a shape.
+        """
+        value = lifted(np.asarray(self._value(op, values, static)))
+        if op.view and type(arguments[0]) is np.ndarray:
+            return op.forward(arguments[0], **static)
+        shaped = op.view and not op.flat
+        plain = TENSORS.isdisjoint(map(type, arguments)) and np.ndim(value) == 0 and is_lifted(value) and not shaped
+        return value.view(PlainNumber) if plain else value
+
     def _value(self, op: Op, values: Sequence[object], static: Options) -> Any:
         parts = op.pieces
         if parts is None:
@@ -100,6 +112,10 @@ class Deciding(Graph):
         if place >= len(self.base) or self.base[place].op is not op:
             raise GradcliError("exact", "the program decides otherwise in many digits, and cannot be led back")
         return self.base[place].piece
+
+
+class PlainNumber(np.ndarray):
+    """A number in many digits that is no tensor: no write changes it."""
 
 
 def is_lifted(value: object) -> bool:

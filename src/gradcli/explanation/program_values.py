@@ -117,7 +117,7 @@ class Teller:
             self.before = self.current
         yield from self.mentioned(record)
         turn = self.turns[-1] if self.turns else 0
-        text, formula = (written(record, turn, call) for call in (self.call, self.formula_of))
+        text, formula = (self.written(record, turn, call) for call in (self.call, self.formula_of))
         if record.count > 1:
             self.current = held
         numbers = numbers_of(value)
@@ -127,10 +127,23 @@ class Teller:
             formula = self.spelled_out(record, value, formula)
         if numbers is not None and numbers.dtype == bool:
             formula = f"where({formula}, 1, 0)"
-        if numbers is not None:
+        if numbers is not None and not text:
+            yield Value(name, None, None, numbers, self.role(name, value), turns=self.turns)
+        elif numbers is not None:
             target = f"{name}[{record.index.put(self.call)}]" if record.index else ""
             yield Value(name, text, formula, numbers, self.role(name, value), target, self.turns)
         self.told.add(name)
+
+    def written(self, record: Assigned, turn: int, call: Callable[[str], str]) -> str:
+        """Return what a value is as the user wrote it, or entry by entry where a write to another changed it."""
+        if record.chosen is None:
+            return written(record, turn, call)
+        old, new, (chosen, shape) = call(record.name), call(record.value.text), record.chosen
+        texts = [
+            tight(new) + place_text(k, shape) if k >= 0 else tight(old) + place_text(i, chosen.shape)
+            for i, k in enumerate(chosen.ravel().tolist())
+        ]
+        return nested(texts, chosen.shape)
 
     def role(self, name: str, value: Any) -> str:
         """Return the role of a value that is no input."""

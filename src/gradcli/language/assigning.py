@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import Graph, Input, Node, Operation
+from gradcli.engine.graph import Graph, Input
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.language import runtime
-from gradcli.language.indexing import Registers, Run
-from gradcli.language.kinds import Listed, items_of, kept_in_place
+from gradcli.language.indexing import Run
+from gradcli.language.kinds import Listed, is_tensor, items_of, kept_in_place
 from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import Op
 
@@ -69,69 +68,31 @@ def stored_names(body: list[ast.stmt]) -> set[str]:
     return names
 
 
-def is_tensor(value: object) -> bool:
-    """Return whether a value is a tensor in PyTorch: a node, an array, or an integer or mask that was computed.
-
-    A plain number of Python is an ``int``, a ``bool`` or a double: two variables share it and no write changes it.
-    """
-    if isinstance(value, np.generic):
-        return type(value) is not np.float64
-    return isinstance(value, Node | np.ndarray)
-
-
-def owner(node: Node) -> Node:
-    """Return the node whose memory a view shows: indexing and reshaping copy nothing in PyTorch."""
-    while isinstance(node, Operation) and node.op.view and isinstance(node.arguments[0], Node):
-        if not runtime.basic(node.static.get("key")):
-            return node
-        node = node.arguments[0]
-    return node
-
-
-def shares_memory(a: object, b: object) -> bool:
-    """Return whether a write to one tensor would be seen in another value in PyTorch.
-
-    In many digits a plain number is an array without axes, too: what a write would change was refused in doubles.
-    """
-    if isinstance(b, Pair):
-        return shares_memory(a, b.values) or shares_memory(a, b.indices)
-    if isinstance(b, tuple):
-        return any(shares_memory(a, part) for part in b)
-    if isinstance(b, Parts):
-        return any(shares_memory(a, item) for item in b.made.values())
-    if isinstance(a, Node) and isinstance(b, Node):
-        return owner(a) is owner(b)
-    if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
-        return a is b and is_tensor(a)
-    return bool(a.ndim or a.dtype != object) and np.may_share_memory(a, b)
-
-
-def refuse_shared(name: str, variables: Mapping[str, int], regs: Registers, what: str) -> None:
-    """Refuse a write in place that PyTorch refuses, or that another variable would see."""
-    value = regs[variables[name]]
+def refuse_write(f: Graph, name: str, value: object, what: str) -> None:
+    """Refuse a write in place that Python or PyTorch refuses: to what is no tensor, and to a leaf or a view of one."""
     if not is_tensor(value):
         refuse_plain(name, value, what)
         return
+    leaf = leaf_of(f, value)
+    if leaf is None:
+        return
+    of = f"the input '{leaf.name}'" if value is leaf else f"'{name}', a view of the input '{leaf.name}'"
     hint = (
         f"write {name} = {name}.clone() first"
         if "index" in what
         else f"write {name} = {name} ... in place of the augmented assignment"
     )
-    leaf = leaf_of(regs[0], value)
-    if leaf is not None:
-        raise GradcliError(
-            "in-place", f"{what} to the input '{leaf.name}': PyTorch refuses to change a leaf in place", hint=hint
-        )
-    for other, register in variables.items():
-        if other != name and shares_memory(value, regs[register]):
-            raise GradcliError(
-                "in-place", f"{what} to '{name}' would change '{other}' too: they share memory", hint=hint
-            )
+    raise GradcliError("in-place", f"{what} to {of}: PyTorch refuses to change a leaf in place", hint=hint)
 
 
-def leaf_of(f: Graph, value: object) -> Input | None:
-    """Return the input that a value is; one that is not differentiated may be in a register as its numbers alone."""
-    return next((leaf for leaf in f.inputs.values() if value is leaf or value is leaf.value), None)
+def leaf_of(f: Graph, value: Any) -> Input | None:
+    """Return the differentiated input that a tensor shows, or None."""
+    from gradcli.language.storage import is_array, root, window_of  # noqa: PLC0415
+
+    leaves = {leaf.index: leaf for leaf in f.inputs.values() if leaf.active}
+    if is_array(value) or root(f, value) not in leaves:
+        return None
+    return leaves.get(window_of(f, value).side)
 
 
 def refuse_plain(name: str, value: object, what: str) -> None:

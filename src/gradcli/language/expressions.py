@@ -51,6 +51,7 @@ class Expressions:
         self.assigned: set[str] = set()
         self.free: dict[str, Span] = {}
         self.given = given
+        self.loop_arrays: list[int] = []
         self.calls: dict[ast.Call, Callable[[list[int]], Run]] = {}
         self.level = 0
         self.max_depth = max_depth

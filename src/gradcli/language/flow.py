@@ -116,7 +116,8 @@ class Flow(Expressions):
         """Compile a ``for``."""
         if node.orelse or not isinstance(node.target, ast.Name):
             raise GradcliError("not-allowed", "a loop is 'for NAME in range(...):' or 'for NAME in an array:'")
-        items = self.emit(self._items(node.iter), node.iter)
+        self.loop_arrays.append(self.register())
+        items = self.emit(self._items(node.iter, self.loop_arrays[-1]), node.iter)
         name = node.target.id
         target = self.variable(name, definite=False)
         known = name in self.definite
@@ -145,7 +146,8 @@ class Flow(Expressions):
 
         self.emit(run, node)
 
-    def _items(self, node: ast.expr) -> Any:
+    def _items(self, node: ast.expr, kept: int) -> Any:
+        """Return what reads the items of a loop; register ``kept`` has the array, as writes in the loop change it."""
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
             if node.keywords or not 1 <= len(node.args) <= 3:
                 raise GradcliError("arguments", "range takes one to three integers")
@@ -161,6 +163,7 @@ class Flow(Expressions):
             x = runtime.array_of(regs[whole])
             if not x.ndim:
                 raise GradcliError("type", "a loop runs over range(...) or over an array, not over one number")
-            return (runtime.picked(regs[0], x, i) for i in range(x.shape[0]))
+            regs[kept] = x
+            return (runtime.picked(regs[0], regs[kept], i) for i in range(x.shape[0]))
 
         return rows

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import NODES, Graph
+from gradcli.engine.graph import NODES, TENSORS, Graph
 from gradcli.errors import GradcliError
 from gradcli.ops.declare import Op, Pair, tensor, value_of
 from gradcli.ops.integers import only_numpy
@@ -63,6 +63,14 @@ def is_odd(value: Any) -> bool:
     if type(value) in NODES:
         return value.value.dtype is not DOUBLE and number_kind(value) != FLOAT
     return kind not in (int, np.float64) and number_kind(value) != FLOAT
+
+
+def is_tensor(value: object) -> bool:
+    """Return whether a value is a tensor in PyTorch: a node or an array, and no plain number of Python.
+
+    Two variables share a plain number, and no write changes it.
+    """
+    return type(value) in TENSORS or isinstance(value, Listed)
 
 
 def whole_array(value: object) -> bool:

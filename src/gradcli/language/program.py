@@ -18,6 +18,7 @@ from gradcli.language.source import Spans, parse
 from gradcli.language.statements import Statements
 from gradcli.language.steps import Block, execute
 from gradcli.language.trace import Assigned
+from gradcli.ops.declare import tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +51,9 @@ class Call:
 class Program:
     """A checked program: its text, the variables that it needs from outside, and the steps that evaluate it.
 
-    ``branches`` says that it takes one way or another by values; ``remarks`` are what every run of it remarks.
-    A snippet gives its inputs values (``starts``) and v (``calls``), and says by which inputs to differentiate
-    (``wrt``, None for all).
+    ``branches`` says that it takes one way or another by values, ``writes`` that it writes to values in place;
+    ``remarks`` are what every run of it remarks. A snippet gives its inputs values (``starts``) and v (``calls``), and
+    says by which inputs to differentiate (``wrt``, None for all).
     """
 
     place: Place
@@ -66,6 +67,7 @@ class Program:
     result: str | None
     last: Assigned | None
     branches: bool
+    writes: bool
     remarks: tuple[tuple[str, str], ...] = ()
     starts: tuple[Start, ...] = ()
     calls: tuple[Call, ...] = ()
@@ -97,6 +99,8 @@ class Program:
         for name in self.inputs:
             kept = record or name in wrt
             value = values[name] if kept else np.asarray(values[name])
+            if self.writes and not kept:
+                value = tensor(np.array(value))
             leaves[name] = graph.input(name, value, name in wrt)
             registers[self.variables[name]] = leaves[name] if kept else value
         try:
@@ -199,6 +203,7 @@ def compile_tree(
         result,
         Assigned("", compiler.writer.written(last.value)) if isinstance(last, ast.Expr) else None,
         not BRANCHES.isdisjoint(parts),
+        compiler.writes,
     )
 
 
@@ -218,7 +223,7 @@ def final(compiler: Statements, last: ast.stmt) -> int:
     """Compile the last statement and return the register of the output."""
     if isinstance(last, ast.Expr):
         try:
-            return compiler.expression(last.value)
+            return compiler.expression(compiler.in_place(last.value))
         except GradcliError as error:
             raise error.at(compiler.spans.of(last)) from None
     compiler.statements([last])
@@ -246,7 +251,7 @@ def last_target(statement: ast.stmt) -> ast.Name | None:
         target = statement.targets[0]
     if isinstance(statement, ast.AugAssign):
         target = statement.target
-    if isinstance(target, ast.Subscript):
+    while isinstance(target, ast.Subscript):
         target = target.value
     return target if isinstance(target, ast.Name) else None
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Callable, Iterator
+from itertools import chain, count
 from typing import Any
 
 from gradcli.errors import GradcliError
@@ -12,15 +15,14 @@ from gradcli.language import runtime
 from gradcli.language.arithmetic import binary, binary_step
 from gradcli.language.assigning import (
     before_ndim,
-    is_tensor,
     reader,
     refuse_change,
-    refuse_shared,
+    refuse_write,
     unpacker,
 )
 from gradcli.language.flow import Flow, leave, next_turn
-from gradcli.language.indexing import Registers, index_items, index_parts, index_reader
-from gradcli.language.kinds import is_odd, written_as
+from gradcli.language.indexing import Registers, Run, index_items, index_parts, index_reader
+from gradcli.language.kinds import is_odd, is_tensor, written_as
 from gradcli.language.names import BINARY
 from gradcli.language.steps import Step
 from gradcli.language.trace import Assigned, Written
@@ -43,8 +45,15 @@ STATEMENT_WORDS = {
 """The words that begin statements whose syntax nodes have other names."""
 
 
+def name_of(node: ast.expr | None) -> str:
+    """Return the name of a variable, nothing for any other expression."""
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 class Statements(Flow):
-    """Compiles statements."""
+    """Compiles statements. ``writes`` says that there is one that writes to a value in place, if that is a tensor."""
+
+    writes = False
 
     def statements(self, body: list[ast.stmt]) -> None:
         """Compile a list of statements into the current block."""
@@ -57,11 +66,11 @@ class Statements(Flow):
     def _statement(self, node: ast.stmt) -> None:
         match node:
             case ast.Expr():
-                self.release([self.expression(node.value)])
+                self.release([self.expression(self.in_place(node.value))])
             case ast.Assign():
                 self._assign(node)
             case ast.AugAssign():
-                self._augment(node)
+                self.augment(node)
             case ast.If():
                 self.branch(node)
             case ast.While():
@@ -89,9 +98,35 @@ class Statements(Flow):
         elif isinstance(target, ast.Subscript):
             self._put(target, None, self.expression(node.value), node)
         else:
-            self._store(target, self.expression(node.value), node, node.value)
+            value = self.in_place(node.value, target)
+            if value is node.value:
+                self.store(target, self.expression(value), node, value)
+            elif name_of(value) != name_of(target):
+                self.store(target, self.expression(value), node, Written(name_of(value)))
 
-    def _store(self, target: ast.expr, value: int, node: ast.AST, text: ast.expr, **part: Any) -> None:
+    def in_place(self, node: ast.expr, target: ast.expr | None = None) -> ast.expr:
+        """Compile a method that writes in place and return the variable that it wrote to; others stay as they are.
+
+        What it is called on is given the name of ``target`` where it has none.
+        """
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr[-1] == "_"):
+            return node
+        from gradcli.language.inplace import write_in_place  # noqa: PLC0415
+
+        return write_in_place(self, node, name_of(target))
+
+    def named(self, node: ast.expr, wanted: str = "") -> ast.Name:
+        """Return the variable that is written to; what is none is a view that gets a name of its own."""
+        if isinstance(node, ast.Name):
+            return node
+        taken = {*re.findall(r"\w+", self.writer.code), *self.variables}
+        names = (name for name in chain(("view",), map("view{}".format, count(2))) if name not in taken)
+        name = ast.copy_location(ast.Name(wanted or next(names), ast.Store()), node)
+        self.store(name, self.expression(node), node, node)
+        return name
+
+    def store(self, target: ast.expr, value: int, node: ast.AST, text: ast.expr | Written, **part: Any) -> None:
+        """Compile an assignment of a register to a variable, told by the expression that it holds, or by a text."""
         if not isinstance(target, ast.Name):
             attribute = target.attr if isinstance(target, ast.Attribute) else ""
             raise GradcliError(
@@ -104,7 +139,10 @@ class Statements(Flow):
         if name.startswith("__"):
             raise GradcliError("not-allowed", f"the name '{name}' is not allowed", span=self.spans.of(target))
         register = self.variable(name, definite=True)
-        words = self.writer.operand(text, "[") if part.get("taken") else self.writer.written(text)
+        if isinstance(text, Written):
+            words = text
+        else:
+            words = self.writer.operand(text, "[") if part.get("taken") else self.writer.written(text)
         told = Assigned(name, words, **part)
 
         def run(regs: Registers) -> Any:
@@ -127,44 +165,42 @@ class Statements(Flow):
             registers = [self.emit(unpacker(whole, i, count), target) for i in range(count)]
             texts, taken = [value] * count, True
         for place, (item, register, text) in enumerate(zip(target.elts, registers, texts, strict=True)):
-            self._store(item, register, item, text, place=place, count=count, taken=taken)
+            self.store(item, register, item, text, place=place, count=count, taken=taken)
 
     def _put(self, target: ast.Subscript, op: Op | None, given: int, node: ast.Assign | ast.AugAssign) -> None:
         """Compile a write to entries: of the value in register ``given``, or of what ``op`` makes of both."""
-        from gradcli.language.versions import remark_write  # noqa: PLC0415
+        from gradcli.language.aliases import write_through  # noqa: PLC0415
+        from gradcli.language.writes import remark_write  # noqa: PLC0415
 
-        if not isinstance(target.value, ast.Name):
-            raise GradcliError(
-                "not-allowed", "only an entry of a variable can be assigned", hint="y[0, 1] = ..., not y[0][1] = ..."
-            )
-        name = target.value.id
-        base = self.expression(target.value)
+        name = self.named(target.value).id
+        base = self.expression(ast.copy_location(ast.Name(name, ast.Load()), target.value))
         items = index_items(target)
         readers = [index_reader(item, [self.expression(part) for part in index_parts(item)]) for item in items]
         single = not isinstance(target.slice, ast.Tuple)
-        variables, span = self.variables, self.spans.of(target)
-        told = self._told(name, node, self.writer.written(target.slice))
+        span, told = self.spans.of(target), self._told(name, node, self.writer.written(target.slice))
+        others = self.others(name)
 
         def run(regs: Registers) -> Any:
             f, before = regs[0], regs[base]
-            refuse_shared(name, variables, regs, "indexed assignment")
+            refuse_write(f, name, before, "indexed assignment")
             x = runtime.array_of(before)
             key = runtime.index_key(f, x, [read(regs) for read in readers], single)
             change = regs[given]
-            remark_write(f, name, span, before, change, key)
+            remark_write(f, name, span, before, change, key, op is None)
             if op is not None:
                 change = binary(f, op, f(INDEX, x, key=key), change)
             f.wrote(before, name, span, None if op is None else change)
             if is_odd(x) or is_odd(change):
                 change = written_as(f, x, int(change) if type(change) is bool else change, not runtime.basic(key), op)
             written = change if is_odd(x) else runtime.as_tensor(change)
-            result = f(PUT, x, written, key=key)
-            f.bind(name, result, told)
-            return result
+            return write_through(regs, others, told, before, f(PUT, x, written, key=key))
 
         self.block.append(Step(self.variables[name], run, span))
+        if not isinstance(target.value, ast.Name):
+            self.block.append(Step(self.variables[name], lambda _: runtime.UNBOUND, span))
 
-    def _augment(self, node: ast.AugAssign) -> None:
+    def augment(self, node: ast.AugAssign) -> None:
+        """Compile an augmented assignment."""
         if type(node.op) not in BINARY:
             raise GradcliError("not-allowed", "this augmented assignment is not part of the language")
         op = OPERATORS[BINARY[type(node.op)], 2]
@@ -176,27 +212,44 @@ class Statements(Flow):
             raise GradcliError("not-allowed", "only a variable or an entry of one can be assigned")
         name = node.target.id
         old = self.expression(ast.copy_location(ast.Name(name, ast.Load()), node.target))
-        variables, span = self.variables, self.spans.of(node)
-        combine = binary_step(op, old, change)
         told = self._told(name, node)
+        self.change(name, node, told, binary_step(op, old, change), (old, change), op)
+
+    def change(self, name: str, node: ast.AST, told: Assigned, combine: Run, operands: tuple[int, int], op: Op) -> None:
+        """Compile a write to a whole variable: of what ``combine`` makes of its value and another one."""
+        (old, change), span, others = operands, self.spans.of(node), self.others(name)
 
         def run(regs: Registers) -> Any:
             before = regs[old]
             array = is_tensor(before)
-            refuse_shared(name, variables, regs, "an augmented assignment")
+            refuse_write(regs[0], name, before, "an augmented assignment")
             if before_ndim(before):
-                from gradcli.language.versions import remark_write  # noqa: PLC0415
+                from gradcli.language.writes import remark_write  # noqa: PLC0415
 
                 remark_write(regs[0], name, span, before, regs[change])
             result = combine(regs)
             if is_odd(before) or (array and result.shape != before.shape):
                 refuse_change(regs[0], op, before, result, name)
-            if array:
-                regs[0].wrote(before, name, span, result)
-            regs[0].bind(name, result, told)
-            return result
+            if not array:
+                regs[0].bind(name, result, told)
+                return result
+            from gradcli.language.aliases import write_through  # noqa: PLC0415
+
+            regs[0].wrote(before, name, span, result)
+            return write_through(regs, others, told, before, result)
 
         self.block.append(Step(self.variable(name, definite=name in self.definite), run, span))
+
+    def others(self, name: str) -> Callable[[], Iterator[tuple[str, int]]]:
+        """Return what yields the registers that may share memory with a variable, with their variables' names.
+
+        A loop over an array keeps it in a register without a name.
+        """
+        self.writes = True
+        variables, loops = self.variables, self.loop_arrays
+        return lambda: chain(
+            (item for item in variables.items() if item[0] != name), (("", register) for register in loops)
+        )
 
     def _told(self, name: str, node: ast.Assign | ast.AugAssign, index: Written | None = None) -> Assigned:
         """Return what a run tells of an augmented or indexed assignment."""

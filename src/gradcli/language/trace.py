@@ -14,10 +14,13 @@ from functools import cached_property
 from keyword import iskeyword
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from gradcli.engine.graph import Graph
 from gradcli.engine.naming import NAME, tight
 from gradcli.language.names import COMPARE
 from gradcli.language.source import Spans, with_comments
+from gradcli.ops.signatures import Indices
 
 KEPT = 200
 """Events of a run up to which every turn of a loop is kept; beyond, its first and its last."""
@@ -68,6 +71,18 @@ CLOSING = ("", ")", "]", ",", ":")
 """What stands round a part of an expression that no operator is beside."""
 
 
+class Selection(NamedTuple):
+    """For each entry of a tensor the number of the entry that it shows of a source of this shape, -1 for none."""
+
+    chosen: Indices
+    shape: tuple[int, ...]
+
+    @property
+    def whole(self) -> bool:
+        """Whether every entry shows one of the source."""
+        return bool(np.all(self.chosen >= 0))
+
+
 @dataclass(frozen=True)
 class Assigned:
     """One target of an assignment, or the last expression, whose ``name`` is empty.
@@ -77,6 +92,9 @@ class Assigned:
     - ``operator``: that of an augmented assignment.
     - ``place``, ``count``: which of several targets this is; ``taken`` says that it takes that part of ``value``.
     - ``row``: whether it is the variable of a loop, which takes a row a turn.
+    - ``chosen``: where a write to the variable ``value`` changed this one too, which entries of it each entry shows.
+
+    A variable that such a write changed has an empty ``value`` where it has too many entries to say so.
     """
 
     name: str
@@ -87,6 +105,7 @@ class Assigned:
     count: int = 1
     taken: bool = False
     row: bool = False
+    chosen: Selection | None = None
 
 
 @dataclass(frozen=True)

@@ -1,31 +1,18 @@
-"""What PyTorch refuses of a run that gradcli answers: writes to values that backward needs, ops without a derivative.
-
-PyTorch keeps the arguments and outputs that a derivative needs and counts the writes to each; backward raises where a
-value has been written to since. Here a write makes a new value, so the derivative is right, and a note says so.
-"""
+"""What PyTorch refuses of a run that gradcli answers: an output without a derivative, ops and values without one."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from typing import Any
-
-import numpy as np
-
 from gradcli.engine.graph import Graph, Input, Node, Operation, Write
 from gradcli.engine.wording import called_by
-from gradcli.errors import GradcliError, Span
-from gradcli.language.assigning import owner, shares_memory
-from gradcli.language.runtime import as_view, basic
-from gradcli.ops.declare import Op, value_of
-from gradcli.ops.saved import kept
-
-Places = Any
-"""An array of numbers whose memory is laid out as that of a value in PyTorch."""
 
 
 def remark_backward(graph: Graph, output: object) -> None:
     """Remark on all that makes ``output.backward()`` raise in PyTorch."""
-    spoiled_by = broken_nodes(graph)
+    spoiled_by: dict[int, Write] = {}
+    if graph.writes:
+        from gradcli.language.writes import broken_nodes  # noqa: PLC0415
+
+        spoiled_by = broken_nodes(graph)
     if not (spoiled_by or graph.broken):
         return
     for node in differentiated(output):
@@ -39,54 +26,20 @@ def remark_backward(graph: Graph, output: object) -> None:
             graph.remark("torch-refuses", spoiled(write, called_by(graph, node)), write.span)
 
 
+def spoiled(write: Write, word: str) -> str:
+    """Return the sentence on a write to what the derivative of the operation called ``word`` needs."""
+    return (
+        f"'{write.name}' is written to in place, and the derivative of {word} needs what stood there: backward of "
+        "PyTorch raises. Here the gradient is that of the values as they were used."
+    )
+
+
 def remark_constant(graph: Graph) -> None:
     """Remark on an output that no derivative leads from, at which backward of PyTorch raises."""
     raises = "" if graph.broken else "; backward of PyTorch raises, as the output does not require grad"
     graph.remark(
         "constant-output",
         f"No derivative leads from the output to a differentiated variable: every gradient is 0{raises}.",
-    )
-
-
-def broken_nodes(graph: Graph) -> dict[int, Write]:
-    """Return the nodes whose derivative needs a value that a later write changed: a write by index."""
-    writes: dict[Any, list[Write]] = defaultdict(list)
-    for write in graph.writes:
-        if (place := storage(write.before)) is not None:
-            writes[place].append(write)
-    found: dict[int, Write] = {}
-    needs: dict[tuple[int, tuple[bool, ...]], tuple[int, ...]] = {}
-    owners: dict[int, int] = {}
-    for node in graph.nodes if writes else ():
-        if not isinstance(node, Operation) or not node.active:
-            continue
-        op, index, arguments = node.op, node.index, node.arguments
-        if op.view:
-            owners[index] = owner(node).index
-        active = tuple([isinstance(argument, Node) and argument.active for argument in arguments])
-        places = needs.get((id(op), active))
-        if places is None:
-            places = needs[id(op), active] = kept_places(op, active)
-        for k in places:
-            value = node if k < 0 else arguments[k]
-            place = owners.get(value.index, value.index) if isinstance(value, Node) else storage(value)
-            if place in writes and writes[place][-1].mark > index:
-                found.update((index, write) for write in written_later(node, writes)[:1])
-                break
-    return found
-
-
-def kept_places(op: Op, active: tuple[bool, ...]) -> tuple[int, ...]:
-    """Return the numbers of the arguments that PyTorch may keep, and -1 for the output."""
-    reads = kept(op, active, (True,) * len(active))
-    return (*((-1,) if reads.output else ()), *(k for k, read in enumerate(reads.arguments) if read))
-
-
-def spoiled(write: Write, word: str) -> str:
-    """Return the sentence on a write to what the derivative of the operation called ``word`` needs."""
-    return (
-        f"'{write.name}' is written to in place, and the derivative of {word} needs what stood there: backward of "
-        "PyTorch raises. Here the gradient is that of the values as they were used."
     )
 
 
@@ -118,93 +71,3 @@ def sources(node: Node) -> list[Node]:
         for k, argument in enumerate(node.arguments)
         if isinstance(argument, Node) and (node.op.torch_raises or node.op.vjp(k) is not None)
     ]
-
-
-def written_later(node: Operation, writes: dict[Any, list[Write]]) -> list[Write]:
-    """Return the writes that change what PyTorch has kept for the derivative of a node.
-
-    For ``a *= b`` itself it keeps a copy of a, and its output as it is after the write.
-    """
-    active = tuple(isinstance(a, Node) and a.active for a in node.arguments)
-    reads = kept(node.op, active, tuple(isinstance(a, Node | np.ndarray) for a in node.arguments))
-    needed = [(k, a) for k, (a, read) in enumerate(zip(node.arguments, reads.arguments, strict=True)) if read]
-    if reads.output:
-        needed.append((0, node))
-    return [
-        write
-        for k, value in needed
-        for write in writes.get(storage(value), ())
-        if write.mark > node.index and (k or write.inplace != node.index)
-    ]
-
-
-def storage(value: object) -> Any:
-    """Return what tells the memory of a value from all others in PyTorch."""
-    if isinstance(value, Node):
-        return owner(value).index
-    while isinstance(value, np.ndarray) and isinstance(value.base, np.ndarray):
-        value = value.base
-    return ("array", id(value)) if isinstance(value, np.ndarray) else None
-
-
-def remark_write(f: Graph, name: str, span: Span, before: object, written: object, key: object = ...) -> None:
-    """Look at a write in place to ``before[key]``: refuse and remark as PyTorch does.
-
-    Raises ``in-place`` where one place of the memory shows as several entries.
-    """
-    if not isinstance(before, Node | np.ndarray) or not before.ndim:
-        return
-    x = value_of(before)
-    if 0 in x.strides and any(step == 0 and length > 1 for step, length in zip(x.strides, x.shape, strict=True)):
-        raise GradcliError(
-            "in-place",
-            f"'{name}' shows one number as several entries: neither PyTorch nor NumPy can write to one of them",
-            hint=f"write {name} = {name}.clone() first",
-        )
-    if basic(key) and shares_memory(before, written) and in_part(*both_memories(before, written, key)):
-        f.remark(
-            "torch-refuses",
-            f"The write to '{name}' in place reads a part of what it writes: PyTorch refuses it and asks for a clone. "
-            "Here all is read before anything is written.",
-            span,
-        )
-
-
-def both_memories(before: Any, written: Any, key: object) -> tuple[Places, Places]:
-    """Return what is written to, and what is read, as parts of one memory."""
-    if not isinstance(before, Node):
-        return before[as_view(key)], written
-    base = np.arange(owner(before).value.size)
-    return memory(before, base)[as_view(key)], memory(written, base)
-
-
-def memory(node: Node, base: Places) -> Places:
-    """Return the part of ``base`` that stands for a view of its owner, whose entries in a row are ``base``."""
-    views, end = [], owner(node)
-    while node is not end and isinstance(node, Operation):
-        views.append(node)
-        node = node.arguments[0]
-    places = base.reshape(end.shape)
-    for view in reversed(views):
-        key = view.static.get("key")
-        places = view.op.forward(places, **view.static) if key is None else places[as_view(key)]
-    return places
-
-
-def in_part(target: Places, source: Places) -> bool:
-    """Return whether two places have entries in common and are not the same; PyTorch looks at those without gaps."""
-    if not (without_gaps(target) and without_gaps(source)) or not np.shares_memory(target, source):
-        return False
-    same = target.__array_interface__["data"] == source.__array_interface__["data"] and target.size == source.size
-    return not (same and target.strides == source.strides)
-
-
-def without_gaps(places: Places) -> bool:
-    """Return whether entries fill a stretch of the memory, in any order of the axes."""
-    size = places.itemsize
-    for step, length in sorted(zip(places.strides, places.shape, strict=True)):
-        if length > 1:
-            if step != size:
-                return False
-            size *= length
-    return True

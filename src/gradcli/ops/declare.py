@@ -243,8 +243,8 @@ def value_of(x: object) -> Any:
 
 
 def tensor(value: object) -> Any:
-    """Return a double as an array without axes, by which a tensor of one number is told from a plain number."""
-    return np.asarray(value) if type(value) is np.float64 else value
+    """Return one number as an array without axes, by which a tensor is told from a plain number."""
+    return np.asarray(value) if isinstance(value, np.generic) else value
 
 
 def no_links(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:

@@ -1,0 +1,180 @@
+"""Writes in place to tensors that share memory: what every other variable shows afterwards.
+
+A write makes a new value of the tensor it is done to. Each other variable that shows a part of the same memory gets a
+new value too: its old entries, and those of the written tensor where it shows them, with the derivatives of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradcli.engine.graph import Graph, Node
+from gradcli.errors import GradcliError
+from gradcli.language.indexing import Registers
+from gradcli.language.kinds import Listed, number_kind
+from gradcli.language.selecting import MOST_LISTED, put_into, select, select_text
+from gradcli.language.storage import Window, address, is_array, may_share, owner_of, parts_of, window_of
+from gradcli.language.trace import Assigned, Selection, Written
+from gradcli.ops import Pair
+from gradcli.ops.declare import value_of
+from gradcli.ops.making import DETACH
+from gradcli.ops.shaping import CLONE
+from gradcli.ops.signatures import Array, Indices
+
+
+class Change(NamedTuple):
+    """A variable that a write to another has changed.
+
+    ``chosen`` has for each of its entries the number of the entry of the written tensor that it shows, -1 for none;
+    None where it holds several tensors of which not the first is shown in answers.
+    """
+
+    name: str
+    register: int
+    value: Any
+    chosen: Indices | None
+
+
+def write_through(
+    regs: Registers, others: Callable[[], Iterator[tuple[str, int]]], told: Assigned, before: Any, after: Any
+) -> Any:
+    """Do a write in place: return the value of the tensor after it, and give that of others that share its memory.
+
+    The value ``before`` is that of the variable that ``told`` names, ``after`` what its entries are then; ``others``
+    are the other variables. Raises ``in-place`` for what PyTorch would write without its derivatives.
+    """
+    f = regs[0]
+    sharing = [(name, register) for name, register in others() if may_share(f, before, regs[register])]
+    if not np.size(value_of(before)) or not (sharing or has_gaps(f, before)):
+        f.bind(told.name, after, told)
+        return after
+    if is_array(before) and is_array(after) and number_kind(before) != number_kind(after):
+        f.bind(told.name, after, told)
+        return after
+    write = Writing(f, before, after)
+    changes = [change for name, register in sharing for change in write.changes(name, register, regs[register])]
+    f.bind(told.name, write.after, told)
+    for name, register, value, chosen in changes:
+        regs[register] = value
+        if name:
+            f.bind(name, value, None if f.story is None else shown_as(name, chosen, told.name, after))
+    return write.after
+
+
+def shown_as(name: str, entries: Indices | None, target: str, after: Any) -> Assigned:
+    """Return what tells that a variable shows entries of another one, by which it was changed."""
+    if entries is None or entries.size > MOST_LISTED:
+        return Assigned(name, Written(""))
+    chosen = Selection(entries, np.shape(value_of(after)))
+    if chosen.whole:
+        return Assigned(name, Written(select_text(target, chosen)))
+    return Assigned(name, Written(target), chosen=chosen)
+
+
+def has_gaps(f: Graph, value: Any) -> bool:
+    """Return whether a tensor is laid out in memory as no copy of it is."""
+    numbers = value_of(value)
+    if not is_array(value) and (window := f.windows.get(value.index)) is not None:
+        numbers = window.places
+    return isinstance(numbers, np.ndarray) and not numbers.flags.forc
+
+
+class Writing:
+    """One write: what its target shows before it, and what others show after it."""
+
+    def __init__(self, f: Graph, before: Any, after: Any) -> None:
+        self.f = f
+        self.target = window_of(f, before)
+        self.places = np.full(memory_size(self.target), -1)
+        self.places[self.target.places] = np.arange(self.target.places.size).reshape(self.target.places.shape)
+        self.before = before
+        self.after: Any = after
+        self.store: Array | None = None
+        self.owner: Array | None = None
+        if isinstance(before, Listed):
+            return
+        if is_array(before) and is_array(after):
+            self.owner = owner_of(value_of(before))
+            self.store = owner_of(f(CLONE, flat_memory(self.owner)))
+            shown = self.in_store(value_of(before))
+            shown[...] = value_of(after)
+            self.after = shown
+            f.windows["array", id(self.store)] = self.target._replace(owner=(self.store, self.owner))
+        else:
+            self.after = held(f, after)
+            f.windows[self.after.index] = self.target
+
+    def changes(self, name: str, register: int, value: Any) -> Iterator[Change]:
+        """Yield the change of one variable, if it is one."""
+        parts = parts_of(value)
+        found = [self.change(name, part) for part in parts]
+        if not any(found):
+            return
+        new = [part if change is None else change[0] for part, change in zip(parts, found, strict=True)]
+        chosen = found[0][1] if found[0] is not None and not isinstance(value, tuple) else None
+        whole: Any = Pair(*new) if isinstance(value, Pair) else tuple(new)
+        yield Change(name, register, whole if isinstance(value, Pair | tuple) else new[0], chosen)
+
+    def change(self, name: str, value: Any) -> tuple[Any, Indices] | None:
+        """Return what a tensor is after the write, and which of its entries show the target; None where it stays."""
+        if not may_share(self.f, self.before, value):
+            return None
+        if isinstance(value, Listed):
+            return self.after, np.arange(value.size).reshape(value.shape)
+        window = window_of(self.f, value)
+        if window.key != self.target.key:
+            return None
+        chosen = self.places[window.places]
+        if self.store is not None and is_array(value):
+            return self.in_store(value_of(value)), chosen
+        if not np.any(chosen >= 0):
+            return None
+        return self.rewritten(name, value, window, Selection(chosen, np.shape(value_of(self.after)))), chosen
+
+    def rewritten(self, name: str, value: Any, window: Window, chosen: Selection) -> Any:
+        """Return a tensor with the entries of the target that it shows."""
+        f, source = self.f, self.after
+        if window.side != self.target.side:
+            if isinstance(value, Node) and value.active:
+                raise changed_apart(name)
+            source = f(DETACH, source) if isinstance(source, Node) and source.active else source
+        new = select(f, source, chosen) if chosen.whole else put_into(f, value, source, chosen)
+        if new is self.after and isinstance(new, Node):
+            return new
+        new = held(f, new)
+        f.windows[new.index] = window
+        return new
+
+    def in_store(self, array: Array) -> Array:
+        """Return what shows in the memory after the write what an array showed in that before it."""
+        assert self.store is not None  # noqa: S101
+        assert self.owner is not None  # noqa: S101
+        start = (address(array) - address(self.owner)) // array.itemsize
+        return np.lib.stride_tricks.as_strided(self.store[start:], array.shape, array.strides)
+
+
+def memory_size(window: Window) -> int:
+    """Return how many places the storage of a window has."""
+    return int(owner_of(window.places).size)
+
+
+def flat_memory(owner: Array) -> Array:
+    """Return the memory of an array that owns it, entry after entry."""
+    return np.lib.stride_tricks.as_strided(owner, (owner.size,), (owner.itemsize,))
+
+
+def held(f: Graph, value: Any) -> Any:
+    """Return a node with a value, where a graph has kept none as no derivative depends on it."""
+    return value if isinstance(value, Node) else f(DETACH, np.asarray(value))
+
+
+def changed_apart(name: str) -> GradcliError:
+    """Return the error for a write through ``detach`` to what is differentiated."""
+    return GradcliError(
+        "in-place",
+        f"a write to a detached tensor would change '{name}' too, as they share memory, but not its derivative",
+        hint="detach().clone() shares no memory",
+    )

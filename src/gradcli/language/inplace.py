@@ -1,0 +1,74 @@
+"""Methods that write in place, ``y.mul_(2)``: each is an augmented assignment, or the function of that name."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from gradcli import ops
+from gradcli.language.trace import Assigned, Written
+
+if TYPE_CHECKING:
+    from gradcli.language.statements import Statements
+
+PLUS = ops.OPERATORS["+", 2]
+OPERATORS: dict[str, type[ast.operator]] = {
+    "add_": ast.Add,
+    "sub_": ast.Sub,
+    "mul_": ast.Mult,
+    "div_": ast.Div,
+    "pow_": ast.Pow,
+    "remainder_": ast.Mod,
+    "floor_divide_": ast.FloorDiv,
+}
+FILLS = {"zero_": "zeros_like", "fill_": "full_like"}
+NAMES = (
+    "abs_ acos_ asin_ atan_ ceil_ clamp_ clip_ cos_ cosh_ erf_ exp_ exp2_ "
+    "expm1_ floor_ log_ log10_ log1p_ log2_ neg_ reciprocal_ relu_ round_ rsqrt_ sigmoid_ "
+    "sign_ sin_ sinh_ sqrt_ square_ tan_ tanh_ tril_ triu_"
+)
+FUNCTIONS = frozenset(NAMES.split())
+"""Methods that write what the function without the underscore gives."""
+
+
+def write_in_place(compiler: Statements, call: ast.Call, wanted: str = "") -> ast.expr:
+    """Compile a call of a method that writes in place and return the variable that it wrote to.
+
+    What is called on no variable is called ``wanted``, if the call does not mention that. A call of another method is
+    returned as it stands.
+    """
+    if not (isinstance(call.func, ast.Attribute) and is_known(call, call.func.attr)):
+        return call
+    base = call.func.value
+    if any(isinstance(part, ast.Name) and part.id == wanted for part in ast.walk(call)):
+        wanted = ""
+    inner = write_in_place(compiler, base, wanted) if isinstance(base, ast.Call) else base
+    name = compiler.named(inner, wanted)
+    loaded = ast.copy_location(ast.Name(name.id, ast.Load()), name)
+    if call.func.attr in OPERATORS:
+        target = ast.copy_location(ast.Name(name.id, ast.Store()), name)
+        compiler.augment(ast.copy_location(ast.AugAssign(target, OPERATORS[call.func.attr](), call.args[0]), call))
+        return loaded
+    given = [
+        *[compiler.writer.written(part).text for part in call.args],
+        *[f"{part.arg}={compiler.writer.written(part.value).text}" for part in call.keywords],
+    ]
+    function: ast.expr
+    if call.func.attr in FILLS:
+        word, arguments = FILLS[call.func.attr], [loaded, *call.args]
+        function, text = ast.Name(word, ast.Load()), f"{word}({', '.join([name.id, *given])})"
+    else:
+        word, arguments = call.func.attr[:-1], call.args
+        function, text = ast.Attribute(loaded, word, ast.Load()), f"{name.id}.{word}({', '.join(given)})"
+    new = ast.copy_location(ast.Call(ast.copy_location(function, call.func), arguments, call.keywords), call)
+    value, old = compiler.expression(new), compiler.expression(loaded)
+    told = Assigned(name.id, Written(text))
+    compiler.change(name.id, call, told, lambda regs: regs[value], (old, old), PLUS)
+    return loaded
+
+
+def is_known(call: ast.Call, method: str) -> bool:
+    """Return whether a call is of a method that writes in place."""
+    if method in OPERATORS:
+        return len(call.args) == 1 and not call.keywords
+    return method in FILLS or method in FUNCTIONS

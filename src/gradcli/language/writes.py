@@ -1,0 +1,138 @@
+"""What PyTorch refuses of writes in place that gradcli answers.
+
+PyTorch keeps the arguments and outputs that a derivative needs and counts the writes to each; backward raises where a
+value has been written to since. Here a write makes a new value, so the derivative is right, and a note says so.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Set
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine.graph import Graph, Node, Operation, Write
+from gradcli.errors import GradcliError, Span
+from gradcli.language.kinds import is_tensor
+from gradcli.language.runtime import as_view, basic
+from gradcli.language.storage import in_part, may_share, root, storage_of, window_of
+from gradcli.ops.declare import Op, value_of
+from gradcli.ops.saved import kept
+from gradcli.ops.signatures import Indices
+
+
+def broken_nodes(graph: Graph) -> dict[int, Write]:
+    """Return the nodes whose derivative needs a value that a later write changed: a write by index."""
+    writes: dict[Any, list[Write]] = defaultdict(list)
+    for write in graph.writes:
+        if (place := storage_of(graph, write.before)) is not None:
+            writes[place].append(write)
+    changed = {write.inplace for write in graph.writes}
+    found: dict[int, Write] = {}
+    needs: dict[tuple[int, tuple[bool, ...]], tuple[int, ...]] = {}
+    for node in graph.nodes if writes else ():
+        if not isinstance(node, Operation) or not node.active:
+            continue
+        op, index, arguments = node.op, node.index, node.arguments
+        active = tuple([isinstance(argument, Node) and argument.active for argument in arguments])
+        places = needs.get((id(op), active))
+        if places is None:
+            places = needs[id(op), active] = kept_places(op, active)
+        for k in places:
+            value = node if k < 0 else arguments[k]
+            place = root(graph, value) if is_tensor(value) else None
+            if place in writes and writes[place][-1].mark > index:
+                found.update((index, write) for write in written_later(graph, node, writes, changed)[:1])
+                break
+    return found
+
+
+def kept_places(op: Op, active: tuple[bool, ...]) -> tuple[int, ...]:
+    """Return the numbers of the arguments that PyTorch may keep, and -1 for the output."""
+    reads = kept(op, active, (True,) * len(active))
+    return (*((-1,) if reads.output else ()), *(k for k, read in enumerate(reads.arguments) if read))
+
+
+def written_later(graph: Graph, node: Operation, writes: dict[Any, list[Write]], changed: Set[int]) -> list[Write]:
+    """Return the writes that change what PyTorch has kept for the derivative of a node.
+
+    For ``a *= b`` itself it keeps a copy of a, and its output as it is after the write; ``changed`` are such nodes.
+    """
+    active = tuple(isinstance(a, Node) and a.active for a in node.arguments)
+    reads = kept(node.op, active, tuple(isinstance(a, Node | np.ndarray) for a in node.arguments))
+    needed = [(k, a) for k, (a, read) in enumerate(zip(node.arguments, reads.arguments, strict=True)) if read]
+    if needed and needed[0][0] == 0 and node.index in changed:
+        del needed[0]
+    if reads.output:
+        needed.append((-1, node))
+    return [
+        write
+        for k, value in needed
+        for write in writes.get(storage_of(graph, value), ())
+        if write.mark > node.index and (k > 0 or write.inplace != node.index)
+    ]
+
+
+def remark_write(
+    f: Graph, name: str, span: Span, before: object, written: object, key: object = ..., copied: bool = False
+) -> None:
+    """Look at a write in place to ``before[key]``: refuse and remark as PyTorch does.
+
+    ``copied`` says that ``written`` is what is assigned, and not an operand of what changes the entries.
+    Raises ``in-place`` where one place of the memory shows as several entries.
+    """
+    if not isinstance(before, Node | np.ndarray) or not before.ndim:
+        return
+    x = value_of(before)
+    if isinstance(before, Node) and before.index in f.windows:
+        x = f.windows[before.index].places
+    if 0 in x.strides and any(step == 0 and length > 1 for step, length in zip(x.strides, x.shape, strict=True)):
+        raise GradcliError(
+            "in-place",
+            f"'{name}' shows one number as several entries: neither PyTorch nor NumPy can write to one of them",
+            hint=f"write {name} = {name}.clone() first",
+        )
+    if not (basic(key) and may_share(f, before, written)):
+        return
+    target, source = window_of(f, before), window_of(f, written)
+    if target.key != source.key:
+        return
+    to = target.places[as_view(key)]
+    if reads_in_part(to, source.places, copied):
+        f.remark(
+            "torch-refuses",
+            f"The write to '{name}' in place reads a part of what it writes: PyTorch refuses it and asks for a clone. "
+            "Here all is read before anything is written.",
+            span,
+        )
+    elif reads_what_is_written(to, source.places, copied):
+        f.remark(
+            "overlapping-write",
+            f"The write to '{name}' in place reads entries that it also writes: in PyTorch the numbers depend on the "
+            "order in which it does so. Here all is read before anything is written; a clone makes both the same.",
+            span,
+        )
+
+
+def reads_in_part(to: Indices, read: Indices, copied: bool) -> bool:
+    """Return whether PyTorch refuses to read these places in a write to those: they are the same only in part.
+
+    What is assigned in another shape it expands first, and does not look at what has a stride of 0.
+    """
+    return not (copied and read.shape != to.shape) and in_part(to, read)
+
+
+def reads_what_is_written(to: Indices, read: Indices, copied: bool) -> bool:
+    """Return whether an entry is read that the write to another has changed, or changes later.
+
+    ``copied`` entries are only lost where they are overwritten by others.
+    """
+    try:
+        read = np.broadcast_to(read, to.shape)
+    except ValueError:
+        return False
+    written = dict(zip(to.ravel().tolist(), read.ravel().tolist(), strict=True))
+    if copied:
+        return any(written.get(place, place) != place for place in read.ravel().tolist())
+    return any(place in written and place != own for own, place in written.items())
