@@ -23,6 +23,8 @@ import numpy as np
 from mpmath import mp
 
 import neural_rows
+import pointwise_rows
+import shape_rows
 from exactly import derivative, value
 from gradcli.engine.reverse import backward
 from gradcli.language.program import compile_program
@@ -216,7 +218,8 @@ row.each("np.sum(x, ()) => x*1 | np.mean(x, axis=()) => x*1 | np.max(x, axis=())
 row.each("torch.einsum('i,->i', x, s) | torch.einsum(',i->i', s, x) | torch.einsum('i,i,->', x, x, s)", x=[0.5, -1.0, 2.0], s=3.0)
 
 neural_rows.add(row)
-
+shape_rows.add(row)
+pointwise_rows.add(row)
 EDGES = row.rows
 SHARE = 9
 """One row of so many with a v is recorded, and all without."""

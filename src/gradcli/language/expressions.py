@@ -123,7 +123,8 @@ class Expressions:
         return self.constant(literal(node.value))
 
     def _list(self, node: ast.List | ast.Tuple, registers: list[int]) -> int:
-        return self.emit(lambda regs: runtime.stack_items(regs[0], [regs[i] for i in registers]), node)
+        stack = runtime.stack_items if isinstance(node, ast.List) else runtime.stack_tuple
+        return self.emit(lambda regs: stack(regs[0], [regs[i] for i in registers]), node)
 
     def _name(self, node: ast.Name, _registers: list[int]) -> int:
         name = node.id
@@ -188,13 +189,12 @@ class Expressions:
     def _attribute(self, node: ast.Attribute, registers: list[int]) -> int:
         name = constant_name(node, self.variables)
         if name:
-            return self.constant(np.float64(find_constant(name)))
+            found = find_constant(name)
+            return self.constant(found if isinstance(found, str) else np.float64(found))
         read, base = ATTRIBUTES.get(node.attr), registers[0]
         if read is None:
-            there_are = (
-                f"call it: .{node.attr}()" if find(METHODS, node.attr) else f"there are .{', .'.join(ATTRIBUTES)}"
-            )
-            hint = INSTEAD_OF_ATTRIBUTE.get(node.attr, there_are)
+            call = f"call it: .{node.attr}()" if find(METHODS, node.attr) else ""
+            hint = INSTEAD_OF_ATTRIBUTE.get(node.attr, call or f"there are .{', .'.join(ATTRIBUTES)}")
             raise GradcliError("not-allowed", f"unknown attribute '.{node.attr}'", hint=hint)
         return self.emit(lambda regs: read(regs[0], regs[base]), node)
 

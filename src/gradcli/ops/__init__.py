@@ -5,6 +5,7 @@
 
 from gradcli.ops import (
     arithmetic,
+    diagonals,
     elementwise,
     indexing,
     joining,
@@ -37,6 +38,7 @@ __all__ = [
     "Op",
     "Pair",
     "arithmetic",
+    "diagonals",
     "elementwise",
     "find",
     "indexing",

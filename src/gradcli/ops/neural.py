@@ -72,13 +72,13 @@ def normalised(f: Apply, op: Op, x: Tensor, dim: Static, library: str) -> Tensor
     return f(op, x, dim=axis)
 
 
-@function("softmax", "torch functional special method", "neural", op=SOFTMAX, kinds="no no yes")
+@function("softmax", "torch functional special method dtype", "neural", op=SOFTMAX, kinds="no no yes")
 def build_softmax(f: Apply, x: Tensor, dim: Static = None, library: Library = "torch") -> Tensor:
     """exp(x)/sum(exp(x)) along dim, which a vector may leave out"""
     return normalised(f, SOFTMAX, x, dim, library)
 
 
-@function("log_softmax", "torch functional special method", "neural", op=LOG_SOFTMAX, kinds="no no yes")
+@function("log_softmax", "torch functional special method dtype", "neural", op=LOG_SOFTMAX, kinds="no no yes")
 def build_log_softmax(f: Apply, x: Tensor, dim: Static = None, library: Library = "torch") -> Tensor:
     """log(softmax(x)) along dim, which a vector may leave out"""
     return normalised(f, LOG_SOFTMAX, x, dim, library)

@@ -1,23 +1,7 @@
 """Functions that few programs call: importing this package enters them beside the others."""
 
-from gradcli.ops.further import (
-    jax_nn,
-    neural_activations,
-    neural_convolution,
-    neural_layers,
-    neural_losses,
-    neural_margins,
-    neural_pooling,
-    neural_resizing,
-)
+from importlib import import_module
+from pkgutil import iter_modules
 
-__all__ = [
-    "jax_nn",
-    "neural_activations",
-    "neural_convolution",
-    "neural_layers",
-    "neural_losses",
-    "neural_margins",
-    "neural_pooling",
-    "neural_resizing",
-]
+for module in iter_modules(__path__):
+    import_module(f"{__name__}.{module.name}")
