@@ -24,8 +24,11 @@ OWN = {name: function.facts for name, function in FUNCTIONS.items() if function.
 FACTS = {**ELEMENTWISE, **ARRAYS, **OPERATORS, **OWN}
 BY_ENTRIES = (*ELEMENTWISE, *OPERATORS, *(name for name in OWN if FUNCTIONS[name].op and FUNCTIONS[name].op.formula))
 EQUATIONS = [(name, text) for name, facts in FACTS.items() for text in facts.derivatives if " = " in text]
-NUMPY = "where exp sum mean sign log clip sqrt prod abs diagonal"
-READ = {**{name: getattr(np, name) for name in NUMPY.split()}, "inv": np.linalg.inv}
+NUMPY = "where exp sum mean sign log clip sqrt prod abs diagonal tril triu"
+READ = {
+    **{name: getattr(np, name) for name in NUMPY.split()},
+    **{name: getattr(np.linalg, name) for name in ("inv", "eigh", "svd", "qr")},
+}
 """What the texts of arrays are read with."""
 
 

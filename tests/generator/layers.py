@@ -108,5 +108,10 @@ def solve(a, b):
 
 
 def einsum(spec, *tensors):
-    """Return the sum of products that the subscripts describe."""
+    """Return the sum of products that the subscripts describe, as text or as a list behind each array."""
+    if not isinstance(spec, str):
+        given = [spec, *tensors]
+        lists = [[int(c.value) for c in numbers(x)] for x in (*given[1::2], *given[len(given) & ~1 :])]
+        pairs = zip(map(numbers, given[: len(given) & ~1 : 2]), lists, strict=False)
+        return array(np.einsum(*itertools.chain(*pairs), *lists[len(given) // 2 :]))
     return array(np.einsum(spec, *[numbers(x) for x in tensors]))

@@ -183,7 +183,7 @@ def constants_of(graph: Graph) -> dict[str, Array]:
     """Return the arrays that the program gave a name and that depend on no input."""
     story, called = graph.story or (), call_assigned(graph)
     return {
-        called[place]: value
+        called[place]: getattr(value, "doubles", value)
         for record, value, place in story
         if isinstance(value, np.ndarray) and value.ndim and isinstance(record, Assigned) and record.name
     }

@@ -25,6 +25,7 @@ from gradcli.language.names import (
     COMPARE,
     CONSTANTS,
     MASKS,
+    TYPES,
     constant_name,
     find_constant,
 )

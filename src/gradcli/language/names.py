@@ -96,11 +96,14 @@ def find_constant(name: str) -> float | str | None:
 
 
 def constant_name(node: ast.Attribute, variables: Container[str]) -> str | None:
-    """Return the name of a library's constant, None for an attribute of a value; raises ``unknown-name``."""
+    """Return the name of a library's constant or type of numbers, None for an attribute of a value.
+
+    Raises ``unknown-name``.
+    """
     name = dotted(node)
     if not name or not in_module(name, variables):
         return None
-    if find_constant(name) is not None:
+    if name in TYPES or find_constant(name) is not None:
         return name
     if find_function(name):
         raise GradcliError("unknown-name", f"'{name}' is a function", hint=f"call it: {name}(x)")

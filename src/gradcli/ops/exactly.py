@@ -85,7 +85,7 @@ def logsumexp(x: Array, dim: int | Axes, keepdim: bool) -> Array:
 def norm(x: Array, dim: Axes, keepdim: bool, p: float) -> Array:
     """Return (Σ|x|^p)^(1/p)."""
     total = np.sum(abs(x) ** p, axis=dim, keepdims=keepdim)
-    return np.sqrt(total) if p == 2 else np.asarray(total) ** (one_like(total) / p)
+    return np.sqrt(total) if p == 2 else np.asarray(total) ** (one_like(np.asarray(np.sum(0 * x))) / p)
 
 
 def var(x: Array, dim: Axes, keepdim: bool, correction: float) -> Array:

@@ -107,8 +107,8 @@ PICK = declare(
 )
 ARGMAX, ARGMIN = position_op("argmax", np.argmax), position_op("argmin", np.argmin)
 ANY, ALL = truth_op("any", np.any), truth_op("all", np.all)
-PEAK = replace(AMAX, vjps=(peak_vjp,))
-"""``amax`` of sizes, as in the norm of order inf: with the gradient that PyTorch has there where an entry is nan."""
+PEAK, VALLEY = replace(AMAX, vjps=(peak_vjp,)), replace(AMIN, vjps=(peak_vjp,))
+"""``amax`` and ``amin`` of sizes, as in the norms of order inf and -inf: with PyTorch's gradient where one is nan."""
 
 
 def extreme(f: Apply, x: Tensor, dim: Static, keepdim: Static, kind: str) -> Tensor | Pair:

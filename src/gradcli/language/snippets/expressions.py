@@ -16,6 +16,7 @@ from gradcli.language.snippets.scopes import Closure, Fresh, Layer, Scope
 from gradcli.language.snippets.tables import (
     DRAWS,
     FLOATS,
+    INSTEAD_OF_LAYER,
     LAYERS,
     RENAMED,
     UNSET,

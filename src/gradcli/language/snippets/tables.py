@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+INSTEAD_OF_LAYER = "write F.linear(x, W, b) for nn.Linear, with W and b of your own"
+"""What to write for a layer that begins with random weights."""
 LAYERS = {
     "Identity": "",
     "ReLU": "F.relu",
