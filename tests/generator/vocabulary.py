@@ -71,7 +71,7 @@ def canonical(spelling):
 def called(name):
     """Return a function of the table that takes numpy's keywords for PyTorch's too."""
     rule = RULES[name]
-    own = inspect.signature(rule).parameters
+    own = () if rule is range else inspect.signature(rule).parameters
 
     def call(*given, **named):
         return rule(*given, **{key if key in own else KEYWORDS.get(key, key): x for key, x in named.items()})

@@ -153,7 +153,7 @@ REFUSED = [
     ("from numpy import *\nx", "not-allowed", "'import' is not part", "from numpy import *"),
     ("from . import a\nx", "not-allowed", "'import' is not part", "from . import a"),
     ("import torch\nfrom torch import nn\nclass A(nn.Module): pass\nx", "not-allowed", "'class' is not", None),
-    (LEAF + "y = nn.Linear(2, 1)(x)\ny.backward()", "not-allowed", "write W @ x + b", "nn.Linear(2, 1)"),
+    (LEAF + "y = nn.Linear(2, 1)(x)\ny.backward()", "not-allowed", "write F.linear(x, W, b)", "nn.Linear(2, 1)"),
     (LEAF + "y = x**2\ny.register_hook(lambda g: 2*g)\ny.sum().backward()", "not-allowed", "y.register_hook", None),
     (LEAF + "x.grad = torch.ones(2)\n(x*x).sum().backward()", "not-allowed", "its gradient", "x.grad = torch.ones(2)"),
     (LEAF + "torch.set_grad_enabled(False)\n(x*x).sum().backward()", "not-allowed", "is not known", None),

@@ -191,7 +191,8 @@ class Expressions:
     def _attribute(self, node: ast.Attribute, registers: list[int]) -> int:
         name = constant_name(node, self.variables)
         if name:
-            return self.constant(TYPES[name] if name in TYPES else np.float64(find_constant(name)))
+            found = find_constant(name)
+            return self.constant(found if isinstance(found, str) else np.float64(found))
         read, base = ATTRIBUTES.get(node.attr), registers[0]
         if read is None:
             call = f"call it: .{node.attr}()" if find(METHODS, node.attr) else ""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Container
 
 from gradcli.errors import GradcliError
-from gradcli.errors.suggest import INSTEAD_OF_CALL, did_you_mean
+from gradcli.errors.suggest import INSTEAD_OF_CALL, INSTEAD_OF_MODULE, did_you_mean
 from gradcli.ops import FUNCTIONS, SPELLINGS, Function, find, load_all
 from gradcli.ops.making import CONSTANTS
 
@@ -86,13 +86,13 @@ def find_function(name: str) -> Function | None:
     return function
 
 
-def find_constant(name: str) -> float | None:
-    """Return the number of a name, or of the one that it means in another module; None where there is none."""
+def find_constant(name: str) -> float | str | None:
+    """Return the number or the type of numbers that a name stands for, here or in another module; None for none."""
     module, _, last = name.rpartition(".")
-    while name not in CONSTANTS and module in SAME_AS:
+    while name not in CONSTANTS and name not in TYPES and module in SAME_AS:
         module = SAME_AS[module]
         name = f"{module}.{last}"
-    return CONSTANTS.get(name)
+    return TYPES.get(name, CONSTANTS.get(name))
 
 
 def constant_name(node: ast.Attribute, variables: Container[str]) -> str | None:
@@ -117,9 +117,8 @@ def unknown_function(name: str) -> GradcliError:
     modules = {spelling.rpartition(".")[0] for spelling in SPELLINGS} | {*SAME_AS}
     if module in modules:
         return GradcliError("unknown-function", f"unknown function '{name}'", hint=near_function(name))
-    hint = (
-        did_you_mean(module, modules - {""}) or near_function(name) or "the libraries are torch, numpy, jax and scipy"
-    )
+    hint = INSTEAD_OF_MODULE.get(module.rpartition(".")[2]) or did_you_mean(module, modules - {""})
+    hint = hint or near_function(name) or "the libraries are torch, numpy, jax and scipy"
     return GradcliError("unknown-function", f"unknown module '{module}'", hint=hint)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from gradcli.errors import Budget, GradcliError, Span, over_budget
 from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE
 from gradcli.language.calls import written_name
+from gradcli.language.layer_names import FUNCTIONS, RANDOM
 from gradcli.language.snippets.imports import Names
 from gradcli.language.snippets.pieces import Piece, Source, join
 from gradcli.language.snippets.scopes import Closure, Fresh, Layer, Scope
@@ -234,12 +235,13 @@ class Expressions:
         kind = full.removeprefix("torch.nn.").removeprefix("modules.")
         if not kind[:1].isupper() or kind == "Parameter":
             return None
-        if kind not in LAYERS:
+        if kind not in LAYERS and kind not in FUNCTIONS:
+            instead = RANDOM.get(kind)
             raise GradcliError(
                 "not-allowed",
                 f"nn.{kind} is not part of the language",
                 span=self.source.span(node),
-                hint=INSTEAD_OF_LAYER,
+                hint=f"give the weights as inputs and write {instead}" if instead else None,
             )
         options = [self.write(argument, scope, None) for argument in node.args]
         options += [
@@ -248,7 +250,8 @@ class Expressions:
             for item in node.keywords
             if item.arg != "inplace"
         ]
-        return Layer(LAYERS[kind], join(options, ", "))
+        given = join(options, ", ")
+        return Layer(LAYERS[kind], given) if kind in LAYERS else Layer(f"nn.{kind}({given.text})", Piece())
 
     def edits_of_layer(
         self, node: ast.Call, layer: Layer, block: Block | None
