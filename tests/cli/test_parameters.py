@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import pytest
 import typer
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.core import TyperOption
 
@@ -42,6 +42,7 @@ VALUES = st.one_of(TEXTS, st.none(), st.lists(TEXTS, max_size=3), st.lists(TEXTS
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
+@settings(deadline=None)
 @given(value=VALUES)
 def test_what_is_taken_plainly_is_what_typer_makes_of_it(name: str, value: Any) -> None:
     parameter = PARAMETERS[name]

@@ -115,14 +115,16 @@ class Display(Operators, tuple):
 
 def key_part(part):
     """Return one part of an index as numpy takes it."""
+    if isinstance(part, Array) and part.data.dtype == object:
+        part = Array(np.frompyfunc(lambda entry: int(entry.value), 1, 1)(part.data).astype(int))
     if isinstance(part, Array):
         return part.data if part.data.ndim else int(part.data)
-    return np.array(list(part)) if isinstance(part, Display) else part
+    return np.array(list(part)) if isinstance(part, Display | range) else part
 
 
 def key_of(key):
     """Return an index as numpy takes it; the dots at its end keep a view even of a single entry."""
-    parts = tuple(key_part(part) for part in (key if type(key) is tuple else (key,)))
+    parts = tuple(key_part(part) for part in (key if type(key) in (tuple, list) else (key,)))
     return parts if any(part is Ellipsis for part in parts) else (*parts, Ellipsis)
 
 

@@ -1,19 +1,14 @@
-"""The tests' register of ops and functions: importing this package fills it."""
+"""The tests' register of ops and functions: importing this package fills it, from each of its modules."""
+
+from importlib import import_module
+from pkgutil import iter_modules
 
 from gradcli import ops
-from records import (
-    elementwise,
-    linear_algebra,
-    linear_decompositions,
-    linear_products,
-    making,
-    neural,
-    reductions,
-    shaping,
-)
 from records.record import RECORDS, Edges, MoreExact, Record, has_derivative, missing_of_function, missing_of_op
 
 ops.load_all()
+for module in iter_modules(__path__):
+    import_module(f"{__name__}.{module.name}")
 OPS = {name: op for name, op in ops.OPS.items() if not missing_of_op(op, RECORDS.get(name))}
 """The ops whose record is whole, which all other tests try; tests/test_records.py names the others."""
 FUNCTIONS = {
@@ -30,15 +25,7 @@ __all__ = [
     "Edges",
     "MoreExact",
     "Record",
-    "elementwise",
     "has_derivative",
-    "linear_algebra",
-    "linear_decompositions",
-    "linear_products",
-    "making",
     "missing_of_function",
     "missing_of_op",
-    "neural",
-    "reductions",
-    "shaping",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from generator import shapes
+from generator import placing, shapes
 from records import constants as c
 from records import mathematics as m
 from records import values as v
@@ -161,6 +161,9 @@ record(
     "put",
     of_arrays=m.put,
     cases=[([(4,), ()], {"key": 1}), ([(3, 2), (2,)], {"key": (slice(0, 2),)}), ([(3,), (2,)], {"key": c.MASK})],
+    oracle=placing.written_flat,
+    recipes=["{V}.{f}(torch.tensor([1, 0]), {V}[:2])", "{M}.{f}(torch.tensor([3, 3]), {V}[:2], accumulate=True)"],
+    programs={"A.put(torch.tensor([5, 0]), b)": [[v.b[1], *v.A[0, 1:]], [*v.A[1, :2], v.b[0]]]},
 )
 
 record(

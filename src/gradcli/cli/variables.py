@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradcli.cli.parameters import PlainCommand
-from gradcli.errors import GradcliError, Place
+from gradcli.errors import Budget, GradcliError, Place
 from gradcli.errors.facts import Facts, MisshapenV, hint_of
 
 if TYPE_CHECKING:
@@ -105,10 +105,21 @@ def refuse_mistakes(command: str, words: Words, known: Iterable[str]) -> None:
 def typed_program(words: Words) -> str | None:
     """Return the text of the program, as far as the command line tells it; None for standard input."""
     file = next((words.options[k + 1] for k, word in enumerate(words.options) if word in ("-f", "--file")), None)
+    from gradcli.cli.inputs import suffix_of  # noqa: PLC0415 - options that are misspelled alone need it
+
+    first = words.operands[0] if words.operands else ""
+    if file is None and suffix_of(first):
+        file = first.removeprefix("@")
     if file is not None:
         with contextlib.suppress(OSError, ValueError):
-            return Path(file).read_text(encoding="utf-8", errors="replace") if Path(file).is_file() else None
+            return beginning(Path(file)) if Path(file).is_file() else None
     return words.operands[0] if words.operands and words.operands[0] != "-" else None
+
+
+def beginning(path: Path) -> str:
+    """Return as much of a file as a program may have."""
+    with path.open(encoding="utf-8", errors="replace") as stream:
+        return stream.read(Budget().text)
 
 
 def names(program: str, name: str) -> bool:

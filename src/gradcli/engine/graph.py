@@ -238,12 +238,15 @@ class Graph:
             return
         self.charge(math.prod(shape))
 
+    def is_input(self, value: object) -> bool:
+        """Return whether a value is an input; one that is not differentiated may come as its numbers alone."""
+        return any(value is leaf or value is leaf.value for leaf in self.inputs.values())
+
     def remark(self, kind: str, message: str, span: Span | None = None) -> None:
         """Leave a note on this run; raises what ``strict`` refuses."""
         if self.strict and kind in ONE_SIDED:
-            raise GradcliError(
-                kind, message, span=span, hint="--strict refuses it; without, the answer comes with a note"
-            )
+            hint = "--strict refuses it; without, the answer comes with a note"
+            raise GradcliError(kind, message, span=span, hint=hint)
         self.remarks[kind, message] = None
 
     def wrote(self, before: object, name: str, span: Span, result: object = None) -> None:

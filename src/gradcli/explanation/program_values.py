@@ -14,6 +14,7 @@ from gradcli.engine.graph import NODES, Graph, Node, Operation
 from gradcli.engine.naming import call_assigned, output_name, place_text, tight
 from gradcli.explanation.events import BranchTaken, Decision, Event, LoopEnded, TurnBegun, Value
 from gradcli.formulas.texts import array_text, nested
+from gradcli.language.kinds import Listed
 from gradcli.language.trace import Assigned, Branch, Chosen, Condition, Ended, Loop, Turn, Written
 from gradcli.ops import Pair
 from gradcli.ops.declare import Array, value_of
@@ -222,9 +223,11 @@ def numbers_of(value: Any) -> Array | None:
     if not isinstance(raw, bool | int | float | np.ndarray | np.generic):
         return None
     found = np.asarray(raw)
-    return found.astype(np.float64) if found.dtype == object else found
+    return found.astype(np.float64) if found.dtype == object or isinstance(raw, Listed) else found
 
 
 def plain_text(value: Any, formula: str) -> str:
     """Return what stands in a formula for a value that an array of doubles cannot stand for: itself, or its formula."""
-    return repr(value) if value is None or isinstance(value, bool | int | str | tuple) else formula
+    plain = value is None or isinstance(value, bool | int | str)
+    lengths = isinstance(value, tuple) and all(type(item) is int for item in value)
+    return repr(value) if plain or lengths else formula

@@ -13,7 +13,7 @@ from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.language import runtime
 from gradcli.language.indexing import Registers, Run
-from gradcli.language.kinds import kept_in_place
+from gradcli.language.kinds import Listed, items_of, kept_in_place
 from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import Op
 
@@ -47,10 +47,12 @@ def unpacked(f: Graph, value: object, position: int, count: int) -> Any:
     """Return one of ``count`` values that an array is unpacked into."""
     if isinstance(value, Pair):
         value = (value.values, value.indices)
-    elif isinstance(value, Parts):
+    if isinstance(value, Parts):
         if len(value.names) != count:
             raise GradcliError("shape", f"{counted(len(value.names), 'value')} for {counted(count, 'variable')}")
         return value[position]
+    if isinstance(value, Listed):
+        value = tuple(items_of(value))
     length = len(value) if type(value) is tuple else (runtime.array_of(value).shape or (0,))[0]
     if length != count:
         raise GradcliError("shape", f"{counted(length, 'value')} for {counted(count, 'variable')}")
@@ -95,6 +97,8 @@ def shares_memory(a: object, b: object) -> bool:
         return shares_memory(a, b.values) or shares_memory(a, b.indices)
     if isinstance(b, Parts):
         return any(shares_memory(a, item) for item in b.made.values())
+    if isinstance(b, tuple):
+        return any(shares_memory(a, part) for part in b)
     if isinstance(a, Node) and isinstance(b, Node):
         return owner(a) is owner(b)
     if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
@@ -137,7 +141,9 @@ def refuse_plain(name: str, value: object, what: str) -> None:
     elif isinstance(value, Parts):
         held, hint = "holds several arrays", f"write one of them, such as {name}.{value.names[0]}, to a variable first"
     elif isinstance(value, tuple):
-        held, hint = "holds lengths", f"write {name} = torch.tensor({name}) first"
+        lengths = all(type(item) is int for item in value)
+        held, way = ("holds lengths", "tensor") if lengths else ("is a tuple of arrays", "stack")
+        hint = f"write {name} = torch.{way}({name}) first"
     elif "index" in what and isinstance(value, int | float):
         held, hint = "is a plain number", f"write {name} = torch.tensor({name}) first"
     else:

@@ -11,53 +11,56 @@ import numpy as np
 from gradcli.engine.graph import Node
 from gradcli.errors import GradcliError
 from gradcli.language.arithmetic import binary, unary_step
-from gradcli.language.calls import Bound, asks_library
+from gradcli.language.calls import DTYPE, Bound, asks_library
 from gradcli.language.indexing import Registers, Run
 from gradcli.language.kinds import (
     DOUBLE,
     MASK,
+    Listed,
     NotFloats,
+    Tupled,
+    inverted,
     is_odd,
     number_kind,
+    plain_items,
     whole_array,
 )
-from gradcli.language.runtime import as_tensor
-from gradcli.ops import Function, Pair
-from gradcli.ops.declare import Apply, value_of
+from gradcli.language.runtime import as_tensor, compare
+from gradcli.ops import OPERATORS, Function, Pair
+from gradcli.ops.declare import Apply, Op, value_of
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.integers import only_numpy
-from gradcli.ops.shaping import MOST_AXES
 from gradcli.ops.signatures import Static, Tensor
 from gradcli.ops.vocabulary import Builder
 
 
 def static_value(value: object) -> Static:
     """Return a plain integer, float, flag, text, tuple or None; raises ``type`` for an array."""
-    if value is None or isinstance(value, bool | int | str | tuple):
+    if isinstance(value, Listed):
+        return plain_items(value.tolist())  # type: ignore[no-any-return]
+    if value is None or isinstance(value, bool | int | str):
         return value
+    if isinstance(value, tuple):
+        return tuple(map(static_value, value))
     raw = value_of(value)
-    if not isinstance(value, Node) and isinstance(raw, np.generic | np.ndarray):
-        if not raw.ndim:
-            return int(raw) if np.issubdtype(raw.dtype, np.integer) else float(raw)
-        if raw.size <= MOST_AXES and np.all(raw == np.trunc(raw)):
-            return nested(raw.tolist())
+    if not isinstance(value, Node) and isinstance(raw, np.generic | np.ndarray) and raw.ndim == 0:
+        return int(raw) if np.issubdtype(raw.dtype, np.integer) else float(raw)
     raise GradcliError("type", "a plain number is needed here, not one that is computed from an input")
-
-
-def nested(items: list[Any]) -> Static:
-    """Return a list of whole numbers, or of such lists, as a tuple of integers."""
-    return tuple(nested(item) if isinstance(item, list) else int(float(item)) for item in items)
 
 
 def converter(bound: Bound, registers: list[int], tensor: Callable[[object], Tensor] = as_tensor) -> Run:
     """Return what reads one argument from the registers when the program runs; ``tensor`` reads an array."""
     kind, first = bound.parameter.kind, registers[0] if registers else 0
+    if kind == "Raw":
+        return (lambda regs: [regs[i] for i in registers]) if bound.parameter.rest else lambda regs: regs[first]
+    if kind == "Raws":
+        return lambda regs: [regs[i] for i in registers] if bound.several else raw_items(regs[first])
     if kind.startswith("Static"):
         return static_converter(bound, registers, tensor)
     if bound.parameter.takes_arrays:
         if bound.several:
             return lambda regs: [tensor(regs[i]) for i in registers]
-        return lambda regs: rows_of(regs[0], tensor(regs[first]))
+        return lambda regs: listed_arrays(regs, first, tensor)
     if bound.parameter.name == "condition":
         return lambda regs: condition(regs, first)
     if "None" in kind:
@@ -73,10 +76,15 @@ def static_converter(bound: Bound, registers: list[int], tensor: Callable[[objec
     if bound.several or bound.parameter.rest:
         return lambda regs: tuple(static_value(regs[i]) for i in registers)
     if bound.parameter.kind == "Static | Tensor":
-        return lambda regs: (
-            regs[first] if regs[first] is None or type(regs[first]) in (int, tuple, str) else tensor(regs[first])
-        )
+        return lambda regs: plain_or(tensor, regs[first])
     return lambda regs: static_value(regs[first])
+
+
+def plain_or(tensor: Callable[[object], Tensor], value: object) -> Static | Tensor:
+    """Return a plain integer, a tuple of them, a text or None as it is, and anything else as an array."""
+    if isinstance(value, Tupled):
+        return static_value(value)
+    return value if value is None or type(value) in (int, str, tuple) else tensor(value)  # type: ignore[return-value]
 
 
 def floats(value: object) -> Tensor:
@@ -96,6 +104,19 @@ def condition(regs: Registers, register: int) -> Any:
     return np.float64(value) if type(value) is bool else as_tensor(value)
 
 
+def listed_arrays(regs: Registers, register: int, tensor: Callable[[object], Tensor]) -> list[Tensor]:
+    """Return the arrays of a tuple, or the rows of an array."""
+    value = regs[register]
+    if type(value) is tuple:
+        return [tensor(part) for part in value]
+    return rows_of(regs[0], tensor(value))
+
+
+def raw_items(value: Any) -> list[Any]:
+    """Return the items of a tuple or of a list as they are."""
+    return list(value) if isinstance(value, tuple | Listed | np.ndarray) else [value]
+
+
 def rows_of(f: Apply, x: Tensor) -> list[Tensor]:
     """Return the entries of an array along its first axis."""
     if not x.ndim:
@@ -105,17 +126,45 @@ def rows_of(f: Apply, x: Tensor) -> list[Tensor]:
 
 def caller(function: Function, arguments: list[Bound], library: str, written: str, registers: list[list[int]]) -> Run:
     """Return the step that calls a function, ``written`` so, with its arguments from the registers."""
+    if any(bound.parameter is DTYPE for bound in arguments):
+        return typed_caller(function, arguments, library, written, registers)
     call, op = general_caller(function, arguments, library, registers), function.op
     if function.build is not None:
         call = noted(call, written)
     if function.build is None and op is not None:
         return unary_step(op, registers[0][0], call)
-    if op is not None and op.formula is not None and op.whole is not None and len(registers) == 2:
-        operands = [r[0] for r in registers]
-        return lambda regs: (
-            binary(regs[0], op, *(regs[i] for i in operands)) if any(is_odd(regs[i]) for i in operands) else call(regs)
-        )
+    if op is not None and OPERATORS.get((op.operator, len(registers))) is op and all(len(r) == 1 for r in registers):
+        return operator_caller(op, [r[0] for r in registers], call)
     return call
+
+
+def typed_caller(
+    function: Function, arguments: list[Bound], library: str, written: str, registers: list[list[int]]
+) -> Run:
+    """Return the step that calls a function and makes numbers of the type that ``dtype=`` names of the result."""
+    from gradcli.ops.further.casting import as_type  # noqa: PLC0415
+
+    own = [(bound, r) for bound, r in zip(arguments, registers, strict=True) if bound.parameter is not DTYPE]
+    call = caller(function, [bound for bound, _ in own], library, written, [r for _, r in own])
+    register = next(r[0] for bound, r in zip(arguments, registers, strict=True) if bound.parameter is DTYPE)
+    return lambda regs: as_type(regs[0], call(regs), static_value(regs[register]))
+
+
+def operator_caller(op: Op, operands: list[int], call: Run) -> Run:
+    """Return the step that calls an operator by a name: masks and integers are what they are to the operator."""
+    if op.formula is None and op.whole is None:
+        of_masks = compare if len(operands) == 2 else inverted
+        return lambda regs: of_masks(regs[0], op, *(as_comparable(regs[i]) for i in operands))
+    if op.whole is None or (op.formula is None and not op.step):
+        return call
+    return lambda regs: (
+        binary(regs[0], op, *(regs[i] for i in operands)) if any(is_odd(regs[i]) for i in operands) else call(regs)
+    )
+
+
+def as_comparable(value: object) -> object:
+    """Return the values of a pair, and all else as it is."""
+    return value.values if type(value) is Pair else value
 
 
 def noted(call: Run, written: str) -> Run:
@@ -180,8 +229,12 @@ def plain_caller(
         return lambda regs: build(regs[0], read_one(regs))
     if not rest:
         return lambda regs: build(regs[0], **{name: read(regs) for name, read in named})
-    read_rest = rest[0]
-    return lambda regs: build(regs[0], *(read(regs) for _, read in named), *read_rest(regs))
+    read_rest, alone = rest[0], {bound.parameter.name for bound in arguments if bound.parameter.by_name}
+    before = [read for name, read in named if name not in alone]
+    behind = [(name, read) for name, read in named if name in alone]
+    return lambda regs: build(
+        regs[0], *(read(regs) for read in before), *read_rest(regs), **{name: read(regs) for name, read in behind}
+    )
 
 
 def calling(function: Function, arguments: list[Bound], library: str, written: str, registers: list[int]) -> Run:

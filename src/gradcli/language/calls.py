@@ -10,8 +10,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from gradcli.errors import GradcliError
-from gradcli.errors.suggest import INSTEAD_OF_KEYWORD, INSTEAD_OF_LAYER
-from gradcli.language.names import MODULES, dotted, near_function
+from gradcli.errors.suggest import INSTEAD_OF_KEYWORD
+from gradcli.language.names import ELSEWHERE, dotted, find_function, in_module, near_function, unknown_function
 from gradcli.ops import METHODS, SPELLINGS, Function, find
 
 if TYPE_CHECKING:
@@ -19,6 +19,21 @@ if TYPE_CHECKING:
 
 ALIASES = {
     "axis": ("dim", "axes", "dims"),
+    "axis1": ("dim1", "dim0"),
+    "axis2": ("dim2", "dim1"),
+    "axis0": ("dim0",),
+    "arr": ("x",),
+    "ary": ("x",),
+    "array": ("x",),
+    "tensor": ("x",),
+    "dimension": ("dim",),
+    "chunk_size": ("split_size_or_sections",),
+    "split_size": ("split_size_or_sections",),
+    "indices": ("index", "indices_or_sections"),
+    "sections": ("indices_or_sections",),
+    "v": ("values",),
+    "src": ("source",),
+    "bins": ("boundaries",),
     "axes": ("dims", "dim"),
     "dims": ("dim", "shape"),
     "dim": ("dims",),
@@ -48,17 +63,21 @@ ALIASES = {
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of a function: its name, what it takes, and whether it may be left out or takes all the rest."""
+    """One parameter of a function: its name, what it takes, and whether it may be left out or takes all the rest.
+
+    ``by_name`` says that it is given by its name alone.
+    """
 
     name: str
     kind: str
     required: bool
     rest: bool
+    by_name: bool = False
 
     @property
     def takes_arrays(self) -> bool:
         """Return whether it takes a list of arrays, or all the rest as one."""
-        return self.kind == "Tensors" or (self.rest and self.kind == "Tensor")
+        return self.kind in ("Tensors", "Raws") or (self.rest and self.kind == "Tensor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +89,12 @@ class Bound:
     several: bool
 
 
+DTYPE = Parameter("dtype", "Static", required=False, rest=False)
+"""The type of numbers that a function makes, for those that take it."""
+WITHOUT_MEANING = ("device", "layout", "pin_memory", "memory_format", "order")
+"""Keywords of functions that make arrays which say where the numbers are kept."""
+
+
 @cache
 def parameters(function: Function) -> tuple[Parameter, ...]:
     """Return the parameters of a function, read from its builder's annotations."""
@@ -77,7 +102,7 @@ def parameters(function: Function) -> tuple[Parameter, ...]:
         return (Parameter("x", "Tensor", required=True, rest=False),)
     found = list(inspect.signature(function.build).parameters.values())[1:]
     return tuple(
-        Parameter(p.name, str(p.annotation), p.default is p.empty, p.kind is p.VAR_POSITIONAL)
+        Parameter(p.name, str(p.annotation), p.default is p.empty, p.kind is p.VAR_POSITIONAL, p.kind is p.KEYWORD_ONLY)
         for p in found
         if p.annotation != "Library"
     )
@@ -92,7 +117,9 @@ def asks_library(function: Function) -> bool:
 def library_of(node: ast.Call) -> str:
     """Return whose name a call uses: ``np``, ``F``, or ``torch``, as for bare names and methods."""
     prefix = (dotted(node.func) or "").rpartition(".")[0]
-    return "np" if prefix.partition(".")[0] in ("np", "numpy", "jnp") else "F" if prefix in FUNCTIONAL else "torch"
+    if prefix.partition(".")[0] in ("np", "numpy", "jnp") or prefix.startswith("jax.numpy"):
+        return "np"
+    return "F" if prefix in FUNCTIONAL else "torch"
 
 
 def written_name(node: ast.Call) -> str:
@@ -100,7 +127,7 @@ def written_name(node: ast.Call) -> str:
     return node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
 
 
-FUNCTIONAL = ("F", "nn.functional", "torch.nn.functional")
+FUNCTIONAL = ("F", "nn.functional", "torch.nn.functional", "jax.nn")
 
 
 def signature_text(function: Function) -> str:
@@ -120,52 +147,90 @@ def resolve(node: ast.Call, variables: Container[str]) -> tuple[Function, tuple[
             raise GradcliError("unknown-function", message, hint=near_function(func.id))
         return function, ()
     if not isinstance(func, ast.Attribute):
-        raise GradcliError(
-            "not-allowed",
-            "only functions can be called",
-            hint=INSTEAD_OF_LAYER if is_layer(func) else "write * to multiply",
-        )
+        raise GradcliError("not-allowed", "only functions can be called", hint="write * to multiply")
     name = dotted(func)
-    root = name.partition(".")[0] if name else ""
-    if name and root in MODULES and root not in variables:
-        function = find(SPELLINGS, name)
+    if name and in_module(name, variables):
+        function = find_function(name)
         if function is not None:
             return function, ()
-        raise GradcliError("unknown-function", f"unknown function '{name}'", hint=near_function(name))
+        raise unknown_function(name)
+    if name and name.partition(".")[0] in ELSEWHERE and name.partition(".")[0] not in variables:
+        raise unknown_function(name)
     method = find(METHODS, func.attr)
     if method is None:
         raise GradcliError("unknown-function", f"unknown method '.{func.attr}()'", hint=near_function(func.attr))
     return method, (func.value,)
 
 
-def is_layer(node: ast.expr) -> bool:
-    """Return whether this makes a layer of PyTorch's, such as ``nn.Linear(2, 1)``."""
-    name = dotted(node.func) if isinstance(node, ast.Call) else None
-    return name is not None and name.rpartition(".")[2][:1].isupper()
-
-
 def bind(function: Function, node: ast.Call, receiver: tuple[ast.expr, ...]) -> list[Bound]:
     """Return each parameter with its argument; raises ``arguments`` for too many, too few or unknown ones."""
     known = {p.name: p for p in parameters(function)}
-    positional = [*receiver, *node.args]
-    bound: dict[str, list[ast.expr]] = {}
-    for parameter in known.values():
-        if parameter.rest:
-            bound[parameter.name], positional = list(positional), []
-        elif positional:
-            bound[parameter.name] = [positional.pop(0)]
-    if positional:
-        raise GradcliError("arguments", f"too many arguments: {signature_text(function)}")
-    for keyword in node.keywords:
+    bound = by_place(function, [*receiver, *node.args])
+    keywords, dtype = without_type(function, node.keywords)
+    for keyword in keywords:
+        if keyword.arg == "inplace" and keyword.arg not in known:
+            refuse_inplace(keyword)
+            continue
         name = keyword_name(keyword.arg, known)
         if name is None or (bound.get(name) and not known[name].rest):
             message = f"{function.name} takes no argument '{keyword.arg}' here: {signature_text(function)}"
             raise GradcliError("arguments", message, hint=INSTEAD_OF_KEYWORD.get(keyword.arg or ""))
-        bound[name] = [keyword.value]
+        bound[name] = [type_name(keyword.value) if name == "dtype" else keyword.value]
     missing = [p.name for p in known.values() if p.required and not p.rest and p.name not in bound]
     if missing:
         raise GradcliError("arguments", f"{function.name} needs {' and '.join(missing)}: {signature_text(function)}")
-    return [spread(known[name], nodes) for name, nodes in bound.items() if nodes]
+    if dtype is not None and function.family != "making":
+        first, *rest = next(iter(bound.values()))
+        bound[next(iter(bound))] = [as_typed(first, dtype), *rest]
+    found = [spread(known[name], nodes) for name, nodes in bound.items() if nodes]
+    made = dtype is not None and function.family == "making"
+    return [*found, Bound(DTYPE, (dtype,), several=False)] if made and dtype is not None else found
+
+
+def by_place(function: Function, positional: list[ast.expr]) -> dict[str, list[ast.expr]]:
+    """Return the arguments that stand without a name, by parameter; raises ``arguments`` for too many."""
+    bound: dict[str, list[ast.expr]] = {}
+    for parameter in parameters(function):
+        if parameter.rest:
+            bound[parameter.name], positional = list(positional), []
+        elif positional:
+            first, *positional = positional
+            bound[parameter.name] = [type_name(first) if parameter.name == "dtype" else first]
+    if positional:
+        raise GradcliError("arguments", f"too many arguments: {signature_text(function)}")
+    return bound
+
+
+def without_type(function: Function, keywords: list[ast.keyword]) -> tuple[list[ast.keyword], ast.expr | None]:
+    """Return the keywords but ``dtype=`` and those on where numbers are kept, and the type that is wanted, or None."""
+    if not function.typed:
+        return keywords, None
+    dtype = next((type_name(keyword.value) for keyword in keywords if keyword.arg == "dtype"), None)
+    left_out = ("dtype", *WITHOUT_MEANING) if function.family == "making" else ("dtype",)
+    return [keyword for keyword in keywords if keyword.arg not in left_out], dtype
+
+
+def as_typed(node: ast.expr, dtype: ast.expr) -> ast.expr:
+    """Return the call that makes numbers of a type of a value, as reductions do before they reduce."""
+    method = ast.copy_location(ast.Attribute(node, "type", ast.Load()), node)
+    return ast.copy_location(ast.Call(method, [dtype], []), node)
+
+
+def type_name(node: ast.expr) -> ast.expr:
+    """Return the name of a type where it is Python's own, such as ``float``, or that of a constructor of PyTorch's."""
+    names = {"float": "float64", "int": "int64", "bool": "bool"}
+    if isinstance(node, ast.Name) and node.id in names:
+        return ast.copy_location(ast.Constant(names[node.id]), node)
+    name = dotted(node) or ""
+    constructor = name.startswith("torch.") and name.endswith("Tensor")
+    return ast.copy_location(ast.Constant(name), node) if constructor else node
+
+
+def refuse_inplace(keyword: ast.keyword) -> None:
+    """Refuse ``inplace=True``, which writes the result into the argument; any other value is the default."""
+    if not (isinstance(keyword.value, ast.Constant) and keyword.value.value is False):
+        message = "inplace=True writes into the argument, which this call does not"
+        raise GradcliError("arguments", message, hint="leave inplace out, and assign the result")
 
 
 def keyword_name(written: str | None, known: dict[str, Parameter]) -> str | None:

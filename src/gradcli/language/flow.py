@@ -11,6 +11,7 @@ from gradcli.language import runtime
 from gradcli.language.assigning import range_of, stored_names
 from gradcli.language.expressions import Expressions
 from gradcli.language.indexing import Registers
+from gradcli.language.kinds import Listed, items_of
 from gradcli.language.steps import Block, execute
 from gradcli.language.trace import Assigned, Branch, Loop, tell, turns_of
 
@@ -153,6 +154,10 @@ class Flow(Expressions):
         whole = self.expression(node)
 
         def rows(regs: Registers) -> Any:
+            if type(regs[whole]) is tuple:
+                return regs[whole]
+            if isinstance(regs[whole], Listed):
+                return items_of(regs[whole])
             x = runtime.array_of(regs[whole])
             if not x.ndim:
                 raise GradcliError("type", "a loop runs over range(...) or over an array, not over one number")

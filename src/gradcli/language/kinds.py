@@ -7,6 +7,7 @@ are where both libraries leave them so. What only one of the two answers is answ
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,22 @@ KINDS = {"b": MASK, "i": INTEGER, "u": INTEGER}
 NAMES = {MASK: "truth values", INTEGER: "integers", FLOAT: "floats"}
 
 
+class Listed(np.ndarray[Any, np.dtype[np.int64]]):
+    """A list of plain integers: positions as an index and for ``torch.tensor``, doubles in arithmetic.
+
+    No operation sees one: ``as_tensor`` takes its ``doubles``, which are one array, so that it keeps its name.
+    """
+
+    @cached_property
+    def doubles(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """The same numbers in double precision."""
+        return np.array(self, dtype=np.float64, subok=False)
+
+
+class Tupled(Listed):
+    """A tuple of plain integers: an index for each axis, where a list is several along one."""
+
+
 class NotFloats(Exception):  # noqa: N818
     """Raised where a function that is about to be called is given a mask or integers."""
 
@@ -31,6 +48,8 @@ def number_kind(value: object) -> str:
     """Return what numbers these are: ``float``, ``integer`` or ``mask``; a plain number is of its kind too."""
     raw = value.values if type(value) is Pair else value
     raw = value_of(raw)
+    if isinstance(raw, Listed):
+        return FLOAT
     if type(raw) is bool:
         return MASK
     if type(raw) is int:
@@ -49,7 +68,9 @@ def is_odd(value: Any) -> bool:
 def whole_array(value: object) -> bool:
     """Return whether a value holds masks or integers as an array, and not as a plain number."""
     raw = value_of(value)
-    return isinstance(raw, np.ndarray | np.generic) and raw.dtype is not DOUBLE and raw.dtype.kind in KINDS
+    if not isinstance(raw, np.ndarray | np.generic) or raw.dtype is DOUBLE or isinstance(raw, Listed):
+        return False
+    return raw.dtype.kind in KINDS
 
 
 def neither(what: str) -> GradcliError:
@@ -168,9 +189,30 @@ RANKS = {MASK: 0, INTEGER: 1, FLOAT: 2}
 
 
 def stacked(items: list[Any]) -> Any:
-    """Return a list of masks, or of integers that were computed, as an array of that kind; None for other lists."""
+    """Return a list of truth values, or of integers, as an array of that kind; None for other lists.
+
+    Plain integers are ``Listed``; beside integers that were computed they are what those are.
+    """
+    if items and all(type(item) in (int, Listed, Tupled) for item in items):
+        return listed(items)
     kinds = {number_kind(item) for item in items}
-    if not items or FLOAT in kinds or not any(map(whole_array, items)):
+    if not items or FLOAT in kinds or not (any(map(whole_array, items)) or kinds == {MASK}):
         return None
     raws = [np.asarray(value_of(item)) for item in items]
     return np.stack(raws) if len({raw.shape for raw in raws}) == 1 else None
+
+
+def listed(items: list[Any]) -> Listed | None:
+    """Return a list of plain integers, or of such lists, as one array; None where they are ragged."""
+    raws = [np.asarray(item) for item in items]
+    return np.stack(raws).view(Listed) if len({raw.shape for raw in raws}) == 1 else None
+
+
+def items_of(value: Listed) -> Any:
+    """Return what a list of integers holds: plain integers, or lists of them."""
+    return value.tolist() if value.ndim == 1 else list(value)
+
+
+def plain_items(value: Any) -> Any:
+    """Return nested lists as nested tuples."""
+    return tuple(map(plain_items, value)) if isinstance(value, list) else value

@@ -9,9 +9,11 @@ from typing import Any
 
 from gradcli.errors import GradcliError
 from gradcli.language import runtime
-from gradcli.language.names import MODULES
+from gradcli.language.kinds import FLOAT, INTEGER, MASK, number_kind
+from gradcli.language.names import MODULES, dotted
 from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import value_of
+from gradcli.ops.making import DETACH
 from gradcli.ops.shaping import TRANSPOSE
 
 
@@ -42,6 +44,23 @@ def part(name: str) -> Callable[[Any, Any], Any]:
 
 
 PART_NAMES = ("U", "S", "V", "Vh", "Q", "R", "eigenvalues", "eigenvectors", "sign", "logabsdet", "solution")
+
+
+def adjoint(f: Any, value: object) -> Any:
+    """Return ``x.H``: the transpose of a matrix of real numbers."""
+    x = runtime.as_tensor(value)
+    if x.ndim not in (0, 2):
+        raise GradcliError("shape", f".H takes a matrix, not shape {x.shape}", hint="x.mH takes a batch of them")
+    return transposed(f, x)
+
+
+def refuse_imaginary(f: Any, value: object) -> Any:
+    """Refuse ``x.imag``: PyTorch has it for complex numbers alone."""
+    del f, value
+    raise GradcliError("type", ".imag is of complex numbers, and these are real")
+
+
+TYPE_OF = {FLOAT: "float64", INTEGER: "int64", MASK: "bool"}
 ATTRIBUTES: dict[str, Callable[[Any, Any], Any]] = {
     "T": transposed,
     "mT": matrix_transposed,
@@ -49,6 +68,13 @@ ATTRIBUTES: dict[str, Callable[[Any, Any], Any]] = {
     "ndim": lambda f, value: runtime.as_tensor(value).ndim,
     "size": lambda f, value: int(value_of(runtime.as_tensor(value)).size),
     **{name: part(name) for name in PART_NAMES},
+    "H": adjoint,
+    "mH": matrix_transposed,
+    "data": lambda f, value: f(DETACH, runtime.as_tensor(value)),
+    "real": lambda f, value: runtime.array_of(value),
+    "imag": refuse_imaginary,
+    "dtype": lambda f, value: TYPE_OF[number_kind(value)],
+    "device": lambda f, value: "cpu",
     "values": lambda f, value: runtime.as_tensor(value),
     "indices": lambda f, value: value.indices if isinstance(value, Pair) else runtime.as_tensor(value),
 }
@@ -62,20 +88,40 @@ def size_of(value: object, dim: object = None) -> Any:
 
 def length_of(value: object) -> int:
     """Return ``len(x)``."""
+    if type(value) is tuple:
+        return len(value)
     shape = runtime.as_tensor(value).shape
     if not shape:
         raise GradcliError("type", "len of a scalar")
     return int(shape[0])
 
 
+def count_of(value: object, axis: object = None) -> Any:
+    """Return ``x.numel()``, or ``np.size(x, axis)``; of a shape, the product of its lengths."""
+    if axis is not None:
+        return size_of(value, axis)
+    return math.prod(value) if type(value) is tuple else int(value_of(runtime.as_tensor(value)).size)
+
+
+def axes_of(value: object) -> int:
+    """Return the number of axes."""
+    return runtime.as_tensor(value).ndim
+
+
 SPECIAL_METHODS: dict[str, tuple[Callable[..., Any], int]] = {
     "size": (size_of, 1),
-    "dim": (lambda value: runtime.as_tensor(value).ndim, 0),
-    "numel": (
-        lambda value: math.prod(value) if type(value) is tuple else int(value_of(runtime.as_tensor(value)).size),
-        0,
-    ),
+    "dim": (axes_of, 0),
+    "ndimension": (axes_of, 0),
+    "numel": (count_of, 0),
+    "nelement": (count_of, 0),
 }
+SPECIAL_FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {
+    "len": (length_of, 1),
+    "torch.numel": (count_of, 1),
+    **{f"{prefix}.{name}": rule for prefix in ("np", "numpy", "jnp")
+       for name, rule in (("size", (count_of, 2)), ("ndim", (axes_of, 1)), ("shape", (size_of, 1)))},
+}  # fmt: skip
+"""By name, with the most arguments that each takes."""
 
 
 def special_call(node: ast.Call, variables: Container[str]) -> tuple[Callable[..., Any], ast.expr | None] | None:
@@ -83,8 +129,11 @@ def special_call(node: ast.Call, variables: Container[str]) -> tuple[Callable[..
     if node.keywords:
         return None
     func = node.func
-    if isinstance(func, ast.Name) and func.id == "len" and "len" not in variables and len(node.args) == 1:
-        return length_of, None
+    name = dotted(func)
+    if name in SPECIAL_FUNCTIONS and name.partition(".")[0] not in variables:
+        read, most = SPECIAL_FUNCTIONS[name]
+        if 1 <= len(node.args) <= most:
+            return read, None
     if isinstance(func, ast.Attribute) and func.attr in SPECIAL_METHODS:
         if isinstance(func.value, ast.Name) and func.value.id in MODULES and func.value.id not in variables:
             return None

@@ -10,7 +10,7 @@ import numpy as np
 from gradcli.engine.graph import NODES, Graph, Node
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
-from gradcli.language.kinds import bits, stacked, whole_array
+from gradcli.language.kinds import Listed, Tupled, bits, items_of, stacked, whole_array
 from gradcli.ops import OPERATORS, Pair, Parts
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.indexing import INDEX
@@ -50,6 +50,9 @@ def as_tensor(value: Any) -> Tensor:
         return np.float64(value)
     if isinstance(value, Pair):
         return value.values
+    if isinstance(value, Listed):
+        doubles: Tensor = value.doubles
+        return doubles
     if isinstance(value, np.ndarray | np.generic):
         return value if value.dtype in NUMBERS else np.asarray(value, dtype=np.float64)
     if kind is Parts:
@@ -68,7 +71,7 @@ def as_operand(value: object) -> Any:
 
 def comparable(value: object) -> Any:
     """Return a value that comparisons and masks take: numbers, arrays, masks, truth values."""
-    if isinstance(value, bool | np.ndarray | np.generic | Node):
+    if isinstance(value, bool | np.ndarray | np.generic | Node) and not isinstance(value, Listed):
         return value
     return as_operand(value)
 
@@ -124,8 +127,17 @@ def stack_items(f: Graph, items: list[Any]) -> Any:
     return f(STACK, *tensors, dim=0)
 
 
-def whole_index(value: object) -> Any:
-    """Return one part of an index as numpy takes it; raises ``index`` for what is not an integer, slice or mask."""
+def stack_tuple(f: Graph, items: list[Any]) -> Any:
+    """Return a tuple display as an array; one of plain integers stays a tuple as an index and as lengths."""
+    found = stack_items(f, items)
+    return found.view(Tupled) if isinstance(found, Listed) else found
+
+
+def whole_index(f: Graph, value: object) -> Any:
+    """Return one part of an index as numpy takes it; raises ``index`` for what is not an integer, slice or mask.
+
+    Inputs are doubles; one of whole numbers is taken as positions.
+    """
     if type(value) is int or value is None or value is Ellipsis or isinstance(value, slice):
         return value
     raw = value_of(value)
@@ -135,6 +147,11 @@ def whole_index(value: object) -> Any:
         return int(raw) if raw.ndim == 0 else np.asarray(raw)
     if isinstance(raw, tuple) and all(type(item) is int for item in raw):
         return np.array(raw, dtype=np.intp)
+    if f.is_input(value):
+        from gradcli.ops.further.positions import positions  # noqa: PLC0415
+
+        found = positions(f, value)
+        return found if found.ndim else int(found)
     shown = (
         f"{float(raw):g}"
         if isinstance(raw, np.generic) or (isinstance(raw, np.ndarray) and raw.ndim == 0)
@@ -158,8 +175,12 @@ def subscript(f: Graph, base: Any, parts: list[Any], single: bool) -> Any:
         return _pair_item(base, parts[0] if single else None)
     if type(base) is Parts:
         return _part_item(base, parts[0] if single else None)
+    if single and type(parts[0]) in (tuple, Tupled) and not isinstance(base, Listed):
+        return subscript(f, base, list(parts[0]), single=False)
+    if isinstance(base, Listed) and single and type(parts[0]) is int and -len(base) <= parts[0] < len(base):
+        return items_of(base)[parts[0]]
     x = array_of(base)
-    key = index_key(x, parts, single)
+    key = index_key(f, x, parts, single)
     if type(x) not in NODES:
         f.charge(0)
     return picked(f, x, key)
@@ -175,9 +196,9 @@ def is_place(x: Any, parts: list[Any]) -> bool:
     return True
 
 
-def index_key(x: Any, parts: list[Any], single: bool) -> Any:
+def index_key(f: Graph, x: Any, parts: list[Any], single: bool) -> Any:
     """Return a numpy index for an array, checked against its shape."""
-    items = [whole_index(part) for part in parts]
+    items = [whole_index(f, part) for part in parts]
     used = sum(
         item.ndim if isinstance(item, np.ndarray) and item.dtype == np.bool_ else 1
         for item in items
@@ -239,11 +260,11 @@ def compare_chain(f: Graph, ops: list[Op], values: list[Any]) -> Any:
     return reduce(partial(compare, f, OPERATORS["&", 2]), found)
 
 
-def slice_bound(value: object) -> int | None:
+def slice_bound(f: Graph, value: object) -> int | None:
     """Return a bound of a slice; raises ``index`` for anything but an integer."""
     if value is None or type(value) is int:
         return value
-    found = whole_index(value)
+    found = whole_index(f, value)
     if type(found) is not int:
         raise GradcliError("index", "the bounds of a slice must be integers")
     return found
@@ -256,11 +277,11 @@ def slice_of(start: int | None, stop: int | None, step: int | None) -> slice:
     return slice(start, stop, step)
 
 
-def index_list(values: list[Any], shape: tuple[int, ...]) -> Any:
+def index_list(f: Graph, values: list[Any], shape: tuple[int, ...]) -> Any:
     """Return a list of lists in an index as an array of integers of this shape, or as a mask."""
     if values and all(isinstance(value, bool) for value in values):
         return np.array(values).reshape(shape)
-    found = [whole_index(value) for value in values]
+    found = [whole_index(f, value) for value in values]
     if not all(type(item) is int for item in found):
         raise GradcliError("index", "a list in an index must hold integers")
     return np.array(found, dtype=np.intp).reshape(shape)

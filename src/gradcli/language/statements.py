@@ -149,7 +149,7 @@ class Statements(Flow):
             f, before = regs[0], regs[base]
             refuse_shared(name, variables, regs, "indexed assignment")
             x = runtime.array_of(before)
-            key = runtime.index_key(x, [read(regs) for read in readers], single)
+            key = runtime.index_key(f, x, [read(regs) for read in readers], single)
             change = regs[given]
             remark_write(f, name, span, before, change, key)
             if op is not None:

@@ -173,6 +173,9 @@ class Apply(Protocol):
     def charge(self, elements: int) -> None:
         """Refuse an array of so many elements, before it is made, if it would pass the budget."""
 
+    def is_input(self, value: object) -> bool:
+        """Return whether a value is a variable that the user gave, as it was given."""
+
     def remark(self, kind: str, message: str) -> None:
         """Leave a note on this run."""
 

@@ -9,10 +9,11 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops.axes import one_axis
 from gradcli.ops.declare import Apply
+from gradcli.ops.indexing import INDEX
 from gradcli.ops.links import Links
 from gradcli.ops.putting_back import repeat_text_back, tile_text_back
-from gradcli.ops.shaping import RESHAPE, joined, mover, whole, whole_numbers
-from gradcli.ops.signatures import Array, Indices, Options, Static, Tensor, Tensors, Vjp
+from gradcli.ops.shaping import RESHAPE, joined, mover, whole_numbers
+from gradcli.ops.signatures import Array, Indices, Options, Raw, Static, Tensor, Tensors, Vjp
 from gradcli.ops.vocabulary import function
 from gradcli.ops.writing import Call
 
@@ -141,10 +142,25 @@ def build_tile(f: Apply, x: Tensor, *reps: Static) -> Tensor:
 
 
 @function("repeat_interleave np.repeat numpy.repeat", "torch method", "shaping", op=REPEAT, kinds="same same yes")
-def build_repeat_interleave(f: Apply, x: Tensor, repeats: Static, dim: Static = None) -> Tensor:
-    """each entry repeated, flattened or along dim"""
-    count = whole(repeats, "repeats")
-    if count < 0:
-        raise GradcliError("value", "a count of repetitions cannot be negative")
+def build_repeat_interleave(f: Apply, x: Tensor, repeats: Raw, dim: Static = None) -> Tensor:
+    """each entry repeated, flattened or along dim; repeats may be a count for each"""
     flat = f(RESHAPE, x, shape=(-1,)) if dim is None else x
-    return f(REPEAT, flat, repeats=count, dim=0 if dim is None else one_axis(dim, x.ndim))
+    axis = 0 if dim is None else one_axis(dim, x.ndim)
+    if type(repeats) is not int:
+        return repeated_each(f, flat, repeats, axis)
+    if repeats < 0:
+        raise GradcliError("value", "a count of repetitions cannot be negative")
+    return f(REPEAT, flat, repeats=repeats, dim=axis)
+
+
+def repeated_each(f: Apply, x: Tensor, repeats: Raw, axis: int) -> Tensor:
+    """Return the layers of an axis, each repeated as often as its own count says."""
+    from gradcli.ops.further.positions import positions  # noqa: PLC0415
+
+    counts = np.atleast_1d(positions(f, repeats, "repeats"))
+    length = x.shape[axis] if x.ndim else 1
+    if counts.shape not in ((1,), (length,)) or np.any(counts < 0):
+        raise GradcliError("value", f"repeats is a count of 0 or more for each of {length}, not {counts.tolist()}")
+    counts = np.broadcast_to(counts, (length,))
+    f.charge(int(np.sum(counts)) * math.prod(x.shape) // max(length, 1))
+    return f(INDEX, x, key=(*[slice(None)] * axis, np.repeat(np.arange(length), counts)))

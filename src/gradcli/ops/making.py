@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.declare import Apply, Op, declare, no_links, tensor
+from gradcli.ops.declare import Apply, Op, Pair, declare, no_links, tensor
 from gradcli.ops.parts import Piecewise
 from gradcli.ops.shaping import CLONE, EXPAND, whole, whole_numbers
-from gradcli.ops.signatures import Static, Tensor
+from gradcli.ops.signatures import Array, Raw, Static, Tensor
 from gradcli.ops.vocabulary import function
 
 CONSTANTS: dict[str, float] = {
@@ -54,19 +54,19 @@ DETACH = declare(
 )
 
 
-@function("zeros empty", "torch numpy", "making")
+@function("zeros empty", "torch numpy dtype", "making")
 def build_zeros(f: Apply, *shape: Static) -> Tensor:
     """zeros; empty too gives zeros here, so that no answer depends on chance"""
     return filled(f, lengths(shape), 0.0)
 
 
-@function("ones", "torch numpy", "making")
+@function("ones", "torch numpy dtype", "making")
 def build_ones(f: Apply, *shape: Static) -> Tensor:
     """ones"""
     return filled(f, lengths(shape), 1.0)
 
 
-@function("full", "torch numpy", "making")
+@function("full", "torch numpy dtype", "making")
 def build_full(f: Apply, shape: Static, fill_value: Tensor) -> Tensor:
     """an array with one number everywhere"""
     wanted = lengths((shape,))
@@ -76,7 +76,7 @@ def build_full(f: Apply, shape: Static, fill_value: Tensor) -> Tensor:
     return f(CLONE, f(EXPAND, fill_value, shape=wanted))
 
 
-@function("eye identity", "torch numpy", "making")
+@function("eye identity", "torch numpy dtype", "making")
 def build_eye(f: Apply, n: Static, m: Static = None) -> Tensor:
     """the identity matrix"""
     rows, columns = lengths((n, n if m is None else m))
@@ -84,7 +84,7 @@ def build_eye(f: Apply, n: Static, m: Static = None) -> Tensor:
     return np.eye(rows, columns)
 
 
-def span(f: Apply, start: float, step: float, count: int) -> Tensor:
+def span(f: Apply, start: float, step: float, count: int) -> Array:
     """Return ``count`` numbers from ``start`` on, ``step`` apart."""
     f.charge(count)
     return start + step * np.arange(count, dtype=np.float64)
@@ -95,19 +95,20 @@ def is_number(value: Static) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-@function("arange", "torch numpy", "making")
+@function("arange", "torch numpy dtype", "making")
 def build_arange(f: Apply, start: Static, end: Static = None, step: Static = 1) -> Tensor:
-    """numbers from start up to, not including, end"""
+    """numbers from start up to, not including, end; integers where all three are"""
     first, last = (0, start) if end is None else (start, end)
     if not (is_number(first) and is_number(last) and is_number(step)) or step == 0:
         raise GradcliError("value", "arange takes numbers, and a step that is not 0")
     count = (last - first) / step
     if not math.isfinite(count):
         raise GradcliError("value", "arange takes finite numbers")
-    return span(f, float(first), float(step), max(0, math.ceil(count)))
+    found = span(f, float(first), float(step), max(0, math.ceil(count)))
+    return found.astype(np.int64) if all(type(n) is int for n in (first, last, step)) else found
 
 
-@function("linspace", "torch numpy", "making")
+@function("linspace", "torch numpy dtype", "making")
 def build_linspace(f: Apply, start: Static, end: Static, steps: Static) -> Tensor:
     """steps numbers from start to end, both included"""
     count = lengths((whole(steps, "steps"),))[0]
@@ -117,21 +118,21 @@ def build_linspace(f: Apply, start: Static, end: Static, steps: Static) -> Tenso
     return np.linspace(float(start), float(end), count)
 
 
-@function("zeros_like empty_like", "torch numpy", "making", kinds="same same yes")
+@function("zeros_like empty_like", "torch numpy dtype", "making", kinds="same same yes")
 def build_zeros_like(f: Apply, x: Tensor) -> Tensor:
     """zeros in the shape of x"""
     del f
     return np.zeros(x.shape)
 
 
-@function("ones_like", "torch numpy", "making", kinds="same same yes")
+@function("ones_like", "torch numpy dtype", "making", kinds="same same yes")
 def build_ones_like(f: Apply, x: Tensor) -> Tensor:
     """ones in the shape of x"""
     del f
     return np.ones(x.shape)
 
 
-@function("full_like", "torch numpy", "making", kinds="same same yes")
+@function("full_like", "torch numpy dtype", "making", kinds="same same yes")
 def build_full_like(f: Apply, x: Tensor, fill_value: Tensor) -> Tensor:
     """one number in the shape of x"""
     return f(CLONE, f(EXPAND, fill_value, shape=x.shape))
@@ -156,25 +157,34 @@ def build_detach(f: Apply, x: Tensor) -> Tensor:
     return f(DETACH, x)
 
 
-def constant(data: Tensor, name: str) -> Tensor:
-    """Return a list of constants; raises ``not-differentiable`` where a copy would cut the graph."""
+def constant(data: Raw, name: str) -> Any:
+    """Return a list, a number or an array as an array of its kind: floats, integers or truth values.
+
+    Raises ``not-differentiable`` where a copy would cut the graph.
+    """
     if getattr(data, "active", False):
         raise GradcliError(
             "not-differentiable",
             f"{name}([...]) copies numbers and cuts the graph: no gradient would flow",
             hint="write the list by itself, or torch.stack([...])",
         )
-    return tensor(data)
+    found = data.values if isinstance(data, Pair) else data
+    if found is None or isinstance(found, str) or (isinstance(found, tuple) and any(type(n) is not int for n in found)):
+        raise GradcliError("type", f"{name} takes a list of numbers", hint="torch.stack([...]) joins arrays")
+    if isinstance(found, bool | int | tuple) or (isinstance(found, np.ndarray) and found.dtype.kind in "bi"):
+        return np.array(found)
+    return tensor(found)
 
 
-@function("tensor torch.tensor np.array numpy.array", "", "making", kinds="same same yes")
-def build_tensor(f: Apply, data: Tensor) -> Tensor:
+@function("tensor torch.tensor np.array numpy.array jnp.array", "dtype", "making", kinds="same same yes")
+def build_tensor(f: Apply, data: Raw) -> Tensor:
     """a list as a new array; torch.tensor would cut the graph, so it takes constants alone"""
-    return f(CLONE, constant(data, "torch.tensor"))
+    found = constant(data, "torch.tensor")
+    return found if type(found) is np.ndarray and found.dtype.kind in "bi" else f(CLONE, found)
 
 
-@function("as_tensor torch.as_tensor np.asarray numpy.asarray", "", "making", kinds="same same yes")
-def build_as_tensor(f: Apply, data: Tensor) -> Tensor:
+@function("as_tensor torch.as_tensor np.asarray numpy.asarray jnp.asarray", "dtype", "making", kinds="same same yes")
+def build_as_tensor(f: Apply, data: Raw) -> Tensor:
     """a list as an array, and an array as it is; it takes constants alone"""
     del f
     return constant(data, "torch.as_tensor")

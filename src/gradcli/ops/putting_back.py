@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.signatures import Array, Index, Place, Shape
+from gradcli.ops.signatures import Array, Index, Indices, Place, Shape
 
 LISTED = 6
 """Entries of a vector up to which it is written out with its zeros."""
@@ -133,13 +133,18 @@ def listed_back(key: Key, shape: Shape) -> str:
 
 def by_places(key: Index, shape: Shape, picked: Shape) -> tuple[str, ...]:
     """Return the text for any index: the flat places that it picks, as rows of a matrix of zeros and ones."""
+    return places_text(np.ravel(np.arange(math.prod(shape)).reshape(shape)[key]), shape, picked)
+
+
+def places_text(places: Indices, shape: Shape, picked: Shape) -> tuple[str, ...]:
+    """Return the text of g, of shape ``picked``, added up at flat places of an array of zeros."""
     size, count = math.prod(shape), math.prod(picked)
     if not count:
         return (zeros_text(shape),)
     if size > MOST_ROWS or count > MOST_PLACES:
         return ()
-    places = np.ravel(np.arange(size).reshape(shape)[key])
-    return (f"reshape(flatten({{g}}) @ eye({size})[[{numbers(places)}]], {numbers(shape)})",)
+    spread = f"expand({{g}}, {numbers(picked)})" if len(picked) > 1 else "{g}"
+    return (f"reshape(flatten({spread}) @ eye({size})[[{numbers(places)}]], {numbers(shape)})",)
 
 
 def put_text_back(k: int, out: Array, x: Array, _value: Array, *, key: Index) -> tuple[str, ...]:
@@ -195,9 +200,11 @@ def repeat_text_back(_k: int, _out: Array, x: Array, *, repeats: int, dim: int) 
     return f"sum(reshape({{g}}, {split}), dim={dim + 1})"
 
 
-def diagonal_text_back(_k: int, out: Array, x: Array, *, k: int = 0, offset: int = 0) -> str:
+def diagonal_text_back(_k: int, out: Array, x: Array, *, k: int = 0, offset: int = 0) -> str | tuple[str, ...]:
     """Return the text of a vector from a diagonal, or of zeros with a vector on one."""
     k = k or offset
+    if np.ndim(x) > 2:
+        return ()
     if np.ndim(x) == 1:
         return f"diagonal({{g}}, {k})" if k else "diagonal({g})"
     rows, columns = np.shape(x)

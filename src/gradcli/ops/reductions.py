@@ -214,13 +214,13 @@ CUMPROD = declare(Op(
 # fmt: on
 
 
-@function("sum", "torch numpy method", "reductions", op=SUM, kinds="integer integer yes")
+@function("sum", "torch numpy method dtype", "reductions", op=SUM, kinds="integer integer yes")
 def build_sum(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Tensor:
     """the sum of the entries, or of those along dim"""
     return f(SUM, x, dim=read_axes(dim, x.ndim, empty_of(library)), keepdim=bool(keepdim))
 
 
-@function("mean", "torch numpy method", "reductions", op=MEAN, kinds="numpy-float numpy-float yes")
+@function("mean", "torch numpy method dtype", "reductions", op=MEAN, kinds="numpy-float numpy-float yes")
 def build_mean(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Tensor:
     """the mean of the entries, or of those along dim"""
     axes = read_axes(dim, x.ndim, empty_of(library))
@@ -228,7 +228,7 @@ def build_mean(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False,
     return f(MEAN, x, dim=axes, keepdim=bool(keepdim))
 
 
-@function("prod", "torch numpy math method", "reductions", op=PROD, kinds="integer integer yes")
+@function("prod", "torch numpy math method dtype", "reductions", op=PROD, kinds="integer integer yes")
 def build_prod(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Tensor:
     """the product of the entries, or of those along dim"""
     op = PROD if dim is None else PROD_ALONG
@@ -245,13 +245,13 @@ def build_logsumexp(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = F
     return f(LOGSUMEXP, x, dim=axes, keepdim=bool(keepdim))
 
 
-@function("cumsum", "torch method", "reductions", op=CUMSUM, kinds="integer integer yes")
+@function("cumsum", "torch method dtype", "reductions", op=CUMSUM, kinds="integer integer yes")
 def build_cumsum(f: Apply, x: Tensor, dim: Static = None) -> Tensor:
     """the running sum along dim"""
     return f(CUMSUM, x, dim=running_axis(f, x, dim, "cumsum")) if x.ndim else x
 
 
-@function("cumprod", "torch method", "reductions", op=CUMPROD, kinds="integer integer yes")
+@function("cumprod", "torch method dtype", "reductions", op=CUMPROD, kinds="integer integer yes")
 def build_cumprod(f: Apply, x: Tensor, dim: Static = None) -> Tensor:
     """the running product along dim"""
     return f(CUMPROD, x, dim=running_axis(f, x, dim, "cumprod")) if x.ndim else x
@@ -268,7 +268,7 @@ def running_axis(f: Apply, x: Tensor, dim: Static, name: str) -> int:
     return one_axis(0 if dim is None else dim, x.ndim)
 
 
-@function("np.cumsum numpy.cumsum", "", "reductions", kinds="integer integer yes")
+@function("np.cumsum numpy.cumsum", "dtype", "reductions", kinds="integer integer yes")
 def build_numpy_cumsum(f: Apply, x: Tensor, dim: Static = None) -> Tensor:
     """the running sum as numpy has it: of the flattened array where no axis is given"""
     flat = f(RESHAPE, x, shape=(-1,)) if dim is None else x

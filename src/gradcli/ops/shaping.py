@@ -162,6 +162,8 @@ def build_ravel(f: Apply, x: Tensor) -> Tensor:
 def build_flatten(f: Apply, x: Tensor, start_dim: Static = 0, end_dim: Static = -1) -> Tensor:
     """the axes from start_dim to end_dim made one"""
     first, last = one_axis(start_dim, x.ndim), one_axis(end_dim, x.ndim)
+    if first > last:
+        raise GradcliError("value", f"flatten: start_dim={start_dim} comes after end_dim={end_dim}")
     middle = math.prod(x.shape[first : last + 1])
     return f(RESHAPE, x, shape=(*x.shape[:first], middle, *x.shape[last + 1 :]))
 
@@ -255,41 +257,6 @@ def build_roll(f: Apply, x: Tensor, shifts: Static, dim: Static = None, library:
     if len(axes) != len(shift):
         raise GradcliError("shape", f"{counted(len(shift), 'shift')} for {counted(len(axes), 'axis')}")
     return f(ROLL, x, shifts=shift, dims=axes)
-
-
-@function("diag", "torch numpy method", "shaping", op=DIAG, kinds="same same yes")
-def build_diag(f: Apply, x: Tensor, diagonal: Static = 0) -> Tensor:
-    """the matrix with a vector on its diagonal, or the diagonal of a matrix"""
-    if x.ndim not in (1, 2):
-        raise GradcliError("shape", f"diag takes a vector or a matrix, not shape {x.shape}")
-    return f(DIAG, x, k=whole(diagonal, "diagonal"))
-
-
-@function("diagonal", "torch numpy method", "shaping", op=DIAGONAL, kinds="same same yes")
-def build_diagonal(f: Apply, x: Tensor, offset: Static = 0) -> Tensor:
-    """the diagonal of a matrix"""
-    if x.ndim != 2:
-        raise GradcliError("shape", f"diagonal takes a matrix, not shape {x.shape}")
-    return f(DIAGONAL, x, offset=whole(offset, "offset"))
-
-
-def triangle(op: Op, f: Apply, x: Tensor, diagonal: Static) -> Tensor:
-    """Return the lower or upper triangle of a matrix."""
-    if x.ndim < 2:
-        raise GradcliError("shape", f"{op.name} takes a matrix, not shape {x.shape}")
-    return f(op, x, k=whole(diagonal, "diagonal"))
-
-
-@function("tril", "torch numpy method", "shaping", op=TRIL, kinds="same same yes")
-def build_tril(f: Apply, x: Tensor, diagonal: Static = 0) -> Tensor:
-    """the matrix with zeros above the diagonal"""
-    return triangle(TRIL, f, x, diagonal)
-
-
-@function("triu", "torch numpy method", "shaping", op=TRIU, kinds="same same yes")
-def build_triu(f: Apply, x: Tensor, diagonal: Static = 0) -> Tensor:
-    """the matrix with zeros below the diagonal"""
-    return triangle(TRIU, f, x, diagonal)
 
 
 @function("clone copy", "torch numpy method", "shaping", op=CLONE, kinds="same same yes")

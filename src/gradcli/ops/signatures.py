@@ -51,6 +51,10 @@ class Tensor(Protocol):
 
 Tensors = Sequence[Tensor]
 """A parameter that takes a list of arrays, not stacked."""
+Raw: TypeAlias = Any
+"""A parameter that takes a value of a program as it is: an array of any kind, a plain number, a list of integers."""
+Raws: TypeAlias = Sequence[Any]
+"""A parameter that takes a list or a tuple of values as they are."""
 Static: TypeAlias = "float | str | tuple[Static, ...] | None"
 """A parameter that takes plain numbers, flags, texts, tuples of them or None, known when the program runs."""
 Library = str

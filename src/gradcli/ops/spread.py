@@ -203,6 +203,8 @@ def deviation(name: str, root: bool, summary: str) -> None:
         keepdim: Static = False,
         correction: Static = None,
     ) -> Tensor:
+        if isinstance(dim, bool):  # x.std(False): PyTorch takes a truth value alone for unbiased
+            dim, unbiased = None, dim
         return spread(f, x, dim, keepdim, int(bool(unbiased)) if correction is None else correction, root, "all")
 
     build.__doc__ = f"{summary}; over n - 1 unless correction= or unbiased=False says otherwise (np.{name}: over n)"
@@ -225,7 +227,7 @@ def build_numpy_std(f: Apply, x: Tensor, dim: Static = None, ddof: Static = 0, k
     return spread(f, x, dim, keepdim, ddof, root=True, empty="none")
 
 
-@function("norm", "torch method", "reductions", op=NORM, kinds="no no yes")
+@function("norm", "torch method dtype", "reductions", op=NORM, kinds="no no yes")
 def build_norm(f: Apply, x: Tensor, p: Static = 2, dim: Static = None, keepdim: Static = False) -> Tensor:
     """(sum(abs(x)**p))**(1/p) over all entries or along dim; its derivative at 0 is 0; p="nuc" is that of a matrix"""
     if p == "nuc":

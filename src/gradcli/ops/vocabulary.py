@@ -12,7 +12,7 @@ from gradcli.ops.signatures import Tensor
 if TYPE_CHECKING:
     from gradcli.ops.facts import Facts
 
-Builder = Callable[..., Tensor | Pair | Parts]
+Builder = Callable[..., Tensor | Pair | Parts | tuple[Tensor, ...]]
 """``build(f, *arguments)``: what a function gives, made by applying ops with ``f``."""
 B = TypeVar("B", bound=Builder)
 
@@ -50,7 +50,8 @@ class Function:
     """What users write: ``build(apply, ...)`` with an annotated signature, under every name in ``spellings``.
 
     Without a builder it is ``op`` of each entry of its one argument. ``kinds`` is what it makes of masks and integers,
-    ``facts`` what people look up; those of common functions stand in tables of their own.
+    ``facts`` what people look up; those of common functions stand in tables of their own. ``typed`` says that it takes
+    ``dtype=``.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Function:
     op: Op | None = None
     kinds: Kinds = FLOATS
     facts: Facts | None = None
+    typed: bool = False
 
 
 FUNCTIONS: dict[str, Function] = {}
@@ -76,13 +78,13 @@ LIBRARIES = {
     "linalg": ("linalg", "torch.linalg", "np.linalg", "numpy.linalg"),
     "special": ("special", "torch.special"),
 }
-METHOD, NOT_BARE = "method", "not-bare"
+METHOD, NOT_BARE, TYPED = "method", "not-bare", "dtype"
 
 
 def spellings(names: Iterable[str], where: str) -> tuple[str, ...]:
     """Return every way to write ``names``: bare, unless ``where`` holds ``not-bare``, and under each library of it."""
     words = where.split()
-    prefixes = [prefix for word in words if word not in (METHOD, NOT_BARE) for prefix in LIBRARIES[word]]
+    prefixes = [prefix for word in words if word not in (METHOD, NOT_BARE, TYPED) for prefix in LIBRARIES[word]]
     bare = [] if NOT_BARE in words else [name for name in names if "." not in name]
     dotted = [name for name in names if "." in name]
     return (*bare, *dotted, *(f"{prefix}.{name}" for name in names if "." not in name for prefix in prefixes))
@@ -102,7 +104,8 @@ def register(function: Function) -> None:
 class Spelled(NamedTuple):
     """How a function is spelled: the libraries ``where`` it is found, ``also`` its other names, and a line on it.
 
-    ``where`` holds words of ``LIBRARIES``, ``method`` for methods too, ``not-bare`` where it is no function by itself.
+    ``where`` holds words of ``LIBRARIES``, ``method`` for methods too, ``not-bare`` where it is no function by itself,
+    ``dtype`` where it takes a type of numbers.
     ``facts`` is None where they stand in the tables of common functions.
     """
 
@@ -126,7 +129,12 @@ def enter(
     plain = [name for name in (own, *others) if "." not in name]
     methods = tuple(plain) if METHOD in spelled.where.split() else ()
     found = spellings((own, *others), spelled.where)
-    register(Function(own, build, found, methods, spelled.doc, spelled.family, op, kinds(spelled.kinds), spelled.facts))
+    typed = TYPED in spelled.where.split()
+    register(
+        Function(
+            own, build, found, methods, spelled.doc, spelled.family, op, kinds(spelled.kinds), spelled.facts, typed
+        )
+    )
 
 
 def function(

@@ -1,27 +1,7 @@
 """Functions that few programs call: importing this package enters them beside the others."""
 
-from gradcli.ops.further import (
-    linear_axes,
-    linear_cholesky,
-    linear_exponential,
-    linear_inverses,
-    linear_norms,
-    linear_products,
-    linear_qr,
-    linear_singular,
-    linear_spectra,
-    linear_triangular,
-)
+from importlib import import_module
+from pkgutil import iter_modules
 
-__all__ = [
-    "linear_axes",
-    "linear_cholesky",
-    "linear_exponential",
-    "linear_inverses",
-    "linear_norms",
-    "linear_products",
-    "linear_qr",
-    "linear_singular",
-    "linear_spectra",
-    "linear_triangular",
-]
+for module in iter_modules(__path__):
+    import_module(f"{__name__}.{module.name}")

@@ -1,0 +1,284 @@
+"""Casts and words on where numbers are kept: ``.to()``, ``.long()``, ``.item()``, ``float(x)``, ``.cpu()``."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import GradcliError
+from gradcli.errors.counting import counted
+from gradcli.ops.declare import OPERATORS, Apply, Op, declare, no_links, value_of
+from gradcli.ops.exactly import decided
+from gradcli.ops.facts import Facts
+from gradcli.ops.facts_arrays import SAME, moved
+from gradcli.ops.integers import is_mask
+from gradcli.ops.making import DETACH, constant
+from gradcli.ops.shaping import CLONE, RESHAPE
+from gradcli.ops.signatures import Array, Integers, Raw, Static, Tensor
+from gradcli.ops.vocabulary import Builder, Function, function, register
+
+FLOATS = "float64 double float_ float32 float single float16 half bfloat16"
+INTEGERS = "int64 long int_ intp int32 int int16 short int8 uint8 integer"
+KIND_OF = {
+    **dict.fromkeys(FLOATS.split(), "float"),
+    **dict.fromkeys(INTEGERS.split(), "integer"),
+    **dict.fromkeys(("bool", "bool_"), "mask"),
+}
+"""By the name of a type of numbers: what numbers those are here."""
+DOUBLES = ("float64", "double", "float_")
+DEVICES = ("cpu", "cuda", "mps", "xpu", "meta")
+
+
+def cut(x: Array) -> Integers:
+    """Return the integer parts as integers; raises ``value`` for inf and nan."""
+    if not np.all(np.isfinite(np.asarray(x, dtype=np.float64))):
+        raise GradcliError("value", "inf or nan has no integer part")
+    return np.asarray(np.trunc(x)).astype(np.int64)[()]
+
+
+def cut_exactly(x: Array) -> Integers:
+    """Return the integer parts of numbers of many digits."""
+    return np.asarray(np.frompyfunc(lambda entry: int(float(math.trunc(entry))), 1, 1)(x)).astype(np.int64)
+
+
+LONG = declare(Op("long", cut, (None,), no_links, pieces=decided(cut_exactly)))
+
+
+def kind_of(x: Any) -> str:
+    """Return what numbers a value holds: ``float``, ``integer`` or ``mask``."""
+    raw = value_of(x)
+    if is_mask(raw):
+        return "mask"
+    return "integer" if type(raw) is int or getattr(raw, "dtype", np.dtype(float)).kind == "i" else "float"
+
+
+def as_array(x: Any) -> Any:
+    """Return a value of a program as an array; raises ``type`` for what has no numbers."""
+    found = getattr(x, "values", x)
+    if isinstance(found, bool | int | np.generic) or type(found).__name__ in ("Listed", "Tupled"):
+        return np.array(found)
+    if not hasattr(found, "ndim"):
+        raise GradcliError("type", "an array is needed here")
+    return found
+
+
+def as_type(f: Apply, x: Any, dtype: Static) -> Any:
+    """Return a value as numbers of the type with this name; raises ``value`` for a name of none."""
+    name = str(dtype).removeprefix("torch.").removesuffix("Tensor").lower()
+    if name in ("complex64", "complex128", "cfloat", "cdouble"):
+        raise GradcliError("type", f"{dtype}: complex numbers are not part of the language")
+    if name not in KIND_OF:
+        raise GradcliError("value", f"{dtype!r} is not a type of numbers", hint="torch.float64, torch.long, torch.bool")
+    wanted = KIND_OF[name]
+    if wanted == "float" and name not in DOUBLES:
+        f.remark("float32", f"{name}: numbers have all digits of float64 here; PyTorch rounds them.")
+    return as_kind(f, as_array(x), wanted)
+
+
+def as_kind(f: Apply, x: Any, wanted: str) -> Any:
+    """Return an array as floats, integers or truth values; the last two have no derivative."""
+    found = kind_of(x)
+    if found == wanted:
+        return x
+    if found == "float":
+        return f(LONG, x) if wanted == "integer" else f(OPERATORS["!=", 2], x, np.float64(0.0))
+    dtypes = {"float": np.float64, "integer": np.int64, "mask": np.bool_}
+    return np.asarray(value_of(x)).astype(dtypes[wanted])
+
+
+def is_device(word: Any) -> bool:
+    """Return whether a text names a device: ``cpu``, ``cuda:0``."""
+    return isinstance(word, str) and word.partition(":")[0] in DEVICES
+
+
+@function("to", "method", "making", facts=moved("x.to(torch.float64)", "y[i] = x[i]", SAME))
+def build_to(
+    f: Apply,
+    x: Raw,
+    other: Raw = None,
+    dtype: Raw = None,
+    device: Static = None,
+    non_blocking: Static = False,
+    copy: Static = False,
+) -> Tensor:
+    """x as numbers of another type, or of the type of another array; where they are kept is all the same here"""
+    del non_blocking
+    for word in (device, other if isinstance(other, str) and other not in KIND_OF else None):
+        if word is not None and not is_device(word):
+            raise GradcliError("value", f"{word!r} is neither a type of numbers nor a device")
+    wanted = dtype if other is None or is_device(other) else other
+    found = as_array(x)
+    if isinstance(wanted, str):
+        found = as_type(f, found, wanted)
+    elif wanted is not None:
+        found = as_kind(f, found, kind_of(as_array(wanted)))
+    return f(CLONE, found) if copy and kind_of(found) == "float" else found
+
+
+@function("type type_as astype", "method", "making", facts=moved("x.type(x.dtype)", "y[i] = x[i]", SAME))
+def build_type(f: Apply, x: Raw, dtype: Raw) -> Tensor:
+    """x as numbers of another type, named or that of another array"""
+    return build_to(f, x, dtype=dtype)
+
+
+def caster(wanted: str, words: str) -> Builder:
+    """Return the builder of a cast without options."""
+
+    def build(f: Apply, x: Raw) -> Tensor:
+        return as_kind(f, as_array(x), wanted)
+
+    build.__doc__ = words
+    return build
+
+
+NO_SLOPE = ("none: it is constant between jumps",)
+function(
+    "long short int", "not-bare method", "making", op=LONG,
+    facts=Facts("the integer part, as an integer", NO_SLOPE, "x.long()*x", {"x": "1.5,2.5"}, "1,10"),
+)(caster("integer", "the integer parts as integers; they have no derivative"))  # fmt: skip
+register(
+    Function(
+        "bool", caster("mask", ""), ("bool",), ("bool",), "whether an entry is not 0", "making",
+        facts=Facts("true where x is not 0", ("none: it is true or false",), "bool(x)*x", {"x": "1.5"}),
+    )
+)  # fmt: skip
+
+
+def single(x: Any) -> Any:
+    """Return the one entry of an array as an array without axes; raises ``value`` where there are more, or none."""
+    found = as_array(x)
+    size = math.prod(found.shape)
+    if size != 1:
+        raise GradcliError(
+            "value",
+            f"an array of {counted(size, 'entry')} is not one number",
+            hint="pick one, x[0], or reduce, x.sum()",
+        )
+    return found
+
+
+def build_item(f: Apply, x: Raw) -> Any:
+    """the one number of x, as a constant: no gradient flows through"""
+    if isinstance(x, bool | int):
+        return x
+    if isinstance(x, str):
+        return infinite(x)
+    found = single(x)
+    if kind_of(found) != "float":
+        return np.asarray(value_of(found)).item()
+    return f(CLONE, f(DETACH, f(RESHAPE, found, shape=())))
+
+
+def infinite(word: str) -> Any:
+    """Return the number that Python's ``float`` reads, of a word for one that is not finite."""
+    words = {"inf": math.inf, "infinity": math.inf, "nan": math.nan}
+    name = word.strip().lower().removeprefix("+")
+    if name.removeprefix("-") not in words:
+        raise GradcliError("value", f"float({word!r}): write the number itself")
+    return np.float64(-words[name[1:]] if name[0] == "-" else words[name])
+
+
+register(
+    Function(
+        "item", build_item, ("float",), ("item",), "the one number of x, as a constant: no gradient flows through",
+        "making", facts=Facts("the number of x", ("none: it is a constant from there on",), "x.item()*x", {"x": "1.5"}),
+    )
+)  # fmt: skip
+
+
+def build_int(f: Apply, x: Raw) -> Any:
+    """the integer part of one number; it has no derivative"""
+    found = x if isinstance(x, bool | int) else as_kind(f, single(x), "integer")
+    return int(np.asarray(value_of(found)).item())
+
+
+register(
+    Function(
+        "int", build_int, ("int",), (), "the integer part of one number; it has no derivative", "making",
+        facts=Facts("the integer part of x", NO_SLOPE, "int(x)*x", {"x": "2.5"}),
+    )
+)  # fmt: skip
+
+
+@function("tolist", "method", "making", facts=Facts(
+    "the numbers of x", ("none: they are constants from there on",), "x.tolist()*x", {"x": "1.5,2.5"}, "1,10"
+))  # fmt: skip
+def build_tolist(f: Apply, x: Raw) -> Tensor:
+    """the numbers of x as constants: no gradient flows through"""
+    found = as_array(x)
+    return f(CLONE, f(DETACH, found)) if kind_of(found) == "float" else np.array(value_of(found))
+
+
+@function("numpy", "not-bare method", "making", facts=Facts(
+    "the numbers of x", ("none: they are constants",), "x.detach().numpy()*x", {"x": "1.5,2.5"}, "1,10"
+))  # fmt: skip
+def build_numpy(f: Apply, x: Raw, force: Static = False) -> Tensor:
+    """the numbers of a constant, in the same memory"""
+    found = as_array(x)
+    if not getattr(found, "active", False):
+        return found
+    if force:
+        return f(DETACH, found)
+    raise GradcliError(
+        "not-differentiable", ".numpy() of what is differentiated: PyTorch refuses that", hint="x.detach().numpy()"
+    )
+
+
+@function("cpu cuda", "not-bare method", "making", facts=moved("x.cpu()", "y[i] = x[i]", SAME))
+def build_cpu(f: Apply, x: Raw, device: Static = None, non_blocking: Static = False) -> Tensor:
+    """x itself: where numbers are kept is all the same here"""
+    del f, device, non_blocking
+    return as_array(x)
+
+
+@function("contiguous", "not-bare method", "making", facts=moved("x.contiguous()", "y[i] = x[i]", SAME))
+def build_contiguous(f: Apply, x: Raw) -> Tensor:
+    """x itself, and a copy where its entries do not stand one after the other in memory"""
+    found = as_array(x)
+    numbers = np.asarray(value_of(found))
+    return found if numbers.flags.c_contiguous else f(CLONE, found)
+
+
+@function("np.ascontiguousarray numpy.ascontiguousarray", "", "making", facts=moved(
+    "np.ascontiguousarray(x)", "y[i] = x[i]", SAME
+))  # fmt: skip
+def build_ascontiguousarray(f: Apply, x: Raw) -> Tensor:
+    """x itself, and a copy where its entries do not stand one after the other in memory"""
+    return build_contiguous(f, x)
+
+
+@function("device", "torch not-bare", "making", facts=moved("x.to(torch.device('cpu'))", "y[i] = x[i]", SAME))
+def build_device(f: Apply, type: Static, index: Static = None) -> Any:  # noqa: A002
+    """the name of a device; where numbers are kept is all the same here"""
+    del f, index
+    if not is_device(type):
+        raise GradcliError("value", f"{type!r} is not a device", hint="'cpu' or 'cuda'")
+    return type
+
+
+def typed_list(names: str, dtype: str, words: str, example: str) -> None:
+    """Enter PyTorch's constructors of one type: of a list, or of a shape."""
+
+    def build(f: Apply, *data: Raw) -> Tensor:
+        if len(data) == 1 and type(data[0]) is not int:
+            found = as_array(constant(data[0], own))
+            return as_kind(f, found if found is not data[0] else np.array(found), dtype)
+        if not all(type(length) is int and length >= 0 for length in data):
+            raise GradcliError("value", f"{own} takes a list, or lengths")
+        f.charge(math.prod(data))
+        return np.zeros(data) if dtype == "float" else as_kind(f, np.zeros(data), dtype)
+
+    own = names.split(maxsplit=1)[0]
+    build.__doc__ = words
+    facts = Facts("entry i is the i-th item of the list", ("none: it does not depend on an input",), example,
+                  {"x": "1.5"}, "1,10")  # fmt: skip
+    function(names, "torch not-bare", "making", facts=facts)(build)
+
+
+typed_list("FloatTensor DoubleTensor HalfTensor Tensor", "float", "a list as an array of doubles",
+           "torch.FloatTensor([1, 2])*x")  # fmt: skip
+typed_list("LongTensor IntTensor ShortTensor", "integer", "a list as an array of integers",
+           "torch.LongTensor([1, 2])*x")  # fmt: skip
+typed_list("BoolTensor", "mask", "a list as an array of truth values", "torch.BoolTensor([1, 0])*x")

@@ -1,0 +1,231 @@
+"""Positions: integers that say which entries are meant, and functions that give them. They have no derivative."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import GradcliError
+from gradcli.ops.declare import Apply, Op, declare, no_links, value_of
+from gradcli.ops.exactly import decided, true
+from gradcli.ops.facts import Facts
+from gradcli.ops.further.casting import as_array, cut_exactly, kind_of
+from gradcli.ops.making import lengths
+from gradcli.ops.parts import Piecewise
+from gradcli.ops.shaping import RESHAPE, whole
+from gradcli.ops.signatures import Array, Indices, Integers, Mask, Raw, Static, Tensor
+from gradcli.ops.vocabulary import function
+
+
+def whole_places(x: Array) -> Integers:
+    """Return numbers of an input that are whole as positions; raises ``type`` for others."""
+    if not np.all(x == np.trunc(x)):
+        raise GradcliError("type", "positions are integers", hint="idx.long() cuts fractions off")
+    return np.asarray(x).astype(np.int64)[()]
+
+
+PLACES = declare(
+    Op(
+        "places",
+        whole_places,
+        (None,),
+        no_links,
+        pieces=Piecewise(cut_exactly, lambda piece, x: piece, held=True),
+        write=lambda call: f"{call.tight[0]}.long()",
+    )
+)
+"""An input as positions: given as doubles, as all inputs are, it does not move."""
+
+
+def positions(f: Apply, index: Raw, name: str = "index") -> Indices:
+    """Return positions as an array of integers; raises ``type`` for truth values and for numbers that are computed."""
+    found = as_array(index)
+    kind = kind_of(found)
+    if kind == "mask" or (kind == "float" and not f.is_input(found)):
+        held = "truth values" if kind == "mask" else "floats"
+        raise GradcliError("type", f"{name} holds positions, which are integers, not {held}", hint="idx.long()")
+    return np.asarray(value_of(f(PLACES, found) if kind == "float" else found), dtype=np.intp)
+
+
+def within(places: Indices, length: int, name: str, lowest: int = 0) -> Indices:
+    """Return positions along an axis; raises ``index`` for one outside of it."""
+    wrong = (places < lowest) | (places >= length)
+    if np.any(wrong):
+        place = int(places[wrong].flat[0])
+        raise GradcliError("index", f"{name}: position {place} is out of range for an axis of length {length}")
+    return places
+
+
+def truths(condition: Raw, name: str) -> Mask:
+    """Return truth values as an array; raises ``type`` for numbers."""
+    found = as_array(condition)
+    if kind_of(found) != "mask":
+        raise GradcliError("type", f"{name} takes truth values, not numbers", hint="write (...) != 0, or mask.bool()")
+    return np.asarray(value_of(found))
+
+
+def below(edges: Array, values: Array, right: bool) -> Integers:
+    """Return how many edges each value is above, those equal to it too where ``right``; nan is above all."""
+    beyond = edges[..., None, :] > values[..., :, None] if right else edges[..., None, :] >= values[..., :, None]
+    return np.sum(~np.asarray(beyond, dtype=bool), axis=-1)
+
+
+NONZERO = declare(
+    Op(
+        "nonzero",
+        np.argwhere,
+        (None,),
+        no_links,
+        pieces=decided(lambda x: np.argwhere(true(x))),
+    )
+)
+SEARCHSORTED = declare(
+    Op("searchsorted", below, (None, None), no_links, pieces=decided(below), size=lambda edges, values, right: (
+        int(np.size(edges)) * int(np.size(values)) // max(int(np.prod(np.shape(edges)[:-1])), 1)
+    ))
+)  # fmt: skip
+NO_DERIVATIVE = ("none: it gives positions, which do not move with x",)
+
+
+@function("nonzero", "torch method", "indices", op=NONZERO, facts=Facts(
+    "the places of the entries that are not 0, as rows", NO_DERIVATIVE, "x[nonzero(x)[:, 0]]", {"x": "1.5,0,4"}, "1,10"
+))  # fmt: skip
+def build_nonzero(f: Apply, x: Raw, as_tuple: Static = False) -> Any:
+    """the places of the entries that are not 0: a row for each, or an array for each axis"""
+    found = as_array(x)
+    places = f(NONZERO, found)
+    return along_axes(places, found.ndim) if as_tuple else places
+
+
+def places_where(f: Apply, condition: Tensor, alone: bool) -> Any:
+    """Return the places where a condition holds, for each axis; raises ``arguments`` where it is not given alone."""
+    if not alone:
+        raise GradcliError("arguments", "where takes a condition alone, or two values with it")
+    return build_nonzero(f, condition, as_tuple=True)
+
+
+def along_axes(places: Any, count: int) -> tuple[Indices, ...]:
+    """Return the positions along each axis of places that stand as rows; a number has one axis."""
+    rows = np.asarray(value_of(places))
+    return tuple(rows[:, axis] for axis in range(count)) or (np.zeros(len(rows), dtype=np.intp),)
+
+
+@function("np.nonzero numpy.nonzero jnp.nonzero", "", "indices", facts=Facts(
+    "the places of the entries that are not 0, for each axis", NO_DERIVATIVE, "x[np.nonzero(x)[0]]", {"x": "1.5,0,4"},
+    "1,10",
+))  # fmt: skip
+def build_numpy_nonzero(f: Apply, x: Raw) -> Any:
+    """the places of the entries that are not 0, an array for each axis"""
+    return build_nonzero(f, x, as_tuple=True)
+
+
+@function("argwhere", "torch numpy", "indices", facts=Facts(
+    "the places of the entries that are not 0, as rows", NO_DERIVATIVE, "x[argwhere(x)[:, 0]]", {"x": "1.5,0,4"}, "1,10"
+))  # fmt: skip
+def build_argwhere(f: Apply, x: Raw) -> Tensor:
+    """the places of the entries that are not 0, as rows"""
+    return f(NONZERO, as_array(x))
+
+
+@function("searchsorted", "torch numpy", "indices", op=SEARCHSORTED, facts=Facts(
+    "how many entries of a sorted vector are below each value", ("none: it counts, and is constant between jumps",),
+    "searchsorted(edges, x)*x", {"x": "1.5,3.5", "edges": "1,2,3"}, "1,10",
+))  # fmt: skip
+def build_searchsorted(
+    f: Apply, sorted_sequence: Raw, values: Raw, right: Static = False, side: Static = None, out_int32: Static = False
+) -> Tensor:
+    """where values would be inserted in order: before entries that are equal, or behind them where right"""
+    del out_int32
+    if side not in (None, "left", "right") or (side == "left" and right):
+        raise GradcliError("value", f"side is 'left' or 'right', not {side!r}")
+    edges, wanted = as_array(sorted_sequence), as_array(values)
+    batch, own = edges.shape[:-1], wanted.shape[:-1]
+    if not edges.ndim or (batch and batch != own):
+        raise GradcliError(
+            "shape", f"searchsorted: shapes {edges.shape} and {wanted.shape} differ before the last axis"
+        )
+    return searched(f, edges, wanted, bool(right) or side == "right")
+
+
+def searched(f: Apply, edges: Tensor, values: Tensor, right: bool) -> Tensor:
+    """Return how many edges are below each value, which may be one number."""
+    if np.any(np.diff(np.asarray(value_of(edges)), axis=-1) < 0):
+        raise GradcliError("value", "the edges are not in rising order", hint="edges.sort().values")
+    row = values if values.ndim else f(RESHAPE, values, shape=(1,))
+    found = f(SEARCHSORTED, edges, row, right=right)
+    return found if values.ndim else f(RESHAPE, found, shape=())
+
+
+@function("bucketize", "torch", "indices", facts=Facts(
+    "how many of the sorted edges are below each value", ("none: it counts, and is constant between jumps",),
+    "bucketize(x, [1, 2, 3])*x", {"x": "1.5,3.5"}, "1,10",
+))  # fmt: skip
+def build_bucketize(
+    f: Apply, input: Raw, boundaries: Raw, right: Static = False, out_int32: Static = False  # noqa: A002
+) -> Tensor:  # fmt: skip
+    """which of the stretches between sorted edges each value lies in"""
+    del out_int32
+    edges = as_array(boundaries)
+    if edges.ndim != 1:
+        raise GradcliError("shape", f"the boundaries are a vector, not of shape {edges.shape}")
+    return searched(f, edges, as_array(input), bool(right))
+
+
+@function("np.digitize numpy.digitize jnp.digitize", "", "indices", facts=Facts(
+    "how many of the sorted edges are not above each value", ("none: it counts, and is constant between jumps",),
+    "np.digitize(x, [1, 2, 3])*x", {"x": "1.5,3.5"}, "1,10",
+))  # fmt: skip
+def build_digitize(f: Apply, x: Raw, bins: Raw, right: Static = False) -> Tensor:
+    """which of the stretches between rising edges each value lies in"""
+    edges = as_array(bins)
+    if edges.ndim != 1:
+        raise GradcliError("shape", f"the edges are a vector, not of shape {edges.shape}")
+    return searched(f, edges, as_array(x), not right)
+
+
+def triangle_places(names: str, lower: bool) -> None:
+    """Enter the places in a triangle of a matrix, as PyTorch and as NumPy give them."""
+
+    def places(rows: int, columns: int, offset: int) -> Indices:
+        ones = np.ones((rows, columns), dtype=bool)
+        return np.array(np.nonzero(np.tril(ones, offset) if lower else np.triu(ones, offset)))
+
+    def build(f: Apply, row: Static, col: Static, offset: Static = 0) -> Tensor:
+        rows, columns = lengths((row, col))
+        f.charge(rows * columns)
+        return places(rows, columns, whole(offset, "offset"))
+
+    def build_numpy(f: Apply, n: Static, k: Static = 0, m: Static = None) -> Any:
+        rows, columns = lengths((n, n if m is None else m))
+        f.charge(rows * columns)
+        return tuple(places(rows, columns, whole(k, "k")))
+
+    side = "lower" if lower else "upper"
+    build.__doc__ = f"the places in the {side} triangle of a matrix: rows, and columns below them"
+    build_numpy.__doc__ = f"the places in the {side} triangle of a matrix: rows and columns, as a tuple"
+    said = f"the places in the {side} triangle", NO_DERIVATIVE
+    place = {"x": "1.5,2.5"}, "1,10,100"
+    function(names, "torch dtype", "making", facts=Facts(*said, f"x[{names}(2, 2)[0]]", *place))(build)
+    numpy = f"np.{names} numpy.{names} jnp.{names}"
+    function(numpy, "", "making", facts=Facts(*said, f"x[np.{names}(2)[0]]", *place))(build_numpy)
+
+
+triangle_places("tril_indices", lower=True)
+triangle_places("triu_indices", lower=False)
+
+
+@function("one_hot", "functional", "indices", facts=Facts(
+    "entry [i, k] is 1 where class i is k, else 0", ("none: it does not depend on an input",),
+    "F.one_hot(torch.tensor([1, 0]))*x", {"x": "1.5,2.5"}, "1,2;3,4",
+))  # fmt: skip
+def build_one_hot(f: Apply, tensor: Raw, num_classes: Static = -1) -> Integers:
+    """rows that are 1 at the class and 0 elsewhere; as many as the largest class needs unless said otherwise"""
+    classes, count = positions(f, tensor, "one_hot"), whole(num_classes, "num_classes")
+    if not classes.size and count < 1:
+        raise GradcliError("value", "one_hot of no classes needs num_classes")
+    many = int(np.max(classes, initial=-1)) + 1 if count == -1 else count
+    if np.any(classes < 0) or np.any(classes >= many):
+        raise GradcliError("value", f"one_hot: classes are integers from 0 to {many - 1}")
+    f.charge(classes.size * many)
+    return np.eye(many, dtype=np.int64)[classes]

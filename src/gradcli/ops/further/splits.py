@@ -1,0 +1,169 @@
+"""Arrays taken apart along an axis: chunks, stretches, rows. All of them are views."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from gradcli.errors import GradcliError
+from gradcli.errors.counting import counted
+from gradcli.ops.axes import one_axis
+from gradcli.ops.declare import Apply
+from gradcli.ops.facts_arrays import moved
+from gradcli.ops.further.shapes import MOVES
+from gradcli.ops.indexing import INDEX
+from gradcli.ops.shaping import whole, whole_numbers
+from gradcli.ops.signatures import Static, Tensor
+from gradcli.ops.vocabulary import Builder, function
+
+FIRST_TWO = "y[i] = x[i], here", "dy[i]/dx[i] = 1"
+FOUR = "1.5,2.5,4,5"
+
+
+def axis_of(x: Tensor, dim: Static, name: str) -> int:
+    """Return the axis along which an array is taken apart; raises ``shape`` for one number."""
+    if not x.ndim:
+        raise GradcliError("shape", f"{name} takes an array with an axis, not one number")
+    return one_axis(dim, x.ndim)
+
+
+def stretch(f: Apply, x: Tensor, axis: int, start: int, end: int) -> Tensor:
+    """Return the entries from one place along an axis up to another."""
+    return f(INDEX, x, key=(*[slice(None)] * axis, slice(start, end)))
+
+
+def stretches(f: Apply, x: Tensor, axis: int, ends: Sequence[int]) -> tuple[Tensor, ...]:
+    """Return the stretches of an axis that end at these places."""
+    return tuple(stretch(f, x, axis, start, max(start, end)) for start, end in pairwise([0, *ends]))
+
+
+def of_size(length: int, size: int) -> list[int]:
+    """Return where stretches of one size end; the last may be shorter, and of nothing there is one that is empty."""
+    return [min(end, length) for end in range(size, length + size, size)] or [0]
+
+
+def evenly(length: int, count: int) -> list[int]:
+    """Return where so many stretches end, of which the first are longer by one where they cannot be equal."""
+    short, longer = divmod(length, count)
+    return [short * k + min(k, longer) for k in range(1, count + 1)]
+
+
+@function("chunk", "torch method", "shaping", kinds=MOVES, facts=moved(
+    "chunk(x, 2)[0]", *FIRST_TWO, FOUR, "1,10"
+))  # fmt: skip
+def build_chunk(f: Apply, x: Tensor, chunks: Static, dim: Static = 0) -> Any:
+    """at most so many parts of one length along an axis, the last shorter, as a tuple"""
+    axis, count = axis_of(x, dim, "chunk"), whole(chunks, "chunks")
+    if count < 1:
+        raise GradcliError("value", f"chunk makes 1 part or more, not {count}")
+    length = x.shape[axis]
+    if not length:
+        return stretches(f, x, axis, [0] * count)
+    return stretches(f, x, axis, of_size(length, -(-length // count)))
+
+
+@function("split", "torch method", "shaping", kinds=MOVES, facts=moved("split(x, 2)[0]", *FIRST_TWO, FOUR, "1,10"))
+def build_split(f: Apply, x: Tensor, split_size_or_sections: Static, dim: Static = 0) -> Any:
+    """parts of one length along an axis, or of the lengths given, as a tuple"""
+    axis, sizes = axis_of(x, dim, "split"), split_size_or_sections
+    length = x.shape[axis]
+    if not isinstance(sizes, tuple):
+        size = whole(sizes, "the length of a part")
+        if size < 1 and not (size == 0 == length):
+            raise GradcliError("value", f"the length of a part is 1 or more, not {size}")
+        return stretches(f, x, axis, of_size(length, size) if size else [0])
+    lengths = whole_numbers((sizes,), "the length of a part")
+    if sum(lengths) != length or any(n < 0 for n in lengths):
+        raise GradcliError("shape", f"parts of lengths {lengths} do not make up an axis of length {length}")
+    return stretches(f, x, axis, [sum(lengths[: k + 1]) for k in range(len(lengths))])
+
+
+def parts_of(f: Apply, x: Tensor, sections: Static, axis: int, equal: bool = False) -> tuple[Tensor, ...]:
+    """Return so many parts along an axis, or those between places; raises ``shape`` where they have to be equal."""
+    length = x.shape[axis]
+    if isinstance(sections, tuple):
+        places = [place + length if place < 0 else place for place in whole_numbers((sections,), "a place")]
+        return stretches(f, x, axis, [*(min(max(place, 0), length) for place in places), length])
+    count = whole(sections, "the number of parts")
+    if count < 1:
+        raise GradcliError("value", f"the number of parts is 1 or more, not {count}")
+    if equal and length % count:
+        raise GradcliError("shape", f"an axis of length {length} has no {counted(count, 'equal part')}")
+    return stretches(f, x, axis, evenly(length, count))
+
+
+@function("tensor_split np.array_split numpy.array_split jnp.array_split", "torch method", "shaping", kinds=MOVES,
+          facts=moved("tensor_split(x, 2)[0]", *FIRST_TWO, FOUR, "1,10"))  # fmt: skip
+def build_tensor_split(f: Apply, x: Tensor, indices_or_sections: Static, dim: Static = 0) -> Any:
+    """so many parts along an axis, the first longer by one, or those between the places given, as a tuple"""
+    return parts_of(f, x, indices_or_sections, axis_of(x, dim, "tensor_split"))
+
+
+@function("np.split numpy.split jnp.split", "", "shaping", kinds=MOVES, facts=moved(
+    "np.split(x, 2)[0]", *FIRST_TWO, FOUR, "1,10"
+))  # fmt: skip
+def build_numpy_split(f: Apply, x: Tensor, indices_or_sections: Static, axis: Static = 0) -> Any:
+    """so many equal parts along an axis, or those between the places given, as a tuple"""
+    return parts_of(f, x, indices_or_sections, axis_of(x, axis, "np.split"), equal=True)
+
+
+def split_along(name: str, axis: int) -> Builder:
+    """Return the builder of hsplit and the like."""
+
+    def build(f: Apply, x: Tensor, indices_or_sections: Static) -> Any:
+        if x.ndim <= axis and not (name == "hsplit" and x.ndim == 1):
+            raise GradcliError("shape", f"{name} takes an array with {axis + 1} axes or more, not shape {x.shape}")
+        return parts_of(f, x, indices_or_sections, min(axis, x.ndim - 1), equal=True)
+
+    build.__doc__ = f"so many equal parts along axis {axis}, or those between the places given, as a tuple"
+    return build
+
+
+function("hsplit", "torch numpy method", "shaping", kinds=MOVES, facts=moved(
+    "hsplit(x, 2)[0]", *FIRST_TWO, FOUR, "1,10"
+))(split_along("hsplit", 1))  # fmt: skip
+function("vsplit", "torch numpy method", "shaping", kinds=MOVES, facts=moved(
+    "vsplit(x, 2)[0]", "y[0,j] = x[0,j], here", "dy[0,j]/dx[0,j] = 1", "2.5,1;3,4", "[[1,10]]"
+))(split_along("vsplit", 0))  # fmt: skip
+function("dsplit", "torch numpy method", "shaping", kinds=MOVES, facts=moved(
+    "dsplit(x, 2)[0]", "y[i,j,0] = x[i,j,0], here", "dy[i,j,0]/dx[i,j,0] = 1", "[[[1.5,2],[3,4]]]", "[[[1],[10]]]"
+))(split_along("dsplit", 2))  # fmt: skip
+
+
+@function("unbind", "torch method", "shaping", kinds=MOVES, facts=moved(
+    "unbind(x)[1]", "y[j] = x[1,j], here", "dy[j]/dx[1,j] = 1, here", "2.5,1;3,4", "1,10"
+))  # fmt: skip
+def build_unbind(f: Apply, x: Tensor, dim: Static = 0) -> Any:
+    """the layers along an axis, as a tuple"""
+    axis = axis_of(x, dim, "unbind")
+    return tuple(f(INDEX, x, key=(*[slice(None)] * axis, place)) for place in range(x.shape[axis]))
+
+
+def place_of(index: Static, length: int, last: int) -> int:
+    """Return a place along an axis counted from 0; raises ``index`` for one beyond ``last``."""
+    place = whole(index, "a place")
+    if not -length <= place <= last:
+        raise GradcliError("index", f"place {place} is out of range for an axis of length {length}")
+    return place + length if place < 0 else place
+
+
+@function("narrow", "torch method", "shaping", kinds=MOVES, facts=moved(
+    "narrow(x, 0, 1, 2)", "y[i] = x[i + 1], here", "dy[i]/dx[j] = where(j == i + 1, 1, 0), here", FOUR, "1,10"
+))  # fmt: skip
+def build_narrow(f: Apply, x: Tensor, dim: Static, start: Static, length: Static) -> Tensor:
+    """so many entries along an axis, from a place on"""
+    axis, count = axis_of(x, dim, "narrow"), whole(length, "length")
+    first = place_of(start, x.shape[axis], x.shape[axis])
+    if count < 0 or first + count > x.shape[axis]:
+        raise GradcliError("index", f"{count} entries from place {first} on: the axis has length {x.shape[axis]}")
+    return stretch(f, x, axis, first, first + count)
+
+
+@function("select", "torch method", "shaping", kinds=MOVES, facts=moved(
+    "select(x, 0, 1)", "y[j] = x[1,j], here", "dy[j]/dx[1,j] = 1, here", "2.5,1;3,4", "1,10"
+))  # fmt: skip
+def build_select(f: Apply, x: Tensor, dim: Static, index: Static) -> Tensor:
+    """one layer of an axis"""
+    axis = axis_of(x, dim, "select")
+    return f(INDEX, x, key=(*[slice(None)] * axis, place_of(index, x.shape[axis], x.shape[axis] - 1)))
