@@ -30,7 +30,6 @@ from gradcli.ops import OPERATORS, Function, Pair
 from gradcli.ops.declare import Apply, Op, value_of
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.integers import only_numpy
-from gradcli.ops.shaping import MOST_AXES
 from gradcli.ops.signatures import Static, Tensor
 from gradcli.ops.vocabulary import Builder
 
@@ -44,17 +43,9 @@ def static_value(value: object) -> Static:
     if isinstance(value, tuple):
         return tuple(map(static_value, value))
     raw = value_of(value)
-    if not isinstance(value, Node) and isinstance(raw, np.generic | np.ndarray):
-        if not raw.ndim:
-            return int(raw) if np.issubdtype(raw.dtype, np.integer) else float(raw)
-        if raw.size <= MOST_AXES and np.all(raw == np.trunc(raw)):
-            return nested(raw.tolist())
+    if not isinstance(value, Node) and isinstance(raw, np.generic | np.ndarray) and raw.ndim == 0:
+        return int(raw) if np.issubdtype(raw.dtype, np.integer) else float(raw)
     raise GradcliError("type", "a plain number is needed here, not one that is computed from an input")
-
-
-def nested(items: list[Any]) -> Static:
-    """Return a list of whole numbers, or of such lists, as a tuple of integers."""
-    return tuple(nested(item) if isinstance(item, list) else int(float(item)) for item in items)
 
 
 def converter(bound: Bound, registers: list[int], tensor: Callable[[object], Tensor] = as_tensor) -> Run:

@@ -96,7 +96,11 @@ def build_kron(f: Apply, x: Tensor, other: Tensor) -> Tensor:
 
 def crossed(f: Apply, x: Tensor, other: Tensor, axes: tuple[int, int], name: str) -> Tensor:
     """Return the cross product along an axis of 3 entries of each, counted from the last one."""
-    if any(array.shape[axis] != 3 for array, axis in zip((x, other), axes, strict=True)):
+    if (
+        not x.ndim
+        or not other.ndim
+        or any(array.shape[axis] != 3 for array, axis in zip((x, other), axes, strict=True))
+    ):
         raise GradcliError("shape", f"{name} takes 3 entries along dim, not shapes {x.shape} and {other.shape}")
 
     def turned(array: Tensor, axis: int, by: int) -> Tensor:

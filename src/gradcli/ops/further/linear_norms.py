@@ -34,7 +34,7 @@ def reduced(call: str, formula: str, derivative: str, x: str = ROW) -> Facts:
 
 @function(
     "linalg.vector_norm torch.linalg.vector_norm np.linalg.vector_norm numpy.linalg.vector_norm",
-    "",
+    "dtype",
     "reductions",
     op=NORM,
     kinds="no no yes",
@@ -53,7 +53,7 @@ def build_vector_norm(
 
 @function(
     "matrix_norm",
-    "linalg",
+    "linalg dtype",
     "reductions",
     facts=reduced("matrix_norm(x)", "y = sqrt(sum(x**2))", "dy/dx[i,j] = x[i,j]/sqrt(sum(x**2))", PAIR),
 )

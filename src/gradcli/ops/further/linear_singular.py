@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.declare import Apply, Op, Parts, declare, value_of
-from gradcli.ops.facts import Facts
+from gradcli.ops.declare import Apply, Op, declare
 from gradcli.ops.further import linear_decimals as decimals
 from gradcli.ops.further.linear_spectra import (
     NEAR,
@@ -21,12 +20,10 @@ from gradcli.ops.further.linear_spectra import (
     vector_digits,
     with_signs,
 )
-from gradcli.ops.joining import CAT
 from gradcli.ops.links import AUXILIARY, OUT, SECOND, Contraction, Explicit, Line, Order
 from gradcli.ops.parts import Kink, Piecewise, Said
 from gradcli.ops.shaping import TRANSPOSE
-from gradcli.ops.signatures import Array, Mask, Options, Static, Tensor
-from gradcli.ops.vocabulary import function
+from gradcli.ops.signatures import Array, Mask, Options, Tensor
 
 FAMILY = "linear algebra"
 LEFT, RIGHT = "svd({}).U", "svd({}).V"
@@ -233,69 +230,3 @@ def vectors(f: Apply, x: Tensor, side: str) -> Tensor:
 def turned_over(f: Apply, x: Tensor) -> Tensor:
     """Return matrices transposed."""
     return f(TRANSPOSE, x, dims=(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
-
-
-PAIR = "2,1;0,3"
-VALUES = Facts(
-    "y[k] is the k-th largest σ for which A @ v is σ*u and u @ A is σ*v, for some u and v of length 1",
-    ("dy[k]/dA[i,j] = svd(A)[0][i,k]*svd(A)[2][k,j]",),
-    "svdvals(A)",
-    {"A": PAIR},
-    "1,10",
-)
-
-
-@function("svdvals", "linalg", FAMILY, op=SINGULAR_VALUES, facts=VALUES)
-def build_svdvals(f: Apply, x: Tensor, driver: Static = None) -> Tensor:
-    """the singular values of a matrix, the largest first"""
-    del driver
-    require_matrix(x, "svdvals")
-    return f(SINGULAR_VALUES, x)
-
-
-@function("svd torch.svd", "method", FAMILY, facts=VALUES._replace(program="svd(A).S"))
-def build_svd(f: Apply, x: Tensor, some: Static = True, compute_uv: Static = True) -> Parts:
-    """U, the singular values S and V with A = U @ diag(S) @ V.T"""
-    require_matrix(x, "svd")
-    if not compute_uv or not some:
-        raise GradcliError("value", "svd has U and V in their short form alone", hint="leave some and compute_uv out")
-    makers = (lambda: vectors(f, x, "U"), lambda: f(SINGULAR_VALUES, x), lambda: vectors(f, x, "V"))
-    return Parts(("U", "S", "V"), makers)
-
-
-@function(
-    "linalg.svd torch.linalg.svd np.linalg.svd numpy.linalg.svd",
-    "",
-    FAMILY,
-    facts=VALUES._replace(program="linalg.svd(A).S"),
-)
-def build_linalg_svd(
-    f: Apply,
-    x: Tensor,
-    full_matrices: Static = True,
-    compute_uv: Static = True,
-    driver: Static = None,
-) -> Parts | Tensor:
-    """U, the singular values S and Vh with A = U @ diag(S) @ Vh"""
-    del driver
-    require_matrix(x, "svd")
-    if not compute_uv:
-        return f(SINGULAR_VALUES, x)
-    all_of = completed if full_matrices and x.shape[-2] != x.shape[-1] else vectors
-    makers = (lambda: all_of(f, x, "U"), lambda: f(SINGULAR_VALUES, x), lambda: turned_over(f, all_of(f, x, "V")))
-    return Parts(("U", "S", "Vh"), makers)
-
-
-def completed(f: Apply, x: Tensor, side: str) -> Tensor:
-    """Return U or V with columns added until it is square: constants, as PyTorch has them."""
-    found, count = vectors(f, x, side), min(x.shape[-2:])
-    if found.shape[-2] == count:
-        return found
-    f.remark(
-        "arbitrary-vectors",
-        "svd with full_matrices: the vectors beyond the singular values are any that complete the others, and no "
-        "gradient flows through them, as in PyTorch.",
-    )
-    left, _, right = np.linalg.svd(np.asarray(value_of(x), dtype=np.float64))
-    whole = left if side == "U" else np.swapaxes(right, -1, -2)
-    return f(CAT, found, whole[..., count:], dim=x.ndim - 1)
