@@ -6,11 +6,14 @@ import ast
 import itertools
 import math
 import re
+from functools import partial
 
 import numpy as np
 
 import gradcli
+from definitions import DEFINITIONS, elementwise
 from oracles import assert_close, numbers
+from records import OPS
 
 SUBSCRIPT = re.compile(r"([A-Za-z_]\w*)\[([^\]]*)\]")
 LEFT = re.compile(r"d(\w+?)(?:\[([^\]]*)\])?/d(\w+)(?:\[([^\]]*)\])?(?: \([^()]* fixed\))?")
@@ -67,7 +70,9 @@ sigmoid = lambda x: 1 / (1 + np.exp(-x))  # noqa: E731
 OWN_NAMES = ["sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "expm1", "exp2", "log", "log2", "log10", "log1p",
              "sqrt", "cbrt", "square", "reciprocal", "sinc", "hypot", "logaddexp", "abs", "sign", "floor", "ceil",
              "trunc", "round", "heaviside", "maximum", "minimum", "where", "pi", "isnan", "float64"]  # fmt: skip
-WORDS = {name: getattr(np, name) for name in OWN_NAMES} | {
+DEFINED = {OPS[name].spelled or name: partial(elementwise, name) for name in DEFINITIONS if name in OPS}
+"""Functions by their definitions, where numpy has no shorter way to them."""
+WORDS = DEFINED | {name: getattr(np, name) for name in OWN_NAMES} | {
     "array": lambda items: np.array(items, dtype=np.float64),
     "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2, "asinh": np.arcsinh,
     "acosh": np.arccosh, "atanh": np.arctanh, "erf": erf, "rsqrt": lambda x: 1 / np.sqrt(x), "e": math.e,
@@ -79,6 +84,7 @@ WORDS = {name: getattr(np, name) for name in OWN_NAMES} | {
     "softplus": lambda x, beta=1.0, threshold=20.0: np.where(beta * x > threshold, x,
         np.log1p(np.exp(beta * x)) / beta),
     "clip": np.clip,
+    "div": lambda a, b, rounding_mode: np.floor(a / b) if rounding_mode == "floor" else np.trunc(a / b),
     "clamp_min": np.maximum, "clamp_max": np.minimum, "remainder": lambda a, b: a - b * np.floor(a / b),
     "sum": reducing(np.sum), "mean": reducing(np.mean), "prod": reducing(np.prod), "amax": reducing(np.max),
     "amin": reducing(np.min), "max": reducing(np.max), "min": reducing(np.min), "any": reducing(np.any),

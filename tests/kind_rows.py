@@ -146,6 +146,7 @@ class Named:
         return {
             "torch": self.library,
             "F": self.library.nn.functional,
+            "special": self.library.special,
             "argmax": self.library.argmax,
             "sum": self.library.sum,
         }

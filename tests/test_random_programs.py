@@ -214,8 +214,8 @@ def test_the_run_of_a_night_prints_what_reproduces_a_failure():
     out = io.StringIO()
     assert night(SEED, [0, 1], out) == 0
     assert "2 programs, 0 failures" in out.getvalue()
-    [first, *_] = programs_with("mul")
     with tampered(OPS["mul"], vjps=tuple(map(scaled, OPS["mul"].vjps))):
-        assert night(SEED, [first.number], out) == 1
+        # A product whose uses cancel shows no fault: another one does.
+        first = next(found for found in programs_with("mul") if night(SEED, [found.number], out))
     assert f"python tests/random_programs.py --seed {SEED} --only {first.number}\n" in out.getvalue()
     assert first.text in out.getvalue()

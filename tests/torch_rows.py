@@ -22,6 +22,9 @@ from typing import Any
 import numpy as np
 from mpmath import mp
 
+import linear_rows
+import neural_rows
+import pointwise_rows
 import shape_rows
 from exactly import derivative, value
 from gradcli.engine.reverse import backward
@@ -214,8 +217,11 @@ for empty in ("()", "[]"):
     row.each(f"torch.flip(x, {empty}) | torch.roll(x, 1, {empty}) | x.sum({empty}) | torch.norm(x, 1, {empty}) | torch.tile(x, {empty})", x=A)
 row.each("np.sum(x, ()) => x*1 | np.mean(x, axis=()) => x*1 | np.max(x, axis=()) => x*1 | np.prod(x, axis=[]) => x*1 | np.var(x, axis=()) => x*0 | np.roll(x, 1, ()) => x*1 | np.median(x, axis=()) => x*1", x=A)
 row.each("torch.einsum('i,->i', x, s) | torch.einsum(',i->i', s, x) | torch.einsum('i,i,->', x, x, s)", x=[0.5, -1.0, 2.0], s=3.0)
+linear_rows.add(row)
 
 shape_rows.add(row)
+pointwise_rows.add(row)
+neural_rows.add(row)
 
 EDGES = row.rows
 SHARE = 9

@@ -64,12 +64,13 @@ class Writing:
         return [name for name in "abcuvwz" if name in self.scope and (name != "c" or "a = c" in self.lines[0])]
 
     def add(self, line: str) -> None:
-        """Add a line, if PyTorch runs it."""
+        """Add a line, if PyTorch runs it; one that it does not run may have changed something, and is forgotten."""
         try:
             exec(line, self.scope)  # noqa: S102 - a text of this module
+            self.lines.append(line)
         except (RuntimeError, IndexError, ValueError, TypeError):
-            return
-        self.lines.append(line)
+            self.scope = leaves(self.torch, self.inputs)
+            exec("\n".join(self.lines), self.scope)  # noqa: S102
 
     def grow(self) -> None:
         """Add a line that makes a view or a copy, or writes, or reads."""

@@ -70,7 +70,7 @@ def length(row, p=2):
     if p == 2:
         return ELEMENTARY["sqrt"](total([x * x for x in row]))
     sizes = [magnitude(x) for x in row]
-    return max(sizes) if p == math.inf else total([x**p for x in sizes]) ** (1 / p)
+    return {math.inf: max, -math.inf: min}[p](sizes) if math.isinf(p) else total([x**p for x in sizes]) ** (1 / p)
 
 
 def place(pick):
@@ -110,11 +110,6 @@ def logsumexp(x, dim=None, keepdim=False):
 def norm(x, p=2, dim=None, keepdim=False):
     """Return the norm of order p."""
     return reduced(length)(x, dim, keepdim, p=2 if p in ("fro", None) else p)
-
-
-def linalg_norm(x, ord=None, dim=None, keepdim=False):  # noqa: A002
-    """Return the norm of order ord."""
-    return norm(x, 2 if ord is None else ord, dim, keepdim)
 
 
 def scanned(ufunc):

@@ -53,12 +53,14 @@ def linear(x, weight, bias=None):
     return found if bias is None else found + bias
 
 
+def standardized(x, axes, eps=1e-5):
+    """Return (x - mean)/sqrt(var + eps) over axes."""
+    return (x - mean(x, axes, keepdim=True)) / sqrt(var(x, axes, keepdim=True, correction=0) + eps)
+
+
 def layer_norm(x, shape, weight=None, bias=None, eps=1e-5):
     """Return (x - mean)/sqrt(var + eps) over the last axes, times weight plus bias."""
-    x = array(x)
-    axes = tuple(range(-len(shape) if isinstance(shape, list | tuple) else -1, 0))
-    scale = sqrt(var(x, axes, keepdim=True, correction=0) + eps)
-    found = (x - mean(x, axes, keepdim=True)) / scale
+    found = standardized(array(x), tuple(range(-len(shape) if isinstance(shape, list | tuple) else -1, 0)), eps)
     found = found if weight is None else found * weight
     return found if bias is None else found + bias
 
@@ -106,5 +108,10 @@ def solve(a, b):
 
 
 def einsum(spec, *tensors):
-    """Return the sum of products that the subscripts describe."""
+    """Return the sum of products that the subscripts describe, as text or as a list behind each array."""
+    if not isinstance(spec, str):
+        given = [spec, *tensors]
+        lists = [[int(c.value) for c in numbers(x)] for x in (*given[1::2], *given[len(given) & ~1 :])]
+        pairs = zip(map(numbers, given[: len(given) & ~1 : 2]), lists, strict=False)
+        return array(np.einsum(*itertools.chain(*pairs), *lists[len(given) // 2 :]))
     return array(np.einsum(spec, *[numbers(x) for x in tensors]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 
 from generator.arrays import Array, Display, Pair, array
@@ -15,25 +16,32 @@ SYNONYMS = """
 plus=add subtract=sub multiply=mul divide=div true_divide=div mod=remainder negative=neg power=pow float_power=pow
 arcsin=asin arccos=acos arctan=atan arctan2=atan2 arcsinh=asinh arccosh=acosh arctanh=atanh ln=log absolute=abs
 fabs=abs expit=sigmoid swish=silu sgn=sign fix=trunc rint=round clamp=clip view=reshape expand_dims=unsqueeze
-swapaxes=transpose broadcast_to=expand tile=repeat copy=clone concatenate=cat concat=cat vdot=inner
+swapaxes=transpose broadcast_to=expand tile=repeat copy=clone concatenate=cat concat=cat
 ger=outer empty=zeros identity=eye empty_like=zeros_like array=tensor asarray=as_tensor
-inverse=inv binary_cross_entropy=bce bce_with_logits=binary_cross_entropy_with_logits vector_norm=norm
+radians=deg2rad degrees=rad2deg around=round round_=round not_equal=ne greater=gt greater_equal=ge less=lt less_equal=le
+invert=bitwise_not gammaln=lgamma psi=digamma trapz=trapezoid
+inverse=inv binary_cross_entropy=bce bce_with_logits=binary_cross_entropy_with_logits
 moveaxis=movedim reshape_as=view_as row_stack=vstack broadcast_arrays=broadcast_tensors array_split=tensor_split
 short=long type_as=type astype=type new_empty=new_zeros cuda=cpu DoubleTensor=FloatTensor HalfTensor=FloatTensor
 Tensor=FloatTensor IntTensor=LongTensor ShortTensor=LongTensor take_along_axis=take_along_dim
+hard_tanh=hardtanh hard_sigmoid=hardsigmoid hard_swish=hardswish hard_silu=hardswish
+dropout1d=dropout dropout2d=dropout dropout3d=dropout alpha_dropout=dropout feature_alpha_dropout=dropout
+upsample=interpolate
 """
 ALIASES = dict(pair.split("=") for pair in SYNONYMS.split())
-NUMPY = {"max": "amax", "min": "amin", "repeat": "repeat_interleave"} | {
-    name: f"np.{name}" for name in (
-        "sort", "median", "var", "std", "cumsum", "transpose", "split", "pad", "take", "nonzero", "tril_indices",
-        "triu_indices", "compress", "digitize", "logspace", "ascontiguousarray",
-    )
-}  # fmt: skip
+OWN_IN_NUMPY = (
+    "sort median var std cumsum transpose split pad take nonzero tril_indices triu_indices compress digitize logspace "
+    "ascontiguousarray argsort nanmedian nanprod nanmax nanmin quantile percentile nanquantile nanpercentile ptp "
+    "average cumprod gradient"
+)
+NUMPY = {"max": "amax", "min": "amin", "repeat": "repeat_interleave", "equal": "eq", "array_equal": "equal"} | {
+    name: f"np.{name}" for name in OWN_IN_NUMPY.split()
+}
 """Names that mean something else in numpy than in PyTorch."""
 KEYWORDS = {
     "axis": "dim", "keepdims": "keepdim", "k": "diagonal", "offset": "diagonal", "axes": "dims", "input": "x",
 }  # fmt: skip
-MODULES = ("torch", "np", "numpy", "jnp", "math", "F", "nn", "functional", "linalg", "special")
+MODULES = ("torch", "np", "numpy", "jnp", "math", "F", "nn", "functional", "linalg", "special", "jax")
 CONSTANTS = {"pi": math.pi, "e": math.e, "inf": math.inf, "float64": "float64", "double": "float64"}
 
 
@@ -44,8 +52,14 @@ def canonical(spelling):
     *path, last = spelling.split(".")
     if path and path[-1] == "linalg" and last == "norm":
         return "linalg.norm"
+    if path and path[-1] == "linalg" and last in ("svd", "qr", "vector_norm"):
+        return f"linalg.{last}"
+    if last == "cross" and path and (path[-1] == "linalg" or path[0] in ("np", "numpy", "jnp")):
+        return "linalg.cross"
     if path and path[0] in ("np", "numpy", "jnp") and last in NUMPY:
         return NUMPY[last]
+    if path == ["jax", "nn"] and f"jax.nn.{last}" in RULES:
+        return f"jax.nn.{last}"
     if path == ["torch"] and last == "dot":
         return "torch.dot"
     if path and path[-1] in ("F", "functional") and last in ("unfold", "fold"):
@@ -57,9 +71,10 @@ def canonical(spelling):
 def called(name):
     """Return a function of the table that takes numpy's keywords for PyTorch's too."""
     rule = RULES[name]
+    own = inspect.signature(rule).parameters
 
     def call(*given, **named):
-        return rule(*given, **{KEYWORDS.get(key, key): value for key, value in named.items()})
+        return rule(*given, **{key if key in own else KEYWORDS.get(key, key): x for key, x in named.items()})
 
     return call
 

@@ -66,7 +66,7 @@ NO_RULE = {
     "matrices.inv_digits": "how much rounding is allowed, no number of an answer",
     "matrices.solve_digits": "how much rounding is allowed, no number of an answer",
     "matrices.substituted": "read where the determinant is not finite: inf and nan either way",
-    "neural.bce_logits_digits": "how much rounding is allowed, no number of an answer",
+    "activations.bce_logits_digits": "how much rounding is allowed, no number of an answer",
     "arithmetic.at_root": "says which answers are looked at again, no number of them",
     "elementwise.is_far": "says which answers are looked at again, no number of them",
     "integers.": "makes masks and integers, which tests/language/test_kinds.py holds against both libraries",

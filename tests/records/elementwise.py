@@ -13,20 +13,25 @@ from generator import functions as f
 from records import constants as c
 from records import mathematics as m
 from records import values as v
+from records.pointwise import divided, rounded
 from records.record import Edges, MoreExact, record
 
 record(
     "add",
     definition=lambda a, b: a + b,
     derivatives=(lambda a, b: 1, lambda a, b: 1),
-    oracle=arrays.each(operator.add),
+    oracle=lambda x, other, alpha=1: arrays.array(x) + arrays.array(other) * alpha,
+    recipes=["{E}, {E}", "{M}, {V}", "{V}, {c}", "{M}, {V}, alpha={c}"],
+    programs={"add(x, p)": v.x + v.p, "x.add(p, alpha=3)": v.x + 3 * v.p},
 )
 
 record(
     "sub",
     definition=lambda a, b: a - b,
     derivatives=(lambda a, b: 1, lambda a, b: -1),
-    oracle=arrays.each(operator.sub),
+    oracle=lambda x, other, alpha=1: arrays.array(x) - arrays.array(other) * alpha,
+    recipes=["{E}, {E}", "{M}, {V}", "{V}, {c}", "{M}, {V}, alpha={c}"],
+    programs={"sub(x, p)": v.x - v.p, "torch.sub(x, p, alpha=-2)": v.x + 2 * v.p},
 )
 
 record(
@@ -41,8 +46,14 @@ record(
     definition=lambda a, b: a / b,
     derivatives=(lambda a, b: 1 / b, lambda a, b: -a / b**2),
     further=[([n, [0.5, -1.5, 3.0]], {}) for n in (1, 3)],
-    oracle=arrays.each(operator.truediv),
+    oracle=divided,
     ranges=("-3,3", "0.3,2"),
+    recipes=['{f}({E}, {E:0.5,2}, rounding_mode="floor") + {E}', '{f}({V}, {c}, rounding_mode="trunc")*{V}'],
+    programs={
+        "div(x, p)": v.x / v.p,
+        'div(x, p, rounding_mode="floor")*x': np.floor(v.x / v.p) * v.x,
+        'x.div(p, rounding_mode="trunc")*x': np.trunc(v.x / v.p) * v.x,
+    },
     more_exact=[MoreExact("0/x", "PyTorch takes 0 times the square of 1/x, which overflows", before=(0.0,))],
 )
 
@@ -111,6 +122,9 @@ record(
     "floor_divide",
     definition=m.floored,
     flat=[([c.HALVES[:, None], np.array([0.7, -1.3])], {})],
+    oracle=arrays.each(operator.floordiv),
+    recipes=["{f}({E}, {E:0.5,2}) + {E}"],
+    programs={"floor_divide(x, p)*x": v.x // v.p * v.x},
 )
 
 record(
@@ -561,8 +575,10 @@ record(
     definition=m.nearest,
     flat=[([c.HALVES], {})],
     kink=([1.5, 2.0], [2.0, 0.3]),
-    oracle=arrays.each(duals.nearest),
-    torch=Edges("torch.round(x)"),
+    oracle=rounded,
+    recipes=["{f}({E})*{E}", "{f}({V}, decimals=1)*{V}", "{f}({M}, 0) - {M}"],
+    programs={"round(x)*x": np.round(v.x) * v.x, "x.round(decimals=1)*x": np.round(v.x, 1) * v.x},
+    torch=Edges("torch.round(x) | torch.round(x, decimals=2) | torch.round(x, decimals=-1)"),
     numpy="round",
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from generator import arrays, shapes
+from generator import arrays, linear, shapes
 from generator import layers as g
 from records import constants as c
 from records import mathematics as m
@@ -54,6 +54,9 @@ record(
         '"i,j", {V}, {U}',
         '"ij,ij", {M}, {M}',
         '"ii", {Q} + {Q}',
+        '"...ij,...jk->...ik", {T}, {N}',
+        '"...j,j", {T}, {V}',
+        "{M}, [0, 1], {V}, [1], [0]",
     ],
     programs={
         'einsum("ij,j->i", A, x)': [np.sum(v.A[0] * v.x), np.sum(v.A[1] * v.x)],
@@ -61,6 +64,9 @@ record(
         'einsum("ij,jk,k->", A, B, b)': np.sum(v.A[:, :, None] * v.B * v.b),
         'torch.einsum("ij", A)': v.A,
         'einsum("ii->i", [[s, 1], [2, s]])': [v.s, v.s],
+        'einsum("...j,j->...", A, x)': v.A @ v.x,
+        'einsum("ij,ij->i", A, A[:, :1])': np.sum(v.A * v.A[:, :1], 1),
+        "torch.einsum(A, [0, 1], x, [1])": v.A @ v.x,
     },
 )
 
@@ -103,6 +109,7 @@ record(
         "x.dot(p)": np.sum(v.x * v.p),
         "np.dot(A, B)": [[np.sum(r * c) for c in v.B.T] for r in v.A],
         "dot(s, A)": v.s * v.A,
+        "np.dot(T, T)": np.dot(v.T, v.T),
     },
 )
 
@@ -136,9 +143,9 @@ record(
 
 record(
     "inner",
-    oracle=arrays.product,
-    recipes=["{V}, {V}"],
-    programs={"inner(x, p)": np.sum(v.x * v.p)},
+    oracle=linear.inner,
+    recipes=["{V}, {V}", "{M}, {V}", "{T}, {M}", "{S}, {V}"],
+    programs={"inner(x, p)": np.sum(v.x * v.p), "np.inner(A, S)": v.A @ v.S.T, "torch.inner(s, x)": v.s * v.x},
 )
 
 record(

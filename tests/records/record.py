@@ -52,9 +52,9 @@ class Record:
     value where ``definition`` takes mpmath too long; one that is ``straight`` has no digit to lose. ``options`` are
     those that it is tried with, ``domain`` where, if not in its own. ``cases`` are arguments (shapes or arrays) and
     options of an op that is not elementwise, ``flat`` those of one without a derivative; ``further`` are more points,
-    ``pieces`` those on every piece. ``kink`` is a point with a kink and one without, with ``kink_options``; that of an
-    op of two arguments is where they are equal, and that of others without options at 0. ``within`` bounds the hard
-    points at which its digits are counted, ``zeros`` are more of them, ``hard_pairs`` those of two arguments,
+    ``pieces`` those on every piece. ``kink`` is a point with a kink and one without, with ``kink_options``; None: that
+    of an op of two arguments is where they are equal, and that of others without options at 0. ``within`` bounds the
+    hard points at which its digits are counted, ``zeros`` are more of them, ``hard_pairs`` those of two arguments,
     ``hard_options`` their options; none: those that it is tried with. ``called`` names the functions that reach it,
     where they have other names.
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from mpmath import mp
 
-from generator import arrays
+from generator import arrays, linear
 from generator import functions as f
 from records import constants as c
 from records import figures
@@ -201,13 +201,16 @@ record(
     + [([(2, 1)], {"dim": (1,), "p": 2.0, **keep}) for keep in (c.KEPT, c.GONE)],
     kink=([0.0, 0.0], [0.0, 2.0]),
     kink_options={**c.AXES, "p": 2.0},
-    oracle=f.norm,
+    oracle=linear.every_norm,
     recipes=[
         "{V}",
         "{M}, p=3, dim=1",
         '{M}, "fro"',
         "{V}, p=1",
         "{V}, math.inf",
+        "{V}, -math.inf",
+        "{V}, -2",
+        '[[{S}, {S}], [{S}, {S}]], "nuc"',
         "{E}, p=1.5",
         "{M}, dim=0, keepdim=True",
     ],
@@ -217,6 +220,9 @@ record(
         'norm(A, "fro")': np.sqrt(np.sum(v.A**2)),
         "x.norm(p=1)": 2.3,
         "x.norm(math.inf)": 1.2,
+        "norm(x, -math.inf)": 0.3,
+        "norm(x, 0)": 3.0,
+        'torch.norm(A, "nuc")': np.linalg.norm(v.A, "nuc"),
     },
     more_exact=[
         MoreExact(
@@ -331,7 +337,7 @@ record(
 
 record(
     "linalg.norm",
-    oracle=f.linalg_norm,
-    recipes=["{M}", "{V}, ord=3", "{M}, axis=1", "{V}, np.inf"],
+    oracle=linear.matrix_norm,
+    recipes=["{M}", "{V}, ord=3", "{M}, axis=1", "{V}, np.inf", "[[{S}, {S}], [{S}, {S}]], 2"],
     programs={"linalg.norm(A)": np.sqrt(np.sum(v.A**2)), "np.linalg.norm(x, ord=3)": np.cbrt(np.sum(np.abs(v.x) ** 3))},
 )

@@ -37,6 +37,10 @@ def normal(z, axes, weight=1.0, bias=0.0):
     return centred / np.sqrt(np.mean(centred**2, axis=axes, keepdims=True) + 1e-5) * weight + bias
 
 
+def gelu_tanh(z):
+    return z / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (z + 0.044715 * z**3)))
+
+
 def huber(d, delta=1.0):
     return np.mean(np.where(np.abs(d) < delta, d**2 / 2, delta * np.abs(d) - delta**2 / 2))
 

@@ -24,7 +24,7 @@ from gradcli.exact.thresholds import SURE
 from gradcli.explanation.checked import REVERSE, SYMBOLS, Checked, Comparison
 from gradcli.explanation.confirmation import look_around
 from gradcli.explanation.dependence import note_dependence
-from gradcli.explanation.evaluation import Evaluation, Function, check_inputs
+from gradcli.explanation.evaluation import Evaluation, Function, check_inputs, filled
 from gradcli.explanation.explained import Note
 from gradcli.explanation.notes import note_disagreement, note_run
 from gradcli.explanation.readings import compose_at
@@ -47,9 +47,13 @@ def check_function(
     """Check the derivative of a function at a point and at random ones, as the ``kind`` of ``Checked`` asked for."""
     try:
         # A copy, since a caller may write to its arrays while it still holds the answer.
-        values: dict[str, Any] = {
-            name: np.array(value)[()] for name, value in check_inputs(function.program, dict(given)).items()
-        }
+        whole = check_inputs(function.program, filled(function.program, dict(given)))
+        values: dict[str, Any] = {name: np.array(value)[()] for name, value in whole.items()}
+        if v is None and function.program.calls:
+            from gradcli.language.snippets.starting import total_v  # noqa: PLC0415
+
+            shape = function.evaluate(values, record=False).value.shape
+            v = total_v(function.program, values, shape)
         expected = read_expectations(expect, function.differentiated)
         over = time.thread_time() + function.program.budget.seconds
         found = [check_point(function, values, expected, v, strict)]

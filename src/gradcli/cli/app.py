@@ -8,7 +8,7 @@ import itertools
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -24,6 +24,8 @@ from gradcli.cli.variables import VariableCommand
 from gradcli.errors import GradcliError
 
 SUMMARY = "Explain y.backward(v): the Jacobian, the vector beside it, and the gradient that reverse mode leaves."
+OWN = ("-h", "--help", "-V", "--version", "--install-completion", "--show-completion")
+"""Options that stand without a command."""
 COMMANDS: dict[str, tuple[Callable[..., None], type[TyperCommand]]] = {
     "explain": (commands.explain, VariableCommand),
     "grad": (commands.grad, VariableCommand),
@@ -69,7 +71,7 @@ def command_line(name: str | None = None) -> typer._click.Command:
 
 def run(args: Sequence[str] | None = None, env: Environment | None = None) -> int:
     """Run a command line and return its exit code; nothing but the code leaves this function."""
-    words = list(sys.argv[1:] if args is None else args)
+    words = with_command(list(sys.argv[1:] if args is None else args), COMMANDS)
     place = env or Environment()
     _tolerate(place)
     if place.variables.get(COMPLETION) in ANSWERED:
@@ -134,6 +136,17 @@ def _run(words: list[str], env: Environment) -> int:
         complain(env, "This is a fault of gradcli, not of your input.")
         return ExitStatus.INTERNAL
     return code if isinstance(code, int) else ExitStatus.OK
+
+
+def with_command(words: list[str], commands: Collection[str]) -> list[str]:
+    """Return a command line with its command: ``explain`` where a program, or an option of it, stands first."""
+    if not words or words[0] in commands or words[0].startswith(OWN) or (words[0][0:2] == "--" and not words[1:]):
+        return words
+    first, *rest = words
+    if first == "help":
+        return [*(word for word in rest[:1] if word in commands), "--help"]
+    given = any(word == f"--{first}" or word.startswith(f"--{first}=") for word in rest)
+    return words if re.fullmatch("[A-Za-z][A-Za-z_-]*", first) and not given else ["explain", *words]
 
 
 def wants_json(words: list[str]) -> bool:

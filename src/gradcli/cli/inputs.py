@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,29 @@ from gradcli.errors import GradcliError
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
+
+
+TEXTS = (".py", ".txt")
+"""Suffixes of files that hold a program, and may stand where one does."""
+DATA = (".csv", ".tsv", ".npy", ".npz", ".json")
+
+
+def suffix_of(program: str) -> str:
+    """Return the suffix of what may be the name of a file, empty for a program."""
+    found = re.fullmatch(r"@?[^\n\"'()\[\]=*]*(\.[a-zA-Z]+)", program)
+    suffix = found[1].lower() if found else ""
+    return suffix if suffix in (*TEXTS, *DATA, ".ipynb") else ""
+
+
+def text_of_file(env: Environment, path: str, suffix: str) -> str:
+    """Return the program in a file that is named where a program stands."""
+    path = str(Path(path).expanduser()) if path.startswith("~") else path
+    if suffix in TEXTS:
+        return read_text(env, path, "PROGRAM")
+    if suffix == ".ipynb":
+        raise file_error(f"{path} is a notebook: save it as a script, and give that", "PROGRAM")
+    hint = f"give them to a variable: gradcli explain 'sum(x**2)' --x @{path}"
+    raise GradcliError("option", f"{path} holds numbers, and no program", hint=hint)
 
 
 def read_text(env: Environment, path: str, option: str) -> str:

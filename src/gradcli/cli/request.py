@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from gradcli.cli.inputs import assignments, read_text
+from gradcli.cli.inputs import assignments, read_text, suffix_of, text_of_file
 from gradcli.errors import Budget, GradcliError, over_budget
 
 if TYPE_CHECKING:
@@ -128,14 +128,20 @@ def request(
 
 
 def program_text(env: Environment, program: str | None, file: str | None) -> str:
-    """Return the program from the argument, from ``-f FILE``, or from standard input for ``-``."""
+    """Return the program from the argument or the file that it names, from ``-f FILE``, or from standard input.
+
+    Raises ``option`` where there is none, or numbers in its place, and ``file``.
+    """
     if program is not None and file is not None:
         raise GradcliError("option", "a program and -f FILE are both given", hint="give one of them")
     if file is not None:
         return read_text(env, file, "-f")
     if program is None:
         raise GradcliError("option", "no program is given", hint="for example: gradcli explain 'x**2' --x 3")
-    return read_text(env, "-", "PROGRAM") if program == "-" else program
+    if program == "-":
+        return read_text(env, "-", "PROGRAM")
+    suffix = suffix_of(program)
+    return text_of_file(env, program.removeprefix("@"), suffix) if suffix else program
 
 
 def wrt_names(text: str) -> list[str]:

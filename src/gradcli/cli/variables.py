@@ -105,6 +105,11 @@ def refuse_mistakes(command: str, words: Words, known: Iterable[str]) -> None:
 def typed_program(words: Words) -> str | None:
     """Return the text of the program, as far as the command line tells it; None for standard input."""
     file = next((words.options[k + 1] for k, word in enumerate(words.options) if word in ("-f", "--file")), None)
+    from gradcli.cli.inputs import suffix_of  # noqa: PLC0415 - options that are misspelled alone need it
+
+    first = words.operands[0] if words.operands else ""
+    if file is None and suffix_of(first):
+        file = first.removeprefix("@")
     if file is not None:
         with contextlib.suppress(OSError, ValueError):
             return beginning(Path(file)) if Path(file).is_file() else None

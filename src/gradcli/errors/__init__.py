@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from gradcli.errors.facts import Facts, MissingV, OverBudget, hint_of
+from gradcli.errors.facts import Facts, MissingV, OverBudget, Unreadable, hint_of
 
 Span = tuple[int, int]
 """A half-open range of characters, counted from 0 in the text that ``Place.text`` holds."""
@@ -69,7 +69,7 @@ class GradcliError(Exception):
             label = "" if self.place.name == "program" else self.place.name
             lines += excerpt(self.place.text, self.span, label, encoding)
         if self.hint:
-            choices = self.hint.split("\n") if isinstance(self.facts, MissingV) else [self.hint]
+            choices = self.hint.split("\n") if isinstance(self.facts, MissingV | Unreadable) else [self.hint]
             leads = ["help: ", *[" " * 6] * (len(choices) - 1)]
             lines += [
                 lead + inert(shortened(choice), "", encoding) for lead, choice in zip(leads, choices, strict=True)

@@ -84,6 +84,12 @@ class NoValue(NamedTuple):
     path: str | None = None
 
 
+class Unreadable(NamedTuple):
+    """Lines of a snippet that cannot be read: each with its number and what is wrong with it."""
+
+    lines: tuple[str, ...]
+
+
 class OverBudget(NamedTuple):
     """A bound of the budget that was passed, by its name."""
 
@@ -91,7 +97,7 @@ class OverBudget(NamedTuple):
     bound: float
 
 
-Facts = MissingInputs | OwnInputs | MissingV | MisshapenV | NoValue | OverBudget
+Facts = MissingInputs | OwnInputs | MissingV | MisshapenV | NoValue | OverBudget | Unreadable
 
 
 PARAMETERS = ("v", "calls", "wrt", "strict", "budget", "inputs", "expect", "samples", "seed")
@@ -120,6 +126,8 @@ def missing(facts: MissingInputs, word: Word) -> str:
 def hint_of(facts: Facts, word: Word = in_python) -> str:
     """Return what to do about an error, with inputs as ``word`` gives them."""
     match facts:
+        case Unreadable(lines):
+            return "\n".join(lines)
         case MissingInputs():
             return missing(facts, word)
         case OwnInputs(inputs):
@@ -128,10 +136,8 @@ def hint_of(facts: Facts, word: Word = in_python) -> str:
             return usual_v(facts)
         case MisshapenV():
             return fitting_v(facts)
-        case NoValue(None):
-            return f"{WAYS}, or @FILE"
         case NoValue(path):
-            return f"write @{path} to read a file"
+            return f"{WAYS}, or @FILE" if path is None else f"write @{path} to read a file"
         case OverBudget(name):
             return f"make it smaller, or raise the bound with --budget {name}=NUMBER"
 

@@ -19,11 +19,12 @@ INSTEAD_OF_CALL = {
     "zero_grad": _FRESH,
     **dict.fromkeys(("grad", "jacobian", "jacrev", "vjp"), _ITSELF),
     **dict.fromkeys(("rand", "randn", "randint", "random", "manual_seed", "seed", "rand_like", "randn_like"), _RANDOM),
-    "diff": "for differences write x[1:] - x[:-1]; for a derivative give the function itself",
+    **dict.fromkeys(("gumbel_softmax", "fractional_max_pool2d", "fractional_max_pool3d", "bernoulli"), _RANDOM),
     "print": "leave it out: the value of the last line is the output",
 }
 """By the last word of the name of an unknown function or method."""
-INSTEAD_OF_LAYER = "write W @ x + b for nn.Linear, and relu(x) for nn.ReLU()(x)"
+INSTEAD_OF_MODULE = {"fft": "its values are complex numbers, which are not part of the language"}
+"""By the last word of the name of a module."""
 INSTEAD_OF_KEYWORD = {
     "requires_grad": "give this value with --NAME instead: every input is differentiated",
     "dtype": _NUMBERS,
@@ -37,7 +38,6 @@ INSTEAD_OF_ATTRIBUTE = {
 """By an attribute that no value has."""
 INSTEAD_OF_WORD = {
     "import": "names such as torch.sin work without an import",
-    "def": "write the lines of its body; the last one is the output",
     "lambda": "write what it returns",
     "return": "write the value alone, on the last line",
     "with": "write its lines alone; .detach() holds a value fixed",

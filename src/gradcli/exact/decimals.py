@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from decimal import Context, Decimal, getcontext, localcontext
+from typing import Any
 
 LARGEST = 20_000
 """Decimal exponents beyond which a number is infinite or 0: sin of a larger one would need that many digits of π."""
@@ -72,6 +73,31 @@ def mpmath_function(name: str, x: Decimal) -> Decimal:
     top, bottom = x.as_integer_ratio()
     argument = libmp.from_rational(top, bottom, precision + max(0, int(x.adjusted() * BITS)), "n")
     return from_mpf(getattr(libmp, name)(argument, precision, "n"))
+
+
+def by_rule(rule: Callable[..., Any], *numbers: Decimal) -> Decimal:
+    """Return ``rule(mpmath, *numbers)`` with the digits of the context; nan where mpmath has no real number."""
+    import mpmath  # noqa: PLC0415
+
+    widest = max((abs(x.adjusted()) for x in numbers if x and x.is_finite()), default=0)
+    with mpmath.workprec(int((getcontext().prec + 2 * GUARD + min(widest, getcontext().prec)) * BITS)):
+        try:
+            found = mpmath.mpmathify(rule(mpmath, *(as_mpf(mpmath, x) for x in numbers)))
+        except (ValueError, ZeroDivisionError, OverflowError):
+            return NAN
+        if isinstance(found, mpmath.mpc):
+            return NAN
+        if not mpmath.isfinite(found):
+            return NAN if mpmath.isnan(found) else Decimal("Infinity").copy_sign(Decimal(int(mpmath.sign(found))))
+        return from_mpf(found._mpf_)
+
+
+def as_mpf(mpmath: Any, x: Decimal) -> Any:
+    """Return a decimal as mpmath's number, to its working precision."""
+    if x.is_finite():
+        top, bottom = x.as_integer_ratio()
+        return mpmath.mpf(top) / bottom
+    return mpmath.nan if x.is_nan() else mpmath.inf if x > 0 else -mpmath.inf
 
 
 def exp(x: Decimal) -> Decimal:

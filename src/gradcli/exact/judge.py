@@ -96,12 +96,20 @@ class Places(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """One true entry of a Jacobian, nan where it was not found, and what y does on both sides by that entry."""
+    """One true entry of a Jacobian, nan where it was not found, and what y does on both sides by that entry.
+
+    Where that is not known of the entry ``alone``, it is what y does as others move with it.
+    """
 
     row: int
     column: int
     value: Decimal
     side: Side
+    alone: bool
+
+
+MOST_ALONE = 8
+"""Columns of a group that are moved alone where y has a kink along the group."""
 
 
 def true_entries(exact: Exact, name: str, places: Places, groups: Sequence[Sequence[int]]) -> Iterator[Entry]:
@@ -122,9 +130,20 @@ def true_entries(exact: Exact, name: str, places: Places, groups: Sequence[Seque
         sought = [at_rows(rows, values[inside], steps_here, count) for values in places.sought]
         direction = {name: np.where(among, flat, 0.0).reshape(np.shape(steps))}
         found = exact.along(direction, at_least(sizes, rows), sought)
+        bent = sorted({int(of_row[i]) for i, side in enumerate(found.sides) if side.kind}) if len(group) > 1 else []
+        alone = {column: sides_alone(exact, name, steps, column) for column in bent[:MOST_ALONE]}
         for i, (value, side) in enumerate(zip(found.values, found.sides, strict=True)):
             column = int(of_row[i])
-            yield Entry(i, column, per_unit(value, float(flat[column])), scaled(side, float(flat[column])))
+            own = alone[column][i] if side.kind and column in alone else side
+            known = not side.kind or len(group) == 1 or (column in alone and own.kind != "")
+            unit = float(flat[column])
+            yield Entry(i, column, per_unit(value, unit), scaled(own if known else side, unit), known)
+
+
+def sides_alone(exact: Exact, name: str, steps: Array, column: int) -> list[Side]:
+    """Return what each entry of y does on both sides as one entry of a variable moves. Raises ``Spent``."""
+    among = np.arange(np.size(steps)).reshape(np.shape(steps)) == column
+    return exact.along({name: np.where(among, steps, 0.0)}).sides
 
 
 def at_rows(rows: Indices, values: Array, steps: Sequence[Decimal], count: int) -> list[Decimal]:

@@ -19,6 +19,7 @@ from gradcli.exact.decimals import (
     LARGEST,
     NAN,
     axis_angle,
+    by_rule,
     divided,
     exp,
     half_pi,
@@ -171,6 +172,10 @@ class Real:
     erf       = by_mpmath("mpf_erf", at_infinity=Decimal(1))
     # fmt: on
 
+    def in_mpmath(self, rule: Callable[..., Any], *others: Real) -> Real:
+        """Return ``rule(mpmath, x, …)`` of this number and others, with the digits of the context."""
+        return Real(by_rule(rule, self.d, *(other.d for other in others)))
+
     def arctan(self) -> Real:
         """Return the angle whose tangent this is."""
         return Real(by_mpmath("mpf_atan", at_infinity=half_pi())(self).d)
@@ -195,8 +200,8 @@ class Real:
 
     def sinc(self) -> Real:
         """Return sin(πx)/(πx), 1 at 0."""
-        if not self.d:
-            return Real(Decimal(1))
+        if self.d == self.d.to_integral_value():
+            return Real(Decimal(0 if self.d else 1))
         t = Real(2 * half_pi() * self.d)
         return Real(t.sin().d / t.d)
 

@@ -141,7 +141,7 @@ def rules_of(swept: Sweep, written: dict[str, Earlier]) -> BackwardPass:
     rules = []
     order = in_order(swept.nodes, plain)
     for index in order:
-        text = "v" if index == swept.output.index else None
+        text = seed_text(swept.seed, plain.names.values()) if index == swept.output.index else None
         for choice in range(0 if text else CHOICES):
             if choice == len(others):
                 others.append(run(swept, plain.names, choice))
@@ -168,11 +168,22 @@ def rules_of(swept: Sweep, written: dict[str, Earlier]) -> BackwardPass:
     return BackwardPass(rules, plain.constants, left_out, gap, reader.shapes)
 
 
+def seed_text(seed: Array, names: Collection[str]) -> str | None:
+    """Return what the line of the output says: v, or its numbers where the program has a value of that name."""
+    if "v" not in names:
+        return "v"
+    return str(np.asarray(seed).tolist()) if seed.size <= MOST_OF_V else None
+
+
+MOST_OF_V = 8
+"""Entries of v that a line shows."""
+
+
 def constants_of(graph: Graph) -> dict[str, Array]:
     """Return the arrays that the program gave a name and that depend on no input."""
     story, called = graph.story or (), call_assigned(graph)
     return {
-        called[place]: value
+        called[place]: getattr(value, "doubles", value)
         for record, value, place in story
         if isinstance(value, np.ndarray) and value.ndim and isinstance(record, Assigned) and record.name
     }

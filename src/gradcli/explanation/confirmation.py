@@ -97,7 +97,8 @@ def walk_entries(
     row, column = labels
     for entry in true_entries(exact, variable, places, groups):
         if entry.side.kind:
-            tell_bend(bends, entry.side, row(entry.row), column(entry.column), takes(entry))
+            at = column(entry.column) if entry.alone else "a random direction"
+            tell_bend(bends, entry.side, row(entry.row), at, takes(entry))
         yield entry
 
 

@@ -53,8 +53,8 @@ class Function:
         budget: Budget | None = None,
         given: Iterable[str] = (),
     ) -> None:
-        self.program: Program = compile_program(program, budget, frozenset(given))
-        self.wrt = None if wrt is None else tuple(wrt)
+        self.program = read_program(program, budget or Budget(), frozenset(given))
+        self.wrt = self.program.wrt if wrt is None else tuple(wrt)
         for name in self.wrt or ():
             self._require(name)
 
@@ -95,7 +95,8 @@ class Function:
 
         ``strict`` refuses what only one of PyTorch and NumPy answers.
         """
-        arrays = read_arrays(self.program, values)
+        whole = values if self.program.inputs.keys() <= values.keys() else filled(self.program, values)
+        arrays = read_arrays(self.program, whole)
         wrt = frozenset(self.wrt if self.wrt is not None else arrays)
         if record:
             arrays = {name: np.array(array)[()] for name, array in arrays.items()}
@@ -116,7 +117,7 @@ class Function:
 
     def value(self, **inputs: Any) -> Array:
         """Return the output as an array of its own, in its shape; ``inputs`` give every variable."""
-        return np.array(self.evaluate(inputs, record=False).value)
+        return np.array(self.evaluate(filled(self.program, inputs), record=False).value)
 
     def grad(self, v: Any = None, **inputs: Any) -> dict[str, Array]:
         """Return vᵀ·J by each variable of ``wrt``, in the variable's shape, by reverse mode.
@@ -124,7 +125,12 @@ class Function:
         v is in the shape of the output, and may be left out where that has one entry; raises ``missing-v`` or
         ``shape``.
         """
-        run = self.evaluate(inputs, record=False)
+        values = filled(self.program, inputs)
+        run = self.evaluate(values, record=False)
+        if v is None and self.program.calls:
+            from gradcli.language.snippets.starting import total_v  # noqa: PLC0415
+
+            v = total_v(self.program, values, run.value.shape)
         return gradients(run, read_v(v, run.value.shape, strict=False).seed, self.differentiated)
 
     def jacobian(self, **inputs: Any) -> dict[str, Array]:
@@ -134,7 +140,7 @@ class Function:
         """
         from gradcli.jacobian.large import derive  # noqa: PLC0415
 
-        run = self.evaluate(inputs)
+        run = self.evaluate(filled(self.program, inputs))
         names = self.differentiated
         found = derive(run.output, [run.leaves[name] for name in names], self.program.budget.jacobian, run.graph)
         shape = run.value.shape
@@ -167,6 +173,33 @@ def vouched_for(run: Evaluation, leaf: Node) -> bool:
         and all(np.all(value_of(argument)) for argument in node.arguments if argument is not leaf)
         for node in run.graph.nodes[: len(run.leaves) + FIRST]
     )
+
+
+SNIPPETS = (
+    "import", "def", "lambda", "with", "print", "assert", "class", "backward", "requires_grad", "grad", "vjp",
+    "Variable", "Parameter", ">>>", ": ",
+)  # fmt: skip
+"""What snippets hold. A text with none of it is compiled as it stands, and needs no reader of snippets."""
+
+
+def read_program(text: str, budget: Budget, given: frozenset[str]) -> Program:
+    """Return a text as a checked program: one of the language, or a snippet."""
+    if any(word in text for word in SNIPPETS):
+        from gradcli.language.snippets.reading import read_snippet  # noqa: PLC0415
+
+        found = read_snippet(text, budget, given)
+        if found is not None:
+            return found
+    return compile_program(text, budget, given)
+
+
+def filled(program: Program, values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of all inputs: those that are given, and those of a snippet for the others."""
+    if not program.starts:
+        return values
+    from gradcli.language.snippets.starting import start_values  # noqa: PLC0415
+
+    return start_values(program, values)
 
 
 FIRST = 8

@@ -42,6 +42,7 @@ class Backward:
     - ``vjp``: vᵀ·J by the symbolic route.
     - ``grad``: the gradient by reverse mode.
     - ``accumulated``: what ``x.grad`` is after this call, which adds to those before it.
+    - ``alone``: whether a snippet set ``x.grad`` to zero before this call, so that it adds to nothing.
 
     >>> first, second = gradcli.explain("x**2", x=3.0, calls=[1, 10]).backward
     >>> second.grad["x"].item(), second.accumulated["x"].item()
@@ -52,6 +53,7 @@ class Backward:
     vjp: dict[str, Array]
     grad: dict[str, Array]
     accumulated: dict[str, Array]
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +198,13 @@ class Explained:
 
     @property
     def vjp(self) -> dict[str, Array]:
-        """vᵀ·J by the symbolic route for each variable, in its shape, added up over all calls."""
-        return sum_vjps(self.backward)
+        """vᵀ·J by the symbolic route for each variable, in its shape, added up over the calls that count."""
+        return sum_vjps(self.counted)
+
+    @property
+    def counted(self) -> Sequence[Backward]:
+        """The calls that ``x.grad`` is the sum of: all, unless a snippet set it to zero between them."""
+        return self.backward[max((place for place, call in enumerate(self.backward) if call.alone), default=0) :]
 
     @property
     def grad(self) -> dict[str, Array]:
@@ -206,18 +213,18 @@ class Explained:
 
     @property
     def v(self) -> Array:
-        """v as it is shown, added up over all calls where there are several."""
-        return self.backward[0].v.shown if len(self.backward) == 1 else self.seed
+        """v as it is shown, added up over the calls that count where there are several."""
+        return self.counted[0].v.shown if len(self.counted) == 1 else self.seed
 
     @property
     def seed(self) -> Array:
-        """v as it counts, in the shape of y, added up over all calls."""
-        return sum_of([call.v.seed for call in self.backward])
+        """v as it counts, in the shape of y, added up over the calls that count."""
+        return sum_of([call.v.seed for call in self.counted])
 
     @property
     def v_source(self) -> str:
         """Where v comes from: ``given``, ``default``, ``reshaped``, ``broadcast`` or ``accumulated``."""
-        return self.backward[0].v.source if len(self.backward) == 1 else "accumulated"
+        return self.counted[0].v.source if len(self.counted) == 1 else "accumulated"
 
 
 def sum_vjps(backward: Sequence[Backward]) -> dict[str, Array]:

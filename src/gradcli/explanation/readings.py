@@ -12,7 +12,7 @@ import numpy as np
 from gradcli.engine.graph import Node
 from gradcli.engine.naming import output_name
 from gradcli.errors import GradcliError
-from gradcli.explanation.evaluation import Evaluation, Function, gradients
+from gradcli.explanation.evaluation import Evaluation, Function, filled, gradients
 from gradcli.explanation.explained import Backward, Gradient, sum_of
 from gradcli.explanation.jacobians import Jacobian
 from gradcli.explanation.notes import note_backward, note_run, refuse_integers
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 class Point:
     """One run of a function with the v of every call of backward.
 
-    ``integers`` are the differentiated inputs that came without a fraction.
+    ``integers`` are the differentiated inputs that came without a fraction, ``resets`` the calls before which
+    ``.grad`` is set to zero.
     """
 
     function: Function
@@ -38,6 +39,7 @@ class Point:
     names: tuple[str, ...]
     seeds: list[Cotangent]
     integers: list[str]
+    resets: frozenset[int] = frozenset()
 
     @cached_property
     def name(self) -> str:
@@ -61,16 +63,27 @@ class Point:
 
     @cached_property
     def seed(self) -> Array:
-        """v as it counts, in the shape of y, added up over all calls."""
-        return sum_of([seed.seed for seed in self.seeds])
+        """v as it counts, in the shape of y, added up over all calls since ``.grad`` was last set to zero."""
+        return sum_of([seed.seed for seed in self.counted])
+
+    @property
+    def counted(self) -> list[Cotangent]:
+        """The v of the calls since ``.grad`` was last set to zero."""
+        return self.seeds[max(self.resets, default=0) :]
 
 
 def stand(function: Function, values: dict[str, Any], calls: Sequence[Any], strict: bool, record: bool = True) -> Point:
     """Run a function at a point and read every v; ``record`` keeps what formulas need and gradients do not."""
     try:
+        values = filled(function.program, values)
         run = function.evaluate(values, record, strict)
         names = function.differentiated
         shape, name = run.value.shape, output_name(run.graph, run.output)
+        own = function.program.calls if all(v is None for v in calls) else ()
+        if own:
+            from gradcli.language.snippets.starting import v_values  # noqa: PLC0415
+
+            calls = v_values(function.program, values)
         seeds = [read_v(v, shape, strict, name) for v in calls]
         if len(calls) > 1 and (record or strict):
             from gradcli.language.retaining import remark_second_backward  # noqa: PLC0415
@@ -81,7 +94,8 @@ def stand(function: Function, values: dict[str, Any], calls: Sequence[Any], stri
     integers = [name for name in names if np.asarray(detached(values[name])).dtype.kind in "iu"]
     if strict:
         refuse_integers(integers, run.leaves)
-    return Point(function, run, names, seeds, integers)
+    resets = frozenset(place for place, call in enumerate(own) if call.alone)
+    return Point(function, run, names, seeds, integers, resets)
 
 
 def compose_at(run: Evaluation, function: Function) -> Composition:
@@ -163,18 +177,20 @@ class JacobianMap:
 def call_backward(point: Point, jacobians: dict[str, Jacobian]) -> list[Backward]:
     """Return every call of backward with what it leaves in ``.grad``."""
     found: list[Backward] = []
-    for seed in point.seeds:
+    for place, seed in enumerate(point.seeds):
         grad = gradients(point.run, seed.seed, jacobians)
         vjp = {name: jacobian.vjp(seed.seed) for name, jacobian in jacobians.items()}
-        total = {name: sum_of([found[-1].accumulated[name], g]) for name, g in grad.items()} if found else grad
-        found.append(Backward(seed, vjp, grad, total))
+        total = grad
+        if found and place not in point.resets:
+            total = {name: sum_of([found[-1].accumulated[name], g]) for name, g in grad.items()}
+        found.append(Backward(seed, vjp, grad, total, place in point.resets))
     return found
 
 
 def read_gradient(point: Point) -> Gradient:
     """Return what reverse mode alone answers, ``x.grad`` after the last call."""
     total: dict[str, Array] = {}
-    for seed in point.seeds:
+    for seed in point.counted:
         for name, g in gradients(point.run, seed.seed, point.names).items():
             total[name] = sum_of([total[name], g]) if name in total else g
     return gather_gradient(point, total)
@@ -182,12 +198,12 @@ def read_gradient(point: Point) -> Gradient:
 
 def gather_gradient(point: Point, grad: dict[str, Array]) -> Gradient:
     """Return an answer that has a gradient and no J."""
-    alone = len(point.seeds) == 1
+    alone = len(point.counted) == 1
     return Gradient(
         point.function.place.text,
         point.value,
-        point.seeds[0].shown if alone else point.seed,
-        point.seeds[0].source if alone else "accumulated",
+        point.counted[0].shown if alone else point.seed,
+        point.counted[0].source if alone else "accumulated",
         grad,
         [*note_run(point.run.graph), *note_backward(point.run.graph.nodes, point.run.output)],
     )

@@ -21,6 +21,7 @@ from gradcli.jacobian import functions as s
 from gradcli.jacobian.composition import Composition
 from gradcli.jacobian.local import Part
 from gradcli.jacobian.sparse import Sparse, gathered, identity, product
+from gradcli.ops.links import OUT, auxiliary_of
 
 MOST_ENTRIES = 1200
 """Entries of all local Jacobians and products of entries together, beyond which formulas go by index rules."""
@@ -115,7 +116,7 @@ class Derivation:
         numeric, kept = self.composition.of[leaf.index], dict[Any, Any]()
         meant = self.elements.meant
         means = self.elements.sums.with_means
-        entries = [tidied(means(entry.xreplace(meant)), kept) for entry in self._aligned(numeric, found)]
+        entries = [tidied(means(s.replaced(entry, meant)), kept) for entry in self._aligned(numeric, found)]
         shapes = self.output.shape, leaf.shape
         patterns = patterns_of(numeric.rows, numeric.columns, shapes, entries, letters)
         if not patterns:
@@ -217,11 +218,10 @@ class Derivation:
     def _formulas_of(self, node: Operation, part: Part, shape: tuple[int, int]) -> Sparse:
         slots = []
         for slot, where in part.bound:
-            if slot == -2:
-                assert part.auxiliary is not None  # noqa: S101
-                entries = self.elements.auxiliary(node, *part.auxiliary)
+            if slot < OUT:
+                entries = self.elements.auxiliary(node, *auxiliary_of(part, slot))
             else:
-                entries = self.elements.entries[node.index] if slot == -1 else self.elements.of(node.arguments[slot])
+                entries = self.elements.entries[node.index] if slot == OUT else self.elements.of(node.arguments[slot])
             slots.append((entries, where))
         template, values = part.template, []
         for i, times in enumerate(part.weights.tolist()):
@@ -229,7 +229,7 @@ class Derivation:
                 values.append(s.number(0))
                 continue
             chosen = {template.symbols[k]: slots[k][0][slots[k][1][i]] for k in template.used}
-            values.append(s.number(times) * template.expression.xreplace(chosen))
+            values.append(s.number(times) * s.replaced(template.expression, chosen))
         return Sparse(part.rows, part.columns, as_objects(values), None, shape)
 
 

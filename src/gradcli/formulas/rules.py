@@ -120,7 +120,8 @@ def rule_of(node: Operation, k: int, parts: list[Part], texts: Texts, letters: l
             return reduction_rule(node, reduction.text, parts, texts, letters) if holds else None
         case Paired(text):
             i, j = letters[:2]
-            return Rule([i], [j], text.format(y=texts.of(node), i=i, j=j)) if len(node.shape) == 1 else None
+            x, y = written(node.arguments[0], texts), texts.of(node)
+            return Rule([i], [j], text.format(x=x, y=y, i=i, j=j)) if len(node.shape) == 1 else None
         case Said():
             return None
     if op.spec is not None:
@@ -241,7 +242,7 @@ def elementwise_formula(node: Operation, k: int, parts: list[Part], text_of: Cal
         for symbol, (slot, _) in zip(parts[0].template.symbols, parts[0].bound, strict=True)
         if symbol in template.free_symbols
     }
-    found = template.xreplace(chosen)
+    found = s.replaced(template, chosen)
     if not parts[0].has_zeros:
         return found
     condition = zero_condition(node, k, [text_of(argument) for argument in node.arguments], text_of(node))

@@ -106,6 +106,6 @@ def of_links(node: Operation, composition: Composition) -> Hashable:
 def of_part(part: Part) -> Hashable:
     """Return all of a part, its formula with it."""
     bound = tuple([(slot, content(where)) for slot, where in part.bound])
-    auxiliary = None if part.auxiliary is None else (part.auxiliary[0], np.shape(part.auxiliary[1]))
+    auxiliary = tuple([(text, np.shape(value)) for text, value in filter(None, (part.auxiliary, part.second))])
     weight = part.weight if type(part.weight) is float else of_constant(part.weight)
     return content(part.rows), content(part.columns), weight, part.template.expression, bound, auxiliary

@@ -26,7 +26,7 @@ def compared(sign: str) -> Callable[..., Expression]:
 COMPARISONS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==", "not_equal": "!="}
 CALLED = (
     *("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "expm1", "exp2", "log", "log2", "log10", "log1p", "sqrt"),
-    *("cbrt", "hypot", "logaddexp", "maximum", "minimum", "sign", "isnan", "floor"),
+    *("cbrt", "hypot", "logaddexp", "maximum", "minimum", "sign", "isnan", "floor", "trunc"),
 )
 """Functions that have the same name in both."""
 UFUNCS: dict[str, Callable[..., Expression]] = {

@@ -6,11 +6,12 @@ kinks than PyTorch; its tanh, log and power derivatives lose digits or divide 0 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
+import sympy
 from sympy import (
     Add,
     Expr,
@@ -22,22 +23,33 @@ from sympy import (
     Rational,
     Symbol,
     acosh,
-    atan,
-    cos,
-    cosh,
-    erf,
     exp,
     log,
     pi,
-    sin,
-    sinh,
     sqrt,
-    tan,
 )
+from sympy.core.parameters import distribute
 from sympy.printing.precedence import PRECEDENCE
 
 from gradcli.jacobian import refined as ways
 
+
+def signed(function: Any) -> Any:
+    """Return an even or odd function of sympy's, which looks for a sign that it can take out of its argument.
+
+    Where numbers stay outside of sums, -x - 1 is -(x + 1) is -x - 1, and the search has no end.
+    """
+
+    def apply(x: Any) -> Any:
+        with distribute(True):
+            return function(x)
+
+    return apply
+
+
+atan, cos, cosh, erf, sin, sinh, tan = map(
+    signed, (sympy.atan, sympy.cos, sympy.cosh, sympy.erf, sympy.sin, sympy.sinh, sympy.tan)
+)
 HALF = Rational(1, 2)
 
 
@@ -47,6 +59,19 @@ def number(value: float) -> Expr:
     if -1e15 < value < 1e15 and (value * 16).is_integer():
         return Rational(int(value * 16), 16)
     return Float(value, 17)
+
+
+def replaced(expression: Any, chosen: Mapping[Any, Any]) -> Any:
+    """Return an expression with others for some of its symbols.
+
+    An even or odd function of sympy's looks for a sign that it can take out of its argument. While numbers stay outside
+    of sums, -x - 1 is -(x + 1) is -x - 1, and the search has no end: then numbers go into the sums.
+    """
+    try:
+        return expression.xreplace(chosen)
+    except RecursionError:
+        with distribute(True):
+            return expression.xreplace(chosen)
 
 
 def product(factors: Sequence[Any]) -> Any:
@@ -186,6 +211,18 @@ def with_slopes(
     return written_as(name, written, rules)  # type: ignore[no-any-return]
 
 
+@lru_cache(maxsize=256)
+def named(module: Any, name: str, slopes: Any) -> Any:
+    """Return a function that is written as a call of its name, with the derivatives ``slopes(s, *symbols)``."""
+    return own(name, partial(slopes, module))
+
+
+@lru_cache(maxsize=256)
+def closely(module: Any, name: str, written: Any, exact: Any) -> Any:
+    """Return a derivative that is written as ``written(s, *symbols)`` and worked out as ``exact(mpmath, *numbers)``."""
+    return refined(name, partial(written, module), partial(ways.in_digits, exact))
+
+
 def _bend(x: Any) -> Any:
     return sqrt(2 / pi) * (x + number(0.044715) * x**3)
 
@@ -245,10 +282,10 @@ def symbol(name: str) -> Symbol:
 # fmt: off
 __all__ = [
     "Own", "PowerOf", "Refined", "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "bce_slope",
-    "bce_target_slope", "cbrt", "clamp_max", "clamp_min", "cos", "cosh", "elu", "erf", "exp", "exp2", "expm1",
-    "floor", "gelu", "gelu_tanh", "heaviside", "hypot", "leaky_relu", "log", "log1p", "log2", "log10", "logaddexp",
-    "logits_slope", "logsigmoid", "maximum", "minimum", "number", "pi", "power", "product", "relu", "remainder",
-    "rsqrt", "sigmoid", "sign", "silu", "sin", "sinc", "sinh", "softplus", "softsign", "sqrt", "symbol", "tan",
-    "tanh", "total", "where_ge", "where_gt", "with_slopes", "written_out", "xlogy",
+    "bce_target_slope", "cbrt", "clamp_max", "clamp_min", "closely", "cos", "cosh", "elu", "erf", "exp", "exp2",
+    "expm1", "floor", "gelu", "gelu_tanh", "heaviside", "hypot", "leaky_relu", "log", "log1p", "log2", "log10",
+    "logaddexp", "logits_slope", "logsigmoid", "maximum", "minimum", "named", "number", "pi", "power", "product",
+    "relu", "remainder", "rsqrt", "sigmoid", "sign", "silu", "sin", "sinc", "sinh", "softplus", "softsign", "sqrt",
+    "symbol", "tan", "tanh", "total", "where_ge", "where_gt", "with_slopes", "written_out", "xlogy",
 ]
 # fmt: on

@@ -56,7 +56,7 @@ def outline(links: Links | Contraction, constants: tuple[Any, ...]) -> Part:
     if isinstance(links, Links):
         return part_of(links, template)
     none = np.zeros(0, dtype=np.intp)
-    return Part(none, none, links.weight, template, (), links.auxiliary)
+    return Part(none, none, links.weight, template, (), links.auxiliary, links.second)
 
 
 def derive(output: Any, wrt: Sequence[Node], most: int, graph: Graph) -> Composition:

@@ -16,7 +16,7 @@ from gradcli.jacobian.kinds import Constant, constant_of, kind_of
 from gradcli.jacobian.small import FEW
 from gradcli.jacobian.sparse import SHORT, rising
 from gradcli.ops.declare import Array, Op, value_of
-from gradcli.ops.links import AUXILIARY, OUT, Contraction, Indices, Links, Slot, listed
+from gradcli.ops.links import OUT, Auxiliary, Bound, Contraction, Indices, Links, Slot, auxiliary_of, listed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,7 +32,8 @@ class Part:
     weight: Array | float
     template: Template
     bound: tuple[tuple[Slot, Indices], ...]
-    auxiliary: tuple[str, Array] | None
+    auxiliary: Auxiliary | None = None
+    second: Auxiliary | None = None
 
     @property
     def weights(self) -> Array:
@@ -134,7 +135,7 @@ def read(reading: Reading, argument: int, constants: tuple[Constant, ...]) -> li
 def part_of(links: Links, template: Template) -> Part:
     """Return links with their formula."""
     weight = 1.0 if type(links.weight) is np.ndarray and np.all(links.weight == 1) else links.weight
-    return Part(links.rows, links.columns, weight, template, links.bound, links.auxiliary)
+    return Part(links.rows, links.columns, weight, template, links.bound, links.auxiliary, links.second)
 
 
 def worked_out(reading: Reading, part: Part) -> PartNumbers:
@@ -163,15 +164,14 @@ def numbers(reading: Reading, part: Part) -> tuple[Any, Any]:
 
 def numbers_of(reading: Reading, part: Part, slot: int, where: Indices) -> Any:
     """Return the numbers that a symbol stands for: of an argument, the output, or the auxiliary value."""
-    return entries(slot_array(reading, part.auxiliary, slot), where)
+    return entries(slot_array(reading, part, slot), where)
 
 
-def slot_array(reading: Reading, auxiliary: tuple[str, Array] | None, slot: Slot) -> Any:
+def slot_array(reading: Reading, links: Bound, slot: Slot) -> Any:
     """Return the array that a slot stands for."""
-    if slot == AUXILIARY:
-        assert auxiliary is not None  # a local reading that binds one gives it  # noqa: S101
-        return auxiliary[1]
-    return reading.out if slot == OUT else reading.values[slot]
+    if slot >= 0:
+        return reading.values[slot]
+    return reading.out if slot == OUT else auxiliary_of(links, slot)[1]
 
 
 def entries(array: Any, where: Indices) -> Any:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -150,7 +151,7 @@ def contracted(reading: Reading, links: Contraction) -> Contracted | None:
     weight, templates = parts
     factors, sizes = [], []
     for (slot, subscripts), template in zip(links.bound, templates, strict=True):
-        array = np.asarray(slot_array(reading, links.auxiliary, slot)).reshape(links.shape_of(subscripts))
+        array = np.asarray(slot_array(reading, links, slot)).reshape(links.shape_of(subscripts))
         value = np.broadcast_to(template.value([array]), array.shape)
         size = np.abs(value) if template.size is None else np.broadcast_to(template.size([array]), array.shape)
         factors.append(named(value, subscripts))
@@ -158,5 +159,10 @@ def contracted(reading: Reading, links: Contraction) -> Contracted | None:
     digits = None
     if reading.op.digits is not None:
         grown = reading.op.digits(reading.out, *reading.values, **reading.static)
-        digits = named(np.broadcast_to(grown, np.shape(reading.out)), links.rows)
+        summed = math.prod(n for letter, n in links.lengths.items() if letter not in links.rows + links.columns)
+        digits = named(summed * np.broadcast_to(grown, np.shape(reading.out)), links.rows)
+    line = links.line
+    if line is not None and (line.row not in links.rows or line.column not in links.columns):
+        allowed = named(line.allowed(links.lengths[line.row]), line.letters)
+        links, factors, sizes = replace(links, line=None), [*factors, allowed], [*sizes, allowed]
     return Contracted(links, float(links.weight) * weight, factors, sizes, digits)

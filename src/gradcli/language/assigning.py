@@ -13,7 +13,7 @@ from gradcli.errors.counting import counted
 from gradcli.language import runtime
 from gradcli.language.indexing import Run
 from gradcli.language.kinds import Listed, is_tensor, items_of, kept_in_place
-from gradcli.ops import Pair
+from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import Op
 
 
@@ -46,6 +46,10 @@ def unpacked(f: Graph, value: object, position: int, count: int) -> Any:
     """Return one of ``count`` values that an array is unpacked into."""
     if isinstance(value, Pair):
         value = (value.values, value.indices)
+    if isinstance(value, Parts):
+        if len(value.names) != count:
+            raise GradcliError("shape", f"{counted(len(value.names), 'value')} for {counted(count, 'variable')}")
+        return value[position]
     if isinstance(value, Listed):
         value = tuple(items_of(value))
     length = len(value) if type(value) is tuple else (runtime.array_of(value).shape or (0,))[0]
@@ -95,6 +99,8 @@ def refuse_plain(name: str, value: object, what: str) -> None:
     """Refuse a write to what Python cannot change: lengths, a pair of arrays, and by an index also a plain number."""
     if isinstance(value, Pair):
         held, hint = "is a pair of values and their indices", f"write {name} = {name}.values.clone() first"
+    elif isinstance(value, Parts):
+        held, hint = "holds several arrays", f"write one of them, such as {name}.{value.names[0]}, to a variable first"
     elif isinstance(value, tuple):
         lengths = all(type(item) is int for item in value)
         held, way = ("holds lengths", "tensor") if lengths else ("is a tuple of arrays", "stack")

@@ -19,16 +19,18 @@ from gradcli.language.kinds import (
     Listed,
     NotFloats,
     Tupled,
+    inverted,
     is_odd,
     number_kind,
     plain_items,
     whole_array,
 )
-from gradcli.language.runtime import as_tensor
-from gradcli.ops import Function, Pair
-from gradcli.ops.declare import Apply, value_of
+from gradcli.language.runtime import as_tensor, compare
+from gradcli.ops import OPERATORS, Function, Pair
+from gradcli.ops.declare import Apply, Op, value_of
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.integers import only_numpy
+from gradcli.ops.shaping import MOST_AXES
 from gradcli.ops.signatures import Static, Tensor
 from gradcli.ops.vocabulary import Builder
 
@@ -42,9 +44,17 @@ def static_value(value: object) -> Static:
     if isinstance(value, tuple):
         return tuple(map(static_value, value))
     raw = value_of(value)
-    if not isinstance(value, Node) and isinstance(raw, np.generic | np.ndarray) and raw.ndim == 0:
-        return int(raw) if np.issubdtype(raw.dtype, np.integer) else float(raw)
+    if not isinstance(value, Node) and isinstance(raw, np.generic | np.ndarray):
+        if not raw.ndim:
+            return int(raw) if np.issubdtype(raw.dtype, np.integer) else float(raw)
+        if raw.size <= MOST_AXES and np.all(raw == np.trunc(raw)):
+            return nested(raw.tolist())
     raise GradcliError("type", "a plain number is needed here, not one that is computed from an input")
+
+
+def nested(items: list[Any]) -> Static:
+    """Return a list of whole numbers, or of such lists, as a tuple of integers."""
+    return tuple(nested(item) if isinstance(item, list) else int(float(item)) for item in items)
 
 
 def converter(bound: Bound, registers: list[int], tensor: Callable[[object], Tensor] = as_tensor) -> Run:
@@ -132,11 +142,8 @@ def caller(function: Function, arguments: list[Bound], library: str, written: st
         call = noted(call, written)
     if function.build is None and op is not None:
         return unary_step(op, registers[0][0], call)
-    if op is not None and op.formula is not None and op.whole is not None and len(registers) == 2:
-        operands = [r[0] for r in registers]
-        return lambda regs: (
-            binary(regs[0], op, *(regs[i] for i in operands)) if any(is_odd(regs[i]) for i in operands) else call(regs)
-        )
+    if op is not None and OPERATORS.get((op.operator, len(registers))) is op and all(len(r) == 1 for r in registers):
+        return operator_caller(op, [r[0] for r in registers], call)
     return call
 
 
@@ -150,6 +157,23 @@ def typed_caller(
     call = caller(function, [bound for bound, _ in own], library, written, [r for _, r in own])
     register = next(r[0] for bound, r in zip(arguments, registers, strict=True) if bound.parameter is DTYPE)
     return lambda regs: as_type(regs[0], call(regs), static_value(regs[register]))
+
+
+def operator_caller(op: Op, operands: list[int], call: Run) -> Run:
+    """Return the step that calls an operator by a name: masks and integers are what they are to the operator."""
+    if op.formula is None and op.whole is None:
+        of_masks = compare if len(operands) == 2 else inverted
+        return lambda regs: of_masks(regs[0], op, *(as_comparable(regs[i]) for i in operands))
+    if op.whole is None or (op.formula is None and not op.step):
+        return call
+    return lambda regs: (
+        binary(regs[0], op, *(regs[i] for i in operands)) if any(is_odd(regs[i]) for i in operands) else call(regs)
+    )
+
+
+def as_comparable(value: object) -> object:
+    """Return the values of a pair, and all else as it is."""
+    return value.values if type(value) is Pair else value
 
 
 def noted(call: Run, written: str) -> Run:

@@ -10,8 +10,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from gradcli.errors import GradcliError
-from gradcli.errors.suggest import INSTEAD_OF_KEYWORD, INSTEAD_OF_LAYER
-from gradcli.language.names import MODULES, dotted, near_function
+from gradcli.errors.suggest import INSTEAD_OF_KEYWORD
+from gradcli.language.names import ELSEWHERE, dotted, find_function, in_module, near_function, unknown_function
 from gradcli.ops import METHODS, SPELLINGS, Function, find
 
 if TYPE_CHECKING:
@@ -117,7 +117,9 @@ def asks_library(function: Function) -> bool:
 def library_of(node: ast.Call) -> str:
     """Return whose name a call uses: ``np``, ``F``, or ``torch``, as for bare names and methods."""
     prefix = (dotted(node.func) or "").rpartition(".")[0]
-    return "np" if prefix.partition(".")[0] in ("np", "numpy", "jnp") else "F" if prefix in FUNCTIONAL else "torch"
+    if prefix.partition(".")[0] in ("np", "numpy", "jnp") or prefix.startswith("jax.numpy"):
+        return "np"
+    return "F" if prefix in FUNCTIONAL else "torch"
 
 
 def written_name(node: ast.Call) -> str:
@@ -125,7 +127,7 @@ def written_name(node: ast.Call) -> str:
     return node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
 
 
-FUNCTIONAL = ("F", "nn.functional", "torch.nn.functional")
+FUNCTIONAL = ("F", "nn.functional", "torch.nn.functional", "jax.nn")
 
 
 def signature_text(function: Function) -> str:
@@ -145,28 +147,19 @@ def resolve(node: ast.Call, variables: Container[str]) -> tuple[Function, tuple[
             raise GradcliError("unknown-function", message, hint=near_function(func.id))
         return function, ()
     if not isinstance(func, ast.Attribute):
-        raise GradcliError(
-            "not-allowed",
-            "only functions can be called",
-            hint=INSTEAD_OF_LAYER if is_layer(func) else "write * to multiply",
-        )
+        raise GradcliError("not-allowed", "only functions can be called", hint="write * to multiply")
     name = dotted(func)
-    root = name.partition(".")[0] if name else ""
-    if name and root in MODULES and root not in variables:
-        function = find(SPELLINGS, name)
+    if name and in_module(name, variables):
+        function = find_function(name)
         if function is not None:
             return function, ()
-        raise GradcliError("unknown-function", f"unknown function '{name}'", hint=near_function(name))
+        raise unknown_function(name)
+    if name and name.partition(".")[0] in ELSEWHERE and name.partition(".")[0] not in variables:
+        raise unknown_function(name)
     method = find(METHODS, func.attr)
     if method is None:
         raise GradcliError("unknown-function", f"unknown method '.{func.attr}()'", hint=near_function(func.attr))
     return method, (func.value,)
-
-
-def is_layer(node: ast.expr) -> bool:
-    """Return whether this makes a layer of PyTorch's, such as ``nn.Linear(2, 1)``."""
-    name = dotted(node.func) if isinstance(node, ast.Call) else None
-    return name is not None and name.rpartition(".")[2][:1].isupper()
 
 
 def bind(function: Function, node: ast.Call, receiver: tuple[ast.expr, ...]) -> list[Bound]:
@@ -175,6 +168,9 @@ def bind(function: Function, node: ast.Call, receiver: tuple[ast.expr, ...]) -> 
     bound = by_place(function, [*receiver, *node.args])
     keywords, dtype = without_type(function, node.keywords)
     for keyword in keywords:
+        if keyword.arg == "inplace" and keyword.arg not in known:
+            refuse_inplace(keyword)
+            continue
         name = keyword_name(keyword.arg, known)
         if name is None or (bound.get(name) and not known[name].rest):
             message = f"{function.name} takes no argument '{keyword.arg}' here: {signature_text(function)}"
@@ -228,6 +224,13 @@ def type_name(node: ast.expr) -> ast.expr:
     name = dotted(node) or ""
     constructor = name.startswith("torch.") and name.endswith("Tensor")
     return ast.copy_location(ast.Constant(name), node) if constructor else node
+
+
+def refuse_inplace(keyword: ast.keyword) -> None:
+    """Refuse ``inplace=True``, which writes the result into the argument; any other value is the default."""
+    if not (isinstance(keyword.value, ast.Constant) and keyword.value.value is False):
+        message = "inplace=True writes into the argument, which this call does not"
+        raise GradcliError("arguments", message, hint="leave inplace out, and assign the result")
 
 
 def keyword_name(written: str | None, known: dict[str, Parameter]) -> str | None:

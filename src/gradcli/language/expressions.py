@@ -20,10 +20,18 @@ from gradcli.language.indexing import Registers, Run, index_items, index_parts, 
 from gradcli.language.kinds import inverted
 from gradcli.language.literals import REFUSED, bound_value, literal, refused
 from gradcli.language.members import ATTRIBUTES, special_call
-from gradcli.language.names import BINARY, COMPARE, CONSTANTS, MASKS, MODULES, TYPES, dotted, near_function
+from gradcli.language.names import (
+    BINARY,
+    COMPARE,
+    CONSTANTS,
+    MASKS,
+    TYPES,
+    constant_name,
+    find_constant,
+)
 from gradcli.language.steps import Block, Step, execute
 from gradcli.language.trace import Branch, Writer, tell
-from gradcli.ops import METHODS, OPERATORS, SPELLINGS, find
+from gradcli.ops import METHODS, OPERATORS, find
 
 
 class Expressions:
@@ -106,7 +114,7 @@ class Expressions:
             case ast.Subscript():
                 return [node.value, *(part for item in index_items(node) for part in index_parts(item))]
             case ast.Attribute():
-                return [] if self._constant_name(node) else [node.value]
+                return [] if constant_name(node, self.variables) else [node.value]
             case ast.Call():
                 return self._call_children(node)
             case ast.Constant() | ast.Name() | ast.IfExp() | ast.BoolOp():
@@ -180,22 +188,10 @@ class Expressions:
             lambda regs: runtime.subscript(regs[0], regs[base], [read(regs) for read in readers], single), node
         )
 
-    def _constant_name(self, node: ast.Attribute) -> str | None:
-        """Return the dotted name of a constant or of a type of numbers, None for an attribute of a value."""
-        name = dotted(node)
-        root = name.partition(".")[0] if name else ""
-        if not name or root in self.variables or root not in MODULES:
-            return None
-        if name not in CONSTANTS and name not in TYPES:
-            if find(SPELLINGS, name):
-                raise GradcliError("unknown-name", f"'{name}' is a function", hint=f"call it: {name}(x)")
-            raise GradcliError("unknown-name", f"unknown name '{name}'", hint=near_function(name))
-        return name
-
     def _attribute(self, node: ast.Attribute, registers: list[int]) -> int:
-        name = self._constant_name(node)
+        name = constant_name(node, self.variables)
         if name:
-            return self.constant(TYPES[name] if name in TYPES else np.float64(CONSTANTS[name]))
+            return self.constant(TYPES[name] if name in TYPES else np.float64(find_constant(name)))
         read, base = ATTRIBUTES.get(node.attr), registers[0]
         if read is None:
             call = f"call it: .{node.attr}()" if find(METHODS, node.attr) else ""

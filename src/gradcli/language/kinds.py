@@ -7,6 +7,7 @@ are where both libraries leave them so. What only one of the two answers is answ
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,13 @@ NAMES = {MASK: "truth values", INTEGER: "integers", FLOAT: "floats"}
 class Listed(np.ndarray[Any, np.dtype[np.int64]]):
     """A list of plain integers: positions as an index and for ``torch.tensor``, doubles in arithmetic.
 
-    No operation sees one: ``as_tensor`` makes doubles of it.
+    No operation sees one: ``as_tensor`` takes its ``doubles``, which are one array, so that it keeps its name.
     """
+
+    @cached_property
+    def doubles(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """The same numbers in double precision."""
+        return np.array(self, dtype=np.float64, subok=False)
 
 
 class Tupled(Listed):

@@ -11,7 +11,7 @@ from gradcli.errors import GradcliError
 from gradcli.language import runtime
 from gradcli.language.kinds import FLOAT, INTEGER, MASK, number_kind
 from gradcli.language.names import MODULES, dotted
-from gradcli.ops import Pair
+from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import value_of
 from gradcli.ops.making import DETACH
 from gradcli.ops.shaping import TRANSPOSE
@@ -46,6 +46,21 @@ def refuse_imaginary(f: Any, value: object) -> Any:
 
 
 TYPE_OF = {FLOAT: "float64", INTEGER: "int64", MASK: "bool"}
+
+
+def part(name: str) -> Callable[[Any, Any], Any]:
+    """Return what reads one array of a decomposition by its name."""
+
+    def read(f: Any, value: object) -> Any:
+        del f
+        if not isinstance(value, Parts):
+            raise GradcliError("not-allowed", f".{name} is of a decomposition such as linalg.svd(A), and of no array")
+        return value.part(name)
+
+    return read
+
+
+PART_NAMES = ("U", "S", "V", "Vh", "Q", "R", "eigenvalues", "eigenvectors", "sign", "logabsdet", "solution")
 ATTRIBUTES: dict[str, Callable[[Any, Any], Any]] = {
     "T": transposed,
     "mT": matrix_transposed,
@@ -59,6 +74,7 @@ ATTRIBUTES: dict[str, Callable[[Any, Any], Any]] = {
     "imag": refuse_imaginary,
     "dtype": lambda f, value: TYPE_OF[number_kind(value)],
     "device": lambda f, value: "cpu",
+    **{name: part(name) for name in PART_NAMES},
     "values": lambda f, value: runtime.as_tensor(value),
     "indices": lambda f, value: value.indices if isinstance(value, Pair) else runtime.as_tensor(value),
 }

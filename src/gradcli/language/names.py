@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Container
 
+from gradcli.errors import GradcliError
 from gradcli.errors.suggest import INSTEAD_OF_CALL, did_you_mean
-from gradcli.ops import FUNCTIONS, SPELLINGS, load_all
+from gradcli.ops import FUNCTIONS, SPELLINGS, Function, find, load_all
 from gradcli.ops.making import CONSTANTS
 
-MODULES = {"torch", "np", "numpy", "jnp", "math", "F", "nn", "linalg", "special"}
+MODULES = {"torch", "np", "numpy", "jnp", "math", "F", "nn", "linalg", "special", "jax", "scipy"}
+"""Names that stand for a library unless a program gives them a value."""
+SAME_AS = {
+    "jnp": "np",
+    "jax.numpy": "jnp",
+    "jax.nn": "F",
+    **dict.fromkeys(("jnp.linalg", "jax.numpy.linalg", "scipy.linalg", "jax.scipy.linalg"), "np.linalg"),
+    **dict.fromkeys(("scipy.special", "sp.special", "jax.scipy.special", "jsp.special"), "special"),
+}
+"""A module whose functions mean what another's of the same name mean, where it has none of its own."""
+ELSEWHERE = {
+    *("tf", "tensorflow", "keras", "cupy", "mxnet", "sympy", "autograd", "anp", "flax", "optax"),
+    *("pd", "pandas", "plt", "sklearn", "cmath", "onp"),
+}
+"""Names of libraries that are not read, as programs import them."""
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+",
     ast.Sub: "-",
@@ -53,6 +69,60 @@ def dotted(node: ast.expr) -> str | None:
     return ".".join([node.id, *reversed(parts)])
 
 
+def in_module(name: str, variables: Container[str]) -> bool:
+    """Return whether a dotted name begins with that of a library, and not with a variable."""
+    return name.partition(".")[0] not in variables and (
+        name.partition(".")[0] in MODULES or name.rpartition(".")[0] in SAME_AS
+    )
+
+
+def find_function(name: str) -> Function | None:
+    """Return the function of a name, or the one that it means in another module; None where there is none."""
+    function = find(SPELLINGS, name)
+    module, _, last = name.rpartition(".")
+    while function is None and module in SAME_AS:
+        module = SAME_AS[module]
+        function = find(SPELLINGS, f"{module}.{last}")
+    return function
+
+
+def find_constant(name: str) -> float | None:
+    """Return the number of a name, or of the one that it means in another module; None where there is none."""
+    module, _, last = name.rpartition(".")
+    while name not in CONSTANTS and module in SAME_AS:
+        module = SAME_AS[module]
+        name = f"{module}.{last}"
+    return CONSTANTS.get(name)
+
+
+def constant_name(node: ast.Attribute, variables: Container[str]) -> str | None:
+    """Return the name of a library's constant or type of numbers, None for an attribute of a value.
+
+    Raises ``unknown-name``.
+    """
+    name = dotted(node)
+    if not name or not in_module(name, variables):
+        return None
+    if name in TYPES or find_constant(name) is not None:
+        return name
+    if find_function(name):
+        raise GradcliError("unknown-name", f"'{name}' is a function", hint=f"call it: {name}(x)")
+    raise GradcliError("unknown-name", f"unknown name '{name}'", hint=near_function(name))
+
+
+def unknown_function(name: str) -> GradcliError:
+    """Return the error for a dotted name that is no function, or whose module is none."""
+    load_all()
+    module = name.rpartition(".")[0]
+    modules = {spelling.rpartition(".")[0] for spelling in SPELLINGS} | {*SAME_AS}
+    if module in modules:
+        return GradcliError("unknown-function", f"unknown function '{name}'", hint=near_function(name))
+    hint = (
+        did_you_mean(module, modules - {""}) or near_function(name) or "the libraries are torch, numpy, jax and scipy"
+    )
+    return GradcliError("unknown-function", f"unknown module '{module}'", hint=hint)
+
+
 def near_function(name: str) -> str | None:
     """Return what to write in place of an unknown function: what is known of it, or the nearest name there is."""
     load_all()
@@ -64,4 +134,20 @@ def near_function(name: str) -> str | None:
     return did_you_mean(name, [*SPELLINGS, *CONSTANTS])
 
 
-__all__ = ["BINARY", "COMPARE", "CONSTANTS", "MASKS", "MODULES", "TYPES", "dotted", "near_function"]
+__all__ = [
+    "BINARY",
+    "COMPARE",
+    "CONSTANTS",
+    "ELSEWHERE",
+    "MASKS",
+    "MODULES",
+    "SAME_AS",
+    "TYPES",
+    "constant_name",
+    "dotted",
+    "find_constant",
+    "find_function",
+    "in_module",
+    "near_function",
+    "unknown_function",
+]

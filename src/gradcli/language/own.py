@@ -15,7 +15,7 @@ def own_inputs(program: Program) -> list[OwnInput]:
 
     The last line is the output, and no input.
     """
-    tree, place = parse(program.place.text, program.budget)
+    tree, place = parse(program.place.text, program.budget, any_quotes=True)
     spans = Spans(place.text)
     found: dict[str, OwnInput | None] = {}
     for statement in tree.body[:-1]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ from gradcli.engine.graph import Graph, Node
 from gradcli.engine.lean import LeanGraph
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
 from gradcli.language import runtime
-from gradcli.language.source import parse
+from gradcli.language.source import Spans, parse
 from gradcli.language.statements import Statements
 from gradcli.language.steps import Block, execute
 from gradcli.language.trace import Assigned
@@ -21,10 +22,39 @@ from gradcli.ops.declare import tensor
 
 
 @dataclass(frozen=True, slots=True)
+class Start:
+    """The value that a snippet gives an input: a program for it, or the error that says why there is none.
+
+    ``integers`` says that it was typed in integers, ``settles`` is a line that decides by it which others are read.
+    """
+
+    name: str
+    program: Program | None
+    integers: bool = False
+    settles: int = 0
+    error: GradcliError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of backward in a snippet: a program for its v, None for the default, or why v has no value.
+
+    ``alone`` says that ``.grad`` was set to zero before it.
+    """
+
+    v: Program | None
+    alone: bool = False
+    error: GradcliError | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """A checked program: its text, the variables that it needs from outside, and the steps that evaluate it.
 
-    ``branches`` says that it takes one way or another by values, ``writes`` that it writes to values in place.
+    ``branches`` says that it takes one way or another by values, ``writes`` that it writes to values in place;
+    ``remarks`` are what every run of it remarks.
+    A snippet gives its inputs values (``starts``) and v (``calls``), and says by which inputs to differentiate
+    (``wrt``, None for all).
     """
 
     place: Place
@@ -39,6 +69,10 @@ class Program:
     last: Assigned | None
     branches: bool
     writes: bool
+    remarks: tuple[tuple[str, str], ...] = ()
+    starts: tuple[Start, ...] = ()
+    calls: tuple[Call, ...] = ()
+    wrt: tuple[str, ...] | None = None
 
     def evaluate(
         self,
@@ -58,6 +92,8 @@ class Program:
             graph = Graph(self.budget, strict, story=[]) if record else LeanGraph(self.budget, strict)
         graph.variables, graph.result = self.variables, self.result
         graph.branches = self.branches
+        for kind, message in self.remarks:
+            graph.remark(kind, message)
         registers = list(self.registers)
         registers[0] = graph
         leaves: dict[str, Node] = {}
@@ -104,6 +140,10 @@ def output_value(value: object) -> Any:
     return runtime.as_tensor(value)
 
 
+LAYER = re.compile(r"\bnn\.[A-Z]|\b[A-Z]\w*[a-z]\w*\s*\(")
+"""What may make a layer of ``torch.nn``: such a name, or the call of one that begins as it does."""
+
+
 def compile_program(
     text: str, budget: Budget | None = None, given: frozenset[str] = frozenset(), expression: bool = False
 ) -> Program:
@@ -115,11 +155,32 @@ def compile_program(
     """
     bounds = budget or Budget()
     tree, place = parse(text, bounds)
+    return compile_tree(tree, place, bounds, given, expression)
+
+
+def compile_tree(
+    tree: ast.Module,
+    place: Place,
+    bounds: Budget,
+    given: frozenset[str] = frozenset(),
+    expression: bool = False,
+    shown: tuple[Place, Spans] | None = None,
+) -> Program:
+    """Check the syntax tree of the program at ``place`` and return it ready to run.
+
+    ``shown`` is the text that errors point into, and its places for the nodes, where the user wrote another text.
+    """
     parts = [type(part) for part in ast.walk(tree)]
+    compiler = Statements(place, bounds.depth, given)
+    if shown is not None:
+        place, compiler.spans = shown
     if len(parts) > bounds.syntax:
         raise over_budget("syntax", bounds.syntax, "the program has too many parts").at(None, place)
-    compiler = Statements(place, bounds.depth, given)
     try:
+        if LAYER.search(place.text):
+            from gradcli.language.layers import read_layers  # noqa: PLC0415
+
+            compiler.writer.texts = read_layers(tree, compiler.spans, compiler.writer.code)
         if expression:
             require_expression(tree, compiler)
         compiler.statements(tree.body[:-1])

@@ -11,7 +11,7 @@ from gradcli.engine.graph import NODES, Graph, Node
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.language.kinds import Listed, Tupled, bits, items_of, stacked, whole_array
-from gradcli.ops import OPERATORS, Pair
+from gradcli.ops import OPERATORS, Pair, Parts
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.joining import STACK
@@ -50,8 +50,13 @@ def as_tensor(value: Any) -> Tensor:
         return np.float64(value)
     if isinstance(value, Pair):
         return value.values
+    if isinstance(value, Listed):
+        doubles: Tensor = value.doubles
+        return doubles
     if isinstance(value, np.ndarray | np.generic):
         return value if value.dtype in NUMBERS else np.asarray(value, dtype=np.float64)
+    if kind is Parts:
+        raise GradcliError("type", "one array is needed here, not several", hint=f"take one: .{value.names[0]}, or [0]")
     if kind is tuple and all(type(item) is int for item in value):
         return np.array(value, dtype=np.float64)
     raise GradcliError("type", f"a number or an array is needed here, not {kind_of(value)}")
@@ -168,6 +173,8 @@ def subscript(f: Graph, base: Any, parts: list[Any], single: bool) -> Any:
         return _tuple_item(base, parts[0] if single else None)
     if type(base) is Pair:
         return _pair_item(base, parts[0] if single else None)
+    if type(base) is Parts:
+        return _part_item(base, parts[0] if single else None)
     if single and type(parts[0]) in (tuple, Tupled) and not isinstance(base, Listed):
         return subscript(f, base, list(parts[0]), single=False)
     if isinstance(base, Listed) and single and type(parts[0]) is int and -len(base) <= parts[0] < len(base):
@@ -222,6 +229,13 @@ def _pair_item(base: Pair, position: object) -> Any:
             "index", "max, min, median and sort give a pair: its values and their indices", hint="write .values[...]"
         )
     return base.values if position % 2 == 0 else base.indices
+
+
+def _part_item(base: Parts, position: object) -> Any:
+    count = len(base.names)
+    if type(position) is not int or not -count <= position < count:
+        raise GradcliError("index", f"there are {count} arrays here", hint=f"write .{base.names[0]}[...]")
+    return base[position % count]
 
 
 def basic(key: object) -> bool:

@@ -91,10 +91,16 @@ def printable(comment: str) -> str:
     return "".join(c if c.isprintable() or c == "\t" else "?" for c in comment)
 
 
-def parse(text: str, budget: Budget) -> tuple[ast.Module, Place]:
+def plain_quotes(text: str) -> str:
+    """Return a program with ``?`` for what is not ASCII between quotes, in as many characters."""
+    return _COMMENT.sub(lambda match: match[0] if match["comment"] else _FORBIDDEN.sub("?", match[0]), text)
+
+
+def parse(text: str, budget: Budget, any_quotes: bool = False) -> tuple[ast.Module, Place]:
     """Return the syntax tree of a program and the text that its columns count in.
 
-    Raises ``character``, ``budget`` or ``syntax``, each with its place.
+    ``any_quotes`` lets texts between quotes hold any character. Raises ``character``, ``budget`` or ``syntax``, each
+    with its place.
     """
     clean = with_comments(textwrap.dedent(text.replace("\r\n", "\n")).strip(" \n"), printable)
     place = Place(clean)
@@ -102,6 +108,8 @@ def parse(text: str, budget: Budget) -> tuple[ast.Module, Place]:
         if len(text) > budget.text:
             raise over_budget("text", budget.text, "the program has too many characters")
         code = with_comments(clean, blank)
+        if any_quotes:
+            code = plain_quotes(code)
         refuse_characters(code)
         refuse_depth(code, budget)
         tree = _python_tree(code)

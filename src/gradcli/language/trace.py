@@ -202,10 +202,16 @@ class Writer:
     def __init__(self, text: str) -> None:
         self.spans = Spans(text)
         self.code = with_comments(text, lambda comment: " " * len(comment))
+        self.texts: dict[tuple[int, int], str] = {}
 
     def written(self, node: ast.expr) -> Written:
-        """Return the text of an expression."""
-        return Written(on_one_line(self.code[slice(*self.spans.of(node))]))
+        """Return the text of an expression, with functions for the layers that it calls."""
+        span = self.spans.of(node)
+        if self.texts:
+            from gradcli.language.layers import replaced  # noqa: PLC0415
+
+            return Written(on_one_line(replaced(self.code, span, self.texts)))
+        return Written(on_one_line(self.code[slice(*span)]))
 
     def operand(self, node: ast.expr, operator: str) -> Written:
         """Return the text of what stands to the right of an operator, in brackets where it needs them."""

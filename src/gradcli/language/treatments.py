@@ -10,7 +10,7 @@ import numpy as np
 from gradcli.engine.graph import Graph, Node
 from gradcli.language.kinds import FLOAT, INTEGER, MASK, NAMES, neither
 from gradcli.ops import Function
-from gradcli.ops.declare import Pair, value_of
+from gradcli.ops.declare import Pair, Parts, value_of
 from gradcli.ops.integers import only_numpy
 
 
@@ -67,5 +67,7 @@ def cast(value: object, kind: str | None) -> Any:
         return value
     if type(value) is Pair:
         return Pair(cast(value.values, kind), value.indices)
+    if type(value) is Parts:
+        return value
     numbers = np.asarray(value_of(value), dtype=np.float64)
     return numbers.astype(np.bool_ if kind == MASK else np.int64)[()]

@@ -10,6 +10,7 @@ from gradcli.ops import (
     indexing,
     joining,
     linear_algebra,
+    losses,
     making,
     matrices,
     neural,
@@ -19,7 +20,7 @@ from gradcli.ops import (
     shaping,
     spread,
 )
-from gradcli.ops.declare import OPERATORS, OPS, Op, Pair
+from gradcli.ops.declare import OPERATORS, OPS, Op, Pair, Parts
 from gradcli.ops.lookup import find, load_all
 from gradcli.ops.vocabulary import FUNCTIONS, METHODS, SPELLINGS, Function
 
@@ -36,6 +37,7 @@ __all__ = [
     "Function",
     "Op",
     "Pair",
+    "Parts",
     "arithmetic",
     "diagonals",
     "elementwise",
@@ -44,6 +46,7 @@ __all__ = [
     "joining",
     "linear_algebra",
     "load_all",
+    "losses",
     "making",
     "matrices",
     "neural",

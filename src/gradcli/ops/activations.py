@@ -9,7 +9,7 @@ import numpy as np
 from gradcli.ops.contractions import pairs_along
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Links, Order
 from gradcli.ops.reductions import all_entries
-from gradcli.ops.signatures import Array, Mask, Number, Options
+from gradcli.ops.signatures import Array, Indices, Mask, Number, Options
 from gradcli.ops.slopes import bent, bent_slope, erfc, gelu_slope, log_of_sum, sigmoid
 
 
@@ -136,3 +136,45 @@ def log_softmax_vjp(g: Array, y: Array, _x: Array, *, dim: int) -> Array:
     if not np.any(y > -1e-3):
         return g - np.exp(y) * total
     return g * -np.expm1(y) - np.exp(y) * (total - g)
+
+
+BCE_FLOOR = float(np.float32(1e-12))
+"""What PyTorch's ``binary_cross_entropy_backward`` does not let x·(1 - x) fall below: a float32 in its source."""
+
+
+def bce(x: Array, t: Array) -> Array:
+    """Return -t·log x - (1 - t)·log(1 - x), no logarithm below -100, as PyTorch takes it."""
+    return (t - 1) * np.maximum(np.log1p(-x), -100.0) - t * np.maximum(np.log(x), -100.0)
+
+
+def bce_vjp_target(g: Array, _y: Array, x: Array, _t: Array) -> Array:
+    """Return g·log((1 - x)/x), around a half by atanh(1 - 2x)."""
+    middle = np.abs(x - 0.5) < 0.25
+    return g * np.where(middle, 2 * np.arctanh(1 - 2 * np.where(middle, x, 0.5)), np.log1p(-x) - np.log(x))
+
+
+def bce_logits(x: Array, t: Array) -> Array:
+    """Return (1 - t)·x + log(1 + exp(-x)), with x split off where it is negative."""
+    return np.where(x < 0, -t * x, (1 - t) * x) + np.log1p(np.exp(-np.abs(x)))
+
+
+def bce_logits_vjp(g: Array, _y: Array, x: Array, t: Array) -> Array:
+    """Return g·(sigmoid(x) - t): from the other end where both are nearly 1, from the middle where x is small."""
+    middle = (0.5 - t) + 0.5 * np.tanh(0.5 * x)
+    return g * np.where(np.abs(x) < 1, middle, np.where(t > 0.5, (1 - t) - sigmoid(-x), sigmoid(x) - t))
+
+
+def bce_vjp(g: Array, _y: Array, x: Array, t: Array) -> Array:
+    """Return g·(x - t)/(x·(1 - x)), that product no smaller than PyTorch has it."""
+    return g * (x - t) / np.maximum((1 - x) * x, BCE_FLOOR)
+
+
+def bce_on(_ends: Indices, x: Array, t: Array) -> Array:
+    """Return the cross entropy in exact numbers, with a logarithm of -100 at either end."""
+    log_x, log_rest = np.where(x == 0, -100, np.log(x)), np.where(x == 1, -100, np.log1p(-x))
+    return -t * log_x - (1 - t) * log_rest
+
+
+def bce_logits_digits(_y: Array, x: Array, t: Array) -> Array:
+    """Return the size of what sigmoid(x) - t is the difference of, from the end at which it is taken."""
+    return np.where(t > 0.5, np.abs(1 - t) + sigmoid(-x), sigmoid(x) + np.abs(t))

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import operator
+from typing import Any
 
 import numpy as np
 
-from gradcli.ops.declare import BEYOND, Op, beyond, declare, no_links
+from gradcli.errors import GradcliError
+from gradcli.ops.axes import number
+from gradcli.ops.declare import BEYOND, Apply, Op, beyond, declare, no_links
 from gradcli.ops.entrywise import elementwise_table
 from gradcli.ops.exactly import decided, one_like, order_of
 from gradcli.ops.integers import BITS, DIFFERENCE, POWERS, PRODUCT, QUOTIENT, REST, SUM, WHOLE_QUOTIENT
 from gradcli.ops.parts import Kink, Piecewise, on_none, on_others
-from gradcli.ops.signatures import Array, Forward, Mask, Number
-from gradcli.ops.vocabulary import Spelled
+from gradcli.ops.signatures import Array, Forward, Mask, Number, Static, Tensor
+from gradcli.ops.vocabulary import Spelled, function
 
 SHORT_POWERS: dict[float, Forward] = {
     0.5: np.sqrt,
@@ -156,10 +159,7 @@ WHOLE = {
     "add": SUM, "sub": DIFFERENCE, "mul": PRODUCT, "div": QUOTIENT, "remainder": REST, "pow": POWERS,
 }
 SPELLED = {
-    "add":       Spelled(also="plus", doc="a + b"),
-    "sub":       Spelled(also="subtract", doc="a - b"),
     "mul":       Spelled(also="multiply", doc="a * b"),
-    "div":       Spelled(also="divide true_divide", doc="a / b"),
     "remainder": Spelled(also="mod", doc="a % b, with the sign of b"),
     "neg":       Spelled(also="negative", doc="-x", kinds="no same yes"),
     "pow":       Spelled("torch numpy math method", also="power float_power", doc="x to the power p"),
@@ -191,6 +191,60 @@ OF_TWO = elementwise_table(
 ADD, SUB, MUL, DIV, NEG = (OF_TWO[name] for name in ("add", "sub", "mul", "div", "neg"))
 MAXIMUM, MINIMUM = OF_TWO["maximum"], OF_TWO["minimum"]
 
+
+def scaled(f: Apply, x: Tensor, alpha: Static, name: str = "alpha") -> Tensor:
+    """Return alpha·x for a plain number alpha."""
+    return x if alpha == 1 else f(MUL, number(alpha, name), x)
+
+
+@function("add plus", "torch numpy method", "elementwise", op=ADD, kinds="integer integer yes")
+def build_add(f: Apply, x: Tensor, other: Tensor, alpha: Static = 1) -> Tensor:
+    """a + b, or a + alpha*b"""
+    return f(ADD, x, scaled(f, other, alpha))
+
+
+@function("sub subtract", "torch numpy method", "elementwise", op=SUB, kinds="no integer yes")
+def build_sub(f: Apply, x: Tensor, other: Tensor, alpha: Static = 1) -> Tensor:
+    """a - b, or a - alpha*b"""
+    return f(SUB, x, scaled(f, other, alpha))
+
+
+@function("div divide true_divide", "torch numpy method", "elementwise", op=DIV)
+def build_div(f: Apply, x: Tensor, other: Tensor, rounding_mode: Static = None) -> Tensor:
+    """a / b, rounded down for rounding_mode="floor", towards 0 for "trunc"; then it is flat"""
+    if rounding_mode not in (None, "floor", "trunc"):
+        raise GradcliError("value", f"div: rounding_mode is 'floor', 'trunc' or None, not {rounding_mode!r}")
+    return f(DIV, x, other) if rounding_mode is None else f(ROUNDED_DIV, x, other, rounding_mode=rounding_mode)
+
+
+def rounded_quotient(a: Array, b: Array, rounding_mode: str) -> Array:
+    """Return a/b rounded down or towards 0."""
+    return np.floor_divide(a, b) if rounding_mode == "floor" else np.trunc(a / b)
+
+
+def zero(g: Array, *_: Array, **_options: Any) -> Array:
+    """Return zeros: what PyTorch sends back through a step, so that 0·inf further on is nan there too."""
+    return np.zeros(np.shape(g))
+
+
+def is_whole_quotient(a: Array, b: Array, rounding_mode: str) -> Mask:
+    """Return where a/b is an integer, at which its rounding jumps; towards 0 it does not at 0."""
+    return (np.fmod(a, b) == 0) & ((rounding_mode == "floor") | (a != 0))
+
+
+ROUNDED_DIV = declare(
+    Op(
+        "rounded_div",
+        rounded_quotient,
+        (zero, zero),
+        no_links,
+        pieces=decided(rounded_quotient),
+        kink=Kink(is_whole_quotient, "0 is taken"),
+        spelled="div",
+        step=True,
+        torch_saves=("",),
+    )
+)
 FLOOR_DIVIDE = declare(
     Op(
         "floor_divide",

@@ -112,19 +112,18 @@ def extreme_text_back(_k: int, _out: Array, _x: Array, *, dim: Axes, keepdim: bo
     return "where({0} == {Y}, {G}, 0)", f"where({{0}} == {{Y}}, {{G}}/sum({{0}} == {{Y}}, dim={dim}, keepdim=True), 0)"
 
 
-def pick_text_back(
-    _k: int, _out: Array, x: Array, *, kind: str, dim: int, keepdim: bool = True, descending: bool = False
-) -> str:
+def pick_text_back(_k: int, _out: Array, x: Array, *, kind: str, dim: int, keepdim: bool = True, **order: bool) -> str:
     """Return the text of g put back where each entry was picked."""
     del keepdim
     shape = np.shape(x)
     along_axis = axis_text(shape[dim], dim, len(shape))
     if kind != "sort":
         return f"where({along_axis} == {kind}({{0}}, dim={dim}, keepdim=True).indices, {{G}}, 0)"
-    order = f"sort({{0}}, dim={dim}{', descending=True' if descending else ''}).indices"
+    asked = "".join(f", {key}=True" for key, value in order.items() if value)
+    where = f"sort({{0}}, dim={dim}{asked}).indices"
     if len(shape) == 1:
-        return f"{{g}}[sort({order}).indices]"
-    return f"sum(where(unsqueeze({order}, {dim + 1}) == {along_axis}, unsqueeze({{g}}, {dim + 1}), 0), dim={dim})"
+        return f"{{g}}[sort({where}).indices]"
+    return f"sum(where(unsqueeze({where}, {dim + 1}) == {along_axis}, unsqueeze({{g}}, {dim + 1}), 0), dim={dim})"
 
 
 def norm_text_back(_k: int, _out: Array, _x: Array, *, dim: Axes, keepdim: bool, p: float) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from gradcli.errors import GradcliError
 from gradcli.ops import signatures
 from gradcli.ops.links import Links, Local
 from gradcli.ops.parts import Bits, IndexRule, Kink, Oddity, Piecewise, Whole, on_all
@@ -210,6 +211,30 @@ class Pair:
 
     values: Tensor
     indices: Indices
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a decomposition gives: arrays by their names in PyTorch, in the order in which they are unpacked.
+
+    Each is made when it is first asked for.
+    """
+
+    names: tuple[str, ...]
+    makers: tuple[Callable[[], Tensor], ...]
+    made: dict[int, Tensor] = field(default_factory=dict)
+
+    def __getitem__(self, position: int) -> Tensor:
+        """Return the array at a position from 0 on."""
+        if position not in self.made:
+            self.made[position] = self.makers[position]()
+        return self.made[position]
+
+    def part(self, name: str) -> Tensor:
+        """Return the array of this name; raises ``not-allowed`` where there is none."""
+        if name not in self.names:
+            raise GradcliError("not-allowed", f"there is no .{name} here", hint=f"there is .{', .'.join(self.names)}")
+        return self[self.names.index(name)]
 
 
 def value_of(x: object) -> Any:

@@ -67,6 +67,11 @@ def with_slopes(name: str, formula: Formula, slopes: Formula) -> Formula:
     return whole
 
 
+def named(name: str, slopes: Formula) -> Formula:
+    """Return the formula of a function that is written as a call of its name, with its derivatives."""
+    return lambda s, *symbols: s.named(s, name, slopes)(*symbols)
+
+
 def elementwise(
     name: str,
     forward: Forward,
@@ -79,11 +84,12 @@ def elementwise(
 
     ``spelled`` enters a function of its name, which takes the arguments of the op and its ``defaults``; None enters
     none. ``slopes(s, *symbols, **options)`` are the derivatives of the formula where sympy's own lose digits; None:
-    they do not. All else is the ``record``.
+    they do not. A formula None stands for a call of the function itself, which has these ``slopes``. All else is the
+    ``record``.
     """
     *vjps, formula = rules
     if slopes is not None:
-        formula = with_slopes(name, formula, slopes)
+        formula = with_slopes(name, formula, slopes) if formula else named(name, slopes)
     local = elementwise_local(formula, record.get("zero_at"))
     op = declare(Op(name, forward, tuple(vjps), local, formula, shaped=True, **record))
     if spelled is not None:

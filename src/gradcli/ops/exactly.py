@@ -9,6 +9,7 @@ a derivative (abs at 0 stays on the piece 0·x, a tie of two on the piece of the
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,11 @@ from gradcli.ops.signatures import Array, Axes, Forward, Indices, Mask, Number, 
 def each(name: str) -> Forward:
     """Return what calls a method of each entry."""
     return np.frompyfunc(operator.methodcaller(name), 1, 1)
+
+
+def in_mpmath(rule: Callable[..., Any], arguments: int = 1) -> Forward:
+    """Return what is ``rule(mpmath, *entries)`` of each entry."""
+    return np.frompyfunc(lambda x, *others: x.in_mpmath(rule, *others), arguments, 1)
 
 
 def sign_of(x: Array) -> Indices:
@@ -79,7 +85,7 @@ def logsumexp(x: Array, dim: int | Axes, keepdim: bool) -> Array:
 def norm(x: Array, dim: Axes, keepdim: bool, p: float) -> Array:
     """Return (Σ|x|^p)^(1/p)."""
     total = np.sum(abs(x) ** p, axis=dim, keepdims=keepdim)
-    return np.sqrt(total) if p == 2 else np.asarray(total) ** (one_like(total) / p)
+    return np.sqrt(total) if p == 2 else np.asarray(total) ** (one_like(np.asarray(np.sum(0 * x))) / p)
 
 
 def var(x: Array, dim: Axes, keepdim: bool, correction: float) -> Array:

@@ -89,6 +89,7 @@ ARRAYS = {
         "y = sum(a*b)", ("dy/da[i] = b[i]", "dy/db[i] = a[i]"), "torch.dot(a, b)", {"a": "1.5,2", "b": "3,4.5"}
     ),
     "inner": Facts("y = sum(a*b)", ("dy/da[i] = b[i]", "dy/db[i] = a[i]"), "inner(a, b)", {"a": "1.5,2", "b": "3,4.5"}),
+    "vdot": Facts("y = sum(a*b)", ("dy/da[i] = b[i]", "dy/db[i] = a[i]"), "vdot(a, b)", {"a": "1.5,2", "b": "3,4.5"}),
     "outer": Facts(
         "y[i,j] = a[i]*b[j]", ("dy[i,j]/da[i] = b[j]", "dy[i,j]/db[j] = a[i]"),
         "outer(a, b)", {"a": "1.5,2", "b": "3,4.5"}, "1,2;3,4",

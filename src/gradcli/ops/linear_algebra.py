@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import string
+
 import numpy as np
 
 from gradcli.errors import GradcliError
@@ -25,10 +27,13 @@ from gradcli.ops.integers import MATRICES
 from gradcli.ops.joining import STACK
 from gradcli.ops.parts import on_others
 from gradcli.ops.reductions import SUM
-from gradcli.ops.shaping import DIAG
-from gradcli.ops.signatures import Static, Tensor
+from gradcli.ops.shaping import DIAG, RESHAPE
+from gradcli.ops.signatures import Library, Static, Tensor
 from gradcli.ops.vocabulary import function
 from gradcli.ops.writing import Call
+
+LETTERS = string.ascii_letters
+"""Subscripts of axes."""
 
 
 def require_product(a: Tensor, b: Tensor, what: str) -> None:
@@ -114,15 +119,21 @@ def build_matmul(f: Apply, x: Tensor, other: Tensor) -> Tensor:
 
 
 @function("dot", "numpy method", "linear algebra", op=MATMUL, kinds="numpy-same same numpy")
-def build_dot(f: Apply, x: Tensor, other: Tensor) -> Tensor:
-    """the product of vectors and matrices; numpy pairs axes otherwise where there are more than two"""
+def build_dot(f: Apply, x: Tensor, other: Tensor, library: Library = "torch") -> Tensor:
+    """the product of vectors and matrices; of more axes numpy pairs the last of x with the last but one of other"""
     if not x.ndim or not other.ndim:
         return f(MUL, x, other)
-    if max(x.ndim, other.ndim) > 2:
+    if max(x.ndim, other.ndim) <= 2:
+        return build_matmul(f, x, other)
+    if library != "np":
         raise GradcliError(
             "shape", f"dot takes vectors and matrices, not shapes {x.shape} and {other.shape}", hint="use @"
         )
-    return build_matmul(f, x, other)
+    require_product(x, other, "dot")
+    left, right = LETTERS[: x.ndim], list(LETTERS[x.ndim : x.ndim + other.ndim])
+    right[max(other.ndim - 2, 0)] = left[-1]
+    free = "".join(letter for letter in right if letter != left[-1])
+    return f(EINSUM, x, other, spec=f"{left},{''.join(right)}->{left[:-1]}{free}")
 
 
 @function("torch.dot", "", "linear algebra", op=MATMUL, kinds="no same no")
@@ -157,21 +168,41 @@ exact_product("mv", (2, 1), "the product of a matrix and a vector")
 exact_product("bmm", (3, 3), "the products of two batches of matrices")
 
 
-@function("inner vdot", "torch numpy method", "linear algebra", kinds="numpy-same same numpy")
+@function("inner", "torch numpy method", "linear algebra", kinds="numpy-same same numpy")
 def build_inner(f: Apply, x: Tensor, other: Tensor) -> Tensor:
-    """the inner product of two vectors"""
-    if x.ndim != 1 or other.ndim != 1:
-        raise GradcliError("shape", f"inner takes two vectors, not shapes {x.shape} and {other.shape}")
-    require_product(x, other, "inner")
+    """the sum of products over the last axes of both: of two vectors one number"""
+    if not x.ndim or not other.ndim:
+        return f(MUL, x, other)
+    if x.shape[-1] != other.shape[-1]:
+        raise GradcliError("shape", f"inner: the last axes of shapes {x.shape} and {other.shape} differ in length")
+    if x.ndim == other.ndim == 1:
+        return f(MATMUL, x, other)
+    left, right = LETTERS[: x.ndim - 1], LETTERS[x.ndim : x.ndim + other.ndim - 1]
+    return f(EINSUM, x, other, spec=f"{left}Z,{right}Z->{left}{right}")
+
+
+@function("vdot", "torch numpy method", "linear algebra", op=MATMUL, kinds="numpy-same same numpy")
+def build_vdot(f: Apply, x: Tensor, other: Tensor, library: Library = "torch") -> Tensor:
+    """the inner product of two vectors; numpy takes the entries of any two arrays in their order"""
+    x, other = flattened(f, "vdot", (x, other), library)
+    require_product(x, other, "vdot")
     return f(MATMUL, x, other)
 
 
+def flattened(f: Apply, name: str, arrays: tuple[Tensor, Tensor], library: str) -> tuple[Tensor, ...]:
+    """Return two vectors as they are, and under numpy's name the entries of any two arrays; else raises ``shape``."""
+    if all(x.ndim == 1 for x in arrays):
+        return arrays
+    if library != "np":
+        shapes = " and ".join(str(x.shape) for x in arrays)
+        raise GradcliError("shape", f"{name} takes two vectors, not shapes {shapes}")
+    return tuple(f(RESHAPE, x, shape=(-1,)) for x in arrays)
+
+
 @function("outer ger", "torch numpy method", "linear algebra", kinds="same same yes")
-def build_outer(f: Apply, x: Tensor, other: Tensor) -> Tensor:
-    """the outer product of two vectors"""
-    if x.ndim != 1 or other.ndim != 1:
-        raise GradcliError("shape", f"outer takes two vectors, not shapes {x.shape} and {other.shape}")
-    return f(EINSUM, x, other, spec="i,j->ij")
+def build_outer(f: Apply, x: Tensor, other: Tensor, library: Library = "torch") -> Tensor:
+    """the outer product of two vectors; numpy takes the entries of any two arrays in their order"""
+    return f(EINSUM, *flattened(f, "outer", (x, other), library), spec="i,j->ij")
 
 
 def as_named(f: Apply, spec: str, items: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
@@ -181,12 +212,27 @@ def as_named(f: Apply, spec: str, items: tuple[Tensor, ...]) -> tuple[Tensor, ..
 
 
 @function("einsum", "torch numpy", "linear algebra", op=EINSUM, kinds="numpy-same same numpy")
-def build_einsum(f: Apply, spec: Static, *tensors: Tensor) -> Tensor:
+def build_einsum(f: Apply, spec: Static | Tensor, *tensors: Tensor) -> Tensor:
     """the sum of products that the subscripts describe, as in einsum("ij,j->i", W, x)"""
-    if not isinstance(spec, str):
-        raise GradcliError("value", "einsum needs its subscripts as text", hint='for example einsum("ij,j->i", W, x)')
+    if not isinstance(spec, str) or "." in spec:
+        from gradcli.ops.further.linear_subscripts import spelled_out  # noqa: PLC0415
+
+        spec, tensors = spelled_out(spec, tensors)
     operands = as_named(f, spec, tensors)
-    return f(EINSUM, *operands, spec=full_spec(spec.replace(" ", ""), operands))
+    return contracted(f, full_spec(spec.replace(" ", ""), operands), operands)
+
+
+def contracted(f: Apply, spec: str, operands: tuple[Tensor, ...]) -> Tensor:
+    """Return the sum of products, without the axes of length 1 along which others have more entries."""
+    inputs, _, out = spec.partition("->")
+    subs, kept, arrays = inputs.split(","), [], []
+    wide = {c for sub, x in zip(subs, operands, strict=True) for c, n in zip(sub, x.shape, strict=True) if n != 1}
+    for sub, x in zip(subs, operands, strict=True):
+        stays = [n != 1 or c not in wide for c, n in zip(sub, x.shape, strict=True)]
+        shape = tuple(n for n, stay in zip(x.shape, stays, strict=True) if stay)
+        kept.append("".join(c for c, stay in zip(sub, stays, strict=True) if stay))
+        arrays.append(x if all(stays) else f(RESHAPE, x, shape=shape))
+    return f(EINSUM, *arrays, spec=f"{','.join(kept)}->{out}")
 
 
 def full_spec(spec: str, tensors: tuple[Tensor, ...]) -> str:
@@ -208,7 +254,9 @@ def full_spec(spec: str, tensors: tuple[Tensor, ...]) -> str:
                 "shape", f"einsum: {sub!r} names {counted(len(sub), 'axis')}, the array has shape {x.shape}"
             )
         for letter, length in zip(sub, x.shape, strict=True):
-            if lengths.setdefault(letter, length) != length:
+            if lengths.setdefault(letter, length) == 1:
+                lengths[letter] = length
+            if length not in (1, lengths[letter]):
                 raise GradcliError("shape", f"einsum: {letter!r} stands for {lengths[letter]} and for {length}")
     return f"{','.join(subs)}->{out}"
 

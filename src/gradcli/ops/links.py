@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,9 +20,12 @@ from gradcli.ops.signatures import Array, Formula
 Indices = signatures.Indices
 
 Slot = int
-"""What a symbol of a factor stands for: argument k, the output (``OUT``) or the auxiliary value (``AUXILIARY``)."""
+"""What a symbol of a factor stands for: argument k, the output, or one of two auxiliary values."""
+Auxiliary = tuple[str, Array]
+"""A value that a derivative needs and the program does not hold: its text, ``{}`` for argument 0, and its numbers."""
 OUT = -1
 AUXILIARY = -2
+SECOND = -3
 ONE = "."
 """The subscript of an axis of length 1 that broadcasts along another's."""
 
@@ -64,7 +67,8 @@ class Links:
     weight: Array | float = 1.0
     factor: Partial | Implicit | Explicit | None = None
     bound: tuple[tuple[Slot, Indices], ...] = ()
-    auxiliary: tuple[str, Array] | None = None
+    auxiliary: Auxiliary | None = None
+    second: Auxiliary | None = None
 
 
 class Order(Enum):
@@ -87,10 +91,13 @@ class Line:
         """Both letters."""
         return self.row + self.column
 
+    def allowed(self, length: int) -> Array:
+        """Return 1 for every pair of indices that stands in this order, and 0 for the others."""
+        return np.tri(length) if self.order is Order.NOT_BEFORE else 1.0 - np.eye(length)
+
     def pairs(self, length: int) -> tuple[Indices, Indices]:
         """Return the two indices of all pairs that stand in this order."""
-        linked = np.tri(length, dtype=bool) if self.order is Order.NOT_BEFORE else ~np.eye(length, dtype=bool)
-        row, column = np.nonzero(linked)
+        row, column = np.nonzero(self.allowed(length))
         return row, column
 
 
@@ -115,7 +122,8 @@ class Contraction:
     weight: float = 1.0
     factor: Explicit | None = None
     bound: tuple[tuple[Slot, str], ...] = ()
-    auxiliary: tuple[str, Array] | None = None
+    auxiliary: Auxiliary | None = None
+    second: Auxiliary | None = None
     line: Line | None = field(default=None, kw_only=True)
 
     @property
@@ -152,7 +160,26 @@ class Contraction:
             return found[subscripts]
 
         bound = tuple([(slot, flat(subscripts)) for slot, subscripts in self.bound])
-        return Links(flat(self.rows), flat(self.columns), self.weight, self.factor, bound, self.auxiliary)
+        return Links(flat(self.rows), flat(self.columns), self.weight, self.factor, bound, self.auxiliary, self.second)
+
+
+class Bound(Protocol):
+    """Links in any form, with what their symbols may stand for."""
+
+    @property
+    def auxiliary(self) -> Auxiliary | None:
+        """What ``AUXILIARY`` stands for."""
+
+    @property
+    def second(self) -> Auxiliary | None:
+        """What ``SECOND`` stands for."""
+
+
+def auxiliary_of(links: Bound, slot: Slot) -> Auxiliary:
+    """Return the auxiliary value that a slot stands for."""
+    found = links.auxiliary if slot == AUXILIARY else links.second
+    assert found is not None  # a local reading that binds one gives it  # noqa: S101
+    return found
 
 
 def along_axis(index: Indices, axis: int, ndim: int) -> Indices:

@@ -56,7 +56,7 @@ class Reduced(NamedTuple):
 
 
 class Paired(NamedTuple):
-    """The index rule of output i of an op on a vector by entry j: ``where({j} <= {i}, 1, 0)``, y the output."""
+    """The index rule of output i of an op on a vector x by entry j: ``where({j} <= {i}, 1, 0)``, y the output."""
 
     text: str
 

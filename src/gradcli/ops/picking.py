@@ -55,10 +55,27 @@ def falling(x: Array, dim: int) -> Indices:
     return np.shape(x)[dim] - 1 - np.flip(rising, dim)
 
 
-def pick_indices(x: Array, kind: str, dim: int, descending: bool = False) -> Indices:
+def in_order(x: Array, dim: int, descending: bool, stable: bool) -> Indices:
+    """Return the positions of the entries in order, equal ones as PyTorch leaves them, which is not always stable."""
+    found = falling(x, dim) if descending else np.argsort(x, axis=dim, kind="stable")
+    if stable:
+        return found
+    lines, places = np.moveaxis(x, dim, -1), np.moveaxis(found, dim, -1)
+    ordered = np.take_along_axis(lines, places, axis=-1)
+    tied = np.any(ordered[..., 1:] == ordered[..., :-1], axis=-1)
+    if not np.any(tied):
+        return found
+    from gradcli.ops.tied import sorted_places  # noqa: PLC0415
+
+    for line in map(tuple, np.argwhere(tied)):
+        places[line] = sorted_places(lines[line].tolist(), descending)
+    return found
+
+
+def pick_indices(x: Array, kind: str, dim: int, descending: bool = False, stable: bool = False) -> Indices:
     """Return along ``dim`` the positions that the op called ``kind`` picks, ``dim`` kept."""
     if kind == "sort":
-        return falling(x, dim) if descending else np.argsort(x, axis=dim, kind="stable")
+        return in_order(x, dim, descending, stable)
     if kind == "median":
         order = np.argsort(x, axis=dim, kind="stable")
         lower = np.take(order, [(np.shape(x)[dim] - 1) // 2], axis=dim)
@@ -67,24 +84,22 @@ def pick_indices(x: Array, kind: str, dim: int, descending: bool = False) -> Ind
     return (np.argmax if kind == "max" else np.argmin)(x, axis=dim, keepdims=True)
 
 
-def pick(x: Array, kind: str, dim: int, keepdim: bool = True, descending: bool = False) -> Array:
+def pick(x: Array, kind: str, dim: int, keepdim: bool = True, **order: bool) -> Array:
     """Return the picked entries."""
-    found = np.take_along_axis(x, pick_indices(x, kind, dim, descending), axis=dim)
+    found = np.take_along_axis(x, pick_indices(x, kind, dim, **order), axis=dim)
     return found if keepdim else np.squeeze(found, axis=dim)
 
 
-def pick_vjp(
-    g: Array, _y: Array, x: Array, *, kind: str, dim: int, keepdim: bool = True, descending: bool = False
-) -> Array:
+def pick_vjp(g: Array, _y: Array, x: Array, *, kind: str, dim: int, keepdim: bool = True, **order: bool) -> Array:
     """Return g put back where each entry was picked."""
     back = np.zeros_like(x)
-    np.put_along_axis(back, pick_indices(x, kind, dim, descending), g if keepdim else np.expand_dims(g, dim), axis=dim)
+    np.put_along_axis(back, pick_indices(x, kind, dim, **order), g if keepdim else np.expand_dims(g, dim), axis=dim)
     return back
 
 
-def has_twin(x: Array, kind: str, dim: int, keepdim: bool = True, descending: bool = False) -> Mask:
+def has_twin(x: Array, kind: str, dim: int, keepdim: bool = True, **order: bool) -> Mask:
     """Return for each picked entry whether another one along ``dim`` is equal to it."""
-    found = pick(x, kind, dim, True, descending)
+    found = pick(x, kind, dim, **order)
     if not np.size(found):
         return np.zeros(np.shape(found), dtype=bool)
     if kind == "sort":
@@ -98,7 +113,7 @@ def pick_local(argument: int, out: Array, values: tuple[Array, ...], static: Opt
     """Link each output to the one entry that it is."""
     del argument
     index = all_entries(values[0]).reshape(np.shape(values[0]))
-    where = pick_indices(values[0], static["kind"], static["dim"], static.get("descending", False))
+    where = pick_indices(values[0], **{key: value for key, value in static.items() if key != "keepdim"})
     return [Links(all_entries(out), np.ravel(np.take_along_axis(index, where, axis=static["dim"])))]
 
 
@@ -133,17 +148,17 @@ def several_middles(x: Array, dim: Axes, keepdim: bool) -> Mask:
     return np.sum(x == middle(x, dim, keepdim)) > 1
 
 
-def picked_on(piece: Indices, x: Array, kind: str, dim: int, keepdim: bool = True, descending: bool = False) -> Array:
+def picked_on(piece: Indices, x: Array, kind: str, dim: int, keepdim: bool = True, **order: bool) -> Array:
     """Return the entries along ``dim`` at the positions that were picked."""
-    del kind, descending
+    del kind, order
     found = np.take_along_axis(x, piece, axis=dim)
     return found if keepdim else np.squeeze(found, axis=dim)
 
 
-def pick_text(x: str, kind: str, dim: int, keepdim: bool = True, descending: bool = False) -> str:
+def pick_text(x: str, kind: str, dim: int, keepdim: bool = True, **order: bool) -> str:
     """Write the call whose values and indices are picked."""
     if kind == "sort":
-        return f"sort({x}, dim={dim}{', descending=True' if descending else ''})"
+        return f"sort({x}, dim={dim}{''.join(f', {key}=True' for key, value in order.items() if value)})"
     return f"{kind}({x}, dim={dim}{', keepdim=True' if keepdim else ''})"
 
 

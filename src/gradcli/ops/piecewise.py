@@ -20,12 +20,14 @@ from gradcli.ops.activations import (
     softplus,
     softplus_vjp,
 )
+from gradcli.ops.arithmetic import DIV, MUL, zero
 from gradcli.ops.declare import Apply, Op, declare, no_links, value_of
 from gradcli.ops.entrywise import broadcast_index, elementwise_table
 from gradcli.ops.exactly import decided, sign_of
 from gradcli.ops.links import Links
 from gradcli.ops.parts import Chosen, Kink, Piecewise
-from gradcli.ops.signatures import Array, Forward, Indices, Mask, Number, Options, Tensor, Test
+from gradcli.ops.shaping import whole
+from gradcli.ops.signatures import Array, Forward, Indices, Mask, Number, Options, Static, Tensor, Test
 from gradcli.ops.slopes import sigmoid, silu_slope
 from gradcli.ops.vocabulary import Builder, Spelled, enter, function
 from gradcli.ops.writing import with_numbers
@@ -102,21 +104,16 @@ BENT = elementwise_table(
 ABS, CLAMP_MIN, CLAMP_MAX = BENT["abs"], BENT["clamp_min"], BENT["clamp_max"]
 
 
-def zero(g: Array, *_: Array) -> Array:
-    """Return zeros: what PyTorch sends back through a step, so that 0·inf further on is nan there too."""
-    return np.zeros(np.shape(g))
-
-
 def step(
     name: str,
     forward: Forward,
     pieces: Piecewise,
-    spelled: Spelled,
+    spelled: Spelled | None,
     at: Test | None = None,
     arguments: int = 1,
     **record: Any,
 ) -> Op:
-    """Declare a function that is flat: its derivative is 0 wherever it has one."""
+    """Declare a function that is flat: its derivative is 0 wherever it has one; ``spelled`` None enters none."""
     op = declare(
         Op(
             name,
@@ -130,26 +127,21 @@ def step(
             **{"torch_saves": ("",), **record},
         )
     )
-    enter(name, spelled, op=op, build=each_pair(op) if arguments == 2 else each_entry(op))
+    if spelled is not None:
+        enter(name, spelled, op=op, build=applied(op))
     return op
 
 
-def each_entry(op: Op) -> Builder:
-    """Return the builder of a function of one array."""
+def applied(op: Op) -> Builder:
+    """Return the builder of a function of one array, or of two, that is an op."""
 
     def build(f: Apply, x: Tensor) -> Tensor:
         return f(op, x)
 
-    return build
-
-
-def each_pair(op: Op) -> Builder:
-    """Return the builder of a function of two arrays."""
-
-    def build(f: Apply, x: Tensor, other: Tensor) -> Tensor:
+    def build_of_two(f: Apply, x: Tensor, other: Tensor) -> Tensor:
         return f(op, x, other)
 
-    return build
+    return build if callable(op.vjps) or len(op.vjps) == 1 else build_of_two
 
 
 def is_whole(x: Array) -> Mask:
@@ -178,15 +170,24 @@ CEIL  = step("ceil", np.ceil, decided(np.ceil),
              Spelled(ANYWHERE, doc="the smallest integer that is not below; flat", kinds=ROUNDED), is_whole)
 TRUNC = step("trunc", np.trunc, decided(np.trunc),
              Spelled(ANYWHERE, "fix", "the integer part; flat", kinds=ROUNDED), is_whole)
-ROUND = step("round", np.round, decided(np.rint),
-             Spelled(also="rint", doc="the nearest integer, halves to even; flat", kinds="numpy-float same yes"),
-             is_half)
+ROUND = step("round", np.round, decided(np.rint), None, is_half)
 HEAVISIDE = step("heaviside", np.heaviside, Piecewise(lambda x, y: sign_of(x), heaviside_on),
                  Spelled("torch numpy method", doc="0 below 0, 1 above, the second argument at 0; flat",
                          kinds="same same floats"), arguments=2, torch_raises=True)
 ISNAN = step("isnan", np.isnan, decided(exactly.is_nan),
              Spelled(ANYWHERE, doc="true where an entry is not a number", kinds="mask mask yes"))
 # fmt: on
+
+
+@function("round rint around", "torch numpy method", "elementwise", op=ROUND, kinds="numpy-float same yes")
+def build_round(f: Apply, x: Tensor, decimals: Static = 0) -> Tensor:
+    """the nearest integer, halves to even, or the nearest number of so many decimals; flat"""
+    places = whole(decimals, "decimals")
+    if places == 0:
+        return f(ROUND, x)
+    unit = 10.0 ** abs(places)
+    there, back = (MUL, DIV) if places > 0 else (DIV, MUL)
+    return f(back, f(ROUND, f(there, x, unit)), unit)
 
 
 def where_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
@@ -288,8 +289,7 @@ def build_clip(f: Apply, x: Tensor, min: Tensor | None = None, max: Tensor | Non
     try:
         np.broadcast_shapes(x.shape, min.shape, max.shape)
     except ValueError:
-        shapes = f"{x.shape}, {min.shape} and {max.shape}"
-        raise GradcliError("shape", f"clip: shapes {shapes} of x, min and max do not fit") from None
+        raise GradcliError("shape", f"clip: {x.shape}, {min.shape}, {max.shape} of x, min, max do not fit") from None
     return f(CLAMP_MAX, f(CLAMP_MIN, x, bound_below(f, min, max)), max)
 
 

@@ -143,7 +143,8 @@ def places_text(places: Indices, shape: Shape, picked: Shape) -> tuple[str, ...]
         return (zeros_text(shape),)
     if size > MOST_ROWS or count > MOST_PLACES:
         return ()
-    return (f"reshape(flatten({{g}}) @ eye({size})[[{numbers(places)}]], {numbers(shape)})",)
+    spread = f"expand({{g}}, {numbers(picked)})" if len(picked) > 1 else "{g}"
+    return (f"reshape(flatten({spread}) @ eye({size})[[{numbers(places)}]], {numbers(shape)})",)
 
 
 def put_text_back(k: int, out: Array, x: Array, _value: Array, *, key: Index) -> tuple[str, ...]:

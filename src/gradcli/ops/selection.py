@@ -107,8 +107,8 @@ PICK = declare(
 )
 ARGMAX, ARGMIN = position_op("argmax", np.argmax), position_op("argmin", np.argmin)
 ANY, ALL = truth_op("any", np.any), truth_op("all", np.all)
-PEAK = replace(AMAX, vjps=(peak_vjp,))
-"""``amax`` of sizes, as in the norm of order inf: with the gradient that PyTorch has there where an entry is nan."""
+PEAK, VALLEY = replace(AMAX, vjps=(peak_vjp,)), replace(AMIN, vjps=(peak_vjp,))
+"""``amax`` and ``amin`` of sizes, as in the norms of order inf and -inf: with PyTorch's gradient where one is nan."""
 
 
 def extreme(f: Apply, x: Tensor, dim: Static, keepdim: Static, kind: str) -> Tensor | Pair:
@@ -117,10 +117,16 @@ def extreme(f: Apply, x: Tensor, dim: Static, keepdim: Static, kind: str) -> Ten
     axes = read_axes(dim, x.ndim, "refused")
     require_entries(x, axes, kind)
     if dim is None or not x.ndim:
-        return f(everywhere, x, dim=axes, keepdim=bool(keepdim))
+        return of_all(f, everywhere, x, dim, axes, keepdim)
     if isinstance(dim, tuple):
         raise GradcliError("value", f"{kind} takes one dim", hint=f"a{kind} takes several")
     return picked(f, x, kind, axes[0], bool(keepdim))
+
+
+def of_all(f: Apply, op: Op, x: Tensor, dim: Static, axes: Axes, keepdim: Static) -> Tensor | Pair:
+    """Return what an op picks of all entries; a pair where the axis of a single number is named."""
+    found = f(op, x, dim=axes, keepdim=bool(keepdim))
+    return found if dim is None else Pair(found, np.zeros((), dtype=np.intp))
 
 
 def picked(f: Apply, x: Tensor, kind: str, axis: int, keepdim: bool, **static: Any) -> Pair:
@@ -171,22 +177,29 @@ def build_median(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = Fals
     axes = read_axes(dim, x.ndim, "refused")
     require_entries(x, axes, "median")
     if dim is None or not x.ndim:
-        return f(MEDIAN, x, dim=axes, keepdim=bool(keepdim))
+        return of_all(f, MEDIAN, x, dim, axes, keepdim)
     return picked(f, x, "median", one_axis(dim, x.ndim), bool(keepdim))
 
 
 @function("sort", "torch method", "reductions", op=PICK, kinds="same same yes")
-def build_sort(f: Apply, x: Tensor, dim: Static = -1, descending: Static = False) -> Pair:
+def build_sort(f: Apply, x: Tensor, dim: Static = -1, descending: Static = False, stable: Static = False) -> Pair:
     """the entries in order along dim, the last axis unless said otherwise"""
     if not x.ndim:
         return Pair(x, np.zeros((), dtype=np.intp))
-    return picked(f, x, "sort", one_axis(dim, x.ndim), keepdim=True, descending=bool(descending))
+    kept = {"stable": True} if stable else {}
+    return picked(f, x, "sort", one_axis(dim, x.ndim), keepdim=True, descending=bool(descending), **kept)
 
 
 @function("np.sort numpy.sort", "", "reductions", kinds="same same yes")
-def build_numpy_sort(f: Apply, x: Tensor, dim: Static = -1) -> Tensor:
+def build_numpy_sort(
+    f: Apply,
+    x: Tensor,
+    dim: Static = -1,
+    kind: Static = None,  # noqa: ARG001 - another way to the same order
+) -> Tensor:
     """the entries in order along axis, as numpy has it"""
-    return f(PICK, x, kind="sort", dim=one_axis(dim, x.ndim), descending=False)
+    flat = f(RESHAPE, x, shape=(-1,)) if dim is None else x
+    return f(PICK, flat, kind="sort", dim=0 if dim is None else one_axis(dim, x.ndim), descending=False)
 
 
 @function("np.median numpy.median", "", "reductions", kinds="numpy-float numpy-float yes")

@@ -15,9 +15,9 @@ from gradcli.ops.backward_texts import norm_text_back, var_text_back
 from gradcli.ops.declare import BEYOND, Apply, Op, beyond, declare, value_of
 from gradcli.ops.links import Explicit, Links
 from gradcli.ops.parts import Kink, Reduced, Said
-from gradcli.ops.piecewise import ABS, sign
-from gradcli.ops.reductions import all_entries, mean, scatter_rows
-from gradcli.ops.selection import PEAK
+from gradcli.ops.piecewise import ABS, SIGN, sign
+from gradcli.ops.reductions import SUM, all_entries, mean, scatter_rows
+from gradcli.ops.selection import PEAK, VALLEY
 from gradcli.ops.signatures import Array, Axes, Mask, Options, Static, Tensor
 from gradcli.ops.vocabulary import function
 
@@ -70,7 +70,7 @@ def norm(x: Array, dim: Axes, keepdim: bool, p: float) -> Array:
     found = np.sqrt(total) if p == 2 else np.power(total, 1 / p)
     if np.all((total > SAFE) & (total < np.inf)) or not np.size(x):
         return found
-    unit = np.max(np.abs(x), axis=dim, keepdims=True)
+    unit = (np.max if p > 0 else np.min)(np.abs(x), axis=dim, keepdims=True)
     unit = np.where((unit > 0) & np.isfinite(unit), unit, 1.0)
     scaled = np.power(np.sum(np.power(np.abs(x) / unit, p), axis=dim, keepdims=keepdim), 1 / p)
     return (unit if keepdim else np.squeeze(unit, axis=dim)) * scaled
@@ -203,6 +203,8 @@ def deviation(name: str, root: bool, summary: str) -> None:
         keepdim: Static = False,
         correction: Static = None,
     ) -> Tensor:
+        if isinstance(dim, bool):  # x.std(False): PyTorch takes a truth value alone for unbiased
+            dim, unbiased = None, dim
         return spread(f, x, dim, keepdim, int(bool(unbiased)) if correction is None else correction, root, "all")
 
     build.__doc__ = f"{summary}; over n - 1 unless correction= or unbiased=False says otherwise (np.{name}: over n)"
@@ -225,25 +227,37 @@ def build_numpy_std(f: Apply, x: Tensor, dim: Static = None, ddof: Static = 0, k
     return spread(f, x, dim, keepdim, ddof, root=True, empty="none")
 
 
-def finite_order(p: Static) -> float:
-    """Return the order of a norm as a number; ``"fro"`` is 2."""
-    if p in ("fro", None):
-        return 2.0
-    if isinstance(p, bool) or not isinstance(p, int | float) or not p > 0:
-        raise GradcliError("value", f"a norm of order {p!r} is not supported", hint="p can be 1, 2, any p > 0, or inf")
-    return float(p)
-
-
-@function(
-    "norm linalg.vector_norm torch.linalg.vector_norm", "torch method dtype", "reductions", op=NORM, kinds="no no yes"
-)
+@function("norm", "torch method dtype", "reductions", op=NORM, kinds="no no yes")
 def build_norm(f: Apply, x: Tensor, p: Static = 2, dim: Static = None, keepdim: Static = False) -> Tensor:
-    """(sum(abs(x)**p))**(1/p) over all entries or along dim; its derivative at 0 is 0"""
-    axes, order = read_axes(dim, x.ndim, "all"), finite_order(p)
-    if math.isinf(order):
+    """(sum(abs(x)**p))**(1/p) over all entries or along dim; its derivative at 0 is 0; p="nuc" is that of a matrix"""
+    if p == "nuc":
+        return matrix_norm(f, x, p, (0, 1) if dim is None and x.ndim == 2 else dim, keepdim)
+    return vector_norm(f, x, 2 if p in ("fro", None) else p, dim, keepdim)
+
+
+def matrix_norm(f: Apply, x: Tensor, order: Static, dim: Static, keepdim: Static) -> Tensor:
+    """Return the norm of the matrices in two axes."""
+    from gradcli.ops.further.linear_matrix_norms import of_matrix  # noqa: PLC0415
+
+    if order == "fro" and x.ndim > 1 and len(read_axes(dim, x.ndim)) == 2:
+        return f(NORM, x, dim=read_axes(dim, x.ndim), keepdim=bool(keepdim), p=2.0)
+    return of_matrix(f, x, order, dim, keepdim)
+
+
+def vector_norm(f: Apply, x: Tensor, p: Static, dim: Static, keepdim: Static) -> Tensor:
+    """Return the norm of all entries, or of those along dim, as one vector."""
+    if isinstance(p, bool) or not isinstance(p, int | float) or math.isnan(p):
+        raise GradcliError("value", f"a norm has no order {p!r}", hint="p can be any number, math.inf, -math.inf or 0")
+    axes = read_axes(dim, x.ndim, "all")
+    if math.isinf(p) or p < 0:
         require_entries(x, axes, "norm")
+    if p == math.inf:
         return f(PEAK, f(ABS, x), dim=axes, keepdim=bool(keepdim))
-    return f(NORM, x, dim=axes, keepdim=bool(keepdim), p=order)
+    if p == -math.inf:
+        return f(VALLEY, f(ABS, x), dim=axes, keepdim=bool(keepdim))
+    if p == 0:
+        return f(SUM, f(ABS, f(SIGN, x)), dim=axes, keepdim=bool(keepdim))
+    return f(NORM, x, dim=axes, keepdim=bool(keepdim), p=float(p))
 
 
 @function(
@@ -259,8 +273,12 @@ def build_linalg_norm(
     dim: Static = None,
     keepdim: Static = False,
 ) -> Tensor:
-    """the norm of a vector, or the Frobenius norm of a matrix"""
-    reduced_axes = len(read_axes(dim, x.ndim, "refused"))
-    if reduced_axes == 2 and ord not in ("fro", None):
-        raise GradcliError("value", f"linalg.norm of a matrix with ord={ord!r} is not supported", hint="leave ord out")
-    return build_norm(f, x, 2 if ord is None else ord, dim, keepdim)
+    """the norm of a vector or of all entries; with ord, or two axes, that of a matrix"""
+    if dim is None and ord is None:
+        return vector_norm(f, x, 2, None, keepdim)
+    if dim is None and x.ndim not in (1, 2):
+        raise GradcliError("shape", f"linalg.norm with ord needs dim for an array of shape {x.shape}")
+    axes = read_axes(dim, x.ndim, "refused")
+    if len(axes) == 1 and not isinstance(ord, str):
+        return vector_norm(f, x, 2 if ord is None else ord, axes, keepdim)
+    return matrix_norm(f, x, "fro" if ord is None else ord, axes, keepdim)

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from gradcli.ops.declare import Op, Pair
+from gradcli.ops.declare import Op, Pair, Parts
 from gradcli.ops.signatures import Tensor
 
 if TYPE_CHECKING:
     from gradcli.ops.facts import Facts
 
-Builder = Callable[..., Tensor | Pair | tuple[Tensor, ...]]
+Builder = Callable[..., Tensor | Pair | Parts | tuple[Tensor, ...]]
 """``build(f, *arguments)``: what a function gives, made by applying ops with ``f``."""
 B = TypeVar("B", bound=Builder)
 

@@ -6,6 +6,14 @@ from typing import Any
 
 from gradcli.errors import GradcliError
 from gradcli.errors.excerpt import shortened
+from gradcli.errors.facts import Unreadable
+
+
+def hint_text(error: GradcliError) -> str | None:
+    """Return a hint for a document: short, but with every line that it lists."""
+    if error.hint is None or isinstance(error.facts, Unreadable):
+        return error.hint
+    return shortened(error.hint)
 
 
 def error_document(error: GradcliError) -> dict[str, Any]:
@@ -21,6 +29,6 @@ def error_document(error: GradcliError) -> dict[str, Any]:
             "message": shortened(error.message),
             "span": list(error.span) if error.span else None,
             "source": place.name if place else None,
-            "hint": shortened(error.hint) if error.hint else error.hint,
+            "hint": hint_text(error),
         },
     }

@@ -104,7 +104,7 @@ def v_column(sheet: Sheet, sums: int) -> Column:
     """Return v beside the rows of J."""
     seed = np.ravel(sheet.found.seed)
     known = [sheet.glyphs.down if i is None else short(float(seed[i]), sheet.layout.precision) for i in sheet.rows]
-    heading = "v, total" if len(sheet.found.backward) > 1 else "v"
+    heading = "v, total" if len(sheet.found.counted) > 1 else "v"
     return Column(
         heading,
         [*(["?" if i is not None else sheet.glyphs.down for i in sheet.rows] if sheet.asks else known), *[""] * sums],

@@ -56,7 +56,7 @@ def pieces(text: str) -> list[str]:
     for match in TOKEN.finditer(text):
         token, last = match[0], found[-1] if found else ""
         opens = token[0] in "([" and bool(re.search(r"[\w)\]]$", last))
-        if found and (GLUED.match(token.rstrip()) or opens or re.search(r"[*/=@+-] ?$", last)):
+        if found and (GLUED.match(token.rstrip()) or opens or re.search(r"[*/=@+-] ?$|\w\[$", last)):
             found[-1] += token
         else:
             found.append(token)

@@ -1,5 +1,7 @@
 """Functions that few programs call: importing this package enters them beside the others."""
 
-from gradcli.ops.further import casting, fresh, joins, padding, picks, positions, scatters, shapes, splits, writes
+from importlib import import_module
+from pkgutil import iter_modules
 
-__all__ = ["casting", "fresh", "joins", "padding", "picks", "positions", "scatters", "shapes", "splits", "writes"]
+for module in iter_modules(__path__):
+    import_module(f"{__name__}.{module.name}")

@@ -1,0 +1,286 @@
+"""Expressions of a snippet in the language: names of libraries, layers and types go, calls of functions are inlined."""
+
+from __future__ import annotations
+
+import ast
+from abc import abstractmethod
+from dataclasses import dataclass, field
+
+from gradcli.errors import Budget, GradcliError, Span, over_budget
+from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE
+from gradcli.language.calls import written_name
+from gradcli.language.snippets.imports import Names
+from gradcli.language.snippets.pieces import Piece, Source, join
+from gradcli.language.snippets.scopes import Closure, Fresh, Layer, Scope
+from gradcli.language.snippets.tables import (
+    DRAWS,
+    FLOATS,
+    INSTEAD_OF_LAYER,
+    LAYERS,
+    RENAMED,
+    UNSET,
+    UNTOUCHED,
+    WRAPPERS,
+)
+
+Edit = tuple[Span, Piece]
+GONE = Piece()
+
+
+@dataclass(slots=True)
+class Block:
+    """Statements that are written so far, all at one level of indentation.
+
+    ``fixed`` says that no gradient flows, ``looped`` that they stand in a loop.
+    """
+
+    levels: int = 0
+    fixed: bool = False
+    looped: bool = False
+    lines: list[Piece] = field(default_factory=list)
+
+    def add(self, line: Piece) -> None:
+        """Add a statement of one line."""
+        self.lines.append(line.indented(self.levels))
+
+
+class Expressions:
+    """Writes expressions of a snippet in the language."""
+
+    def __init__(self, source: Source, tree: ast.Module, budget: Budget) -> None:
+        self.source = source
+        self.budget = budget
+        self.names = Names()
+        self.fresh = Fresh(tree)
+        self.top = Scope()
+        self.devices: set[str] = set()
+        self.in_input = False
+        self.room = budget.text
+
+    def charge(self, piece: Piece) -> Piece:
+        """Return a piece that is written; raises ``budget`` where functions that call functions make too many."""
+        self.room -= len(piece.text)
+        if self.room < 0:
+            raise over_budget("text", self.budget.text, "the program with its functions written out is too long")
+        return piece
+
+    def write(self, root: ast.AST, scope: Scope, block: Block | None, span: Span | None = None) -> Piece:
+        """Return an expression as the language has it, or all that stands at ``span``.
+
+        Statements that it needs go before it, into ``block``; where that is None there is no place for them.
+        """
+        edits: list[Edit] = []
+        stack: list[tuple[ast.AST, Block | None]] = [(root, block)]
+        while stack:
+            node, into = stack.pop()
+            try:
+                found, children = self.edits_of(node, scope, into)
+            except GradcliError as error:
+                raise error.at(self.source.span(node)) from None
+            edits += found
+            stack.extend(reversed(children))
+        return self.charge(self.source.edited(span or self.source.span(root), edits))
+
+    def edits_of(
+        self, node: ast.AST, scope: Scope, block: Block | None
+    ) -> tuple[list[Edit], list[tuple[ast.AST, Block | None]]]:
+        """Return what is replaced in a node, and the parts of it to look at, with where their statements go."""
+        match node:
+            case ast.Name():
+                return self.edits_of_name(node, scope), []
+            case ast.Attribute():
+                return self.edits_of_attribute(node, scope, block)
+            case ast.Call():
+                return self.edits_of_call(node, scope, block)
+            case ast.IfExp():
+                return [], [(node.test, block), (node.body, None), (node.orelse, None)]
+            case ast.BoolOp():
+                return [], [(node.values[0], block), *((value, None) for value in node.values[1:])]
+            case ast.Lambda():
+                raise GradcliError("not-allowed", "a lambda can be called or have a name, and nothing else")
+        return [], [(child, block) for child in ast.iter_child_nodes(node) if hasattr(child, "lineno")]
+
+    def edits_of_name(self, node: ast.Name, scope: Scope) -> list[Edit]:
+        """Return how a name is written."""
+        span = self.source.span(node)
+        local = scope.written(node.id)
+        if local is not None:
+            return [(span, Piece.instead(local, span))]
+        if scope.holds(node.id) is not None:
+            raise GradcliError("not-allowed", f"'{node.id}' is a function: it can be called, and nothing else")
+        written = self.names.written(node)
+        return [(span, Piece.instead(written, span))] if written else []
+
+    def edits_of_attribute(
+        self, node: ast.Attribute, scope: Scope, block: Block | None
+    ) -> tuple[list[Edit], list[tuple[ast.AST, Block | None]]]:
+        """Return how a dotted name of a library, or an attribute of a value, is written."""
+        if self.full(node, scope):
+            written, span = self.names.written(node), self.source.span(node)
+            return ([(span, Piece.instead(written, span))] if written else []), []
+        if node.attr == "grad":
+            message = "a program of gradcli does not read gradients: x.grad is its answer"
+            raise GradcliError("not-allowed", message, hint=INSTEAD_OF_ATTRIBUTE["grad"])
+        return [], [(node.value, block)]
+
+    def full(self, node: ast.expr, scope: Scope) -> str | None:
+        """Return the full name of what belongs to a library, as long as no local name hides it."""
+        root = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not isinstance(root, ast.Name) or scope.written(root.id) is not None:
+            return None
+        own = root.id in self.fresh.stored and root.id not in self.names.meanings
+        return None if own else self.names.full(node)
+
+    def edits_of_call(
+        self, node: ast.Call, scope: Scope, block: Block | None
+    ) -> tuple[list[Edit], list[tuple[ast.AST, Block | None]]]:
+        """Return how a call is written."""
+        closure = self.closure_of(node.func, scope)
+        span = self.source.span(node)
+        if makes_input(node) and not self.in_input:
+            raise GradcliError("not-allowed", "a tensor with requires_grad is an input, which needs a name of its own")
+        if closure is not None:
+            return [(span, self.inlined(closure, node, scope, block))], []
+        layer = self.layer_of(node.func, scope)
+        if layer is not None:
+            return self.edits_of_layer(node, layer, block)
+        full = self.full(node.func, scope)
+        if full in WRAPPERS and node.args and all(self.goes(item) for item in node.keywords):
+            first = self.source.span(node.args[0])
+            opening, closing = Piece.instead("(", (span[0], first[0])), Piece.instead(")", (first[1], span[1]))
+            return [((span[0], first[0]), opening), ((first[1], span[1]), closing)], [(node.args[0], block)]
+        if full is not None and full.startswith(DRAWS):
+            raise random_draw(written_name(node))
+        if isinstance(node.func, ast.Attribute) and full is None and self.changes_nothing(node, node.func.attr):
+            dot = self.source.code.rfind(".", 0, self.source.span(node.func)[1])
+            return [((dot, span[1]), GONE)], [(node.func.value, block)]
+        return self.edits_of_arguments(node, full, block)
+
+    def changes_nothing(self, node: ast.Call, method: str) -> bool:
+        """Return whether a method gives the same numbers: to another device, or with a gradient, as all have here."""
+        if method in UNTOUCHED:
+            return True
+        if method != "to" or len(node.args) != 1 or node.keywords:
+            return False
+        place = node.args[0]
+        return self.is_device(place) or self.names.full(place) in FLOATS
+
+    def is_device(self, node: ast.expr) -> bool:
+        """Return whether an expression says where numbers are kept."""
+        if isinstance(node, ast.IfExp):
+            return self.is_device(node.body) and self.is_device(node.orelse)
+        if isinstance(node, ast.Call):
+            return self.names.full(node.func) == "torch.device"
+        if isinstance(node, ast.Name):
+            return node.id in self.devices
+        return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value[:4] in ("cpu", "cuda")
+
+    def edits_of_arguments(
+        self, node: ast.Call, full: str | None, block: Block | None
+    ) -> tuple[list[Edit], list[tuple[ast.AST, Block | None]]]:
+        """Return how a call of a function of the language is written: without devices and the usual types."""
+        edits: list[Edit] = []
+        children: list[tuple[ast.AST, Block | None]] = [(node.func, block)]
+        renamed = RENAMED.get(full or "")
+        if full in UNSET and any(isinstance(item, ast.Constant) for item in node.args[:1]):
+            raise GradcliError("random", f"{written_name(node)} of lengths has no set values", hint="write torch.zeros")
+        if renamed:
+            span = self.source.span(node.func)
+            edits, children = [(span, Piece.instead(renamed, span))], []
+        elif full is None and self.names.meanings and is_own_sum(node):
+            end = self.source.span(node)[1]
+            edits.append(((end - 1, end), Piece.instead(", dim=0)", (end - 1, end))))
+        gone = [item for item in node.keywords if self.goes(item)]
+        edits += [(self.without(node, item, gone), GONE) for item in gone]
+        children += [(argument, block) for argument in node.args]
+        return edits, children + [(item.value, block) for item in node.keywords if item not in gone]
+
+    def goes(self, item: ast.keyword) -> bool:
+        """Return whether a keyword says nothing here: a device, or a gradient that is wanted."""
+        return item.arg in ("device", "requires_grad", "copy", "pin_memory")
+
+    def without(self, node: ast.Call, item: ast.keyword, gone: list[ast.keyword]) -> Span:
+        """Return what to leave out of a call with one of its keywords: a comma too."""
+        start, end = self.source.span(item)
+        comma = self.source.code.rfind(",", self.source.span(node.func)[1], start)
+        if comma >= 0:
+            return (comma, end)
+        after = node.keywords[1:2]
+        return (start, self.source.span(after[0])[0] if after and after[0] not in gone else end)
+
+    def closure_of(self, func: ast.expr, scope: Scope) -> Closure | None:
+        """Return the function of the user's that is called, None where it is none of theirs."""
+        if isinstance(func, ast.Lambda):
+            return Closure("", func, scope)
+        held = scope.holds(func.id) if isinstance(func, ast.Name) else None
+        if isinstance(func, ast.Call) and self.full(func.func, scope) in ("jax.jit", "torch.compile") and func.args:
+            return self.closure_of(func.args[0], scope)
+        return held if isinstance(held, Closure) else None
+
+    def layer_of(self, func: ast.expr, scope: Scope) -> Layer | None:
+        """Return the layer that is called, by its name or as it was made; raises ``not-allowed`` for one of weights."""
+        if isinstance(func, ast.Name):
+            held = scope.holds(func.id)
+            return held if isinstance(held, Layer) else None
+        return self.layer(func, scope) if isinstance(func, ast.Call) else None
+
+    def layer(self, node: ast.expr, scope: Scope) -> Layer | None:
+        """Return the layer that an expression makes, None where it makes none."""
+        full = self.full(node.func, scope) if isinstance(node, ast.Call) else None
+        if not isinstance(node, ast.Call) or full is None or not full.startswith("torch.nn."):
+            return None
+        kind = full.removeprefix("torch.nn.").removeprefix("modules.")
+        if not kind[:1].isupper() or kind == "Parameter":
+            return None
+        if kind not in LAYERS:
+            raise GradcliError(
+                "not-allowed",
+                f"nn.{kind} is not part of the language",
+                span=self.source.span(node),
+                hint=INSTEAD_OF_LAYER,
+            )
+        options = [self.write(argument, scope, None) for argument in node.args]
+        options += [
+            self.source.cut((self.source.span(item)[0], self.source.span(item.value)[0]))
+            + self.write(item.value, scope, None)
+            for item in node.keywords
+            if item.arg != "inplace"
+        ]
+        return Layer(LAYERS[kind], join(options, ", "))
+
+    def edits_of_layer(
+        self, node: ast.Call, layer: Layer, block: Block | None
+    ) -> tuple[list[Edit], list[tuple[ast.AST, Block | None]]]:
+        """Return how the call of a layer is written: as that of its function."""
+        span, end = self.source.span(node.func), self.source.span(node)[1]
+        edits = [(span, Piece.instead(layer.function, span))]
+        if layer.options.text:
+            tail = Piece.instead(f", {layer.options.text})", (end - 1, end))
+            edits.append(((end - 1, end), tail))
+        return edits, [(argument, block) for argument in node.args]
+
+    @abstractmethod
+    def inlined(self, closure: Closure, node: ast.Call, scope: Scope, block: Block | None) -> Piece:
+        """Return the value of a call of the user's function, after its statements in ``block``."""
+
+
+def makes_input(node: ast.Call) -> bool:
+    """Return whether a call has ``requires_grad=True``, or another value that is not False."""
+    given = [item.value for item in node.keywords if item.arg == "requires_grad"]
+    return any(not (isinstance(value, ast.Constant) and not value.value) for value in given)
+
+
+def is_own_sum(node: ast.Call) -> bool:
+    """Return whether a call is of Python's own sum, which adds up along the first axis: that of the language all."""
+    return isinstance(node.func, ast.Name) and node.func.id == "sum" and len(node.args) == 1 and not node.keywords
+
+
+def random_draw(name: str) -> GradcliError:
+    """Return the error for numbers that are drawn at random."""
+    return GradcliError(
+        "random",
+        f"{name} draws numbers at random: a program has the same value at every run",
+        hint="write the numbers, or give this value a name and the numbers with that name",
+    )

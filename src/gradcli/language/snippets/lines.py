@@ -1,0 +1,172 @@
+"""The lines of the program that a snippet becomes, and which of them a value depends on."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from gradcli.errors import GradcliError
+from gradcli.language.names import MODULES
+from gradcli.language.snippets.pieces import Piece, Source
+
+PLAIN = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Constant)
+"""Expressions whose value has memory of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A statement of the program: its text, the line of the user's text that it stands in, and what it does to names.
+
+    - ``stores`` are the names that it assigns; ``ends`` says that what they held before is gone.
+    - ``writes`` are the names whose memory it writes to, ``reads`` those that it reads.
+    - ``shares`` are pairs of names that may have memory in common from here on.
+    - ``error`` says why it cannot be read; ``leaf`` is the input that it makes.
+    """
+
+    piece: Piece
+    number: int
+    stores: frozenset[str]
+    ends: bool
+    writes: frozenset[str]
+    reads: frozenset[str]
+    shares: frozenset[tuple[str, str]]
+    error: GradcliError | None = None
+    leaf: str = ""
+
+    @property
+    def names(self) -> list[tuple[str, str]]:
+        """The pairs of names that are one tensor from here on: ``a = b``."""
+        tree = ast.parse(self.piece.text)
+        pairs = [(node.targets[0], node.value) for node in ast.walk(tree) if isinstance(node, ast.Assign)]
+        return [(a.id, b.id) for a, b in pairs if isinstance(a, ast.Name) and isinstance(b, ast.Name)]
+
+
+def line_of(piece: Piece, number: int) -> Line:
+    """Return a statement of the language as a line."""
+    return described(ast.parse(piece.text).body[0], piece, number)
+
+
+def unreadable(node: ast.stmt, error: GradcliError) -> Line:
+    """Return a statement that cannot be read as a line: its calls may write to all that it reads."""
+    found = described(node, Piece(), node.lineno, error)
+    calls = any(isinstance(part, ast.Call) for part in ast.walk(node)) and not isinstance(node, ast.Assign)
+    return replace(found, writes=found.writes | found.reads) if calls else found
+
+
+def leaf_line(name: str, number: int) -> Line:
+    """Return the line that makes an input."""
+    nothing: frozenset[str] = frozenset()
+    return Line(Piece(), number, frozenset({name}), True, nothing, nothing, frozenset(), None, name)
+
+
+def described(node: ast.stmt, piece: Piece, number: int, error: GradcliError | None = None) -> Line:
+    """Return a line with what its syntax says about names."""
+    stores: set[str] = set()
+    writes: set[str] = set()
+    reads: set[str] = set()
+    shares: set[tuple[str, str]] = set()
+    for part in ast.walk(node):
+        match part:
+            case ast.Name(id=name, ctx=ast.Load()):
+                reads.add(name)
+            case ast.Name(id=name):
+                stores.add(name)
+            case ast.AugAssign(target=target):
+                writes |= root_of(target)
+                reads |= root_of(target)
+            case ast.Subscript(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()):
+                writes |= root_of(part)
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                stores.add(name)
+        shares |= set(shared(part))
+    ends = isinstance(node, ast.Assign | ast.AnnAssign | ast.ClassDef | ast.FunctionDef)
+    return Line(piece, number, frozenset(stores), ends, frozenset(writes), frozenset(reads), frozenset(shares), error)
+
+
+def root_of(node: ast.expr) -> set[str]:
+    """Return the variable that an index, an attribute or a method is of, if it is of one."""
+    while not isinstance(node, ast.Name):
+        if isinstance(node, ast.Attribute | ast.Subscript):
+            node = node.value
+        elif isinstance(node, ast.Call):
+            node = node.func
+        else:
+            return set()
+    return {node.id}
+
+
+def shared(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of names that may have memory in common after an assignment."""
+    if isinstance(node, ast.For):
+        targets, value = [node.target], node.iter
+    elif isinstance(node, ast.Assign):
+        targets, value = node.targets, node.value
+    else:
+        return
+    if isinstance(value, PLAIN):
+        return
+    read = [part.id for part in ast.walk(value) if isinstance(part, ast.Name)]
+    for target in targets:
+        parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
+        yield from ((part.id, name) for part in parts if isinstance(part, ast.Name) for name in read)
+
+
+class Memory:
+    """Which names may have memory in common: they are in one group."""
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self.above: dict[str, str] = {}
+        stored = {name for line in lines for name in line.stores}
+        for line in lines:
+            for one, other in line.shares:
+                if other in stored or other not in MODULES:
+                    self.above[self.group(one)] = self.group(other)
+
+    def group(self, name: str) -> str:
+        """Return the name that stands for the group of a name."""
+        while name in self.above and self.above[name] != name:
+            name = self.above[name]
+        return name
+
+
+def needed(lines: Sequence[Line], names: Iterable[str]) -> list[Line]:
+    """Return the lines that the values of ``names`` after the last line, and their derivatives, depend on, in order.
+
+    A write counts wherever it stands, if it may be to memory that these lines read: backward reads what they kept.
+    """
+    memory, wanted, written = Memory(lines), frozenset(names), set[int]()
+    while True:
+        found = reached(lines, wanted, written)
+        groups = {memory.group(name) for k in found for name in lines[k].reads | lines[k].stores}
+        groups |= {memory.group(name) for name in wanted}
+        touching = {k for k, line in enumerate(lines) if any(memory.group(name) in groups for name in line.writes)}
+        if touching <= written:
+            return [lines[k] for k in found]
+        written |= touching
+
+
+def reached(lines: Sequence[Line], names: Iterable[str], written: set[int]) -> list[int]:
+    """Return the places of the lines that give ``names`` their values, and of those in ``written``, with theirs."""
+    wanted, found = set(names), []
+    for k in reversed(range(len(lines))):
+        line = lines[k]
+        if k in written or line.stores & wanted:
+            found.append(k)
+            if line.ends and not line.writes:
+                wanted -= line.stores
+            wanted |= line.reads
+    return found[::-1]
+
+
+def names_in(text: str) -> set[str]:
+    """Return the names that an expression reads."""
+    return {part.id for part in ast.walk(ast.parse(text)) if isinstance(part, ast.Name)}
+
+
+def renamed(piece: Piece, old: str, new: str) -> Piece:
+    """Return a statement with another name for a variable."""
+    source = Source(piece.text)
+    spans = [source.span(n) for n in ast.walk(ast.parse(piece.text)) if isinstance(n, ast.Name) and n.id == old]
+    edited = source.edited((0, len(piece.text)), [(span, Piece.instead(new, span)) for span in spans])
+    return Piece(edited.text, tuple(piece.origins[place] for place in edited.origins))

@@ -1,0 +1,178 @@
+"""From the text of a snippet to what ``read`` returns."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import replace
+
+from gradcli.errors import Budget, GradcliError, over_budget
+from gradcli.errors.counting import listed
+from gradcli.language.program import Call as OwnCall
+from gradcli.language.program import Program, Start, last_target
+from gradcli.language.snippets.building import Leaf, all_at_once
+from gradcli.language.snippets.calls import Call
+from gradcli.language.snippets.expressions import Block
+from gradcli.language.snippets.lines import Line
+from gradcli.language.snippets.pieces import Piece, Source
+from gradcli.language.snippets.scopes import Closure
+from gradcli.language.snippets.signs import SIGNS
+from gradcli.language.snippets.unrolling import Unrolling
+from gradcli.language.source import parse
+
+PROMPT = re.compile(r"^(?:>>>|\.\.\.)(?: |$)", re.MULTILINE)
+FOREIGN = re.compile(r"^(?:%%?[a-z]|![a-z]|```).*$", re.MULTILINE)
+
+
+def without_prompts(text: str) -> str:
+    """Return a text without the prompts of an interpreter, what it answered, and lines that are not Python's.
+
+    Lines keep their numbers.
+    """
+    text = FOREIGN.sub("", text)
+    if not re.match(r"\s*>>> ", text):
+        return text
+    return "\n".join(PROMPT.sub("", line) if PROMPT.match(line) else "" for line in text.split("\n"))
+
+
+def read_snippet(text: str, budget: Budget, given: frozenset[str]) -> Program | None:
+    """Return a text as a snippet, None for a program of the language as it stands."""
+    tree, place = parse(without_prompts(text), budget, any_quotes=True)
+    if not any(is_sign(node) for node in ast.walk(tree)):
+        return None
+    if sum(1 for _ in ast.walk(tree)) > budget.syntax:
+        raise over_budget("syntax", budget.syntax, "the program has too many parts").at(None, place)
+    try:
+        return Finished(Source(place.text), tree, place, budget, given).program(tree)
+    except SyntaxError:
+        raise GradcliError("not-allowed", "this snippet has no form in the language", place=place) from None
+    except RecursionError:
+        raise over_budget("depth", budget.depth, "the program is nested").at(None, place) from None
+    except GradcliError as error:
+        raise error.at(error.span, place) from None
+
+
+def is_sign(node: ast.AST) -> bool:
+    """Return whether a part of a syntax tree is one that no program of the language has."""
+    if isinstance(node, SIGNS) or (isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)):
+        return True
+    if isinstance(node, ast.Attribute):
+        return node.attr in WORDS
+    if isinstance(node, ast.Call):
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        return name in WORDS or any(item.arg == "requires_grad" for item in node.keywords)
+    return False
+
+
+WORDS = {"backward", "requires_grad", "requires_grad_", "grad", "print", "display", "Variable", "Parameter", "vjp"}
+
+
+class Finished(Unrolling):
+    """A reader that puts together what it found."""
+
+    def program(self, tree: ast.Module) -> Program:
+        """Return the program of a whole text."""
+        self.take_all(tree.body, self.top)
+        first = self.calls[0] if self.calls else self.call_of_the_end()
+        if self.problems:
+            raise all_at_once(self.problems, self.builder.place)
+        found = self.builder.compiled(first.output, first.before)
+        return replace(
+            found,
+            remarks=tuple(self.remarks(first)),
+            starts=tuple(map(self.start, self.builder.leaves.values())),
+            calls=tuple(map(self.own_call, self.calls)),
+            wrt=self.wrt(found, first),
+        )
+
+    def call_of_the_end(self) -> Call:
+        """Return the output of a snippet without backward: its last expression, variable, or function."""
+        lines = self.builder.lines
+        block = Block()
+        if self.last is not None:
+            output = self.write(*self.last, block).on_a_line()
+            self.add(block, self.last[0].lineno)
+            return Call(output, None, len(lines), 0, "")
+        last = next((line for line in reversed(lines) if not line.leaf), None)
+        if last is not None and last.error is None:
+            target = last_target(ast.parse(last.piece.text).body[0])
+            if target is not None:
+                return Call(Piece(target.id, last.piece.origins[: len(target.id)]), None, len(lines), 0, "")
+        if last is not None and last.error is not None:
+            raise last.error
+        held = [closure for closure in self.top.held.values() if isinstance(closure, Closure)]
+        if not held:
+            message = "these lines show or check values, and compute none that could be explained"
+            raise GradcliError("syntax", message, hint="add the value to explain as the last line")
+        return self.call_of_function(held[-1])
+
+    def call_of_function(self, closure: Closure) -> Call:
+        """Return the output of a snippet that is a function: its parameters are the inputs."""
+        given = closure.node.args
+        places = [*given.posonlyargs, *given.args, *given.kwonlyargs]
+        for item, value in zip(reversed([*given.posonlyargs, *given.args]), reversed(given.defaults), strict=False):
+            piece = self.write(value, closure.scope, None)
+            self.add_leaf(Leaf(item.arg, item.lineno, piece, len(self.builder.lines)))
+        block = Block()
+        arguments = [ast.copy_location(ast.Name(item.arg, ast.Load()), item) for item in places]
+        call = ast.copy_location(ast.Call(ast.Name(closure.name, ast.Load()), list(arguments), []), closure.node)
+        output = self.called(closure, call, self.top, block)
+        self.add(block, closure.node.lineno)
+        return Call(output, None, len(self.builder.lines), 0, "")
+
+    def start(self, leaf: Leaf) -> Start:
+        """Return the value of an input, as a program."""
+        program = None if leaf.error else self.builder.compiled(leaf.value, leaf.before)
+        return Start(leaf.name, program, leaf.integers, leaf.settles, leaf.error)
+
+    def own_call(self, call: Call) -> OwnCall:
+        """Return a call of backward with its v as a program."""
+        return OwnCall(None if call.v is None else self.builder.compiled(call.v, call.before), call.alone, call.error)
+
+    def wrt(self, program: Program, call: Call) -> tuple[str, ...] | None:
+        """Return the names to differentiate by: what the call says, else all inputs that are not drawn as constants."""
+        if call.inputs is not None:
+            return tuple(name for name in call.inputs if name in program.inputs)
+        fixed = {name for name, leaf in self.builder.leaves.items() if leaf.fixed}
+        return tuple(name for name in program.inputs if name not in fixed) if fixed & set(program.inputs) else None
+
+    def idle(self, first: Call) -> list[Line]:
+        """Return the lines before the first call on which neither the output nor v depends, nor an input."""
+        builder = self.builder
+        needed = [*builder.needed_for(first.output, first.before)]
+        needed += [] if first.v is None else builder.needed_for(first.v, first.before)
+        for leaf in builder.leaves.values():
+            needed += builder.needed_for(leaf.value, leaf.before) if leaf.value.text else []
+        return [line for line in builder.lines[: first.before] if not line.leaf and line not in needed]
+
+    def remarks(self, first: Call) -> list[tuple[str, str]]:
+        """Return what is said of lines that are left out."""
+        found = []
+        idle = [line.number for line in self.idle(first) if line.error or self.builder.error_of(line.piece)]
+        if idle:
+            found.append(("left-out", f"Left out: {lines_text(idle)}, on which the output does not depend."))
+        if self.aside.shown:
+            what = "shows or checks a value" if len(set(self.aside.shown)) == 1 else "show or check values"
+            found.append(("left-out", f"Left out: {lines_text(self.aside.shown)}, which {what}."))
+        if self.aside.later:
+            what = "comes" if len(set(self.aside.later)) == 1 else "come"
+            when = f"{what} after the first backward, on line {first.number}, and cannot change its answer"
+            found.append(("later-lines", f"Left out: {lines_text(self.aside.later)}, which {when}."))
+        if any(call.alone for call in self.calls):
+            numbers = lines_text([call.number for call in self.calls if call.alone])
+            message = f"Gradients begin at zero again before {numbers}: only the calls since then are added up."
+            found.append(("grad-zeroed", message))
+        return found
+
+
+def lines_text(numbers: list[int]) -> str:
+    """Return line numbers in words: ``lines 3, 5 and 7 to 9``."""
+    ordered = sorted(set(numbers))
+    runs: list[list[int]] = []
+    for number in ordered:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    texts = [text for run in runs for text in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run))]
+    return f"{'line' if len(ordered) == 1 else 'lines'} {listed(texts, len(texts))}"

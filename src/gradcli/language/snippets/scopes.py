@@ -1,0 +1,134 @@
+"""What the names of a snippet hold that is no array: functions, layers; and how local names are written."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+
+from gradcli.language.snippets.imports import known
+from gradcli.language.snippets.pieces import Piece
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """A function of the user's: its name (empty for a ``lambda`` without one), its syntax, and where it was made."""
+
+    name: str
+    node: ast.FunctionDef | ast.Lambda
+    scope: Scope
+
+    @property
+    def body(self) -> list[ast.stmt]:
+        """Its statements, without a docstring."""
+        if isinstance(self.node, ast.Lambda):
+            return [ast.copy_location(ast.Return(self.node.body), self.node.body)]
+        return self.node.body[1:] if is_docstring(self.node.body[0]) else self.node.body
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A layer of PyTorch's without weights: the function that it is, and the arguments that it was made with."""
+
+    function: str
+    options: Piece
+
+
+@dataclass(frozen=True, slots=True)
+class Derivative:
+    """What ``jax.grad`` and its kind make of a function: the function, and the arguments to differentiate by."""
+
+    function: ast.expr
+    scope: Scope
+    arguments: tuple[int, ...]
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pullback:
+    """What ``jax.vjp`` gives beside the value: the output that it pulls back from, and its inputs."""
+
+    output: Piece
+    inputs: tuple[str, ...]
+
+
+Held = Closure | Layer | Derivative | Pullback
+
+
+@dataclass(slots=True)
+class Scope:
+    """The names of one function, or of the snippet: what they are written as, and what they hold beside arrays."""
+
+    parent: Scope | None = None
+    names: dict[str, str] = field(default_factory=dict)
+    held: dict[str, Held] = field(default_factory=dict)
+
+    def written(self, name: str) -> str | None:
+        """Return what a name is written as; None for a name that stays."""
+        if name in self.names:
+            return self.names[name]
+        return self.parent.written(name) if self.parent else None
+
+    def holds(self, name: str) -> Held | None:
+        """Return what a name holds that is no array."""
+        if name in self.held:
+            return self.held[name]
+        return None if name in self.names or self.parent is None else self.parent.holds(name)
+
+
+class Fresh:
+    """Gives names that no other part of a snippet has."""
+
+    def __init__(self, tree: ast.AST) -> None:
+        self.used = Counter(identifiers(tree))
+        self.stored = Counter(stored(tree))
+        self.made: set[str] = set()
+
+    def local(self, name: str, function: ast.AST) -> str:
+        """Return how a local name of a function is written: as it is, unless another part of the snippet has it."""
+        outside = self.used[name] - Counter(identifiers(function))[name]
+        return self.take(name, free=not outside and not known(name))
+
+    def result(self, name: str) -> str:
+        """Return the name of what a function returned: that of the function, where no variable has it."""
+        return self.take(name, free=name not in self.stored and not known(name))
+
+    def take(self, name: str, free: bool) -> str:
+        """Return the name itself if it is free and nobody took it, else with the first number that makes it so."""
+        found = name
+        if not free or name in self.made:
+            numbered = (f"{name}{number}" for number in count(1))
+            found = next(n for n in numbered if n not in self.made and not self.used[n] and not known(n))
+        self.made.add(found)
+        return found
+
+
+def identifiers(tree: ast.AST) -> Iterator[str]:
+    """Yield every name that a syntax tree reads, stores, or has as a parameter."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.arg):
+            yield node.arg
+
+
+def stored(tree: ast.AST) -> Iterator[str]:
+    """Yield every name that is assigned in a syntax tree, or is a parameter there."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.arg):
+            yield node.arg
+
+
+def is_docstring(node: ast.stmt) -> bool:
+    """Return whether a statement is a text by itself."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def parts(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Yield every node of several syntax trees."""
+    for node in nodes:
+        yield from ast.walk(node)

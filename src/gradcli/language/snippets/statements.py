@@ -1,0 +1,281 @@
+"""Statements of a snippet in the language: assignments, branches and loops, without what changes no value."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from functools import partial
+
+from gradcli.errors import GradcliError
+from gradcli.errors.suggest import INSTEAD_OF_WORD
+from gradcli.language.snippets.expressions import Block, Expressions
+from gradcli.language.snippets.pieces import Piece, join
+from gradcli.language.snippets.scopes import Closure, Scope, stored
+from gradcli.language.snippets.tables import IN_PLACE, UNTOUCHED, WITH_GRADIENT, WITHOUT_GRADIENT
+from gradcli.language.statements import STATEMENT_WORDS
+
+Body = Callable[[Block], None]
+
+
+class Statements(Expressions):
+    """Writes statements of a snippet in the language."""
+
+    def statements(self, body: list[ast.stmt], scope: Scope, block: Block) -> None:
+        """Write statements one after the other."""
+        for statement in body:
+            self.statement(statement, scope, block)
+
+    def statement(self, node: ast.stmt, scope: Scope, block: Block) -> None:
+        """Write a statement; raises ``not-allowed`` for what is not part of the language."""
+        try:
+            self.write_statement(node, scope, block)
+        except GradcliError as error:
+            raise error.at(self.source.span(node)) from None
+
+    def write_statement(self, node: ast.stmt, scope: Scope, block: Block) -> None:
+        """Write a statement by its kind."""
+        match node:
+            case ast.Assign() | ast.AnnAssign():
+                self.assign(node, scope, block)
+            case ast.AugAssign():
+                self.augment(node, scope, block)
+            case ast.Expr():
+                self.effect(node, scope, block)
+            case ast.If():
+                self.conditional(node, scope, block)
+            case ast.While():
+                test = self.write(node.test, scope, None)
+                self.loop(node, [Piece.at("while ", test.place), test], scope, block)
+            case ast.For():
+                self.for_loop(node, scope, block)
+            case ast.With():
+                self.statements(node.body, scope, self.block_of(node, scope, block))
+            case ast.Break() | ast.Continue():
+                self.leave(node, block)
+            case _:
+                self.write_nothing(node, scope)
+
+    def write_nothing(self, node: ast.stmt, scope: Scope) -> None:
+        """Take a statement of which the program has none; raises ``not-allowed`` for what cannot be left out."""
+        if isinstance(node, ast.FunctionDef):
+            for decorator in node.decorator_list:
+                if self.full(decorator, scope) not in ("jax.jit", "torch.compile", "torch.jit.script"):
+                    raise GradcliError("not-allowed", f"@{ast.unparse(decorator)} is not part of the language")
+            scope.held[node.name] = Closure(node.name, node, scope)
+        elif not isinstance(node, ast.Pass | ast.Assert | ast.Delete):
+            raise not_allowed(node)
+
+    def assign(self, node: ast.Assign | ast.AnnAssign, scope: Scope, block: Block) -> None:
+        """Write an assignment, or remember what it gives a name that is no array."""
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        if node.value is None:
+            return
+        if len(targets) == 1 and self.remembers(targets[0], node.value, scope):
+            return
+        if any(isinstance(target, ast.Subscript) for target in targets):
+            self.refuse_fixed(block)
+        value = self.value(node.value, scope, block, node)
+        for target in reversed(targets):
+            written = self.write(target, scope, block)
+            block.add(join([written, Piece.at(" = ", written.place), value]))
+            value = written
+
+    def leave(self, node: ast.Break | ast.Continue, block: Block) -> None:
+        """Write ``break`` or ``continue``."""
+        if not block.looped:
+            raise GradcliError("syntax", "break and continue belong inside a loop")
+        block.add(self.source.of(node))
+
+    def augment(self, node: ast.AugAssign, scope: Scope, block: Block) -> None:
+        """Write an augmented assignment."""
+        self.refuse_fixed(block)
+        if isinstance(node.target, ast.Attribute):
+            raise GradcliError("not-allowed", "a write to the numbers of an input, past its gradient")
+        block.add(self.write(node, scope, block))
+
+    def value(self, node: ast.expr, scope: Scope, block: Block, statement: ast.stmt) -> Piece:
+        """Return the right side of an assignment."""
+        closure = self.closure_of(node.func, scope) if isinstance(node, ast.Call) else None
+        if closure is not None and isinstance(node, ast.Call):
+            value = self.called(closure, node, scope, block).on_a_line()
+        else:
+            value = self.write(node, scope, block, self.source.after_sign(statement, node)).stripped()
+        return without_gradient(value) if block.fixed else value
+
+    def remembers(self, target: ast.expr, value: ast.expr, scope: Scope) -> bool:
+        """Return whether a name now holds what is no array: a function, a layer, or the name of a device."""
+        if not isinstance(target, ast.Name):
+            return False
+        scope.held.pop(target.id, None)
+        if self.is_device(value):
+            self.devices.add(target.id)
+            return True
+        found = self.closure_of(value, scope) or self.layer(value, scope)
+        if found is None:
+            return False
+        if isinstance(found, Closure) and not found.name:
+            found = Closure(target.id, found.node, scope)
+        scope.held[target.id] = found
+        return True
+
+    def effect(self, node: ast.Expr, scope: Scope, block: Block) -> None:
+        """Write an expression by itself where it changes a value; leave it out where it does not."""
+        call = node.value
+        if not isinstance(call, ast.Call):
+            return
+        closure = self.closure_of(call.func, scope)
+        if closure is not None:
+            self.run(closure, call, scope, block)
+            return
+        if not isinstance(call.func, ast.Attribute) or call.func.attr in UNTOUCHED:
+            return
+        method, changed = call.func.attr, call.func.value
+        plain = isinstance(changed, ast.Name) or (isinstance(changed, ast.Subscript) and is_name(changed.value))
+        if method in IN_PLACE and plain and len(call.args) == 1 and not call.keywords:
+            self.refuse_fixed(block)
+            target = self.write(changed, scope, block)
+            change = self.write(call.args[0], scope, block).on_a_line()
+            block.add(join([target, Piece.at(f" {IN_PLACE[method]} ", target.place), change]))
+        elif method in GROWING or (method.endswith("_") and not method.endswith("__")):
+            hint = "write NAME = ... with the new value"
+            raise GradcliError("not-allowed", f".{method}() changes a value in place", hint=hint)
+
+    def block_of(self, node: ast.With, scope: Scope, block: Block) -> Block:
+        """Return where the statements of a ``with`` go: the same block, without a gradient where it says so."""
+        fixed = block.fixed
+        for item in node.items:
+            context = item.context_expr
+            full = self.full(context.func if isinstance(context, ast.Call) else context, scope) or ""
+            if full not in WITHOUT_GRADIENT and not full.startswith(WITH_GRADIENT):
+                raise not_allowed(node)
+            fixed = fixed or full in WITHOUT_GRADIENT or self.disables(context)
+        return Block(block.levels, fixed, block.looped, block.lines)
+
+    def disables(self, context: ast.expr) -> bool:
+        """Return whether ``set_grad_enabled(False)`` begins a block; raises ``not-allowed`` for what is not plain."""
+        if not isinstance(context, ast.Call) or not ast.unparse(context.func).endswith("set_grad_enabled"):
+            return False
+        value = context.args[0] if context.args else None
+        if not isinstance(value, ast.Constant) or not isinstance(value.value, bool):
+            raise GradcliError("not-allowed", "set_grad_enabled takes True or False here")
+        return not value.value
+
+    def refuse_fixed(self, block: Block) -> None:
+        """Refuse a write in place without a gradient: the value would be part constant."""
+        if block.fixed:
+            raise GradcliError("not-allowed", "a write in place under no_grad is not part of the language")
+
+    def conditional(self, node: ast.If, scope: Scope, block: Block) -> None:
+        """Write a branch with all that belongs to it."""
+        test = self.write(node.test, scope, block)
+        arms: list[tuple[Piece, Body]] = [(heading("if", test), partial(self.statements, node.body, scope))]
+        while len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
+            before = Block()
+            test = self.write(node.orelse[0].test, scope, before)
+            if before.lines:
+                break
+            node = node.orelse[0]
+            arms.append((heading("elif", test), partial(self.statements, node.body, scope)))
+        if node.orelse:
+            arms.append((ELSE, partial(self.statements, node.orelse, scope)))
+        self.arms(arms, block)
+
+    def arms(self, arms: list[tuple[Piece, Body]], block: Block) -> None:
+        """Write what stands under each heading, as one statement."""
+        lines: list[Piece] = []
+        for head, write in arms:
+            inner = Block(block.levels + 1, block.fixed, block.looped)
+            write(inner)
+            if not inner.lines:
+                inner.add(Piece.at("pass", head.place))
+            lines += [head.indented(block.levels), *inner.lines]
+        block.lines.append(join(lines, "\n"))
+
+    def loop(self, node: ast.For | ast.While, head: list[Piece], scope: Scope, block: Block, *first: Piece) -> None:
+        """Write a loop, with ``first`` at the beginning of its body."""
+        if node.orelse:
+            raise GradcliError("not-allowed", "'else' of a loop is not part of the language")
+
+        def body(inner: Block) -> None:
+            inner.looped = True
+            for line in first:
+                inner.add(line)
+            self.statements(node.body, scope, inner)
+
+        self.arms([(join([*head, Piece.at(":", head[0].place)]), body)], block)
+
+    def for_loop(self, node: ast.For, scope: Scope, block: Block) -> None:
+        """Write a loop over rows; one over pairs takes them apart in its first lines."""
+        first: list[Piece] = []
+        if isinstance(node.target, ast.Name):
+            head, rows = self.write(node.target, scope, block), self.write(node.iter, scope, block).on_a_line()
+        else:
+            targets, sequences = self.side_by_side(node, scope, block)
+            head = Piece.at(self.fresh.take("k", free=True), targets[0].place)
+            rows = join([Piece.at("range(len(", head.place), sequences[-1], Piece.at("))", head.place)])
+            for target, sequence in zip(targets, sequences, strict=True):
+                index = [sequence, Piece.at("[", head.place), head, Piece.at("]", head.place)]
+                taken = [head] if not sequence.text else index
+                first.append(join([target, Piece.at(" = ", head.place), *taken]))
+        self.loop(node, [Piece.at("for ", head.place), head, Piece.at(" in ", head.place), rows], scope, block, *first)
+
+    def side_by_side(self, node: ast.For, scope: Scope, block: Block) -> tuple[list[Piece], list[Piece]]:
+        """Return the variables of a loop, and what each takes its rows from; nothing stands for the turn's number."""
+        elements = node.target.elts if isinstance(node.target, ast.Tuple) else []
+        targets = [self.write(element, scope, block) for element in elements]
+        call = node.iter
+        name = call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
+        if not isinstance(call, ast.Call) or name not in ("enumerate", "zip") or call.keywords:
+            raise GradcliError("not-allowed", "a loop has one variable, but over enumerate(...) and zip(...)")
+        rows = [self.write(argument, scope, block) for argument in call.args]
+        found = [Piece(), *rows] if name == "enumerate" else rows
+        if len(found) != len(targets) or not rows:
+            raise GradcliError("not-allowed", f"{name} gives {len(found)} values, and the loop has {len(targets)}")
+        changed = {name for part in node.body for name in stored(part)}
+        named = [
+            piece
+            if not piece.text or (piece.text.isidentifier() and piece.text not in changed)
+            else self.name(self.fresh.take("rows", True), piece, block)
+            for piece in found
+        ]
+        return targets, named
+
+    def name(self, name: str, value: Piece, block: Block) -> Piece:
+        """Write an assignment to a name, and return the name."""
+        value = without_gradient(value) if block.fixed else value.on_a_line()
+        block.add(join([Piece.at(f"{name} = ", value.place), value]))
+        return Piece.at(name, value.place)
+
+    def called(self, closure: Closure, node: ast.Call, scope: Scope, block: Block | None) -> Piece:
+        """Return what a call of the user's function returns, as an expression; its statements go into ``block``."""
+        raise NotImplementedError
+
+    def run(self, closure: Closure, node: ast.Call, scope: Scope, block: Block) -> None:
+        """Write the statements of a function that is called for what it does."""
+        raise NotImplementedError
+
+
+GROWING = {"append", "extend", "insert", "pop", "copy_", "backward"}
+ELSE = Piece.at("else:", 0)
+
+
+def is_name(node: ast.expr) -> bool:
+    """Return whether an expression is a variable."""
+    return isinstance(node, ast.Name)
+
+
+def heading(word: str, test: Piece) -> Piece:
+    """Return the first line of a branch."""
+    return join([Piece.at(f"{word} ", test.place), test.on_a_line(), Piece.at(":", test.place)])
+
+
+def without_gradient(value: Piece) -> Piece:
+    """Return a value through which no gradient flows."""
+    return value.in_brackets() + Piece.at(".detach()", value.place)
+
+
+def not_allowed(node: ast.stmt) -> GradcliError:
+    """Return the error for a statement that is not part of the language."""
+    name = type(node).__name__
+    word = STATEMENT_WORDS.get(name, name.lower())
+    return GradcliError("not-allowed", f"'{word}' is not part of the language", hint=INSTEAD_OF_WORD.get(word))

@@ -1,0 +1,109 @@
+"""What stands in notebooks, and what it is here: layers without weights, types, draws, and lines without effect."""
+
+from __future__ import annotations
+
+INSTEAD_OF_LAYER = "write F.linear(x, W, b) for nn.Linear, with W and b of your own"
+"""What to write for a layer that begins with random weights."""
+LAYERS = {
+    "Identity": "",
+    "ReLU": "F.relu",
+    "ReLU6": "F.relu6",
+    "LeakyReLU": "F.leaky_relu",
+    "ELU": "F.elu",
+    "CELU": "F.celu",
+    "SELU": "F.selu",
+    "GELU": "F.gelu",
+    "SiLU": "F.silu",
+    "Mish": "F.mish",
+    "Hardtanh": "F.hardtanh",
+    "Hardswish": "F.hardswish",
+    "Softplus": "F.softplus",
+    "Softsign": "F.softsign",
+    "LogSigmoid": "F.logsigmoid",
+    "Sigmoid": "torch.sigmoid",
+    "Tanh": "torch.tanh",
+    "Softmax": "F.softmax",
+    "LogSoftmax": "F.log_softmax",
+    "Softmin": "F.softmin",
+    "MSELoss": "F.mse_loss",
+    "L1Loss": "F.l1_loss",
+    "SmoothL1Loss": "F.smooth_l1_loss",
+    "HuberLoss": "F.huber_loss",
+    "CrossEntropyLoss": "F.cross_entropy",
+    "NLLLoss": "F.nll_loss",
+    "BCELoss": "F.binary_cross_entropy",
+    "BCEWithLogitsLoss": "F.binary_cross_entropy_with_logits",
+    "KLDivLoss": "F.kl_div",
+}
+"""Layers that are functions: those without weights."""
+WRAPPERS = {
+    "torch.autograd.Variable",
+    "torch.nn.Parameter",
+    "torch.nn.parameter.Parameter",
+    "jax.numpy.array",
+    "jax.numpy.asarray",
+}
+"""What gives its first argument as it is."""
+RENAMED = {"torch.from_numpy": "torch.as_tensor"}
+UNSET = {"torch.Tensor", "torch.FloatTensor", "torch.DoubleTensor"}
+"""What takes numbers, or lengths of what has no set values."""
+FLOATS = {
+    "torch.float",
+    "torch.float32",
+    "torch.float64",
+    "torch.double",
+    "torch.FloatTensor",
+    "torch.DoubleTensor",
+    "numpy.float32",
+    "numpy.float64",
+    "numpy.double",
+    "jax.numpy.float32",
+    "jax.numpy.float64",
+}
+"""Types of which all numbers are here."""
+UNTOUCHED = {"cuda", "cpu", "requires_grad_", "retain_grad"}
+"""Methods that give the numbers as they are."""
+RANDOM_FUNCTIONS = ("rand", "randn", "randint", "randperm", "normal", "bernoulli", "multinomial", "empty_strided")
+DRAWS = (
+    *(f"torch.{name}" for name in RANDOM_FUNCTIONS),
+    "torch.distributions.",
+    "torch.nn.init.",
+    "numpy.random.",
+    "jax.random.",
+)
+"""Full names, or their beginnings, of what draws numbers at random."""
+SHOWING = {"print", "display", "pprint", "input", "breakpoint"}
+"""Functions that show values and change none."""
+SHOWING_METHODS = {
+    "tolist",
+    "item",
+    "numpy",
+    "type",
+    "stride",
+    "is_contiguous",
+    "is_floating_point",
+    "eval",
+    "train",
+    "head",
+    "retain_grad",
+}
+"""Methods that show values and change none."""
+SETTINGS = (
+    "torch.manual_seed",
+    "torch.seed",
+    "torch.cuda.manual_seed",
+    "torch.set_default",
+    "torch.set_printoptions",
+    "torch.set_num",
+    "torch.backends.",
+    "torch.autograd.set_detect_anomaly",
+    "numpy.random.seed",
+    "numpy.set_",
+    "jax.config.",
+)
+"""Full names, or their beginnings, of what sets how numbers are drawn, kept or printed."""
+IN_PLACE = {"add_": "+=", "sub_": "-=", "mul_": "*=", "div_": "/=", "pow_": "**="}
+"""Methods that are augmented assignments."""
+WITHOUT_GRADIENT = {"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"}
+WITH_GRADIENT = ("torch.enable_grad", "torch.autograd.", "torch.set_grad_enabled", "jax.")
+"""What ``with`` may begin with: blocks without a gradient, and those that change nothing."""

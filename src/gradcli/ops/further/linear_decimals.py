@@ -1,0 +1,185 @@
+"""Decompositions of matrices in many digits, on arrays of exact numbers: by turns of pairs of columns, and by sums.
+
+What a decomposition leaves open, signs and the vectors of equal values, is taken from a guide: what doubles gave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from gradcli.ops.exactly import is_nan, one_like
+from gradcli.ops.signatures import Mask
+
+SWEEPS = 60
+"""Sweeps after which turns have long converged: each doubles the digits."""
+Number = Any
+"""One exact number, with its operators and ``sqrt``."""
+Numbers = Any
+"""An array of them, or of doubles: numpy has no type for one."""
+
+
+def each_matrix(rule: Callable[..., Numbers], *arrays: Numbers) -> Numbers:
+    """Return a rule of matrices, or of what stands in their place, at each place of a batch."""
+    batch = np.shape(arrays[0])[:-2]
+    flat = [np.reshape(x, (-1, *np.shape(x)[len(batch) :])) for x in arrays]
+    found = [np.asarray(rule(*given), dtype=object) for given in zip(*flat, strict=True)]
+    return np.stack(found).reshape(batch + found[0].shape)
+
+
+def symmetric(a: Any) -> Any:
+    """Return the mean of matrices and their transposes."""
+    return (a + np.swapaxes(a, -1, -2)) / 2
+
+
+GUARD = 10**10
+"""Exact numbers are equal that differ in their last ten digits alone."""
+
+
+def is_nothing(part: Number, size: Number) -> bool:
+    """Return whether a part is beyond the last digit of a size."""
+    return bool(size + abs(part) * GUARD == size)
+
+
+def turn_of(p: Number, q: Number, beside: Number, size: Number) -> tuple[Number, Number] | None:
+    """Return cosine and sine of the turn that makes 0 of the entry beside p and q; None where it is as good as 0."""
+    if is_nothing(beside, size) or is_nan(beside):
+        return None
+    slope = (q - p) / (2 * beside)
+    tangent = (1 if slope >= 0 else -1) / (abs(slope) + (slope * slope + 1).sqrt())
+    cosine = 1 / (tangent * tangent + 1).sqrt()
+    return cosine, tangent * cosine
+
+
+def turn(columns: Numbers, i: int, j: int, cosine: Number, sine: Number) -> None:
+    """Turn two columns into each other, in place."""
+    left, right = columns[:, i].copy(), columns[:, j].copy()
+    columns[:, i], columns[:, j] = cosine * left - sine * right, sine * left + cosine * right
+
+
+def eigen(a: Numbers) -> tuple[Numbers, Numbers]:
+    """Return the eigenvalues of a symmetric matrix in rising order, and its eigenvectors as columns (Jacobi)."""
+    work, n = np.array(a, dtype=object), len(a)
+    size = np.sum(abs(work))
+    vectors = np.eye(n) * one_like(size)
+    for _ in range(SWEEPS):
+        turned = False
+        for i, j in combinations(range(n), 2):
+            angle = turn_of(work[i, i], work[j, j], work[i, j], size)
+            if angle is not None:
+                turned = True
+                for columns in (work, work.T, vectors):
+                    turn(columns, i, j, *angle)
+        if not turned:
+            break
+    values = np.array(np.diagonal(work))
+    order = sorted(range(n), key=lambda k: values[k])
+    return values[order], vectors[:, order]
+
+
+def is_exact(a: Numbers) -> bool:
+    """Return whether an array holds exact numbers, and no doubles."""
+    return bool(np.asarray(a).dtype == object)
+
+
+def equal_neighbours(values: Numbers, least: bool = False) -> Mask:
+    """Return which of some exact numbers are equal to another one within their digits, or 0 where ``least`` says so."""
+    size = np.max(abs(values))
+    pairs = [[i != j and size + abs(p - q) == size for j, q in enumerate(values)] for i, p in enumerate(values)]
+    return np.array([any(row) or (least and size + abs(x) == size) for row, x in zip(pairs, values, strict=True)])
+
+
+def leading(vectors: Numbers) -> Numbers:
+    """Return for each column the place of its first large entry, counted from 1, with the sign of that entry."""
+    sizes = np.abs(np.asarray(vectors, dtype=np.float64))
+    place = np.argmax(sizes > 0.37 * np.max(sizes, axis=-2, keepdims=True), axis=-2)
+    entry = np.take_along_axis(np.asarray(vectors, dtype=np.float64), place[..., None, :], axis=-2)[..., 0, :]
+    return np.where(entry < 0, -1 - place, 1 + place)
+
+
+def signed_as(lead: Numbers, vectors: Numbers) -> Numbers:
+    """Return columns with the signs that ``leading`` has told."""
+    place = np.abs(np.asarray(lead, dtype=np.int64)) - 1
+    entries = vectors[place, np.arange(vectors.shape[1])]
+    return vectors * np.where((entries < 0) == (np.asarray(lead) < 0), 1, -1)
+
+
+def settled_on(guide: Numbers, vectors: Numbers, led: Mask) -> Numbers:
+    """Return the columns of the guide at right angles to all vectors that are not led, and to each other."""
+    others, own = vectors[:, ~led], guide[:, led] * one_like(vectors[0, 0])
+    return orthogonal(own - others @ (others.T @ own) if others.size else own, np.ones(np.count_nonzero(led)))
+
+
+def eigenvalues(guide: Numbers, a: Numbers) -> Numbers:
+    """Return the eigenvalues of a symmetric matrix: where the guide has an eigenvector, what this makes of A."""
+    led, a = np.any(guide != 0, axis=0), symmetric(a)
+    values, vectors = eigen(a)
+    if np.any(led):
+        own = settled_on(guide, vectors, led)
+        values[led] = np.sum(own * (a @ own), axis=0)
+    return values
+
+
+def eigenvectors(lead: Numbers, a: Numbers) -> Numbers:
+    """Return the eigenvectors of a symmetric matrix with signs as told."""
+    return signed_as(lead, eigen(symmetric(a))[1])
+
+
+def singular(a: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    """Return U, the singular values from the largest on, and V: from the eigenvectors of A beside its transpose."""
+    (m, n), count = np.shape(a), min(np.shape(a))
+    both = np.concatenate([np.concatenate([0 * (a @ a.T), a], 1), np.concatenate([a.T, 0 * (a.T @ a)], 1)])
+    values, vectors = eigen(both)
+    root: Number
+    last, root = vectors[:, ::-1][:, :count], 2 * one_like(values[-1])
+    return last[:m] * root.sqrt(), abs(values[::-1][:count]), last[m : m + n] * root.sqrt()
+
+
+def singular_values(guide: Numbers, a: Numbers) -> Numbers:
+    """Return the singular values: where the guide has vectors, U above V, what these make of A."""
+    led = np.any(guide != 0, axis=0)
+    u, values, v = singular(a)
+    if np.any(led):
+        left, right = settled_on(guide[: len(a)], u, led), settled_on(guide[len(a) :], v, led)
+        values[led] = np.sum(left * (a @ right), axis=0)
+    return values
+
+
+def cholesky(a: Numbers) -> Numbers:
+    """Return the lower triangular L with L·Lᵀ = A, row by row; nan where there is none."""
+    low = 0 * a
+    for i, j in zip(*np.tril_indices(len(a)), strict=True):
+        rest = a[i, j] - np.sum(low[i, :j] * low[j, :j]) if j else a[i, j]
+        low[i, j] = rest.sqrt() if i == j else rest / low[j, j]
+    return low
+
+
+def orthogonal(a: Numbers, signs: Numbers) -> Numbers:
+    """Return the Q of A = Q·R for columns that are independent, R with these signs on its diagonal (Gram-Schmidt)."""
+    q = 0 * a
+    for k, sign in enumerate(signs):
+        rest = a[:, k] - q[:, :k] @ (q[:, :k].T @ a[:, k]) if k else a[:, k]
+        rest = rest - q[:, :k] @ (q[:, :k].T @ rest) if k else rest
+        q[:, k] = rest / (np.sum(rest * rest).sqrt() * sign)
+    return q
+
+
+def exponential(a: Numbers) -> Numbers:
+    """Return exp(A): the series of a part of A, squared as often."""
+    size: Number = np.max(abs(a)) * len(a)
+    halves = 0
+    while size > 0.5 and halves < 60:
+        size, halves = size / 2, halves + 1
+    part = a / one_like(a) / (2**halves)
+    total = term = np.eye(len(a)) * one_like(a[0, 0])
+    for k in range(1, 2000):
+        term = term @ part / k
+        total = total + term
+        if is_nothing(np.max(abs(term)), np.max(abs(total))):
+            break
+    for _ in range(halves):
+        total = total @ total
+    return total

@@ -1,0 +1,227 @@
+"""Norms of matrices, and distances of vectors."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gradcli.errors import GradcliError
+from gradcli.ops.arithmetic import ADD, DIV, MUL, SUB
+from gradcli.ops.axes import number, one_axis
+from gradcli.ops.declare import Apply, value_of
+from gradcli.ops.facts import Facts
+from gradcli.ops.further.linear_singular import SINGULAR_VALUES
+from gradcli.ops.indexing import INDEX
+from gradcli.ops.linear_algebra import require_square
+from gradcli.ops.making import DETACH
+from gradcli.ops.matrices import INV
+from gradcli.ops.piecewise import CLAMP_MIN
+from gradcli.ops.reductions import SUM
+from gradcli.ops.shaping import EXPAND, RESHAPE
+from gradcli.ops.signatures import Array, Static, Tensor
+from gradcli.ops.spread import NORM, matrix_norm, vector_norm
+from gradcli.ops.vocabulary import function
+
+FAMILY = "linear algebra"
+ROW, OTHER, PAIR = "1.5,2.5,4.0", "1,0.5,2", "2,1;0,3"
+
+
+def reduced(call: str, formula: str, derivative: str, x: str = ROW) -> Facts:
+    """Return the facts of a norm."""
+    return Facts(formula, (derivative,), call, {"x": x})
+
+
+@function(
+    "linalg.vector_norm torch.linalg.vector_norm np.linalg.vector_norm numpy.linalg.vector_norm",
+    "",
+    "reductions",
+    op=NORM,
+    kinds="no no yes",
+    facts=reduced("linalg.vector_norm(x)", "y = sqrt(sum(x**2))", "dy/dx[i] = x[i]/sqrt(sum(x**2))"),
+)
+def build_vector_norm(
+    f: Apply,
+    x: Tensor,
+    ord: Static = 2,  # noqa: A002
+    dim: Static = None,
+    keepdim: Static = False,
+) -> Tensor:
+    """(sum(abs(x)**ord))**(1/ord) over all entries or along dim; its derivative at 0 is 0"""
+    return vector_norm(f, x, ord, dim, keepdim)
+
+
+@function(
+    "matrix_norm",
+    "linalg",
+    "reductions",
+    facts=reduced("matrix_norm(x)", "y = sqrt(sum(x**2))", "dy/dx[i,j] = x[i,j]/sqrt(sum(x**2))", PAIR),
+)
+def build_matrix_norm(
+    f: Apply,
+    x: Tensor,
+    ord: Static = "fro",  # noqa: A002
+    dim: Static = (-2, -1),
+    keepdim: Static = False,
+) -> Tensor:
+    """the norm of a matrix: of all entries, of its singular values, or the largest sum of sizes"""
+    return matrix_norm(f, x, ord, dim, keepdim)
+
+
+@function(
+    "cond",
+    "linalg",
+    "reductions",
+    facts=reduced(
+        "linalg.cond(x, 'fro')",
+        "y = sqrt(sum(x**2))*sqrt(sum(inv(x)**2))",
+        "dy/dx[i,j] = x[i,j]*sqrt(sum(inv(x)**2))/sqrt(sum(x**2))"
+        " - (inv(x) @ inv(x).T @ inv(x))[j,i]*sqrt(sum(x**2))/sqrt(sum(inv(x)**2))",
+        PAIR,
+    ),
+)
+def build_cond(f: Apply, x: Tensor, p: Static = None) -> Tensor:
+    """how far a matrix is from singular: its norm times that of its inverse"""
+    if p in (None, 2, -2):
+        values = f(SINGULAR_VALUES, x)
+        ends = f(INDEX, values, key=(..., 0)), f(INDEX, values, key=(..., -1))
+        return f(DIV, *(ends[::-1] if p == -2 else ends))
+    require_square(x, "cond")
+    axes = (x.ndim - 2, x.ndim - 1)
+    return f(MUL, matrix_norm(f, x, p, axes, False), matrix_norm(f, f(INV, x), p, axes, False))
+
+
+@function(
+    "dist",
+    "torch method",
+    "reductions",
+    kinds="no no yes",
+    facts=Facts(
+        "y = sqrt(sum((x - other)**2))",
+        ("dy/dx[i] = (x[i] - other[i])/y", "dy/dother[i] = (other[i] - x[i])/y"),
+        "dist(x, other)",
+        {"x": ROW, "other": OTHER},
+    ),
+)
+def build_dist(f: Apply, x: Tensor, other: Tensor, p: Static = 2) -> Tensor:
+    """the norm of order p of x - other"""
+    return vector_norm(f, f(SUB, x, other), p, None, False)
+
+
+@function(
+    "cdist",
+    "torch",
+    "reductions",
+    kinds="no no no",
+    facts=Facts(
+        "y[i,j] = sqrt(sum((a[i,:] - b[j,:])**2))",
+        ("dy[i,j]/da[i,k] = (a[i,k] - b[j,k])/y[i,j]", "dy[i,j]/db[j,k] = (b[j,k] - a[i,k])/y[i,j]"),
+        "cdist(a, b)",
+        {"a": "1.5,2;3,4", "b": "0,1;2,1"},
+        "1,2;3,4",
+    ),
+)
+def build_cdist(f: Apply, x1: Tensor, x2: Tensor, p: Static = 2, compute_mode: Static = None) -> Tensor:
+    """the distances of every row of x1 from every row of x2, by the norm of order p"""
+    del compute_mode
+    if x1.ndim < 2 or x2.ndim < 2 or x1.shape[-1] != x2.shape[-1]:
+        raise GradcliError("shape", f"cdist takes rows of one length, not shapes {x1.shape} and {x2.shape}")
+    if number(p, "p") < 0:
+        raise GradcliError("value", f"cdist: p cannot be negative: {p!r}")
+    left = f(RESHAPE, x1, shape=(*x1.shape[:-1], 1, x1.shape[-1]))
+    right = f(RESHAPE, x2, shape=(*x2.shape[:-2], 1, *x2.shape[-2:]))
+    apart = f(SUB, left, right)
+    if p == math.inf:
+        refuse_ties(np.abs(np.asarray(value_of(apart), dtype=np.float64)))
+    return vector_norm(f, apart, p, apart.ndim - 1, False)
+
+
+def refuse_ties(sizes: Array) -> None:
+    """Refuse the largest of several equal distances: PyTorch gives each of them the whole cotangent."""
+    at_top = (sizes == np.max(sizes, axis=-1, keepdims=True, initial=0.0)) & (sizes > 0)
+    if np.any(np.count_nonzero(at_top, axis=-1) > 1):
+        raise GradcliError(
+            "value",
+            "cdist with p=inf where two distances are equal: PyTorch's gradient there is none of any norm",
+            hint="move a point a little",
+        )
+
+
+@function(
+    "pairwise_distance",
+    "torch functional",
+    "neural",
+    kinds="no no no",
+    facts=Facts(
+        "y = sqrt(sum((x - other + 1e-6)**2))",
+        ("dy/dx[i] = (x[i] - other[i] + 1e-6)/y", "dy/dother[i] = (other[i] - x[i] - 1e-6)/y"),
+        "F.pairwise_distance(x, other)",
+        {"x": ROW, "other": OTHER},
+    ),
+)
+def build_pairwise_distance(
+    f: Apply, x1: Tensor, x2: Tensor, p: Static = 2.0, eps: Static = 1e-6, keepdim: Static = False
+) -> Tensor:
+    """the norm of order p of x1 - x2 + eps, along the last axis"""
+    apart = f(ADD, f(SUB, x1, x2), number(eps, "eps"))
+    return vector_norm(f, apart, p, -1, keepdim)
+
+
+def at_least(f: Apply, length: Tensor, eps: float) -> Tensor:
+    """Return lengths, those below eps as eps; without a step where none is."""
+    small = np.asarray(value_of(length), dtype=np.float64) <= eps
+    return f(CLAMP_MIN, length, eps) if np.any(small) else length
+
+
+@function(
+    "normalize",
+    "functional",
+    "neural",
+    kinds="no no no",
+    facts=Facts(
+        "y[i] = x[i]/sqrt(sum(x**2))",
+        ("dy[i]/dx[j] = where(i == j, 1, 0)/sqrt(sum(x**2)) - y[i]*y[j]/sqrt(sum(x**2))",),
+        "F.normalize(x, dim=0)",
+        {"x": ROW},
+        "1,10,100",
+    ),
+)
+def build_normalize(f: Apply, x: Tensor, p: Static = 2.0, dim: Static = 1, eps: Static = 1e-12) -> Tensor:
+    """x over its norm along dim, or over eps where that is larger"""
+    length = vector_norm(f, x, p, dim, True)
+    return f(DIV, x, at_least(f, length, number(eps, "eps")))
+
+
+@function(
+    "cosine_similarity",
+    "torch functional",
+    "neural",
+    kinds="no no no",
+    facts=Facts(
+        "y = sum(x*other)/sqrt(sum(x**2)*sum(other**2))",
+        (
+            "dy/dx[i] = other[i]/sqrt(sum(x**2)*sum(other**2)) - y*x[i]/sum(x**2)",
+            "dy/dother[i] = x[i]/sqrt(sum(x**2)*sum(other**2)) - y*other[i]/sum(other**2)",
+        ),
+        "F.cosine_similarity(x, other, dim=0)",
+        {"x": ROW, "other": OTHER},
+    ),
+)
+def build_cosine_similarity(f: Apply, x1: Tensor, x2: Tensor, dim: Static = 1, eps: Static = 1e-8) -> Tensor:
+    """the cosine of the angle between x1 and x2 along dim; a length below eps counts as eps"""
+    try:
+        shape = np.broadcast_shapes(x1.shape, x2.shape)
+    except ValueError:
+        raise GradcliError("shape", f"shapes {x1.shape} and {x2.shape} do not broadcast to one") from None
+    axis = one_axis(dim, len(shape))
+    axes = (axis,) if shape else ()
+
+    def unit(x: Tensor) -> Tensor:
+        whole = x if x.shape == shape else f(EXPAND, x, shape=shape)
+        length = f(NORM, whole, dim=axes, keepdim=True, p=2.0)
+        if np.any(np.asarray(value_of(length), dtype=np.float64) < number(eps, "eps")):
+            # PyTorch raises a length to eps outside of the graph: the derivative is still that of the length.
+            length = f(ADD, length, f(DETACH, f(SUB, f(CLAMP_MIN, length, number(eps, "eps")), length)))
+        return f(DIV, whole, length)
+
+    return f(SUM, f(MUL, unit(x1), unit(x2)), dim=axes, keepdim=False)

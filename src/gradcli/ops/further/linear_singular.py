@@ -1,0 +1,301 @@
+"""Singular values and vectors: A = U·diag(σ)·Vᵀ, with as many columns in U and V as A has in its shorter side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import GradcliError
+from gradcli.ops.declare import Apply, Op, Parts, declare, value_of
+from gradcli.ops.facts import Facts
+from gradcli.ops.further import linear_decimals as decimals
+from gradcli.ops.further.linear_spectra import (
+    NEAR,
+    apart_text,
+    decomposed,
+    has_twin,
+    letters_of,
+    nearness,
+    sweeps_of,
+    vector_digits,
+    with_signs,
+)
+from gradcli.ops.joining import CAT
+from gradcli.ops.links import AUXILIARY, OUT, SECOND, Contraction, Explicit, Line, Order
+from gradcli.ops.parts import Kink, Piecewise, Said
+from gradcli.ops.shaping import TRANSPOSE
+from gradcli.ops.signatures import Array, Mask, Options, Static, Tensor
+from gradcli.ops.vocabulary import function
+
+FAMILY = "linear algebra"
+LEFT, RIGHT = "svd({}).U", "svd({}).V"
+"""How they are called in the language."""
+
+
+def thin(a: Array) -> tuple[Array, Array, Array]:
+    """Return U, σ and V in doubles, V with the right vectors as columns."""
+    u, values, vt = np.linalg.svd(np.asarray(a, dtype=np.float64), full_matrices=False)
+    return u, values, np.swapaxes(vt, -1, -2)
+
+
+def is_bent(values: Array) -> Mask:
+    """Return which singular values have a twin or are 0: there they have a kink, as a size has."""
+    largest = np.max(values, axis=-1, keepdims=True) if values.shape[-1] else values
+    return has_twin(values) | (values <= NEAR * largest)
+
+
+def guide_of(a: Array) -> Array:
+    """Return U above V in doubles, for those singular values that have a kink, and 0 for the others."""
+    u, values, v = thin(a)
+    if decimals.is_exact(a):
+        bent = decimals.each_matrix(lambda x: decimals.equal_neighbours(decimals.singular(x)[1], least=True), a)
+    else:
+        bent = is_bent(values)
+    return np.where(np.asarray(bent, dtype=bool)[..., None, :], np.concatenate([u, v], axis=-2), 0.0)
+
+
+def defined_vectors(a: Array, values: Array) -> tuple[Array, Array]:
+    """Return U and V by their equations, as null vectors of (-σ·1, A; Aᵀ, -σ·1); where σ is bent as doubles gave."""
+    u, _, v = thin(a)
+    m, n = a.shape[-2:]
+    corner = np.zeros((*a.shape[:-2], m, m)), np.zeros((*a.shape[:-2], n, n))
+    turned = np.swapaxes(a, -1, -2)
+    both = np.concatenate([np.concatenate([corner[0], a], -1), np.concatenate([turned, corner[1]], -1)], -2)
+    shifted = both[..., None, :, :] - values[..., :, None, None] * np.eye(m + n)
+    found = np.swapaxes(np.linalg.svd(shifted)[2][..., -1, :], -1, -2) * np.sqrt(2.0)
+    left, right = found[..., :m, :], found[..., m:, :]
+    signs = np.where(np.sum(left * u, axis=-2, keepdims=True) < 0, -1.0, 1.0)
+    bent = is_bent(values)[..., None, :]
+    return np.where(bent, u, left * signs), np.where(bent, v, right * signs)
+
+
+def value_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+    """Link σ[k] to A[i, j] with u[i, k]·v[j, k]."""
+    del argument, static
+    batch, a = letters_of(out, 1), values[0]
+    lengths = dict(zip(f"{batch}kij", (*out.shape, *a.shape[-2:]), strict=True))
+    u, v = defined_vectors(a, out)
+    factor = Explicit(lambda s, left, right: left * right)
+    bound = ((AUXILIARY, f"{batch}ik"), (SECOND, f"{batch}jk"))
+    return [Contraction(f"{batch}k", f"{batch}ij", lengths, 1.0, factor, bound, (LEFT, u), (RIGHT, v))]
+
+
+def value_vjp(g: Array, _y: Array, a: Array) -> Array:
+    """Return U·diag(g)·Vᵀ."""
+    u, _, v = thin(a)
+    return np.matmul(u * g[..., None, :], np.swapaxes(v, -1, -2))
+
+
+SINGULAR_VALUES = declare(
+    Op(
+        "svdvals",
+        decomposed(lambda a: np.linalg.svd(a, compute_uv=False)),
+        (value_vjp,),
+        value_local,
+        pieces=Piecewise(guide_of, lambda guide, a: decimals.each_matrix(decimals.singular_values, guide, a)),
+        kink=Kink(
+            lambda a: is_bent(np.linalg.svd(a, compute_uv=False)),
+            "each of equal singular values, and one of 0, moves with singular vectors of its own",
+        ),
+        index=Said(),
+        work=lambda out, a: 8 * sweeps_of(out, a),
+        digits=lambda out, a: nearness(out),
+        backward_text=("(svd({0}).U*{g}[..., None, :]) @ svd({0}).V.mT",),
+        torch_saves=("own",),
+    )
+)
+
+
+def halves(side: str) -> tuple[str, str, str]:
+    """Return which entries of A a pair of singular vectors meets, own one first, and the text of the other ones."""
+    return ("i", "j", RIGHT) if side == "U" else ("j", "i", LEFT)
+
+
+def vector_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+    """Link u[a, k] to A[i, j] by differentiating Aᵀ·u = σ·v and A·v = σ·u; V is the U of the transpose.
+
+    The sum over b ≠ k of u[a, b]·(u[i, b]·v[j, k]·σ[k] + u[i, k]·v[j, b]·σ[b])/(σ[k]² - σ[b]²); and for a side that is
+    longer than k, (1[a, i] - Σ u[a, b]·u[i, b])·v[j, k]/σ[k].
+    """
+    del argument
+    a, batch, (own, other, text) = values[0], letters_of(out, 2), halves(static["side"])
+    u, sizes, v = thin(a)
+    rows, columns, count = f"{batch}ak", f"{batch}ij", out.shape[-1]
+    lengths = dict(zip(f"{batch}akijb", (*out.shape, *a.shape[-2:], count), strict=True))
+    options: dict[str, Any] = {
+        "auxiliary": (text, v if static["side"] == "U" else u),
+        "second": ("svdvals({})", sizes),
+    }
+
+    def at(slot: int, *letters: str) -> tuple[tuple[int, str], ...]:
+        return tuple((slot, batch + which) for which in letters)
+
+    def pairs(factor: Explicit, inner: str, outer: str) -> Contraction:
+        met = (*at(OUT, "ab", own + inner), *at(AUXILIARY, other + outer), *at(SECOND, "k", "b"))
+        return Contraction(rows, columns, lengths, 1.0, factor, met, line=Line("k", "b", Order.OTHER), **options)
+
+    found = [
+        pairs(Explicit(lambda s, whole, left, right, k, b: whole * left * right * k / (k * k - b * b)), "b", "k"),
+        pairs(Explicit(lambda s, whole, left, right, k, b: whole * left * right * b / (k * k - b * b)), "k", "b"),
+    ]
+    if out.shape[-2] == count:
+        return found
+    near, far = at(AUXILIARY, f"{other}k"), at(SECOND, "k")
+    own_place = batch + ("aj" if own == "i" else "ia")
+    straight = {letter: length for letter, length in lengths.items() if letter not in (own, "b")}
+    less = Explicit(lambda s, whole, left, right, k: whole * left * right / k)
+    return [
+        *found,
+        Contraction(rows, own_place, straight, 1.0, Explicit(lambda s, right, k: right / k), (*near, *far), **options),
+        Contraction(rows, columns, lengths, -1.0, less, (*at(OUT, "ab", f"{own}b"), *near, *far), **options),
+    ]
+
+
+def vector_vjp(g: Array, y: Array, a: Array, *, side: str) -> Array:
+    """Return the cotangent of A by that of U or V alone (PyTorch's ``svd_backward``)."""
+    u, sizes, v = thin(a)
+    own, other = (u, v) if side == "U" else (v, u)
+    turned = np.matmul(np.swapaxes(own, -1, -2), g)
+    squares = sizes * sizes
+    apart = squares[..., None, :] - squares[..., :, None]
+    skew = turned - np.swapaxes(turned, -1, -2)
+    inner = np.where(np.eye(sizes.shape[-1]) == 1, 0.0, skew / apart) * sizes[..., None, :]
+    found = np.matmul(own, inner)
+    if y.shape[-2] > y.shape[-1]:
+        found = found + (g - np.matmul(own, turned)) / sizes[..., None, :]
+    back = np.matmul(found, np.swapaxes(other, -1, -2))
+    return back if side == "U" else np.swapaxes(back, -1, -2)
+
+
+def vector_text_back(_k: int, out: Array, _a: Array, *, side: str) -> str:
+    """Return the text of the vjp of U or V."""
+    sizes, other = "svdvals({0})", RIGHT if side == "U" else LEFT
+    skew = f"({{y}}.mT @ {{g}} - {{g}}.mT @ {{y}})/{apart_text(f'({sizes}**2)')}"
+    found = f"{{y}} @ (where(eye({out.shape[-1]}) == 1, 0, {skew})*{sizes}[..., None, :])"
+    if out.shape[-2] > out.shape[-1]:
+        found = f"({found} + ({{g}} - {{y}} @ ({{y}}.mT @ {{g}}))/{sizes}[..., None, :])"
+    back = f"{found} @ {other.replace('{}', '{0}')}.mT"
+    return back if side == "U" else f"({back}).mT"
+
+
+def leading_of(a: Array, side: str) -> Array:
+    """Return how the signs of U or V are told in doubles."""
+    return decimals.leading(thin(a)[0 if side == "U" else 2])
+
+
+def vectors_on(lead: Array, a: Array, side: str) -> Array:
+    """Return U or V in many digits, with signs as told."""
+    place = 0 if side == "U" else 2
+    return decimals.each_matrix(
+        lambda told, x: decimals.signed_as(told[0], decimals.singular(x)[place]), lead[..., None, :], a
+    )
+
+
+def has_no_slope(a: Array, side: str) -> Mask:
+    """Return which singular vectors have no derivative: those of values with a twin, or of 0 on the longer side."""
+    _, values, _ = thin(a)
+    m, n = a.shape[-2:]
+    long, count = (m, n) if side == "U" else (n, m), min(m, n)
+    bent = is_bent(values) if long[0] > count else has_twin(values)
+    return np.broadcast_to(bent[..., None, :], (*a.shape[:-2], long[0], count))
+
+
+SINGULAR_VECTORS = declare(
+    Op(
+        "singular_vectors",
+        decomposed(lambda a, side: thin(a)[0 if side == "U" else 2]),
+        (vector_vjp,),
+        vector_local,
+        pieces=Piecewise(leading_of, vectors_on),
+        kink=Kink(has_no_slope, "a singular vector of equal values has no derivative: it is nan", steep=True),
+        index=Said(),
+        work=lambda out, a, side: 8 * sweeps_of(out, a),
+        digits=lambda out, a, side: vector_digits(thin(a)[1]),
+        backward_text=vector_text_back,
+        write=lambda call: (LEFT if call.static["side"] == "U" else RIGHT).format(call.texts[0]),
+        torch_saves=("output own",),
+    )
+)
+
+
+def require_matrix(x: Tensor, name: str) -> None:
+    """Refuse what is no matrix, and one without entries."""
+    if x.ndim < 2 or 0 in x.shape[-2:]:
+        raise GradcliError("shape", f"{name} takes a matrix or a batch of them, not shape {x.shape}")
+
+
+def vectors(f: Apply, x: Tensor, side: str) -> Tensor:
+    """Return U or V."""
+    return with_signs(f, f(SINGULAR_VECTORS, x, side=side), "svd")
+
+
+def turned_over(f: Apply, x: Tensor) -> Tensor:
+    """Return matrices transposed."""
+    return f(TRANSPOSE, x, dims=(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
+
+
+PAIR = "2,1;0,3"
+VALUES = Facts(
+    "y[k] is the k-th largest σ for which A @ v is σ*u and u @ A is σ*v, for some u and v of length 1",
+    ("dy[k]/dA[i,j] = svd(A)[0][i,k]*svd(A)[2][k,j]",),
+    "svdvals(A)",
+    {"A": PAIR},
+    "1,10",
+)
+
+
+@function("svdvals", "linalg", FAMILY, op=SINGULAR_VALUES, facts=VALUES)
+def build_svdvals(f: Apply, x: Tensor, driver: Static = None) -> Tensor:
+    """the singular values of a matrix, the largest first"""
+    del driver
+    require_matrix(x, "svdvals")
+    return f(SINGULAR_VALUES, x)
+
+
+@function("svd torch.svd", "method", FAMILY, facts=VALUES._replace(program="svd(A).S"))
+def build_svd(f: Apply, x: Tensor, some: Static = True, compute_uv: Static = True) -> Parts:
+    """U, the singular values S and V with A = U @ diag(S) @ V.T"""
+    require_matrix(x, "svd")
+    if not compute_uv or not some:
+        raise GradcliError("value", "svd has U and V in their short form alone", hint="leave some and compute_uv out")
+    makers = (lambda: vectors(f, x, "U"), lambda: f(SINGULAR_VALUES, x), lambda: vectors(f, x, "V"))
+    return Parts(("U", "S", "V"), makers)
+
+
+@function(
+    "linalg.svd torch.linalg.svd np.linalg.svd numpy.linalg.svd",
+    "",
+    FAMILY,
+    facts=VALUES._replace(program="linalg.svd(A).S"),
+)
+def build_linalg_svd(
+    f: Apply,
+    x: Tensor,
+    full_matrices: Static = True,
+    compute_uv: Static = True,
+    driver: Static = None,
+) -> Parts | Tensor:
+    """U, the singular values S and Vh with A = U @ diag(S) @ Vh"""
+    del driver
+    require_matrix(x, "svd")
+    if not compute_uv:
+        return f(SINGULAR_VALUES, x)
+    all_of = completed if full_matrices and x.shape[-2] != x.shape[-1] else vectors
+    makers = (lambda: all_of(f, x, "U"), lambda: f(SINGULAR_VALUES, x), lambda: turned_over(f, all_of(f, x, "V")))
+    return Parts(("U", "S", "Vh"), makers)
+
+
+def completed(f: Apply, x: Tensor, side: str) -> Tensor:
+    """Return U or V with columns added until it is square: constants, as PyTorch has them."""
+    found, count = vectors(f, x, side), min(x.shape[-2:])
+    if found.shape[-2] == count:
+        return found
+    f.remark(
+        "arbitrary-vectors",
+        "svd with full_matrices: the vectors beyond the singular values are any that complete the others, and no "
+        "gradient flows through them, as in PyTorch.",
+    )
+    left, _, right = np.linalg.svd(np.asarray(value_of(x), dtype=np.float64))
+    whole = left if side == "U" else np.swapaxes(right, -1, -2)
+    return f(CAT, found, whole[..., count:], dim=x.ndim - 1)

@@ -1,0 +1,269 @@
+"""Eigenvalues and eigenvectors of symmetric matrices: A·v = λ·v.
+
+As in PyTorch one triangle of a matrix is read, and the derivative is that by a matrix that stays symmetric.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import GradcliError
+from gradcli.ops.arithmetic import ADD, SUB
+from gradcli.ops.declare import Apply, Op, Parts, declare, value_of
+from gradcli.ops.facts import Facts
+from gradcli.ops.further import linear_decimals as decimals
+from gradcli.ops.linear_algebra import require_square
+from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Line, Order
+from gradcli.ops.making import DETACH
+from gradcli.ops.matrices import BATCHES
+from gradcli.ops.parts import Kink, Piecewise, Said
+from gradcli.ops.shaping import TRANSPOSE, TRIL, TRIU
+from gradcli.ops.signatures import Array, Forward, Mask, Options, Static, Tensor
+from gradcli.ops.vocabulary import function
+
+FAMILY = "linear algebra"
+NEAR = 32 * 2.0**-52
+"""Eigenvalues that differ by less than this part of the largest one are one."""
+
+
+def mirrored(a: Array) -> Array:
+    """Return matrices with the lower triangle in the place of the upper one too."""
+    return np.tril(a) + np.swapaxes(np.tril(a, -1), -1, -2)
+
+
+def has_twin(values: Array, least: Array | float = 0.0) -> Mask:
+    """Return which values have another one within rounding, or are below the ``least``."""
+    size = np.max(np.abs(values), axis=-1, keepdims=True) if values.shape[-1] else np.zeros(values.shape)
+    apart = np.abs(values[..., :, None] - values[..., None, :]) + np.eye(values.shape[-1]) * (4 * size[..., None] + 1)
+    return (np.min(apart, axis=-1, initial=np.inf) <= NEAR * size) | (np.abs(values) < least)
+
+
+def eigen_guide(a: Array) -> Array:
+    """Return the eigenvectors in doubles of those eigenvalues that occur more than once, 0 for the others."""
+    values, vectors = np.linalg.eigh(np.asarray(a, dtype=np.float64))
+    if decimals.is_exact(a):
+        twins = decimals.each_matrix(lambda x: decimals.equal_neighbours(decimals.eigen(decimals.symmetric(x))[0]), a)
+    else:
+        twins = has_twin(values)
+    return np.where(np.asarray(twins, dtype=bool)[..., None, :], vectors, 0.0)
+
+
+def decomposed(rule: Forward) -> Forward:
+    """Return a rule of numpy's for matrices, with errors of ours where they are not finite or where it fails."""
+
+    def forward(a: Array, **static: Any) -> Array:
+        if not np.all(np.isfinite(a)):
+            raise GradcliError("value", "a decomposition takes finite numbers: the matrix holds inf or nan")
+        try:
+            return rule(a, **static)
+        except np.linalg.LinAlgError as error:
+            raise GradcliError("value", f"the matrix has no such decomposition: {str(error).lower()}") from None
+
+    return forward
+
+
+def nearness(values: Array) -> Array:
+    """Return for each eigenvalue how many times nearer the next one is than the largest is to 0: so rounding grows."""
+    n = values.shape[-1]
+    apart = np.abs(values[..., :, None] - values[..., None, :])
+    gap = np.min(np.where(np.eye(n) == 1, np.inf, apart), axis=-1, initial=np.inf)
+    size = np.max(np.abs(values), axis=-1, keepdims=True)
+    return np.where(gap == 0, 1.0, 1 + n * size / np.where(gap == 0, 1.0, gap))
+
+
+def null_vectors(a: Array, values: Array) -> Array:
+    """Return for each eigenvalue a vector of unit length with (A - λ)·v = 0, as columns."""
+    shifted = mirrored(a)[..., None, :, :] - values[..., :, None, None] * np.eye(a.shape[-1])
+    return np.swapaxes(np.linalg.svd(shifted)[2][..., -1, :], -1, -2)
+
+
+def vectors_for(a: Array, values: Array) -> Array:
+    """Return the eigenvectors: of simple eigenvalues by the equation that defines them, of others as doubles gave."""
+    found = np.linalg.eigh(a)[1]
+    simple = null_vectors(a, values)
+    signs = np.where(np.sum(simple * found, axis=-2, keepdims=True) < 0, -1.0, 1.0)
+    return np.where(has_twin(values)[..., None, :], found, simple * signs)
+
+
+def letters_of(out: Array, own: int) -> str:
+    """Return letters for the axes of a batch: those of the output but its ``own``."""
+    return BATCHES[: out.ndim - own]
+
+
+def eigenvalue_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+    """Link λ[k] to A[i, j] with v[i, k]·v[j, k]."""
+    del argument, static
+    batch = letters_of(out, 1)
+    lengths = dict(zip(f"{batch}kij", (*out.shape, *out.shape[-1:] * 2), strict=True))
+    factor = Explicit(lambda s, left, right: left * right)
+    bound = ((AUXILIARY, f"{batch}ik"), (AUXILIARY, f"{batch}jk"))
+    vectors = ("eigh({})[1]", vectors_for(values[0], out))
+    return [Contraction(f"{batch}k", f"{batch}ij", lengths, 1.0, factor, bound, vectors)]
+
+
+def eigenvalue_vjp(g: Array, _y: Array, a: Array) -> Array:
+    """Return V·diag(g)·Vᵀ."""
+    vectors = np.linalg.eigh(a)[1]
+    return np.matmul(vectors * g[..., None, :], np.swapaxes(vectors, -1, -2))
+
+
+def eigenvector_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+    """Link v[a, k] to A[i, j] with the sum over b ≠ k of v[a, b]·v[i, b]·v[j, k]/(λ[k] - λ[b]), symmetric in i, j."""
+    del argument, static
+    batch, n = letters_of(out, 2), out.shape[-1]
+    lengths = dict(zip(f"{batch}akijb", (*out.shape, n, n, n), strict=True))
+    numbers = ("eigvalsh({})", np.asarray(np.linalg.eigvalsh(values[0]), dtype=np.float64))
+    factor = Explicit(lambda s, whole, left, right, own, other: whole * left * right / (own - other))
+    bound = [(OUT, f"{batch}{which}") for which in ("ab", "ib", "jk")]
+    apart = (AUXILIARY, f"{batch}k"), (AUXILIARY, f"{batch}b")
+    line = Line("k", "b", Order.OTHER)
+    return [
+        Contraction(f"{batch}ak", f"{batch}{place}", lengths, 0.5, factor, (*bound, *apart), numbers, line=line)
+        for place in ("ij", "ji")
+    ]
+
+
+def eigenvector_vjp(g: Array, y: Array, a: Array) -> Array:
+    """Return V·((Vᵀ·g)/(λ[j] - λ[i]))·Vᵀ without its diagonal, and of that the symmetric part."""
+    values = np.linalg.eigvalsh(a)
+    apart = values[..., None, :] - values[..., :, None]
+    turned = np.matmul(np.swapaxes(y, -1, -2), g)
+    turned = np.where(np.eye(a.shape[-1]) == 1, 0.0, (turned - np.swapaxes(turned, -1, -2)) / 2 / apart)
+    return np.matmul(y, np.matmul(turned, np.swapaxes(y, -1, -2)))
+
+
+def eigenvector_text_back(_k: int, out: Array, _a: Array) -> str:
+    """Return the text of the vjp of eigenvectors."""
+    skew = f"({{y}}.mT @ {{g}} - {{g}}.mT @ {{y}})/2/{apart_text('eigvalsh({0})')}"
+    return f"{{y}} @ where(eye({out.shape[-1]}) == 1, 0, {skew}) @ {{y}}.mT"
+
+
+def apart_text(values: str) -> str:
+    """Return the text of the differences of all pairs of values, column minus row."""
+    return f"({values}[..., None, :] - {values}[..., :, None])"
+
+
+def vector_digits(values: Array) -> Array:
+    """Return how rounding grows in the derivatives of eigenvectors, which have the distances of eigenvalues below."""
+    size = np.max(np.abs(values), axis=-1, keepdims=True)
+    grown = nearness(values)
+    return (grown * grown / np.where(size == 0, 1.0, size))[..., None, :]
+
+
+def sweeps_of(out: Array, a: Array) -> int:
+    """Return the operations of turning every pair of columns, some ten times."""
+    del out
+    return 30 * int(np.size(a)) * int(np.shape(a)[-1]) ** 2
+
+
+EIGENVALUES = declare(
+    Op(
+        "eigvalsh",
+        decomposed(lambda a: np.linalg.eigvalsh(decimals.symmetric(a))),
+        (eigenvalue_vjp,),
+        eigenvalue_local,
+        pieces=Piecewise(eigen_guide, lambda guide, a: decimals.each_matrix(decimals.eigenvalues, guide, a)),
+        kink=Kink(
+            lambda a: has_twin(np.linalg.eigvalsh(a)), "each of equal eigenvalues moves with an eigenvector of its own"
+        ),
+        index=Said(),
+        work=sweeps_of,
+        digits=lambda out, a: nearness(out),
+        backward_text=("(eigh({0})[1]*{g}[..., None, :]) @ eigh({0})[1].mT",),
+        torch_saves=("own",),
+    )
+)
+EIGENVECTORS = declare(
+    Op(
+        "eigenvectors",
+        decomposed(lambda a: np.linalg.eigh(decimals.symmetric(a))[1]),
+        (eigenvector_vjp,),
+        eigenvector_local,
+        pieces=Piecewise(
+            lambda a: decimals.leading(np.linalg.eigh(np.asarray(a, dtype=np.float64))[1]),
+            lambda lead, a: decimals.each_matrix(decimals.eigenvectors, lead[..., None, :], a),
+        ),
+        kink=Kink(
+            lambda a: np.broadcast_to(has_twin(np.linalg.eigvalsh(a))[..., None, :], np.shape(a)),
+            "an eigenvector of equal eigenvalues has no derivative: it is nan",
+            steep=True,
+        ),
+        index=Said(),
+        work=sweeps_of,
+        digits=lambda out, a: vector_digits(np.linalg.eigvalsh(a)),
+        backward_text=eigenvector_text_back,
+        write=lambda call: f"eigh({call.texts[0]})[1]",
+        torch_saves=("output",),
+    )
+)
+
+
+def symmetric_side(f: Apply, x: Tensor, side: Static, name: str) -> Tensor:
+    """Return a symmetric matrix as it is, and of others what the triangle that is read makes of it, with a remark."""
+    require_square(x, name)
+    if side not in ("L", "U", "l", "u"):
+        raise GradcliError("value", f'{name}: UPLO is "L" or "U", not {side!r}')
+    value = np.asarray(value_of(x), dtype=np.float64)
+    if np.allclose(value, np.swapaxes(value, -1, -2), 0.0, 1e-12 * np.max(np.abs(value), initial=1e-4), equal_nan=True):
+        return x
+    lower = side in ("L", "l")
+    f.remark(
+        "symmetric-part",
+        f"{name} reads the {'lower' if lower else 'upper'} triangle of a matrix that is not symmetric; the derivative "
+        "is that by a matrix that stays symmetric, as in PyTorch.",
+    )
+    own, others = (TRIL, -1) if lower else (TRIU, 1)
+    beside = f(TRANSPOSE, f(own, x, k=others), dims=(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
+    whole = f(ADD, f(own, x, k=0), beside)
+    return f(ADD, x, f(DETACH, f(SUB, whole, x)))
+
+
+def with_signs(f: Apply, vectors: Tensor, name: str) -> Tensor:
+    """Return vectors, with a remark that their signs are a choice."""
+    f.remark(
+        "arbitrary-signs",
+        f"The signs of the vectors of {name} are a choice of its algorithm, which may be another in PyTorch.",
+    )
+    return vectors
+
+
+PAIR = "2,1;1,3"
+
+
+@function(
+    "eigvalsh",
+    "linalg",
+    FAMILY,
+    op=EIGENVALUES,
+    facts=Facts(
+        "y[k] is the k-th smallest λ for which A @ v is λ*v, for some v",
+        ("dy[k]/dA[i,j] = eigh(A)[1][i,k]*eigh(A)[1][j,k]",),
+        "eigvalsh(A)",
+        {"A": PAIR},
+        "1,10",
+    ),
+)
+def build_eigvalsh(f: Apply, x: Tensor, UPLO: Static = "L") -> Tensor:
+    """the eigenvalues of a symmetric matrix, the smallest first"""
+    return f(EIGENVALUES, symmetric_side(f, x, UPLO, "eigvalsh"))
+
+
+@function(
+    "eigh",
+    "linalg",
+    FAMILY,
+    facts=Facts(
+        "y[k] is the k-th smallest λ for which A @ v is λ*v, for some v",
+        ("dy[k]/dA[i,j] = eigh(A)[1][i,k]*eigh(A)[1][j,k]",),
+        "eigh(A).eigenvalues",
+        {"A": PAIR},
+        "1,10",
+    ),
+)
+def build_eigh(f: Apply, x: Tensor, UPLO: Static = "L") -> Parts:
+    """the eigenvalues of a symmetric matrix, the smallest first, and its eigenvectors as columns"""
+    side = symmetric_side(f, x, UPLO, "eigh")
+    makers = (lambda: f(EIGENVALUES, side), lambda: with_signs(f, f(EIGENVECTORS, side), "eigh"))
+    return Parts(("eigenvalues", "eigenvectors"), makers)

@@ -1,0 +1,134 @@
+"""Systems of equations with a triangular matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradcli.errors import GradcliError
+from gradcli.ops.arithmetic import ADD
+from gradcli.ops.declare import Apply, Parts, value_of
+from gradcli.ops.facts import Facts
+from gradcli.ops.further.linear_singular import turned_over
+from gradcli.ops.linear_algebra import MATMUL, require_product, require_square
+from gradcli.ops.matrices import INV, SOLVE
+from gradcli.ops.shaping import TRIL, TRIU
+from gradcli.ops.signatures import Static, Tensor
+from gradcli.ops.vocabulary import function
+
+FAMILY = "linear algebra"
+MATRIX = "2.5,1;3,4"
+
+
+def triangle_of(f: Apply, x: Tensor, upper: bool, ones: bool = False) -> Tensor:
+    """Return one triangle of matrices, with ones on its diagonal if wanted."""
+    if ones:
+        return f(ADD, f(TRIU if upper else TRIL, x, k=1 if upper else -1), np.eye(x.shape[-1]))
+    return f(TRIU if upper else TRIL, x, k=0)
+
+
+@function(
+    "solve_triangular",
+    "linalg",
+    FAMILY,
+    kinds="no no no",
+    facts=Facts(
+        "y is the array with tril(A) @ y = b",
+        ("dy[i,k]/db[j,k] = inv(tril(A))[i,j]", "dy[i,k]/dA[j,l] = where(j >= l, -inv(tril(A))[i,j]*y[l,k], 0)"),
+        "linalg.solve_triangular(A, b, upper=False)",
+        {"A": MATRIX, "b": "3;4.5"},
+        "1;10",
+    ),
+)
+def build_solve_triangular(
+    f: Apply, A: Tensor, B: Tensor, upper: Static, left: Static = True, unitriangular: Static = False
+) -> Tensor:
+    """the X with A @ X = B, or X @ A = B with left=False, where one triangle of A alone is read"""
+    require_square(A, "solve_triangular")
+    if B.ndim < 2:
+        raise GradcliError("shape", f"solve_triangular takes a matrix B, not shape {B.shape}", hint="write B[:, None]")
+    triangle = triangle_of(f, A, bool(upper), bool(unitriangular))
+    if left:
+        require_product(A, B, "solve_triangular")
+        return f(SOLVE, triangle, B)
+    require_product(B, A, "solve_triangular")
+    return turned_over(f, f(SOLVE, turned_over(f, triangle), turned_over(f, B)))
+
+
+@function(
+    "triangular_solve",
+    "torch method",
+    FAMILY,
+    kinds="no no no",
+    facts=Facts(
+        "y is the array with triu(A) @ y = b",
+        ("dy[i,k]/db[j,k] = inv(triu(A))[i,j]", "dy[i,k]/dA[j,l] = where(j <= l, -inv(triu(A))[i,j]*y[l,k], 0)"),
+        "triangular_solve(b, A)[0]",
+        {"A": MATRIX, "b": "3;4.5"},
+        "1;10",
+    ),
+)
+def build_triangular_solve(
+    f: Apply, b: Tensor, A: Tensor, upper: Static = True, transpose: Static = False, unitriangular: Static = False
+) -> Parts:
+    """the X with A @ X = b for one triangle of A, as .solution or [0]"""
+    require_square(A, "triangular_solve")
+    require_product(A, b, "triangular_solve")
+    triangle = triangle_of(f, A, bool(upper), bool(unitriangular))
+    return Parts(("solution",), (lambda: f(SOLVE, turned_over(f, triangle) if transpose else triangle, b),))
+
+
+def factor_of(f: Apply, x: Tensor, upper: bool, name: str) -> Tensor:
+    """Return a triangular factor as it is: PyTorch's derivative is that of L @ L.T, by all entries of L."""
+    value = np.asarray(value_of(x), dtype=np.float64)
+    if np.max(np.abs(np.tril(value, -1) if upper else np.triu(value, 1)), initial=0.0) <= 1e-12:
+        return x
+    f.remark(
+        "torch-differs",
+        f"{name} of a matrix that is not triangular: PyTorch reads one triangle, but its gradient is that by both.",
+    )
+    return triangle_of(f, x, upper)
+
+
+@function(
+    "cholesky_solve",
+    "torch method",
+    FAMILY,
+    kinds="no no no",
+    facts=Facts(
+        "y is the array with L @ L.T @ y = b",
+        ("dy[i,k]/db[j,k] = inv(L @ L.T)[i,j]",),
+        "cholesky_solve(b, L)",
+        {"b": "3;4.5", "L": "1.5,0;3,4"},
+        "1;10",
+    ),
+)
+def build_cholesky_solve(f: Apply, B: Tensor, L: Tensor, upper: Static = False) -> Tensor:
+    """the X with L @ L.T @ X = B for a lower triangular L"""
+    require_square(L, "cholesky_solve")
+    if B.ndim < 2:
+        raise GradcliError("shape", f"cholesky_solve takes a matrix B, not shape {B.shape}", hint="write B[:, None]")
+    require_product(L, B, "cholesky_solve")
+    factor = factor_of(f, L, bool(upper), "cholesky_solve")
+    first, then = (turned_over(f, factor), factor) if upper else (factor, turned_over(f, factor))
+    return f(SOLVE, then, f(SOLVE, first, B))
+
+
+@function(
+    "cholesky_inverse",
+    "torch method",
+    FAMILY,
+    kinds="no no no",
+    facts=Facts(
+        "y[i,j] = inv(L @ L.T)[i,j]",
+        ("dy[i,j]/dL[k,l] = -(inv(L @ L.T) @ L)[i,l]*inv(L @ L.T)[k,j] - inv(L @ L.T)[i,k]*(inv(L @ L.T) @ L)[j,l]",),
+        "cholesky_inverse(L)",
+        {"L": "1.5,0;3,4"},
+        "1,2;3,4",
+    ),
+)
+def build_cholesky_inverse(f: Apply, L: Tensor, upper: Static = False) -> Tensor:
+    """the inverse of L @ L.T for a lower triangular L"""
+    require_square(L, "cholesky_inverse")
+    inverse = f(INV, factor_of(f, L, bool(upper), "cholesky_inverse"))
+    sides = (inverse, turned_over(f, inverse)) if upper else (turned_over(f, inverse), inverse)
+    return f(MATMUL, *sides)

@@ -1,0 +1,220 @@
+"""Functions of numbers, entry by entry, that are made of others or that few programs call."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from gradcli.ops import exactly
+from gradcli.ops.arithmetic import ADD, DIV, MUL, OF_TWO, SUB, scaled
+from gradcli.ops.axes import number
+from gradcli.ops.declare import Apply, value_of
+from gradcli.ops.entrywise import elementwise
+from gradcli.ops.exactly import is_nan
+from gradcli.ops.facts import Facts, of_one, of_two
+from gradcli.ops.parts import Kink, Piecewise
+from gradcli.ops.piecewise import TRUNC, WHERE
+from gradcli.ops.shaping import CLONE
+from gradcli.ops.signatures import Array, Expression, Indices, Mask, Static, Symbols, Tensor
+from gradcli.ops.vocabulary import Spelled, function
+
+LN2 = math.log(2)
+EVERYWHERE = "torch numpy method"
+UNLIKE_NUMPY = "other-float float yes"
+
+
+def three(text: str, formula: str, by: tuple[str, str, str]) -> Facts:
+    """Return the facts of a function of three numbers, written as ``text`` in x, y and z."""
+    said = tuple(f"d/d{name} {text} = {derivative}" for name, derivative in zip("xyz", by, strict=True))
+    return Facts(f"{text} = {formula}", said, text, {"x": "1.5", "y": "2.5", "z": "0.25"})
+
+
+# --- made of others ---
+
+TURN = replace(MUL, torch_saves=("",))
+"""``*`` by a number that PyTorch does not keep: it knows the function."""
+
+
+@function(
+    "deg2rad radians np.radians numpy.radians math.radians", EVERYWHERE, "elementwise", kinds=UNLIKE_NUMPY,
+    facts=of_one("deg2rad(x)", "x*pi/180", "pi/180", "30"),
+)  # fmt: skip
+def build_deg2rad(f: Apply, x: Tensor) -> Tensor:
+    """an angle in degrees, in radians"""
+    return f(TURN, x, np.float64(math.pi / 180))
+
+
+@function(
+    "rad2deg degrees math.degrees",
+    EVERYWHERE,
+    "elementwise",
+    kinds=UNLIKE_NUMPY,
+    facts=of_one("rad2deg(x)", "x*180/pi", "180/pi"),
+)
+def build_rad2deg(f: Apply, x: Tensor) -> Tensor:
+    """an angle in radians, in degrees"""
+    return f(TURN, x, np.float64(180 / math.pi))
+
+
+@function(
+    "frac", "torch method", "elementwise", kinds="no no yes",
+    facts=of_one("frac(x)", "x - trunc(x)", "1", "1.75"),
+)  # fmt: skip
+def build_frac(f: Apply, x: Tensor) -> Tensor:
+    """x without its integer part, with the sign of x"""
+    return f(SUB, x, f(TRUNC, x))
+
+
+@function("positive", EVERYWHERE, "elementwise", kinds="no same yes", facts=of_one("positive(x)", "x", "1"))
+def build_positive(f: Apply, x: Tensor) -> Tensor:  # noqa: ARG001
+    """x itself"""
+    return x
+
+
+@function(
+    "rsub", "torch", "elementwise", kinds="no integer yes",
+    facts=of_two("rsub(x, other)", "other - x", "-1", "1"),
+)  # fmt: skip
+def build_rsub(f: Apply, x: Tensor, other: Tensor, alpha: Static = 1) -> Tensor:
+    """other - x, or other - alpha*x"""
+    return f(SUB, other, scaled(f, x, alpha))
+
+
+@function(
+    "ldexp", EVERYWHERE, "elementwise",
+    facts=of_two("ldexp(x, other)", "x*2**other", "2**other", "x*2**other*log(2)"),
+)  # fmt: skip
+def build_ldexp(f: Apply, x: Tensor, other: Tensor) -> Tensor:
+    """x*2**other"""
+    return f(MUL, x, f(OF_TWO["pow"], 2.0, other))
+
+
+@function(
+    "addcmul", "torch method", "elementwise",
+    facts=three("addcmul(x, y, z)", "x + y*z", ("1", "z", "y")),
+)  # fmt: skip
+def build_addcmul(f: Apply, x: Tensor, tensor1: Tensor, tensor2: Tensor, value: Static = 1) -> Tensor:
+    """x + value*tensor1*tensor2"""
+    left = scaled(f, tensor1, value, "value")
+    return f(ADD, x, f(MUL, left, tensor2))
+
+
+@function(
+    "addcdiv", "torch method", "elementwise",
+    facts=three("addcdiv(x, y, z)", "x + y/z", ("1", "1/z", "-y/z**2")),
+)  # fmt: skip
+def build_addcdiv(f: Apply, x: Tensor, tensor1: Tensor, tensor2: Tensor, value: Static = 1) -> Tensor:
+    """x + value*tensor1/tensor2"""
+    left = scaled(f, tensor1, value, "value")
+    return f(ADD, x, f(DIV, left, tensor2))
+
+
+LARGEST = float(np.finfo(np.float64).max)
+
+
+@function(
+    "nan_to_num", EVERYWHERE, "elementwise", kinds="same same yes",
+    facts=of_one("nan_to_num(x)", "where(isnan(x), 0, x)", "where(isnan(x), 0, 1)"),
+)  # fmt: skip
+def build_nan_to_num(f: Apply, x: Tensor, nan: Static = 0.0, posinf: Static = None, neginf: Static = None) -> Tensor:
+    """x with numbers in the place of nan, inf and -inf; there the derivative is 0"""
+    fills = (
+        number(0.0 if nan is None else nan, "nan"),
+        number(LARGEST if posinf is None else posinf, "posinf"),
+        number(-LARGEST if neginf is None else neginf, "neginf"),
+    )
+    values, found = value_of(x), x
+    for where, fill in zip((is_nan(values), values == np.inf, values == -np.inf), fills, strict=True):
+        if np.any(where):
+            found = f(WHERE, np.asarray(where, dtype=bool), np.float64(fill), found)
+    return f(CLONE, x) if found is x else found
+
+
+# --- with a rule of their own ---
+
+
+def lerp(x: Array, end: Array, weight: Array) -> Array:
+    """Return x + weight·(end - x), from the nearer end."""
+    return np.where(np.abs(weight) < 0.5, x + weight * (end - x), end - (end - x) * (1 - weight))[()]
+
+
+def fmod_slopes(s: Symbols, a: Expression, b: Expression) -> tuple[Expression, ...]:
+    """Return 1 and minus the quotient rounded towards 0."""
+    return s.number(1), -s.named(s, "trunc", no_slopes)(a / b)
+
+
+def no_slopes(s: Symbols, *_: Expression) -> tuple[Expression, ...]:
+    """Return 0."""
+    return (s.number(0),)
+
+
+def sign_bit(x: Array) -> Mask:
+    """Return where a number is below 0 or -0, for numbers of every kind."""
+    with np.errstate(divide="ignore"):
+        return (x < 0) | ((x == 0) & (1 / np.where(x == 0, x, 1) < 0))
+
+
+def turn(x: Array, other: Array) -> Indices:
+    """Return 1 or -1 as x keeps its sign or changes it for that of ``other``, and 0 where x is 0."""
+    return exactly.sign_of(x) * np.where(sign_bit(other), -1, 1)
+
+
+def copysign_vjp(g: Array, y: Array, x: Array, _other: Array) -> Array:
+    """Return g times the sign that x is given, by a quotient; 0 where x is 0 (``copysign_tensor_self_backward``)."""
+    return np.where(x == 0, 0.0, g * (y / x))
+
+
+def copysign_slopes(s: Symbols, x: Expression, other: Expression) -> tuple[Expression, ...]:
+    """Return the sign of x times that of ``other``, and 0."""
+    return s.sign(x) * s.named(s, "copysign", copysign_slopes)(s.number(1), other), s.number(0)
+
+
+LERP = elementwise(
+    "lerp", lerp,
+    lambda g, _y, _x, _end, w: g * (1 - w), lambda g, _y, _x, _end, w: g * w, lambda g, _y, x, end, _w: g * (end - x),
+    lambda s, x, end, w: x + w * (end - x),
+    slopes=lambda s, x, end, w: (1 - w, w, end - x),
+    exactly=lambda x, end, w: x + w * (end - x), spelled=None,
+)  # fmt: skip
+
+
+@function(
+    "lerp", "torch method", "elementwise", op=LERP,
+    facts=three("lerp(x, y, z)", "x + z*(y - x)", ("1 - z", "z", "y - x")),
+)  # fmt: skip
+def build_lerp(f: Apply, x: Tensor, end: Tensor, weight: Tensor) -> Tensor:
+    """the point between x and end that weight names, x for 0 and end for 1"""
+    return f(LERP, x, end, weight)
+
+
+# fmt: off
+FMOD = elementwise(
+    "fmod", np.fmod,
+    lambda g, _y, _a, _b: g, lambda g, _y, a, b: -g * np.trunc(a / b), None, slopes=fmod_slopes,
+    pieces=Piecewise(lambda a, b: np.trunc(a / b), lambda whole, a, b: a - whole * b),
+    domain=((0.1, 0.9), (1, 2)),
+    spelled=Spelled(EVERYWHERE, "math.fmod", "what is left of a/b, with the sign of a", kinds="same same yes",
+                    facts=of_two("fmod(x, other)", "x - other*trunc(x/other)", "1", "-trunc(x/other)", ("7.5", "2.0"))),
+)
+elementwise(
+    "copysign", np.copysign,
+    copysign_vjp, lambda g, _y, _x, _other: np.zeros(np.shape(g)), None, slopes=copysign_slopes,
+    pieces=Piecewise(turn, lambda piece, x, other: piece * x),
+    kink=Kink(lambda x, other: (x == 0) | (other == 0), "0 is taken where x is 0"),
+    splits_zero=lambda k, x, other: (other == 0) & (k == 1),
+    spelled=Spelled("torch numpy math method", "", "x with the sign of other",
+                    facts=of_two("copysign(x, other)", "abs(x)*where(other < 0, -1, 1)",
+                                 "sign(x)*where(other < 0, -1, 1)", "0")),
+)
+elementwise(
+    "logaddexp2", np.logaddexp2,
+    lambda g, _y, a, b: g / (1 + np.exp2(b - a)), lambda g, _y, a, b: g / (1 + np.exp2(a - b)), None,
+    slopes=lambda s, a, b: (s.sigmoid((a - b) * s.log(2)), s.sigmoid((b - a) * s.log(2))),
+    exactly=lambda a, b: np.maximum(a, b) + np.log2(1 + np.exp2(-abs(a - b))),
+    spelled=Spelled("torch numpy method", "", "log2(2**a + 2**b)",
+                    facts=of_two("logaddexp2(x, other)", "log2(2**x + 2**other)", "1/(1 + 2**(other - x))",
+                                 "1/(1 + 2**(x - other))")),
+)
+# fmt: on

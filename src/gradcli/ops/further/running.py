@@ -1,0 +1,271 @@
+"""Differences and sums of neighbours along an axis, and running sums in logarithms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import GradcliError
+from gradcli.ops.arithmetic import ADD, DIV, MUL, SUB
+from gradcli.ops.axes import number, one_axis
+from gradcli.ops.backward_texts import trailing_matrix
+from gradcli.ops.contractions import pairs_along
+from gradcli.ops.declare import BEYOND, Apply, Op, beyond, declare, value_of
+from gradcli.ops.exactly import logaddexp
+from gradcli.ops.facts import Facts
+from gradcli.ops.indexing import INDEX
+from gradcli.ops.joining import CAT
+from gradcli.ops.links import OUT, Contraction, Explicit, Links, Order
+from gradcli.ops.parts import Paired
+from gradcli.ops.reductions import CUMSUM, SUM
+from gradcli.ops.shaping import RESHAPE, whole
+from gradcli.ops.signatures import Array, Options, Static, Tensor
+from gradcli.ops.vocabulary import function
+
+ROW = "1.5,2.5,4.0"
+
+
+def stretch(f: Apply, x: Tensor, axis: int, start: int | None, stop: int | None) -> Tensor:
+    """Return a stretch of an array along an axis."""
+    return f(INDEX, x, key=(*(slice(None),) * axis, slice(start, stop)))
+
+
+def require_axis(x: Tensor, dim: Static, name: str) -> int:
+    """Return an axis of an array; raises ``shape`` for a single number."""
+    if not x.ndim:
+        raise GradcliError("shape", f"{name} needs an array with at least one axis")
+    return one_axis(dim, x.ndim)
+
+
+# --- differences ---
+
+
+@function("diff", "torch numpy method", "reductions", kinds="no integer yes",
+          facts=Facts("y[i] = x[i + 1] - x[i]", ("dy[i]/dx[j] = where(j == i + 1, 1, where(j == i, -1, 0))",),
+                      "diff(x)", {"x": ROW}, "1,10"))  # fmt: skip
+def build_diff(
+    f: Apply, x: Tensor, n: Static = 1, dim: Static = -1, prepend: Tensor | None = None, append: Tensor | None = None
+) -> Tensor:
+    """the differences of neighbours along dim, n times over"""
+    axis, times = require_axis(x, dim, "diff"), whole(n, "n")
+    if times < 0:
+        raise GradcliError("value", f"diff: n is 0 or more, not {times}")
+    parts = [part for part in (prepend, x, append) if part is not None]
+    found = f(CAT, *parts, dim=axis) if len(parts) > 1 else x
+    for _ in range(min(times, found.shape[axis])):
+        found = f(SUB, stretch(f, found, axis, 1, None), stretch(f, found, axis, 0, -1))
+    return found
+
+
+def steps_of(spacing: Any, length: int) -> Array | float:
+    """Return the distances between neighbours from a distance or from the places along an axis."""
+    values = np.asarray(value_of(spacing), dtype=np.float64)
+    if getattr(spacing, "active", False):
+        raise GradcliError("value", "gradient: spacing is a plain number or an array that no input reaches")
+    if not values.ndim:
+        return float(values)
+    if values.shape != (length,):
+        raise GradcliError("shape", f"gradient: {values.size} places for an axis of length {length}")
+    return np.diff(values)
+
+
+def slopes_along(f: Apply, x: Tensor, axis: int, steps: Array | float, edge_order: int) -> Tensor:
+    """Return the slope at each place: of the parabola through three neighbours, at an end of that or of a line."""
+    length = x.shape[axis]
+    if length < edge_order + 1:
+        raise GradcliError(
+            "shape", f"gradient: an axis of length {length} is too short, it takes {edge_order + 1} entries"
+        )
+    h = np.broadcast_to(np.asarray(steps, dtype=np.float64), (length - 1,))
+    inner = inner_slopes(f, x, axis, h, np.ndim(steps) == 0) if length > 2 else None
+    first = end_slope(f, x, axis, (0, 1, 2), h[:2], edge_order)
+    last = end_slope(f, x, axis, (length - 1, length - 2, length - 3), -h[::-1][:2], edge_order)
+    return f(CAT, *[part for part in (first, inner, last) if part is not None], dim=axis)
+
+
+def inner_slopes(f: Apply, x: Tensor, axis: int, h: Array, even: bool) -> Tensor:
+    """Return the slopes between the ends."""
+    after, before = stretch(f, x, axis, 2, None), stretch(f, x, axis, 0, -2)
+    if even:
+        return f(DIV, f(SUB, after, before), float(2 * h[0]))
+    left, right = (np.reshape(part, [-1 if k == axis else 1 for k in range(x.ndim)]) for part in (h[:-1], h[1:]))
+    here = stretch(f, x, axis, 1, -1)
+    ahead, behind = f(MUL, f(SUB, after, here), left / right), f(MUL, f(SUB, here, before), right / left)
+    return f(DIV, f(ADD, ahead, behind), left + right)
+
+
+def end_slope(f: Apply, x: Tensor, axis: int, at: tuple[int, int, int], h: Array, edge_order: int) -> Tensor:
+    """Return the slope at an end from the entries ``at`` it and next to it, ``h`` apart."""
+    near = [stretch(f, x, axis, k, k + 1) for k in at[: edge_order + 1]]
+    if edge_order == 1:
+        return f(DIV, f(SUB, near[1], near[0]), float(h[0]))
+    a, b = float(h[0]), float(h[1])
+    first, second = f(DIV, f(SUB, near[1], near[0]), a), f(DIV, f(SUB, near[2], near[1]), b)
+    return f(ADD, first, f(MUL, f(SUB, first, second), a / (a + b)))
+
+
+def slopes_of(f: Apply, x: Tensor, axes: tuple[int, ...], spacings: list[Any], edge_order: Static) -> list[Tensor]:
+    """Return the slopes along each of some axes."""
+    if edge_order not in (1, 2):
+        raise GradcliError("value", f"gradient: edge_order is 1 or 2, not {edge_order!r}")
+    given = spacings * len(axes) if len(spacings) == 1 else spacings
+    if len(given) != len(axes):
+        raise GradcliError("value", f"gradient: {len(given)} spacings for {len(axes)} axes")
+    return [
+        slopes_along(f, x, axis, steps_of(spacing, x.shape[axis]), edge_order)  # type: ignore[arg-type]
+        for axis, spacing in zip(axes, given, strict=True)
+    ]
+
+
+def axes_named(dim: Static, x: Tensor) -> tuple[int, ...]:
+    """Return the axes that ``dim`` names, all for None."""
+    if dim is None:
+        return tuple(range(x.ndim))
+    return tuple(require_axis(x, item, "gradient") for item in (dim if isinstance(dim, tuple) else (dim,)))
+
+
+def slope_facts(program: str) -> Facts:
+    """Return the facts of the slopes of a row."""
+    return Facts(
+        "y[i] is (x[i + 1] - x[i - 1])/2 between the ends, and a difference of two at each",
+        ("dy[1]/dx[j] = (-1/2, 0, 1/2)[j], here",), program, {"x": ROW}, "1,10,100",
+    )  # fmt: skip
+
+
+@function("gradient", "torch", "reductions", kinds="no no yes", facts=slope_facts("gradient(x)[0]"))
+def build_gradient(
+    f: Apply, x: Tensor, spacing: Tensor | None = None, dim: Static = None, edge_order: Static = 1
+) -> tuple[Tensor, ...]:
+    """the slopes of x along each axis, by differences: a tuple with one array for each"""
+    given = [1.0] if spacing is None else list(value_of(spacing)) if spacing.ndim else [spacing]
+    return tuple(slopes_of(f, x, axes_named(dim, x), given, edge_order))
+
+
+@function("np.gradient numpy.gradient jnp.gradient", "", "reductions", kinds="no numpy-float yes",
+          facts=slope_facts("np.gradient(x)"))  # fmt: skip
+def build_numpy_gradient(
+    f: Apply,
+    x: Tensor,
+    spacing: Tensor | None = None,
+    second: Tensor | None = None,
+    third: Tensor | None = None,
+    dim: Static = None,
+    edge_order: Static = 1,
+) -> Tensor | tuple[Tensor, ...]:
+    """the slopes of x along each axis, by differences: one array where there is one axis, as numpy has it"""
+    given = [part for part in (spacing, second, third) if part is not None]
+    found = slopes_of(f, x, axes_named(dim, x), given or [1.0], edge_order)
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+# --- areas ---
+
+
+def widths(f: Apply, y: Tensor, x: Tensor | None, dx: Static, axis: int) -> Tensor | float:
+    """Return half the distances between neighbours along an axis, from their places or from one distance."""
+    if x is None:
+        return number(1.0 if dx is None else dx, "dx") / 2
+    if dx is not None:
+        raise GradcliError("arguments", "trapezoid takes x or dx, not both")
+    places = x
+    if x.ndim == 1 and y.ndim > 1:
+        places = f(RESHAPE, x, shape=tuple(-1 if k == axis else 1 for k in range(y.ndim)))
+    along = axis - y.ndim + places.ndim
+    if along < 0 or places.shape[along] != y.shape[axis]:
+        raise GradcliError("shape", f"trapezoid: x of shape {x.shape} does not fit y of shape {y.shape}")
+    return f(DIV, f(SUB, stretch(f, places, along, 1, None), stretch(f, places, along, 0, -1)), 2.0)
+
+
+def areas(f: Apply, y: Tensor, x: Tensor | None, dx: Static, axis: int) -> Tensor:
+    """Return the area between each two neighbours."""
+    both = f(ADD, stretch(f, y, axis, 1, None), stretch(f, y, axis, 0, -1))
+    return f(MUL, both, widths(f, y, x, dx, axis))
+
+
+AREA = Facts(
+    "y = (x[0] + x[1])/2 + … + (x[n-2] + x[n-1])/2", ("dy/dx[j] = where(j == 1, 1, 1/2), here",), "trapezoid(x)",
+    {"x": ROW},
+)  # fmt: skip
+
+
+@function("trapezoid trapz", "torch numpy", "reductions", kinds="no numpy-float yes", facts=AREA)
+def build_trapezoid(f: Apply, y: Tensor, x: Tensor | None = None, dx: Static = None, dim: Static = -1) -> Tensor:
+    """the area below y by the rule of trapezoids, with places x or a distance dx"""
+    axis = require_axis(y, dim, "trapezoid")
+    return f(SUM, areas(f, y, x, dx, axis), dim=(axis,), keepdim=False)
+
+
+@function("cumulative_trapezoid", "torch", "reductions", kinds="no no yes",
+          facts=Facts("y[i] is trapezoid(x[:i + 2])", ("dy[1]/dx[j] = where(j == 1, 1, 1/2), here",),
+                      "cumulative_trapezoid(x)", {"x": ROW}, "1,10"))  # fmt: skip
+def build_cumulative_trapezoid(
+    f: Apply, y: Tensor, x: Tensor | None = None, dx: Static = None, dim: Static = -1
+) -> Tensor:
+    """the area below y up to each entry, by the rule of trapezoids"""
+    axis = require_axis(y, dim, "cumulative_trapezoid")
+    return f(CUMSUM, areas(f, y, x, dx, axis), dim=axis)
+
+
+# --- running sums in logarithms ---
+
+
+def logcumsumexp(x: Array, dim: int) -> Array:
+    """Return the logarithm of the running sum of exp x, without overflow."""
+    if np.asarray(x).dtype == object:
+        found: Array = np.frompyfunc(logaddexp, 2, 1).accumulate(x, axis=dim)  # type: ignore[assignment]
+        return found
+    return np.logaddexp.accumulate(x, axis=dim)
+
+
+def logcumsumexp_vjp(g: Array, y: Array, x: Array, *, dim: int) -> Array:
+    """Return Σ g·exp(x - y) over the later outputs, the positive and the negative g apart, in logarithms."""
+    g = np.broadcast_to(g, np.shape(y))
+    found = np.zeros(np.shape(x))
+    for sign in (1.0, -1.0):
+        logarithms = np.where(sign * g > 0, np.log(np.abs(g)) - y, -np.inf)
+        later = np.flip(np.logaddexp.accumulate(np.flip(logarithms, dim), axis=dim), dim)
+        found = found + sign * np.exp(later + x)
+    return found
+
+
+def logcumsumexp_local(
+    argument: int, out: Array, values: tuple[Array, ...], static: Options
+) -> list[Links | Contraction]:
+    """Link each entry to itself and to all later outputs with exp(x - y)."""
+    del argument, out
+    share = Explicit(lambda s, x, y: s.exp(x - y))
+    return [pairs_along(values[0], static["dim"], Order.NOT_BEFORE, 1.0, share, (0, "column"), (OUT, "row"))]
+
+
+def logcumsumexp_text_back(_k: int, _y: Array, x: Array, *, dim: int) -> str:
+    """Return the text of the sum over the later outputs."""
+    shape = np.shape(x)
+    later = f"triu(ones({shape[dim]}, {shape[dim]})){trailing_matrix(len(shape) - 1 - dim)}"
+    shares = f"exp(unsqueeze({{0}}, {dim + 1}) - unsqueeze({{y}}, {dim}))"
+    return f"sum(where({later} == 1, {shares}, 0)*unsqueeze({{g}}, {dim}), dim={dim + 1})"
+
+
+LOGCUMSUMEXP = declare(
+    Op(
+        "logcumsumexp",
+        logcumsumexp,
+        (logcumsumexp_vjp,),
+        logcumsumexp_local,
+        shaped=True,
+        differs=beyond,
+        says=BEYOND,
+        backward_text=logcumsumexp_text_back,
+        index=Paired("where({j} <= {i}, exp({x}[{j}] - {y}[{i}]), 0)"),
+        write=lambda call: f"logcumsumexp({call.texts[0]}, dim={call.static['dim']})",
+    )
+)
+
+
+@function("logcumsumexp", "torch method", "reductions", op=LOGCUMSUMEXP,
+          facts=Facts("y[i] = log(sum(exp(x[:i + 1])))", ("dy[i]/dx[j] = where(j <= i, exp(x[j] - y[i]), 0)",),
+                      "logcumsumexp(x, 0)", {"x": ROW}, "1,10,100"))  # fmt: skip
+def build_logcumsumexp(f: Apply, x: Tensor, dim: Static) -> Tensor:
+    """the logarithm of the running sum of exp(x) along dim, without overflow"""
+    axis = one_axis(dim, x.ndim)
+    return f(LOGCUMSUMEXP, x, dim=axis) if x.ndim else x

@@ -1,0 +1,223 @@
+"""Values of special functions in double precision, which numpy does not have: of gamma, and of the normal distribution.
+
+Each has twelve right digits wherever it is a normal double. Where a function has zeros that no series here is made
+for, the few entries so near are taken in mpmath's digits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradcli.ops.signatures import Array, Mask
+from gradcli.ops.slopes import erfc, sinpi
+
+EULER = 0.57721566490153286061
+SQRT_PI = math.sqrt(math.pi)
+_erf = np.frompyfunc(math.erf, 1, 1)
+
+
+def worked_out(found: Array, where: Mask, name: str, *arguments: Array | float) -> Array:
+    """Return ``found`` with the entries that lie ``where`` taken from mpmath's function of this name, in 40 digits."""
+    if not np.any(where):
+        return found
+    import mpmath  # noqa: PLC0415
+
+    result = np.array(found, dtype=np.float64)
+    columns = [np.broadcast_to(x, result.shape) for x in arguments]
+    rule: Callable[..., Any] = getattr(mpmath, name)
+    with mpmath.workdps(40):
+        for place in map(tuple, np.argwhere(where)):
+            result[place] = float(mpmath.re(rule(*(mpmath.mpf(float(x[place])) for x in columns))))
+    return result[()]
+
+
+def zeta_rest(k: int, start: int = 2) -> float:
+    """Return Σ n^-k from ``start`` on, by Euler's and Maclaurin's formula from n = 200 on."""
+    last = 200
+    head = math.fsum(n**-k for n in range(start, last))
+    tail = last ** (1 - k) / (k - 1) + last**-k / 2 + k * last ** (-k - 1) / 12
+    return head + tail - k * (k + 1) * (k + 2) * last ** (-k - 3) / 720
+
+
+AROUND_TWO = (0.0, 1 - EULER, *((-1) ** k * zeta_rest(k) / k for k in range(2, 32)))
+"""The series of log Γ(2 + w) in powers of w."""
+
+
+def log_gamma_around_two(w: Array) -> Array:
+    """Return log Γ(2 + w) for w from -1/2 to 1/2."""
+    total: Any = 0.0
+    for coefficient in reversed(AROUND_TWO):
+        total = total * w + coefficient
+    return total
+
+
+def log_gamma_of(x: float) -> float:
+    """Return log |Γ(x)| of one number, inf at the poles and where it overflows."""
+    try:
+        return math.lgamma(x)
+    except (ValueError, OverflowError):
+        return math.inf
+
+
+_log_gamma = np.frompyfunc(log_gamma_of, 1, 1)
+
+
+def lgamma(x: Array) -> Array:
+    """Return log |Γ(x)|; around its zeros at 1 and 2 by its series."""
+    found = np.asarray(_log_gamma(x), dtype=np.float64)
+    near_two, near_one = np.abs(x - 2) <= 0.5, np.abs(x - 1) < 0.5
+    found = np.where(near_two, log_gamma_around_two(np.where(near_two, x - 2, 0.0)), found)
+    z = np.where(near_one, x - 1, 0.0)
+    found = np.where(near_one, log_gamma_around_two(z) - np.log1p(z), found)
+    return worked_out(found, (x < 0) & (np.abs(found) < 0.1), "loggamma", x)
+
+
+ASYMPTOTIC = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12)
+"""The numbers B(2k)/(2k) of ψ(x) = log x - 1/(2x) - Σ B(2k)/(2k)·x^(-2k)."""
+
+
+def digamma(x: Array) -> Array:
+    """Return ψ(x) = d/dx log Γ(x): ∓inf at ±0, and nan at the poles below."""
+    x = np.asarray(x, dtype=np.float64)
+    turned = x < 0
+    z = np.where(turned, 1 - x, x)
+    total = np.zeros(np.shape(z))
+    for _ in range(12):
+        total, z = np.where(z < 12, total - 1 / z, total), np.where(z < 12, z + 1, z)
+    square = 1 / z / z
+    series = np.zeros(np.shape(z))
+    for coefficient in reversed(ASYMPTOTIC):
+        series = (series + coefficient) * square
+    high = np.log(z) - 0.5 / z - series
+    found = high + total
+    half = x - np.round(x)
+    reflected = np.where(half == 0, np.nan, np.pi * sinpi(0.5 - np.abs(half)) / sinpi(half))
+    found = np.where(turned, found - reflected, np.where(x == 0, -1 / x, found))
+    lost = np.isfinite(found) & (np.abs(found) < 1e-2 * np.abs(high))
+    return worked_out(found, lost, "digamma", x)
+
+
+BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330)
+
+
+def polygamma(n: Array | float, x: Array) -> Array:
+    """Return the n-th derivative of ψ, for an n that is a plain number: (-1)^(n+1)·n!·Σ (x + k)^-(n+1).
+
+    Below 0 the terms are as many as x is from there, beyond 30 of them mpmath adds them up.
+    """
+    order = int(np.asarray(n))
+    if order == 0:
+        return digamma(x)
+    x = np.asarray(x, dtype=np.float64)
+    far = (x < -30) & np.isfinite(x)
+    z, s, total = np.where(far, 1.0, x), order + 1, np.zeros(np.shape(x))
+    largest = 20.0 + order
+    for _ in range(order + 52):
+        low = z < largest
+        total, z = np.where(low, total + np.power(z, -float(s)), total), np.where(low, z + 1, z)
+    tail = np.power(z, 1.0 - s) / order + np.power(z, -float(s)) / 2
+    factor = 1.0
+    for k, bernoulli in enumerate(BERNOULLI, 1):
+        factor = s / 2 if k == 1 else factor * (s + 2 * k - 3) * (s + 2 * k - 2) / ((2 * k - 1) * (2 * k))
+        tail = tail + bernoulli * factor * np.power(z, float(1 - s - 2 * k))
+    found = (-1.0) ** (order + 1) * math.factorial(order) * (total + tail)
+    pole = (x <= 0) & (x == np.floor(x))
+    found = np.where(pole, np.where(np.isinf(x), np.nan, (-1.0) ** (order + 1) * np.inf), found)
+    return worked_out(found[()], far & ~pole, "psi", float(order), x)
+
+
+def first_inverse(product: Array) -> Array:
+    """Return about the y ≥ 0 with 1 - erf(y)² = ``product``, to two digits."""
+    level, a = np.log(product), 0.147
+    t = 2 / (np.pi * a) + level / 2
+    return np.sqrt(-level / a / (np.sqrt(t * t - level / a) + t))
+
+
+def erfinv(x: Array) -> Array:
+    """Return the y with erf(y) = x, by three steps of Halley's method; erfc takes over where erf is nearly 1."""
+    x = np.asarray(x, dtype=np.float64)
+    size = np.abs(x)
+    inside = np.where(size < 1, size, 0.0)
+    y = first_inverse((1 - inside) * (1 + inside))
+    for _ in range(3):
+        low = np.asarray(_erf(y), dtype=np.float64) - inside
+        off = np.where(inside < 0.5, low, (1 - inside) - erfc(y)) * (SQRT_PI / 2) * np.exp(y * y)
+        y = y - off / (1 + y * off)
+    found = np.where(size < 1, y, np.where(size == 1, np.inf, np.nan))
+    return np.copysign(found, x)[()]
+
+
+def ndtri(p: Array) -> Array:
+    """Return the x with Φ(x) = p; what is far from 1/2 by erfc, which has the digits of the smaller tail."""
+    p = np.asarray(p, dtype=np.float64)
+    tail = np.minimum(p, 1 - p)
+    outer = (tail > 0) & (tail < 0.25)
+    small = np.where(outer, tail, 0.1)
+    y = first_inverse(4 * small * (1 - small))
+    for _ in range(4):
+        off = (erfc(y) / (2 * small) - 1) * (SQRT_PI * small) * np.exp(y * y)
+        y = y + off / (1 - y * off)
+    found = np.where(outer, np.where(p < 0.5, -y, y), erfinv(2 * p - 1))
+    return (math.sqrt(2) * found)[()]
+
+
+def ndtr(x: Array) -> Array:
+    """Return Φ(x), the normal distribution function."""
+    return erfc(-x * math.sqrt(0.5)) / 2
+
+
+def fraction_of_erfcx(x: Array) -> Array:
+    """Return K with erfcx(x) = 1/(√π·(x + K)), from its continued fraction, for x ≥ 1."""
+    rest = np.zeros(np.shape(x))
+    for k in range(200, 0, -1):
+        rest = (k / 2) / (x + rest)
+    return rest
+
+
+def erfcx(x: Array) -> Array:
+    """Return exp(x²)·erfc(x)."""
+    near = np.where(x < 1, x, 0.0)
+    far = np.where(x < 1, 1.0, x)
+    return np.where(x < 1, np.exp(near * near) * erfc(near), 1 / SQRT_PI / (far + fraction_of_erfcx(far)))[()]
+
+
+def erfcx_slope(x: Array) -> Array:
+    """Return 2x·erfcx(x) - 2/√π, which is -2/√π·K/(x + K) with the K of the continued fraction."""
+    near = np.where(x < 1, x, 0.0)
+    far = np.where(x < 1, 1.0, x)
+    rest = fraction_of_erfcx(far)
+    beyond = np.where(np.isinf(far), 0.0, rest / (far + rest))
+    return np.where(x < 1, 2 * near * erfcx(near) - 2 / SQRT_PI, -2 / SQRT_PI * beyond)[()]
+
+
+def log_ndtr(x: Array) -> Array:
+    """Return log Φ(x), far below 0 by erfcx."""
+    t = x * math.sqrt(0.5)
+    below = np.where(t < -0.7, t, -1.0)
+    return np.where(t < -0.7, np.log(erfcx(-below) / 2) - below * below, np.log1p(-erfc(t) / 2))[()]
+
+
+def logit(x: Array) -> Array:
+    """Return log(x/(1 - x)), around its zero at 1/2 by atanh."""
+    middle = np.abs(x - 0.5) < 0.25
+    return np.where(middle, 2 * np.arctanh(np.where(middle, 2 * x - 1, 0.0)), np.log(x / (1 - x)))[()]
+
+
+INV_E = (0.36787944117144233, -1.2428753672788363e-17)
+"""1/e, where the derivative of -x·log x is 0, as a sum of two doubles."""
+
+
+def entr(x: Array) -> Array:
+    """Return -x·log x: 0 at 0, and -inf below."""
+    return np.where(x > 0, -x * np.log(np.where(x > 0, x, 1.0)), np.where(x == 0, 0.0, np.where(x < 0, -np.inf, x)))[()]
+
+
+def entr_slope(x: Array) -> Array:
+    """Return -1 - log x, near its zero at 1/e as -log1p of the relative distance."""
+    near = np.abs(x - INV_E[0]) < 0.1
+    distance = ((np.where(near, x, INV_E[0]) - INV_E[0]) - INV_E[1]) / INV_E[0]
+    return np.where(near, -np.log1p(distance), -1 - np.log(x))[()]

@@ -1,0 +1,108 @@
+"""A command line without a command, files where a program stands, and snippets by every command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conftest import Cli
+
+SNIPPET = (
+    "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\ny = x**2\ny.backward(torch.ones(2))\nprint(x.grad)\n"
+)
+
+
+@pytest.mark.parametrize("words", [
+    ("x**2", "--x", "3"), ("--x", "3", "x**2"), ("-x**2", "--x", "-3"), ("x", "--x=6"), ("x*2", "--x", "3", "--v", "3"),
+    ("--json", "x**2", "--x", "3"), ("-F", "json", "x**2", "--x", "3"), ("x**2", "--x", "3", "--json"),
+])  # fmt: skip
+def test_a_program_without_a_command_is_explained(cli: Cli, words: tuple[str, ...]):
+    short, long = cli(*words), cli("explain", *words)
+    assert (short.code, short.out, short.err) == (0, long.out, long.err)
+
+
+@pytest.mark.parametrize(("words", "message"), [
+    (("explane", "x**2"), "no such command 'explane'. Did you mean 'explain'?"),
+    (("chek",), "no such command 'chek'. Did you mean 'check'"),
+    (("frob", "--x", "3"), "no such command 'frob'"),
+    (("x**2",), "no value for the variable x"),
+])  # fmt: skip
+def test_a_word_that_may_be_a_command_stays_one(cli: Cli, words: tuple[str, ...], message: str):
+    answer = cli(*words)
+    assert answer.code == 2
+    assert message in answer.err
+
+
+def test_help_is_a_word_too(cli: Cli):
+    assert cli("help").out == cli("--help").out
+    assert cli("help", "grad").out == cli("grad", "--help").out
+    assert cli("help", "nothing").out == cli("--help").out
+
+
+@pytest.fixture
+def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "script.py").write_text(SNIPPET, encoding="utf-8")
+    (tmp_path / "data.csv").write_text("1,2\n", encoding="utf-8")
+    return "script.py"
+
+
+@pytest.mark.parametrize(
+    "words", [("explain", "script.py"), ("script.py",), ("explain", "@script.py"), ("-f", "script.py")]
+)
+@pytest.mark.usefixtures("script")
+def test_a_file_where_a_program_stands_is_read(cli: Cli, words: tuple[str, ...]):
+    answer = cli(*words, "--json")
+    assert answer.code == 0
+    found = json.loads(answer.out)
+    assert (found["program"], found["grad"]) == (SNIPPET.strip(), {"x": [2.0, 4.0]})
+    assert [note["kind"] for note in found["notes"]] == ["left-out"]
+    assert json.loads(cli(*words, "--json", "--x", "3,4").out)["grad"] == {"x": [6.0, 8.0]}
+
+
+@pytest.mark.parametrize(("words", "message", "hint"), [
+    (("explain", "data.csv"), "data.csv holds numbers, and no program", "--x @data.csv"),
+    (("data.csv",), "data.csv holds numbers, and no program", "--x @data.csv"),
+    (("explain", "nothing.py"), "there is no file nothing.py", ""),
+    (("grad", "book.ipynb"), "book.ipynb is a notebook", ""),
+])  # fmt: skip
+@pytest.mark.usefixtures("script")
+def test_a_file_that_is_no_program_is_refused(cli: Cli, words: tuple[str, ...], message: str, hint: str):
+    answer = cli(*words)
+    assert answer.code == 2
+    assert message in answer.err
+    assert hint in answer.err
+
+
+def test_grad_check_and_batch_take_snippets(cli: Cli, script: str):
+    answer = cli("grad", script)
+    assert (answer.code, answer.out) == (0, "2,4\n")
+    assert "note: Left out: line 5" in answer.err
+    assert cli("check", script).out.startswith("ok: ")
+    assert cli("check", script, "--expect", "2*x").code == 0
+    record = json.dumps({"program": SNIPPET})
+    found = json.loads(cli("batch", "-", stdin=record + "\n").out)
+    assert found["grad"] == {"x": [2.0, 4.0]}
+
+
+def test_what_is_left_out_is_said_in_every_format(cli: Cli):
+    for options in ((), ("-F", "plain"), ("--json",)):
+        answer = cli("explain", SNIPPET, *options)
+        assert answer.code == 0
+        assert "Left out: line 5, which shows or checks a value." in answer.out
+
+
+def test_all_lines_that_cannot_be_read_stand_below_one_another(cli: Cli):
+    text = "import torch\na = foo(3)\nx = torch.tensor([1.], requires_grad=True)\ny = bar(x) + a\ny.backward()"
+    assert cli("explain", text).err.splitlines() == [
+        "error: 2 lines of this snippet cannot be read",
+        "  |",
+        "2 | a = foo(3)",
+        "  |     ^^^",
+        "help: line 2: unknown function 'foo' (did you mean 'floor'?)",
+        "      line 4: unknown function 'bar'",
+    ]
+    error = json.loads(cli("explain", text, "--json").out)["error"]
+    assert error["hint"].count("\n") == 1

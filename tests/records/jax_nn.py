@@ -1,0 +1,59 @@
+"""Functions of jax.nn."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from generator import functions as f
+from generator import layers as g
+from records import values as v
+from records.record import record
+
+record(
+    "jax.nn.softplus",
+    oracle=lambda x: f.softplus(x, threshold=1e9),
+    recipes=["{E:-3,3}"],
+    programs={"jax.nn.softplus(30*x)": np.log1p(np.exp(30 * v.x))},
+)
+
+record(
+    "jax.nn.gelu",
+    oracle=lambda x, approximate=True: f.gelu(x, "tanh" if approximate else "none"),
+    recipes=["{E:-2,2}", "{E:-2,2}, approximate=False"],
+    programs={"jax.nn.gelu(x)": v.gelu_tanh(v.x)},
+)
+
+record(
+    "jax.nn.softmax",
+    oracle=f.softmax,
+    recipes=["{V:-3,3}", "{M:-3,3}, axis=0", "{T:-3,3}"],
+    programs={"jax.nn.softmax(A)": v.softmax(v.A)},
+)
+
+record(
+    "jax.nn.log_softmax",
+    oracle=f.log_softmax,
+    recipes=["{V:-3,3}", "{M:-3,3}, axis=0", "{T:-3,3}, -2"],
+    programs={"jax.nn.log_softmax(A)": np.log(v.softmax(v.A))},
+)
+
+record(
+    "jax.nn.logsumexp",
+    oracle=f.logsumexp,
+    recipes=["{M:-3,3}", "{M:-3,3}, axis=0, keepdims=True", "{T:-3,3}, (0, 1)"],
+    programs={"jax.nn.logsumexp(A)": np.log(np.sum(np.exp(v.A)))},
+)
+
+record(
+    "jax.nn.squareplus",
+    oracle=lambda x, b=4.0: (x + f.sqrt(x * x + b)) / 2,
+    recipes=["{E}", "{E}, 1.5"],
+    programs={"jax.nn.squareplus(x, b=1)": (v.x + np.sqrt(v.x**2 + 1)) / 2},
+)
+
+record(
+    "jax.nn.standardize",
+    oracle=lambda x, axis=-1, epsilon=1e-5: g.standardized(x, axis, epsilon),
+    recipes=["{M:-4,4}", "{M:-4,4}, axis=0", "{V:-4,4}, epsilon=0.01"],
+    programs={"jax.nn.standardize(A)": v.normal(v.A, (1,))},
+)

@@ -1,0 +1,242 @@
+"""Special functions: of gamma, of the normal distribution and of entropy."""
+
+from __future__ import annotations
+
+import numpy as np
+from mpmath import mp
+
+from generator import arrays, duals
+from records import constants as c
+from records import mathematics as m
+from records.record import Edges, MoreExact, record
+
+MIDDLE = [0.0, -0.0, 0.5, -0.5, 0.25, 0.3, 0.75, 0.999, 1e-3, 1e-9, np.nan]
+"""Numbers of which PyTorch's own series have twelve digits."""
+CHANCES = [0.0, 1e-300, 1e-12, 0.01, 0.3, 0.5, 0.75, 0.999, 1.0, -0.5, 2.0, np.nan]
+MODERATE = [0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 2.0, 3.0, -3.0, 8.0, -8.0, 20.0, np.inf, -np.inf, np.nan]
+
+
+def inverse(function, slope, start):
+    """Return the inverse of a function at a number near the real axis, by Newton's method from the real root."""
+
+    def definition(x):
+        y = mp.mpc(start(mp.re(x)))
+        for _ in range(4):
+            y -= (function(y) - x) / slope(y)
+        return y
+
+    return definition
+
+
+def normal(x):
+    """Return Φ(x); far out it is 0 or 1 to thousands of digits."""
+    return mp.erfc(-x / mp.sqrt(2)) / 2 if abs(x) < m.FAR else mp.mpf(x > 0)
+
+
+def erfcx(x):
+    """Return exp(x²)·erfc(x), far out by its asymptotic series."""
+    if abs(x) < 1e3:
+        return mp.exp(x * x) * mp.erfc(x)
+    if mp.re(x) < 0:
+        return mp.inf
+    term, total = mp.mpf(1), mp.mpf(0)
+    for k in range(1, 12):
+        total, term = total + term, -term * (2 * k - 1) / (2 * x * x)
+    return total / (x * mp.sqrt(mp.pi))
+
+
+def erfcx_slope(x):
+    """Return 2x·erfcx(x) - 2/√π, far out by its asymptotic series."""
+    if abs(x) < 1e3:
+        return 2 * x * mp.exp(x * x) * mp.erfc(x) - 2 / mp.sqrt(mp.pi)
+    if x < 0:
+        return -mp.inf
+    term, total = mp.mpf(1), mp.mpf(0)
+    for k in range(1, 12):
+        term = -term * (2 * k - 1) / (2 * x * x)
+        total += term
+    return 2 * total / mp.sqrt(mp.pi)
+
+
+def log_gamma(x):
+    """Return log |Γ(x)|."""
+    gamma = mp.gamma(x)
+    return mp.log(gamma if mp.re(gamma) > 0 else -gamma)
+
+
+def density(x):
+    """Return φ(x)."""
+    return mp.exp(-x * x / 2) / mp.sqrt(2 * mp.pi) if abs(x) < m.FAR else mp.mpf(0)
+
+
+def tail(x):
+    """Return φ(x)/Φ(x)."""
+    return mp.sqrt(2 / mp.pi) / erfcx(-x / mp.sqrt(2))
+
+
+def known(value, slope, domain=lambda *x: True):
+    """Return a function of duals from its value and derivative in the functions of the field."""
+    return arrays.each(duals.elementary(value, slope, domain=domain))
+
+
+ERF_ROOT = inverse(mp.erf, lambda y: 2 / mp.sqrt(mp.pi) * mp.exp(-y * y), mp.erfinv)
+NORMAL_ROOT = inverse(
+    lambda y: mp.erfc(-y / mp.sqrt(2)) / 2,
+    lambda y: mp.exp(-y * y / 2) / mp.sqrt(2 * mp.pi),
+    lambda p: mp.sqrt(2) * mp.erfinv(2 * p - 1),
+)
+
+record(
+    "erfc",
+    definition=mp.erfc,
+    derivatives=(lambda x: -2 * mp.exp(-x * x) / mp.sqrt(mp.pi),),
+    value=lambda x: mp.erfc(x) if abs(x) < m.FAR else 2 * mp.mpf(x < 0),
+    oracle=known(lambda m, x: m.erfc(x), lambda m, x: -2 / m.sqrt(m.pi) * m.exp(-x * x), duals.within(-3, 3)),
+    ranges=("-2,2",),
+    torch=Edges("torch.erfc(x)"),
+)
+
+record(
+    "erfcx",
+    definition=lambda x: mp.exp(x * x) * mp.erfc(x),
+    derivatives=(erfcx_slope,),
+    value=erfcx,
+    within=(-26, np.inf),
+    oracle=known(
+        lambda m, x: m.exp(x * x) * m.erfc(x),
+        lambda m, x: 2 * x * m.exp(x * x) * m.erfc(x) - 2 / m.sqrt(m.pi),
+        duals.within(-2, 3),
+    ),
+    ranges=("-1,2",),
+    torch=Edges("torch.special.erfcx(x)", [x for x in MODERATE if x != np.inf]),
+)
+
+record(
+    "erfinv",
+    definition=ERF_ROOT,
+    derivatives=(lambda x: mp.sqrt(mp.pi) / 2 * mp.exp(mp.erfinv(x) ** 2),),
+    value=mp.erfinv,
+    within=(-1, 1),
+    oracle=known(
+        lambda m, x: m.erfinv(x), lambda m, x: m.sqrt(m.pi) / 2 * m.exp(m.erfinv(x) ** 2), duals.within(-0.95, 0.95)
+    ),
+    ranges=("-0.9,0.9",),
+    torch=Edges("torch.erfinv(x)", MIDDLE),
+)
+
+record(
+    "ndtr",
+    definition=lambda x: mp.erfc(-x / mp.sqrt(2)) / 2,
+    derivatives=(density,),
+    value=normal,
+    within=(-36, np.inf),
+    oracle=known(lambda m, x: m.ncdf(x), lambda m, x: m.npdf(x), duals.within(-3, 3)),
+    ranges=("-2,2",),
+    torch=Edges("torch.special.ndtr(x)", MODERATE),
+    more_exact=[
+        MoreExact("torch.special.ndtr(x)", "PyTorch takes 1 + erf(x/sqrt(2)), of which nothing is left far below 0")
+    ],
+)
+
+record(
+    "log_ndtr",
+    definition=lambda x: mp.log(mp.erfc(-x / mp.sqrt(2)) / 2),
+    derivatives=(tail,),
+    value=lambda x: mp.log(normal(x)) if x < 0 else mp.log1p(-normal(-x)),
+    within=(-1e3, 36),
+    oracle=known(lambda m, x: m.log(m.ncdf(x)), lambda m, x: m.npdf(x) / m.ncdf(x), duals.within(-3, 3)),
+    ranges=("-2,2",),
+    torch=Edges("torch.special.log_ndtr(x)", [x for x in MODERATE if x != -np.inf]),
+)
+
+record(
+    "ndtri",
+    definition=NORMAL_ROOT,
+    derivatives=(lambda p: mp.sqrt(2 * mp.pi) * mp.exp(mp.erfinv(2 * p - 1) ** 2),),
+    value=lambda p: mp.sqrt(2) * mp.erfinv(2 * p - 1),
+    within=(1e-30, 1),
+    oracle=known(
+        lambda m, p: m.sqrt(2) * m.erfinv(2 * p - 1),
+        lambda m, p: m.sqrt(2 * m.pi) * m.exp(m.erfinv(2 * p - 1) ** 2),
+        duals.within(0.02, 0.98),
+    ),
+    ranges=("0.1,0.9",),
+    torch=Edges("torch.special.ndtri(x)", CHANCES),
+)
+
+record(
+    "lgamma",
+    definition=log_gamma,
+    derivatives=(mp.digamma,),
+    value=lambda x: mp.re(mp.loggamma(x)),
+    further=[([[-0.5, -1.5, -2.5, -3.7, -20.3]], {})],
+    within=(0, np.inf),
+    zeros=[1.4616321449683623, 1.4616321449683622, 1 + 1e-9, 2 - 1e-9, 0.5, 1.4999, 2.5001],
+    oracle=known(lambda m, x: m.log(m.gamma(x)), lambda m, x: m.psi(0, x), duals.ABOVE),
+    ranges=("0.3,4",),
+    torch=Edges("torch.lgamma(x)", MODERATE),
+)
+
+record(
+    "digamma",
+    definition=mp.digamma,
+    derivatives=(lambda x: mp.psi(1, x),),
+    further=[([[-0.5, -1.5, -2.5, -3.7, -20.3]], {})],
+    within=(0, np.inf),
+    zeros=[1.4616321449683623, 1.4616321449683622, 1.46, 1.47],
+    oracle=known(lambda m, x: m.psi(0, x), lambda m, x: m.psi(1, x), duals.ABOVE),
+    ranges=("0.3,4",),
+    more_exact=[MoreExact("torch.digamma(x)", "PyTorch's derivative of digamma has nine digits")],
+    torch=Edges("torch.digamma(x)", [x for x in MODERATE if x not in (-1.0, -3.0, -8.0)]),
+)
+
+record(
+    "polygamma",
+    definition=lambda n, x: mp.psi(int(mp.re(n)), x),
+    cases=[([np.array(float(n)), (3,)], {}) for n in (1, 2, 3)],
+    further=[([np.array(2.0), [-0.5, -1.7, -40.3, 30.0]], {}), ([np.array(1.0), [-0.5, -1.7, -40.3, 1e3]], {})],
+    oracle=lambda n, x: known(lambda m, x: m.psi(n, x), lambda m, x: m.psi(n + 1, x), duals.ABOVE)(x),
+    recipes=["1, {E:0.3,4}", "2, {E:0.5,4}", "0, {E:0.5,4}"],
+    programs={"polygamma(1, p)": [float(mp.psi(1, x)) for x in (0.2, 0.5, 0.7)]},
+)
+
+record(
+    "entr",
+    definition=lambda x: -x * mp.log(x),
+    derivatives=(lambda x: -1 - mp.log(x),),
+    within=(0, np.inf),
+    zeros=[0.36787944117144233, 0.367879, 0.36788, 0.4, 0.3],
+    oracle=known(lambda m, x: -x * m.log(x), lambda m, x: -1 - m.log(x), duals.ABOVE),
+    ranges=("0.2,3",),
+    torch=Edges("torch.special.entr(x)"),
+)
+
+record(
+    "xlog1py",
+    definition=lambda x, y: x * mp.log(1 + y),
+    derivatives=(lambda x, y: mp.log1p(y), lambda x, y: x / (1 + y)),
+    value=lambda x, y: x * mp.log1p(y),
+    hard_pairs=(c.PLANE, c.POSITIVE),
+    oracle=arrays.each(
+        duals.elementary(
+            lambda m, x, y: x * m.log1p(y), lambda m, x, y: m.log1p(y), lambda m, x, y: x / (1 + y),
+            domain=lambda x, y: y >= -0.8,
+        )
+    ),
+    ranges=("-2,2", "-0.5,2"),
+)  # fmt: skip
+
+record(
+    "logit",
+    definition=lambda x: mp.log(x / (1 - x)),
+    derivatives=(lambda x: 1 / (x * (1 - x)),),
+    within=(0, 1),
+    oracle=lambda x, eps=None: arrays.each(
+        duals.elementary(
+            lambda m, x: m.log(x / (1 - x)), lambda m, x: 1 / (x * (1 - x)), domain=duals.within(0.05, 0.95)
+        )
+    )(x),
+    recipes=["{E:0.1,0.9}", "{E:0.2,0.8}, 0.06", "{E:0.2,0.8}, eps=0.06"],
+    programs={"logit(p)": np.log(np.array([0.2, 0.5, 0.7]) / np.array([0.8, 0.5, 0.3]))},
+    torch=Edges("torch.logit(x)", CHANCES),
+)
