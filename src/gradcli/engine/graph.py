@@ -111,13 +111,13 @@ TENSORS = {np.ndarray, *NODES}
 
 
 class Write(NamedTuple):
-    """A write to ``before`` after ``mark`` nodes; ``inplace`` is the node of an augmented assignment, -1 for none."""
+    """A write to ``before`` after ``mark`` nodes; ``inplace`` are those that compute it in place, as in ``y += 1``."""
 
     before: Any
     name: str
     span: Span
     mark: int
-    inplace: int = -1
+    inplace: range
 
 
 @dataclass(slots=True)
@@ -249,9 +249,10 @@ class Graph:
             raise GradcliError(kind, message, span=span, hint=hint)
         self.remarks[kind, message] = None
 
-    def wrote(self, before: object, name: str, span: Span, result: object = None) -> None:
-        """Note a write in place that is about to be done, or is done with this ``result``."""
-        self.writes.append(Write(before, name, span, len(self.nodes), getattr(result, "index", -1)))
+    def wrote(self, before: object, name: str, span: Span, first: int | None = None) -> None:
+        """Note a write in place: of what the nodes from ``first`` on compute in place, None for one of a value."""
+        end = len(self.nodes)
+        self.writes.append(Write(before, name, span, end, range(end if first is None else first, end)))
 
     def note_call(self, name: str, before: int) -> None:
         """Note that a call of ``name`` has made the nodes from number ``before`` on, for readers that say so."""

@@ -215,7 +215,12 @@ _reals = np.frompyfunc(real, 1, 1)
 
 
 def lifted(value: object) -> Any:
-    """Return numbers as an array of Reals; masks, integers and what is no array stay as they are."""
+    """Return numbers as an array of Reals; masks, integers and what is no array stay as they are.
+
+    A matrix that is laid out by columns stays so: a reshape of one is a copy, and shares no memory.
+    """
+    if isinstance(value, np.ndarray) and value.flags.f_contiguous and not value.flags.c_contiguous:
+        return lifted(value.T).T
     if isinstance(value, np.ndarray | np.generic):
         if value.dtype.kind == "f":
             return array([Real(Decimal(entry)) for entry in value.ravel().tolist()], value.shape)

@@ -18,7 +18,7 @@ from gradcli.language.kinds import Listed, number_kind
 from gradcli.language.selecting import MOST_LISTED, put_into, select, select_text
 from gradcli.language.storage import Window, address, is_array, may_share, owner_of, parts_of, window_of
 from gradcli.language.trace import Assigned, Selection, Written
-from gradcli.ops import Pair
+from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import value_of
 from gradcli.ops.making import DETACH
 from gradcli.ops.shaping import CLONE
@@ -114,9 +114,14 @@ class Writing:
         if not any(found):
             return
         new = [part if change is None else change[0] for part, change in zip(parts, found, strict=True)]
-        chosen = found[0][1] if found[0] is not None and not isinstance(value, tuple) else None
-        whole: Any = Pair(*new) if isinstance(value, Pair) else tuple(new)
-        yield Change(name, register, whole if isinstance(value, Pair | tuple) else new[0], chosen)
+        if isinstance(value, Pair):
+            yield Change(name, register, Pair(*new), None if found[0] is None else found[0][1])
+        elif isinstance(value, Parts):
+            value.made.update(zip(value.made, new, strict=True))
+        elif isinstance(value, tuple):
+            yield Change(name, register, tuple(new), None)
+        elif found[0] is not None:
+            yield Change(name, register, *found[0])
 
     def change(self, name: str, value: Any) -> tuple[Any, Indices] | None:
         """Return what a tensor is after the write, and which of its entries show the target; None where it stays."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from gradcli import ops
-from gradcli.language.trace import Assigned, Written
-
-if TYPE_CHECKING:
-    from gradcli.language.statements import Statements
+from gradcli.language.indexing import Run
+from gradcli.language.trace import Assigned, Writer, Written
+from gradcli.ops.declare import Op
 
 PLUS = ops.OPERATORS["+", 2]
 OPERATORS: dict[str, type[ast.operator]] = {
@@ -31,7 +30,30 @@ FUNCTIONS = frozenset(NAMES.split())
 """Methods that write what the function without the underscore gives."""
 
 
-def write_in_place(compiler: Statements, call: ast.Call, wanted: str = "") -> ast.expr:
+class Compiler(Protocol):
+    """What compiles the statements that a call stands for."""
+
+    writer: Writer
+
+    def named(self, node: ast.expr, wanted: str = "") -> ast.Name:
+        """Return the variable that is written to."""
+
+    def emit(self, run: Run, node: ast.AST) -> int:
+        """Add a step and return its register."""
+
+    def expression(self, root: ast.expr) -> int:
+        """Compile an expression and return the register of its value."""
+
+    def augment(self, node: ast.AugAssign) -> None:
+        """Compile an augmented assignment."""
+
+    def change(
+        self, told: Assigned, node: ast.AST, combine: Run, operands: tuple[int, int], op: Op, start: int | None = None
+    ) -> None:
+        """Compile a write to a whole variable."""
+
+
+def write_in_place(compiler: Compiler, call: ast.Call, wanted: str = "") -> ast.expr:
     """Compile a call of a method that writes in place and return the variable that it wrote to.
 
     What is called on no variable is called ``wanted``, if the call does not mention that. A call of another method is
@@ -40,6 +62,8 @@ def write_in_place(compiler: Statements, call: ast.Call, wanted: str = "") -> as
     if not (isinstance(call.func, ast.Attribute) and is_known(call, call.func.attr)):
         return call
     base = call.func.value
+    if isinstance(base, ast.Attribute) and base.attr == "grad":
+        return call
     if any(isinstance(part, ast.Name) and part.id == wanted for part in ast.walk(call)):
         wanted = ""
     inner = write_in_place(compiler, base, wanted) if isinstance(base, ast.Call) else base
@@ -61,9 +85,9 @@ def write_in_place(compiler: Statements, call: ast.Call, wanted: str = "") -> as
         word, arguments = call.func.attr[:-1], call.args
         function, text = ast.Attribute(loaded, word, ast.Load()), f"{name.id}.{word}({', '.join(given)})"
     new = ast.copy_location(ast.Call(ast.copy_location(function, call.func), arguments, call.keywords), call)
+    start = compiler.emit(lambda regs: len(regs[0].nodes), call)
     value, old = compiler.expression(new), compiler.expression(loaded)
-    told = Assigned(name.id, Written(text))
-    compiler.change(name.id, call, told, lambda regs: regs[value], (old, old), PLUS)
+    compiler.change(Assigned(name.id, Written(text)), call, lambda regs: regs[value], (old, old), PLUS, start)
     return loaded
 
 

@@ -21,7 +21,7 @@ MOST_NAMED = 3
 def remark_second_backward(graph: Graph, output: object) -> None:
     """Remark on values that the first backward frees, and which a second one needs: what is kept, and for what."""
     names = {node.index: name for name, node in numbered(graph)}
-    changed = {write.inplace for write in graph.writes}
+    changed = {index for write in graph.writes for index in write.inplace}
     kept_by: dict[str, str] = {}
     for node in differentiated(output):
         found = kept_for(node, changed)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain, count
 from typing import Any
 
+from gradcli.engine.graph import Graph
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE, INSTEAD_OF_WORD
@@ -27,8 +28,9 @@ from gradcli.language.names import BINARY
 from gradcli.language.steps import Step
 from gradcli.language.trace import Assigned, Written
 from gradcli.ops import OPERATORS
-from gradcli.ops.declare import Op
+from gradcli.ops.declare import Op, value_of
 from gradcli.ops.indexing import INDEX, PUT
+from gradcli.ops.shaping import RESHAPE
 
 STATEMENT_WORDS = {
     "ImportFrom": "import",
@@ -48,6 +50,16 @@ STATEMENT_WORDS = {
 def name_of(node: ast.expr | None) -> str:
     """Return the name of a variable, nothing for any other expression."""
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def fitted(f: Graph, written: Any, x: Any, key: Any) -> Any:
+    """Return what is written without leading axes of length 1 that the entries do not have, as PyTorch takes it."""
+    if not written.ndim or written.shape[0] != 1:
+        return written
+    axes = value_of(x)[runtime.as_view(key) if runtime.basic(key) else key].ndim
+    lead = next((k for k, length in enumerate(written.shape) if length != 1), written.ndim)
+    extra = min(written.ndim - axes, lead)
+    return f(RESHAPE, written, shape=written.shape[extra:]) if extra > 0 else written
 
 
 class Statements(Flow):
@@ -187,12 +199,14 @@ class Statements(Flow):
             key = runtime.index_key(f, x, [read(regs) for read in readers], single)
             change = regs[given]
             remark_write(f, name, span, before, change, key, op is None)
+            first = None
             if op is not None:
-                change = binary(f, op, f(INDEX, x, key=key), change)
-            f.wrote(before, name, span, None if op is None else change)
+                entries, first = f(INDEX, x, key=key), len(f.nodes)
+                change = binary(f, op, entries, change)
+            f.wrote(before, name, span, first)
             if is_odd(x) or is_odd(change):
                 change = written_as(f, x, int(change) if type(change) is bool else change, not runtime.basic(key), op)
-            written = change if is_odd(x) else runtime.as_tensor(change)
+            written = change if is_odd(x) else fitted(f, runtime.as_tensor(change), x, key)
             return write_through(regs, others, told, before, f(PUT, x, written, key=key))
 
         self.block.append(Step(self.variables[name], run, span))
@@ -213,11 +227,17 @@ class Statements(Flow):
         name = node.target.id
         old = self.expression(ast.copy_location(ast.Name(name, ast.Load()), node.target))
         told = self._told(name, node)
-        self.change(name, node, told, binary_step(op, old, change), (old, change), op)
+        self.change(told, node, binary_step(op, old, change), (old, change), op)
 
-    def change(self, name: str, node: ast.AST, told: Assigned, combine: Run, operands: tuple[int, int], op: Op) -> None:
-        """Compile a write to a whole variable: of what ``combine`` makes of its value and another one."""
-        (old, change), span, others = operands, self.spans.of(node), self.others(name)
+    def change(
+        self, told: Assigned, node: ast.AST, combine: Run, operands: tuple[int, int], op: Op, start: int | None = None
+    ) -> None:
+        """Compile a write to a whole variable, which ``told`` names: of what ``combine`` makes of two registers.
+
+        Register ``start`` has the number of nodes before the first that computes it, where an earlier step did so.
+        """
+        name, (old, change), span = told.name, operands, self.spans.of(node)
+        others = self.others(name)
 
         def run(regs: Registers) -> Any:
             before = regs[old]
@@ -227,6 +247,7 @@ class Statements(Flow):
                 from gradcli.language.writes import remark_write  # noqa: PLC0415
 
                 remark_write(regs[0], name, span, before, regs[change])
+            first = len(regs[0].nodes) if start is None else regs[start]
             result = combine(regs)
             if is_odd(before) or (array and result.shape != before.shape):
                 refuse_change(regs[0], op, before, result, name)
@@ -235,7 +256,7 @@ class Statements(Flow):
                 return result
             from gradcli.language.aliases import write_through  # noqa: PLC0415
 
-            regs[0].wrote(before, name, span, result)
+            regs[0].wrote(before, name, span, first)
             return write_through(regs, others, told, before, result)
 
         self.block.append(Step(self.variable(name, definite=name in self.definite), run, span))

@@ -13,7 +13,7 @@ import numpy as np
 from gradcli.engine.graph import NODES, Graph, Node, Operation
 from gradcli.language.kinds import DOUBLE, Listed, is_tensor
 from gradcli.language.runtime import as_view, basic
-from gradcli.ops import Pair
+from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import value_of
 from gradcli.ops.signatures import Array, Indices
 
@@ -61,7 +61,7 @@ def root(f: Graph, value: Any) -> Key:
 
 def may_share(f: Graph, a: object, b: object) -> bool:
     """Return whether two values may show one storage."""
-    if isinstance(b, Pair | tuple):
+    if isinstance(b, Pair | Parts | tuple):
         return any(may_share(f, a, part) for part in parts_of(b))
     if isinstance(a, Listed) or isinstance(b, Listed):
         return a is b
@@ -69,9 +69,11 @@ def may_share(f: Graph, a: object, b: object) -> bool:
 
 
 def parts_of(value: Any) -> tuple[Any, ...]:
-    """Return the tensors that a value holds: those of a pair or of a tuple, or the value itself."""
+    """Return the tensors that a value holds: those of a pair, of a tuple or of a decomposition, or the value itself."""
     if isinstance(value, Pair):
         return value.values, value.indices
+    if isinstance(value, Parts):
+        return tuple(value.made.values())
     return value if isinstance(value, tuple) else (value,)
 
 

@@ -28,7 +28,7 @@ def broken_nodes(graph: Graph) -> dict[int, Write]:
     for write in graph.writes:
         if (place := storage_of(graph, write.before)) is not None:
             writes[place].append(write)
-    changed = {write.inplace for write in graph.writes}
+    changed = {index for write in graph.writes for index in write.inplace}
     found: dict[int, Write] = {}
     needs: dict[tuple[int, tuple[bool, ...]], tuple[int, ...]] = {}
     for node in graph.nodes if writes else ():
@@ -70,7 +70,7 @@ def written_later(graph: Graph, node: Operation, writes: dict[Any, list[Write]],
         write
         for k, value in needed
         for write in writes.get(storage_of(graph, value), ())
-        if write.mark > node.index and (k > 0 or write.inplace != node.index)
+        if write.mark > node.index and (k > 0 or node.index not in write.inplace)
     ]
 
 
