@@ -39,7 +39,8 @@ class Teller:
     """Reads the story of one run.
 
     ``current`` is what each variable of the program is called where the reading stands, or an integer's text;
-    ``plain`` is what stands in formulas for a value that is no array of doubles.
+    ``plain`` is what stands in formulas for a value that is no array of doubles, ``unsaid`` are such values that a
+    write has changed through another name: nothing says what they hold.
     """
 
     graph: Graph
@@ -51,6 +52,7 @@ class Teller:
     read: int = 0
     plain: dict[str, str] = field(default_factory=dict)
     told: set[str] = field(default_factory=set)
+    unsaid: set[str] = field(default_factory=set)
     turns: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
@@ -118,20 +120,21 @@ class Teller:
         yield from self.mentioned(record)
         turn = self.turns[-1] if self.turns else 0
         text, formula = (self.written(record, turn, call) for call in (self.call, self.formula_of))
+        unsaid = not text or any(self.call(name) in self.unsaid for name in names_in(record))
         if record.count > 1:
             self.current = held
         numbers = numbers_of(value)
         if numbers is None or numbers.dtype != np.float64 or isinstance(value, Pair):
             self.plain[name] = plain_text(value, formula)
+            self.unsaid |= {name} if unsaid else set()
         if record.index is not None:
             formula = self.spelled_out(record, value, formula)
         if numbers is not None and numbers.dtype == bool:
             formula = f"where({formula}, 1, 0)"
-        if numbers is not None and not text:
-            yield Value(name, None, None, numbers, self.role(name, value), turns=self.turns)
-        elif numbers is not None:
+        if numbers is not None:
             target = f"{name}[{record.index.put(self.call)}]" if record.index else ""
-            yield Value(name, text, formula, numbers, self.role(name, value), target, self.turns)
+            said = None if unsaid else formula
+            yield Value(name, text or None, said, numbers, self.role(name, value), target, self.turns)
         self.told.add(name)
 
     def written(self, record: Assigned, turn: int, call: Callable[[str], str]) -> str:
@@ -153,10 +156,7 @@ class Teller:
 
     def mentioned(self, record: Assigned) -> Iterator[Value]:
         """Yield the values of turns that the story has let go, where an assignment mentions them."""
-        texts = [record.value, *([record.index] if record.index else [])]
-        names = [gap.name for text in texts for gap in text.gaps[0]]
-        names += [record.name] if record.operator or record.index else []
-        for name in dict.fromkeys(map(self.call, names)):
+        for name in dict.fromkeys(map(self.call, names_in(record))):
             node = self.known.get(name)
             if name not in self.told and node is not None:
                 self.told.add(name)
@@ -212,6 +212,13 @@ class Teller:
         if loop.condition is not None and not what.broken:
             decision = self.decide(loop.condition, False, what.sides)
         yield LoopEnded(what.turns, what.broken, decision, self.turns, loop.name)
+
+
+def names_in(record: Assigned) -> list[str]:
+    """Return the variables that an assignment reads."""
+    texts = [record.value, *([record.index] if record.index else [])]
+    names = [gap.name for text in texts for gap in text.gaps[0]]
+    return names + ([record.name] if record.operator or record.index else [])
 
 
 def written(record: Assigned, turn: int, call: Callable[[str], str]) -> str:

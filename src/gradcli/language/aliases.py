@@ -114,14 +114,16 @@ class Writing:
         if not any(found):
             return
         new = [part if change is None else change[0] for part, change in zip(parts, found, strict=True)]
+        chosen = None if found[0] is None or isinstance(value, tuple | Parts) else found[0][1]
+        whole: Any = new[0]
         if isinstance(value, Pair):
-            yield Change(name, register, Pair(*new), None if found[0] is None else found[0][1])
+            whole = Pair(*new)
         elif isinstance(value, Parts):
             value.made.update(zip(value.made, new, strict=True))
+            whole = value
         elif isinstance(value, tuple):
-            yield Change(name, register, tuple(new), None)
-        elif found[0] is not None:
-            yield Change(name, register, *found[0])
+            whole = tuple(new)
+        yield Change(name, register, whole, chosen)
 
     def change(self, name: str, value: Any) -> tuple[Any, Indices] | None:
         """Return what a tensor is after the write, and which of its entries show the target; None where it stays."""
