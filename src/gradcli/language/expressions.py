@@ -25,7 +25,6 @@ from gradcli.language.names import (
     COMPARE,
     CONSTANTS,
     MASKS,
-    TYPES,
     constant_name,
     find_constant,
 )

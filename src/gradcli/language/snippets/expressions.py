@@ -16,7 +16,6 @@ from gradcli.language.snippets.scopes import Closure, Fresh, Layer, Scope
 from gradcli.language.snippets.tables import (
     DRAWS,
     FLOATS,
-    INSTEAD_OF_LAYER,
     LAYERS,
     RENAMED,
     UNSET,
