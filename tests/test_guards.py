@@ -58,7 +58,7 @@ STARTS = [
     Start(("grad", *EXAMPLE), 94, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
     Start(
         ("functions",),
-        60,
+        61,
         (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining"),
         but=("gradcli.ops.further", "gradcli.ops.facts"),
     ),
