@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
 import shlex
 import signal
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TextIO
@@ -19,6 +21,19 @@ load_all()  # so that tests at import see every function; a process of its own s
 
 NOISE = ("FORCE_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "LINES", "PYTHONIOENCODING")
 """Variables of the machine that runs the tests and that could change what they see."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out slow tests but for one in ``GRADCLI_SLOW_SHARE``: others with each ``GRADCLI_SLOW_SEED``."""
+    share, seed = int(os.environ.get("GRADCLI_SLOW_SHARE", "1")), os.environ.get("GRADCLI_SLOW_SEED", "")
+    chosen = [
+        not item.get_closest_marker("slow") or zlib.crc32(f"{seed} {item.nodeid}".encode()) % share == 0
+        for item in items
+    ]
+    left_out = [item for item, kept in zip(items, chosen, strict=True) if not kept]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item, kept in zip(items, chosen, strict=True) if kept]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import itertools
 import math
 import re
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -65,6 +66,20 @@ def gelu(x, approximate="none"):
     return x * (1 + inner) / 2
 
 
+def svd(x):
+    """Return U, S and V of singular values, as ``torch.svd`` does."""
+    u, s, vh = np.linalg.svd(x, full_matrices=False)
+    return Parts(u, s, np.swapaxes(vh, -1, -2))
+
+
+class Parts(NamedTuple):
+    """The arrays of a singular value decomposition."""
+
+    U: np.ndarray
+    S: np.ndarray
+    V: np.ndarray
+
+
 erf = np.vectorize(math.erf)
 sigmoid = lambda x: 1 / (1 + np.exp(-x))  # noqa: E731
 OWN_NAMES = ["sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "expm1", "exp2", "log", "log2", "log10", "log1p",
@@ -93,7 +108,9 @@ WORDS = DEFINED | {name: getattr(np, name) for name in OWN_NAMES} | {
     "log_softmax": lambda x, dim=-1: np.log(softmax(x, dim)),
     "cumsum": lambda x, dim=-1: np.cumsum(x, axis=dim), "cumprod": lambda x, dim=-1: np.cumprod(x, axis=dim),
     "sort": ordered, "einsum": np.einsum, "outer": np.outer, "dot": np.dot,
-    "det": np.linalg.det, "inv": np.linalg.inv, "solve": np.linalg.solve,
+    "det": np.linalg.det, "inv": np.linalg.inv, "solve": np.linalg.solve, "math": math, "svd": svd,
+    "svdvals": lambda x: np.linalg.svd(x, compute_uv=False), "slogdet": np.linalg.slogdet, "eigh": np.linalg.eigh,
+    "eigvalsh": np.linalg.eigvalsh, "qr": np.linalg.qr, "cholesky": np.linalg.cholesky, "pinv": lambda x, **_: np.linalg.pinv(x),
     "reshape": lambda x, shape: np.reshape(x, shape), "permute": lambda x, dims: np.transpose(x, dims),  # noqa: PLW0108
     "expand": lambda x, shape: np.broadcast_to(x, shape), "flip": lambda x, dims: np.flip(x, dims),  # noqa: PLW0108
     "roll": lambda x, shifts, dim: np.roll(x, shifts, dim), "tile": lambda x, reps: np.tile(x, reps),  # noqa: PLW0108

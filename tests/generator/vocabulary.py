@@ -107,7 +107,7 @@ def of_method(name):
 
 def method(self, name):
     """Return a method of an array: the function of that name with the array as its first argument."""
-    if name.startswith("__"):
+    if name.startswith("__") or (name not in SIZES and of_method(name) not in RULES):
         raise AttributeError(name)
     rule = SIZES.get(name) or called(of_method(name))
     return functools.partial(rule, self)
