@@ -6,6 +6,7 @@ import itertools
 import math
 import re
 import shlex
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -27,7 +28,8 @@ EQUATIONS = [(name, text) for name, facts in FACTS.items() for text in facts.der
 NUMPY = "where exp sum mean sign log clip sqrt prod abs diagonal tril triu"
 READ = {
     **{name: getattr(np, name) for name in NUMPY.split()},
-    **{name: getattr(np.linalg, name) for name in ("inv", "eigh", "svd", "qr")},
+    **{name: getattr(np.linalg, name) for name in ("inv", "eigh", "qr")},
+    "svd": lambda a: SimpleNamespace(U=np.linalg.svd(a)[0], V=np.linalg.svd(a)[2].T),
 }
 """What the texts of arrays are read with."""
 

@@ -17,7 +17,7 @@ from generator.recipes import INDICES, OPERATORS, calls_of
 from generator.statements import STATEMENTS
 from records import FUNCTIONS
 
-ATTEMPTS = 60
+ATTEMPTS = 1_000
 NEW_NAME = re.compile(r"\$(\w)")
 NAMES, KINDS = list(FUNCTIONS), list(STATEMENTS.values())
 ENDS = ["{}", "y = {}", "y = {}; y", "y = {} + 0\ny[{}] = {}", "y = {}*1\ny += {}", "y = {}*1\ny[{}] *= {}"]

@@ -1,0 +1,79 @@
+"""What users call for singular values and vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradcli.errors import GradcliError
+from gradcli.ops.declare import Apply, Parts, value_of
+from gradcli.ops.facts import Facts
+from gradcli.ops.further.linear_singular import SINGULAR_VALUES, require_matrix, turned_over, vectors
+from gradcli.ops.joining import CAT
+from gradcli.ops.signatures import Static, Tensor
+from gradcli.ops.vocabulary import function
+
+FAMILY = "linear algebra"
+PAIR = "2,1;0,3"
+VALUES = Facts(
+    "y[k] is the k-th largest σ for which A @ v is σ*u and u @ A is σ*v, for some u and v of length 1",
+    ("dy[k]/dA[i,j] = svd(A).U[i,k]*svd(A).V[j,k]",),
+    "svdvals(A)",
+    {"A": PAIR},
+    "1,10",
+)
+
+
+@function("svdvals", "linalg", FAMILY, op=SINGULAR_VALUES, facts=VALUES)
+def build_svdvals(f: Apply, x: Tensor, driver: Static = None) -> Tensor:
+    """the singular values of a matrix, the largest first"""
+    del driver
+    require_matrix(x, "svdvals")
+    return f(SINGULAR_VALUES, x)
+
+
+@function("svd torch.svd", "method", FAMILY, facts=VALUES._replace(program="svd(A).S"))
+def build_svd(f: Apply, x: Tensor, some: Static = True, compute_uv: Static = True) -> Parts:
+    """U, the singular values S and V with A = U @ diag(S) @ V.T"""
+    require_matrix(x, "svd")
+    if not compute_uv or not some:
+        raise GradcliError("value", "svd has U and V in their short form alone", hint="leave some and compute_uv out")
+    makers = (lambda: vectors(f, x, "U"), lambda: f(SINGULAR_VALUES, x), lambda: vectors(f, x, "V"))
+    return Parts(("U", "S", "V"), makers)
+
+
+@function(
+    "linalg.svd torch.linalg.svd np.linalg.svd numpy.linalg.svd",
+    "",
+    FAMILY,
+    facts=VALUES._replace(program="linalg.svd(A).S"),
+)
+def build_linalg_svd(
+    f: Apply,
+    x: Tensor,
+    full_matrices: Static = True,
+    compute_uv: Static = True,
+    driver: Static = None,
+) -> Parts | Tensor:
+    """U, the singular values S and Vh with A = U @ diag(S) @ Vh"""
+    del driver
+    require_matrix(x, "svd")
+    if not compute_uv:
+        return f(SINGULAR_VALUES, x)
+    all_of = completed if full_matrices and x.shape[-2] != x.shape[-1] else vectors
+    makers = (lambda: all_of(f, x, "U"), lambda: f(SINGULAR_VALUES, x), lambda: turned_over(f, all_of(f, x, "V")))
+    return Parts(("U", "S", "Vh"), makers)
+
+
+def completed(f: Apply, x: Tensor, side: str) -> Tensor:
+    """Return U or V with columns added until it is square: constants, as PyTorch has them."""
+    found, count = vectors(f, x, side), min(x.shape[-2:])
+    if found.shape[-2] == count:
+        return found
+    f.remark(
+        "arbitrary-vectors",
+        "svd with full_matrices: the vectors beyond the singular values are any that complete the others, and no "
+        "gradient flows through them, as in PyTorch.",
+    )
+    left, _, right = np.linalg.svd(np.asarray(value_of(x), dtype=np.float64))
+    whole = left if side == "U" else np.swapaxes(right, -1, -2)
+    return f(CAT, found, whole[..., count:], dim=x.ndim - 1)
