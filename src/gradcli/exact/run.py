@@ -86,11 +86,12 @@ class Deciding(Graph):
                 self.decisions.append(Decision(op, parts.piece(*map(np.asarray, values), **static), values))
 
     def _lifted_value(self, op: Op, arguments: tuple[Any, ...], values: Sequence[Any], static: Options) -> Any:
-        """Return the value of an op as exact numbers; a view of a constant shows its memory, as in doubles.
+        """Return the value of an op as exact numbers; a view shows the memory of its argument, as in doubles.
 
         One number that is made of plain numbers alone is told from a tensor by its type, but for what is given a shape.
         """
-        value = lifted(np.asarray(self._value(op, values, static)))
+        found = self._value(op, values, static)
+        value = found if op.view and is_lifted(found) else lifted(np.asarray(found))
         if op.view and type(arguments[0]) is np.ndarray:
             return op.forward(arguments[0], **static)
         shaped = op.view and not op.flat

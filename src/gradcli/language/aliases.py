@@ -104,8 +104,7 @@ class Writing:
             self.after = shown
             f.windows["array", id(self.store)] = self.target._replace(owner=(self.store, self.owner))
         else:
-            self.after = held(f, after)
-            f.windows[self.after.index] = self.target
+            self.after = shown_as_window(f, held(f, after), self.target)
 
     def changes(self, name: str, register: int, value: Any) -> Iterator[Change]:
         """Yield the change of one variable, if it is one."""
@@ -139,6 +138,8 @@ class Writing:
             return self.in_store(value_of(value)), chosen
         if not np.any(chosen >= 0):
             return None
+        if self.target.doubt or window.doubt:
+            raise in_doubt(name)
         return self.rewritten(name, value, window, Selection(chosen, np.shape(value_of(self.after)))), chosen
 
     def rewritten(self, name: str, value: Any, window: Window, chosen: Selection) -> Any:
@@ -147,13 +148,11 @@ class Writing:
         if window.side != self.target.side:
             if isinstance(value, Node) and value.active:
                 raise changed_apart(name)
-            source = f(DETACH, source) if isinstance(source, Node) and source.active else source
+            source = f(DETACH, source) if isinstance(source, Node) else source
         new = select(f, source, chosen) if chosen.whole else put_into(f, value, source, chosen)
         if new is self.after and isinstance(new, Node):
             return new
-        new = held(f, new)
-        f.windows[new.index] = window
-        return new
+        return shown_as_window(f, held(f, new), window)
 
     def in_store(self, array: Array) -> Array:
         """Return what shows in the memory after the write what an array showed in that before it."""
@@ -176,6 +175,31 @@ def flat_memory(owner: Array) -> Array:
 def held(f: Graph, value: Any) -> Any:
     """Return a node with a value, where a graph has kept none as no derivative depends on it."""
     return value if isinstance(value, Node) else f(DETACH, np.asarray(value))
+
+
+def shown_as_window(f: Graph, node: Node, window: Window) -> Node:
+    """Return a node that shows a part of a storage, its numbers laid out as they stand there."""
+    f.windows[node.index] = window
+    numbers, steps = node.value, window.places.strides
+    if isinstance(numbers, np.ndarray) and not window.places.flags.c_contiguous and 0 not in steps and numbers.size:
+        apart = [step // window.places.itemsize for step in steps]
+        room = np.empty(
+            1 + sum((n - 1) * abs(step) for n, step in zip(numbers.shape, apart, strict=True)), numbers.dtype
+        )
+        start = sum((1 - n) * step for n, step in zip(numbers.shape, apart, strict=True) if step < 0)
+        strides = tuple(step * numbers.itemsize for step in apart)
+        node.value = np.lib.stride_tricks.as_strided(room[start:], numbers.shape, strides)
+        node.value[...] = numbers
+    return node
+
+
+def in_doubt(name: str) -> GradcliError:
+    """Return the error for a write that reaches another variable or not by a layout that is not known."""
+    return GradcliError(
+        "in-place",
+        f"whether this write changes '{name}' depends on how PyTorch lays out in memory what was reshaped",
+        hint="clone() before the reshape, or after it, makes it certain",
+    )
 
 
 def changed_apart(name: str) -> GradcliError:

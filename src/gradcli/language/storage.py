@@ -26,13 +26,15 @@ class Window(NamedTuple):
 
     ``places`` has the tensor's shape and the layout of its memory, and in each entry the number of the place that it
     shows. ``side`` is the node that was detached, or the storage itself: derivatives flow between views of one side.
-    ``owner`` keeps an array alive whose identity is a key.
+    ``owner`` keeps an array alive whose identity is a key. ``doubt`` says that it may as well be a copy, where
+    it is not known how PyTorch lays out what was reshaped.
     """
 
     key: Key
     places: Indices
     side: Key
     owner: object = None
+    doubt: bool = False
 
 
 def is_array(value: object) -> bool:
@@ -99,7 +101,7 @@ def window_of_node(f: Graph, node: Node) -> Window:
     if window is None:
         window = f.windows[at.index] = own_window(at)
     for view in reversed(views):
-        window = f.windows[view.index] = seen_through(view, window)
+        window = f.windows[view.index] = seen_through(f, view, window)
     return window
 
 
@@ -112,7 +114,7 @@ def own_window(node: Node) -> Window:
     return Window(node.index, places, node.index)
 
 
-def seen_through(view: Node, window: Window) -> Window:
+def seen_through(f: Graph, view: Node, window: Window) -> Window:
     """Return what a view of a tensor shows, given what that shows; a reshape that its layout does not allow copies."""
     key = view.static.get("key")
     assert view.op is not None  # noqa: S101
@@ -120,7 +122,12 @@ def seen_through(view: Node, window: Window) -> Window:
         return window._replace(side=view.index)
     if key is not None:
         return window._replace(places=window.places[as_view(key)])
+    from gradcli.language.layout import is_layout_known  # noqa: PLC0415
+
     places: Any = view.op.forward(window.places, **view.static)
+    same_axes = [n for n in places.shape if n != 1] == [n for n in window.places.shape if n != 1]
+    if places.size and not same_axes and "shape" in view.static and not is_layout_known(f, window.key):
+        return window._replace(places=places, doubt=True)
     if places.size and not np.may_share_memory(places, window.places):
         return own_window(view)
     return window._replace(places=places)

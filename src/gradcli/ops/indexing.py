@@ -13,6 +13,14 @@ from gradcli.ops.signatures import Array, Exact, Index, Indices, Number
 from gradcli.ops.writing import Call, index_text
 
 
+def picked(x: Array, *, key: Index) -> Array:
+    """Return the entries at ``key``; what lists pick from a matrix lies row by row in memory, as in PyTorch."""
+    found = x[key]
+    if type(found) is not np.ndarray or found.ndim < 2 or x.ndim > 2 or np.may_share_memory(found, x):
+        return found
+    return np.ascontiguousarray(found)
+
+
 def index_vjp(g: Array, _y: Array, x: Array, *, key: Index) -> Array:
     """Return zeros of the shape of x with g added where the index picked; repeated indices add up."""
     back = np.zeros(x.shape)
@@ -99,7 +107,7 @@ def subscripted(call: Call) -> str:
 
 INDEX = mover(
     "index",
-    lambda x, *, key: x[key],
+    picked,
     index_vjp,
     view=True,
     size=index_size,

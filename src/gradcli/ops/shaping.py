@@ -16,7 +16,7 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.ops.axes import one_axis, read_axes
-from gradcli.ops.declare import Apply, Op, declare
+from gradcli.ops.declare import Apply, Op, declare, value_of
 from gradcli.ops.links import Links, Local
 from gradcli.ops.putting_back import diagonal_text_back
 from gradcli.ops.signatures import Array, Axes, Forward, Indices, Library, Options, Record, Rule, Static, Tensor, Vjp
@@ -155,7 +155,15 @@ def build_reshape(f: Apply, x: Tensor, *shape: Static) -> Tensor:
 @function("ravel", "torch numpy method", "shaping", kinds="same same yes")
 def build_ravel(f: Apply, x: Tensor) -> Tensor:
     """the entries in one row"""
-    return f(RESHAPE, x, shape=(math.prod(x.shape),))
+    return f(RESHAPE, without_gaps(f, x), shape=(math.prod(x.shape),))
+
+
+def without_gaps(f: Apply, x: Tensor) -> Tensor:
+    """Return an array as it is where it lies in memory without gaps, or its axes in another order; else a copy."""
+    numbers = value_of(x)
+    steps = [step for step, length in zip(getattr(numbers, "strides", ()), x.shape, strict=True) if length > 1]
+    gaps = isinstance(numbers, np.ndarray) and not numbers.flags.c_contiguous
+    return f(CLONE, x) if gaps and steps == sorted(steps, reverse=True) else x
 
 
 @function("flatten", "torch method", "shaping", kinds="same same yes")

@@ -15,7 +15,7 @@ from gradcli.ops.facts import Facts
 from gradcli.ops.facts_arrays import SAME, moved
 from gradcli.ops.integers import is_mask
 from gradcli.ops.making import DETACH, constant
-from gradcli.ops.shaping import CLONE, RESHAPE
+from gradcli.ops.shaping import CLONE, RESHAPE, without_gaps
 from gradcli.ops.signatures import Array, Integers, Raw, Static, Tensor
 from gradcli.ops.vocabulary import Builder, Function, function, register
 
@@ -238,7 +238,10 @@ def build_contiguous(f: Apply, x: Raw) -> Tensor:
     """x itself, and a copy where its entries do not stand one after the other in memory"""
     found = as_array(x)
     numbers = np.asarray(value_of(found))
-    return found if numbers.flags.c_contiguous else f(CLONE, found)
+    if numbers.flags.c_contiguous:
+        return found
+    dense = without_gaps(f, found)
+    return dense if dense is not found else f(RESHAPE, f(RESHAPE, found, shape=(-1,)), shape=found.shape)
 
 
 @function("np.ascontiguousarray numpy.ascontiguousarray", "", "making", facts=moved(
