@@ -110,7 +110,8 @@ WORDS = DEFINED | {name: getattr(np, name) for name in OWN_NAMES} | {
     "sort": ordered, "einsum": np.einsum, "outer": np.outer, "dot": np.dot,
     "det": np.linalg.det, "inv": np.linalg.inv, "solve": np.linalg.solve, "math": math, "svd": svd,
     "svdvals": lambda x: np.linalg.svd(x, compute_uv=False), "slogdet": np.linalg.slogdet, "eigh": np.linalg.eigh,
-    "eigvalsh": np.linalg.eigvalsh, "qr": np.linalg.qr, "cholesky": np.linalg.cholesky, "pinv": lambda x, **_: np.linalg.pinv(x),
+    "eigvalsh": np.linalg.eigvalsh, "qr": np.linalg.qr, "cholesky": np.linalg.cholesky,
+    "pinv": lambda x, **_: np.linalg.pinv(x),
     "reshape": lambda x, shape: np.reshape(x, shape), "permute": lambda x, dims: np.transpose(x, dims),  # noqa: PLW0108
     "expand": lambda x, shape: np.broadcast_to(x, shape), "flip": lambda x, dims: np.flip(x, dims),  # noqa: PLW0108
     "roll": lambda x, shifts, dim: np.roll(x, shifts, dim), "tile": lambda x, reps: np.tile(x, reps),  # noqa: PLW0108

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.engine.graph import Graph, Operation
 from gradcli.errors import Budget
 from gradcli.exact.decimals import digits
 from gradcli.exact.real import lifted
@@ -50,13 +51,37 @@ def read_formulas(function: Function, point: dict[str, Any], v: object, output: 
     answer = explain_run(at, Ask.NEVER, Explained)
     budget = replace(function.program.budget, text=64_000, syntax=1_000_000, depth=1_000)
     with np.errstate(all="ignore"):
-        return read_twice(answer, budget) if fits_a_check(at.run.graph, 1) else read_once(answer, budget)
+        often = readings(at.run.graph, answer)
+        return read_twice(answer, budget) if fits_a_check(at.run.graph, often) else read_once(answer, budget)
+
+
+def readings(graph: Graph, answer: Explained) -> int:
+    """Return how often the work of a run is done as its formulas are read: once, or in each where one has a whole op.
+
+    Such are decompositions, which are found step by step: each entry of J calls them again.
+    """
+    done = [node.op for node in graph.nodes if isinstance(node, Operation)]
+    whole = any(op.digits is not None and op.work is not None for op in done)
+    return sum(len(j.formulas or ()) for j in answer.jacobian.values()) * CALLS if whole else 1
+
+
+CALLS = 10
+"""Calls of a decomposition in the formula of an entry."""
 
 
 def read_once(answer: Explained, budget: Budget) -> Reading:
     """Read the formulas of an answer back in doubles alone: more digits would take minutes."""
     count, wrong = read_back(answer, partial(in_doubles, budget), float(CLOSE))
-    return reading_of(answer, count, wrong)
+    return reading_of(answer, count, [found for found in wrong if not both_dust(found, answer)])
+
+
+def both_dust(found: Mismatch, answer: Explained) -> bool:
+    """Return whether a formula in doubles and the number beside it are both what rounding leaves of 0."""
+    if isinstance(found.found, str):
+        return False
+    size = max((float(np.max(j.sizes, initial=0.0)) for j in answer.jacobian.values()), default=0.0)
+    largest = max(float(np.max(np.abs(side), initial=0.0)) for side in (found.found, found.number))
+    return largest <= ROUNDING * size
 
 
 def read_twice(answer: Explained, budget: Budget) -> Reading:
