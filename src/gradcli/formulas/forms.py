@@ -44,16 +44,23 @@ def shortest(expressions: Sequence[Expr], printer: LanguagePrinter, sizes: Sizes
 
 
 def is_plain(expression: Expr) -> bool:
-    """Return whether none of the other forms can be shorter: no sum has anything to take out, join or name."""
-    return not any(has_other_forms(total) for total in expression.atoms(Add)) and not any(
-        power.args[1].is_negative and power.args[0].has(Add) for power in expression.atoms(Pow)
+    """Return whether none of the other forms can be shorter: no sum has anything to take out, take in, join or name."""
+    return (
+        not any(has_other_forms(total) for total in expression.atoms(Add))
+        and not any(product.args[0].is_negative and has_sum(product) for product in expression.atoms(Mul))
+        and not any(power.args[1].is_negative and power.args[0].has(Add) for power in expression.atoms(Pow))
     )
+
+
+def has_sum(product: Expr) -> bool:
+    """Return whether a factor of a product is a sum."""
+    return any(isinstance(part, Add) for part in Mul.make_args(product))
 
 
 def has_other_forms(total: Add) -> bool:
     """Return whether terms of a sum have a factor in common, a fraction or a sum within, or many of them are names."""
     numbers, rests = zip(*(term.as_coeff_Mul() for term in total.args), strict=True)
-    if sum(rest.is_Symbol for rest in rests) >= FEWEST_SUMMED or any(isinstance(rest, Add) for rest in rests):
+    if sum(rest.is_Symbol for rest in rests) >= FEWEST_SUMMED or any(map(has_sum, rests)):
         return True
     if not all(number.is_Integer for number in numbers) or all(number < 0 for number in numbers):
         return True
