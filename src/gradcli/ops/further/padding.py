@@ -101,7 +101,7 @@ def filled_border(f: Apply, x: Tensor, pads: Pads, value: Tensor) -> Tensor:
         raise GradcliError("value", "pad takes a plain number as its value", hint="value=s.item()")
     if any(n + a + b < 0 for (a, b), n in zip(pads, x.shape, strict=True)):
         raise GradcliError("shape", f"more is cut off than an array of shape {x.shape} has")
-    found = f(PAD, x, pads=pads)
+    found = f(PAD, x, pads=pads) if pads else x  # one number has no axis that a border could go round
     if np.asarray(value_of(value)) == 0 and not np.signbit(np.asarray(value_of(value), dtype=np.float64)):
         return found
     border = np.ones(found.shape)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from gradcli.ops import exactly
-from gradcli.ops.arithmetic import ADD, DIV, MUL, OF_TWO, SUB, scaled
+from gradcli.ops.arithmetic import ADD, DIV, MUL, OF_TWO, SUB, scaled, zero
 from gradcli.ops.axes import number
 from gradcli.ops.declare import Apply, value_of
 from gradcli.ops.entrywise import elementwise
@@ -200,7 +200,7 @@ FMOD = elementwise(
 )
 elementwise(
     "copysign", np.copysign,
-    copysign_vjp, lambda g, _y, _x, _other: np.zeros(np.shape(g)), None, slopes=copysign_slopes,
+    copysign_vjp, zero, None, slopes=copysign_slopes,
     pieces=Piecewise(turn, lambda piece, x, other: piece * x),
     kink=Kink(lambda x, other: (x == 0) | (other == 0), "0 is taken where x is 0"),
     splits_zero=lambda k, x, other: (other == 0) & (k == 1),
