@@ -79,9 +79,14 @@ def both_dust(found: Mismatch, answer: Explained) -> bool:
     """Return whether a formula in doubles and the number beside it are both what rounding leaves of 0."""
     if isinstance(found.found, str):
         return False
-    size = max((float(np.max(j.sizes, initial=0.0)) for j in answer.jacobian.values()), default=0.0)
     largest = max(float(np.max(np.abs(side), initial=0.0)) for side in (found.found, found.number))
-    return largest <= ROUNDING * size
+    return largest <= ROUNDING * largest_term(answer)
+
+
+def largest_term(answer: Explained) -> float:
+    """Return the size of the largest term that an entry of J is a sum of; 0 where it is not finite."""
+    size = max((float(np.max(j.sizes, initial=0.0)) for j in answer.jacobian.values()), default=0.0)
+    return size if np.isfinite(size) else 0.0
 
 
 def read_twice(answer: Explained, budget: Budget) -> Reading:
@@ -129,8 +134,7 @@ def is_rounding(found: Mismatch, answer: Explained) -> bool:
     number = np.asarray(found.number, dtype=np.float64)
     if isinstance(found.found, str) or np.shape(found.found) != number.shape:
         return False
-    size = max((float(np.max(j.sizes, initial=0.0)) for j in answer.jacobian.values()), default=0.0)
-    size = size if np.isfinite(size) else 0.0
+    size = largest_term(answer)
     truth = np.asarray(found.found, dtype=np.float64)
     zero = (np.abs(truth) <= float(SAME) * size) & (np.abs(number) <= ROUNDING * size)
     with np.errstate(all="ignore"):

@@ -6,30 +6,17 @@ environment. Nothing here prints an error, since it would land in a prompt.
 
 from __future__ import annotations
 
-import inspect
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import NamedTuple
 
-from gradcli.cli import commands
+from gradcli.cli.declared import COMMANDS, WITH_PROGRAM, Option, options_of
 from gradcli.errors import Budget
 
 VARIABLE = "_GRADCLI_COMPLETE"
-COMMANDS = {
-    command.__name__: command
-    for command in (
-        commands.explain,
-        commands.grad,
-        commands.check,
-        commands.batch,
-        commands.functions,
-        commands.schema,
-    )
-}
 ROOT = {"--version": "Print the version.", "--help": "Show the commands."}
-WITH_PROGRAM = ("explain", "grad", "check")
 FILES = ("-f", "--file", "-o", "--output")
 
 
@@ -38,14 +25,6 @@ class Candidate(NamedTuple):
 
     value: str
     help: str = ""
-
-
-class Option(NamedTuple):
-    """An option of a command: its flags, whether a value follows, and its line of help."""
-
-    flags: tuple[str, ...]
-    takes_value: bool
-    help: str
 
 
 def reply(variables: Mapping[str, str]) -> tuple[str, int]:
@@ -132,17 +111,6 @@ def candidates(words: list[str], incomplete: str) -> list[Candidate]:
 def first_line(command: Callable[..., None]) -> str:
     """Return the first line of a docstring."""
     return (command.__doc__ or "").partition("\n")[0]
-
-
-def options_of(command: Callable[..., None]) -> Iterator[Option]:
-    """Yield the options that a command declares, and that for help."""
-    for parameter in inspect.signature(command, eval_str=True).parameters.values():
-        for one in getattr(parameter.annotation, "__metadata__", ()):
-            flags = tuple(flag for flag in (one.default, *(one.param_decls or ())) if str(flag).startswith("-"))
-            if flags:
-                kind = parameter.annotation.__origin__
-                yield Option(flags, kind is not bool, one.help or "")
-    yield Option(("--help", "-h"), takes_value=False, help="Show the options.")
 
 
 def values_of(flag: str, words: list[str], incomplete: str) -> list[Candidate]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable, Iterable
 
-from gradcli.cli import commands
+from gradcli.cli.declared import COMMANDS, WITH_PROGRAM, options_of
 from gradcli.errors import GradcliError
 from gradcli.errors.suggest import did_you_mean
 
@@ -20,14 +19,6 @@ TOLERANCES = ("--tol", "--rtol", "--atol", "--eps", "--epsilon", "--tolerance")
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?,?\Z")
 WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 GIVEN = re.compile(r"([A-Za-z_]\w*)=(.+)", re.DOTALL)
-
-
-def options_of(command: Callable[..., None]) -> set[str]:
-    """Return the flags that a command declares."""
-    signature = inspect.signature(command, eval_str=True)
-    kinds = [getattr(parameter.annotation, "__metadata__", ()) for parameter in signature.parameters.values()]
-    declared = [(one.default, *(one.param_decls or ())) for kind in kinds for one in kind]
-    return {flag for flags in declared for flag in flags if str(flag).startswith("-")}
 
 
 def needs_value(flag: str) -> GradcliError:
@@ -48,7 +39,7 @@ def no_option(flag: str, command: str, known: Iterable[str], program: str | None
     if flag in TOLERANCES:
         hint = "check needs none: it counts how many digits are right"
         return GradcliError("option", f"{command} has no {flag}", hint=hint)
-    has = [other for other, flags in options_by_command().items() if flag in flags]
+    has = [other for other in WITH_PROGRAM if any(flag in option.flags for option in options_of(COMMANDS[other]))]
     if has:
         return GradcliError(
             "option", f"{command} has no {flag}", hint=f"{' and '.join(has)} {'have' if len(has) > 1 else 'has'} it"
@@ -64,11 +55,6 @@ def no_such(flag: str, command: str, near: str | None = None) -> GradcliError:
     return GradcliError(
         "option", f"no such option {flag}", hint=near or f"gradcli {command} --help lists what there is"
     )
-
-
-def options_by_command() -> dict[str, set[str]]:
-    """Return the flags of each command that takes a program."""
-    return {command.__name__: options_of(command) for command in (commands.explain, commands.grad, commands.check)}
 
 
 def too_many(operands: list[str], after: dict[int, tuple[str, str]], exists: Callable[[str], bool]) -> GradcliError:
