@@ -66,6 +66,12 @@ def gelu(x, approximate="none"):
     return x * (1 + inner) / 2
 
 
+def joined(items):
+    """Return a list as an array, and as it is where its parts have shapes of their own, as those of cat may."""
+    same = len({np.shape(item) for item in items}) == 1
+    return np.array(items, dtype=np.float64) if same else items
+
+
 def svd(x):
     """Return U, S and V of singular values, as ``torch.svd`` does."""
     u, s, vh = np.linalg.svd(x, full_matrices=False)
@@ -88,7 +94,7 @@ OWN_NAMES = ["sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "expm1", "exp2"
 DEFINED = {OPS[name].spelled or name: partial(elementwise, name) for name in DEFINITIONS if name in OPS}
 """Functions by their definitions, where numpy has no shorter way to them."""
 WORDS = DEFINED | {name: getattr(np, name) for name in OWN_NAMES} | {
-    "array": lambda items: np.array(items, dtype=np.float64),
+    "array": joined,
     "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2, "asinh": np.arcsinh,
     "acosh": np.arccosh, "atanh": np.arctanh, "erf": erf, "rsqrt": lambda x: 1 / np.sqrt(x), "e": math.e,
     "xlogy": lambda x, y: x * np.log(y), "sigmoid": sigmoid, "relu": lambda x: np.maximum(x, 0), "gelu": gelu,
@@ -118,8 +124,9 @@ WORDS = DEFINED | {name: getattr(np, name) for name in OWN_NAMES} | {
     "repeat_interleave": lambda x, repeats, dim=None: np.repeat(x, repeats, dim),
     "diagonal": lambda x, offset=0: np.diagonal(x, offset),
     "diag": lambda x, diagonal=0: np.diag(x, diagonal), "tril": lambda x, diagonal=0: np.tril(x, diagonal),
-    "triu": lambda x, diagonal=0: np.triu(x, diagonal), "clone": np.array, "stack": lambda xs,
-        dim: np.stack(list(xs), dim),
+    "triu": lambda x, diagonal=0: np.triu(x, diagonal), "clone": np.array,
+    "stack": lambda xs, dim: np.stack(list(xs), dim), "cat": lambda xs, dim=0: np.concatenate(list(xs), dim),
+    "histc": lambda x, bins, min, max: np.histogram(x, bins, (min, max))[0] * 1.0,  # noqa: A006
 }  # fmt: skip
 
 

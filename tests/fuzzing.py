@@ -23,6 +23,7 @@ from fuzz import arguments
 from fuzz.audit import Watch
 from fuzz.contract import Outcome, outcome
 from fuzz.lines import Line, commands, line
+from gradcli.ops import load_all
 from oracles import ask, cases
 
 WARM = (
@@ -40,6 +41,7 @@ SAY = 5000
 
 def warm_up() -> None:
     """Load all that is loaded late: the audit counts an import by an input as a fault."""
+    load_all()
     for command, program, how in itertools.product(commands(), WARM, ([], ["--json"], ["--format", "plain"], ["-q"])):
         ask(command, program, "--A", "1,2;3,4.5", "--x", "1,pi", "--v", "ones(2)", *how)
     for words in (
@@ -87,15 +89,25 @@ class Tally:
         rows = [f"exit codes: {dict(sorted(self.codes.items()))}", f"kinds: {dict(self.kinds.most_common())}"]
         rows += [f"slowest: {seconds:.2f} s  #{n}  {asked.reproduction[:300]}" for seconds, n, asked in self.slowest]
         rows += [f"routes differ without a reason: #{n}  {asked.reproduction}" for n, asked in self.doubts]
-        rows += [f"FAULT #{number}: {fault}\n    {asked.reproduction}" for number, asked, fault in self.faults]
+        rows += [told(number, asked, fault) for number, asked, fault in self.faults]
         return "\n".join(rows)
 
 
+def told(number: int, asked: Line, fault: str) -> str:
+    """Return what is wrong with the answer to an input, and what reproduces it."""
+    return f"FAULT #{number}: {fault}\n    {asked.reproduction}"
+
+
 def fuzz(lines: Iterable[tuple[int, Line]], watch: Watch | None = None, say: int = 0) -> Tally:
-    """Run numbered lines and return what came of them; a word on standard error after each ``say`` inputs."""
+    """Run numbered lines and return what came of them.
+
+    Each fault stands on standard error at once, and a word after each ``say`` inputs.
+    """
     tally = Tally()
     for count, (number, asked) in enumerate(lines, 1):
         tally.add(number, asked, outcome(asked, watch))
+        if say and tally.faults and tally.faults[-1][0] == number:
+            sys.stderr.write(told(*tally.faults[-1]) + "\n")
         if say and not count % say:
             sys.stderr.write(f"{count} inputs, {len(tally.faults)} faults\n")
     return tally

@@ -31,8 +31,8 @@ from random_programs import checked, night
 from records import FUNCTIONS, OPS
 
 SEED, COUNT = int(os.environ.get("GRADCLI_SEED", "1")), int(os.environ.get("GRADCLI_PROGRAMS", "300"))
-ROUND = 300
-"""Programs in which everything has had its turn."""
+ROUND = 450
+"""Programs in which everything has had its turn, twice."""
 SLIGHTLY = 1 + 1e-9
 
 

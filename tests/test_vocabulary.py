@@ -270,5 +270,5 @@ def test_the_lines_of_a_vjp_give_the_gradient_of_the_example(name):
         names[label] = np.broadcast_to(found, np.shape(value)) if label.endswith("_grad") else found
     for key, grad in known.example.grad.items():
         wanted = np.zeros(grad.shape) if flat else grad
-        found = np.broadcast_to(names[f"{key}_grad"], grad.shape)
+        found = np.broadcast_to(names.get(f"{key}_grad", 0.0), grad.shape)  # what reaches nothing has no line
         np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-15)

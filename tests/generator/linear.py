@@ -95,11 +95,17 @@ def eigen(x):
     return values, Array(numbers(columns).T)
 
 
+def svd(x):
+    """Return U, the singular values and V of a matrix of 2 by 2, U and V up to the signs of their columns."""
+    (a, b, c, d), largest_first = entries(x), slice(None, None, -1)
+    _, left = eigen([[a * a + b * b, a * c + b * d], [a * c + b * d, c * c + d * d]])
+    values, right = eigen([[a * a + c * c, a * b + c * d], [a * b + c * d, b * b + d * d]])
+    return left[:, largest_first], sqrt(values[largest_first]), right[:, largest_first]
+
+
 def singular_values(x):
     """Return the singular values of a matrix of 2 by 2: the roots of the eigenvalues of its transpose times it."""
-    a, b, c, d = entries(x)
-    values = eigenvalues([[a * a + c * c, a * b + c * d], [a * b + c * d, b * b + d * d]])
-    return sqrt(array([values[1], values[0]]))
+    return svd(x)[1]
 
 
 def cholesky(x, upper=False):

@@ -80,7 +80,7 @@ record(
     ),
     cases=[([(3,)], {"offset": 0}), ([(2, 2)], {"offset": -1}), ([(2,)], {"offset": 2})],
     oracle=shapes.moving(placing.embed_diagonal),
-    recipes=["{V}", "{M}", "{M}, 1", "{M}, -1, 0, 2"],
+    recipes=["{V}", "{M}", "{V}, 1", "{V}, -1, 1, 0"],
     programs={"diag_embed(x)": np.diag(v.x), "x.diag_embed(1)": np.diag(v.x, 1)},
 )
 
@@ -119,7 +119,7 @@ for _name, _stack in _STACKED.items():
 record(
     "block_diag",
     oracle=placing.block_diagonal,
-    recipes=["{M}, {V}", "{V}, {S}, {N}"],
+    recipes=["{M}, {V}", "{S}, {M}"],
     programs={"block_diag(x, s)": [[*v.x, 0], [0, 0, 0, v.s]]},
 )
 
@@ -247,7 +247,7 @@ record(
         "{M}, ((1, 0), (0, 1))",
         '{V}, (1, 1), mode="symmetric"',
         '{V}, 1, mode="wrap"',
-        '{M}, 1, "edge"',
+        '{V}, 1, "edge"',
     ],
     programs={
         "np.pad(x, 1)": [0, *v.x, 0],
@@ -258,7 +258,7 @@ record(
 record(
     "F.unfold",
     oracle=placing.windows,
-    recipes=["{f}({T}, 2)", "{f}({T}[None], 1)", "{f}({T}, 2, padding=1, stride=2)"],
+    recipes=["{f}({T}, 2)", "{f}({T}[None], 1)", "{f}({T}[:1], 2, padding=1, stride=3)"],
     programs={"F.unfold(T, 1)": v.T.reshape(2, 4), "F.unfold(T[:1], 2)": v.T[0].reshape(4, 1)},
 )
 

@@ -47,7 +47,7 @@ record(
 record(
     "eigh",
     oracle=lambda x, UPLO="L": g.eigen(x),
-    recipes=["{f}(" + SYM + ")[1]**2", "{f}(" + SYM + ")[0]"],
+    recipes=["{f}(" + SYM + ")[1][0, 1]**2", "{f}(" + SYM + ")[0]"],
     programs={
         "torch.linalg.eigh(S + S.T)[0]": np.linalg.eigvalsh(SUM),
         "L, V = np.linalg.eigh(S + S.T); V*L @ V.T": SUM,
@@ -72,14 +72,14 @@ record(
 )
 record(
     "svd",
-    oracle=lambda x, **_: (None, g.singular_values(x), None),
-    recipes=["{f}(" + PAIR + ")[1]"],
+    oracle=lambda x, **_: g.svd(x),
+    recipes=["{f}(" + PAIR + ")[0][0, 1]**2", "{f}(" + PAIR + ")[1]"],
     programs={"torch.svd(A).S": np.linalg.svd(v.A, compute_uv=False), "U, s, V = torch.svd(A); U*s @ V.T": v.A},
 )
 record(
     "linalg.svd",
-    oracle=lambda x, *_, **__: (None, g.singular_values(x), None),
-    recipes=["{f}(" + PAIR + ")[1]"],
+    oracle=lambda x, *_, **__: (*g.svd(x)[:2], g.svd(x)[2].T),
+    recipes=["{f}(" + PAIR + ")[2][0, 1]**2", "{f}(" + PAIR + ")[1]"],
     programs={
         "torch.linalg.svd(A).S": np.linalg.svd(v.A, compute_uv=False),
         "U, s, Vh = np.linalg.svd(A, full_matrices=False); U*s @ Vh": v.A,

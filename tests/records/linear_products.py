@@ -82,7 +82,7 @@ record(
 record(
     "kron",
     oracle=g.kron,
-    recipes=["{M}, {N}", "{V}, {U}", "{V}, {M}", "{S}, {M}"],
+    recipes=["{V}, {U}", "{V}, {M}", "{S}, {M}"],
     programs={"kron(A, b)": np.kron(v.A, v.b), "np.kron(x, A)": np.kron(v.x, v.A), "s.kron(x)": v.s * v.x},
 )
 record(
@@ -92,7 +92,7 @@ record(
     programs={
         "cross(x, p)": np.cross(v.x, v.p),
         "x.cross(p, dim=0)": np.cross(v.x, v.p),
-        "torch.cross(S, S.T)": np.cross(v.S, v.S.T, axis=0),
+        "torch.cross(S, 2 - S)": np.cross(v.S, 2 - v.S, axis=0),
         "torch.cross(A, 2*A[:1], dim=-1)": np.cross(v.A, 2 * v.A[:1]),
     },
 )
@@ -100,7 +100,7 @@ record(
     "linalg.cross",
     oracle=lambda x, other, dim=-1: g.cross(x, other, dim),
     recipes=["[{S}, {S}, {S}], [{S}, {S}, {S}]", "[{V}, {V}, {V}], [{V}, {V}, {V}], dim=0"],
-    programs={"torch.linalg.cross(S, S.T)": np.cross(v.S, v.S.T), "np.cross(S, x)": np.cross(v.S, v.x)},
+    programs={"torch.linalg.cross(S, 2 - S)": np.cross(v.S, 2 - v.S), "np.cross(S, x)": np.cross(v.S, v.x)},
 )
 record(
     "vecdot",

@@ -28,8 +28,8 @@ record(
         "{T}, {U}, {U:0.3,2}",
     ],
     programs={
-        "F.batch_norm(A, None, None, x, p, True)": v.normal(v.A, (0,), v.x, v.p),
-        "F.batch_norm(A, x.detach(), p.detach())": (v.A - v.x) / np.sqrt(v.p + 1e-5),
+        "F.batch_norm(A.T, None, None, b, b**2, True)": v.normal(v.A.T, (0,), v.b, v.b**2),
+        "F.batch_norm(A.T, [0.1, -0.2], [0.5, 1.5])": (v.A.T - v.b) / np.sqrt(np.array([0.5, 1.5]) + 1e-5),
     },
 )
 

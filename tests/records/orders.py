@@ -177,7 +177,7 @@ record(
 record(
     "np.argsort",
     oracle=lambda x, dim=-1: positions(x if dim is not None else arrays.Array(arrays.numbers(x).ravel()), dim or 0),
-    recipes=["{V}[np.argsort({V})]"],
+    recipes=["{V}[{f}({V})]"],
     programs={"x[np.argsort(x)]": [-1.2, 0.3, 0.8]},
     values={"np.argsort(A, axis=None)*s": v.s * np.array([1.0, 5, 0, 4, 3, 2])},
 )

@@ -136,14 +136,14 @@ def _python_tree(text: str) -> ast.Module:
 def syntax_error(error: SyntaxError, text: str) -> GradcliError:
     """Return what is wrong with a text that Python's parser refuses, and what it may have meant."""
     span = _error_span(error, text)
-    known = None if text.count("\n") > MOST_LINES else on_paper(text, span)
+    known = on_paper(text, span)
     if known is not None:
         return GradcliError("syntax", known.message, span=known.span, hint=known.hint)
     return GradcliError("syntax", _message(error, text), span=span, hint=_hint(text))
 
 
-MOST_LINES = 1_000
-"""Lines of a text whose error is looked into."""
+LONGEST_LINE = 2_000
+"""Characters of a line whose mathematics is looked into: some patterns take time with the square of it."""
 
 
 def on_paper(text: str, span: Span | None) -> Meant | None:
@@ -153,7 +153,10 @@ def on_paper(text: str, span: Span | None) -> Meant | None:
     at = len(text) if span is None else min(span[0], len(text))
     start = text.rfind("\n", 0, at) + 1
     end = text.find("\n", at)
-    return meant(text, (start, len(text) if end < 0 else end), lambda name: find(SPELLINGS, name) is not None)
+    line = (start, len(text) if end < 0 else end)
+    if line[1] - line[0] > LONGEST_LINE:
+        return None
+    return meant(text, line, lambda name: find(SPELLINGS, name) is not None)
 
 
 def _message(error: SyntaxError, text: str) -> str:

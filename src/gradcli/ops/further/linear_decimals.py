@@ -6,6 +6,7 @@ What a decomposition leaves open, signs and the vectors of equal values, is take
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import localcontext
 from itertools import combinations
 from typing import Any
 
@@ -129,13 +130,19 @@ def eigenvectors(lead: Numbers, a: Numbers) -> Numbers:
 
 
 def singular(a: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Return U, the singular values from the largest on, and V: from the eigenvectors of A beside its transpose."""
-    (m, n), count = np.shape(a), min(np.shape(a))
-    both = np.concatenate([np.concatenate([0 * (a @ a.T), a], 1), np.concatenate([a.T, 0 * (a.T @ a)], 1)])
-    values, vectors = eigen(both)
-    root: Number
-    last, root = vectors[:, ::-1][:, :count], 2 * one_like(values[-1])
-    return last[:m] * root.sqrt(), abs(values[::-1][:count]), last[m : m + n] * root.sqrt()
+    """Return U, the singular values from the largest on, and V: from the eigenvectors of A·Aᵀ, in twice the digits.
+
+    A square below the last digit is one of a value below the last digit then. V has no column where a value is 0.
+    """
+    m, n = np.shape(a)
+    if m > n:
+        u, values, v = singular(a.T)
+        return v, values, u
+    with localcontext() as context:
+        context.prec *= 2
+        squares, vectors = eigen(a @ a.T)
+        u, values = vectors[:, ::-1], np.array([square.sqrt() for square in abs(squares[::-1])], dtype=object)
+        return u, values, a.T @ u / values
 
 
 def singular_values(guide: Numbers, a: Numbers) -> Numbers:

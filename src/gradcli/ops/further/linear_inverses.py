@@ -11,8 +11,8 @@ from gradcli.ops.declare import Apply, Op, Parts, declare, value_of
 from gradcli.ops.facts import Facts
 from gradcli.ops.further import linear_decimals as decimals
 from gradcli.ops.further.linear_cholesky import factor_digits
-from gradcli.ops.further.linear_singular import require_matrix
-from gradcli.ops.further.linear_spectra import decomposed, letters_of, sweeps_of
+from gradcli.ops.further.linear_singular import require_matrix, turns_of
+from gradcli.ops.further.linear_spectra import decomposed, letters_of
 from gradcli.ops.linear_algebra import MATMUL, require_square
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit
 from gradcli.ops.matrices import DET, row_by_row, solved
@@ -175,7 +175,7 @@ PINV = declare(
             lambda rank, a, atol, rtol: decimals.each_matrix(pinv_in_digits, np.asarray(rank)[..., None, None], a),
         ),
         kink=Kink(is_short_of_rank, "the derivative is that among matrices of the same rank"),
-        work=lambda out, a, atol, rtol: 4 * sweeps_of(out, a),
+        work=turns_of,
         digits=lambda out, a, atol, rtol: pinv_digits(out, a),
         index=Said(),
         write=lambda call: pinv_text(call.texts[0], **call.static),

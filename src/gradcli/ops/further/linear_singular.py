@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,13 @@ from gradcli.ops.further.linear_spectra import (
     has_twin,
     letters_of,
     nearness,
-    sweeps_of,
     vector_digits,
     with_signs,
 )
 from gradcli.ops.links import AUXILIARY, OUT, SECOND, Contraction, Explicit, Line, Order
 from gradcli.ops.parts import Kink, Piecewise, Said
 from gradcli.ops.shaping import TRANSPOSE
-from gradcli.ops.signatures import Array, Mask, Options, Tensor
+from gradcli.ops.signatures import Array, Mask, Options, Static, Tensor
 
 FAMILY = "linear algebra"
 LEFT, RIGHT = "svd({}).U", "svd({}).V"
@@ -34,6 +34,13 @@ def thin(a: Array) -> tuple[Array, Array, Array]:
     """Return U, σ and V in doubles, V with the right vectors as columns."""
     u, values, vt = np.linalg.svd(np.asarray(a, dtype=np.float64), full_matrices=False)
     return u, values, np.swapaxes(vt, -1, -2)
+
+
+def turns_of(_out: Array, a: Array, **_static: Static) -> int:
+    """Return the operations of turning the pairs of the shorter side in twice the digits, some ten times."""
+    *batch, m, n = np.shape(a)
+    count = min(m, n)
+    return math.prod(batch) * (60 * count**4 + 4 * m * n * count)
 
 
 def is_bent(values: Array) -> Mask:
@@ -96,7 +103,7 @@ SINGULAR_VALUES = declare(
             "each of equal singular values, and one of 0, moves with singular vectors of its own",
         ),
         index=Said(),
-        work=lambda out, a: 8 * sweeps_of(out, a),
+        work=turns_of,
         digits=lambda out, a: nearness(out),
         backward_text=("(svd({0}).U*{g}[..., None, :]) @ svd({0}).V.mT",),
         torch_saves=("own",),
@@ -183,9 +190,9 @@ def leading_of(a: Array, side: str) -> Array:
 
 def vectors_on(lead: Array, a: Array, side: str) -> Array:
     """Return U or V in many digits, with signs as told."""
-    place = 0 if side == "U" else 2
+    a = a if side == "U" else np.swapaxes(a, -1, -2)
     return decimals.each_matrix(
-        lambda told, x: decimals.signed_as(told[0], decimals.singular(x)[place]), lead[..., None, :], a
+        lambda told, x: decimals.signed_as(told[0], decimals.singular(x)[0]), lead[..., None, :], a
     )
 
 
@@ -207,7 +214,7 @@ SINGULAR_VECTORS = declare(
         pieces=Piecewise(leading_of, vectors_on),
         kink=Kink(has_no_slope, "a singular vector of equal values has no derivative: it is nan", steep=True),
         index=Said(),
-        work=lambda out, a, side: 8 * sweeps_of(out, a),
+        work=turns_of,
         digits=lambda out, a, side: vector_digits(thin(a)[1]),
         backward_text=vector_text_back,
         write=lambda call: (LEFT if call.static["side"] == "U" else RIGHT).format(call.texts[0]),
