@@ -26,6 +26,7 @@ class Start:
     """The value that a snippet gives an input: a program for it, or the error that says why there is none.
 
     ``integers`` says that it was typed in integers, ``settles`` is a line that decides by it which others are read.
+    ``held`` is the value itself, of what a Python function has from outside.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Start:
     integers: bool = False
     settles: int = 0
     error: GradcliError | None = None
+    held: Any = None
 
 
 @dataclass(frozen=True, slots=True)

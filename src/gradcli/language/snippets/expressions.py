@@ -189,7 +189,7 @@ class Expressions:
         if renamed:
             span = self.source.span(node.func)
             edits, children = [(span, Piece.instead(renamed, span))], []
-        elif full is None and self.names.meanings and is_own_sum(node):
+        elif full is None and (self.names.meanings or self.names.of_python) and is_own_sum(node):
             end = self.source.span(node)[1]
             edits.append(((end - 1, end), Piece.instead(", dim=0)", (end - 1, end))))
         gone = [item for item in node.keywords if self.goes(item)]

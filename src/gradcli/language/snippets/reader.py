@@ -7,10 +7,9 @@ from abc import abstractmethod
 from collections.abc import Sequence
 
 from gradcli.errors import GradcliError
-from gradcli.language.members import SPECIAL_METHODS
-from gradcli.language.names import dotted
 from gradcli.language.snippets.calls import Calls
 from gradcli.language.snippets.derivatives import PULLBACKS
+from gradcli.language.snippets.effects import change_unknown
 from gradcli.language.snippets.expressions import Block
 from gradcli.language.snippets.functions import returns
 from gradcli.language.snippets.inputs import assigned
@@ -27,8 +26,7 @@ from gradcli.language.snippets.signs import (
     updates,
 )
 from gradcli.language.snippets.statements import not_allowed
-from gradcli.language.snippets.tables import SETTINGS, SHOWING, SHOWING_METHODS
-from gradcli.ops import METHODS, SPELLINGS, find
+from gradcli.language.snippets.tables import SETTINGS, SHOWING
 
 
 class Reader(Calls):
@@ -140,21 +138,10 @@ class Reader(Calls):
         elif self.only_shows(call, scope):
             self.last = call, scope
         else:
-            error = GradcliError("not-allowed", f"what {ast.unparse(func)}(...) changes is not known")
+            error = change_unknown(call)
             if full.endswith("set_grad_enabled"):
                 self.problems.append(error.at(self.source.span(node), self.builder.place))
             raise error
-
-    def only_shows(self, call: ast.Call, scope: Scope) -> bool:
-        """Return whether a call by itself changes nothing: a function of the language, or a method that shows."""
-        if any(item.arg == "out" for item in call.keywords):
-            return False
-        func = call.func
-        written = self.names.written(func) or dotted(func) or ""
-        if isinstance(func, ast.Attribute) and self.full(func, scope) is None:
-            method = func.attr
-            return method in SHOWING_METHODS or method in SPECIAL_METHODS or find(METHODS, method) is not None
-        return find(SPELLINGS, written) is not None or self.layer_of(func, scope) is not None
 
     def take_body(self, closure: Closure, node: ast.Call, scope: Scope) -> ast.expr | None:
         """Take the statements of a function; return the expression that it returns, where it ends with one."""

@@ -35,6 +35,8 @@ def known_values(program: Program, given: Mapping[str, Any]) -> dict[str, Any]:
     known = dict(given)
     for start in program.starts:
         made = start.program
+        if start.held is not None:
+            known.setdefault(start.name, start.held)
         if start.name not in known and made is not None and all(name in known for name in made.inputs):
             value = evaluated(made, {name: known[name] for name in made.inputs})
             known[start.name] = np.asarray(value, np.int64)[()] if start.integers else value

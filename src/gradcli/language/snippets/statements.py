@@ -8,16 +8,17 @@ from functools import partial
 
 from gradcli.errors import GradcliError
 from gradcli.errors.suggest import INSTEAD_OF_WORD
-from gradcli.language.snippets.expressions import Block, Expressions
+from gradcli.language.snippets.effects import Effects
+from gradcli.language.snippets.expressions import Block
 from gradcli.language.snippets.pieces import Piece, join
 from gradcli.language.snippets.scopes import Closure, Scope, stored
-from gradcli.language.snippets.tables import IN_PLACE, UNTOUCHED, WITH_GRADIENT, WITHOUT_GRADIENT
+from gradcli.language.snippets.tables import IN_PLACE, WITH_GRADIENT, WITHOUT_GRADIENT
 from gradcli.language.statements import STATEMENT_WORDS
 
 Body = Callable[[Block], None]
 
 
-class Statements(Expressions):
+class Statements(Effects):
     """Writes statements of a snippet in the language."""
 
     def statements(self, body: list[ast.stmt], scope: Scope, block: Block) -> None:
@@ -52,6 +53,8 @@ class Statements(Expressions):
                 self.statements(node.body, scope, self.block_of(node, scope, block))
             case ast.Break() | ast.Continue():
                 self.leave(node, block)
+            case ast.Import() | ast.ImportFrom():
+                self.names.add(node)
             case _:
                 self.write_nothing(node, scope)
 
@@ -127,7 +130,8 @@ class Statements(Expressions):
         if closure is not None:
             self.run(closure, call, scope, block)
             return
-        if not isinstance(call.func, ast.Attribute) or call.func.attr in UNTOUCHED:
+        if not isinstance(call.func, ast.Attribute):
+            self.refuse_unknown(call, scope)
             return
         method, changed = call.func.attr, call.func.value
         plain = isinstance(changed, ast.Name) or (isinstance(changed, ast.Subscript) and is_name(changed.value))
@@ -139,6 +143,8 @@ class Statements(Expressions):
         elif method in GROWING or (method.endswith("_") and not method.endswith("__")):
             hint = "write NAME = ... with the new value"
             raise GradcliError("not-allowed", f".{method}() changes a value in place", hint=hint)
+        else:
+            self.refuse_unknown(call, scope)
 
     def block_of(self, node: ast.With, scope: Scope, block: Block) -> Block:
         """Return where the statements of a ``with`` go: the same block, without a gradient where it says so."""
