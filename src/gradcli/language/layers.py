@@ -256,7 +256,9 @@ def refuse_otherwise(node: ast.AST, reader: Reader, made: set[int]) -> None:
 def replaced(code: str, span: tuple[int, int], texts: Mapping[tuple[int, int], str]) -> str:
     """Return a piece of the program with the calls of layers in it as those of functions."""
     first, last = span
-    inside = sorted(part for part in texts if first <= part[0] and part[1] <= last)
+    inside = sorted(
+        (part for part in texts if first <= part[0] and part[1] <= last), key=lambda part: (part[0], -part[1])
+    )
     found, at = [], first
     for start, end in inside:
         if start >= at:

@@ -203,7 +203,7 @@ def compile_tree(
         compiler.spans.of(last),
         bounds,
         result,
-        Assigned("", compiler.writer.written(last.value)) if isinstance(last, ast.Expr) else None,
+        Assigned("", compiler.writer.said(last.value)) if isinstance(last, ast.Expr) else None,
         not BRANCHES.isdisjoint(parts),
         compiler.writes,
     )
@@ -224,6 +224,7 @@ def require_expression(tree: ast.Module, compiler: Statements) -> None:
 def final(compiler: Statements, last: ast.stmt) -> int:
     """Compile the last statement and return the register of the output."""
     if isinstance(last, ast.Expr):
+        compiler.recent.clear()
         try:
             return compiler.expression(compiler.in_place(last.value))
         except GradcliError as error:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from gradcli.errors import Budget, GradcliError, Span, over_budget
 from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE
 from gradcli.language.calls import written_name
+from gradcli.language.inplace import writes_in_place
 from gradcli.language.layer_names import FUNCTIONS, RANDOM
 from gradcli.language.snippets.imports import Names
 from gradcli.language.snippets.pieces import Piece, Source, join
@@ -55,6 +56,7 @@ class Expressions:
         self.top = Scope()
         self.devices: set[str] = set()
         self.in_input = False
+        self.fixed = False
         self.room = budget.text
 
     def charge(self, piece: Piece) -> Piece:
@@ -139,6 +141,8 @@ class Expressions:
         """Return how a call is written."""
         closure = self.closure_of(node.func, scope)
         span = self.source.span(node)
+        if writes_in_place(node):
+            self.refuse_fixed()
         if makes_input(node) and not self.in_input:
             raise GradcliError("not-allowed", "a tensor with requires_grad is an input, which needs a name of its own")
         if closure is not None:
@@ -157,6 +161,11 @@ class Expressions:
             dot = self.source.code.rfind(".", 0, self.source.span(node.func)[1])
             return [((dot, span[1]), GONE)], [(node.func.value, block)]
         return self.edits_of_arguments(node, full, block)
+
+    def refuse_fixed(self) -> None:
+        """Refuse a write in place without a gradient: the value would be part constant."""
+        if self.fixed:
+            raise GradcliError("not-allowed", "a write in place under no_grad is not part of the language")
 
     def changes_nothing(self, node: ast.Call, method: str) -> bool:
         """Return whether a method gives the same numbers: to another device, or with a gradient, as all have here."""

@@ -127,7 +127,7 @@ class Reader(Calls):
             return
         if isinstance(func, ast.Name) and func.id in SHOWING:
             self.aside.shown.append(node.lineno)
-        elif isinstance(func, ast.Attribute) and func.attr in ("zero_", "zero_grad", "fill_") and full == "":
+        elif isinstance(func, ast.Attribute) and (func.attr == "zero_grad" or reads_gradient(func)) and full == "":
             self.zero(func, scope)
         elif isinstance(func, ast.Attribute) and func.attr == "requires_grad_" and isinstance(func.value, ast.Name):
             self.want(func.value, self.wants_gradient(call), call, node, scope)
@@ -268,6 +268,4 @@ class Reader(Calls):
         if node.attr == "zero_grad":
             self.zeroed |= set(self.builder.leaves)
             return
-        if not reads_gradient(node):
-            raise GradcliError("not-allowed", f".{node.attr}() changes a value in place")
         self.zeroed |= {scope.written(name) or name for name in root_of(node)}

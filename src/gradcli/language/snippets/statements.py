@@ -8,12 +8,13 @@ from functools import partial
 
 from gradcli.errors import GradcliError
 from gradcli.errors.suggest import INSTEAD_OF_WORD
+from gradcli.language.inplace import writes_in_place, written_to
+from gradcli.language.names import STATEMENT_WORDS
 from gradcli.language.snippets.effects import Effects
 from gradcli.language.snippets.expressions import Block
 from gradcli.language.snippets.pieces import Piece, join
-from gradcli.language.snippets.scopes import Closure, Scope, stored
+from gradcli.language.snippets.scopes import Closure, Scope, parts, stored
 from gradcli.language.snippets.tables import IN_PLACE, WITH_GRADIENT, WITHOUT_GRADIENT
-from gradcli.language.statements import STATEMENT_WORDS
 
 Body = Callable[[Block], None]
 
@@ -28,10 +29,13 @@ class Statements(Effects):
 
     def statement(self, node: ast.stmt, scope: Scope, block: Block) -> None:
         """Write a statement; raises ``not-allowed`` for what is not part of the language."""
+        outer, self.fixed = self.fixed, block.fixed
         try:
             self.write_statement(node, scope, block)
         except GradcliError as error:
             raise error.at(self.source.span(node)) from None
+        finally:
+            self.fixed = outer
 
     def write_statement(self, node: ast.stmt, scope: Scope, block: Block) -> None:
         """Write a statement by its kind."""
@@ -75,8 +79,8 @@ class Statements(Effects):
             return
         if len(targets) == 1 and self.remembers(targets[0], node.value, scope):
             return
-        if any(isinstance(target, ast.Subscript) for target in targets):
-            self.refuse_fixed(block)
+        if any(isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store) for part in parts(targets)):
+            self.refuse_fixed()
         value = self.value(node.value, scope, block, node)
         for target in reversed(targets):
             written = self.write(target, scope, block)
@@ -91,7 +95,7 @@ class Statements(Effects):
 
     def augment(self, node: ast.AugAssign, scope: Scope, block: Block) -> None:
         """Write an augmented assignment."""
-        self.refuse_fixed(block)
+        self.refuse_fixed()
         if isinstance(node.target, ast.Attribute):
             raise GradcliError("not-allowed", "a write to the numbers of an input, past its gradient")
         block.add(self.write(node, scope, block))
@@ -136,15 +140,25 @@ class Statements(Effects):
         method, changed = call.func.attr, call.func.value
         plain = isinstance(changed, ast.Name) or (isinstance(changed, ast.Subscript) and is_name(changed.value))
         if method in IN_PLACE and plain and len(call.args) == 1 and not call.keywords:
-            self.refuse_fixed(block)
+            self.refuse_fixed()
             target = self.write(changed, scope, block)
             change = self.write(call.args[0], scope, block).on_a_line()
             block.add(join([target, Piece.at(f" {IN_PLACE[method]} ", target.place), change]))
+        elif writes_in_place(call):
+            base = written_to(call)
+            name = self.write(base, scope, block).text if isinstance(base, ast.Name) else self.unused("value")
+            self.name(name, self.write(call, scope, block), block)
         elif method in GROWING or (method.endswith("_") and not method.endswith("__")):
             hint = "write NAME = ... with the new value"
             raise GradcliError("not-allowed", f".{method}() changes a value in place", hint=hint)
+        elif any(writes_in_place(part) for part in ast.walk(call)):
+            self.name(self.unused("value"), self.write(call, scope, block), block)
         else:
             self.refuse_unknown(call, scope)
+
+    def unused(self, name: str) -> str:
+        """Return a name for a value that has none."""
+        return self.fresh.take(name, free=not self.fresh.used[name])
 
     def block_of(self, node: ast.With, scope: Scope, block: Block) -> Block:
         """Return where the statements of a ``with`` go: the same block, without a gradient where it says so."""
@@ -165,11 +179,6 @@ class Statements(Effects):
         if not isinstance(value, ast.Constant) or not isinstance(value.value, bool):
             raise GradcliError("not-allowed", "set_grad_enabled takes True or False here")
         return not value.value
-
-    def refuse_fixed(self, block: Block) -> None:
-        """Refuse a write in place without a gradient: the value would be part constant."""
-        if block.fixed:
-            raise GradcliError("not-allowed", "a write in place under no_grad is not part of the language")
 
     def conditional(self, node: ast.If, scope: Scope, block: Block) -> None:
         """Write a branch with all that belongs to it."""
