@@ -181,7 +181,7 @@ def compile_tree(
         if LAYER.search(place.text):
             from gradcli.language.layers import read_layers  # noqa: PLC0415
 
-            compiler.writer.texts = read_layers(tree, compiler.spans, compiler.writer.code)
+            compiler.writer.texts = read_layers(tree, compiler.spans, compiler.writer.spans, compiler.writer.code)
         if expression:
             require_expression(tree, compiler)
         compiler.statements(tree.body[:-1])

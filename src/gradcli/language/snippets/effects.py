@@ -7,7 +7,7 @@ import ast
 from gradcli.errors import GradcliError
 from gradcli.language.members import SPECIAL_METHODS
 from gradcli.language.names import dotted
-from gradcli.language.snippets.expressions import Expressions
+from gradcli.language.snippets.layers import Layers
 from gradcli.language.snippets.lines import root_of
 from gradcli.language.snippets.scopes import Scope
 from gradcli.language.snippets.tables import SETTINGS, SHOWING, SHOWING_METHODS, UNTOUCHED
@@ -17,7 +17,7 @@ SORTING = ("sort", "partition")
 """Methods that give a tensor of PyTorch's, and change an array of NumPy's."""
 
 
-class Effects(Expressions):
+class Effects(Layers):
     """Tells calls that change nothing from others."""
 
     def refuse_unknown(self, call: ast.Call, scope: Scope) -> None:

@@ -113,11 +113,11 @@ class Statements(Effects):
         """Return whether a name now holds what is no array: a function, a layer, or the name of a device."""
         if not isinstance(target, ast.Name):
             return False
-        scope.held.pop(target.id, None)
         if self.is_device(value):
             self.devices.add(target.id)
             return True
-        found = self.closure_of(value, scope) or self.layer(value, scope)
+        found = self.closure_of(value, scope) or self.layer(value, scope, target.id if scope.parent is None else "")
+        scope.held.pop(target.id, None)
         if found is None:
             return False
         if isinstance(found, Closure) and not found.name:
@@ -129,6 +129,8 @@ class Statements(Effects):
         """Write an expression by itself where it changes a value; leave it out where it does not."""
         call = node.value
         if not isinstance(call, ast.Call):
+            return
+        if self.switches(call, scope, block):
             return
         closure = self.closure_of(call.func, scope)
         if closure is not None:
