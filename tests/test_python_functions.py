@@ -22,6 +22,7 @@ from torch import relu as rectify  # noqa: E402
 W = torch.tensor([[1.0, -2.0, 0.5], [0.25, 3.0, -1.0]], dtype=torch.float64)
 TRAINED = torch.tensor([0.5, 1.5, -1.0], dtype=torch.float64, requires_grad=True)
 RATE, TURNS, MODE, WIDTHS = 0.1, 3, "sum", [0.5, 2.0]
+DOWN, BIG, PAIRS, SHIFTS, SWITCH = -2, np.int64(3), (-3, 1), [0.5, -0.25], np.bool_(True)
 MASK, PLACES = np.array([True, False, True]), torch.tensor([2, 0])
 MODEL, SETTINGS = nn.Linear(3, 2), {"rate": 0.1}
 pi = 3.0
@@ -63,6 +64,25 @@ def of_outer_settings(x):
 
 def of_choices(x):
     return x[MASK].sum() + (x[PLACES] ** 2)[0] + torch.where(torch.as_tensor(MASK), x, 0.0).sum()
+
+
+def of_powers(x):
+    return (x + DOWN**2 * BIG - PAIRS[0] ** 2 + SHIFTS[1]).sum() if SWITCH else x.sum()
+
+
+def of_rows(x, table=WIDTHS):
+    total = 0
+    for k in range(x.shape[0]):
+        total = total + x[k] ** (k + 1) * table[0] * len(x)
+    return total
+
+
+def of_tuples(x):
+    a, b, c = x
+    y = torch.stack([a * b, b * c])
+    for k, row in enumerate(y):
+        a = a + row * k
+    return a * BIG
 
 
 def of_pi(x):
@@ -155,7 +175,8 @@ several_lines = lambda x: (
 X = {"x": [0.3, -0.4, 1.2]}
 FUNCTIONS = [
     (plain_def, {}), (of_array, {}), (of_helpers, {}), (of_settings, {}), (of_settings, {"by": 0.5}),
-    (of_outer_settings, {}), (of_choices, {}), (of_pi, {}), (of_branches, {}), (of_nested, {}), (of_prints, {}),
+    (of_outer_settings, {}), (of_choices, {}), (of_pi, {}), (of_powers, {}), (of_rows, {}), (of_tuples, {}),
+    (of_branches, {}), (of_nested, {}), (of_prints, {}),
     (of_names, {"e": 1.25, "sin": [1.0, 2.0, 3.0]}), (of_own_import, {}), (of_pythons_sum, {}), (annotated, {}),
     (cached, {}), (decorated, {}), (outer(2.0, 3), {}), (outer(W[0], 2.0), {}), (Holder.still, {}),
     (in_brackets[0], {}), (in_brackets[1], {}), (several_lines, {}), (lambda x: (x * RATE).sum(), {}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import math
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -115,10 +116,12 @@ def array_of(value: Any) -> Array | None:
 
 def text_of_value(value: Any) -> str | None:
     """Return what is written for a value that is no array of doubles, None for one that is or that has no text."""
+    if isinstance(value, np.integer | np.bool_):
+        value = value.item()
     if value is None or type(value) in (bool, int, str):
-        return repr(value)
+        return f"({value})" if type(value) is int and value < 0 else repr(value)
     if type(value) in (list, tuple):
-        texts = [repr(item) if type(item) is float else text_of_value(item) for item in value[: LONGEST + 1]]
+        texts = [number_text(item) if type(item) is float else text_of_value(item) for item in value[: LONGEST + 1]]
         if len(texts) > LONGEST or None in texts:
             return None
         inside = ", ".join(text for text in texts if text is not None)
@@ -126,6 +129,11 @@ def text_of_value(value: Any) -> str | None:
     array = np.asarray(detached(value)) if type(value) is np.ndarray or type(value).__name__ in ARRAYS else None
     masks = array is not None and array.dtype == np.bool_ and array.size <= LONGEST
     return f"torch.tensor({array.tolist()})" if array is not None and masks else None
+
+
+def number_text(value: float) -> str | None:
+    """Return the text of a number, None for one that is not finite."""
+    return repr(value) if math.isfinite(value) else None
 
 
 def full_name(value: Any) -> str | None:
