@@ -198,6 +198,25 @@ def test_a_function_is_what_it_is_in_pytorch(function, more):
         np.testing.assert_allclose(found.grad[name], leaf.grad.numpy(), rtol=1e-10, atol=1e-14)
 
 
+def power(x, count):
+    y = 1.0
+    for _ in range(count):
+        y = y * x
+    return y
+
+
+@pytest.mark.parametrize(("function", "given", "value", "inputs"), [
+    (power, {"x": 2.0, "count": 3}, 8.0, ["x"]),
+    (of_settings, {"x": [1.0, 2.0, 3.0], "times": 1, "mode": "sum"}, 56.0, ["x", "by"]),
+    (of_settings, {"x": [1.0, 2.0, 3.0], "times": 1, "mode": "sum", "by": 1}, 14.0, ["x", "by"]),
+    (scaled, {"x": 2.0, "times": 1}, 0.4, ["x", "by"]), (scaled, {"x": 2.0, "times": 2.0}, 0.8, ["x", "by", "times"]),
+])  # fmt: skip
+def test_a_value_that_says_how_a_function_works_is_no_input(function, given, value, inputs):
+    found = gradcli.explain(function, **given)
+    assert (found.output, list(found.grad)) == (pytest.approx(value), inputs)
+    assert gradcli.check(function, **given).agree
+
+
 def test_positional_only_parameters_and_those_of_keywords_are_inputs():
     found = gradcli.explain(of_keywords, x=[2.0, 3.0], w=10.0)
     assert {name: grad.tolist() for name, grad in found.grad.items()}["x"] == [40.0, 60.0]

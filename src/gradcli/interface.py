@@ -114,8 +114,8 @@ def explain(
 
     - ``program``: statements of gradcli's language; the last is y. Its free names are the variables. Or a function made
       by ``def`` or ``lambda``: its source is read, nothing of it is called, and its parameters are the variables.
-      Defaults are their values, though an integer or a text as a default is a constant until another value is given.
-      Numbers, arrays and functions from outside are read as they are now.
+      Defaults are their values. A text, a truth value, and an integer that counts turns or has a default, is a constant
+      of the function. Numbers, arrays and functions from outside are read as they are now.
     - ``v``: an array in the shape of y. It may be left out where y has one entry: then it is 1. As many entries in
       another shape are reshaped; several for a y with one entry mean their sum. A note says so.
     - ``calls``: several v in turn, in place of ``v``; their gradients accumulate, as those of repeated calls do.

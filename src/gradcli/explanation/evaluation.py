@@ -54,7 +54,7 @@ class Function:
         budget: Budget | None = None,
         given: Iterable[str] = (),
     ) -> None:
-        self.program = read_program(program, budget or Budget(), frozenset(given))
+        self.program = read_program(program, budget or Budget(), given)
         self.wrt = self.program.wrt if wrt is None else tuple(wrt)
         for name in self.wrt or ():
             self._require(name)
@@ -183,7 +183,7 @@ SNIPPETS = (
 """What snippets hold. A text with none of it is compiled as it stands, and needs no reader of snippets."""
 
 
-def read_program(text: str | Callable[..., Any], budget: Budget, given: frozenset[str]) -> Program:
+def read_program(text: str | Callable[..., Any], budget: Budget, given: Iterable[str]) -> Program:
     """Return a text as a checked program: one of the language, or a snippet; or the source of a Python function."""
     if not isinstance(text, str):
         from gradcli.language.snippets.python import read_function  # noqa: PLC0415
@@ -192,10 +192,10 @@ def read_program(text: str | Callable[..., Any], budget: Budget, given: frozense
     if any(word in text for word in SNIPPETS):
         from gradcli.language.snippets.reading import read_snippet  # noqa: PLC0415
 
-        found = read_snippet(text, budget, given)
+        found = read_snippet(text, budget, frozenset(given))
         if found is not None:
             return found
-    return compile_program(text, budget, given)
+    return compile_program(text, budget, frozenset(given))
 
 
 def filled(program: Program, values: dict[str, Any]) -> dict[str, Any]:

@@ -26,15 +26,17 @@ class Start:
     """The value that a snippet gives an input: a program for it, or the error that says why there is none.
 
     ``integers`` says that it was typed in integers, ``settles`` is a line that decides by it which others are read.
-    ``held`` is the value itself, of what a Python function has from outside.
+    ``held`` is the value itself, of what a Python function has from outside; ``setting`` says that it is no input, as
+    the program was made with its value.
     """
 
     name: str
-    program: Program | None
+    program: Program | None = None
     integers: bool = False
     settles: int = 0
     error: GradcliError | None = None
     held: Any = None
+    setting: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from types import FunctionType, MethodType
@@ -11,13 +12,13 @@ from typing import Any
 from gradcli.errors import Budget, GradcliError
 from gradcli.language.program import Program
 from gradcli.language.snippets.building import Leaf
-from gradcli.language.snippets.captured import Outside, full_name, kind_of, refuse_wrapper
+from gradcli.language.snippets.captured import Outside, full_name, kind_of, refuse_wrapper, text_of_value
 from gradcli.language.snippets.definitions import no_source
 from gradcli.language.snippets.imports import known
 from gradcli.language.snippets.lines import leaf_line
 from gradcli.language.snippets.pieces import Piece, Source
-from gradcli.language.snippets.reading import Finished, guarded
-from gradcli.language.snippets.scopes import Closure
+from gradcli.language.snippets.reading import Finished, defaults_of, guarded
+from gradcli.language.snippets.scopes import Closure, identifiers
 from gradcli.language.source import parse
 
 MAIN = ""
@@ -28,11 +29,12 @@ JITTED = ("PjitFunction", "_lru_cache_wrapper")
 """Types of what gives what the function in it does."""
 
 
-def read_function(function: object, budget: Budget, given: frozenset[str]) -> Program:
+def read_function(function: object, budget: Budget, given: Iterable[str]) -> Program:
     """Return the program of a Python function, which is not called.
 
     Its parameters are the inputs, with their defaults as values. What it reads from outside is constant: numbers and
-    arrays as they are now, modules of libraries, and functions, whose sources are read too.
+    arrays as they are now, modules of libraries, and functions, whose sources are read too. Values of ``given``
+    that are no numbers, or integers that count turns or stand for a default, are constants of the program.
     Raises ``no-source`` for what Python has no source of, and all that ``read_snippet`` raises.
     """
     outside = Outside()
@@ -42,7 +44,8 @@ def read_function(function: object, budget: Budget, given: frozenset[str]) -> Pr
     definitions = outside.definitions
     texts = [f"{name} = {one.text}" if name and one.is_lambda else one.text for name, one in definitions.items()]
     tree, place = parse("\n\n".join(texts), budget, any_quotes=True)
-    reader = FromPython(Source(place.text), tree, place, budget, given, outside)
+    values = given if isinstance(given, Mapping) else {}
+    reader = FromPython(Source(place.text), tree, place, budget, frozenset(given), outside, values)
     return guarded(tree, place, budget, partial(reader.program_of_function, tree))
 
 
@@ -67,7 +70,7 @@ class FromPython(Finished):
     """Reads functions whose names from outside have values."""
 
     def __init__(self, *given: Any) -> None:
-        *usual, self.outside = given
+        *usual, self.outside, self.values = given
         super().__init__(*usual)
         self.names.of_python = True
 
@@ -83,6 +86,7 @@ class FromPython(Finished):
             self.top.held[name] = Closure(name or getattr(node, "name", ""), node, self.top)
         main = self.top.held.pop(MAIN)
         assert isinstance(main, Closure)  # noqa: S101
+        self.take_settings(main)
         self.take_outside(tree, main)
         return self.finished(self.call_of_function(main))
 
@@ -106,6 +110,20 @@ class FromPython(Finished):
         pairs = zip(given.kw_defaults, given.kwonlyargs, strict=True)
         given.kw_defaults = [default and named(default, item.arg) for default, item in pairs]
 
+    def take_settings(self, main: Closure) -> None:
+        """Take the values of parameters that are no numbers, or integers that are counted with."""
+        defaults = defaults_of(main.node.args)
+        counts = {name for call in ast.walk(main.node) if is_range(call) for name in identifiers(call)}
+        for item in ast.walk(main.node.args):
+            value = self.values.get(item.arg, 1.0) if isinstance(item, ast.arg) else 1.0
+            if not isinstance(item, ast.arg) or text_of_value(value) is None:
+                continue
+            counted = item.arg in counts or self.is_setting(defaults.get(item.arg))
+            if value is None or isinstance(value, str | bool) or (type(value) is int and counted):
+                own = self.fresh.take(f"{item.arg}_given", free=not self.fresh.used[f"{item.arg}_given"])
+                self.outside.take(own, value)
+                self.settings[item.arg] = ast.copy_location(ast.Name(own, ast.Load()), item)
+
     def is_setting(self, default: ast.expr | None) -> bool:
         """Return whether a default says how a function works, if only by its value."""
         return super().is_setting(default) or (isinstance(default, ast.Name) and default.id in self.outside.texts)
@@ -127,3 +145,8 @@ class FromPython(Finished):
                 continue
             span = self.source.span(reads[name])
             lines.append(replace(leaf_line(name, OUTSIDE), leaf="", error=error.at(span, self.builder.place)))
+
+
+def is_range(node: ast.AST) -> bool:
+    """Return whether a part of a syntax tree is a call of ``range``."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"

@@ -75,7 +75,14 @@ WORDS = {"backward", "requires_grad", "requires_grad_", "grad", "print", "displa
 
 
 class Finished(Unrolling):
-    """A reader that puts together what it found."""
+    """A reader that puts together what it found.
+
+    ``settings`` are values of parameters that say how a function works, and are no inputs.
+    """
+
+    def __init__(self, source: Source, tree: ast.Module, place: Place, budget: Budget, given: frozenset[str]) -> None:
+        super().__init__(source, tree, place, budget, given)
+        self.settings: dict[str, ast.expr] = {}
 
     def program(self, tree: ast.Module) -> Program:
         """Return the program of a whole text."""
@@ -90,7 +97,10 @@ class Finished(Unrolling):
         return replace(
             found,
             remarks=tuple(self.remarks(first)),
-            starts=tuple(map(self.start, self.builder.leaves.values())),
+            starts=(
+                *map(self.start, self.builder.leaves.values()),
+                *(Start(name, setting=True) for name in self.settings),
+            ),
             calls=tuple(map(self.own_call, self.calls)),
             wrt=self.wrt(found, first),
         )
@@ -122,9 +132,10 @@ class Finished(Unrolling):
         if given.vararg or given.kwarg:
             what = closure.name or "the lambda"
             raise GradcliError("arguments", f"{what} takes any arguments, and an input is a parameter with a name")
-        defaults = defaults_of(given)
+        defaults = defaults_of(given) | self.settings
         parameters = [*given.posonlyargs, *given.args, *given.kwonlyargs]
-        inputs = [p for p in parameters if p.arg in self.builder.given or not self.is_setting(defaults.get(p.arg))]
+        asked = self.builder.given - self.settings.keys()
+        inputs = [p for p in parameters if p.arg in asked or not self.is_setting(defaults.get(p.arg))]
         names = [item.arg for item in inputs]
         for item in inputs:
             if item.arg in defaults:
@@ -132,8 +143,11 @@ class Finished(Unrolling):
                 self.add_leaf(Leaf(item.arg, item.lineno, piece, len(self.builder.lines)))
         self.builder.given |= frozenset(names)
         values: dict[str, ast.expr] = {p.arg: ast.copy_location(ast.Name(p.arg, ast.Load()), p) for p in inputs}
+        values |= self.settings
         first = [values.get(item.arg) or defaults[item.arg] for item in given.posonlyargs]
-        others = [ast.keyword(p.arg, values[p.arg]) for p in inputs if p not in given.posonlyargs]
+        others = [
+            ast.keyword(p.arg, values[p.arg]) for p in parameters if p.arg in values and p not in given.posonlyargs
+        ]
         call = ast.copy_location(ast.Call(ast.Name(closure.name, ast.Load()), first, others), closure.node)
         output = self.called(closure, call, Scope(self.top, dict(zip(names, names, strict=True))), block)
         for piece in block.lines:
