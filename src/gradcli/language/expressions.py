@@ -13,7 +13,6 @@ import numpy as np
 from gradcli.errors import GradcliError, over_budget
 from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE
 from gradcli.language import runtime
-from gradcli.language.allocation import Allocation
 from gradcli.language.arithmetic import binary_step, negative, positive
 from gradcli.language.calling import calling, reading
 from gradcli.language.calls import bind, library_of, refuse_ambiguous, refuse_stars, resolve, written_name
@@ -29,7 +28,7 @@ from gradcli.language.names import (
     constant_name,
     find_constant,
 )
-from gradcli.language.steps import Block, execute
+from gradcli.language.steps import Allocation, Block, execute
 from gradcli.language.trace import Branch, tell
 from gradcli.ops import METHODS, OPERATORS, find
 
