@@ -316,6 +316,33 @@ def sorting(x):
     return x[0]
 
 
+def first_of_two(k):
+    def second(x):
+        return x * k
+
+    return second
+
+
+OTHERS, WRONG, WAVES = (first_of_two(2.0), first_of_two(3.0)), [{"a": 1}], np.array([1j])
+ONE, TWO = OTHERS
+
+
+def of_two_meanings(x):
+    return ONE(x) + TWO(x)
+
+
+def of_wrong_values(x):
+    return x * WRONG[0]
+
+
+def of_complex(x):
+    return x * WAVES
+
+
+def of_a_class(x):
+    return Holder(x)
+
+
 namespace: dict[str, object] = {}
 exec("def typed(x): return x**2", namespace)  # noqa: S102 - a function without a file
 
@@ -340,6 +367,10 @@ ERRORS = [
     (of_any, {}, "arguments", "of_any takes any arguments", "of_any"),
     (of_itself, {}, "not-allowed", "calls itself", "of_itself"),
     (later, {}, "not-allowed", "'async' is not part of the language", "async def later"),
+    (of_two_meanings, {}, "not-allowed", "'k' means one thing", "return x * k"),
+    (of_wrong_values, {}, "not-allowed", "'WRONG' is a list", "WRONG[0]"),
+    (of_complex, {}, "not-allowed", "'WAVES' is an array of complex128", "x * WAVES"),
+    (of_a_class, {}, "not-allowed", "'Holder' is the class Holder", "Holder(x)"),
     (sorting, {}, "not-allowed", "what x.sort(...) changes is not known", "x.sort()"),
     (of_v, {"v": 2.0}, "missing-input", "no value for the variable v", 'add inputs={"v": ...}'),
     (of_v, {"y": 2.0}, "missing-input", "no value for the variable v", 'inputs={"v": ...}'),

@@ -101,6 +101,8 @@ a = x*1; a[0], a[1] = a[1], a[0]; (a*x).sum() | a = x*1; a[0], a[1] = a[1].clone
 a = x*1; b = x*3; a[0], b = b[0], a[1:]; (b*b).sum() + (a*a).sum() | a = x*1; a[0], a[-1] = x[:2]; (a*a).sum()
 a = (x*1).view(2, 3); a[0], a[1] = a[1], a[0]; (a*a*a).sum() | a = x*1; a[[0, 1]] = a[[1, 0]]; (a*a*x).sum()
 a = x*1; a[:2], a[2:4] = a[2:4]*2, a[:2]*3; (a*x).sum() | a, b = x[:3], x[3:]; a, b = b, a; (a*b*b).sum()
+y = x*2; y.mul_(2).sum(); (y*y).sum() | y = x*2; y.view(2, 3)[0].exp_(); y.sum()
+y = x*1; y.abs_(); y.neg_().add_(1); y.sum()
 y = torch.zeros(6); y.detach()[0] = 1; y.data[1] = 4; (y*x).sum()
 y = torch.zeros(6); y.detach().add_(2)[0] = 1; (y*x).sum()
 """

@@ -155,10 +155,8 @@ def numbers_of(code: CodeType) -> Iterator[object]:
     left += [step.argval for one in codes_in(code) for step in dis.get_instructions(one) if "SMALL_INT" in step.opname]
     while left:
         value = left.pop()
-        if isinstance(value, tuple | frozenset):
-            left += value
-        elif isinstance(value, slice):
-            left += [value.start, value.stop, value.step]
+        if isinstance(value, tuple | frozenset | slice):
+            left += [value.start, value.stop, value.step] if isinstance(value, slice) else value
         elif isinstance(value, int | float | complex):
             yield value
 
