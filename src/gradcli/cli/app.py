@@ -26,6 +26,8 @@ from gradcli.errors import GradcliError
 SUMMARY = "Explain y.backward(v): the Jacobian, the vector beside it, and the gradient that reverse mode leaves."
 OWN = ("-h", "--help", "-V", "--version", "--install-completion", "--show-completion")
 """Options that stand without a command."""
+MEANT = {"-help": "--help", "-?": "--help", "/?": "--help", "-version": "--version", "-v": "--version"}
+"""What stands alone in place of an option, as elsewhere."""
 COMMANDS: dict[str, tuple[Callable[..., None], type[TyperCommand]]] = {
     "explain": (commands.explain, VariableCommand),
     "grad": (commands.grad, VariableCommand),
@@ -111,7 +113,7 @@ def _run(words: list[str], env: Environment) -> int:
         report(env, error, wants_json(words), color_of(words))
         return ExitStatus.USAGE
     except typer.TyperException as error:
-        report(env, usage_error(error), wants_json(words), color_of(words))
+        report(env, usage_error(error, words), wants_json(words), color_of(words))
         return ExitStatus.USAGE
     except (KeyboardInterrupt, BrokenPipeError, ClosedPipe):
         raise
@@ -140,11 +142,14 @@ def _run(words: list[str], env: Environment) -> int:
 
 def with_command(words: list[str], commands: Collection[str]) -> list[str]:
     """Return a command line with its command: ``explain`` where a program, or an option of it, stands first."""
+    if len(words) == 1:
+        words = [MEANT.get(words[0], words[0])]
     if not words or words[0] in commands or words[0].startswith(OWN) or (words[0][0:2] == "--" and not words[1:]):
         return words
     first, *rest = words
     if first == "help":
-        return [*(word for word in rest[:1] if word in commands), "--help"]
+        described = rest[:1] if rest and is_function(rest[0]) else []
+        return ["functions", *described] if described else [*(word for word in rest[:1] if word in commands), "--help"]
     given = any(word == f"--{first}" or word.startswith(f"--{first}=") for word in rest)
     return words if re.fullmatch("[A-Za-z][A-Za-z_-]*", first) and not given else ["explain", *words]
 
@@ -166,16 +171,22 @@ def color_of(words: list[str]) -> str:
     return given[-1] if given and given[-1] in ("always", "never") else "auto"
 
 
-def usage_error(error: typer.TyperException) -> GradcliError:
+def usage_error(error: typer.TyperException, words: list[str]) -> GradcliError:
     """Return typer's complaint about the command line as one of ours."""
-    formatted = getattr(error, "format_message", None)
-    message = str(formatted() if formatted else error).strip().rstrip(".")
-    message = re.sub(r"Input should be a valid integer.*", "an integer is needed", message[:1].lower() + message[1:])
-    context = getattr(error, "ctx", None)
-    path = context.command_path if context is not None else "gradcli"
-    single = re.search(r"extra argument\(s\) \(-(\w) ", message)
-    hint = f"inputs have two dashes: --{single[1]}" if single else f"{path} --help lists what there is"
-    return GradcliError("usage", message, hint=hint)
+    from gradcli.cli.inputs import is_file  # noqa: PLC0415 - an error alone needs these
+    from gradcli.cli.mistakes import no_command, refused_by_typer  # noqa: PLC0415
+
+    first = words[0]
+    if first in COMMANDS or first.startswith("-"):
+        return refused_by_typer(error, first if first in COMMANDS else None)
+    return no_command(first, is_function(first), is_file(first))
+
+
+def is_function(word: str) -> bool:
+    """Return whether a word is the name of a function of the language."""
+    from gradcli.ops import SPELLINGS, find  # noqa: PLC0415
+
+    return find(SPELLINGS, word) is not None
 
 
 def _tolerate(env: Environment) -> None:

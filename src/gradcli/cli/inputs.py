@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +35,13 @@ def text_of_file(env: Environment, path: str, suffix: str) -> str:
         raise file_error(f"{path} is a notebook: save it as a script, and give that", "PROGRAM")
     hint = f"give them to a variable: gradcli explain 'sum(x**2)' --x @{path}"
     raise GradcliError("option", f"{path} holds numbers, and no program", hint=hint)
+
+
+def is_file(word: str) -> bool:
+    """Return whether there is a file of this name."""
+    with contextlib.suppress(OSError, ValueError):
+        return Path(word).exists()
+    return False
 
 
 def read_text(env: Environment, path: str, option: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,10 @@ from gradcli.errors.facts import Facts, MisshapenV, hint_of
 
 if TYPE_CHECKING:
     import typer
+
+
+HELP = (["help"], ["-help"], ["-?"], ["/?"])
+"""Operands that ask for help, and are no program."""
 
 
 @dataclass(slots=True)
@@ -77,24 +81,27 @@ def value_after(flag: str, rest: Iterator[str]) -> str:
     return value
 
 
-def refuse_mistakes(command: str, words: Words, known: Iterable[str]) -> None:
+def refuse_mistakes(command: str, words: Words) -> None:
     """Raise ``option`` or ``usage`` for flags that are neither options nor variables, and for a second operand."""
-    if not words.unknown and len(words.operands) < 2:
+    if not words.unknown and len(words.operands) < 2 and (words.options or words.operands[:1] not in HELP):
         return
     program = typed_program(words)
-    if len(words.operands) < 2 and all(
+    if words.unknown and len(words.operands) < 2 and all(
         value is not None and flag.isascii() and program is not None and names(program, flag[2:])
         for flag, value in words.unknown.items()
     ):
         return
-    from gradcli.cli import mistakes  # noqa: PLC0415 - an error alone needs it
+    from gradcli.cli import mistakes  # noqa: PLC0415 - an error alone needs these
+    from gradcli.cli.inputs import is_file  # noqa: PLC0415
 
     for flag in words.unknown:
         mistakes.refuse_foreign(flag)
-    if len(words.operands) > 1:
-        raise mistakes.too_many(words.operands, words.before, is_file)
+    for flag in words.unknown:
+        if not flag[2:].isidentifier():
+            raise mistakes.no_option(flag, None, command, program) or mistakes.no_such(flag, command)
+    mistakes.refuse_operands(command, words.operands, words.before, is_file)
     for flag, value in words.unknown.items():
-        wrong = mistakes.no_option(flag, command, known, program)
+        wrong = mistakes.no_option(flag, value, command, program)
         if wrong is not None:
             raise wrong
         if value is None:
@@ -103,7 +110,7 @@ def refuse_mistakes(command: str, words: Words, known: Iterable[str]) -> None:
 
 
 def typed_program(words: Words) -> str | None:
-    """Return the text of the program, as far as the command line tells it; None for standard input."""
+    """Return the text of the program, as far as the command line tells it: empty for none, None for standard input."""
     file = next((words.options[k + 1] for k, word in enumerate(words.options) if word in ("-f", "--file")), None)
     from gradcli.cli.inputs import suffix_of  # noqa: PLC0415 - options that are misspelled alone need it
 
@@ -113,7 +120,7 @@ def typed_program(words: Words) -> str | None:
     if file is not None:
         with contextlib.suppress(OSError, ValueError):
             return beginning(Path(file)) if Path(file).is_file() else None
-    return words.operands[0] if words.operands and words.operands[0] != "-" else None
+    return None if first == "-" else first
 
 
 def beginning(path: Path) -> str:
@@ -125,13 +132,6 @@ def beginning(path: Path) -> str:
 def names(program: str, name: str) -> bool:
     """Return whether a program holds a name."""
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", program, re.ASCII) is not None
-
-
-def is_file(word: str) -> bool:
-    """Return whether there is a file of this name."""
-    with contextlib.suppress(OSError, ValueError):
-        return Path(word).exists()
-    return False
 
 
 class VariableCommand(PlainCommand):
@@ -151,7 +151,7 @@ class VariableCommand(PlainCommand):
             return super().parse_args(ctx, [])
         words = sort(args, takes_value)
         if not {"-h", "--help"} & {*words.options}:
-            refuse_mistakes(ctx.info_name or "", words, takes_value)
+            refuse_mistakes(ctx.info_name or "", words)
         return super().parse_args(ctx, [*words.options, "--", *words.operands])
 
     def invoke(self, ctx: typer._click.Context) -> Any:

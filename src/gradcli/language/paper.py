@@ -84,6 +84,7 @@ SIGNS = {
     "½": "0.5",
     "¼": "0.25",
     "¾": "0.75",
+    "°": "*pi/180 after an angle in degrees",
     "±": "one of + and -",
     "…": "all that it stands for",
 }
