@@ -174,7 +174,7 @@ def color_of(words: list[str]) -> str:
 def usage_error(error: typer.TyperException, words: list[str]) -> GradcliError:
     """Return typer's complaint about the command line as one of ours."""
     from gradcli.cli.inputs import is_file  # noqa: PLC0415 - an error alone needs these
-    from gradcli.cli.mistakes import no_command, refused_by_typer  # noqa: PLC0415
+    from gradcli.cli.misnamed import no_command, refused_by_typer  # noqa: PLC0415
 
     first = words[0]
     if first in COMMANDS or first.startswith("-"):

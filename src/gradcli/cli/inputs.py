@@ -32,7 +32,8 @@ def text_of_file(env: Environment, path: str, suffix: str) -> str:
     if suffix in TEXTS:
         return read_text(env, path, "PROGRAM")
     if suffix == ".ipynb":
-        raise file_error(f"{path} is a notebook: save it as a script, and give that", "PROGRAM")
+        hint = f"jupyter nbconvert --to script {path}"
+        raise GradcliError("file", f"PROGRAM: {path} is a notebook: save it as a script, and give that", hint=hint)
     hint = f"give them to a variable: gradcli explain 'sum(x**2)' --x @{path}"
     raise GradcliError("option", f"{path} holds numbers, and no program", hint=hint)
 

@@ -86,9 +86,13 @@ def refuse_mistakes(command: str, words: Words) -> None:
     if not words.unknown and len(words.operands) < 2 and (words.options or words.operands[:1] not in HELP):
         return
     program = typed_program(words)
-    if words.unknown and len(words.operands) < 2 and all(
-        value is not None and flag.isascii() and program is not None and names(program, flag[2:])
-        for flag, value in words.unknown.items()
+    if (
+        words.unknown
+        and len(words.operands) < 2
+        and all(
+            value is not None and flag.isascii() and program is not None and names(program, flag[2:])
+            for flag, value in words.unknown.items()
+        )
     ):
         return
     from gradcli.cli import mistakes  # noqa: PLC0415 - an error alone needs these

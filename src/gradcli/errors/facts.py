@@ -22,13 +22,16 @@ class MissingInputs(NamedTuple):
     """Variables without a value.
 
     ``function`` is one of them that has the name of a function, ``near`` a name that was given and one it resembles,
-    ``compared`` what the first of them is held against by ``==``.
+    ``compared`` what the first of them is held against by ``==``. ``joined`` is a function and a variable that was
+    given, written as one word; ``numbered`` one that was given, where its entries have names of their own.
     """
 
     names: tuple[str, ...]
     function: str | None = None
     near: tuple[str, str] | None = None
     compared: str | None = None
+    joined: tuple[str, str] | None = None
+    numbered: str | None = None
 
 
 class OwnInput(NamedTuple):
@@ -117,6 +120,12 @@ def missing(facts: MissingInputs, word: Word) -> str:
         return f"== compares: write {facts.compared} alone, or {facts.names[0]} = {facts.compared}"
     if facts.function is not None:
         return f"'{facts.function}' is a function: call it, {facts.function}(x)"
+    if facts.joined is not None:
+        name, argument = facts.joined
+        return f"write {name}({argument})"
+    if facts.numbered is not None:
+        given = facts.numbered
+        return f"{word(given, None)} was given: its entries are {given}[0], {given}[1]"
     if facts.near is not None:
         given, meant = facts.near
         return f"{word(given, None)} was given: did you mean {word(meant, None)}?"

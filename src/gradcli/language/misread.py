@@ -42,27 +42,30 @@ FORMS: tuple[tuple[str, str, Words], ...] = (
     (rf"(?:Parameter containing:\s*)?(?:\w+\.)*(tensor|[Aa]rray|Tensor|Variable)\(\s*({_NUMBER}|\[[-+\d.,eE\s\[\]]*\])"
      r"\s*(?:,.*)?\)",
      "{1}(...) stands around the numbers, as it is printed", lambda found: f"write {with_commas(found[2])}"),
-    (r"(?=.*[\d.\]]\s+[-+.\d\[])(\[[-+\d.,eE\s\[\]]*\])", "numbers need commas between them",
+    (r"(?=.*[\d.\]]\s+[-+.\d\[])(\[(?:[-+\d.,eE\s]|\[[-+\d.,eE\s]*\])*\])", "numbers need commas between them",
      lambda found: f"write {with_commas(found[1])}"),
     (r"\[([-+\d.,eE\s;]*;[-+\d.,eE\s;]*)\]", "; parts rows outside of brackets", rows_of),
     (r"\[[^\[\]]*", "'[' is never closed", "write {0}]"),
     (r"(\[[^\[\]]*\])\]+", "']' closes nothing", "write {1}"),
-    (r"(.*[\d.\])])\s*;", "; parts rows, and nothing stands below it", "write {1}"),
+    (r"(.*[\d.\])])\s*;", "", "write {1}"),
     (r"\{([-+\d.,eE\s]*)\}", "braces hold no numbers", "write [{1}]"),
-    (r"(?i)[-+]?(?:nan|inf|infinity)|float\(.*\)", "{0} is no value to differentiate at", _FINITE),
+    (r"(?i)[-+]?(?:nan|inf|infinity)|float\(.*\)", "", _FINITE),
     (r"True|False|true|false", "{0} is a truth value, and no number", "write 1 or 0"),
     (r"(-?\d{1,9})(:|\.\.\.?)(-?\d{1,9})", "a range is a call", counted_up),
     (rf"({_NUMBER})\s*%", "there is no sign for percent", "write {1}/100"),
-    (rf"[\"']({_NUMBER})[\"']", "quotes make a text of the number", "write {1}"),
+    (rf"[\"']({_NUMBER})[\"']", "", "write {1}"),
     (r"\d{1,3}(?:\.\d{3}){2,}", "{0} is not a number", _DECIMAL),
-    (rf"({_NUMBER})\s*[A-Za-z]+", "{0} is not a number", "write the number alone: {1}"),
+    (rf"({_NUMBER})\s*(?![jJ]\Z)[A-Za-z]+", "{0} is not a number", "write the number alone: {1}"),
     (r"<\s*(\S+)", "< is for the shell, outside of the quotes", "write @{1} to read a file, or - for standard input"),
     (r"/dev/\S+", "a value is no path", "write - to read standard input, or @FILE"),
     (r"(sum|mean)", "{0} is a function, and no number",
      "as v, ones(2) is y.sum() of two entries, ones(2)/2 is y.mean()"),
     (r"(ones|zeros|eye|arange|linspace|full|rand|randn)", "{0} is a function", "call it: {0}(3)"),
 )  # fmt: skip
-"""A whole value, what is wrong with it, and what to write, with the groups of the pattern."""
+"""A whole value, what is wrong with it, and what to write, with the groups of the pattern.
+
+What is wrong is empty where the error has said so already.
+"""
 LONGEST = 2_000
 """Characters of a value that is looked into."""
 
@@ -76,7 +79,8 @@ def meant(text: str, error: GradcliError) -> GradcliError:
         found = re.fullmatch(pattern, value, re.DOTALL)
         if found:
             hint = words if isinstance(words, str) else words(found)
-            return GradcliError("value", filled(message, found), hint=filled(hint, found))
+            what = filled(message, found) if message else error.message
+            return GradcliError(error.kind, what, span=error.span, hint=filled(hint, found))
     return error
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from gradcli.errors import GradcliError
 from gradcli.language.members import SPECIAL_METHODS
-from gradcli.language.names import dotted
+from gradcli.language.names import dotted, near_function
 from gradcli.language.snippets.calls import Calls
 from gradcli.language.snippets.derivatives import PULLBACKS
 from gradcli.language.snippets.expressions import Block
@@ -140,7 +140,7 @@ class Reader(Calls):
         elif self.only_shows(call, scope):
             self.last = call, scope
         else:
-            error = GradcliError("not-allowed", f"what {ast.unparse(func)}(...) changes is not known")
+            error = unknown_call(func)
             if full.endswith("set_grad_enabled"):
                 self.problems.append(error.at(self.source.span(node), self.builder.place))
             raise error
@@ -284,3 +284,9 @@ class Reader(Calls):
         if not reads_gradient(node):
             raise GradcliError("not-allowed", f".{node.attr}() changes a value in place")
         self.zeroed |= {scope.written(name) or name for name in root_of(node)}
+
+
+def unknown_call(func: ast.expr) -> GradcliError:
+    """Return the error for a call by itself of what is no function here."""
+    name = ast.unparse(func)
+    return GradcliError("not-allowed", f"what {name}(...) changes is not known", hint=near_function(name))
