@@ -24,7 +24,19 @@ from gradcli.cli.variables import VariableCommand
 from gradcli.errors import GradcliError
 
 SUMMARY = "Explain y.backward(v): the Jacobian, the vector beside it, and the gradient that reverse mode leaves."
-OWN = ("-h", "--help", "-V", "--version", "--install-completion", "--show-completion")
+EXAMPLES = """\b
+Examples:
+  gradcli "x**2" --x 3                     a formula; explain may be left out
+  gradcli "x**2" --x 1,2 --v 1,10          several outputs need a v
+  gradcli script.py                        lines of PyTorch, as pasted
+  gradcli grad "sum(x**2)" --x @data.csv   a file; - is standard input
+  gradcli check "x**2" --x 3 --expect 2*x  is my derivative right?
+
+Exit codes: 0 answered, 1 the routes disagree or digits are lost, 2 a mistake in what was given, 3 not finite at this
+point, 70 a fault of gradcli. gradcli COMMAND --help has the options of a command.
+"""
+COMPLETIONS = ("--install-completion", "--show-completion")
+OWN = ("-h", "--help", "-V", "--version", *COMPLETIONS)
 """Options that stand without a command."""
 MEANT = {"-help": "--help", "-?": "--help", "/?": "--help", "-version": "--version", "-v": "--version"}
 """What stands alone in place of an option, as elsewhere."""
@@ -60,6 +72,7 @@ def command_line(name: str | None = None) -> typer._click.Command:
         name="gradcli",
         cls=PlainGroup,
         help=SUMMARY,
+        epilog=EXAMPLES,
         context_settings={"help_option_names": ["-h", "--help"]},
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
@@ -107,6 +120,7 @@ def complete(env: Environment) -> int:
 def _run(words: list[str], env: Environment) -> int:
     try:
         with contextlib.redirect_stdout(env.stdout), contextlib.redirect_stderr(env.stderr):
+            refuse_shell(words)
             command = command_line(words[0] if words and words[0] in COMMANDS else None)
             code: Any = command.main(words or ["--help"], prog_name="gradcli", standalone_mode=False, obj=env)
     except GradcliError as error:
@@ -138,6 +152,14 @@ def _run(words: list[str], env: Environment) -> int:
         complain(env, "This is a fault of gradcli, not of your input.")
         return ExitStatus.INTERNAL
     return code if isinstance(code, int) else ExitStatus.OK
+
+
+def refuse_shell(words: list[str]) -> None:
+    """Raise ``usage`` for completion that is asked for by the name of a shell: it is for the one that gradcli runs in."""
+    flag, equals, shell = words[0].partition("=") if words else ("", "", "")
+    if flag in COMPLETIONS and (equals or words[1:]):
+        hint = f"start {shell or words[1]}, and run gradcli {flag} there"
+        raise GradcliError("usage", f"{flag} is for the shell that it runs in", hint=hint)
 
 
 def with_command(words: list[str], commands: Collection[str]) -> list[str]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("table", "json", "plain")
 SUFFIXES = {".json": "json", ".txt": "table"}
+NO_PROGRAM = "for example: gradcli explain 'x**2' --x 3; - reads it from standard input, -f from a file"
 COLORS = ("auto", "always", "never")
 
 
@@ -137,7 +138,7 @@ def program_text(env: Environment, program: str | None, file: str | None) -> str
     if file is not None:
         return read_text(env, file, "-f")
     if program is None:
-        raise GradcliError("option", "no program is given", hint="for example: gradcli explain 'x**2' --x 3")
+        raise GradcliError("option", "no program is given", hint=NO_PROGRAM)
     if program == "-":
         return read_text(env, "-", "PROGRAM")
     suffix = suffix_of(program)

@@ -163,8 +163,28 @@ class VariableCommand(PlainCommand):
         try:
             return super().invoke(ctx)
         except GradcliError as error:
+            program = ctx.params["program"] or ""
+            if error.kind in ("syntax", "not-allowed", "missing-input") and is_path(program):
+                raise named_like(program, error) from None
             options = {flag for parameter in self.get_params(ctx) for flag in parameter.opts}
             raise placed(error, ctx.params["v"]).worded(partial(flag_hint, options)) from None
+
+
+def is_path(program: str) -> bool:
+    """Return whether what stands as the program is the name of a file or folder as well."""
+    from gradcli.cli.inputs import is_file  # noqa: PLC0415 - an error alone needs it
+
+    return is_file(program)
+
+
+def named_like(program: str, error: GradcliError) -> GradcliError:
+    """Return the error of a program that is the name of a file or folder, with the way to read that."""
+    if Path(program).is_dir():
+        return GradcliError("file", f"PROGRAM: {program} is a directory")
+    hint = f"to read the file of this name: -f {shlex.quote(program)}"
+    if program.isidentifier():
+        hint = f"add --{program} VALUE; or {hint}"
+    return GradcliError(error.kind, error.message, span=error.span, place=error.place, hint=hint)
 
 
 def placed(error: GradcliError, v: list[str] | None) -> GradcliError:
