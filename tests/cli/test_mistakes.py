@@ -408,7 +408,7 @@ ROWS = [  # command line, what is wrong, what to do
      "did you mean 'explain'?"),
     ("explain",
      "no program is given",
-     "for example: gradcli explain 'x**2' --x 3"),
+     "for example: gradcli explain 'x**2' --x 3; - reads it from standard input, -f from a file"),
 ]  # fmt: skip
 
 

@@ -155,7 +155,7 @@ def _run(words: list[str], env: Environment) -> int:
 
 
 def refuse_shell(words: list[str]) -> None:
-    """Raise ``usage`` for completion that is asked for by the name of a shell: it is for the one that gradcli runs in."""
+    """Raise ``usage`` for completion of a shell by its name: it is for the one that gradcli runs in."""
     flag, equals, shell = words[0].partition("=") if words else ("", "", "")
     if flag in COMPLETIONS and (equals or words[1:]):
         hint = f"start {shell or words[1]}, and run gradcli {flag} there"

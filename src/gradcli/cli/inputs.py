@@ -101,8 +101,7 @@ def read_bytes(env: Environment, path: str, option: str) -> bytes:
 def near_file(where: Path) -> str | None:
     """Return a question with a file whose name is near one that does not exist; None for none."""
     with contextlib.suppress(OSError, ValueError):
-        near = did_you_mean(where.name, (one.name for one in islice(where.parent.iterdir(), MOST_FILES)))
-        return near
+        return did_you_mean(where.name, (one.name for one in islice(where.parent.iterdir(), MOST_FILES)))
     return None
 
 

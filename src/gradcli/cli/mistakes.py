@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable
 
-from gradcli.cli.declared import COMMANDS, options_of
+from gradcli.cli.declared import COMMANDS, WITH_PROGRAM, options_of
 from gradcli.cli.request import FORMATS
 from gradcli.errors import GradcliError
 from gradcli.errors.suggest import did_you_mean
@@ -49,7 +49,9 @@ NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?,?\Z")
 VALUE = re.compile(r"[-+]?\.?\d[-+\d.,;eE]*|[\[@].*", re.DOTALL)
 """What stands as a value and not as a program."""
 WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-GIVEN = re.compile(r"([A-Za-z_]\w*)=(.+)", re.DOTALL)
+GIVEN = re.compile(r"-?([A-Za-z_]\w*)=(.+)", re.DOTALL)
+JOINED = re.compile(r"([A-Za-z_]+)[:=]?([-+]?[\d.][\d.,;eE+-]*)")
+"""A variable and its value in one word."""
 
 
 def needs_value(flag: str) -> GradcliError:
@@ -61,7 +63,7 @@ def no_option(flag: str, value: str | None, command: str, program: str | None) -
     """Return the error for a flag that is no option of a command and no name in its program; None where it is one.
 
     What is meant is an option of this command, one of another, or a variable that the program does not have.
-    ``value`` is what stands after the flag; ``program`` is empty where there is none, None where its names are not known.
+    ``value`` is what stands after the flag; ``program`` is empty where there is none, None where it is not known.
     """
     name = flag.lstrip("-")
     words = set(WORD.findall(name if program is None else program))
@@ -75,7 +77,12 @@ def no_option(flag: str, value: str | None, command: str, program: str | None) -
     elsewhere = [other for other in COMMANDS if other != command and flag in flags_of(other)]
     if elsewhere:
         return GradcliError("option", f"{command} has no {flag}", hint=have_it(elsewhere))
-    meant = synonym(name, command) or did_you_mean(flag, [one for one in flags_of(command) if one.startswith("--")])
+    others = {flag: command for command in WITH_PROGRAM for flag in flags_of(command) if flag.startswith("--")}
+    near = did_you_mean(flag, flags_of(command)) or did_you_mean(flag, others)
+    joined = JOINED.fullmatch(name)
+    if joined and joined[1] in words:
+        return no_such(flag, command, f"write --{joined[1]} {joined[2]}")
+    meant = synonym(name, command) or near
     no_name = not name.isidentifier() or (value is not None and is_word(value))
     return no_such(flag, command, meant) if meant or no_name else None
 
@@ -114,6 +121,14 @@ def listed_by(command: str | None) -> str:
     return f"gradcli {command} --help lists what there is" if command else "gradcli --help lists what there is"
 
 
+def refuse_taken(before: dict[int, tuple[str, str]]) -> None:
+    """Raise ``option`` where there is no program, and the last option has what looks like one as its value."""
+    flag, value = before.get(0, ("", ""))
+    if re.search(r"[A-Za-z]\w*(?:\W|\Z)", value) and re.search(r"[-+*/(@]|\s", value) and value[0] not in "@[":
+        hint = f"{flag} has taken {value!r:.60} as its value: give it one before the program"
+        raise GradcliError("option", "no program is given", hint=hint)
+
+
 def refuse_operands(
     command: str, operands: list[str], before: dict[int, tuple[str, str]], exists: Callable[[str], bool]
 ) -> None:
@@ -144,10 +159,15 @@ def too_many(
     if program in COMMANDS:
         hint = f"begin with gradcli {program}, and its options after that"
         return GradcliError("usage", f"{program} is a command, and stands before all options", hint=hint)
-    short = next((word for word in operands if re.fullmatch(r"-[A-Za-z]", word)), None)
+    short = next((word for word in operands if re.fullmatch(r"-[A-Za-z]\w*", word)), None)
     if short:
         return no_short(short, command, operands)
-    given = next((found for word in others if (found := GIVEN.fullmatch(word))), None)
+    apart = [
+        name + sign + value for name, sign, value in zip(others, others[1:], others[2:], strict=False) if sign == "="
+    ]
+    first = GIVEN.fullmatch(program)
+    given = next((found for word in [*apart, *others] if (found := GIVEN.fullmatch(word))), None)
+    given = first if first and VALUE.fullmatch(first[2]) else given
     if given:
         return GradcliError("usage", f"{given[0]} is no option", hint=f"write --{given[1]} {given[2]}")
     if all(map(exists, operands)):
@@ -198,7 +218,8 @@ def variable_of(program: str) -> str:
     """Return the one name in a program that may be a variable, or what stands for any."""
     from gradcli.ops import SPELLINGS, find  # noqa: PLC0415
 
-    names = {name for name in WORD.findall(program) if not find(SPELLINGS, name) and name not in ("pi", "e")}
+    words = {name for name in WORD.findall(program) if name not in ("pi", "e")}
+    names = {name for name in words if len(name) == 1 or not find(SPELLINGS, name)}
     return names.pop() if len(names) == 1 else "NAME"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -52,7 +52,7 @@ def sort(args: list[str], takes_value: dict[str, bool]) -> Words:
         elif flag in takes_value:
             found.options.append(arg)
             if takes_value[flag] and not equals:
-                found.options.append(value_after(flag, rest))
+                found.options.append(value_after(flag, rest, takes_value))
                 found.give(flag, found.options[-1])
         elif arg[:2] in takes_value and not arg.startswith("--") and takes_value[arg[:2]] and arg[2:3].isalnum():
             found.options.append(arg)
@@ -71,10 +71,10 @@ def sort(args: list[str], takes_value: dict[str, bool]) -> Words:
     return found
 
 
-def value_after(flag: str, rest: Iterator[str]) -> str:
-    """Return the word after an option; raises ``option`` where there is none."""
+def value_after(flag: str, rest: Iterator[str], known: Container[str]) -> str:
+    """Return the word after an option; raises ``option`` where there is none, or an option that is known."""
     value = next(rest, None)
-    if value is None:
+    if value is None or (value.startswith("--") and value in known):
         from gradcli.cli.mistakes import needs_value  # noqa: PLC0415 - an error alone needs it
 
         raise needs_value(flag)
@@ -83,7 +83,7 @@ def value_after(flag: str, rest: Iterator[str]) -> str:
 
 def refuse_mistakes(command: str, words: Words) -> None:
     """Raise ``option`` or ``usage`` for flags that are neither options nor variables, and for a second operand."""
-    if not words.unknown and len(words.operands) < 2 and (words.options or words.operands[:1] not in HELP):
+    if not words.unknown and len(words.operands) == 1 and (words.options or words.operands not in HELP):
         return
     program = typed_program(words)
     if (
@@ -111,6 +111,8 @@ def refuse_mistakes(command: str, words: Words) -> None:
         if value is None:
             known_name = program is None or names(program, flag[2:])
             raise mistakes.needs_value(flag) if known_name else mistakes.no_such(flag, command)
+    if program == "":
+        mistakes.refuse_taken(words.before)
 
 
 def typed_program(words: Words) -> str | None:
@@ -171,10 +173,10 @@ class VariableCommand(PlainCommand):
 
 
 def is_path(program: str) -> bool:
-    """Return whether what stands as the program is the name of a file or folder as well."""
-    from gradcli.cli.inputs import is_file  # noqa: PLC0415 - an error alone needs it
+    """Return whether what was read as the program is the name of a file or folder as well."""
+    from gradcli.cli.inputs import is_file, suffix_of  # noqa: PLC0415 - an error alone needs them
 
-    return is_file(program)
+    return bool(program) and not suffix_of(program) and is_file(program)
 
 
 def named_like(program: str, error: GradcliError) -> GradcliError:
