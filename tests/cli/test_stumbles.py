@@ -3,7 +3,9 @@
 `docs/first-minutes.md` is the list of these by class.
 """
 
+import re
 import shlex
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -207,6 +209,21 @@ def test_a_stumble_is_named_with_the_way_out(cli, line, message, hint):
     answer = cli(*shlex.split(line))
     said = [text for text in answer.err.splitlines() if text.startswith(("error: ", "help: "))]
     assert (answer.code, said) == (2, [f"error: {message}", *([f"help: {hint}"] if hint else [])])
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "first-minutes.md").read_text(encoding="utf-8")
+SHOWN = re.findall(r"^\| `gradcli (.*?)` \| `.*?` \| `(.*)` \|$", PAGE, re.MULTILINE)
+
+
+def test_the_page_has_rows():
+    assert len(SHOWN) == PAGE.count("| `gradcli ") >= 40
+
+
+@pytest.mark.parametrize(("line", "said"), portion([pytest.param(*row, id=row[0]) for row in SHOWN], 3))
+def test_the_page_of_the_first_minutes_shows_what_is_said(cli, line, said):
+    answer = cli(*shlex.split(line))
+    found = re.search(r"^error: (.*)\n(?:.*\|.*\n)*(?:help: (.*)\n)?", answer.err)
+    assert (answer.code, f"{found[1]} ({found[2]})" if found[2] else found[1]) == (2, said)
 
 
 ANSWERED = {  # what is typed in place of a command that there is, and how its answer begins
