@@ -18,6 +18,8 @@ from gradcli.language.values import read_value
 from oracles import portion
 
 FILES = {
+    "stacked.py": "net = nn.Sequential(nn.Linear(2, 1), nn.ReLU())\ny = net(x)\ny.backward()\n",
+    "misspelled.py": "act = nn.LeakyRelu()\ny = act(x)\ny.backward()\n",
     "m.csv": "1,2\n3,4\n",
     "j.json": "[2, 4]",
     "prog": "x**2\n",
@@ -35,7 +37,7 @@ FILES = {
 LISTED = "gradcli explain --help lists what there is"
 NUMBER = "write 3, or 1,2,3, or 1,2;3,4, or [[1,2],[3,4]], or @FILE"
 MORE = "the program stands by itself: gradcli explain 'x**2' --x 3"
-ROWS = [  # command line, what is wrong, what to do
+ROWS = [  # of the command line and files: what is typed, what is wrong, what to do
     # options
     ("explain x --x 1 --max-entries 4", "no such option --max-entries", LISTED),
     ("explain x --x 1 --max-entries=4", "no such option --max-entries", LISTED),
@@ -93,7 +95,7 @@ ROWS = [  # command line, what is wrong, what to do
     ("why", "no such command 'why'", "gradcli --help lists what there is"),
     ("explain help", "'help' is no program", "gradcli explain --help shows its options"),
     ("check -help", "'-help' is no program", "gradcli check --help shows its options"),
-    ("--json explain x**2 --x 3", "explain is a command, and stands before all options",
+    ("--json explain x**2 --x 3", "explain is a command, which stands once, before all options",
      "begin with gradcli explain, and its options after that"),
     # words that the shell has cut, or that stand alone
     ("explain x**2 3", "'3' is a value without a name", "give it to a variable: --x 3"),
@@ -110,6 +112,20 @@ ROWS = [  # command line, what is wrong, what to do
     ("explain --v 1 --x x**2", "no program is given",
      "--x has taken 'x**2' as its value: give it one before the program"),
     ("explain --jsn x**2", "no such option --jsn", "did you mean '--json'?"),
+    ("explain 'x**2 --x 3'", "options are no part of the program",
+     "write 'x**2' --x 3, with quotes around the program alone"),
+    ("explain 'gradcli grad x**2 --x=3'", "options are no part of the program",
+     "write 'x**2' --x=3, with quotes around the program alone"),
+    ("explain 'gradcli x**2'", "gradcli is no part of the program", "write x**2"),
+    ("explain \"'x**2'\" --x 3", "the program stands in two pairs of quotes", 'one pair is for the shell: "x**2"'),
+    ("explain explain x**2 --x 3", "explain is a command, which stands once, before all options",
+     "begin with gradcli explain, and its options after that"),
+    ("explain x*y --x 1 --y 2 --wrt 'x y'", "--wrt needs commas between names", "write --wrt x,y"),
+    ("explain x**2 --x 1,2 --v 1,1 --row 5", "--row '5': y has shape (2,), and no entry there", "the last entry is 1"),
+    ("explain x**2 --x 1,2 --v 1,1 --row first",
+     "--row 'first': y has shape (2,), and its index is a number for each axis", "for example --row 0"),
+    ("explain x**2 --x 1,2 --v 1,1 --column x",
+     "--column 'x': x has shape (2,), and its index is a number for each axis", "for example --column 'x[0]'"),
     # files
     ("explain prog --x 3", "no value for the variable prog",
      "add --prog VALUE; or to read the file of this name: -f prog"),
@@ -124,6 +140,8 @@ ROWS = [  # command line, what is wrong, what to do
     ("grad sheet.ipynb", "PROGRAM: sheet.ipynb is a notebook: save it as a script, and give that",
      "jupyter nbconvert --to script sheet.ipynb"),
     ("check x**2 --x 1,2 --expect j.json", "this is the name of a file", "write --expect @j.json"),
+]  # fmt: skip
+OF_LANGUAGE = [  # each runs always: it takes a branch that little else takes
     # snippets and what stands around them
     ("grad drawn.py", "line 1 draws 'W' at random, and a program has the same value at every run",
      "add --W 'np.linspace(0.1, 1, 6).reshape(2, 3)' --x 'np.linspace(0.1, 1, 3)'"),
@@ -134,6 +152,11 @@ ROWS = [  # command line, what is wrong, what to do
      "and give --x 'torch.tensor([1., 2.])'"),
     ("grad model.py", "'class' is not part of the language",
      "write what forward does as lines of its own: y = F.linear(x, W, b)"),
+    ("grad stacked.py --x 1,2", "nn.Sequential is not part of the language",
+     "write its layers one after the other, with W and b of your own: F.relu(F.linear(x, W, b))"),
+    ("grad misspelled.py --x 1,2", "nn.LeakyRelu is not part of the language", "did you mean 'nn.LeakyReLU'?"),
+    ("grad 'y = input(); y*x' --x 1", "unknown function 'input'",
+     "give the value with --NAME: nothing is read while a program runs"),
     ("grad 'def f(x): x**2' --x 3", "'f' returns no value", "write return before the value that it has"),
     ("raised.txt", "this is an error of PyTorch, and no program: a first backward has freed what the second one needs",
      "give both as --v V1 --v V2; in PyTorch the first one takes retain_graph=True"),
@@ -204,7 +227,9 @@ def _files(tmp_path, monkeypatch):
         (tmp_path / name).write_text(text, encoding="utf-8")
 
 
-@pytest.mark.parametrize(("line", "message", "hint"), portion([pytest.param(*row, id=row[0]) for row in ROWS], 3))
+@pytest.mark.parametrize(
+    ("line", "message", "hint"), [*portion([pytest.param(*row, id=row[0]) for row in ROWS], 4), *OF_LANGUAGE]
+)
 def test_a_stumble_is_named_with_the_way_out(cli, line, message, hint):
     answer = cli(*shlex.split(line))
     said = [text for text in answer.err.splitlines() if text.startswith(("error: ", "help: "))]
@@ -219,7 +244,7 @@ def test_the_page_has_rows():
     assert len(SHOWN) == PAGE.count("| `gradcli ") >= 40
 
 
-@pytest.mark.parametrize(("line", "said"), portion([pytest.param(*row, id=row[0]) for row in SHOWN], 3))
+@pytest.mark.parametrize(("line", "said"), portion([pytest.param(*row, id=row[0]) for row in SHOWN], 4))
 def test_the_page_of_the_first_minutes_shows_what_is_said(cli, line, said):
     answer = cli(*shlex.split(line))
     found = re.search(r"^error: (.*)\n(?:.*\|.*\n)*(?:help: (.*)\n)?", answer.err)

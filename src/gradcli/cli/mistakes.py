@@ -158,7 +158,7 @@ def too_many(
     program, *others = operands
     if program in COMMANDS:
         hint = f"begin with gradcli {program}, and its options after that"
-        return GradcliError("usage", f"{program} is a command, and stands before all options", hint=hint)
+        return GradcliError("usage", f"{program} is a command, which stands once, before all options", hint=hint)
     short = next((word for word in operands if re.fullmatch(r"-[A-Za-z]\w*", word)), None)
     if short:
         return no_short(short, command, operands)

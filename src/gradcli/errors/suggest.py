@@ -20,6 +20,7 @@ INSTEAD_OF_CALL = {
     **dict.fromkeys(("grad", "jacobian", "jacrev", "vjp"), _ITSELF),
     **dict.fromkeys(("rand", "randn", "randint", "random", "manual_seed", "seed", "rand_like", "randn_like"), _RANDOM),
     **dict.fromkeys(("gumbel_softmax", "fractional_max_pool2d", "fractional_max_pool3d", "bernoulli"), _RANDOM),
+    **dict.fromkeys(("input", "open", "read"), "give the value with --NAME: nothing is read while a program runs"),
     "print": "leave it out: the value of the last line is the output",
     **dict.fromkeys(("D", "derivative", "Derivative", "differentiate", "ddx"), _ITSELF),
     **dict.fromkeys(("integrate", "Integral", "integral", "quad"), "there are no integrals here"),

@@ -30,6 +30,9 @@ _OPERAND = rf"(?:{_NAME}(?:\[[^\]]*\])?|\d[\w.]*)"
 _ITSELF = "write the function alone: gradcli takes its derivative"
 
 PATTERNS: tuple[tuple[str, str, str], ...] = (
+    (r"^\s*(?:gradcli\s+)?(?:(?:explain|grad|check)\s+)?['\"]?(.+?)['\"]?\s+(--[A-Za-z]\w*(?:=|\s+\S).*)$",
+     "options are no part of the program", "write '{1}' {2}, with quotes around the program alone"),
+    (r"^\s*gradcli\s+(?:(?:explain|grad|check)\s+)?(\S.*)$", "gradcli is no part of the program", "write {1}"),
     (r"^\s*(>>>|\.\.\.|In \[\d+\]:|Out\[\d+\]:)", "{1} is the prompt of a session, and no part of the program",
      "leave it out"),
     (r"\\(?:frac|left|right|cdot|sum|int|partial|mathrm|text)\b|\\[,;!]", "this is LaTeX",

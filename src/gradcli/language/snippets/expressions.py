@@ -7,7 +7,7 @@ from abc import abstractmethod
 from dataclasses import dataclass, field
 
 from gradcli.errors import Budget, GradcliError, Span, over_budget
-from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE
+from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE, did_you_mean
 from gradcli.language.calls import written_name
 from gradcli.language.layer_names import FUNCTIONS, RANDOM
 from gradcli.language.snippets.imports import Names
@@ -16,6 +16,7 @@ from gradcli.language.snippets.scopes import Closure, Fresh, Layer, Scope
 from gradcli.language.snippets.tables import (
     DRAWS,
     FLOATS,
+    INSTEAD_OF_LAYER,
     LAYERS,
     RENAMED,
     UNSET,
@@ -236,11 +237,14 @@ class Expressions:
             return None
         if kind not in LAYERS and kind not in FUNCTIONS:
             instead = RANDOM.get(kind)
+            hint = INSTEAD_OF_LAYER.get(kind) or did_you_mean(
+                f"nn.{kind}", [f"nn.{name}" for name in (*LAYERS, *RANDOM)]
+            )
             raise GradcliError(
                 "not-allowed",
                 f"nn.{kind} is not part of the language",
                 span=self.source.span(node),
-                hint=f"give the weights as inputs and write {instead}" if instead else None,
+                hint=f"give the weights as inputs and write {instead}" if instead else hint,
             )
         options = [self.write(argument, scope, None) for argument in node.args]
         options += [

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-INSTEAD_OF_LAYER = "write F.linear(x, W, b) for nn.Linear, with W and b of your own"
-"""What to write for a layer that begins with random weights."""
+INSTEAD_OF_LAYER = dict.fromkeys(
+    ("Sequential", "ModuleList", "Module"),
+    "write its layers one after the other, with W and b of your own: F.relu(F.linear(x, W, b))",
+)
+"""What to write for a layer that holds others."""
 LAYERS = {
     "Identity": "",
     "ReLU": "F.relu",
