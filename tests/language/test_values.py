@@ -238,7 +238,7 @@ BAD_FILES = [
     ("bad.csv", "row 2 of the table: 'four' is not a number"), ("ragged.csv", "row 2 of the table: 1 cell and not 2"),
     ("empty.csv", "the table has no numbers"), ("lists.txt", "not JSON"), ("binary.csv", "is not a text file"),
     ("code.txt", "unknown function '__import__'"), ("noise.md", "the name must end with"),
-    ("", "the name must end with"),
+    ("", "@ stands before the name of a file"),
     ("nul\x00.npy", "nul\\x00.npy"), ("/etc/passwd", "the name must end with"),
 ]  # fmt: skip
 
