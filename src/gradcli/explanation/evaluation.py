@@ -11,11 +11,9 @@ from gradcli.engine.graph import Graph, Node, Operation
 from gradcli.engine.lean import StandIn
 from gradcli.engine.reverse import backward
 from gradcli.errors import Budget, GradcliError, Place
-from gradcli.errors.facts import MissingInputs, OwnInputs
-from gradcli.errors.suggest import did_you_mean
+from gradcli.errors.facts import OwnInputs
 from gradcli.language.inputs import all_finite, as_array, read_v, require_finite
 from gradcli.language.program import Program, compile_program
-from gradcli.ops import SPELLINGS, find
 from gradcli.ops.declare import Array, value_of
 from gradcli.ops.linear_algebra import MATMUL
 
@@ -81,6 +79,8 @@ class Function:
     def _require(self, name: str) -> None:
         if name not in self.program.inputs:
             refuse_own_inputs(self.program)
+            from gradcli.explanation.missing import not_an_input  # noqa: PLC0415 - an error alone needs it
+
             raise not_an_input(self.program, name)
 
     def __call__(self, **values: Any) -> Array:
@@ -178,7 +178,7 @@ def vouched_for(run: Evaluation, leaf: Node) -> bool:
 
 SNIPPETS = (
     "import", "def", "lambda", "with", "print", "assert", "class", "backward", "requires_grad", "grad", "vjp",
-    "Variable", "Parameter", ">>>", ": ",
+    "Variable", "Parameter", ">>>", ": ", "```",
 )  # fmt: skip
 """What snippets hold. A text with none of it is compiled as it stands, and needs no reader of snippets."""
 
@@ -217,10 +217,10 @@ def read_arrays(program: Program, values: dict[str, Any]) -> dict[str, Array]:
     """Return all inputs as arrays; raises ``missing-input`` or ``unknown-input`` with what to type."""
     if values.keys() == program.inputs.keys():
         return {name: as_array(name, values[name]) for name in program.inputs}
+    from gradcli.explanation.missing import compared_with, missing_inputs, not_an_input  # noqa: PLC0415 - for errors
+
     missing = [name for name in program.inputs if name not in values]
     if missing:
-        from gradcli.language.own import compared_with  # noqa: PLC0415 - an error alone needs it
-
         what = "variable" if len(missing) == 1 else "variables"
         raise GradcliError(
             "missing-input",
@@ -238,19 +238,6 @@ def check_inputs(program: Program, values: dict[str, Any]) -> dict[str, Array]:
     for name, array in arrays.items():
         require_finite(name, array)
     return arrays
-
-
-def missing_inputs(names: list[str], values: Iterable[str], compared: str | None = None) -> MissingInputs:
-    """Return what is known of variables without a value: the first that is compared, a function, or misspelled."""
-    if compared is not None:
-        return MissingInputs(tuple(names), compared=compared)
-    for name in names:
-        if find(SPELLINGS, name):
-            return MissingInputs(tuple(names), function=name)
-        near = next((given for given in values if did_you_mean(given, [name])), None)
-        if near:
-            return MissingInputs(tuple(names), near=(near, name))
-    return MissingInputs(tuple(names))
 
 
 def refuse_own_inputs(program: Program) -> None:
@@ -276,21 +263,3 @@ def refuse_own_inputs(program: Program) -> None:
 
 MOST_WAYS = 3
 """Lines that a hint offers to leave out."""
-
-
-def not_an_input(program: Program, name: str) -> GradcliError:
-    """Return the error for a variable that the program does not have, or gives a value itself."""
-    from gradcli.language.own import own_inputs  # noqa: PLC0415 - an error alone needs it
-
-    own = next((found for found in own_inputs(program) if found.name == name), None)
-    if own is not None:
-        hint = f"leave out {own.where}, and the value that is given counts"
-        message = f"the program has its own value of '{name}'"
-        return GradcliError("unknown-input", message, span=own.span, place=program.place, hint=hint)
-    if name in program.variables and name not in program.inputs:
-        message = f"'{name}' is computed by the program, and no input"
-        hint = f"its gradient, {name}.grad, stands under Backward; or leave out what computes it, and give it a value"
-        return GradcliError("unknown-input", message, hint=hint)
-    known = tuple(program.inputs)
-    has = f"the program has {', '.join(known)}" if known else "the program has no variables"
-    return GradcliError("unknown-input", f"the program has no variable '{name}'", hint=did_you_mean(name, known) or has)

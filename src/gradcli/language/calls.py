@@ -10,8 +10,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from gradcli.errors import GradcliError
-from gradcli.errors.suggest import INSTEAD_OF_KEYWORD
-from gradcli.language.names import ELSEWHERE, dotted, find_function, in_module, near_function, unknown_function
+from gradcli.errors.suggest import INSTEAD_OF_KEYWORD, INSTEAD_OF_MORE
+from gradcli.language.names import dotted, find_function, in_module, is_elsewhere, near_function, unknown_function
 from gradcli.ops import METHODS, SPELLINGS, Function, find
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def resolve(node: ast.Call, variables: Container[str]) -> tuple[Function, tuple[
         if function is None:
             what = "is not a function" if func.id in variables else "unknown function"
             message = f"'{func.id}' {what}" if func.id in variables else f"{what} '{func.id}'"
-            raise GradcliError("unknown-function", message, hint=near_function(func.id))
+            raise GradcliError("unknown-function", message, hint=near_function(func.id) or instead_of_brackets(func.id))
         return function, ()
     if not isinstance(func, ast.Attribute):
         raise GradcliError("not-allowed", "only functions can be called", hint="write * to multiply")
@@ -154,12 +154,17 @@ def resolve(node: ast.Call, variables: Container[str]) -> tuple[Function, tuple[
         if function is not None:
             return function, ()
         raise unknown_function(name)
-    if name and name.partition(".")[0] in ELSEWHERE and name.partition(".")[0] not in variables:
+    if name and is_elsewhere(name.partition(".")[0]) and name.partition(".")[0] not in variables:
         raise unknown_function(name)
     method = find(METHODS, func.attr)
     if method is None:
         raise GradcliError("unknown-function", f"unknown method '.{func.attr}()'", hint=near_function(func.attr))
     return method, (func.value,)
+
+
+def instead_of_brackets(name: str) -> str | None:
+    """Return what brackets behind a letter may have meant, which is rather a variable than a function."""
+    return f"if {name} is a variable: {name}*(...) is a product, {name}[0] an entry" if len(name) < 3 else None
 
 
 def bind(function: Function, node: ast.Call, receiver: tuple[ast.expr, ...]) -> list[Bound]:
@@ -197,7 +202,8 @@ def by_place(function: Function, positional: list[ast.expr]) -> dict[str, list[a
             first, *positional = positional
             bound[parameter.name] = [type_name(first) if parameter.name == "dtype" else first]
     if positional:
-        raise GradcliError("arguments", f"too many arguments: {signature_text(function)}")
+        message = f"too many arguments: {signature_text(function)}"
+        raise GradcliError("arguments", message, hint=INSTEAD_OF_MORE.get(function.name))
     return bound
 
 

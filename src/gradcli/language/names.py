@@ -6,7 +6,7 @@ import ast
 from collections.abc import Container
 
 from gradcli.errors import GradcliError
-from gradcli.errors.suggest import INSTEAD_OF_CALL, INSTEAD_OF_MODULE, did_you_mean
+from gradcli.errors.suggest import INSTEAD_OF_CALL, INSTEAD_OF_MODULE, WRITTEN_AS, did_you_mean
 from gradcli.ops import FUNCTIONS, SPELLINGS, Function, find, load_all
 from gradcli.ops.making import CONSTANTS
 
@@ -76,6 +76,11 @@ def in_module(name: str, variables: Container[str]) -> bool:
     )
 
 
+def is_elsewhere(name: str) -> bool:
+    """Return whether a name without a value is that of a library that is not read, or of one written in capitals."""
+    return name in ELSEWHERE or (name not in MODULES and name.lower() in MODULES and len(name) > 1)
+
+
 def find_function(name: str) -> Function | None:
     """Return the function of a name, or the one that it means in another module; None where there is none."""
     function = find(SPELLINGS, name)
@@ -128,6 +133,8 @@ def near_function(name: str) -> str | None:
     last = name.rpartition(".")[2]
     if last in INSTEAD_OF_CALL:
         return INSTEAD_OF_CALL[last]
+    if last in WRITTEN_AS:
+        return f"write {WRITTEN_AS[last]}"
     if last != name and last in FUNCTIONS:
         return f"did you mean '{last}'?"
     return did_you_mean(name, [*SPELLINGS, *CONSTANTS])
@@ -137,7 +144,6 @@ __all__ = [
     "BINARY",
     "COMPARE",
     "CONSTANTS",
-    "ELSEWHERE",
     "MASKS",
     "MODULES",
     "SAME_AS",
@@ -147,6 +153,7 @@ __all__ = [
     "find_constant",
     "find_function",
     "in_module",
+    "is_elsewhere",
     "near_function",
     "unknown_function",
 ]

@@ -6,7 +6,7 @@ import ast
 
 from gradcli.errors import GradcliError
 from gradcli.language.members import SPECIAL_METHODS
-from gradcli.language.names import dotted
+from gradcli.language.names import dotted, near_function
 from gradcli.language.snippets.layers import Layers
 from gradcli.language.snippets.lines import root_of
 from gradcli.language.snippets.scopes import Scope
@@ -47,4 +47,5 @@ class Effects(Layers):
 
 def change_unknown(call: ast.Call) -> GradcliError:
     """Return the error for a call by itself of what may change a value."""
-    return GradcliError("not-allowed", f"what {ast.unparse(call.func)}(...) changes is not known")
+    name = ast.unparse(call.func)
+    return GradcliError("not-allowed", f"what {name}(...) changes is not known", hint=near_function(name))

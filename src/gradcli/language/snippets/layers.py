@@ -7,11 +7,13 @@ from abc import abstractmethod
 from dataclasses import replace
 
 from gradcli.errors import GradcliError
+from gradcli.errors.suggest import did_you_mean
 from gradcli.language.layer_names import FUNCTIONS, RANDOM, WEIGHTED
 from gradcli.language.layers import NOTHING
 from gradcli.language.snippets.expressions import Block, Edit, Expressions
 from gradcli.language.snippets.pieces import Piece
 from gradcli.language.snippets.scopes import Layer, Scope
+from gradcli.language.snippets.tables import INSTEAD_OF_LAYER
 
 MODES = ("eval", "train")
 
@@ -68,13 +70,10 @@ class Layers(Expressions):
         if kind in WEIGHTED and name:
             return self.with_weights(kind, node, scope, name)
         if kind not in FUNCTIONS:
-            instead = RANDOM.get(kind)
-            raise GradcliError(
-                "not-allowed",
-                f"nn.{kind} is not part of the language",
-                span=self.source.span(node),
-                hint=f"give the weights as inputs and write {instead}" if instead else None,
-            )
+            message, instead = f"nn.{kind} is not part of the language", RANDOM.get(kind)
+            near = did_you_mean(f"nn.{kind}", [f"nn.{name}" for name in (*FUNCTIONS, *WEIGHTED, *RANDOM)])
+            hint = f"give the weights as inputs and write {instead}" if instead else INSTEAD_OF_LAYER.get(kind, near)
+            raise GradcliError("not-allowed", message, span=self.source.span(node), hint=hint)
         inplace = [item for item in node.keywords if item.arg == "inplace" and is_constant(item.value, True)]
         given = self.options(node.args, [item for item in node.keywords if item.arg != "inplace"], scope)
         if inplace and kind != "ReLU":

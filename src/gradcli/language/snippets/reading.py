@@ -21,25 +21,41 @@ from gradcli.language.snippets.signs import SIGNS
 from gradcli.language.snippets.unrolling import Unrolling
 from gradcli.language.source import parse
 
-PROMPT = re.compile(r"^(?:>>>|\.\.\.)(?: |$)", re.MULTILINE)
+PROMPTS = (
+    (re.compile(r"\s*>>> "), re.compile(r"(?:>>>|\.\.\.)(?: |$)")),
+    (re.compile(r"\s*In \[\d*\]: "), re.compile(r"(?:In \[\d*\]:|\s*\.\.\.+:)(?: |$)")),
+)
+"""How a session of Python and of IPython begins, and what stands before each line that was typed."""
 FOREIGN = re.compile(r"^(?:%%?[a-z]|![a-z]|```).*$", re.MULTILINE)
+RAISED = re.compile(
+    r"""
+    ^-{20,}\n\w+\ +Traceback\ \(most\ recent[^\n]*\n(?:(?!\w+:\ )[^\n]*\n)*\w+:\ [^\n]*$
+    | ^Traceback\ \(most\ recent[^\n]*\n(?:[ \t][^\n]*\n)*[\w.]+(?::\ [^\n]*)?$
+    | ^[A-Za-z_.]*(?:Error|Exception|Warning):\ [^\n]*$
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+"""What an interpreter prints of an error: with its traceback, in IPython, and the last line alone."""
 
 
 def without_prompts(text: str) -> str:
     """Return a text without the prompts of an interpreter, what it answered, and lines that are not Python's.
 
-    Lines keep their numbers.
+    Lines keep their numbers. A text that holds nothing but an error stays as it is.
     """
     text = FOREIGN.sub("", text)
-    if not re.match(r"\s*>>> ", text):
-        return text
-    return "\n".join(PROMPT.sub("", line) if PROMPT.match(line) else "" for line in text.split("\n"))
+    for begins, prompt in PROMPTS:
+        if begins.match(text):
+            return "\n".join(prompt.sub("", line, 1) if prompt.match(line) else "" for line in text.split("\n"))
+    without = RAISED.sub(lambda found: "\n" * found[0].count("\n"), text)
+    return without if without.strip() else text
 
 
 def read_snippet(text: str, budget: Budget, given: frozenset[str]) -> Program | None:
     """Return a text as a snippet, None for a program of the language as it stands."""
-    tree, place = parse(without_prompts(text), budget, any_quotes=True)
-    if not any(is_sign(node) for node in ast.walk(tree)):
+    typed = without_prompts(text)
+    tree, place = parse(typed, budget, any_quotes=True)
+    if typed == text and not any(is_sign(node) for node in ast.walk(tree)):
         return None
     reader = Finished(Source(place.text), tree, place, budget, given)
     return guarded(tree, place, budget, lambda: reader.program(tree))

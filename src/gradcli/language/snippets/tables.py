@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+INSTEAD_OF_LAYER = dict.fromkeys(
+    ("ModuleList", "ModuleDict", "Module"),
+    "write its layers one after the other, with W and b of your own: F.relu(F.linear(x, W, b))",
+)
+"""What to write for a layer that holds others."""
 WRAPPERS = {
     "torch.autograd.Variable",
     "torch.nn.Parameter",
