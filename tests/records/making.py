@@ -62,6 +62,16 @@ record(
 )
 
 record(
+    "np.linspace",
+    oracle=shapes.fixed(np.linspace),
+    recipes=["{V}*{f}(0, 1, {n})", "{f}(-1, {c}, 4, endpoint=False)*{S}"],
+    programs={
+        "x*np.linspace(0, 1, 3)": [0, v.x[1] / 2, v.x[2]],
+        "np.linspace(0, 1, 4, False)*s": v.s * np.arange(4) / 4,
+    },
+)
+
+record(
     "zeros_like",
     oracle=lambda x: arrays.array(np.zeros(arrays.array(x).shape)),
     recipes=["{f}({M}) + {V}"],

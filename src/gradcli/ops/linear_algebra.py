@@ -261,7 +261,7 @@ def full_spec(spec: str, tensors: tuple[Tensor, ...]) -> str:
     return f"{','.join(subs)}->{out}"
 
 
-@function("trace", "torch numpy method", "linear algebra", kinds="numpy-integer integer yes")
+@function("trace", "torch method", "linear algebra", kinds="numpy-integer integer yes")
 def build_trace(f: Apply, x: Tensor) -> Tensor:
     """the sum of the diagonal of a matrix"""
     if x.ndim != 2:

@@ -108,14 +108,25 @@ def build_arange(f: Apply, start: Static, end: Static = None, step: Static = 1) 
     return found.astype(np.int64) if all(type(n) is int for n in (first, last, step)) else found
 
 
-@function("linspace", "torch numpy dtype", "making")
+@function("linspace", "torch dtype", "making")
 def build_linspace(f: Apply, start: Static, end: Static, steps: Static) -> Tensor:
     """steps numbers from start to end, both included"""
+    return between(f, start, end, steps, endpoint=True)
+
+
+@function("np.linspace numpy.linspace jnp.linspace", "dtype", "making")
+def build_numpy_linspace(f: Apply, start: Static, stop: Static, num: Static = 50, endpoint: Static = True) -> Tensor:
+    """num numbers from start to stop, which endpoint=False leaves out"""
+    return between(f, start, stop, num, endpoint=bool(endpoint))
+
+
+def between(f: Apply, start: Static, end: Static, steps: Static, *, endpoint: bool) -> Array:
+    """Return numbers an equal distance apart, the last of them ``end`` or one step before it."""
     count = lengths((whole(steps, "steps"),))[0]
     f.charge(count)
     if not isinstance(start, int | float) or not isinstance(end, int | float):
         raise GradcliError("value", "linspace takes two numbers and a count")
-    return np.linspace(float(start), float(end), count)
+    return np.linspace(float(start), float(end), count, endpoint=endpoint)
 
 
 @function("zeros_like empty_like", "torch numpy dtype", "making", kinds="same same yes")
