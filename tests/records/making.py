@@ -114,6 +114,20 @@ record(
 )
 
 record(
+    "np.array",
+    oracle=arrays.array,
+    recipes=["{f}([1.5, {c}])*{S}", "{f}([{S}, {S}])"],
+    programs={"np.array([1, 2, 3])*x": [v.x[0], 2 * v.x[1], 3 * v.x[2]], "jnp.array([s, s**2])": [v.s, v.s**2]},
+)
+
+record(
+    "np.asarray",
+    oracle=arrays.array,
+    recipes=["{f}([0.5, {c}])*{S}", "{f}({V})"],
+    programs={"np.asarray([1, 2, 3])*x": [v.x[0], 2 * v.x[1], 3 * v.x[2]], "jnp.asarray(x)": v.x},
+)
+
+record(
     "as_tensor",
     oracle=arrays.array,
     recipes=["{f}([0.5, {c}])*{S}", "{f}([[{c}], [2]])*{V}"],

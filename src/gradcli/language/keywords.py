@@ -15,6 +15,7 @@ ALIASES = {
     "tensor": ("x", "other"),
     "dimension": ("dim",),
     "chunk_size": ("split_size_or_sections",),
+    "split_sizes": ("split_size_or_sections",),
     "split_size": ("split_size_or_sections",),
     "indices": ("index", "indices_or_sections"),
     "sections": ("indices_or_sections",),

@@ -111,7 +111,7 @@ EINSUM = declare(
 )
 
 
-@function("matmul", "torch numpy method", "linear algebra", op=MATMUL, kinds="numpy-same same numpy")
+@function("matmul", "torch numpy linalg method", "linear algebra", op=MATMUL, kinds="numpy-same same numpy")
 def build_matmul(f: Apply, x: Tensor, other: Tensor) -> Tensor:
     """the product of matrices and vectors, x @ other"""
     require_product(x, other, "@")

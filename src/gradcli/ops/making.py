@@ -162,7 +162,7 @@ def build_double(f: Apply, x: Tensor) -> Tensor:
     return x
 
 
-@function("detach", "method", "making", op=DETACH, kinds="same same yes")
+@function("detach torch.detach jax.lax.stop_gradient", "method", "making", op=DETACH, kinds="same same yes")
 def build_detach(f: Apply, x: Tensor) -> Tensor:
     """the same numbers, in the same memory, as constants: no gradient flows through"""
     return f(DETACH, x)
@@ -187,14 +187,26 @@ def constant(data: Raw, name: str) -> Any:
     return tensor(found)
 
 
-@function("tensor torch.tensor np.array numpy.array jnp.array", "dtype", "making", kinds="same same yes")
+@function("tensor torch.tensor", "dtype", "making", kinds="same same yes")
 def build_tensor(f: Apply, data: Raw) -> Tensor:
     """a list as a new array; torch.tensor would cut the graph, so it takes constants alone"""
     found = constant(data, "torch.tensor")
     return found if type(found) is np.ndarray and found.dtype.kind in "bi" else f(CLONE, found)
 
 
-@function("as_tensor torch.as_tensor np.asarray numpy.asarray jnp.asarray", "dtype", "making", kinds="same same yes")
+@function("np.array numpy.array jnp.array", "dtype", "making", kinds="same same yes")
+def build_array(f: Apply, data: Raw) -> Tensor:
+    """a list as a new array, through which gradients flow as in JAX"""
+    return f(CLONE, data) if getattr(data, "active", False) else build_tensor(f, data)
+
+
+@function("np.asarray numpy.asarray jnp.asarray", "dtype", "making", kinds="same same yes")
+def build_asarray(f: Apply, data: Raw) -> Tensor:
+    """a list as an array, and an array as it is; gradients flow through it as in JAX"""
+    return data if getattr(data, "active", False) else build_as_tensor(f, data)  # type: ignore[no-any-return]
+
+
+@function("as_tensor torch.as_tensor", "dtype", "making", kinds="same same yes")
 def build_as_tensor(f: Apply, data: Raw) -> Tensor:
     """a list as an array, and an array as it is; it takes constants alone"""
     del f

@@ -182,6 +182,15 @@ def build_numpy_cross(
 
 
 @function(
+    "linalg.diagonal torch.linalg.diagonal np.linalg.diagonal numpy.linalg.diagonal", "", FAMILY, kinds="same same yes",
+    facts=Facts("y[i] = A[i,i]", ("dy[i]/dA[i,i] = 1",), "linalg.diagonal(A)", {"A": "1.5,2;3,4"}, "1,10"),
+)  # fmt: skip
+def build_linalg_diagonal(f: Apply, x: Tensor, *, offset: Static = 0, dim1: Static = -2, dim2: Static = -1) -> Tensor:
+    """the diagonal of a matrix, or of those that the last two axes span"""
+    return build_diagonal(f, x, offset, dim1, dim2)
+
+
+@function(
     "np.trace numpy.trace jnp.trace", "", FAMILY, kinds="numpy-integer integer yes",
     facts=Facts("y = sum(diagonal(x))", ("dy/dx[i,i] = 1",), "np.trace(x)", {"x": "1.5,2;3,4"}),
 )  # fmt: skip
