@@ -203,7 +203,7 @@ def build_array(f: Apply, data: Raw) -> Tensor:
 @function("np.asarray numpy.asarray jnp.asarray", "dtype", "making", kinds="same same yes")
 def build_asarray(f: Apply, data: Raw) -> Tensor:
     """a list as an array, and an array as it is; gradients flow through it as in JAX"""
-    return data if getattr(data, "active", False) else build_as_tensor(f, data)  # type: ignore[no-any-return]
+    return data if getattr(data, "active", False) else build_as_tensor(f, data)
 
 
 @function("as_tensor torch.as_tensor", "dtype", "making", kinds="same same yes")
