@@ -134,7 +134,7 @@ def threshold(k: Kit):
 @call
 def polygamma(k: Kit):
     x, s = k.any(0, 2, "pos")
-    return k.one([f"torch.polygamma({k.rng.randint(0, 3)}, {x})", f"torch.special.polygamma({k.rng.randint(0, 2)}, {x})", f"{x}.polygamma({k.rng.randint(0, 2)})"])
+    return k.one([f"torch.polygamma({k.rng.randint(0, 3)}, {x})", f"torch.special.polygamma({k.rng.randint(0, 2)}, {x})"])
 
 
 # --- reductions ---

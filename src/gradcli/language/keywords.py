@@ -26,7 +26,7 @@ ALIASES = {
     "dims": ("dim", "shape", "reps"),
     "dim": ("dims",),
     "keepdims": ("keepdim",),
-    "input": ("x", "A"),
+    "input": ("x", "A", "values"),
     "A": ("x",),
     "a": ("x", "A", "data", "sorted_sequence"),
     "a1": ("x",),
