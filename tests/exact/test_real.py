@@ -121,3 +121,9 @@ def test_a_number_beyond_all_exponents_is_0_or_infinite(program, value):
     found = gradcli.explain(program, x=20.0)
     assert found.output == value
     gradcli.check(program, x=20.0)
+
+
+@pytest.mark.parametrize("name", ["cross_entropy", "nll_loss"])
+def test_one_constant_of_an_array_has_no_axes_in_many_digits_either(name):
+    program = f"F.{name}(x, torch.tensor(2), torch.tensor([0.75, 2., 0.25]), ignore_index=1)"
+    assert gradcli.check(program, x=[0.25, 0.5, -0.75]).agree
