@@ -25,6 +25,7 @@ from gradcli.language.names import (
     COMPARE,
     CONSTANTS,
     MASKS,
+    NEW_AXIS,
     constant_name,
     find_constant,
 )
@@ -138,8 +139,8 @@ class Expressions(Allocation):
     def _attribute(self, node: ast.Attribute, registers: list[int]) -> int:
         name = constant_name(node, self.variables)
         if name:
-            found = find_constant(name)
-            return self.constant(found if isinstance(found, str) else np.float64(found))
+            found = None if name in NEW_AXIS else find_constant(name)
+            return self.constant(np.float64(found) if isinstance(found, float) else found)
         read, base = ATTRIBUTES.get(node.attr), registers[0]
         if read is None:
             call = f"call it: .{node.attr}()" if find(METHODS, node.attr) else ""

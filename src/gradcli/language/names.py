@@ -25,6 +25,8 @@ ELSEWHERE = {
     *("pd", "pandas", "plt", "sklearn", "cmath", "onp"),
 }
 """Names of libraries that are not read, as programs import them."""
+NEW_AXIS = {f"{prefix}.newaxis" for prefix in ("np", "numpy", "jnp", "jax.numpy", "torch")}
+"""Names of None in an index."""
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+",
     ast.Sub: "-",
@@ -108,7 +110,7 @@ def constant_name(node: ast.Attribute, variables: Container[str]) -> str | None:
     name = dotted(node)
     if not name or not in_module(name, variables):
         return None
-    if name in TYPES or find_constant(name) is not None:
+    if name in TYPES or name in NEW_AXIS or find_constant(name) is not None:
         return name
     if find_function(name):
         raise GradcliError("unknown-name", f"'{name}' is a function", hint=f"call it: {name}(x)")
@@ -146,6 +148,7 @@ __all__ = [
     "CONSTANTS",
     "MASKS",
     "MODULES",
+    "NEW_AXIS",
     "SAME_AS",
     "TYPES",
     "constant_name",
