@@ -132,7 +132,7 @@ def longest_piece(line: str) -> int:
 
 def is_table(line: str) -> bool:
     """Return whether a line is one of a table."""
-    return bool(re.search(r" [│|] |[─-]{3}[┼+]|^ [─-]{4,}|zero by structure|^   (?:✓|ok) reverse", line + " "))
+    return bool(re.search(r" [│|] |[─-]{3}[┼+]|^ [─-]{4,}|zero by structure|no path at this point|^   (?:✓|ok) reverse", line + " "))
 
 
 def is_matrix(line: str) -> bool:

@@ -12,7 +12,7 @@ from gradcli.engine.naming import place_text
 from gradcli.engine.wording import called_by
 from gradcli.errors.counting import listed
 from gradcli.explanation.explained import Note
-from gradcli.ops.declare import Indices, Op
+from gradcli.ops.declare import Indices
 
 SHOWN = 3
 """Entries, or operations, that a note names."""
@@ -79,13 +79,14 @@ def unused_entries(called: str, name: str, shape: tuple[int, ...], idle: Indices
 
 def chooses_by_value(graph: Graph) -> bool:
     """Return whether values decide what is used: by a branch, a comparison, a choice, or an order of entries."""
-    return graph.branches or any(isinstance(node, Operation) and is_choice(node.op) for node in graph.nodes)
+    return graph.branches or any(isinstance(node, Operation) and is_choice(node) for node in graph.nodes)
 
 
-def is_choice(op: Op) -> bool:
-    """Return whether an op picks by the numbers that it is given, or tells what they are to what picks by them."""
+def is_choice(node: Operation) -> bool:
+    """Return whether values are picked by numbers of this run, or told to what picks by them; a list is always so."""
+    op = node.op
     if op.chooses:
-        return True
+        return isinstance(node.arguments[0], Node)
     return op.pieces is not None and (op.moves or (isinstance(op.vjps, tuple) and not any(op.vjps)))
 
 
