@@ -41,7 +41,7 @@ def test_a_line_of_the_fuzzer(first):
     assert refused == []
 
 
-@pytest.mark.parametrize("number", portion(range(PROGRAMS_GROWN), 100))
+@pytest.mark.parametrize("number", portion(range(PROGRAMS_GROWN), 400))
 def test_a_random_program(number):
     program = random_program(SEED, number)
     answers_in_every_voice(program.text, program.v, program.inputs, program.wrt)
