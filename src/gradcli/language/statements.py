@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from itertools import chain, count
 from typing import Any
 
+import numpy as np
+
 from gradcli.engine.graph import Graph
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
@@ -16,6 +18,7 @@ from gradcli.language import runtime
 from gradcli.language.arithmetic import binary, binary_step
 from gradcli.language.assigning import (
     before_ndim,
+    put_at,
     reader,
     refuse_change,
     refuse_write,
@@ -29,8 +32,7 @@ from gradcli.language.steps import Step
 from gradcli.language.trace import Assigned, Written
 from gradcli.ops import OPERATORS
 from gradcli.ops.declare import Op, value_of
-from gradcli.ops.indexing import INDEX, PUT
-from gradcli.ops.shaping import RESHAPE
+from gradcli.ops.indexing import INDEX
 
 STATEMENT_WORDS = {
     "ImportFrom": "import",
@@ -50,16 +52,6 @@ STATEMENT_WORDS = {
 def name_of(node: ast.expr | None) -> str:
     """Return the name of a variable, nothing for any other expression."""
     return node.id if isinstance(node, ast.Name) else ""
-
-
-def fitted(f: Graph, written: Any, x: Any, key: Any) -> Any:
-    """Return what is written without leading axes of length 1 that the entries do not have, as PyTorch takes it."""
-    if not written.ndim or written.shape[0] != 1:
-        return written
-    axes = value_of(x)[runtime.as_view(key) if runtime.basic(key) else key].ndim
-    lead = next((k for k, length in enumerate(written.shape) if length != 1), written.ndim)
-    extra = min(written.ndim - axes, lead)
-    return f(RESHAPE, written, shape=written.shape[extra:]) if extra > 0 else written
 
 
 class Statements(Flow):
@@ -189,7 +181,8 @@ class Statements(Flow):
         items = index_items(target)
         readers = [index_reader(item, [self.expression(part) for part in index_parts(item)]) for item in items]
         single = not isinstance(target.slice, ast.Tuple)
-        span, told = self.spans.of(target), self._told(name, node, self.writer.written(target.slice))
+        span, index = self.spans.of(target), self.writer.written(target.slice)
+        told, target_text = self._told(name, node, index), f"{name}[{index.text}]"
         others = self.others(name)
 
         def run(regs: Registers) -> Any:
@@ -203,11 +196,13 @@ class Statements(Flow):
             if op is not None:
                 entries, first = f(INDEX, x, key=key), len(f.nodes)
                 change = binary(f, op, entries, change)
+                if np.shape(value_of(change)) != entries.shape:
+                    refuse_change(f, op, entries, change, target_text)
             f.wrote(before, name, span, first)
             if is_odd(x) or is_odd(change):
                 change = written_as(f, x, int(change) if type(change) is bool else change, not runtime.basic(key), op)
-            written = change if is_odd(x) else fitted(f, runtime.as_tensor(change), x, key)
-            return write_through(regs, others, told, before, f(PUT, x, written, key=key))
+            written = put_at(f, x, change if is_odd(x) else runtime.as_tensor(change), key, target_text)
+            return write_through(regs, others, told, before, written)
 
         self.block.append(Step(self.variables[name], run, span))
         if not isinstance(target.value, ast.Name):

@@ -80,6 +80,7 @@ KINKS = {"abs": NO_DERIVATIVE, "relu": NO_DERIVATIVE, "clamp_min": AT_BOUND, "cl
 BACKWARD_TEXTS = {
     "sigmoid": ("{g}*{y}*(1 - {y})",), "relu": ("where({y} > 0, {g}, 0)",), "logsigmoid": ("{g}*sigmoid(-{0})",),
     "silu": ("{g}*sigmoid({0})*(1 + {0}*(1 - sigmoid({0})))",),
+    "abs": ("{g}*sign({0})",),
 }
 CONVENTIONS = {"sigmoid": {"torch_saves": ("output",)}, "softsign": {"torch_saves": ("0",)}}
 SMOOTH = "no no yes"
