@@ -45,7 +45,7 @@ SAID = [  # program, inputs, v, kind, words of the sentence
     ("linalg.svd(x).Vh[2]", {"x": [[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]]}, ONES, "unused-input", "vectors without a deriv"),
     ("where([True, False], x, 3)", {"x": [2.5, 1.5]}, ONES, "unused-input", "y does not depend on x[1]."),
     ("sqrt(x**2)", {"x": 0.0}, None, "routes-differ", "it multiplies 0 by inf, as PyTorch does. In J the 0 wins."),
-    ("clip(x, 0, 1)", {"x": [0.0, 1.0, 0.5, 0.0]}, ONES, "kink", "clip has a kink in entries [0] and [3] at"),
+    ("clip(x, 0, 1)", {"x": [0.0, 1.0, 0.5, 0.0]}, ONES, "kink", "clip has a kink in entries [0], [1] and [3]"),
     ("torch.clamp(x, 0, 1)", {"x": 0.0}, None, "kink", "clamp has a kink at this point; there 1 is taken"),
     ("F.l1_loss(x, y)", {"x": 1.5, "y": 1.5}, None, "kink", "l1_loss has a kink at this point"),
     ("x*0 + 1 if x > 5 else 2", {"x": 1.5}, None, "constant-output", "every gradient is 0"),
