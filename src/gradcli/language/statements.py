@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import Graph
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE, INSTEAD_OF_WORD

@@ -20,7 +20,7 @@ from gradcli.ops.activations import (
     softplus_vjp,
 )
 from gradcli.ops.arithmetic import DIV, MUL, zero
-from gradcli.ops.declare import Apply, Op, declare, no_links, value_of
+from gradcli.ops.declare import Apply, Op, declare, no_links
 from gradcli.ops.entrywise import broadcast_index, elementwise_table
 from gradcli.ops.exactly import decided, sign_of
 from gradcli.ops.links import Links

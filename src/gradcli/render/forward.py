@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.engine.naming import NAME, place_text, tight
+from gradcli.engine.naming import place_text
 from gradcli.explanation.events import BranchTaken, LoopEnded, TurnBegun, Value
 from gradcli.render.equalities import CLOSE, known_values
 from gradcli.render.numbers import short
+from gradcli.render.putting_in import put_in
 from gradcli.render.rows import MOST_READ, Row, aligned, is_number
 
 if TYPE_CHECKING:
@@ -106,35 +106,6 @@ def helper_row(found: Explained, name: str, text: str) -> Row | str:
         if read is not None and not np.allclose(read, value, rtol=CLOSE, atol=0, equal_nan=True):
             return Row(name, "", value)
     return Row(name, text, value)
-
-
-INDEX = re.compile(r"\[(-?\d+(?:, ?-?\d+)*)\]")
-
-
-def put_in(text: str, known: Mapping[str, Any], precision: int) -> str:
-    """Return a text with numbers in the place of variables and their entries; nothing where one is no number.
-
-    >>> put_in("h*h + x[0]", {"h": -0.5, "x": np.array([2.0])}, 6)
-    '(-0.5)*(-0.5) + 2'
-    """
-    parts, start = [], 0
-    for match in NAME.finditer(text):
-        if match["text"] or match["dot"] or match["name"] not in known or match.start() < start:
-            continue
-        index = INDEX.match(text, match.end())
-        end = index.end() if index else match.end()
-        value = np.asarray(known[match["name"]])
-        place = tuple(int(part) for part in index[1].split(",")) if index else ()
-        try:
-            entry = value[place]
-        except IndexError:
-            return ""
-        if np.ndim(entry) or value.dtype == bool or text[end : end + 1] in (".", "["):
-            return ""
-        number = short(float(entry), precision)
-        parts += [text[start : match.start()], tight(number) if number.startswith("-") else number]
-        start = end
-    return "".join([*parts, text[start:]]) if parts else ""
 
 
 def sentences(event: BranchTaken | TurnBegun | LoopEnded, layout: Layout) -> list[str]:

@@ -38,7 +38,7 @@ def aligned(rows: list[Row | str], found: Explained, layout: Layout) -> list[str
     """Return rows as lines: with numbers put in where all are single numbers, else with shapes and values."""
     table = [row for row in rows if isinstance(row, Row)]
     written = [row for row in table if row.text and not is_number(row.text, row.value)]
-    label = max((len(row.label) for row in table if len(row.label) <= LONGEST_LABEL), default=0)
+    label = label_width(table)
     draw = Scalars if all(np.ndim(row.value) == 0 for row in written) else Arrays
     drawn = draw(written, label, found, layout)
     lines: list[str] = []
@@ -54,6 +54,11 @@ def aligned(rows: list[Row | str], found: Explained, layout: Layout) -> list[str
 
 LONGEST_LABEL = 16
 """Columns of a name up to which the others are aligned with it."""
+
+
+def label_width(rows: list[Row]) -> int:
+    """Return how wide the column of the names is."""
+    return max((len(row.label) for row in rows if len(row.label) <= LONGEST_LABEL), default=0)
 
 
 def is_number(text: str, value: Any) -> bool:
@@ -93,6 +98,7 @@ class Scalars:
         self.text = max((len(row.text) for row in fitting), default=0)
         self.step = max((len(self.steps[id(row)]) for row in fitting), default=0)
         self.whole = max((self.point(row) for row in fitting), default=0)
+        self.align = all(len(self.full(row)) <= self.room for row in fitting)
 
     def point(self, row: Row) -> int:
         """Return how many characters stand before the decimal point."""
@@ -107,14 +113,18 @@ class Scalars:
         step = f" = {self.steps[id(row)]}" if self.steps[id(row)] else ""
         return f"{row.label:<{self.label}} = {row.text}{step} = {self.number(row)}"
 
-    def lines(self, row: Row) -> list[str]:
-        """Return a row, aligned where there is room."""
-        step, number = self.steps[id(row)], self.number(row)
+    def full(self, row: Row) -> str:
+        """Return a row with all that it shares with others in columns."""
+        step = self.steps[id(row)]
         middle = f" = {step:<{self.step}}" if step else " " * (self.step + 3 if self.step else 0)
-        padded = " " * (self.whole - self.point(row)) + number
-        full = f"{row.label:<{self.label}} = {row.text:<{self.text}}{middle} = {padded}"
-        short = f"{row.label:<{self.label}} = {row.text} = {number}"
-        fits = next((line for line in (full, self.compact(row), short) if len(line) <= self.room), short)
+        padded = " " * (self.whole - self.point(row)) + self.number(row)
+        return f"{row.label:<{self.label}} = {row.text:<{self.text}}{middle} = {padded}"
+
+    def lines(self, row: Row) -> list[str]:
+        """Return a row, aligned where there is room for all of them."""
+        short = f"{row.label:<{self.label}} = {row.text} = {self.number(row)}"
+        forms = [*([self.full(row)] if self.align else []), self.compact(row)]
+        fits = next((line for line in forms if len(line) <= self.room), short)
         return wrapped(fits, self.room, self.label + 5)
 
 
