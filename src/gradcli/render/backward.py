@@ -10,7 +10,7 @@ import numpy as np
 from gradcli.render.numbers import short
 from gradcli.render.putting_in import numbers_put_in, terms_of
 from gradcli.render.rows import Row, Scalars, label_width, value_text
-from gradcli.render.wrapping import wrapped
+from gradcli.render.wrap import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -66,8 +66,19 @@ def numbers_put_in(rules: Sequence[Rule], found: Explained, precision: int) -> l
     sums = [terms if 1 < len(terms) <= MOST_TERMS else [] for terms in split]
     numbers = iter(evaluate(found, [unsigned(term) for terms in sums for term in terms], known))
     added = [added_up(terms, [next(numbers) for _ in terms], precision) for terms in sums]
-    pairs = zip(split, added, strict=True)
-    return [put_in(terms[0], known, precision) if len(terms) == 1 else step for terms, step in pairs]
+    alone = [terms[0] if len(terms) == 1 else "" for terms in split]
+    forms = [[put_in(term, known, digits) for digits in (precision, precision + MORE_DIGITS)] for term in alone]
+    worth = iter(evaluate(found, [text or "0" for pair in forms for text in pair], {}))
+    worths = [(next(worth), next(worth)) for _ in forms]
+    return [
+        step or next((text for text, value in zip(pair, values, strict=True) if is_shown(value, rule, precision)), "")
+        for step, pair, values, rule in zip(added, forms, worths, rules, strict=True)
+    ]
+
+
+def is_shown(value: float | None, rule: Rule, precision: int) -> bool:
+    """Return whether a number is that of a rule as it is shown."""
+    return value is not None and short(value, precision) == short(float(rule.value), precision)
 
 
 def added_up(terms: Sequence[str], values: Sequence[float | None], precision: int) -> str:
