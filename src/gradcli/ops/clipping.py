@@ -15,6 +15,11 @@ from gradcli.ops.vocabulary import function
 from gradcli.ops.writing import with_numbers
 
 
+def between(x: Array, low: float, high: float) -> Array:
+    """Return x, but at least the lower bound, and then at most the upper one."""
+    return at_most(at_least(x, low), high)
+
+
 def side(x: Array, low: float, high: float) -> Indices:
     """Return -1 below the lower bound, 1 above the upper one, 0 between and at a bound."""
     return np.where(x < low, -1, np.asarray(x > high, dtype=int))
@@ -22,7 +27,7 @@ def side(x: Array, low: float, high: float) -> Indices:
 
 CLIP = elementwise(
     "clip",
-    lambda x, low, high: at_most(at_least(x, low), high),
+    between,
     lambda g, _y, x, *, low, high: np.where((x >= low) & (x <= high), g, 0.0),
     lambda s, x, low, high: s.clamp_max(s.clamp_min(x, low), high),
     spelled=None,
