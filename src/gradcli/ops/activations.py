@@ -9,7 +9,7 @@ import numpy as np
 from gradcli.ops.contractions import pairs_along
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Links, Order
 from gradcli.ops.reductions import all_entries
-from gradcli.ops.signatures import Array, Indices, Mask, Number, Options
+from gradcli.ops.signatures import Array, Indices, Number, Options
 from gradcli.ops.slopes import bent, bent_slope, erfc, gelu_slope, log_of_sum, sigmoid
 
 
