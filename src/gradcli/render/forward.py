@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.engine.naming import place_text
+from gradcli.engine.naming import NAME, place_text
 from gradcli.explanation.events import BranchTaken, LoopEnded, TurnBegun, Value
 from gradcli.render.equalities import CLOSE, known_values
 from gradcli.render.numbers import short
@@ -35,25 +35,39 @@ def forward_lines(found: Explained, layout: Layout) -> list[str]:
         rows += [Row(name, "", value) for name, value in found.inputs.items()]
     known = {value.name: value.value for value in found.values}
     shown: set[str] = set(found.inputs)
-    for event in shown_events(found.forward):
+    for event in shown_events(found.forward, between_turns(found)):
         if not isinstance(event, Value):
             rows += sentences(event, layout)
         elif event.text is not None:
             shown.add(event.name)
             rows += value_rows(event, known, layout)
-    rows += [helper_row(found, name, text) for name, text in found.definitions.items() if name not in shown]
+    rows += [helper_row(found, name, text) for name, text in found.definitions.items() if name not in {*shown, *known}]
     return aligned(rows, found, layout)
 
 
-def shown_events(events: list[Event]) -> Iterator[Event]:
-    """Yield the events outside of loops, and those of the first and the last turn of each loop."""
+def between_turns(found: Explained) -> set[str]:
+    """Return the values of the program that formulas of J mention, if there are few: turns of loops are left out."""
+    own = {value.name for value in found.values}
+    texts = [text for jacobian in found.jacobian.values() for text in (*(jacobian.formulas or ()), *jacobian.rules)]
+    texts += [text for name, text in found.definitions.items() if name not in own]
+    mentioned = {match["name"] for text in texts for match in NAME.finditer(text)} & own
+    return mentioned if len(mentioned) <= MOST_BETWEEN else set()
+
+
+MOST_BETWEEN = 8
+"""Values of the turns between the first and the last that have a line where J's formulas mention them."""
+
+
+def shown_events(events: list[Event], also: Collection[str] = ()) -> Iterator[Event]:
+    """Yield the events outside of loops, those of the first and the last turn of each, and the values in ``also``."""
     running: list[TurnBegun] = []
     for event in events:
         if isinstance(event, TurnBegun):
             running = [*running[: len(event.turns) - 1], event]
         elif isinstance(event, LoopEnded):
             running = running[: len(event.turns)]
-        if all(turn.turns[-1] in (1, turn.count) for turn in running):
+        wanted = isinstance(event, Value) and event.name in also
+        if wanted or all(turn.turns[-1] in (1, turn.count) for turn in running):
             yield event
 
 

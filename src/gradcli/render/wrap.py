@@ -14,8 +14,10 @@ HELD = re.compile(r"\([\d, ]*\)|\((?:used )?\d[\d,]* \w+\)|\(used twice\)|\[[^\[
 """What stays in one piece: shapes, counts, indices, short arrays, texts of the language."""
 SPACED = re.compile(r" (?=(?:[-+*/@=≈<>·→|]|[-+*/@<>=~]=|\*\*|->) )")
 """The space before an operator that has one on both sides: a line is broken before the operator."""
-PIECES = re.compile(r"(?<=\S)(?= )|(?<=[\w\])])(?=(?<!\*)[*/@·](?!\*))|(?<=[\])])(?=[-+])|(?<=,)(?![^\[]*\])|(?<=\()")
+PIECES = re.compile(r"(?<=\S)(?= )|(?<=[\w\])])(?=(?<!\*)[*/@·](?!\*))|(?<=[\])])(?=[-+])|(?<=,)(?![^\[]*\])")
 """Where a word that is longer than a line may be broken."""
+OPENED = re.compile(r"(?<=\()")
+"""Where a piece that is still longer may be broken."""
 LEAST = 2
 """Columns that a line which goes on is indented by where a long name leaves no room for more."""
 
@@ -78,9 +80,16 @@ def atoms(plain: str, start: int, longest: int) -> list[tuple[int, int]]:
         if len(word.strip()) <= longest:
             found.append((first, stop))
             continue
-        inner = [first, *(first + match.start() for match in PIECES.finditer(word) if match.start()), stop]
-        found += list(pairwise(inner))
+        for start_of, end_of in split(plain, first, stop, PIECES):
+            short = len(plain[start_of:end_of].strip()) <= longest
+            found += [(start_of, end_of)] if short else split(plain, start_of, end_of, OPENED)
     return found
+
+
+def split(plain: str, first: int, stop: int, places: re.Pattern[str]) -> list[tuple[int, int]]:
+    """Return a stretch of a text as the stretches between the places at which it may be broken."""
+    inner = [first + match.start() for match in places.finditer(plain[first:stop]) if match.start()]
+    return list(pairwise([first, *inner, stop]))
 
 
 def plain_text(text: str, glyphs: Glyphs) -> str:
