@@ -15,7 +15,7 @@ from oracles import ask, portion
 from programs import PROGRAMS, inputs_of
 
 SEED = 12
-LINES, PROGRAMS_GROWN, AT_ONCE = 10_000, 2_000, 50
+LINES, PROGRAMS_GROWN, AT_ONCE = 10_000, 2_000, 200
 ANSWERED = (0, 3)
 TIMES = 8
 """How much longer than usual the axes of the large arrays are."""
