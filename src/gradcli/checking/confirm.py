@@ -13,8 +13,7 @@ from gradcli.checking.comparing import compare_routes, judge_route, merge
 from gradcli.checking.expected import Expected, hold_expected, read_expectations, read_expected
 from gradcli.checking.formulas import read_formulas
 from gradcli.checking.points import random_points
-from gradcli.checking.routes import Derivative, sweep
-from gradcli.checking.together import goes_together, hold_together
+from gradcli.checking.routes import Derivative, goes_together, sweep
 from gradcli.checking.truth import find_truth, tabulate
 from gradcli.engine.naming import label_entries, output_name
 from gradcli.errors import GradcliError
@@ -125,8 +124,10 @@ def hold_routes(
         for name, leaf in leaves
         for sought in [Derivative(run, leaf, composition.entries(leaf), name, row, label_entries(name, leaf.shape))]
     ]
-    together = not expected and goes_together(run, both)
+    together = not expected and goes_together(run.graph, both)
     if together:
+        from gradcli.checking.together import hold_together  # noqa: PLC0415 - few programs are so large
+
         found.comparisons += hold_together(exact, both, told, point)
         found.comparisons += [compare_routes(sought, sweeps, point) for sought, sweeps in both]
     for sought, sweeps in [] if together else both:

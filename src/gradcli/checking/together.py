@@ -6,13 +6,13 @@ against the other route, entry by entry.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Decimal
 
 import numpy as np
 
 from gradcli.checking.comparing import judge_route
-from gradcli.checking.routes import Derivative, Sweeps, Table
+from gradcli.checking.routes import Derivative, Routes, Sweeps, Table
 from gradcli.checking.truth import Truth, multiply, tabulate, to_decimals
 from gradcli.errors import GradcliError
 from gradcli.exact.decimals import NAN
@@ -21,8 +21,6 @@ from gradcli.exact.slopes import Exact, Spent
 from gradcli.exact.thresholds import ROUNDING, WRONG
 from gradcli.explanation.checked import REVERSE, SYMBOLS, Comparison
 from gradcli.explanation.confirmation import walk_direction
-from gradcli.explanation.evaluation import Evaluation
-from gradcli.explanation.suspicion import fits_a_check
 from gradcli.explanation.words import Confirmation
 from gradcli.jacobian.sparse import Sparse
 from gradcli.ops.declare import Array
@@ -30,15 +28,6 @@ from gradcli.ops.declare import Array
 MOST_SINGLE = 3
 """Entries that cancel which are asked for one by one."""
 WHERE = "(all variables in a random direction)"
-
-Routes = Sequence[tuple[Derivative, Sweeps]]
-"""What both routes say of each variable."""
-
-
-def goes_together(run: Evaluation, routes: Routes) -> bool:
-    """Return whether all variables share a direction: there is time for one, and not for one each."""
-    alike = len({sweeps.each for _, sweeps in routes}) == 1
-    return alike and len(routes) > 1 and fits_a_check(run.graph, 1) and not fits_a_check(run.graph, len(routes))
 
 
 def hold_together(exact: Exact, routes: Routes, told: Confirmation, point: dict[str, Array]) -> list[Comparison]:

@@ -12,10 +12,11 @@ from gradcli.render.glyphs import ASCII_FOR, Glyphs
 
 HELD = re.compile(r"\([\d, ]*\)|\((?:used )?\d[\d,]* \w+\)|\(used twice\)|\[[^\[\]]{1,24}\]|\"[^\"]*\"|'[^']*'")
 """What stays in one piece: shapes, counts, indices, short arrays, texts of the language."""
-SPACED = re.compile(r" (?=(?:[-+*/@=≈<>·→|]|[-+*/@<>=~]=|\*\*|->) )")
+SPACED = re.compile(r" (?=(?:[-+*/@=≈<>·→|&]|[-+*/@<>=~]=|\*\*|->) )")
 """The space before an operator that has one on both sides: a line is broken before the operator."""
 PIECES = re.compile(r"(?<=\S)(?= )|(?<=[\w\])])(?=(?<!\*)[*/@·](?!\*))|(?<=[\])])(?=[-+])|(?<=,)(?![^\[]*\])")
 """Where a word that is longer than a line may be broken."""
+QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 OPENED = re.compile(r"(?<=\()")
 """Where a piece that is still longer may be broken."""
 LEAST = 2
@@ -71,7 +72,7 @@ def atoms(plain: str, start: int, longest: int) -> list[tuple[int, int]]:
     """Return the stretches of a text that stay in one piece, each with the space before it."""
     held = HELD.sub(lambda match: match[0].replace(" ", "_"), plain)
     before = {match.start() for match in SPACED.finditer(held)}
-    after = {match.start() for match in re.finditer(r"(?<= [-+*/@=≈<>·→|]) |(?<= [-+*/@<>=~][=*>]) ", held)} - before
+    after = {match.start() for match in re.finditer(r"(?<= [-+*/@=≈<>·→|&]) |(?<= [-+*/@<>=~][=*>]) ", held)} - before
     places = [match.start() for match in re.finditer(r" +", held[start:])]
     cuts = [0, *(place + start for place in places if place and place + start not in after), len(plain)]
     found = []
@@ -88,7 +89,8 @@ def atoms(plain: str, start: int, longest: int) -> list[tuple[int, int]]:
 
 def split(plain: str, first: int, stop: int, places: re.Pattern[str]) -> list[tuple[int, int]]:
     """Return a stretch of a text as the stretches between the places at which it may be broken."""
-    inner = [first + match.start() for match in places.finditer(plain[first:stop]) if match.start()]
+    masked = QUOTED.sub(lambda match: "_" * len(match[0]), plain[first:stop])
+    inner = [first + match.start() for match in places.finditer(masked) if match.start()]
     return list(pairwise([first, *inner, stop]))
 
 
