@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import Graph, Input
-from gradcli.errors import GradcliError
+from gradcli.errors import GradcliError, Span
 from gradcli.errors.counting import counted
 from gradcli.language import runtime
-from gradcli.language.indexing import Run
+from gradcli.language.indexing import Registers, Run
 from gradcli.language.kinds import Listed, is_tensor, items_of, kept_in_place
 from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import Op, value_of
@@ -27,6 +27,21 @@ def before_ndim(value: object) -> int:
 def reader(register: int) -> Run:
     """Return what reads a register: a copy, so that ``a, b = b, a`` swaps."""
     return lambda regs: regs[register]
+
+
+def swap_remark(given: int, before: int, span: Span) -> Run:
+    """Return what remarks that an assignment of the same line has changed the number that a register shows."""
+
+    def run(regs: Registers) -> None:
+        if regs[given] is not regs[before] and not before_ndim(regs[given]):
+            regs[0].remark(
+                "numpy-differs",
+                "The first of these assignments changes the entry that the next one reads, as PyTorch's entries are "
+                "views. NumPy's are numbers of their own, and swap; clone() makes both the same.",
+                span,
+            )
+
+    return run
 
 
 def unpacker(register: int, position: int, count: int) -> Run:
