@@ -27,6 +27,10 @@ class Lookup(Protocol):
         """Where numbers are what rounding has left of 0, by variable."""
 
     @property
+    def by_choice(self) -> bool:
+        """Whether values decide which entries have a path to y, so that others may have one elsewhere."""
+
+    @property
     def has_steps(self) -> bool:
         """Whether the backward pass has more than one step, or adds up."""
 

@@ -13,6 +13,7 @@ from gradcli.engine.graph import Operation, reaches
 from gradcli.engine.naming import numbered
 from gradcli.errors import GradcliError
 from gradcli.explanation.confirmation import Sums
+from gradcli.explanation.dependence import chooses_by_value
 from gradcli.explanation.explained import Backward
 from gradcli.explanation.jacobians import Jacobian
 from gradcli.explanation.readings import Point
@@ -75,6 +76,11 @@ class RunLookup:
 
         here = refreshed(self.formulas, self.composition).values
         return {name: np.asarray(here[name]) for name in self.formulas.definitions}
+
+    @cached_property
+    def by_choice(self) -> bool:
+        """Whether values decide which entries have a path to y."""
+        return chooses_by_value(self.point.run.graph)
 
     @cached_property
     def has_steps(self) -> bool:

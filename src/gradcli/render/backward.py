@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcli.render.numbers import short
-from gradcli.render.rows import value_text
-from gradcli.render.wrapping import wrapped
+from gradcli.render.putting_in import numbers_put_in, terms_of
+from gradcli.render.rows import Row, Scalars, label_width, value_text
+from gradcli.render.wrap import wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from gradcli.explanation.explained import Explained
     from gradcli.explanation.rules import BackwardPass, Path, Rule
@@ -40,10 +41,22 @@ def backward_lines(found: Explained, layout: Layout) -> list[str]:
     lines = [f"{name} = {value_text(value, layout)}" for name, value in found.constants.items()]
     lines += [f"{rule.name} = {rule.made}" for rule in made]
     shown = shortened(found.lookup.backward_pass)
-    columns = Columns([rule for rule in shown if not isinstance(rule, str)], layout)
+    rules = [rule for rule in shown if not isinstance(rule, str)]
+    draw = Columns(rules, layout).lines if any(rule.value.shape for rule in rules) else scalars(rules, found, layout)
     for rule in shown:
-        lines += [rule] if isinstance(rule, str) else columns.lines(rule)
+        lines += [rule] if isinstance(rule, str) else draw(rule)
     return lines
+
+
+def scalars(rules: Sequence[Rule], found: Explained, layout: Layout) -> Callable[[Rule], list[str]]:
+    """Return what draws rules whose values are all single numbers, with numbers put in."""
+    steps = numbers_put_in(rules, found, layout.precision)
+    rows = {
+        rule.name: Row(f"{rule.name}.grad", right_side(rule), rule.value, step)
+        for rule, step in zip(rules, steps, strict=True)
+    }
+    drawn = Scalars(list(rows.values()), label_width(list(rows.values())), found, layout)
+    return lambda rule: drawn.lines(rows[rule.name])
 
 
 class Columns:
@@ -65,22 +78,13 @@ class Columns:
 
     def width(self, rule: Rule, text: int) -> int:
         """Return how wide a line is whose rule has ``text`` columns."""
-        return self.label + 3 + text + len(self.gap) + max(map(len, self.values(rule)))
-
-    @property
-    def gap(self) -> str:
-        """What stands between the rule and the value, the shape left out."""
-        return " " * (self.shape + 2 * len(GAP)) if self.shape else " "
-
-    def values(self, rule: Rule) -> list[str]:
-        """Return the lines of a value; all are single numbers where there is no shape."""
-        found = value_lines(rule.value, self.layout)
-        return found if self.shape else [f"= {found[0]}"]
+        values = value_lines(rule.value, self.layout)
+        return self.label + 3 + text + self.shape + 2 * len(GAP) + max(map(len, values))
 
     def lines(self, rule: Rule) -> list[str]:
         """Return one rule."""
-        head, text, values = f"{rule.name + '.grad':<{self.label}} = ", right_side(rule), self.values(rule)
-        shape = f"{GAP}{shape_text(rule):>{self.shape}}{GAP}" if self.shape else " "
+        head, text = f"{rule.name + '.grad':<{self.label}} = ", right_side(rule)
+        shape, values = f"{GAP}{shape_text(rule):>{self.shape}}{GAP}", value_lines(rule.value, self.layout)
         if len(text) <= self.text and self.width(rule, self.text) <= self.room:
             first = f"{head}{text:<{self.text}}{shape}{values[0]}"
             return [first, *(" " * (len(head) + self.text + len(shape)) + line for line in values[1:])]
@@ -103,17 +107,6 @@ def right_side(rule: Rule) -> str:
         text = f"{terms[0]} … {len(terms) - 2:,} more terms …{terms[-1]}"
     used = {1: "", 2: "   (used twice)"}.get(rule.uses, f"   (used {rule.uses:,} times)")
     return f"{text}{used}"
-
-
-def terms_of(text: str) -> list[str]:
-    """Return the terms of a sum, each but the first with the sign before it."""
-    depth, start, found = 0, 0, []
-    for place, character in enumerate(text):
-        depth += (character in "([") - (character in ")]")
-        if not depth and text.startswith((" + ", " - "), place):
-            found.append(text[start:place])
-            start = place
-    return [*found, text[start:]]
 
 
 def shape_text(rule: Rule) -> str:

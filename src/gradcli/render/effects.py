@@ -11,8 +11,7 @@ from gradcli.engine.naming import place_text
 from gradcli.errors.counting import counted
 from gradcli.render.entries import entry_name, indexed
 from gradcli.render.equalities import is_same
-from gradcli.render.numbers import array_text, short
-from gradcli.render.sums import in_brackets
+from gradcli.render.numbers import array_text, in_brackets, short
 
 if TYPE_CHECKING:
     from gradcli.explanation.effect import Effect, Nudge, Shared, Weighted

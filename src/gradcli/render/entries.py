@@ -213,9 +213,10 @@ def with_partials(rule: str, output: str, panel: Panel, partial: str) -> str:
         ends_of = (indexed(output, indices[:split]), indexed(panel.name, indices[split:]))
         return f"{partial}{ends_of[0]}/{partial}{ends_of[1]}{equals}{right}"
     named = rf"{partial}\1/{partial}\2"
+    chain = right.startswith(f"d{output}/d") and (" @ " in right or " fixed)" in right)
     if left == "J":
         return f"{partial}{output}/{partial}{panel.name} = {PARTIAL.sub(named, right)}"
-    return PARTIAL.sub(named, left) + equals + right
+    return PARTIAL.sub(named, left) + equals + (PARTIAL.sub(named, right) if chain else right)
 
 
 PARTIAL = re.compile(r"\bd([A-Za-z_]\w*(?:\[[^\]]*\])?)/d([A-Za-z_]\w*(?:\[[^\]]*\])?)")

@@ -112,7 +112,10 @@ def v_column(sheet: Sheet, sums: int) -> Column:
 
 
 def legend(sheet: Sheet, panels: Sequence[Panel]) -> tuple[Remark, ...]:
-    """Return what ``·`` means, told apart from a 0 where a table has both."""
+    """Return what ``·`` means, told apart from a 0 where a table has both.
+
+    Where values choose what is used, as ``max`` and branches do, a path may lead there from another point.
+    """
     rows = [row for row in sheet.rows if row is not None]
     cells = [(texts(sheet, replace(panel, formulas=False), rows), panel) for panel in panels]
     empty = [
@@ -120,7 +123,9 @@ def legend(sheet: Sheet, panels: Sequence[Panel]) -> tuple[Remark, ...]:
     ]
     if not empty:
         return ()
-    says = f"{sheet.glyphs.zero} zero by structure"
-    if any(text == "0" for held, _ in cells for text in held.values()):
-        return (Remark(sheet.rows.index(empty[0]), f"{says}; 0 is zero at this point", needed=True),)
-    return (Remark(sheet.rows.index(empty[0]), says, needed=False),)
+    says, beside = ("zero by structure", "0 is zero at this point")
+    if sheet.found.lookup.by_choice:
+        says, beside = ("no path at this point", "0 is a path of slope 0")
+    both = any(text == "0" for held, _ in cells for text in held.values())
+    told = f"{sheet.glyphs.zero} {says}; {beside}" if both else f"{sheet.glyphs.zero} {says}"
+    return (Remark(sheet.rows.index(empty[0]), told, needed=both),)

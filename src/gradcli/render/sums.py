@@ -12,7 +12,7 @@ from gradcli.engine.naming import place_text
 from gradcli.errors.counting import counted
 from gradcli.render.entries import entry_name, number_text
 from gradcli.render.equalities import NEAR, is_same
-from gradcli.render.numbers import MOST_PRECISE, aligned, short
+from gradcli.render.numbers import MOST_PRECISE, aligned, in_brackets, short
 from gradcli.render.verdicts import row_style
 from gradcli.render.wrap import fold, plain_text
 
@@ -98,11 +98,6 @@ def terms(texts: list[str], rows: Indices, found: Explained, layout: Layout) -> 
         return Text(" + ").join(styled)
     between = Text(f"{layout.glyphs.dots}")
     return Text(" + ").join([*styled[:3], between, styled[-1]]).append(f"  ({counted(len(styled), 'term')})")
-
-
-def in_brackets(text: str) -> str:
-    """Return a number, in parentheses if it is negative."""
-    return f"({text})" if text.startswith("-") else text
 
 
 def together(sums: list[Sum], layout: Layout) -> list[Text]:
