@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from gradcli.explanation.explained import Agreement, Backward, Note
     from gradcli.explanation.jacobians import Jacobian
     from gradcli.explanation.rules import Path, Rule
+    from gradcli.explanation.tape import Sent, Step, Tape, Taped
     from gradcli.interface import Check, Explanation, check, explain
     from gradcli.language.inputs import Cotangent
 
@@ -43,6 +44,10 @@ __all__ = [
     "Note",
     "Path",
     "Rule",
+    "Sent",
+    "Step",
+    "Tape",
+    "Taped",
     "TurnBegun",
     "Value",
     "__version__",
@@ -61,6 +66,7 @@ _HOMES = {
     "gradcli.explanation.explained": ("Agreement", "Backward", "Note"),
     "gradcli.explanation.jacobians": ("Jacobian",),
     "gradcli.explanation.rules": ("Path", "Rule"),
+    "gradcli.explanation.tape": ("Sent", "Step", "Tape", "Taped"),
     "gradcli.language.inputs": ("Cotangent",),
     "gradcli.interface": ("Check", "Explanation", "check", "explain"),
 }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcli.engine.graph import Operation, reaches
-from gradcli.engine.naming import numbered
+from gradcli.engine.naming import numbered, taken_names
 from gradcli.errors import GradcliError
 from gradcli.explanation.confirmation import Sums
 from gradcli.explanation.explained import Backward
@@ -18,10 +18,12 @@ from gradcli.explanation.jacobians import Jacobian
 from gradcli.explanation.readings import Point
 from gradcli.explanation.rereading import Reader
 from gradcli.explanation.rules import BackwardPass, Path
+from gradcli.ops import RESERVED
 from gradcli.ops.declare import Array
 
 if TYPE_CHECKING:
     from gradcli.explanation.effect import Dust, Effect
+    from gradcli.explanation.tape import Step, Tape
     from gradcli.formulas.derivation import Formulas
     from gradcli.jacobian.composition import Composition
     from gradcli.jacobian.sparse import Sparse
@@ -97,6 +99,26 @@ class RunLookup:
         formulas, names = self.formulas, name_values(point)
         spare, taken = {node: name for name, node in formulas.nodes.items()}, formulas.sources.keys()
         return write_backward(run.graph, run.output, point.seed, names, spare, taken, formulas.written)
+
+    @cached_property
+    def tape(self) -> Tape:
+        """The recorded graph with what the sweep back did."""
+        from gradcli.explanation.backward import constants_of  # noqa: PLC0415
+        from gradcli.explanation.taping import Recorded, record_tape  # noqa: PLC0415 - few answers need it
+
+        point, back = self.point, self.backward_pass
+        spare = {node: name for name, node in self.formulas.nodes.items()}
+        given = {**spare, **back.names, **name_values(point)}
+        taken = {*taken_names(point.run.graph), *RESERVED, *self.formulas.sources, *back.names.values()}
+        constants = {**constants_of(point.run.graph), **back.constants}
+        return record_tape(Recorded(point.run.graph, point.run.output, point.seed, given, taken, constants))
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """How each derivative is found, rule by rule."""
+        from gradcli.explanation.stepping import take_steps  # noqa: PLC0415 - few answers need it
+
+        return take_steps(self.tape)
 
     @cached_property
     def paths(self) -> dict[str, list[Path]]:
