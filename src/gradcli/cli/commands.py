@@ -22,6 +22,8 @@ def explain(
     wrt: options.Wrt = None,
     row: options.Row = None,
     column: options.Column = None,
+    tape: options.Tape = False,
+    steps: options.Steps = False,
     file: options.File = None,
     json: options.Json = False,
     format: options.Format = None,  # noqa: A002
@@ -43,6 +45,8 @@ def explain(
     gradcli explain "(sigmoid(W @ x + b) - t)**2" --W "1,2;3,4" --x 1,0 --b 0,0 --t 0,1 --wrt W,b --v 1,1
     """
     del debug
+    from dataclasses import replace  # noqa: PLC0415
+
     from gradcli.cli.output import write_explanation  # noqa: PLC0415
     from gradcli.cli.request import printing, request  # noqa: PLC0415
 
@@ -54,6 +58,8 @@ def explain(
         from gradcli.explanation.slices import with_slices  # noqa: PLC0415
 
         found = with_slices(found, row or [], column or [])
+    if tape or steps:
+        found = replace(found, also=frozenset(["tape"] * tape + ["steps"] * steps))
     write_explanation(env, found, how)
     raise typer.Exit(status_of(env, found.agreement.verdict, found.agreement.finite, how.quiet))
 

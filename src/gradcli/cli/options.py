@@ -39,6 +39,8 @@ Column = Annotated[
         "--column", metavar="NAME[INDEX]", help="Show the column of J for this entry of NAME.", show_default=False
     ),
 ]
+Tape = Annotated[bool, typer.Option("--tape", help="Show the recorded graph, and what the sweep back did with it.")]
+Steps = Annotated[bool, typer.Option("--steps", help="Show how each derivative is found, rule by rule.")]
 Expect = Annotated[
     list[str] | None,
     typer.Option(

@@ -154,7 +154,7 @@ def operation_row(node: Operation, run: Recorded, arrived: set[int], uses: Mappi
         true_operation(node, run),
         node.op.name,
         np.asarray(node.value),
-        tuple(kept_texts(node, run)) if node.active else (),
+        tuple(dict.fromkeys(kept_texts(node, run))) if node.active else (),
         cotangent_of(node, run),
         uses.get(node.index, int(node is run.output and node.active)),
         tuple(sent),

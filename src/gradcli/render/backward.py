@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcli.render.folding import repetition, unnumbered
 from gradcli.render.numbers import short
 from gradcli.render.rows import value_text
 from gradcli.render.wrapping import wrapped
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 TITLE = "Backward: each line is what arrived, times the derivative of one step"
 MOST_RULES = 40
 """Lines of the backward pass that are shown: of more, the first and the last."""
-LONGEST_TURN = 12
-"""Lines of one turn of a loop that repetitions are looked for in."""
 INDENT = 3
 GAP = "   "
 LONGEST_SUM = 1_000
@@ -154,9 +152,10 @@ def aligned(texts: Sequence[str]) -> list[str]:
 def shortened(whole: BackwardPass) -> list[Rule | str]:
     """Return the rules, with a line that counts in the place of the middle turns of a loop, and of what is too long."""
     rules, position, left_out = whole.rules, 0, whole.left_out
+    patterns = [pattern(rule) for rule in rules]
     found: list[Rule | str] = []
     while position < len(rules):
-        period, turns = repetition(rules, position)
+        period, turns = repetition(patterns, position)
         if turns <= 3:
             if left_out and position == whole.gap:
                 found.append(f"… {left_out:,} more lines …")
@@ -175,29 +174,11 @@ def shortened(whole: BackwardPass) -> list[Rule | str]:
     return [*found[:half], f"… {len(found) - 2 * half + left_out:,} more lines …", *found[-half:]]
 
 
-def repetition(rules: Sequence[Rule], start: int) -> tuple[int, int]:
-    """Return how many lines from ``start`` on repeat, but for the numbers of the names, and how often."""
-    for period in range(1, LONGEST_TURN + 1):
-        turn = rules[start : start + period]
-        if not all(rule.base and rule.base != rule.name for rule in turn):
-            return 1, 1
-        turns = 1
-        while all(
-            pattern(rules[at]) == pattern(rule) if at < len(rules) else False
-            for at, rule in enumerate(turn, start + period * turns)
-        ):
-            turns += 1
-        if turns > 3:
-            return period, turns
-    return 1, 1
-
-
-NUMBERED = re.compile(r"(?<=[A-Za-z_])\d+\b")
-
-
-def pattern(rule: Rule) -> tuple[str, str, int]:
-    """Return what the lines of a loop's turns have in common."""
-    return rule.base, NUMBERED.sub("", rule.text or ""), rule.uses
+def pattern(rule: Rule) -> tuple[str, str, int] | None:
+    """Return what the lines of a loop's turns have in common; None for a line that is of no loop."""
+    if not rule.base or rule.base == rule.name:
+        return None
+    return rule.base, unnumbered(rule.text or ""), rule.uses
 
 
 def path_lines(found: Explained, layout: Layout) -> list[str]:
