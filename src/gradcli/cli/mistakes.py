@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterable
 
 from gradcli.cli.declared import COMMANDS, WITH_PROGRAM, options_of
@@ -24,6 +25,13 @@ GIVEN = re.compile(r"([A-Za-z_]\w*)=(.+)", re.DOTALL)
 def needs_value(flag: str) -> GradcliError:
     """Return the error for a flag with nothing after it."""
     return GradcliError("option", f"{flag} needs a value", hint=f"for example {flag} {EXAMPLES.get(flag, '1,2')}")
+
+
+def no_variable(flag: str, value: str) -> GradcliError:
+    """Return the error for an option without a value that was meant to give a variable of the program one."""
+    name = flag.removeprefix("--")
+    hint = f"--set {name}={shlex.quote(value)}"
+    return GradcliError("option", f"{flag} is an option, and gives the variable {name} no value", hint=hint)
 
 
 def no_option(flag: str, command: str, known: Iterable[str], program: str | None) -> GradcliError | None:

@@ -24,13 +24,15 @@ class Words:
     """A command line in parts: options as typer reads them, operands, and the flags that are no options.
 
     ``unknown`` has what stands after such a flag, None where that is another flag or nothing; ``before`` the flag and
-    the value that stand before an operand, by its place.
+    the value that stand before an operand, by its place. ``switches`` are the options without a value, each with the
+    place of the operand that follows, and what stands after its ``=``.
     """
 
     options: list[str] = field(default_factory=list)
     operands: list[str] = field(default_factory=list)
     unknown: dict[str, str | None] = field(default_factory=dict)
     before: dict[int, tuple[str, str]] = field(default_factory=dict)
+    switches: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     def give(self, flag: str, value: str) -> None:
         """Note what stands before the next operand."""
@@ -47,7 +49,9 @@ def sort(args: list[str], takes_value: dict[str, bool]) -> Words:
             found.operands.extend(rest)
         elif flag in takes_value:
             found.options.append(arg)
-            if takes_value[flag] and not equals:
+            if not takes_value[flag]:
+                found.switches[flag] = len(found.operands), value
+            elif not equals:
                 found.options.append(value_after(flag, rest))
                 found.give(flag, found.options[-1])
         elif arg[:2] in takes_value and not arg.startswith("--") and takes_value[arg[:2]] and arg[2:3].isalnum():
@@ -79,9 +83,15 @@ def value_after(flag: str, rest: Iterator[str]) -> str:
 
 def refuse_mistakes(command: str, words: Words, known: Iterable[str]) -> None:
     """Raise ``option`` or ``usage`` for flags that are neither options nor variables, and for a second operand."""
-    if not words.unknown and len(words.operands) < 2:
+    if not words.unknown and len(words.operands) < 2 and not any(value for _, value in words.switches.values()):
         return
     program = typed_program(words)
+    for flag, (place, given) in words.switches.items():
+        meant = given or (words.operands[place] if 0 < place < len(words.operands) else "")
+        if meant and program is not None and names(program, flag[2:]):
+            from gradcli.cli.mistakes import no_variable  # noqa: PLC0415 - an error alone needs it
+
+            raise no_variable(flag, meant)
     if len(words.operands) < 2 and all(
         value is not None and flag.isascii() and program is not None and names(program, flag[2:])
         for flag, value in words.unknown.items()

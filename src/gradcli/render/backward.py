@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcli.render.folding import repetition, unnumbered
 from gradcli.render.numbers import short
 from gradcli.render.rows import value_text
 from gradcli.render.wrapping import wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Sequence
 
     from gradcli.explanation.explained import Explained
     from gradcli.explanation.rules import BackwardPass, Path, Rule
@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 TITLE = "Backward: each line is what arrived, times the derivative of one step"
 MOST_RULES = 40
 """Lines of the backward pass that are shown: of more, the first and the last."""
+LONGEST_TURN = 12
+"""Lines of one turn of a loop that repetitions are looked for in."""
+FEW = 3
+"""Turns of a loop that are all shown."""
+NUMBERED = re.compile(r"(?<=[A-Za-z_])\d+\b")
 INDENT = 3
 GAP = "   "
 LONGEST_SUM = 1_000
@@ -156,7 +161,7 @@ def shortened(whole: BackwardPass) -> list[Rule | str]:
     found: list[Rule | str] = []
     while position < len(rules):
         period, turns = repetition(patterns, position)
-        if turns <= 3:
+        if turns <= FEW:
             if left_out and position == whole.gap:
                 found.append(f"… {left_out:,} more lines …")
             found.append(rules[position])
@@ -172,6 +177,33 @@ def shortened(whole: BackwardPass) -> list[Rule | str]:
         return found
     half = MOST_RULES // 2
     return [*found[:half], f"… {len(found) - 2 * half + left_out:,} more lines …", *found[-half:]]
+
+
+def unnumbered(text: str) -> str:
+    """Return a text without the numbers of its names.
+
+    >>> unnumbered("y10.grad*2 + h1[0]")
+    'y.grad*2 + h[0]'
+    """
+    return NUMBERED.sub("", text)
+
+
+def repetition(patterns: Sequence[Hashable | None], start: int) -> tuple[int, int]:
+    """Return how many lines from ``start`` on repeat, and how often; a line whose pattern is None never does.
+
+    >>> repetition(["y", "a", "b", "a", "b", "a", "b", "a", "b"], 1)
+    (2, 4)
+    """
+    for period in range(1, LONGEST_TURN + 1):
+        turn = patterns[start : start + period]
+        if None in turn:
+            return 1, 1
+        turns = 1
+        while patterns[start + period * turns : start + period * (turns + 1)] == turn:
+            turns += 1
+        if turns > FEW:
+            return period, turns
+    return 1, 1
 
 
 def pattern(rule: Rule) -> tuple[str, str, int] | None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcli.render.backward import unnumbered
 from gradcli.render.equalities import evaluate
-from gradcli.render.folding import Gap, folded, unnumbered
+from gradcli.render.folding import Gap, folded
 from gradcli.render.numbers import input_text, nested, short
 from gradcli.render.rows import is_number, value_text
 

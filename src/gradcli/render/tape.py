@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradcli.render.folding import Gap, folded, unnumbered
+from gradcli.render.backward import unnumbered
+from gradcli.render.folding import Gap, folded
 from gradcli.render.numbers import aligned, input_text, nested
 from gradcli.render.rows import value_text
 from gradcli.render.wrapping import wrapped
