@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gradcli.explanation.events import BranchTaken, Decision, LoopEnded, TurnBegun, Value
     from gradcli.explanation.explained import Agreement, Backward, Note
     from gradcli.explanation.jacobians import Jacobian
+    from gradcli.explanation.picture import Edge, Picture, Vertex
     from gradcli.explanation.rules import Path, Rule
     from gradcli.explanation.tape import Sent, Step, Tape, Taped
     from gradcli.interface import Check, Explanation, check, explain
@@ -35,6 +36,7 @@ __all__ = [
     "Comparison",
     "Cotangent",
     "Decision",
+    "Edge",
     "Entry",
     "Explanation",
     "Function",
@@ -43,6 +45,7 @@ __all__ = [
     "LoopEnded",
     "Note",
     "Path",
+    "Picture",
     "Rule",
     "Sent",
     "Step",
@@ -50,6 +53,7 @@ __all__ = [
     "Taped",
     "TurnBegun",
     "Value",
+    "Vertex",
     "__version__",
     "answer",
     "check",
@@ -65,6 +69,7 @@ _HOMES = {
     "gradcli.explanation.events": ("BranchTaken", "Decision", "LoopEnded", "TurnBegun", "Value"),
     "gradcli.explanation.explained": ("Agreement", "Backward", "Note"),
     "gradcli.explanation.jacobians": ("Jacobian",),
+    "gradcli.explanation.picture": ("Edge", "Picture", "Vertex"),
     "gradcli.explanation.rules": ("Path", "Rule"),
     "gradcli.explanation.tape": ("Sent", "Step", "Tape", "Taped"),
     "gradcli.language.inputs": ("Cotangent",),

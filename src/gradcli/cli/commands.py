@@ -27,7 +27,7 @@ def explain(
     file: options.File = None,
     json: options.Json = False,
     format: options.Format = None,  # noqa: A002
-    output: options.Output = None,
+    output: options.Drawing = None,
     precision: options.Precision = 6,
     color: options.Color = "auto",
     ascii_only: options.Ascii = False,
@@ -51,7 +51,7 @@ def explain(
     from gradcli.cli.request import printing, request  # noqa: PLC0415
 
     env: Environment = ctx.obj
-    how = printing(json, format, output, precision, color, ascii_only, width, quiet)
+    how = printing(json, format, output, precision, color, ascii_only, width, quiet, draws=True)
     asked = request(env, program, file, set_values, v, wrt, strict, budget)
     found = explained_or_offered(env, asked, how)
     if row or column:

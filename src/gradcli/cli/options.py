@@ -67,7 +67,23 @@ Format = Annotated[
 ]
 Output = Annotated[
     str | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Write to a .json or .txt file.", show_default=False),
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write to a .json or .txt file.",
+        show_default=False,
+    ),
+]
+Drawing = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write to a .json or .txt file, or draw the graph: .svg, .dot.",
+        show_default=False,
+    ),
 ]
 Precision = Annotated[int, typer.Option("--precision", metavar="N", help="Digits in tables, 1 to 17.")]
 Color = Annotated[str, typer.Option("--color", metavar="auto|always|never", help="When to colour.")]

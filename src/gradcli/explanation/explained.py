@@ -17,6 +17,7 @@ from gradcli.ops.declare import Array
 if TYPE_CHECKING:
     from gradcli.explanation.effect import Dust, Effect
     from gradcli.explanation.lookup import Lookup
+    from gradcli.explanation.picture import Picture
     from gradcli.explanation.tape import Step, Tape
 
 
@@ -189,6 +190,11 @@ class Explained:
     def tape(self) -> Tape:
         """The recorded graph in the order of the sweep, with what each operation kept, got and sent on."""
         return self.lookup.tape
+
+    @property
+    def picture(self) -> Picture:
+        """The graph as it is drawn: the program's values, and the derivative of each by those that it is made of."""
+        return self.lookup.picture
 
     @property
     def steps(self) -> list[Step]:

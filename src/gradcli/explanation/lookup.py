@@ -11,6 +11,7 @@ from gradcli.jacobian.sparse import Sparse
 from gradcli.ops.declare import Array
 
 if TYPE_CHECKING:
+    from gradcli.explanation.picture import Picture
     from gradcli.explanation.tape import Step, Tape
 
 
@@ -40,6 +41,10 @@ class Lookup(Protocol):
     @property
     def tape(self) -> Tape:
         """The recorded graph with what the sweep back did."""
+
+    @property
+    def picture(self) -> Picture:
+        """The graph as it is drawn."""
 
     @property
     def steps(self) -> list[Step]:

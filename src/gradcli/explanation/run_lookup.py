@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,9 @@ from gradcli.ops.declare import Array
 
 if TYPE_CHECKING:
     from gradcli.explanation.effect import Dust, Effect
+    from gradcli.explanation.picture import Picture
     from gradcli.explanation.tape import Step, Tape
+    from gradcli.explanation.taping import Recorded
     from gradcli.formulas.derivation import Formulas
     from gradcli.jacobian.composition import Composition
     from gradcli.jacobian.sparse import Sparse
@@ -103,15 +105,30 @@ class RunLookup:
     @cached_property
     def tape(self) -> Tape:
         """The recorded graph with what the sweep back did."""
+        from gradcli.explanation.taping import record_tape  # noqa: PLC0415 - few answers need it
+
+        return record_tape(self.recorded)
+
+    @cached_property
+    def picture(self) -> Picture:
+        """The graph as it is drawn."""
+        from gradcli.explanation.picturing import picture_of  # noqa: PLC0415 - few answers need it
+
+        run, own = self.recorded, name_values(self.point)
+        return picture_of(replace(run, given=own, spare=run.given))
+
+    @cached_property
+    def recorded(self) -> Recorded:
+        """The run with a name for every node, the same as elsewhere in the answer."""
         from gradcli.explanation.backward import constants_of  # noqa: PLC0415
-        from gradcli.explanation.taping import Recorded, record_tape  # noqa: PLC0415 - few answers need it
+        from gradcli.explanation.taping import Recorded  # noqa: PLC0415 - few answers need it
 
         point, back = self.point, self.backward_pass
         spare = {node: name for name, node in self.formulas.nodes.items()}
         given = {**spare, **back.names, **name_values(point)}
         taken = {*taken_names(point.run.graph), *RESERVED, *self.formulas.sources, *back.names.values()}
         constants = {**constants_of(point.run.graph), **back.constants}
-        return record_tape(Recorded(point.run.graph, point.run.output, point.seed, given, taken, constants))
+        return Recorded(point.run.graph, point.run.output, point.seed, given, taken, constants)
 
     @cached_property
     def steps(self) -> list[Step]:

@@ -34,7 +34,7 @@ class Recorded:
     """One run as the tape tells it.
 
     ``given`` are the names that nodes have, by their indices, ``taken`` those that no other may get. ``constants`` are
-    the long arrays that have a name.
+    the long arrays that have a name. ``spare`` are the names of nodes that stand as texts where these are short.
     """
 
     graph: Graph
@@ -43,10 +43,11 @@ class Recorded:
     given: Mapping[int, str]
     taken: Collection[str]
     constants: Mapping[str, Array]
+    spare: Mapping[int, str] = field(default_factory=dict)
     names: dict[int, str] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "names", name_all(self.nodes, self.given, self.taken))
+        object.__setattr__(self, "names", name_all(self.nodes, {**self.spare, **self.given}, self.taken))
 
     @cached_property
     def nodes(self) -> list[Node]:
@@ -77,6 +78,10 @@ class Recorded:
                 if written is not None and len(written) <= LONG:
                     texts.text[node.index] = texts.written(node, node.op)
         return texts
+
+    def is_named(self, node: Node) -> bool:
+        """Return whether a name stands for a node in the texts of others."""
+        return self.texts.of(node) == self.names[node.index]
 
     @staticmethod
     def written(texts: ConstantTexts, node: Node) -> str | None:

@@ -38,16 +38,6 @@ def has_several(found: Explained, _: Layout) -> bool:
     return found.output.size > 1 and len(found.backward) == 1
 
 
-def has_no_steps(found: Explained, _: Layout) -> bool:
-    """Return whether the steps are not shown yet."""
-    return "steps" not in found.also
-
-
-def has_no_tape(found: Explained, _: Layout) -> bool:
-    """Return whether the tape is not shown yet."""
-    return "tape" not in found.also
-
-
 def always(_: Explained, __: Layout) -> bool:
     """Return that an option shows more of any answer."""
     return True
@@ -56,8 +46,6 @@ def always(_: Explained, __: Layout) -> bool:
 OPTIONS = [
     Option("--precision 17", is_rounded),
     Option("--v V1 --v V2", has_several),
-    Option("--steps", has_no_steps),
-    Option("--tape", has_no_tape),
     Option("-F plain", always),
     Option("--json", always),
     Option("-o answer.txt", always),
