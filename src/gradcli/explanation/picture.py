@@ -40,7 +40,7 @@ class Edge:
     - ``flows``: whether a derivative flows.
 
     >>> [(edge.below, edge.above, edge.text) for edge in gradcli.explain("h = sin(x); h*h + x", x=1.0).picture.edges]
-    [('x', 'h', 'cos(x)'), ('h', 'y', 'h + h'), ('x', 'y', '1')]
+    [('x', 'h', 'cos(x)'), ('x', 'y', '1'), ('h', 'y', 'h + h')]
     """
 
     below: str

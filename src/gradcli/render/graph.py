@@ -85,7 +85,7 @@ def fold_vertices(picture: Picture, found: Explained, layout: Layout) -> tuple[l
     boxes: list[Drawn] = []
     stands: dict[str, str] = {}
     place = 0
-    for part in folded([pattern(vertex) for vertex in picture.vertices]):
+    for part in folded(patterns(picture.vertices)):
         if isinstance(part, Gap):
             hidden = picture.vertices[place : place + part.turns * part.period]
             boxes.append(gap_box(f"gap {place}", hidden, picture.left_out, layout))
@@ -104,12 +104,17 @@ def fold_vertices(picture: Picture, found: Explained, layout: Layout) -> tuple[l
     return boxes, stands
 
 
-def pattern(vertex: Vertex) -> tuple[str, str, str] | None:
-    """Return what the values of a loop's turns have in common, the values left out among them; None for others."""
-    if vertex.role == "gap":
-        return None
-    looped = vertex.text is not None and ENDS_IN_NUMBER.search(vertex.name)
-    return (unnumbered(vertex.name), unnumbered(vertex.text or ""), vertex.role) if looped else None
+def patterns(vertices: Sequence[Vertex]) -> list[tuple[str, str] | None]:
+    """Return for each value what it has in common with those of a loop's other turns; None for what is in no loop.
+
+    Values left out of the middle go with the one before them.
+    """
+    found: list[tuple[str, str] | None] = []
+    for vertex in vertices:
+        looped = vertex.text is not None and ENDS_IN_NUMBER.search(vertex.name)
+        own = (unnumbered(vertex.name), unnumbered(vertex.text or "")) if looped else None
+        found.append(found[-1] if vertex.role == "gap" and found else own)
+    return found
 
 
 def gap_box(name: str, hidden: Sequence[Vertex], left_out: int, layout: Layout) -> Drawn:

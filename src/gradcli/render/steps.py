@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradcli.render.backward import unnumbered
 from gradcli.render.equalities import evaluate
-from gradcli.render.folding import Gap, folded
+from gradcli.render.folding import shortened
 from gradcli.render.numbers import input_text, nested, short
 from gradcli.render.rows import is_number, value_text
 
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
-    from gradcli.explanation.tape import Step
+    from gradcli.explanation.tape import Step, Tape
     from gradcli.render.glyphs import Layout
     from gradcli.render.numbers import Form
 
@@ -41,7 +41,7 @@ def steps_sections(found: Explained, layout: Layout) -> list[tuple[str, list[str
 
 def step_lines(steps: Sequence[Step], found: Explained, layout: Layout) -> list[str]:
     """Return a line for each step, those of the middle turns of loops counted."""
-    shown = list(shortened(steps))
+    shown = shortened(with_gap(steps, found.tape), pattern, "line", MOST_SHOWN)
     drawn = [step for step in shown if not isinstance(step, str)]
     rule = max((len(step.rule) for step in drawn), default=0)
     left = max((len(text) for step in drawn if len(text := left_side(step, layout)) <= layout.width // 4), default=0)
@@ -56,18 +56,20 @@ def step_lines(steps: Sequence[Step], found: Explained, layout: Layout) -> list[
     return lines
 
 
-def shortened(steps: Sequence[Step]) -> Iterator[Step | str]:
-    """Yield the steps, with a line that counts in the place of the middle turns of a loop, and of what is too long."""
-    found: list[Step | str] = []
-    for part in folded([(s.rule, *map(unnumbered, (s.of, s.by, s.formula or ""))) for s in steps]):
-        if isinstance(part, Gap):
-            found.append(f"…   {part.turns:,} times the same {'line' if part.period == 1 else 'lines'} between")
-        else:
-            found.append(steps[part])
-    if len(found) > MOST_SHOWN:
-        half = MOST_SHOWN // 2
-        found = [*found[:half], f"…   {len(found) - 2 * half:,} lines more", *found[-half:]]
-    yield from found
+def pattern(step: Step) -> tuple[str, ...]:
+    """Return what the steps of a loop's turns have in common."""
+    return step.rule, unnumbered(step.of), unnumbered(step.by), unnumbered(step.formula or "")
+
+
+def with_gap(steps: Sequence[Step], tape: Tape) -> list[Step | str]:
+    """Return the rules, or the chain, with a line that counts where the operations of a long program are missing."""
+    if not tape.left_out:
+        return list(steps)
+    first, last = tape.rows[: tape.gap], tape.rows[tape.gap :]
+    chain = bool(steps) and not steps[0].by
+    beyond = {f"{row.name}.grad" for row in last} if chain else {row.label for row in first} - {r.label for r in last}
+    place = next((k for k, step in enumerate(steps) if step.of in beyond), len(steps))
+    return [*steps[:place], f"…   {tape.left_out:,} operations more", *steps[place:]]
 
 
 def left_side(step: Step, layout: Layout) -> str:
@@ -90,7 +92,7 @@ def with_numbers(steps: Sequence[Step], found: Explained, layout: Layout) -> lis
     lengths = [len(step.formula or "") for step in steps if step.value.ndim]
     wide = max((length for length in lengths if length <= layout.width // 4), default=0)
     for step, numbers in zip(steps, told, strict=True):
-        value, formula = value_text(step.value, layout), step.formula or "(no text)"
+        value, formula = value_text(step.value, layout), step.formula or "the sum over its uses"
         if step.value.ndim:
             lines.append(formula if is_repeated(step) else f"{formula:<{wide}}   {value}")
             continue

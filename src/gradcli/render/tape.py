@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradcli.render.backward import unnumbered
-from gradcli.render.folding import Gap, folded
+from gradcli.render.folding import shortened
 from gradcli.render.numbers import aligned, input_text, nested
 from gradcli.render.rows import value_text
 from gradcli.render.wrapping import wrapped
@@ -44,7 +44,7 @@ def tape_lines(found: Explained, layout: Layout) -> list[str]:
     """Return the rows of the tape, nothing where it was not asked for."""
     if "tape" not in found.also:
         return []
-    shown = list(shortened(found.tape))
+    shown = shortened(with_gap(found.tape), pattern, "row", MOST_SHOWN)
     lines = [line for row in shown for line in ([row] if isinstance(row, str) else lines_of(row, layout))]
     table = drawn(lines)
     if max(map(len, table)) <= layout.width - INDENT:
@@ -52,20 +52,10 @@ def tape_lines(found: Explained, layout: Layout) -> list[str]:
     return [line for row in shown for line in ([row] if isinstance(row, str) else block_of(row, layout))]
 
 
-def shortened(tape: Tape) -> Iterator[Taped | str]:
-    """Yield the rows, with a line that counts in the place of the middle turns of a loop, and of what is too long."""
-    found: list[Taped | str] = []
-    for part in folded([pattern(row) for row in tape.rows]):
-        if isinstance(part, Gap):
-            found.append(f"…   {part.turns:,} times the same {'row' if part.period == 1 else 'rows'} between")
-            continue
-        if tape.left_out and part == tape.gap:
-            found.append(f"…   {tape.left_out:,} operations more")
-        found.append(tape.rows[part])
-    if len(found) > MOST_SHOWN:
-        half = MOST_SHOWN // 2
-        found = [*found[:half], f"…   {len(found) - 2 * half:,} lines more", *found[-half:]]
-    yield from found
+def with_gap(tape: Tape) -> list[Taped | str]:
+    """Return the rows, with a line that counts where operations are missing."""
+    told = [f"…   {tape.left_out:,} operations more"] if tape.left_out else []
+    return [*tape.rows[: tape.gap], *told, *tape.rows[tape.gap :]]
 
 
 def pattern(row: Taped) -> tuple[Any, ...] | None:
