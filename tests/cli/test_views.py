@@ -54,7 +54,7 @@ def test_the_plain_lines_look_like_this(cli: Cli, snapshot: SnapshotAssertion, n
     assert answer.out == snapshot
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", portion([*PROGRAMS], 3))
 @pytest.mark.parametrize("form", [[], ["-F", "plain"], ["--json"]], ids=" ".join)
 def test_without_the_options_nothing_is_told_and_with_them_the_rest_stays(name: str, form: list[str]) -> None:
     before, after = (ask("explain", *PROGRAMS[name], *form, *more) for more in ([], ["--tape", "--steps"]))

@@ -80,7 +80,7 @@ def holds_the_sweep(found):
         np.testing.assert_array_equal(cotangent, found.grad[name])
 
 
-@pytest.mark.parametrize(("op", "values", "static"), portion(CASES, 6))
+@pytest.mark.parametrize(("op", "values", "static"), portion(CASES, 10))
 def test_every_text_of_an_operation_is_true(op, values, static):
     graph = Graph()
     leaves = [graph.input("abcd"[k], np.array(x, dtype=np.float64)[()], active=True) for k, x in enumerate(values)]
@@ -107,7 +107,7 @@ def test_every_text_of_the_seeds_is_true(case):
         holds_the_sweep(found)
 
 
-@pytest.mark.parametrize("number", portion(range(200), 20))
+@pytest.mark.parametrize("number", portion(range(200), 40))
 def test_every_text_of_a_random_program_is_true(number):
     program = random_program(3, number)
     found = gradcli.explain(program.text, inputs=program.inputs, v=program.v, wrt=list(program.wrt))

@@ -15,8 +15,9 @@ from docs import make_picture
 
 import gradcli
 from gradcli.errors import GradcliError
+from gradcli.render import graph
 from gradcli.render.glyphs import ASCII, Layout
-from gradcli.render.graph import MOST_DRAWN, dot, quoted, sheet_of
+from gradcli.render.graph import dot, quoted, sheet_of
 from gradcli.render.layered import crossings, draw, rows_of
 from gradcli.render.svg import svg
 from oracles import ask
@@ -174,16 +175,18 @@ def many(count):
     return "\n".join([*lines, "sum([" + ", ".join(line.partition(" ")[0] for line in lines) + "])"])
 
 
-def test_what_is_too_large_is_refused_and_the_old_file_stays(tmp_path):
+def test_what_is_too_large_is_refused_and_the_old_file_stays(tmp_path, monkeypatch):
+    assert graph.MOST_DRAWN == 60
+    monkeypatch.setattr(graph, "MOST_DRAWN", 8)
     target = tmp_path / "graph.svg"
     target.write_text("old", encoding="utf-8")
-    answer = ask("explain", many(MOST_DRAWN), "--x", "0.5", "-o", str(target))
+    answer = ask("explain", many(7), "--x", "0.5", "-o", str(target))
     assert answer.code == 2
-    assert f"a picture has at most {MOST_DRAWN} boxes, and this would have {MOST_DRAWN + 3}" in answer.err
+    assert "a picture has at most 8 boxes, and this would have 9" in answer.err
     assert target.read_text(encoding="utf-8") == "old"
-    assert len(sheet_of(gradcli.explain(many(MOST_DRAWN - 3), x=0.5), Layout()).boxes) == MOST_DRAWN
+    assert len(sheet_of(gradcli.explain(many(6), x=0.5), Layout()).boxes) == 8
     with pytest.raises(GradcliError, match="boxes"):
-        sheet_of(gradcli.explain(many(MOST_DRAWN - 2), x=0.5), Layout())
+        sheet_of(gradcli.explain(many(7), x=0.5), Layout())
 
 
 @pytest.mark.parametrize(("words", "said"), [

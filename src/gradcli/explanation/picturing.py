@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from gradcli.formulas.vjps import undo_broadcast, write_vjp
 
 MOST_VERTICES = 200
 """Computed values that are looked at; of a longer program the first and the last ones."""
+SHORT = 12
+"""Characters of a value that stands as a text in others, although it is drawn under a name."""
 GAP = "…"
 """The name of the vertex that stands for values left out."""
 
@@ -29,6 +32,8 @@ def picture_of(run: Recorded) -> Picture:
     """
     inner = [node for node in run.nodes if isinstance(node, Operation)]
     has_steps = any(node.index in run.given and node is not run.output for node in inner)
+    if not has_steps:
+        run = replace(run, longest=SHORT)
     computed = [node for node in inner if not has_steps or run.is_named(node) or node is run.output]
     half = MOST_VERTICES // 2
     hidden = computed[half:-half] if len(computed) > MOST_VERTICES else []

@@ -34,7 +34,8 @@ class Recorded:
     """One run as the tape tells it.
 
     ``given`` are the names that nodes have, by their indices, ``taken`` those that no other may get. ``constants`` are
-    the long arrays that have a name. ``spare`` are the names of nodes that stand as texts where these are short.
+    the long arrays that have a name. ``spare`` are the names of nodes that stand as texts where these have at
+    most ``longest`` characters.
     """
 
     graph: Graph
@@ -44,6 +45,7 @@ class Recorded:
     taken: Collection[str]
     constants: Mapping[str, Array]
     spare: Mapping[int, str] = field(default_factory=dict)
+    longest: int = LONG
     names: dict[int, str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -75,7 +77,7 @@ class Recorded:
             texts.text[node.index] = (self.names[node.index], ATOM)
             if node.op is not None and node.index not in self.given:
                 written = self.written(texts, node)
-                if written is not None and len(written) <= LONG:
+                if written is not None and len(written) <= self.longest:
                     texts.text[node.index] = texts.written(node, node.op)
         return texts
 

@@ -92,7 +92,7 @@ def with_numbers(steps: Sequence[Step], found: Explained, layout: Layout) -> lis
     lengths = [len(step.formula or "") for step in steps if step.value.ndim]
     wide = max((length for length in lengths if length <= layout.width // 4), default=0)
     for step, numbers in zip(steps, told, strict=True):
-        value, formula = value_text(step.value, layout), step.formula or "the sum over its uses"
+        value, formula = value_text(step.value, layout), step.formula or untold(step)
         if step.value.ndim:
             lines.append(formula if is_repeated(step) else f"{formula:<{wide}}   {value}")
             continue
@@ -103,6 +103,11 @@ def with_numbers(steps: Sequence[Step], found: Explained, layout: Layout) -> lis
             " = ".join(parts) + ("" if parts[-1] == value else f" {'=' if same else layout.glyphs.near} {value}")
         )
     return lines
+
+
+def untold(step: Step) -> str:
+    """Return what stands in the place of a formula that there is not."""
+    return "(no text)" if step.by else "what its uses send"
 
 
 def is_repeated(step: Step) -> bool:
