@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
 import gradcli
 from generator.programs import random_program
+from gradcli.engine import reverse
 from gradcli.engine.graph import Graph
 from gradcli.explanation.rereading import Reader
 from gradcli.explanation.stepping import put_in, take_steps
@@ -278,3 +281,47 @@ def test_rules_have_the_names_that_people_know(op, active, wanted):
 
 def test_an_empty_tape_has_no_steps():
     assert take_steps(Tape()) == []
+
+
+SWEPT = [
+    "h = tanh(x)\ny = h*h + x",
+    "sum(softmax(x*w)*x)/w",
+    "y = x\nfor i in range(3):\n    y = y*x[0] + w\ny[0]*sum(y)",
+]
+
+
+@pytest.mark.parametrize("program", SWEPT)
+def test_each_term_is_the_one_that_the_engine_sends(program, monkeypatch):
+    """The walk of the engine is watched while it makes a gradient, and its terms stand in the tape, bit by bit."""
+    inputs = {"x": [0.3, -1.7], "w": 0.6} if "w" in program else {"x": 0.7}
+    terms, walk = [], reverse.accumulate
+
+    def watched(output, seed, nodes, along, plus):
+        def noted(node, k, total):
+            part = along(node, k, total)
+            terms.append((node.op.name, k, np.array(part)))
+            return part
+
+        return walk(output, seed, nodes, noted, plus)
+
+    function = gradcli.function(program)
+    with monkeypatch.context() as patch:
+        patch.setattr(reverse, "accumulate", watched)
+        grad = function.grad(**inputs)
+    tape = gradcli.explain(program, inputs=inputs).tape
+    told = [(row.operation, sent.value) for row in tape.rows for sent in row.sent]
+    assert [name for name, _ in told] == [name for name, _, _ in terms]
+    for (_, value), (_, _, part) in zip(told, terms, strict=True):
+        np.testing.assert_array_equal(value, part)
+    for row in tape.rows:
+        if row.role == "leaf":
+            np.testing.assert_array_equal(row.cotangent, grad[row.name])
+
+
+def test_what_is_read_later_has_time_of_its_own():
+    """A session that has worked for long since an answer was made may still look at it."""
+    found = gradcli.explain("y = x\nfor i in range(100):\n    y = sin(y)\ny", x=0.5)
+    for read in (lambda: found.rules, lambda: found.tape):
+        meter = found.lookup.point.run.graph.meter
+        meter.started, meter.deadline = time.thread_time() - 100, 0.0
+        assert read()

@@ -98,6 +98,7 @@ class RunLookup:
         from gradcli.explanation.backward import write_backward  # noqa: PLC0415
 
         run, point = self.point.run, self.point
+        run.graph.meter.restart()
         formulas, names = self.formulas, name_values(point)
         spare, taken = {node: name for name, node in formulas.nodes.items()}, formulas.sources.keys()
         return write_backward(run.graph, run.output, point.seed, names, spare, taken, formulas.written)
@@ -124,6 +125,7 @@ class RunLookup:
         from gradcli.explanation.taping import Recorded  # noqa: PLC0415 - few answers need it
 
         point, back = self.point, self.backward_pass
+        point.run.graph.meter.restart()
         spare = {node: name for name, node in self.formulas.nodes.items()}
         given = {**spare, **back.names, **name_values(point)}
         taken = {*taken_names(point.run.graph), *RESERVED, *self.formulas.sources, *back.names.values()}
