@@ -22,10 +22,12 @@ def explain(
     wrt: options.Wrt = None,
     row: options.Row = None,
     column: options.Column = None,
+    tape: options.Tape = False,
+    steps: options.Steps = False,
     file: options.File = None,
     json: options.Json = False,
     format: options.Format = None,  # noqa: A002
-    output: options.Output = None,
+    output: options.Drawing = None,
     precision: options.Precision = 6,
     color: options.Color = "auto",
     ascii_only: options.Ascii = False,
@@ -43,17 +45,21 @@ def explain(
     gradcli explain "(sigmoid(W @ x + b) - t)**2" --W "1,2;3,4" --x 1,0 --b 0,0 --t 0,1 --wrt W,b --v 1,1
     """
     del debug
+    from dataclasses import replace  # noqa: PLC0415
+
     from gradcli.cli.output import write_explanation  # noqa: PLC0415
     from gradcli.cli.request import printing, request  # noqa: PLC0415
 
     env: Environment = ctx.obj
-    how = printing(json, format, output, precision, color, ascii_only, width, quiet)
+    how = printing(json, format, output, precision, color, ascii_only, width, quiet, draws=True)
     asked = request(env, program, file, set_values, v, wrt, strict, budget)
     found = explained_or_offered(env, asked, how)
     if row or column:
         from gradcli.explanation.slices import with_slices  # noqa: PLC0415
 
         found = with_slices(found, row or [], column or [])
+    if tape or steps:
+        found = replace(found, also=frozenset(["tape"] * tape + ["steps"] * steps))
     write_explanation(env, found, how)
     raise typer.Exit(status_of(env, found.agreement.verdict, found.agreement.finite, how.quiet))
 

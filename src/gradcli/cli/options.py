@@ -39,6 +39,8 @@ Column = Annotated[
         "--column", metavar="NAME[INDEX]", help="Show the column of J for this entry of NAME.", show_default=False
     ),
 ]
+Tape = Annotated[bool, typer.Option("--tape", help="Show the recorded graph, and what the sweep back did with it.")]
+Steps = Annotated[bool, typer.Option("--steps", help="Show how each derivative is found, rule by rule.")]
 Expect = Annotated[
     list[str] | None,
     typer.Option(
@@ -65,7 +67,23 @@ Format = Annotated[
 ]
 Output = Annotated[
     str | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Write to a .json or .txt file.", show_default=False),
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write to a .json or .txt file.",
+        show_default=False,
+    ),
+]
+Drawing = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write to a .json or .txt file, or draw the graph: .svg, .dot.",
+        show_default=False,
+    ),
 ]
 Precision = Annotated[int, typer.Option("--precision", metavar="N", help="Digits in tables, 1 to 17.")]
 Color = Annotated[str, typer.Option("--color", metavar="auto|always|never", help="When to colour.")]

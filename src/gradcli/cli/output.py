@@ -99,6 +99,17 @@ def write_explanation(env: Environment, found: Explained, printing: Printing) ->
 
         write_parts(env, encoded(partial(document, found)), printing.output)
         return
+    if printing.format in ("svg", "dot"):
+        from gradcli.render.graph import dot, sheet_of  # noqa: PLC0415
+
+        sheet = sheet_of(found, layout_of(env, printing, None))
+        if printing.format == "dot":
+            write(env, dot(sheet), printing.output)
+            return
+        from gradcli.render.svg import svg  # noqa: PLC0415
+
+        write(env, svg(sheet), printing.output)
+        return
     width = printing.width or terminal_width(env)
     if printing.format == "plain" or (width is not None and width < NARROW):
         from gradcli.errors.inert import inert  # noqa: PLC0415

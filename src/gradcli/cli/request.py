@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 FORMATS = ("table", "json", "plain")
 SUFFIXES = {".json": "json", ".txt": "table"}
 NO_PROGRAM = "for example: gradcli explain 'x**2' --x 3; - reads it from standard input, -f from a file"
+PICTURES = {".svg": "svg", ".dot": "dot"}
+"""Suffixes of a picture of the graph, which explain draws."""
 COLORS = ("auto", "always", "never")
 
 
@@ -64,17 +66,22 @@ def printing(
     ascii_only: bool,
     width: int | None,
     quiet: bool,
+    draws: bool = False,
 ) -> Printing:
-    """Return the checked options of printing."""
-    suffix = None if output is None else next((s for s in SUFFIXES if output.lower().endswith(s)), None)
+    """Return the checked options of printing; ``draws`` says that the command can draw the graph."""
+    suffixes = {**SUFFIXES, **PICTURES} if draws else SUFFIXES
+    suffix = None if output is None else next((s for s in suffixes if output.lower().endswith(s)), None)
     if output is not None and suffix is None:
         raise GradcliError(
-            "option", f"-o '{output[:80]}' has no known suffix", hint=f"it can end with {' or '.join(SUFFIXES)}"
+            "option", f"-o '{output[:80]}' has no known suffix", hint=f"it can end with {' or '.join(suffixes)}"
         )
     named = one_of(format, FORMATS, "--format") if format else None
     if json and named not in (None, "json"):
         raise GradcliError("option", f"--json and --format {named} are both given", hint="give one of them")
-    chosen = "json" if json else named or (SUFFIXES[suffix] if suffix else "table")
+    if suffix in PICTURES and (json or named):
+        asked = "--json" if json else f"--format {named}"
+        raise GradcliError("option", f"{asked} and a picture in {suffix} do not go together", hint=f"leave {asked} out")
+    chosen = "json" if json else named or (suffixes[suffix] if suffix else "table")
     if not 1 <= precision <= 17:
         raise GradcliError("option", f"--precision {precision} is not from 1 to 17")
     if width is not None and not 20 <= width <= 10_000:

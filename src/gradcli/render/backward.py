@@ -13,7 +13,7 @@ from gradcli.render.rows import Row, Scalars, label_width, value_text
 from gradcli.render.wrap import wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from gradcli.explanation.explained import Explained
     from gradcli.explanation.rules import BackwardPass, Path, Rule
@@ -25,6 +25,9 @@ MOST_RULES = 40
 """Lines of the backward pass that are shown: of more, the first and the last."""
 LONGEST_TURN = 12
 """Lines of one turn of a loop that repetitions are looked for in."""
+FEW = 3
+"""Turns of a loop that are all shown."""
+NUMBERED = re.compile(r"(?<=[A-Za-z_])\d+\b")
 INDENT = 3
 GAP = "   "
 LONGEST_SUM = 1_000
@@ -147,10 +150,11 @@ def aligned(texts: Sequence[str]) -> list[str]:
 def shortened(whole: BackwardPass) -> list[Rule | str]:
     """Return the rules, with a line that counts in the place of the middle turns of a loop, and of what is too long."""
     rules, position, left_out = whole.rules, 0, whole.left_out
+    patterns = [pattern(rule) for rule in rules]
     found: list[Rule | str] = []
     while position < len(rules):
-        period, turns = repetition(rules, position)
-        if turns <= 3:
+        period, turns = repetition(patterns, position)
+        if turns <= FEW:
             if left_out and position == whole.gap:
                 found.append(f"… {left_out:,} more lines …")
             found.append(rules[position])
@@ -168,29 +172,38 @@ def shortened(whole: BackwardPass) -> list[Rule | str]:
     return [*found[:half], f"… {len(found) - 2 * half + left_out:,} more lines …", *found[-half:]]
 
 
-def repetition(rules: Sequence[Rule], start: int) -> tuple[int, int]:
-    """Return how many lines from ``start`` on repeat, but for the numbers of the names, and how often."""
+def unnumbered(text: str) -> str:
+    """Return a text without the numbers of its names.
+
+    >>> unnumbered("y10.grad*2 + h1[0]")
+    'y.grad*2 + h[0]'
+    """
+    return NUMBERED.sub("", text)
+
+
+def repetition(patterns: Sequence[Hashable | None], start: int) -> tuple[int, int]:
+    """Return how many lines from ``start`` on repeat, and how often; a line whose pattern is None never does.
+
+    >>> repetition(["y", "a", "b", "a", "b", "a", "b", "a", "b"], 1)
+    (2, 4)
+    """
     for period in range(1, LONGEST_TURN + 1):
-        turn = rules[start : start + period]
-        if not all(rule.base and rule.base != rule.name for rule in turn):
+        turn = patterns[start : start + period]
+        if None in turn:
             return 1, 1
         turns = 1
-        while all(
-            pattern(rules[at]) == pattern(rule) if at < len(rules) else False
-            for at, rule in enumerate(turn, start + period * turns)
-        ):
+        while patterns[start + period * turns : start + period * (turns + 1)] == turn:
             turns += 1
-        if turns > 3:
+        if turns > FEW:
             return period, turns
     return 1, 1
 
 
-NUMBERED = re.compile(r"(?<=[A-Za-z_])\d+\b")
-
-
-def pattern(rule: Rule) -> tuple[str, str, int]:
-    """Return what the lines of a loop's turns have in common."""
-    return rule.base, NUMBERED.sub("", rule.text or ""), rule.uses
+def pattern(rule: Rule) -> tuple[str, str, int] | None:
+    """Return what the lines of a loop's turns have in common; None for a line that is of no loop."""
+    if not rule.base or rule.base == rule.name:
+        return None
+    return rule.base, unnumbered(rule.text or ""), rule.uses
 
 
 def path_lines(found: Explained, layout: Layout) -> list[str]:

@@ -43,10 +43,19 @@ def plain(found: Explained) -> str:
         lines += [f"{part.title(found.name, name)} = {input_text(value)}" for name, value in part.values.items()]
     if found.has_steps:
         lines += [f"{rule.name}.grad := {rule.text}" for rule in found.rules if rule.text]
+    lines += views_lines(found) if found.also else []
     lines += effect_lines(found)
     lines.append(f"agree = {'yes' if found.agreement.agree else 'no'}")
     lines += [f"note: {note.message}" for note in found.notes]
     return "\n".join(lines)
+
+
+def views_lines(found: Explained) -> list[str]:
+    """Return what was asked for beside the rest."""
+    from gradcli.render.steps import plain_steps  # noqa: PLC0415 - few answers need it
+    from gradcli.render.tape import plain_tape  # noqa: PLC0415
+
+    return [*plain_tape(found), *plain_steps(found)]
 
 
 def value_lines(value: Value) -> list[str]:

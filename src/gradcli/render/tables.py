@@ -32,6 +32,7 @@ def tables(found: Explained, layout: Layout) -> Text:
         *top(found, layout),
         *section("Forward", forward_lines(found, layout), layout),
         *section(BACKWARD, backward_lines(found, layout), layout),
+        *(views(found, layout) if found.also else []),
         *jacobian_lines(found, layout),
         *section("Rows and columns of J", slice_lines(found, layout), layout),
         *section("Each sum", sum_lines(found, layout), layout),
@@ -43,6 +44,15 @@ def tables(found: Explained, layout: Layout) -> Text:
         *fold(more_line(found, layout), layout.width, " "),
     ]
     return Text("\n").join(parts)
+
+
+def views(found: Explained, layout: Layout) -> list[Text]:
+    """Return the sections that were asked for beside the rest."""
+    from gradcli.render.steps import steps_sections  # noqa: PLC0415 - few answers need it
+    from gradcli.render.tape import TITLE, tape_lines  # noqa: PLC0415
+
+    told = [(TITLE, tape_lines(found, layout)), *steps_sections(found, layout)]
+    return [line for title, lines in told for line in section(title, lines, layout)]
 
 
 def slice_lines(found: Explained, layout: Layout) -> list[str]:
