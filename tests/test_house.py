@@ -178,7 +178,8 @@ def test_no_circle_of_modules_is_left():
 PLAIN = {
     "engine.naming", "errors", "errors.counting", "errors.excerpt", "errors.facts", "errors.inert", "exact.thresholds",
     "explanation.checked", "explanation.effect", "explanation.events", "explanation.explained",
-    "explanation.jacobians", "explanation.known", "explanation.rules", "ops.declare", "ops.signatures", "render",
+    "explanation.jacobians", "explanation.known", "explanation.rules", "explanation.views",
+    "ops.declare", "ops.signatures", "render",
 }  # fmt: skip
 """What an answer is shown from: records and names."""
 

@@ -11,7 +11,7 @@ from gradcli.cli.status import ExitStatus
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
-    from gradcli.cli.request import Printing, Request
+    from gradcli.cli.request import Printing
 
 
 def explain(
@@ -22,6 +22,12 @@ def explain(
     wrt: options.Wrt = None,
     row: options.Row = None,
     column: options.Column = None,
+    rows: options.Rows = False,
+    jvp: options.Jvp = None,
+    hessian: options.Hessian = False,
+    lr: options.Lr = None,
+    iterations: options.Iterations = None,
+    full: options.Full = False,
     file: options.File = None,
     json: options.Json = False,
     format: options.Format = None,  # noqa: A002
@@ -43,50 +49,20 @@ def explain(
     gradcli explain "(sigmoid(W @ x + b) - t)**2" --W "1,2;3,4" --x 1,0 --b 0,0 --t 0,1 --wrt W,b --v 1,1
     """
     del debug
+    from gradcli.cli.explaining import explanation  # noqa: PLC0415
     from gradcli.cli.output import write_explanation  # noqa: PLC0415
-    from gradcli.cli.request import printing, request  # noqa: PLC0415
+    from gradcli.cli.request import Views, printing, request  # noqa: PLC0415
 
     env: Environment = ctx.obj
-    how = printing(json, format, output, precision, color, ascii_only, width, quiet)
+    how = printing(json, format, output, precision, color, ascii_only, width, quiet, full)
     asked = request(env, program, file, set_values, v, wrt, strict, budget)
-    found = explained_or_offered(env, asked, how)
+    found = explanation(env, asked, how, Views(rows, jvp, hessian, lr, iterations))
     if row or column:
         from gradcli.explanation.slices import with_slices  # noqa: PLC0415
 
         found = with_slices(found, row or [], column or [])
     write_explanation(env, found, how)
-    raise typer.Exit(status_of(env, found.agreement.verdict, found.agreement.finite, how.quiet))
-
-
-def explained_or_offered(env: Environment, asked: Request, how: Printing):  # type: ignore[no-untyped-def]
-    """Return the explanation of a request; a missing v is raised with J beside it, where a person looks on."""
-    from gradcli.errors import GradcliError  # noqa: PLC0415
-
-    try:
-        return explained(asked)
-    except GradcliError as error:
-        if error.kind == "missing-v":
-            from gradcli.cli.choosing import offer_v  # noqa: PLC0415
-
-            raise offer_v(env, asked, how, error, explained) from None
-        raise
-
-
-def explained(asked: Request):  # type: ignore[no-untyped-def]
-    """Return the explanation of a request."""
-    from dataclasses import replace  # noqa: PLC0415
-
-    from gradcli.interface import explain as explain_program  # noqa: PLC0415
-
-    found = explain_program(
-        asked.program,
-        calls=asked.calls,
-        wrt=asked.wrt,
-        strict=asked.strict,
-        budget=asked.budget,
-        inputs=asked.values,
-    )
-    return replace(found, notes=[*found.notes, *asked.notes]) if asked.notes else found
+    raise typer.Exit(status_of(env, found.verdict, found.finite, how.quiet))
 
 
 WARNINGS = {

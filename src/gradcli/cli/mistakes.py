@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+import shlex
+from collections.abc import Callable, Iterable, Mapping
 
 from gradcli.cli.declared import COMMANDS, WITH_PROGRAM, options_of
 from gradcli.errors import GradcliError
@@ -13,6 +14,7 @@ EXAMPLES = {
     "--format": "json", "-F": "json", "--color": "never", "--precision": "12", "--width": "100", "--wrt": "W,b",
     "--output": "answer.txt", "-o": "answer.txt", "--file": "program.py", "-f": "program.py", "--samples": "100",
     "--budget": "turns=1000000", "--seed": "7", "--row": "0", "--column": "x[0]", "--expect": "'2*x'", "--set": "x=1,2",
+    "--lr": "0.1", "--iterations": "20",
 }  # fmt: skip
 """A value of each option that takes one; a variable takes numbers."""
 TOLERANCES = ("--tol", "--rtol", "--atol", "--eps", "--epsilon", "--tolerance")
@@ -55,6 +57,23 @@ def no_such(flag: str, command: str, near: str | None = None) -> GradcliError:
     return GradcliError(
         "option", f"no such option {flag}", hint=near or f"gradcli {command} --help lists what there is"
     )
+
+
+def refuse_values(switches: Mapping[str, str | None], operands: list[str], before: dict[int, tuple[str, str]]) -> None:
+    """Raise ``option`` for a value after a flag that takes none: a variable that is called like it was meant.
+
+    ``before`` has the flag that stands before an operand, by its place; what is no value may be the program.
+    """
+    given = {flag: value for flag, value in switches.items() if value is not None}
+    for place, (flag, value) in before.items():
+        if flag in switches and not value and place < len(operands):
+            rest = [*operands[:place], *operands[place + 1 :]]
+            if any(flag.removeprefix("--") in WORD.findall(word) for word in rest):
+                given[flag] = operands[place]
+    for flag, value in given.items():
+        name = flag.removeprefix("--")
+        hint = f"for a variable called {name}: --set {name}={shlex.quote(value)}"
+        raise GradcliError("option", f"{flag} is an option and takes no value", hint=hint)
 
 
 def too_many(operands: list[str], after: dict[int, tuple[str, str]], exists: Callable[[str], bool]) -> GradcliError:

@@ -132,7 +132,8 @@ def layout_of(env: Environment, printing: Printing, width: int | None) -> Layout
     from gradcli.render.glyphs import ASCII, UNICODE, Layout  # noqa: PLC0415
 
     unicode = env.unicode(printing.ascii_only) or (printing.output is not None and not printing.ascii_only)
-    return Layout(width or 100, width or NATURAL, printing.precision, UNICODE if unicode else ASCII)
+    glyphs = UNICODE if unicode else ASCII
+    return Layout(width or 100, width or NATURAL, printing.precision, glyphs, printing.full)
 
 
 def write_tables(env: Environment, found: Explained, printing: Printing, width: int | None) -> None:

@@ -44,6 +44,10 @@ def plain(found: Explained) -> str:
     if found.has_steps:
         lines += [f"{rule.name}.grad := {rule.text}" for rule in found.rules if rule.text]
     lines += effect_lines(found)
+    if found.views is not None:
+        from gradcli.render.views import views_lines  # noqa: PLC0415 - few answers are asked for more
+
+        lines += views_lines(found, found.views)
     lines.append(f"agree = {'yes' if found.agreement.agree else 'no'}")
     lines += [f"note: {note.message}" for note in found.notes]
     return "\n".join(lines)

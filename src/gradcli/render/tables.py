@@ -38,11 +38,36 @@ def tables(found: Explained, layout: Layout) -> Text:
         *section(path_titles(found), path_lines(found, layout), layout),
         *section("Calls of backward without zero_grad", calls_lines(found, layout), layout),
         *section("What v did", v_lines(found, layout), layout),
+        *view_parts(found, layout),
         *section("Notes", [note.message for note in found.notes], layout),
         Text(),
         *fold(more_line(found, layout), layout.width, " "),
     ]
     return Text("\n").join(parts)
+
+
+def view_parts(found: Explained, layout: Layout) -> list[Text]:
+    """Return the sections that were asked for."""
+    if found.views is None:
+        return []
+    from gradcli.render.descents import descent_lines  # noqa: PLC0415 - few answers are asked for more
+    from gradcli.render.hessians import hessian_lines  # noqa: PLC0415
+    from gradcli.render.passes import rows_lines, tangent_lines  # noqa: PLC0415
+
+    views, parts = found.views, []
+    if views.rows is not None:
+        title = "Rows of J: .grad after backward with each one-hot v, set to zero before"
+        parts += section(title, rows_lines(found, views.rows, layout), layout)
+    if views.tangent is not None:
+        title = plain_text("J·u, the forward pass, beside vᵀ·J, the backward pass", layout.glyphs)
+        parts += section(title, tangent_lines(found, views.tangent, layout), layout)
+    if views.hessian is not None:
+        title = "H, the second derivative: the Jacobian of the gradient"
+        parts += section(title, hessian_lines(found, views.hessian, layout), layout)
+    if views.descent is not None:
+        title = f"Gradient descent from here, lr = {views.descent.lr:g}"
+        parts += section(title, descent_lines(found, views.descent, layout), layout)
+    return parts
 
 
 def slice_lines(found: Explained, layout: Layout) -> list[str]:
