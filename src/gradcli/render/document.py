@@ -10,7 +10,6 @@ import numpy as np
 from gradcli.explanation.explained import sum_vjps
 from gradcli.render.equalities import with_true_formulas
 from gradcli.render.head import head, inputs_document, notes_document
-from gradcli.render.matrix import jacobian_document
 from gradcli.render.numbers import Form, nested, reshaped, strict
 
 if TYPE_CHECKING:
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from gradcli.explanation.effect import Effect, Weighted
     from gradcli.explanation.events import Value
     from gradcli.explanation.explained import Agreement, Backward, Explained, Gradient, Slice
+    from gradcli.explanation.jacobians import Jacobian
     from gradcli.explanation.rules import Rule
     from gradcli.ops.declare import Array
 
@@ -67,7 +67,7 @@ def asked_document(found: Explained, form: Form = nested) -> dict[str, Any]:
         return {}
     from gradcli.render.views import views_document  # noqa: PLC0415 - few answers are asked for more
 
-    return views_document(found, found.views, form)
+    return views_document(found, found.views, form, jacobian_document)
 
 
 def slices_document(slices: Sequence[Slice], form: Form = nested) -> dict[str, Any]:
@@ -206,3 +206,46 @@ def numbers_document(backward: Sequence[Backward], agreement: Agreement) -> dict
         "backward": [call_document(call) for call in backward],
         "agreement": agreement_document(agreement),
     }
+
+
+def jacobian_document(jacobian: Jacobian, definitions: dict[str, str], form: Form = nested) -> dict[str, Any]:
+    """Return one Jacobian: dense while it is small, by its entries beyond."""
+    numeric = jacobian.numeric
+    shared = {
+        "shape": list(jacobian.shape),
+        "structure": jacobian.structure,
+        "nonzeros": len(jacobian.rows) if jacobian.held else None,
+        "passes": jacobian.passes,
+        "held": jacobian.held,
+        "definitions": definitions,
+    }
+    symbolic = None if numeric is None else dense_formulas(jacobian)
+    return {
+        **shared,
+        "symbolic": symbolic,
+        "numeric": None if numeric is None else form(numeric),
+        "entries": None if symbolic is not None else entries_document(jacobian, form),
+    }
+
+
+def entries_document(jacobian: Jacobian, form: Form = nested) -> dict[str, Any]:
+    """Return a Jacobian that is too large to be written with all its zeros and formulas."""
+    if not jacobian.held:
+        return {"rows": None, "columns": None, "values": None, "formulas": jacobian.rules or None}
+    return {
+        "rows": form(jacobian.rows),
+        "columns": form(jacobian.columns),
+        "values": form(jacobian.values),
+        "formulas": jacobian.rules or None,
+    }
+
+
+def dense_formulas(jacobian: Jacobian) -> Any:
+    """Return the formulas in the shape of the Jacobian, ``"0"`` where an entry cannot be anything else."""
+    if jacobian.formulas is None:
+        return None
+    rows, columns = jacobian.matrix_shape
+    flat = ["0"] * (rows * columns)
+    for row, column, text in zip(jacobian.rows, jacobian.columns, jacobian.formulas, strict=True):
+        flat[int(row) * columns + int(column)] = text
+    return reshaped(flat, jacobian.shape)

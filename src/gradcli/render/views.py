@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.naming import place_text
+from gradcli.explanation.jacobians import Jacobian
 from gradcli.render.hessians import scalar_name, true_hessian
-from gradcli.render.matrix import jacobian_document
-from gradcli.render.numbers import Form, full, input_text, nested, strict
+from gradcli.render.numbers import Form, full, input_text, strict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,15 +21,19 @@ MOST_LINES = 1000
 """Entries of a block of H that are written; the number of those left out follows."""
 
 
-def views_document(found: Explained, views: Views, form: Form = nested) -> dict[str, Any]:
-    """Return a key for each view that was asked for."""
+Matrix = Callable[[Jacobian, dict[str, str], Form], dict[str, Any]]
+"""What writes a matrix of derivatives with its definitions."""
+
+
+def views_document(found: Explained, views: Views, form: Form, matrix: Matrix) -> dict[str, Any]:
+    """Return a key for each view that was asked for; ``matrix`` writes the blocks of H."""
     document: dict[str, Any] = {}
     if views.rows is not None:
         document["one_hot"] = rows_document(views.rows, form)
     if views.tangent is not None:
         document["jvp"] = tangent_document(views.tangent, form)
     if views.hessian is not None:
-        document["hessian"] = hessian_document(found, true_hessian(found, views.hessian), form)
+        document["hessian"] = hessian_document(found, true_hessian(found, views.hessian), form, matrix)
     if views.descent is not None:
         document["descent"] = descent_document(views.descent, form)
     return document
@@ -76,7 +81,7 @@ def tangent_document(tangent: Tangent, form: Form) -> dict[str, Any]:
     }
 
 
-def hessian_document(found: Explained, hessian: Hessian, form: Form) -> dict[str, Any]:
+def hessian_document(found: Explained, hessian: Hessian, form: Form, matrix: Matrix) -> dict[str, Any]:
     """Return the blocks of H by the names of two variables, and H·u."""
     names = list(hessian.whole)
     blocks = hessian.blocks
@@ -85,8 +90,7 @@ def hessian_document(found: Explained, hessian: Hessian, form: Form) -> dict[str
         "gradient": hessian.gradient,
         "definitions": hessian.definitions,
         "blocks": {
-            one: {other: jacobian_document(blocks[one, other], hessian.definitions, form) for other in names}
-            for one in names
+            one: {other: matrix(blocks[one, other], hessian.definitions, form) for other in names} for one in names
         },
         "symmetric": hessian.symmetric,
         "u": None if hessian.u is None else arrays(hessian.u, form),
