@@ -61,6 +61,10 @@ def explain(
         from gradcli.explanation.slices import with_slices  # noqa: PLC0415
 
         found = with_slices(found, row or [], column or [])
+    if full:
+        from gradcli.cli.output import refuse_much  # noqa: PLC0415
+
+        refuse_much(found, how)
     write_explanation(env, found, how)
     raise typer.Exit(status_of(env, found.verdict, found.finite, how.quiet))
 

@@ -39,7 +39,8 @@ def backward_lines(found: Explained, layout: Layout) -> list[str]:
     made = [rule for rule in reversed(found.rules) if rule.made and rule.name not in found.definitions]
     lines = [f"{name} = {value_text(value, layout)}" for name, value in found.constants.items()]
     lines += [f"{rule.name} = {rule.made}" for rule in made]
-    shown = shortened(found.lookup.backward_pass)
+    whole = found.lookup.backward_pass
+    shown = [*whole.rules] if layout.full and not whole.left_out else shortened(whole)
     columns = Columns([rule for rule in shown if not isinstance(rule, str)], layout)
     for rule in shown:
         lines += [rule] if isinstance(rule, str) else columns.lines(rule)

@@ -72,8 +72,9 @@ def view_parts(found: Explained, layout: Layout) -> list[Text]:
 
 def slice_lines(found: Explained, layout: Layout) -> list[str]:
     """Return the rows and columns of J that were asked for."""
+    precision, most = layout.precision, layout.most(12)
     return [
-        f"{part.title(found.name, name, layout.glyphs.partial)} = {array_text(value, layout.precision)}"
+        f"{part.title(found.name, name, layout.glyphs.partial)} = {array_text(value, precision, most)}"
         for part in found.slices
         for name, value in part.values.items()
     ]
