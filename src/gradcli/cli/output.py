@@ -121,7 +121,8 @@ def refuse_much(found: Explained, printing: Printing) -> None:
     import numpy as np  # noqa: PLC0415
 
     held = [*found.inputs.values(), *(value.value for value in found.values)]
-    entries = sum(math.prod(jacobian.matrix_shape) for jacobian in found.jacobian.values())
+    lines = printing.format == "plain"  # which leave out what is 0 by structure
+    entries = sum(len(j.rows) if lines else math.prod(j.matrix_shape) for j in found.jacobian.values())
     entries += sum(int(np.size(value)) for value in held)
     if entries > MOST_FULL and printing.format != "json":
         raise GradcliError(
