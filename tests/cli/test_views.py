@@ -142,7 +142,8 @@ def test_a_u_in_another_shape_is_read_with_a_note():
 EXITS = [  # a command line, its exit code, and a word of the notes
     (("sqrt(x)", "--x", "0.", "--jvp", "1"), 3), (("x**1.5", "--x", "0.", "--hessian"), 3),
     (("x**2", "--x", "3.", "--hessian", "--jvp", "1", "--rows", "--lr", "0.1"), 0),
-    (("tanh(x)", "--x", "25.", "--hessian"), 0),
+    (("tanh(x)", "--x", "25.", "--hessian"), 0), (("x[0]/x[1]", "--x", "1.,0.", "--hessian", "--jvp", "1,1"), 3),
+    (("zeros(3)", "--v", "1,1,1", "--hessian"), 2), (("x*2", "--x", "[]", "--v", "[]", "--hessian", "--rows"), 0),
     (("(1 - cos(x))/x**2", "--x", "1e-4", "--hessian"), 1),
 ]  # fmt: skip
 

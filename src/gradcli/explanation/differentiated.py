@@ -8,6 +8,7 @@ the next way to write the rule is tried.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -49,8 +50,8 @@ def along(graph: Graph):  # type: ignore[no-untyped-def]
     def handed_on(node: Operation, k: int, g: Any) -> Any:
         graph.meter.watch()
         wanted, slack = numbers(node, k, value_of(g))
-        for choice in range(CHOICES):
-            found = write_on(graph, node, k, g, choice)
+        for choice, short in product(range(CHOICES), (True, False)):
+            found = write_on(graph, node, k, g, choice, short)
             if found is not None and is_near(np.asarray(value_of(found)), wanted, slack):
                 return found
         raise GradcliError(
@@ -71,12 +72,15 @@ def numbers(node: Operation, k: int, g: Array) -> tuple[Array, float]:
     return np.asarray(unbroadcast(part, node.arguments[k].shape)), slack if np.isfinite(slack) else 0.0
 
 
-def write_on(graph: Graph, node: Operation, k: int, g: Any, choice: int) -> Any:
-    """Return what the text of a rule gives on the graph, in the shape of the argument; None where there is none."""
+def write_on(graph: Graph, node: Operation, k: int, g: Any, choice: int, short: bool) -> Any:
+    """Return what the text of a rule gives on the graph, in the shape of the argument; None where there is none.
+
+    With ``short`` a constant of equal entries stands in the text as one number, which few rules cannot take.
+    """
     bound: dict[str, Any] = {}
 
     def written(name: str, value: Any) -> Any:
-        if not isinstance(value, Node) and np.ndim(value) == 0:
+        if not isinstance(value, Node) and (np.ndim(value) == 0 or (short and is_uniform(value))):
             return value
         bound[name] = value
         return write(name, value_of(value))
@@ -89,6 +93,12 @@ def write_on(graph: Graph, node: Operation, k: int, g: Any, choice: int) -> Any:
         return run_text(graph, settled(part), bound)
     except (Unwritable, GradcliError):
         return None
+
+
+def is_uniform(value: Any) -> bool:
+    """Return whether an array of doubles has one entry many times."""
+    array = np.asarray(value)
+    return array.dtype == np.float64 and bool(array.size) and bool(np.all(array == array.flat[0]))
 
 
 def settled(part: Written) -> str:

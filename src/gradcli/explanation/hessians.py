@@ -66,6 +66,8 @@ def differentiate_twice(point: Point, u: Direction | None, taken: Sequence[str])
     ``taken`` are names that no helper of its formulas may have. Raises ``second`` where the rule of an operation
     cannot be differentiated, and ``budget``.
     """
+    if not point.names:
+        raise GradcliError("option", "--hessian: the program has no variable to differentiate by")
     run = point.function.evaluate(point.inputs)
     run.graph.variables = {*run.graph.variables, *taken}
     gradient = gradient_of(run, point)
@@ -147,6 +149,8 @@ def prove(point: Point, found: Second, blocks: Mapping[tuple[str, str], Jacobian
     work = RUNS * (count_work(point.run.graph) + 1)
     size = sum(leaf.value.size for leaf in point.leaves.values())
     whole = all(one.held for one in blocks.values()) and work * size * (size + 1) // 2 <= AFFORDABLE
+    if not np.all(np.isfinite(point.value)):  # which is no derivative of anything, whatever its entries are
+        return Proof("agree", finite=False)
     if not size or work > OPERATIONS:
         proof = unasked(all_finite) if size else Proof()
     else:

@@ -82,7 +82,9 @@ def is_first(pair: tuple[str, str], hessian: Hessian) -> bool:
 
 
 def new_definitions(found: Explained, hessian: Hessian) -> dict[str, str]:
-    """Return the names that H alone uses: those of the program stand in Forward."""
+    """Return the names that H alone uses where it is written by formulas: those of the program stand in Forward."""
+    if hessian.formulas is None:
+        return {}
     told = {value.name for value in found.values} | found.definitions.keys()
     return {name: text for name, text in hessian.definitions.items() if name not in told}
 
@@ -108,6 +110,8 @@ def heading(pair: tuple[str, str], name: str, block: Jacobian, hessian: Hessian,
     two = "²" if layout.glyphs.unicode else "2"
     left = "H = " if len(hessian.whole) == 1 else ""
     rows, columns = block.matrix_shape
+    if rows == columns == 1 and block.held:
+        return f"{left}{d}{two}{name}/{d}{pair[0]}{d}{pair[1]}"
     facts = (
         [f"{rows}{by}{columns} {block.structure}"] if block.held else [f"{rows}{by}{columns}, its entries are not held"]
     )
