@@ -179,6 +179,7 @@ PLAIN = {
     "engine.naming", "errors", "errors.counting", "errors.excerpt", "errors.facts", "errors.inert",
     "exact.thresholds", "explanation.checked", "explanation.effect", "explanation.events", "explanation.explained",
     "explanation.jacobians", "explanation.known", "explanation.picture", "explanation.rules", "explanation.tape",
+    "explanation.views",
     "ops.declare", "ops.signatures", "render",
 }  # fmt: skip
 """What an answer is shown from: records and names."""

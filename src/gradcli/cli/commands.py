@@ -11,7 +11,8 @@ from gradcli.cli.status import ExitStatus
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
-    from gradcli.cli.request import Printing, Request
+    from gradcli.cli.request import Printing, Request, Views
+    from gradcli.explanation.explained import Explained
 
 
 def explain(
@@ -24,6 +25,12 @@ def explain(
     column: options.Column = None,
     tape: options.Tape = False,
     steps: options.Steps = False,
+    rows: options.Rows = False,
+    jvp: options.Jvp = None,
+    hessian: options.Hessian = False,
+    lr: options.Lr = None,
+    iterations: options.Iterations = None,
+    full: options.Full = False,
     file: options.File = None,
     json: options.Json = False,
     format: options.Format = None,  # noqa: A002
@@ -48,29 +55,51 @@ def explain(
     from dataclasses import replace  # noqa: PLC0415
 
     from gradcli.cli.output import write_explanation  # noqa: PLC0415
-    from gradcli.cli.request import printing, request  # noqa: PLC0415
+    from gradcli.cli.request import Views, printing, request  # noqa: PLC0415
 
     env: Environment = ctx.obj
-    how = printing(json, format, output, precision, color, ascii_only, width, quiet, draws=True)
+    how = printing(json, format, output, precision, color, ascii_only, width, quiet, full, draws=True)
     asked = request(env, program, file, set_values, v, wrt, strict, budget)
-    found = explained_or_offered(env, asked, how)
+    found = explanation(env, asked, how, Views(rows, jvp, hessian, lr, iterations))
     if row or column:
         from gradcli.explanation.slices import with_slices  # noqa: PLC0415
 
         found = with_slices(found, row or [], column or [])
     if tape or steps:
         found = replace(found, also=frozenset(["tape"] * tape + ["steps"] * steps))
+    if full:
+        from gradcli.cli.output import refuse_much  # noqa: PLC0415
+
+        refuse_much(found, how)
     write_explanation(env, found, how)
-    raise typer.Exit(status_of(env, found.agreement.verdict, found.agreement.finite, how.quiet))
+    raise typer.Exit(status_of(env, found.verdict, found.finite, how.quiet))
 
 
-def explained_or_offered(env: Environment, asked: Request, how: Printing):  # type: ignore[no-untyped-def]
-    """Return the explanation of a request; a missing v is raised with J beside it, where a person looks on."""
+def explanation(env: Environment, asked: Request, how: Printing, views: Views) -> Explained:
+    """Return the explanation of a request with the views that are asked for."""
+    if not views.asked:
+        return explained_or_offered(env, asked, how, every_row=False)
+    from gradcli.cli.views import read_wanted  # noqa: PLC0415 - few answers are asked for more
+    from gradcli.explanation.asking import with_views  # noqa: PLC0415
+
+    found = explained_or_offered(env, asked, how, every_row=views.rows)
+    return with_views(found, read_wanted(env, asked, views))
+
+
+def explained_or_offered(env: Environment, asked: Request, how: Printing, every_row: bool) -> Explained:
+    """Return the explanation of a request; a missing v is raised with J beside it, where a person looks on.
+
+    With ``every_row`` each one-hot v in turn stands for a missing one.
+    """
     from gradcli.errors import GradcliError  # noqa: PLC0415
 
     try:
         return explained(asked)
     except GradcliError as error:
+        if error.kind == "missing-v" and every_row:
+            from gradcli.cli.views import each_one_hot  # noqa: PLC0415
+
+            return explained(each_one_hot(asked, error))
         if error.kind == "missing-v":
             from gradcli.cli.choosing import offer_v  # noqa: PLC0415
 
@@ -78,7 +107,7 @@ def explained_or_offered(env: Environment, asked: Request, how: Printing):  # ty
         raise
 
 
-def explained(asked: Request):  # type: ignore[no-untyped-def]
+def explained(asked: Request) -> Explained:
     """Return the explanation of a request."""
     from dataclasses import replace  # noqa: PLC0415
 

@@ -41,6 +41,29 @@ Column = Annotated[
 ]
 Tape = Annotated[bool, typer.Option("--tape", help="Show the recorded graph, and what the sweep back did with it.")]
 Steps = Annotated[bool, typer.Option("--steps", help="Show how each derivative is found, rule by rule.")]
+Rows = Annotated[bool, typer.Option("--rows", help="Call backward with each one-hot v: J row by row.")]
+Jvp = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--jvp",
+        metavar="U",
+        help="Show J*u, the forward pass, for a u in the shape of x; NAME=U where there are several variables.",
+        show_default=False,
+    ),
+]
+Hessian = Annotated[
+    bool, typer.Option("--hessian", help="Show the second derivative of y, or of v*y; with --jvp U also H*u.")
+]
+Lr = Annotated[
+    str | None,
+    typer.Option(
+        "--lr", metavar="A", help="Take steps of gradient descent: x becomes x - A*x.grad.", show_default=False
+    ),
+]
+Iterations = Annotated[
+    int | None, typer.Option("--iterations", metavar="K", help="Steps of --lr, 10 by default.", show_default=False)
+]
+Full = Annotated[bool, typer.Option("--full", help="Show everything of a large answer.")]
 Expect = Annotated[
     list[str] | None,
     typer.Option(

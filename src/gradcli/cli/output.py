@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -113,12 +114,32 @@ def write_explanation(env: Environment, found: Explained, printing: Printing) ->
     width = printing.width or terminal_width(env)
     if printing.format == "plain" or (width is not None and width < NARROW):
         from gradcli.errors.inert import inert  # noqa: PLC0415
+        from gradcli.render.glyphs import EVERYTHING  # noqa: PLC0415
         from gradcli.render.plain import plain  # noqa: PLC0415
 
-        text = plain(found)
+        text = plain(found, EVERYTHING) if printing.full else plain(found)
         write(env, inert(text) if printing.ascii_only else text, printing.output)
         return
     write_tables(env, found, printing, width)
+
+
+MOST_FULL = 100_000
+"""Entries of J and of values up to which ``--full`` writes all of them for people."""
+
+
+def refuse_much(found: Explained, printing: Printing) -> None:
+    """Raise ``option`` where ``--full`` would write more than anybody reads; JSON has all entries in any case."""
+    import numpy as np  # noqa: PLC0415
+
+    held = [*found.inputs.values(), *(value.value for value in found.values)]
+    lines = printing.format == "plain"  # which leave out what is 0 by structure
+    entries = sum(len(j.rows) if lines else math.prod(j.matrix_shape) for j in found.jacobian.values())
+    entries += sum(int(np.size(value)) for value in held)
+    if entries > MOST_FULL and printing.format != "json":
+        raise GradcliError(
+            "option", f"--full: J and the values have {entries:,} entries, more than the {MOST_FULL:,} that it shows",
+            hint="--row and --column show a part, --json has the entries that can be other than 0",
+        )  # fmt: skip
 
 
 def on_terminal(env: Environment) -> bool:
@@ -143,7 +164,8 @@ def layout_of(env: Environment, printing: Printing, width: int | None) -> Layout
     from gradcli.render.glyphs import ASCII, UNICODE, Layout  # noqa: PLC0415
 
     unicode = env.unicode(printing.ascii_only) or (printing.output is not None and not printing.ascii_only)
-    return Layout(width or 100, width or NATURAL, printing.precision, UNICODE if unicode else ASCII)
+    glyphs = UNICODE if unicode else ASCII
+    return Layout(width or 100, width or NATURAL, printing.precision, glyphs, printing.full)
 
 
 def write_tables(env: Environment, found: Explained, printing: Printing, width: int | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradcli.cli.inputs import assignments, read_text, suffix_of, text_of_file
 from gradcli.errors import Budget, GradcliError, over_budget
@@ -32,6 +32,7 @@ class Printing:
     ascii_only: bool
     width: int | None
     quiet: bool
+    full: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,21 @@ class Request:
     notes: list[Note] = field(default_factory=list)
 
 
+class Views(NamedTuple):
+    """The options that ask for more than an answer, as they were typed."""
+
+    rows: bool
+    jvp: list[str] | None
+    hessian: bool
+    lr: str | None
+    iterations: int | None
+
+    @property
+    def asked(self) -> bool:
+        """Whether any of them was given."""
+        return any(option not in (None, False) and option != [] for option in self)
+
+
 def one_of(value: str, known: tuple[str, ...], option: str) -> str:
     """Return ``value`` if it is one of the known words; raises ``option``."""
     if value in known:
@@ -66,6 +82,7 @@ def printing(
     ascii_only: bool,
     width: int | None,
     quiet: bool,
+    full: bool = False,
     draws: bool = False,
 ) -> Printing:
     """Return the checked options of printing; ``draws`` says that the command can draw the graph."""
@@ -86,7 +103,7 @@ def printing(
         raise GradcliError("option", f"--precision {precision} is not from 1 to 17")
     if width is not None and not 20 <= width <= 10_000:
         raise GradcliError("option", f"--width {width} is not from 20 to 10,000")
-    return Printing(chosen, output, precision, one_of(color, COLORS, "--color"), ascii_only, width, quiet)
+    return Printing(chosen, output, precision, one_of(color, COLORS, "--color"), ascii_only, width, quiet, full)
 
 
 def budget_from(items: list[str] | None) -> Budget:

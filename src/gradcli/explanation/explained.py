@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gradcli.explanation.lookup import Lookup
     from gradcli.explanation.picture import Picture
     from gradcli.explanation.tape import Step, Tape
+    from gradcli.explanation.views import Views
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,7 @@ class Explained:
     - ``forward``: what ran, in order: every value of the program, and the branches and turns that they stand in.
     - ``slices``: rows and columns of J that the command line was asked for; ``Jacobian.row`` and ``column`` give any.
     - ``also``: the names of what is shown beside the rest where it was asked for: ``tape``, ``steps``.
+    - ``views``: what else it was asked for: all rows, J·u, second derivatives, descent; None for nothing.
     """
 
     program: str
@@ -147,11 +149,23 @@ class Explained:
     slices: list[Slice] = field(default_factory=list)
     forward: list[Event] = field(default_factory=list)
     also: frozenset[str] = frozenset()
+    views: Views | None = None
 
     @property
     def values(self) -> list[Value]:
         """The values of the program in order, without the branches and turns between them."""
         return [event for event in self.forward if isinstance(event, Value)]
+
+    @property
+    def verdict(self) -> str:
+        """That of ``agreement`` where it is not ``agree``, else the first other one of the views."""
+        proofs = [] if self.views is None else [proof.verdict for proof in self.views.proofs]
+        return next((verdict for verdict in (self.agreement.verdict, *proofs) if verdict != "agree"), "agree")
+
+    @property
+    def finite(self) -> bool:
+        """Whether all numbers are finite, those of the views among them."""
+        return self.agreement.finite and (self.views is None or all(proof.finite for proof in self.views.proofs))
 
     @property
     def definition_values(self) -> dict[str, Array]:

@@ -43,7 +43,8 @@ def backward_lines(found: Explained, layout: Layout) -> list[str]:
     made = [rule for rule in reversed(found.rules) if rule.made and rule.name not in found.definitions]
     lines = [f"{name} = {value_text(value, layout)}" for name, value in found.constants.items()]
     lines += [f"{rule.name} = {rule.made}" for rule in made]
-    shown = shortened(found.lookup.backward_pass)
+    whole = found.lookup.backward_pass
+    shown = [*whole.rules] if layout.full and not whole.left_out else shortened(whole)
     rules = [rule for rule in shown if not isinstance(rule, str)]
     draw = Columns(rules, layout).lines if any(rule.value.shape for rule in rules) else scalars(rules, found, layout)
     for rule in shown:

@@ -29,7 +29,8 @@ def groups(sheet: Sheet) -> list[list[str]]:
 
 def pack(sheet: Sheet, names: Sequence[str]) -> list[list[Panel]]:
     """Return the variables of each table, with formulas where that takes no more than one table more."""
-    numbers = tables_of(sheet, [fitting(sheet, name) for name in names])
+    parts = [columns_in_turn(sheet, name) if sheet.layout.full else [fitting(sheet, name)] for name in names]
+    numbers = tables_of(sheet, [panel for own in parts for panel in own])
     panels = [Panel(name, sheet.jacobians[name], columns_whole(sheet.jacobians[name]), True) for name in names]
     if any(panel.jacobian.formulas is None or not fits(sheet, [panel]) for panel in panels):
         return numbers
@@ -46,6 +47,18 @@ def tables_of(sheet: Sheet, panels: Sequence[Panel]) -> list[list[Panel]]:
         else:
             found.append([panel])
     return found
+
+
+def columns_in_turn(sheet: Sheet, name: str) -> list[Panel]:
+    """Return a variable with numbers alone in all of its columns, as many in each table as there is room for."""
+    jacobian = sheet.jacobians[name]
+    count = jacobian.matrix_shape[1]
+    for most in (MOST_COLUMNS, 40, 24, 16, 12, 10, 8, 6, 5, 4, 3, 2, 1):
+        parts = [list(range(start, min(start + most, count))) for start in range(0, count, most)]
+        panels = [Panel(name, jacobian, [*part], False) for part in parts]
+        if all(fits(sheet, [panel]) for panel in panels):
+            return panels
+    return [Panel(name, jacobian, [], False)]
 
 
 def columns_whole(jacobian: Jacobian) -> list[int | None]:

@@ -78,12 +78,13 @@ def given_lines(row: Row, label: int, layout: Layout) -> list[str]:
 def value_text(value: Any, layout: Layout, brief: bool = False) -> str:
     """Return an array on one line, in what the terminal can show; ``brief`` shows no more than its two ends."""
     value = np.asarray(value)
-    if brief and value.size > MOST_READ:
+    most = layout.most(MOST_READ)
+    if brief and value.size > most:
         first, last = (short(float(value.flat[k]), layout.precision) for k in (0, -1))
         return f"[{first}, {layout.glyphs.dots} {last}]"
     if value.dtype == bool:
-        return str(value.tolist()) if value.size <= MOST_READ else array_text(value.astype(float), layout.precision)
-    text = array_text(value, layout.precision)
+        return str(value.tolist()) if value.size <= most else array_text(value.astype(float), layout.precision)
+    text = array_text(value, layout.precision, most)
     return text if layout.glyphs.unicode else text.replace("…", "...")
 
 
