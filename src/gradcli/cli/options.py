@@ -65,7 +65,7 @@ Format = Annotated[
 ]
 Output = Annotated[
     str | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Write to a .json or .txt file.", show_default=False),
+    typer.Option("--output", "-o", metavar="FILE", help="Write to a .json, .txt or .html file.", show_default=False),
 ]
 Precision = Annotated[int, typer.Option("--precision", metavar="N", help="Digits in tables, 1 to 17.")]
 Color = Annotated[str, typer.Option("--color", metavar="auto|always|never", help="When to colour.")]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gradcli.explanation.explained import Note
 
 FORMATS = ("table", "json", "plain")
-SUFFIXES = {".json": "json", ".txt": "table"}
+SUFFIXES = {".json": "json", ".txt": "table", ".html": "page"}
 COLORS = ("auto", "always", "never")
 
 
@@ -78,6 +78,13 @@ def printing(
     if width is not None and not 20 <= width <= 10_000:
         raise GradcliError("option", f"--width {width} is not from 20 to 10,000")
     return Printing(chosen, output, precision, one_of(color, COLORS, "--color"), ascii_only, width, quiet)
+
+
+def refuse_page(how: Printing) -> Printing:
+    """Return how a command prints whose answer is no explanation; raises ``option`` for a page."""
+    if how.format == "page":
+        raise GradcliError("option", "a page shows what explain answers", hint=f"gradcli explain … -o {how.output}")
+    return how
 
 
 def budget_from(items: list[str] | None) -> Budget:

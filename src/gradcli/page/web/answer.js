@@ -1,0 +1,369 @@
+// The answer's document, and what moves with it: v, and where the formulas allow it the inputs.
+//
+// The document's numbers are taken as they are. A formula is evaluated here only where, at the point of the answer, it
+// gives the number that stands beside it.
+
+import {Unknown, parse, nodesOf} from "./language.js";
+import {arrayOf, broadcast, chooses, evaluate, valueOf} from "./arrays.js";
+
+export const MOST_MOVING = 24; // entries of all inputs together that get a slider
+const MOST_EVALUATED = 400; // entries of J that are worked out again as an input moves
+const CLOSE = 1e-9;
+const ROUNDING = 64 * 2 ** -52;
+
+const sizeOf = (shape) => shape.reduce((product, length) => product * length, 1);
+
+/** Return the indices of an entry, given its place in flat order: "[0,1]", and "" for a single number. */
+export function placeText(place, shape) {
+  if (!shape.length) return "";
+  const index = [];
+  for (let k = shape.length - 1, rest = place; k >= 0; k--) {
+    index.unshift(rest % shape[k]);
+    rest = Math.floor(rest / shape[k]);
+  }
+  return `[${index.join(",")}]`;
+}
+
+/** Return whether two arrays are the same but for rounding; nan is equal to itself. */
+function isClose(found, wanted, within = CLOSE) {
+  if (found.data.length !== wanted.data.length) return false;
+  const largest = Math.max(1e-300, ...wanted.data.filter(Number.isFinite).map(Math.abs));
+  return wanted.data.every((b, k) => {
+    const a = found.data[k];
+    return Number.isFinite(b) ? Math.abs(a - b) <= within * largest : Object.is(a, b);
+  });
+}
+
+/** Return the entries of J that can be non-zero, in order of rows: where each stands, its value and its formula. */
+function entriesOf(jacobian, height, width) {
+  if (jacobian.entries) {
+    const {rows, columns, values} = jacobian.entries;
+    return {rows, columns, values: values.map(Number), formulas: null};
+  }
+  const values = arrayOf(jacobian.numeric, jacobian.shape).data;
+  const formulas = jacobian.symbolic === null ? null : [jacobian.symbolic].flat(Infinity);
+  const kept = values.map((_, k) => k).filter((k) => (formulas ? formulas[k] !== "0" : values[k] !== 0));
+  const within = height * width > 0 ? kept : [];
+  return {
+    rows: within.map((k) => Math.floor(k / width)),
+    columns: within.map((k) => k % width),
+    values: within.map((k) => values[k]),
+    formulas: formulas && within.map((k) => formulas[k]),
+  };
+}
+
+/** One Jacobian, ∂y/∂name, with its entries listed by row and by column. */
+class Jacobian {
+  constructor(name, input, document, height) {
+    this.name = name;
+    this.shape = input.shape;
+    this.height = height;
+    this.width = sizeOf(input.shape);
+    this.structure = document.structure;
+    this.passes = document.passes;
+    this.rules = document.rules ?? document.entries?.formulas ?? [];
+    this.definitions = document.definitions;
+    Object.assign(this, entriesOf(document, height, this.width));
+    this.inColumn = Array.from({length: this.width}, () => []);
+    this.inRow = Array.from({length: height}, () => []);
+    this.rows.forEach((row, k) => {
+      this.inRow[row].push(k);
+      this.inColumn[this.columns[k]].push(k);
+    });
+  }
+
+  /** Return the name of an entry of the input: "W[0,1]". */
+  entryName(column) {
+    return this.name + placeText(column, this.shape);
+  }
+}
+
+export class Answer {
+  constructor(document) {
+    this.document = document;
+    this.recorded = new Map(document.forward.map((value) => [value.name, arrayOf(value.value, value.shape)]));
+    const output = document.forward.findLast((value) => value.role === "output");
+    this.output = {name: output?.name ?? "y", shape: document.output.shape, size: sizeOf(document.output.shape)};
+    this.y = arrayOf(document.output.value, document.output.shape);
+    this.values = new Map(this.recorded);
+    for (const [name, input] of Object.entries(document.inputs)) {
+      this.values.set(name, arrayOf(input.value, input.shape));
+    }
+    for (const [name, constant] of Object.entries(document.constants ?? {})) {
+      this.values.set(name, arrayOf(constant, shapeOf(constant)));
+    }
+    this.jacobians = Object.entries(document.jacobian).map(
+      ([name, jacobian]) => new Jacobian(name, document.inputs[name], jacobian, this.output.size),
+    );
+    this.seed = this.seedOf(document.v);
+    this.v = [...this.seed];
+    this.start = new Map(this.values);
+    this.lines = document.reverse.map((line) => ({...line, recorded: arrayOf(line.value, line.shape)}));
+    this.cotangents = new Map();
+    this.readBackward();
+    this.stuck = this.whatKeepsInputs();
+    this.trusted = true;
+  }
+
+  /** Return v in the shape of y: several numbers for a single y are what the document says, their sum. */
+  seedOf(v) {
+    const flat = arrayOf(v.value, v.shape).data;
+    return this.output.size === 1 ? [flat.reduce((sum, a) => sum + a, 0)] : flat;
+  }
+
+  /** Return the name of an entry of y: "y[2]". */
+  rowName(row) {
+    return this.output.name + placeText(row, this.output.shape);
+  }
+
+  /** Return what entry k of J adds to its column: v times the derivative. */
+  term(jacobian, k) {
+    return this.v[jacobian.rows[k]] * jacobian.values[k];
+  }
+
+  /** Return vᵀ·J, where what is only rounding is 0. */
+  vjp(jacobian) {
+    const sums = new Array(jacobian.width).fill(0);
+    const sizes = new Array(jacobian.width).fill(0);
+    for (let k = 0; k < jacobian.rows.length; k++) {
+      const term = this.v[jacobian.rows[k]] * jacobian.values[k];
+      sums[jacobian.columns[k]] += term;
+      sizes[jacobian.columns[k]] += Math.abs(term);
+    }
+    return sums.map((sum, j) => (Math.abs(sum) <= ROUNDING * sizes[j] ? 0 : sum));
+  }
+
+  /** Return x.grad by the lines of Backward, or null where one of them is not evaluated here and v has moved. */
+  grad(name) {
+    const line = this.cotangents.get(name);
+    if (line) return line.data;
+    if (!this.isMoved()) return arrayOf(this.document.grad[name], this.document.inputs[name].shape).data;
+    return null;
+  }
+
+  /** Return vᵀ·y, the number that backward differentiates. */
+  total() {
+    return this.y.data.reduce((sum, y, k) => sum + this.v[k] * y, 0);
+  }
+
+  isMoved() {
+    return this.v.some((a, k) => !Object.is(a, this.seed[k])) || this.areInputsMoved();
+  }
+
+  areInputsMoved() {
+    return Object.keys(this.document.inputs).some((name) => this.values.get(name) !== this.start.get(name));
+  }
+
+  setV(v) {
+    this.v = v;
+    this.walkBack();
+  }
+
+  /** Move an entry of an input; all that follows from it is worked out again. */
+  setInput(name, place, number) {
+    const before = this.values.get(name);
+    this.values.set(name, {shape: before.shape, data: before.data.with(place, number)});
+    this.runAgain();
+  }
+
+  /** Go back to the point and the v of the answer. */
+  reset() {
+    for (const [name, value] of this.start) this.values.set(name, value);
+    this.v = [...this.seed];
+    if (!this.stuck) this.runAgain();
+    this.walkBack();
+  }
+
+  /** Read the lines of Backward; those that do not give their own number here are left as they stand. */
+  readBackward() {
+    const names = new Map(this.values);
+    for (const [k, line] of this.lines.entries()) {
+      line.tree = line.formula === null ? null : parsed(line.formula);
+      if (line.definition !== null && !names.has(line.name)) {
+        const made = valueOf(line.definition, names);
+        if (made) names.set(line.name, made);
+      }
+      line.evaluated = false;
+      const found = k === 0 ? this.seedArray() : line.tree && attempt(line.tree, names);
+      const shaped = found && attemptShape(found, line.shape);
+      if (shaped && isClose(shaped, line.recorded)) {
+        line.evaluated = true;
+        names.set(`${line.name}.grad`, shaped);
+        this.cotangents.set(line.name, shaped);
+      }
+    }
+  }
+
+  seedArray() {
+    return {shape: this.output.shape, data: this.v};
+  }
+
+  /** Send v back through the lines of Backward. */
+  walkBack() {
+    const names = new Map(this.values);
+    for (const [k, line] of this.lines.entries()) {
+      if (line.definition !== null && !names.has(line.name)) {
+        const made = valueOf(line.definition, names);
+        if (made) names.set(line.name, made);
+      }
+      if (!line.evaluated) continue;
+      const found = k === 0 ? this.seedArray() : attempt(line.tree, names);
+      const shaped = found && attemptShape(found, line.shape);
+      if (!shaped) {
+        this.cotangents.delete(line.name);
+        continue;
+      }
+      names.set(`${line.name}.grad`, shaped);
+      this.cotangents.set(line.name, shaped);
+    }
+  }
+
+  /** Return why no input can move, in words; null where they can. */
+  whatKeepsInputs() {
+    const {document} = this;
+    const inputs = Object.values(document.inputs);
+    if (inputs.reduce((sum, input) => sum + sizeOf(input.shape), 0) > MOST_MOVING) {
+      return `the inputs have more than ${MOST_MOVING} entries together`;
+    }
+    if (this.jacobians.some((jacobian) => !jacobian.formulas || jacobian.rows.length > MOST_EVALUATED)) {
+      return "J has no formula for each of its entries";
+    }
+    const program = document.program.replace(/\bfor\s+\w+\s+in\s+range\(\s*\d+\s*\)/g, "");
+    if (/\b(if|while|for|assert)\b/.test(program)) {
+      return "the program has a branch or a loop, which could go another way";
+    }
+    try {
+      this.readForward();
+      this.readJacobians();
+    } catch (error) {
+      if (error instanceof Unknown) return error.message;
+      throw error;
+    }
+    return this.slopesAgree() ? null : "the formulas of J hold at this point only";
+  }
+
+  readForward() {
+    this.run = [];
+    const names = new Map(Object.keys(this.document.inputs).map((name) => [name, this.values.get(name)]));
+    for (const value of this.document.forward) {
+      if (value.formula === null) continue;
+      if (value.formula !== value.text) throw new Unknown(`${value.name} stands for a number in later formulas`);
+      const tree = parse(value.formula);
+      if ([...nodesOf(tree)].some(chooses)) throw new Unknown(`${value.name} takes one way or another by its numbers`);
+      const found = evaluate(tree, names);
+      if (!isClose(found, this.recorded.get(value.name))) {
+        throw new Unknown(`the formula of ${value.name} does not give its number here`);
+      }
+      names.set(value.name, found);
+      this.run.push({name: value.name, tree});
+    }
+  }
+
+  readJacobians() {
+    for (const jacobian of this.jacobians) {
+      jacobian.trees = jacobian.formulas.map(parse);
+      const named = Object.entries(jacobian.definitions).filter(([name]) => !this.recorded.has(name));
+      jacobian.made = named.map(([name, formula]) => [name, parse(formula)]);
+      const found = {data: this.jacobianAt(jacobian, this.values)};
+      if (!isClose(found, {data: jacobian.values})) {
+        throw new Unknown("the formulas of J do not give its numbers here");
+      }
+    }
+  }
+
+  /** Return all values of the program for other inputs. */
+  forwardAt(inputs) {
+    const names = new Map([...this.start, ...inputs]);
+    for (const {name, tree} of this.run) names.set(name, evaluate(tree, names));
+    return names;
+  }
+
+  jacobianAt(jacobian, values) {
+    const names = new Map(values);
+    for (const [name, tree] of jacobian.made) names.set(name, evaluate(tree, names));
+    return jacobian.trees.map((tree) => evaluate(tree, names).data[0]);
+  }
+
+  inputsNow() {
+    return Object.keys(this.document.inputs).map((name) => [name, this.values.get(name)]);
+  }
+
+  runAgain() {
+    this.values = this.forwardAt(this.inputsNow());
+    this.y = this.values.get(this.output.name) ?? this.y;
+    for (const jacobian of this.jacobians) jacobian.values = this.jacobianAt(jacobian, this.values);
+    this.walkBack();
+    this.trusted = this.slopesAgree() && this.linesAgree();
+  }
+
+  /** Return whether the lines of Backward still give vᵀ·J: a mask that is written out in one is that of the answer. */
+  linesAgree() {
+    return this.jacobians.every((jacobian) => {
+      const line = this.cotangents.get(jacobian.name);
+      return !line || isClose(line, {data: this.vjp(jacobian)}, 1e-6);
+    });
+  }
+
+  /**
+   * Return whether J lies between the slopes of y on both sides of every input.
+   *
+   * The formulas of J may be those of one piece of the function, such as the largest entry of a maximum: where y moves
+   * otherwise, they are not J's any more.
+   */
+  slopesAgree() {
+    const y = this.values.get(this.output.name)?.data;
+    if (!y) return false;
+    return this.jacobians.every((jacobian) => {
+      const entry = new Map(jacobian.rows.map((row, k) => [row * jacobian.width + jacobian.columns[k], jacobian.values[k]]));
+      const at = this.values.get(jacobian.name);
+      return at.data.every((x, column) => {
+        const step = 1e-6 * Math.max(1, Math.abs(x));
+        const [below, above] = [-step, step].map((by) => {
+          const moved = {shape: at.shape, data: at.data.with(column, x + by)};
+          return this.forwardAt([...this.inputsNow(), [jacobian.name, moved]]).get(this.output.name).data;
+        });
+        return y.every((middle, row) =>
+          isBetween(entry.get(row * jacobian.width + column) ?? 0, (middle - below[row]) / step, (above[row] - middle) / step, middle),
+        );
+      });
+    });
+  }
+}
+
+function isBetween(derivative, left, right, y) {
+  if (![derivative, left, right].every(Number.isFinite)) return !Number.isFinite(derivative);
+  const slack = 1e-4 * Math.max(Math.abs(derivative), Math.abs(left), Math.abs(right)) + 1e-7 * Math.max(1, Math.abs(y));
+  return derivative >= Math.min(left, right) - slack && derivative <= Math.max(left, right) + slack;
+}
+
+function shapeOf(nested) {
+  return Array.isArray(nested) ? [nested.length, ...(nested.length ? shapeOf(nested[0]) : [])] : [];
+}
+
+function attempt(tree, names) {
+  try {
+    return evaluate(tree, names);
+  } catch (error) {
+    if (error instanceof Unknown) return null;
+    throw error;
+  }
+}
+
+function attemptShape(array, shape) {
+  try {
+    return broadcast(array, shape);
+  } catch (error) {
+    if (error instanceof Unknown) return null;
+    throw error;
+  }
+}
+
+function parsed(formula) {
+  try {
+    return parse(formula);
+  } catch (error) {
+    if (error instanceof Unknown) return null;
+    throw error;
+  }
+}
+
