@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
 
 MODULES = (
-    "language", "arrays", "numbers", "answer", "formula", "dom", "lighting", "controls", "matrix", "large", "layout",
-    "picture", "page",
+    "language", "arrays", "functions", "evaluate", "jacobian", "slopes", "answer", "numbers", "formula", "dom",
+    "lighting", "controls", "matrix", "large", "graph", "layout", "picture", "records", "page",
 )  # fmt: skip
 """The script's modules, each after those that it imports."""
 MOST_NUMBERS = 1_000_000

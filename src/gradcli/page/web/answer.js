@@ -4,78 +4,24 @@
 // gives the number that stands beside it.
 
 import {Unknown, parse, nodesOf} from "./language.js";
-import {arrayOf, broadcast, chooses, evaluate, valueOf} from "./arrays.js";
+import {arrayOf, broadcast, sizeOf} from "./arrays.js";
+import {chooses, evaluate, valueOf} from "./evaluate.js";
+import {Jacobian, placeText} from "./jacobian.js";
+import {slopesAgree} from "./slopes.js";
 
 export const MOST_MOVING = 24; // entries of all inputs together that get a slider
 const MOST_EVALUATED = 400; // entries of J that are worked out again as an input moves
 const CLOSE = 1e-9;
 const ROUNDING = 64 * 2 ** -52;
 
-const sizeOf = (shape) => shape.reduce((product, length) => product * length, 1);
-
-/** Return the indices of an entry, given its place in flat order: "[0,1]", and "" for a single number. */
-export function placeText(place, shape) {
-  if (!shape.length) return "";
-  const index = [];
-  for (let k = shape.length - 1, rest = place; k >= 0; k--) {
-    index.unshift(rest % shape[k]);
-    rest = Math.floor(rest / shape[k]);
-  }
-  return `[${index.join(",")}]`;
-}
-
 /** Return whether two arrays are the same but for rounding; nan is equal to itself. */
 function isClose(found, wanted, within = CLOSE) {
   if (found.data.length !== wanted.data.length) return false;
-  const largest = Math.max(1e-300, ...wanted.data.filter(Number.isFinite).map(Math.abs));
+  const largest = wanted.data.reduce((most, b) => (Number.isFinite(b) ? Math.max(most, Math.abs(b)) : most), 1e-300);
   return wanted.data.every((b, k) => {
     const a = found.data[k];
     return Number.isFinite(b) ? Math.abs(a - b) <= within * largest : Object.is(a, b);
   });
-}
-
-/** Return the entries of J that can be non-zero, in order of rows: where each stands, its value and its formula. */
-function entriesOf(jacobian, height, width) {
-  if (jacobian.entries) {
-    const {rows, columns, values} = jacobian.entries;
-    return {rows, columns, values: values.map(Number), formulas: null};
-  }
-  const values = arrayOf(jacobian.numeric, jacobian.shape).data;
-  const formulas = jacobian.symbolic === null ? null : [jacobian.symbolic].flat(Infinity);
-  const kept = values.map((_, k) => k).filter((k) => (formulas ? formulas[k] !== "0" : values[k] !== 0));
-  const within = height * width > 0 ? kept : [];
-  return {
-    rows: within.map((k) => Math.floor(k / width)),
-    columns: within.map((k) => k % width),
-    values: within.map((k) => values[k]),
-    formulas: formulas && within.map((k) => formulas[k]),
-  };
-}
-
-/** One Jacobian, ∂y/∂name, with its entries listed by row and by column. */
-class Jacobian {
-  constructor(name, input, document, height) {
-    this.name = name;
-    this.shape = input.shape;
-    this.height = height;
-    this.width = sizeOf(input.shape);
-    this.structure = document.structure;
-    this.passes = document.passes;
-    this.rules = document.rules ?? document.entries?.formulas ?? [];
-    this.definitions = document.definitions;
-    Object.assign(this, entriesOf(document, height, this.width));
-    this.inColumn = Array.from({length: this.width}, () => []);
-    this.inRow = Array.from({length: height}, () => []);
-    this.rows.forEach((row, k) => {
-      this.inRow[row].push(k);
-      this.inColumn[this.columns[k]].push(k);
-    });
-  }
-
-  /** Return the name of an entry of the input: "W[0,1]". */
-  entryName(column) {
-    return this.name + placeText(column, this.shape);
-  }
 }
 
 export class Answer {
@@ -130,7 +76,7 @@ export class Answer {
       sums[jacobian.columns[k]] += term;
       sizes[jacobian.columns[k]] += Math.abs(term);
     }
-    return sums.map((sum, j) => (Math.abs(sum) <= ROUNDING * sizes[j] ? 0 : sum));
+    return sums.map((sum, j) => (Number.isFinite(sum) && Math.abs(sum) <= ROUNDING * sizes[j] ? 0 : sum));
   }
 
   /** Return x.grad by the lines of Backward, or null where one of them is not evaluated here and v has moved. */
@@ -176,45 +122,29 @@ export class Answer {
 
   /** Read the lines of Backward; those that do not give their own number here are left as they stand. */
   readBackward() {
-    const names = new Map(this.values);
-    for (const [k, line] of this.lines.entries()) {
-      line.tree = line.formula === null ? null : parsed(line.formula);
-      if (line.definition !== null && !names.has(line.name)) {
-        const made = valueOf(line.definition, names);
-        if (made) names.set(line.name, made);
-      }
-      line.evaluated = false;
-      const found = k === 0 ? this.seedArray() : line.tree && attempt(line.tree, names);
-      const shaped = found && attemptShape(found, line.shape);
-      if (shaped && isClose(shaped, line.recorded)) {
-        line.evaluated = true;
-        names.set(`${line.name}.grad`, shaped);
-        this.cotangents.set(line.name, shaped);
-      }
-    }
+    for (const line of this.lines) line.tree = line.formula === null ? null : attempt(() => parse(line.formula));
+    this.walkBack((line, found) => isClose(found, line.recorded));
   }
 
-  seedArray() {
-    return {shape: this.output.shape, data: this.v};
-  }
-
-  /** Send v back through the lines of Backward. */
-  walkBack() {
+  /** Send v back through the lines of Backward, those that `isRight` says to give what they should. */
+  walkBack(isRight = () => true) {
     const names = new Map(this.values);
+    this.cotangents.clear();
     for (const [k, line] of this.lines.entries()) {
-      if (line.definition !== null && !names.has(line.name)) {
-        const made = valueOf(line.definition, names);
-        if (made) names.set(line.name, made);
-      }
-      if (!line.evaluated) continue;
-      const found = k === 0 ? this.seedArray() : attempt(line.tree, names);
-      const shaped = found && attemptShape(found, line.shape);
-      if (!shaped) {
-        this.cotangents.delete(line.name);
+      const made = line.definition !== null && !names.has(line.name) ? valueOf(line.definition, names) : null;
+      if (made) names.set(line.name, made);
+      const found =
+        line.tree &&
+        attempt(() => {
+          const seed = {shape: this.output.shape, data: this.v};
+          return broadcast(k === 0 ? seed : evaluate(line.tree, names), line.shape);
+        });
+      if (!found || !isRight(line, found)) {
+        line.tree = null;
         continue;
       }
-      names.set(`${line.name}.grad`, shaped);
-      this.cotangents.set(line.name, shaped);
+      names.set(`${line.name}.grad`, found);
+      this.cotangents.set(line.name, found);
     }
   }
 
@@ -239,7 +169,7 @@ export class Answer {
       if (error instanceof Unknown) return error.message;
       throw error;
     }
-    return this.slopesAgree() ? null : "the formulas of J hold at this point only";
+    return slopesAgree(this) ? null : "the formulas of J hold at this point only";
   }
 
   readForward() {
@@ -293,7 +223,7 @@ export class Answer {
     this.y = this.values.get(this.output.name) ?? this.y;
     for (const jacobian of this.jacobians) jacobian.values = this.jacobianAt(jacobian, this.values);
     this.walkBack();
-    this.trusted = this.slopesAgree() && this.linesAgree();
+    this.trusted = slopesAgree(this) && this.linesAgree();
   }
 
   /** Return whether the lines of Backward still give vᵀ·J: a mask that is written out in one is that of the answer. */
@@ -303,67 +233,18 @@ export class Answer {
       return !line || isClose(line, {data: this.vjp(jacobian)}, 1e-6);
     });
   }
-
-  /**
-   * Return whether J lies between the slopes of y on both sides of every input.
-   *
-   * The formulas of J may be those of one piece of the function, such as the largest entry of a maximum: where y moves
-   * otherwise, they are not J's any more.
-   */
-  slopesAgree() {
-    const y = this.values.get(this.output.name)?.data;
-    if (!y) return false;
-    return this.jacobians.every((jacobian) => {
-      const entry = new Map(jacobian.rows.map((row, k) => [row * jacobian.width + jacobian.columns[k], jacobian.values[k]]));
-      const at = this.values.get(jacobian.name);
-      return at.data.every((x, column) => {
-        const step = 1e-6 * Math.max(1, Math.abs(x));
-        const [below, above] = [-step, step].map((by) => {
-          const moved = {shape: at.shape, data: at.data.with(column, x + by)};
-          return this.forwardAt([...this.inputsNow(), [jacobian.name, moved]]).get(this.output.name).data;
-        });
-        return y.every((middle, row) =>
-          isBetween(entry.get(row * jacobian.width + column) ?? 0, (middle - below[row]) / step, (above[row] - middle) / step, middle),
-        );
-      });
-    });
-  }
-}
-
-function isBetween(derivative, left, right, y) {
-  if (![derivative, left, right].every(Number.isFinite)) return !Number.isFinite(derivative);
-  const slack = 1e-4 * Math.max(Math.abs(derivative), Math.abs(left), Math.abs(right)) + 1e-7 * Math.max(1, Math.abs(y));
-  return derivative >= Math.min(left, right) - slack && derivative <= Math.max(left, right) + slack;
 }
 
 function shapeOf(nested) {
   return Array.isArray(nested) ? [nested.length, ...(nested.length ? shapeOf(nested[0]) : [])] : [];
 }
 
-function attempt(tree, names) {
+/** Return what a function finds, or null where it meets something that is not known here. */
+function attempt(find) {
   try {
-    return evaluate(tree, names);
+    return find();
   } catch (error) {
     if (error instanceof Unknown) return null;
     throw error;
   }
 }
-
-function attemptShape(array, shape) {
-  try {
-    return broadcast(array, shape);
-  } catch (error) {
-    if (error instanceof Unknown) return null;
-    throw error;
-  }
-}
-
-function parsed(formula) {
-  try {
-    return parse(formula);
-  } catch (error) {
-    if (error instanceof Unknown) return null;
-    throw error;
-  }
-}
-

@@ -1,7 +1,7 @@
 // Sliders: a number, and a range beside it. They move v and the inputs; everything else follows.
 
 import {h, live, refresh} from "./dom.js";
-import {placeText} from "./answer.js";
+import {placeText} from "./jacobian.js";
 import {short} from "./numbers.js";
 
 /** Return a number field and a range for one number. `reach` is how far the range goes to each side. */
@@ -9,7 +9,15 @@ export function slider({label, start, from, to, read, write, row, column}) {
   const about = {"data-row": row, "data-column": column};
   const step = (to - from) / 200;
   const number = h("input", {type: "number", step: "any", class: "number", "aria-label": label, ...about});
-  const range = h("input", {type: "range", class: "range", min: from, max: to, step, "aria-label": `${label}, slider`, ...about});
+  const range = h("input", {
+    type: "range",
+    class: "range",
+    min: from,
+    max: to,
+    step,
+    "aria-label": `${label}, slider`,
+    ...about,
+  });
   live(() => {
     const value = read();
     if (document.activeElement !== number || Number(number.value) !== value) number.value = short(value);
@@ -34,7 +42,10 @@ export function vSlider(answer, row) {
   const reach = 2 * Math.max(Math.abs(answer.seed[row]), 1);
   return slider({
     label: `v${placeText(row, answer.output.shape)}, the weight of ${answer.rowName(row)}`,
-    start: answer.seed[row], from: -reach, to: reach, row: String(row),
+    start: answer.seed[row],
+    from: -reach,
+    to: reach,
+    row: String(row),
     read: () => answer.v[row],
     write: (value) => answer.setV(answer.v.with(row, value)),
   });
@@ -92,20 +103,37 @@ export function chosenV(answer) {
     refresh();
   });
   show();
-  return h("p", {class: "chosen"}, h("label", {for: "v-place"}, "entry of y, counted from 0: "), place, " ", named, holder, hot);
+  return h(
+    "p",
+    {class: "chosen"},
+    h("label", {for: "v-place"}, "entry of y, counted from 0: "),
+    place,
+    " ",
+    named,
+    holder,
+    hot,
+  );
 }
 
 /** Return a slider for each entry of the inputs, or in words why there is none. */
 export function inputSliders(answer) {
   if (answer.stuck) {
-    return h("p", {class: "quiet"}, `The inputs stand still on this page: ${answer.stuck}. Run gradcli at another point.`);
+    return h(
+      "p",
+      {class: "quiet"},
+      `The inputs stand still on this page: ${answer.stuck}. Run gradcli at another point.`,
+    );
   }
   const groups = Object.entries(answer.document.inputs).map(([name, {shape}]) => {
     const rows = answer.start.get(name).data.map((start, place) => {
       const entry = name + placeText(place, shape);
       const reach = 2 * Math.max(Math.abs(start), 0.5);
       const moving = slider({
-        label: entry, start, from: start - reach, to: start + reach, column: `${name}:${place}`,
+        label: entry,
+        start,
+        from: start - reach,
+        to: start + reach,
+        column: `${name}:${place}`,
         read: () => answer.values.get(name).data[place],
         write: (value) => answer.setInput(name, place, value),
       });

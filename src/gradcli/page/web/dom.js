@@ -48,8 +48,12 @@ export function rove(container, selector) {
     const at = nodes.indexOf(event.target);
     if (at < 0) return;
     const to = {
-      ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: nodes.length - 1,
-      ArrowDown: nextLine(nodes, at, 1), ArrowUp: nextLine(nodes, at, -1),
+      ArrowRight: at + 1,
+      ArrowLeft: at - 1,
+      Home: 0,
+      End: nodes.length - 1,
+      ArrowDown: nextLine(nodes, at, 1),
+      ArrowUp: nextLine(nodes, at, -1),
     }[event.key];
     if (nodes[to] === undefined) return;
     event.preventDefault();
@@ -65,5 +69,7 @@ function nextLine(nodes, at, way) {
   const own = boxes[at];
   const distance = (box) => Math.abs(box.top - own.top) * 1e4 + Math.abs(box.left - own.left);
   const beyond = boxes.map((box, k) => [k, box]).filter(([, box]) => way * (box.top - own.top) > own.height / 2);
-  return beyond.length ? beyond.reduce((best, one) => (distance(one[1]) < distance(best[1]) ? one : best))[0] : undefined;
+  return beyond.length
+    ? beyond.reduce((best, one) => (distance(one[1]) < distance(best[1]) ? one : best))[0]
+    : undefined;
 }

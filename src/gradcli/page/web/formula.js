@@ -6,6 +6,7 @@ const MATHML = "http://www.w3.org/1998/Math/MathML";
 const LONGEST = 84; // characters of a formula that is drawn; a longer one stays text, which breaks at its spaces
 const STRENGTH = {"|": 1, "^": 2, "&": 3, "+": 4, "-": 4, "*": 5, "/": 5, "//": 5, "%": 5, "@": 5};
 const SIGNS = {"-": "−", "<=": "≤", ">=": "≥", "==": "=", "!=": "≠", "//": "//", "&": "∧", "|": "∨", "@": "@"};
+// prettier-ignore
 const GREEK = {
   alpha: "α", beta: "β", gamma: "γ", delta: "δ", epsilon: "ε", eta: "η", theta: "θ", lambda: "λ", mu: "μ", nu: "ν",
   pi: "π", rho: "ρ", sigma: "σ", tau: "τ", phi: "φ", psi: "ψ", omega: "ω",
@@ -50,6 +51,7 @@ function power(node) {
   const exponent = draw(right);
   const below = left.kind === "index" && left.object.kind === "name" ? subscript(left) : null;
   if (below) return math("msubsup", draw(left.object), below, exponent);
+  if (left.kind === "call" && right.kind === "number") return call(left, exponent);
   if (left.kind === "call") return math("msup", bracketed(draw(left)), exponent);
   return math("msup", drawn(left, 9), exponent);
 }
@@ -60,29 +62,40 @@ function product(node) {
   return row(left, sign(plain ? "\u2062" : "⋅"), right);
 }
 
-function call(node) {
+/** Return a call; with an exponent as people write it, tanh²(x). */
+function call(node, exponent = null) {
   const {name: called, items} = node;
-  if (items.length === 1 && !Object.keys(node.named).length) {
+  if (exponent === null && items.length === 1 && !Object.keys(node.named).length) {
     if (called === "sqrt") return math("msqrt", draw(items[0]));
     if (called === "abs") return row(sign("|"), draw(items[0]), sign("|"));
     if (called === "exp" && strength(items[0]) > 5) return math("msup", name("e"), draw(items[0]));
   }
   const named = Object.entries(node.named).map(([key, value]) => row(name(key), sign("="), draw(value)));
   const given = [...items.map(draw), ...named].flatMap((item, k) => (k ? [sign(","), item] : [item]));
-  return row(name(called), row(sign("("), ...given, sign(")")));
+  const above = exponent === null ? name(called) : math("msup", name(called), exponent);
+  return row(above, row(sign("("), ...given, sign(")")));
 }
 
 function draw(node) {
   switch (node.kind) {
-    case "number": return math("mn", node.text);
-    case "name": return name(node.name);
-    case "cotangent": return row(name(node.name), sign("."), name("grad"));
-    case "unary": return row(sign(SIGNS[node.operator] ?? node.operator), drawn(node.operand, 5));
-    case "list": return listed(node.items, "[", "]");
-    case "call": return call(node);
+    case "number":
+      return math("mn", node.text);
+    case "name":
+      return name(node.name);
+    case "cotangent":
+      return row(name(node.name), sign("."), name("grad"));
+    case "unary":
+      return row(sign(SIGNS[node.operator] ?? node.operator), drawn(node.operand, 5));
+    case "list":
+      return listed(node.items, "[", "]");
+    case "call":
+      return call(node);
     case "comparison":
-      return row(...node.operands.flatMap((operand, k) =>
-        k ? [sign(SIGNS[node.operators[k - 1]] ?? node.operators[k - 1]), drawn(operand, 1)] : [drawn(operand, 1)]));
+      return row(
+        ...node.operands.flatMap((operand, k) =>
+          k ? [sign(SIGNS[node.operators[k - 1]] ?? node.operators[k - 1]), drawn(operand, 1)] : [drawn(operand, 1)],
+        ),
+      );
     case "binary": {
       const {operator, left, right} = node;
       if (operator === "**") return power(node);
@@ -93,9 +106,12 @@ function draw(node) {
     }
     case "index": {
       const below = subscript(node);
-      return below ? math("msub", drawn(node.object, 9), below) : row(drawn(node.object, 9), listed(node.items, "[", "]"));
+      return below
+        ? math("msub", drawn(node.object, 9), below)
+        : row(drawn(node.object, 9), listed(node.items, "[", "]"));
     }
-    default: throw new Unknown("no sign for this");
+    default:
+      throw new Unknown("no sign for this");
   }
 }
 

@@ -11,7 +11,10 @@
 /** A formula holds something that this page does not know. */
 export class Unknown extends Error {}
 
-const TOKEN = /\s*(?:((?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?)|([\p{L}_][\p{L}\p{N}_]*)|(\*\*|\/\/|<=|>=|==|!=|\.\.\.|[-+*/%@<>=&|^~()[\].,:]))/uy;
+const NUMBER = /(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?/u;
+const NAME = /[\p{L}_][\p{L}\p{N}_]*/u;
+const SIGN = /\*\*|\/\/|<=|>=|==|!=|\.\.\.|[-+*/%@<>=&|^~()[\].,:]/u;
+const TOKEN = new RegExp(`\\s*(?:(${NUMBER.source})|(${NAME.source})|(${SIGN.source}))`, "uy");
 const WORDS = new Set(["and", "or", "not", "if", "else", "for", "in", "is", "lambda"]);
 
 /** Return the tokens of a text, each {kind: "number" | "name" | "sign" | "end", text, start}. */
@@ -200,5 +203,10 @@ export function termsOf(text) {
     }
     before = token;
   }
-  return starts.map((start, k) => text.slice(start, starts[k + 1]).trim().replace(/^\+\s*/, ""));
+  return starts.map((start, k) =>
+    text
+      .slice(start, starts[k + 1])
+      .trim()
+      .replace(/^\+\s*/, ""),
+  );
 }

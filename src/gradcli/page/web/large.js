@@ -6,28 +6,46 @@ import {rulesList} from "./matrix.js";
 import {counted, short} from "./numbers.js";
 
 const MOST_SQUARES = 64; // of the picture, to each side
+const LEVELS = 4; // of a square, by its size beside the largest
 const MOST_SHOWN = 50;
 const MOST_LEADING = 5;
 
-/** Return where J has entries: one square for each, or for a block of them where they are many. */
+/** Return where J has entries, deeper the larger they are: a square for each, or for the largest of a block. */
 function spy(answer, jacobian) {
-  const {height, width, rows, columns} = jacobian;
+  const {height, width, rows, columns, values} = jacobian;
   const [down, across] = [Math.min(height, MOST_SQUARES), Math.min(width, MOST_SQUARES)];
-  const counts = new Array(down * across).fill(0);
+  const tops = new Map();
   for (let k = 0; k < rows.length; k++) {
-    counts[Math.floor((rows[k] * down) / height) * across + Math.floor((columns[k] * across) / width)]++;
+    const place = Math.floor((rows[k] * down) / height) * across + Math.floor((columns[k] * across) / width);
+    if (Math.abs(values[k]) >= Math.abs(tops.get(place) ?? 0)) tops.set(place, values[k]);
   }
-  const full = Math.max(...counts, 1);
-  const levels = [1, 2, 3].map(() => []);
-  counts.forEach((count, k) => {
-    if (count) levels[Math.ceil((count / full) * 3) - 1].push(`M${k % across} ${Math.floor(k / across)}h1v1h-1z`);
-  });
-  const name = `where J by ${jacobian.name} has entries: ${jacobian.structure}`;
-  return h("figure", {class: "spy"},
-    svg("svg", {viewBox: `-0.5 -0.5 ${across + 1} ${down + 1}`, role: "img", "aria-label": name},
+  const largest = [...tops.values()].reduce((most, value) => Math.max(most, Math.abs(value)), 1e-300);
+  const squares = new Map();
+  for (const [place, value] of tops) {
+    const level = Math.max(1, Math.ceil((Math.abs(value) / largest) * LEVELS)) || LEVELS;
+    const kind = `level${level}${value < 0 ? " below" : ""}`;
+    const square = `M${place % across} ${Math.floor(place / across)}h1v1h-1z`;
+    squares.set(kind, (squares.get(kind) ?? "") + square);
+  }
+  return h(
+    "figure",
+    {class: "spy"},
+    svg(
+      "svg",
+      {
+        viewBox: `-0.5 -0.5 ${across + 1} ${down + 1}`,
+        role: "img",
+        "aria-label": `where J by ${jacobian.name} has entries: ${jacobian.structure}`,
+      },
       svg("rect", {width: across, height: down, class: "ground"}),
-      ...levels.map((level, k) => svg("path", {d: level.join(""), class: `level${k + 1}`}))),
-    h("figcaption", {}, `${counted(height)} rows of ${answer.output.name}, ${counted(width)} columns of ${jacobian.name}`));
+      ...[...squares].map(([kind, d]) => svg("path", {d, class: kind})),
+    ),
+    h(
+      "figcaption",
+      {},
+      `${counted(height)} rows of ${answer.output.name}, ${counted(width)} columns of ${jacobian.name}`,
+    ),
+  );
 }
 
 /** Return the largest entries of vᵀ·J, which follow v. */
@@ -36,8 +54,11 @@ function leading(answer, jacobian) {
   live(() => {
     const sums = answer.vjp(jacobian);
     const order = sums.map((_, j) => j).sort((a, b) => Math.abs(sums[b]) - Math.abs(sums[a]) || a - b);
-    list.replaceChildren(...order.slice(0, MOST_LEADING).map((j) =>
-      h("li", {}, h("code", {}, jacobian.entryName(j)), " ", h("b", {}, short(sums[j])))));
+    list.replaceChildren(
+      ...order
+        .slice(0, MOST_LEADING)
+        .map((j) => h("li", {}, h("code", {}, jacobian.entryName(j)), " ", h("b", {}, short(sums[j])))),
+    );
   });
   return h("div", {}, h("h4", {}, "Largest entries of vᵀ·J"), list);
 }
@@ -57,7 +78,11 @@ function profile(answer, jacobian) {
     path.setAttribute("d", tops.map((top, k) => `M${k} 20v${((-18 * top) / largest).toFixed(3)}h0.8V20z`).join(""));
   });
   const name = `vᵀ·J by ${jacobian.name}, a bar for each entry`;
-  return svg("svg", {viewBox: `0 0 ${bins} 40`, preserveAspectRatio: "none", role: "img", "aria-label": name, class: "bars"}, path);
+  return svg(
+    "svg",
+    {viewBox: `0 0 ${bins} 40`, preserveAspectRatio: "none", role: "img", "aria-label": name, class: "bars"},
+    path,
+  );
 }
 
 /** Return a search over the entries of J: by names such as y[3] and x[0], or by part of a formula. */
@@ -79,37 +104,60 @@ function search(answer, jacobian) {
       if (!fits(k)) continue;
       if (count++ < MOST_SHOWN) found.push(k);
     }
-    said.textContent = `${counted(count)} of ${counted(jacobian.rows.length)} entries${count > MOST_SHOWN ? `, the first ${MOST_SHOWN} shown` : ""}`;
+    const rest = count > MOST_SHOWN ? `, the first ${MOST_SHOWN} shown` : "";
+    said.textContent = `${counted(count)} of ${counted(jacobian.rows.length)} entries${rest}`;
     draw();
   };
   const draw = () =>
-    body.replaceChildren(...found.map((k) =>
-      h("tr", {"data-row": String(jacobian.rows[k]), "data-column": `${jacobian.name}:${jacobian.columns[k]}`},
-        h("th", {scope: "row"}, h("code", {}, answer.rowName(jacobian.rows[k]))),
-        h("td", {}, h("code", {}, jacobian.entryName(jacobian.columns[k]))),
-        h("td", {}, jacobian.formulas ? formulaElement(jacobian.formulas[k]) : ""),
-        h("td", {class: "n"}, short(jacobian.values[k])),
-        h("td", {class: "n"}, short(answer.v[jacobian.rows[k]])),
-        h("td", {class: "n"}, short(answer.term(jacobian, k))))));
+    body.replaceChildren(
+      ...found.map((k) =>
+        h(
+          "tr",
+          {"data-row": String(jacobian.rows[k]), "data-column": `${jacobian.name}:${jacobian.columns[k]}`},
+          h("th", {scope: "row"}, h("code", {}, answer.rowName(jacobian.rows[k]))),
+          h("td", {}, h("code", {}, jacobian.entryName(jacobian.columns[k]))),
+          h("td", {}, jacobian.formulas ? formulaElement(jacobian.formulas[k]) : ""),
+          h("td", {class: "n"}, short(jacobian.values[k])),
+          h("td", {class: "n"}, short(answer.v[jacobian.rows[k]])),
+          h("td", {class: "n"}, short(answer.term(jacobian, k))),
+        ),
+      ),
+    );
   field.addEventListener("input", look);
   look();
   live(draw);
   const heads = ["output", "input", "formula", "J", "v", "v·J"].map((text) => h("th", {scope: "col"}, text));
-  return h("div", {class: "search"},
-    h("p", {}, h("label", {for: id}, "entries of "), field), said,
-    h("div", {class: "scroll tall", role: "region", tabindex: "0", "aria-label": `entries of J by ${jacobian.name}`},
-      h("table", {class: "found"}, h("thead", {}, h("tr", {}, ...heads)), body)));
+  return h(
+    "div",
+    {class: "search"},
+    h("p", {}, h("label", {for: id}, "entries of "), field),
+    said,
+    h(
+      "div",
+      {class: "scroll tall", role: "region", tabindex: "0", "aria-label": `entries of J by ${jacobian.name}`},
+      h("table", {class: "found"}, h("thead", {}, h("tr", {}, ...heads)), body),
+    ),
+  );
 }
 
 /** Return the view of a large Jacobian. */
 export function largeView(answer, jacobian) {
   const {height, width, rows, structure, passes} = jacobian;
   const calls = passes ? `, ${counted(passes)} ${passes === 1 ? "pass" : "passes"} of forward mode` : "";
-  const head = `${counted(height)}×${counted(width)} ${structure}, ${counted(rows.length)} of ${counted(height * width)} entries${calls}`;
-  return h("div", {class: "large"},
-    h("h3", {}, `J = ∂${answer.output.name}/∂${jacobian.name}`), h("p", {}, head),
+  const size = `${counted(height)}×${counted(width)} ${structure}`;
+  const head = `${size}, ${counted(rows.length)} of ${counted(height * width)} entries${calls}`;
+  return h(
+    "div",
+    {class: "large"},
+    h("h3", {}, `J = ∂${answer.output.name}/∂${jacobian.name}`),
+    h("p", {}, head),
     rulesList(jacobian),
-    h("div", {class: "views"}, rows.length ? spy(answer, jacobian) : null,
-      h("div", {}, leading(answer, jacobian), profile(answer, jacobian))),
-    search(answer, jacobian));
+    h(
+      "div",
+      {class: "views"},
+      rows.length ? spy(answer, jacobian) : null,
+      h("div", {}, leading(answer, jacobian), profile(answer, jacobian)),
+    ),
+    search(answer, jacobian),
+  );
 }

@@ -39,7 +39,12 @@ export function place(names, edges, size, gap, between = 26) {
     }
     return {from, to, passed};
   });
-  const nodes = new Map(rows.flat().filter((node) => node.name !== null).map((node) => [node.name, node]));
+  const nodes = new Map(
+    rows
+      .flat()
+      .filter((node) => node.name !== null)
+      .map((node) => [node.name, node]),
+  );
   const chains = routes.map(({from, to, passed}) => [nodes.get(from), ...passed, nodes.get(to)]);
   order(rows, chains);
   const widest = Math.max(...rows.map((row) => lengthOf(row, between)));
@@ -76,7 +81,9 @@ function order(rows, chains) {
       const centre = new Map();
       row.forEach((node, k) => {
         const near = links.get(node)[side];
-        const places = near.map((other) => rows.find((own) => own.includes(other))).map((own, i) => own.indexOf(near[i]) / own.length);
+        const places = near
+          .map((other) => rows.find((own) => own.includes(other)))
+          .map((own, i) => own.indexOf(near[i]) / own.length);
         centre.set(node, places.length ? places.reduce((a, b) => a + b, 0) / places.length : k / row.length);
       });
       row.sort((a, b) => centre.get(a) - centre.get(b));

@@ -3,7 +3,10 @@
 // An element says by data-row and data-column which entries of y and of an input it shows: a cell of J has both.
 
 const isLit = ({row, column}, chosen) =>
-  [[row, chosen.row], [column, chosen.column]].every(([own, wanted]) => !own || !wanted || own === wanted) &&
+  [
+    [row, chosen.row],
+    [column, chosen.column],
+  ].every(([own, wanted]) => !own || !wanted || own === wanted) &&
   Boolean((row && row === chosen.row) || (column && column === chosen.column));
 
 function light(root, chosen) {

@@ -3,7 +3,7 @@
 import {h, live, liveText, rove} from "./dom.js";
 import {formulaElement} from "./formula.js";
 import {vSlider} from "./controls.js";
-import {placeText} from "./answer.js";
+import {placeText} from "./jacobian.js";
 import {short} from "./numbers.js";
 
 export const MOST_ROWS = 24;
@@ -35,19 +35,36 @@ function cell(answer, jacobian, row, column) {
   const about = {"data-row": String(row), "data-column": `${jacobian.name}:${column}`};
   if (k === undefined) {
     const never = `${answer.rowName(row)} does not depend on ${jacobian.entryName(column)}`;
-    return h("td", {class: "cell zero", title: never, ...about}, h("span", {"aria-hidden": "true"}, "·"), h("span", {class: "unseen"}, "0"));
+    return h(
+      "td",
+      {class: "cell zero", title: never, ...about},
+      h("span", {"aria-hidden": "true"}, "·"),
+      h("span", {class: "unseen"}, "0"),
+    );
   }
   const formula = jacobian.formulas?.[k];
   const plain = formula === undefined || formula === null || !Number.isNaN(Number(formula));
   const inCell = !plain && formula.length <= LONGEST;
   const largest = () => Math.max(...jacobian.inColumn[column].map((entry) => Math.abs(answer.term(jacobian, entry))));
-  return h("td", {class: "cell", title: plain ? null : formula, ...about},
-    h("span", {class: "entry"},
-      inCell ? formulaElement(formula) : null, inCell ? h("span", {class: "equals"}, " = ") : null,
-      liveText("b", {class: "value"}, () => numberOf(answer, jacobian, k))),
-    answer.output.size === 1 ? null : h("span", {class: "term"},
-      bar(() => answer.term(jacobian, k), largest),
-      liveText("small", {}, () => `${short(answer.v[row])}·${numberOf(answer, jacobian, k)}`)));
+  return h(
+    "td",
+    {class: "cell", title: plain ? null : formula, ...about},
+    h(
+      "span",
+      {class: "entry"},
+      inCell ? formulaElement(formula) : null,
+      inCell ? h("span", {class: "equals"}, " = ") : null,
+      liveText("b", {class: "value"}, () => numberOf(answer, jacobian, k)),
+    ),
+    answer.output.size === 1
+      ? null
+      : h(
+          "span",
+          {class: "term"},
+          bar(() => answer.term(jacobian, k), largest),
+          liveText("small", {}, () => `${short(answer.v[row])}·${numberOf(answer, jacobian, k)}`),
+        ),
+  );
 }
 
 /** Return the table of one Jacobian; `first` has the sliders of v, the others its numbers. */
@@ -55,25 +72,40 @@ export function matrixTable(answer, jacobian, first) {
   const columns = Array.from({length: jacobian.width}, (_, column) => column);
   const rows = Array.from({length: jacobian.height}, (_, row) => row);
   const heads = columns.map((column) =>
-    h("th", {scope: "col", "data-column": `${jacobian.name}:${column}`}, h("code", {}, jacobian.entryName(column))));
+    h("th", {scope: "col", "data-column": `${jacobian.name}:${column}`}, h("code", {}, jacobian.entryName(column))),
+  );
   const body = rows.map((row) => {
     const about = {"data-row": String(row)};
     const v = first ? vSlider(answer, row) : liveText("span", {class: "v"}, () => short(answer.v[row]));
-    return h("tr", {},
+    return h(
+      "tr",
+      {},
       h("td", {class: "weight", ...about}, v),
       h("th", {scope: "row", ...about}, h("code", {}, answer.rowName(row))),
-      ...columns.map((column) => cell(answer, jacobian, row, column)));
+      ...columns.map((column) => cell(answer, jacobian, row, column)),
+    );
   });
-  const table = h("table", {class: jacobian.width <= ROOMY ? "matrix roomy" : "matrix"},
-    h("caption", {}, `J = ∂${answer.output.name}/∂${jacobian.name}, ${jacobian.height}×${jacobian.width}: `,
-      "a row for each output, a column for each entry of the input"),
+  const table = h(
+    "table",
+    {class: jacobian.width <= ROOMY ? "matrix roomy" : "matrix"},
+    h(
+      "caption",
+      {},
+      `J = ∂${answer.output.name}/∂${jacobian.name}, ${jacobian.height}×${jacobian.width}`,
+      first ? ": a row for each output, a column for each entry of the input" : "",
+    ),
     h("thead", {}, h("tr", {}, h("th", {scope: "col", class: "weight"}, "v"), h("td", {}), ...heads)),
     h("tbody", {}, ...body),
-    h("tfoot", {}, productRow(answer, jacobian, columns), gradRow(answer, jacobian, columns)));
+    h("tfoot", {}, productRow(answer, jacobian, columns), gradRow(answer, jacobian, columns)),
+  );
   rove(table, ".cell");
-  return h("div", {class: "of-variable"}, rulesList(jacobian),
+  return h(
+    "div",
+    {class: "of-variable"},
+    rulesList(jacobian),
     h("div", {class: "scroll", role: "region", tabindex: "0", "aria-label": `J by ${jacobian.name}`}, table),
-    reading(answer, jacobian, table));
+    reading(answer, jacobian, table),
+  );
 }
 
 export const rulesList = ({rules}) =>
@@ -82,15 +114,26 @@ export const rulesList = ({rules}) =>
 /** Return a line for the cell that is looked at, where some formulas are too long for their cells. */
 function reading(answer, jacobian, table) {
   if (!jacobian.formulas?.some((formula) => formula.length > LONGEST)) return null;
-  const line = h("p", {class: "reading", role: "region", tabindex: "0", "aria-label": `one entry of J by ${jacobian.name}`});
+  const line = h("p", {
+    class: "reading",
+    role: "region",
+    tabindex: "0",
+    "aria-label": `one entry of J by ${jacobian.name}`,
+  });
   let shown = 0;
-  const draw = () => line.replaceChildren(
-    h("code", {}, `∂${answer.rowName(jacobian.rows[shown])}/∂${jacobian.entryName(jacobian.columns[shown])}`), " = ",
-    formulaElement(jacobian.formulas[shown]), " = ", h("b", {class: "value"}, numberOf(answer, jacobian, shown)));
+  const draw = () =>
+    line.replaceChildren(
+      h("code", {}, `∂${answer.rowName(jacobian.rows[shown])}/∂${jacobian.entryName(jacobian.columns[shown])}`),
+      " = ",
+      formulaElement(jacobian.formulas[shown]),
+      " = ",
+      h("b", {class: "value"}, numberOf(answer, jacobian, shown)),
+    );
   const look = (event) => {
     const {row, column} = event.target.closest(".cell")?.dataset ?? {};
-    const k = jacobian.rows.findIndex((own, entry) =>
-      String(own) === row && `${jacobian.name}:${jacobian.columns[entry]}` === column);
+    const k = jacobian.rows.findIndex(
+      (own, entry) => String(own) === row && `${jacobian.name}:${jacobian.columns[entry]}` === column,
+    );
     if (k < 0) return;
     shown = k;
     draw();
@@ -104,9 +147,9 @@ function reading(answer, jacobian, table) {
 function productRow(answer, jacobian, columns) {
   const cells = columns.map((column) => h("td", {"data-column": `${jacobian.name}:${column}`}));
   live(() => {
-    const sums = answer.vjp(jacobian);
+    const product = answer.vjp(jacobian);
     cells.forEach((node, column) => {
-      node.textContent = answer.trusted ? short(sums[column]) : "?";
+      node.textContent = answer.trusted ? short(product[column]) : "?";
     });
   });
   return h("tr", {class: "product"}, h("td"), h("th", {scope: "row"}, "vᵀ·J"), ...cells);
@@ -150,9 +193,18 @@ export function sums(answer, jacobian) {
     });
     const total = liveText("b", {}, () => (answer.trusted ? short(answer.vjp(jacobian)[column]) : "?"));
     const name = `${jacobian.name}.grad${placeText(column, jacobian.shape)}`;
-    list.append(h("li", about, h("code", {}, name), " = ",
-      ...(terms.length ? terms.flatMap((term, k) => (k ? [" + ", term] : [term])) : ["0"]),
-      " = ", total, stackedBar(answer, jacobian, column)));
+    list.append(
+      h(
+        "li",
+        about,
+        h("code", {}, name),
+        " = ",
+        ...(terms.length ? terms.flatMap((term, k) => (k ? [" + ", term] : [term])) : ["0"]),
+        " = ",
+        total,
+        stackedBar(answer, jacobian, column),
+      ),
+    );
   }
   rove(list, ".factor");
   return list;
@@ -160,12 +212,16 @@ export function sums(answer, jacobian) {
 
 /** Return the terms of a sum side by side: those below 0 on the left of the middle, the others on the right. */
 function stackedBar(answer, jacobian, column) {
-  const parts = jacobian.inColumn[column].map((k) =>
-    [k, h("span", {class: "part", "data-row": String(jacobian.rows[k]), "data-column": `${jacobian.name}:${column}`})]);
+  const parts = jacobian.inColumn[column].map((k) => [
+    k,
+    h("span", {class: "part", "data-row": String(jacobian.rows[k]), "data-column": `${jacobian.name}:${column}`}),
+  ]);
   const halves = [h("span", {class: "half below"}), h("span", {class: "half above"})];
   live(() => {
-    const whole = Math.max(...jacobian.inColumn.map((entries) =>
-      entries.reduce((sum, k) => sum + Math.abs(answer.term(jacobian, k)), 0)), 1e-300);
+    const whole = Math.max(
+      ...jacobian.inColumn.map((entries) => entries.reduce((sum, k) => sum + Math.abs(answer.term(jacobian, k)), 0)),
+      1e-300,
+    );
     for (const [k, part] of parts) {
       const term = answer.term(jacobian, k);
       part.style.setProperty("--share", Number.isFinite(term) ? Math.abs(term) / whole : 0);

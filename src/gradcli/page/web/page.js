@@ -8,6 +8,7 @@ import {lightOnFocus} from "./lighting.js";
 import {MOST_ROWS, isSmall, matrixTable, sums} from "./matrix.js";
 import {arrayText, shapeText, short} from "./numbers.js";
 import {picture} from "./picture.js";
+import {nested, records} from "./records.js";
 
 const MOST_TERMS = 8;
 const LONG_PROGRAM = 9; // lines from which the program scrolls
@@ -27,10 +28,16 @@ function head() {
   document.title = `${given.program.split("\n").at(-1).slice(0, 60)} · gradcli`;
   const inputs = Object.entries(given.inputs);
   const shapes = (wanted) =>
-    inputs.filter(([, input]) => input.differentiated === wanted).map(([name, {shape}]) => `${name} ${shapeText(shape)}`).join("  ");
+    inputs
+      .filter(([, input]) => input.differentiated === wanted)
+      .map(([name, {shape}]) => `${name} ${shapeText(shape)}`)
+      .join("  ");
   const constants = shapes(false);
-  put("shapes", `${shapes(true)}  →  ${answer.output.name} ${shapeText(answer.output.shape)}`,
-    ...(constants ? [h("span", {class: "quiet"}, `   ${constants} constant`)] : []));
+  put(
+    "shapes",
+    `${shapes(true)}  →  ${answer.output.name} ${shapeText(answer.output.shape)}`,
+    ...(constants ? [h("span", {class: "quiet"}, `   ${constants} constant`)] : []),
+  );
   put("version", given.version);
 }
 
@@ -55,9 +62,14 @@ function verdict() {
 function matrices() {
   put("v-buttons", vButtons(answer));
   const small = answer.jacobians.filter(isSmall);
-  if (!small.length) put("v-buttons", answer.output.size > MOST_ROWS || !answer.output.size ? chosenOrNone() : chosenV(answer));
-  put("matrices", ...answer.jacobians.map((jacobian) =>
-    isSmall(jacobian) ? matrixTable(answer, jacobian, jacobian === small[0]) : largeView(answer, jacobian)));
+  if (!small.length)
+    put("v-buttons", answer.output.size > MOST_ROWS || !answer.output.size ? chosenOrNone() : chosenV(answer));
+  put(
+    "matrices",
+    ...answer.jacobians.map((jacobian) =>
+      isSmall(jacobian) ? matrixTable(answer, jacobian, jacobian === small[0]) : largeView(answer, jacobian),
+    ),
+  );
   if (answer.output.size > 1 && small.length) show("sums", ...small.map((jacobian) => sums(answer, jacobian)));
 }
 
@@ -66,18 +78,42 @@ const chosenOrNone = () => (answer.output.size ? chosenV(answer) : "");
 /** Return names, formulas and values as lines; what is long folds away. */
 function lines(rows) {
   const body = rows.map(([name, formula, shape, value]) =>
-    h("tr", {role: "row"}, h("th", {scope: "row", role: "rowheader"}, h("code", {}, name)), h("td", {role: "cell"}, formula === null ? "" : h("code", {}, formula)),
-      h("td", {class: "quiet", role: "cell"}, shape.length ? shapeText(shape) : ""), liveText("td", {class: "n", role: "cell"}, value)));
-  const heads = ["name", "formula", "shape", "value"].map((text) => h("th", {scope: "col", role: "columnheader"}, text));
-  return h("table", {class: "lines", role: "table"}, h("thead", {class: "unseen", role: "rowgroup"}, h("tr", {role: "row"}, ...heads)),
-    h("tbody", {role: "rowgroup"}, ...body));
+    h(
+      "tr",
+      {role: "row"},
+      h("th", {scope: "row", role: "rowheader"}, h("code", {}, name)),
+      h("td", {role: "cell"}, formula === null ? "" : h("code", {}, formula)),
+      h("td", {class: "quiet", role: "cell"}, shape.length ? shapeText(shape) : ""),
+      liveText("td", {class: "n", role: "cell"}, value),
+    ),
+  );
+  const heads = ["name", "formula", "shape", "value"].map((text) =>
+    h("th", {scope: "col", role: "columnheader"}, text),
+  );
+  return h(
+    "table",
+    {class: "lines", role: "table"},
+    h("thead", {class: "unseen", role: "rowgroup"}, h("tr", {role: "row"}, ...heads)),
+    h("tbody", {role: "rowgroup"}, ...body),
+  );
 }
 
 function passes() {
-  put("forward", lines(given.forward.map((value) =>
-    [value.name, value.text, value.shape, () => arrayText(answer.values.get(value.name) ?? answer.recorded.get(value.name))])));
-  put("backward", lines(answer.lines.map((line) =>
-    [`${line.name}.grad`, line.formula, line.shape, () => lineText(line)])));
+  put(
+    "forward",
+    lines(
+      given.forward.map((value) => [
+        value.name,
+        value.text,
+        value.shape,
+        () => arrayText(answer.values.get(value.name) ?? answer.recorded.get(value.name)),
+      ]),
+    ),
+  );
+  put(
+    "backward",
+    lines(answer.lines.map((line) => [`${line.name}.grad`, line.formula, line.shape, () => lineText(line)])),
+  );
 }
 
 function lineText(line) {
@@ -99,19 +135,38 @@ function meaning() {
     if (kept.length < places.length) terms.push("…");
     return `L = v·${output.name} = ${terms.join(" + ")} = ${short(answer.total())}`;
   };
-  put("meaning", liveText("p", {class: "total"}, total), h("p", {}, `Backward differentiates this one number: ${grads}.`));
+  put(
+    "meaning",
+    liveText("p", {class: "total"}, total),
+    h("p", {}, `Backward differentiates this one number: ${grads}.`),
+  );
   const {nudge, shared} = given.effect ?? {};
   if (nudge) {
     const entry = nudge.name + (nudge.index.length ? `[${nudge.index}]` : "");
-    const measured = nudge.measured === null ? "" : `; running the program there measures ${short(Number(nudge.measured), 4)}`;
-    put("meaning", h("p", {}, `With the answer's v, moving ${entry} by ${short(nudge.step)} moves L by `,
-      `${short(Number(nudge.slope))} times as much, ${short(Number(nudge.predicted), 4)}${measured}.`));
+    const measured =
+      nudge.measured === null ? "" : `; running the program there measures ${short(Number(nudge.measured), 4)}`;
+    put(
+      "meaning",
+      h(
+        "p",
+        {},
+        `With the answer's v, moving ${entry} by ${short(nudge.step)} moves L by `,
+        `${short(Number(nudge.slope))} times as much, ${short(Number(nudge.predicted), 4)}${measured}.`,
+      ),
+    );
   }
   if (shared) {
     const rows = shared.rows.slice(0, 3).map((index) => output.name + (index.length ? `[${index}]` : ""));
     const entry = shared.name + (shared.index.length ? `[${shared.index}]` : "");
-    put("meaning", h("p", {}, `v = ones does not give “the derivatives”: ${rows.join(", ")}${shared.count > 3 ? " and more" : ""} `,
-      `depend on ${entry}, and ${shared.name}.grad adds them up.`));
+    put(
+      "meaning",
+      h(
+        "p",
+        {},
+        `v = ones does not give “the derivatives”: ${rows.join(", ")}${shared.count > 3 ? " and more" : ""} `,
+        `depend on ${entry}, and ${shared.name}.grad adds them up.`,
+      ),
+    );
   }
 }
 
@@ -119,28 +174,25 @@ function calls() {
   if (given.backward.length < 2) return;
   const heads = ["v", ...answer.jacobians.flatMap(({name}) => ["adds", `${name}.grad then`])];
   const rows = given.backward.map((call) =>
-    h("tr", {}, h("td", {class: "n"}, nested(call.v)), ...answer.jacobians.flatMap(({name}) =>
-      [h("td", {class: "n"}, nested(call.grad[name])), h("td", {class: "n"}, nested(call.accumulated[name]))])));
-  show("calls", h("table", {class: "lines"}, h("thead", {}, h("tr", {}, ...heads.map((text) => h("th", {scope: "col"}, text)))),
-    h("tbody", {}, ...rows)));
-}
-
-/** Return nested lists, or a record of any kind, as short text. */
-function nested(value) {
-  if (value === null || value === undefined) return "";
-  if (typeof value === "number") return short(value);
-  if (Array.isArray(value)) return value.length > 12 ? `[${value.slice(0, 3).map(nested).join(", ")}, …]` : `[${value.map(nested).join(", ")}]`;
-  if (typeof value === "object") return Object.entries(value).map(([key, part]) => `${key}: ${nested(part)}`).join("; ");
-  return String(value);
-}
-
-/** Return records as a table: a column for each key that any of them fills. */
-function records(list) {
-  const keys = [...new Set(list.flatMap((record) => Object.keys(record)))]
-    .filter((key) => list.some((record) => nested(record[key]) !== ""));
-  return h("div", {class: "scroll", role: "region", tabindex: "0", "aria-label": "records"},
-    h("table", {class: "lines"}, h("thead", {}, h("tr", {}, ...keys.map((key) => h("th", {scope: "col"}, key)))),
-      h("tbody", {}, ...list.map((record) => h("tr", {}, ...keys.map((key) => h("td", {}, h("code", {}, nested(record[key])))))))));
+    h(
+      "tr",
+      {},
+      h("td", {class: "n"}, nested(call.v)),
+      ...answer.jacobians.flatMap(({name}) => [
+        h("td", {class: "n"}, nested(call.grad[name])),
+        h("td", {class: "n"}, nested(call.accumulated[name])),
+      ]),
+    ),
+  );
+  show(
+    "calls",
+    h(
+      "table",
+      {class: "lines"},
+      h("thead", {}, h("tr", {}, ...heads.map((text) => h("th", {scope: "col"}, text)))),
+      h("tbody", {}, ...rows),
+    ),
+  );
 }
 
 /** Put what the document has beside J: each is a fold that is there where its key is. */
@@ -149,11 +201,19 @@ function folds() {
     const found = given[key];
     const lists = Array.isArray(found) ? [found] : Object.values(found ?? {}).filter(Array.isArray);
     const filled = lists.filter((list) => list.length);
-    if (filled.length) show(key, ...filled.map((list) => records(list.map((one) => (Object(one) === one ? one : {line: one})))));
+    if (filled.length)
+      show(key, ...filled.map((list) => records(list.map((one) => (Object(one) === one ? one : {line: one})))));
   }
   const definitions = Object.entries(answer.jacobians[0]?.definitions ?? {});
   if (definitions.length) {
-    show("definitions", h("ul", {class: "rules"}, ...definitions.map(([name, formula]) => h("li", {}, h("code", {}, `${name} = ${formula}`)))));
+    show(
+      "definitions",
+      h(
+        "ul",
+        {class: "rules"},
+        ...definitions.map(([name, formula]) => h("li", {}, h("code", {}, `${name} = ${formula}`))),
+      ),
+    );
   }
   if (given.notes.length) show("notes", h("ul", {}, ...given.notes.map((note) => h("li", {}, note.message))));
 }
@@ -171,7 +231,10 @@ function say() {
     }
     waiting = setTimeout(() => {
       region.textContent = answer.jacobians
-        .map((jacobian) => `${jacobian.name}.grad is ${arrayText({shape: [jacobian.width], data: answer.vjp(jacobian)})}`).join("; ");
+        .map(
+          (jacobian) => `${jacobian.name}.grad is ${arrayText({shape: [jacobian.width], data: answer.vjp(jacobian)})}`,
+        )
+        .join("; ");
     }, SAID_AFTER);
   });
 }
