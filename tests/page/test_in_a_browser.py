@@ -130,10 +130,13 @@ def test_the_keyboard_alone_reaches_everything(open_page):
 def test_folds_open_by_the_keyboard_and_records_that_are_there_are_shown(open_page):
     found = explained(NETWORK)
     text = "".join(page_of(found))
-    steps = [{"rule": "power", "formula": "2*x"}, {"rule": "chain", "formula": "</script><b>"}]
-    added = json.dumps({"steps": steps, "tape": [{"name": "z", "saved": [1.0, 2.0]}]})[1:-1].replace("<", "\\u003c")
+    steps = [{"rule": "power", "of": "z", "value": [1.0, 2.0]}, {"rule": "chain", "formula": "</script><b>"}]
+    sent = [{"to": "h", "formula": "y.grad*h", "adds": True, "slope": None}, {"to": "x", "value": [[1.0, "NaN"]]}]
+    tape = {"rows": [{"name": "y", "saved": ["h"], "sent": sent}, {"name": "x", "saved": [], "sent": []}], "gap": 0}
+    added = json.dumps({"steps": steps, "tape": tape})[1:-1].replace("<", "\\u003c")
     page = open_page("", text=text.replace('{"schema"', f'{{{added}, "schema"', 1))
-    for title, wanted in [("Steps", "</script><b>"), ("Tape", "[1, 2]"), ("Names that formulas", "h = tanh(z)")]:
+    asked = [("Steps", "</script><b>"), ("Tape", "to: h; formula: y.grad*h; adds"), ("Names that", "h = tanh(z)")]
+    for title, wanted in asked:
         summary = page.tab.locator("summary", has_text=title)
         assert summary.is_visible()
         fold = page.tab.locator("details", has=summary)

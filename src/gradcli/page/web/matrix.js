@@ -171,8 +171,8 @@ function gradRow(answer, jacobian, columns) {
 }
 
 function isSame(a, b) {
-  const largest = Math.max(...b.map(Math.abs), 1e-300);
-  return a.every((value, k) => Math.abs(value - b[k]) <= CLOSE * largest);
+  const largest = Math.max(...b.filter(Number.isFinite).map(Math.abs), 1e-300);
+  return a.every((value, k) => Object.is(value, b[k]) || Math.abs(value - b[k]) <= CLOSE * largest);
 }
 
 /** Return each sum of vᵀ·J with its terms: buttons that light what they are made of. */

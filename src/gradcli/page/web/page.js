@@ -195,14 +195,11 @@ function calls() {
   );
 }
 
-/** Put what the document has beside J: each is a fold that is there where its key is. */
+/** Put what the document has beside J: each is a fold that is there where its key is, as of the answer's point. */
 function folds() {
   for (const key of ["steps", "tape"]) {
-    const found = given[key];
-    const lists = Array.isArray(found) ? [found] : Object.values(found ?? {}).filter(Array.isArray);
-    const filled = lists.filter((list) => list.length);
-    if (filled.length)
-      show(key, ...filled.map((list) => records(list.map((one) => (Object(one) === one ? one : {line: one})))));
+    const list = Array.isArray(given[key]) ? given[key] : (given[key]?.rows ?? []);
+    if (list.length) show(key, records(list, key));
   }
   const definitions = Object.entries(answer.jacobians[0]?.definitions ?? {});
   if (definitions.length) {
