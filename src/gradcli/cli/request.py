@@ -67,7 +67,7 @@ def printing(
     suffix = None if output is None else next((s for s in SUFFIXES if output.lower().endswith(s)), None)
     if output is not None and suffix is None:
         raise GradcliError(
-            "option", f"-o '{output[:80]}' has no known suffix", hint=f"it can end with {' or '.join(SUFFIXES)}"
+            "option", f"-o '{output[:80]}' has no known suffix", hint=f"it can end with {', '.join(SUFFIXES)}"
         )
     named = one_of(format, FORMATS, "--format") if format else None
     if json and named not in (None, "json"):
