@@ -106,6 +106,14 @@ def test_a_term_lights_its_cell_its_v_and_its_path(open_page):
     assert page.tab.locator(".lit").count() == 0
 
 
+def test_a_cell_lights_every_way_from_its_input_to_y(open_page):
+    page = open_page(NETWORK[0], **NETWORK[1])
+    page.tab.locator("table.matrix .cell").first.hover()
+    lit = page.tab.locator(".node.lit").evaluate_all("nodes => nodes.map(node => node.getAttribute('aria-label'))")
+    assert {label.partition(",")[0].partition(" ")[0] for label in lit} == {"W1", "z", "h", "y", "loss"}
+    assert page.tab.locator(".edge.lit").count() == 4
+
+
 def test_the_keyboard_alone_reaches_everything(open_page):
     page = open_page(THREE[0], **THREE[1])
     reached = []
