@@ -57,6 +57,13 @@ def test_a_button_sets_v(open_page, button, v):
     assert page.tab.locator("button[aria-pressed=true]").all_inner_texts() == [button]
 
 
+def test_rounding_is_no_gradient(open_page):
+    page = open_page("softmax(x)", x=[0.1, 1.3, -0.7], v=[1, 2, 3])
+    page.tab.get_by_role("button", name="mean").click()
+    assert page.row("vᵀ·J") == page.row("x.grad") == [0, 0, 0]
+    assert page.text("tr.grad .mark") == "✓"
+
+
 def test_an_input_moves(open_page):
     page = open_page(NETWORK[0], **NETWORK[1])
     page.fill("W2[0,1]", 0.25)

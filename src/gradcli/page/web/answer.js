@@ -70,21 +70,23 @@ export class Answer {
   /** Return vᵀ·J, where what is only rounding is 0. */
   vjp(jacobian) {
     const sums = new Array(jacobian.width).fill(0);
-    const sizes = new Array(jacobian.width).fill(0);
-    for (let k = 0; k < jacobian.rows.length; k++) {
-      const term = this.v[jacobian.rows[k]] * jacobian.values[k];
-      sums[jacobian.columns[k]] += term;
-      sizes[jacobian.columns[k]] += Math.abs(term);
-    }
-    return sums.map((sum, j) => (Number.isFinite(sum) && Math.abs(sum) <= ROUNDING * sizes[j] ? 0 : sum));
+    for (let k = 0; k < jacobian.rows.length; k++) sums[jacobian.columns[k]] += this.term(jacobian, k);
+    return this.withoutDust(jacobian, sums);
   }
 
   /** Return x.grad by the lines of Backward, or null where one of them is not evaluated here and v has moved. */
-  grad(name) {
+  grad(jacobian) {
+    const {name, shape} = jacobian;
     const line = this.cotangents.get(name);
-    if (line) return line.data;
-    if (!this.isMoved()) return arrayOf(this.document.grad[name], this.document.inputs[name].shape).data;
-    return null;
+    if (line) return this.withoutDust(jacobian, line.data);
+    return this.isMoved() ? null : this.withoutDust(jacobian, arrayOf(this.document.grad[name], shape).data);
+  }
+
+  /** Return numbers, one for each column of J, with 0 for those that are rounding beside the terms of vᵀ·J. */
+  withoutDust(jacobian, numbers) {
+    const sizes = new Array(jacobian.width).fill(0);
+    for (let k = 0; k < jacobian.rows.length; k++) sizes[jacobian.columns[k]] += Math.abs(this.term(jacobian, k));
+    return numbers.map((a, j) => (Number.isFinite(a) && Math.abs(a) <= ROUNDING * sizes[j] ? 0 : a));
   }
 
   /** Return vᵀ·y, the number that backward differentiates. */

@@ -160,7 +160,7 @@ function gradRow(answer, jacobian, columns) {
   const cells = columns.map((column) => h("td", {"data-column": `${jacobian.name}:${column}`}));
   const mark = h("td", {class: "mark"});
   live(() => {
-    const grad = answer.trusted ? answer.grad(jacobian.name) : null;
+    const grad = answer.trusted ? answer.grad(jacobian) : null;
     cells.forEach((node, column) => {
       node.textContent = grad ? short(grad[column]) : "?";
     });
