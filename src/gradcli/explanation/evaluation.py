@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,7 +36,8 @@ class Evaluation(NamedTuple):
 class Function:
     """``y = f(inputs)`` with its value, gradient and Jacobian: checked once, evaluated many times.
 
-    - ``program``: the text; raises ``GradcliError`` where it is none.
+    - ``program``: a text, or a Python function whose source is read as ``explain`` does; raises ``GradcliError`` where
+      it is neither.
     - ``wrt``: the names to differentiate by, all variables by default.
     - ``budget``: what one run may cost.
     - ``given``: names of variables that shadow a constant of the language such as ``e``, or that only a branch assigns.
@@ -48,12 +49,12 @@ class Function:
 
     def __init__(
         self,
-        program: str,
+        program: str | Callable[..., Any],
         wrt: Iterable[str] | None = None,
         budget: Budget | None = None,
         given: Iterable[str] = (),
     ) -> None:
-        self.program = read_program(program, budget or Budget(), frozenset(given))
+        self.program = read_program(program, budget or Budget(), given)
         self.wrt = self.program.wrt if wrt is None else tuple(wrt)
         for name in self.wrt or ():
             self._require(name)
@@ -182,15 +183,19 @@ SNIPPETS = (
 """What snippets hold. A text with none of it is compiled as it stands, and needs no reader of snippets."""
 
 
-def read_program(text: str, budget: Budget, given: frozenset[str]) -> Program:
-    """Return a text as a checked program: one of the language, or a snippet."""
+def read_program(text: str | Callable[..., Any], budget: Budget, given: Iterable[str]) -> Program:
+    """Return a text as a checked program: one of the language, or a snippet; or the source of a Python function."""
+    if not isinstance(text, str):
+        from gradcli.language.snippets.python import read_function  # noqa: PLC0415
+
+        return read_function(text, budget, given)
     if any(word in text for word in SNIPPETS):
         from gradcli.language.snippets.reading import read_snippet  # noqa: PLC0415
 
-        found = read_snippet(text, budget, given)
+        found = read_snippet(text, budget, frozenset(given))
         if found is not None:
             return found
-    return compile_program(text, budget, given)
+    return compile_program(text, budget, frozenset(given))
 
 
 def filled(program: Program, values: dict[str, Any]) -> dict[str, Any]:
@@ -214,6 +219,8 @@ def read_arrays(program: Program, values: dict[str, Any]) -> dict[str, Array]:
         return {name: as_array(name, values[name]) for name in program.inputs}
     missing = [name for name in program.inputs if name not in values]
     if missing:
+        from gradcli.language.own import compared_with  # noqa: PLC0415 - an error alone needs it
+
         what = "variable" if len(missing) == 1 else "variables"
         raise GradcliError(
             "missing-input",
@@ -231,15 +238,6 @@ def check_inputs(program: Program, values: dict[str, Any]) -> dict[str, Array]:
     for name, array in arrays.items():
         require_finite(name, array)
     return arrays
-
-
-def compared_with(program: Program, name: str) -> str | None:
-    """Return what a line holds against a variable by ``==``, which begins it; None where none does."""
-    text = program.place.text
-    at, end = program.inputs[name]
-    line = text[text.rfind("\n", 0, at) + 1 :].partition("\n")[0]
-    found = line.partition("==")
-    return found[2].strip() if found[1] and found[0].strip() == text[at:end] == name else None
 
 
 def missing_inputs(names: list[str], values: Iterable[str], compared: str | None = None) -> MissingInputs:

@@ -150,3 +150,16 @@ __all__ = [
     "near_function",
     "unknown_function",
 ]
+STATEMENT_WORDS = {
+    "ImportFrom": "import",
+    "FunctionDef": "def",
+    "AsyncFunctionDef": "async",
+    "AsyncFor": "async",
+    "AsyncWith": "async",
+    "ClassDef": "class",
+    "Delete": "del",
+    "TryStar": "try",
+    "AnnAssign": "annotation",
+    "TypeAlias": "type",
+}
+"""The words that begin statements whose syntax nodes have other names."""

@@ -49,3 +49,12 @@ def assigned(statement: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
     if isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
         pairs = list(zip(target.elts, value.elts, strict=False))
     yield from ((item.id, part) for item, part in pairs if isinstance(item, ast.Name))
+
+
+def compared_with(program: Program, name: str) -> str | None:
+    """Return what a line holds against a variable by ``==``, which begins it; None where none does."""
+    text = program.place.text
+    at, end = program.inputs[name]
+    line = text[text.rfind("\n", 0, at) + 1 :].partition("\n")[0]
+    found = line.partition("==")
+    return found[2].strip() if found[1] and found[0].strip() == text[at:end] == name else None

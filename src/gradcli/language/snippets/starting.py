@@ -27,7 +27,9 @@ def start_values(program: Program, given: Mapping[str, Any]) -> dict[str, Any]:
     drawn = [one for one in program.starts if one.error and one.name in program.inputs and one.name not in known]
     if drawn and drawn[0].error is not None:
         raise drawn[0].error.about(MissingInputs(tuple(one.name for one in drawn)))
-    return {name: value for name, value in known.items() if name in given or name in program.inputs}
+    settings = {start.name for start in program.starts if start.setting}
+    wanted = (given.keys() | program.inputs.keys()) - settings
+    return {name: value for name, value in known.items() if name in wanted}
 
 
 def known_values(program: Program, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -35,6 +37,8 @@ def known_values(program: Program, given: Mapping[str, Any]) -> dict[str, Any]:
     known = dict(given)
     for start in program.starts:
         made = start.program
+        if start.held is not None:
+            known.setdefault(start.name, start.held)
         if start.name not in known and made is not None and all(name in known for name in made.inputs):
             value = evaluated(made, {name: known[name] for name in made.inputs})
             known[start.name] = np.asarray(value, np.int64)[()] if start.integers else value
