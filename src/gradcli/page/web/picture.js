@@ -77,7 +77,9 @@ function edgeElement(edge, chain, at, share, vertical) {
 }
 
 /** Return the text on an edge, on a plate of its own so that the line does not run through it. */
-function labelElement(edge, line, [[x0, y0], [x1, y1]], share, vertical, about) {
+function labelElement(edge, line, [[x0, y0], [x1, y1]], wanted, vertical, about) {
+  const half = vertical ? 0 : Math.min(0.5, (LABEL_LETTER * textOf(edge.label).length + 8) / 2 / (x1 - x0));
+  const share = Math.min(Math.max(wanted, half), 1 - half); // so that the label covers no node
   const bend = share * share * (3 - 2 * share);
   const [along, across] = vertical ? [bend, share] : [share, bend];
   const [x, y] = [x0 + (x1 - x0) * along, y0 + (y1 - y0) * across];
