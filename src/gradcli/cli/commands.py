@@ -169,10 +169,10 @@ def grad(
     """
     del debug
     from gradcli.cli.gradient import answer  # noqa: PLC0415
-    from gradcli.cli.request import printing, request  # noqa: PLC0415
+    from gradcli.cli.request import printing, refuse_page, request  # noqa: PLC0415
 
     env: Environment = ctx.obj
-    how: Printing = printing(json, format, output, 6, "auto", False, None, quiet)
+    how: Printing = refuse_page(printing(json, format, output, 6, "auto", False, None, quiet))
     asked = request(env, program, file, set_values, v, wrt, strict, budget)
     verdict, finite = answer(env, asked, how, confirm)
     raise typer.Exit(status_of(env, verdict, finite, quiet))
@@ -207,10 +207,10 @@ def check(
     """
     del debug
     from gradcli.cli.checking import answer  # noqa: PLC0415
-    from gradcli.cli.request import printing, request  # noqa: PLC0415
+    from gradcli.cli.request import printing, refuse_page, request  # noqa: PLC0415
 
     env: Environment = ctx.obj
-    how: Printing = printing(json, format, output, 6, "auto", False, None, quiet)
+    how: Printing = refuse_page(printing(json, format, output, 6, "auto", False, None, quiet))
     asked = request(env, program, file, set_values, v, wrt, strict, budget)
     found = answer(env, asked, expect or [], samples, seed, how)
     raise typer.Exit(status_of(env, "agree" if found.agree else found.verdict, found.finite, quiet=True))

@@ -104,7 +104,7 @@ Drawing = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        help="Write to a .json or .txt file, or draw the graph: .svg, .dot.",
+        help="Write to a .json, .txt or .html file, or draw the graph: .svg, .dot.",
         show_default=False,
     ),
 ]

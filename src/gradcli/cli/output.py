@@ -77,11 +77,12 @@ def write_parts(env: Environment, parts: Iterable[str], path: str | None = None)
         Path(temporary).chmod(0o666 & ~_umask())
         Path(temporary).replace(target)
     except OSError as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
         raise GradcliError("file", f"-o {path} cannot be written: {error.strerror}") from None
     except ValueError:
         raise GradcliError("file", "the name after -o holds a character that no file name can have") from None
+    finally:  # whatever ends the writing, an interrupt or an error of a part that is made on the way
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
 
 
 def _umask() -> int:
@@ -110,6 +111,11 @@ def write_explanation(env: Environment, found: Explained, printing: Printing) ->
         from gradcli.render.svg import svg  # noqa: PLC0415
 
         write(env, svg(sheet), printing.output)
+        return
+    if printing.format == "page":
+        from gradcli.page.assembling import page  # noqa: PLC0415
+
+        write_parts(env, page(found), printing.output)
         return
     width = printing.width or terminal_width(env)
     if printing.format == "plain" or (width is not None and width < NARROW):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gradcli.explanation.explained import Note
 
 FORMATS = ("table", "json", "plain")
-SUFFIXES = {".json": "json", ".txt": "table"}
+SUFFIXES = {".json": "json", ".txt": "table", ".html": "page"}
 NO_PROGRAM = "for example: gradcli explain 'x**2' --x 3; - reads it from standard input, -f from a file"
 PICTURES = {".svg": "svg", ".dot": "dot"}
 """Suffixes of a picture of the graph, which explain draws."""
@@ -90,7 +90,7 @@ def printing(
     suffix = None if output is None else next((s for s in suffixes if output.lower().endswith(s)), None)
     if output is not None and suffix is None:
         raise GradcliError(
-            "option", f"-o '{output[:80]}' has no known suffix", hint=f"it can end with {' or '.join(suffixes)}"
+            "option", f"-o '{output[:80]}' has no known suffix", hint=f"it can end with {', '.join(suffixes)}"
         )
     named = one_of(format, FORMATS, "--format") if format else None
     if json and named not in (None, "json"):
@@ -104,6 +104,13 @@ def printing(
     if width is not None and not 20 <= width <= 10_000:
         raise GradcliError("option", f"--width {width} is not from 20 to 10,000")
     return Printing(chosen, output, precision, one_of(color, COLORS, "--color"), ascii_only, width, quiet, full)
+
+
+def refuse_page(how: Printing) -> Printing:
+    """Return how a command prints whose answer is no explanation; raises ``option`` for a page."""
+    if how.format == "page":
+        raise GradcliError("option", "a page shows what explain answers", hint=f"gradcli explain … -o {how.output}")
+    return how
 
 
 def budget_from(items: list[str] | None) -> Budget:
