@@ -99,10 +99,9 @@ QUESTIONS = [
     ),
     ask(
         7,
-        "How do I get all of J at once? The identity as v is refused.",
+        "How do I get all of J at once? PyTorch refuses the identity as v.",
         "explain 'x**2' --x 1.,2. --v '1,0;0,1'",
-        "help: give one row of it at a time: --v '1,0' is row 0 of J, and any v shows all of J in its table",
-        code=2,
+        "v = [0, 1] adds [0, 4] x.grad = [2, 4]",
     ),
     ask(
         7,

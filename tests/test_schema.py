@@ -143,7 +143,7 @@ FAILURES = [  # a command line, and the kind of its error
     (["explain", "x > 1", "--x", "1,2", "--v", "1,1", "--json"], "type"),
     (["functions", "nothing", "--json"], "unknown-function"),
     (["explain", "x\u2082 + \u20ac", "--json"], None),
-    (["explain", "x", "--json", "--precision", "many"], "usage"),
+    (["explain", "x", "--json", "--precision", "many"], "option"),
     (["nonsense", "--json"], "usage"),
 ]
 

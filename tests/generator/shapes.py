@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from generator.arrays import Array, array, numbers
@@ -17,6 +19,7 @@ def whole(values):
 def moving(rule):
     """Return a function of arrays from one of numpy's arrays."""
 
+    @functools.wraps(rule)  # whose names of options are those that a call is read by
     def apply(x, *given, **named):
         found = rule(numbers(x), *given, **named)
         return Array(found) if isinstance(found, np.ndarray) else array(found)

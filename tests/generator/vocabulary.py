@@ -26,17 +26,19 @@ short=long type_as=type astype=type new_empty=new_zeros cuda=cpu DoubleTensor=Fl
 Tensor=FloatTensor IntTensor=LongTensor ShortTensor=LongTensor take_along_axis=take_along_dim
 hard_tanh=hardtanh hard_sigmoid=hardsigmoid hard_swish=hardswish hard_silu=hardswish
 dropout1d=dropout dropout2d=dropout dropout3d=dropout alpha_dropout=dropout feature_alpha_dropout=dropout
-upsample=interpolate
+upsample=interpolate log_sigmoid=logsigmoid soft_sign=softsign stop_gradient=detach
+split_with_sizes=split
 """
 ALIASES = dict(pair.split("=") for pair in SYNONYMS.split())
 OWN_IN_NUMPY = (
     "sort median var std cumsum transpose split pad take nonzero tril_indices triu_indices compress digitize logspace "
     "ascontiguousarray argsort nanmedian nanprod nanmax nanmin quantile percentile nanquantile nanpercentile ptp "
-    "average cumprod gradient"
+    "average cumprod gradient linspace trace nan_to_num searchsorted array asarray cross"
 )
-NUMPY = {"max": "amax", "min": "amin", "repeat": "repeat_interleave", "equal": "eq", "array_equal": "equal"} | {
-    name: f"np.{name}" for name in OWN_IN_NUMPY.split()
-}
+NUMPY = {
+    "max": "amax", "min": "amin", "repeat": "repeat_interleave", "equal": "eq", "array_equal": "equal",
+    "swapaxes": "swapdims",
+} | {name: f"np.{name}" for name in OWN_IN_NUMPY.split()}  # fmt: skip
 """Names that mean something else in numpy than in PyTorch."""
 KEYWORDS = {
     "axis": "dim", "keepdims": "keepdim", "k": "diagonal", "offset": "diagonal", "axes": "dims", "input": "x",
@@ -52,10 +54,8 @@ def canonical(spelling):
     *path, last = spelling.split(".")
     if path and path[-1] == "linalg" and last == "norm":
         return "linalg.norm"
-    if path and path[-1] == "linalg" and last in ("svd", "qr", "vector_norm"):
+    if path and path[-1] == "linalg" and last in ("svd", "qr", "vector_norm", "diagonal", "cross"):
         return f"linalg.{last}"
-    if last == "cross" and path and (path[-1] == "linalg" or path[0] in ("np", "numpy", "jnp")):
-        return "linalg.cross"
     if path and path[0] in ("np", "numpy", "jnp") and last in NUMPY:
         return NUMPY[last]
     if path == ["jax", "nn"] and f"jax.nn.{last}" in RULES:

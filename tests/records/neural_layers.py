@@ -44,7 +44,10 @@ record(
     "group_norm",
     oracle=g.group_norm,
     recipes=["{M:-4,4}, 1", "{T:-4,4}, {m}, {U}, {U}", "{T:-4,4}, 1, eps=0.1"],
-    programs={"F.group_norm(T, 1)": v.normal(v.T, (1, 2)), "F.group_norm(A[None], 2, b)": v.normal(v.A[None], (2,), v.b[:, None])},
+    programs={
+        "F.group_norm(T, 1)": v.normal(v.T, (1, 2)),
+        "F.group_norm(A[None], 2, b)": v.normal(v.A[None], (2,), v.b[:, None]),
+    },
 )
 
 record(
