@@ -19,10 +19,11 @@ class Dialect:
       ``"np.linalg.norm(x, ord=p)"``. One that takes all the rest is a tuple.
     - ``spelled``: the library's own name of any other function, None where it has none.
     - ``keywords``: parameters that the library calls otherwise; ``attributes``: as templates of ``x``.
-    - ``helpers``: functions that a script brings along, by name.
     - ``wraps``: whether functions refuse plain numbers.
     - ``array``, ``stacked``, ``integers``: templates for numbers, for items that are computed, for positions.
     - ``listed``: whether an index may be a list.
+    - ``options``: keywords that its functions have; empty: all that the language has.
+    - ``lacks``: functions that it has under this name, and that mean something else there.
     """
 
     library: str
@@ -32,12 +33,13 @@ class Dialect:
     spelled: Callable[[Function], str | None]
     keywords: Mapping[str, str] = field(default_factory=dict)
     attributes: Mapping[str, str] = field(default_factory=dict)
-    helpers: Mapping[str, str] = field(default_factory=dict)
     wraps: bool = False
     array: str = "np.array(x)"
     stacked: str = "np.array(x)"
     integers: str = "x.astype(int)"
     listed: bool = True
+    options: frozenset[str] = frozenset()
+    lacks: frozenset[str] = frozenset()
 
 
 def expression(text: str) -> ast.expr:

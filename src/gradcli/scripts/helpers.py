@@ -94,9 +94,9 @@ def log_softmax(x: Array, dim: Any = None) -> Array:
     return x - logsumexp(x, dim, True)
 
 
-def default_axis(x: Array) -> int:
+def default_axis(x: Array) -> Any:
     """Return the axis that softmax runs along where none is named."""
-    return 0 if np.ndim(x) in (0, 1, 3) else 1
+    return None if np.ndim(x) == 0 else 0 if np.ndim(x) in (1, 3) else 1
 
 
 def norm(x: Array, p: Any = 2, dim: Any = None, keepdim: bool = False) -> Array:
@@ -160,3 +160,26 @@ def huber_loss(x: Array, target: Array, delta: float = 1.0) -> Array:
 def reduced(loss: Array, reduction: str = "mean") -> Array:
     """Return the mean or the sum of losses, or all of them."""
     return np.mean(loss) if reduction == "mean" else np.sum(loss) if reduction == "sum" else loss
+
+
+def layer_norm(x: Array, shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Array:
+    """Return x less its mean, over its deviation, along its last axes."""
+    axes = tuple(range(-len(shape), 0))
+    centred = x - np.mean(x, axis=axes, keepdims=True)
+    found = centred / np.sqrt(np.mean(centred**2, axis=axes, keepdims=True) + eps)
+    found = found if weight is None else found * weight
+    return found if bias is None else found + bias
+
+
+def nll_loss(x: Array, target: Array) -> Array:
+    """Return -x at the class of each row."""
+    rows, classes = np.atleast_2d(x), np.ravel(np.asarray(target)).astype(int)
+    picked = -rows[np.arange(len(rows)), classes]
+    return picked if np.ndim(x) > 1 else picked[0]
+
+
+def cross_entropy(x: Array, target: Array) -> Array:
+    """Return the negative log of softmax at the class of each row, or weighed by probabilities."""
+    if np.shape(x) == np.shape(target):
+        return -np.sum(target * log_softmax(x), axis=default_axis(x))
+    return nll_loss(log_softmax(x), target)

@@ -34,7 +34,7 @@ TEMPLATES = {name: in_jax(text) for name, text in numpy_words.TEMPLATES.items()}
 JAX = Dialect(
     "jax",
     "jnp",
-    ("import jax", "import jax.numpy as jnp", "import numpy as np"),
+    ("import jax", "import jax.numpy as jnp"),
     TEMPLATES,
     spelled,
     numpy_words.KEYWORDS,
@@ -42,4 +42,6 @@ JAX = Dialect(
     array="jnp.array(x)",
     stacked="jnp.array(x)",
     listed=False,
+    options=numpy_words.OPTIONS,
+    lacks=numpy_words.LACKS | {"linalg.svd", "svd"},
 )

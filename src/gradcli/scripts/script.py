@@ -33,7 +33,7 @@ def torch_script(found: Explained) -> list[str]:
     """Return the program in PyTorch, its calls of backward, and what they leave in ``.grad``."""
     forward = forward_lines(found, "torch")
     words = Words(TORCH, found, forward, ())
-    if not found.rules:
+    if not found.rules and not is_input(found):
         raise refusal("torch", f"'{found.name}' depends on no variable, and PyTorch refuses backward")
     body = [
         *(f"{line.name} = {words.number(line.value, moved(found, line.name))}" for line in words.inputs),
@@ -52,6 +52,11 @@ def torch_script(found: Explained) -> list[str]:
         *imports, "", "torch.set_default_dtype(torch.float64)", "",
         *body, *shown, *said(found),
     ]  # fmt: skip
+
+
+def is_input(found: Explained) -> bool:
+    """Return whether the output is a variable itself, which no rule leads to."""
+    return not found.rules and any(np.any(grad) for grad in found.grad.values())
 
 
 def moved(found: Explained, name: str) -> str:
@@ -95,7 +100,9 @@ def numpy_script(found: Explained) -> list[str]:
     reached = {rule.name for rule in rules}
     for name in found.differentiated:
         if name not in reached:
-            sweep.append(f"{words.cotangents[name]} = np.zeros({found.inputs[name].shape})  # it reaches no output")
+            is_output = not rules and np.any(found.grad[name])
+            text = v if is_output else f"np.zeros({found.inputs[name].shape})  # it reaches no output"
+            sweep.append(f"{words.cotangents[name]} = {text}")
     results = [(name, words.cotangents[name], found.grad[name]) for name in found.differentiated]
     return [
         *head("y.backward(v) in numpy: forward, and the backward pass written out.", found),

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.language.calls import Bound, bind, library_of, parameters, resolve
+from gradcli.language.calls import Bound, bind, parameters, resolve
 from gradcli.language.members import special_call
 from gradcli.language.names import MODULES, dotted, find_constant
 from gradcli.ops import OPERATORS, Function
@@ -20,8 +20,11 @@ from gradcli.scripts.plan import COTANGENT, refusal, tree_of
 PLAIN_SYNTAX = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.IfExp, ast.Compare, ast.operator, ast.unaryop, ast.cmpop,
     ast.Name, ast.Load, ast.expr_context)  # fmt: skip
 CONSTANT_NAMES = ("pi", "e", "inf", "nan")
-DEFAULT = "default"
-"""Marks a number that nobody gave, and that a call can do without."""
+PLACES = {"nonzero", "np.nonzero", "np.tril_indices", "np.triu_indices"}
+SHAPES = {"normalized_shape"}
+"""Parameters that are tuples even where one number is given."""
+DEFAULT = "default "
+"""Marks the default of a parameter, whose name follows: nobody gave it."""
 
 
 class Translator:
@@ -113,6 +116,8 @@ class Translator:
 
     def array(self, node: ast.expr) -> ast.expr:
         """Return an expression where the library wants an array: plain numbers are made one if it refuses them."""
+        if isinstance(node, ast.Constant) and node.value is None:
+            return node
         if self.dialect.wraps and self.is_plain(node):
             return filled(self.dialect.array, x=floats(self.value(node)))
         return self.value(node)
@@ -129,7 +134,7 @@ class Translator:
                 return node if self.dialect.listed else filled(self.dialect.array, x=node)
             case ast.Constant():
                 return node
-        if self.is_plain(node) or self.is_mask(node):
+        if self.is_plain(node) or self.is_mask(node) or self.is_places(node):
             return self.value(node)
         known = self.values.get(node.id) if isinstance(node, ast.Name) else None
         found = self.value(node)
@@ -151,6 +156,10 @@ class Translator:
             case ast.Call():
                 return resolve(node, self.values)[0].kinds.integers == "mask"
         return False
+
+    def is_places(self, node: ast.expr) -> bool:
+        """Return whether an expression is a tuple of positions, an array for each axis."""
+        return isinstance(node, ast.Call) and resolve(node, self.values)[0].name in PLACES
 
     def static(self, node: ast.expr) -> ast.expr:
         """Return a plain value: a number, a text, a flag, None, or a tuple of them."""
@@ -181,18 +190,23 @@ class Translator:
             raise self.unknown(f"'{ast.unparse(node)[:40]}' gives a length and no array")
         function, receiver = resolve(node, self.values)
         bound = bind(function, node, receiver)
+        if function.name in self.dialect.lacks or self.lacks_derivative(function):
+            raise self.unknown(f"'{function.name}' has no counterpart")
+        of_two = any(one.parameter.name == "dim" and self.is_array(one) for one in bound)
+        template = self.dialect.templates.get(f"{function.name} of two" if of_two else function.name)
+        if template is not None:
+            return self.from_template(function, template, bound)
         operator = self.operator(function, bound)
         if operator is not None:
             return operator
-        template = self.dialect.templates.get(f"{function.name}:{library_of(node)}") or self.dialect.templates.get(
-            function.name
-        )
-        if template is not None:
-            return self.from_template(function, template, bound)
         spelled = self.dialect.spelled(function)
         if spelled is None:
             raise self.unknown(f"'{function.name}' has no counterpart")
         return self.generic(spelled, bound)
+
+    def lacks_derivative(self, function: Function) -> bool:
+        """Return whether PyTorch has a function and no derivative of it."""
+        return self.dialect.wraps and function.op is not None and function.op.torch_raises
 
     def operator(self, function: Function, bound: list[Bound]) -> ast.expr | None:
         """Return the operator that a function such as ``mul`` is, None for any other."""
@@ -215,7 +229,7 @@ class Translator:
             signature = inspect.signature(function.build).parameters
             for parameter in parameters(function):
                 empty = ast.Tuple([], ast.Load()) if parameter.rest else None
-                default = empty or ast.Constant(signature[parameter.name].default, kind=DEFAULT)
+                default = empty or ast.Constant(signature[parameter.name].default, kind=DEFAULT + parameter.name)
                 given.setdefault(parameter.name, default)
         found = without_defaults(filled(choice, **given))
         self.used |= {
@@ -233,7 +247,10 @@ class Translator:
             elif parameter.required or parameter.rest:
                 places.append(argument)
             else:
-                options.append(ast.keyword(self.dialect.keywords.get(parameter.name, parameter.name), argument))
+                word = self.dialect.keywords.get(parameter.name, parameter.name)
+                if self.dialect.options and word not in self.dialect.options:
+                    raise self.unknown(f"'{spelled}' with {word}= has no counterpart")
+                options.append(ast.keyword(word, argument))
         return ast.Call(expression(spelled), places, options)
 
     def argument(self, one: Bound) -> ast.expr:
@@ -243,25 +260,30 @@ class Translator:
             if not one.several:
                 return self.value(nodes[0])
             return ast.List([self.array(node) for node in nodes], ast.Load())
+        if self.is_array(one):
+            return self.array(nodes[0])
         if kind.startswith("Static"):
             if one.several or one.parameter.rest:
                 items = [self.static(node) for node in nodes]
                 inner = items[0] if len(items) == 1 and not one.several else None
                 return inner if isinstance(inner, ast.Tuple) else ast.Tuple(items, ast.Load())
-            return self.static(nodes[0])
+            found = self.static(nodes[0])
+            return ast.Tuple([found], ast.Load()) if one.parameter.name in SHAPES else found
         if kind.startswith("Raw"):
             return self.raw(nodes[0])
         if one.parameter.name == "condition" and not self.is_mask(nodes[0]):
             return filled("x != 0", x=self.array(nodes[0]))
         return self.array(nodes[0])
 
+    def is_array(self, one: Bound) -> bool:
+        """Return whether an argument that may be a plain number is an array: ``max(x, y)``, not ``max(x, 0)``."""
+        return one.parameter.kind == "Static | Tensor" and len(one.nodes) == 1 and not self.is_plain(one.nodes[0])
+
     def raw(self, node: ast.expr) -> ast.expr:
         """Return positions, masks or arrays as they are: integers stay integers."""
         if isinstance(node, ast.List | ast.Tuple) and all(self.is_plain(item) for item in leaves_of(node)):
             return filled(self.dialect.array, x=as_list(node))
-        if isinstance(node, ast.Constant) and not isinstance(node.value, int | float):
-            return node
-        return self.array(node)
+        return self.value(node)
 
 
 def names_of(template: str) -> set[str]:
@@ -270,17 +292,23 @@ def names_of(template: str) -> set[str]:
 
 
 def without_defaults(node: ast.expr) -> ast.expr:
-    """Return an expression whose calls leave out options, and arguments at their ends, that nobody gave."""
+    """Return an expression whose calls leave out what nobody gave and the library takes for granted, too.
+
+    That is None and False, an option of the same name, and any default of a function that the script brings along.
+    """
     for call in [part for part in ast.walk(node) if isinstance(part, ast.Call)]:
-        call.keywords = [keyword for keyword in call.keywords if not is_default(keyword.value)]
-        while call.args and is_default(call.args[-1]):
+        own = isinstance(call.func, ast.Name)
+        call.keywords = [word for word in call.keywords if not is_left_out(word.value, own, word.arg)]
+        while call.args and is_left_out(call.args[-1], own):
             call.args.pop()
     return node
 
 
-def is_default(node: ast.expr) -> bool:
-    """Return whether nobody gave an argument."""
-    return isinstance(node, ast.Constant) and node.kind == DEFAULT
+def is_left_out(node: ast.expr, own: bool, name: str | None = None) -> bool:
+    """Return whether nobody gave an argument, and the function called has the same default."""
+    if not isinstance(node, ast.Constant) or not (node.kind or "").startswith(DEFAULT):
+        return False
+    return own or node.value is None or node.value is False or node.kind == f"{DEFAULT}{name}"
 
 
 def leaves_of(node: ast.List | ast.Tuple) -> Iterator[ast.expr]:
