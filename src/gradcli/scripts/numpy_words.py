@@ -30,7 +30,7 @@ TEMPLATES = {
     "repeat_interleave": "np.repeat(x, repeats, axis=dim)",
     # Making.
     "zeros": "np.zeros(shape)", "ones": "np.ones(shape)", "full": "np.full(shape, fill_value, dtype=float)",
-    "eye": "np.eye(n, m)", "arange": "np.arange(start, end, step)", "linspace": "np.linspace(start, end, steps)",
+    "eye": "np.eye(n, m)", "arange": "np.arange(start) | np.arange(start, end) | np.arange(start, end, step)", "linspace": "np.linspace(start, end, steps)",
     "zeros_like": "np.zeros_like(x, dtype=float)", "ones_like": "np.ones_like(x, dtype=float)",
     "full_like": "np.full_like(x, fill_value, dtype=float)", "tensor": "np.array(data)",
     "as_tensor": "np.asarray(data)", "float": "x", "np.ascontiguousarray": "x", "double": "x", "cpu": "x", "detach": "x",

@@ -18,8 +18,9 @@ from gradcli.scripts.torch_words import TORCH
 from gradcli.scripts.translate import Translator
 
 LIBRARIES = ("torch", "jax", "numpy")
-RTOL = "1e-9"
-"""How near the numbers of a script come to those of the answer, relative to the largest of an array."""
+KINKS = {"kink", "jump", "infinite-slope", "edge", "edge-of-domain", "not-finite"}
+"""Kinds of notes on points where libraries differ."""
+CHECKS = "# The numbers that gradcli printed: any other ends this with an error"
 
 
 def script(found: Explained, library: str) -> str:
@@ -50,7 +51,9 @@ def torch_script(found: Explained) -> list[str]:
     return [
         *head("y.backward(v) in PyTorch, and what it leaves in .grad.", found),
         *imports, "", "torch.set_default_dtype(torch.float64)", "",
-        *body, *shown, *said(found),
+        *body, *shown, "", CHECKS,
+        *(f"torch.testing.assert_close({left(name, value)}, {words.number(value)}, {near(value, words)}, equal_nan=True)"
+          for name, value in found.grad.items()),
     ]  # fmt: skip
 
 
@@ -82,7 +85,8 @@ def jax_script(found: Explained) -> list[str]:
         f"{found.name}, pullback = jax.vjp({function}, {arguments})",
         f"{v} = {words.number(found.seed)}",
         f"{', '.join(grads)}{',' if len(grads) == 1 else ''} = pullback({v})",
-        *(f'print("{name}.grad =", {grad})' for name, grad in zip(names, grads, strict=True)), *said(found),
+        *(f'print("{name}.grad =", {grad})' for name, grad in zip(names, grads, strict=True)), "",
+        *jax_checks(found, words),
     ]  # fmt: skip
 
 
@@ -111,8 +115,9 @@ def numpy_script(found: Explained) -> list[str]:
         "# Forward", *ran, "",
         f"# Backward: {words.cotangents[found.name]} is what arrives at {found.name}, and so for each name", *sweep, "",
         *(f'print("{name}.grad =", {own})' for name, own, _ in results), "",
-        "# The numbers that gradcli printed: any other ends this with an error",
-        words.check(found.name, found.output), *(words.check(own, value) for _, own, value in results),
+        CHECKS,
+        *(f"np.testing.assert_allclose({own}, {number_text(value)}, {near(value, words)})"
+          for own, value in ((found.name, found.output), *(result[1:] for result in results))),
     ]  # fmt: skip
 
 
@@ -122,15 +127,39 @@ def head(says: str, found: Explained) -> list[str]:
     return [f'"""{says} Written by gradcli {__version__}."""', "", "# The program:", *program, ""]
 
 
-def said(found: Explained) -> list[str]:
-    """Return the numbers of the answer as comments."""
-    return ["", "# gradcli has:", *(f"#   {name}.grad = {number_text(grad)}" for name, grad in found.grad.items())]
+def jax_checks(found: Explained, words: Words) -> list[str]:
+    """Return the lines that hold jax against the answer; at a kink each library has a slope of its own."""
+    if any(note.kind in KINKS for note in found.notes):
+        own = [f"#   {name}.grad = {number_text(grad)}" for name, grad in found.grad.items()]
+        return ["# A kink: jax may take another slope here than PyTorch and gradcli, which has", *own]
+    checks = [
+        f"np.testing.assert_allclose({words.cotangents[name]}, {number_text(value)}, {near(value, words)})"
+        for name, value in found.grad.items()
+    ]
+    return ["import numpy as np", "", CHECKS, *checks]
+
+
+def left(name: str, value: Array) -> str:
+    """Return what PyTorch has left in ``.grad``, which is None where nothing arrived, and zeros in the answer."""
+    return f"{name}.grad" if np.any(value) else f"torch.zeros_like({name}) if {name}.grad is None else {name}.grad"
+
+
+def near(wanted: Array, words: Words) -> str:
+    """Return how near a result has to come: a millionth of it, and what rounding leaves where terms cancel."""
+    return f"rtol=1e-6, atol={1e-9 * largest([wanted]) + 1e-13 * words.largest:.1e}"
+
+
+def largest(arrays: Iterable[Array]) -> float:
+    """Return the size of the largest number, infinities apart."""
+    sizes = [np.abs(np.asarray(array, dtype=np.float64)) for array in arrays]
+    return max((float(size[np.isfinite(size)].max(initial=0.0)) for size in sizes), default=0.0)
 
 
 class Words:
     """What the lines of one script are called and written in.
 
-    ``cotangents`` has the name of each value's cotangent, ``inputs`` the variables and the long arrays of rules.
+    ``cotangents`` has the name of each value's cotangent, ``inputs`` the variables and the long arrays of rules,
+    ``largest`` the size of the largest number on the way.
     """
 
     def __init__(self, dialect: Dialect, found: Explained, lines: Iterable[Line], own: tuple[str, ...]) -> None:
@@ -143,6 +172,7 @@ class Words:
         self.cotangents = {name: self.fresh(f"d{name}", f"grad_{name}") for name in values}
         self.translator = Translator(dialect, values, self.cotangents)
         self.dialect, self.found, self.values = dialect, found, values
+        self.largest = largest([found.seed, *values.values(), *(rule.value for rule in found.rules)])
         clashing = sorted(values.keys() & reserved)
         if clashing:
             raise refusal(dialect.library, f"the script needs the name {' and '.join(clashing)} itself",
@@ -219,12 +249,6 @@ class Words:
         text = "\n".join([*body, *self.helper_lines()])
         standard = ["from collections import namedtuple"] * ("Pair(" in text) + ["import math"] * ("math." in text)
         return [*standard, *([""] if standard else []), *self.dialect.imports]
-
-    def check(self, name: str, wanted: Array) -> str:
-        """Return the line that holds a result against the number of the answer."""
-        size = np.abs(wanted[np.isfinite(wanted)]).max(initial=0.0)
-        near = f"rtol={RTOL}, atol={float(size) * 1e-9:.1e}"
-        return f"np.testing.assert_allclose({name}, {number_text(wanted)}, {near})"
 
 
 def number_text(value: Array) -> str:

@@ -128,6 +128,8 @@ class Translator:
             case ast.Tuple():
                 return ast.Tuple([self.index(item) for item in node.elts], ast.Load())
             case ast.Slice():
+                if self.dialect.wraps and isinstance(node.step, ast.UnaryOp):
+                    raise self.unknown("PyTorch has no slice with a negative step")
                 parts = (node.lower, node.upper, node.step)
                 return ast.Slice(*(None if part is None else self.static(part) for part in parts))
             case ast.List():
@@ -138,7 +140,9 @@ class Translator:
             return self.value(node)
         known = self.values.get(node.id) if isinstance(node, ast.Name) else None
         found = self.value(node)
-        if known is not None and known.dtype.kind in "ib" and known.ndim:
+        if known is not None and not known.ndim:
+            return filled("int(x)", x=found)
+        if known is not None and known.dtype.kind in "ib":
             return found
         return filled(self.dialect.integers, x=found)
 
