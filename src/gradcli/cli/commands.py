@@ -24,8 +24,9 @@ def explain(
     column: options.Column = None,
     file: options.File = None,
     json: options.Json = False,
-    format: options.Format = None,  # noqa: A002
-    output: options.Output = None,
+    format: options.ExplainFormat = None,  # noqa: A002
+    output: options.ExplainOutput = None,
+    code: options.Code = None,
     precision: options.Precision = 6,
     color: options.Color = "auto",
     ascii_only: options.Ascii = False,
@@ -43,11 +44,13 @@ def explain(
     gradcli explain "(sigmoid(W @ x + b) - t)**2" --W "1,2;3,4" --x 1,0 --b 0,0 --t 0,1 --wrt W,b --v 1,1
     """
     del debug
+    from gradcli.cli.exports import SUFFIXES, refuse_library  # noqa: PLC0415
     from gradcli.cli.output import write_explanation  # noqa: PLC0415
     from gradcli.cli.request import printing, request  # noqa: PLC0415
 
     env: Environment = ctx.obj
-    how = printing(json, format, output, precision, color, ascii_only, width, quiet)
+    refuse_library(code, output)
+    how = printing(json, format, output, precision, color, ascii_only, width, quiet, SUFFIXES, code)
     asked = request(env, program, file, set_values, v, wrt, strict, budget)
     found = explained_or_offered(env, asked, how)
     if row or column:

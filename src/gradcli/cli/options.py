@@ -63,6 +63,35 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document; sho
 Format = Annotated[
     str | None, typer.Option("--format", "-F", metavar="table|json|plain", help="How to print.", show_default=False)
 ]
+ExplainFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        "-F",
+        metavar="table|json|plain|latex|markdown|svg",
+        help="How to print.",
+        show_default=False,
+    ),
+]
+Code = Annotated[
+    str | None,
+    typer.Option(
+        "--code",
+        metavar="torch|jax|numpy",
+        help="Print a script that reproduces the numbers; numpy's has the backward pass written out.",
+        show_default=False,
+    ),
+]
+ExplainOutput = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write to a .json, .txt, .md, .tex or .svg file; .py with --code.",
+        show_default=False,
+    ),
+]
 Output = Annotated[
     str | None,
     typer.Option("--output", "-o", metavar="FILE", help="Write to a .json or .txt file.", show_default=False),

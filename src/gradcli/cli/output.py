@@ -99,6 +99,11 @@ def write_explanation(env: Environment, found: Explained, printing: Printing) ->
 
         write_parts(env, encoded(partial(document, found)), printing.output)
         return
+    if printing.format not in ("table", "plain"):
+        from gradcli.cli.exports import WIDTH, exported  # noqa: PLC0415
+
+        write(env, exported(found, printing, layout_of(env, printing, printing.width or WIDTH)), printing.output)
+        return
     width = printing.width or terminal_width(env)
     if printing.format == "plain" or (width is not None and width < NARROW):
         from gradcli.errors.inert import inert  # noqa: PLC0415

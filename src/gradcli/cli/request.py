@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gradcli.cli.inputs import assignments, read_text, suffix_of, text_of_file
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("table", "json", "plain")
 SUFFIXES = {".json": "json", ".txt": "table"}
+NONE: Mapping[str, str] = MappingProxyType({})
 COLORS = ("auto", "always", "never")
 
 
@@ -28,6 +31,7 @@ class Printing:
     ascii_only: bool
     width: int | None
     quiet: bool
+    code: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +66,33 @@ def printing(
     ascii_only: bool,
     width: int | None,
     quiet: bool,
+    more: Mapping[str, str] = NONE,
+    code: str | None = None,
 ) -> Printing:
-    """Return the checked options of printing."""
-    suffix = None if output is None else next((s for s in SUFFIXES if output.lower().endswith(s)), None)
+    """Return the checked options of printing.
+
+    ``more`` are the suffixes of further formats that a command has, and their names; ``code`` is the library of a
+    script.
+    """
+    suffixes = {**SUFFIXES, **more} if code is None else {".py": "code"}
+    suffix = None if output is None else next((s for s in suffixes if output.lower().endswith(s)), None)
     if output is not None and suffix is None:
         raise GradcliError(
-            "option", f"-o '{output[:80]}' has no known suffix", hint=f"it can end with {' or '.join(SUFFIXES)}"
+            "option", f"-o '{output[:80]}' has no known suffix", hint=f"it can end with {' or '.join(suffixes)}"
         )
-    named = one_of(format, FORMATS, "--format") if format else None
+    named = one_of(format, (*FORMATS, *more.values()), "--format") if format else None
+    if code is not None:
+        if json or named:
+            raise GradcliError("option", f"--code {code} is a format of its own", hint="leave out the other")
+        named = "code"
     if json and named not in (None, "json"):
         raise GradcliError("option", f"--json and --format {named} are both given", hint="give one of them")
-    chosen = "json" if json else named or (SUFFIXES[suffix] if suffix else "table")
+    chosen = "json" if json else named or (suffixes[suffix] if suffix else "table")
     if not 1 <= precision <= 17:
         raise GradcliError("option", f"--precision {precision} is not from 1 to 17")
     if width is not None and not 20 <= width <= 10_000:
         raise GradcliError("option", f"--width {width} is not from 20 to 10,000")
-    return Printing(chosen, output, precision, one_of(color, COLORS, "--color"), ascii_only, width, quiet)
+    return Printing(chosen, output, precision, one_of(color, COLORS, "--color"), ascii_only, width, quiet, code)
 
 
 def budget_from(items: list[str] | None) -> Budget:

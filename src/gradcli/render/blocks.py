@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from gradcli.render.backward import TITLE as BACKWARD
@@ -37,9 +38,7 @@ class Block:
 
 def blocks(found: Explained, layout: Layout) -> Iterator[Block]:
     """Yield the blocks of an answer that have something in them."""
-    program, shapes = head_of(found)
-    yield Block("", [program])
-    yield Block("", [shapes], prose=True)
+    yield Block("", [shape_lines(found)])
     for block in (
         of_lines("Forward", forward_lines(found, layout)),
         of_lines(BACKWARD, backward_lines(found, layout)),
@@ -55,16 +54,10 @@ def blocks(found: Explained, layout: Layout) -> Iterator[Block]:
             yield block
 
 
-def head_of(found: Explained) -> tuple[list[str], list[str]]:
-    """Return the program, and the lines on shapes below it."""
-    lines = shape_lines(found)
-    gap = len(lines) - 1 - lines[::-1].index("")
-    return lines[:gap], lines[gap + 1 :]
-
-
 def of_lines(title: str, lines: Iterable[str | Text], prose: bool = False) -> Block:
     """Return a block of lines without their colours; without parts where there are none."""
     plain = [line if isinstance(line, str) else line.plain.rstrip() for line in lines]
+    plain = dedent("\n".join(plain)).split("\n") if plain else []
     return Block(title, [plain] if plain else [], prose)
 
 

@@ -53,7 +53,7 @@ class Fill(ast.NodeTransformer):
     def __init__(self, arguments: Mapping[str, ast.expr]) -> None:
         self.arguments = arguments
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802 - ast calls it by the class of the node
+    def visit_Name(self, node: ast.Name) -> ast.expr:
         """Return the argument of a name; any other name is one of the library's."""
         return self.arguments.get(node.id, node)
 

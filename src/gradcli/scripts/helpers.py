@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 Array = Any
-Pair = namedtuple("Pair", "values indices")  # noqa: PYI024 - a script has it in one line
+Pair = namedtuple("Pair", "values indices")
 
 
 def sigmoid(x: Array) -> Array:

@@ -30,10 +30,12 @@ TEMPLATES = {
     "repeat_interleave": "np.repeat(x, repeats, axis=dim)",
     # Making.
     "zeros": "np.zeros(shape)", "ones": "np.ones(shape)", "full": "np.full(shape, fill_value, dtype=float)",
-    "eye": "np.eye(n, m)", "arange": "np.arange(start) | np.arange(start, end) | np.arange(start, end, step)", "linspace": "np.linspace(start, end, steps)",
+    "eye": "np.eye(n, m)", "arange": "np.arange(start) | np.arange(start, end) | np.arange(start, end, step)",
+    "linspace": "np.linspace(start, end, steps)",
     "zeros_like": "np.zeros_like(x, dtype=float)", "ones_like": "np.ones_like(x, dtype=float)",
     "full_like": "np.full_like(x, fill_value, dtype=float)", "tensor": "np.array(data)",
-    "as_tensor": "np.asarray(data)", "float": "x", "np.ascontiguousarray": "x", "double": "x", "cpu": "x", "detach": "x",
+    "as_tensor": "np.asarray(data)", "float": "x", "np.ascontiguousarray": "x", "double": "x", "cpu": "x",
+    "detach": "x",
     # Reductions.
     "sum": "np.sum(x, axis=dim, keepdims=keepdim)", "mean": "np.mean(x, axis=dim, keepdims=keepdim)",
     "prod": "np.prod(x, axis=dim, keepdims=keepdim)", "amax": "np.max(x, axis=dim, keepdims=keepdim)",
@@ -58,7 +60,8 @@ TEMPLATES = {
     "dist": "norm(x - other, p)",
     # Entry by entry.
     "rsqrt": "1/np.sqrt(x)", "xlogy": "xlogy(x, other)", "clamp_min": "np.maximum(x, other)",
-    "clamp_max": "np.minimum(x, other)", "clip": "np.maximum(x, min) | np.minimum(x, max) | np.clip(x, min, max)", "sigmoid": "sigmoid(x)", "relu": "relu(x)",
+    "clamp_max": "np.minimum(x, other)", "clip": "np.maximum(x, min) | np.minimum(x, max) | np.clip(x, min, max)",
+    "sigmoid": "sigmoid(x)", "relu": "relu(x)",
     "relu6": "np.clip(x, 0, 6)", "hardtanh": "np.clip(x, min_val, max_val)", "logsigmoid": "logsigmoid(x)",
     "silu": "silu(x)", "softsign": "softsign(x)", "leaky_relu": "leaky_relu(x, negative_slope)",
     "elu": "elu(x, alpha)", "softplus": "softplus(x, beta, threshold)", "gelu": "gelu(x, approximate)",
@@ -120,10 +123,11 @@ ATTRIBUTES = {
     "indices": "x.indices", "eigenvalues": "x.eigenvalues", "eigenvectors": "x.eigenvectors", "U": "x.U", "S": "x.S",
     "Vh": "x.Vh", "Q": "x.Q", "R": "x.R", "sign": "x.sign", "logabsdet": "x.logabsdet",
 }  # fmt: skip
-OPTIONS = frozenset(
-    "axis axes keepdims k ddof decimals axis1 axis2 n m offset rtol atol equal_nan bins prepend append UPLO dx ord num "
-    "right side nan posinf neginf mode method weights indices_or_sections hermitian rcond constant_values".split()
-)
+OPTIONS = frozenset((
+    "axis", "axes", "keepdims", "k", "ddof", "decimals", "axis1", "axis2", "n", "m", "offset", "rtol", "atol",
+    "equal_nan", "bins", "prepend", "append", "UPLO", "dx", "ord", "num", "right", "side", "nan", "posinf", "neginf",
+    "mode", "method", "weights", "indices_or_sections", "hermitian", "rcond", "constant_values",
+))  # fmt: skip
 LACKS = frozenset(("meshgrid", "ldexp", "np.gradient", "pinv", "lstsq"))
 NUMPY = Dialect(
     "numpy", "np", ("import numpy as np",), TEMPLATES, spelled, KEYWORDS, ATTRIBUTES, options=OPTIONS, lacks=LACKS

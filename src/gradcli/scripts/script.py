@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from gradcli import __version__
+from gradcli.errors import GradcliError
 from gradcli.explanation.explained import Explained
 from gradcli.ops.declare import Array
 from gradcli.scripts.dialect import Dialect
@@ -25,6 +26,10 @@ CHECKS = "# The numbers that gradcli printed: any other ends this with an error"
 
 def script(found: Explained, library: str) -> str:
     """Return the script of an answer in one of ``LIBRARIES``; raises ``code`` for what it cannot tell."""
+    if library not in LIBRARIES:
+        raise GradcliError(
+            "option", f"'{library[:40]}' is no library for scripts", hint=f"one of {', '.join(LIBRARIES)}"
+        )
     refuse_long([*found.inputs.values(), found.seed], library)
     lines = {"torch": torch_script, "jax": jax_script, "numpy": numpy_script}[library](found)
     return "\n".join(lines) + "\n"
@@ -52,8 +57,8 @@ def torch_script(found: Explained) -> list[str]:
         *head("y.backward(v) in PyTorch, and what it leaves in .grad.", found),
         *imports, "", "torch.set_default_dtype(torch.float64)", "",
         *body, *shown, "", CHECKS,
-        *(f"torch.testing.assert_close({left(name, value)}, {words.number(value)}, {near(value, words)}, equal_nan=True)"
-          for name, value in found.grad.items()),
+        *(f"torch.testing.assert_close({left(name, value)}, {words.number(value)}, "
+          f"{near(value, words)}, equal_nan=True)" for name, value in found.grad.items()),
     ]  # fmt: skip
 
 
@@ -73,18 +78,20 @@ def jax_script(found: Explained) -> list[str]:
     words = Words(JAX, found, forward, ("pullback",))
     function, v = words.fresh("f"), words.fresh("v")
     names = found.differentiated
+    smooth = not any(note.kind in KINKS for note in found.notes)
     grads = [words.cotangents[name] for name in names]
     arguments = ", ".join(names)
     body = words.lines(forward)
     return [
         *head("The vector-Jacobian product of y in jax, as y.backward(v) leaves it in .grad.", found),
-        *words.imports(body), "", 'jax.config.update("jax_enable_x64", True)', "", *words.helper_lines(),
+        *words.imports(body), *["import numpy as np"] * smooth, "",
+        'jax.config.update("jax_enable_x64", True)', "", *words.helper_lines(),
         *(f"{line.name} = {words.number(line.value)}" for line in words.inputs), "", "",
         f"def {function}({arguments}):",
         *(f"    {line}" for line in body), f"    return {found.name}", "", "",
         f"{found.name}, pullback = jax.vjp({function}, {arguments})",
         f"{v} = {words.number(found.seed)}",
-        f"{', '.join(grads)}{',' if len(grads) == 1 else ''} = pullback({v})",
+        f"{', '.join(grads) if len(grads) > 1 else f'({grads[0]},)'} = pullback({v})",
         *(f'print("{name}.grad =", {grad})' for name, grad in zip(names, grads, strict=True)), "",
         *jax_checks(found, words),
     ]  # fmt: skip
@@ -136,7 +143,7 @@ def jax_checks(found: Explained, words: Words) -> list[str]:
         f"np.testing.assert_allclose({words.cotangents[name]}, {number_text(value)}, {near(value, words)})"
         for name, value in found.grad.items()
     ]
-    return ["import numpy as np", "", CHECKS, *checks]
+    return [CHECKS, *checks]
 
 
 def left(name: str, value: Array) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -74,19 +75,15 @@ class Translator:
                 return self.attribute(node)
             case ast.Subscript():
                 return ast.Subscript(self.value(node.value), self.index(node.slice), ast.Load())
-            case ast.BinOp():
-                return ast.BinOp(self.value(node.left), node.op, self.value(node.right))
-            case ast.UnaryOp():
-                return ast.UnaryOp(node.op, self.value(node.operand))
-            case ast.Compare():
-                return ast.Compare(self.value(node.left), node.ops, [self.value(side) for side in node.comparators])
-            case ast.BoolOp():
-                return ast.BoolOp(node.op, [self.value(side) for side in node.values])
-            case ast.IfExp():
-                return ast.IfExp(self.value(node.test), self.value(node.body), self.value(node.orelse))
-            case ast.Constant():
-                return node
+            case ast.BinOp() | ast.UnaryOp() | ast.Compare() | ast.BoolOp() | ast.IfExp() | ast.Constant():
+                return type(node)(*(self.within(part) for _, part in ast.iter_fields(node)))
         raise self.unknown(f"'{ast.unparse(node)[:40]}' has no counterpart")
+
+    def within(self, part: Any) -> Any:
+        """Return a part of an operator: its operands in the words of the library, its signs as they stand."""
+        if isinstance(part, list):
+            return [self.within(one) for one in part]
+        return self.value(part) if isinstance(part, ast.expr) else part
 
     def unknown(self, why: str) -> GradcliError:
         """Return the refusal of what the library does not have."""
@@ -227,7 +224,7 @@ class Translator:
         given = {one.parameter.name: self.argument(one) for one in bound}
         choice = next((text for text in template.split(" | ") if given.keys() <= names_of(text)), None)
         if choice is None:
-            left = sorted(given.keys() - names_of(template.split(" | ")[-1]))
+            left = sorted(given.keys() - names_of(template.rsplit(" | ", maxsplit=1)[-1]))
             raise self.unknown(f"'{function.name}' with {', '.join(left)} has no counterpart")
         if function.build is not None:
             signature = inspect.signature(function.build).parameters
@@ -340,8 +337,3 @@ def floats(node: ast.expr) -> ast.expr:
     if isinstance(node, ast.UnaryOp):
         return ast.UnaryOp(node.op, floats(node.operand))
     return node
-
-
-def clashes(names: Collection[str], reserved: Collection[str]) -> list[str]:
-    """Return the names of a program that a script needs for itself."""
-    return sorted(set(names) & set(reserved))
