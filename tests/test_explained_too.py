@@ -15,7 +15,7 @@ from oracles import ask, portion
 from programs import PROGRAMS, inputs_of
 
 SEED = 12
-LINES, PROGRAMS_GROWN, AT_ONCE = 10_000, 2_000, 50
+LINES, PROGRAMS_GROWN, AT_ONCE = 10_000, 2_000, 200
 ANSWERED = (0, 3)
 TIMES = 8
 """How much longer than usual the axes of the large arrays are."""
@@ -41,7 +41,7 @@ def test_a_line_of_the_fuzzer(first):
     assert refused == []
 
 
-@pytest.mark.parametrize("number", portion(range(PROGRAMS_GROWN), 100))
+@pytest.mark.parametrize("number", portion(range(PROGRAMS_GROWN), 400))
 def test_a_random_program(number):
     program = random_program(SEED, number)
     answers_in_every_voice(program.text, program.v, program.inputs, program.wrt)

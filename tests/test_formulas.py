@@ -51,7 +51,7 @@ def test_random_programs(row):
     check_formulas(document)
 
 
-@pytest.mark.parametrize("program", portion([program for programs in PROGRAMS.values() for program in programs], 2))
+@pytest.mark.parametrize("program", portion([program for programs in PROGRAMS.values() for program in programs], 7))
 def test_every_function(program):
     document = answer(program, inputs_of(program, gradcli.function(program).inputs))
     assert document["agreement"]["agree"]

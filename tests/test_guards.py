@@ -21,7 +21,7 @@ BOUNDS = {
     "grad: calls for one operation of a chain": 11.5,
     "grad: calls for an elementwise program": 340,
     "grad: calls for a layer": 270,
-    "explain: calls for an elementwise program of any size": 17_000,
+    "explain: calls for an elementwise program of any size": 17_200,
     "explain: calls for a softmax of any size": 3_400,
     "explain: calls for one turn of a loop": 215,
     "explain: calls for one turn of a loop over a few entries": 250,
@@ -132,8 +132,8 @@ def test_grad_calls_the_same_for_each_operation_of_a_chain():
     ("explain: calls for a softmax of any size", softmax, (30, 60)),
 ])  # fmt: skip
 def test_the_calls_for_arrays_do_not_grow_with_them(name, work, sizes):
-    small, large = (calls(work(n)) for n in sizes)
-    assert large <= 1.05 * small  # sympy's own order moves the count of the same work by two percent
+    small, large = (min(calls(work(n)) for _ in range(5)) for n in sizes)  # sympy's order of terms moves a count
+    assert large <= 1.01 * small
     hold(name, large)
 
 

@@ -30,6 +30,7 @@ def catalogue():
     return mutants.catalogue()
 
 
+@pytest.mark.slow
 def test_every_rule_of_the_table_has_a_mutant(catalogue):
     for op in OPS.values():
         assert f"{op.name}: forward" in catalogue

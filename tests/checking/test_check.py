@@ -30,7 +30,7 @@ def confirmed(program, **inputs):
     return found
 
 
-@pytest.mark.parametrize("program", portion(EVERY, 3))
+@pytest.mark.parametrize("program", portion(EVERY, 15))
 def test_every_function_is_confirmed_in_many_digits(program):
     confirmed(program, **inputs_of(program, gradcli.function(program).inputs))
 
@@ -57,7 +57,7 @@ ELEMENTWISE = sorted(
 )
 
 
-@pytest.mark.parametrize("name", portion(ELEMENTWISE, 2))
+@pytest.mark.parametrize("name", portion(ELEMENTWISE, 8))
 def test_a_mistake_that_both_routes_share_is_found_in_many_digits(name):
     op, program = OPS[name], PROGRAMS[name][0]
     inputs = inputs_of(program, gradcli.function(program).inputs)

@@ -64,7 +64,7 @@ def moved(inputs, factor, shift):
     return {name: np.asarray(x) * factor + shift if np.any(np.asarray(x) % 1) else x for name, x in inputs.items()}
 
 
-@pytest.mark.parametrize("program", portion([*NAMED, *GROWING.values(), *FUNCTIONS], 2))
+@pytest.mark.parametrize("program", portion([*NAMED, *GROWING.values(), *FUNCTIONS], 14))
 def test_one_signature_means_one_set_of_formulas(program):
     inputs = NAMED.get(program) or inputs_of(program, gradcli.function(program).inputs)
     near = [inputs, inputs, moved(inputs, 1 + 2e-3, 0.0), moved(inputs, 0.9, 0.01)]

@@ -81,6 +81,7 @@ def apply(output: Node, wrt: Sequence[Node], most: int, graph: Graph, refusal: G
     first = min(leaf.index for leaf in wrt)
     links = links_between(output, [node for node in reversed(nodes) if node.index >= first])
     rows, columns = int(output.value.size), max(int(leaf.value.size) for leaf in wrt)
-    cheap = rows * columns <= most and rows * sum(int(np.size(value_of(node))) for node in nodes) <= MOST_PASSED
+    numbers = sum(int(np.size(value_of(node))) for node in nodes)
+    cheap = rows * columns <= most and rows * numbers <= MOST_PASSED and rows * passes.listed(links) <= MOST_PASSED
     held = passes.all_rows() if rows == 1 or cheap else {}
     return Applied(held, nodes, 0, {(node.index, k): () for node, k, _ in links}, refusal=refusal)

@@ -23,7 +23,7 @@ from gradcli.jacobian.local import (
     slot_array,
     worked_out,
 )
-from gradcli.jacobian.sparse import column_sums, times
+from gradcli.jacobian.sparse import summing, times
 from gradcli.jacobian.vectors import Vectors, nowhere
 from gradcli.ops.declare import Array
 from gradcli.ops.links import Contraction, Indices, listed
@@ -45,8 +45,10 @@ class Listed:
         return self._moved(columns, self.local.part.columns, self.local.part.rows, self.shape[0])
 
     def _moved(self, vectors: Vectors, source: Indices, target: Indices, length: int) -> Vectors:
+        sums = summing(target, length)
+
         def weighed(by: Array | float) -> Callable[[Array], Array]:
-            return lambda array: np.stack([column_sums(times(each[source], by), target, length) for each in array])
+            return lambda array: np.stack([sums(times(each[source], by)) for each in array])
 
         return vectors.through(weighed(self.local.values), weighed(self.local.sizes), weighed(1.0))
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from gradcli.engine.graph import Graph, Node, Operation, reaches
 from gradcli.engine.reverse import accumulate
-from gradcli.jacobian.maps import LocalJacobian, local_jacobian
+from gradcli.jacobian.batches import Link
+from gradcli.jacobian.maps import Listed, LocalJacobian, local_jacobian
 from gradcli.jacobian.sparse import Sparse
 from gradcli.jacobian.vectors import Vectors, nowhere, vectors
 from gradcli.ops.declare import Array
@@ -58,6 +59,11 @@ class Passes:
         step = max(BLOCK // widest, 1)
         blocks = [self.back(np.eye(min(step, size - start), size, start)) for start in range(0, size, step)]
         return {leaf.index: stacked([block[leaf.index] for block in blocks]) for leaf in self.leaves}
+
+    def listed(self, links: Iterable[Link]) -> int:
+        """Return how many entries of local Jacobians each row goes through one by one."""
+        parts = (part for node, k, _ in links for part in self._read(node, k).parts)
+        return sum(len(part.local.part.rows) for part in parts if isinstance(part, Listed))
 
     def _back(self, node: Operation, k: int, rows: Vectors) -> Vectors:
         """Return what an argument of a node gets of its rows."""

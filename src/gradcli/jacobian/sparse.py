@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -151,10 +152,19 @@ ONE_BY_ONE = 64
 
 def column_sums(terms: Array, columns: Indices, count: int) -> Array:
     """Return the sums of the terms of each column: pairwise where they are many, so that rounding does not add up."""
+    return summing(columns, count)(terms)
+
+
+def summing(columns: Indices, count: int) -> Callable[[Array], Array]:
+    """Return what sums the terms of each column, to be asked again and again: the columns are sorted once."""
     if np.max(np.bincount(columns), initial=0) <= ONE_BY_ONE:
-        return np.bincount(columns, weights=terms, minlength=count)  # type: ignore[return-value] # numpy types counts
+        return lambda terms: np.bincount(columns, terms, count)  # type: ignore[return-value] # numpy types counts
     order = np.argsort(columns, kind="stable")
     found, starts = np.unique(columns[order], return_index=True)
-    total = np.zeros(count)
-    total[found] = np.add.reduceat(terms[order], starts)
-    return total
+
+    def sums(terms: Array) -> Array:
+        total = np.zeros(count)
+        total[found] = np.add.reduceat(terms[order], starts)
+        return total
+
+    return sums
