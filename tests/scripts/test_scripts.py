@@ -20,7 +20,7 @@ from gradcli.explanation.evaluation import Function
 from gradcli.ops import FUNCTIONS
 from gradcli.scripts import torch_words
 from gradcli.scripts.numpy_words import helper_texts
-from oracles import cases, numbers, portion
+from oracles import cases, numbers, portion, slow
 from programs import NAMED, PROGRAMS, inputs_of
 
 REQUIRED = os.environ.get("GRADCLI_REQUIRE_TORCH") == "1"
@@ -162,7 +162,7 @@ def test_jax_is_told_that_it_may_differ_at_a_kink():
     assert "assert_allclose" not in text
 
 
-@pytest.mark.parametrize("library", ["numpy", pytest.param("torch", marks=LIBRARIES[1].marks)])
+@pytest.mark.parametrize("library", ["numpy", slow(pytest.param("torch", marks=LIBRARIES[1].marks))])
 def test_a_wrong_number_ends_a_script_with_an_error(library, tmp_path):
     text = answer("x**2", {"x": [3.0, 5.0]}, [[1.0, 1.0]]).to_code(library)
     wrong = text.replace("x ** 2", "x ** 2 * 1.0001").replace("dy * 2 * x", "dy * 2.0002 * x")
@@ -187,9 +187,9 @@ def test_a_script_looks_like_this(library, snapshot):
 def test_numpy_has_the_lines_of_backward():
     found = answer(NETWORK, POINT, [1.0], ["W", "b"])
     lines = found.to_code("numpy").split("\n")
-    assert ["dh = dloss * 2 * (h - t)", "dz = dh * (1 - h ** 2)", "dW = np.outer(dz, x)", "db = dz"] == [
+    assert [
         line for line in lines if line.startswith(("dh", "dz", "dW", "db"))
-    ]
+    ] == ["dh = dloss * 2 * (h - t)", "dz = dh * (1 - h ** 2)", "dW = np.outer(dz, x)", "db = dz"]
 
 
 @pytest.mark.parametrize(("program", "inputs", "library", "says"), [

@@ -130,8 +130,9 @@ def binary(node: ast.BinOp) -> Piece:
             last = SUM + isinstance(node.op, ast.Sub)
             return Piece(f"{left.inside(SUM)} {SIGNS[type(node.op)]} {signed(right, last)}", SUM)
         case ast.Mult() | ast.MatMult():
-            times = r" \cdot " if isinstance(node.op, ast.Mult) and right.text[:1].isdigit() else r"\,"
-            return Piece(left.inside(PRODUCT) + times + right.inside(PRODUCT), PRODUCT)
+            factor = right.inside(PRODUCT)
+            times = r" \cdot " if isinstance(node.op, ast.Mult) and factor[:1].isdigit() else r"\,"
+            return Piece(left.inside(PRODUCT) + times + factor, PRODUCT)
         case ast.Div():
             return Piece(rf"\frac{{{left.text}}}{{{right.text}}}", PRODUCT)
         case ast.FloorDiv():
