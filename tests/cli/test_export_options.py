@@ -43,6 +43,7 @@ def test_a_file_has_the_format_of_its_name(cli, tmp_path, name, words, holds):
     ((*PROGRAM, "--code", "numpy", "--json"), "--code numpy is a format of its own"),
     ((*PROGRAM, "--code", "numpy", "-F", "latex"), "--code numpy is a format of its own"),
     ((*PROGRAM, "--code", "numpy", "-o", "a.txt"), "-o NAME.py writes it to a file"),
+    (("grad", "x**2", "--x", "3", "-o", "a.py"), "--code torch"),
     ((*PROGRAM, "-o", "a.py"), "--code torch, --code jax or --code numpy"),
     ((*PROGRAM, "-o", "a.doc"), ".json or .txt or .tex or .md or .svg"),
     (("grad", "x**2", "--x", "3", "-F", "latex"), "one of table, json, plain"),

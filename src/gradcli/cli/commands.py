@@ -44,13 +44,11 @@ def explain(
     gradcli explain "(sigmoid(W @ x + b) - t)**2" --W "1,2;3,4" --x 1,0 --b 0,0 --t 0,1 --wrt W,b --v 1,1
     """
     del debug
-    from gradcli.cli.exports import SUFFIXES, refuse_library  # noqa: PLC0415
     from gradcli.cli.output import write_explanation  # noqa: PLC0415
-    from gradcli.cli.request import printing, request  # noqa: PLC0415
+    from gradcli.cli.request import EXPORTS, printing, request  # noqa: PLC0415
 
     env: Environment = ctx.obj
-    refuse_library(code, output)
-    how = printing(json, format, output, precision, color, ascii_only, width, quiet, SUFFIXES, code)
+    how = printing(json, format, output, precision, color, ascii_only, width, quiet, EXPORTS, code)
     asked = request(env, program, file, set_values, v, wrt, strict, budget)
     found = explained_or_offered(env, asked, how)
     if row or column:

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gradcli.cli.declared import COMMANDS, WITH_PROGRAM, Option, options_of
-from gradcli.cli.exports import FORMATS as EXPORTS
-from gradcli.cli.exports import LIBRARIES
+from gradcli.cli.request import EXPORTS, LIBRARIES
 from gradcli.errors import Budget
 
 VARIABLE = "_GRADCLI_COMPLETE"
@@ -118,7 +117,7 @@ def first_line(command: Callable[..., None]) -> str:
 def values_of(flag: str, words: list[str], incomplete: str) -> list[Candidate]:
     """Return what may be the value of an option."""
     if flag in ("--format", "-F"):
-        more = EXPORTS if "explain" in words else ()
+        more = EXPORTS.values() if "explain" in words else ()
         return [Candidate(name) for name in ("table", "json", "plain", *more)]
     if flag == "--code":
         return [Candidate(name) for name in LIBRARIES]

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 FORMATS = ("table", "json", "plain")
 SUFFIXES = {".json": "json", ".txt": "table"}
+LIBRARIES = ("torch", "jax", "numpy")
+EXPORTS = {".tex": "latex", ".md": "markdown", ".svg": "svg"}
+"""Suffixes and formats that ``explain`` has beside those of all commands."""
 NONE: Mapping[str, str] = MappingProxyType({})
 COLORS = ("auto", "always", "never")
 
@@ -57,6 +60,20 @@ def one_of(value: str, known: tuple[str, ...], option: str) -> str:
     raise GradcliError("option", f"{option} '{value[:40]}' is not known", hint=f"one of {', '.join(known)}")
 
 
+def refuse_library(code: str | None, output: str | None) -> None:
+    """Raise ``option`` where ``--code`` names no library, or where a script and a file's name do not go together."""
+    script = output is not None and output.lower().endswith(".py")
+    if code is None:
+        if script:
+            raise GradcliError("option", "-o with .py is for a script", hint="--code torch, --code jax or --code numpy")
+        return
+    if code not in LIBRARIES:
+        hint = f"one of {', '.join(LIBRARIES)}; a variable of this name is given by --set code={code[:40]}"
+        raise GradcliError("option", f"--code '{code[:40]}' is not known", hint=hint)
+    if output is not None and not script:
+        raise GradcliError("option", f"--code {code} writes a script", hint="-o NAME.py writes it to a file")
+
+
 def printing(
     json: bool,
     format: str | None,  # noqa: A002
@@ -74,6 +91,7 @@ def printing(
     ``more`` are the suffixes of further formats that a command has, and their names; ``code`` is the library of a
     script.
     """
+    refuse_library(code, output)
     suffixes = {**SUFFIXES, **more} if code is None else {".py": "code"}
     suffix = None if output is None else next((s for s in suffixes if output.lower().endswith(s)), None)
     if output is not None and suffix is None:
