@@ -58,10 +58,15 @@ def decompositions(row):
             a=M,
             b=WIDE,
         )
-    row("torch.linalg.solve_triangular(a, b, upper=True, left=False)", a=M, b=PART[:1])
+    row.each(
+        "torch.linalg.solve_triangular(a, b, upper=True, left=False) | torch.linalg.solve(a, b, left=False)",
+        a=M,
+        b=PART[:1],
+    )
+    row.each("torch.triangular_solve(b, a)[1] + 0*b | torch.triangular_solve(b, a)[-1]*b", a=M, b=M)
     row.each("torch.cholesky_solve(b, a) | torch.cholesky_inverse(a) + 0*b[0, 0]", vs=(None, -2.0), a=LOW, b=WIDE)
     row.each(
-        "torch.linalg.lstsq(a, b).solution",
+        "torch.linalg.lstsq(a, b).solution | torch.linalg.lstsq(a, b)[0] | torch.linalg.lstsq(a, b)[-4]",
         vs=(None, -2.0),
         a=[*M, [1.0, 1.0, -1.0]],
         b=[*WIDE, [2.0, 0.0]],
@@ -128,6 +133,14 @@ def products(row):
         vs=(None, inf),
         a=[1.0, 0.0, inf],
         b=[2.0, 1e200, 0.0],
+    )
+    row.each(
+        "np.cross(a, b, 0) => torch.linalg.cross(a.T, b) | np.cross(a, b, axisb=0, axisc=0) => torch.linalg.cross(a, b.T).T | np.cross(a, b, axis=0) => torch.linalg.cross(a, b, dim=0)",
+        a=[[1.0, 2.0, 0.0], [3.0, -1.0, 1.5], [0.5, 2.5, 2.0]],
+        b=[[0.0, 1.0, 2.0], [-1.0, 0.5, 3.0], [2.0, 2.0, -0.5]],
+    )
+    row.each(
+        "np.trace(a, 1) => torch.diagonal(a, 1).sum() | np.trace(a, offset=-1) => torch.diagonal(a, -1).sum()", a=PART
     )
     row.each(
         "torch.inner(a, b) | torch.einsum('...j,kj->...k', a, b) | torch.einsum('ij,ij->i', a, b[:1])",

@@ -113,6 +113,7 @@ def reductions(row):
     for x in (MATRIX, SOME_NAN):
         row.each(" | ".join(f"torch.{name}(x{more})" for name in ("nansum", "nanmean") for more in ("", ", 0", ", dim=1, keepdim=True", ", (0, 1)")), vs=(None, -2.0), x=x)
     row.each("np.nanmax(x, axis=0) => torch.amax(torch.where(torch.isnan(x), -torch.inf, x), 0) | np.nanmin(x) => torch.amin(torch.where(torch.isnan(x), torch.inf, x)) | np.nanprod(x, 1) => torch.prod(torch.where(torch.isnan(x), 1., x), 1)", x=SOME_NAN)
+    row.each("np.nan_to_num(x) => torch.nan_to_num(x) | np.nan_to_num(x, True, 2.) => torch.nan_to_num(x, 2.)", vs=(None, -2.0), x=SOME_NAN)
     row.each("np.ptp(x) => torch.amax(x) - torch.amin(x) | np.ptp(x, axis=1) => torch.amax(x, 1) - torch.amin(x, 1)", x=TIED)
     row.each("np.average(x, weights=w) => (x*w).sum()/w.sum()", x=X, w=P)
     row.each("np.average(x, axis=1, weights=w) => (x*w).sum(1)/w.sum()", x=MATRIX, w=P)

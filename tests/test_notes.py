@@ -38,6 +38,8 @@ SAID = [  # program, inputs, v, kind, words of the sentence
     ("x[argmax(x)]", {"x": [2.5, 1.5]}, None, "unused-input", "y does not depend on x[1] at this point."),
     ("x if t else 2*x", {"x": 2.5, "t": 1.5}, None, "unused-input", "y does not depend on t at this point"),
     ("where(x > 1, x, t)", {"x": 2.5, "t": 1.5}, None, "unused-input", "on t at this point: its gradient is 0."),
+    ("torch.linalg.svd(A).Vh[1]", {"A": [[1.0, 2]]}, ONES, "unused-input", "No gradient reaches A: it is 0."),
+    ("torch.linalg.svd(A).Vh[1] + A[0,0]", {"A": [[1.0, 2]]}, ONES, "unused-input", "No gradient reaches A[0,1]."),
     ("x[:0].sum() + t", {"x": [2.5], "t": 1.5}, None, "unused-input", "y does not depend on x: its gradient is 0."),
     ("x[0]*ones(9).sum()", {"x": [0.5]*2005}, None, "unused-input", "on x[1], x[2], x[3] and 2,001 others."),
     ("x.detach()*t", {"x": 2.5, "t": 1.5}, None, "unused-input", "y depends on x only through detach, which passes"),

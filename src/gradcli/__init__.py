@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from gradcli.batch.answers import answer
     from gradcli.errors import Budget, GradcliError
@@ -66,10 +66,12 @@ _HOMES = {
 }
 
 
-def function(program: str, wrt: Iterable[str] | None = None, budget: Budget | None = None) -> Function:
+def function(
+    program: str | Callable[..., Any], wrt: Iterable[str] | None = None, budget: Budget | None = None
+) -> Function:
     """Return a program as a function with ``.value()``, ``.grad()`` and ``.jacobian()``; see ``Function``.
 
-    - ``program``: the text.
+    - ``program``: a text, or a Python function whose source is read, see ``explain``.
     - ``wrt``: the names to differentiate by, all variables by default.
     - ``budget``: what one run may cost.
 

@@ -5,7 +5,7 @@ The work is done in ``explaining`` and ``checking``, the showing in ``render``: 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -136,7 +136,7 @@ class Check(Checked):
 
 
 def explain(
-    program: str,
+    program: str | Callable[..., Any],
     /,
     *,
     v: Any = None,
@@ -149,7 +149,10 @@ def explain(
 ) -> Explanation:
     """Explain ``y.backward(v)`` for the function that ``program`` describes.
 
-    - ``program``: statements of gradcli's language; the last is y. Its free names are the variables.
+    - ``program``: statements of gradcli's language; the last is y. Its free names are the variables. Or a function made
+      by ``def`` or ``lambda``: its source is read, nothing of it is called, and its parameters are the variables.
+      Defaults are their values. A text, a truth value, and an integer that counts turns or has a default, is a constant
+      of the function. Numbers, arrays and functions from outside are read as they are now.
     - ``v``: an array in the shape of y. It may be left out where y has one entry: then it is 1. As many entries in
       another shape are reshaped; several for a y with one entry mean their sum. A note says so.
     - ``calls``: several v in turn, in place of ``v``; their gradients accumulate, as those of repeated calls do.
@@ -160,13 +163,17 @@ def explain(
     - ``variables``: all other variables, each a finite number or an array, read in double precision.
 
     Raises ``GradcliError``: ``syntax``, ``unknown-name`` or another kind for the program, ``missing-input``,
-    ``unknown-input`` and ``value`` for variables, ``missing-v`` and ``shape`` for v, ``no-variables``, ``budget``.
+    ``unknown-input`` and ``value`` for variables, ``missing-v`` and ``shape`` for v, ``no-variables``, ``budget``, and
+    ``no-source`` for a function whose source Python does not have, or that is a library's.
 
     >>> found = gradcli.explain("W @ x", W=[[1.0, 2.0], [3.0, 4.0]], x=[1.0, 0.0], v=[1, 10], wrt=["x"])
     >>> found.jacobian["x"].numeric.tolist(), found.grad["x"].tolist()
     ([[1.0, 2.0], [3.0, 4.0]], [31.0, 42.0])
     >>> gradcli.explain("x**2", x=3.0, calls=[1, 10]).grad["x"].item()
     66.0
+
+    With ``def f(x): return x**2`` in a file or a notebook, ``gradcli.explain(f, x=3.0)`` is the same as
+    ``gradcli.explain("x**2", x=3.0)``.
     """
     from gradcli.explanation.explaining import Ask, explain_run  # noqa: PLC0415
 
@@ -176,7 +183,7 @@ def explain(
 
 
 def check(
-    program: str,
+    program: str | Callable[..., Any],
     /,
     *,
     v: Any = None,

@@ -102,9 +102,9 @@ def test_fish_is_told_whether_there_is_anything() -> None:
 
 
 SCRIPTS = {  # how each shell is started, and the lines that read its script
-    "bash": (["bash", "--norc", "--noprofile", "-i"], 'eval "$(gradcli --show-completion bash)"'),
-    "zsh": (["zsh", "-f", "-i"], 'autoload -U compinit; compinit -u -D; eval "$(gradcli --show-completion zsh)"'),
-    "fish": ([str(shutil.which("fish")), "--no-config", "-c"], "gradcli --show-completion fish | source"),
+    "bash": (["bash", "--norc", "--noprofile", "-i"], 'eval "$(gradcli --show-completion)"'),
+    "zsh": (["zsh", "-f", "-i"], 'autoload -U compinit; compinit -u -D; eval "$(gradcli --show-completion)"'),
+    "fish": ([str(shutil.which("fish")), "--no-config", "-c"], "gradcli --show-completion | source"),
 }
 TYPED = {  # what is typed before Tab, and what the screen shows then
     "gradcli expl": "gradcli explain ",
@@ -126,7 +126,7 @@ def session(shell: str, typed: str, folder: Path) -> str:
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gradcli "$@"\n', encoding="utf-8")
     command.chmod(0o755)
     variables = os.environ | {"PATH": f"{commands}:{os.environ['PATH']}", "TERM": "xterm", "HOME": str(folder),
-        "COLUMNS": "200", "PS1": "$ ", "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}  # fmt: skip
+        "COLUMNS": "200", "PS1": "$ "}  # fmt: skip
     if shell == "fish":  # it has a command that completes a line
         asked = f"{script}; complete -C {shlex.quote(typed)}"
         return subprocess.run(
@@ -177,3 +177,26 @@ def test_a_real_shell_completes_the_line(shell: str, typed: str, tmp_path: Path)
     assert wanted in seen.replace("\r", "").replace("\n", " ")
     assert "error:" not in seen
     assert "Traceback" not in seen
+
+
+INSTALLED = {  # the files that --install-completion writes, as the README says
+    "bash": [".bash_completions/gradcli.sh", ".bashrc"],
+    "zsh": [".zfunc/_gradcli", ".zshrc"],
+    "fish": [".config/fish/completions/gradcli.fish"],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shell", INSTALLED)
+def test_completion_is_installed_where_the_readme_says(shell: str, tmp_path: Path) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    home = tmp_path / "home"
+    home.mkdir()
+    asked = f"{shlex.quote(sys.executable)} -m gradcli --install-completion; true"
+    subprocess.run(
+        [shell, "-c", asked], env=os.environ | {"HOME": str(home)}, cwd=home, capture_output=True, check=True
+    )
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    assert sorted(str(path.relative_to(home)) for path in home.rglob("*") if path.is_file()) == INSTALLED[shell]
+    assert all(f"~/{name}" in readme for name in INSTALLED[shell])

@@ -244,12 +244,6 @@ ROWS = [  # command line, what is wrong, what to do
     ("explain 'x => x**2' --x 3",
      "a function is its value alone here",
      "write x**2"),
-    ("explain '>>> x**2' --x 3",
-     ">>> is the prompt of a session, and no part of the program",
-     "leave it out"),
-    ("explain 'In [1]: x**2' --x 3",
-     "'annotation' is not part of the language",
-     "write NAME = VALUE"),
     ("explain '$x**2' --x 3",
      "'$' begins a variable of the shell, and of LaTeX",
      "write x, in single quotes"),
@@ -410,11 +404,11 @@ ROWS = [  # command line, what is wrong, what to do
      "RECORDS: there is no file nothing.ndjson",
      None),
     ("explane x**2 --x 3",
-     "no such command 'explane'. Did you mean 'explain'?",
-     "gradcli --help lists what there is"),
+     "no such command 'explane'",
+     "did you mean 'explain'?"),
     ("explain",
      "no program is given",
-     "for example: gradcli explain 'x**2' --x 3"),
+     "for example: gradcli explain 'x**2' --x 3; - reads it from standard input, -f from a file"),
 ]  # fmt: skip
 
 

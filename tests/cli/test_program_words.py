@@ -24,8 +24,8 @@ def test_a_program_without_a_command_is_explained(cli: Cli, words: tuple[str, ..
 
 
 @pytest.mark.parametrize(("words", "message"), [
-    (("explane", "x**2"), "no such command 'explane'. Did you mean 'explain'?"),
-    (("chek",), "no such command 'chek'. Did you mean 'check'"),
+    (("explane", "x**2"), "no such command 'explane'\nhelp: did you mean 'explain'?"),
+    (("chek",), "no such command 'chek'\nhelp: did you mean 'check'?"),
     (("frob", "--x", "3"), "no such command 'frob'"),
     (("x**2",), "no value for the variable x"),
 ])  # fmt: skip

@@ -44,9 +44,9 @@ def test_a_number_has_a_row_and_a_column_without_an_index():
 
 @pytest.mark.parametrize(("option", "words"), [
     (("--row", "2,0"), "y has shape (2, 3), and no entry there"),
-    (("--row", "1"), "an index a number for each axis"),
-    (("--row", "a,b"), "an index a number for each axis"),
-    (("--row", "1e1,0"), "an index a number for each axis"),
+    (("--row", "1"), "its index is a number for each axis"),
+    (("--row", "a,b"), "its index is a number for each axis"),
+    (("--row", "1e1,0"), "its index is a number for each axis"),
     (("--column", "B[1,-4]"), "B has shape (3, 3), and no entry there"),
     (("--column", "B[1"), "is not NAME[INDEX]"),
     (("--column", "C[1]"), "C is not differentiated"),

@@ -10,6 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 
+import gradcli
 from gradcli.exact.decimals import digits
 from gradcli.exact.real import Real, lifted
 
@@ -110,3 +111,19 @@ def test_masks_and_integers_stay_what_they_are():
     mask, places = np.array([True, False]), np.array([0, 1])
     assert lifted(mask) is mask
     assert lifted(places) is places
+
+
+@pytest.mark.parametrize(("program", "value"), [
+    ("erfc(x**20)", 0.0), ("erfc(-x**20)", 2.0), ("torch.special.ndtr(-x**20)", 0.0),
+    ("torch.special.erfcx(-x**20)", math.inf),
+])  # fmt: skip
+def test_a_number_beyond_all_exponents_is_0_or_infinite(program, value):
+    found = gradcli.explain(program, x=20.0)
+    assert found.output == value
+    gradcli.check(program, x=20.0)
+
+
+@pytest.mark.parametrize("name", ["cross_entropy", "nll_loss"])
+def test_one_constant_of_an_array_has_no_axes_in_many_digits_either(name):
+    program = f"F.{name}(x, torch.tensor(2), torch.tensor([0.75, 2., 0.25]), ignore_index=1)"
+    assert gradcli.check(program, x=[0.25, 0.5, -0.75]).agree

@@ -60,6 +60,13 @@ def cross(x, other, dim=None, *, first=True):
     return Array(np.moveaxis(np.stack([np.asarray(entry) for entry in found]), 0, axis))
 
 
+def numpy_cross(x, other, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    """Return the cross products of the vectors along two axes, along a third."""
+    first, second, last = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
+    a, b = np.moveaxis(numbers(x), first, -1), np.moveaxis(numbers(other), second, -1)
+    return Array(np.moveaxis(numbers(cross(Array(a), Array(b), -1)), -1, last))
+
+
 def vecdot(x, other, dim=-1):
     """Return the inner products along an axis."""
     return sum_(array(x) * array(other), dim)

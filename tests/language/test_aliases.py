@@ -85,3 +85,57 @@ def test_few_programs_are_refused():
         given = {name: np.array(value) for name, value in inputs.items() if re.search(rf"\b{name}\b", program)}
         refused += [number] if remarks_of(Function(program, ["x"]), given)[1] else []
     assert len(refused) <= 8
+
+
+EXPRESSIONS = """
+z = (x*1).add_(1)*3; z.sum() | y = x*2; y.mul_(2).add_(1).sum() | y = x*2; z = y*2 + y.add_(1); (z*y).sum()
+y = x*2; z = y + y.add_(1); (z*y).sum() | y = x*2; z = y.view(-1) + y.mul_(3); (z*x).sum()
+y = x*2; z = torch.exp(y.mul_(0.5).sub_(1)) + y; z.sum() | y = x*2; y[1:].mul_(2).sum() + y.sum()
+y = x*1; a, b = y*2, y.add_(1); (a*b*y).sum() | y = x*1; y += y.add_(1)*2; y.sum() | y = (x*1).zero_().add_(x); y.sum()
+y = x*1; z = y.add_(1) if y.mul_(2).sum() > 0 else y; (z*z).sum() | y = (x*2).relu_(); (y*y).sum()
+y = x*1; z = torch.zeros(6); z[1:3] = y.add_(1)[1:3]*2; (z*x).sum() | y = x.clone().clamp_(0, 1).mul_(2).sum(); y
+y = x*2; z = torch.stack([y.add_(1), y.mul_(2)]); (z[0]*z[1]).sum() | y = x*2; v = y[:3]; (y*3).add_(v.sum())[1] + v[0]
+y = x*2; torch.stack([y[:2], y.mul_(2)[2:4]]).sum() | y = c.clone(); z = y.add_(1)*2 + y.add_(1)*x[0]; z.sum()
+y = x*1; z = (y*1 if x[0] > 9 else y.neg_())*2; (z*y).sum() | F = x*1; F.add_(1); (F*F).sum()
+a = x*1; a[0], a[1] = a[1], a[0]; (a*x).sum() | a = x*1; a[0], a[1] = a[1].clone(), a[0].clone(); (a*x).sum()
+a = x*1; b = x*3; a[0], b = b[0], a[1:]; (b*b).sum() + (a*a).sum() | a = x*1; a[0], a[-1] = x[:2]; (a*a).sum()
+a = (x*1).view(2, 3); a[0], a[1] = a[1], a[0]; (a*a*a).sum() | a = x*1; a[[0, 1]] = a[[1, 0]]; (a*a*x).sum()
+a = x*1; a[:2], a[2:4] = a[2:4]*2, a[:2]*3; (a*x).sum() | a, b = x[:3], x[3:]; a, b = b, a; (a*b*b).sum()
+y = x*2; y.mul_(2).sum(); (y*y).sum() | y = x*2; y.view(2, 3)[0].exp_(); y.sum()
+y = x*1; y.abs_(); y.neg_().add_(1); y.sum()
+y = torch.zeros(6); y.detach()[0] = 1; y.data[1] = 4; (y*x).sum()
+y = torch.zeros(6); y.detach().add_(2)[0] = 1; (y*x).sum()
+"""
+STATED = [text.strip() for text in EXPRESSIONS.replace("\n", "|").split("|") if text.strip()]
+NUMBERS_OF = {"x": [0.5, -1.25, 2.0, 3.0, -0.5, 1.5], "c": [0.75, 2.0, -1.0]}
+
+
+@pytest.mark.parametrize("text", STATED)
+def test_a_write_inside_of_an_expression_is_what_it_is_in_torch(text):
+    *lines, last = text.split("; ")
+    value, gradient = in_torch(lines, last, NUMBERS_OF)
+    given = {name: np.array(one) for name, one in NUMBERS_OF.items() if re.search(rf"\b{name}\b", text)}
+    for program in ("\n".join([*lines, last]), "\n".join(["import torch", *lines, last])):
+        found = gradcli.explain(program, wrt=["x"], inputs=given)
+        assert found.agreement.agree
+        assert found.output == pytest.approx(value, rel=1e-12), program
+        assert found.grad["x"] == pytest.approx(gradient, rel=1e-12), program
+    assert gradcli.check(program, wrt=["x"], inputs=given).agree
+
+
+@pytest.mark.parametrize(("program", "z"), [
+    ("y = x*2\nz = (y*3).add_(1)*2\nz.sum()", "view2*2"), ("y = x*2\nz = y.mul_(2).add_(1) + y\nz.sum()", "y3 + y3"),
+    ("y = x*2\nz = y*2 + y.add_(1)\nz.sum()", None),
+])  # fmt: skip
+def test_a_formula_names_what_was_written_to(program, z):
+    found = {value.name: value.formula for value in gradcli.explain(program, x=[1.0, 2.0]).values}
+    assert found["z"] == z
+
+
+@pytest.mark.parametrize(("line", "differs"), [
+    ("a[0], a[1] = a[1], a[0]", True), ("a[0], a[1] = a[1]*1, a[0]*1", False), ("a[:1], a[1:] = a[1:], a[:1]", False),
+])  # fmt: skip
+def test_a_swap_that_numpy_does_and_torch_does_not_is_told(line, differs):
+    found = gradcli.explain(f"a = x*1\n{line}\n(a*x).sum()", x=[1.0, 2.0])
+    assert ("numpy-differs" in {note.kind for note in found.notes}) == differs
+    assert found.output == (6.0 if "*" not in line else 4.0)

@@ -11,9 +11,11 @@ import pytest
 
 import gradcli
 from gradcli.errors import GradcliError
+from gradcli.explanation.evaluation import Function
 from gradcli.language.layer_names import FUNCTIONS, RANDOM
 from gradcli.language.layers import signature
 from gradcli.ops import SPELLINGS, load_all
+from oracles import portion
 
 try:
     import torch
@@ -126,3 +128,103 @@ def test_what_is_no_function_is_refused(program, words, place):
     assert words in caught.value.message
     if place is not None:
         assert program[slice(*caught.value.span)] == place
+
+
+@pytest.mark.parametrize("program", portion([text for text in PROGRAMS if "BatchNorm" not in text], 4))
+def test_a_layer_of_a_snippet_is_that_of_a_program(program):
+    used = {name: value for name, value in INPUTS.items() if re.search(rf"\b{name}\b", program)}
+    plain, pasted = (
+        Function("\n".join([*head, *program.split("; ")]))
+        for head in ([], ["import torch", "from torch import nn", "import torch.nn.functional as F"])
+    )
+    np.testing.assert_array_equal(plain.value(**used), pasted.value(**used))
+    seed = np.cos(np.arange(plain.value(**used).size, dtype=float)).reshape(plain.value(**used).shape)
+    for name, grad in plain.grad(v=seed, **used).items():
+        np.testing.assert_array_equal(grad, pasted.grad(v=seed, **used)[name])
+
+
+SNIPPETS = """
+net = nn.Sequential(nn.Tanh(), nn.Softmax(dim=1)); y = net(x)[0][1]
+net = nn.Sequential(nn.Tanh(), nn.Sequential(nn.Sigmoid(), nn.Flatten(0))); y = net[0](x).sum() + net[-1](x)[3]
+act = nn.Softplus(); act = act.double(); loss = nn.MSELoss(reduction='sum'); y = loss(act(x), target=torch.ones(2, 4))
+net = nn.Sequential(nn.Flatten(), nn.Dropout(0.1), nn.ReLU(inplace=True)).eval(); h = x*2; z = net(h); y = (z*h).sum()
+drop = nn.Dropout(0.5); drop.eval(); y = (drop(x)**2).sum()
+act = nn.ReLU(inplace=True); h = x*1; z = act(h)*2; y = (z*h).sum()
+drop = nn.Dropout(0.5); drop.train(False); y = drop(x).sum()
+act = nn.Sigmoid(); f = lambda t: act(t)*2; y = f(x).sum()
+def f(t): act = nn.Tanh(); return act(t).sum(); y = f(x)*f(2*x)
+act = nn.PReLU(); y = act(x).sum() + nn.GELU()(x)[0, 0]
+fc = nn.Linear(4, 2); y = fc(x).sin().sum()
+fc = nn.Linear(4, 2, bias=False); y = fc(x).sin().sum() + fc.weight[0, 1]**2
+net = nn.Sequential(nn.Linear(4, 2), nn.LeakyReLU(0.1, inplace=True), nn.Linear(2, 1)); y = net(x).sum()*net[2].bias[0]
+net = nn.Sequential(nn.Linear(4, 3), nn.ReLU(inplace=True), nn.Linear(3, 2, False)); y = nn.MSELoss()(net(x), x[:, :2])
+conv = nn.Conv1d(2, 3, 2, padding=1, stride=2); y = conv(x).pow(2).sum()
+both = nn.Bilinear(4, 4, 2); y = both(x, 2*x).sum()
+up = nn.ConvTranspose1d(2, 1, kernel_size=3, bias=False); y = nn.Sequential(up, nn.Tanh())(x).sum()
+"""
+PASTED = SNIPPETS.strip().split("\n")
+
+
+def lines_of(text):
+    """Return a snippet of statements on a line; the body of a function stands in one."""
+    if not text.startswith("def"):
+        return text.split("; ")
+    head, value, *rest = text.split("; ")
+    return [head.replace(": ", ":\n    "), f"    {value}", *rest]
+
+
+@pytest.mark.skipif(torch is None, reason="PyTorch is not installed")
+@pytest.mark.parametrize("text", PASTED)
+def test_layers_of_a_snippet_are_those_of_pytorch(text):
+    head = ["import torch", "from torch import nn", f"x = torch.tensor({INPUTS['x'].tolist()}, requires_grad=True)"]
+    names: dict[str, object] = {}
+    torch.set_default_dtype(torch.float64)
+    try:
+        exec("\n".join([*head, *lines_of(text), "y.backward()"]), names)  # noqa: S102 - constants of the tests
+    finally:
+        torch.set_default_dtype(torch.float32)
+    weights = {
+        f"{owner}_{name}".replace(".", "_"): one
+        for owner, layer in names.items()
+        if isinstance(layer, torch.nn.Module) and "PReLU" not in text
+        for name, one in layer.named_parameters()
+    }
+    given = {name: one.detach().numpy() for name, one in weights.items()}
+    found = gradcli.explain("\n".join([*head, *lines_of(text), "y.backward()", "print(x.grad)"]), inputs=given)
+    assert found.agreement.agree
+    assert set(found.grad) == {"x", *given}
+    for name, grad in found.grad.items():
+        want = names["x"].grad if name == "x" else weights[name].grad
+        np.testing.assert_allclose(grad, want.numpy(), rtol=1e-10, atol=1e-14, err_msg=name)
+
+
+HEAD = "import torch\nfrom torch import nn\nx = torch.ones(2, 4, requires_grad=True)\n"
+NOT_READ = [
+    ("fc = nn.Linear(4, 2)\nfc(x).sum().backward()", "random", "draws 'fc_weight' at random"),
+    ("nn.Linear(4, 2)(x).sum().backward()", "not-allowed", "nn.Linear is not part of the language"),
+    ("def f(t):\n    fc = nn.Linear(4, 2)\n    return fc(t)\nf(x).backward()", "not-allowed", "nn.Linear is not part"),
+    ("fc_bias = 1\nfc = nn.Linear(4, 2)\nfc(fc_bias*x).sum().backward()", "not-allowed", "a name that is taken"),
+    ("fc = nn.Linear(4, 2, 3, 4, 5)\nfc(x).sum().backward()", "arguments", "nn.Linear takes in_features"),
+    ("fc = nn.Linear(4, 2, bias=x)\nfc(x).sum().backward()", "not-allowed", "bias is True or False"),
+    ("fc = nn.LSTM(4, 2)\nfc(x).sum().backward()", "not-allowed", "nn.LSTM is not part of the language"),
+    ("net = nn.Sequential()\nnet(x).sum().backward()", "not-allowed", "takes layers"),
+    ("net = nn.Sequential(x)\nnet(x).sum().backward()", "not-allowed", "takes layers"),
+    ("net = nn.Sequential(nn.Tanh())\nnet[1](x).sum().backward()", "not-allowed", "'net' is a function"),
+    ("norm = nn.BatchNorm1d(4)\nnorm.eval()\nnorm(x).sum().backward()", "not-allowed", "running statistics"),
+    ("w = torch.ones(2)\nf = nn.MSELoss(w)\nw = w*2\nf(x, x).backward()", "not-allowed", "an option of a layer"),
+    ("act = nn.ELU(inplace=True)\nh = x*1\n(act(h)*h).sum().backward()", "arguments", "inplace"),
+    ("d = nn.Dropout()\nif x.sum() > 0:\n    d.eval()\nd(x).sum().backward()", "not-allowed", "may not run"),
+    ("f = nn.ReLU(inplace=True)\nh = x*1\nwith torch.no_grad():\n    z = f(h)\nh.backward()", "not-allowed", "no_grad"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "kind", "words"), NOT_READ)
+def test_what_a_layer_of_a_snippet_cannot_do_is_refused(text, kind, words):
+    with pytest.raises(GradcliError) as raised:
+        gradcli.explain(HEAD + text)
+    assert (raised.value.kind, words in raised.value.message) == (kind, True), raised.value
+
+
+def test_a_layer_after_the_first_backward_is_left_out():
+    found = gradcli.explain(HEAD + "x.sum().backward()\nfc = nn.Linear(4, 2)\nfc(x).sum().backward()")
+    assert "later-lines" in {note.kind for note in found.notes}

@@ -132,7 +132,7 @@ def test_numbers_that_are_drawn_are_asked_for():
     assert {name: grad.tolist() for name, grad in found.grad.items()} == {"x": [2.0, 3.0]}
     with pytest.raises(GradcliError, match="line 2 draws 'x' at random") as raised:
         gradcli.explain(text)
-    assert (raised.value.kind, raised.value.hint) == ("random", "add x=... t=...")
+    assert (raised.value.kind, raised.value.hint) == ("random", "add x=np.linspace(0.1, 1, 2) t=np.linspace(0.1, 1, 2)")
     vector = "import torch\nx = torch.ones(2, requires_grad=True)\ny = x*x\ny.backward(torch.rand(2))"
     with pytest.raises(GradcliError, match="v is drawn at random"):
         gradcli.explain(vector)
@@ -158,7 +158,7 @@ REFUSED = [
     (LEAF + "x.grad = torch.ones(2)\n(x*x).sum().backward()", "not-allowed", "its gradient", "x.grad = torch.ones(2)"),
     (LEAF + "torch.set_grad_enabled(False)\n(x*x).sum().backward()", "not-allowed", "is not known", None),
     (LEAF + "with torch.no_grad():\n    x += 1\n(x*x).sum().backward()", "not-allowed", "no_grad", "x += 1"),
-    (LEAF + "x.data.sub_(1)\n(x*x).sum().backward()", "not-allowed", "in place|cannot be read", None),
+    (LEAF + "x.data.sub_(1)\n(x*x).sum().backward()", "in-place", "would change 'x' too", None),
     (LEAF + "torch.nn.init.zeros_(x)\n(x*x).sum().backward()", "not-allowed", "in place", None),
     (LEAF + "y = x*2\ntorch.add(x, 1, out=y)\ny.sum().backward()", "not-allowed", "is not known", None),
     (LEAF + "@torch.no_grad()\ndef f(a): return a\n(f(x)*x).sum().backward()", "not-allowed", "@torch.no_grad()", None),

@@ -120,11 +120,11 @@ REFUSED = [
     ("data.csv", "not-allowed", "write @data.csv to read a file", "data.csv"),
     ("1,2 ^ 3", "not-allowed", "'^' is not the power", "2 ^ 3"),
     ("1,[2,3]", "value", "an array of shape (2,) among numbers", "[2,3]"),
-    ("{1}", "not-allowed", "a set is not part", "{1}"),
+    ("{1}", "not-allowed", "write [1]", "{1}"),
     ("'1'", "type", "not text", "'1'"),
     ("2j", "not-allowed", "complex numbers", "2j"),
     ("1 > 0", "type", "truth value", "1 > 0"),
-    ("[1,2", "value", "not JSON", ""),
+    ("[1,2", "value", "never closed", ""),
     ("[1,,2]", "value", "not JSON", ","),
     ("[1,[2]]", "value", "ragged", None),
     ("[[1,2],[3]]", "value", "ragged", None),
@@ -238,7 +238,7 @@ BAD_FILES = [
     ("bad.csv", "row 2 of the table: 'four' is not a number"), ("ragged.csv", "row 2 of the table: 1 cell and not 2"),
     ("empty.csv", "the table has no numbers"), ("lists.txt", "not JSON"), ("binary.csv", "is not a text file"),
     ("code.txt", "unknown function '__import__'"), ("noise.md", "the name must end with"),
-    ("", "the name must end with"),
+    ("", "@ stands before the name of a file"),
     ("nul\x00.npy", "nul\\x00.npy"), ("/etc/passwd", "the name must end with"),
 ]  # fmt: skip
 

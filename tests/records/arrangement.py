@@ -73,6 +73,12 @@ record("fliplr", oracle=shapes.moving(np.fliplr), recipes=["{M}"], programs={"fl
 record("flipud", oracle=shapes.moving(np.flipud), recipes=["{M}", "{V}"], programs={"flipud(A)": v.A[::-1]})
 
 record(
+    "diagflat",
+    oracle=shapes.moving(np.diagflat),
+    recipes=["{V}", "{M}", "{V}, -1"],
+    programs={"diagflat(x)": np.diag(v.x), "torch.diagflat(A, offset=1)": np.diagflat(v.A, 1)},
+)
+record(
     "diag_embed",
     of_arrays=lambda x, offset: m.built(
         (*x.shape[:-1], x.shape[-1] + abs(offset), x.shape[-1] + abs(offset)),

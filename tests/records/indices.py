@@ -76,6 +76,17 @@ record(
 )
 
 record(
+    "np.searchsorted",
+    oracle=lambda edges, values, side="left": placing.counted(edges, values, side == "right"),
+    recipes=["{f}([-1, 0, 1], {V})*{V}", "{f}([-1, 0, 1], {M}, 'right')*{V}"],
+    programs={
+        "np.searchsorted([-1, 0, 1], x)*s": np.array([2, 0, 2]) * v.s,
+        "np.searchsorted([1, 2, 2], [1, 2], 'left')*s": np.array([0, 1]) * v.s,
+        "np.searchsorted([1, 2, 2], [1, 2], side='right')*s": np.array([1, 3]) * v.s,
+    },
+)
+
+record(
     "bucketize",
     oracle=lambda values, edges, right=False: placing.counted(edges, values, right),
     recipes=["{f}({V}, [-1, 0, 1])*{V}"],

@@ -98,7 +98,11 @@ record(
     cases=[([(3, 3), (3,)], {}), ([(2, 2), (2, 3)], {}), ([(2, 2, 2), (2, 2)], {}), ([(2, 2), (3, 2, 1)], {})],
     oracle=g.solve,
     recipes=["{Q:-1,1} + 3*eye({n}), {V}", "{Q:-1,1} - 3*eye({n}), {N}"],
-    programs={"linalg.solve(S, x)": np.linalg.solve(v.S, v.x), "np.linalg.solve(S, B)": np.linalg.solve(v.S, v.B)},
+    programs={
+        "linalg.solve(S, x)": np.linalg.solve(v.S, v.x),
+        "np.linalg.solve(S, B)": np.linalg.solve(v.S, v.B),
+        "torch.linalg.solve(S, A, left=False)": v.A @ np.linalg.inv(v.S),
+    },
 )
 
 record(
@@ -160,4 +164,10 @@ record(
     oracle=shapes.moving(lambda x: np.sum(np.diagonal(x))),
     recipes=["{Q}", "{M}"],
     programs={"trace(S)": 5.3},
+)
+record(
+    "np.trace",
+    oracle=shapes.moving(np.trace),
+    recipes=["{Q}", "{M}, 1", "{M}, offset=-1"],
+    programs={"np.trace(S)": 5.3, "np.trace(A, 1)": np.trace(v.A, 1), "np.trace(S, axis1=1, axis2=0)": 5.3},
 )

@@ -100,7 +100,18 @@ record(
     "linalg.cross",
     oracle=lambda x, other, dim=-1: g.cross(x, other, dim),
     recipes=["[{S}, {S}, {S}], [{S}, {S}, {S}]", "[{V}, {V}, {V}], [{V}, {V}, {V}], dim=0"],
-    programs={"torch.linalg.cross(S, 2 - S)": np.cross(v.S, 2 - v.S), "np.cross(S, x)": np.cross(v.S, v.x)},
+    programs={"torch.linalg.cross(S, 2 - S)": np.cross(v.S, 2 - v.S), "np.linalg.cross(S, x)": np.cross(v.S, v.x)},
+)
+record(
+    "np.cross",
+    oracle=g.numpy_cross,
+    recipes=["[{S}, {S}, {S}], [{S}, {S}, {S}]", "[{V}, {V}, {V}], [{V}, {V}, {V}], axis=0"],
+    programs={
+        "np.cross(S, x)": np.cross(v.S, v.x),
+        "np.cross(S, 2 - S, 0)": np.cross(v.S, 2 - v.S, 0),
+        "np.cross(S, 2 - S, axisb=0, axisc=0)": np.cross(v.S, 2 - v.S, axisb=0, axisc=0),
+        "np.cross(S, 2 - S, axis=0)": np.cross(v.S, 2 - v.S, axis=0),
+    },
 )
 record(
     "vecdot",

@@ -62,6 +62,16 @@ record(
 )
 
 record(
+    "np.linspace",
+    oracle=shapes.fixed(np.linspace),
+    recipes=["{V}*{f}(0, 1, {n})", "{f}(-1, {c}, 4, endpoint=False)*{S}"],
+    programs={
+        "x*np.linspace(0, 1, 3)": [0, v.x[1] / 2, v.x[2]],
+        "np.linspace(0, 1, 4, False)*s": v.s * np.arange(4) / 4,
+    },
+)
+
+record(
     "zeros_like",
     oracle=lambda x: arrays.array(np.zeros(arrays.array(x).shape)),
     recipes=["{f}({M}) + {V}"],
@@ -101,6 +111,20 @@ record(
     oracle=shapes.moving(np.array),
     recipes=["{f}([1.5, {c}])*{S}", "{f}([[{c}], [-0.5]]) + {V}"],
     programs={"torch.tensor([1.0, 2.0, 3.0])*x": [v.x[0], 2 * v.x[1], 3 * v.x[2]]},
+)
+
+record(
+    "np.array",
+    oracle=arrays.array,
+    recipes=["{f}([1.5, {c}])*{S}", "{f}([{S}, {S}])"],
+    programs={"np.array([1, 2, 3])*x": [v.x[0], 2 * v.x[1], 3 * v.x[2]], "jnp.array([s, s**2])": [v.s, v.s**2]},
+)
+
+record(
+    "np.asarray",
+    oracle=arrays.array,
+    recipes=["{f}([0.5, {c}])*{S}", "{f}({V})"],
+    programs={"np.asarray([1, 2, 3])*x": [v.x[0], 2 * v.x[1], 3 * v.x[2]], "jnp.asarray(x)": v.x},
 )
 
 record(

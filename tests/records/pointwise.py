@@ -184,6 +184,14 @@ record(
     values={"nan_to_num(log(x), nan=2.0)": [math.log(0.3), 2.0, math.log(0.8)]},
 )
 
+record(
+    "np.nan_to_num",
+    oracle=lambda x, copy=True, nan=0.0, posinf=None, neginf=None: arrays.array(x) * 1,
+    recipes=["{E}", "{V}, nan={c}", "{V}, True, {c}"],
+    programs={"np.nan_to_num(x)": v.x},
+    values={"np.nan_to_num(log(x), True, 2.0)": [math.log(0.3), 2.0, math.log(0.8)]},
+)
+
 # --- comparisons and logic ---
 
 for _name, _rule in (

@@ -113,6 +113,13 @@ record(
 )
 
 record(
+    "linalg.diagonal",
+    oracle=shapes.moving(lambda x, offset=0: np.diagonal(x, offset, -2, -1)),
+    recipes=["{Q}", "{M}, offset=1"],
+    programs={"linalg.diagonal(S)": [2.0, 1.5, 1.8], "torch.linalg.diagonal(S, offset=-1)": [0.1, 0.2]},
+)
+
+record(
     "tril",
     of_arrays=m.triangle(lower=True),
     cases=[([(3, 3)], {"k": 0}), ([(2, 3)], {"k": 1})],

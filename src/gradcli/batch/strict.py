@@ -57,7 +57,9 @@ def decoded(text: str) -> Any:
     except json.JSONDecodeError as error:
         message = error.msg.removesuffix(" at").removesuffix(" starting")
         what = f"column {error.pos + 1}: this is not JSON: {message[:1].lower() + message[1:]}"
-        raise GradcliError("json", what, span=one_character(error.pos, text)) from None
+        quotes = "JSON has double quotes" if text[error.pos : error.pos + 1] == "'" else None
+        hint = quotes or (None if text.lstrip().startswith("{") else EXAMPLE)
+        raise GradcliError("json", what, span=one_character(error.pos, text), hint=hint) from None
     except _Refused as error:
         raise GradcliError("json", str(error)) from None
     except RecursionError:

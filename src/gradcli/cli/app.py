@@ -24,8 +24,22 @@ from gradcli.cli.variables import VariableCommand
 from gradcli.errors import GradcliError
 
 SUMMARY = "Explain y.backward(v): the Jacobian, the vector beside it, and the gradient that reverse mode leaves."
-OWN = ("-h", "--help", "-V", "--version", "--install-completion", "--show-completion")
+EXAMPLES = """\b
+Examples:
+  gradcli "x**2" --x 3                     a formula; explain may be left out
+  gradcli "x**2" --x 1,2 --v 1,10          several outputs need a v
+  gradcli script.py                        lines of PyTorch, as pasted
+  gradcli grad "sum(x**2)" --x @data.csv   a file; - is standard input
+  gradcli check "x**2" --x 3 --expect 2*x  is my derivative right?
+
+Exit codes: 0 answered, 1 the routes disagree or digits are lost, 2 a mistake in what was given, 3 not finite at this
+point, 70 a fault of gradcli. gradcli COMMAND --help has the options of a command.
+"""
+COMPLETIONS = ("--install-completion", "--show-completion")
+OWN = ("-h", "--help", "-V", "--version", *COMPLETIONS)
 """Options that stand without a command."""
+MEANT = {"-help": "--help", "-?": "--help", "/?": "--help", "-version": "--version", "-v": "--version"}
+"""What stands alone in place of an option, as elsewhere."""
 COMMANDS: dict[str, tuple[Callable[..., None], type[TyperCommand]]] = {
     "explain": (commands.explain, VariableCommand),
     "grad": (commands.grad, VariableCommand),
@@ -58,6 +72,7 @@ def command_line(name: str | None = None) -> typer._click.Command:
         name="gradcli",
         cls=PlainGroup,
         help=SUMMARY,
+        epilog=EXAMPLES,
         context_settings={"help_option_names": ["-h", "--help"]},
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
@@ -105,13 +120,14 @@ def complete(env: Environment) -> int:
 def _run(words: list[str], env: Environment) -> int:
     try:
         with contextlib.redirect_stdout(env.stdout), contextlib.redirect_stderr(env.stderr):
+            refuse_shell(words)
             command = command_line(words[0] if words and words[0] in COMMANDS else None)
             code: Any = command.main(words or ["--help"], prog_name="gradcli", standalone_mode=False, obj=env)
     except GradcliError as error:
         report(env, error, wants_json(words), color_of(words))
         return ExitStatus.USAGE
     except typer.TyperException as error:
-        report(env, usage_error(error), wants_json(words), color_of(words))
+        report(env, usage_error(error, words), wants_json(words), color_of(words))
         return ExitStatus.USAGE
     except (KeyboardInterrupt, BrokenPipeError, ClosedPipe):
         raise
@@ -138,13 +154,24 @@ def _run(words: list[str], env: Environment) -> int:
     return code if isinstance(code, int) else ExitStatus.OK
 
 
+def refuse_shell(words: list[str]) -> None:
+    """Raise ``usage`` for completion of a shell by its name: it is for the one that gradcli runs in."""
+    flag, equals, shell = words[0].partition("=") if words else ("", "", "")
+    if flag in COMPLETIONS and (equals or words[1:]):
+        hint = f"start {shell or words[1]}, and run gradcli {flag} there"
+        raise GradcliError("usage", f"{flag} is for the shell that it runs in", hint=hint)
+
+
 def with_command(words: list[str], commands: Collection[str]) -> list[str]:
     """Return a command line with its command: ``explain`` where a program, or an option of it, stands first."""
+    if len(words) == 1:
+        words = [MEANT.get(words[0], words[0])]
     if not words or words[0] in commands or words[0].startswith(OWN) or (words[0][0:2] == "--" and not words[1:]):
         return words
     first, *rest = words
     if first == "help":
-        return [*(word for word in rest[:1] if word in commands), "--help"]
+        described = rest[:1] if rest and is_function(rest[0]) else []
+        return ["functions", *described] if described else [*(word for word in rest[:1] if word in commands), "--help"]
     given = any(word == f"--{first}" or word.startswith(f"--{first}=") for word in rest)
     return words if re.fullmatch("[A-Za-z][A-Za-z_-]*", first) and not given else ["explain", *words]
 
@@ -166,16 +193,22 @@ def color_of(words: list[str]) -> str:
     return given[-1] if given and given[-1] in ("always", "never") else "auto"
 
 
-def usage_error(error: typer.TyperException) -> GradcliError:
+def usage_error(error: typer.TyperException, words: list[str]) -> GradcliError:
     """Return typer's complaint about the command line as one of ours."""
-    formatted = getattr(error, "format_message", None)
-    message = str(formatted() if formatted else error).strip().rstrip(".")
-    message = re.sub(r"Input should be a valid integer.*", "an integer is needed", message[:1].lower() + message[1:])
-    context = getattr(error, "ctx", None)
-    path = context.command_path if context is not None else "gradcli"
-    single = re.search(r"extra argument\(s\) \(-(\w) ", message)
-    hint = f"inputs have two dashes: --{single[1]}" if single else f"{path} --help lists what there is"
-    return GradcliError("usage", message, hint=hint)
+    from gradcli.cli.inputs import is_file  # noqa: PLC0415 - an error alone needs these
+    from gradcli.cli.misnamed import no_command, refused_by_typer  # noqa: PLC0415
+
+    first = words[0]
+    if first in COMMANDS or first.startswith("-"):
+        return refused_by_typer(error, first if first in COMMANDS else None)
+    return no_command(first, is_function(first), is_file(first))
+
+
+def is_function(word: str) -> bool:
+    """Return whether a word is the name of a function of the language."""
+    from gradcli.ops import SPELLINGS, find  # noqa: PLC0415
+
+    return find(SPELLINGS, word) is not None
 
 
 def _tolerate(env: Environment) -> None:

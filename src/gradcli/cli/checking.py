@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,11 +14,11 @@ from gradcli.cli.files import read_array
 from gradcli.cli.inputs import read_text
 from gradcli.cli.output import complain, write
 from gradcli.cli.request import Printing, Request
-from gradcli.errors import Budget, GradcliError, Place
+from gradcli.errors import Budget, GradcliError, Place, Span
 from gradcli.errors.suggest import did_you_mean
 from gradcli.explanation.evaluation import Function
 from gradcli.interface import Check, check
-from gradcli.language.values import read_value
+from gradcli.language.values import FILE, read_value
 from gradcli.render.dump import dump
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ def expectations(env: Environment, asked: Request, texts: list[str]) -> list[Exp
 
 def expectation(env: Environment, asked: Request, text: str, names: tuple[str, ...]) -> Expected:
     """Return one expected derivative from ``FORMULA``, ``@file``, ``NAME=FORMULA`` or ``NAME=@file``."""
+    refuse_sides(text, names)
     match = BY_NAME.match(text)
     if match is None or is_program(text, match):
         name, body = only(names), text.strip()
@@ -85,6 +87,34 @@ def expectation(env: Environment, asked: Request, text: str, names: tuple[str, .
     return Expected(name, None, read_array(env, body, "--expect", asked.budget, asked.notes))
 
 
+LEFT = re.compile(
+    r"\s*(?:d\w*\s*/\s*d(?P<by>[A-Za-z_]\w*)|(?P<of>[A-Za-z_]\w*)\.grad|[A-Za-z_]\w*'(?:\(\w*\))?"
+    r"|grad|gradient|derivative|jacobian|J|dy|df)\s*:?=(?!=)\s*"
+)
+"""What stands on the left of a derivative on paper."""
+
+
+def refuse_sides(text: str, names: tuple[str, ...]) -> None:
+    """Raise ``option`` for a formula with its left side, for several in one text, and for a file without its @."""
+    left = LEFT.match(text)
+    if left is not None and text[: left.end()].partition("=")[0].strip() not in names:
+        name = left["by"] or left["of"]
+        lead = f"{name}=" if name in names and len(names) > 1 else ""
+        hint = f"write --expect {shlex.quote(lead + text[left.end() :].strip())}"
+        raise expectation_error("the right side alone is what is expected", left.span(), text, hint)
+    second = re.search(r"(?<=[\w)\] ]),\s*([A-Za-z_]\w*)\s*=(?!=)", text)
+    if second is not None and second[1] in names and "(" not in text:
+        hint = f"write --expect {shlex.quote(text[: second.start()])} --expect {shlex.quote(text[second.start(1) :])}"
+        raise expectation_error("these are several formulas", second.span(1), text, hint)
+    if FILE.search(text) and not text.rpartition("=")[2].startswith("@"):
+        raise expectation_error("this is the name of a file", (0, len(text)), text, f"write --expect @{text.strip()}")
+
+
+def expectation_error(message: str, span: Span, text: str, hint: str) -> GradcliError:
+    """Return the error for what ``--expect`` cannot be."""
+    return GradcliError("option", message, span=span, hint=hint, place=Place(text, "--expect"))
+
+
 def is_program(text: str, match: re.Match[str]) -> bool:
     """Return whether ``h = …`` begins a formula of several statements, which use h."""
     first, _, rest = text.strip().replace("\n", ";").partition(";")
@@ -94,13 +124,7 @@ def is_program(text: str, match: re.Match[str]) -> bool:
 def not_differentiated(match: re.Match[str], names: tuple[str, ...]) -> GradcliError:
     """Return the error for ``NAME=FORMULA`` with a name that is no variable, or not one to differentiate by."""
     hint = did_you_mean(match[1], names) or f"there is {', '.join(names) or 'nothing'}"
-    return GradcliError(
-        "option",
-        f"'{match[1]}' is not differentiated",
-        span=match.span(1),
-        hint=hint,
-        place=Place(match.string, "--expect"),
-    )
+    return expectation_error(f"'{match[1]}' is not differentiated", match.span(1), match.string, hint)
 
 
 def as_formula(text: str, budget: Budget) -> str:

@@ -36,7 +36,7 @@ def explain(
     budget: options.BudgetOption = None,
     debug: options.Debug = False,
 ) -> None:
-    """Show the Jacobian J, v beside its rows, and that their product is the x.grad of reverse mode.
+    """Show the Jacobian J, v beside it, and x.grad, their product.
 
     \b
     gradcli explain "[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]" --x 1,2 --v 1,10,100
@@ -124,7 +124,7 @@ def grad(
     budget: options.BudgetOption = None,
     debug: options.Debug = False,
 ) -> None:
-    """Print the reverse-mode gradient alone, as numbers that --x reads back.
+    """Print the gradient alone, as numbers that --x reads back.
 
     It is the engine's number, and nothing else has looked at it: --confirm holds it against J and against arithmetic
     with digits to spare, as explain does.
@@ -162,7 +162,9 @@ def check(
     budget: options.BudgetOption = None,
     debug: options.Debug = False,
 ) -> None:
-    """Confirm a derivative: by symbols, by reverse mode and by numbers alone; one line and an exit code.
+    """Confirm a derivative, in one line and an exit code.
+
+    By symbols, by reverse mode and by numbers alone; --expect takes one of your own.
 
     \b
     gradcli check "sum(softmax(x)**2)" --x 1,2,3
@@ -195,7 +197,9 @@ def batch(
     budget: options.BudgetOption = None,
     debug: options.Debug = False,
 ) -> None:
-    """Answer many records, a JSON document on each line: {"id": 1, "program": "x**2", "inputs": {"x": 3}}.
+    """Answer many records, one JSON document on each line.
+
+    A record is {"id": 1, "program": "x**2", "inputs": {"x": 3}}.
 
     \b
     gradcli batch records.ndjson -o answers.ndjson --jobs 4
@@ -218,7 +222,9 @@ def functions(
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> None:
-    """List the functions of the language, or describe one: formula, derivative, and an example.
+    """List the functions of the language, or describe one.
+
+    A function is described by its formula, its derivative, and an example.
 
     \b
     gradcli functions

@@ -39,6 +39,9 @@ def read_array(env: Environment, text: str, name: str, budget: Budget, notes: li
 
 def read_file(env: Environment, path: str, option: str, name: str, budget: Budget, notes: list[Note]) -> Given:
     """Return the array in a file, read by its suffix, or that under the key after it; raises ``file`` or ``value``."""
+    if path in ("", "-") or (path.startswith("/dev/") and not path.lower().endswith(SUFFIXES)):
+        what = "@ stands before the name of a file" if not path else f"{path} has no suffix that says how to read it"
+        raise GradcliError("file", f"{option}: {what}", hint=f"{option} - reads standard input")
     path, key = key_of(str(Path(path).expanduser()) if path.startswith("~") else path)
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import re
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gradcli.errors import GradcliError
+from gradcli.errors.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
@@ -31,9 +34,17 @@ def text_of_file(env: Environment, path: str, suffix: str) -> str:
     if suffix in TEXTS:
         return read_text(env, path, "PROGRAM")
     if suffix == ".ipynb":
-        raise file_error(f"{path} is a notebook: save it as a script, and give that", "PROGRAM")
+        hint = f"jupyter nbconvert --to script {path}"
+        raise GradcliError("file", f"PROGRAM: {path} is a notebook: save it as a script, and give that", hint=hint)
     hint = f"give them to a variable: gradcli explain 'sum(x**2)' --x @{path}"
     raise GradcliError("option", f"{path} holds numbers, and no program", hint=hint)
+
+
+def is_file(word: str) -> bool:
+    """Return whether there is a file of this name."""
+    with contextlib.suppress(OSError, ValueError):
+        return Path(word).exists()
+    return False
 
 
 def read_text(env: Environment, path: str, option: str) -> str:
@@ -73,7 +84,7 @@ def read_bytes(env: Environment, path: str, option: str) -> bytes:
         if where.is_dir():
             raise file_error(f"{path} is a directory", option)
         if not where.is_file():
-            raise file_error(f"there is no file {path}", option)
+            raise GradcliError("file", f"{option}: there is no file {path}", hint=near_file(where))
         if where.stat().st_size > env.largest:
             raise file_error(f"{path} is larger than {env.largest // 2**20} MiB", option)
         with where.open("rb") as stream:
@@ -85,6 +96,17 @@ def read_bytes(env: Environment, path: str, option: str) -> bytes:
     if len(data) > env.largest:  # it grew, or had no size, as the files of /proc
         raise file_error(f"{path} is larger than {env.largest // 2**20} MiB", option)
     return data
+
+
+def near_file(where: Path) -> str | None:
+    """Return a question with a file whose name is near one that does not exist; None for none."""
+    with contextlib.suppress(OSError, ValueError):
+        return did_you_mean(where.name, (one.name for one in islice(where.parent.iterdir(), MOST_FILES)))
+    return None
+
+
+MOST_FILES = 1_000
+"""Files of a folder that are looked at for a name that was meant."""
 
 
 def file_error(message: str, option: str) -> GradcliError:

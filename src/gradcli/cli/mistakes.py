@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterable
 
 from gradcli.cli.declared import COMMANDS, WITH_PROGRAM, options_of
+from gradcli.cli.request import FORMATS
 from gradcli.errors import GradcliError
 from gradcli.errors.suggest import did_you_mean
 
@@ -13,12 +15,43 @@ EXAMPLES = {
     "--format": "json", "-F": "json", "--color": "never", "--precision": "12", "--width": "100", "--wrt": "W,b",
     "--output": "answer.txt", "-o": "answer.txt", "--file": "program.py", "-f": "program.py", "--samples": "100",
     "--budget": "turns=1000000", "--seed": "7", "--row": "0", "--column": "x[0]", "--expect": "'2*x'", "--set": "x=1,2",
+    "--jobs": "4", "-j": "4", "--timeout": "10", "--memory": "4096", "--only": "grad,vjp",
 }  # fmt: skip
 """A value of each option that takes one; a variable takes numbers."""
 TOLERANCES = ("--tol", "--rtol", "--atol", "--eps", "--epsilon", "--tolerance")
+SYNONYMS = {
+    "write --format {0}": FORMATS,
+    "write --color never": ("no-color", "nocolor", "no-colour", "monochrome"),
+    "write --precision 12": ("digits", "decimals"),
+    "write --width 100": ("columns", "cols"),
+    "write -q, and look at the exit code": ("silent",),
+    "--v gives the vector of y.backward(v)": ("vector", "cotangent", "grad-output", "grad_output", "grad_outputs"),
+    "each variable has an option of its own: --x 1,2": ("input", "inputs", "values", "params", "data", "at", "point"),
+    "the program stands by itself: gradcli {command} 'x**2' --x 3": (
+        "program", "expr", "expression", "function", "func", "formula", "explain", "eval",
+    ),
+}  # fmt: skip
+"""What to write, by what an option is called elsewhere."""
+OF_CHECK = (
+    "grad",
+    "gradient",
+    "derivative",
+    "jacobian",
+    "expected",
+    "want",
+    "analytic",
+    "formula",
+    "answer",
+    "against",
+)
+"""What ``--expect`` may be called."""
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?,?\Z")
+VALUE = re.compile(r"[-+]?\.?\d[-+\d.,;eE]*|[\[@].*", re.DOTALL)
+"""What stands as a value and not as a program."""
 WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-GIVEN = re.compile(r"([A-Za-z_]\w*)=(.+)", re.DOTALL)
+GIVEN = re.compile(r"-?([A-Za-z_]\w*)=(.+)", re.DOTALL)
+JOINED = re.compile(r"([A-Za-z_]+)[:=]?([-+]?[\d.][\d.,;eE+-]*)")
+"""A variable and its value in one word."""
 
 
 def needs_value(flag: str) -> GradcliError:
@@ -26,73 +59,174 @@ def needs_value(flag: str) -> GradcliError:
     return GradcliError("option", f"{flag} needs a value", hint=f"for example {flag} {EXAMPLES.get(flag, '1,2')}")
 
 
-def no_option(flag: str, command: str, known: Iterable[str], program: str | None) -> GradcliError | None:
+def no_option(flag: str, value: str | None, command: str, program: str | None) -> GradcliError | None:
     """Return the error for a flag that is no option of a command and no name in its program; None where it is one.
 
     What is meant is an option of this command, one of another, or a variable that the program does not have.
-    ``program`` is None where its names are not known.
+    ``value`` is what stands after the flag; ``program`` is empty where there is none, None where it is not known.
     """
-    name = flag.removeprefix("--")
-    words = set(WORD.findall(program or name))
-    if name in words or did_you_mean(name, words):
+    name = flag.lstrip("-")
+    words = set(WORD.findall(name if program is None else program))
+    if name.isidentifier() and (name in words or did_you_mean(name, words)):
         return None
     if flag in TOLERANCES:
         hint = "check needs none: it counts how many digits are right"
         return GradcliError("option", f"{command} has no {flag}", hint=hint)
-    has = [other for other in WITH_PROGRAM if any(flag in option.flags for option in options_of(COMMANDS[other]))]
-    if has:
-        return GradcliError(
-            "option", f"{command} has no {flag}", hint=f"{' and '.join(has)} {'have' if len(has) > 1 else 'has'} it"
-        )
-    near = did_you_mean(flag, [option for option in known if option.startswith("--")])
-    if near:
-        return no_such(flag, command, near)
-    return None
+    if command in ("batch", "schema") and flag in ("--json", "--format", "-F"):
+        return GradcliError("option", f"{command} has no {flag}", hint="leave it out: what it prints is JSON already")
+    elsewhere = [other for other in COMMANDS if other != command and flag in flags_of(other)]
+    if elsewhere:
+        return GradcliError("option", f"{command} has no {flag}", hint=have_it(elsewhere))
+    others = {flag: command for command in WITH_PROGRAM for flag in flags_of(command) if flag.startswith("--")}
+    near = did_you_mean(flag, flags_of(command)) or did_you_mean(flag, others)
+    joined = JOINED.fullmatch(name)
+    if joined and joined[1] in words:
+        return no_such(flag, command, f"write --{joined[1]} {joined[2]}")
+    meant = synonym(name, command) or near
+    no_name = not name.isidentifier() or (value is not None and is_word(value))
+    return no_such(flag, command, meant) if meant or no_name else None
 
 
-def no_such(flag: str, command: str, near: str | None = None) -> GradcliError:
+def have_it(commands: Iterable[str]) -> str:
+    """Return that commands have what another lacks."""
+    *others, last = commands
+    return f"{', '.join(others)} and {last} have it" if others else f"{last} has it"
+
+
+def flags_of(command: str) -> list[str]:
+    """Return the flags of a command."""
+    return [flag for option in options_of(COMMANDS[command]) for flag in option.flags]
+
+
+def synonym(name: str, command: str) -> str | None:
+    """Return what to write in place of an option that has another name elsewhere."""
+    if command == "check" and name in OF_CHECK:
+        return "--expect '2*x' holds a derivative of your own against the true one"
+    found = next((hint for hint, known in SYNONYMS.items() if name in known), None)
+    return found and found.format(name, command=command)
+
+
+def is_word(value: str) -> bool:
+    """Return whether a value is a word, as options take, and no number."""
+    return WORD.fullmatch(value) is not None and value not in ("pi", "e")
+
+
+def no_such(flag: str, command: str | None, near: str | None = None) -> GradcliError:
     """Return the error for a flag that nothing has."""
-    return GradcliError(
-        "option", f"no such option {flag}", hint=near or f"gradcli {command} --help lists what there is"
-    )
+    return GradcliError("option", f"no such option {flag}", hint=near or listed_by(command))
 
 
-def too_many(operands: list[str], after: dict[int, tuple[str, str]], exists: Callable[[str], bool]) -> GradcliError:
+def listed_by(command: str | None) -> str:
+    """Return where the options of a command stand, or the commands for None."""
+    return f"gradcli {command} --help lists what there is" if command else "gradcli --help lists what there is"
+
+
+def refuse_taken(before: dict[int, tuple[str, str]]) -> None:
+    """Raise ``option`` where there is no program, and the last option has what looks like one as its value."""
+    flag, value = before.get(0, ("", ""))
+    if re.search(r"[A-Za-z]\w*(?:\W|\Z)", value) and re.search(r"[-+*/(@]|\s", value) and value[0] not in "@[":
+        hint = f"{flag} has taken {value!r:.60} as its value: give it one before the program"
+        raise GradcliError("option", "no program is given", hint=hint)
+
+
+def refuse_operands(
+    command: str, operands: list[str], before: dict[int, tuple[str, str]], exists: Callable[[str], bool]
+) -> None:
+    """Raise ``usage`` where several words stand for the program, or one that asks for help."""
+    if len(operands) == 1 and operands[0].lstrip("-") in ("help", "?", "/?"):
+        hint = f"gradcli {command} --help shows its options"
+        raise GradcliError("usage", f"{operands[0]!r} is no program", hint=hint)
+    if len(operands) > 1:
+        raise too_many(command, operands, before, exists)
+
+
+def too_many(
+    command: str, operands: list[str], before: dict[int, tuple[str, str]], exists: Callable[[str], bool]
+) -> GradcliError:
     """Return the error for words that are neither options nor the one program, with what they may have been.
 
-    ``after`` has the flag and the value that stand before a word, by its place among the operands; ``exists`` tells
+    ``before`` has the flag and the value that stand before a word, by its place among the operands; ``exists`` tells
     whether there is such a file.
     """
-    pieces = [(flag, value, operands[place]) for place, (flag, value) in after.items() if place < len(operands)]
-    for flag, value, word in pieces:
-        if value.startswith(("[", "(")) or (NUMBER.match(value) and NUMBER.match(word)):
-            cut = [value, *following(operands, word)]
-            whole = f"'{' '.join(cut)}'" if value.startswith(("[", "(")) else ",".join(w.rstrip(",") for w in cut)
+    pieces = [(flag, value, operands[place:]) for place, (flag, value) in before.items() if place < len(operands)]
+    for flag, value, rest in pieces:
+        whole = uncut(flag, value, rest, exists)
+        if whole:
             return GradcliError(
                 "usage", f"the shell has cut the value of {flag} at a blank", hint=f"write {flag} {whole}"
             )
     program, *others = operands
-    if re.fullmatch(r"-[A-Za-z]", others[0]):
-        return GradcliError("usage", f"{others[0]} is no option", hint=f"inputs have two dashes: -{others[0]}")
-    given = next((found for word in others if (found := GIVEN.fullmatch(word))), None)
+    if program in COMMANDS:
+        hint = f"begin with gradcli {program}, and its options after that"
+        return GradcliError("usage", f"{program} is a command, which stands once, before all options", hint=hint)
+    short = next((word for word in operands if re.fullmatch(r"-[A-Za-z]\w*", word)), None)
+    if short:
+        return no_short(short, command, operands)
+    apart = [
+        name + sign + value for name, sign, value in zip(others, others[1:], others[2:], strict=False) if sign == "="
+    ]
+    first = GIVEN.fullmatch(program)
+    given = next((found for word in [*apart, *others] if (found := GIVEN.fullmatch(word))), None)
+    given = first if first and VALUE.fullmatch(first[2]) else given
     if given:
         return GradcliError("usage", f"{given[0]} is no option", hint=f"write --{given[1]} {given[2]}")
-    if sum(map(exists, operands)) > 1 or any(word in "+-*/@%" or word == "**" for word in operands):
+    if all(map(exists, operands)):
+        return GradcliError("usage", "one program at a time is answered", hint="batch answers many")
+    if sum(map(exists, operands)) > 1 or any(is_sign(word) for word in operands):
         return GradcliError(
             "usage", "the program comes in several words: the shell has cut it, or made file names of its *",
             hint=f"put it in single quotes: '{quoted(operands, exists)}'",
         )  # fmt: skip
-    return GradcliError(
-        "usage", f"{others[0]!r:.60} is a second program, after {program!r:.60}",
-        hint="give one: as '[x**2, 3*x]' for several outputs, or with all of its lines in one pair of quotes",
-    )  # fmt: skip
+    if VALUE.fullmatch(others[0]):
+        hint = f"give it to a variable: --{variable_of(program)} {shlex.quote(others[0])}"
+        return GradcliError("usage", f"{others[0]!r:.60} is a value without a name", hint=hint)
+    hint = "give one: as '[x**2, 3*x]' for several outputs, or with all of its lines in one pair of quotes"
+    if command == "check":
+        hint = f"--expect {shlex.quote(others[0])} holds it against the derivative, if that is what it is"
+    return GradcliError("usage", f"{others[0]!r:.60} is a second program, after {program!r:.60}", hint=hint)
 
 
-def following(operands: list[str], word: str) -> list[str]:
-    """Return a word and those after it that look like the rest of a value."""
-    rest = operands[operands.index(word) :]
-    count = next((k for k, one in enumerate(rest) if not re.fullmatch(r"[-+\d.,eE\])]+", one)), len(rest))
-    return rest[: max(count, 1)]
+def uncut(flag: str, value: str, words: list[str], exists: Callable[[str], bool]) -> str | None:
+    """Return the whole value of an option that the shell may have cut, of which ``words`` are the rest, or None."""
+    if flag == "--expect":
+        signs = any(is_sign(word) or exists(word) for word in words)
+        return f"'{quoted([value, *words], exists)}'" if signs else None
+    if not value.startswith(("[", "(")) and not (NUMBER.match(value) and NUMBER.match(words[0])):
+        return None
+    cut = [value, *following(words)]
+    return f"'{' '.join(cut)}'" if value.startswith(("[", "(")) else ",".join(word.rstrip(",") for word in cut)
+
+
+def no_short(short: str, command: str, operands: list[str]) -> GradcliError:
+    """Return the error for a letter after one dash that no option has."""
+    elsewhere = [other for other in COMMANDS if other != command and short in flags_of(other)]
+    if short in ("-e", "-c", "-p") and operands[0] == short:
+        hint = f"the program stands by itself: gradcli {command} {shlex.quote(operands[1])}"
+    elif elsewhere and short != "-v":
+        hint = have_it(elsewhere)
+    else:
+        hint = f"inputs have two dashes: -{short}"
+    return GradcliError("usage", f"{short} is no option", hint=hint)
+
+
+def is_sign(word: str) -> bool:
+    """Return whether a word is the sign of an operation."""
+    return word in ("+", "-", "*", "/", "@", "%", "**")
+
+
+def variable_of(program: str) -> str:
+    """Return the one name in a program that may be a variable, or what stands for any."""
+    from gradcli.ops import SPELLINGS, find  # noqa: PLC0415
+
+    words = {name for name in WORD.findall(program) if name not in ("pi", "e")}
+    names = {name for name in words if len(name) == 1 or not find(SPELLINGS, name)}
+    return names.pop() if len(names) == 1 else "NAME"
+
+
+def following(words: list[str]) -> list[str]:
+    """Return the first word and those after it that look like the rest of a value."""
+    count = next((k for k, one in enumerate(words) if not re.fullmatch(r"[-+\d.,eE\])]+", one)), len(words))
+    return words[: max(count, 1)]
 
 
 def quoted(operands: list[str], exists: Callable[[str], bool]) -> str:

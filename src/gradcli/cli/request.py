@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
@@ -20,6 +21,7 @@ LIBRARIES = ("torch", "jax", "numpy")
 EXPORTS = {".tex": "latex", ".md": "markdown", ".svg": "svg"}
 """Suffixes and formats that ``explain`` has beside those of all commands."""
 NONE: Mapping[str, str] = MappingProxyType({})
+NO_PROGRAM = "for example: gradcli explain 'x**2' --x 3; - reads it from standard input, -f from a file"
 COLORS = ("auto", "always", "never")
 
 
@@ -170,9 +172,13 @@ def program_text(env: Environment, program: str | None, file: str | None) -> str
     if file is not None:
         return read_text(env, file, "-f")
     if program is None:
-        raise GradcliError("option", "no program is given", hint="for example: gradcli explain 'x**2' --x 3")
+        raise GradcliError("option", "no program is given", hint=NO_PROGRAM)
     if program == "-":
         return read_text(env, "-", "PROGRAM")
+    quoted = re.fullmatch(r"\s*(['\"])([^'\"]*)\1\s*", program)
+    if quoted:
+        hint = f'one pair is for the shell: "{quoted[2]}"'
+        raise GradcliError("option", "the program stands in two pairs of quotes", hint=hint)
     suffix = suffix_of(program)
     return text_of_file(env, program.removeprefix("@"), suffix) if suffix else program
 
@@ -180,6 +186,9 @@ def program_text(env: Environment, program: str | None, file: str | None) -> str
 def wrt_names(text: str) -> list[str]:
     """Return the names of ``--wrt``; raises ``option`` for none or one twice."""
     names = [name.strip() for name in text.split(",") if name.strip()]
+    blank = next((name for name in names if " " in name), None)
+    if blank is not None:
+        raise GradcliError("option", "--wrt needs commas between names", hint=f"write --wrt {','.join(blank.split())}")
     if not names or len(set(names)) != len(names):
         raise GradcliError("option", "--wrt needs names of variables, each once", hint="for example --wrt W,b")
     return names

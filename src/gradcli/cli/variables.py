@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,10 @@ from gradcli.errors.facts import Facts, MisshapenV, hint_of
 
 if TYPE_CHECKING:
     import typer
+
+
+HELP = (["help"], ["-help"], ["-?"], ["/?"])
+"""Operands that ask for help, and are no program."""
 
 
 @dataclass(slots=True)
@@ -48,7 +52,7 @@ def sort(args: list[str], takes_value: dict[str, bool]) -> Words:
         elif flag in takes_value:
             found.options.append(arg)
             if takes_value[flag] and not equals:
-                found.options.append(value_after(flag, rest))
+                found.options.append(value_after(flag, rest, takes_value))
                 found.give(flag, found.options[-1])
         elif arg[:2] in takes_value and not arg.startswith("--") and takes_value[arg[:2]] and arg[2:3].isalnum():
             found.options.append(arg)
@@ -67,43 +71,52 @@ def sort(args: list[str], takes_value: dict[str, bool]) -> Words:
     return found
 
 
-def value_after(flag: str, rest: Iterator[str]) -> str:
-    """Return the word after an option; raises ``option`` where there is none."""
+def value_after(flag: str, rest: Iterator[str], known: Container[str]) -> str:
+    """Return the word after an option; raises ``option`` where there is none, or an option that is known."""
     value = next(rest, None)
-    if value is None:
+    if value is None or (value.startswith("--") and value in known):
         from gradcli.cli.mistakes import needs_value  # noqa: PLC0415 - an error alone needs it
 
         raise needs_value(flag)
     return value
 
 
-def refuse_mistakes(command: str, words: Words, known: Iterable[str]) -> None:
+def refuse_mistakes(command: str, words: Words) -> None:
     """Raise ``option`` or ``usage`` for flags that are neither options nor variables, and for a second operand."""
-    if not words.unknown and len(words.operands) < 2:
+    if not words.unknown and len(words.operands) == 1 and (words.options or words.operands not in HELP):
         return
     program = typed_program(words)
-    if len(words.operands) < 2 and all(
-        value is not None and flag.isascii() and program is not None and names(program, flag[2:])
-        for flag, value in words.unknown.items()
+    if (
+        words.unknown
+        and len(words.operands) < 2
+        and all(
+            value is not None and flag.isascii() and program is not None and names(program, flag[2:])
+            for flag, value in words.unknown.items()
+        )
     ):
         return
-    from gradcli.cli import mistakes  # noqa: PLC0415 - an error alone needs it
+    from gradcli.cli import mistakes  # noqa: PLC0415 - an error alone needs these
+    from gradcli.cli.inputs import is_file  # noqa: PLC0415
 
     for flag in words.unknown:
         mistakes.refuse_foreign(flag)
-    if len(words.operands) > 1:
-        raise mistakes.too_many(words.operands, words.before, is_file)
+    for flag in words.unknown:
+        if not flag[2:].isidentifier():
+            raise mistakes.no_option(flag, None, command, program) or mistakes.no_such(flag, command)
+    mistakes.refuse_operands(command, words.operands, words.before, is_file)
     for flag, value in words.unknown.items():
-        wrong = mistakes.no_option(flag, command, known, program)
+        wrong = mistakes.no_option(flag, value, command, program)
         if wrong is not None:
             raise wrong
         if value is None:
             known_name = program is None or names(program, flag[2:])
             raise mistakes.needs_value(flag) if known_name else mistakes.no_such(flag, command)
+    if program == "":
+        mistakes.refuse_taken(words.before)
 
 
 def typed_program(words: Words) -> str | None:
-    """Return the text of the program, as far as the command line tells it; None for standard input."""
+    """Return the text of the program, as far as the command line tells it: empty for none, None for standard input."""
     file = next((words.options[k + 1] for k, word in enumerate(words.options) if word in ("-f", "--file")), None)
     from gradcli.cli.inputs import suffix_of  # noqa: PLC0415 - options that are misspelled alone need it
 
@@ -113,7 +126,7 @@ def typed_program(words: Words) -> str | None:
     if file is not None:
         with contextlib.suppress(OSError, ValueError):
             return beginning(Path(file)) if Path(file).is_file() else None
-    return words.operands[0] if words.operands and words.operands[0] != "-" else None
+    return None if first == "-" else first
 
 
 def beginning(path: Path) -> str:
@@ -125,13 +138,6 @@ def beginning(path: Path) -> str:
 def names(program: str, name: str) -> bool:
     """Return whether a program holds a name."""
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", program, re.ASCII) is not None
-
-
-def is_file(word: str) -> bool:
-    """Return whether there is a file of this name."""
-    with contextlib.suppress(OSError, ValueError):
-        return Path(word).exists()
-    return False
 
 
 class VariableCommand(PlainCommand):
@@ -151,7 +157,7 @@ class VariableCommand(PlainCommand):
             return super().parse_args(ctx, [])
         words = sort(args, takes_value)
         if not {"-h", "--help"} & {*words.options}:
-            refuse_mistakes(ctx.info_name or "", words, takes_value)
+            refuse_mistakes(ctx.info_name or "", words)
         return super().parse_args(ctx, [*words.options, "--", *words.operands])
 
     def invoke(self, ctx: typer._click.Context) -> Any:
@@ -159,8 +165,28 @@ class VariableCommand(PlainCommand):
         try:
             return super().invoke(ctx)
         except GradcliError as error:
+            program = ctx.params["program"] or ""
+            if error.kind in ("syntax", "not-allowed", "missing-input") and is_path(program):
+                raise named_like(program, error) from None
             options = {flag for parameter in self.get_params(ctx) for flag in parameter.opts}
             raise placed(error, ctx.params["v"]).worded(partial(flag_hint, options)) from None
+
+
+def is_path(program: str) -> bool:
+    """Return whether what was read as the program is the name of a file or folder as well."""
+    from gradcli.cli.inputs import is_file, suffix_of  # noqa: PLC0415 - an error alone needs them
+
+    return bool(program) and not suffix_of(program) and is_file(program)
+
+
+def named_like(program: str, error: GradcliError) -> GradcliError:
+    """Return the error of a program that is the name of a file or folder, with the way to read that."""
+    if Path(program).is_dir():
+        return GradcliError("file", f"PROGRAM: {program} is a directory")
+    hint = f"to read the file of this name: -f {shlex.quote(program)}"
+    if program.isidentifier():
+        hint = f"add --{program} VALUE; or {hint}"
+    return GradcliError(error.kind, error.message, span=error.span, place=error.place, hint=hint)
 
 
 def placed(error: GradcliError, v: list[str] | None) -> GradcliError:

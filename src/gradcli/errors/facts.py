@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import zip_longest
 from typing import NamedTuple
 
 from gradcli.errors.counting import counted
@@ -22,13 +23,18 @@ class MissingInputs(NamedTuple):
     """Variables without a value.
 
     ``function`` is one of them that has the name of a function, ``near`` a name that was given and one it resembles,
-    ``compared`` what the first of them is held against by ``==``.
+    ``compared`` what the first of them is held against by ``==``. ``joined`` is a function and a variable that was
+    given, written as one word; ``numbered`` one that was given, where its entries have names of their own; ``values``
+    what each may have, for example.
     """
 
     names: tuple[str, ...]
     function: str | None = None
     near: tuple[str, str] | None = None
     compared: str | None = None
+    joined: tuple[str, str] | None = None
+    numbered: str | None = None
+    values: tuple[str, ...] = ()
 
 
 class OwnInput(NamedTuple):
@@ -117,10 +123,16 @@ def missing(facts: MissingInputs, word: Word) -> str:
         return f"== compares: write {facts.compared} alone, or {facts.names[0]} = {facts.compared}"
     if facts.function is not None:
         return f"'{facts.function}' is a function: call it, {facts.function}(x)"
+    if facts.joined is not None:
+        name, argument = facts.joined
+        return f"write {name}({argument})"
+    if facts.numbered is not None:
+        given = facts.numbered
+        return f"{word(given, None)} was given: its entries are {given}[0], {given}[1]"
     if facts.near is not None:
         given, meant = facts.near
         return f"{word(given, None)} was given: did you mean {word(meant, None)}?"
-    return "add " + " ".join(word(name, "") for name in facts.names)
+    return "add " + " ".join(word(name, value) for name, value in zip_longest(facts.names, facts.values, fillvalue=""))
 
 
 def hint_of(facts: Facts, word: Word = in_python) -> str:
@@ -131,7 +143,9 @@ def hint_of(facts: Facts, word: Word = in_python) -> str:
         case MissingInputs():
             return missing(facts, word)
         case OwnInputs(inputs):
-            return "; or ".join(f"leave out {own.where}, and give {word(own.name, own.value)}" for own in inputs)
+            ways = [f"write requires_grad=True in line {inputs[0].line}"] if "tensor(" in inputs[0].statement else []
+            ways += [f"leave out {own.where}, and give {word(own.name, own.value)}" for own in inputs]
+            return "; or ".join(ways)
         case MissingV():
             return usual_v(facts)
         case MisshapenV():

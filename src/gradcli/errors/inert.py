@@ -23,15 +23,15 @@ def inert(text: str, keep: str = "\n", encoding: str = "ascii") -> str:
 def shown(character: str, encoding: str) -> bool:
     """Return whether a character beyond ASCII is shown as it is: it takes one column and looks like no other letter.
 
-    These are Greek and Latin letters, signs of mathematics, small digits and quotation marks, as far as an encoding
-    has them.
+    These are Greek and Latin letters, signs of mathematics and of degrees, small digits and quotation marks, as far as
+    an encoding has them.
     """
     import unicodedata  # noqa: PLC0415 - an error alone needs it
 
     name, kind = unicodedata.name(character, ""), unicodedata.category(character)
     letter = name.startswith(("GREEK ", "LATIN ")) and unicodedata.normalize("NFKC", character) == character
     narrow = unicodedata.east_asian_width(character) not in "WF" and not unicodedata.combining(character)
-    if not (narrow and character.isprintable() and (letter or kind in ("Sm", "No", "Pi", "Pf") or character == "·")):
+    if not (narrow and character.isprintable() and (letter or kind in ("Sm", "No", "Pi", "Pf") or character in "·°")):
         return False
     try:
         character.encode(encoding)

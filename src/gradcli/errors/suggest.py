@@ -20,9 +20,26 @@ INSTEAD_OF_CALL = {
     **dict.fromkeys(("grad", "jacobian", "jacrev", "vjp"), _ITSELF),
     **dict.fromkeys(("rand", "randn", "randint", "random", "manual_seed", "seed", "rand_like", "randn_like"), _RANDOM),
     **dict.fromkeys(("gumbel_softmax", "fractional_max_pool2d", "fractional_max_pool3d", "bernoulli"), _RANDOM),
+    **dict.fromkeys(("input", "open", "read"), "give the value with --NAME: nothing is read while a program runs"),
     "print": "leave it out: the value of the last line is the output",
+    **dict.fromkeys(("D", "derivative", "Derivative", "differentiate", "ddx"), _ITSELF),
+    **dict.fromkeys(("integrate", "Integral", "integral", "quad"), "there are no integrals here"),
 }
 """By the last word of the name of an unknown function or method."""
+WRITTEN_AS = {
+    "sec": "1/cos(x)", "csc": "1/sin(x)", "cosec": "1/sin(x)", "cot": "1/tan(x)", "ctg": "1/tan(x)",
+    "cotan": "1/tan(x)", "sech": "1/cosh(x)", "csch": "1/sinh(x)", "coth": "1/tanh(x)", "tg": "tan(x)",
+    "sh": "sinh(x)", "ch": "cosh(x)", "th": "tanh(x)", "arctg": "atan(x)", "arsinh": "asinh(x)", "arcosh": "acosh(x)",
+    "artanh": "atanh(x)", "acot": "pi/2 - atan(x)", "arccot": "pi/2 - atan(x)", "arcctg": "pi/2 - atan(x)",
+    "asec": "acos(1/x)", "arcsec": "acos(1/x)", "acsc": "asin(1/x)", "arccsc": "asin(1/x)", "lg": "log10(x)",
+    "ld": "log2(x)", "lb": "log2(x)", "sqr": "x**2", "cube": "x**3", "root": "sqrt(x)", "logistic": "sigmoid(x)",
+    "factorial": "exp(lgamma(x + 1))", "fact": "exp(lgamma(x + 1))", "gamma": "exp(lgamma(x))",
+    "step": "where(x > 0, 1, 0)", "avg": "mean(x)", "magnitude": "norm(x)", "length": "norm(x)", "norm2": "norm(x)",
+    "rms": "sqrt(mean(x**2))", "mse": "mean((x - t)**2)",
+}  # fmt: skip
+"""Functions of mathematics that the language writes by others, by the name that they have elsewhere."""
+INSTEAD_OF_MORE = {"log": "write log2(x), log10(x), or log(x)/log(3) for another base"}
+"""By a function that is given too many arguments."""
 INSTEAD_OF_MODULE = {"fft": "its values are complex numbers, which are not part of the language"}
 """By the last word of the name of a module."""
 INSTEAD_OF_KEYWORD = {
@@ -41,8 +58,9 @@ INSTEAD_OF_WORD = {
     "lambda": "write what it returns",
     "return": "write the value alone, on the last line",
     "with": "write its lines alone; .detach() holds a value fixed",
+    "class": "write what forward does as lines of its own: y = F.linear(x, W, b)",
     "a comprehension": "write a loop, or whole arrays: x[:-1]*x[1:]",
-    "a set": "a list of numbers is written [1, 2]",
+    "a set": "a list of numbers is written [1, 2], and a power x**2",
     "annotation": "write NAME = VALUE",
 }
 """By the word, or the words, that an error has for a piece of syntax."""

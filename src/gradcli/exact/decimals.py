@@ -113,8 +113,13 @@ def ln(x: Decimal) -> Decimal:
 
 
 def from_mpf(number: tuple[int, int, int, int]) -> Decimal:
-    """Return a finite number of mpmath's, rounded to the context."""
-    sign, mantissa, exponent, _ = number
+    """Return a finite number of mpmath's, rounded to the context; 0 or infinite beyond the exponents of decimals.
+
+    Such a number may have more digits than memory, as erfc(1e30) has in front of its first one that is not 0.
+    """
+    sign, mantissa, exponent, bits = number
+    if mantissa and abs(exponent + bits) > (LARGEST + 1) * BITS:
+        return Decimal("Infinity" if exponent + bits > 0 else 0).copy_sign(Decimal(-1 if sign else 1))
     size = Decimal(int(mantissa) << exponent) if exponent >= 0 else Decimal(int(mantissa)) / Decimal(1 << -exponent)
     return -size if sign else +size
 

@@ -122,6 +122,7 @@ class Real:
     """
 
     __slots__ = ("d",)
+    ndim, shape, size = 0, (), 1  # as a double of numpy's has them
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, d: Decimal) -> None:

@@ -14,6 +14,8 @@ from gradcli.errors.counting import listed
 from gradcli.explanation.explained import Note
 from gradcli.ops.declare import Indices, Op
 
+WITHHELD = frozenset(["arbitrary-vectors"])
+"""Kinds of remarks on values that an input moves, and that pass no gradient on to it by convention."""
 SHOWN = 3
 """Entries, or operations, that a note names."""
 
@@ -41,7 +43,13 @@ def note_dependence(
     for name in unused:
         leaf = leaves[name]
         if leaf.index in reached:
-            text = unused_entries(called, name, leaf.shape, idle[name], through_steps(graph, nodes), here)
+            withheld = any(kind in WITHHELD for kind, _ in graph.remarks)
+            steps = through_steps(graph, nodes)
+            text = (
+                ungiven_entries(name, leaf.shape, idle[name])
+                if withheld
+                else unused_entries(called, name, leaf.shape, idle[name], steps, here)
+            )
         elif leaf in nodes:
             text = (
                 f"{called} depends on {name} only through {stopped_at(graph, nodes, leaf)}, which passes no gradient "
@@ -75,6 +83,13 @@ def unused_entries(called: str, name: str, shape: tuple[int, ...], idle: Indices
         return "" if steps else f"{called} does not depend on {name}{here}: its gradient is 0."
     first = [f"{name}{place_text(int(i), shape)}" for i in idle[:SHOWN]]
     return f"{called} does not depend on {listed(first, len(idle))}{steps or here}."
+
+
+def ungiven_entries(name: str, shape: tuple[int, ...], idle: Indices) -> str:
+    """Return the sentence on the ``idle`` entries of an input that a value depends on without a derivative."""
+    if len(idle) == math.prod(shape):
+        return f"No gradient reaches {name}: it is 0."
+    return f"No gradient reaches {listed([f'{name}{place_text(int(i), shape)}' for i in idle[:SHOWN]], len(idle))}."
 
 
 def chooses_by_value(graph: Graph) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,11 +11,9 @@ from gradcli.engine.graph import Graph, Node, Operation
 from gradcli.engine.lean import StandIn
 from gradcli.engine.reverse import backward
 from gradcli.errors import Budget, GradcliError, Place
-from gradcli.errors.facts import MissingInputs, OwnInputs
-from gradcli.errors.suggest import did_you_mean
+from gradcli.errors.facts import OwnInputs
 from gradcli.language.inputs import all_finite, as_array, read_v, require_finite
 from gradcli.language.program import Program, compile_program
-from gradcli.ops import SPELLINGS, find
 from gradcli.ops.declare import Array, value_of
 from gradcli.ops.linear_algebra import MATMUL
 
@@ -36,7 +34,8 @@ class Evaluation(NamedTuple):
 class Function:
     """``y = f(inputs)`` with its value, gradient and Jacobian: checked once, evaluated many times.
 
-    - ``program``: the text; raises ``GradcliError`` where it is none.
+    - ``program``: a text, or a Python function whose source is read as ``explain`` does; raises ``GradcliError`` where
+      it is neither.
     - ``wrt``: the names to differentiate by, all variables by default.
     - ``budget``: what one run may cost.
     - ``given``: names of variables that shadow a constant of the language such as ``e``, or that only a branch assigns.
@@ -48,12 +47,12 @@ class Function:
 
     def __init__(
         self,
-        program: str,
+        program: str | Callable[..., Any],
         wrt: Iterable[str] | None = None,
         budget: Budget | None = None,
         given: Iterable[str] = (),
     ) -> None:
-        self.program = read_program(program, budget or Budget(), frozenset(given))
+        self.program = read_program(program, budget or Budget(), given)
         self.wrt = self.program.wrt if wrt is None else tuple(wrt)
         for name in self.wrt or ():
             self._require(name)
@@ -80,6 +79,8 @@ class Function:
     def _require(self, name: str) -> None:
         if name not in self.program.inputs:
             refuse_own_inputs(self.program)
+            from gradcli.explanation.missing import not_an_input  # noqa: PLC0415 - an error alone needs it
+
             raise not_an_input(self.program, name)
 
     def __call__(self, **values: Any) -> Array:
@@ -177,20 +178,24 @@ def vouched_for(run: Evaluation, leaf: Node) -> bool:
 
 SNIPPETS = (
     "import", "def", "lambda", "with", "print", "assert", "class", "backward", "requires_grad", "grad", "vjp",
-    "Variable", "Parameter", ">>>", ": ",
+    "Variable", "Parameter", ">>>", ": ", "```",
 )  # fmt: skip
 """What snippets hold. A text with none of it is compiled as it stands, and needs no reader of snippets."""
 
 
-def read_program(text: str, budget: Budget, given: frozenset[str]) -> Program:
-    """Return a text as a checked program: one of the language, or a snippet."""
+def read_program(text: str | Callable[..., Any], budget: Budget, given: Iterable[str]) -> Program:
+    """Return a text as a checked program: one of the language, or a snippet; or the source of a Python function."""
+    if not isinstance(text, str):
+        from gradcli.language.snippets.python import read_function  # noqa: PLC0415
+
+        return read_function(text, budget, given)
     if any(word in text for word in SNIPPETS):
         from gradcli.language.snippets.reading import read_snippet  # noqa: PLC0415
 
-        found = read_snippet(text, budget, given)
+        found = read_snippet(text, budget, frozenset(given))
         if found is not None:
             return found
-    return compile_program(text, budget, given)
+    return compile_program(text, budget, frozenset(given))
 
 
 def filled(program: Program, values: dict[str, Any]) -> dict[str, Any]:
@@ -212,6 +217,8 @@ def read_arrays(program: Program, values: dict[str, Any]) -> dict[str, Array]:
     """Return all inputs as arrays; raises ``missing-input`` or ``unknown-input`` with what to type."""
     if values.keys() == program.inputs.keys():
         return {name: as_array(name, values[name]) for name in program.inputs}
+    from gradcli.explanation.missing import compared_with, missing_inputs, not_an_input  # noqa: PLC0415 - for errors
+
     missing = [name for name in program.inputs if name not in values]
     if missing:
         what = "variable" if len(missing) == 1 else "variables"
@@ -231,28 +238,6 @@ def check_inputs(program: Program, values: dict[str, Any]) -> dict[str, Array]:
     for name, array in arrays.items():
         require_finite(name, array)
     return arrays
-
-
-def compared_with(program: Program, name: str) -> str | None:
-    """Return what a line holds against a variable by ``==``, which begins it; None where none does."""
-    text = program.place.text
-    at, end = program.inputs[name]
-    line = text[text.rfind("\n", 0, at) + 1 :].partition("\n")[0]
-    found = line.partition("==")
-    return found[2].strip() if found[1] and found[0].strip() == text[at:end] == name else None
-
-
-def missing_inputs(names: list[str], values: Iterable[str], compared: str | None = None) -> MissingInputs:
-    """Return what is known of variables without a value: the first that is compared, a function, or misspelled."""
-    if compared is not None:
-        return MissingInputs(tuple(names), compared=compared)
-    for name in names:
-        if find(SPELLINGS, name):
-            return MissingInputs(tuple(names), function=name)
-        near = next((given for given in values if did_you_mean(given, [name])), None)
-        if near:
-            return MissingInputs(tuple(names), near=(near, name))
-    return MissingInputs(tuple(names))
 
 
 def refuse_own_inputs(program: Program) -> None:
@@ -278,21 +263,3 @@ def refuse_own_inputs(program: Program) -> None:
 
 MOST_WAYS = 3
 """Lines that a hint offers to leave out."""
-
-
-def not_an_input(program: Program, name: str) -> GradcliError:
-    """Return the error for a variable that the program does not have, or gives a value itself."""
-    from gradcli.language.own import own_inputs  # noqa: PLC0415 - an error alone needs it
-
-    own = next((found for found in own_inputs(program) if found.name == name), None)
-    if own is not None:
-        hint = f"leave out {own.where}, and the value that is given counts"
-        message = f"the program has its own value of '{name}'"
-        return GradcliError("unknown-input", message, span=own.span, place=program.place, hint=hint)
-    if name in program.variables and name not in program.inputs:
-        message = f"'{name}' is computed by the program, and no input"
-        hint = f"its gradient, {name}.grad, stands under Backward; or leave out what computes it, and give it a value"
-        return GradcliError("unknown-input", message, hint=hint)
-    known = tuple(program.inputs)
-    has = f"the program has {', '.join(known)}" if known else "the program has no variables"
-    return GradcliError("unknown-input", f"the program has no variable '{name}'", hint=did_you_mean(name, known) or has)

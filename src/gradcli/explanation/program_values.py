@@ -120,7 +120,7 @@ class Teller:
         yield from self.mentioned(record)
         turn = self.turns[-1] if self.turns else 0
         text, formula = (self.written(record, turn, call) for call in (self.call, self.formula_of))
-        unsaid = not text or any(self.call(name) in self.unsaid for name in names_in(record))
+        unsaid = not record.value.text or any(self.call(name) in self.unsaid for name in names_in(record))
         if record.count > 1:
             self.current = held
         numbers = numbers_of(value)
@@ -134,7 +134,9 @@ class Teller:
         if numbers is not None:
             target = f"{name}[{record.index.put(self.call)}]" if record.index else ""
             said = None if unsaid else formula
-            yield Value(name, text or None, said, numbers, self.role(name, value), target, self.turns)
+            yield Value(
+                name, text if record.value.text else None, said, numbers, self.role(name, value), target, self.turns
+            )
         self.told.add(name)
 
     def written(self, record: Assigned, turn: int, call: Callable[[str], str]) -> str:

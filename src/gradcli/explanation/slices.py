@@ -54,12 +54,14 @@ def read_index(text: str, shape: tuple[int, ...], option: str, name: str) -> tup
     numbers = [int(word) for word in words if re.fullmatch(r"[+-]?[0-9]{1,9}", word)]
     if len(numbers) != len(words) or len(numbers) != len(shape):
         example = ",".join("0" * len(shape))
-        hint = f"for example {example}" if shape else "it needs no index"
-        raise GradcliError(
-            "option", f"{option}: {name} has shape {shape}, and an index a number for each axis", hint=hint
-        )
+        given = f"'{name}[{example}]'" if option.startswith("--column") else example
+        hint = f"for example {option.split(maxsplit=1)[0]} {given}" if shape else "it needs no index"
+        message = f"{option}: {name} has shape {shape}, and its index is a number for each axis"
+        raise GradcliError("option", message, hint=hint)
     if not all(-n <= number < n for number, n in zip(numbers, shape, strict=True)):
-        raise GradcliError("option", f"{option}: {name} has shape {shape}, and no entry there")
+        last = ",".join(str(n - 1) for n in shape)
+        ends = f"the last entry is {last}" if all(shape) else None
+        raise GradcliError("option", f"{option}: {name} has shape {shape}, and no entry there", hint=ends)
     return tuple(number % n for number, n in zip(numbers, shape, strict=True))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,7 @@ def look_up(name: str) -> list[Known]:
 
     Raises ``unknown-function``, with what may have been meant.
     """
+    name = re.sub(r"(?<=\w)\(.*\)\Z", "", name)  # a call of it
     sign = "[...]" if name in INDEX else name
     if sign in SIGNS:
         return [operator(sign)]

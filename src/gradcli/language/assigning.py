@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import Graph, Input
-from gradcli.errors import GradcliError
+from gradcli.errors import GradcliError, Span
 from gradcli.errors.counting import counted
 from gradcli.language import runtime
-from gradcli.language.indexing import Run
+from gradcli.language.indexing import Registers, Run
 from gradcli.language.kinds import Listed, is_tensor, items_of, kept_in_place
 from gradcli.ops import Pair, Parts
-from gradcli.ops.declare import Op
+from gradcli.ops.declare import Op, value_of
+from gradcli.ops.shaping import RESHAPE
 
 
 def before_ndim(value: object) -> int:
@@ -25,6 +26,21 @@ def before_ndim(value: object) -> int:
 def reader(register: int) -> Run:
     """Return what reads a register: a copy, so that ``a, b = b, a`` swaps."""
     return lambda regs: regs[register]
+
+
+def swap_remark(given: int, before: int, span: Span) -> Run:
+    """Return what remarks that an assignment of the same line has changed the number that a register shows."""
+
+    def run(regs: Registers) -> None:
+        if regs[given] is not regs[before] and not before_ndim(regs[given]):
+            regs[0].remark(
+                "numpy-differs",
+                "The first of these assignments changes the entry that the next one reads, as PyTorch's entries are "
+                "views. NumPy's are numbers of their own, and swap; clone() makes both the same.",
+                span,
+            )
+
+    return run
 
 
 def unpacker(register: int, position: int, count: int) -> Run:
@@ -56,6 +72,16 @@ def unpacked(f: Graph, value: object, position: int, count: int) -> Any:
     if length != count:
         raise GradcliError("shape", f"{counted(length, 'value')} for {counted(count, 'variable')}")
     return value[position] if type(value) is tuple else runtime.picked(f, runtime.array_of(value), position)
+
+
+def fitted(f: Graph, written: Any, x: Any, key: Any) -> Any:
+    """Return what is written without leading axes of length 1 that the entries do not have, as PyTorch takes it."""
+    if not written.ndim or written.shape[0] != 1:
+        return written
+    axes = value_of(x)[runtime.as_view(key) if runtime.basic(key) else key].ndim
+    lead = next((k for k, length in enumerate(written.shape) if length != 1), written.ndim)
+    extra = min(written.ndim - axes, lead)
+    return f(RESHAPE, written, shape=written.shape[extra:]) if extra > 0 else written
 
 
 def stored_names(body: list[ast.stmt]) -> set[str]:

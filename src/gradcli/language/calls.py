@@ -10,55 +10,12 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from gradcli.errors import GradcliError
-from gradcli.errors.suggest import INSTEAD_OF_KEYWORD
-from gradcli.language.names import ELSEWHERE, dotted, find_function, in_module, near_function, unknown_function
+from gradcli.errors.suggest import INSTEAD_OF_KEYWORD, INSTEAD_OF_MORE
+from gradcli.language.names import dotted, find_function, in_module, is_elsewhere, near_function, unknown_function
 from gradcli.ops import METHODS, SPELLINGS, Function, find
 
 if TYPE_CHECKING:
     from gradcli.language.source import Spans
-
-ALIASES = {
-    "axis": ("dim", "axes", "dims"),
-    "axis1": ("dim1", "dim0"),
-    "axis2": ("dim2", "dim1"),
-    "axis0": ("dim0",),
-    "arr": ("x",),
-    "ary": ("x",),
-    "array": ("x",),
-    "tensor": ("x",),
-    "dimension": ("dim",),
-    "chunk_size": ("split_size_or_sections",),
-    "split_size": ("split_size_or_sections",),
-    "indices": ("index", "indices_or_sections"),
-    "sections": ("indices_or_sections",),
-    "v": ("values",),
-    "src": ("source",),
-    "bins": ("boundaries",),
-    "axes": ("dims", "dim"),
-    "dims": ("dim", "shape"),
-    "dim": ("dims",),
-    "keepdims": ("keepdim",),
-    "input": ("x", "A"),
-    "a": ("x",),
-    "self": ("x",),
-    "y": ("other",),
-    "exponent": ("other",),
-    "ord": ("p",),
-    "p": ("ord",),
-    "k": ("diagonal", "offset"),
-    "ddof": ("correction",),
-    "a_min": ("min",),
-    "a_max": ("max",),
-    "size": ("shape",),
-    "arrays": ("tensors",),
-    "newshape": ("shape",),
-    "mask": ("condition",),
-    "stop": ("end",),
-    "num": ("steps",),
-    "M": ("m",),
-    "shift": ("shifts",),
-    "operands": ("tensors",),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +71,9 @@ def asks_library(function: Function) -> bool:
     return function.build is not None and "library" in inspect.signature(function.build).parameters
 
 
+FUNCTIONAL = ("F", "nn.functional", "torch.nn.functional", "jax.nn")
+
+
 def library_of(node: ast.Call) -> str:
     """Return whose name a call uses: ``np``, ``F``, or ``torch``, as for bare names and methods."""
     prefix = (dotted(node.func) or "").rpartition(".")[0]
@@ -125,9 +85,6 @@ def library_of(node: ast.Call) -> str:
 def written_name(node: ast.Call) -> str:
     """Return the name of a function as a call writes it, without its library: ``clamp`` of ``torch.clamp(x, 0)``."""
     return node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
-
-
-FUNCTIONAL = ("F", "nn.functional", "torch.nn.functional", "jax.nn")
 
 
 def signature_text(function: Function) -> str:
@@ -144,7 +101,7 @@ def resolve(node: ast.Call, variables: Container[str]) -> tuple[Function, tuple[
         if function is None:
             what = "is not a function" if func.id in variables else "unknown function"
             message = f"'{func.id}' {what}" if func.id in variables else f"{what} '{func.id}'"
-            raise GradcliError("unknown-function", message, hint=near_function(func.id))
+            raise GradcliError("unknown-function", message, hint=near_function(func.id) or instead_of_brackets(func.id))
         return function, ()
     if not isinstance(func, ast.Attribute):
         raise GradcliError("not-allowed", "only functions can be called", hint="write * to multiply")
@@ -154,7 +111,7 @@ def resolve(node: ast.Call, variables: Container[str]) -> tuple[Function, tuple[
         if function is not None:
             return function, ()
         raise unknown_function(name)
-    if name and name.partition(".")[0] in ELSEWHERE and name.partition(".")[0] not in variables:
+    if name and is_elsewhere(name.partition(".")[0]) and name.partition(".")[0] not in variables:
         raise unknown_function(name)
     method = find(METHODS, func.attr)
     if method is None:
@@ -162,16 +119,22 @@ def resolve(node: ast.Call, variables: Container[str]) -> tuple[Function, tuple[
     return method, (func.value,)
 
 
+def instead_of_brackets(name: str) -> str | None:
+    """Return what brackets behind a letter may have meant, which is rather a variable than a function."""
+    return f"if {name} is a variable: {name}*(...) is a product, {name}[0] an entry" if len(name) < 3 else None
+
+
 def bind(function: Function, node: ast.Call, receiver: tuple[ast.expr, ...]) -> list[Bound]:
     """Return each parameter with its argument; raises ``arguments`` for too many, too few or unknown ones."""
     known = {p.name: p for p in parameters(function)}
     bound = by_place(function, [*receiver, *node.args])
+    refuse_place(node, bound)
     keywords, dtype = without_type(function, node.keywords)
     for keyword in keywords:
         if keyword.arg == "inplace" and keyword.arg not in known:
             refuse_inplace(keyword)
             continue
-        name = keyword_name(keyword.arg, known)
+        name = keyword.arg if keyword.arg in known else meant(keyword.arg, known, bound)
         if name is None or (bound.get(name) and not known[name].rest):
             message = f"{function.name} takes no argument '{keyword.arg}' here: {signature_text(function)}"
             raise GradcliError("arguments", message, hint=INSTEAD_OF_KEYWORD.get(keyword.arg or ""))
@@ -193,12 +156,35 @@ def by_place(function: Function, positional: list[ast.expr]) -> dict[str, list[a
     for parameter in parameters(function):
         if parameter.rest:
             bound[parameter.name], positional = list(positional), []
-        elif positional:
+        elif positional and not parameter.by_name:
             first, *positional = positional
             bound[parameter.name] = [type_name(first) if parameter.name == "dtype" else first]
     if positional:
-        raise GradcliError("arguments", f"too many arguments: {signature_text(function)}")
+        message = f"too many arguments: {signature_text(function)}"
+        raise GradcliError("arguments", message, hint=INSTEAD_OF_MORE.get(function.name))
     return bound
+
+
+def meant(written: str | None, known: Container[str], bound: Container[str]) -> str | None:
+    """Return the parameter that a keyword means under a name of NumPy's or PyTorch's; None where there is none."""
+    from gradcli.language.keywords import keyword_name  # noqa: PLC0415
+
+    return keyword_name(written, known, bound)
+
+
+BY_NAME = ("keepdim", "ddof")
+"""What NumPy's functions take by name: dtype and out stand before it."""
+
+
+def refuse_place(node: ast.Call, bound: Container[str]) -> None:
+    """Refuse an option of a NumPy function that stands where NumPy has another one."""
+    name = next((name for name in BY_NAME if name in bound), None)
+    if name is None or library_of(node) != "np":
+        return
+    written = dotted(node.func) or ""
+    if "linalg" not in written:
+        name = "keepdims" if name == "keepdim" else name
+        raise GradcliError("arguments", f"{written} has another argument there", hint=f"write {name}=...")
 
 
 def without_type(function: Function, keywords: list[ast.keyword]) -> tuple[list[ast.keyword], ast.expr | None]:
@@ -231,13 +217,6 @@ def refuse_inplace(keyword: ast.keyword) -> None:
     if not (isinstance(keyword.value, ast.Constant) and keyword.value.value is False):
         message = "inplace=True writes into the argument, which this call does not"
         raise GradcliError("arguments", message, hint="leave inplace out, and assign the result")
-
-
-def keyword_name(written: str | None, known: dict[str, Parameter]) -> str | None:
-    """Return the parameter that a keyword means under the names of numpy and PyTorch."""
-    if written is None or written in known:
-        return written
-    return next((name for name in ALIASES.get(written, ()) if name in known), None)
 
 
 def spread(parameter: Parameter, nodes: list[ast.expr]) -> Bound:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from gradcli.errors import GradcliError, Place, Span, over_budget
+from gradcli.errors import GradcliError, over_budget
 from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE
 from gradcli.language import runtime
 from gradcli.language.arithmetic import binary_step, negative, positive
@@ -25,61 +25,17 @@ from gradcli.language.names import (
     COMPARE,
     CONSTANTS,
     MASKS,
+    NEW_AXIS,
     constant_name,
     find_constant,
 )
-from gradcli.language.steps import Block, Step, execute
-from gradcli.language.trace import Branch, Writer, tell
+from gradcli.language.steps import Allocation, Block, execute
+from gradcli.language.trace import Branch, tell
 from gradcli.ops import METHODS, OPERATORS, find
 
 
-class Expressions:
-    """Compiles expressions into steps. Register 0 holds the graph when the program runs."""
-
-    def __init__(self, place: Place, max_depth: int, given: frozenset[str] = frozenset()) -> None:
-        self.place = place
-        self.writer = Writer(place.text)
-        self.spans = self.writer.spans
-        self.block: Block = []
-        self.count = 1
-        self.temporary: set[int] = set()
-        self.spare: list[int] = []
-        self.constants: dict[int, Any] = {}
-        self.variables: dict[str, int] = {}
-        self.definite: set[str] = set()
-        self.assigned: set[str] = set()
-        self.free: dict[str, Span] = {}
-        self.given = given
-        self.loop_arrays: list[int] = []
-        self.calls: dict[ast.Call, Callable[[list[int]], Run]] = {}
-        self.level = 0
-        self.max_depth = max_depth
-
-    def register(self) -> int:
-        """Return a new register."""
-        self.count += 1
-        return self.count - 1
-
-    def constant(self, value: object) -> int:
-        """Return a register that holds ``value`` from the start."""
-        register = self.register()
-        self.constants[register] = value
-        return register
-
-    def emit(self, run: Run, node: ast.AST) -> int:
-        """Add a step and return its register."""
-        register = self.spare.pop() if self.spare else self.register()
-        self.temporary.add(register)
-        self.block.append(Step(register, run, self.spans.of(node)))
-        return register
-
-    def release(self, registers: Iterable[int]) -> None:
-        """Let later steps write to these registers, if they hold no variable and no constant: nobody reads them again.
-
-        So a large value on the way to another does not outlive its use.
-        """
-        self.spare.extend(register for register in registers if register in self.temporary)
-        self.temporary.difference_update(registers)
+class Expressions(Allocation):
+    """Compiles expressions into steps."""
 
     def expression(self, root: ast.expr) -> int:
         """Compile an expression and return the register of its value."""
@@ -143,13 +99,6 @@ class Expressions:
         self.free.setdefault(name, self.spans.of(node))
         return self.variable(name, definite=True)
 
-    def variable(self, name: str, definite: bool) -> int:
-        """Return the register of a variable; ``definite`` says that it has a value from here on."""
-        if name not in self.variables:
-            self.variables[name] = self.register()
-        (self.definite if definite else self.assigned).add(name)
-        return self.variables[name]
-
     def _binary(self, node: ast.BinOp, registers: list[int]) -> int:
         left, right = registers
         if type(node.op) in REFUSED:
@@ -190,8 +139,8 @@ class Expressions:
     def _attribute(self, node: ast.Attribute, registers: list[int]) -> int:
         name = constant_name(node, self.variables)
         if name:
-            found = find_constant(name)
-            return self.constant(found if isinstance(found, str) else np.float64(found))
+            found = None if name in NEW_AXIS else find_constant(name)
+            return self.constant(np.float64(found) if isinstance(found, float) else found)
         read, base = ATTRIBUTES.get(node.attr), registers[0]
         if read is None:
             call = f"call it: .{node.attr}()" if find(METHODS, node.attr) else ""
@@ -199,7 +148,20 @@ class Expressions:
             raise GradcliError("not-allowed", f"unknown attribute '.{node.attr}'", hint=hint)
         return self.emit(lambda regs: read(regs[0], regs[base]), node)
 
+    def in_place(self, node: ast.expr, target: ast.expr | None = None) -> ast.expr:
+        """Compile a method that writes in place and return the variable that it wrote to; others stay as they are."""
+        raise NotImplementedError
+
     def _call_children(self, node: ast.Call) -> list[ast.expr]:
+        if is_write(node):
+            outer, self.waiting = self.waiting, tuple(self.recent)
+            variable = self.in_place(node)
+            if isinstance(variable, ast.Name):
+                self.writer.replace(node, variable.id, said=not self.waiting)
+                self.calls[node] = reading_variable
+            self.waiting = outer
+            if isinstance(variable, ast.Name):
+                return [variable]
         special = special_call(node, self.variables)
         if special:
             read, receiver = special
@@ -214,7 +176,8 @@ class Expressions:
 
     def _call(self, node: ast.Call, registers: list[int]) -> int:
         # What it means was settled before its arguments were compiled: in np.sum(np) they make np a variable.
-        return self.emit(self.calls.pop(node)(registers), node)
+        compile_call = self.calls.pop(node)
+        return registers[0] if compile_call is reading_variable else self.emit(compile_call(registers), node)
 
     def sub_block(self, node: ast.expr) -> tuple[Block, int]:
         """Compile an expression that may not run, into a block of its own."""
@@ -277,6 +240,16 @@ class Expressions:
             return not stop_at
 
         return self.emit(run, node)
+
+
+def is_write(node: ast.expr) -> bool:
+    """Return whether a call may be of a method that writes in place, by its name."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_")
+
+
+def reading_variable(registers: list[int]) -> Run:
+    """Return what reads the variable that a method has written to; an expression reads its register."""
+    return lambda regs: regs[registers[0]]
 
 
 EMITTERS: dict[type[ast.expr], Callable[[Expressions, Any, list[int]], int]] = {

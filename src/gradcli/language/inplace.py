@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Container
 from typing import Protocol
 
 from gradcli import ops
 from gradcli.language.indexing import Run
+from gradcli.language.names import MODULES
 from gradcli.language.trace import Assigned, Writer, Written
 from gradcli.ops.declare import Op
 
@@ -34,6 +36,7 @@ class Compiler(Protocol):
     """What compiles the statements that a call stands for."""
 
     writer: Writer
+    variables: dict[str, int]
 
     def named(self, node: ast.expr, wanted: str = "") -> ast.Name:
         """Return the variable that is written to."""
@@ -59,7 +62,7 @@ def write_in_place(compiler: Compiler, call: ast.Call, wanted: str = "") -> ast.
     What is called on no variable is called ``wanted``, if the call does not mention that. A call of another method is
     returned as it stands.
     """
-    if not (isinstance(call.func, ast.Attribute) and is_known(call, call.func.attr)):
+    if not (isinstance(call.func, ast.Attribute) and writes_in_place(call, compiler.variables)):
         return call
     base = call.func.value
     if isinstance(base, ast.Attribute) and base.attr == "grad":
@@ -89,6 +92,23 @@ def write_in_place(compiler: Compiler, call: ast.Call, wanted: str = "") -> ast.
     value, old = compiler.expression(new), compiler.expression(loaded)
     compiler.change(Assigned(name.id, Written(text)), call, lambda regs: regs[value], (old, old), PLUS, start)
     return loaded
+
+
+def writes_in_place(node: ast.AST, variables: Container[str] = ()) -> bool:
+    """Return whether a syntax node is a call of a method that writes in place, and of no module's function."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+        return False
+    base = node.func.value
+    if isinstance(base, ast.Name) and base.id in MODULES and base.id not in variables:
+        return False
+    return is_known(node, node.func.attr)
+
+
+def written_to(node: ast.expr) -> ast.expr:
+    """Return what a chain of such calls is called on: y of ``y.mul_(2).add_(1)``."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and writes_in_place(node):
+        node = node.func.value
+    return node
 
 
 def is_known(call: ast.Call, method: str) -> bool:

@@ -76,3 +76,11 @@ RANDOM = {
     "MultiheadAttention": "F.scaled_dot_product_attention(x @ Wq, x @ Wk, x @ Wv)",
 }  # fmt: skip
 """Layers that begin with random weights, by what to write with weights that are given."""
+WINDOWS = "-in_channels -out_channels -kernel_size stride padding"
+WEIGHTED = {
+    "Linear": "F.linear -in_features -out_features -bias",
+    "Bilinear": "F.bilinear -in1_features -in2_features -out_features -bias",
+    **{f"Conv{n}d": f"F.conv{n}d {WINDOWS} dilation groups -bias" for n in (1, 2, 3)},
+    **{f"ConvTranspose{n}d": f"F.conv_transpose{n}d {WINDOWS} output_padding groups -bias dilation" for n in (1, 2, 3)},
+}  # fmt: skip
+"""Those of them that a snippet may have with its weights as inputs: the function, and the constructor's arguments."""

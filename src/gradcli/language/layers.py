@@ -51,6 +51,7 @@ class Reader:
     """
 
     spans: Spans
+    places: Spans
     written: Callable[[ast.expr], str]
     known: dict[str, Layer]
     held: set[str]
@@ -116,7 +117,7 @@ class Reader:
             made = ast.copy_location(ast.Call(function_node(part.function, call), arguments, [*keywords, *own]), call)
             arguments, keywords = [made], []
         call.func, call.args, call.keywords = made.func, made.args, made.keywords
-        self.texts[self.spans.of(call)] = text[0]
+        self.texts[self.places.of(call)] = text[0]
 
     def option(self, value: ast.expr) -> str:
         """Return the text of an option: as it is written in the program, or of a constant that is not."""
@@ -171,18 +172,19 @@ def function_node(name: str, where: ast.expr) -> ast.expr:
     return ast.copy_location(ast.Attribute(root, last, ast.Load()), where)
 
 
-def read_layers(tree: ast.Module, spans: Spans, code: str) -> dict[tuple[int, int], str]:
+def read_layers(tree: ast.Module, spans: Spans, places: Spans, code: str) -> dict[tuple[int, int], str]:
     """Change the calls of layers into those of functions, take their assignments out, and return the new texts.
 
+    ``places`` are those in ``code``, the text of the tree, and ``spans`` those that errors point at.
     Raises ``not-allowed`` for a layer with random weights, for one that is assigned in a loop or a branch, and for one
     that is used otherwise than called.
     """
     texts: dict[tuple[int, int], str] = {}
 
     def written(node: ast.expr) -> str:
-        return replaced(code, spans.of(node), texts)
+        return replaced(code, places.of(node), texts)
 
-    reader = Reader(spans, written, {}, set(), texts)
+    reader = Reader(spans, places, written, {}, set(), texts)
     kept: list[ast.stmt] = []
     for statement in tree.body:
         try:
@@ -256,7 +258,9 @@ def refuse_otherwise(node: ast.AST, reader: Reader, made: set[int]) -> None:
 def replaced(code: str, span: tuple[int, int], texts: Mapping[tuple[int, int], str]) -> str:
     """Return a piece of the program with the calls of layers in it as those of functions."""
     first, last = span
-    inside = sorted(part for part in texts if first <= part[0] and part[1] <= last)
+    inside = sorted(
+        (part for part in texts if first <= part[0] and part[1] <= last), key=lambda part: (part[0], -part[1])
+    )
     found, at = [], first
     for start, end in inside:
         if start >= at:

@@ -11,7 +11,7 @@ from gradcli.errors import GradcliError
 from gradcli.language import runtime
 from gradcli.language.kinds import FLOAT, INTEGER, MASK, number_kind
 from gradcli.language.names import MODULES, dotted
-from gradcli.ops import Pair, Parts
+from gradcli.ops import METHODS, Pair, Parts, find
 from gradcli.ops.declare import value_of
 from gradcli.ops.making import DETACH
 from gradcli.ops.shaping import TRANSPOSE
@@ -54,13 +54,30 @@ def part(name: str) -> Callable[[Any, Any], Any]:
     def read(f: Any, value: object) -> Any:
         del f
         if not isinstance(value, Parts):
-            raise GradcliError("not-allowed", f".{name} is of a decomposition such as linalg.svd(A), and of no array")
+            hint = f"call it: .{name}()" if find(METHODS, name) else None
+            message = f".{name} is of a decomposition such as linalg.svd(A), and of no array"
+            raise GradcliError("not-allowed", message, hint=hint)
         return value.part(name)
 
     return read
 
 
-PART_NAMES = ("U", "S", "V", "Vh", "Q", "R", "eigenvalues", "eigenvectors", "sign", "logabsdet", "solution")
+def half(name: str) -> Callable[[Any, Any], Any]:
+    """Return what reads the values of a pair, or their indices."""
+
+    def read(f: Any, value: object) -> Any:
+        del f
+        if not isinstance(value, Pair):
+            raise GradcliError("not-allowed", f".{name} is of a pair, such as max(x, dim=0) gives, and of no array")
+        return getattr(value, name)
+
+    return read
+
+
+PART_NAMES = (
+    *("U", "S", "V", "Vh", "Q", "R", "eigenvalues", "eigenvectors", "sign", "logabsdet"),
+    *("solution", "cloned_coefficient", "residuals", "rank", "singular_values", "min", "max"),
+)
 ATTRIBUTES: dict[str, Callable[[Any, Any], Any]] = {
     "T": transposed,
     "mT": matrix_transposed,
@@ -75,8 +92,8 @@ ATTRIBUTES: dict[str, Callable[[Any, Any], Any]] = {
     "dtype": lambda f, value: TYPE_OF[number_kind(value)],
     "device": lambda f, value: "cpu",
     **{name: part(name) for name in PART_NAMES},
-    "values": lambda f, value: runtime.as_tensor(value),
-    "indices": lambda f, value: value.indices if isinstance(value, Pair) else runtime.as_tensor(value),
+    "values": half("values"),
+    "indices": half("indices"),
 }
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Container
 
 from gradcli.errors import GradcliError
-from gradcli.errors.suggest import INSTEAD_OF_CALL, INSTEAD_OF_MODULE, did_you_mean
+from gradcli.errors.suggest import INSTEAD_OF_CALL, INSTEAD_OF_MODULE, WRITTEN_AS, did_you_mean
 from gradcli.ops import FUNCTIONS, SPELLINGS, Function, find, load_all
 from gradcli.ops.making import CONSTANTS
 
@@ -25,6 +25,8 @@ ELSEWHERE = {
     *("pd", "pandas", "plt", "sklearn", "cmath", "onp"),
 }
 """Names of libraries that are not read, as programs import them."""
+NEW_AXIS = {f"{prefix}.newaxis" for prefix in ("np", "numpy", "jnp", "jax.numpy", "torch")}
+"""Names of None in an index."""
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+",
     ast.Sub: "-",
@@ -76,6 +78,11 @@ def in_module(name: str, variables: Container[str]) -> bool:
     )
 
 
+def is_elsewhere(name: str) -> bool:
+    """Return whether a name without a value is that of a library that is not read, or of one written in capitals."""
+    return name in ELSEWHERE or (name not in MODULES and name.lower() in MODULES and len(name) > 1)
+
+
 def find_function(name: str) -> Function | None:
     """Return the function of a name, or the one that it means in another module; None where there is none."""
     function = find(SPELLINGS, name)
@@ -103,7 +110,7 @@ def constant_name(node: ast.Attribute, variables: Container[str]) -> str | None:
     name = dotted(node)
     if not name or not in_module(name, variables):
         return None
-    if name in TYPES or find_constant(name) is not None:
+    if name in TYPES or name in NEW_AXIS or find_constant(name) is not None:
         return name
     if find_function(name):
         raise GradcliError("unknown-name", f"'{name}' is a function", hint=f"call it: {name}(x)")
@@ -128,6 +135,8 @@ def near_function(name: str) -> str | None:
     last = name.rpartition(".")[2]
     if last in INSTEAD_OF_CALL:
         return INSTEAD_OF_CALL[last]
+    if last in WRITTEN_AS:
+        return f"write {WRITTEN_AS[last]}"
     if last != name and last in FUNCTIONS:
         return f"did you mean '{last}'?"
     return did_you_mean(name, [*SPELLINGS, *CONSTANTS])
@@ -137,9 +146,9 @@ __all__ = [
     "BINARY",
     "COMPARE",
     "CONSTANTS",
-    "ELSEWHERE",
     "MASKS",
     "MODULES",
+    "NEW_AXIS",
     "SAME_AS",
     "TYPES",
     "constant_name",
@@ -147,6 +156,20 @@ __all__ = [
     "find_constant",
     "find_function",
     "in_module",
+    "is_elsewhere",
     "near_function",
     "unknown_function",
 ]
+STATEMENT_WORDS = {
+    "ImportFrom": "import",
+    "FunctionDef": "def",
+    "AsyncFunctionDef": "async",
+    "AsyncFor": "async",
+    "AsyncWith": "async",
+    "ClassDef": "class",
+    "Delete": "del",
+    "TryStar": "try",
+    "AnnAssign": "annotation",
+    "TypeAlias": "type",
+}
+"""The words that begin statements whose syntax nodes have other names."""

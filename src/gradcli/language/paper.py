@@ -30,6 +30,9 @@ _OPERAND = rf"(?:{_NAME}(?:\[[^\]]*\])?|\d[\w.]*)"
 _ITSELF = "write the function alone: gradcli takes its derivative"
 
 PATTERNS: tuple[tuple[str, str, str], ...] = (
+    (r"^\s*(?:gradcli\s+)?(?:(?:explain|grad|check)\s+)?['\"]?(.+?)['\"]?\s+(--[A-Za-z]\w*(?:=|\s+\S).*)$",
+     "options are no part of the program", "write '{1}' {2}, with quotes around the program alone"),
+    (r"^\s*gradcli\s+(?:(?:explain|grad|check)\s+)?(\S.*)$", "gradcli is no part of the program", "write {1}"),
     (r"^\s*(>>>|\.\.\.|In \[\d+\]:|Out\[\d+\]:)", "{1} is the prompt of a session, and no part of the program",
      "leave it out"),
     (r"\\(?:frac|left|right|cdot|sum|int|partial|mathrm|text)\b|\\[,;!]", "this is LaTeX",
@@ -41,6 +44,17 @@ PATTERNS: tuple[tuple[str, str, str], ...] = (
     (r"‖([^‖]+)‖", "bars are no brackets", "write norm({1})"),
     (r"^\s*[A-Za-z_]\w*\(\s*[A-Za-z_][\w\s,]*\)\s*:?=(?!=)\s*(.+?)\s*$", "a function is its value alone here",
      "write {1}"),
+    (r"\bfunction\b.*?\{\s*return\s+([^;{}]+?)\s*;?\s*\}", "a function is its value alone here", "write {1}"),
+    (r"^\s*(?:let|var|const|double|float|int|auto|val|my|set)\s+([A-Za-z_]\w*\s*=(?!=).*?);?\s*$",
+     "a variable is not declared", "write {1}"),
+    (r"^\s*([A-Za-z_]\w*)\s*(?::=|<-|\u2190)\s*(.+?)\s*$", "= assigns", "write {1} = {2}"),
+    (r"([A-Za-z_]\w*)(\+\+|--)\s*;?\s*$", "there is no {2}", "write {1} = {1} + 1, or {1} - 1"),
+    (r"^\s*if\s+(.+?):\s*(\S.*?)\s*;?\s*\belse\b:?\s*(.+?)\s*$", "a choice in one line has its value first",
+     "write {2} if {1} else {3}"),
+    (r"^(?!.*\belse\b)\s*(.*[\w)\]])\s+(?:if|for|when|,)\s+([^=]+[<>][^=]+?|.+(?:==|!=|<=|>=).+?)\s*$",
+     "a choice has two values", "write {1} if {2} else 0"),
+    (r"^\s*([^=]*[-+*/()\]\d][^=]*?)\s*=(?!=)\s*([A-Za-z_]\w*)\s*$", "the name stands on the left of =",
+     "write {2} = {1}"),
     (r"^\s*(?:lambda\s+)?\(?[A-Za-z_][\w\s,]*\)?\s*(?:->|=>|\|->|↦|→|⟼)\s*(.+?)\s*$",
      "a function is its value alone here", "write {1}"),
     (r"(?<![\w.])(?:d|∂)(?:\^?\d)?\w*\s*/\s*(?:d|∂)([A-Za-z]\w*)\b", "a derivative is what gradcli shows", _ITSELF),
@@ -84,6 +98,7 @@ SIGNS = {
     "½": "0.5",
     "¼": "0.25",
     "¾": "0.75",
+    "°": "*pi/180 after an angle in degrees",
     "±": "one of + and -",
     "…": "all that it stands for",
 }

@@ -26,13 +26,17 @@ class Start:
     """The value that a snippet gives an input: a program for it, or the error that says why there is none.
 
     ``integers`` says that it was typed in integers, ``settles`` is a line that decides by it which others are read.
+    ``held`` is the value itself, of what a Python function has from outside; ``setting`` says that it is no input, as
+    the program was made with its value.
     """
 
     name: str
-    program: Program | None
+    program: Program | None = None
     integers: bool = False
     settles: int = 0
     error: GradcliError | None = None
+    held: Any = None
+    setting: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +183,7 @@ def compile_tree(
         if LAYER.search(place.text):
             from gradcli.language.layers import read_layers  # noqa: PLC0415
 
-            compiler.writer.texts = read_layers(tree, compiler.spans, compiler.writer.code)
+            compiler.writer.texts = read_layers(tree, compiler.spans, compiler.writer.spans, compiler.writer.code)
         if expression:
             require_expression(tree, compiler)
         compiler.statements(tree.body[:-1])
@@ -201,7 +205,7 @@ def compile_tree(
         compiler.spans.of(last),
         bounds,
         result,
-        Assigned("", compiler.writer.written(last.value)) if isinstance(last, ast.Expr) else None,
+        Assigned("", compiler.writer.said(last.value)) if isinstance(last, ast.Expr) else None,
         not BRANCHES.isdisjoint(parts),
         compiler.writes,
     )
@@ -222,6 +226,7 @@ def require_expression(tree: ast.Module, compiler: Statements) -> None:
 def final(compiler: Statements, last: ast.stmt) -> int:
     """Compile the last statement and return the register of the output."""
     if isinstance(last, ast.Expr):
+        compiler.recent.clear()
         try:
             return compiler.expression(compiler.in_place(last.value))
         except GradcliError as error:

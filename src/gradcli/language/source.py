@@ -135,6 +135,12 @@ def _python_tree(text: str) -> ast.Module:
 
 def syntax_error(error: SyntaxError, text: str) -> GradcliError:
     """Return what is wrong with a text that Python's parser refuses, and what it may have meant."""
+    from gradcli.language.reported import reported  # noqa: PLC0415 - an error alone needs it
+
+    message = reported(text)
+    if message is not None:
+        what = f"this is an error of PyTorch, and no program: {message.meaning}"
+        return GradcliError("syntax", what, span=message.span, hint=message.way)
     span = _error_span(error, text)
     known = on_paper(text, span)
     if known is not None:

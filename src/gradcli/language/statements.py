@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from itertools import chain, count
 from typing import Any
 
-from gradcli.engine.graph import Graph
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE, INSTEAD_OF_WORD
@@ -16,50 +15,30 @@ from gradcli.language import runtime
 from gradcli.language.arithmetic import binary, binary_step
 from gradcli.language.assigning import (
     before_ndim,
+    fitted,
     reader,
     refuse_change,
     refuse_write,
+    swap_remark,
     unpacker,
 )
+from gradcli.language.expressions import is_write
 from gradcli.language.flow import Flow, leave, next_turn
 from gradcli.language.indexing import Registers, Run, index_items, index_parts, index_reader
 from gradcli.language.kinds import is_odd, is_tensor, written_as
-from gradcli.language.names import BINARY
+from gradcli.language.names import BINARY, STATEMENT_WORDS
 from gradcli.language.steps import Step
 from gradcli.language.trace import Assigned, Written
 from gradcli.ops import OPERATORS
-from gradcli.ops.declare import Op, value_of
+from gradcli.ops.declare import Op
 from gradcli.ops.indexing import INDEX, PUT
-from gradcli.ops.shaping import RESHAPE
 
-STATEMENT_WORDS = {
-    "ImportFrom": "import",
-    "FunctionDef": "def",
-    "AsyncFunctionDef": "async",
-    "AsyncFor": "async",
-    "AsyncWith": "async",
-    "ClassDef": "class",
-    "Delete": "del",
-    "TryStar": "try",
-    "AnnAssign": "annotation",
-    "TypeAlias": "type",
-}
-"""The words that begin statements whose syntax nodes have other names."""
+UNSAID = Written("")
 
 
 def name_of(node: ast.expr | None) -> str:
     """Return the name of a variable, nothing for any other expression."""
     return node.id if isinstance(node, ast.Name) else ""
-
-
-def fitted(f: Graph, written: Any, x: Any, key: Any) -> Any:
-    """Return what is written without leading axes of length 1 that the entries do not have, as PyTorch takes it."""
-    if not written.ndim or written.shape[0] != 1:
-        return written
-    axes = value_of(x)[runtime.as_view(key) if runtime.basic(key) else key].ndim
-    lead = next((k for k, length in enumerate(written.shape) if length != 1), written.ndim)
-    extra = min(written.ndim - axes, lead)
-    return f(RESHAPE, written, shape=written.shape[extra:]) if extra > 0 else written
 
 
 class Statements(Flow):
@@ -76,6 +55,7 @@ class Statements(Flow):
                 raise error.at(self.spans.of(statement)) from None
 
     def _statement(self, node: ast.stmt) -> None:
+        self.recent.clear()
         match node:
             case ast.Expr():
                 self.release([self.expression(self.in_place(node.value))])
@@ -121,7 +101,7 @@ class Statements(Flow):
 
         What it is called on is given the name of ``target`` where it has none.
         """
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr[-1] == "_"):
+        if not (isinstance(node, ast.Call) and is_write(node)):
             return node
         from gradcli.language.inplace import write_in_place  # noqa: PLC0415
 
@@ -154,7 +134,7 @@ class Statements(Flow):
         if isinstance(text, Written):
             words = text
         else:
-            words = self.writer.operand(text, "[") if part.get("taken") else self.writer.written(text)
+            words = self.writer.operand(text, "[") if part.get("taken") else self.writer.said(text)
         told = Assigned(name, words, **part)
 
         def run(regs: Registers) -> Any:
@@ -176,11 +156,36 @@ class Statements(Flow):
             whole = self.expression(value)
             registers = [self.emit(unpacker(whole, i, count), target) for i in range(count)]
             texts, taken = [value] * count, True
+        if any(isinstance(item, ast.Subscript) for item in target.elts):
+            self._store_in_turn(target, registers, self.writer.said(texts[0]) if not taken else UNSAID)
+            return
         for place, (item, register, text) in enumerate(zip(target.elts, registers, texts, strict=True)):
             self.store(item, register, item, text, place=place, count=count, taken=taken)
 
-    def _put(self, target: ast.Subscript, op: Op | None, given: int, node: ast.Assign | ast.AugAssign) -> None:
-        """Compile a write to entries: of the value in register ``given``, or of what ``op`` makes of both."""
+    def _store_in_turn(self, target: ast.Tuple | ast.List, registers: list[int], first: Written) -> None:
+        """Compile assignments of which some write to entries: each may change what the next one gives, if a view.
+
+        So ``a[0], a[1] = a[1], a[0]`` gives the same number twice. ``first`` is the text of the first value.
+        """
+        span = self.spans.of(target)
+        before = [self.register() for _ in registers]
+        self.block.extend(Step(kept, reader(given), span) for kept, given in zip(before, registers, strict=True))
+        for place, (item, given) in enumerate(zip(target.elts, registers, strict=True)):
+            self.waiting = tuple(registers[place + 1 :])
+            self.emit(swap_remark(given, before[place], span), item)
+            words = UNSAID if place else first
+            if isinstance(item, ast.Subscript):
+                self._put(item, None, given, words)
+            else:
+                self.store(item, given, item, words)
+
+    def _put(
+        self, target: ast.Subscript, op: Op | None, given: int, node: ast.Assign | ast.AugAssign | Written
+    ) -> None:
+        """Compile a write to entries: of the value in register ``given``, or of what ``op`` makes of both.
+
+        ``node`` is the statement, or the text of the value.
+        """
         from gradcli.language.aliases import write_through  # noqa: PLC0415
         from gradcli.language.writes import remark_write  # noqa: PLC0415
 
@@ -264,17 +269,19 @@ class Statements(Flow):
     def others(self, name: str) -> Callable[[], Iterator[tuple[str, int]]]:
         """Return what yields the registers that may share memory with a variable, with their variables' names.
 
-        A loop over an array keeps it in a register without a name.
+        A loop over an array keeps it in a register without a name, and so does an expression with a write in it.
         """
         self.writes = True
-        variables, loops = self.variables, self.loop_arrays
+        variables, nameless = self.variables, (*self.loop_arrays, *self.waiting)
         return lambda: chain(
-            (item for item in variables.items() if item[0] != name), (("", register) for register in loops)
+            (item for item in variables.items() if item[0] != name), (("", register) for register in nameless)
         )
 
-    def _told(self, name: str, node: ast.Assign | ast.AugAssign, index: Written | None = None) -> Assigned:
+    def _told(self, name: str, node: ast.Assign | ast.AugAssign | Written, index: Written | None = None) -> Assigned:
         """Return what a run tells of an augmented or indexed assignment."""
+        if isinstance(node, Written):
+            return Assigned(name, node, index)
         if isinstance(node, ast.Assign):
-            return Assigned(name, self.writer.written(node.value), index)
+            return Assigned(name, self.writer.said(node.value), index)
         operator = BINARY[type(node.op)]
         return Assigned(name, self.writer.operand(node.value, operator), index, operator)

@@ -203,6 +203,22 @@ class Writer:
         self.spans = Spans(text)
         self.code = with_comments(text, lambda comment: " " * len(comment))
         self.texts: dict[tuple[int, int], str] = {}
+        self.unsaid: list[tuple[int, int]] = []
+
+    def replace(self, node: ast.expr, name: str, said: bool) -> None:
+        """Write a variable for the method that writes to it; what holds that is not ``said`` where it also reads
+        values from before the write."""
+        span = self.spans.of(node)
+        self.texts[span] = name
+        if not said:
+            self.unsaid.append(span)
+
+    def said(self, node: ast.expr) -> Written:
+        """Return the text of an expression, empty where names in it stand for values before and after a write."""
+        first, last = self.spans.of(node)
+        if any(first <= start and end <= last for start, end in self.unsaid):
+            return Written("")
+        return self.written(node)
 
     def written(self, node: ast.expr) -> Written:
         """Return the text of an expression, with functions for the layers that it calls."""
@@ -215,8 +231,10 @@ class Writer:
 
     def operand(self, node: ast.expr, operator: str) -> Written:
         """Return the text of what stands to the right of an operator, in brackets where it needs them."""
-        found = self.written(node)
-        if isinstance(node, ast.Name | ast.Constant | ast.Call | ast.Subscript | ast.Attribute | ast.List):
+        found = self.said(node)
+        if not found.text or isinstance(
+            node, ast.Name | ast.Constant | ast.Call | ast.Subscript | ast.Attribute | ast.List
+        ):
             return found
         if operator in "+-" and isinstance(node, ast.BinOp) and not isinstance(node.op, LOOSE):
             return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,11 @@ def alone(f: Graph, what: str, rule: str, own: str) -> str | None:
     return own if kind == "same" else None if kind == FLOAT else kind
 
 
+def cast_part(value: Parts, position: int, kind: str) -> Any:
+    """Return one of several arrays as a mask or as integers."""
+    return cast(value[position], kind)
+
+
 def cast(value: object, kind: str | None) -> Any:
     """Return a result as a mask or as integers; None leaves it as it is."""
     if kind is None or (isinstance(value, Node) and value.active):
@@ -68,6 +74,7 @@ def cast(value: object, kind: str | None) -> Any:
     if type(value) is Pair:
         return Pair(cast(value.values, kind), value.indices)
     if type(value) is Parts:
-        return value
+        count = len(value.names)
+        return Parts(value.names, tuple(partial(cast_part, value, position, kind) for position in range(count)))
     numbers = np.asarray(value_of(value), dtype=np.float64)
     return numbers.astype(np.bool_ if kind == MASK else np.int64)[()]

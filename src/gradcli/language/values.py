@@ -65,7 +65,9 @@ def read_value(text: str, name: str, budget: Budget) -> Given:
         refuse_lines(text)
         return _read(text, name, Bounds(budget, time.monotonic() + budget.seconds))
     except GradcliError as error:
-        raise error.at(error.span or (0, len(text)), place) from None
+        from gradcli.language.misread import meant  # noqa: PLC0415 - an error alone needs it
+
+        raise meant(text, error).at(error.span or (0, len(text)), place) from None
 
 
 def refuse_lines(text: str) -> None:

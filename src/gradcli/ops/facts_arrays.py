@@ -119,6 +119,9 @@ ARRAYS = {
         "1,2;3,4",
     ),
     "arange": made("arange(1, 3)*x", "entry i is start + i*step"),
+    "np.array": made("np.array([1, 2])*x", "entry i is the i-th item of the list"),
+    "np.asarray": made("np.asarray([1, 2])*x", "entry i is the i-th item of the list"),
+    "np.linspace": made("np.linspace(0, 1, 2)*x", "entry i is start + i*(stop - start)/(num - 1)"),
     "linspace": made("linspace(0, 1, 2)*x", "entry i is start + i*(end - start)/(steps - 1)"),
     "zeros_like": Facts(
         "every entry is 0", ("none: it reads the shape alone",), "zeros_like(x) + x", {"x": ROW}, "1,2,3"

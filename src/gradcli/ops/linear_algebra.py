@@ -111,7 +111,7 @@ EINSUM = declare(
 )
 
 
-@function("matmul", "torch numpy method", "linear algebra", op=MATMUL, kinds="numpy-same same numpy")
+@function("matmul", "torch numpy linalg method", "linear algebra", op=MATMUL, kinds="numpy-same same numpy")
 def build_matmul(f: Apply, x: Tensor, other: Tensor) -> Tensor:
     """the product of matrices and vectors, x @ other"""
     require_product(x, other, "@")
@@ -261,7 +261,7 @@ def full_spec(spec: str, tensors: tuple[Tensor, ...]) -> str:
     return f"{','.join(subs)}->{out}"
 
 
-@function("trace", "torch numpy method", "linear algebra", kinds="numpy-integer integer yes")
+@function("trace", "torch method", "linear algebra", kinds="numpy-integer integer yes")
 def build_trace(f: Apply, x: Tensor) -> Tensor:
     """the sum of the diagonal of a matrix"""
     if x.ndim != 2:

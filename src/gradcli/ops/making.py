@@ -108,14 +108,25 @@ def build_arange(f: Apply, start: Static, end: Static = None, step: Static = 1) 
     return found.astype(np.int64) if all(type(n) is int for n in (first, last, step)) else found
 
 
-@function("linspace", "torch numpy dtype", "making")
+@function("linspace", "torch dtype", "making")
 def build_linspace(f: Apply, start: Static, end: Static, steps: Static) -> Tensor:
     """steps numbers from start to end, both included"""
+    return between(f, start, end, steps, endpoint=True)
+
+
+@function("np.linspace numpy.linspace jnp.linspace", "dtype", "making")
+def build_numpy_linspace(f: Apply, start: Static, stop: Static, num: Static = 50, endpoint: Static = True) -> Tensor:
+    """num numbers from start to stop, which endpoint=False leaves out"""
+    return between(f, start, stop, num, endpoint=bool(endpoint))
+
+
+def between(f: Apply, start: Static, end: Static, steps: Static, *, endpoint: bool) -> Array:
+    """Return numbers an equal distance apart, the last of them ``end`` or one step before it."""
     count = lengths((whole(steps, "steps"),))[0]
     f.charge(count)
     if not isinstance(start, int | float) or not isinstance(end, int | float):
         raise GradcliError("value", "linspace takes two numbers and a count")
-    return np.linspace(float(start), float(end), count)
+    return np.linspace(float(start), float(end), count, endpoint=endpoint)
 
 
 @function("zeros_like empty_like", "torch numpy dtype", "making", kinds="same same yes")
@@ -151,7 +162,7 @@ def build_double(f: Apply, x: Tensor) -> Tensor:
     return x
 
 
-@function("detach", "method", "making", op=DETACH, kinds="same same yes")
+@function("detach torch.detach jax.lax.stop_gradient", "method", "making", op=DETACH, kinds="same same yes")
 def build_detach(f: Apply, x: Tensor) -> Tensor:
     """the same numbers, in the same memory, as constants: no gradient flows through"""
     return f(DETACH, x)
@@ -176,14 +187,26 @@ def constant(data: Raw, name: str) -> Any:
     return tensor(found)
 
 
-@function("tensor torch.tensor np.array numpy.array jnp.array", "dtype", "making", kinds="same same yes")
+@function("tensor torch.tensor", "dtype", "making", kinds="same same yes")
 def build_tensor(f: Apply, data: Raw) -> Tensor:
     """a list as a new array; torch.tensor would cut the graph, so it takes constants alone"""
     found = constant(data, "torch.tensor")
     return found if type(found) is np.ndarray and found.dtype.kind in "bi" else f(CLONE, found)
 
 
-@function("as_tensor torch.as_tensor np.asarray numpy.asarray jnp.asarray", "dtype", "making", kinds="same same yes")
+@function("np.array numpy.array jnp.array", "dtype", "making", kinds="same same yes")
+def build_array(f: Apply, data: Raw) -> Tensor:
+    """a list as a new array, through which gradients flow as in JAX"""
+    return f(CLONE, data) if getattr(data, "active", False) else build_tensor(f, data)
+
+
+@function("np.asarray numpy.asarray jnp.asarray", "dtype", "making", kinds="same same yes")
+def build_asarray(f: Apply, data: Raw) -> Tensor:
+    """a list as an array, and an array as it is; gradients flow through it as in JAX"""
+    return data if getattr(data, "active", False) else build_as_tensor(f, data)
+
+
+@function("as_tensor torch.as_tensor", "dtype", "making", kinds="same same yes")
 def build_as_tensor(f: Apply, data: Raw) -> Tensor:
     """a list as an array, and an array as it is; it takes constants alone"""
     del f

@@ -144,15 +144,19 @@ def either(f: Apply, x: Tensor, other: Static | Tensor, keepdim: Static, kind: s
 
 
 @function("max", "torch method", "reductions", kinds="same same yes")
-def build_max(f: Apply, x: Tensor, dim: Static | Tensor = None, keepdim: Static = False) -> Tensor | Pair:
+def build_max(
+    f: Apply, x: Tensor, dim: Static | Tensor = None, keepdim: Static = False, *, other: Tensor | None = None
+) -> Tensor | Pair:
     """the largest entry (ties share), along dim the first of them, or of two arrays maximum"""
-    return either(f, x, dim, keepdim, "max")
+    return either(f, x, dim if other is None else other, keepdim, "max")
 
 
 @function("min", "torch method", "reductions", kinds="same same yes")
-def build_min(f: Apply, x: Tensor, dim: Static | Tensor = None, keepdim: Static = False) -> Tensor | Pair:
+def build_min(
+    f: Apply, x: Tensor, dim: Static | Tensor = None, keepdim: Static = False, *, other: Tensor | None = None
+) -> Tensor | Pair:
     """the smallest entry (ties share), along dim the first of them, or of two arrays minimum"""
-    return either(f, x, dim, keepdim, "min")
+    return either(f, x, dim if other is None else other, keepdim, "min")
 
 
 @function("amax np.max numpy.max", "torch numpy method", "reductions", op=AMAX, kinds="same same yes")

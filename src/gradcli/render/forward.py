@@ -41,6 +41,9 @@ def forward_lines(found: Explained, layout: Layout) -> list[str]:
         elif event.text is not None:
             shown.add(event.name)
             rows += value_rows(event, known, layout)
+        elif event.name in found.definitions:  # the program's own text would not say what it is
+            shown.add(event.name)
+            rows.append(helper_row(found, event.name, found.definitions[event.name]))
     rows += [helper_row(found, name, text) for name, text in found.definitions.items() if name not in shown]
     return aligned(rows, found, layout)
 

@@ -132,6 +132,8 @@ class Translator:
                 return node if self.dialect.listed else filled(self.dialect.array, x=node)
             case ast.Constant():
                 return node
+            case ast.IfExp():
+                return ast.IfExp(self.value(node.test), self.index(node.body), self.index(node.orelse))
         if self.is_plain(node) or self.is_mask(node) or self.is_places(node):
             return self.value(node)
         known = self.values.get(node.id) if isinstance(node, ast.Name) else None

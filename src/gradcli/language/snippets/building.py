@@ -17,6 +17,7 @@ from gradcli.language.snippets.lines import Line, names_in, needed, renamed
 from gradcli.language.snippets.pieces import OriginSpans, Piece, join
 from gradcli.language.snippets.scopes import Fresh
 from gradcli.ops.declare import value_of
+from gradcli.ops.signatures import Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class Leaf:
 
     ``value`` is the expression, ``before`` the number of lines before it; ``error`` says why there is no value.
     ``fixed`` says that it is not differentiated, ``settles`` is a line that decides by it which others are read.
+    ``held`` is the value itself, where no expression is.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Leaf:
     fixed: bool = False
     settles: int = 0
     error: GradcliError | None = None
+    held: Array | None = None
 
 
 @dataclass(slots=True)
@@ -115,7 +118,7 @@ class Builder:
                 raise GradcliError("missing-input", f"no value for the variable {name}", facts=MissingInputs((name,)))
             if leaf.error is not None:
                 raise leaf.error
-            value = self.evaluate(leaf.value, leaf.before)
+            value = self.evaluate(leaf.value, leaf.before) if leaf.held is None else leaf.held
             self.values[name] = np.asarray(value, np.int64) if leaf.integers else value
         return self.values[name]
 

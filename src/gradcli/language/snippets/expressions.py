@@ -9,14 +9,13 @@ from dataclasses import dataclass, field
 from gradcli.errors import Budget, GradcliError, Span, over_budget
 from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE
 from gradcli.language.calls import written_name
-from gradcli.language.layer_names import FUNCTIONS, RANDOM
+from gradcli.language.inplace import writes_in_place
 from gradcli.language.snippets.imports import Names
-from gradcli.language.snippets.pieces import Piece, Source, join
+from gradcli.language.snippets.pieces import Piece, Source
 from gradcli.language.snippets.scopes import Closure, Fresh, Layer, Scope
 from gradcli.language.snippets.tables import (
     DRAWS,
     FLOATS,
-    LAYERS,
     RENAMED,
     UNSET,
     UNTOUCHED,
@@ -55,6 +54,7 @@ class Expressions:
         self.top = Scope()
         self.devices: set[str] = set()
         self.in_input = False
+        self.fixed = False
         self.room = budget.text
 
     def charge(self, piece: Piece) -> Piece:
@@ -115,6 +115,9 @@ class Expressions:
         self, node: ast.Attribute, scope: Scope, block: Block | None
     ) -> tuple[list[Edit], list[tuple[ast.AST, Block | None]]]:
         """Return how a dotted name of a library, or an attribute of a value, is written."""
+        weight = self.weight_of(node, scope)
+        if weight is not None:
+            return [(self.source.span(node), Piece.instead(weight, self.source.span(node)))], []
         if self.full(node, scope):
             written, span = self.names.written(node), self.source.span(node)
             return ([(span, Piece.instead(written, span))] if written else []), []
@@ -139,6 +142,8 @@ class Expressions:
         """Return how a call is written."""
         closure = self.closure_of(node.func, scope)
         span = self.source.span(node)
+        if writes_in_place(node):
+            self.refuse_fixed()
         if makes_input(node) and not self.in_input:
             raise GradcliError("not-allowed", "a tensor with requires_grad is an input, which needs a name of its own")
         if closure is not None:
@@ -157,6 +162,11 @@ class Expressions:
             dot = self.source.code.rfind(".", 0, self.source.span(node.func)[1])
             return [((dot, span[1]), GONE)], [(node.func.value, block)]
         return self.edits_of_arguments(node, full, block)
+
+    def refuse_fixed(self) -> None:
+        """Refuse a write in place without a gradient: the value would be part constant."""
+        if self.fixed:
+            raise GradcliError("not-allowed", "a write in place under no_grad is not part of the language")
 
     def changes_nothing(self, node: ast.Call, method: str) -> bool:
         """Return whether a method gives the same numbers: to another device, or with a gradient, as all have here."""
@@ -189,7 +199,7 @@ class Expressions:
         if renamed:
             span = self.source.span(node.func)
             edits, children = [(span, Piece.instead(renamed, span))], []
-        elif full is None and self.names.meanings and is_own_sum(node):
+        elif full is None and (self.names.meanings or self.names.of_python) and is_own_sum(node):
             end = self.source.span(node)[1]
             edits.append(((end - 1, end), Piece.instead(", dim=0)", (end - 1, end))))
         gone = [item for item in node.keywords if self.goes(item)]
@@ -219,49 +229,19 @@ class Expressions:
             return self.closure_of(func.args[0], scope)
         return held if isinstance(held, Closure) else None
 
+    @abstractmethod
     def layer_of(self, func: ast.expr, scope: Scope) -> Layer | None:
-        """Return the layer that is called, by its name or as it was made; raises ``not-allowed`` for one of weights."""
-        if isinstance(func, ast.Name):
-            held = scope.holds(func.id)
-            return held if isinstance(held, Layer) else None
-        return self.layer(func, scope) if isinstance(func, ast.Call) else None
+        """Return the layer that an expression makes or names, None for any other."""
 
-    def layer(self, node: ast.expr, scope: Scope) -> Layer | None:
-        """Return the layer that an expression makes, None where it makes none."""
-        full = self.full(node.func, scope) if isinstance(node, ast.Call) else None
-        if not isinstance(node, ast.Call) or full is None or not full.startswith("torch.nn."):
-            return None
-        kind = full.removeprefix("torch.nn.").removeprefix("modules.")
-        if not kind[:1].isupper() or kind == "Parameter":
-            return None
-        if kind not in LAYERS and kind not in FUNCTIONS:
-            instead = RANDOM.get(kind)
-            raise GradcliError(
-                "not-allowed",
-                f"nn.{kind} is not part of the language",
-                span=self.source.span(node),
-                hint=f"give the weights as inputs and write {instead}" if instead else None,
-            )
-        options = [self.write(argument, scope, None) for argument in node.args]
-        options += [
-            self.source.cut((self.source.span(item)[0], self.source.span(item.value)[0]))
-            + self.write(item.value, scope, None)
-            for item in node.keywords
-            if item.arg != "inplace"
-        ]
-        given = join(options, ", ")
-        return Layer(LAYERS[kind], given) if kind in LAYERS else Layer(f"nn.{kind}({given.text})", Piece())
-
+    @abstractmethod
     def edits_of_layer(
         self, node: ast.Call, layer: Layer, block: Block | None
     ) -> tuple[list[Edit], list[tuple[ast.AST, Block | None]]]:
-        """Return how the call of a layer is written: as that of its function."""
-        span, end = self.source.span(node.func), self.source.span(node)[1]
-        edits = [(span, Piece.instead(layer.function, span))]
-        if layer.options.text:
-            tail = Piece.instead(f", {layer.options.text})", (end - 1, end))
-            edits.append(((end - 1, end), tail))
-        return edits, [(argument, block) for argument in node.args]
+        """Return how the call of a layer is written."""
+
+    @abstractmethod
+    def weight_of(self, node: ast.Attribute, scope: Scope) -> str | None:
+        """Return the name of what an attribute of a layer is as an input, None for any other attribute."""
 
     @abstractmethod
     def inlined(self, closure: Closure, node: ast.Call, scope: Scope, block: Block | None) -> Piece:

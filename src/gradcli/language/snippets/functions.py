@@ -77,7 +77,8 @@ class Functions(Statements):
             span = self.source.span(last) if alone else self.source.after_sign(last, last.value)
             return self.write(last.value, inner, block, span).stripped().on_a_line()
         if block is None or not returns(body):
-            raise GradcliError("not-allowed", f"'{closure.name}' returns no value")
+            message = f"'{closure.name}' returns no value"
+            raise GradcliError("not-allowed", message, hint="write return before the value that it has")
         result = self.fresh.result(closure.name)
         self.branches(body, inner, result, block)
         return Piece.instead(result, self.source.span(closure.node))

@@ -53,10 +53,14 @@ def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
 
 
 class Names:
-    """The names of libraries and of their functions in a snippet."""
+    """The names of libraries and of their functions in a snippet.
+
+    ``of_python`` says that all others are Python's own, even where nothing is imported.
+    """
 
     def __init__(self) -> None:
         self.meanings: dict[str, str] = {}
+        self.of_python = False
 
     def add(self, node: ast.Import | ast.ImportFrom) -> None:
         """Take the names of an import; raises ``not-allowed``."""

@@ -108,6 +108,15 @@ class Inputs(Derivatives):
         known = GradcliError(error.kind, message, span=self.source.span(statement), place=self.builder.place)
         self.add_leaf(Leaf(name, statement.lineno, Piece(), len(self.builder.lines), fixed=fixed, error=known))
 
+    def draw_weight(self, name: str, node: ast.Call) -> None:
+        """Make a weight of a layer an input without a value; raises ``not-allowed`` where its name is taken."""
+        if self.started or name in self.builder.leaves or self.fresh.used[name]:
+            why = "made after the first call of backward" if self.started else "a name that is taken"
+            raise GradcliError("not-allowed", f"the weight '{name}' of this layer is {why}")
+        message = f"line {node.lineno} draws '{name}' at random, and a program has the same value at every run"
+        error = GradcliError("random", message, span=self.source.span(node), place=self.builder.place)
+        self.add_leaf(Leaf(name, node.lineno, Piece(), len(self.builder.lines), error=error))
+
     def fix(self, name: str) -> None:
         """Make an input a constant, as ``requires_grad = False`` does."""
         leaf = self.builder.leaves.get(name)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from gradcli.errors import GradcliError
+from gradcli.language.inplace import writes_in_place
 from gradcli.language.names import MODULES
 from gradcli.language.snippets.pieces import Piece, Source
 
@@ -77,6 +78,8 @@ def described(node: ast.stmt, piece: Piece, number: int, error: GradcliError | N
                 reads |= root_of(target)
             case ast.Subscript(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()):
                 writes |= root_of(part)
+            case ast.Call(func=ast.Attribute(value=changed)) if writes_in_place(part):
+                writes |= root_of(changed)
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 stores.add(name)
         shares |= set(shared(part))

@@ -7,10 +7,9 @@ from abc import abstractmethod
 from collections.abc import Sequence
 
 from gradcli.errors import GradcliError
-from gradcli.language.members import SPECIAL_METHODS
-from gradcli.language.names import dotted
 from gradcli.language.snippets.calls import Calls
 from gradcli.language.snippets.derivatives import PULLBACKS
+from gradcli.language.snippets.effects import change_unknown
 from gradcli.language.snippets.expressions import Block
 from gradcli.language.snippets.functions import returns
 from gradcli.language.snippets.inputs import assigned
@@ -27,8 +26,7 @@ from gradcli.language.snippets.signs import (
     updates,
 )
 from gradcli.language.snippets.statements import not_allowed
-from gradcli.language.snippets.tables import SETTINGS, SHOWING, SHOWING_METHODS
-from gradcli.ops import METHODS, SPELLINGS, find
+from gradcli.language.snippets.tables import SETTINGS, SHOWING
 
 
 class Reader(Calls):
@@ -123,13 +121,13 @@ class Reader(Calls):
     def take_call(self, node: ast.Expr, call: ast.Call, scope: Scope) -> None:
         """Take the call of a function that is not the user's, by itself."""
         func, full = call.func, self.full(call.func, scope) or ""
-        if full.startswith(SETTINGS):
+        if full.startswith(SETTINGS) or self.switches(call, scope, Block()):
             return
         if full.endswith("set_grad_enabled") and (self.calls or not self.disables(call)):
             return
         if isinstance(func, ast.Name) and func.id in SHOWING:
             self.aside.shown.append(node.lineno)
-        elif isinstance(func, ast.Attribute) and func.attr in ("zero_", "zero_grad", "fill_") and full == "":
+        elif isinstance(func, ast.Attribute) and (func.attr == "zero_grad" or reads_gradient(func)) and full == "":
             self.zero(func, scope)
         elif isinstance(func, ast.Attribute) and func.attr == "requires_grad_" and isinstance(func.value, ast.Name):
             self.want(func.value, self.wants_gradient(call), call, node, scope)
@@ -140,21 +138,10 @@ class Reader(Calls):
         elif self.only_shows(call, scope):
             self.last = call, scope
         else:
-            error = GradcliError("not-allowed", f"what {ast.unparse(func)}(...) changes is not known")
+            error = change_unknown(call)
             if full.endswith("set_grad_enabled"):
                 self.problems.append(error.at(self.source.span(node), self.builder.place))
             raise error
-
-    def only_shows(self, call: ast.Call, scope: Scope) -> bool:
-        """Return whether a call by itself changes nothing: a function of the language, or a method that shows."""
-        if any(item.arg == "out" for item in call.keywords):
-            return False
-        func = call.func
-        written = self.names.written(func) or dotted(func) or ""
-        if isinstance(func, ast.Attribute) and self.full(func, scope) is None:
-            method = func.attr
-            return method in SHOWING_METHODS or method in SPECIAL_METHODS or find(METHODS, method) is not None
-        return find(SPELLINGS, written) is not None or self.layer_of(func, scope) is not None
 
     def take_body(self, closure: Closure, node: ast.Call, scope: Scope) -> ast.expr | None:
         """Take the statements of a function; return the expression that it returns, where it ends with one."""
@@ -281,6 +268,4 @@ class Reader(Calls):
         if node.attr == "zero_grad":
             self.zeroed |= set(self.builder.leaves)
             return
-        if not reads_gradient(node):
-            raise GradcliError("not-allowed", f".{node.attr}() changes a value in place")
         self.zeroed |= {scope.written(name) or name for name in root_of(node)}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
-from gradcli.errors import Budget, GradcliError, over_budget
+from gradcli.errors import Budget, GradcliError, Place, over_budget
 from gradcli.errors.counting import listed
 from gradcli.language.program import Call as OwnCall
 from gradcli.language.program import Program, Start, last_target
@@ -15,35 +16,57 @@ from gradcli.language.snippets.calls import Call
 from gradcli.language.snippets.expressions import Block
 from gradcli.language.snippets.lines import Line
 from gradcli.language.snippets.pieces import Piece, Source
-from gradcli.language.snippets.scopes import Closure
+from gradcli.language.snippets.scopes import Closure, Scope
 from gradcli.language.snippets.signs import SIGNS
 from gradcli.language.snippets.unrolling import Unrolling
 from gradcli.language.source import parse
 
-PROMPT = re.compile(r"^(?:>>>|\.\.\.)(?: |$)", re.MULTILINE)
+PROMPTS = (
+    (re.compile(r"\s*>>> "), re.compile(r"(?:>>>|\.\.\.)(?: |$)")),
+    (re.compile(r"\s*In \[\d*\]: "), re.compile(r"(?:In \[\d*\]:|\s*\.\.\.+:)(?: |$)")),
+)
+"""How a session of Python and of IPython begins, and what stands before each line that was typed."""
 FOREIGN = re.compile(r"^(?:%%?[a-z]|![a-z]|```).*$", re.MULTILINE)
+RAISED = re.compile(
+    r"""
+    ^-{20,}\n\w+\ +Traceback\ \(most\ recent[^\n]*\n(?:(?!\w+:\ )[^\n]*\n)*\w+:\ [^\n]*$
+    | ^Traceback\ \(most\ recent[^\n]*\n(?:[ \t][^\n]*\n)*[\w.]+(?::\ [^\n]*)?$
+    | ^[A-Za-z_.]*(?:Error|Exception|Warning):\ [^\n]*$
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+"""What an interpreter prints of an error: with its traceback, in IPython, and the last line alone."""
 
 
 def without_prompts(text: str) -> str:
     """Return a text without the prompts of an interpreter, what it answered, and lines that are not Python's.
 
-    Lines keep their numbers.
+    Lines keep their numbers. A text that holds nothing but an error stays as it is.
     """
     text = FOREIGN.sub("", text)
-    if not re.match(r"\s*>>> ", text):
-        return text
-    return "\n".join(PROMPT.sub("", line) if PROMPT.match(line) else "" for line in text.split("\n"))
+    for begins, prompt in PROMPTS:
+        if begins.match(text):
+            return "\n".join(prompt.sub("", line, 1) if prompt.match(line) else "" for line in text.split("\n"))
+    without = RAISED.sub(lambda found: "\n" * found[0].count("\n"), text)
+    return without if without.strip() else text
 
 
 def read_snippet(text: str, budget: Budget, given: frozenset[str]) -> Program | None:
     """Return a text as a snippet, None for a program of the language as it stands."""
-    tree, place = parse(without_prompts(text), budget, any_quotes=True)
-    if not any(is_sign(node) for node in ast.walk(tree)):
+    typed = without_prompts(text)
+    tree, place = parse(typed, budget, any_quotes=True)
+    if typed == text and not any(is_sign(node) for node in ast.walk(tree)):
         return None
+    reader = Finished(Source(place.text), tree, place, budget, given)
+    return guarded(tree, place, budget, lambda: reader.program(tree))
+
+
+def guarded(tree: ast.Module, place: Place, budget: Budget, read: Callable[[], Program]) -> Program:
+    """Return what ``read`` does with a text; raises ``GradcliError`` alone, with the place."""
     if sum(1 for _ in ast.walk(tree)) > budget.syntax:
         raise over_budget("syntax", budget.syntax, "the program has too many parts").at(None, place)
     try:
-        return Finished(Source(place.text), tree, place, budget, given).program(tree)
+        return read()
     except SyntaxError:
         raise GradcliError("not-allowed", "this snippet has no form in the language", place=place) from None
     except RecursionError:
@@ -68,19 +91,32 @@ WORDS = {"backward", "requires_grad", "requires_grad_", "grad", "print", "displa
 
 
 class Finished(Unrolling):
-    """A reader that puts together what it found."""
+    """A reader that puts together what it found.
+
+    ``settings`` are values of parameters that say how a function works, and are no inputs.
+    """
+
+    def __init__(self, source: Source, tree: ast.Module, place: Place, budget: Budget, given: frozenset[str]) -> None:
+        super().__init__(source, tree, place, budget, given)
+        self.settings: dict[str, ast.expr] = {}
 
     def program(self, tree: ast.Module) -> Program:
         """Return the program of a whole text."""
         self.take_all(tree.body, self.top)
-        first = self.calls[0] if self.calls else self.call_of_the_end()
+        return self.finished(self.calls[0] if self.calls else self.call_of_the_end())
+
+    def finished(self, first: Call) -> Program:
+        """Return the program of the first call of backward, or of the output of a text that has none."""
         if self.problems:
             raise all_at_once(self.problems, self.builder.place)
         found = self.builder.compiled(first.output, first.before)
         return replace(
             found,
             remarks=tuple(self.remarks(first)),
-            starts=tuple(map(self.start, self.builder.leaves.values())),
+            starts=(
+                *map(self.start, self.builder.leaves.values()),
+                *(Start(name, setting=True) for name in self.settings),
+            ),
             calls=tuple(map(self.own_call, self.calls)),
             wrt=self.wrt(found, first),
         )
@@ -108,22 +144,49 @@ class Finished(Unrolling):
 
     def call_of_function(self, closure: Closure) -> Call:
         """Return the output of a snippet that is a function: its parameters are the inputs."""
-        given = closure.node.args
-        places = [*given.posonlyargs, *given.args, *given.kwonlyargs]
-        for item, value in zip(reversed([*given.posonlyargs, *given.args]), reversed(given.defaults), strict=False):
-            piece = self.write(value, closure.scope, None)
-            self.add_leaf(Leaf(item.arg, item.lineno, piece, len(self.builder.lines)))
-        block = Block()
-        arguments = [ast.copy_location(ast.Name(item.arg, ast.Load()), item) for item in places]
-        call = ast.copy_location(ast.Call(ast.Name(closure.name, ast.Load()), list(arguments), []), closure.node)
-        output = self.called(closure, call, self.top, block)
-        self.add(block, closure.node.lineno)
+        given, block = closure.node.args, Block()
+        if given.vararg or given.kwarg:
+            what = closure.name or "the lambda"
+            raise GradcliError("arguments", f"{what} takes any arguments, and an input is a parameter with a name")
+        defaults = defaults_of(given) | self.settings
+        parameters = [*given.posonlyargs, *given.args, *given.kwonlyargs]
+        asked = self.builder.given - self.settings.keys()
+        inputs = [p for p in parameters if p.arg in asked or not self.is_setting(defaults.get(p.arg))]
+        names = [item.arg for item in inputs]
+        for item in inputs:
+            if item.arg in defaults:
+                piece = self.write(defaults[item.arg], closure.scope, None)
+                self.add_leaf(Leaf(item.arg, item.lineno, piece, len(self.builder.lines)))
+        self.builder.given |= frozenset(names)
+        values: dict[str, ast.expr] = {p.arg: ast.copy_location(ast.Name(p.arg, ast.Load()), p) for p in inputs}
+        values |= self.settings
+        first = [values.get(item.arg) or defaults[item.arg] for item in given.posonlyargs]
+        others = [
+            ast.keyword(p.arg, values[p.arg]) for p in parameters if p.arg in values and p not in given.posonlyargs
+        ]
+        call = ast.copy_location(ast.Call(ast.Name(closure.name, ast.Load()), first, others), closure.node)
+        output = self.called(closure, call, Scope(self.top, dict(zip(names, names, strict=True))), block)
+        for piece in block.lines:
+            number = self.source.text.count("\n", 0, piece.stripped().place) + 1
+            self.add(Block(lines=[piece]), number)
         return Call(output, None, len(self.builder.lines), 0, "")
+
+    def is_setting(self, default: ast.expr | None) -> bool:
+        """Return whether a default says how a function works, and is no value to differentiate by: no float.
+
+        An integer is one, as it may count turns or axes: PyTorch has no gradient by it either.
+        """
+        if isinstance(default, ast.Tuple | ast.List):
+            return all(map(self.is_setting, default.elts))
+        if isinstance(default, ast.UnaryOp):
+            default = default.operand
+        return isinstance(default, ast.Constant) and not isinstance(default.value, float)
 
     def start(self, leaf: Leaf) -> Start:
         """Return the value of an input, as a program."""
-        program = None if leaf.error else self.builder.compiled(leaf.value, leaf.before)
-        return Start(leaf.name, program, leaf.integers, leaf.settles, leaf.error)
+        known = leaf.error is not None or leaf.held is not None
+        program = None if known else self.builder.compiled(leaf.value, leaf.before)
+        return Start(leaf.name, program, leaf.integers, leaf.settles, leaf.error, leaf.held)
 
     def own_call(self, call: Call) -> OwnCall:
         """Return a call of backward with its v as a program."""
@@ -149,6 +212,7 @@ class Finished(Unrolling):
         """Return what is said of lines that are left out."""
         found = []
         idle = [line.number for line in self.idle(first) if line.error or self.builder.error_of(line.piece)]
+        idle = [number for number in idle if number]  # 0 is what a function has from outside
         if idle:
             found.append(("left-out", f"Left out: {lines_text(idle)}, on which the output does not depend."))
         if self.aside.shown:
@@ -163,6 +227,14 @@ class Finished(Unrolling):
             message = f"Gradients begin at zero again before {numbers}: only the calls since then are added up."
             found.append(("grad-zeroed", message))
         return found
+
+
+def defaults_of(given: ast.arguments) -> dict[str, ast.expr]:
+    """Return the defaults of a function's parameters by their names."""
+    places = reversed([*given.posonlyargs, *given.args])
+    found = {item.arg: value for item, value in zip(places, reversed(given.defaults), strict=False)}
+    pairs = zip(given.kwonlyargs, given.kw_defaults, strict=True)
+    return found | {item.arg: value for item, value in pairs if value is not None}
 
 
 def lines_text(numbers: list[int]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 
 from gradcli.language.snippets.imports import known
@@ -30,10 +30,33 @@ class Closure:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A layer of PyTorch's without weights: the function that it is, and the arguments that it was made with."""
+    """A layer of PyTorch's, as the text round its arguments.
 
-    function: str
-    options: Piece
+    ``made`` is its constructor; one with weights has its function there, and ``weights`` are their names and options
+    behind them. ``parts`` are those of one that applies layers in turn. ``kind`` is the name of its class.
+    """
+
+    kind: str
+    made: str = ""
+    weights: tuple[str, ...] = ()
+    parts: tuple[Layer, ...] = ()
+    inplace: bool = False
+
+    @property
+    def opening(self) -> str:
+        """What stands before the arguments."""
+        return "".join(part.opening for part in reversed(self.parts)) or ("(" if self.inplace else f"{self.made}(")
+
+    @property
+    def closing(self) -> str:
+        """What stands behind them."""
+        own = ").relu_()" if self.inplace else ", ".join(["", *self.weights]) + ")"
+        return "".join(part.closing for part in self.parts) or own
+
+    def switched(self, method: str) -> Layer:
+        """Return the layer after ``eval()``, or ``train()``."""
+        made = self.made if self.weights or self.parts else f"{self.made}.{method}()"
+        return replace(self, made=made, parts=tuple(part.switched(method) for part in self.parts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,8 +28,30 @@ def start_values(program: Program, given: Mapping[str, Any]) -> dict[str, Any]:
     known = known_values(program, given)
     drawn = [one for one in program.starts if one.error and one.name in program.inputs and one.name not in known]
     if drawn and drawn[0].error is not None:
-        raise drawn[0].error.about(MissingInputs(tuple(one.name for one in drawn)))
-    return {name: value for name, value in known.items() if name in given or name in program.inputs}
+        values = tuple(example_of(one.error) for one in drawn if one.error is not None)
+        raise drawn[0].error.about(MissingInputs(tuple(one.name for one in drawn), values=values))
+    settings = {start.name for start in program.starts if start.setting}
+    wanted = (given.keys() | program.inputs.keys()) - settings
+    return {name: value for name, value in known.items() if name in wanted}
+
+
+DRAWN = re.compile(r"\b(?:randn?|normal|uniform|standard_normal)\(\s*[(\[]?((?:\d+\s*,\s*)*\d+)\s*[,)\]]")
+"""A call that draws numbers, with the shape that it gives them."""
+
+
+OTHER_SHAPE = re.compile(r"\]?\[|\.(?:T|t|mT|view|reshape|unsqueeze|squeeze|flatten|permute|transpose|sum|mean|norm)\b")
+"""What gives the numbers of a call another shape."""
+
+
+def example_of(error: GradcliError) -> str:
+    """Return numbers in the shape of those that a statement draws; empty where its shape is not written out."""
+    text = "" if error.place is None or error.span is None else error.place.text[slice(*error.span)]
+    found = DRAWN.search(text)
+    if found is None or OTHER_SHAPE.search(text):
+        return ""
+    shape = [int(size) for size in found[1].split(",")]
+    numbers = f"np.linspace(0.1, 1, {math.prod(shape)})"
+    return numbers if len(shape) == 1 else f"{numbers}.reshape({', '.join(map(str, shape))})"
 
 
 def known_values(program: Program, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -35,6 +59,8 @@ def known_values(program: Program, given: Mapping[str, Any]) -> dict[str, Any]:
     known = dict(given)
     for start in program.starts:
         made = start.program
+        if start.held is not None:
+            known.setdefault(start.name, start.held)
         if start.name not in known and made is not None and all(name in known for name in made.inputs):
             value = evaluated(made, {name: known[name] for name in made.inputs})
             known[start.name] = np.asarray(value, np.int64)[()] if start.integers else value

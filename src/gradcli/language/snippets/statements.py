@@ -8,16 +8,18 @@ from functools import partial
 
 from gradcli.errors import GradcliError
 from gradcli.errors.suggest import INSTEAD_OF_WORD
-from gradcli.language.snippets.expressions import Block, Expressions
+from gradcli.language.inplace import writes_in_place, written_to
+from gradcli.language.names import STATEMENT_WORDS
+from gradcli.language.snippets.effects import Effects
+from gradcli.language.snippets.expressions import Block
 from gradcli.language.snippets.pieces import Piece, join
-from gradcli.language.snippets.scopes import Closure, Scope, stored
-from gradcli.language.snippets.tables import IN_PLACE, UNTOUCHED, WITH_GRADIENT, WITHOUT_GRADIENT
-from gradcli.language.statements import STATEMENT_WORDS
+from gradcli.language.snippets.scopes import Closure, Scope, parts, stored
+from gradcli.language.snippets.tables import IN_PLACE, WITH_GRADIENT, WITHOUT_GRADIENT
 
 Body = Callable[[Block], None]
 
 
-class Statements(Expressions):
+class Statements(Effects):
     """Writes statements of a snippet in the language."""
 
     def statements(self, body: list[ast.stmt], scope: Scope, block: Block) -> None:
@@ -27,10 +29,13 @@ class Statements(Expressions):
 
     def statement(self, node: ast.stmt, scope: Scope, block: Block) -> None:
         """Write a statement; raises ``not-allowed`` for what is not part of the language."""
+        outer, self.fixed = self.fixed, block.fixed
         try:
             self.write_statement(node, scope, block)
         except GradcliError as error:
             raise error.at(self.source.span(node)) from None
+        finally:
+            self.fixed = outer
 
     def write_statement(self, node: ast.stmt, scope: Scope, block: Block) -> None:
         """Write a statement by its kind."""
@@ -52,6 +57,8 @@ class Statements(Expressions):
                 self.statements(node.body, scope, self.block_of(node, scope, block))
             case ast.Break() | ast.Continue():
                 self.leave(node, block)
+            case ast.Import() | ast.ImportFrom():
+                self.names.add(node)
             case _:
                 self.write_nothing(node, scope)
 
@@ -72,8 +79,8 @@ class Statements(Expressions):
             return
         if len(targets) == 1 and self.remembers(targets[0], node.value, scope):
             return
-        if any(isinstance(target, ast.Subscript) for target in targets):
-            self.refuse_fixed(block)
+        if any(isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store) for part in parts(targets)):
+            self.refuse_fixed()
         value = self.value(node.value, scope, block, node)
         for target in reversed(targets):
             written = self.write(target, scope, block)
@@ -88,7 +95,7 @@ class Statements(Expressions):
 
     def augment(self, node: ast.AugAssign, scope: Scope, block: Block) -> None:
         """Write an augmented assignment."""
-        self.refuse_fixed(block)
+        self.refuse_fixed()
         if isinstance(node.target, ast.Attribute):
             raise GradcliError("not-allowed", "a write to the numbers of an input, past its gradient")
         block.add(self.write(node, scope, block))
@@ -106,11 +113,11 @@ class Statements(Expressions):
         """Return whether a name now holds what is no array: a function, a layer, or the name of a device."""
         if not isinstance(target, ast.Name):
             return False
-        scope.held.pop(target.id, None)
         if self.is_device(value):
             self.devices.add(target.id)
             return True
-        found = self.closure_of(value, scope) or self.layer(value, scope)
+        found = self.closure_of(value, scope) or self.layer(value, scope, target.id if scope.parent is None else "")
+        scope.held.pop(target.id, None)
         if found is None:
             return False
         if isinstance(found, Closure) and not found.name:
@@ -123,22 +130,37 @@ class Statements(Expressions):
         call = node.value
         if not isinstance(call, ast.Call):
             return
+        if self.switches(call, scope, block):
+            return
         closure = self.closure_of(call.func, scope)
         if closure is not None:
             self.run(closure, call, scope, block)
             return
-        if not isinstance(call.func, ast.Attribute) or call.func.attr in UNTOUCHED:
+        if not isinstance(call.func, ast.Attribute):
+            self.refuse_unknown(call, scope)
             return
         method, changed = call.func.attr, call.func.value
         plain = isinstance(changed, ast.Name) or (isinstance(changed, ast.Subscript) and is_name(changed.value))
         if method in IN_PLACE and plain and len(call.args) == 1 and not call.keywords:
-            self.refuse_fixed(block)
+            self.refuse_fixed()
             target = self.write(changed, scope, block)
             change = self.write(call.args[0], scope, block).on_a_line()
             block.add(join([target, Piece.at(f" {IN_PLACE[method]} ", target.place), change]))
+        elif writes_in_place(call):
+            base = written_to(call)
+            name = self.write(base, scope, block).text if isinstance(base, ast.Name) else self.unused("value")
+            self.name(name, self.write(call, scope, block), block)
         elif method in GROWING or (method.endswith("_") and not method.endswith("__")):
             hint = "write NAME = ... with the new value"
             raise GradcliError("not-allowed", f".{method}() changes a value in place", hint=hint)
+        elif any(writes_in_place(part) for part in ast.walk(call)):
+            self.name(self.unused("value"), self.write(call, scope, block), block)
+        else:
+            self.refuse_unknown(call, scope)
+
+    def unused(self, name: str) -> str:
+        """Return a name for a value that has none."""
+        return self.fresh.take(name, free=not self.fresh.used[name])
 
     def block_of(self, node: ast.With, scope: Scope, block: Block) -> Block:
         """Return where the statements of a ``with`` go: the same block, without a gradient where it says so."""
@@ -159,11 +181,6 @@ class Statements(Expressions):
         if not isinstance(value, ast.Constant) or not isinstance(value.value, bool):
             raise GradcliError("not-allowed", "set_grad_enabled takes True or False here")
         return not value.value
-
-    def refuse_fixed(self, block: Block) -> None:
-        """Refuse a write in place without a gradient: the value would be part constant."""
-        if block.fixed:
-            raise GradcliError("not-allowed", "a write in place under no_grad is not part of the language")
 
     def conditional(self, node: ast.If, scope: Scope, block: Block) -> None:
         """Write a branch with all that belongs to it."""

@@ -1,41 +1,12 @@
-"""What stands in notebooks, and what it is here: layers without weights, types, draws, and lines without effect."""
+"""What stands in notebooks, and what it is here: types, draws, and lines without effect."""
 
 from __future__ import annotations
 
-INSTEAD_OF_LAYER = "write F.linear(x, W, b) for nn.Linear, with W and b of your own"
-"""What to write for a layer that begins with random weights."""
-LAYERS = {
-    "Identity": "",
-    "ReLU": "F.relu",
-    "ReLU6": "F.relu6",
-    "LeakyReLU": "F.leaky_relu",
-    "ELU": "F.elu",
-    "CELU": "F.celu",
-    "SELU": "F.selu",
-    "GELU": "F.gelu",
-    "SiLU": "F.silu",
-    "Mish": "F.mish",
-    "Hardtanh": "F.hardtanh",
-    "Hardswish": "F.hardswish",
-    "Softplus": "F.softplus",
-    "Softsign": "F.softsign",
-    "LogSigmoid": "F.logsigmoid",
-    "Sigmoid": "torch.sigmoid",
-    "Tanh": "torch.tanh",
-    "Softmax": "F.softmax",
-    "LogSoftmax": "F.log_softmax",
-    "Softmin": "F.softmin",
-    "MSELoss": "F.mse_loss",
-    "L1Loss": "F.l1_loss",
-    "SmoothL1Loss": "F.smooth_l1_loss",
-    "HuberLoss": "F.huber_loss",
-    "CrossEntropyLoss": "F.cross_entropy",
-    "NLLLoss": "F.nll_loss",
-    "BCELoss": "F.binary_cross_entropy",
-    "BCEWithLogitsLoss": "F.binary_cross_entropy_with_logits",
-    "KLDivLoss": "F.kl_div",
-}
-"""Layers that are functions: those without weights."""
+INSTEAD_OF_LAYER = dict.fromkeys(
+    ("ModuleList", "ModuleDict", "Module"),
+    "write its layers one after the other, with W and b of your own: F.relu(F.linear(x, W, b))",
+)
+"""What to write for a layer that holds others."""
 WRAPPERS = {
     "torch.autograd.Variable",
     "torch.nn.Parameter",

@@ -8,10 +8,11 @@ from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import MUL, SUB
 from gradcli.ops.axes import one_axis
 from gradcli.ops.declare import Apply
+from gradcli.ops.diagonals import build_diagonal
 from gradcli.ops.facts import Facts
 from gradcli.ops.linear_algebra import EINSUM
 from gradcli.ops.reductions import SUM
-from gradcli.ops.shaping import RESHAPE, ROLL
+from gradcli.ops.shaping import RESHAPE, ROLL, TRANSPOSE
 from gradcli.ops.signatures import Axes, Static, Tensor
 from gradcli.ops.vocabulary import function
 
@@ -143,7 +144,7 @@ def build_cross(f: Apply, x: Tensor, other: Tensor, dim: Static = None) -> Tenso
 
 
 @function(
-    "linalg.cross torch.linalg.cross np.cross numpy.cross jnp.cross np.linalg.cross numpy.linalg.cross",
+    "linalg.cross torch.linalg.cross np.linalg.cross numpy.linalg.cross",
     "",
     FAMILY,
     kinds="no same yes",
@@ -153,6 +154,56 @@ def build_last_cross(f: Apply, x: Tensor, other: Tensor, dim: Static = -1) -> Te
     """the cross product along dim, the last axis unless it is given"""
     axis = from_end(dim, x, other, "cross") if x.ndim == other.ndim or dim != -1 else -1
     return crossed(f, x, other, (axis, axis), "cross")
+
+
+@function(
+    "np.cross numpy.cross jnp.cross",
+    "",
+    FAMILY,
+    kinds="no same yes",
+    facts=CROSS._replace(program="np.cross(x, other)"),
+)
+def build_numpy_cross(
+    f: Apply,
+    x: Tensor,
+    other: Tensor,
+    axisa: Static = -1,
+    axisb: Static = -1,
+    axisc: Static = -1,
+    axis: Static = None,
+) -> Tensor:
+    """the cross product of the vectors that stand along axisa and axisb, along axisc, or all along axis"""
+    first, second, last = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
+    found = crossed(f, behind(f, x, first), behind(f, other, second), (-1, -1), "cross")
+    place = one_axis(last, found.ndim)
+    order = [*range(found.ndim - 1)]
+    order.insert(place, found.ndim - 1)
+    return f(TRANSPOSE, found, dims=tuple(order))
+
+
+@function(
+    "linalg.diagonal torch.linalg.diagonal np.linalg.diagonal numpy.linalg.diagonal", "", FAMILY, kinds="same same yes",
+    facts=Facts("y[i] = A[i,i]", ("dy[i]/dA[i,i] = 1",), "linalg.diagonal(A)", {"A": "1.5,2;3,4"}, "1,10"),
+)  # fmt: skip
+def build_linalg_diagonal(f: Apply, x: Tensor, *, offset: Static = 0, dim1: Static = -2, dim2: Static = -1) -> Tensor:
+    """the diagonal of a matrix, or of those that the last two axes span"""
+    return build_diagonal(f, x, offset, dim1, dim2)
+
+
+@function(
+    "np.trace numpy.trace jnp.trace", "", FAMILY, kinds="numpy-integer integer yes",
+    facts=Facts("y = sum(diagonal(x))", ("dy/dx[i,i] = 1",), "np.trace(x)", {"x": "1.5,2;3,4"}),
+)  # fmt: skip
+def build_numpy_trace(f: Apply, x: Tensor, offset: Static = 0, axis1: Static = 0, axis2: Static = 1) -> Tensor:
+    """the sum of a diagonal of a matrix, or of those that two axes span"""
+    diagonal = build_diagonal(f, x, offset, axis1, axis2)
+    return f(SUM, diagonal, dim=(diagonal.ndim - 1,), keepdim=False)
+
+
+def behind(f: Apply, x: Tensor, dim: Static) -> Tensor:
+    """Return an array with one axis moved behind the others."""
+    axis = one_axis(dim, x.ndim)
+    return f(TRANSPOSE, x, dims=(*(other for other in range(x.ndim) if other != axis), axis))
 
 
 @function(

@@ -6,20 +6,22 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops import exactly
+from gradcli.ops.arithmetic import MUL, SUB
 from gradcli.ops.axes import number
 from gradcli.ops.declare import Apply, Op, Parts, declare, value_of
 from gradcli.ops.facts import Facts
 from gradcli.ops.further import linear_decimals as decimals
 from gradcli.ops.further.linear_cholesky import factor_digits
-from gradcli.ops.further.linear_singular import require_matrix, turns_of
+from gradcli.ops.further.linear_singular import SINGULAR_VALUES, require_matrix, turns_of
 from gradcli.ops.further.linear_spectra import decomposed, letters_of
 from gradcli.ops.linear_algebra import MATMUL, require_square
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit
 from gradcli.ops.matrices import DET, row_by_row, solved
 from gradcli.ops.parts import Kink, Piecewise, Said
 from gradcli.ops.piecewise import SIGN, WHERE
+from gradcli.ops.reductions import SUM
 from gradcli.ops.shaping import RESHAPE
-from gradcli.ops.signatures import Array, Indices, Mask, Options, Static, Tensor
+from gradcli.ops.signatures import Array, Indices, Library, Mask, Options, Static, Tensor
 from gradcli.ops.vocabulary import function
 
 FAMILY = "linear algebra"
@@ -243,18 +245,34 @@ def build_pinverse(f: Apply, x: Tensor, rcond: Static = 1e-15) -> Tensor:
         "1;10",
     ),
 )
-def build_lstsq(f: Apply, A: Tensor, B: Tensor, rcond: Static = None, driver: Static = None) -> Parts:
+def build_lstsq(
+    f: Apply, A: Tensor, B: Tensor, rcond: Static = None, driver: Static = None, library: Library = "torch"
+) -> Parts:
     """the X with the least sum of squares of A @ X - B, as .solution or [0]"""
     del driver
     require_matrix(A, "lstsq")
     vector = B.ndim == 1 or B.shape == A.shape[:-1]
     columns = f(RESHAPE, B, shape=(*B.shape, 1)) if vector else B
-    if columns.shape[-2] != A.shape[-2]:
-        raise GradcliError("shape", f"lstsq: A has {A.shape[-2]} rows, B {columns.shape[-2]}")
-    inverse = inverted(f, A, None, rcond, max(A.shape[-2:]) * EPSILON)
+    m, n = A.shape[-2:]
+    if columns.shape[-2] != m:
+        raise GradcliError("shape", f"lstsq: A has {m} rows, B {columns.shape[-2]}")
+    least = max(m, n) * EPSILON
+    inverse = inverted(f, A, None, rcond, least)
+    rank = rank_of(value_of(A), 0.0, least if rcond is None else number(rcond, "rcond"))
 
     def solution() -> Tensor:
         found = f(MATMUL, inverse, columns)
         return f(RESHAPE, found, shape=found.shape[:-1]) if vector else found
 
-    return Parts(("solution",), (solution,))
+    def residuals() -> Tensor:
+        if m <= n or np.any(rank < n):
+            return np.zeros(0)
+        left = f(SUB, f(MATMUL, A, f(MATMUL, inverse, columns)), columns)
+        return f(SUM, f(MUL, left, left), dim=(left.ndim - 2,), keepdim=False)
+
+    def singular_values() -> Tensor:
+        return f(SINGULAR_VALUES, A) if library == "np" else np.zeros(0)  # PyTorch's default driver gives none
+
+    return Parts(
+        ("solution", "residuals", "rank", "singular_values"), (solution, residuals, lambda: rank, singular_values)
+    )

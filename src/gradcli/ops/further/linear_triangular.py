@@ -11,7 +11,7 @@ from gradcli.ops.facts import Facts
 from gradcli.ops.further.linear_singular import turned_over
 from gradcli.ops.linear_algebra import MATMUL, require_product, require_square
 from gradcli.ops.matrices import INV, SOLVE
-from gradcli.ops.shaping import TRIL, TRIU
+from gradcli.ops.shaping import CLONE, TRIL, TRIU
 from gradcli.ops.signatures import Static, Tensor
 from gradcli.ops.vocabulary import function
 
@@ -74,7 +74,10 @@ def build_triangular_solve(
     require_square(A, "triangular_solve")
     require_product(A, b, "triangular_solve")
     triangle = triangle_of(f, A, bool(upper), bool(unitriangular))
-    return Parts(("solution",), (lambda: f(SOLVE, turned_over(f, triangle) if transpose else triangle, b),))
+    return Parts(
+        ("solution", "cloned_coefficient"),
+        (lambda: f(SOLVE, turned_over(f, triangle) if transpose else triangle, b), lambda: f(CLONE, A)),
+    )
 
 
 def factor_of(f: Apply, x: Tensor, upper: bool, name: str) -> Tensor:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from gradcli.errors import GradcliError
 from gradcli.ops import exactly
 from gradcli.ops.arithmetic import ADD, DIV, MUL, OF_TWO, SUB, scaled, zero
 from gradcli.ops.axes import number
@@ -115,7 +116,7 @@ LARGEST = float(np.finfo(np.float64).max)
 
 
 @function(
-    "nan_to_num", EVERYWHERE, "elementwise", kinds="same same yes",
+    "nan_to_num", "torch method", "elementwise", kinds="same same yes",
     facts=of_one("nan_to_num(x)", "where(isnan(x), 0, x)", "where(isnan(x), 0, 1)"),
 )  # fmt: skip
 def build_nan_to_num(f: Apply, x: Tensor, nan: Static = 0.0, posinf: Static = None, neginf: Static = None) -> Tensor:
@@ -130,6 +131,21 @@ def build_nan_to_num(f: Apply, x: Tensor, nan: Static = 0.0, posinf: Static = No
         if np.any(where):
             found = f(WHERE, np.asarray(where, dtype=bool), np.float64(fill), found)
     return f(CLONE, x) if found is x else found
+
+
+@function(
+    "np.nan_to_num numpy.nan_to_num jnp.nan_to_num", "", "elementwise", kinds="same same yes",
+    facts=of_one("np.nan_to_num(x)", "where(isnan(x), 0, x)", "where(isnan(x), 0, 1)"),
+)  # fmt: skip
+def build_numpy_nan_to_num(
+    f: Apply, x: Tensor, copy: Static = True, nan: Static = 0.0, posinf: Static = None, neginf: Static = None
+) -> Tensor:
+    """x with numbers in the place of nan, inf and -inf, as numpy has it: the second argument says where they go"""
+    if not isinstance(copy, bool):
+        raise GradcliError("arguments", f"copy is True or False, not {copy!r}", hint="give the number by name: nan=...")
+    if not copy:
+        raise GradcliError("arguments", "copy=False writes into the argument, which this call does not")
+    return build_nan_to_num(f, x, nan, posinf, neginf)
 
 
 # --- with a rule of their own ---

@@ -128,10 +128,13 @@ def build_argwhere(f: Apply, x: Raw) -> Tensor:
     return f(NONZERO, as_array(x))
 
 
-@function("searchsorted", "torch numpy", "indices", op=SEARCHSORTED, facts=Facts(
+COUNTED = Facts(
     "how many entries of a sorted vector are below each value", ("none: it counts, and is constant between jumps",),
     "searchsorted(edges, x)*x", {"x": "1.5,3.5", "edges": "1,2,3"}, "1,10",
-))  # fmt: skip
+)  # fmt: skip
+
+
+@function("searchsorted", "torch", "indices", op=SEARCHSORTED, facts=COUNTED)
 def build_searchsorted(
     f: Apply, sorted_sequence: Raw, values: Raw, right: Static = False, side: Static = None, out_int32: Static = False
 ) -> Tensor:
@@ -146,6 +149,15 @@ def build_searchsorted(
             "shape", f"searchsorted: shapes {edges.shape} and {wanted.shape} differ before the last axis"
         )
     return searched(f, edges, wanted, bool(right) or side == "right")
+
+
+@function(
+    "np.searchsorted numpy.searchsorted jnp.searchsorted", "", "indices",
+    facts=COUNTED._replace(program="np.searchsorted(edges, x)*x"),
+)  # fmt: skip
+def build_numpy_searchsorted(f: Apply, a: Raw, v: Raw, side: Static = "left") -> Tensor:
+    """where values would be inserted in order: before entries that are equal, or behind them where side is right"""
+    return build_searchsorted(f, a, v, side=side)
 
 
 def searched(f: Apply, edges: Tensor, values: Tensor, right: bool) -> Tensor:

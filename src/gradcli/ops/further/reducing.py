@@ -9,7 +9,7 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import DIV, MUL, SUB
 from gradcli.ops.axes import one_axis, read_axes, require_entries
-from gradcli.ops.declare import Apply, value_of
+from gradcli.ops.declare import Apply, Parts, value_of
 from gradcli.ops.exactly import is_nan
 from gradcli.ops.facts import Facts
 from gradcli.ops.facts_arrays import reduced
@@ -84,12 +84,12 @@ numpy_extreme("nanmin", math.inf, "smallest")
 @function("aminmax", "torch method", "reductions", kinds="same same yes",
           facts=Facts("aminmax(x) has the smallest and the largest entry",
                       ("dy/dx[j] = (-1, 0, 1)[j], here",), "aminmax(x)[1] - aminmax(x)[0]", {"x": ROW}))  # fmt: skip
-def build_aminmax(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> tuple[Tensor, Tensor]:
-    """the smallest and the largest entry, also along dim; ties share the gradient"""
+def build_aminmax(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Parts:
+    """the smallest and the largest entry, also along dim, as .min and .max; ties share the gradient"""
     axes = tuple(range(x.ndim)) if dim is None else read_axes(one_axis(dim, x.ndim), x.ndim)
     require_entries(x, axes, "aminmax")
     options = {"dim": axes, "keepdim": bool(keepdim)}
-    return f(AMIN, x, **options), f(AMAX, x, **options)
+    return Parts(("min", "max"), (lambda: f(AMIN, x, **options), lambda: f(AMAX, x, **options)))
 
 
 @function("np.ptp numpy.ptp jnp.ptp", "", "reductions", kinds="same same yes",

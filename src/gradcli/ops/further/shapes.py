@@ -51,7 +51,7 @@ def build_movedim(f: Apply, x: Tensor, source: Static, destination: Static) -> T
 
 
 @function(
-    "swapdims", "torch method", "shaping", kinds=MOVES,
+    "swapdims np.swapaxes numpy.swapaxes jnp.swapaxes", "torch method", "shaping", kinds=MOVES,
     facts=moved("swapdims(x, 0, 1)", "y[i,j] = x[j,i]", SWAPPED, SQUARE, "1,2;3,4"),
 )  # fmt: skip
 def build_swapdims(f: Apply, x: Tensor, dim0: Static, dim1: Static) -> Tensor:
@@ -219,6 +219,14 @@ def build_diag_embed(f: Apply, x: Tensor, offset: Static = 0, dim1: Static = -2,
     axes = read_axes((dim1, dim2), x.ndim + 1)
     found = f(DIAG_EMBED, x, offset=whole(offset, "offset"))
     return f(TRANSPOSE, found, dims=moved_axes(found, (-2, -1), axes)) if axes != (x.ndim - 1, x.ndim) else found
+
+
+@function("diagflat", "torch numpy method", "shaping", kinds=MOVES, facts=moved(
+    "diagflat(x)", "y[i,j] = where(i == j, x[i], 0)", "dy[i,i]/dx[i] = 1", "1.5,2.5", "1,2;3,4"
+))  # fmt: skip
+def build_diagflat(f: Apply, x: Tensor, offset: Static = 0) -> Tensor:
+    """the matrix with all entries of an array on a diagonal"""
+    return f(DIAG_EMBED, f(RESHAPE, x, shape=(-1,)), offset=whole(offset, "offset"))
 
 
 def windows(x: Array, *, dim: int, size: int, step: int) -> Array:

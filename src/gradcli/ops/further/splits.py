@@ -63,7 +63,10 @@ def build_chunk(f: Apply, x: Tensor, chunks: Static, dim: Static = 0) -> Any:
     return stretches(f, x, axis, of_size(length, -(-length // count)))
 
 
-@function("split", "torch method", "shaping", kinds=MOVES, facts=moved("split(x, 2)[0]", *FIRST_TWO, FOUR, "1,10"))
+@function(
+    "split split_with_sizes", "torch method", "shaping", kinds=MOVES,
+    facts=moved("split(x, 2)[0]", *FIRST_TWO, FOUR, "1,10"),
+)  # fmt: skip
 def build_split(f: Apply, x: Tensor, split_size_or_sections: Static, dim: Static = 0) -> Any:
     """parts of one length along an axis, or of the lengths given, as a tuple"""
     axis, sizes = axis_of(x, dim, "split"), split_size_or_sections

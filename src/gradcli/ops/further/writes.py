@@ -67,7 +67,7 @@ def part_of(f: Apply, part: Raw) -> Any:
     return found if found.dtype == np.bool_ else positions(f, part)
 
 
-@function("put", "not-bare method", "indices", kinds=MOVES, facts=written(
+@function("put", "torch not-bare method", "indices", kinds=MOVES, facts=written(
     "x.put(torch.tensor([0, 2]), s)", *AT_ENDS
 ))  # fmt: skip
 def build_put(f: Apply, x: Tensor, index: Raw, source: Tensor, accumulate: Static = False) -> Tensor:
