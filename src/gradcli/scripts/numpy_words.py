@@ -77,7 +77,7 @@ TEMPLATES = {
     "celu": "np.where(x > 0, x, alpha*np.expm1(np.minimum(x, 0)/alpha))",
     "jax.nn.softplus": "np.logaddexp(0, x)", "jax.nn.squareplus": "(x + np.sqrt(x**2 + b))/2",
     "gather": "np.take_along_axis(x, index, axis=dim)", "index_select": "np.take(x, index, axis=dim)",
-    "masked_select": "x[mask]", "logdet": "np.linalg.slogdet(x)[1]",
+    "masked_select": "x[mask]", "diagflat": "np.diagflat(x, offset)", "logdet": "np.linalg.slogdet(x)[1]",
     # Neural networks.
     "jax.nn.softmax": "softmax(x, axis)", "jax.nn.log_softmax": "log_softmax(x, axis)",
     "jax.nn.logsumexp": "logsumexp(x, axis, keepdims)",

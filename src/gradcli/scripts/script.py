@@ -21,6 +21,7 @@ from gradcli.scripts.translate import Translator
 LIBRARIES = ("torch", "jax", "numpy")
 KINKS = {"kink", "jump", "infinite-slope", "edge", "edge-of-domain", "not-finite"}
 """Kinds of notes on points where libraries differ."""
+REFUSES = "torch-refuses"
 CHECKS = "# The numbers that gradcli printed: any other ends this with an error"
 
 
@@ -55,6 +56,7 @@ def torch_script(found: Explained) -> list[str]:
     imports = TORCH.imports if any(re.search(r"\bF\.", line) for line in body) else TORCH.imports[:1]
     return [
         *head("y.backward(v) in PyTorch, and what it leaves in .grad.", found),
+        *(f"# PyTorch may refuse: {' '.join(note.message.split())}" for note in found.notes if note.kind == REFUSES),
         *imports, "", "torch.set_default_dtype(torch.float64)", "",
         *body, *shown, "", CHECKS,
         *(f"torch.testing.assert_close({left(name, value)}, {words.number(value)}, "

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 
 from gradcli.scripts.dialect import expression
 
+PLAIN_SYNTAX = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.IfExp, ast.Compare, ast.operator, ast.unaryop, ast.cmpop,
+    ast.Name, ast.Load, ast.expr_context)  # fmt: skip
+"""What plain numbers of Python are made of."""
 DEFAULT = "default "
 """Marks the default of a parameter, whose name follows: nobody gave it."""
 

@@ -40,7 +40,8 @@ TEMPLATES = {
     "reduction=reduction)",
     "multilabel_margin_loss": "F.multilabel_margin_loss(x, target.long(), reduction=reduction)",
     "max of two": "torch.maximum(x, dim)", "min of two": "torch.minimum(x, dim)",
-    "linalg.svd": "torch.linalg.svd(x, full_matrices=full_matrices)", "clone": "x.clone()",
+    "linalg.qr": "torch.linalg.qr(x)", "linalg.svd": "torch.linalg.svd(x, full_matrices=full_matrices)",
+    "clone": "x.clone()",
     "arange": "torch.arange(start) | torch.arange(start, end) | torch.arange(start, end, step)",
 }  # fmt: skip
 NAMES = {"bce": "F.binary_cross_entropy", "inv": "torch.linalg.inv", "vecdot": "torch.linalg.vecdot",

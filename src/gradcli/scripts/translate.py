@@ -17,10 +17,8 @@ from gradcli.ops import OPERATORS, Function
 from gradcli.ops.declare import Array
 from gradcli.scripts.dialect import Dialect, expression, filled
 from gradcli.scripts.plan import COTANGENT, refusal, tree_of
-from gradcli.scripts.syntax import DEFAULT, as_list, floats, leaves_of, names_of, without_defaults
+from gradcli.scripts.syntax import DEFAULT, PLAIN_SYNTAX, as_list, floats, leaves_of, names_of, without_defaults
 
-PLAIN_SYNTAX = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.IfExp, ast.Compare, ast.operator, ast.unaryop, ast.cmpop,
-    ast.Name, ast.Load, ast.expr_context)  # fmt: skip
 CONSTANT_NAMES = ("pi", "e", "inf", "nan")
 PLACES = {"nonzero", "np.nonzero", "np.tril_indices", "np.triu_indices"}
 SHAPES = {"normalized_shape"}
@@ -42,7 +40,11 @@ class Translator:
     def text(self, text: str) -> str:
         """Return an expression of the language in the words of the library; raises ``code``."""
         own = COTANGENT.sub(lambda found: self.cotangents.get(found[1], found[0]), text)
-        return ast.unparse(ast.fix_missing_locations(self.value(tree_of(own))))
+        tree = tree_of(own)
+        try:
+            return ast.unparse(self.value(tree) if self.is_plain(tree) else self.array(tree))
+        except GradcliError as error:
+            raise error if error.kind == "code" else self.unknown(error.message) from None
 
     def is_number(self, text: str) -> bool:
         """Return whether a line is a plain number of Python in a script."""
@@ -74,6 +76,8 @@ class Translator:
                 return self.attribute(node)
             case ast.Subscript():
                 return ast.Subscript(self.value(node.value), self.index(node.slice), ast.Load())
+            case ast.BinOp() if self.dialect.wraps and self.is_mask(node.left) != self.is_mask(node.right):
+                return ast.BinOp(self.number(node.left), node.op, self.number(node.right))
             case ast.BinOp() | ast.UnaryOp() | ast.Compare() | ast.BoolOp() | ast.IfExp() | ast.Constant():
                 return type(node)(*(self.within(part) for _, part in ast.iter_fields(node)))
         raise self.unknown(f"'{ast.unparse(node)[:40]}' has no counterpart")
@@ -83,6 +87,10 @@ class Translator:
         if isinstance(part, list):
             return [self.within(one) for one in part]
         return self.value(part) if isinstance(part, ast.expr) else part
+
+    def number(self, node: ast.expr) -> ast.expr:
+        """Return an operand beside one that is no mask: PyTorch refuses masks in some arithmetic."""
+        return filled("x*1.0", x=self.value(node)) if self.is_mask(node) else self.value(node)
 
     def unknown(self, why: str) -> GradcliError:
         """Return the refusal of what the library does not have."""
@@ -116,6 +124,8 @@ class Translator:
             return node
         if self.dialect.wraps and self.is_plain(node):
             return filled(self.dialect.array, x=floats(self.value(node)))
+        if self.dialect.wraps and isinstance(node, ast.IfExp):
+            return filled("torch.as_tensor(x)", x=self.value(node))
         return self.value(node)
 
     def index(self, node: ast.expr) -> ast.expr:
@@ -156,12 +166,15 @@ class Translator:
             case ast.Name():
                 return node.id in self.values and self.values[node.id].dtype == bool
             case ast.Call():
-                return resolve(node, self.values)[0].kinds.integers == "mask"
+                special = special_call(node, self.values) is not None
+                return not special and resolve(node, self.values)[0].kinds.integers == "mask"
         return False
 
     def is_places(self, node: ast.expr) -> bool:
         """Return whether an expression is a tuple of positions, an array for each axis."""
-        return isinstance(node, ast.Call) and resolve(node, self.values)[0].name in PLACES
+        if not isinstance(node, ast.Call) or special_call(node, self.values) is not None:
+            return False
+        return resolve(node, self.values)[0].name in PLACES
 
     def static(self, node: ast.expr) -> ast.expr:
         """Return a plain value: a number, a text, a flag, None, or a tuple of them."""
@@ -215,7 +228,7 @@ class Translator:
         op = function.op
         if op is None or not op.operator or len(bound) > 2 or OPERATORS.get((op.operator, len(bound))) is not op:
             return None
-        sides = [self.value(one.nodes[0]) for one in bound]
+        sides = [self.array(one.nodes[0]) for one in bound]
         names = [f"side{k}" for k in range(len(sides))]
         text = f" {op.operator} ".join(names) if len(names) == 2 else f"{op.operator}{names[0]}"
         return filled(text, **dict(zip(names, sides, strict=True)))
