@@ -166,8 +166,8 @@ class Translator:
             case ast.Name():
                 return node.id in self.values and self.values[node.id].dtype == bool
             case ast.Call():
-                special = special_call(node, self.values) is not None
-                return not special and resolve(node, self.values)[0].kinds.integers == "mask"
+                plain = special_call(node, self.values) is not None
+                return not plain and resolve(node, self.values)[0].kinds.integers == "mask"
         return False
 
     def is_places(self, node: ast.expr) -> bool:
@@ -200,8 +200,7 @@ class Translator:
 
     def call(self, node: ast.Call) -> ast.expr:
         """Return a call of the function that means the same."""
-        special = special_call(node, self.values)
-        if special is not None:
+        if special_call(node, self.values) is not None:
             raise self.unknown(f"'{ast.unparse(node)[:40]}' gives a length and no array")
         function, receiver = resolve(node, self.values)
         bound = bind(function, node, receiver)
