@@ -24,7 +24,7 @@ ROWS = {  # program, inputs, v: the facts, and the hint of Python, of the comman
         "give 2 numbers, one for each entry of y: --v 'ones(2)' for the sum, 'ones(2)/2' the mean",
         RECORDS,
     ),
-    ("x**2", "x=1,2", "1,0;0,1"): (
+    ("x**2", "x=1,2", "1,2;3,4"): (
         MisshapenV((2, 2), (2,)),
         "give one row of it at a time: --v '1,0' is row 0 of J, and any v shows all of J in its table",
         "give one row of it at a time: --v '1,0' is row 0 of J, and any v shows all of J in its table",

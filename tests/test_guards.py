@@ -55,16 +55,16 @@ HEAVY = ("pydantic", "numpy.ma", "scipy", "sympy.physics", "sympy.stats")
 STARTS = [
     Start(("--version",), 15, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
     Start(("--help",), 15, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
-    Start(("grad", *EXAMPLE), 94, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
+    Start(("grad", *EXAMPLE), 95, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
     Start(
         ("functions",),
-        61,
+        62,
         (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining"),
         but=("gradcli.ops.further", "gradcli.ops.facts"),
     ),
-    Start(("explain", *EXAMPLE), 164, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
-    Start(("explain", *EXAMPLE, "--json"), 158, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
-    Start(("check", *EXAMPLE[:3]), 165, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
+    Start(("explain", *EXAMPLE), 165, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
+    Start(("explain", *EXAMPLE, "--json"), 159, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
+    Start(("check", *EXAMPLE[:3]), 166, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
 ]
 
 

@@ -176,9 +176,11 @@ def test_no_circle_of_modules_is_left():
 
 
 PLAIN = {
-    "engine.naming", "errors", "errors.counting", "errors.excerpt", "errors.facts", "errors.inert", "exact.thresholds",
-    "explanation.checked", "explanation.effect", "explanation.events", "explanation.explained",
-    "explanation.jacobians", "explanation.known", "explanation.rules", "ops.declare", "ops.signatures", "render",
+    "engine.naming", "errors", "errors.counting", "errors.excerpt", "errors.facts", "errors.inert",
+    "exact.thresholds", "explanation.checked", "explanation.effect", "explanation.events", "explanation.explained",
+    "explanation.jacobians", "explanation.known", "explanation.picture", "explanation.rules", "explanation.tape",
+    "explanation.views",
+    "ops.declare", "ops.signatures", "render",
 }  # fmt: skip
 """What an answer is shown from: records and names."""
 

@@ -45,10 +45,9 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("program", "name"), portion([(program, name) for program, given in PROGRAMS.items() for name in given], 6)
-)
-def test_rules_are_true(program, name):
+@pytest.mark.parametrize("case", portion([(program, name) for program, given in PROGRAMS.items() for name in given], 6))
+def test_rules_are_true(case):
+    program, name = case
     inputs = PROGRAMS[program]
     y = gradcli.function(program).value(**inputs)
     found = gradcli.explain(program, v=np.ones(y.shape), inputs=inputs, wrt=[name])

@@ -16,11 +16,13 @@ from printed_answers import answers, findings, known_scripts
 SEED, PROGRAMS = 7, 120
 POINT = {"x": np.array([0.5, -1.25]), "w": np.array([2.0, 3.0])}
 NETWORK = Script("h = tanh(x*w)\ny = h*h + x\ny = y*[1.0, 2.0]\ny", POINT, np.array([1.0, 10.0]))
+SCALARS = Script("h = tanh(x)\ny = h*h + x\nz = y*w*2", {"x": np.array(0.7), "w": np.array(-1.5)}, None)
 KNOWN = known_scripts()
 SCRIPTS = {
     "a name that is assigned again": NETWORK,
     "an output that is an input": Script("y = x", {"x": np.array([1.5, 2.0])}, np.array([1.0, 3.0])),
     "wide numbers": Script("h = -x*1e-5\nh*h*1e-9 + h", {"x": np.arange(12.0).reshape(3, 4) / 7}, np.ones((3, 4)) / 3),
+    "numbers alone": SCALARS,
     "one entry": Script("x**2", {"x": np.array([3.0])}, np.array([1.0])),
     "no entry": Script("h = x*2\nh*h", {"x": np.zeros(0)}, np.zeros(0)),
     "zeros with a sign": Script("h = -x\nh*x", {"x": np.array([-0.0, 0.0, 1.0])}, np.array([1.0, -1.0, -0.0])),
@@ -46,13 +48,15 @@ SCRIPTS = {
     "many names": Script("\n".join(["h = x", *(f"h = h*w + {k}.0" for k in range(60)), "h"]),
                          {"x": np.array(0.5), "w": np.array(0.9)}, None),
 }  # fmt: skip
-PLANTED = {  # what stands in the answer to NETWORK at 80 columns, and what is put there
+PLANTED = {  # what stands in the answer to NETWORK at 80 columns, or to SCALARS at 120, and what is put there
     "a value of Forward": ("[0.76", "[0.77"),
     "the text of a value": ("h*h + x", "h*h - x"),
     "a cotangent": ("h.grad*(1 - h**2)", "h.grad*(1 + h**2)"),
     "a name": ("h*h + x", "h*h + w"),
     "a line that is left out": ("   h  = ", "   g  = "),
     "an entry of J": ("x[0] ", "x[1] "),
+    "a term of a cotangent": ("= -3 + (-2.3017)", "= -3 + (-2.3117)"),
+    "a factor of a cotangent": ("= 1*2*(-1.5)", "= 1*3*(-1.5)"),
 }
 
 
@@ -84,7 +88,9 @@ def test_most_random_programs_are_read():
 
 @pytest.mark.parametrize("fault", PLANTED)
 def test_a_planted_fault_is_found(fault):
-    layout, text = next((layout, text) for layout, text in answers(NETWORK) if layout.width == 80)
+    script, width = (SCALARS, 120) if fault.endswith("of a cotangent") else (NETWORK, 80)
+    layout, text = next((layout, text) for layout, text in answers(script) if layout.width == width)
     before, after = PLANTED[fault]
     assert before in text
-    assert hold(text.replace(before, after), Truth.of(NETWORK), layout)[1] != []
+    assert hold(text, Truth.of(script), layout)[1] == []
+    assert hold(text.replace(before, after), Truth.of(script), layout)[1] != []

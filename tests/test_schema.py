@@ -9,7 +9,7 @@ import pytest
 
 import gradcli
 from gradcli.ops import FUNCTIONS
-from oracles import ask, flags, strict_json
+from oracles import ask, flags, portion, strict_json
 
 SCHEMA = strict_json(ask("schema").out)
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
@@ -79,6 +79,27 @@ def test_explanations(name):
         assert (j["entries"] is None) == (j["symbolic"] is not None and j["numeric"] is not None)
         if j["entries"]:
             assert [len(j["entries"][key]) for key in ("rows", "columns", "values")] == [j["nonzeros"]] * 3
+
+
+@pytest.mark.parametrize("name", portion([*ANSWERS], 3))
+def test_the_tape_and_the_steps_are_keys_where_they_are_asked_for(name):
+    program, inputs, calls, code = ANSWERS[name]
+    plain, tape, both = (
+        ask("explain", program, "--json", *flags(inputs, calls), *more)
+        for more in ([], ["--tape"], ["--steps", "--tape"])
+    )
+    assert [answer.code for answer in (plain, tape, both)] == [code] * 3
+    document = valid(both.out, "explanation")
+    assert sorted(set(document) - set(strict_json(plain.out))) == ["steps", "tape"]
+    assert sorted(set(strict_json(tape.out)) - set(strict_json(plain.out))) == ["tape"]
+    assert [row["name"] for row in document["tape"]["rows"] if row["operation"] is None] == list(inputs)
+    for key in ("tape", "steps"):
+        rows = document[key]["rows"] if key == "tape" else document[key]
+        del rows[0]["value"]
+    assert [error.json_path for error in VALIDATOR.evolve(schema=kind_of("explanation")).iter_errors(document)] == [
+        "$.tape.rows[0]",
+        "$.steps[0]",
+    ]
 
 
 @pytest.mark.parametrize("name", ANSWERS)

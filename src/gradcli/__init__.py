@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from gradcli.explanation.events import BranchTaken, Decision, LoopEnded, TurnBegun, Value
     from gradcli.explanation.explained import Agreement, Backward, Note
     from gradcli.explanation.jacobians import Jacobian
+    from gradcli.explanation.picture import Edge, Picture, Vertex
     from gradcli.explanation.rules import Path, Rule
+    from gradcli.explanation.tape import Sent, Step, Tape, Taped
     from gradcli.interface import Check, Explanation, check, explain
     from gradcli.language.inputs import Cotangent
 
@@ -34,6 +36,7 @@ __all__ = [
     "Comparison",
     "Cotangent",
     "Decision",
+    "Edge",
     "Entry",
     "Explanation",
     "Function",
@@ -42,9 +45,15 @@ __all__ = [
     "LoopEnded",
     "Note",
     "Path",
+    "Picture",
     "Rule",
+    "Sent",
+    "Step",
+    "Tape",
+    "Taped",
     "TurnBegun",
     "Value",
+    "Vertex",
     "__version__",
     "answer",
     "check",
@@ -60,7 +69,9 @@ _HOMES = {
     "gradcli.explanation.events": ("BranchTaken", "Decision", "LoopEnded", "TurnBegun", "Value"),
     "gradcli.explanation.explained": ("Agreement", "Backward", "Note"),
     "gradcli.explanation.jacobians": ("Jacobian",),
+    "gradcli.explanation.picture": ("Edge", "Picture", "Vertex"),
     "gradcli.explanation.rules": ("Path", "Rule"),
+    "gradcli.explanation.tape": ("Sent", "Step", "Tape", "Taped"),
     "gradcli.language.inputs": ("Cotangent",),
     "gradcli.interface": ("Check", "Explanation", "check", "explain"),
 }

@@ -17,6 +17,7 @@ from gradcli.explanation.readings import stand
 
 if TYPE_CHECKING:
     from gradcli.checking.expected import Expected
+    from gradcli.explanation.views import Descent, Hessian, Rows, Tangent
 
 
 EXPORTED = 100
@@ -42,6 +43,31 @@ class Explanation(Explained):
     agree = yes
     note: x is given in integers, read as floats: PyTorch wants 3.0 for a gradient.
     """
+
+    def rows(self) -> Rows:
+        """Return J row by row, as a call of backward with each one-hot v leaves it."""
+        from gradcli.explanation.asking import find_rows  # noqa: PLC0415
+
+        return find_rows(self)
+
+    def jvp(self, u: Any) -> Tangent:
+        """Return J·u by a forward pass; ``u`` is an array, or one for each variable by its name."""
+        from gradcli.explanation.asking import direction, find_tangent  # noqa: PLC0415
+
+        return find_tangent(self, direction(self, u if isinstance(u, Mapping) else {"": u})[0])
+
+    def hessian(self, u: Any = None) -> Hessian:
+        """Return the second derivative of y, or of v·y; with ``u``, as that of ``jvp``, its product with that too."""
+        from gradcli.explanation.asking import direction, find_hessian  # noqa: PLC0415
+
+        given = None if u is None else u if isinstance(u, Mapping) else {"": u}
+        return find_hessian(self, None if given is None else direction(self, given)[0])
+
+    def descend(self, lr: float, iterations: int = 10) -> Descent:
+        """Return steps of gradient descent on y, or on v·y: x becomes x - lr·x.grad."""
+        from gradcli.explanation.asking import find_descent  # noqa: PLC0415
+
+        return find_descent(self, lr, iterations)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON document, schema 1, which ``gradcli schema`` describes."""

@@ -15,7 +15,7 @@ PROGRAM = ("explain", "x**2", "--x", "3")
     (("--code", "jax"), '"""The vector-Jacobian product'),
     (("-F", "latex"), "\\documentclass{article}"),
     (("--format", "markdown"), "```text\ny = x**2"),
-    (("--format", "svg"), '<svg class="rich-terminal"'),
+    (("--format", "picture"), '<svg class="rich-terminal"'),
 ])  # fmt: skip
 def test_standard_output_has_the_format(cli, words, begins):
     answer = cli(*PROGRAM, *words)
@@ -25,7 +25,7 @@ def test_standard_output_has_the_format(cli, words, begins):
 
 
 @pytest.mark.parametrize(("name", "words", "holds"), [
-    ("a.tex", (), "\\end{document}"), ("a.md", (), "**Forward**"), ("a.SVG", (), "</svg>"),
+    ("a.tex", (), "\\end{document}"), ("a.md", (), "**Forward**"), ("a.SVG", ("-F", "picture"), "rich-terminal"),
     ("a.py", ("--code", "numpy"), "np.testing.assert_allclose(dx, 6.0"),
 ])  # fmt: skip
 def test_a_file_has_the_format_of_its_name(cli, tmp_path, name, words, holds):
@@ -38,16 +38,16 @@ def test_a_file_has_the_format_of_its_name(cli, tmp_path, name, words, holds):
 
 @pytest.mark.parametrize(("words", "says"), [
     (("explain", "x*code", "--x", "3", "--code", "7"), "--set code=7"),
-    (("explain", "x*code", "--x", "3", "--code", "torch"), "--set code=VALUE"),
+    (("explain", "x*code", "--x", "3", "--code", "torch"), "--set code=torch"),
     (("explain", "x*code", "--x", "3", "--code", "c"), "one of torch, jax, numpy"),
     ((*PROGRAM, "--code", "numpy", "--json"), "--code numpy is a format of its own"),
     ((*PROGRAM, "--code", "numpy", "-F", "latex"), "--code numpy is a format of its own"),
     ((*PROGRAM, "--code", "numpy", "-o", "a.txt"), "-o NAME.py writes it to a file"),
     (("grad", "x**2", "--x", "3", "-o", "a.py"), "--code torch"),
     ((*PROGRAM, "-o", "a.py"), "--code torch, --code jax or --code numpy"),
-    ((*PROGRAM, "-o", "a.doc"), ".json or .txt or .tex or .md or .svg"),
+    ((*PROGRAM, "-o", "a.doc"), ".json, .txt, .html, .tex, .md, .svg, .dot"),
     (("grad", "x**2", "--x", "3", "-F", "latex"), "one of table, json, plain"),
-    (("grad", "x**2", "--x", "3", "-o", "a.tex"), "it can end with .json or .txt"),
+    (("grad", "x**2", "--x", "3", "-o", "a.tex"), "it can end with .json, .txt, .html"),
 ])  # fmt: skip
 def test_what_does_not_go_together_is_refused(cli, words, says):
     answer = cli(*words)

@@ -620,6 +620,11 @@ record(
 
 record(
     "clip",
+    definition=lambda x, low, high: m.smaller(m.larger(x, mp.mpc(low)), mp.mpc(high)),
+    straight=True,
+    options=[{"low": -1.0, "high": 0.5}, {"low": 0.4, "high": 0.4}, {"low": 1.0, "high": -1.0}],
+    kink=([-1.0, 0.5], [0.3, 2.0]),
+    kink_options={"low": -1.0, "high": 0.5},
     oracle=f.clip,
     recipes=["{E}, -0.5, 0.7", "{V}, min={c}", "{V}, max={V}", "{M}, {V}, 2.5"],
     programs={

@@ -92,7 +92,7 @@ record(
     programs={
         "cross(x, p)": np.cross(v.x, v.p),
         "x.cross(p, dim=0)": np.cross(v.x, v.p),
-        "torch.cross(S, 2 - S)": np.cross(v.S, 2 - v.S, axis=0),
+        "torch.cross(S, S**2)": np.cross(v.S, v.S**2, axis=0),
         "torch.cross(A, 2*A[:1], dim=-1)": np.cross(v.A, 2 * v.A[:1]),
     },
 )
@@ -100,7 +100,7 @@ record(
     "linalg.cross",
     oracle=lambda x, other, dim=-1: g.cross(x, other, dim),
     recipes=["[{S}, {S}, {S}], [{S}, {S}, {S}]", "[{V}, {V}, {V}], [{V}, {V}, {V}], dim=0"],
-    programs={"torch.linalg.cross(S, 2 - S)": np.cross(v.S, 2 - v.S), "np.linalg.cross(S, x)": np.cross(v.S, v.x)},
+    programs={"torch.linalg.cross(S, S**2)": np.cross(v.S, v.S**2), "np.linalg.cross(S, x)": np.cross(v.S, v.x)},
 )
 record(
     "np.cross",
@@ -108,9 +108,9 @@ record(
     recipes=["[{S}, {S}, {S}], [{S}, {S}, {S}]", "[{V}, {V}, {V}], [{V}, {V}, {V}], axis=0"],
     programs={
         "np.cross(S, x)": np.cross(v.S, v.x),
-        "np.cross(S, 2 - S, 0)": np.cross(v.S, 2 - v.S, 0),
-        "np.cross(S, 2 - S, axisb=0, axisc=0)": np.cross(v.S, 2 - v.S, axisb=0, axisc=0),
-        "np.cross(S, 2 - S, axis=0)": np.cross(v.S, 2 - v.S, axis=0),
+        "np.cross(S, S**2, 0)": np.cross(v.S, v.S**2, 0),
+        "np.cross(S, S**2, axisb=0, axisc=0)": np.cross(v.S, v.S**2, axisb=0, axisc=0),
+        "np.cross(S, S**2, axis=0)": np.cross(v.S, v.S**2, axis=0),
     },
 )
 record(

@@ -37,14 +37,17 @@ record(
     "instance_norm",
     oracle=g.instance_norm,
     recipes=["{T:-4,4}", "{T:-4,4}, eps=0.1", "{T:-4,4}, None, None, {U}, {U}"],
-    programs={"F.instance_norm(T)": v.normal(v.T, (2,))},
+    programs={"F.instance_norm(A[None])": v.normal(v.A[None], (2,))},
 )
 
 record(
     "group_norm",
     oracle=g.group_norm,
     recipes=["{M:-4,4}, 1", "{T:-4,4}, {m}, {U}, {U}", "{T:-4,4}, 1, eps=0.1"],
-    programs={"F.group_norm(T, 1)": v.normal(v.T, (1, 2)), "F.group_norm(T, 2, b)": v.normal(v.T, (2,), v.b[:, None])},
+    programs={
+        "F.group_norm(T, 1)": v.normal(v.T, (1, 2)),
+        "F.group_norm(A[None], 2, b)": v.normal(v.A[None], (2,), v.b[:, None]),
+    },
 )
 
 record(

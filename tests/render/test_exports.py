@@ -16,7 +16,7 @@ from gradcli.render.glyphs import Layout
 from gradcli.render.latex import equations
 from gradcli.render.markdown import markdown
 from gradcli.render.mathematics import escaped, formula
-from gradcli.render.svg import svg
+from gradcli.render.picture import picture
 from gradcli.render.web import html
 from oracles import cases, portion
 
@@ -34,7 +34,7 @@ WRITERS = {
     "latex": lambda found: found.to_latex(),
     "markdown": lambda found: found.to_markdown(),
     "html": lambda found: html(found, WIDE),
-    "svg": lambda found: svg(found, WIDE),
+    "picture": lambda found: picture(found, WIDE),
 }
 SEEDS = [(case["expression"], case["inputs"], case["calls"][0]["v"]) for case in cases("seed_cases.json")]
 TORCH = [(row["expr"], {"x": row["x"]}, row["v"]) for row in cases("torch_cases.jsonl")]
@@ -89,7 +89,7 @@ def test_html_is_tables_and_paragraphs_alone(case):
 
 @pytest.mark.parametrize("case", [EXAMPLE, HOSTILE], ids=lambda case: case[0][:20])
 def test_a_picture_is_a_document_that_loads_nothing(case):
-    text = svg(explained(case), WIDE)
+    text = picture(explained(case), WIDE)
     tags = {node.tag.rpartition("}")[2] for node in ET.fromstring(text).iter()}  # noqa: S314 - it is our own
     assert tags <= {"svg", "style", "defs", "clipPath", "rect", "g", "text", "circle"}
     assert "http" not in text.replace("http://www.w3.org/2000/svg", "")

@@ -16,6 +16,7 @@ from gradcli.jacobian.colouring import count_passes
 from gradcli.render.glyphs import ASCII, UNICODE, Layout
 from gradcli.render.spy import spy_lines
 from gradcli.render.tables import tables
+from oracles import ask
 
 EFFECTS = {  # program, inputs, v: L, row of J, v itself, entry on which several outputs depend
     "two to three": ("[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]", [1.0, 2.0], [1, 10, 100], (2173, 1, "", (0,))),
@@ -185,3 +186,13 @@ def test_colours_go_from_v_into_the_sums():
     text = tables(found, Layout(glyphs=ASCII))
     of = {text.plain[span.start : span.end].strip(): span.style for span in text.spans}
     assert of["5*2"] == of["y[0]"] != of["7*3"] == of["y[1]"]
+
+
+@pytest.mark.parametrize(
+    ("turns", "step", "named"),
+    [(6, "sin(y)*x", ["x", "y1", "y2", "y3", "y4", "y5", "y6", "y7"]), (30, "sin(y)", ["x", "y1", "y2", "y31"])],
+)
+def test_turns_that_formulas_of_j_mention_stand_in_their_place_if_they_are_few(turns, step, named):
+    out = ask("explain", f"y = x\nfor i in range({turns}):\n    y = {step}", "--x", "0.5", "--width", "100").out
+    forward = out.partition(" Forward\n")[2].partition("\n\n")[0]
+    assert re.findall(r"^   (\w+) +=.*[^:]$", forward, re.MULTILINE) == named

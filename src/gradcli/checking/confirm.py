@@ -13,7 +13,7 @@ from gradcli.checking.comparing import compare_routes, judge_route, merge
 from gradcli.checking.expected import Expected, hold_expected, read_expectations, read_expected
 from gradcli.checking.formulas import read_formulas
 from gradcli.checking.points import random_points
-from gradcli.checking.routes import Derivative, sweep
+from gradcli.checking.routes import Derivative, goes_together, sweep
 from gradcli.checking.truth import find_truth, tabulate
 from gradcli.engine.naming import label_entries, output_name
 from gradcli.errors import GradcliError
@@ -118,17 +118,26 @@ def hold_routes(
     exact = Exact(function.program, point, names)
     row = label_entries(output, run.value.shape)
     known = {output: run.value, **({} if seed is None else {"v": seed.seed})}
-    for name in names:
-        leaf = run.leaves[name]
-        sought = Derivative(run, leaf, composition.entries(leaf), name, row, label_entries(name, leaf.shape))
-        sweeps = sweep(sought)
+    leaves = [(name, run.leaves[name]) for name in names]
+    both = [
+        (sought, sweep(sought))
+        for name, leaf in leaves
+        for sought in [Derivative(run, leaf, composition.entries(leaf), name, row, label_entries(name, leaf.shape))]
+    ]
+    together = not expected and goes_together(run.graph, both)
+    if together:
+        from gradcli.checking.together import hold_together  # noqa: PLC0415 - few programs are so large
+
+        found.comparisons += hold_together(exact, both, told, point)
+        found.comparisons += [compare_routes(sought, sweeps, point) for sought, sweeps in both]
+    for sought, sweeps in [] if together else both:
         truth = find_truth(exact, sought, sweeps, told)
         routes = [judge_route(table, point) for table in tabulate(sought, sweeps, truth)]
         found.comparisons += routes
         between = compare_routes(sought, sweeps, point)
         if not all(route.finite and not route.unclear and route.digits >= SURE for route in routes):
             found.comparisons.append(between)
-        for item in (item for item in expected if item.variable == name):
+        for item in (item for item in expected if item.variable == sought.variable):
             try:
                 wants = read_expected(item, exact, known, output)
             except Spent:

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import Node
+from gradcli.engine.graph import Graph, Node
 from gradcli.engine.naming import Label
 from gradcli.engine.reverse import backward
 from gradcli.explanation.evaluation import Evaluation
 from gradcli.explanation.jacobians import weighted_sums
+from gradcli.explanation.suspicion import fits_a_check
 from gradcli.jacobian.sparse import Sparse
 from gradcli.ops.declare import Array
 
@@ -89,3 +90,13 @@ def sweep(sought: Derivative) -> Sweeps:
     seeds = np.eye(rows) if each else np.random.default_rng(0).choice((-1.0, 1.0), (COMBINATIONS, rows))
     found = [np.ravel(backward(run.graph, run.output, v.reshape(run.value.shape), [sought.leaf])[0]) for v in seeds]
     return Sweeps(seeds, stack(found, columns), *combine(sought.jacobian, seeds), each)
+
+
+Routes = Sequence[tuple[Derivative, Sweeps]]
+"""What both routes say of each variable."""
+
+
+def goes_together(graph: Graph, routes: Routes) -> bool:
+    """Return whether all variables share a direction: there is time for one, and not for one each."""
+    alike = len({sweeps.each for _, sweeps in routes}) == 1
+    return alike and len(routes) > 1 and fits_a_check(graph, 1) and not fits_a_check(graph, len(routes))

@@ -11,7 +11,8 @@ from gradcli.cli.status import ExitStatus
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
-    from gradcli.cli.request import Printing, Request
+    from gradcli.cli.request import Printing, Request, Views
+    from gradcli.explanation.explained import Explained
 
 
 def explain(
@@ -22,10 +23,18 @@ def explain(
     wrt: options.Wrt = None,
     row: options.Row = None,
     column: options.Column = None,
+    tape: options.Tape = False,
+    steps: options.Steps = False,
+    rows: options.Rows = False,
+    jvp: options.Jvp = None,
+    hessian: options.Hessian = False,
+    lr: options.Lr = None,
+    iterations: options.Iterations = None,
+    full: options.Full = False,
     file: options.File = None,
     json: options.Json = False,
     format: options.ExplainFormat = None,  # noqa: A002
-    output: options.ExplainOutput = None,
+    output: options.Drawing = None,
     code: options.Code = None,
     precision: options.Precision = 6,
     color: options.Color = "auto",
@@ -44,28 +53,54 @@ def explain(
     gradcli explain "(sigmoid(W @ x + b) - t)**2" --W "1,2;3,4" --x 1,0 --b 0,0 --t 0,1 --wrt W,b --v 1,1
     """
     del debug
+    from dataclasses import replace  # noqa: PLC0415
+
     from gradcli.cli.output import write_explanation  # noqa: PLC0415
-    from gradcli.cli.request import EXPORTS, printing, request  # noqa: PLC0415
+    from gradcli.cli.request import Views, printing, request  # noqa: PLC0415
 
     env: Environment = ctx.obj
-    how = printing(json, format, output, precision, color, ascii_only, width, quiet, EXPORTS, code)
+    how = printing(json, format, output, precision, color, ascii_only, width, quiet, full, code, explains=True)
     asked = request(env, program, file, set_values, v, wrt, strict, budget)
-    found = explained_or_offered(env, asked, how)
+    found = explanation(env, asked, how, Views(rows, jvp, hessian, lr, iterations))
     if row or column:
         from gradcli.explanation.slices import with_slices  # noqa: PLC0415
 
         found = with_slices(found, row or [], column or [])
+    if tape or steps:
+        found = replace(found, also=frozenset(["tape"] * tape + ["steps"] * steps))
+    if full:
+        from gradcli.cli.output import refuse_much  # noqa: PLC0415
+
+        refuse_much(found, how)
     write_explanation(env, found, how)
-    raise typer.Exit(status_of(env, found.agreement.verdict, found.agreement.finite, how.quiet))
+    raise typer.Exit(status_of(env, found.verdict, found.finite, how.quiet))
 
 
-def explained_or_offered(env: Environment, asked: Request, how: Printing):  # type: ignore[no-untyped-def]
-    """Return the explanation of a request; a missing v is raised with J beside it, where a person looks on."""
+def explanation(env: Environment, asked: Request, how: Printing, views: Views) -> Explained:
+    """Return the explanation of a request with the views that are asked for."""
+    if not views.asked:
+        return explained_or_offered(env, asked, how, every_row=False)
+    from gradcli.cli.views import read_wanted  # noqa: PLC0415 - few answers are asked for more
+    from gradcli.explanation.asking import with_views  # noqa: PLC0415
+
+    found = explained_or_offered(env, asked, how, every_row=views.rows)
+    return with_views(found, read_wanted(env, asked, views))
+
+
+def explained_or_offered(env: Environment, asked: Request, how: Printing, every_row: bool) -> Explained:
+    """Return the explanation of a request; a missing v is raised with J beside it, where a person looks on.
+
+    With ``every_row`` each one-hot v in turn stands for a missing one.
+    """
     from gradcli.errors import GradcliError  # noqa: PLC0415
 
     try:
         return explained(asked)
     except GradcliError as error:
+        if error.kind == "missing-v" and every_row:
+            from gradcli.cli.views import each_one_hot  # noqa: PLC0415
+
+            return explained(each_one_hot(asked, error))
         if error.kind == "missing-v":
             from gradcli.cli.choosing import offer_v  # noqa: PLC0415
 
@@ -73,7 +108,7 @@ def explained_or_offered(env: Environment, asked: Request, how: Printing):  # ty
         raise
 
 
-def explained(asked: Request):  # type: ignore[no-untyped-def]
+def explained(asked: Request) -> Explained:
     """Return the explanation of a request."""
     from dataclasses import replace  # noqa: PLC0415
 
@@ -135,10 +170,10 @@ def grad(
     """
     del debug
     from gradcli.cli.gradient import answer  # noqa: PLC0415
-    from gradcli.cli.request import printing, request  # noqa: PLC0415
+    from gradcli.cli.request import printing, refuse_page, request  # noqa: PLC0415
 
     env: Environment = ctx.obj
-    how: Printing = printing(json, format, output, 6, "auto", False, None, quiet)
+    how: Printing = refuse_page(printing(json, format, output, 6, "auto", False, None, quiet))
     asked = request(env, program, file, set_values, v, wrt, strict, budget)
     verdict, finite = answer(env, asked, how, confirm)
     raise typer.Exit(status_of(env, verdict, finite, quiet))
@@ -173,10 +208,10 @@ def check(
     """
     del debug
     from gradcli.cli.checking import answer  # noqa: PLC0415
-    from gradcli.cli.request import printing, request  # noqa: PLC0415
+    from gradcli.cli.request import printing, refuse_page, request  # noqa: PLC0415
 
     env: Environment = ctx.obj
-    how: Printing = printing(json, format, output, 6, "auto", False, None, quiet)
+    how: Printing = refuse_page(printing(json, format, output, 6, "auto", False, None, quiet))
     asked = request(env, program, file, set_values, v, wrt, strict, budget)
     found = answer(env, asked, expect or [], samples, seed, how)
     raise typer.Exit(status_of(env, "agree" if found.agree else found.verdict, found.finite, quiet=True))

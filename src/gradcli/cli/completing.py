@@ -117,7 +117,7 @@ def first_line(command: Callable[..., None]) -> str:
 def values_of(flag: str, words: list[str], incomplete: str) -> list[Candidate]:
     """Return what may be the value of an option."""
     if flag in ("--format", "-F"):
-        more = EXPORTS.values() if "explain" in words else ()
+        more = EXPORTS[:-1] if "explain" in words else ()
         return [Candidate(name) for name in ("table", "json", "plain", *more)]
     if flag == "--code":
         return [Candidate(name) for name in LIBRARIES]

@@ -27,6 +27,6 @@ def exported(found: Explained, printing: Printing, layout: Layout) -> str:
         from gradcli.render.markdown import markdown  # noqa: PLC0415
 
         return markdown(found, layout)
-    from gradcli.render.svg import svg  # noqa: PLC0415
+    from gradcli.render.picture import picture  # noqa: PLC0415
 
-    return svg(found, layout)
+    return picture(found, layout)

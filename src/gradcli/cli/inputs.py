@@ -114,6 +114,10 @@ def file_error(message: str, option: str) -> GradcliError:
     return GradcliError("file", f"{option}: {message}")
 
 
+GIVEN = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)(.*)", re.DOTALL | re.ASCII)
+"""A value with the name that it is given to."""
+
+
 def assignments(items: list[str]) -> dict[str, str]:
     """Return ``NAME=VALUE`` items as names and texts; raises ``option`` for a bad or repeated name."""
     found: dict[str, str] = {}

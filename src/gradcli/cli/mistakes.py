@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from gradcli.cli.declared import COMMANDS, WITH_PROGRAM, options_of
 from gradcli.cli.request import FORMATS
@@ -16,6 +16,7 @@ EXAMPLES = {
     "--output": "answer.txt", "-o": "answer.txt", "--file": "program.py", "-f": "program.py", "--samples": "100",
     "--budget": "turns=1000000", "--seed": "7", "--row": "0", "--column": "x[0]", "--expect": "'2*x'", "--set": "x=1,2",
     "--jobs": "4", "-j": "4", "--timeout": "10", "--memory": "4096", "--only": "grad,vjp",
+    "--lr": "0.1", "--iterations": "20",
 }  # fmt: skip
 """A value of each option that takes one; a variable takes numbers."""
 TOLERANCES = ("--tol", "--rtol", "--atol", "--eps", "--epsilon", "--tolerance")
@@ -138,6 +139,23 @@ def refuse_operands(
         raise GradcliError("usage", f"{operands[0]!r} is no program", hint=hint)
     if len(operands) > 1:
         raise too_many(command, operands, before, exists)
+
+
+def refuse_values(switches: Mapping[str, str | None], operands: list[str], before: dict[int, tuple[str, str]]) -> None:
+    """Raise ``option`` for a value after a flag that takes none: a variable that is called like it was meant.
+
+    ``before`` has the flag that stands before an operand, by its place; what is no value may be the program.
+    """
+    given = {flag: value for flag, value in switches.items() if value is not None}
+    for place, (flag, value) in before.items():
+        if flag in switches and not value and place < len(operands):
+            rest = [*operands[:place], *operands[place + 1 :]]
+            if any(flag.removeprefix("--") in WORD.findall(word) for word in rest):
+                given[flag] = operands[place]
+    for flag, value in given.items():
+        name = flag.removeprefix("--")
+        hint = f"for a variable called {name}: --set {name}={shlex.quote(value)}"
+        raise GradcliError("option", f"{flag} is an option and takes no value", hint=hint)
 
 
 def too_many(

@@ -39,6 +39,31 @@ Column = Annotated[
         "--column", metavar="NAME[INDEX]", help="Show the column of J for this entry of NAME.", show_default=False
     ),
 ]
+Tape = Annotated[bool, typer.Option("--tape", help="Show the recorded graph, and what the sweep back did with it.")]
+Steps = Annotated[bool, typer.Option("--steps", help="Show how each derivative is found, rule by rule.")]
+Rows = Annotated[bool, typer.Option("--rows", help="Call backward with each one-hot v: J row by row.")]
+Jvp = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--jvp",
+        metavar="U",
+        help="Show J*u, the forward pass, for a u in the shape of x; NAME=U where there are several variables.",
+        show_default=False,
+    ),
+]
+Hessian = Annotated[
+    bool, typer.Option("--hessian", help="Show the second derivative of y, or of v*y; with --jvp U also H*u.")
+]
+Lr = Annotated[
+    str | None,
+    typer.Option(
+        "--lr", metavar="A", help="Take steps of gradient descent: x becomes x - A*x.grad.", show_default=False
+    ),
+]
+Iterations = Annotated[
+    int | None, typer.Option("--iterations", metavar="K", help="Steps of --lr, 10 by default.", show_default=False)
+]
+Full = Annotated[bool, typer.Option("--full", help="Show everything of a large answer.")]
 Expect = Annotated[
     list[str] | None,
     typer.Option(
@@ -68,7 +93,7 @@ ExplainFormat = Annotated[
     typer.Option(
         "--format",
         "-F",
-        metavar="table|json|plain|latex|markdown|svg",
+        metavar="table|json|plain|latex|markdown|picture",
         help="How to print.",
         show_default=False,
     ),
@@ -82,19 +107,25 @@ Code = Annotated[
         show_default=False,
     ),
 ]
-ExplainOutput = Annotated[
+Output = Annotated[
     str | None,
     typer.Option(
         "--output",
         "-o",
         metavar="FILE",
-        help="Write to a .json, .txt, .md, .tex or .svg file; .py with --code.",
+        help="Write to a .json or .txt file.",
         show_default=False,
     ),
 ]
-Output = Annotated[
+Drawing = Annotated[
     str | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Write to a .json or .txt file.", show_default=False),
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write to a .json, .txt, .md, .tex or .html file; draw the graph in .svg, .dot; .py with --code.",
+        show_default=False,
+    ),
 ]
 Precision = Annotated[int, typer.Option("--precision", metavar="N", help="Digits in tables, 1 to 17.")]
 Color = Annotated[str, typer.Option("--color", metavar="auto|always|never", help="When to colour.")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -76,11 +77,12 @@ def write_parts(env: Environment, parts: Iterable[str], path: str | None = None)
         Path(temporary).chmod(0o666 & ~_umask())
         Path(temporary).replace(target)
     except OSError as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
         raise GradcliError("file", f"-o {path} cannot be written: {error.strerror}") from None
     except ValueError:
         raise GradcliError("file", "the name after -o holds a character that no file name can have") from None
+    finally:  # whatever ends the writing, an interrupt or an error of a part that is made on the way
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
 
 
 def _umask() -> int:
@@ -99,20 +101,56 @@ def write_explanation(env: Environment, found: Explained, printing: Printing) ->
 
         write_parts(env, encoded(partial(document, found)), printing.output)
         return
-    if printing.format not in ("table", "plain"):
+    if printing.format in ("latex", "markdown", "picture", "code"):
         from gradcli.cli.exports import WIDTH, exported  # noqa: PLC0415
 
         write(env, exported(found, printing, layout_of(env, printing, printing.width or WIDTH)), printing.output)
         return
+    if printing.format in ("svg", "dot"):
+        from gradcli.render.graph import dot, sheet_of  # noqa: PLC0415
+
+        sheet = sheet_of(found, layout_of(env, printing, None))
+        if printing.format == "dot":
+            write(env, dot(sheet), printing.output)
+            return
+        from gradcli.render.svg import svg  # noqa: PLC0415
+
+        write(env, svg(sheet), printing.output)
+        return
+    if printing.format == "page":
+        from gradcli.page.assembling import page  # noqa: PLC0415
+
+        write_parts(env, page(found), printing.output)
+        return
     width = printing.width or terminal_width(env)
     if printing.format == "plain" or (width is not None and width < NARROW):
         from gradcli.errors.inert import inert  # noqa: PLC0415
+        from gradcli.render.glyphs import EVERYTHING  # noqa: PLC0415
         from gradcli.render.plain import plain  # noqa: PLC0415
 
-        text = plain(found)
+        text = plain(found, EVERYTHING) if printing.full else plain(found)
         write(env, inert(text) if printing.ascii_only else text, printing.output)
         return
     write_tables(env, found, printing, width)
+
+
+MOST_FULL = 100_000
+"""Entries of J and of values up to which ``--full`` writes all of them for people."""
+
+
+def refuse_much(found: Explained, printing: Printing) -> None:
+    """Raise ``option`` where ``--full`` would write more than anybody reads; JSON has all entries in any case."""
+    import numpy as np  # noqa: PLC0415
+
+    held = [*found.inputs.values(), *(value.value for value in found.values)]
+    lines = printing.format == "plain"  # which leave out what is 0 by structure
+    entries = sum(len(j.rows) if lines else math.prod(j.matrix_shape) for j in found.jacobian.values())
+    entries += sum(int(np.size(value)) for value in held)
+    if entries > MOST_FULL and printing.format != "json":
+        raise GradcliError(
+            "option", f"--full: J and the values have {entries:,} entries, more than the {MOST_FULL:,} that it shows",
+            hint="--row and --column show a part, --json has the entries that can be other than 0",
+        )  # fmt: skip
 
 
 def on_terminal(env: Environment) -> bool:
@@ -137,7 +175,8 @@ def layout_of(env: Environment, printing: Printing, width: int | None) -> Layout
     from gradcli.render.glyphs import ASCII, UNICODE, Layout  # noqa: PLC0415
 
     unicode = env.unicode(printing.ascii_only) or (printing.output is not None and not printing.ascii_only)
-    return Layout(width or 100, width or NATURAL, printing.precision, UNICODE if unicode else ASCII)
+    glyphs = UNICODE if unicode else ASCII
+    return Layout(width or 100, width or NATURAL, printing.precision, glyphs, printing.full)
 
 
 def write_tables(env: Environment, found: Explained, printing: Printing, width: int | None) -> None:

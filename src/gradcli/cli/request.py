@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradcli.cli.inputs import assignments, read_text, suffix_of, text_of_file
 from gradcli.errors import Budget, GradcliError, over_budget
@@ -16,12 +14,14 @@ if TYPE_CHECKING:
     from gradcli.explanation.explained import Note
 
 FORMATS = ("table", "json", "plain")
-SUFFIXES = {".json": "json", ".txt": "table"}
+SUFFIXES = {".json": "json", ".txt": "table", ".html": "page"}
 LIBRARIES = ("torch", "jax", "numpy")
-EXPORTS = {".tex": "latex", ".md": "markdown", ".svg": "svg"}
-"""Suffixes and formats that ``explain`` has beside those of all commands."""
-NONE: Mapping[str, str] = MappingProxyType({})
+EXPORTS = ("latex", "markdown", "picture", "code")
+"""Formats that explain alone writes, for people to take away; a picture is one of the tables."""
+DOCUMENTS = {".tex": "latex", ".md": "markdown"}
 NO_PROGRAM = "for example: gradcli explain 'x**2' --x 3; - reads it from standard input, -f from a file"
+PICTURES = {".svg": "svg", ".dot": "dot"}
+"""Suffixes of a picture of the graph, which explain draws."""
 COLORS = ("auto", "always", "never")
 
 
@@ -36,6 +36,7 @@ class Printing:
     ascii_only: bool
     width: int | None
     quiet: bool
+    full: bool = False
     code: str | None = None
 
 
@@ -55,6 +56,21 @@ class Request:
     notes: list[Note] = field(default_factory=list)
 
 
+class Views(NamedTuple):
+    """The options that ask for more than an answer, as they were typed."""
+
+    rows: bool
+    jvp: list[str] | None
+    hessian: bool
+    lr: str | None
+    iterations: int | None
+
+    @property
+    def asked(self) -> bool:
+        """Whether any of them was given."""
+        return any(option not in (None, False) and option != [] for option in self)
+
+
 def one_of(value: str, known: tuple[str, ...], option: str) -> str:
     """Return ``value`` if it is one of the known words; raises ``option``."""
     if value in known:
@@ -62,7 +78,7 @@ def one_of(value: str, known: tuple[str, ...], option: str) -> str:
     raise GradcliError("option", f"{option} '{value[:40]}' is not known", hint=f"one of {', '.join(known)}")
 
 
-def refuse_library(code: str | None, output: str | None) -> None:
+def refuse_library(code: str | None, output: str | None, formatted: bool) -> None:
     """Raise ``option`` where ``--code`` names no library, or where a script and a file's name do not go together."""
     script = output is not None and output.lower().endswith(".py")
     if code is None:
@@ -72,6 +88,8 @@ def refuse_library(code: str | None, output: str | None) -> None:
     if code not in LIBRARIES:
         hint = f"one of {', '.join(LIBRARIES)}; a variable of this name is given by --set code={code[:40]}"
         raise GradcliError("option", f"--code '{code[:40]}' is not known", hint=hint)
+    if formatted:
+        raise GradcliError("option", f"--code {code} is a format of its own", hint="leave out the other")
     if output is not None and not script:
         raise GradcliError("option", f"--code {code} writes a script", hint="-o NAME.py writes it to a file")
 
@@ -85,34 +103,39 @@ def printing(
     ascii_only: bool,
     width: int | None,
     quiet: bool,
-    more: Mapping[str, str] = NONE,
+    full: bool = False,
     code: str | None = None,
+    explains: bool = False,
 ) -> Printing:
-    """Return the checked options of printing.
-
-    ``more`` are the suffixes of further formats that a command has, and their names; ``code`` is the library of a
-    script.
-    """
-    refuse_library(code, output)
-    suffixes = {**SUFFIXES, **more} if code is None else {".py": "code"}
+    """Return the checked options of printing; ``explains`` says that the command has every format, and ``code``."""
+    refuse_library(code, output, bool(json or format))
+    suffixes = {**SUFFIXES, **DOCUMENTS, **PICTURES} if explains else SUFFIXES
+    suffixes = suffixes if code is None else {".py": "code"}
     suffix = None if output is None else next((s for s in suffixes if output.lower().endswith(s)), None)
     if output is not None and suffix is None:
         raise GradcliError(
-            "option", f"-o '{output[:80]}' has no known suffix", hint=f"it can end with {' or '.join(suffixes)}"
+            "option", f"-o '{output[:80]}' has no known suffix", hint=f"it can end with {', '.join(suffixes)}"
         )
-    named = one_of(format, (*FORMATS, *more.values()), "--format") if format else None
-    if code is not None:
-        if json or named:
-            raise GradcliError("option", f"--code {code} is a format of its own", hint="leave out the other")
-        named = "code"
+    named = one_of(format, (*FORMATS, *EXPORTS[:-1]) if explains else FORMATS, "--format") if format else None
     if json and named not in (None, "json"):
         raise GradcliError("option", f"--json and --format {named} are both given", hint="give one of them")
-    chosen = "json" if json else named or (suffixes[suffix] if suffix else "table")
+    if suffix in PICTURES and (json or named not in (None, "picture")):
+        asked = "--json" if json else f"--format {named}"
+        raise GradcliError("option", f"{asked} and a picture in {suffix} do not go together", hint=f"leave {asked} out")
+    chosen = "code" if code else "json" if json else named or (suffixes[suffix] if suffix else "table")
     if not 1 <= precision <= 17:
         raise GradcliError("option", f"--precision {precision} is not from 1 to 17")
     if width is not None and not 20 <= width <= 10_000:
         raise GradcliError("option", f"--width {width} is not from 20 to 10,000")
-    return Printing(chosen, output, precision, one_of(color, COLORS, "--color"), ascii_only, width, quiet, code)
+    color = one_of(color, COLORS, "--color")
+    return Printing(chosen, output, precision, color, ascii_only, width, quiet, full, code)
+
+
+def refuse_page(how: Printing) -> Printing:
+    """Return how a command prints whose answer is no explanation; raises ``option`` for a page."""
+    if how.format == "page":
+        raise GradcliError("option", "a page shows what explain answers", hint=f"gradcli explain … -o {how.output}")
+    return how
 
 
 def budget_from(items: list[str] | None) -> Budget:

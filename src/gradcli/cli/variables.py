@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import shlex
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -28,13 +28,15 @@ class Words:
     """A command line in parts: options as typer reads them, operands, and the flags that are no options.
 
     ``unknown`` has what stands after such a flag, None where that is another flag or nothing; ``before`` the flag and
-    the value that stand before an operand, by its place.
+    the value that stand before an operand, by its place; ``switches`` the flags that take no value, with one that was
+    given after ``=``.
     """
 
     options: list[str] = field(default_factory=list)
     operands: list[str] = field(default_factory=list)
     unknown: dict[str, str | None] = field(default_factory=dict)
     before: dict[int, tuple[str, str]] = field(default_factory=dict)
+    switches: dict[str, str | None] = field(default_factory=dict)
 
     def give(self, flag: str, value: str) -> None:
         """Note what stands before the next operand."""
@@ -54,6 +56,9 @@ def sort(args: list[str], takes_value: dict[str, bool]) -> Words:
             if takes_value[flag] and not equals:
                 found.options.append(value_after(flag, rest, takes_value))
                 found.give(flag, found.options[-1])
+            elif not takes_value[flag]:
+                found.switches[flag] = value if equals else None
+                found.give(flag, "")
         elif arg[:2] in takes_value and not arg.startswith("--") and takes_value[arg[:2]] and arg[2:3].isalnum():
             found.options.append(arg)
         elif flag.startswith("--") and flag[2:].isidentifier():
@@ -81,8 +86,17 @@ def value_after(flag: str, rest: Iterator[str], known: Container[str]) -> str:
     return value
 
 
+def refuse_switches(words: Words) -> None:
+    """Raise ``option`` for a value after a flag that takes none."""
+    if any(value is not None for value in words.switches.values()) or (words.switches and len(words.operands) > 1):
+        from gradcli.cli.mistakes import refuse_values  # noqa: PLC0415 - an error alone needs it
+
+        refuse_values(words.switches, words.operands, words.before)
+
+
 def refuse_mistakes(command: str, words: Words) -> None:
     """Raise ``option`` or ``usage`` for flags that are neither options nor variables, and for a second operand."""
+    refuse_switches(words)
     if not words.unknown and len(words.operands) == 1 and (words.options or words.operands not in HELP):
         return
     program = typed_program(words)
@@ -168,7 +182,7 @@ class VariableCommand(PlainCommand):
             program = ctx.params["program"] or ""
             if error.kind in ("syntax", "not-allowed", "missing-input") and is_path(program):
                 raise named_like(program, error) from None
-            options = {flag for parameter in self.get_params(ctx) for flag in parameter.opts}
+            options = {flag: typed(ctx, one) for one in self.get_params(ctx) for flag in one.opts}
             raise placed(error, ctx.params["v"]).worded(partial(flag_hint, options)) from None
 
 
@@ -189,6 +203,13 @@ def named_like(program: str, error: GradcliError) -> GradcliError:
     return GradcliError(error.kind, error.message, span=error.span, place=error.place, hint=hint)
 
 
+def typed(ctx: typer._click.Context, option: typer._click.Parameter) -> str:
+    """Return what an option was given, the last of several; empty for a switch, and where it was not typed."""
+    value = ctx.params.get(option.name or "")
+    value = value[-1] if isinstance(value, list) and value else value
+    return "" if value == option.default or not isinstance(value, str | int) or value is True else str(value)
+
+
 def placed(error: GradcliError, v: list[str] | None) -> GradcliError:
     """Return an error about the shape of v with its place in ``--v``, where one alone was given."""
     if isinstance(error.facts, MisshapenV) and v is not None and len(v) == 1:
@@ -196,15 +217,16 @@ def placed(error: GradcliError, v: list[str] | None) -> GradcliError:
     return error
 
 
-def flag_hint(options: set[str], facts: Facts) -> str:
-    """Return what to do about an error; ``options`` are the flags that are no variables."""
+def flag_hint(options: Mapping[str, str], facts: Facts) -> str:
+    """Return what to do about an error; ``options`` are the flags that are no variables, with what they were given."""
     return hint_of(facts, partial(flag_of, options))
 
 
-def flag_of(options: set[str], name: str, value: str | None) -> str:
+def flag_of(options: Mapping[str, str], name: str, value: str | None) -> str:
     """Return how the command line gives a variable, which may be called like an option."""
     flag = f"--{name}"
     if value is None:
         return flag
-    text = shlex.quote(value) if value else "VALUE"
+    meant = value or options.get(flag, "")
+    text = shlex.quote(meant) if meant else "VALUE"
     return f"--set {name}={text}" if flag in options else f"{flag} {text}"

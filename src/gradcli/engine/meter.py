@@ -32,7 +32,11 @@ class Meter:
     started: float | None = None
 
     def __post_init__(self) -> None:
-        self.deadline = time.monotonic() + min(SHORT, self.budget.seconds)
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin the time anew: what is read of a run later has nothing to do with what was done since."""
+        self.deadline, self.started = time.monotonic() + min(SHORT, self.budget.seconds), None
 
     def charge(self, elements: int) -> None:
         """Refuse an array of so many elements, before it is made, if it would pass the budget."""

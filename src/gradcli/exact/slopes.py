@@ -136,18 +136,28 @@ class Exact:
             )
 
     def _setting(self, count: int, fineness: int, steps: Point) -> Setting:
-        at, decisions, led = self.base(count)
+        at = self.base(count)[0]
         h = Decimal(10) ** -fineness
         sides, kept = [], []
         offsets = {name: step * Real(h) for name, step in steps.items()}
-        for beside in (operator.add, operator.sub):
-            moved = {**self.inputs, **{n: beside(self.inputs[n], offset) for n, offset in offsets.items()}}
-            moved = {name: np.asarray(value, dtype=object) for name, value in moved.items()}
-            free, taken = self._attempt(count, moved, decisions, led)
+        for move in (operator.add, operator.sub):
+            moved = {name: move(self.inputs[name], offset) for name, offset in offsets.items()}
+            free, held, _ = self.beside(count, moved)
             sides.append(free)
-            differs = not led and taken is not None and first_difference(decisions, taken) is not None
-            kept.append(self._attempt(count, moved, decisions, follow=True)[0] if differs or taken is None else free)
+            kept.append(held)
         return Setting(count, h, at, sides[0], sides[1], (kept[0], kept[1]))
+
+    def beside(self, count: int, moved: Mapping[str, object]) -> tuple[list[Decimal], list[Decimal], bool]:
+        """Return y at a point beside x, then on the pieces of x, and whether these are others than its own.
+
+        ``moved`` has the inputs that are elsewhere, as arrays of Reals.
+        """
+        _, decisions, led = self.base(count)
+        inputs = {**self.inputs, **{name: np.asarray(value, dtype=object) for name, value in moved.items()}}
+        free, taken = self._attempt(count, inputs, decisions, led)
+        differs = not led and (taken is None or first_difference(decisions, taken) is not None)
+        held = self._attempt(count, inputs, decisions, follow=True)[0] if differs or taken is None else free
+        return free, held, differs
 
     def _attempt(
         self, count: int, inputs: Mapping[str, object], base: Sequence[Decision], follow: bool

@@ -122,7 +122,7 @@ def renew(earlier: Earlier, swept: Sweep) -> BackwardPass | None:
             if found is None or not is_same(found, wanted):
                 return None
         rules.append(replace(rule, value=wanted))
-    return BackwardPass(rules, {}, shapes=reader.shapes)
+    return BackwardPass(rules, {}, shapes=reader.shapes, names=earlier.names)
 
 
 def rules_of(swept: Sweep, written: dict[str, Earlier]) -> BackwardPass:
@@ -165,7 +165,7 @@ def rules_of(swept: Sweep, written: dict[str, Earlier]) -> BackwardPass:
     gap = sum(index >= plain.skipped.stop for index in plain.lines) if left_out else 0
     if not (plain.constants or left_out or len(others) > 1 or answers):  # such texts may be others for other numbers
         written["backward"] = Earlier(swept.given, plain.names, list(zip(order, rules, strict=True)))
-    return BackwardPass(rules, plain.constants, left_out, gap, reader.shapes)
+    return BackwardPass(rules, plain.constants, left_out, gap, reader.shapes, plain.names)
 
 
 def seed_text(seed: Array, names: Collection[str]) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,8 +15,6 @@ from gradcli.errors.counting import listed
 from gradcli.explanation.explained import Note
 from gradcli.ops.declare import Indices, Op
 
-WITHHELD = frozenset(["arbitrary-vectors"])
-"""Kinds of remarks on values that an input moves, and that pass no gradient on to it by convention."""
 SHOWN = 3
 """Entries, or operations, that a note names."""
 
@@ -43,13 +42,7 @@ def note_dependence(
     for name in unused:
         leaf = leaves[name]
         if leaf.index in reached:
-            withheld = any(kind in WITHHELD for kind, _ in graph.remarks)
-            steps = through_steps(graph, nodes)
-            text = (
-                ungiven_entries(name, leaf.shape, idle[name])
-                if withheld
-                else unused_entries(called, name, leaf.shape, idle[name], steps, here)
-            )
+            text = unused_entries(called, name, leaf.shape, idle[name], Flat.of(graph, nodes), here)
         elif leaf in nodes:
             text = (
                 f"{called} depends on {name} only through {stopped_at(graph, nodes, leaf)}, which passes no gradient "
@@ -61,10 +54,30 @@ def note_dependence(
     return notes
 
 
-def through_steps(graph: Graph, nodes: Sequence[Node]) -> str:
-    """Return through which flat operations an input may still count; empty where there is none."""
-    flat = dict.fromkeys(called_by(graph, node) for node in nodes if isinstance(node, Operation) and node.op.step)
-    return f", or only through {' and '.join(flat)}" if flat else ""
+class Flat(NamedTuple):
+    """Through what an input may still count that passes no derivative on.
+
+    - ``words``: operations by name, after a comma; empty where there is none.
+    - ``noted``: whether each of them has a note of its own, as a step has.
+    """
+
+    words: str
+    noted: bool
+
+    @classmethod
+    def of(cls, graph: Graph, nodes: Sequence[Node]) -> Flat:
+        """Return the flat operations among those that lead to an output."""
+        flat = [node for node in nodes if isinstance(node, Operation) and (node.op.step or is_held(node.op))]
+        names = dict.fromkeys(called_by(graph, node) for node in flat)
+        arbitrary = any(kind == "arbitrary-vectors" for kind, _ in graph.remarks)
+        names |= {"vectors without a derivative": None} if arbitrary else {}
+        words = f", or only through {' and '.join(names)}" if names else ""
+        return cls(words, bool(flat) and not arbitrary and all(node.op.step for node in flat))
+
+
+def is_held(op: Op) -> bool:
+    """Return whether an op gives its argument's numbers without their derivative, as ``detach`` does."""
+    return op.pieces is not None and op.pieces.held
 
 
 def idle_entries(leaf: Node, columns: Indices) -> Indices:
@@ -74,34 +87,26 @@ def idle_entries(leaf: Node, columns: Indices) -> Indices:
     return np.flatnonzero(idle)
 
 
-def unused_entries(called: str, name: str, shape: tuple[int, ...], idle: Indices, steps: str, here: str) -> str:
-    """Return the sentence on the ``idle`` entries of an input of this shape.
-
-    ``steps`` says through which flat operations they may still count, ``here`` that they may count elsewhere.
-    """
+def unused_entries(called: str, name: str, shape: tuple[int, ...], idle: Indices, flat: Flat, here: str) -> str:
+    """Return the sentence on the ``idle`` entries of an input of this shape; ``here``: they may count elsewhere."""
     if len(idle) == math.prod(shape):
-        return "" if steps else f"{called} does not depend on {name}{here}: its gradient is 0."
+        return "" if flat.noted else f"{called} does not depend on {name}{flat.words or here}: its gradient is 0."
     first = [f"{name}{place_text(int(i), shape)}" for i in idle[:SHOWN]]
-    return f"{called} does not depend on {listed(first, len(idle))}{steps or here}."
-
-
-def ungiven_entries(name: str, shape: tuple[int, ...], idle: Indices) -> str:
-    """Return the sentence on the ``idle`` entries of an input that a value depends on without a derivative."""
-    if len(idle) == math.prod(shape):
-        return f"No gradient reaches {name}: it is 0."
-    return f"No gradient reaches {listed([f'{name}{place_text(int(i), shape)}' for i in idle[:SHOWN]], len(idle))}."
+    return f"{called} does not depend on {listed(first, len(idle))}{flat.words or here}."
 
 
 def chooses_by_value(graph: Graph) -> bool:
     """Return whether values decide what is used: by a branch, a comparison, a choice, or an order of entries."""
-    return graph.branches or any(isinstance(node, Operation) and is_choice(node.op) for node in graph.nodes)
+    return graph.branches or any(isinstance(node, Operation) and is_choice(node) for node in graph.nodes)
 
 
-def is_choice(op: Op) -> bool:
-    """Return whether an op picks by the numbers that it is given, or tells what they are to what picks by them."""
+def is_choice(node: Operation) -> bool:
+    """Return whether values are picked by numbers of this run, or told to what picks by them; a list is always so."""
+    op = node.op
     if op.chooses:
-        return True
-    return op.pieces is not None and (op.moves or (isinstance(op.vjps, tuple) and not any(op.vjps)))
+        return isinstance(node.arguments[0], Node)
+    picks = op.moves or (isinstance(op.vjps, tuple) and not any(op.vjps))
+    return op.pieces is not None and not op.pieces.held and picks
 
 
 def reached_backward(output: Node) -> set[int]:

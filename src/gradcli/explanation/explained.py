@@ -17,6 +17,9 @@ from gradcli.ops.declare import Array
 if TYPE_CHECKING:
     from gradcli.explanation.effect import Dust, Effect
     from gradcli.explanation.lookup import Lookup
+    from gradcli.explanation.picture import Picture
+    from gradcli.explanation.tape import Step, Tape
+    from gradcli.explanation.views import Views
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +130,8 @@ class Explained:
     - ``lookup``: what is computed only when it is read, such as ``definition_values``.
     - ``forward``: what ran, in order: every value of the program, and the branches and turns that they stand in.
     - ``slices``: rows and columns of J that the command line was asked for; ``Jacobian.row`` and ``column`` give any.
+    - ``also``: the names of what is shown beside the rest where it was asked for: ``tape``, ``steps``.
+    - ``views``: what else it was asked for: all rows, J·u, second derivatives, descent; None for nothing.
     """
 
     program: str
@@ -143,11 +148,24 @@ class Explained:
     lookup: Lookup = field(repr=False)
     slices: list[Slice] = field(default_factory=list)
     forward: list[Event] = field(default_factory=list)
+    also: frozenset[str] = frozenset()
+    views: Views | None = None
 
     @property
     def values(self) -> list[Value]:
         """The values of the program in order, without the branches and turns between them."""
         return [event for event in self.forward if isinstance(event, Value)]
+
+    @property
+    def verdict(self) -> str:
+        """That of ``agreement`` where it is not ``agree``, else the first other one of the views."""
+        proofs = [] if self.views is None else [proof.verdict for proof in self.views.proofs]
+        return next((verdict for verdict in (self.agreement.verdict, *proofs) if verdict != "agree"), "agree")
+
+    @property
+    def finite(self) -> bool:
+        """Whether all numbers are finite, those of the views among them."""
+        return self.agreement.finite and (self.views is None or all(proof.finite for proof in self.views.proofs))
 
     @property
     def definition_values(self) -> dict[str, Array]:
@@ -181,6 +199,21 @@ class Explained:
     def constants(self) -> dict[str, Array]:
         """The long arrays that rules use and the program does not name, by the names that they have there."""
         return self.lookup.backward_pass.constants
+
+    @property
+    def tape(self) -> Tape:
+        """The recorded graph in the order of the sweep, with what each operation kept, got and sent on."""
+        return self.lookup.tape
+
+    @property
+    def picture(self) -> Picture:
+        """The graph as it is drawn: the program's values, and the derivative of each by those that it is made of."""
+        return self.lookup.picture
+
+    @property
+    def steps(self) -> list[Step]:
+        """How each derivative is found, rule by rule: those of the operations, then the chain rule from y back."""
+        return self.lookup.steps
 
     @property
     def paths(self) -> dict[str, list[Path]]:

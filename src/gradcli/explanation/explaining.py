@@ -116,7 +116,7 @@ def confirm_where(
         unconfirmed = ask is Ask.WHERE_CHEAP and any(len(j.rows) or not j.held for j in jacobians.values())
         if not unconfirmed:
             return Confirmation(unknown=TOO_LARGE if decides else "")
-        ending = ": gradcli check does." if fits_a_check(graph, len(jacobians)) else ", and for gradcli check too."
+        ending = ": gradcli check does." if fits_a_check(graph, 1) else ", and for gradcli check too."
         return Confirmation(unknown=TOO_LARGE if decides else "", skipped=NOT_ASKED + ending)
     exact = Exact(point.function.program, point.inputs, point.names)
     return confirm(exact, point, jacobians, Sums.of(backward), how == "entries", edgy)

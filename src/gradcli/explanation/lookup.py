@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from gradcli.explanation.effect import Dust, Effect
 from gradcli.explanation.rules import BackwardPass, Path
 from gradcli.jacobian.sparse import Sparse
 from gradcli.ops.declare import Array
+
+if TYPE_CHECKING:
+    from gradcli.explanation.picture import Picture
+    from gradcli.explanation.tape import Step, Tape
 
 
 class Lookup(Protocol):
@@ -27,12 +31,28 @@ class Lookup(Protocol):
         """Where numbers are what rounding has left of 0, by variable."""
 
     @property
+    def by_choice(self) -> bool:
+        """Whether values decide which entries have a path to y, so that others may have one elsewhere."""
+
+    @property
     def has_steps(self) -> bool:
         """Whether the backward pass has more than one step, or adds up."""
 
     @property
     def backward_pass(self) -> BackwardPass:
         """The lines of the backward pass."""
+
+    @property
+    def tape(self) -> Tape:
+        """The recorded graph with what the sweep back did."""
+
+    @property
+    def picture(self) -> Picture:
+        """The graph as it is drawn."""
+
+    @property
+    def steps(self) -> list[Step]:
+        """How each derivative is found, rule by rule."""
 
     @property
     def paths(self) -> dict[str, list[Path]]:

@@ -16,7 +16,7 @@ from gradcli.explanation.evaluation import Evaluation, Function, filled, gradien
 from gradcli.explanation.explained import Backward, Gradient, sum_of
 from gradcli.explanation.jacobians import Jacobian
 from gradcli.explanation.notes import note_backward, note_run, refuse_integers
-from gradcli.language.inputs import Cotangent, detached, read_v
+from gradcli.language.inputs import Cotangent, detached, each_call, read_v
 from gradcli.ops.declare import Array
 
 if TYPE_CHECKING:
@@ -72,6 +72,12 @@ class Point:
         return self.seeds[max(self.resets, default=0) :]
 
 
+IDENTITY = (
+    "v is the identity: each of its rows is one call of backward, which adds one row of J to .grad. PyTorch refuses it "
+    "as one v."
+)
+
+
 def stand(function: Function, values: dict[str, Any], calls: Sequence[Any], strict: bool, record: bool = True) -> Point:
     """Run a function at a point and read every v; ``record`` keeps what formulas need and gradients do not."""
     try:
@@ -84,6 +90,11 @@ def stand(function: Function, values: dict[str, Any], calls: Sequence[Any], stri
             from gradcli.language.snippets.starting import v_values  # noqa: PLC0415
 
             calls = v_values(function.program, values)
+        if record and not strict:
+            whole = [each_call(v, shape) for v in calls]
+            if any(len(own) > 1 for own in whole):
+                run.graph.remark("v-identity", IDENTITY)
+            calls = [call for own in whole for call in own]
         seeds = [read_v(v, shape, strict, name) for v in calls]
         if len(calls) > 1 and (record or strict):
             from gradcli.language.retaining import remark_second_backward  # noqa: PLC0415

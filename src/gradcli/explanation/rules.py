@@ -41,7 +41,7 @@ class BackwardPass:
     """The ``rules`` of the backward pass, and the long arrays that they use and the program does not name.
 
     Of a long program ``left_out`` rules are missing, those before number ``gap``. ``shapes`` has the shape of what
-    stands in a rule, by its name there.
+    stands in a rule, by its name there, ``names`` what rules call each node, by its index.
     """
 
     rules: list[Rule]
@@ -49,6 +49,7 @@ class BackwardPass:
     left_out: int = 0
     gap: int = 0
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    names: Mapping[int, str] = field(default_factory=dict)
 
     def input_rule(self, name: str) -> Rule | None:
         """Return the rule of an input."""

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradcli.engine.graph import Operation, reaches
-from gradcli.engine.naming import numbered
+from gradcli.engine.naming import numbered, taken_names
 from gradcli.errors import GradcliError
 from gradcli.explanation.confirmation import Sums
+from gradcli.explanation.dependence import chooses_by_value
 from gradcli.explanation.explained import Backward
 from gradcli.explanation.jacobians import Jacobian
 from gradcli.explanation.readings import Point
 from gradcli.explanation.rereading import Reader
 from gradcli.explanation.rules import BackwardPass, Path
+from gradcli.ops import RESERVED
 from gradcli.ops.declare import Array
 
 if TYPE_CHECKING:
     from gradcli.explanation.effect import Dust, Effect
+    from gradcli.explanation.picture import Picture
+    from gradcli.explanation.tape import Step, Tape
+    from gradcli.explanation.taping import Recorded
     from gradcli.formulas.derivation import Formulas
     from gradcli.jacobian.composition import Composition
     from gradcli.jacobian.sparse import Sparse
@@ -77,6 +82,11 @@ class RunLookup:
         return {name: np.asarray(here[name]) for name in self.formulas.definitions}
 
     @cached_property
+    def by_choice(self) -> bool:
+        """Whether values decide which entries have a path to y."""
+        return chooses_by_value(self.point.run.graph)
+
+    @cached_property
     def has_steps(self) -> bool:
         """Whether a value between the inputs and y has a name, or an input is used twice, and not entry by entry."""
         output = self.point.run.output
@@ -94,9 +104,46 @@ class RunLookup:
         from gradcli.explanation.backward import write_backward  # noqa: PLC0415
 
         run, point = self.point.run, self.point
+        run.graph.meter.restart()
         formulas, names = self.formulas, name_values(point)
         spare, taken = {node: name for name, node in formulas.nodes.items()}, formulas.sources.keys()
         return write_backward(run.graph, run.output, point.seed, names, spare, taken, formulas.written)
+
+    @cached_property
+    def tape(self) -> Tape:
+        """The recorded graph with what the sweep back did."""
+        from gradcli.explanation.taping import record_tape  # noqa: PLC0415 - few answers need it
+
+        return record_tape(self.recorded)
+
+    @cached_property
+    def picture(self) -> Picture:
+        """The graph as it is drawn."""
+        from gradcli.explanation.picturing import picture_of  # noqa: PLC0415 - few answers need it
+
+        run, own = self.recorded, name_values(self.point)
+        return picture_of(replace(run, given=own, spare=run.given))
+
+    @cached_property
+    def recorded(self) -> Recorded:
+        """The run with a name for every node, the same as elsewhere in the answer."""
+        from gradcli.explanation.backward import constants_of  # noqa: PLC0415
+        from gradcli.explanation.taping import Recorded  # noqa: PLC0415 - few answers need it
+
+        point, back = self.point, self.backward_pass
+        point.run.graph.meter.restart()
+        spare = {node: name for name, node in self.formulas.nodes.items()}
+        given = {**spare, **back.names, **name_values(point)}
+        taken = {*taken_names(point.run.graph), *RESERVED, *self.formulas.sources, *back.names.values()}
+        constants = {**constants_of(point.run.graph), **back.constants}
+        return Recorded(point.run.graph, point.run.output, point.seed, given, taken, constants)
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """How each derivative is found, rule by rule."""
+        from gradcli.explanation.stepping import take_steps  # noqa: PLC0415 - few answers need it
+
+        return take_steps(self.tape)
 
     @cached_property
     def paths(self) -> dict[str, list[Path]]:

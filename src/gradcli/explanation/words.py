@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.engine.naming import place_text
 from gradcli.exact.judge import right_digits
 from gradcli.exact.limits import Side
 from gradcli.exact.run import Decision
@@ -83,20 +84,40 @@ def text(slope: Any) -> str:
 
 
 def rounding_text(pair: tuple[Decision, Decision]) -> str:
-    """Return which decision rounding made."""
+    """Return which decision rounding made, at the first entry where the two runs part."""
     doubles, exact = pair
-    shown = [value_text(value) for value in doubles.values]
+    place = parting(doubles, exact)
+    shown = [value_text(value, 17, place) for value in doubles.values]
     op = doubles.op
     what = op.text.format(*shown) if op.text and len(shown) == op.text.count("{}") else f"{op.name}({', '.join(shown)})"
-    side = f" ({', '.join(value_text(value, 20) for value in exact.values)} in many digits)"
-    return f"Rounding decides {what}{side}: exact numbers go another way. The answer follows double precision."
+    at = f" in entry {place_text(*place)}" if place is not None and place[1] else ""
+    side = f" ({', '.join(value_text(value, 20, place) for value in exact.values)} in many digits)"
+    return f"Rounding decides {what}{at}{side}: exact numbers go another way. The answer follows double precision."
 
 
-def value_text(value: Any, count: int = 17) -> str:
-    """Return a value that is compared, the first entry of several."""
-    entries = np.ravel(value_of(value)).tolist()
-    first = f"{entries[0].d:.{count}g}" if hasattr(entries[0], "d") else f"{entries[0]:.{count}g}" if entries else "[]"
-    return first if len(entries) <= 1 else f"[{first}, ...]"
+Place = tuple[int, tuple[int, ...]]
+"""An entry by its number in flat order, and the shape that it is one of."""
+
+
+def parting(doubles: Decision, exact: Decision) -> Place | None:
+    """Return the first entry that two runs decide differently; None where a decision is not one for each entry."""
+    one, other = np.asarray(doubles.piece), np.asarray(exact.piece)
+    shape = np.broadcast_shapes(*(np.shape(value) for value in doubles.values))
+    if (doubles.op.moves and not doubles.op.chooses) or not one.shape == other.shape == shape:
+        return None
+    parted = np.flatnonzero(np.ravel(one != other))
+    return (int(parted[0]), shape) if len(parted) else None
+
+
+def value_text(value: Any, count: int, place: Place | None) -> str:
+    """Return a value that is compared: its number at a place, else its first of several."""
+    entries = np.asarray(value_of(value))
+    flat = np.ravel(entries if place is None else np.broadcast_to(entries, place[1])).tolist()
+    if not flat:
+        return "[]"
+    number = flat[0 if place is None else place[0]]
+    text = f"{number.d:.{count}g}" if hasattr(number, "d") else f"{number:.{count}g}"
+    return text if place is not None or len(flat) == 1 else f"[{text}, ...]"
 
 
 def note_confirmation(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,15 +42,23 @@ class Passes:
 
     def forth(self, leaf: Node, columns: Array) -> Vectors:
         """Return J by one leaf times each column, which are the rows of ``columns``."""
-        found = {leaf.index: vectors(columns)}
+        found = self.tangents({leaf.index: columns})
+        if self.output.index in found:
+            return found[self.output.index]
+        return nowhere(len(columns), int(np.size(self.output.value)))
+
+    def tangents(self, moved: Mapping[int, Array]) -> dict[int, Vectors]:
+        """Return what each node gets of leaves that move, by node index; those that nothing reaches are left out.
+
+        ``moved`` has as many rows for each of these leaves, by its index: the directions that go side by side.
+        """
+        found = {index: vectors(rows) for index, rows in moved.items()}
         with np.errstate(all="ignore"):
             for node in reaches(self.output):
                 if isinstance(node, Operation):
                     for k in node.links:
                         self._forth(node, k, found)
-        if self.output.index in found:
-            return found[self.output.index]
-        return nowhere(len(columns), int(np.size(self.output.value)))
+        return found
 
     def all_rows(self) -> dict[int, Sparse]:
         """Return J by each leaf, a block of rows at a time, by the entries that can be other than 0."""

@@ -62,7 +62,7 @@ def rising(places: Indices) -> bool:
 def times(a: Array, b: Array | float) -> Array:
     """Return the products, where a zero wins over inf and nan: what cannot be reached does not count."""
     product = a * b
-    if product.dtype == object or (np.abs(product) > 0).all():
+    if product.dtype == object or (product.all() and not np.isnan(product).any()):
         return product
     return np.where((a == 0) | (b == 0), 0.0, product)
 

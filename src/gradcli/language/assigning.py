@@ -15,6 +15,7 @@ from gradcli.language.indexing import Registers, Run
 from gradcli.language.kinds import Listed, is_tensor, items_of, kept_in_place
 from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import Op, value_of
+from gradcli.ops.indexing import PUT
 from gradcli.ops.shaping import RESHAPE
 
 
@@ -72,16 +73,6 @@ def unpacked(f: Graph, value: object, position: int, count: int) -> Any:
     if length != count:
         raise GradcliError("shape", f"{counted(length, 'value')} for {counted(count, 'variable')}")
     return value[position] if type(value) is tuple else runtime.picked(f, runtime.array_of(value), position)
-
-
-def fitted(f: Graph, written: Any, x: Any, key: Any) -> Any:
-    """Return what is written without leading axes of length 1 that the entries do not have, as PyTorch takes it."""
-    if not written.ndim or written.shape[0] != 1:
-        return written
-    axes = value_of(x)[runtime.as_view(key) if runtime.basic(key) else key].ndim
-    lead = next((k for k, length in enumerate(written.shape) if length != 1), written.ndim)
-    extra = min(written.ndim - axes, lead)
-    return f(RESHAPE, written, shape=written.shape[extra:]) if extra > 0 else written
 
 
 def stored_names(body: list[ast.stmt]) -> set[str]:
@@ -147,3 +138,29 @@ def refuse_change(f: Graph, op: Op, before: Any, result: Any, name: str) -> None
             f"'{name}' has shape {before.shape}, and in place it cannot become {result.shape}",
             hint=f"write {name} = {name} ... instead",
         )
+
+
+def put_at(f: Graph, x: Any, written: Any, key: Any, target: str) -> Any:
+    """Return ``x`` with ``written`` at an index, which the program calls ``target``; raises ``shape`` for a misfit."""
+    entries = value_of(x)[runtime.as_view(key) if runtime.basic(key) else key].shape
+    fitting = without_lead(f, written, len(entries))
+    shape = np.shape(value_of(fitting))
+    if shape and not is_broadcast(shape, entries):
+        message = f"{target} has shape {entries}, and a value of shape {np.shape(value_of(written))} does not fit there"
+        raise GradcliError("shape", message, hint="lengths must be equal, or 1, counted from the last axis")
+    return f(PUT, x, fitting, key=key)
+
+
+def is_broadcast(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+    """Return whether an array of a shape fills another shape when it is repeated."""
+    pairs = zip(reversed(shape), reversed(wanted), strict=False)
+    return len(shape) <= len(wanted) and all(own in (1, other) for own, other in pairs)
+
+
+def without_lead(f: Graph, written: Any, axes: int) -> Any:
+    """Return what is written without leading axes of length 1 that the entries do not have, as PyTorch takes it."""
+    if not written.ndim or written.shape[0] != 1:
+        return written
+    lead = next((k for k, length in enumerate(written.shape) if length != 1), written.ndim)
+    extra = min(written.ndim - axes, lead)
+    return f(RESHAPE, written, shape=written.shape[extra:]) if extra > 0 else written

@@ -78,6 +78,19 @@ class Cotangent(NamedTuple):
     came: tuple[int, ...] = ()
 
 
+MOST_CALLS = 1_000
+"""Entries of y up to which an identity in the place of v is a call for each."""
+
+
+def each_call(value: object, shape: tuple[int, ...]) -> list[object]:
+    """Return the calls that a v stands for: itself, or one with each row of the identity of n×n for n entries of y."""
+    size = math.prod(shape)
+    if not 1 < size <= MOST_CALLS or np.shape(detached(value)) != (size, size):
+        return [value]
+    rows = np.asarray(detached(value))
+    return [row.reshape(shape) for row in rows] if np.array_equal(rows, np.eye(size)) else [value]
+
+
 def read_v(value: object, shape: tuple[int, ...], strict: bool, name: str = "y") -> Cotangent:
     """Return v for an output of ``shape``, which errors call by its ``name``.
 

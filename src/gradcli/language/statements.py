@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from itertools import chain, count
 from typing import Any
 
+import numpy as np
+
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE, INSTEAD_OF_WORD
@@ -15,7 +17,7 @@ from gradcli.language import runtime
 from gradcli.language.arithmetic import binary, binary_step
 from gradcli.language.assigning import (
     before_ndim,
-    fitted,
+    put_at,
     reader,
     refuse_change,
     refuse_write,
@@ -30,8 +32,8 @@ from gradcli.language.names import BINARY, STATEMENT_WORDS
 from gradcli.language.steps import Step
 from gradcli.language.trace import Assigned, Written
 from gradcli.ops import OPERATORS
-from gradcli.ops.declare import Op
-from gradcli.ops.indexing import INDEX, PUT
+from gradcli.ops.declare import Op, value_of
+from gradcli.ops.indexing import INDEX
 
 UNSAID = Written("")
 
@@ -194,7 +196,8 @@ class Statements(Flow):
         items = index_items(target)
         readers = [index_reader(item, [self.expression(part) for part in index_parts(item)]) for item in items]
         single = not isinstance(target.slice, ast.Tuple)
-        span, told = self.spans.of(target), self._told(name, node, self.writer.written(target.slice))
+        span, index = self.spans.of(target), self.writer.written(target.slice)
+        told, target_text = self._told(name, node, index), f"{name}[{index.text}]"
         others = self.others(name)
 
         def run(regs: Registers) -> Any:
@@ -208,11 +211,13 @@ class Statements(Flow):
             if op is not None:
                 entries, first = f(INDEX, x, key=key), len(f.nodes)
                 change = binary(f, op, entries, change)
+                if np.shape(value_of(change)) != entries.shape:
+                    refuse_change(f, op, entries, change, target_text)
             f.wrote(before, name, span, first)
             if is_odd(x) or is_odd(change):
                 change = written_as(f, x, int(change) if type(change) is bool else change, not runtime.basic(key), op)
-            written = change if is_odd(x) else fitted(f, runtime.as_tensor(change), x, key)
-            return write_through(regs, others, told, before, f(PUT, x, written, key=key))
+            written = put_at(f, x, change if is_odd(x) else runtime.as_tensor(change), key, target_text)
+            return write_through(regs, others, told, before, written)
 
         self.block.append(Step(self.variables[name], run, span))
         if not isinstance(target.value, ast.Name):

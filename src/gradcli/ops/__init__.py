@@ -5,6 +5,7 @@
 
 from gradcli.ops import (
     arithmetic,
+    clipping,
     diagonals,
     elementwise,
     indexing,
@@ -39,6 +40,7 @@ __all__ = [
     "Pair",
     "Parts",
     "arithmetic",
+    "clipping",
     "diagonals",
     "elementwise",
     "find",

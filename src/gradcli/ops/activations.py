@@ -9,7 +9,7 @@ import numpy as np
 from gradcli.ops.contractions import pairs_along
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Links, Order
 from gradcli.ops.reductions import all_entries
-from gradcli.ops.signatures import Array, Indices, Mask, Number, Options
+from gradcli.ops.signatures import Array, Indices, Number, Options
 from gradcli.ops.slopes import bent, bent_slope, erfc, gelu_slope, log_of_sum, sigmoid
 
 
@@ -40,12 +40,12 @@ def elu(x: Array, alpha: float) -> Array:
     return np.where(x < 0, alpha * np.expm1(np.minimum(x, 0)), x)[()]
 
 
-def at_least(x: Array, low: Number) -> Mask:
+def at_least(x: Array, low: Number) -> Array:
     """Return the larger of each pair; x itself at the bound, so that -0 stays -0."""
     return np.where(x == low, x, np.maximum(x, low))[()]
 
 
-def at_most(x: Array, high: Number) -> Mask:
+def at_most(x: Array, high: Number) -> Array:
     """Return the smaller of each pair; x itself at the bound."""
     return np.where(x == high, x, np.minimum(x, high))[()]
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.errors import GradcliError
 from gradcli.ops import exactly
 from gradcli.ops.activations import (
     at_least,
@@ -21,7 +20,7 @@ from gradcli.ops.activations import (
     softplus_vjp,
 )
 from gradcli.ops.arithmetic import DIV, MUL, zero
-from gradcli.ops.declare import Apply, Op, declare, no_links, value_of
+from gradcli.ops.declare import Apply, Op, declare, no_links
 from gradcli.ops.entrywise import broadcast_index, elementwise_table
 from gradcli.ops.exactly import decided, sign_of
 from gradcli.ops.links import Links
@@ -80,6 +79,7 @@ KINKS = {"abs": NO_DERIVATIVE, "relu": NO_DERIVATIVE, "clamp_min": AT_BOUND, "cl
 BACKWARD_TEXTS = {
     "sigmoid": ("{g}*{y}*(1 - {y})",), "relu": ("where({y} > 0, {g}, 0)",), "logsigmoid": ("{g}*sigmoid(-{0})",),
     "silu": ("{g}*sigmoid({0})*(1 + {0}*(1 - sigmoid({0})))",),
+    "abs": ("{g}*sign({0})",),
 }
 CONVENTIONS = {"sigmoid": {"torch_saves": ("output",)}, "softsign": {"torch_saves": ("0",)}}
 SMOOTH = "no no yes"
@@ -278,23 +278,3 @@ WITH_OPTIONS = elementwise_table({
     "gelu": gelu_text_back,
 })
 # fmt: on
-
-
-@function("clip clamp", "torch numpy method", "elementwise", kinds="same same yes")
-def build_clip(f: Apply, x: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:  # noqa: A002
-    """x between min and max; its derivative at a bound is 1"""
-    if min is None or max is None:
-        low = x if min is None else f(CLAMP_MIN, x, min)
-        return low if max is None else f(CLAMP_MAX, low, max)
-    try:
-        np.broadcast_shapes(x.shape, min.shape, max.shape)
-    except ValueError:
-        raise GradcliError("shape", f"clip: {x.shape}, {min.shape}, {max.shape} of x, min, max do not fit") from None
-    return f(CLAMP_MAX, f(CLAMP_MIN, x, bound_below(f, min, max)), max)
-
-
-def bound_below(f: Apply, low: Tensor, high: Tensor) -> Tensor:
-    """Return the lower bound, without its gradient where both bounds are equal: PyTorch gives neither any there."""
-    if not np.any(value_of(low) == value_of(high)):
-        return low
-    return f(WHERE, value_of(low) == value_of(high), np.array(value_of(low)), low)

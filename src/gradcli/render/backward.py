@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcli.render.numbers import short
-from gradcli.render.rows import value_text
-from gradcli.render.wrapping import wrapped
+from gradcli.render.putting_in import numbers_put_in, terms_of
+from gradcli.render.rows import Row, Scalars, label_width, value_text
+from gradcli.render.wrap import wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from gradcli.explanation.explained import Explained
     from gradcli.explanation.rules import BackwardPass, Path, Rule
@@ -24,6 +25,9 @@ MOST_RULES = 40
 """Lines of the backward pass that are shown: of more, the first and the last."""
 LONGEST_TURN = 12
 """Lines of one turn of a loop that repetitions are looked for in."""
+FEW = 3
+"""Turns of a loop that are all shown."""
+NUMBERED = re.compile(r"(?<=[A-Za-z_])\d+\b")
 INDENT = 3
 GAP = "   "
 LONGEST_SUM = 1_000
@@ -39,11 +43,24 @@ def backward_lines(found: Explained, layout: Layout) -> list[str]:
     made = [rule for rule in reversed(found.rules) if rule.made and rule.name not in found.definitions]
     lines = [f"{name} = {value_text(value, layout)}" for name, value in found.constants.items()]
     lines += [f"{rule.name} = {rule.made}" for rule in made]
-    shown = shortened(found.lookup.backward_pass)
-    columns = Columns([rule for rule in shown if not isinstance(rule, str)], layout)
+    whole = found.lookup.backward_pass
+    shown = [*whole.rules] if layout.full and not whole.left_out else shortened(whole)
+    rules = [rule for rule in shown if not isinstance(rule, str)]
+    draw = Columns(rules, layout).lines if any(rule.value.shape for rule in rules) else scalars(rules, found, layout)
     for rule in shown:
-        lines += [rule] if isinstance(rule, str) else columns.lines(rule)
+        lines += [rule] if isinstance(rule, str) else draw(rule)
     return lines
+
+
+def scalars(rules: Sequence[Rule], found: Explained, layout: Layout) -> Callable[[Rule], list[str]]:
+    """Return what draws rules whose values are all single numbers, with numbers put in."""
+    steps = numbers_put_in(rules, found, layout.precision)
+    rows = {
+        rule.name: Row(f"{rule.name}.grad", right_side(rule), rule.value, step)
+        for rule, step in zip(rules, steps, strict=True)
+    }
+    drawn = Scalars(list(rows.values()), label_width(list(rows.values())), found, layout)
+    return lambda rule: drawn.lines(rows[rule.name])
 
 
 class Columns:
@@ -65,22 +82,13 @@ class Columns:
 
     def width(self, rule: Rule, text: int) -> int:
         """Return how wide a line is whose rule has ``text`` columns."""
-        return self.label + 3 + text + len(self.gap) + max(map(len, self.values(rule)))
-
-    @property
-    def gap(self) -> str:
-        """What stands between the rule and the value, the shape left out."""
-        return " " * (self.shape + 2 * len(GAP)) if self.shape else " "
-
-    def values(self, rule: Rule) -> list[str]:
-        """Return the lines of a value; all are single numbers where there is no shape."""
-        found = value_lines(rule.value, self.layout)
-        return found if self.shape else [f"= {found[0]}"]
+        values = value_lines(rule.value, self.layout)
+        return self.label + 3 + text + self.shape + 2 * len(GAP) + max(map(len, values))
 
     def lines(self, rule: Rule) -> list[str]:
         """Return one rule."""
-        head, text, values = f"{rule.name + '.grad':<{self.label}} = ", right_side(rule), self.values(rule)
-        shape = f"{GAP}{shape_text(rule):>{self.shape}}{GAP}" if self.shape else " "
+        head, text = f"{rule.name + '.grad':<{self.label}} = ", right_side(rule)
+        shape, values = f"{GAP}{shape_text(rule):>{self.shape}}{GAP}", value_lines(rule.value, self.layout)
         if len(text) <= self.text and self.width(rule, self.text) <= self.room:
             first = f"{head}{text:<{self.text}}{shape}{values[0]}"
             return [first, *(" " * (len(head) + self.text + len(shape)) + line for line in values[1:])]
@@ -103,17 +111,6 @@ def right_side(rule: Rule) -> str:
         text = f"{terms[0]} … {len(terms) - 2:,} more terms …{terms[-1]}"
     used = {1: "", 2: "   (used twice)"}.get(rule.uses, f"   (used {rule.uses:,} times)")
     return f"{text}{used}"
-
-
-def terms_of(text: str) -> list[str]:
-    """Return the terms of a sum, each but the first with the sign before it."""
-    depth, start, found = 0, 0, []
-    for place, character in enumerate(text):
-        depth += (character in "([") - (character in ")]")
-        if not depth and text.startswith((" + ", " - "), place):
-            found.append(text[start:place])
-            start = place
-    return [*found, text[start:]]
 
 
 def shape_text(rule: Rule) -> str:
@@ -154,10 +151,11 @@ def aligned(texts: Sequence[str]) -> list[str]:
 def shortened(whole: BackwardPass) -> list[Rule | str]:
     """Return the rules, with a line that counts in the place of the middle turns of a loop, and of what is too long."""
     rules, position, left_out = whole.rules, 0, whole.left_out
+    patterns = [pattern(rule) for rule in rules]
     found: list[Rule | str] = []
     while position < len(rules):
-        period, turns = repetition(rules, position)
-        if turns <= 3:
+        period, turns = repetition(patterns, position)
+        if turns <= FEW:
             if left_out and position == whole.gap:
                 found.append(f"… {left_out:,} more lines …")
             found.append(rules[position])
@@ -175,29 +173,38 @@ def shortened(whole: BackwardPass) -> list[Rule | str]:
     return [*found[:half], f"… {len(found) - 2 * half + left_out:,} more lines …", *found[-half:]]
 
 
-def repetition(rules: Sequence[Rule], start: int) -> tuple[int, int]:
-    """Return how many lines from ``start`` on repeat, but for the numbers of the names, and how often."""
+def unnumbered(text: str) -> str:
+    """Return a text without the numbers of its names.
+
+    >>> unnumbered("y10.grad*2 + h1[0]")
+    'y.grad*2 + h[0]'
+    """
+    return NUMBERED.sub("", text)
+
+
+def repetition(patterns: Sequence[Hashable | None], start: int) -> tuple[int, int]:
+    """Return how many lines from ``start`` on repeat, and how often; a line whose pattern is None never does.
+
+    >>> repetition(["y", "a", "b", "a", "b", "a", "b", "a", "b"], 1)
+    (2, 4)
+    """
     for period in range(1, LONGEST_TURN + 1):
-        turn = rules[start : start + period]
-        if not all(rule.base and rule.base != rule.name for rule in turn):
+        turn = patterns[start : start + period]
+        if None in turn:
             return 1, 1
         turns = 1
-        while all(
-            pattern(rules[at]) == pattern(rule) if at < len(rules) else False
-            for at, rule in enumerate(turn, start + period * turns)
-        ):
+        while patterns[start + period * turns : start + period * (turns + 1)] == turn:
             turns += 1
-        if turns > 3:
+        if turns > FEW:
             return period, turns
     return 1, 1
 
 
-NUMBERED = re.compile(r"(?<=[A-Za-z_])\d+\b")
-
-
-def pattern(rule: Rule) -> tuple[str, str, int]:
-    """Return what the lines of a loop's turns have in common."""
-    return rule.base, NUMBERED.sub("", rule.text or ""), rule.uses
+def pattern(rule: Rule) -> tuple[str, str, int] | None:
+    """Return what the lines of a loop's turns have in common; None for a line that is of no loop."""
+    if not rule.base or rule.base == rule.name:
+        return None
+    return rule.base, unnumbered(rule.text or ""), rule.uses
 
 
 def path_lines(found: Explained, layout: Layout) -> list[str]:

@@ -15,7 +15,7 @@ from gradcli.render.grid import Table
 from gradcli.render.jacobians import jacobian_parts
 from gradcli.render.sections import shape_lines
 from gradcli.render.sums import sum_lines
-from gradcli.render.tables import slice_lines
+from gradcli.render.tables import beside, slice_lines, view_sections
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -42,12 +42,14 @@ def blocks(found: Explained, layout: Layout) -> Iterator[Block]:
     for block in (
         of_lines("Forward", forward_lines(found, layout)),
         of_lines(BACKWARD, backward_lines(found, layout)),
+        *(of_lines(title, lines) for title, lines in beside(found, layout)),
         Block("", together(jacobian_parts(found, layout))),
         of_lines("Rows and columns of J", slice_lines(found, layout)),
         of_lines("Each sum", sum_lines(found, layout)),
         of_lines(path_titles(found), path_lines(found, layout)),
         of_lines("Calls of backward without zero_grad", calls_lines(found, layout)),
         of_lines("What v did", v_lines(found, layout), prose=True),
+        *(of_lines(title, lines) for title, lines in view_sections(found, layout)),
         of_lines("Notes", [note.message for note in found.notes], prose=True),
     ):
         if block.parts:

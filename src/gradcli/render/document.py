@@ -54,10 +54,30 @@ def document(found: Explained, form: Form = nested, only: frozenset[str] | None 
         **(backward_document(found, form) if only is None or only & OF_BACKWARD else {}),
         "effect": effect_document(found.effect, found.output.shape, form) if only is None or "effect" in only else None,
         **slices_document(found.slices, form),
+        **(beside_document(found, form) if found.also else {}),
+        **asked_document(found, form),
         "agreement": agreement_document(found.agreement),
         "notes": notes_document(found.notes),
         "error": None,
     }
+
+
+def beside_document(found: Explained, form: Form) -> dict[str, Any]:
+    """Return what was asked for beside the rest."""
+    from gradcli.render.steps import step_document  # noqa: PLC0415 - few answers need it
+    from gradcli.render.tape import tape_document  # noqa: PLC0415
+
+    tape = {"tape": tape_document(found.tape, form)} if "tape" in found.also else {}
+    return tape | ({"steps": [step_document(step, form) for step in found.steps]} if "steps" in found.also else {})
+
+
+def asked_document(found: Explained, form: Form = nested) -> dict[str, Any]:
+    """Return the views that were asked for, nothing where there are none."""
+    if found.views is None:
+        return {}
+    from gradcli.render.views import views_document  # noqa: PLC0415 - few answers are asked for more
+
+    return views_document(found, found.views, form, jacobian_document)
 
 
 def slices_document(slices: Sequence[Slice], form: Form = nested) -> dict[str, Any]:

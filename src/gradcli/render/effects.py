@@ -11,8 +11,7 @@ from gradcli.engine.naming import place_text
 from gradcli.errors.counting import counted
 from gradcli.render.entries import entry_name, indexed
 from gradcli.render.equalities import is_same
-from gradcli.render.numbers import array_text, short
-from gradcli.render.sums import in_brackets
+from gradcli.render.numbers import array_text, in_brackets, short
 
 if TYPE_CHECKING:
     from gradcli.explanation.effect import Effect, Nudge, Shared, Weighted
@@ -64,9 +63,10 @@ def free_letter(found: Explained) -> str:
 def weighted_sum(found: Explained, layout: Layout) -> str:
     """Return ``L = v·y = 1·y[0] + 10·y[1] = 173``."""
     seed, shape, precision = np.ravel(found.seed), found.output.shape, layout.precision
-    places = list(range(seed.size)) if seed.size <= MOST_TERMS else [0, 1, 2, seed.size - 1]
+    most = layout.most(MOST_TERMS)
+    places = list(range(seed.size)) if seed.size <= most else [0, 1, 2, seed.size - 1]
     terms = [f"{in_brackets(short(seed[i], precision))}·{found.name}{place_text(i, shape)}" for i in places]
-    if seed.size > MOST_TERMS:
+    if seed.size > most:
         terms.insert(-1, "…")
     whole = [f"v·{found.name}", " + ".join(terms), short(found.effect.total, precision)]
     return f"{free_letter(found)} = {' = '.join(dict.fromkeys(whole))}"
@@ -129,8 +129,8 @@ def gradient_texts(weighted: Weighted, layout: Layout) -> list[str]:
 def settled_text(grad: Array, dust: Mask, layout: Layout) -> str:
     """Return an array on one line, rounding dust as 0: marked where none of it is anything else."""
     if np.size(dust) and np.all(dust | (grad == 0)) and np.any(dust):
-        return f"{layout.glyphs.near} {array_text(np.where(dust, 0.0, grad), layout.precision, 6)}"
-    return array_text(np.where(dust, 0.0, grad), layout.precision, 6)
+        return f"{layout.glyphs.near} {array_text(np.where(dust, 0.0, grad), layout.precision, layout.most(6))}"
+    return array_text(np.where(dust, 0.0, grad), layout.precision, layout.most(6))
 
 
 def worth_of(effect: Effect, layout: Layout) -> tuple[str, ...]:
@@ -175,16 +175,16 @@ def listing(texts: Sequence[str]) -> str:
 
 def calls_lines(found: Explained, layout: Layout) -> list[str]:
     """Return each call of backward: its v, what it adds, and what the gradient is then."""
-    calls = found.backward
+    calls, most = found.backward, layout.most(MOST_CALLS)
     if len(calls) < 2:
         return []
-    shown = calls if len(calls) <= MOST_CALLS else [*calls[:6], *calls[-2:]]
+    shown = calls if len(calls) <= most else [*calls[:6], *calls[-2:]]
     lines = []
     for name in found.differentiated:
         columns = [call_texts(call, name, layout) for call in shown]
         parts = [aligned_left(texts) for texts in zip(*columns, strict=True)]
         own = [f"{v}  adds {added}  {name}.grad = {total}" for v, added, total in zip(*parts, strict=True)]
-        if len(calls) > MOST_CALLS:
+        if len(calls) > most:
             own.insert(6, f"… {counted(len(calls) - 8, 'more call')}")
         lines += own
     return [*lines, "torch.autograd.grad returns what a call adds, and leaves .grad alone."]
@@ -194,7 +194,7 @@ def call_texts(call: Backward, name: str, layout: Layout) -> tuple[str, str, str
     """Return one call of backward as texts."""
     v, added, total = call.v.shown, call.grad[name], call.accumulated[name]
     return (
-        f"v = {array_text(v, layout.precision, 6)}",
-        array_text(added, layout.precision, 6),
-        array_text(total, layout.precision, 6),
+        f"v = {array_text(v, layout.precision, layout.most(6))}",
+        array_text(added, layout.precision, layout.most(6)),
+        array_text(total, layout.precision, layout.most(6)),
     )

@@ -76,9 +76,9 @@ class Panel:
         return None not in self.columns
 
 
-def shown_rows(count: int) -> list[int | None]:
+def shown_rows(count: int, layout: Layout) -> list[int | None]:
     """Return the rows that are shown of so many."""
-    return ends(count, MOST_ROWS if count <= MOST_ROWS else 6)
+    return ends(count, count if count <= layout.most(MOST_ROWS) else 6)
 
 
 def columns_of(sheet: Sheet, panel: Panel) -> list[Column]:
@@ -178,15 +178,16 @@ def formula_lines(sheet: Sheet, panel: Panel) -> list[str]:
         return [f"{d}{sheet.found.name}/{d}{indexed(panel.name, letters)} = {by_name}"]
     if jacobian.formulas is None or jacobian.rules:
         rules = [with_partials(rule, sheet.found.name, panel, d) for rule in jacobian.rules]
-        return limited(rules, MOST_RULES, "rule")
+        return limited(rules, sheet.layout.most(MOST_RULES), "rule")
     worth = [k for k, text in enumerate(jacobian.formulas) if not is_number(text)]
     lines, panel_of_all = [], replace(panel, formulas=True)
-    for k in worth[: MOST_FORMULAS + 1]:
+    most = sheet.layout.most(MOST_FORMULAS)
+    for k in worth[: most + 1]:
         row = entry_name(sheet.found.name, int(jacobian.rows[k]), jacobian.output_shape)
         column = entry_name(panel.name, int(jacobian.columns[k]), jacobian.input_shape)
         shown = jacobian.formulas[k] if panel.whole and None not in sheet.rows else cell(sheet, panel_of_all, k)
         lines.append(f"{d}{row}/{d}{column} = {shown}")
-    return limited(lines, MOST_FORMULAS, "entry", len(worth))
+    return limited(lines, most, "entry", len(worth))
 
 
 def entry_rule(found: Explained, name: str) -> str | None:
@@ -213,9 +214,10 @@ def with_partials(rule: str, output: str, panel: Panel, partial: str) -> str:
         ends_of = (indexed(output, indices[:split]), indexed(panel.name, indices[split:]))
         return f"{partial}{ends_of[0]}/{partial}{ends_of[1]}{equals}{right}"
     named = rf"{partial}\1/{partial}\2"
+    chain = right.startswith(f"d{output}/d") and (" @ " in right or " fixed)" in right)
     if left == "J":
         return f"{partial}{output}/{partial}{panel.name} = {PARTIAL.sub(named, right)}"
-    return PARTIAL.sub(named, left) + equals + right
+    return PARTIAL.sub(named, left) + equals + (PARTIAL.sub(named, right) if chain else right)
 
 
 PARTIAL = re.compile(r"\bd([A-Za-z_]\w*(?:\[[^\]]*\])?)/d([A-Za-z_]\w*(?:\[[^\]]*\])?)")

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.engine.naming import NAME, place_text, tight
+from gradcli.engine.naming import NAME, place_text
 from gradcli.explanation.events import BranchTaken, LoopEnded, TurnBegun, Value
 from gradcli.render.equalities import CLOSE, known_values
 from gradcli.render.numbers import short
+from gradcli.render.putting_in import put_in
 from gradcli.render.rows import MOST_READ, Row, aligned, is_number
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def forward_lines(found: Explained, layout: Layout) -> list[str]:
         rows += [Row(name, "", value) for name, value in found.inputs.items()]
     known = {value.name: value.value for value in found.values}
     shown: set[str] = set(found.inputs)
-    for event in shown_events(found.forward):
+    for event in shown_events(found.forward, between_turns(found)):
         if not isinstance(event, Value):
             rows += sentences(event, layout)
         elif event.text is not None:
@@ -44,19 +44,33 @@ def forward_lines(found: Explained, layout: Layout) -> list[str]:
         elif event.name in found.definitions:  # the program's own text would not say what it is
             shown.add(event.name)
             rows.append(helper_row(found, event.name, found.definitions[event.name]))
-    rows += [helper_row(found, name, text) for name, text in found.definitions.items() if name not in shown]
+    rows += [helper_row(found, name, text) for name, text in found.definitions.items() if name not in {*shown, *known}]
     return aligned(rows, found, layout)
 
 
-def shown_events(events: list[Event]) -> Iterator[Event]:
-    """Yield the events outside of loops, and those of the first and the last turn of each loop."""
+def between_turns(found: Explained) -> set[str]:
+    """Return the values of the program that formulas of J mention, if there are few: turns of loops are left out."""
+    own = {value.name for value in found.values}
+    texts = [text for jacobian in found.jacobian.values() for text in (*(jacobian.formulas or ()), *jacobian.rules)]
+    texts += [text for name, text in found.definitions.items() if name not in own]
+    mentioned = {match["name"] for text in texts for match in NAME.finditer(text)} & own
+    return mentioned if len(mentioned) <= MOST_BETWEEN else set()
+
+
+MOST_BETWEEN = 8
+"""Values of the turns between the first and the last that have a line where J's formulas mention them."""
+
+
+def shown_events(events: list[Event], also: Collection[str] = ()) -> Iterator[Event]:
+    """Yield the events outside of loops, those of the first and the last turn of each, and the values in ``also``."""
     running: list[TurnBegun] = []
     for event in events:
         if isinstance(event, TurnBegun):
             running = [*running[: len(event.turns) - 1], event]
         elif isinstance(event, LoopEnded):
             running = running[: len(event.turns)]
-        if all(turn.turns[-1] in (1, turn.count) for turn in running):
+        wanted = isinstance(event, Value) and event.name in also
+        if wanted or all(turn.turns[-1] in (1, turn.count) for turn in running):
             yield event
 
 
@@ -109,35 +123,6 @@ def helper_row(found: Explained, name: str, text: str) -> Row | str:
         if read is not None and not np.allclose(read, value, rtol=CLOSE, atol=0, equal_nan=True):
             return Row(name, "", value)
     return Row(name, text, value)
-
-
-INDEX = re.compile(r"\[(-?\d+(?:, ?-?\d+)*)\]")
-
-
-def put_in(text: str, known: Mapping[str, Any], precision: int) -> str:
-    """Return a text with numbers in the place of variables and their entries; nothing where one is no number.
-
-    >>> put_in("h*h + x[0]", {"h": -0.5, "x": np.array([2.0])}, 6)
-    '(-0.5)*(-0.5) + 2'
-    """
-    parts, start = [], 0
-    for match in NAME.finditer(text):
-        if match["text"] or match["dot"] or match["name"] not in known or match.start() < start:
-            continue
-        index = INDEX.match(text, match.end())
-        end = index.end() if index else match.end()
-        value = np.asarray(known[match["name"]])
-        place = tuple(int(part) for part in index[1].split(",")) if index else ()
-        try:
-            entry = value[place]
-        except IndexError:
-            return ""
-        if np.ndim(entry) or value.dtype == bool or text[end : end + 1] in (".", "["):
-            return ""
-        number = short(float(entry), precision)
-        parts += [text[start : match.start()], tight(number) if number.startswith("-") else number]
-        start = end
-    return "".join([*parts, text[start:]]) if parts else ""
 
 
 def sentences(event: BranchTaken | TurnBegun | LoopEnded, layout: Layout) -> list[str]:

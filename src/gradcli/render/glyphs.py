@@ -66,16 +66,28 @@ ASCII = Glyphs(
 
 
 ASCII_FOR = {
-    "·": "*", "ᵀ": "", "∂": "d", "×": "x", "…": "...", "≈": "~=", "→": "->", "✓": "ok", "│": "|", "─": "-",
+    "·": "*", "ᵀ": "", "∂": "d", "×": "x", "…": "...", "≈": "~=", "→": "->", "²": "2", "✓": "ok", "│": "|", "─": "-",
 }  # fmt: skip
 """What stands for a character in lines of text on an ASCII terminal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How much room lines and tables have (the same by default), how many digits are shown, what can be drawn."""
+    """How much room lines and tables have (the same by default), how many digits are shown, what can be drawn.
+
+    ``full`` asks for everything of a large answer.
+    """
 
     width: int = 80
     table_width: int | None = None
     precision: int = 6
     glyphs: Glyphs = UNICODE
+    full: bool = False
+
+    def most(self, count: int) -> int:
+        """Return up to how many of something all are shown: ``count`` of them, or any number where all is asked for."""
+        return EVERYTHING if self.full else count
+
+
+EVERYTHING = 10**9
+"""More than anything has entries."""

@@ -62,7 +62,7 @@ def jacobian_lines(found: Explained, layout: Layout, asks: bool = False) -> list
 
 def jacobian_parts(found: Explained, layout: Layout, asks: bool = False) -> list[Part]:
     """Return the tables of all variables and the lines between them, with whether the routes agree beside the last."""
-    sheet = Sheet(found, layout, with_true_formulas(found).jacobian, shown_rows(found.output.size), asks)
+    sheet = Sheet(found, layout, with_true_formulas(found).jacobian, shown_rows(found.output.size, layout), asks)
     parts: list[Part] = []
     for names in groups(sheet):
         parts += [Text(), *group_parts(sheet, names)]
@@ -76,8 +76,9 @@ def jacobian_parts(found: Explained, layout: Layout, asks: bool = False) -> list
 def group_parts(sheet: Sheet, names: Sequence[str]) -> list[Part]:
     """Return the head, the formulas and the tables of variables that share them."""
     packed = pack(sheet, names)
-    panels = [panel for table in packed for panel in table]
-    shown = [panel for panel in panels if is_readable(sheet, panel)]
+    drawn = [panel for table in packed for panel in table]
+    panels = list({panel.name: panel for panel in drawn}.values())
+    shown = [panel for panel in drawn if is_readable(sheet, panel)]
     parts: list[Part] = text_lines(sheet, [head(sheet, names, panels)], " ", "bold")
     for panel in panels:
         if not panel.formulas and not is_in_lines(panel):
@@ -179,7 +180,7 @@ def column_by_column(sheet: Sheet, panel: Panel) -> list[Part]:
     jacobian, name = panel.jacobian, panel.name
     seed, shape = np.ravel(sheet.found.seed), sheet.found.output.shape
     parts: list[Part] = []
-    for j in ends(jacobian.matrix_shape[1], MOST_IN_LINES):
+    for j in ends(jacobian.matrix_shape[1], sheet.layout.most(MOST_IN_LINES)):
         if j is None:
             parts.append(Text(f"   {sheet.glyphs.dots}"))
             continue
@@ -207,7 +208,7 @@ def gradient_lines(sheet: Sheet, panel: Panel, shown: bool) -> list[Part]:
     if is_in_lines(panel) or (panel.whole and shown and panel.columns):
         return []
     count = math.prod(shape)
-    places = ends(count, count if count <= MOST_SPELLED else 6)
+    places = ends(count, count if count <= sheet.layout.most(MOST_SPELLED) else 6)
     numbers = gradient_texts(sheet, panel.name, places)
     inside = f"[{', '.join(numbers)}]{f' in shape {shape}' if len(shape) > 1 else ''}" if shape else numbers[0]
     return text_lines(sheet, [f"{label}{inside}"])
@@ -216,7 +217,7 @@ def gradient_lines(sheet: Sheet, panel: Panel, shown: bool) -> list[Part]:
 def matrix_lines(sheet: Sheet, name: str, label: str) -> list[Part]:
     """Return a gradient as a matrix, with as many of its columns as there is room for; nothing where not two have."""
     settled = np.where(sheet.found.dust[name].grad, 0.0, sheet.found.grad[name])
-    for most in (12, 8, 6, 4, 2):
+    for most in (sheet.layout.most(12),) if sheet.layout.full else (12, 8, 6, 4, 2):
         lines = shaped_lines(settled, sheet.layout.precision, most, sheet.glyphs.dots)
         if len(label) + 3 + max(map(len, lines)) <= sheet.width:
             return [Text(f"   {label if k == 0 else ' ' * len(label)}{line}", "bold") for k, line in enumerate(lines)]

@@ -64,6 +64,11 @@ def short(value: float, precision: int = 6) -> str:
     return full(value) if precision >= MOST_PRECISE else f"{value:.{precision}g}"
 
 
+def in_brackets(text: str) -> str:
+    """Return a number, in parentheses if it is negative."""
+    return f"({text})" if text.startswith("-") else text
+
+
 def decimal_point(text: str) -> int:
     """Return where the decimal point of the number at the end of a text stands, or would stand."""
     start = text.rfind(" ") + 1

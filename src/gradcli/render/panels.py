@@ -29,7 +29,8 @@ def groups(sheet: Sheet) -> list[list[str]]:
 
 def pack(sheet: Sheet, names: Sequence[str]) -> list[list[Panel]]:
     """Return the variables of each table, with formulas where that takes no more than one table more."""
-    numbers = tables_of(sheet, [fitting(sheet, name) for name in names])
+    parts = [columns_in_turn(sheet, name) if sheet.layout.full else [fitting(sheet, name)] for name in names]
+    numbers = tables_of(sheet, [panel for own in parts for panel in own])
     panels = [Panel(name, sheet.jacobians[name], columns_whole(sheet.jacobians[name]), True) for name in names]
     if any(panel.jacobian.formulas is None or not fits(sheet, [panel]) for panel in panels):
         return numbers
@@ -46,6 +47,18 @@ def tables_of(sheet: Sheet, panels: Sequence[Panel]) -> list[list[Panel]]:
         else:
             found.append([panel])
     return found
+
+
+def columns_in_turn(sheet: Sheet, name: str) -> list[Panel]:
+    """Return a variable with numbers alone in all of its columns, as many in each table as there is room for."""
+    jacobian = sheet.jacobians[name]
+    count = jacobian.matrix_shape[1]
+    for most in (MOST_COLUMNS, 40, 24, 16, 12, 10, 8, 6, 5, 4, 3, 2, 1):
+        parts = [list(range(start, min(start + most, count))) for start in range(0, count, most)]
+        panels = [Panel(name, jacobian, [*part], False) for part in parts]
+        if all(fits(sheet, [panel]) for panel in panels):
+            return panels
+    return [Panel(name, jacobian, [], False)]
 
 
 def columns_whole(jacobian: Jacobian) -> list[int | None]:
@@ -112,7 +125,10 @@ def v_column(sheet: Sheet, sums: int) -> Column:
 
 
 def legend(sheet: Sheet, panels: Sequence[Panel]) -> tuple[Remark, ...]:
-    """Return what ``·`` means, told apart from a 0 where a table has both."""
+    """Return what ``·`` means, told apart from a 0 where a table has both.
+
+    Where values choose what is used, as ``max`` and branches do, a path may lead there from another point.
+    """
     rows = [row for row in sheet.rows if row is not None]
     cells = [(texts(sheet, replace(panel, formulas=False), rows), panel) for panel in panels]
     empty = [
@@ -120,7 +136,9 @@ def legend(sheet: Sheet, panels: Sequence[Panel]) -> tuple[Remark, ...]:
     ]
     if not empty:
         return ()
-    says = f"{sheet.glyphs.zero} zero by structure"
-    if any(text == "0" for held, _ in cells for text in held.values()):
-        return (Remark(sheet.rows.index(empty[0]), f"{says}; 0 is zero at this point", needed=True),)
-    return (Remark(sheet.rows.index(empty[0]), says, needed=False),)
+    says, beside = ("zero by structure", "0 is zero at this point")
+    if sheet.found.lookup.by_choice:
+        says, beside = ("no path at this point", "0 is a path of slope 0")
+    both = any(text == "0" for held, _ in cells for text in held.values())
+    told = f"{sheet.glyphs.zero} {says}; {beside}" if both else f"{sheet.glyphs.zero} {says}"
+    return (Remark(sheet.rows.index(empty[0]), told, needed=both),)

@@ -20,8 +20,8 @@ MOST_LINES = 1000
 """Entries of a Jacobian that are written; the number of those left out follows."""
 
 
-def plain(found: Explained) -> str:
-    """Return an explanation as lines, without a final newline."""
+def plain(found: Explained, most: int = MOST_LINES) -> str:
+    """Return an explanation as lines, without a final newline; of each J up to ``most`` entries."""
     found = with_true_formulas(found)
     lines = [f"program: {line}" for line in found.program.split("\n")]
     lines += [f"{name} = {input_text(value)}" for name, value in found.inputs.items()]
@@ -32,7 +32,7 @@ def plain(found: Explained) -> str:
     lines += [f"{name} := {text}" for name, text in found.definitions.items() if name not in told]
     lines.append(f"{found.name} = {input_text(found.output)}")
     for name, jacobian in found.jacobian.items():
-        lines += entry_lines(found.name, name, jacobian)
+        lines += entry_lines(found.name, name, jacobian, most)
     for number, call in enumerate(found.backward, 1):
         label = f"v{number}" if len(found.backward) > 1 else "v"
         lines.append(f"{label} = {input_text(call.v.shown)}")
@@ -43,10 +43,23 @@ def plain(found: Explained) -> str:
         lines += [f"{part.title(found.name, name)} = {input_text(value)}" for name, value in part.values.items()]
     if found.has_steps:
         lines += [f"{rule.name}.grad := {rule.text}" for rule in found.rules if rule.text]
+    lines += beside_lines(found) if found.also else []
     lines += effect_lines(found)
+    if found.views is not None:
+        from gradcli.render.views import views_lines  # noqa: PLC0415 - few answers are asked for more
+
+        lines += views_lines(found, found.views)
     lines.append(f"agree = {'yes' if found.agreement.agree else 'no'}")
     lines += [f"note: {note.message}" for note in found.notes]
     return "\n".join(lines)
+
+
+def beside_lines(found: Explained) -> list[str]:
+    """Return what was asked for beside the rest."""
+    from gradcli.render.steps import plain_steps  # noqa: PLC0415 - few answers need it
+    from gradcli.render.tape import plain_tape  # noqa: PLC0415
+
+    return [*plain_tape(found), *plain_steps(found)]
 
 
 def value_lines(value: Value) -> list[str]:
@@ -73,7 +86,7 @@ def effect_lines(found: Explained) -> list[str]:
     return lines
 
 
-def entry_lines(output: str, name: str, jacobian: Jacobian) -> list[str]:
+def entry_lines(output: str, name: str, jacobian: Jacobian, most: int) -> list[str]:
     """Return the entries of a Jacobian that can be non-zero, one a line."""
     rows, columns = jacobian.matrix_shape
     lines = [
@@ -81,12 +94,12 @@ def entry_lines(output: str, name: str, jacobian: Jacobian) -> list[str]:
         + (f"{jacobian.structure}, {counted(len(jacobian.rows), 'entry')}" if jacobian.held else "entries not held"),
         *jacobian.rules,
     ]
-    for k in range(min(len(jacobian.rows), MOST_LINES)):
+    for k in range(min(len(jacobian.rows), most)):
         row = place_text(int(jacobian.rows[k]), jacobian.output_shape)
         column = place_text(int(jacobian.columns[k]), jacobian.input_shape)
         formula = f" = {jacobian.formulas[k]}" if jacobian.formulas else ""
         value = full(jacobian.values[k])
         lines.append(f"d{output}{row}/d{name}{column}{formula if formula != f' = {value}' else ''} = {value}")
-    if len(jacobian.rows) > MOST_LINES:
-        lines.append(f"... and {counted(len(jacobian.rows) - MOST_LINES, 'entry')} more")
+    if len(jacobian.rows) > most:
+        lines.append(f"... and {counted(len(jacobian.rows) - most, 'entry')} more")
     return lines

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradcli.render.equalities import evaluate
 from gradcli.render.numbers import array_text, short
-from gradcli.render.wrapping import wrapped
+from gradcli.render.wrap import wrapped
 
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
@@ -38,7 +38,7 @@ def aligned(rows: list[Row | str], found: Explained, layout: Layout) -> list[str
     """Return rows as lines: with numbers put in where all are single numbers, else with shapes and values."""
     table = [row for row in rows if isinstance(row, Row)]
     written = [row for row in table if row.text and not is_number(row.text, row.value)]
-    label = max((len(row.label) for row in table if len(row.label) <= LONGEST_LABEL), default=0)
+    label = label_width(table)
     draw = Scalars if all(np.ndim(row.value) == 0 for row in written) else Arrays
     drawn = draw(written, label, found, layout)
     lines: list[str] = []
@@ -54,6 +54,11 @@ def aligned(rows: list[Row | str], found: Explained, layout: Layout) -> list[str
 
 LONGEST_LABEL = 16
 """Columns of a name up to which the others are aligned with it."""
+
+
+def label_width(rows: list[Row]) -> int:
+    """Return how wide the column of the names is."""
+    return max((len(row.label) for row in rows if len(row.label) <= LONGEST_LABEL), default=0)
 
 
 def is_number(text: str, value: Any) -> bool:
@@ -73,26 +78,44 @@ def given_lines(row: Row, label: int, layout: Layout) -> list[str]:
 def value_text(value: Any, layout: Layout, brief: bool = False) -> str:
     """Return an array on one line, in what the terminal can show; ``brief`` shows no more than its two ends."""
     value = np.asarray(value)
-    if brief and value.size > MOST_READ:
+    most = layout.most(MOST_READ)
+    if brief and value.size > most:
         first, last = (short(float(value.flat[k]), layout.precision) for k in (0, -1))
         return f"[{first}, {layout.glyphs.dots} {last}]"
     if value.dtype == bool:
-        return str(value.tolist()) if value.size <= MOST_READ else array_text(value.astype(float), layout.precision)
-    text = array_text(value, layout.precision)
+        return str(value.tolist()) if value.size <= most else array_text(value.astype(float), layout.precision)
+    text = array_text(value, layout.precision, most)
     return text if layout.glyphs.unicode else text.replace("…", "...")
 
 
 class Scalars:
-    """Draws rows of single numbers: ``h = tanh(x) = tanh(0.7) = 0.604368``, aligned as far as the room goes."""
+    """Draws rows of single numbers: ``h = tanh(x) = tanh(0.7) = 0.604368``.
+
+    All that fit on a line are aligned, with numbers put in where these have room; if there is no room, none is.
+    """
 
     def __init__(self, rows: list[Row], label: int, found: Explained, layout: Layout) -> None:
         self.label, self.layout = label, layout
         self.room = layout.width - INDENT
-        self.steps = {id(row): step for row, step in zip(rows, true_steps(rows, found, layout), strict=True)}
-        fitting = [row for row in rows if len(self.compact(row)) <= self.room]
+        fitting = [row for row in rows if len(f"{row.label:<{label}} = {row.text} = {self.number(row)}") <= self.room]
         self.text = max((len(row.text) for row in fitting), default=0)
-        self.step = max((len(self.steps[id(row)]) for row in fitting), default=0)
-        self.whole = max((self.point(row) for row in fitting), default=0)
+        self.whole = max(map(self.point, fitting), default=0)
+        steps = {id(row): step for row, step in zip(rows, true_steps(rows, found, layout), strict=True)}
+        self.steps = {id(row): steps[id(row)] for row in fitting}
+        while not self.fit(fitting) and any(self.steps.values()):
+            longest = self.step
+            self.steps = {key: step if len(step) < longest else "" for key, step in self.steps.items()}
+        self.in_columns = {id(row) for row in fitting} if self.fit(fitting) else set()
+        self.steps = self.steps if self.in_columns else steps
+
+    def fit(self, rows: list[Row]) -> bool:
+        """Return whether rows have room beside each other."""
+        return all(len(self.aligned(row)) <= self.room for row in rows)
+
+    @property
+    def step(self) -> int:
+        """The columns of the longest text with numbers."""
+        return max(map(len, self.steps.values()), default=0)
 
     def point(self, row: Row) -> int:
         """Return how many characters stand before the decimal point."""
@@ -102,20 +125,24 @@ class Scalars:
         """Return the value."""
         return value_text(row.value, self.layout)
 
+    def aligned(self, row: Row) -> str:
+        """Return a row with everything in columns."""
+        width, step = self.step, self.steps[id(row)]
+        middle = f" = {step:<{width}}" if step else " " * (width + 3 if width else 0)
+        padded = " " * (self.whole - self.point(row)) + self.number(row)
+        return f"{row.label:<{self.label}} = {row.text:<{self.text}}{middle} = {padded}"
+
     def compact(self, row: Row) -> str:
-        """Return a row without any alignment but that of its name."""
-        step = f" = {self.steps[id(row)]}" if self.steps[id(row)] else ""
-        return f"{row.label:<{self.label}} = {row.text}{step} = {self.number(row)}"
+        """Return a row without any alignment but that of its name, and with numbers where there is room."""
+        start, end = f"{row.label:<{self.label}} = {row.text}", f" = {self.number(row)}"
+        step = self.steps.get(id(row), "")
+        whole = f"{start} = {step}{end}"
+        return whole if step and len(whole) <= self.room else start + end
 
     def lines(self, row: Row) -> list[str]:
-        """Return a row, aligned where there is room."""
-        step, number = self.steps[id(row)], self.number(row)
-        middle = f" = {step:<{self.step}}" if step else " " * (self.step + 3 if self.step else 0)
-        padded = " " * (self.whole - self.point(row)) + number
-        full = f"{row.label:<{self.label}} = {row.text:<{self.text}}{middle} = {padded}"
-        short = f"{row.label:<{self.label}} = {row.text} = {number}"
-        fits = next((line for line in (full, self.compact(row), short) if len(line) <= self.room), short)
-        return wrapped(fits, self.room, self.label + 5)
+        """Return a row."""
+        line = self.aligned(row) if id(row) in self.in_columns else self.compact(row)
+        return wrapped(line, self.room, self.label + 5)
 
 
 class Arrays:

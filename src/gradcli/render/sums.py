@@ -12,7 +12,7 @@ from gradcli.engine.naming import place_text
 from gradcli.errors.counting import counted
 from gradcli.render.entries import entry_name, number_text
 from gradcli.render.equalities import NEAR, is_same
-from gradcli.render.numbers import MOST_PRECISE, aligned, short
+from gradcli.render.numbers import MOST_PRECISE, aligned, in_brackets, short
 from gradcli.render.verdicts import row_style
 from gradcli.render.wrap import fold, plain_text
 
@@ -46,12 +46,12 @@ def sum_lines(found: Explained, layout: Layout) -> list[Text]:
     if found.output.size < 2:
         return []
     sums: list[Sum] = []
-    count = 0
+    count, most = 0, layout.most(MOST_SUMS)
     for name, jacobian in found.jacobian.items():
         several = np.flatnonzero(np.bincount(jacobian.columns, minlength=1) > 1)
         count += len(several)
-        sums += [sum_of(found, name, jacobian, int(j), layout) for j in several[: MOST_SUMS - len(sums)]]
-    if count > MOST_SUMS:
+        sums += [sum_of(found, name, jacobian, int(j), layout) for j in several[: most - len(sums)]]
+    if count > most:
         rest = f"and {counted(count - FIRST_SUMS, 'more sum')} of this kind"
         return [*together(sums[:FIRST_SUMS], layout), *fold(rest, layout.width)]
     return together(sums, layout)
@@ -94,15 +94,10 @@ def added(v: Array, values: Array, precision: int) -> float:
 def terms(texts: list[str], rows: Indices, found: Explained, layout: Layout) -> Text:
     """Return terms with plus signs between, each in the colour of its row; of many the middle is left out."""
     styled = [Text(text, row_style(int(row), found.output.size)) for text, row in zip(texts, rows, strict=True)]
-    if len(styled) <= MOST_TERMS:
+    if len(styled) <= layout.most(MOST_TERMS):
         return Text(" + ").join(styled)
     between = Text(f"{layout.glyphs.dots}")
     return Text(" + ").join([*styled[:3], between, styled[-1]]).append(f"  ({counted(len(styled), 'term')})")
-
-
-def in_brackets(text: str) -> str:
-    """Return a number, in parentheses if it is negative."""
-    return f"({text})" if text.startswith("-") else text
 
 
 def together(sums: list[Sum], layout: Layout) -> list[Text]:

@@ -10,24 +10,44 @@ from rich.text import Text
 from gradcli.errors.inert import inert
 from gradcli.render.glyphs import ASCII_FOR, Glyphs
 
-HELD = re.compile(r"\([\d, ]*\)|\(\d[\d,]* \w+\)|\[[^\[\]]{1,24}\]")
-"""What stays in one piece: shapes, counts, indices and short arrays."""
-SPACED = re.compile(r" (?=(?:[-+*/@=≈<>·→|]|[-+*/@<>=~]=|\*\*|->) )")
+HELD = re.compile(r"\([\d, ]*\)|\((?:used )?\d[\d,]* \w+\)|\(used twice\)|\[[^\[\]]{1,24}\]|\"[^\"]*\"|'[^']*'")
+"""What stays in one piece: shapes, counts, indices, short arrays, texts of the language."""
+SPACED = re.compile(r" (?=(?:[-+*/@=≈<>·→|&]|[-+*/@<>=~]=|\*\*|->) )")
 """The space before an operator that has one on both sides: a line is broken before the operator."""
-PIECES = re.compile(r"(?<=\S)(?= )|(?<=[\w\])])(?=\*\*|(?<!\*)[*/@·])|(?<=[\])])(?=[-+])|(?<=,)(?![^\[]*\])|(?<=\()")
+PIECES = re.compile(r"(?<=\S)(?= )|(?<=[\w\])])(?=(?<!\*)[*/@·](?!\*))|(?<=[\])])(?=[-+])|(?<=,)(?![^\[]*\])")
 """Where a word that is longer than a line may be broken."""
+QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
+OPENED = re.compile(r"(?<=\()")
+"""Where a piece that is still longer may be broken."""
+LEAST = 2
+"""Columns that a line which goes on is indented by where a long name leaves no room for more."""
 
 
 def fold(line: str | Text, width: int, indent: str = "   ", hang: str = "    ") -> list[Text]:
-    """Return a line in pieces of at most ``width`` columns, those after the first indented further."""
+    """Return a line in pieces of at most ``width`` columns, those after the first indented further.
+
+    They are indented less where one would not fit beside that.
+    """
     text = Text(indent).append_text(line if isinstance(line, Text) else Text(line))
     if len(text.plain) <= width:
         text.rstrip()
         return [text]
-    lead = indent + hang if width > 2 * len(indent + hang) else indent
+    lead = (indent + hang)[: max(len(indent), width // 2)]
+    _, *later = atoms(text.plain, len(indent), width - len(lead))
+    longest = max((len(text.plain[first:stop].strip()) for first, stop in later), default=0)
+    lead = lead[: max(width - longest, len(indent), LEAST)]
     cuts = places_to_break(text.plain, len(indent), width, len(lead))
     pieces = [piece for piece in text.divide(cuts) if piece.plain.strip()]
     return [Text(lead if k else "").append_text(trimmed(piece, k > 0)) for k, piece in enumerate(pieces)]
+
+
+def wrapped(text: str, width: int, hang: int) -> list[str]:
+    """Return a text in lines of at most ``width`` columns, those after the first indented by ``hang``.
+
+    >>> wrapped("y = sin(x) + exp(-x)", 16, 4)
+    ['y = sin(x)', '    + exp(-x)']
+    """
+    return [piece.plain for piece in fold(text, width, "", " " * hang)]
 
 
 def trimmed(piece: Text, leading: bool) -> Text:
@@ -52,7 +72,7 @@ def atoms(plain: str, start: int, longest: int) -> list[tuple[int, int]]:
     """Return the stretches of a text that stay in one piece, each with the space before it."""
     held = HELD.sub(lambda match: match[0].replace(" ", "_"), plain)
     before = {match.start() for match in SPACED.finditer(held)}
-    after = {match.start() for match in re.finditer(r"(?<= [-+*/@=≈<>·→|]) |(?<= [-+*/@<>=~][=*>]) ", held)} - before
+    after = {match.start() for match in re.finditer(r"(?<= [-+*/@=≈<>·→|&]) |(?<= [-+*/@<>=~][=*>]) ", held)} - before
     places = [match.start() for match in re.finditer(r" +", held[start:])]
     cuts = [0, *(place + start for place in places if place and place + start not in after), len(plain)]
     found = []
@@ -61,9 +81,17 @@ def atoms(plain: str, start: int, longest: int) -> list[tuple[int, int]]:
         if len(word.strip()) <= longest:
             found.append((first, stop))
             continue
-        inner = [first, *(first + match.start() for match in PIECES.finditer(word) if match.start()), stop]
-        found += list(pairwise(inner))
+        for start_of, end_of in split(plain, first, stop, PIECES):
+            short = len(plain[start_of:end_of].strip()) <= longest
+            found += [(start_of, end_of)] if short else split(plain, start_of, end_of, OPENED)
     return found
+
+
+def split(plain: str, first: int, stop: int, places: re.Pattern[str]) -> list[tuple[int, int]]:
+    """Return a stretch of a text as the stretches between the places at which it may be broken."""
+    masked = QUOTED.sub(lambda match: "_" * len(match[0]), plain[first:stop])
+    inner = [first + match.start() for match in places.finditer(masked) if match.start()]
+    return list(pairwise([first, *inner, stop]))
 
 
 def plain_text(text: str, glyphs: Glyphs) -> str:

@@ -90,7 +90,7 @@ BENT_FURTHER = elementwise_table({
         "defaults": {"lambd": 0.5}, "write": with_numbers,
         "kink": Kink(lambda x, lambd: np.abs(x) == lambd, "0 is taken"),
     },
-    "tanhshrink":  {"exactly": lambda x: x - np.tanh(x)},
+    "tanhshrink":  {"exactly": lambda x: x - np.tanh(x), "torch_saves": ("own",)},
     "celu":        {"defaults": {"alpha": 1.0}, "write": with_numbers},
     "mish":        {"exactly": lambda x: x * np.tanh(np.log1p(np.exp(x)))},
 }, slopes={

@@ -10,11 +10,11 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops import exactly
 from gradcli.ops.axes import number
+from gradcli.ops.clipping import build_clip
 from gradcli.ops.declare import Apply
 from gradcli.ops.entrywise import elementwise
 from gradcli.ops.facts import Facts, of_one, of_two
 from gradcli.ops.further import special_values as values
-from gradcli.ops.piecewise import build_clip
 from gradcli.ops.signatures import Array, Expression, Mask, Static, Symbols, Tensor
 from gradcli.ops.slopes import erfc, normal_density
 from gradcli.ops.vocabulary import Spelled, function

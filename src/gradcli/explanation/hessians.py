@@ -1,0 +1,252 @@
+"""The second derivative: the Jacobian of the gradient, by its formulas, by reverse mode, and in many digits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations_with_replacement
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gradcli.engine.graph import Node
+from gradcli.engine.naming import place_text
+from gradcli.errors import GradcliError
+from gradcli.exact.curvature import curvature
+from gradcli.exact.decimals import digits
+from gradcli.exact.judge import random_direction, units
+from gradcli.exact.slopes import OPERATIONS, Exact, Spent
+from gradcli.exact.thresholds import ROUNDING
+from gradcli.explanation.agreement import Difference, compare
+from gradcli.explanation.differentiated import record_gradient, run_text
+from gradcli.explanation.evaluation import Evaluation
+from gradcli.explanation.explained import Backward
+from gradcli.explanation.jacobians import Jacobian
+from gradcli.explanation.readings import Point, call_backward, compose_at, read_jacobians
+from gradcli.explanation.run_lookup import RunLookup
+from gradcli.explanation.suspicion import count_work
+from gradcli.explanation.tangents import proof_of, unasked
+from gradcli.explanation.views import Hessian, Proof, Remark
+from gradcli.explanation.words import Confirmation
+from gradcli.language.inputs import Cotangent
+from gradcli.ops.signatures import Array
+
+if TYPE_CHECKING:
+    from gradcli.formulas.derivation import Formulas
+    from gradcli.jacobian.composition import Composition
+
+RUNS = 8
+"""Runs that the curvature along two directions takes where two settings of digits agree."""
+BENDS = "its gradient bends or jumps at this point: H is that of the piece that the first derivative takes"
+
+AFFORDABLE = OPERATIONS // 8
+"""Operations on single numbers that may go into holding every entry of H, and of H·u, against the truth."""
+
+Direction = Mapping[str, Array]
+
+
+class Second(NamedTuple):
+    """The gradient as an output of its own, which stands at the same point, with its Jacobian by both routes, and uᵀ·H.
+
+    ``whole`` is the Jacobian by each variable, its rows those of all gradients in turn.
+    """
+
+    point: Point
+    whole: dict[str, Jacobian]
+    formulas: Formulas
+    composition: Composition
+    backward: list[Backward]
+    difference: Difference
+
+
+def differentiate_twice(point: Point, u: Direction | None, taken: Sequence[str]) -> Hessian:
+    """Return the Hessian of v·y at a point, and its product with ``u``.
+
+    ``taken`` are names that no helper of its formulas may have. Raises ``second`` where the rule of an operation
+    cannot be differentiated, and ``budget``.
+    """
+    if not point.names:
+        raise GradcliError("option", "--hessian: the program has no variable to differentiate by")
+    run = point.function.evaluate(point.inputs)
+    run.graph.variables = {*run.graph.variables, *taken}
+    gradient = gradient_of(run, point)
+    seed = u if u is not None else random_direction(point.inputs, point.names)
+    found = stand_on(point, Evaluation(run.graph, gradient, run.leaves), seed)
+    formulas = found.formulas
+    lookup = RunLookup(formulas, found.composition, found.point, found.whole, found.backward, {})
+    hessian = Hessian(
+        found.point.name, found.point.value, formulas.output, found.whole, formulas.definitions, lookup,
+        None if u is None else dict(u), None, None, Proof(),
+    )  # fmt: skip
+    blocks = hessian.blocks
+    return replace(
+        hessian,
+        product=None if u is None else found.backward[0].vjp,
+        symmetric=is_symmetric(blocks),
+        proof=prove(point, found, blocks, u),
+    )
+
+
+def gradient_of(run: Evaluation, point: Point) -> Any:
+    """Return the gradient of v·y by all variables as one value: in the shape of the only one, else flat, in turn."""
+    found = record_gradient(run.graph, run.output, point.seed) if is_active(run.output) else {}
+    parts = {}
+    for name in point.names:
+        leaf = run.leaves[name]
+        parts[name] = found.get(leaf.index, np.zeros(leaf.shape))
+    if len(parts) == 1:
+        return next(iter(parts.values()))
+    names = {f"g{k}": part for k, part in enumerate(parts.values())}
+    return run_text(run.graph, f"cat([{', '.join(f'reshape({name}, -1)' for name in names)}])", names)
+
+
+def is_active(output: Any) -> bool:
+    """Return whether a derivative flows to an output."""
+    return isinstance(output, Node) and output.active
+
+
+def stand_on(point: Point, run: Evaluation, u: Direction) -> Second:
+    """Return the gradient, which is the output of ``run``, with its Jacobian by both routes, and uᵀ·H."""
+    from gradcli.formulas.derivation import found_formulas  # noqa: PLC0415
+
+    shape = np.shape(run.value)
+    flat = np.concatenate([np.ravel(u[name]) for name in point.names]).reshape(shape)
+    at = Point(point.function, run, point.names, [Cotangent(flat, flat, "given", shape)], [])
+    composition = compose_at(run, point.function)
+    formulas = found_formulas(run.graph, run.output, at.leaves, composition)
+    whole = read_jacobians(at, composition, formulas)
+    backward = call_backward(at, whole)
+    return Second(at, whole, formulas, composition, backward, compare(whole, backward, at.value))
+
+
+def is_symmetric(blocks: Mapping[tuple[str, str], Jacobian]) -> bool | None:
+    """Return whether each block is the transpose of the one across, but for rounding; None where it is not held."""
+    for (one, other), own in blocks.items():
+        across = blocks[other, one]
+        if not own.held:
+            return None
+        left = dict(zip(zip(own.rows.tolist(), own.columns.tolist(), strict=True), own.values.tolist(), strict=True))
+        right = dict(
+            zip(zip(across.columns.tolist(), across.rows.tolist(), strict=True), across.values.tolist(), strict=True)
+        )
+        sizes = np.concatenate([own.sizes, across.sizes])
+        bound = ROUNDING * float(np.max(sizes, initial=0.0, where=np.isfinite(sizes)))
+        for place in left.keys() | right.keys():
+            a, b = left.get(place, 0.0), right.get(place, 0.0)
+            if math.isfinite(a) and math.isfinite(b) and abs(a - b) > bound + 1e-12 * abs(a):
+                return False
+    return True
+
+
+def prove(point: Point, found: Second, blocks: Mapping[tuple[str, str], Jacobian], u: Direction | None) -> Proof:
+    """Hold H and H·u against each other, and against the curvature of v·y in many digits."""
+    values = [one.values for one in blocks.values() if one.held]
+    product = found.backward[0].vjp.values()
+    all_finite = all(bool(np.isfinite(part).all()) for part in [found.point.value, *values, *product])
+    held = Confirmation(asked="entries")
+    bends = False
+    work = RUNS * (count_work(point.run.graph) + 1)
+    size = sum(leaf.value.size for leaf in point.leaves.values())
+    whole = all(one.held for one in blocks.values()) and work * size * (size + 1) // 2 <= AFFORDABLE
+    if not np.all(np.isfinite(point.value)):  # which is no derivative of anything, whatever its entries are
+        return Proof("agree", finite=False)
+    if not size or work > OPERATIONS:
+        proof = unasked(all_finite) if size else Proof()
+    else:
+        try:
+            exact = Exact(point.function.program, point.inputs, point.names)
+            with digits(60):
+                if whole:
+                    bends = judge_entries(exact, point, blocks, held)
+                bends = judge_product(exact, point, found, u if work * size <= AFFORDABLE else None, held) or bends
+            proof = proof_of(held, all_finite, "H")
+        except Spent:
+            proof = proof_of(held, all_finite, "H") if held.digits else unasked(all_finite)
+        except GradcliError as error:
+            held.unknown = error.message
+            proof = proof_of(held, all_finite, "H")
+    notes = [*proof.remarks]
+    if bends:
+        notes.insert(0, Remark("kink", f"{point.name} has no second derivative here, or one by convention: {BENDS}."))
+    if not found.difference.within and (proof.digits is None or proof.verdict != "agree"):
+        notes.append(Remark("hessian-differs", "H by its formulas is not what reverse mode makes of the gradient."))
+        return Proof("differ", all_finite, proof.digits, notes)
+    return replace(proof, remarks=notes)
+
+
+def judge_entries(exact: Exact, point: Point, blocks: Mapping[tuple[str, str], Jacobian], held: Confirmation) -> bool:
+    """Hold every entry of H against the truth, and return whether the gradient bends. Raises ``Spent``."""
+    bends = False
+    places = [(name, k) for name in point.names for k in range(point.leaves[name].value.size)]
+    known = {key: entries_of(one) for key, one in blocks.items()}
+    steps = {name: np.ravel(units(point.inputs[name])) for name in point.names}
+    for (one, i), (other, j) in combinations_with_replacement(places, 2):
+        a, b = one_step(point, one, i, steps[one]), one_step(point, other, j, steps[other])
+        unit = steps[one][i] * steps[other][j]
+        pairs = {known[one, other].get((i, j), (0.0, 0.0)), known[other, one].get((j, i), (0.0, 0.0))}
+        truth, bent = curvature(exact, point.seed, a, b, next(iter(pairs))[0])
+        bends = bends or bent
+        names = [f"{name}{place_text(k, point.leaves[name].shape)}" for name, k in ((one, i), (other, j))]
+        for value, grown in pairs:
+            judge(held, "jacobian", value, truth / exact_number(unit), grown, f"H by {names[0]} and {names[1]}", bent)
+    return bends
+
+
+def judge_product(exact: Exact, point: Point, found: Second, u: Direction | None, held: Confirmation) -> bool:
+    """Hold H·u against the truth: entry by entry where u was given and they are few, else along a random direction."""
+    call = found.backward[0]
+    ends = np.cumsum([leaf.value.size for leaf in point.leaves.values()])[:-1]
+    parts = np.split(np.ravel(call.v.seed), ends)
+    along = {name: part.reshape(leaf.shape) for (name, leaf), part in zip(point.leaves.items(), parts, strict=True)}
+    if not any(np.any(part) for part in along.values()):
+        return False
+    bends = False
+    few = u is not None
+    scale = {name: found.whole[name].scale(call.v.seed) for name in point.names}
+    if few:
+        for name in point.names:
+            steps = np.ravel(units(point.inputs[name]))
+            for i, value in enumerate(np.ravel(call.vjp[name]).tolist()):
+                truth, bent = curvature(exact, point.seed, along, one_step(point, name, i, steps), value)
+                bends = bends or bent
+                place = f"H·u for {name}{place_text(i, point.leaves[name].shape)}"
+                judge(held, "grad", value, truth / exact_number(steps[i]), float(np.ravel(scale[name])[i]), place, bent)
+        return bends
+    other = random_direction(point.inputs, point.names)
+    with np.errstate(all="ignore"):
+        value = math.fsum(float(np.sum(call.vjp[name] * other[name])) for name in point.names)
+        size = sum(float(np.sum(scale[name] * np.abs(other[name]))) for name in point.names)
+    truth, bends = curvature(exact, point.seed, along, other, value)
+    judge(held, "grad", value, truth, size, "H along a random direction", bends)
+    return bends
+
+
+def judge(held: Confirmation, what: str, value: float, truth: Any, size: float, place: str, bent: bool) -> None:
+    """Count the right digits of a number that is finite; say where the truth was not found."""
+    if not math.isfinite(value):
+        return
+    if truth.is_nan():
+        held.unknown = held.unknown or ("" if bent else f"{place} does not settle within 800 digits")
+        return
+    held.judge(what, value, truth, size, place)
+
+
+def exact_number(value: float) -> Any:
+    """Return a double as a decimal."""
+    from decimal import Decimal  # noqa: PLC0415
+
+    return Decimal(float(value))
+
+
+def one_step(point: Point, name: str, place: int, steps: Array) -> dict[str, Array]:
+    """Return the direction that moves one entry of a variable by its size."""
+    found = np.zeros(steps.size)
+    found[place] = steps[place]
+    return {name: found.reshape(point.leaves[name].shape)}
+
+
+def entries_of(one: Jacobian) -> dict[tuple[int, int], tuple[float, float]]:
+    """Return the entries of a block with their sizes by their place."""
+    places = zip(one.rows.tolist(), one.columns.tolist(), strict=True)
+    return dict(zip(places, zip(one.values.tolist(), one.sizes.tolist(), strict=True), strict=True))

@@ -1,0 +1,139 @@
+"""The graph of a run as it is drawn: which values are vertices, and the derivatives of each by those next below it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine.graph import Input, Node, Operation
+from gradcli.engine.reverse import accumulate
+from gradcli.explanation.backward import CHOICES, is_same
+from gradcli.explanation.picture import Edge, Picture, Vertex
+from gradcli.explanation.taping import Recorded, cotangent_of, true_operation, written_value
+from gradcli.explanation.writer import Arrived, plus_arrived
+from gradcli.formulas.recorder import Unwritable, Written, lift, write
+from gradcli.formulas.vjps import undo_broadcast, write_vjp
+
+MOST_VERTICES = 200
+"""Computed values that are looked at; of a longer program the first and the last ones."""
+SHORT = 12
+"""Characters of a value that stands as a text in others, although it is drawn under a name."""
+GAP = "…"
+"""The name of the vertex that stands for values left out."""
+
+
+def picture_of(run: Recorded) -> Picture:
+    """Return the picture of a run: its named values, and all where none between the inputs and the output has a name.
+
+    A value whose text is too long to stand in that of another has a name.
+    """
+    inner = [node for node in run.nodes if isinstance(node, Operation)]
+    has_steps = any(node.index in run.given and node is not run.output for node in inner)
+    if not has_steps:
+        run = replace(run, longest=SHORT)
+    computed = [node for node in inner if not has_steps or run.is_named(node) or node is run.output]
+    half = MOST_VERTICES // 2
+    hidden = computed[half:-half] if len(computed) > MOST_VERTICES else []
+    out = {node.index for node in hidden}
+    inputs = [node for node in run.nodes if isinstance(node, Input)]
+    shown = {node.index for node in [*inputs, *computed]} - out
+    vertices = [vertex_of(node, run) for node in [*inputs, *computed] if node.index in shown]
+    if hidden:
+        vertices.insert(len(inputs) + half, Vertex(GAP, "gap", None, np.zeros(())))
+    names = {index: GAP if index in out else run.names[index] for index in shown | out}
+    edges: dict[tuple[str, str], Edge] = {}
+    with np.errstate(all="ignore"):
+        for node in computed:
+            for edge in edges_below(node, run, names):
+                edges.setdefault((edge.below, edge.above), edge)
+    return Picture(vertices, [edge for (below, above), edge in edges.items() if below != above], len(hidden))
+
+
+def vertex_of(node: Node, run: Recorded) -> Vertex:
+    """Return the vertex of a node."""
+    value, cotangent, name = np.asarray(node.value), cotangent_of(node, run), run.names[node.index]
+    if isinstance(node, Operation):
+        role = "output" if node is run.output else "inner" if node.active else "constant"
+        return Vertex(name, role, true_operation(node, run), value, cotangent)
+    return Vertex(name, "leaf" if node.active else "constant", None, value, cotangent)
+
+
+def edges_below(top: Operation, run: Recorded, names: Mapping[int, str]) -> Iterator[Edge]:
+    """Yield the edges from the named values that ``top`` is computed from, over those without a name."""
+    region, below = reach(top, names)
+    above = names[top.index]
+    texts = {} if above == GAP else derivatives(top, region, run)
+    for node in below:
+        flows = node.active and node.index in texts if above != GAP else node.active
+        yield Edge(names[node.index], above, texts.get(node.index), flows)
+
+
+def reach(top: Operation, names: Mapping[int, str]) -> tuple[list[Operation], list[Node]]:
+    """Return ``top`` with the operations without a name below it, the last one first, and the named values below."""
+    region, ends, stack = {top.index: top}, {}, [top]
+    while stack:
+        for argument in stack.pop().arguments:
+            if not isinstance(argument, Node) or argument.index in region:
+                continue
+            if argument.index in names or not isinstance(argument, Operation):
+                ends[argument.index] = argument
+            else:
+                region[argument.index] = argument
+                stack.append(argument)
+    return [region[index] for index in sorted(region, reverse=True)], [ends[index] for index in sorted(ends)]
+
+
+def derivatives(top: Operation, region: list[Operation], run: Recorded) -> dict[int, str | None]:
+    """Return the derivatives of ``top`` by the values below its region, by node index; None for one without a text.
+
+    They are those of a cotangent of ones where entries go by their own entries, or ``top`` is one number. All others
+    say what becomes of the cotangent that ``top`` has.
+    """
+    if not top.active:
+        return {}
+    seeds = [lift(np.ones(top.shape)[()]), write(f"{run.names[top.index]}.grad", run.kept[top.index])]
+    found: dict[int, str | None] = {}
+    for seed, choice in ((seed, choice) for seed in seeds for choice in range(CHOICES)):
+        writing = Writing(run, choice, None if top.shape == () or seed is seeds[1] else top.shape)
+        for index, part in accumulate(top, Arrived(seed), region, writing, plus_arrived).items():
+            if found.get(index) is None:
+                found[index] = None if part.written is None else true_text(part.written, run)
+        if None not in found.values():
+            break
+    return found
+
+
+def is_entrywise(node: Operation, shape: tuple[int, ...]) -> bool:
+    """Return whether an operation works entry by entry on arguments of one shape."""
+    return node.op.formula is not None and all(node.arguments[k].shape == node.shape == shape for k in node.links)
+
+
+def true_text(part: Written, run: Recorded) -> str | None:
+    """Return a text if the language finds its number in it."""
+    text: str = part.expression.text
+    found = run.reader.evaluate(text)
+    return text if found is not None and is_same(found, part.value) else None
+
+
+class Writing:
+    """Hands texts back along the links of a graph, each rule by the same ``choice``.
+
+    With a ``shape`` operations that do not work entry by entry, in that shape, have none.
+    """
+
+    def __init__(self, run: Recorded, choice: int, shape: tuple[int, ...] | None) -> None:
+        self.run, self.choice, self.shape = run, choice, shape
+
+    def __call__(self, node: Operation, k: int, arrived: Arrived) -> Arrived:
+        """Return what argument ``k`` of a node gets."""
+        if arrived.written is None or (self.shape is not None and not is_entrywise(node, self.shape)):
+            return Arrived(None)
+        parts: list[Any] = [written_value(x, self.run) for x in node.arguments]
+        try:
+            part = write_vjp(node, k, arrived.written, written_value(node, self.run), parts, self.choice)
+            return Arrived(undo_broadcast(part, node.arguments[k].shape))
+        except Unwritable:
+            return Arrived(None)

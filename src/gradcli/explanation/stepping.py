@@ -1,0 +1,117 @@
+"""How each derivative is found, rule by rule: lines read off the tape."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from gradcli.engine.naming import tight
+from gradcli.explanation.backward import seed_text
+from gradcli.explanation.tape import Sent, Step, Tape, Taped
+from gradcli.ops.declare import Array
+from gradcli.ops.writing import number_text
+
+SYMBOL = re.compile(
+    r"""(?P<text>"[^"\n]*"|'[^'\n]*')|(?<![\w.])(?P<name>[A-Za-z_]\w*(?:\.grad\b)?)(?!\w|\s*(\(|=(?!=)))"""
+)
+"""A name or a cotangent, unless it is the name of a function or of a keyword, or in quotes."""
+INDEX = re.compile(r"\[(-?\d+(?:, ?-?\d+)*)\]")
+
+
+def take_steps(tape: Tape) -> list[Step]:
+    """Return the lines: the rules of the operations in the order in which they ran, then the chain rule back.
+
+    An operation that does not work entry by entry has no derivative of an entry by its own: the chain rule alone tells
+    of it, under the name of its rule.
+    """
+    rows = [row for row in tape.rows if row.cotangent is not None]
+    known = {row.name: row.value for row in tape.rows}
+    known |= {f"{row.name}.grad": row.cotangent for row in rows if row.cotangent is not None}
+    labels = {row.name: row.label for row in tape.rows}
+    reached: dict[str, list[Sent]] = {}
+    for row in rows:
+        for sent in row.sent:
+            reached.setdefault(sent.to, []).append(sent)
+    rules = [step for row in reversed(rows) for step in rule_steps(row, labels, known)]
+    chain = [chain_step(row, reached.get(row.name, []), known) for row in rows if row.name != tape.output]
+    return [*rules, *(start_step(row, known) for row in rows if row.name == tape.output), *chain]
+
+
+def rule_steps(row: Taped, labels: Mapping[str, str], known: Mapping[str, Array]) -> Iterator[Step]:
+    """Yield the derivatives of an operation that works entry by entry, by each value that it is of.
+
+    A value that it uses twice has both of its parts in one line.
+    """
+    for to in dict.fromkeys(sent.to for sent in row.sent):
+        parts = [(sent.local, sent.slope) for sent in row.sent if sent.to == to]
+        slopes = [slope for _, slope in parts if slope is not None]
+        if len(slopes) == len(parts):
+            with np.errstate(all="ignore"):
+                value = np.asarray(sum(slopes[1:], start=slopes[0]))
+            formula = joined([text for text, _ in parts])
+            yield Step(row.sent[0].rule, row.label, labels.get(to, to), formula, put_in(formula, known), value)
+
+
+def start_step(row: Taped, known: Collection[str]) -> Step:
+    """Return what the output begins with."""
+    assert row.cotangent is not None  # noqa: S101
+    return Step("start", f"{row.name}.grad", "", seed_text(row.cotangent, known), None, row.cotangent)
+
+
+def chain_step(row: Taped, reached: Sequence[Sent], known: Mapping[str, Array]) -> Step:
+    """Return how the cotangent of a value is found from those of the values that it is used in."""
+    assert row.cotangent is not None  # noqa: S101
+    of, value = f"{row.name}.grad", row.cotangent
+    formula = joined([sent.text for sent in reached]) if len(reached) == row.uses else None
+    rule = "unused" if not row.uses else "sum of uses" if row.uses > 1 else rule_of(reached)
+    if not row.uses:
+        formula = "0"
+    return Step(rule, of, "", formula, put_in(formula, known), value)
+
+
+def rule_of(reached: Sequence[Sent]) -> str:
+    """Return what the way back to a value that is used once is called."""
+    return "chain" if not reached or reached[0].local is not None else reached[0].rule
+
+
+def joined(texts: Sequence[str | None]) -> str | None:
+    """Return the sum of texts; None where one is missing."""
+    told = [text for text in texts if text is not None]
+    if not told or len(told) < len(texts):
+        return None
+    return told[0] + "".join(f" - {text[1:]}" if is_minus(text) else f" + {text}" for text in told[1:])
+
+
+def is_minus(text: str) -> bool:
+    """Return whether a term is a product or a name with a minus before it, which a sum can take as its own."""
+    return text.startswith("-") and not re.search(r" [+-] ", text)
+
+
+def put_in(formula: str | None, known: Mapping[str, Array]) -> str | None:
+    """Return a formula with numbers in the place of names; None where one is no number, or there are none.
+
+    >>> put_in("y.grad*2*x[0]", {"y.grad": np.float64(-1.0), "x": np.array([3.0])})
+    '(-1)*2*3'
+    """
+    parts, start = [], 0
+    for match in SYMBOL.finditer(formula or ""):
+        if match["text"] or match["name"] not in known or match.start() < start:
+            continue
+        assert formula is not None  # noqa: S101
+        index = INDEX.match(formula, match.end())
+        end = index.end() if index else match.end()
+        number = number_at(known[match["name"]], index)
+        if number is None or formula[end : end + 1] in (".", "["):
+            return None
+        parts += [formula[start : match.start()], tight(number) if number.startswith("-") else number]
+        start = end
+    return "".join([*parts, (formula or "")[start:]]) if parts else None
+
+
+def number_at(value: Array, index: re.Match[str] | None) -> str | None:
+    """Return the text of a number, or of an entry of an array; None for all else."""
+    place = tuple(int(part) for part in index[1].split(",")) if index else ()
+    entry = np.asarray(value)[place] if len(place) == np.ndim(value) else None
+    return None if entry is None or entry.dtype == bool or not np.isfinite(entry) else number_text(float(entry))

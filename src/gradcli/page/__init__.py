@@ -1,0 +1,1 @@
+"""The page of an answer: one file that needs nothing else."""

@@ -1,0 +1,182 @@
+"""``--rows``, ``--jvp``, ``--hessian``, ``--lr`` and ``--full``, as the user of a shell sees them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import jsonschema
+import numpy as np
+import pytest
+
+from oracles import ask, strict_json
+
+if TYPE_CHECKING:
+    from syrupy.assertion import SnapshotAssertion
+
+    from conftest import Cli
+
+THREE = ("[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]", "--x", "1.,2.")
+NETWORK = (
+    "z = W @ x + b\nh = tanh(z)\nsum((h - t)**2)",
+    *("--W", "1,.5;-.3,.4", "--x", "1.,.2", "--b", "0.,.1", "--t", "0,1.", "--wrt", "W,b"),
+)
+CASES = {
+    "rows": (*THREE, "--rows"),
+    "identity": ("3*x**2", "--x", "1.,2.", "--v", "eye(2)"),
+    "jvp": (*THREE, "--v", "1,10,100", "--jvp", "1,0"),
+    "jvp-of-one-variable-of-two": (*NETWORK, "--jvp", "b=1,0"),
+    "hessian": (*THREE, "--v", "1,10,100", "--hessian", "--jvp", "1,0"),
+    "hessian-of-a-network": (*NETWORK, "--hessian"),
+    "hessian-of-a-linear-function": ("3*x + 1", "--x", "2.", "--hessian"),
+    "hessian-at-a-kink": ("relu(x)**2", "--x", "0.", "--hessian"),
+    "descent": ("(x[0] - 1)**2 + 4*x[1]**2", "--x", "3.,2.", "--lr", "0.1"),
+    "descent-that-diverges": ("x**2", "--x", "3.", "--lr", "1.1", "--iterations", "4"),
+    "descent-that-ends": ("log(x)", "--x", "1.", "--lr", "2"),
+}
+WIDTHS = (40, 80, 200)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", CASES)
+def test_a_view_looks_like_this(cli: Cli, snapshot: SnapshotAssertion, name: str, width: int) -> None:
+    answer = cli("explain", *CASES[name], "--width", str(width))
+    assert answer.code == 0, answer.err
+    lines = answer.out.splitlines()
+    assert max(map(len, lines)) <= width
+    assert all(line == line.rstrip() for line in lines)
+    assert answer.snapshot == snapshot
+
+
+@pytest.mark.parametrize("name", ["jvp", "hessian", "descent"])
+@pytest.mark.parametrize("form", ["--ascii", "-F=plain"])
+def test_in_other_forms_it_looks_like_this(cli: Cli, snapshot: SnapshotAssertion, name: str, form: str) -> None:
+    answer = cli("explain", *CASES[name], *form.split("="))
+    assert form != "--ascii" or answer.out.isascii()
+    assert answer.snapshot == snapshot
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_document_fits_the_schema(name):
+    schema = strict_json(ask("schema").out)
+    document = strict_json(ask("explain", *CASES[name], "--json").out)
+    jsonschema.Draft202012Validator(schema).validate(document)
+    strict = {key: {**schema["$defs"][key], "additionalProperties": False} for key in VIEWS}
+    for key in VIEWS & document.keys():
+        jsonschema.Draft202012Validator({**strict[key], "$defs": schema["$defs"]}).validate(document[key])
+    assert bool(VIEWS & document.keys()) == (name != "identity")
+
+
+VIEWS = {"one_hot", "jvp", "hessian", "descent"}
+
+
+def test_the_document_without_views_has_none_of_their_keys():
+    assert not VIEWS & strict_json(ask("explain", *THREE, "--v", "1,1,1", "--json").out).keys()
+
+
+def test_each_formula_of_h_is_the_number_beside_it():
+    document = strict_json(ask("explain", *NETWORK, "--hessian", "--json").out)
+    values = {name: one["value"] for name, one in document["inputs"].items()}
+    for name, text in document["hessian"]["definitions"].items():
+        names = [word for word in values if re.search(rf"\b{word}\b", text)]
+        given = [part for one in names for part in ("--set", f"{one}={json.dumps(values[one])}")]
+        shown = ask("explain", text, *given, "--v", "ones(2)", "--json")
+        values[name] = strict_json(shown.out)["output"]["value"]
+    for row in document["hessian"]["blocks"].values():
+        for block in row.values():
+            for text, number in zip(flat(block["symbolic"]), flat(block["numeric"]), strict=True):
+                assert number == pytest.approx(evaluated(text, values), rel=1e-9), text
+
+
+def flat(nested):
+    """Return the entries of nested lists."""
+    return [entry for item in nested for entry in flat(item)] if isinstance(nested, list) else [nested]
+
+
+def evaluated(text, values):
+    """Return what Python makes of a formula of products, sums and powers."""
+    arrays = {name: np.array(value) for name, value in values.items()}
+    return float(eval(text, {"__builtins__": {}}, arrays))  # noqa: S307 - gradcli wrote it
+
+
+FREE = [  # a variable that is called like an option, as it is given, and what is offered
+    (("lr*x", "--lr", "0.1"), "--set lr=0.1"), (("jvp*x", "--jvp", "4"), "--set jvp=4"),
+    (("iterations*x", "--iterations", "4"), "--set iterations=4"), (("rows*x", "--rows", "3"), "--set rows=3"),
+    (("--rows", "3", "rows*x"), "--set rows=3"), (("full + x", "--full=3"), "--set full=3"),
+    (("hessian*x", "--hessian", "1,2"), "--set hessian=1,2"), (("lr*x",), "--set lr=VALUE"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "offered"), FREE, ids=lambda item: " ".join(item) if isinstance(item, tuple) else "")
+def test_a_variable_that_is_called_so_is_given_by_set(words, offered):
+    refused = ask("explain", *words, "--x", "2")
+    assert refused.code == 2
+    assert offered in refused.err
+
+
+def test_grad_has_no_such_option_and_takes_the_name():
+    assert ask("grad", "rows*x", "--rows", "3.", "--x", "2.", "--wrt", "x").out == "3\n"
+
+
+@pytest.mark.parametrize(("words", "message"), [
+    (("--iterations", "3"), "need --lr"), (("--lr", "0"), "is not a positive number"), (("--lr", "1,2"), "is not"),
+    (("--lr", "nan"), "--lr"), (("--lr", "1", "--iterations", "0"), "is not a positive number of steps"),
+    (("--lr", "1", "--iterations", "1000001"), "budget 'turns'"), (("--jvp", "1,2,3"), "u has shape (3,)"),
+    (("--jvp", "x=1,2", "--jvp", "x=1,2"), "two --jvp are given for x"),
+    (("--jvp", "w=1,2"), "w is not differentiated"), (("--jvp", ""), "--jvp"),
+])  # fmt: skip
+def test_what_cannot_be_is_refused(words, message):
+    refused = ask("explain", "sum(x**2)", "--x", "1.,2.", *words)
+    assert refused.code == 2
+    assert message in refused.err
+
+
+def test_a_u_in_another_shape_is_read_with_a_note():
+    answer = ask("explain", "sum(x**2)", "--x", "1.,2.", "--jvp", "1;2", "--json")
+    document = strict_json(answer.out)
+    assert document["jvp"]["u"] == {"x": [1.0, 2.0]}
+    assert [note["kind"] for note in document["notes"]] == ["u-reshaped"]
+
+
+EXITS = [  # a command line, its exit code, and a word of the notes
+    (("sqrt(x)", "--x", "0.", "--jvp", "1"), 3), (("x**1.5", "--x", "0.", "--hessian"), 3),
+    (("x**2", "--x", "3.", "--hessian", "--jvp", "1", "--rows", "--lr", "0.1"), 0),
+    (("tanh(x)", "--x", "25.", "--hessian"), 0), (("x[0]/x[1]", "--x", "1.,0.", "--hessian", "--jvp", "1,1"), 3),
+    (("zeros(3)", "--v", "1,1,1", "--hessian"), 2), (("x*2", "--x", "[]", "--v", "[]", "--hessian", "--rows"), 0),
+    (("(1 - cos(x))/x**2", "--x", "1e-4", "--hessian"), 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "code"), EXITS)
+def test_exit_codes(words, code):
+    answer = ask("explain", *words)
+    assert answer.code == code
+    assert bool(answer.err) == bool(code)
+
+
+def test_full_shows_every_entry_and_no_line_is_too_long():
+    given = ("--A", "arange(1,257).reshape(16,16)/99", "--x", "linspace(0,1,16)", "--v", "ones(16)")
+    words = ("sin(A @ x)", *given, "--wrt", "x")
+    short, full = (ask("explain", *words, "--width", "80", *more).out for more in ((), ("--full",)))
+    document = strict_json(ask("explain", *words, "--json").out)
+    shown = set(full.split())
+    numbers = [f"{value:.6g}" for value in flat(document["jacobian"]["x"]["numeric"])]
+    assert [number for number in numbers if number not in shown] == []
+    assert [number for number in numbers if number not in set(short.split())] != []
+    assert max(map(len, full.splitlines())) <= 80
+    assert "..." in short
+    assert "..." not in full
+
+
+def test_full_as_plain_lines_has_all_entries():
+    words = ("x*x", "--x", "linspace(1,2,1200)", "--v", "ones(1200)", "-F", "plain")
+    assert "and 200 entries more" in ask("explain", *words).out
+    assert sum(line.startswith("dy[") for line in ask("explain", *words, "--full").out.splitlines()) == 1201
+
+
+def test_full_of_too_much_is_refused_by_its_size():
+    refused = ask("explain", "sum(x**2)", "--x", "ones(200000)", "--full")
+    assert refused.code == 2
+    assert "more than the 100,000 that it shows" in refused.err
+    assert ask("explain", "sum(x**2)", "--x", "ones(60000)", "--full", "--json").code == 0

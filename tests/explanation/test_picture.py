@@ -1,0 +1,93 @@
+"""The picture of the graph: its values, and that each derivative beside an edge is the one that it says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gradcli
+from generator.programs import random_program
+from gradcli.explanation.picturing import MOST_VERTICES
+from gradcli.explanation.rereading import Reader
+from oracles import portion
+
+NETWORK = "z = W @ x + b\nh = tanh(z)\nloss = sum((h - t)**2)"
+AT = {"W": [[0.5, -0.9], [1.0, 2.0]], "x": [1.0, 2.0], "b": [0.1, 0.2], "t": [1.0, 1.5]}
+PICTURES = {  # program, inputs, what is differentiated, its edges: below, above, derivative (None: constant)
+    NETWORK: (AT, ["W", "b"], [
+        ("W", "z", "outer(z.grad, x)"), ("x", "z", None), ("b", "z", "1"), ("z", "h", "1 - h**2"),
+        ("t", "loss", None), ("h", "loss", "2*(h - t)"),
+    ]),
+    "h = tanh(x); y = h*h + x": ({"x": 0.7}, None, [("x", "h", "1 - h**2"), ("x", "y", "1"), ("h", "y", "h + h")]),
+    "x*sin(x)": ({"x": 0.7}, None, [("x", "h0", "cos(x)"), ("x", "y", "sin(x)"), ("h0", "y", "x")]),
+    "h = x*w\nsum(h)*h[0]": ({"x": [0.7, 2.0], "w": 3.0}, None, [
+        ("x", "h", "h.grad*w"), ("w", "h", "sum(h.grad*x)"), ("h", "y", "[sum(h), 0] + h[0]"),
+    ]),
+    "h = x.detach()*2\nh*x": ({"x": 0.7}, None, [("x", "h", None), ("x", "y", "h"), ("h", "y", None)]),
+    "x": ({"x": 0.7}, None, []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("program", PICTURES)
+def test_the_edges_by_hand(program):
+    inputs, wrt, wanted = PICTURES[program]
+    found = gradcli.explain(program, inputs=inputs, wrt=wrt)
+    assert [(edge.below, edge.above, edge.text) for edge in found.picture.edges] == wanted
+    assert [edge.flows for edge in found.picture.edges] == [text is not None for _, _, text in wanted]
+
+
+def holds_the_graph(found):
+    """Hold the picture of an answer against its numbers; return how many derivatives its edges have.
+
+    What all edges send to a value is its cotangent: the derivative beside the edge, times what has arrived above it.
+    """
+    picture = found.picture
+    values = {vertex.name: vertex.value for vertex in picture.vertices}
+    arrived = {vertex.name: vertex.cotangent for vertex in picture.vertices if vertex.cotangent is not None}
+    constants = {value.name: value.value for value in found.values} | found.constants
+    reader, sent, count = Reader({**constants, **values}, arrived), {}, 0
+    for edge in picture.edges:
+        if edge.flows:
+            assert edge.text is not None, edge
+            part = reader.evaluate(edge.text)
+            assert part is not None, edge
+            if np.any(part) and ".grad" not in edge.text:
+                part = part * arrived[edge.above]
+            shape = values[edge.below].shape
+            sent[edge.below] = sent.get(edge.below, np.zeros(shape)) + np.broadcast_to(part, shape)
+            count += 1
+    for name, total in sent.items():
+        size = np.max(np.abs(arrived[name][np.isfinite(arrived[name])]), initial=0.0)
+        finite = np.isfinite(arrived[name])
+        assert np.all(np.abs(total - arrived[name])[finite] <= 1e-8 * size + 1e-10), (found.program, name)
+    return count
+
+
+@pytest.mark.parametrize("number", portion(range(120), 40))
+def test_what_the_edges_send_is_what_arrives(number):
+    program = random_program(4, number)
+    found = gradcli.explain(program.text, inputs=program.inputs, v=program.v, wrt=list(program.wrt))
+    drawn = {vertex.name: vertex for vertex in found.picture.vertices}
+    assert drawn.keys() >= found.inputs.keys()
+    if not found.picture.left_out:
+        assert holds_the_graph(found) == sum(edge.flows for edge in found.picture.edges)
+
+
+@pytest.mark.parametrize("program", PICTURES)
+def test_what_the_edges_of_small_programs_send_is_what_arrives(program):
+    inputs, wrt, wanted = PICTURES[program]
+    assert holds_the_graph(gradcli.explain(program, inputs=inputs, wrt=wrt)) == sum(
+        text is not None for *_, text in wanted
+    )
+
+
+def test_the_middle_of_a_long_program_is_one_vertex():
+    found = gradcli.explain("x = 1.5*w\nfor i in range(300):\n    x = x*1.01\nx", w=2.0)
+    picture = found.picture
+    assert (len(picture.vertices), picture.left_out) == (2 + MOST_VERTICES, 301 - MOST_VERTICES)
+    [place] = [k for k, vertex in enumerate(picture.vertices) if vertex.role == "gap"]
+    around = [picture.vertices[place + side].name for side in (-1, 0, 1)]
+    assert [(edge.below, edge.above, edge.text) for edge in picture.edges if "…" in (edge.below, edge.above)] == [
+        (around[0], "…", None),
+        ("…", around[2], "1.01"),
+    ]
