@@ -54,7 +54,7 @@ def held(tape, seed, constants=()):
     told += [(step.numbers, step.value) for step in steps if step.numbers is not None]
     for text, value in told:
         assert text is not None, told
-        found = reader.evaluate(text)
+        found = reader.evaluate(f"where({text}, 1, 0)" if np.asarray(value).dtype == bool else text)
         assert found is not None, text
         assert close(found, value), f"{text} is {found}, not {value}"
         count += 1

@@ -58,7 +58,7 @@ for _count, _rule in ((1, np.atleast_1d), (2, np.atleast_2d), (3, np.atleast_3d)
     record(
         f"atleast_{_count}d",
         oracle=shapes.moving(_rule),
-        recipes=["{S}", "{V}", "{M}"],
+        recipes=["{S}", "{V}*1", "{M}*1"],
         programs={f"atleast_{_count}d(x)": _rule(v.x), f"atleast_{_count}d(s, A)[1]": _rule(v.A)},
     )
 

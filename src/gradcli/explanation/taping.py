@@ -172,7 +172,8 @@ def operation_row(node: Operation, run: Recorded, arrived: set[int], uses: Mappi
 def true_operation(node: Operation, run: Recorded) -> str | None:
     """Return an operation as text; None where the language has none, or finds another value in it."""
     text = run.written(run.texts, node)
-    found = None if text is None else run.reader.evaluate(text)
+    is_mask = np.asarray(node.value).dtype == bool  # which is no output of a program
+    found = None if text is None else run.reader.evaluate(f"where({text}, 1, 0)" if is_mask else text)
     told = found is not None and is_same(found.astype(np.float64), np.asarray(node.value, dtype=np.float64))
     return text if told else None
 

@@ -142,7 +142,10 @@ def refuse_change(f: Graph, op: Op, before: Any, result: Any, name: str) -> None
 
 def put_at(f: Graph, x: Any, written: Any, key: Any, target: str) -> Any:
     """Return ``x`` with ``written`` at an index, which the program calls ``target``; raises ``shape`` for a misfit."""
-    entries = value_of(x)[runtime.as_view(key) if runtime.basic(key) else key].shape
+    try:
+        entries = value_of(x)[runtime.as_view(key) if runtime.basic(key) else key].shape
+    except IndexError:
+        return f(PUT, x, written, key=key)  # which says what is wrong with the index
     fitting = without_lead(f, written, len(entries))
     shape = np.shape(value_of(fitting))
     if shape and not is_broadcast(shape, entries):
