@@ -145,7 +145,7 @@ def test_a_script_of_every_function(library, name):
 
 
 @each_library
-@pytest.mark.parametrize("number", portion(range(14), 7))
+@pytest.mark.parametrize("number", portion(range(10), 5))
 def test_a_script_of_a_random_program(library, number):
     program = random_program(5, number)
     check_if_there_are_words(library, answer(program.text, program.inputs, [program.v], list(program.wrt)))
