@@ -96,6 +96,13 @@ def function(
     return Found(program, wrt, budget)
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """Enter the cell magic ``%%gradcli``: what ``%load_ext gradcli`` calls in a notebook."""
+    from gradcli.magic import load  # noqa: PLC0415
+
+    load(shell)
+
+
 def __getattr__(name: str) -> Any:
     """Import the parts of the interface when they are first used: numpy and sympy cost time."""
     home = next((module for module, names in _HOMES.items() if name in names), None)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gradcli.errors import Budget
+from gradcli.errors import Budget, GradcliError
 from gradcli.explanation.checked import Checked
 from gradcli.explanation.evaluation import Function
 from gradcli.explanation.explained import Explained
@@ -18,6 +18,10 @@ from gradcli.explanation.readings import stand
 if TYPE_CHECKING:
     from gradcli.checking.expected import Expected
     from gradcli.explanation.views import Descent, Hessian, Rows, Tangent
+
+
+EXPORTED = 100
+"""Columns of what is shown on no terminal."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -77,10 +81,43 @@ class Explanation(Explained):
 
         return tables(self, Layout())
 
-    def _repr_html_(self) -> str:
-        from gradcli.render.console import html  # noqa: PLC0415
+    def to_markdown(self) -> str:
+        """Return the tables in Markdown, for a forum or a notebook."""
+        from gradcli.render.glyphs import Layout  # noqa: PLC0415
+        from gradcli.render.markdown import markdown  # noqa: PLC0415
 
-        return html(self)
+        return markdown(self, Layout(EXPORTED))
+
+    def to_latex(self) -> str:
+        """Return a LaTeX document; raises ``GradcliError``, ``format``, where J is numbers alone."""
+        from gradcli.render.glyphs import Layout  # noqa: PLC0415
+        from gradcli.render.latex import latex  # noqa: PLC0415
+
+        return latex(self, Layout(EXPORTED))
+
+    def to_code(self, library: str) -> str:
+        """Return a script in ``torch``, ``jax`` or ``numpy`` that reproduces the numbers.
+
+        Raises ``GradcliError``, ``code``, for a program that the library has no words for.
+        """
+        from gradcli.scripts.script import script  # noqa: PLC0415
+
+        return script(self, library)
+
+    def _repr_html_(self) -> str:
+        from gradcli.render.glyphs import Layout  # noqa: PLC0415
+        from gradcli.render.web import html  # noqa: PLC0415
+
+        return html(self, Layout(EXPORTED))
+
+    def _repr_latex_(self) -> str | None:
+        from gradcli.render.glyphs import Layout  # noqa: PLC0415
+        from gradcli.render.latex import equations  # noqa: PLC0415
+
+        try:
+            return equations(self, Layout(EXPORTED))
+        except GradcliError:
+            return None  # a notebook then shows the tables alone
 
     def __str__(self) -> str:
         from gradcli.render.plain import plain  # noqa: PLC0415

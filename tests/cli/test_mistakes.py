@@ -138,7 +138,7 @@ ROWS = [  # command line, what is wrong, what to do
      "for example --x 1,2"),
     ("explain x**2 --x 3 --format yaml",
      "--format 'yaml' is not known",
-     "one of table, json, plain"),
+     "one of table, json, plain, latex, markdown, picture"),
     ("explain α*x --x 2 --α 3",
      "variables have ASCII names, not --α",
      "call it --alpha, in the program too"),

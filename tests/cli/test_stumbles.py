@@ -43,7 +43,11 @@ ROWS = [  # of the command line and files: what is typed, what is wrong, what to
     ("explain x --x 1 --max-entries=4", "no such option --max-entries", LISTED),
     ("explain x --max-entries 4 --x 1", "no such option --max-entries", LISTED),
     ("explain x --x 1 --out-file a.txt", "no such option --out-file", "did you mean '--file'?"),
-    ("explain x --x 1 --code torch", "no such option --code", LISTED),
+    (
+        "explain x --x 1 --code mxnet",
+        "--code 'mxnet' is not known",
+        "one of torch, jax, numpy; a variable of this name is given by --set code=mxnet",
+    ),
     ("explain x --x 1 --plain", "no such option --plain", "write --format plain"),
     ("explain x --x 1 --no-color", "no such option --no-color", "write --color never"),
     ("explain x --x 1 --digits 3", "no such option --digits", "write --precision 12"),

@@ -33,8 +33,9 @@ def explain(
     full: options.Full = False,
     file: options.File = None,
     json: options.Json = False,
-    format: options.Format = None,  # noqa: A002
+    format: options.ExplainFormat = None,  # noqa: A002
     output: options.Drawing = None,
+    code: options.Code = None,
     precision: options.Precision = 6,
     color: options.Color = "auto",
     ascii_only: options.Ascii = False,
@@ -58,7 +59,7 @@ def explain(
     from gradcli.cli.request import Views, printing, request  # noqa: PLC0415
 
     env: Environment = ctx.obj
-    how = printing(json, format, output, precision, color, ascii_only, width, quiet, full, draws=True)
+    how = printing(json, format, output, precision, color, ascii_only, width, quiet, full, code, explains=True)
     asked = request(env, program, file, set_values, v, wrt, strict, budget)
     found = explanation(env, asked, how, Views(rows, jvp, hessian, lr, iterations))
     if row or column:

@@ -88,6 +88,25 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document; sho
 Format = Annotated[
     str | None, typer.Option("--format", "-F", metavar="table|json|plain", help="How to print.", show_default=False)
 ]
+ExplainFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        "-F",
+        metavar="table|json|plain|latex|markdown|picture",
+        help="How to print.",
+        show_default=False,
+    ),
+]
+Code = Annotated[
+    str | None,
+    typer.Option(
+        "--code",
+        metavar="torch|jax|numpy",
+        help="Print a script that reproduces the numbers; numpy's has the backward pass written out.",
+        show_default=False,
+    ),
+]
 Output = Annotated[
     str | None,
     typer.Option(
@@ -104,7 +123,7 @@ Drawing = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        help="Write to a .json, .txt or .html file, or draw the graph: .svg, .dot.",
+        help="Write to a .json, .txt, .md, .tex or .html file; draw the graph in .svg, .dot; .py with --code.",
         show_default=False,
     ),
 ]

@@ -101,6 +101,11 @@ def write_explanation(env: Environment, found: Explained, printing: Printing) ->
 
         write_parts(env, encoded(partial(document, found)), printing.output)
         return
+    if printing.format in ("latex", "markdown", "picture", "code"):
+        from gradcli.cli.exports import WIDTH, exported  # noqa: PLC0415
+
+        write(env, exported(found, printing, layout_of(env, printing, printing.width or WIDTH)), printing.output)
+        return
     if printing.format in ("svg", "dot"):
         from gradcli.render.graph import dot, sheet_of  # noqa: PLC0415
 

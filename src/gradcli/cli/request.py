@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 FORMATS = ("table", "json", "plain")
 SUFFIXES = {".json": "json", ".txt": "table", ".html": "page"}
+LIBRARIES = ("torch", "jax", "numpy")
+EXPORTS = ("latex", "markdown", "picture", "code")
+"""Formats that explain alone writes, for people to take away; a picture is one of the tables."""
+DOCUMENTS = {".tex": "latex", ".md": "markdown"}
 NO_PROGRAM = "for example: gradcli explain 'x**2' --x 3; - reads it from standard input, -f from a file"
 PICTURES = {".svg": "svg", ".dot": "dot"}
 """Suffixes of a picture of the graph, which explain draws."""
@@ -33,6 +37,7 @@ class Printing:
     width: int | None
     quiet: bool
     full: bool = False
+    code: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +78,22 @@ def one_of(value: str, known: tuple[str, ...], option: str) -> str:
     raise GradcliError("option", f"{option} '{value[:40]}' is not known", hint=f"one of {', '.join(known)}")
 
 
+def refuse_library(code: str | None, output: str | None, formatted: bool) -> None:
+    """Raise ``option`` where ``--code`` names no library, or where a script and a file's name do not go together."""
+    script = output is not None and output.lower().endswith(".py")
+    if code is None:
+        if script:
+            raise GradcliError("option", "-o with .py is for a script", hint="--code torch, --code jax or --code numpy")
+        return
+    if code not in LIBRARIES:
+        hint = f"one of {', '.join(LIBRARIES)}; a variable of this name is given by --set code={code[:40]}"
+        raise GradcliError("option", f"--code '{code[:40]}' is not known", hint=hint)
+    if formatted:
+        raise GradcliError("option", f"--code {code} is a format of its own", hint="leave out the other")
+    if output is not None and not script:
+        raise GradcliError("option", f"--code {code} writes a script", hint="-o NAME.py writes it to a file")
+
+
 def printing(
     json: bool,
     format: str | None,  # noqa: A002
@@ -83,27 +104,31 @@ def printing(
     width: int | None,
     quiet: bool,
     full: bool = False,
-    draws: bool = False,
+    code: str | None = None,
+    explains: bool = False,
 ) -> Printing:
-    """Return the checked options of printing; ``draws`` says that the command can draw the graph."""
-    suffixes = {**SUFFIXES, **PICTURES} if draws else SUFFIXES
+    """Return the checked options of printing; ``explains`` says that the command has every format, and ``code``."""
+    refuse_library(code, output, bool(json or format))
+    suffixes = {**SUFFIXES, **DOCUMENTS, **PICTURES} if explains else SUFFIXES
+    suffixes = suffixes if code is None else {".py": "code"}
     suffix = None if output is None else next((s for s in suffixes if output.lower().endswith(s)), None)
     if output is not None and suffix is None:
         raise GradcliError(
             "option", f"-o '{output[:80]}' has no known suffix", hint=f"it can end with {', '.join(suffixes)}"
         )
-    named = one_of(format, FORMATS, "--format") if format else None
+    named = one_of(format, (*FORMATS, *EXPORTS[:-1]) if explains else FORMATS, "--format") if format else None
     if json and named not in (None, "json"):
         raise GradcliError("option", f"--json and --format {named} are both given", hint="give one of them")
-    if suffix in PICTURES and (json or named):
+    if suffix in PICTURES and (json or named not in (None, "picture")):
         asked = "--json" if json else f"--format {named}"
         raise GradcliError("option", f"{asked} and a picture in {suffix} do not go together", hint=f"leave {asked} out")
-    chosen = "json" if json else named or (suffixes[suffix] if suffix else "table")
+    chosen = "code" if code else "json" if json else named or (suffixes[suffix] if suffix else "table")
     if not 1 <= precision <= 17:
         raise GradcliError("option", f"--precision {precision} is not from 1 to 17")
     if width is not None and not 20 <= width <= 10_000:
         raise GradcliError("option", f"--width {width} is not from 20 to 10,000")
-    return Printing(chosen, output, precision, one_of(color, COLORS, "--color"), ascii_only, width, quiet, full)
+    color = one_of(color, COLORS, "--color")
+    return Printing(chosen, output, precision, color, ascii_only, width, quiet, full, code)
 
 
 def refuse_page(how: Printing) -> Printing:

@@ -67,5 +67,7 @@ class Lookup(Protocol):
     def keep_digits(self, formula: str) -> str:
         """Return a formula in a form that keeps its digits in saturation; itself where there is no other."""
 
-    def evaluate(self, text: str, names: Mapping[str, Any]) -> Array | None:
-        """Return what a text of the language is worth; None for what the language does not read."""
+    def evaluate(
+        self, text: str, names: Mapping[str, Any], cotangents: Mapping[str, Any] | None = None
+    ) -> Array | None:
+        """Return what a text of the language is worth, ``NAME.grad`` in it too; None for what is not read."""

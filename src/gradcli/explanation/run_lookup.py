@@ -175,9 +175,11 @@ class RunLookup:
 
         return saturated(formula, self.formulas.definitions)
 
-    def evaluate(self, text: str, names: Mapping[str, Any]) -> Array | None:
-        """Return what a text of the language is worth; None for what the language does not read."""
-        return Reader(names, {}).evaluate(text)
+    def evaluate(
+        self, text: str, names: Mapping[str, Any], cotangents: Mapping[str, Any] | None = None
+    ) -> Array | None:
+        """Return what a text of the language is worth, ``NAME.grad`` in it too; None for what is not read."""
+        return Reader(names, cotangents or {}).evaluate(text)
 
 
 def name_values(point: Point) -> dict[int, str]:

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from rich.console import Console
 from rich.text import Text
-
-from gradcli.render.glyphs import Layout
-from gradcli.render.tables import tables
-
-if TYPE_CHECKING:
-    from gradcli.explanation.explained import Explained
 
 
 class QuietConsole(Console):
@@ -49,10 +43,3 @@ def painted(diagnostic: str) -> Text:
 def plain_lines(text: Text) -> str:
     """Return lines without their colours, none with blanks at its end."""
     return "\n".join(line.rstrip() for line in text.plain.split("\n")) + "\n"
-
-
-def html(found: Explained) -> str:
-    """Return the tables as preformatted HTML, for notebooks."""
-    from html import escape  # noqa: PLC0415
-
-    return f"<pre>{escape(plain_lines(tables(found, Layout(width=100))))}</pre>"

@@ -50,7 +50,18 @@ Part = Table | Text
 
 
 def jacobian_lines(found: Explained, layout: Layout, asks: bool = False) -> list[Text]:
-    """Return the tables of all variables, and whether the routes agree; ``asks`` leaves v open."""
+    """Return the tables of all variables as lines, and whether the routes agree; ``asks`` leaves v open."""
+    return [
+        line
+        for part in jacobian_parts(found, layout, asks)
+        for line in (
+            table_lines(part, layout.table_width or layout.width, layout.glyphs) if isinstance(part, Table) else [part]
+        )
+    ]
+
+
+def jacobian_parts(found: Explained, layout: Layout, asks: bool = False) -> list[Part]:
+    """Return the tables of all variables and the lines between them, with whether the routes agree beside the last."""
     sheet = Sheet(found, layout, with_true_formulas(found).jacobian, shown_rows(found.output.size, layout), asks)
     parts: list[Part] = []
     for names in groups(sheet):
@@ -59,11 +70,7 @@ def jacobian_lines(found: Explained, layout: Layout, asks: bool = False) -> list
         parts = [Text(), *text_lines(sheet, [headed(sheet, list(sheet.jacobians), "no entries")], " ", "bold")]
     elif not asks:
         parts = with_verdict(sheet, parts)
-    return [
-        line
-        for part in parts
-        for line in (table_lines(part, sheet.width, sheet.glyphs) if isinstance(part, Table) else [part])
-    ]
+    return parts
 
 
 def group_parts(sheet: Sheet, names: Sequence[str]) -> list[Part]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -32,14 +32,14 @@ def tables(found: Explained, layout: Layout) -> Text:
         *top(found, layout),
         *section("Forward", forward_lines(found, layout), layout),
         *section(BACKWARD, backward_lines(found, layout), layout),
-        *(beside(found, layout) if found.also else []),
+        *sections(beside(found, layout), layout),
         *jacobian_lines(found, layout),
         *section("Rows and columns of J", slice_lines(found, layout), layout),
         *section("Each sum", sum_lines(found, layout), layout),
         *section(path_titles(found), path_lines(found, layout), layout),
         *section("Calls of backward without zero_grad", calls_lines(found, layout), layout),
         *section("What v did", v_lines(found, layout), layout),
-        *view_parts(found, layout),
+        *sections(view_sections(found, layout), layout),
         *section("Notes", [note.message for note in found.notes], layout),
         Text(),
         *fold(more_line(found, layout), layout.width, " "),
@@ -47,16 +47,26 @@ def tables(found: Explained, layout: Layout) -> Text:
     return Text("\n").join(parts)
 
 
-def beside(found: Explained, layout: Layout) -> list[Text]:
-    """Return the sections on the graph that were asked for beside the rest."""
-    from gradcli.render.steps import steps_sections  # noqa: PLC0415 - few answers need it
-    from gradcli.render.tape import TITLE, tape_lines  # noqa: PLC0415
-
-    told = [(TITLE, tape_lines(found, layout)), *steps_sections(found, layout)]
+def sections(told: Iterable[Section], layout: Layout) -> list[Text]:
+    """Return titled blocks of lines."""
     return [line for title, lines in told for line in section(title, lines, layout)]
 
 
-def view_parts(found: Explained, layout: Layout) -> list[Text]:
+Section = tuple[str, Sequence[str | Text]]
+"""A title, and the lines below it."""
+
+
+def beside(found: Explained, layout: Layout) -> list[Section]:
+    """Return the sections on the graph that were asked for beside the rest."""
+    if not found.also:
+        return []
+    from gradcli.render.steps import steps_sections  # noqa: PLC0415 - few answers need it
+    from gradcli.render.tape import TITLE, tape_lines  # noqa: PLC0415
+
+    return [(TITLE, tape_lines(found, layout)), *steps_sections(found, layout)]
+
+
+def view_sections(found: Explained, layout: Layout) -> list[Section]:
     """Return the sections that were asked for."""
     if found.views is None:
         return []
@@ -64,19 +74,20 @@ def view_parts(found: Explained, layout: Layout) -> list[Text]:
     from gradcli.render.hessians import hessian_lines  # noqa: PLC0415
     from gradcli.render.passes import rows_lines, tangent_lines  # noqa: PLC0415
 
-    views, parts = found.views, []
+    views = found.views
+    parts: list[Section] = []
     if views.rows is not None:
         title = "Rows of J: .grad after backward with each one-hot v, set to zero before"
-        parts += section(title, rows_lines(found, views.rows, layout), layout)
+        parts.append((title, rows_lines(found, views.rows, layout)))
     if views.tangent is not None:
         title = plain_text("J·u, the forward pass, beside vᵀ·J, the backward pass", layout.glyphs)
-        parts += section(title, tangent_lines(found, views.tangent, layout), layout)
+        parts.append((title, tangent_lines(found, views.tangent, layout)))
     if views.hessian is not None:
         title = "H, the second derivative: the Jacobian of the gradient"
-        parts += section(title, hessian_lines(found, views.hessian, layout), layout)
+        parts.append((title, hessian_lines(found, views.hessian, layout)))
     if views.descent is not None:
         title = f"Gradient descent from here, lr = {views.descent.lr:g}"
-        parts += section(title, descent_lines(found, views.descent, layout), layout)
+        parts.append((title, descent_lines(found, views.descent, layout)))
     return parts
 
 

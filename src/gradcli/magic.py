@@ -1,0 +1,44 @@
+"""``%%gradcli`` in a notebook: the cell is the program, its variables are those of the notebook."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from gradcli.errors import Budget, GradcliError
+from gradcli.explanation.evaluation import Function
+from gradcli.interface import explain
+from gradcli.language.values import read_value
+
+if TYPE_CHECKING:
+    from gradcli.interface import Explanation
+
+
+def explain_cell(line: str, cell: str, known: dict[str, Any]) -> Explanation:
+    """Return the explanation of a cell.
+
+    ``line`` gives variables, v and names to differentiate by, as the command line has them: ``x=1,2 v=1,10 wrt=x``.
+    A value that is a name is a variable of the notebook, ``known``; so is any variable that the line leaves out.
+    """
+    given = dict(word.partition("=")[::2] for word in shlex.split(line))
+    wrong = next((name for name, text in given.items() if not (name.isidentifier() and text)), None)
+    if wrong is not None:
+        raise GradcliError("option", f"'{wrong[:40]}' is not NAME=VALUE", hint="for example %%gradcli x=1,2 v=1,10")
+    v, wrt = given.pop("v", None), given.pop("wrt", None)
+    values = {name: value_of(text, name, known) for name, text in given.items()}
+    needed = Function(cell, given=values).inputs
+    values |= {name: known[name] for name in needed if name not in values and name in known}
+    names = None if wrt is None else [name.strip() for name in wrt.split(",")]
+    return explain(cell, v=None if v is None else value_of(v, "v", known), wrt=names, inputs=values)
+
+
+def value_of(text: str, name: str, known: dict[str, Any]) -> Any:
+    """Return the value of a text: a variable of the notebook, or numbers."""
+    return known[text] if text in known else read_value(text, name, Budget())
+
+
+def load(shell: Any) -> None:
+    """Enter ``%%gradcli`` in an IPython shell."""
+    shell.register_magic_function(
+        lambda line, cell: explain_cell(line, cell, shell.user_ns), magic_kind="cell", magic_name="gradcli"
+    )

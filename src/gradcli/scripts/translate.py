@@ -1,0 +1,300 @@
+"""Expressions of the language in the words of a library: the same syntax tree with other calls."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import GradcliError
+from gradcli.language.calls import Bound, bind, parameters, resolve
+from gradcli.language.members import special_call
+from gradcli.language.names import MODULES, dotted, find_constant
+from gradcli.ops import OPERATORS, Function
+from gradcli.ops.declare import Array
+from gradcli.scripts.dialect import Dialect, expression, filled
+from gradcli.scripts.plan import COTANGENT, refusal, tree_of
+from gradcli.scripts.syntax import DEFAULT, PLAIN_SYNTAX, as_list, floats, leaves_of, names_of, without_defaults
+
+CONSTANT_NAMES = ("pi", "e", "inf", "nan")
+PLACES = {"nonzero", "np.nonzero", "np.tril_indices", "np.triu_indices"}
+SHAPES = {"normalized_shape"}
+"""Parameters that are tuples even where one number is given."""
+
+
+class Translator:
+    """Turns expressions into those of a library.
+
+    ``values`` are the numbers of names, ``plain`` the names that are plain numbers of Python, ``cotangents`` what
+    ``NAME.grad`` is called. ``used`` collects the helpers that were called.
+    """
+
+    def __init__(self, dialect: Dialect, values: Mapping[str, Array], cotangents: Mapping[str, str]) -> None:
+        self.dialect, self.values, self.cotangents = dialect, dict(values), cotangents
+        self.plain: set[str] = set()
+        self.used: set[str] = set()
+
+    def text(self, text: str) -> str:
+        """Return an expression of the language in the words of the library; raises ``code``."""
+        own = COTANGENT.sub(lambda found: self.cotangents.get(found[1], found[0]), text)
+        tree = tree_of(own)
+        try:
+            return ast.unparse(self.value(tree) if self.is_plain(tree) else self.array(tree))
+        except GradcliError as error:
+            raise error if error.kind == "code" else self.unknown(error.message) from None
+
+    def is_number(self, text: str) -> bool:
+        """Return whether a line is a plain number of Python in a script."""
+        return self.is_plain(tree_of(text))
+
+    def is_plain(self, node: ast.expr) -> bool:
+        """Return whether an expression is a plain number of Python in a script, and no array."""
+        return all(
+            isinstance(part, PLAIN_SYNTAX)
+            and (not isinstance(part, ast.Name) or part.id in self.plain or self.is_constant(part))
+            for part in ast.walk(node)
+        )
+
+    def is_constant(self, node: ast.Name | ast.Attribute) -> bool:
+        """Return whether a name is a constant of the language, such as ``pi`` or ``torch.inf``."""
+        name = dotted(node) or ""
+        return name not in self.values and isinstance(find_constant(name), float)
+
+    def value(self, node: ast.expr) -> ast.expr:
+        """Return an expression where an array or a number is wanted."""
+        match node:
+            case ast.List() | ast.Tuple():
+                return self.display(node)
+            case ast.Name():
+                return self.constant(node) if self.is_constant(node) else node
+            case ast.Call():
+                return self.call(node)
+            case ast.Attribute():
+                return self.attribute(node)
+            case ast.Subscript():
+                return ast.Subscript(self.value(node.value), self.index(node.slice), ast.Load())
+            case ast.BinOp() if self.dialect.wraps and self.is_mask(node.left) != self.is_mask(node.right):
+                return ast.BinOp(self.number(node.left), node.op, self.number(node.right))
+            case ast.BinOp() | ast.UnaryOp() | ast.Compare() | ast.BoolOp() | ast.IfExp() | ast.Constant():
+                return type(node)(*(self.within(part) for _, part in ast.iter_fields(node)))
+        raise self.unknown(f"'{ast.unparse(node)[:40]}' has no counterpart")
+
+    def within(self, part: Any) -> Any:
+        """Return a part of an operator: its operands in the words of the library, its signs as they stand."""
+        if isinstance(part, list):
+            return [self.within(one) for one in part]
+        return self.value(part) if isinstance(part, ast.expr) else part
+
+    def number(self, node: ast.expr) -> ast.expr:
+        """Return an operand beside one that is no mask: PyTorch refuses masks in some arithmetic."""
+        return filled("x*1.0", x=self.value(node)) if self.is_mask(node) else self.value(node)
+
+    def unknown(self, why: str) -> GradcliError:
+        """Return the refusal of what the library does not have."""
+        return refusal(self.dialect.library, why)
+
+    def constant(self, node: ast.Name | ast.Attribute) -> ast.expr:
+        """Return ``pi`` as the library has it."""
+        name = (dotted(node) or "").rpartition(".")[2]
+        if name not in CONSTANT_NAMES:
+            raise self.unknown(f"'{name}' has no counterpart")
+        return expression(f"{self.dialect.module}.{name}")
+
+    def display(self, node: ast.List | ast.Tuple) -> ast.expr:
+        """Return the array that a list is."""
+        if all(self.is_plain(item) or isinstance(item, ast.List | ast.Tuple) for item in leaves_of(node)):
+            return filled(self.dialect.array, x=floats(node))
+        if not self.dialect.wraps:
+            return filled(self.dialect.stacked, x=self.items(node))
+        items: list[ast.expr] = [self.array(item) for item in node.elts]
+        return filled(self.dialect.stacked, x=ast.List(items, ast.Load()))
+
+    def items(self, node: ast.expr) -> ast.expr:
+        """Return the items of a display, those of displays in it too."""
+        if isinstance(node, ast.List | ast.Tuple):
+            return ast.List([self.items(item) for item in node.elts], ast.Load())
+        return self.value(node)
+
+    def array(self, node: ast.expr) -> ast.expr:
+        """Return an expression where the library wants an array: plain numbers are made one if it refuses them."""
+        if isinstance(node, ast.Constant) and node.value is None:
+            return node
+        if self.dialect.wraps and self.is_plain(node):
+            return filled(self.dialect.array, x=floats(self.value(node)))
+        if self.dialect.wraps and isinstance(node, ast.IfExp):
+            return filled("torch.as_tensor(x)", x=self.value(node))
+        return self.value(node)
+
+    def index(self, node: ast.expr) -> ast.expr:
+        """Return what stands between brackets."""
+        match node:
+            case ast.Tuple():
+                return ast.Tuple([self.index(item) for item in node.elts], ast.Load())
+            case ast.Slice():
+                if self.dialect.wraps and isinstance(node.step, ast.UnaryOp):
+                    raise self.unknown("PyTorch has no slice with a negative step")
+                parts = (node.lower, node.upper, node.step)
+                return ast.Slice(*(None if part is None else self.static(part) for part in parts))
+            case ast.List():
+                return node if self.dialect.listed else filled(self.dialect.array, x=node)
+            case ast.Constant():
+                return node
+            case ast.IfExp():
+                return ast.IfExp(self.value(node.test), self.index(node.body), self.index(node.orelse))
+        if self.is_plain(node) or self.is_mask(node) or self.is_places(node):
+            return self.value(node)
+        known = self.values.get(node.id) if isinstance(node, ast.Name) else None
+        found = self.value(node)
+        if known is not None and not known.ndim:
+            return filled("int(x)", x=found)
+        if known is not None and known.dtype.kind in "ib":
+            return found
+        return filled(self.dialect.integers, x=found)
+
+    def is_mask(self, node: ast.expr) -> bool:
+        """Return whether an expression is truth values."""
+        match node:
+            case ast.Compare():
+                return True
+            case ast.UnaryOp(op=ast.Invert()):
+                return True
+            case ast.BinOp(op=ast.BitAnd() | ast.BitOr() | ast.BitXor()):
+                return self.is_mask(node.left)
+            case ast.Name():
+                return node.id in self.values and self.values[node.id].dtype == bool
+            case ast.Call():
+                plain = special_call(node, self.values) is not None
+                return not plain and resolve(node, self.values)[0].kinds.integers == "mask"
+        return False
+
+    def is_places(self, node: ast.expr) -> bool:
+        """Return whether an expression is a tuple of positions, an array for each axis."""
+        if not isinstance(node, ast.Call) or special_call(node, self.values) is not None:
+            return False
+        return resolve(node, self.values)[0].name in PLACES
+
+    def static(self, node: ast.expr) -> ast.expr:
+        """Return a plain value: a number, a text, a flag, None, or a tuple of them."""
+        match node:
+            case ast.List() | ast.Tuple():
+                return ast.Tuple([self.static(item) for item in node.elts], ast.Load())
+            case ast.Constant():
+                return node
+            case ast.Name(id=name) if self.values.get(name, np.empty(1)).shape == () and name not in self.plain:
+                number = self.values[name].item()
+                return ast.Constant(int(number) if float(number).is_integer() else number)
+        return self.value(node)
+
+    def attribute(self, node: ast.Attribute) -> ast.expr:
+        """Return ``x.T`` and its like, or a constant of a library."""
+        name = dotted(node)
+        if name and name.partition(".")[0] not in self.values and name.partition(".")[0] in MODULES:
+            return self.constant(node)
+        template = self.dialect.attributes.get(node.attr)
+        if template is None:
+            raise self.unknown(f".{node.attr} has no counterpart")
+        return filled(template, x=self.value(node.value))
+
+    def call(self, node: ast.Call) -> ast.expr:
+        """Return a call of the function that means the same."""
+        if special_call(node, self.values) is not None:
+            raise self.unknown(f"'{ast.unparse(node)[:40]}' gives a length and no array")
+        function, receiver = resolve(node, self.values)
+        bound = bind(function, node, receiver)
+        if function.name in self.dialect.lacks or self.lacks_derivative(function):
+            raise self.unknown(f"'{function.name}' has no counterpart")
+        of_two = any(one.parameter.name == "dim" and self.is_array(one) for one in bound)
+        template = self.dialect.templates.get(f"{function.name} of two" if of_two else function.name)
+        if template is not None:
+            return self.from_template(function, template, bound)
+        operator = self.operator(function, bound)
+        if operator is not None:
+            return operator
+        spelled = self.dialect.spelled(function)
+        if spelled is None:
+            raise self.unknown(f"'{function.name}' has no counterpart")
+        return self.generic(spelled, bound)
+
+    def lacks_derivative(self, function: Function) -> bool:
+        """Return whether PyTorch has a function and no derivative of it."""
+        return self.dialect.wraps and function.op is not None and function.op.torch_raises
+
+    def operator(self, function: Function, bound: list[Bound]) -> ast.expr | None:
+        """Return the operator that a function such as ``mul`` is, None for any other."""
+        op = function.op
+        if op is None or not op.operator or len(bound) > 2 or OPERATORS.get((op.operator, len(bound))) is not op:
+            return None
+        sides = [self.array(one.nodes[0]) for one in bound]
+        names = [f"side{k}" for k in range(len(sides))]
+        text = f" {op.operator} ".join(names) if len(names) == 2 else f"{op.operator}{names[0]}"
+        return filled(text, **dict(zip(names, sides, strict=True)))
+
+    def from_template(self, function: Function, template: str, bound: list[Bound]) -> ast.expr:
+        """Return the first template that has a place for every argument, with defaults for those left out."""
+        given = {one.parameter.name: self.argument(one) for one in bound}
+        choice = next((text for text in template.split(" | ") if given.keys() <= names_of(text)), None)
+        if choice is None:
+            left = sorted(given.keys() - names_of(template.rsplit(" | ", maxsplit=1)[-1]))
+            raise self.unknown(f"'{function.name}' with {', '.join(left)} has no counterpart")
+        if function.build is not None:
+            signature = inspect.signature(function.build).parameters
+            for parameter in parameters(function):
+                empty = ast.Tuple([], ast.Load()) if parameter.rest else None
+                default = empty or ast.Constant(signature[parameter.name].default, kind=DEFAULT + parameter.name)
+                given.setdefault(parameter.name, default)
+        found = without_defaults(filled(choice, **given))
+        self.used |= {
+            part.func.id for part in ast.walk(found) if isinstance(part, ast.Call) and isinstance(part.func, ast.Name)
+        }
+        return found
+
+    def generic(self, spelled: str, bound: list[Bound]) -> ast.expr:
+        """Return a call by the library's own name: what is required by its place, and options by their names."""
+        places, options = [], []
+        for one in bound:
+            parameter, argument = one.parameter, self.argument(one)
+            if parameter.rest and isinstance(argument, ast.List):
+                places += argument.elts
+            elif parameter.required or parameter.rest:
+                places.append(argument)
+            else:
+                word = self.dialect.keywords.get(parameter.name, parameter.name)
+                if self.dialect.options and word not in self.dialect.options:
+                    raise self.unknown(f"'{spelled}' with {word}= has no counterpart")
+                options.append(ast.keyword(word, argument))
+        return ast.Call(expression(spelled), places, options)
+
+    def argument(self, one: Bound) -> ast.expr:
+        """Return an argument as its parameter wants it."""
+        kind, nodes = one.parameter.kind, one.nodes
+        if one.parameter.takes_arrays or kind == "Raws":
+            if not one.several:
+                return self.value(nodes[0])
+            return ast.List([self.array(node) for node in nodes], ast.Load())
+        if self.is_array(one):
+            return self.array(nodes[0])
+        if kind.startswith("Static"):
+            if one.several or one.parameter.rest:
+                items = [self.static(node) for node in nodes]
+                inner = items[0] if len(items) == 1 and not one.several else None
+                return inner if isinstance(inner, ast.Tuple) else ast.Tuple(items, ast.Load())
+            found = self.static(nodes[0])
+            return ast.Tuple([found], ast.Load()) if one.parameter.name in SHAPES else found
+        if kind.startswith("Raw"):
+            return self.raw(nodes[0])
+        if one.parameter.name == "condition" and not self.is_mask(nodes[0]):
+            return filled("x != 0", x=self.array(nodes[0]))
+        return self.array(nodes[0])
+
+    def is_array(self, one: Bound) -> bool:
+        """Return whether an argument that may be a plain number is an array: ``max(x, y)``, not ``max(x, 0)``."""
+        return one.parameter.kind == "Static | Tensor" and len(one.nodes) == 1 and not self.is_plain(one.nodes[0])
+
+    def raw(self, node: ast.expr) -> ast.expr:
+        """Return positions, masks or arrays as they are: integers stay integers."""
+        if isinstance(node, ast.List | ast.Tuple) and all(self.is_plain(item) for item in leaves_of(node)):
+            return filled(self.dialect.array, x=as_list(node))
+        return self.value(node)

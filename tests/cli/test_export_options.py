@@ -1,0 +1,103 @@
+"""``--code``, ``--format`` and the suffixes of ``-o``: what is written, and what is refused in clear words."""
+
+from __future__ import annotations
+
+import pytest
+
+from gradcli.magic import explain_cell
+
+PROGRAM = ("explain", "x**2", "--x", "3")
+
+
+@pytest.mark.parametrize(("words", "begins"), [
+    (("--code", "numpy"), '"""y.backward(v) in numpy'),
+    (("--code", "torch"), '"""y.backward(v) in PyTorch'),
+    (("--code", "jax"), '"""The vector-Jacobian product'),
+    (("-F", "latex"), "\\documentclass{article}"),
+    (("--format", "markdown"), "```text\ny = x**2"),
+    (("--format", "picture"), '<svg class="rich-terminal"'),
+])  # fmt: skip
+def test_standard_output_has_the_format(cli, words, begins):
+    answer = cli(*PROGRAM, *words)
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out.startswith(begins)
+    assert answer.out.endswith("\n")
+
+
+@pytest.mark.parametrize(("name", "words", "holds"), [
+    ("a.tex", (), "\\end{document}"), ("a.md", (), "**Forward**"), ("a.SVG", ("-F", "picture"), "rich-terminal"),
+    ("a.py", ("--code", "numpy"), "np.testing.assert_allclose(dx, 6.0"),
+])  # fmt: skip
+def test_a_file_has_the_format_of_its_name(cli, tmp_path, name, words, holds):
+    path = tmp_path / name
+    answer = cli(*PROGRAM, *words, "-o", str(path))
+    assert (answer.code, answer.out) == (0, "")
+    assert holds in path.read_text(encoding="utf-8")
+    assert [one.name for one in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize(("words", "says"), [
+    (("explain", "x*code", "--x", "3", "--code", "7"), "--set code=7"),
+    (("explain", "x*code", "--x", "3", "--code", "torch"), "--set code=torch"),
+    (("explain", "x*code", "--x", "3", "--code", "c"), "one of torch, jax, numpy"),
+    ((*PROGRAM, "--code", "numpy", "--json"), "--code numpy is a format of its own"),
+    ((*PROGRAM, "--code", "numpy", "-F", "latex"), "--code numpy is a format of its own"),
+    ((*PROGRAM, "--code", "numpy", "-o", "a.txt"), "-o NAME.py writes it to a file"),
+    (("grad", "x**2", "--x", "3", "-o", "a.py"), "--code torch"),
+    ((*PROGRAM, "-o", "a.py"), "--code torch, --code jax or --code numpy"),
+    ((*PROGRAM, "-o", "a.doc"), ".json, .txt, .html, .tex, .md, .svg, .dot"),
+    (("grad", "x**2", "--x", "3", "-F", "latex"), "one of table, json, plain"),
+    (("grad", "x**2", "--x", "3", "-o", "a.tex"), "it can end with .json, .txt, .html"),
+])  # fmt: skip
+def test_what_does_not_go_together_is_refused(cli, words, says):
+    answer = cli(*words)
+    assert answer.code == 2
+    assert says in answer.err
+
+
+def test_a_variable_called_code_is_given_by_set(cli):
+    answer = cli("explain", "x*code", "--x", "3", "--set", "code=2", "--code", "numpy")
+    assert answer.code == 0
+    assert "code = np.array(2.0)" in answer.out
+
+
+@pytest.mark.parametrize(("program", "words"), [
+    ("F.conv1d(x, w)", ("--x", "[[[1,2]]]", "--w", "[[[1]]]", "--v", "[[[1,1]]]", "--code", "numpy", "-o", "{}/a.py")),
+    ("2*x", ("--x", "ones(1001)", "--v", "ones(1001)", "-o", "{}/a.tex")),
+])  # fmt: skip
+def test_what_is_refused_leaves_the_file_as_it_was(cli, tmp_path, program, words):
+    path = tmp_path / words[-1].removeprefix("{}/")
+    path.write_text("before", encoding="utf-8")
+    answer = cli("explain", program, *(word.format(tmp_path) for word in words))
+    assert answer.code == 2
+    assert path.read_text(encoding="utf-8") == "before"
+    assert [one.name for one in tmp_path.iterdir()] == [path.name]
+
+
+class Shell:
+    """What IPython gives an extension."""
+
+    def __init__(self, **names):
+        self.user_ns, self.magics = names, {}
+
+    def register_magic_function(self, function, magic_kind, magic_name):
+        self.magics[magic_kind, magic_name] = function
+
+
+@pytest.mark.parametrize(("line", "known", "grad"), [
+    ("x=3", {}, 6.0), ("x=a", {"a": 4.0}, 8.0), ("", {"x": 5.0}, 10.0), ("v=10 x=3 wrt=x", {}, 60.0),
+    ("x='2 + 1'", {}, 6.0),
+])  # fmt: skip
+def test_a_cell_is_explained(line, known, grad):
+    import gradcli  # noqa: PLC0415
+
+    shell = Shell(**known)
+    gradcli.load_ipython_extension(shell)
+    assert shell.magics["cell", "gradcli"](line, "y = x**2\ny").grad["x"] == grad
+
+
+def test_a_line_that_gives_nothing_is_refused():
+    import gradcli  # noqa: PLC0415
+
+    with pytest.raises(gradcli.GradcliError, match="is not NAME=VALUE"):
+        explain_cell("x", "x**2", {})

@@ -1,0 +1,208 @@
+"""LaTeX, Markdown, HTML and SVG of an answer: they say what the tables say, and no text escapes from its place."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import gradcli
+from gradcli.render.glyphs import Layout
+from gradcli.render.latex import equations
+from gradcli.render.markdown import markdown
+from gradcli.render.mathematics import escaped, formula
+from gradcli.render.picture import picture
+from gradcli.render.web import html
+from oracles import cases, portion
+
+WIDE = Layout(100)
+EXAMPLE = ("[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]", {"x": [1.0, 2.0]}, [1, 10, 100])
+NETWORK = ("z = W @ x + b\nh = tanh(z)\nloss = sum((h - t)**2)",
+    {"W": [[1.0, 2.0], [3.0, 4.0]], "x": [0.1, 0.2], "b": [0.0, 0.1], "t": [1.0, 0.0]}, None)  # fmt: skip
+LOOP = ("y = x\nwhile y < 9: y = y*2\ny if y > 2 else x", {"x": 1.0}, None)
+HOSTILE = (
+    "h_0 = x**2  # </pre></div><script>alert(1)</script> \\end{document}\\input{/etc/passwd} ``` | ~~ $$ & % ]]>\n"
+    "y_ = h_0*2  # ``` ```` <img src=x onerror=alert(1)> \\verb|x| {{ }} ^^5c\ny_",
+    {"x": [3.0, 1.0]}, [1, 10],
+)  # fmt: skip
+WRITERS = {
+    "latex": lambda found: found.to_latex(),
+    "markdown": lambda found: found.to_markdown(),
+    "html": lambda found: html(found, WIDE),
+    "picture": lambda found: picture(found, WIDE),
+}
+SEEDS = [(case["expression"], case["inputs"], case["calls"][0]["v"]) for case in cases("seed_cases.json")]
+TORCH = [(row["expr"], {"x": row["x"]}, row["v"]) for row in cases("torch_cases.jsonl")]
+PLAIN_TAGS = {"div", "p", "pre", "table", "thead", "tbody", "tr", "th", "td"}
+
+
+def explained(case):
+    program, inputs, v = case
+    return gradcli.explain(program, inputs=inputs, v=v)
+
+
+@pytest.mark.parametrize("name", ["latex", "markdown", "html"])
+def test_a_network_looks_like_this(name, snapshot):
+    assert WRITERS[name](explained(NETWORK)) == snapshot
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_format_has_the_numbers_of_the_tables(name):
+    text = WRITERS[name](explained(EXAMPLE)).replace("&#160;", " ")
+    for number in ("26", "1240", "2173", "0.02601"):
+        assert number in text
+
+
+class Tags(HTMLParser):
+    """Collects tags and attributes, and the text between them."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.open, self.attributes, self.text = set(), [], set(), ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.open.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.mark.parametrize("case", [EXAMPLE, NETWORK, LOOP, HOSTILE], ids=lambda case: case[0][:20])
+def test_html_is_tables_and_paragraphs_alone(case):
+    found = Tags(html(explained(case), WIDE))
+    assert found.open == []
+    assert found.tags <= PLAIN_TAGS
+    assert found.attributes <= {"class", "style", "scope"}
+    assert case[0] in found.text.replace("y = [3", "[3")
+
+
+@pytest.mark.parametrize("case", [EXAMPLE, HOSTILE], ids=lambda case: case[0][:20])
+def test_a_picture_is_a_document_that_loads_nothing(case):
+    text = picture(explained(case), WIDE)
+    tags = {node.tag.rpartition("}")[2] for node in ET.fromstring(text).iter()}  # noqa: S314 - it is our own
+    assert tags <= {"svg", "style", "defs", "clipPath", "rect", "g", "text", "circle"}
+    assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
+    assert "@font-face" not in text
+
+
+def fences(text):
+    """Return what stands outside of fenced code, read as CommonMark reads it."""
+    outside, fence = [], ""
+    for line in text.split("\n"):
+        opened = re.match(r"(`{3,})", line)
+        if not fence and opened:
+            fence = opened[1]
+        elif fence and re.fullmatch(r"`{3,}\s*", line) and len(line.strip()) >= len(fence):
+            fence = ""
+        elif not fence:
+            outside.append(line)
+    assert fence == ""
+    return "\n".join(outside)
+
+
+@pytest.mark.parametrize("case", [EXAMPLE, NETWORK, LOOP, HOSTILE], ids=lambda case: case[0][:20])
+def test_markdown_keeps_code_in_its_fences(case):
+    outside = fences(markdown(explained(case), WIDE))
+    assert "script" not in outside
+    assert "onerror" not in outside
+    tables = re.findall(r"(?:^\|.*\n?)+", outside, re.MULTILINE)
+    assert tables
+    for table in tables:
+        assert len({len(re.findall(r"(?<!\\)\|", row)) for row in table.strip().split("\n")}) == 1
+
+
+LATEX_CASES = [EXAMPLE, NETWORK, LOOP, HOSTILE, *portion(SEEDS, 28), *portion(TORCH, 100)]
+
+
+@pytest.mark.parametrize("case", LATEX_CASES, ids=lambda case: case[0][:40])
+def test_latex_compiles(case, tmp_path):
+    """By TeX where it is installed; elsewhere groups and environments are counted."""
+    text = explained(case).to_latex()
+    body = re.sub(r"\\[\\{}$&#%_^~]", "", text)
+    assert body.count("{") == body.count("}")
+    begun, ended = (sorted(re.findall(rf"\\{word}\{{(\w+)\}}", text)) for word in ("begin", "end"))
+    assert begun == ended
+    assert text.count("\\end{document}") == 1
+    assert len(re.findall(r"(?<!\\)%", text)) == 0
+    if shutil.which("pdflatex") is None:
+        return
+    (tmp_path / "a.tex").write_text(text, encoding="utf-8")
+    words = ("pdflatex", "-halt-on-error", "-interaction=nonstopmode", "-no-shell-escape", "a.tex")
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, errors="replace", check=False)
+    assert done.returncode == 0, done.stdout[-600:]
+    assert (tmp_path / "a.pdf").exists()
+
+
+@pytest.mark.parametrize(("text", "written"), [
+    ("W1 @ x + b1", r"W_{1}\,x + b_{1}"),
+    ("3*x[0]**2", r"3\,{{x}_{0}}^{2}"),
+    ("(a + b)*c", r"\left(a + b\right)\,c"),
+    ("a - (b - c)", r"a - \left(b - c\right)"),
+    ("a - -b", r"a - \left(-b\right)"),
+    ("(-x)**2", r"{\left(-x\right)}^{2}"),
+    ("x**y**2", r"{x}^{{y}^{2}}"),
+    ("(x**y)**2", r"{\left({x}^{y}\right)}^{2}"),
+    ("2*3", r"2 \cdot 3"),
+    ("a/(b*c)", r"\frac{a}{b\,c}"),
+    ("(a/b)**2", r"{\left(\frac{a}{b}\right)}^{2}"),
+    ("h.grad*(1 - h**2)", r"\bar{h}\,\left(1 - {h}^{2}\right)"),
+    ("W.T @ y.grad", r"{W}^{\top}\,\bar{y}"),
+    ("torch.tanh(z)", r"\tanh\left(z\right)"),
+    ("x.relu()", r"\operatorname{relu}\left(x\right)"),
+    ("sqrt(x)", r"\sqrt{x}"),
+    ("abs(x)", r"\left|x\right|"),
+    ("sum(x, dim=1)", r"\operatorname{sum}\left(x, \mathrm{dim}=1\right)"),
+    ("where(x > 0, x, 0)", r"\begin{cases} x & x > 0 \\ 0 & \text{else} \end{cases}"),
+    ("[a, b]", r"\begin{pmatrix} a \\ b \end{pmatrix}"),
+    ("x[1:]", r"{x}_{1:}"),
+    ("alpha*loss_1", r"\alpha\,\mathrm{loss}_{1}"),
+    ("my_x", r"\mathrm{my\_x}"),
+    ("1e-05", r"1 \cdot 10^{-5}"),
+    ("x if a and b else y", r"\begin{cases} x & a \wedge b \\ y & \text{else} \end{cases}"),
+    ("not an {expression}", r"\texttt{not an \{expression\}}"),
+])  # fmt: skip
+def test_an_expression_is_written_as_mathematics(text, written):
+    assert formula(text) == written
+
+
+def test_escaped_text_holds_no_sign_with_a_meaning():
+    every = "".join(map(chr, range(0x20, 0x7F)))
+    text = escaped(every)
+    assert not re.search(r"(?<!\\)[$&#%_]", text)
+    assert "^" not in text.replace(r"\textasciicircum{}", "")
+    assert escaped("\x07ж") == "??"
+
+
+def test_a_notebook_gets_equations_or_nothing():
+    found = explained(NETWORK)
+    text = found._repr_latex_()
+    assert text == equations(found, WIDE)
+    assert text.count("$$") == 8
+    assert r"\bar{z} &= \bar{h}\,\left(1 - {h}^{2}\right)" in text
+    assert found._repr_html_() == html(found, WIDE)
+
+
+def test_latex_of_numbers_alone_is_refused():
+    program = "y = x\nfor i in range(45): y = sin(y) @ A\ny"
+    found = gradcli.explain(program, x=np.ones(9) / 9, A=np.eye(9) + 0.01, v=np.ones(9), wrt=["A"])
+    assert "numeric-only" in {note.kind for note in found.notes}
+    with pytest.raises(gradcli.GradcliError, match="9 by 81 numbers alone"):
+        found.to_latex()
+    assert found._repr_latex_() is None
+
+
+def test_latex_of_a_million_entries_is_refused():
+    found = gradcli.explain("2*x", x=np.ones(1_001), v=np.ones(1_001))
+    with pytest.raises(gradcli.GradcliError, match="1,001 by 1,001 entries"):
+        found.to_latex()
