@@ -38,17 +38,18 @@ def has_several(found: Explained, _: Layout) -> bool:
     return found.output.size > 1 and len(found.backward) == 1
 
 
-def always(_: Explained, __: Layout) -> bool:
-    """Return that an option shows more of any answer."""
-    return True
+def without(name: str) -> Callable[[Explained, Layout], bool]:
+    """Return whether an answer does not show yet what is called so."""
+    return lambda found, _: name not in found.also
 
 
 OPTIONS = [
     Option("--precision 17", is_rounded),
     Option("--v V1 --v V2", has_several),
-    Option("-F plain", always),
-    Option("--json", always),
-    Option("-o answer.txt", always),
+    Option("--steps", without("steps")),
+    Option("--tape", without("tape")),
+    Option("--json", lambda *_: True),
+    Option("-o page.html", lambda *_: True),
 ]
 """Options of ``explain``, in the order in which they are offered."""
 
