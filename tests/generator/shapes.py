@@ -7,7 +7,7 @@ import functools
 import numpy as np
 
 from generator.arrays import Array, array, numbers
-from generator.duals import Dual
+from generator.duals import Dual, dual
 
 
 def whole(values):
@@ -22,9 +22,18 @@ def moving(rule):
     @functools.wraps(rule)  # whose names of options are those that a call is read by
     def apply(x, *given, **named):
         found = rule(numbers(x), *given, **named)
-        return Array(found) if isinstance(found, np.ndarray) else array(found)
+        return Array(of_duals(found)) if isinstance(found, np.ndarray) else array(of_duals(np.array(found))[()])
 
     return apply
+
+
+def of_duals(found):
+    """Return an array of objects whose entries are all duals: numpy fills in plain zeros."""
+    if found.dtype != object:
+        return found
+    entries = np.empty(found.size, dtype=object)
+    entries[:] = [dual(entry) if isinstance(entry, int | float) else entry for entry in found.ravel()]
+    return entries.reshape(found.shape)
 
 
 def fixed(rule):

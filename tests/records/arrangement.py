@@ -75,7 +75,7 @@ record("flipud", oracle=shapes.moving(np.flipud), recipes=["{M}", "{V}"], progra
 record(
     "diagflat",
     oracle=shapes.moving(np.diagflat),
-    recipes=["{V}", "{M}", "{V}, -1"],
+    recipes=["{V}", "[{S}, {S}]", "{V}, -1"],
     programs={"diagflat(x)": np.diag(v.x), "torch.diagflat(A, offset=1)": np.diagflat(v.A, 1)},
 )
 record(

@@ -258,7 +258,8 @@ def is_same(found: Array, wanted: Array, sizes: Array = NO_TERMS) -> bool:
         got = np.broadcast_to(found, wanted.shape)
     except ValueError:
         return False
-    near = np.abs(got - wanted) <= ROUNDING * np.abs(wanted) + UNITS * np.where(np.isfinite(sizes), sizes, 0.0)
+    with np.errstate(invalid="ignore"):  # inf - inf, where the second look below counts
+        near = np.abs(got - wanted) <= ROUNDING * np.abs(wanted) + UNITS * np.where(np.isfinite(sizes), sizes, 0.0)
     return bool(np.all(np.where(np.isfinite(wanted), near, ~np.isfinite(got))))
 
 

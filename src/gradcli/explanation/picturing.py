@@ -92,7 +92,7 @@ def derivatives(top: Operation, region: list[Operation], run: Recorded) -> dict[
     They are those of a cotangent of ones where entries go by their own entries, or ``top`` is one number. All others
     say what becomes of the cotangent that ``top`` has.
     """
-    if not top.active:
+    if top.index not in run.kept:
         return {}
     seeds = [lift(np.ones(top.shape)[()]), write(f"{run.names[top.index]}.grad", run.kept[top.index])]
     found: dict[int, str | None] = {}

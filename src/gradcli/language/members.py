@@ -14,7 +14,7 @@ from gradcli.language.names import MODULES, dotted
 from gradcli.ops import METHODS, Pair, Parts, find
 from gradcli.ops.declare import value_of
 from gradcli.ops.making import DETACH
-from gradcli.ops.shaping import TRANSPOSE
+from gradcli.ops.shaping import TRANSPOSE, transpose_matrices
 
 
 def transposed(f: Any, value: object) -> Any:
@@ -28,7 +28,7 @@ def matrix_transposed(f: Any, value: object) -> Any:
     x = runtime.as_tensor(value)
     if x.ndim < 2:
         raise GradcliError("shape", f".mT takes a matrix or a batch of them, not shape {x.shape}")
-    return f(TRANSPOSE, x, dims=(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
+    return transpose_matrices(f, x)
 
 
 def adjoint(f: Any, value: object) -> Any:

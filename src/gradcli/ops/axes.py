@@ -104,3 +104,10 @@ def require_entries(x: Tensor, axes: Axes, name: str) -> None:
     """Refuse to reduce over no entries at all where the result would not be a number."""
     if any(x.shape[axis] == 0 for axis in axes):
         raise GradcliError("shape", f"{name} of no entries: the array has shape {x.shape}")
+
+
+def require_as_many_axes(name: str, a: Tensor, b: Tensor, c: Tensor) -> None:
+    """Raise ``shape`` for three arrays that do not have as many axes each."""
+    if not a.ndim == b.ndim == c.ndim:
+        shapes = f"{a.shape}, {b.shape} and {c.shape}"
+        raise GradcliError("shape", f"{name} takes arrays with as many axes each, not shapes {shapes}")

@@ -138,9 +138,11 @@ def without_derivative(f: Apply, name: str, **given: Tensor | None) -> None:
 
 
 def weighed(
-    f: Apply, losses: Tensor, weight: Tensor, name: str, reduction: Static, size_average: Static, reduce: Static
+    f: Apply, losses: Tensor, weight: Tensor | None, name: str, reduction: Static, size_average: Static, reduce: Static
 ) -> Tensor:
-    """Return losses times weights of their shape; their mean is over the sum of the weights."""
+    """Return losses reduced; with weights of their shape they count by these, whose sum their mean is over."""
+    if weight is None:
+        return reduce_loss(f, losses, reduction, size_average, reduce)
     same_shapes(losses, weight, name, "weight")
     how, weighted = how_reduced(reduction, size_average, reduce), f(MUL, losses, weight)
     if how == "mean":
@@ -161,9 +163,7 @@ def build_mse_loss(
     """the mean squared difference"""
     same_shapes(x, target, "mse_loss")
     squares = f(OPS["square"], f(DISTANCE, x, target))
-    if weight is not None:
-        return weighed(f, squares, weight, "mse_loss", reduction, size_average, reduce)
-    return reduce_loss(f, squares, reduction, size_average, reduce)
+    return weighed(f, squares, weight, "mse_loss", reduction, size_average, reduce)
 
 
 @function("l1_loss", "functional", "neural", kinds="no no unmasked")
@@ -178,10 +178,7 @@ def build_l1_loss(
 ) -> Tensor:
     """the mean absolute difference"""
     same_shapes(x, target, "l1_loss")
-    sizes = f(ABS, f(SUB, x, target))
-    if weight is not None:
-        return weighed(f, sizes, weight, "l1_loss", reduction, size_average, reduce)
-    return reduce_loss(f, sizes, reduction, size_average, reduce)
+    return weighed(f, f(ABS, f(SUB, x, target)), weight, "l1_loss", reduction, size_average, reduce)
 
 
 @function("huber_loss", "functional", "neural", kinds="no no target")

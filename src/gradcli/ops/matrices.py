@@ -15,7 +15,7 @@ from gradcli.ops.declare import Apply, Op, declare
 from gradcli.ops.linear_algebra import require_product, require_square
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Links
 from gradcli.ops.parts import Said
-from gradcli.ops.shaping import RESHAPE, TRANSPOSE
+from gradcli.ops.shaping import RESHAPE, transpose_matrices
 from gradcli.ops.signatures import Array, Formula, Forward, Mask, Options, Static, Tensor
 from gradcli.ops.vocabulary import function
 
@@ -260,11 +260,6 @@ def build_inv(f: Apply, x: Tensor) -> Tensor:
     return f(INV, x)
 
 
-def swapped(f: Apply, x: Tensor) -> Tensor:
-    """Return matrices transposed."""
-    return f(TRANSPOSE, x, dims=(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
-
-
 @function("solve", "linalg", "linear algebra", op=SOLVE, kinds="numpy-float numpy-float numpy")
 def build_solve(f: Apply, A: Tensor, B: Tensor, left: Static = True) -> Tensor:
     """the X with A @ X = B, or X @ A = B with left=False; B may be a vector, or one vector for each of several A"""
@@ -273,9 +268,9 @@ def build_solve(f: Apply, A: Tensor, B: Tensor, left: Static = True) -> Tensor:
     if not left:
         if B.ndim < 2 or vectors:
             raise GradcliError("shape", f"solve takes a matrix B with left=False, not shape {B.shape}")
-        turned = swapped(f, A), swapped(f, B)
+        turned = transpose_matrices(f, A), transpose_matrices(f, B)
         require_product(*turned, "solve")
-        return swapped(f, f(SOLVE, *turned))
+        return transpose_matrices(f, f(SOLVE, *turned))
     if vectors:
         columns = f(RESHAPE, B, shape=(*B.shape, 1))
         return f(RESHAPE, f(SOLVE, A, columns), shape=B.shape)

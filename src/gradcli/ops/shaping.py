@@ -117,6 +117,11 @@ CLONE     = mover("clone", lambda x: np.array(x)[()], lambda g, _y, _x: g)
 # fmt: on
 
 
+def transpose_matrices(f: Apply, x: Tensor) -> Tensor:
+    """Return a matrix transposed, or each of a batch: the last two axes swapped."""
+    return f(TRANSPOSE, x, dims=(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
+
+
 MOST_AXES = 32
 """What numpy broadcasts, and how deep the lists of a value may be nested."""
 

@@ -7,11 +7,11 @@ import numpy as np
 from gradcli.ops.declare import Apply, Op, declare
 from gradcli.ops.facts import Facts
 from gradcli.ops.further import linear_decimals as decimals
-from gradcli.ops.further.linear_singular import turned_over
 from gradcli.ops.further.linear_spectra import decomposed, letters_of, symmetric_side
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Line, Order
 from gradcli.ops.matrices import row_by_row
 from gradcli.ops.parts import Said
+from gradcli.ops.shaping import transpose_matrices
 from gradcli.ops.signatures import Array, Options, Static, Tensor
 from gradcli.ops.vocabulary import function
 
@@ -92,4 +92,4 @@ def factor_digits(factor: Array) -> Array:
 def build_cholesky(f: Apply, x: Tensor, upper: Static = False) -> Tensor:
     """the lower triangular L with L @ L.T = A, or with upper=True its transpose"""
     factor = f(CHOLESKY, symmetric_side(f, x, "U" if upper else "L", "cholesky"))
-    return turned_over(f, factor) if upper else factor
+    return transpose_matrices(f, factor) if upper else factor

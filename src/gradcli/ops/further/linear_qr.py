@@ -11,14 +11,14 @@ from gradcli.ops.declare import Apply, Op, Parts, declare
 from gradcli.ops.facts import Facts
 from gradcli.ops.further import linear_decimals as decimals
 from gradcli.ops.further.linear_cholesky import factor_digits, inverse_of
-from gradcli.ops.further.linear_singular import require_matrix, turned_over
+from gradcli.ops.further.linear_singular import require_matrix
 from gradcli.ops.further.linear_spectra import decomposed, letters_of
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.linear_algebra import MATMUL
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Line, Order
 from gradcli.ops.matrices import row_by_row
 from gradcli.ops.parts import Piecewise, Said
-from gradcli.ops.shaping import TRIU
+from gradcli.ops.shaping import TRIU, transpose_matrices
 from gradcli.ops.signatures import Array, Indices, Options, Static, Tensor
 from gradcli.ops.vocabulary import function
 
@@ -111,7 +111,7 @@ def factored(f: Apply, x: Tensor, complete: bool) -> Parts:
         return made[0]
 
     def r() -> Tensor:
-        return f(TRIU, f(MATMUL, turned_over(f, q()), x), k=0)
+        return f(TRIU, f(MATMUL, transpose_matrices(f, q()), x), k=0)
 
     return Parts(("Q", "R"), (q, r))
 

@@ -22,7 +22,6 @@ from gradcli.ops.further.linear_spectra import (
 )
 from gradcli.ops.links import AUXILIARY, OUT, SECOND, Contraction, Explicit, Line, Order
 from gradcli.ops.parts import Kink, Piecewise, Said
-from gradcli.ops.shaping import TRANSPOSE
 from gradcli.ops.signatures import Array, Mask, Options, Static, Tensor
 
 FAMILY = "linear algebra"
@@ -232,8 +231,3 @@ def require_matrix(x: Tensor, name: str) -> None:
 def vectors(f: Apply, x: Tensor, side: str) -> Tensor:
     """Return U or V."""
     return with_signs(f, f(SINGULAR_VECTORS, x, side=side), "svd")
-
-
-def turned_over(f: Apply, x: Tensor) -> Tensor:
-    """Return matrices transposed."""
-    return f(TRANSPOSE, x, dims=(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))

@@ -19,7 +19,7 @@ from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Line, Order
 from gradcli.ops.making import DETACH
 from gradcli.ops.matrices import BATCHES
 from gradcli.ops.parts import Kink, Piecewise, Said
-from gradcli.ops.shaping import TRANSPOSE, TRIL, TRIU
+from gradcli.ops.shaping import TRIL, TRIU, transpose_matrices
 from gradcli.ops.signatures import Array, Forward, Mask, Options, Static, Tensor
 from gradcli.ops.vocabulary import function
 
@@ -215,7 +215,7 @@ def symmetric_side(f: Apply, x: Tensor, side: Static, name: str) -> Tensor:
         "is that by a matrix that stays symmetric, as in PyTorch.",
     )
     own, others = (TRIL, -1) if lower else (TRIU, 1)
-    beside = f(TRANSPOSE, f(own, x, k=others), dims=(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
+    beside = transpose_matrices(f, f(own, x, k=others))
     whole = f(ADD, f(own, x, k=0), beside)
     return f(ADD, x, f(DETACH, f(SUB, whole, x)))
 

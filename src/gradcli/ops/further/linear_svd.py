@@ -7,8 +7,9 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops.declare import Apply, Parts, value_of
 from gradcli.ops.facts import Facts
-from gradcli.ops.further.linear_singular import SINGULAR_VALUES, require_matrix, turned_over, vectors
+from gradcli.ops.further.linear_singular import SINGULAR_VALUES, require_matrix, vectors
 from gradcli.ops.joining import CAT
+from gradcli.ops.shaping import transpose_matrices
 from gradcli.ops.signatures import Static, Tensor
 from gradcli.ops.vocabulary import function
 
@@ -60,7 +61,11 @@ def build_linalg_svd(
     if not compute_uv:
         return f(SINGULAR_VALUES, x)
     all_of = completed if full_matrices and x.shape[-2] != x.shape[-1] else vectors
-    makers = (lambda: all_of(f, x, "U"), lambda: f(SINGULAR_VALUES, x), lambda: turned_over(f, all_of(f, x, "V")))
+    makers = (
+        lambda: all_of(f, x, "U"),
+        lambda: f(SINGULAR_VALUES, x),
+        lambda: transpose_matrices(f, all_of(f, x, "V")),
+    )
     return Parts(("U", "S", "Vh"), makers)
 
 

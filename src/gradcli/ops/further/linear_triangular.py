@@ -8,10 +8,9 @@ from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD
 from gradcli.ops.declare import Apply, Parts, value_of
 from gradcli.ops.facts import Facts
-from gradcli.ops.further.linear_singular import turned_over
 from gradcli.ops.linear_algebra import MATMUL, require_product, require_square
 from gradcli.ops.matrices import INV, SOLVE
-from gradcli.ops.shaping import CLONE, TRIL, TRIU
+from gradcli.ops.shaping import CLONE, TRIL, TRIU, transpose_matrices
 from gradcli.ops.signatures import Static, Tensor
 from gradcli.ops.vocabulary import function
 
@@ -51,7 +50,7 @@ def build_solve_triangular(
         require_product(A, B, "solve_triangular")
         return f(SOLVE, triangle, B)
     require_product(B, A, "solve_triangular")
-    return turned_over(f, f(SOLVE, turned_over(f, triangle), turned_over(f, B)))
+    return transpose_matrices(f, f(SOLVE, transpose_matrices(f, triangle), transpose_matrices(f, B)))
 
 
 @function(
@@ -76,7 +75,7 @@ def build_triangular_solve(
     triangle = triangle_of(f, A, bool(upper), bool(unitriangular))
     return Parts(
         ("solution", "cloned_coefficient"),
-        (lambda: f(SOLVE, turned_over(f, triangle) if transpose else triangle, b), lambda: f(CLONE, A)),
+        (lambda: f(SOLVE, transpose_matrices(f, triangle) if transpose else triangle, b), lambda: f(CLONE, A)),
     )
 
 
@@ -112,7 +111,7 @@ def build_cholesky_solve(f: Apply, B: Tensor, L: Tensor, upper: Static = False) 
         raise GradcliError("shape", f"cholesky_solve takes a matrix B, not shape {B.shape}", hint="write B[:, None]")
     require_product(L, B, "cholesky_solve")
     factor = factor_of(f, L, bool(upper), "cholesky_solve")
-    first, then = (turned_over(f, factor), factor) if upper else (factor, turned_over(f, factor))
+    first, then = (transpose_matrices(f, factor), factor) if upper else (factor, transpose_matrices(f, factor))
     return f(SOLVE, then, f(SOLVE, first, B))
 
 
@@ -133,5 +132,5 @@ def build_cholesky_inverse(f: Apply, L: Tensor, upper: Static = False) -> Tensor
     """the inverse of L @ L.T for a lower triangular L"""
     require_square(L, "cholesky_inverse")
     inverse = f(INV, factor_of(f, L, bool(upper), "cholesky_inverse"))
-    sides = (inverse, turned_over(f, inverse)) if upper else (turned_over(f, inverse), inverse)
+    sides = (inverse, transpose_matrices(f, inverse)) if upper else (transpose_matrices(f, inverse), inverse)
     return f(MATMUL, *sides)

@@ -16,7 +16,7 @@ from gradcli.ops.losses import as_numbers, without_derivative
 from gradcli.ops.neural import SOFTMAX, require_last_axes
 from gradcli.ops.piecewise import WHERE
 from gradcli.ops.reductions import MEAN
-from gradcli.ops.shaping import RESHAPE, TRANSPOSE
+from gradcli.ops.shaping import RESHAPE, transpose_matrices
 from gradcli.ops.signatures import Axes, Mask, Raw, Static, Tensor
 from gradcli.ops.spread import VAR
 from gradcli.ops.vocabulary import function
@@ -219,8 +219,7 @@ def build_attention(
     if query.shape[-1] != key.shape[-1] or key.shape[-2] != value.shape[-2]:
         raise GradcliError("shape", f"{name}: shapes {query.shape}, {key.shape}, {value.shape} do not fit")
     by = 1 / math.sqrt(query.shape[-1]) if scale is None else number(scale, "scale")
-    turned = f(TRANSPOSE, key, dims=(*range(key.ndim - 2), key.ndim - 1, key.ndim - 2))
-    scores = f(MUL, f(MATMUL, query, turned), np.float64(by))
+    scores = f(MUL, f(MATMUL, query, transpose_matrices(f, key)), np.float64(by))
     allowed = causal(scores) if is_causal else None
     if attn_mask is not None:
         raw = value_of(attn_mask)

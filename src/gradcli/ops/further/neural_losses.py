@@ -8,7 +8,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD, DIV, MINIMUM, MUL, NEG, SUB
-from gradcli.ops.axes import number
+from gradcli.ops.axes import number, require_as_many_axes
 from gradcli.ops.declare import OPERATORS, OPS, Apply, value_of
 from gradcli.ops.facts import Facts
 from gradcli.ops.losses import DISTANCE, HUBER, how_reduced, reduce_loss, same_shapes, total, without_derivative
@@ -228,9 +228,7 @@ def build_margin_ranking_loss(
     reduction: Static = "mean",
 ) -> Tensor:
     """max(-target*(input1 - input2) + margin, 0)"""
-    if not input1.ndim == input2.ndim == target.ndim:
-        shapes = f"{input1.shape}, {input2.shape} and {target.shape}"
-        raise GradcliError("shape", f"margin_ranking_loss takes arrays with as many axes each, not shapes {shapes}")
+    require_as_many_axes("margin_ranking_loss", input1, input2, target)
     broadcast("margin_ranking_loss", input1, input2, target)
     lead = f(ADD, f(MUL, f(NEG, target), f(SUB, input1, input2)), np.float64(number(margin, "margin")))
     return reduce_loss(f, positive_part(f, lead), reduction, size_average, reduce)
@@ -263,9 +261,7 @@ def build_triplet_margin_loss(
     reduction: Static = "mean",
 ) -> Tensor:
     """max(d(anchor, positive) - d(anchor, negative) + margin, 0), d being a norm of the difference"""
-    if not anchor.ndim == positive.ndim == negative.ndim:
-        shapes = f"{anchor.shape}, {positive.shape} and {negative.shape}"
-        raise GradcliError("shape", f"triplet_margin_loss takes arrays with as many axes each, not shapes {shapes}")
+    require_as_many_axes("triplet_margin_loss", anchor, positive, negative)
     if not anchor.ndim:
         raise GradcliError("shape", "triplet_margin_loss takes vectors or batches of them, not one number")
     if not number(margin, "margin") > 0:
