@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -157,17 +156,16 @@ def test_an_interrupt_in_the_middle_of_the_work_is_quiet(place: str) -> None:
     assert_quiet(STRUCK, place, *WORK[place])
 
 
-def full_disk() -> None:
-    """Let no file of this process grow beyond a few bytes."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+FULL_DISK = ("sh", "-c", 'ulimit -f 1 && exec "$@"', "sh")
+"""What lets no file of a command grow beyond one block of 512 bytes."""
 
 
 def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
     old = tmp_path / "answer.json"
     old.write_text("old")
     found = subprocess.run(
-        [*GRADCLI, *LARGE, "-o", str(old)], capture_output=True, text=True, env=environment(), timeout=60, check=False,
-        preexec_fn=full_disk,
+        [*FULL_DISK, *GRADCLI, *LARGE, "-o", str(old)],
+        capture_output=True, text=True, env=environment(), timeout=60, check=False,
     )  # fmt: skip
     assert (found.returncode, found.stdout) == (2, "")
     assert "cannot be written: File too large" in found.stderr

@@ -63,7 +63,8 @@ def apart(work, limit):
     """Return what work gives back, done in a process of its own; None where it takes longer than the limit."""
     reading, writing = os.pipe()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # numpy's threads are asleep
+        for kind in (DeprecationWarning, RuntimeWarning):  # threads of numpy and jax are asleep
+            warnings.simplefilter("ignore", kind)
         child = os.fork()
     if child == 0:
         be_child(work, writing)
