@@ -227,7 +227,7 @@ def judge(held: Confirmation, what: str, value: float, truth: Any, size: float, 
     if not math.isfinite(value):
         return
     if truth.is_nan():
-        held.unknown = held.unknown or ("" if bent else f"{place} does not settle within 800 digits")
+        held.unknown = held.unknown or ("" if bent else f"{place} does not settle in many digits")
         return
     held.judge(what, value, truth, size, place)
 
