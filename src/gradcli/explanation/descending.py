@@ -11,7 +11,8 @@ import numpy as np
 
 from gradcli.errors import GradcliError, over_budget
 from gradcli.explanation.evaluation import gradients
-from gradcli.explanation.views import Descent, DescentStep, Remark
+from gradcli.explanation.explained import Note
+from gradcli.explanation.views import Descent, DescentStep
 from gradcli.ops.signatures import Array
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def time_is_over(started: float, seconds: float) -> bool:
     return time.process_time() - started > seconds
 
 
-def diverges(steps: list[DescentStep], last: float, lr: float) -> list[Remark]:
+def diverges(steps: list[DescentStep], last: float, lr: float) -> list[Note]:
     """Return what is to be said where v·y grows although each step was to lower it."""
     if not steps or lr <= 0:
         return []
@@ -111,7 +112,7 @@ def diverges(steps: list[DescentStep], last: float, lr: float) -> list[Remark]:
         return []
     told = f"from {first:.6g} to {last:.6g}" if math.isfinite(last) else f"from {first:.6g} beyond all numbers"
     return [
-        Remark(
+        Note(
             "diverges",
             f"It diverges: each step was to lower the value, and it went {told}. --lr {lr:g} is too large a step here: "
             f"the slope changes on the way. Try --lr {lr / 10:g}.",

@@ -21,13 +21,13 @@ from gradcli.exact.thresholds import ROUNDING
 from gradcli.explanation.agreement import Difference, compare
 from gradcli.explanation.differentiated import record_gradient, run_text
 from gradcli.explanation.evaluation import Evaluation
-from gradcli.explanation.explained import Backward
+from gradcli.explanation.explained import Backward, Note, Proof
 from gradcli.explanation.jacobians import Jacobian
 from gradcli.explanation.readings import Point, call_backward, compose_at, read_jacobians
 from gradcli.explanation.run_lookup import RunLookup
 from gradcli.explanation.suspicion import count_work
 from gradcli.explanation.tangents import proof_of, unasked
-from gradcli.explanation.views import Hessian, Proof, Remark
+from gradcli.explanation.views import Hessian
 from gradcli.explanation.words import Confirmation
 from gradcli.language.inputs import Cotangent
 from gradcli.ops.signatures import Array
@@ -168,9 +168,9 @@ def prove(point: Point, found: Second, blocks: Mapping[tuple[str, str], Jacobian
             proof = proof_of(held, all_finite, "H")
     notes = [*proof.remarks]
     if bends:
-        notes.insert(0, Remark("kink", f"{point.name} has no second derivative here, or one by convention: {BENDS}."))
+        notes.insert(0, Note("kink", f"{point.name} has no second derivative here, or one by convention: {BENDS}."))
     if not found.difference.within and (proof.digits is None or proof.verdict != "agree"):
-        notes.append(Remark("hessian-differs", "H by its formulas is not what reverse mode makes of the gradient."))
+        notes.append(Note("hessian-differs", "H by its formulas is not what reverse mode makes of the gradient."))
         return Proof("differ", all_finite, proof.digits, notes)
     return replace(proof, remarks=notes)
 

@@ -198,3 +198,8 @@ def call_texts(call: Backward, name: str, layout: Layout) -> tuple[str, str, str
         array_text(added, layout.precision, layout.most(6)),
         array_text(total, layout.precision, layout.most(6)),
     )
+
+
+def scalar_name(found: Explained) -> str:
+    """Return what is differentiated twice: y, or L = v·y where that is another number."""
+    return found.name if found.output.size == 1 and found.seed.item() == 1 else free_letter(found)
