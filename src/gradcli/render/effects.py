@@ -140,6 +140,8 @@ def worth_of(effect: Effect, layout: Layout) -> tuple[str, ...]:
 
 def shared_lines(found: Explained, shared: Shared | None) -> list[str]:
     """Return whether ones gives the derivative of each output, what tells that it does not, and what all of J takes."""
+    if all(jacobian.structure == "zero" for jacobian in found.jacobian.values()):
+        return ["No input moves an output at this point: every v gives 0."]
     if shared is None:
         return ['Each input moves one output at most: ones gives "the derivatives", all of J.']
     entry = indexed(shared.name, shared.index)
