@@ -277,10 +277,8 @@ def schema(ctx: typer.Context, debug: options.Debug = False) -> None:
     gradcli schema > gradcli.schema.json
     """
     del debug
-    from pkgutil import get_data  # noqa: PLC0415
+    from importlib.resources import files  # noqa: PLC0415
 
     from gradcli.cli.output import write  # noqa: PLC0415
 
-    found = get_data("gradcli.render", "schema.json")
-    assert found is not None  # noqa: S101
-    write(ctx.obj, found.decode("utf-8"))
+    write(ctx.obj, files("gradcli.render").joinpath("schema.json").read_text(encoding="utf-8"))

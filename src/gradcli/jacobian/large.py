@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,8 @@ class Applied(Composition):
     ``links`` has their names alone. A local Jacobian that subscripts say is not listed.
     """
 
+    refusal: GradcliError = field(kw_only=True)
+
     def parts(self, node: Operation, argument: int) -> list[Part] | None:
         """Return the parts of the local Jacobian of a node by one argument, None where none took part."""
         if (node.index, argument) not in self.links:
@@ -46,7 +48,6 @@ class Applied(Composition):
     def link(self, node: Operation, argument: Node) -> Sparse:
         """Refuse the entries of a local Jacobian: they are as many as those of J."""
         del node, argument
-        assert self.refusal is not None  # noqa: S101
         raise self.refusal
 
 
