@@ -110,7 +110,7 @@ def complete(env: Environment) -> int:
     """Write what may stand at the cursor, and nothing else, whatever happens."""
     from gradcli.cli.completing import reply  # noqa: PLC0415
 
-    text, code = reply(env.variables)
+    text, code = reply(env.variables[COMPLETION].removeprefix("complete_"), env.variables)
     with contextlib.suppress(OSError):
         env.stdout.write(f"{text}\n" if text else "")
         env.stdout.flush()

@@ -16,7 +16,6 @@ from gradcli.cli.declared import COMMANDS, WITH_PROGRAM, Option, options_of
 from gradcli.cli.request import EXPORTS, LIBRARIES
 from gradcli.errors import Budget
 
-VARIABLE = "_GRADCLI_COMPLETE"
 ROOT = {"--version": "Print the version.", "--help": "Show the commands."}
 FILES = ("-f", "--file", "-o", "--output")
 
@@ -28,9 +27,8 @@ class Candidate(NamedTuple):
     help: str = ""
 
 
-def reply(variables: Mapping[str, str]) -> tuple[str, int]:
+def reply(shell: str, variables: Mapping[str, str]) -> tuple[str, int]:
     """Return what a shell's script is answered, and the exit code; ``variables`` are those of the environment."""
-    shell = variables[VARIABLE].removeprefix("complete_")
     words, incomplete = line_of(shell, variables)
     try:
         found = [one for one in candidates(words, incomplete) if one.value.startswith(incomplete)]

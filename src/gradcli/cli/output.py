@@ -95,43 +95,34 @@ def write_explanation(env: Environment, found: Explained, printing: Printing) ->
     """Write an explanation in the format that was asked for."""
     if printing.quiet and printing.output is None:
         return
+    width = printing.width or terminal_width(env)
     if printing.format == "json":
         from gradcli.render.document import document  # noqa: PLC0415
         from gradcli.render.encoded import encoded  # noqa: PLC0415
 
         write_parts(env, encoded(partial(document, found)), printing.output)
-        return
-    if printing.format in ("latex", "markdown", "picture", "code"):
-        from gradcli.cli.exports import WIDTH, exported  # noqa: PLC0415
-
-        write(env, exported(found, printing, layout_of(env, printing, printing.width or WIDTH)), printing.output)
-        return
-    if printing.format in ("svg", "dot"):
-        from gradcli.render.graph import dot, sheet_of  # noqa: PLC0415
-
-        sheet = sheet_of(found, layout_of(env, printing, None))
-        if printing.format == "dot":
-            write(env, dot(sheet), printing.output)
-            return
-        from gradcli.render.svg import svg  # noqa: PLC0415
-
-        write(env, svg(sheet), printing.output)
-        return
-    if printing.format == "page":
+    elif printing.format == "page":
         from gradcli.page.assembling import page  # noqa: PLC0415
 
         write_parts(env, page(found), printing.output)
-        return
-    width = printing.width or terminal_width(env)
-    if printing.format == "plain" or (width is not None and width < NARROW):
-        from gradcli.errors.inert import inert  # noqa: PLC0415
-        from gradcli.render.glyphs import EVERYTHING  # noqa: PLC0415
-        from gradcli.render.plain import plain  # noqa: PLC0415
+    elif printing.format not in ("table", "plain"):
+        from gradcli.cli.exports import exported  # noqa: PLC0415
 
-        text = plain(found, EVERYTHING) if printing.full else plain(found)
-        write(env, inert(text) if printing.ascii_only else text, printing.output)
-        return
-    write_tables(env, found, printing, width)
+        write(env, exported(found, printing, partial(layout_of, env, printing)), printing.output)
+    elif printing.format == "plain" or (width is not None and width < NARROW):
+        write(env, lines_of(found, printing), printing.output)
+    else:
+        write_tables(env, found, printing, width)
+
+
+def lines_of(found: Explained, printing: Printing) -> str:
+    """Return an explanation as plain lines."""
+    from gradcli.errors.inert import inert  # noqa: PLC0415
+    from gradcli.render.glyphs import EVERYTHING  # noqa: PLC0415
+    from gradcli.render.plain import plain  # noqa: PLC0415
+
+    text = plain(found, EVERYTHING) if printing.full else plain(found)
+    return inert(text) if printing.ascii_only else text
 
 
 MOST_FULL = 100_000

@@ -13,7 +13,7 @@ import numpy as np
 from gradcli.engine.graph import Node
 from gradcli.engine.naming import place_text
 from gradcli.errors import GradcliError
-from gradcli.exact.curvature import curvature
+from gradcli.exact.curvature import Direction, curvature
 from gradcli.exact.decimals import digits
 from gradcli.exact.judge import random_direction, units
 from gradcli.exact.slopes import OPERATIONS, Exact, Spent
@@ -42,8 +42,6 @@ BENDS = "its gradient bends or jumps at this point: H is that of the piece that 
 
 AFFORDABLE = OPERATIONS // 8
 """Operations on single numbers that may go into holding every entry of H, and of H·u, against the truth."""
-
-Direction = Mapping[str, Array]
 
 
 class Second(NamedTuple):

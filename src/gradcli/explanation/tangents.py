@@ -13,6 +13,7 @@ from gradcli.engine.naming import label_entries
 from gradcli.engine.reverse import cotangents
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
+from gradcli.errors.facts import index_of
 from gradcli.exact.decimals import digits
 from gradcli.exact.limits import finite
 from gradcli.exact.slopes import OPERATIONS, Exact, Spent
@@ -52,8 +53,7 @@ def call_rows(point: Point, jacobians: Mapping[str, Jacobian]) -> Rows:
         point.run.graph.meter.watch()
         v = one_hot(shape, place)
         grad = gradients(point.run, v, jacobians)
-        index = tuple(int(i) for i in np.unravel_index(place, shape)) if shape else ()
-        calls.append(OneHot(index, grad))
+        calls.append(OneHot(index_of(place, shape), grad))
         for name, jacobian in jacobians.items():
             within = within and agrees(grad[name], jacobian.vjp(v), jacobian.scale(v))
             all_finite = all_finite and bool(np.isfinite(grad[name]).all())

@@ -23,9 +23,9 @@ from gradcli.formulas.expression import Expression
 from gradcli.formulas.texts import TooLarge, constant_text
 from gradcli.formulas.ufuncs import UFUNCS
 from gradcli.ops.declare import Array
+from gradcli.ops.signatures import Shape
 from gradcli.ops.writing import index_text
 
-Shape = tuple[int, ...]
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 """What numpy's functions that are no plain ufuncs write, entered by ``recording``."""
 
