@@ -11,7 +11,7 @@ from gradcli.cli.status import ExitStatus
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
-    from gradcli.cli.request import Printing, Request, Views
+    from gradcli.cli.request import Printing, Request, ViewOptions
     from gradcli.explanation.explained import Explained
 
 
@@ -54,12 +54,12 @@ def explain(
     """
     del debug
     from gradcli.cli.output import write_explanation  # noqa: PLC0415
-    from gradcli.cli.request import Views, printing, request  # noqa: PLC0415
+    from gradcli.cli.request import ViewOptions, printing, request  # noqa: PLC0415
 
     env: Environment = ctx.obj
     how = printing(json, format, output, precision, color, ascii_only, width, quiet, full, code, explains=True)
     asked = request(env, program, file, set_values, v, wrt, strict, budget)
-    found = explanation(env, asked, how, Views(row, column, tape, steps, rows, jvp, hessian, lr, iterations))
+    found = explanation(env, asked, how, ViewOptions(row, column, tape, steps, rows, jvp, hessian, lr, iterations))
     if full:
         from gradcli.cli.output import refuse_much  # noqa: PLC0415
 
@@ -68,7 +68,7 @@ def explain(
     raise typer.Exit(status_of(env, found.verdict, found.finite, how.quiet))
 
 
-def explanation(env: Environment, asked: Request, how: Printing, views: Views) -> Explained:
+def explanation(env: Environment, asked: Request, how: Printing, views: ViewOptions) -> Explained:
     """Return the explanation of a request with the views that are asked for."""
     if not views.asked:
         return explained_or_offered(env, asked, how, every_row=False)

@@ -56,7 +56,7 @@ class Request:
     notes: list[Note] = field(default_factory=list)
 
 
-class Views(NamedTuple):
+class ViewOptions(NamedTuple):
     """The options that ask for more than an answer, as they were typed."""
 
     row: list[str] | None

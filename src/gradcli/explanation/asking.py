@@ -17,7 +17,7 @@ Given = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ViewRequest:
     """What an answer is asked for.
 
     - ``row``, ``column``: places of rows and columns of J.
@@ -39,7 +39,7 @@ class Wanted:
     iterations: int = 10
 
 
-def with_views(found: Kind, wanted: Wanted) -> Kind:
+def with_views(found: Kind, wanted: ViewRequest) -> Kind:
     """Return an answer with what it is asked for, and what deserves a sentence about that among its notes.
 
     Raises ``option``, ``shape`` and ``value`` for a place or a u that does not fit, ``second`` and ``budget``.
@@ -50,7 +50,7 @@ def with_views(found: Kind, wanted: Wanted) -> Kind:
     return replace(found, views=views, notes=list(dict.fromkeys(notes)))
 
 
-def find_views(found: Explained, wanted: Wanted, u: Mapping[str, Array] | None) -> Iterator[tuple[str, View]]:
+def find_views(found: Explained, wanted: ViewRequest, u: Mapping[str, Array] | None) -> Iterator[tuple[str, View]]:
     """Yield what is asked for by its name, in the order in which documents have it."""
     if wanted.row or wanted.column:
         from gradcli.explanation.slices import slices_at  # noqa: PLC0415
