@@ -306,10 +306,11 @@ def readers():
 def enclosing(module, expression):
     """Return the living functions that hold an expression, innermost last."""
     first, last = expression.lineno, expression.end_lineno
-    inside = []
-    for function in living(module):
-        if function.__code__.co_firstlineno <= first and last <= last_line(function.__code__):
-            inside.append(function)
+    inside = [
+        function
+        for function in living(module)
+        if function.__code__.co_firstlineno <= first and last <= last_line(function.__code__)
+    ]
     return sorted(inside, key=lambda f: f.__code__.co_firstlineno)
 
 
