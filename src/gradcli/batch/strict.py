@@ -1,4 +1,4 @@
-"""Strict JSON from a stranger: what a lenient reader would guess at, or choke on, is refused by its name."""
+"""Strict JSON: keys given twice, NaN, lone surrogates and the like are errors with the characters at fault."""
 
 from __future__ import annotations
 

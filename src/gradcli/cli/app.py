@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import os
 import re
 import sys
 from collections.abc import Callable, Collection, Sequence
@@ -17,7 +16,7 @@ from typer.core import TyperCommand
 from gradcli import __version__
 from gradcli.cli import commands
 from gradcli.cli.environment import Environment
-from gradcli.cli.output import ClosedPipe, complain, report
+from gradcli.cli.output import ClosedPipe, complain, discard, report
 from gradcli.cli.parameters import PlainCommand, PlainGroup
 from gradcli.cli.status import ExitStatus
 from gradcli.cli.variables import VariableCommand
@@ -96,7 +95,7 @@ def run(args: Sequence[str] | None = None, env: Environment | None = None) -> in
     except KeyboardInterrupt:
         return ExitStatus.INTERRUPTED
     except (BrokenPipeError, ClosedPipe):
-        _drop_stdout(place)
+        discard(place)
         return ExitStatus.OK
 
 
@@ -217,9 +216,3 @@ def _tolerate(env: Environment) -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
-
-
-def _drop_stdout(env: Environment) -> None:
-    """Point a closed standard output at nothing, so that Python's own flush at exit does not complain."""
-    if env.stdout is sys.stdout:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
