@@ -160,7 +160,7 @@ def rules_of(swept: Sweep, written: dict[str, Earlier]) -> BackwardPass:
         )
         for index in order
     ]
-    left_out = sum(index in plain.skipped for index in plain.lines)
+    left_out = sum(index in plain.skipped for index in plain.lines) if plain.skipped else 0
     gap = sum(index >= plain.skipped.stop for index in plain.lines) if left_out else 0
     if not (plain.constants or left_out or len(others) > 1 or answers):  # such texts may be others for other numbers
         written["backward"] = Earlier(swept.given, plain.names, list(zip(order, rules, strict=True)))

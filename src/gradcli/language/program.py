@@ -112,7 +112,9 @@ class Program:
                 output = output_value(registers[self.output])
             if graph.story is not None and self.last is not None:
                 graph.story.append((self.last, output, len(graph.bindings)))
-            remark_output(graph, output)
+            constant = not (isinstance(output, Node) and output.active)
+            if graph.writes or graph.broken or constant:
+                remark_output(graph, output, constant)
         except MemoryError:
             scarce = over_budget("total", self.budget.total, "the program needs too much memory")
             raise scarce.at(None, self.place) from None
@@ -121,15 +123,13 @@ class Program:
         return graph, output, {**graph.inputs}
 
 
-def remark_output(graph: Graph, output: Any) -> None:
+def remark_output(graph: Graph, output: Any, constant: bool) -> None:
     """Remark on what PyTorch's backward refuses after a run: values written to, and an output without a gradient."""
-    constant = not (isinstance(output, Node) and output.active)
-    if graph.writes or graph.broken or constant:
-        from gradcli.language.versions import remark_backward, remark_constant  # noqa: PLC0415
+    from gradcli.language.versions import remark_backward, remark_constant  # noqa: PLC0415
 
-        remark_backward(graph, output)
-        if constant and any(leaf.active for leaf in graph.inputs.values()):
-            remark_constant(graph)
+    remark_backward(graph, output)
+    if constant and any(leaf.active for leaf in graph.inputs.values()):
+        remark_constant(graph)
 
 
 BRANCHES = {ast.If, ast.IfExp, ast.While, ast.BoolOp}
@@ -194,11 +194,14 @@ def compile_tree(
         output, result = final(compiler, last), own_result(tree, last)
     except GradcliError as error:
         raise error.at(None, place) from None
+    registers: list[Any] = [runtime.UNBOUND] * compiler.count
+    for register, value in compiler.constants.items():
+        registers[register] = value
     return Program(
         place,
         compiler.free,
         compiler.block,
-        [compiler.constants.get(register, runtime.UNBOUND) for register in range(compiler.count)],
+        registers,
         compiler.variables,
         output,
         compiler.spans.of(last),
