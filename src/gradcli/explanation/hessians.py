@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations_with_replacement
+from itertools import chain, combinations_with_replacement, count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradcli.engine.graph import Node
-from gradcli.engine.naming import place_text
+from gradcli.engine.graph import Graph, Node
+from gradcli.engine.naming import call_assigned, place_text, taken_names
 from gradcli.errors import GradcliError
 from gradcli.exact.curvature import curvature
 from gradcli.exact.decimals import digits
@@ -69,7 +69,7 @@ def differentiate_twice(point: Point, u: Direction | None, taken: Sequence[str])
     if not point.names:
         raise GradcliError("option", "--hessian: the program has no variable to differentiate by")
     run = point.function.evaluate(point.inputs)
-    run.graph.variables = {*run.graph.variables, *taken}
+    call_gradient(run.graph, {*taken, point.name})
     gradient = gradient_of(run, point)
     seed = u if u is not None else random_direction(point.inputs, point.names)
     found = stand_on(point, Evaluation(run.graph, gradient, run.leaves), seed)
@@ -86,6 +86,14 @@ def differentiate_twice(point: Point, u: Direction | None, taken: Sequence[str])
         symmetric=is_symmetric(blocks),
         proof=prove(point, found, blocks, u),
     )
+
+
+def call_gradient(graph: Graph, taken: Iterable[str]) -> None:
+    """Call the gradient ``g``, or ``g1``, and leave the program's values the names that they have in the answer."""
+    call_assigned(graph)  # before the names are taken, which would number them anew
+    graph.variables = {*graph.variables, *taken}
+    known = taken_names(graph)
+    graph.result = next(name for name in chain(["g"], map("g{}".format, count(1))) if name not in known)
 
 
 def gradient_of(run: Evaluation, point: Point) -> Any:
