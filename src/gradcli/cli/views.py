@@ -29,7 +29,8 @@ def read_wanted(env: Environment, asked: Request, views: Views) -> Wanted:
     if steps is not None and lr is None:
         raise GradcliError("option", "--iterations are steps of gradient descent, and need --lr", hint="add --lr 0.1")
     if steps is not None and steps < 1:
-        raise GradcliError("option", f"--iterations {steps} is not a positive number of steps")
+        hint = "for example --iterations 20"
+        raise GradcliError("option", f"--iterations {steps} is not a positive number of steps", hint=hint)
     u = directions(env, asked, views.jvp) if views.jvp else None
     return Wanted(views.rows, u, views.hessian, None if lr is None else rate(env, asked, lr), steps or STEPS)
 

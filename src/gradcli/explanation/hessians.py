@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from itertools import chain, combinations_with_replacement, count
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -60,7 +60,7 @@ class Second(NamedTuple):
     difference: Difference
 
 
-def differentiate_twice(point: Point, u: Direction | None, taken: Sequence[str]) -> Hessian:
+def differentiate_twice(point: Point, u: Direction | None, taken: Collection[str]) -> Hessian:
     """Return the Hessian of v·y at a point, and its product with ``u``.
 
     ``taken`` are names that no helper of its formulas may have. Raises ``second`` where the rule of an operation
@@ -88,7 +88,7 @@ def differentiate_twice(point: Point, u: Direction | None, taken: Sequence[str])
     )
 
 
-def call_gradient(graph: Graph, taken: Iterable[str]) -> None:
+def call_gradient(graph: Graph, taken: Collection[str]) -> None:
     """Call the gradient ``g``, or ``g1``, and leave the program's values the names that they have in the answer."""
     call_assigned(graph)  # before the names are taken, which would number them anew
     graph.variables = {*graph.variables, *taken}
