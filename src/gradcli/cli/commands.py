@@ -54,10 +54,12 @@ def explain(
     """
     del debug
     from gradcli.cli.output import write_explanation  # noqa: PLC0415
-    from gradcli.cli.request import ViewOptions, printing, request  # noqa: PLC0415
+    from gradcli.cli.request import ViewOptions, printing, refuse_beside, request  # noqa: PLC0415
 
     env: Environment = ctx.obj
     how = printing(json, format, output, precision, color, ascii_only, width, quiet, full, code, explains=True)
+    parts = {"--row": row, "--column": column, "--tape": tape, "--steps": steps, "--rows": rows}
+    refuse_beside(how, parts | {"--jvp": jvp, "--hessian": hessian, "--lr": lr})
     asked = request(env, program, file, set_values, v, wrt, strict, budget)
     found = explanation(env, asked, how, ViewOptions(row, column, tape, steps, rows, jvp, hessian, lr, iterations))
     if full:

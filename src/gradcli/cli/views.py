@@ -29,7 +29,8 @@ def read_wanted(env: Environment, asked: Request, views: ViewOptions) -> ViewReq
     if iterations is not None and lr is None:
         raise GradcliError("option", "--iterations are steps of gradient descent, and need --lr", hint="add --lr 0.1")
     if iterations is not None and iterations < 1:
-        raise GradcliError("option", f"--iterations {iterations} is not a positive number of steps")
+        hint = "for example --iterations 20"
+        raise GradcliError("option", f"--iterations {iterations} is not a positive number of steps", hint=hint)
     u = directions(env, asked, views.jvp) if views.jvp else None
     return ViewRequest(
         views.row or (), views.column or (), views.tape, views.steps, views.rows, u, views.hessian,

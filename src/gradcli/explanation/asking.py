@@ -104,7 +104,9 @@ def find_hessian(found: Explained, u: Mapping[str, Array] | None) -> Hessian:
     """Return the second derivative of v·y, and its product with u where there is one."""
     from gradcli.explanation.hessians import differentiate_twice  # noqa: PLC0415
 
-    return differentiate_twice(run_of(found).point, u, list(found.definitions))
+    run = run_of(found)
+    told = {*found.definitions, *run.recorded.names.values(), *run.recorded.constants}
+    return differentiate_twice(run.point, u, told)
 
 
 def find_descent(found: Explained, lr: float, iterations: int) -> Descent:
