@@ -80,8 +80,8 @@ class Answers:
             return reverse_alone(point, asked)
         if asked.only is not None and asked.numbers_do:
             return by_numbers(point, asked.only)
-        from gradcli.explanation.explained import Explained  # noqa: PLC0415
-        from gradcli.explanation.explaining import Ask, explain_run  # noqa: PLC0415
+        from gradcli.explanation.explained import Explained
+        from gradcli.explanation.explaining import Ask, explain_run
 
         found = explain_run(point, Ask.WHERE_DOUBTFUL, Explained, self._memory.derive)
         verdict = verdict_of(found.agreement.agree, found.agreement.finite)
@@ -117,7 +117,7 @@ def reverse_alone(point: Point, asked: Wanted) -> tuple[dict[str, Any], Verdict]
 
 def by_numbers(point: Point, only: frozenset[str]) -> tuple[dict[str, Any], Verdict]:
     """Return the answer of both routes without a formula."""
-    from gradcli.explanation.agreement import compare  # noqa: PLC0415
+    from gradcli.explanation.agreement import compare
 
     jacobians = read_jacobians(point, compose_at(point.run, point.function))
     backward = call_backward(point, jacobians)

@@ -20,7 +20,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPED = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-class _Refused(Exception):  # noqa: N818
+class _Refused(Exception):
     """What a hook of the decoder refuses; it does not know the place."""
 
 

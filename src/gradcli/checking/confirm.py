@@ -50,7 +50,7 @@ def check_function(
         whole = check_inputs(function.program, filled(function.program, dict(given)))
         values: dict[str, Any] = {name: np.array(value)[()] for name, value in whole.items()}
         if v is None and function.program.calls:
-            from gradcli.language.snippets.starting import total_v  # noqa: PLC0415
+            from gradcli.language.snippets.starting import total_v
 
             shape = function.evaluate(values, record=False).value.shape
             v = total_v(function.program, values, shape)
@@ -119,7 +119,7 @@ def hold_routes(
     known = {output: run.value, **({} if seed is None else {"v": seed.seed})}
     both = read_routes(run, function, row)
     if not expected and goes_together(run.graph, both):
-        from gradcli.checking.together import hold_together  # noqa: PLC0415 - few programs are so large
+        from gradcli.checking.together import hold_together  # few programs are so large
 
         found.comparisons += hold_together(exact, both, told, point)
         found.comparisons += [compare_routes(sought, sweeps, point) for sought, sweeps in both]

@@ -107,7 +107,7 @@ ANSWERED = ("complete_bash", "complete_zsh", "complete_fish")
 
 def complete(env: Environment) -> int:
     """Write what may stand at the cursor, and nothing else, whatever happens."""
-    from gradcli.cli.completing import reply  # noqa: PLC0415
+    from gradcli.cli.completing import reply
 
     text, code = reply(env.variables[COMPLETION].removeprefix("complete_"), env.variables)
     with contextlib.suppress(OSError):
@@ -194,8 +194,8 @@ def color_of(words: list[str]) -> str:
 
 def usage_error(error: typer.TyperException, words: list[str]) -> GradcliError:
     """Return typer's complaint about the command line as one of ours."""
-    from gradcli.cli.inputs import is_file  # noqa: PLC0415 - an error alone needs these
-    from gradcli.cli.misnamed import no_command, refused_by_typer  # noqa: PLC0415
+    from gradcli.cli.inputs import is_file  # an error alone needs these
+    from gradcli.cli.misnamed import no_command, refused_by_typer
 
     first = words[0]
     if first in COMMANDS or first.startswith("-"):
@@ -205,7 +205,7 @@ def usage_error(error: typer.TyperException, words: list[str]) -> GradcliError:
 
 def is_function(word: str) -> bool:
     """Return whether a word is the name of a function of the language."""
-    from gradcli.ops import SPELLINGS, find  # noqa: PLC0415
+    from gradcli.ops import SPELLINGS, find
 
     return find(SPELLINGS, word) is not None
 

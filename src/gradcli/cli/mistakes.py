@@ -240,7 +240,7 @@ def is_sign(word: str) -> bool:
 
 def variable_of(program: str) -> str:
     """Return the one name in a program that may be a variable, or what stands for any."""
-    from gradcli.ops import SPELLINGS, find  # noqa: PLC0415
+    from gradcli.ops import SPELLINGS, find
 
     words = {name for name in WORD.findall(program) if name not in ("pi", "e")}
     names = {name for name in words if len(name) == 1 or not find(SPELLINGS, name)}
@@ -265,7 +265,7 @@ def quoted(operands: list[str], exists: Callable[[str], bool]) -> str:
 
 def refuse_foreign(flag: str) -> None:
     """Raise ``option`` for a flag whose name is not ASCII, with the name spelled out."""
-    from gradcli.language.paper import spelled  # noqa: PLC0415
+    from gradcli.language.paper import spelled
 
     if not flag.isascii() and flag[2:].isidentifier():
         hint = f"call it --{spelled(flag[2:])}, in the program too"

@@ -115,7 +115,7 @@ def is_active(output: Any) -> bool:
 
 def stand_on(point: Point, run: Evaluation, u: Direction) -> Second:
     """Return the gradient, which is the output of ``run``, with its Jacobian by both routes, and uᵀ·H."""
-    from gradcli.formulas.derivation import found_formulas  # noqa: PLC0415
+    from gradcli.formulas.derivation import found_formulas
 
     shape = np.shape(run.value)
     flat = np.concatenate([np.ravel(u[name]) for name in point.names]).reshape(shape)
@@ -263,7 +263,7 @@ def judge(
 
 def exact_number(value: float) -> Any:
     """Return a double as a decimal."""
-    from decimal import Decimal  # noqa: PLC0415
+    from decimal import Decimal
 
     return Decimal(float(value))
 

@@ -73,7 +73,7 @@ def colours(jacobians: Mapping[str, Jacobian]) -> int | None:
     """Return how many calls give all of J by all variables; None where that is not known."""
     if not all(jacobian.held for jacobian in jacobians.values()):
         return None
-    from gradcli.jacobian.colouring import count_passes  # noqa: PLC0415
+    from gradcli.jacobian.colouring import count_passes
 
     start, rows, columns = 0, [], []
     for jacobian in jacobians.values():
@@ -126,7 +126,7 @@ def carry(point: Point, u: Mapping[str, Array]) -> tuple[dict[int, Array], Array
     if not isinstance(output, Operation) or not output.active:
         found = {leaf.index: u[name] for name, leaf in point.leaves.items()}
         return found, np.abs(found.get(getattr(output, "index", -1), np.zeros(point.value.shape)))
-    from gradcli.jacobian.passes import Passes  # noqa: PLC0415
+    from gradcli.jacobian.passes import Passes
 
     passes = Passes(output, list(point.leaves.values()), point.run.graph)
     moved = passes.tangents({leaf.index: np.reshape(u[name], (1, -1)) for name, leaf in point.leaves.items()})

@@ -15,7 +15,7 @@ from gradcli.jacobian.functions import written_out
 from gradcli.ops import OPS
 
 
-class Unprintable(Exception):  # noqa: N818
+class Unprintable(Exception):
     """A formula holds something that the language has no word for, such as an infinite constant."""
 
 
@@ -30,7 +30,7 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
         super().__init__()
         self.program = order or Order()
 
-    def _print_Add(self, expr: Expr, order: str | None = None) -> str:  # noqa: N802
+    def _print_Add(self, expr: Expr, order: str | None = None) -> str:
         terms = self.program.terms(expr, self._as_ordered_terms(expr, order=order))
         text = ""
         for term in terms:
@@ -39,7 +39,7 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
             text += f" {sign} {shown}" if text else f"{sign}{shown}".removeprefix("+")
         return text
 
-    def _print_Mul(self, expr: Expr) -> str:  # noqa: N802
+    def _print_Mul(self, expr: Expr) -> str:
         turned = without_minus(expr)
         if turned is not expr:
             return str(self._print(turned))
@@ -60,7 +60,7 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
             return text
         return f"{text}/{divisors[0]}" if len(divisors) == 1 else f"{text}/({'*'.join(divisors)})"
 
-    def _print_Pow(self, expr: Expr, rational: bool = False) -> str:  # noqa: N802
+    def _print_Pow(self, expr: Expr, rational: bool = False) -> str:
         base, exponent = expr.args
         if exponent.is_Number and exponent < 0:
             return f"1/{self.parenthesize(Pow(base, -exponent), PRECEDENCE['Mul'], strict=False)}"
@@ -72,13 +72,13 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
             item = without_minus(item)
         return str(super().parenthesize(item, level, strict))
 
-    def _print_Float(self, expr: Expr) -> str:  # noqa: N802
+    def _print_Float(self, expr: Expr) -> str:
         value = float(expr)
         if not math.isfinite(value):
             raise Unprintable
         return ("-" if value < 0 else "") + constant_name(abs(value))
 
-    def _print_Function(self, expr: Expr) -> str:  # noqa: N802
+    def _print_Function(self, expr: Expr) -> str:
         name = type(expr).__name__
         arguments = [self._print(argument) for argument in expr.args]
         if name in COMPARED:
@@ -103,10 +103,10 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
             left, right, sign = right, left, sign.replace(">", "<")
         return f"{self._print(left)} {sign} {self._print(right)}"
 
-    def _print_Abs(self, expr: Expr) -> str:  # noqa: N802
+    def _print_Abs(self, expr: Expr) -> str:
         return f"abs({self._print(expr.args[0])})"
 
-    def _print_Exp1(self, expr: Expr) -> str:  # noqa: N802
+    def _print_Exp1(self, expr: Expr) -> str:
         del expr
         return "exp(1)"
 
@@ -114,8 +114,8 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
         del expr
         raise Unprintable
 
-    _print_Infinity = _print_NegativeInfinity = _print_ComplexInfinity = _refuse  # noqa: N815
-    _print_NaN = _print_ImaginaryUnit = _refuse  # noqa: N815
+    _print_Infinity = _print_NegativeInfinity = _print_ComplexInfinity = _refuse
+    _print_NaN = _print_ImaginaryUnit = _refuse
 
 
 def without_defaults(name: str, arguments: Sequence[Expr], texts: list[str]) -> list[str]:

@@ -43,7 +43,7 @@ def noting_answers() -> Iterator[list[Any]]:
         ANSWERS.reset(token)
 
 
-class Unwritable(Exception):  # noqa: N818
+class Unwritable(Exception):
     """Something was done with a written array that the language has no text for."""
 
 

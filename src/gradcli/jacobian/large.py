@@ -76,7 +76,7 @@ def derive(output: Any, wrt: Sequence[Node], most: int, graph: Graph) -> Composi
 
 def apply(output: Node, wrt: Sequence[Node], most: int, graph: Graph, refusal: GradcliError) -> Applied:
     """Return the Jacobian of ``output`` by passes; ``refusal`` says why it is not composed."""
-    from gradcli.jacobian.passes import Passes  # noqa: PLC0415 - most Jacobians have few entries
+    from gradcli.jacobian.passes import Passes  # most Jacobians have few entries
 
     nodes, passes = reaches(output), Passes(output, wrt, graph)
     first = min(leaf.index for leaf in wrt)

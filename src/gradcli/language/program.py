@@ -125,7 +125,7 @@ class Program:
 
 def remark_output(graph: Graph, output: Any, constant: bool) -> None:
     """Remark on what PyTorch's backward refuses after a run: values written to, and an output without a gradient."""
-    from gradcli.language.versions import remark_backward, remark_constant  # noqa: PLC0415
+    from gradcli.language.versions import remark_backward, remark_constant
 
     remark_backward(graph, output)
     if constant and any(leaf.active for leaf in graph.inputs.values()):
@@ -184,7 +184,7 @@ def compile_tree(
         raise over_budget("syntax", bounds.syntax, "the program has too many parts").at(None, place)
     try:
         if LAYER.search(place.text):
-            from gradcli.language.layers import read_layers  # noqa: PLC0415
+            from gradcli.language.layers import read_layers
 
             compiler.writer.texts = read_layers(tree, compiler.spans, compiler.writer.spans, compiler.writer.code)
         if expression:

@@ -120,7 +120,7 @@ def seen_through(f: Graph, view: Operation, window: Window) -> Window:
         return window._replace(side=view.index)
     if key is not None:
         return window._replace(places=window.places[as_view(key)])
-    from gradcli.language.layout import is_layout_known  # noqa: PLC0415
+    from gradcli.language.layout import is_layout_known
 
     places: Any = view.op.forward(window.places, **view.static)
     same_axes = [n for n in places.shape if n != 1] == [n for n in window.places.shape if n != 1]

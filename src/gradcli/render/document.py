@@ -64,7 +64,7 @@ def document(found: Explained, form: Form = nested, only: frozenset[str] | None 
 
 def views_document(found: Explained, form: Form) -> dict[str, Any]:
     """Return what was asked for beside the rest."""
-    from gradcli.render.views import document_of  # noqa: PLC0415 - few answers are asked for more
+    from gradcli.render.views import document_of  # few answers are asked for more
 
     return document_of(found, form)
 

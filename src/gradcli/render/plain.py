@@ -55,7 +55,7 @@ def view_lines(anchor: Anchor, found: Explained) -> list[str]:
     """Return what was asked for beside the rest, in so far as it follows a part of the answer."""
     if not found.views:
         return []
-    from gradcli.render.views import lines_after  # noqa: PLC0415 - few answers are asked for more
+    from gradcli.render.views import lines_after  # few answers are asked for more
 
     return list(lines_after(anchor, found))
 

@@ -41,7 +41,7 @@ def sections_below(found: Explained, layout: Layout) -> Iterator[Section]:
 def view_sections(anchor: Anchor, found: Explained, layout: Layout) -> Iterator[Section]:
     """Yield what was asked for beside the rest, in so far as it follows a part of the answer."""
     if found.views:
-        from gradcli.render.views import sections_after  # noqa: PLC0415 - few answers are asked for more
+        from gradcli.render.views import sections_after  # few answers are asked for more
 
         yield from sections_after(anchor, found, layout)
 
