@@ -223,7 +223,7 @@ def as_named(f: Apply, spec: str, items: tuple[Tensor, ...]) -> tuple[Tensor, ..
 def build_einsum(f: Apply, spec: Static | Tensor, *tensors: Tensor) -> Tensor:
     """the sum of products that the subscripts describe, as in einsum("ij,j->i", W, x)"""
     if not isinstance(spec, str) or "." in spec:
-        from gradcli.ops.further.linear_subscripts import spelled_out  # noqa: PLC0415
+        from gradcli.ops.further.linear_subscripts import spelled_out
 
         spec, tensors = spelled_out(spec, tensors)
     operands = as_named(f, spec, tensors)

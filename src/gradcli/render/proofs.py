@@ -38,6 +38,8 @@ def proof_text(proof: Proof, layout: Layout) -> str:
         return "not finite at this point"
     if proof.digits is None:
         return f"{glyphs.check} both routes agree"
+    if any(remark.kind in ("kink", "jump") for remark in proof.remarks):
+        return f"{glyphs.check} both routes agree, by convention: see the notes"
     return f"{glyphs.check} {counted(min(int(proof.digits), 15), 'right digit')}, in arithmetic with digits to spare"
 
 

@@ -12,7 +12,7 @@ from gradcli.errors.counting import counted
 from gradcli.render.documents import arrays_document, jacobian_document
 from gradcli.render.effects import scalar_name
 from gradcli.render.equalities import with_true_formulas
-from gradcli.render.glyphs import Layout, Place, Section
+from gradcli.render.glyphs import Anchor, Layout, Section
 from gradcli.render.hessian_blocks import MOST_FORMULAS, block_lines
 from gradcli.render.numbers import full, input_text
 from gradcli.render.proofs import proof_document, proof_lines, proof_text, shown
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gradcli.explanation.views import Hessian
     from gradcli.render.numbers import Form
 
-AFTER: Place = "v"
+AFTER: Anchor = "v"
 TITLE = "H, the second derivative: the Jacobian of the gradient"
 MOST_LINES = 1000
 """Entries of a block of H that are written as plain lines; the number of those left out follows."""
@@ -97,8 +97,7 @@ def hessian_lines(found: Explained, hessian: Hessian, layout: Layout) -> list[Te
         lines.append(f"{name} = v{glyphs.times}{found.name}")
     blocks = hessian.blocks
     if all(block.held and not np.any(block.values) and not len(block.rows) for block in blocks.values()):
-        by = " and ".join(hessian.whole)
-        lines.append(f"H = 0: the gradient does not depend on {by} here; a linear function has no other H.")
+        lines.append(f"H = 0: {why_zero(hessian)}.")
         return [*lines, *product_lines(hessian, layout), proof_text(hessian.proof, layout)]
     lines += gradient_lines(hessian, name, layout)
     shown_blocks = {pair: block for pair, block in blocks.items() if is_first(pair, hessian) or not hessian.symmetric}
@@ -110,6 +109,13 @@ def hessian_lines(found: Explained, hessian: Hessian, layout: Layout) -> list[Te
         lines += ["", "H is not symmetric here: the derivatives that it is made of are taken by convention."]
     lines += [f"{one} = {text}" for one, text in new_definitions(found, hessian).items()]
     return [*lines, *product_lines(hessian, layout), proof_text(hessian.proof, layout)]
+
+
+def why_zero(hessian: Hessian) -> str:
+    """Return why all of H is 0."""
+    if any(remark.kind == "kink" for remark in hessian.proof.remarks):
+        return "that of the piece on which the first derivative is taken"
+    return f"the gradient does not depend on {' and '.join(hessian.whole)} here; a linear function has no other H"
 
 
 def is_first(pair: tuple[str, str], hessian: Hessian) -> bool:
