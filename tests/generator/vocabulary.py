@@ -43,7 +43,7 @@ NUMPY = {
 KEYWORDS = {
     "axis": "dim", "keepdims": "keepdim", "k": "diagonal", "offset": "diagonal", "axes": "dims", "input": "x",
 }  # fmt: skip
-MODULES = ("torch", "np", "numpy", "jnp", "math", "F", "nn", "functional", "linalg", "special", "jax")
+MODULES = ("torch", "np", "numpy", "jnp", "math", "F", "nn", "functional", "linalg", "special", "jax", "scipy", "sp", "jsp")
 CONSTANTS = {"pi": math.pi, "e": math.e, "inf": math.inf, "float64": "float64", "double": "float64"}
 
 
@@ -52,6 +52,10 @@ def canonical(spelling):
     if spelling == "float":
         return "item"
     *path, last = spelling.split(".")
+    if path and path[0] in ("scipy", "sp", "jax", "jsp") and last == "logsumexp":
+        return "jax.nn.logsumexp"
+    if spelling.removeprefix("jax.") in RULES and "scipy" in path:
+        return spelling.removeprefix("jax.")
     if path and path[-1] == "linalg" and last == "norm":
         return "linalg.norm"
     if path and path[-1] == "linalg" and last in ("svd", "qr", "vector_norm", "diagonal", "cross"):

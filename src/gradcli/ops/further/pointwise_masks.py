@@ -206,7 +206,7 @@ def histc(x: Array, bins: int, low: float, high: float) -> Array:
     """Return how many entries lie in each of ``bins`` equal stretches from low to high, the last with its end."""
     x = np.asarray(x, dtype=np.float64)
     inside = x[(x >= low) & (x <= high)]
-    places = np.minimum(((inside - low) / (high - low) * bins).astype(np.intp), bins - 1)
+    places = np.minimum(((inside - low) * bins / (high - low)).astype(np.intp), bins - 1)
     return np.bincount(places, minlength=bins).astype(np.float64)
 
 
