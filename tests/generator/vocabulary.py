@@ -27,13 +27,14 @@ Tensor=FloatTensor IntTensor=LongTensor ShortTensor=LongTensor take_along_axis=t
 hard_tanh=hardtanh hard_sigmoid=hardsigmoid hard_swish=hardswish hard_silu=hardswish
 dropout1d=dropout dropout2d=dropout dropout3d=dropout alpha_dropout=dropout feature_alpha_dropout=dropout
 upsample=interpolate log_sigmoid=logsigmoid soft_sign=softsign stop_gradient=detach
-split_with_sizes=split
+split_with_sizes=split expm=matrix_exp
 """
 ALIASES = dict(pair.split("=") for pair in SYNONYMS.split())
 OWN_IN_NUMPY = (
     "sort median var std cumsum transpose split pad take nonzero tril_indices triu_indices compress digitize logspace "
     "ascontiguousarray argsort nanmedian nanprod nanmax nanmin quantile percentile nanquantile nanpercentile ptp "
-    "average cumprod gradient linspace trace nan_to_num searchsorted array asarray cross"
+    "average cumprod gradient linspace trace nan_to_num searchsorted array asarray cross "
+    "nanstd nanvar cov corrcoef select"
 )
 NUMPY = {
     "max": "amax", "min": "amin", "repeat": "repeat_interleave", "equal": "eq", "array_equal": "equal",
@@ -43,7 +44,10 @@ NUMPY = {
 KEYWORDS = {
     "axis": "dim", "keepdims": "keepdim", "k": "diagonal", "offset": "diagonal", "axes": "dims", "input": "x",
 }  # fmt: skip
-MODULES = ("torch", "np", "numpy", "jnp", "math", "F", "nn", "functional", "linalg", "special", "jax", "scipy", "sp", "jsp")
+MODULES = (
+    *("torch", "np", "numpy", "jnp", "math", "F", "nn", "functional", "linalg", "special"),
+    *("jax", "scipy", "sp", "jsp"),
+)
 CONSTANTS = {"pi": math.pi, "e": math.e, "inf": math.inf, "float64": "float64", "double": "float64"}
 
 
@@ -58,7 +62,7 @@ def canonical(spelling):
         return spelling.removeprefix("jax.")
     if path and path[-1] == "linalg" and last == "norm":
         return "linalg.norm"
-    if path and path[-1] == "linalg" and last in ("svd", "qr", "vector_norm", "diagonal", "cross"):
+    if path and path[-1] == "linalg" and last in ("svd", "qr", "vector_norm", "diagonal", "cross", "vander"):
         return f"linalg.{last}"
     if path and path[0] in ("np", "numpy", "jnp") and last in NUMPY:
         return NUMPY[last]

@@ -37,7 +37,7 @@ def build_scipy_cholesky(f: Apply, x: Tensor, lower: Static = False) -> Tensor:
     ("dy[0,0]/dA[i,j] = where(j == 0, qr(A)[0][i,0], 0)",),
     "scipy.linalg.qr(A)[1]", {"A": "2.5,1;3,4"}, "1,2;3,4",
 ))  # fmt: skip
-def build_scipy_qr(f: Apply, x: Tensor, *, mode: Static = "full") -> Parts | Tensor:
+def build_scipy_qr(f: Apply, x: Tensor, *, mode: Static = "full") -> Parts | tuple[Tensor]:
     """Q with orthogonal columns of length 1, and the upper triangular R, with Q @ R = A; with mode="r" R alone"""
     if mode not in ("full", "economic", "r"):
         raise GradcliError("value", f'qr: mode is "full", "economic" or "r", not {mode!r}')
