@@ -86,7 +86,8 @@ def coefficients(f: Apply, x: Tensor, name: str) -> Tensor:
 ))  # fmt: skip
 def build_polyval(f: Apply, p: Tensor, x: Tensor) -> Tensor:
     """the polynomial with these coefficients at x, the highest power first"""
-    parts = [f(INDEX, row(p, "polyval"), key=k) for k in range(p.shape[0])]
+    own = row(p, "polyval")
+    parts = [f(INDEX, own, key=k) for k in range(own.shape[0])]
     found = parts[0]
     for part in parts[1:]:
         found = f(ADD, f(MUL, found, x), part)
