@@ -27,7 +27,7 @@ Tensor=FloatTensor IntTensor=LongTensor ShortTensor=LongTensor take_along_axis=t
 hard_tanh=hardtanh hard_sigmoid=hardsigmoid hard_swish=hardswish hard_silu=hardswish
 dropout1d=dropout dropout2d=dropout dropout3d=dropout alpha_dropout=dropout feature_alpha_dropout=dropout
 upsample=interpolate log_sigmoid=logsigmoid soft_sign=softsign stop_gradient=detach
-split_with_sizes=split expm=matrix_exp
+split_with_sizes=split expm=matrix_exp unstack=unbind matrix_transpose=adjoint real=positive conj=positive
 """
 ALIASES = dict(pair.split("=") for pair in SYNONYMS.split())
 OWN_IN_NUMPY = (
@@ -38,7 +38,7 @@ OWN_IN_NUMPY = (
 )
 NUMPY = {
     "max": "amax", "min": "amin", "repeat": "repeat_interleave", "equal": "eq", "array_equal": "equal",
-    "swapaxes": "swapdims",
+    "swapaxes": "swapdims", "permute_dims": "np.transpose",
 } | {name: f"np.{name}" for name in OWN_IN_NUMPY.split()}  # fmt: skip
 """Names that mean something else in numpy than in PyTorch."""
 OF_LINALG = {"svd", "qr", "vector_norm", "diagonal", "cross", "vander", "lu", "lu_factor"}

@@ -179,7 +179,10 @@ ISNAN = step("isnan", np.isnan, decided(exactly.is_nan),
 # fmt: on
 
 
-@function("round rint around", "torch numpy method", "elementwise", op=ROUND, kinds="numpy-float same yes")
+@function(
+    "round rint around torch.special.round special.round", "torch numpy method", "elementwise", op=ROUND,
+    kinds="numpy-float same yes",
+)  # fmt: skip
 def build_round(f: Apply, x: Tensor, decimals: Static = 0) -> Tensor:
     """the nearest integer, halves to even, or the nearest number of so many decimals; flat"""
     places = whole(decimals, "decimals")

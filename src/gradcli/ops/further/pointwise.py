@@ -68,7 +68,7 @@ def build_frac(f: Apply, x: Tensor) -> Tensor:
     return f(SUB, x, f(TRUNC, x))
 
 
-@function("positive", EVERYWHERE, "elementwise", kinds="no same yes", facts=of_one("positive(x)", "x", "1"))
+@function("positive real conj", EVERYWHERE, "elementwise", kinds="no same yes", facts=of_one("positive(x)", "x", "1"))
 def build_positive(f: Apply, x: Tensor) -> Tensor:  # noqa: ARG001
     """x itself"""
     return x
