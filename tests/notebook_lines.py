@@ -128,7 +128,7 @@ def recorded() -> list[dict[str, Any]]:
 
 
 def record(paths: list[str]) -> None:
-    """Ask again for what is recorded, and for the programs of files whose names begin with who is asked: torch-a.txt."""
+    """Ask again for what is recorded, and for programs of files whose names begin with who is asked: torch-a.txt."""
     known = {row["program"]: row["by"] for row in recorded()} if RECORDED.exists() else {}
     for path in paths:
         texts = Path(path).read_text(encoding="utf-8").splitlines()
