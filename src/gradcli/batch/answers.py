@@ -28,7 +28,7 @@ from gradcli.explanation.readings import (
 )
 from gradcli.render.diagnostic import error_document
 from gradcli.render.document import document, gradient_document, numbers_document
-from gradcli.render.head import inputs_document
+from gradcli.render.documents import inputs_document
 
 MOST_PROGRAMS, HEAVIEST = 1024, 2**22
 """Checked programs that are kept, and the characters of all together."""

@@ -53,8 +53,6 @@ def explain(
     gradcli explain "(sigmoid(W @ x + b) - t)**2" --W "1,2;3,4" --x 1,0 --b 0,0 --t 0,1 --wrt W,b --v 1,1
     """
     del debug
-    from dataclasses import replace  # noqa: PLC0415
-
     from gradcli.cli.output import write_explanation  # noqa: PLC0415
     from gradcli.cli.request import Views, printing, refuse_beside, request  # noqa: PLC0415
 
@@ -63,13 +61,7 @@ def explain(
     parts = {"--row": row, "--column": column, "--tape": tape, "--steps": steps, "--rows": rows}
     refuse_beside(how, parts | {"--jvp": jvp, "--hessian": hessian, "--lr": lr})
     asked = request(env, program, file, set_values, v, wrt, strict, budget)
-    found = explanation(env, asked, how, Views(rows, jvp, hessian, lr, iterations))
-    if row or column:
-        from gradcli.explanation.slices import with_slices  # noqa: PLC0415
-
-        found = with_slices(found, row or [], column or [])
-    if tape or steps:
-        found = replace(found, also=frozenset(["tape"] * tape + ["steps"] * steps))
+    found = explanation(env, asked, how, Views(row, column, tape, steps, rows, jvp, hessian, lr, iterations))
     if full:
         from gradcli.cli.output import refuse_much  # noqa: PLC0415
 

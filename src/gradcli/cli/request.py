@@ -63,6 +63,10 @@ class Request:
 class Views(NamedTuple):
     """The options that ask for more than an answer, as they were typed."""
 
+    row: list[str] | None
+    column: list[str] | None
+    tape: bool
+    steps: bool
     rows: bool
     jvp: list[str] | None
     hessian: bool
@@ -72,7 +76,7 @@ class Views(NamedTuple):
     @property
     def asked(self) -> bool:
         """Whether any of them was given."""
-        return any(option not in (None, False) and option != [] for option in self)
+        return any(option not in (None, False, []) for option in self)
 
 
 def one_of(value: str, known: tuple[str, ...], option: str) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from gradcli.exact.decimals import GUARD, NAN
 from gradcli.exact.thresholds import CLOSE, SAME
 
-SETTINGS = ((50, 17), (100, 33), (200, 66), (400, 133), (800, 266), (800, 400))
+SETTINGS = ((50, 17), (100, 33), (200, 66), (400, 133), (800, 200), (800, 266), (800, 400))
 """Digits of the runs, and those of 1/h, one setting after the other."""
 SURE = 400
 """Digits from which a derivative counts that contradicts the routes."""
@@ -127,10 +127,10 @@ def flat(setting: Setting, i: int, size: Decimal) -> bool:
 
 def vanishes(settings: Sequence[Setting], i: int, size: Decimal) -> bool:
     """Return whether the derivative of entry i is 0: it shrinks with h, as that of x³ at 0, or is mere rounding."""
-    growing = [settings[0], *(new for old, new in pairwise(settings) if new.digits > old.digits)][-4:]
-    dies = all(abs(new.slope(i)) <= abs(old.slope(i)) / 10 for old, new in pairwise(growing))
-    rounding = all(flat(setting, i, size) for setting in growing[-3:])
-    return (len(growing) > 3 and dies) or (len(growing) > 2 and rounding)
+    if len(settings) > 2 and all(flat(setting, i, size) for setting in settings[-3:]):
+        return True
+    dies = (abs(new.slope(i)) <= abs(old.slope(i)) / 10 or flat(new, i, size) for old, new in pairwise(settings[-4:]))
+    return len(settings) > 3 and all(dies)
 
 
 def side(settings: Sequence[Setting], i: int, size: Decimal) -> Side:

@@ -12,7 +12,8 @@ import numpy as np
 
 from gradcli.errors import GradcliError, over_budget
 from gradcli.explanation.evaluation import gradients
-from gradcli.explanation.views import Descent, DescentStep, Remark
+from gradcli.explanation.explained import Note
+from gradcli.explanation.views import Descent, DescentStep
 from gradcli.ops.signatures import Array
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def time_is_over(started: float, seconds: float) -> bool:
     return time.process_time() - started > seconds
 
 
-def diverges(point: Point, found: Descent) -> list[Remark]:
+def diverges(point: Point, found: Descent) -> list[Note]:
     """Return what is to be said where v·y grows, or is lost, although each step was to lower it."""
     if not is_divergent(found):
         return []
@@ -119,7 +120,7 @@ def diverges(point: Point, found: Descent) -> list[Remark]:
     smaller = next((lr for lr in smaller_steps(found.lr) if comes_down(point, lr, found.asked)), None)
     hint = "No smaller step that was tried comes down." if smaller is None else f"Try --lr {smaller:g}."
     return [
-        Remark(
+        Note(
             "diverges",
             f"It diverges: each step was to lower the value, and it went from {first:.6g} {went}. --lr {found.lr:g} "
             f"is too large a step here: the slope changes on the way. {hint}",

@@ -21,13 +21,13 @@ from gradcli.exact.thresholds import FEWEST, ROUNDING
 from gradcli.explanation.agreement import Difference, compare
 from gradcli.explanation.differentiated import record_gradient, run_text
 from gradcli.explanation.evaluation import Evaluation
-from gradcli.explanation.explained import Backward
+from gradcli.explanation.explained import Backward, Note, Proof
 from gradcli.explanation.jacobians import Jacobian
 from gradcli.explanation.readings import Point, call_backward, compose_at, read_jacobians
 from gradcli.explanation.run_lookup import RunLookup
 from gradcli.explanation.suspicion import count_work
 from gradcli.explanation.tangents import proof_of, unasked
-from gradcli.explanation.views import Hessian, Proof, Remark
+from gradcli.explanation.views import Hessian
 from gradcli.explanation.words import Confirmation
 from gradcli.language.inputs import Cotangent
 from gradcli.ops.signatures import Array
@@ -177,7 +177,7 @@ def prove(point: Point, found: Second, blocks: Mapping[tuple[str, str], Jacobian
             proof = proof_of(held, all_finite, "H")
     notes = [*bends.remarks, *proof.remarks]
     if not found.difference.within and (proof.digits is None or proof.verdict != "agree"):
-        notes.append(Remark("hessian-differs", "H by its formulas is not what reverse mode makes of the gradient."))
+        notes.append(Note("hessian-differs", "H by its formulas is not what reverse mode makes of the gradient."))
         return Proof("differ", all_finite, proof.digits, notes)
     return replace(proof, remarks=notes)
 
@@ -236,11 +236,11 @@ class Bends:
     by_convention: str = ""
 
     @property
-    def remarks(self) -> list[Remark]:
+    def remarks(self) -> list[Note]:
         """The one note of them."""
         if self.has_none:
-            return [Remark("kink", f"{self.name} has no second derivative here, or one by convention: {BENDS}.")]
-        return [Remark("kink", self.by_convention)] if self.by_convention else []
+            return [Note("kink", f"{self.name} has no second derivative here, or one by convention: {BENDS}.")]
+        return [Note("kink", self.by_convention)] if self.by_convention else []
 
 
 def judge(

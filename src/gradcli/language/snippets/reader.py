@@ -233,8 +233,16 @@ class Reader(Calls):
         raise error
 
     def want(self, base: ast.Name, wanted: bool, value: ast.expr, node: ast.stmt, scope: Scope) -> None:
-        """Make a variable an input, or one that is no longer differentiated."""
+        """Make a variable an input, or one that is no longer differentiated.
+
+        What is computed from inputs has a gradient: PyTorch lets ``requires_grad_()`` say so, and refuses the rest.
+        """
         name = scope.written(base.id) or base.id
+        if name not in self.builder.leaves and self.has_gradient(self.write(base, scope, Block())):
+            if wanted and isinstance(value, ast.Call):
+                return
+            message = f"'{name}' is computed from inputs, and PyTorch changes requires_grad of inputs alone"
+            raise GradcliError("not-allowed", message, hint=f"{name}.detach() lets no gradient through")
         if wanted:
             self.make_leaf(name, value, scope, node)
         else:
