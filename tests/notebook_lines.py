@@ -57,7 +57,7 @@ def by_python(program: str, names: dict[str, Any]) -> Any:
 
 def by_torch(program: str) -> tuple[Any, dict[str, Any]]:
     """Return y and the gradients of PyTorch."""
-    import torch  # noqa: PLC0415 - it may not be installed
+    import torch
 
     leaves = {name: torch.tensor(INPUTS[name], dtype=torch.float64, requires_grad=True) for name in names_of(program)}
     y = by_python(program, {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "np": np, **leaves})
@@ -91,17 +91,17 @@ def by_differences(program: str, modules: dict[str, Any], array: Callable[[Any],
 
 def by_numpy(program: str) -> tuple[Any, dict[str, Any]]:
     """Return y of NumPy and SciPy, and its slopes."""
-    import scipy.linalg  # noqa: PLC0415 - what is recorded is tested without it
-    import scipy.special  # noqa: PLC0415
+    import scipy.linalg
+    import scipy.special
 
     return by_differences(program, {"np": np, "scipy": scipy}, np.copy)
 
 
 def by_jax(program: str) -> tuple[Any, dict[str, Any]]:
     """Return y of JAX, and its slopes."""
-    import jax  # noqa: PLC0415 - what is recorded is tested without it
-    import jax.scipy.linalg  # noqa: PLC0415
-    import jax.scipy.special  # noqa: PLC0415
+    import jax
+    import jax.scipy.linalg
+    import jax.scipy.special
 
     jax.config.update("jax_enable_x64", True)
     return by_differences(program, {"np": np, "jnp": jax.numpy, "jax": jax}, jax.numpy.asarray)

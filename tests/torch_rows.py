@@ -75,7 +75,7 @@ def ours(case):
 
 
 def theirs(case):
-    import torch  # noqa: PLC0415 - it may not be installed
+    import torch  # it may not be installed
 
     tensors = {name: torch.tensor(x, dtype=torch.float64, requires_grad=True) for name, x in case.inputs.items()}
     with warnings.catch_warnings():

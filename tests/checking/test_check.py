@@ -30,12 +30,12 @@ def confirmed(program, **inputs):
     return found
 
 
-@pytest.mark.parametrize("program", portion(EVERY, 15))
+@pytest.mark.parametrize("program", portion(EVERY, 40))
 def test_every_function_is_confirmed_in_many_digits(program):
     confirmed(program, **inputs_of(program, gradcli.function(program).inputs))
 
 
-@pytest.mark.parametrize("case", portion(cases("torch_cases.jsonl"), 3), ids=lambda case: case["expr"][:60])
+@pytest.mark.parametrize("case", portion(cases("torch_cases.jsonl"), 10), ids=lambda case: case["expr"][:60])
 def test_random_expressions_are_confirmed(case):
     confirmed(case["expr"], x=numbers(case["x"]))
 

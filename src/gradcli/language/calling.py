@@ -142,7 +142,7 @@ def typed_caller(
     function: Function, arguments: list[Bound], library: str, written: str, registers: list[list[int]]
 ) -> Run:
     """Return the step that calls a function and makes numbers of the type that ``dtype=`` names of the result."""
-    from gradcli.ops.further.casting import as_type  # noqa: PLC0415
+    from gradcli.ops.further.casting import as_type
 
     own = [(bound, r) for bound, r in zip(arguments, registers, strict=True) if bound.parameter is not DTYPE]
     call = caller(function, [bound for bound, _ in own], library, written, [r for _, r in own])
@@ -197,7 +197,7 @@ def general_caller(function: Function, arguments: list[Bound], library: str, reg
         try:
             return call(regs)
         except NotFloats:
-            from gradcli.language.treatments import cast, treated  # noqa: PLC0415
+            from gradcli.language.treatments import cast, treated
 
             given = [regs[i] for i in numbers if regs[i] is not None and type(regs[i]) is not tuple]
             kind = treated(regs[0], function, map(number_kind, given))

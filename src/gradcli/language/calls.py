@@ -191,7 +191,7 @@ def by_place(function: Function, positional: list[ast.expr]) -> dict[str, list[a
 
 def meant(written: str | None, known: Container[str], bound: Container[str]) -> str | None:
     """Return the parameter that a keyword means under a name of NumPy's or PyTorch's; None where there is none."""
-    from gradcli.language.keywords import keyword_name  # noqa: PLC0415
+    from gradcli.language.keywords import keyword_name
 
     return keyword_name(written, known, bound)
 

@@ -7,7 +7,7 @@ of the syntax tree are changed in place, so that all that follows sees functions
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -65,20 +65,12 @@ class Reader:
             return None
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("eval", "train", *NOTHING):
             inner = self.layer(node.func.value)
-            return None if inner is None else self.changed(inner, node)
+            return None if inner is None else changed(inner, node.func.attr, node.args)
         name = layer_name(node.func)
         try:
             return None if name is None else self.made(name, node)
         except GradcliError as error:
             raise error.at(self.spans.of(node)) from None
-
-    def changed(self, layer: Layer, node: ast.Call) -> Layer:
-        """Return a layer after a method that gives it back."""
-        assert isinstance(node.func, ast.Attribute)  # noqa: S101
-        if node.func.attr in NOTHING:
-            return layer
-        off = node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value is False
-        return layer.switched(node.func.attr == "train" and not off)
 
     def made(self, name: str, node: ast.Call) -> Layer:
         """Return the layer that a constructor makes."""
@@ -274,3 +266,11 @@ def replaced(code: str, span: tuple[int, int], texts: Mapping[tuple[int, int], s
             found += [code[at:start], texts[start, end]]
             at = end
     return "".join([*found, code[at:last]])
+
+
+def changed(layer: Layer, method: str, arguments: Sequence[ast.expr]) -> Layer:
+    """Return a layer after a method that gives it back."""
+    if method in NOTHING:
+        return layer
+    off = arguments and isinstance(arguments[0], ast.Constant) and arguments[0].value is False
+    return layer.switched(method == "train" and not off)

@@ -32,7 +32,7 @@ x·x overflows."""
 def power(x: Number, p: Number) -> Number:
     """Return x to the power p."""
     short = None if type(p) is np.ndarray and p.ndim else SHORT_POWERS.get(float(p))
-    return np.power(x, p) if short is None else short(np.float64(x) if type(x) is int else x)
+    return np.power(x, p) if short is None else short(np.float64(x) if type(x) in (int, float) else x)
 
 
 def power_vjp_base(g: Array, _y: Array, x: Array, p: Number) -> Array:

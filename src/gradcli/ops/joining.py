@@ -160,7 +160,7 @@ def build_repeat_interleave(f: Apply, x: Tensor, repeats: Raw, dim: Static = Non
 
 def repeated_each(f: Apply, x: Tensor, repeats: Raw, axis: int) -> Tensor:
     """Return the layers of an axis, each repeated as often as its own count says."""
-    from gradcli.ops.further.positions import positions  # noqa: PLC0415
+    from gradcli.ops.further.positions import positions
 
     counts = np.atleast_1d(positions(f, repeats, "repeats"))
     length = x.shape[axis] if x.ndim else 1

@@ -229,7 +229,7 @@ HISTC = declare(
     facts=Facts("entry i of histc(x, n) is how many entries of x lie in the i-th of n equal stretches",
                 ("none: it gives counts",), "histc(x, 2, 0, 1) @ x", {"x": "0.25,0.75"}),
 )  # fmt: skip
-def build_histc(f: Apply, x: Tensor, bins: Static = 100, min: Static = 0, max: Static = 0) -> Tensor:  # noqa: A002
+def build_histc(f: Apply, x: Tensor, bins: Static = 100, min: Static = 0, max: Static = 0) -> Tensor:
     """how many entries lie in each of equal stretches from min to max, or from the smallest entry to the largest"""
     count, low, high = whole(bins, "bins"), number(min, "min"), number(max, "max")
     if count < 1 or low > high:
