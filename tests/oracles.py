@@ -52,6 +52,11 @@ def portion(items, every):
     return [item if k % every == 0 else slow(item) for k, item in enumerate(items)]
 
 
+def portion_of_rows(rows, every):
+    """Return the same of rows, each of them the values of several parameters."""
+    return portion([pytest.param(*row) for row in rows], every)
+
+
 def slow(item):
     """Return an item, or the parameters that it is, marked as slow."""
     if isinstance(item, type(pytest.param())):

@@ -15,6 +15,7 @@ import pytest
 
 import gradcli
 from counting import below, calls, calls_of, cold, loaded, peak
+from oracles import portion_of_rows
 
 BOUNDS = {
     # Calls of functions, in Python and in C.
@@ -125,23 +126,23 @@ def test_grad_calls_the_same_for_each_operation_of_a_chain():
     assert (long - middle) / 900 <= 1.01 * (middle - short) / 90, "no operation costs more in a longer chain"
 
 
-@pytest.mark.parametrize(("name", "work", "sizes"), [
-    ("grad: calls for an elementwise program", elementwise_grad, (5_000, 50_000)),
-    ("grad: calls for a layer", layer_grad, (10, 100)),
+@pytest.mark.parametrize(("name", "work", "sizes"), portion_of_rows([
     ("explain: calls for an elementwise program of any size", elementwise, (20_000, 80_000)),
     ("explain: calls for a softmax of any size", softmax, (30, 60)),
-])  # fmt: skip
+    ("grad: calls for an elementwise program", elementwise_grad, (5_000, 50_000)),
+    ("grad: calls for a layer", layer_grad, (10, 100)),
+], 4))  # fmt: skip
 def test_the_calls_for_arrays_do_not_grow_with_them(name, work, sizes):
     small, large = (min(calls(work(n)) for _ in range(5)) for n in sizes)  # sympy's order of terms moves a count
     assert large <= 1.01 * small
     hold(name, large)
 
 
-@pytest.mark.parametrize(("name", "width"), [
+@pytest.mark.parametrize(("name", "width"), portion_of_rows([
     ("explain: calls for one turn of a loop", 0),
     ("explain: calls for one turn of a loop over a few entries", 3),
     ("explain: calls for one turn of a loop over a vector", 100),
-])  # fmt: skip
+], 3))  # fmt: skip
 def test_explain_calls_the_same_for_each_turn_of_a_loop(name, width):
     short, middle, long = (calls(loop(n, width)) for n in (250, 500, 1_000))
     hold(name, (long - middle) / 500)
@@ -196,7 +197,7 @@ def test_calls_of_a_name_are_counted_in_its_package_alone():
 
 
 def cold_symbols():
-    import sympy  # noqa: PLC0415
+    import sympy
 
     x = sympy.Symbol("x")
     return sympy.sin(x) ** 3, x

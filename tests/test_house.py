@@ -185,7 +185,7 @@ PLAIN = {
 """What an answer is shown from: records and names."""
 
 
-@pytest.mark.parametrize("path", sorted((HOME / "render").glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted((HOME / "render").rglob("*.py")), ids=lambda path: path.stem)
 def test_render_reads_plain_records(path):
     modules = {module.removeprefix("gradcli.") for module in imports(path, top_level=False) if "gradcli." in module}
     read = {"render" if module.startswith("render.") else module for module in modules}

@@ -127,6 +127,12 @@ QUESTIONS = [
     ),
     ask(
         9,
+        "And where nothing moves?",
+        "explain 'floor(x)' --x 3.5,4.5 --v 1,1",
+        "No input moves an output at this point: every v gives 0.",
+    ),
+    ask(
+        9,
         "And when not?",
         "explain 'cumsum(x, dim=0)' --x 1.,2.,3. --v 1,1,1",
         'ones does not give "the derivatives": y[0], y[1] and y[2] all depend on x[0], and x.grad adds them.',

@@ -16,7 +16,7 @@ import pytest
 from gradcli.batch.lines import Line, lines
 from gradcli.batch.strict import read_object
 from gradcli.errors import Budget, GradcliError
-from oracles import strict_json
+from oracles import portion, strict_json
 
 GOOD = b'{"id": "good", "program": "x**2", "inputs": {"x": 3}}'
 DEEP = 100_000
@@ -91,7 +91,7 @@ def run(*args: str, stdin: bytes, cwd: Path) -> subprocess.CompletedProcess[byte
     )  # fmt: skip
 
 
-@pytest.fixture(params=[(), ("--jobs", "2"), ("--no-symbolic",)], ids=" ".join)
+@pytest.fixture(params=portion([("--jobs", "2"), (), ("--no-symbolic",)], 3), ids=" ".join)
 def answered(request):
     return batch_of_all(*request.param)
 
@@ -206,7 +206,7 @@ def test_a_line_is_given_before_the_next_is_read():
     assert next(found) == Line(2, b"b", 2)
 
 
-@pytest.mark.parametrize("args", [(), ("--jobs", "2")], ids=" ".join)
+@pytest.mark.parametrize("args", portion([("--jobs", "2"), ()], 2), ids=" ".join)
 def test_a_line_of_100_megabytes_is_refused_and_not_held(args):
     script = (
         "import sys; from pathlib import Path; from gradcli.cli.app import run; code = run(sys.argv[1:]);"

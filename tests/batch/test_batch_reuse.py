@@ -19,7 +19,7 @@ from gradcli.explanation.evaluation import Function
 from gradcli.explanation.explaining import Ask, explain_run
 from gradcli.explanation.readings import stand
 from gradcli.interface import Explanation
-from oracles import cases, portion
+from oracles import cases, portion, portion_of_rows
 from programs import VALUES
 from records import RECORDS
 
@@ -42,7 +42,7 @@ def moved(value, by):
     return [moved(item, by) for item in value] if isinstance(value, list) else value * (1 + by) + by / 7
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+@pytest.mark.parametrize("case", portion(CASES, 4), ids=lambda case: case["id"])
 def test_the_examples_at_other_points(case):
     answers = Answers(Wanted())
     calls = [call["v"] for call in case["calls"]]
@@ -79,7 +79,9 @@ BRANCHES = [  # a program, and points of which some take another way
 ]
 
 
-@pytest.mark.parametrize(("program", "points"), BRANCHES, ids=lambda item: item if isinstance(item, str) else "")
+@pytest.mark.parametrize(
+    ("program", "points"), portion_of_rows(BRANCHES, 3), ids=lambda item: item if isinstance(item, str) else ""
+)
 def test_another_branch_is_another_formula(program, points):
     answers = Answers(Wanted())
     for point in [*points, *reversed(points)]:
@@ -89,7 +91,7 @@ def test_another_branch_is_another_formula(program, points):
         assert reused(answers, record) == fresh(record)
 
 
-@pytest.mark.parametrize("name", portion(sorted(name for name, known in RECORDS.items() if known.programs), 12))
+@pytest.mark.parametrize("name", portion(sorted(name for name, known in RECORDS.items() if known.programs), 36))
 def test_every_function_at_other_points(name):
     for program in RECORDS[name].programs:
         answers, function = Answers(Wanted()), Function(program)

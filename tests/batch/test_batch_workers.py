@@ -50,7 +50,7 @@ def in_hand(pool):
     raise AssertionError("no worker has the record")
 
 
-@pytest.mark.parametrize("name", portion(["SIGKILL", "SIGSEGV", "SIGABRT", "SIGTERM"], 2))
+@pytest.mark.parametrize("name", portion(["SIGKILL", "SIGSEGV", "SIGABRT", "SIGTERM"], 4))
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_worker_that_is_killed_costs_the_record_that_it_had_in_hand(name, jobs):
     records = [*map(square, range(20)), ENDLESS, *map(square, range(20, 60))]
@@ -97,7 +97,7 @@ class Clock:
         return self.now
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", portion([2, 1], 2))
 def test_records_that_run_forever_are_ended_and_the_rest_is_answered(jobs, monkeypatch):
     records = [square(1), ENDLESS, *map(square, range(2, 30)), ENDLESS, square(30), ENDLESS]
     clock = Clock()
@@ -121,6 +121,7 @@ def test_a_record_that_runs_forever_is_ended_when_its_time_is_over(jobs):
 LARGE = {"id": "large", "program": "y = x*ones(5000, 200)\n" + "y = y*y\n" * 90 + "y.sum()", "inputs": {"x": 1}}
 
 
+@pytest.mark.slow
 def test_a_record_that_takes_more_memory_than_a_worker_has_is_one_error():
     records = [square(1), LARGE, square(2), LARGE, square(3)]
     args = ("--jobs", "2", "--memory", "600", "--no-symbolic", "--budget", "total=900000000")
@@ -166,6 +167,7 @@ def test_workers_give_the_same_lines_as_one_process(jobs):
     assert len(alone[0]) == 60
 
 
+@pytest.mark.slow
 def test_large_lines_pass_through_the_pipes():
     records = [{"id": k, "program": "x*2", "inputs": {"x": [1.5] * 60_000}, "v": [0.5] * 60_000} for k in range(12)]
     documents, _ = batch(*records, args=("--jobs", "2", "--no-symbolic"))

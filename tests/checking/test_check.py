@@ -30,12 +30,12 @@ def confirmed(program, **inputs):
     return found
 
 
-@pytest.mark.parametrize("program", portion(EVERY, 15))
+@pytest.mark.parametrize("program", portion(EVERY, 40))
 def test_every_function_is_confirmed_in_many_digits(program):
     confirmed(program, **inputs_of(program, gradcli.function(program).inputs))
 
 
-@pytest.mark.parametrize("case", portion(cases("torch_cases.jsonl"), 3), ids=lambda case: case["expr"][:60])
+@pytest.mark.parametrize("case", portion(cases("torch_cases.jsonl"), 10), ids=lambda case: case["expr"][:60])
 def test_random_expressions_are_confirmed(case):
     confirmed(case["expr"], x=numbers(case["x"]))
 
@@ -105,6 +105,7 @@ AT_KINKS = [  # program, x, the kind of note, what it says
         "kink",
         "y[1] has a kink at this point: by x[1] its slope is 0 on the left and 1 on the",
     ),
+    ("where(x > 0, x**3, sin(x))", [0.0], "kink", "by x[0] its slope is 1 on the left and 0 on the right"),
     ("abs(x)", [0.0], "kink", "Symbols take 0, reverse mode 0."),
     ("maximum(x, 1)", [1.0, 2.0], "kink", "Symbols take 0.5, reverse mode 0.5."),
     ("floor(x)", [2.0, 2.5], "jump", "y[0] jumps at this point"),

@@ -125,6 +125,10 @@ def test_grad_has_no_such_option_and_takes_the_name():
     (("--lr", "1", "--iterations", "1000001"), "budget 'turns'"), (("--jvp", "1,2,3"), "u has shape (3,)"),
     (("--jvp", "x=1,2", "--jvp", "x=1,2"), "two --jvp are given for x"),
     (("--jvp", "w=1,2"), "w is not differentiated"), (("--jvp", ""), "--jvp"),
+    (("--hessian", "--code", "numpy"), "--code numpy writes y and x.grad alone, and nothing of --hessian"),
+    (("--steps", "--code", "torch"), "nothing of --steps"), (("--lr", "1", "-o", "g.svg"), "draws the graph alone"),
+    (("--rows", "--json", "-o", "a.html"), "--json and a file in .html do not go together"),
+    (("--rows", "--format", "latex", "-o", "a.md"), "--format latex and a file in .md do not go together"),
 ])  # fmt: skip
 def test_what_cannot_be_is_refused(words, message):
     refused = ask("explain", "sum(x**2)", "--x", "1.,2.", *words)

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from oracles import portion
+from oracles import portion, portion_of_rows
 from processes import EXPLAIN, GRADCLI, environment, on_terminal, run
 
 ESCAPE = "\x1b["
@@ -44,7 +44,7 @@ IMPORTS = [
 ]
 
 
-@pytest.mark.parametrize(("args", "unneeded"), IMPORTS, ids=lambda value: " ".join(sorted(value)))
+@pytest.mark.parametrize(("args", "unneeded"), portion_of_rows(IMPORTS, 2), ids=lambda value: " ".join(sorted(value)))
 def test_a_command_imports_only_what_it_needs(args: tuple[str, ...], unneeded: set[str]) -> None:
     found = imported(*args)
     assert "gradcli.cli.app" in found
@@ -116,7 +116,7 @@ COLOURS = [
 ]
 
 
-@pytest.mark.parametrize(("flags", "changes", "coloured"), COLOURS)
+@pytest.mark.parametrize(("flags", "changes", "coloured"), portion_of_rows(COLOURS, 3))
 def test_a_terminal_has_colour_unless_it_is_refused(
     flags: tuple[str, ...], changes: dict[str, str], coloured: bool
 ) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracles import portion
+from oracles import portion, portion_of_rows
 from processes import EXPLAIN, GRADCLI, environment, run
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ REDIRECTIONS = [  # how, the command line, its exit code, what standard error sa
 ]
 
 
-@pytest.mark.parametrize(("redirection", "args", "code", "words"), REDIRECTIONS)
+@pytest.mark.parametrize(("redirection", "args", "code", "words"), portion_of_rows(REDIRECTIONS, 4))
 def test_a_stream_that_fails_is_one_line_and_an_exit_code(
     redirection: str, args: tuple[str, ...], code: int, words: str
 ) -> None:
@@ -151,7 +151,7 @@ WORK = {  # what is at work when the signal comes, and for what
 }
 
 
-@pytest.mark.parametrize("place", WORK)
+@pytest.mark.parametrize("place", portion(WORK, 3))
 def test_an_interrupt_in_the_middle_of_the_work_is_quiet(place: str) -> None:
     assert_quiet(STRUCK, place, *WORK[place])
 

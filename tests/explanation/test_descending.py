@@ -36,6 +36,24 @@ def test_a_network_learns():
     assert found.value < 1e-12 * found.steps[0].value
 
 
+TRIED = [
+    ("x**2", 1.0, 1.5, 0.15),
+    ("x**4", 10.0, 1.0, 0.001),
+    ("sqrt(x)", 0.01, 0.1, 1e-4),
+]
+
+
+@pytest.mark.parametrize(("program", "x", "lr", "smaller"), TRIED)
+def test_the_smaller_step_that_is_offered_comes_down(program, x, lr, smaller):
+    (remark,) = gradcli.explain(program, x=x).descend(lr, 6).remarks
+    assert remark.message.endswith(f"Try --lr {smaller:g}.")
+    steps = gradcli.explain(program, x=x).descend(smaller, 6)
+    assert steps.value < steps.steps[0].value
+    tenfold = gradcli.explain(program, x=x).descend(10 * smaller, 6)
+    assert not tenfold.value < tenfold.steps[0].value
+    assert ("where it is nan" in remark.message) == (program == "sqrt(x)")
+
+
 @pytest.mark.parametrize(("program", "x", "lr", "diverges"), [
     ("x**2", 3.0, 1.1, True), ("x**2", 3.0, 0.9, False), ("x**4", 2.0, 1.0, True), ("-x**2", 1.0, 0.1, False),
     ("exp(x)", 5.0, 10.0, False),

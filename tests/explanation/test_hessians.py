@@ -92,6 +92,51 @@ def test_formulas(program, x, formulas):
     assert found.proof.digits is None or found.proof.digits >= 15
 
 
+NAMES = [  # a program of two lines at least, or of y alone, whose values H names, and x
+    "logsumexp(x, 0)", "g = logsumexp(x, 0)\ng*g", "z = sin(x) + x\nz = sin(z) + x\nsum(z*z)",
+    "z = x\nfor i in range(3): z = sin(z) + x\nsum(z)", "h0 = tanh(x)\nsum(exp(h0*h0))*sum(log(h0 + 2))",
+    "prod(2**x)", "std(x)*logsumexp(x*x, 0)", "y = norm(log_softmax(x, 0))\ny*y",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", portion(NAMES, 3))
+def test_what_h_calls_a_value_is_called_so_nowhere_else(program):
+    found = gradcli.explain(program, x=[0.3, -0.7])
+    hessian, told = found.hessian(), {value.name: value.value for value in found.values}
+    told |= {row.name: row.value for row in found.tape.rows}
+    names = {"x": np.array([0.3, -0.7])}
+    for name, text in hessian.definitions.items():
+        names[name] = hessian.lookup.evaluate(text, names)
+        if name in told:
+            assert_close(names[name], told[name], 1e-12, name)
+    for text, value in zip(hessian.blocks["x", "x"].formulas, hessian.blocks["x", "x"].values, strict=True):
+        assert_close(hessian.lookup.evaluate(text, told | names), value, 1e-9, text, 1e-12)
+
+
+KINKS = [  # a program, x, H there, the true one of a function that has one, and the words of the note
+    ("abs(x)**2", 0.0, 2.0, "truly 2"), ("relu(x)**2 + relu(-x)**2", 0.0, 2.0, "truly 2"),
+    ("abs(x)**3", 0.0, 0.0, None), ("x**2*abs(x)", 0.0, 0.0, None), ("softsign(x)", 0.0, 0.0, None),
+    ("maximum(x, 0) + minimum(x, 0)", 0.0, 0.0, None),
+    ("abs(x)", 0.0, None, "has no second"), ("x*abs(x)", 0.0, None, "has no second"),
+    ("relu(x)**2", 0.0, None, "has no second"), ("elu(x)", 0.0, None, "has no second"),
+    ("abs(x)**1.5", 0.0, None, "has no second"), ("sign(x)", 0.0, None, "has no second"),
+    ("where(x > 1, x**2, 2*x - 1)", 1.0, None, "has no second"), ("max(x)**2", [1.0, 1.0], None, "has no second"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("program", "x", "truth", "says"), portion([pytest.param(*row) for row in KINKS], 3))
+def test_a_kink_is_told_where_h_is_not_the_true_one(program, x, truth, says):
+    found = gradcli.explain(program, x=x).hessian()
+    notes = [remark.message for remark in found.proof.remarks]
+    assert found.proof.verdict == "agree"
+    assert [note for note in notes if "truly" in note or "second derivative" in note] == notes
+    if says is None:
+        assert notes == []
+        assert matrix(found).item() == truth
+    else:
+        assert says in notes[0]
+
+
 MATHEMATICS = {  # a program of x[0] and x[1], and the same for mpmath
     "exp(x[0]*x[1])*sin(x[0])": lambda a, b: mpmath.exp(a * b) * mpmath.sin(a),
     "log(x[0]**2 + x[1]**4)": lambda a, b: mpmath.log(a**2 + b**4),
@@ -187,7 +232,7 @@ def test_against_torch_with_hu(program):
     assert found.proof.digits > 12
 
 
-@pytest.mark.parametrize("number", portion(range(60), 10))
+@pytest.mark.parametrize("number", portion(range(60), 30))
 def test_random_programs_are_confirmed(number):
     program = random_program(7, number)
     found = gradcli.explain(program.text, v=program.v, inputs=program.inputs).hessian()
@@ -228,7 +273,7 @@ def test_what_is_not_finite_is_told(program, x):
 
 def test_a_wrong_rule_is_noticed(monkeypatch):
     """A text that is not the engine's rule is not taken, and without another the program is refused."""
-    from gradcli.explanation import differentiated as module  # noqa: PLC0415
+    from gradcli.explanation import differentiated as module
 
     honest = module.settled
     monkeypatch.setattr(module, "settled", lambda part: f"({honest(part)})*1.001")
@@ -238,7 +283,7 @@ def test_a_wrong_rule_is_noticed(monkeypatch):
 
 def test_a_wrong_second_derivative_is_noticed(monkeypatch):
     """What is wrong in the second derivative alone is found by the digits: each text is right at the point itself."""
-    from gradcli.explanation import differentiated as module  # noqa: PLC0415
+    from gradcli.explanation import differentiated as module
 
     honest = module.settled
     monkeypatch.setattr(module, "settled", lambda part: f"({honest(part)}) + (x0 - {json.dumps(0.3)})*0.01")

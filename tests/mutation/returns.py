@@ -241,10 +241,23 @@ def key_of(code):
 
 
 @functools.cache
-def living(module):
-    """Return the functions of a module that are alive, as things stand."""
+def all_living():
+    """Return the functions of all modules that are alive, as things stand, by file."""
     gc.unfreeze()  # a batch in this process has hidden from the collector what was there before it
-    return [f for f in gc.get_objects() if type(f) is FunctionType and f.__code__.co_filename == module.__file__]
+    found = {}
+    for function in gc.get_objects():
+        if type(function) is FunctionType:
+            found.setdefault(function.__code__.co_filename, []).append(function)
+    return found
+
+
+def living(module):
+    return all_living().get(module.__file__, [])
+
+
+@functools.cache
+def last_line(code):
+    return max(place[1] for place in code.co_positions() if place[1] is not None)
 
 
 def pairs(old, new):
@@ -293,12 +306,11 @@ def readers():
 def enclosing(module, expression):
     """Return the living functions that hold an expression, innermost last."""
     first, last = expression.lineno, expression.end_lineno
-    inside = []
-    for function in living(module):
-        places = [p for p in function.__code__.co_positions() if p[0] is not None]
-        start, end = function.__code__.co_firstlineno, max(p[1] for p in places)
-        if start <= first and last <= end:
-            inside.append(function)
+    inside = [
+        function
+        for function in living(module)
+        if function.__code__.co_firstlineno <= first and last <= last_line(function.__code__)
+    ]
     return sorted(inside, key=lambda f: f.__code__.co_firstlineno)
 
 

@@ -114,7 +114,7 @@ def formula_at(
     program: Program, exact: Exact, known: Mapping[str, Any], output: str, count: int
 ) -> tuple[list[Decimal], tuple[int, ...]]:
     """Return the numbers of a formula in so many digits, and their shape."""
-    from gradcli.exact.run import run  # noqa: PLC0415
+    from gradcli.exact.run import run
 
     with digits(count):
         values = {name: lifted(np.asarray(value, dtype=np.float64)) for name, value in known.items() if name != output}

@@ -10,6 +10,8 @@ from gradcli.cli.inputs import assignments, read_text, suffix_of, text_of_file
 from gradcli.errors import Budget, GradcliError, over_budget
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gradcli.cli.environment import Environment
     from gradcli.explanation.explained import Note
 
@@ -22,6 +24,8 @@ DOCUMENTS = {".tex": "latex", ".md": "markdown"}
 NO_PROGRAM = "for example: gradcli explain 'x**2' --x 3; - reads it from standard input, -f from a file"
 PICTURES = {".svg": "svg", ".dot": "dot"}
 """Suffixes of a picture of the graph, which explain draws."""
+DRAWN = ("--tape", "--steps")
+"""Options that tell in words what a picture of the graph shows."""
 COLORS = ("auto", "always", "never")
 
 
@@ -56,9 +60,13 @@ class Request:
     notes: list[Note] = field(default_factory=list)
 
 
-class Views(NamedTuple):
+class ViewOptions(NamedTuple):
     """The options that ask for more than an answer, as they were typed."""
 
+    row: list[str] | None
+    column: list[str] | None
+    tape: bool
+    steps: bool
     rows: bool
     jvp: list[str] | None
     hessian: bool
@@ -68,7 +76,7 @@ class Views(NamedTuple):
     @property
     def asked(self) -> bool:
         """Whether any of them was given."""
-        return any(option not in (None, False) and option != [] for option in self)
+        return any(option not in (None, False, []) for option in self)
 
 
 def one_of(value: str, known: tuple[str, ...], option: str) -> str:
@@ -94,9 +102,18 @@ def refuse_library(code: str | None, output: str | None, formatted: bool) -> Non
         raise GradcliError("option", f"--code {code} writes a script", hint="-o NAME.py writes it to a file")
 
 
+def refuse_other(suffix: str, own: str, chosen: str, json: bool) -> None:
+    """Raise ``option`` where a file's name says another format than the one that was asked for; .txt takes any text."""
+    if suffix == ".txt" or chosen == own or (suffix == ".svg" and chosen == "picture"):
+        return
+    asked = "--json" if json else f"--format {chosen}"
+    thing = f"a picture in {suffix}" if suffix in PICTURES else f"a file in {suffix}"
+    raise GradcliError("option", f"{asked} and {thing} do not go together", hint=f"leave {asked} out")
+
+
 def printing(
     json: bool,
-    format: str | None,  # noqa: A002
+    format: str | None,
     output: str | None,
     precision: int,
     color: str,
@@ -119,9 +136,8 @@ def printing(
     named = one_of(format, (*FORMATS, *EXPORTS[:-1]) if explains else FORMATS, "--format") if format else None
     if json and named not in (None, "json"):
         raise GradcliError("option", f"--json and --format {named} are both given", hint="give one of them")
-    if suffix in PICTURES and (json or named not in (None, "picture")):
-        asked = "--json" if json else f"--format {named}"
-        raise GradcliError("option", f"{asked} and a picture in {suffix} do not go together", hint=f"leave {asked} out")
+    if suffix is not None and (json or named):
+        refuse_other(suffix, suffixes[suffix], "json" if json else str(named), json)
     chosen = "code" if code else "json" if json else named or (suffixes[suffix] if suffix else "table")
     if not 1 <= precision <= 17:
         raise GradcliError("option", f"--precision {precision} is not from 1 to 17")
@@ -129,6 +145,16 @@ def printing(
         raise GradcliError("option", f"--width {width} is not from 20 to 10,000")
     color = one_of(color, COLORS, "--color")
     return Printing(chosen, output, precision, color, ascii_only, width, quiet, full, code)
+
+
+def refuse_beside(how: Printing, asked: Mapping[str, object]) -> None:
+    """Raise ``option`` for an option, of those by their names, whose part of the answer a format has no place for."""
+    told = {"code": f"--code {how.code} writes", "svg": f"-o {how.output} draws", "dot": f"-o {how.output} draws"}
+    given = [name for name, value in asked.items() if value and not (how.format != "code" and name in DRAWN)]
+    if how.format in told and given:
+        what = "y and x.grad" if how.format == "code" else "the graph"
+        message = f"{told[how.format]} {what} alone, and nothing of {given[0]}"
+        raise GradcliError("option", message, hint=f"leave out {given[0]}, or write its numbers with -o answer.json")
 
 
 def refuse_page(how: Printing) -> Printing:
@@ -164,7 +190,7 @@ def request(
     budget: list[str] | None,
 ) -> Request:
     """Return the checked request; the program is read first, so that its errors come first."""
-    from gradcli.cli.files import read_array  # noqa: PLC0415
+    from gradcli.cli.files import read_array
 
     bounds = budget_from(budget)
     text = program_text(env, program, file)

@@ -45,7 +45,7 @@ CALL = 10
 Point = Mapping[str, Array]
 
 
-class Spent(Exception):  # noqa: N818
+class Spent(Exception):
     """The operations or the time are used up."""
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gradcli.errors import GradcliError, over_budget
 from gradcli.explanation.evaluation import gradients
-from gradcli.explanation.views import Descent, DescentStep, Remark
+from gradcli.explanation.explained import Note
+from gradcli.explanation.views import Descent, DescentStep
 from gradcli.ops.signatures import Array
 
 if TYPE_CHECKING:
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
 
 MOST_NUMBERS = 1_000_000
 """Entries of inputs and gradients that the steps hold."""
+TRIED = 12
+"""Smaller steps that are tried where one is too large, each a tenth of the one before."""
+MOST_TRIED = 20
+"""Steps that each of them takes."""
 
 
 def descend(point: Point, lr: float, count: int) -> Descent:
@@ -36,11 +42,18 @@ def descend(point: Point, lr: float, count: int) -> Descent:
             "budget", f"--iterations {count:,} would hold {held:,} numbers, more than {MOST_NUMBERS:,}",
             hint="take fewer steps, or fewer variables with --wrt",
         )  # fmt: skip
+    found = walk(point, lr, count)
+    return replace(found, remarks=diverges(point, found))
+
+
+def walk(point: Point, lr: float, count: int) -> Descent:
+    """Return at most ``count`` steps with ``lr``, and why there are no more."""
     started, inputs, ending = time.process_time(), dict(point.inputs), ""
     y, grad = evaluated(point, inputs)
     steps: list[DescentStep] = []
     while len(steps) < count and not ending:
-        ending = stopped(y, grad) or ("the time for it is used up" if time_is_over(started, budget.seconds) else "")
+        over = time_is_over(started, point.function.program.budget.seconds)
+        ending = stopped(y, grad) or ("the time for it is used up" if over else "")
         if ending:
             break
         moved, here = stepped(point, inputs, grad, lr), worth(point, y)
@@ -52,13 +65,12 @@ def descend(point: Point, lr: float, count: int) -> Descent:
         if after.shape != y.shape:
             ending = f"the next step leads to a {point.name} of another shape"
             break
-        predicted = -lr * sum(float(np.sum(g * g)) for g in grad.values())
         with np.errstate(all="ignore"):
+            predicted = -lr * sum(float(np.sum(g * g)) for g in grad.values())
             actual = float(np.sum(point.seed * (after - y)))
         steps.append(DescentStep(own(point, inputs), here, grad, predicted, actual))
         inputs, y, grad = moved, after, next_grad
-    last = worth(point, y)
-    return Descent(lr, steps, own(point, inputs), last, count, ending, diverges(steps, last, lr))
+    return Descent(lr, steps, own(point, inputs), worth(point, y), count, ending, [])
 
 
 def evaluated(point: Point, inputs: Mapping[str, Array]) -> tuple[Array, dict[str, Array]]:
@@ -99,21 +111,38 @@ def time_is_over(started: float, seconds: float) -> bool:
     return time.process_time() - started > seconds
 
 
-def diverges(steps: list[DescentStep], last: float, lr: float) -> list[Remark]:
-    """Return what is to be said where v·y grows although each step was to lower it."""
-    if not steps or lr <= 0:
+def diverges(point: Point, found: Descent) -> list[Note]:
+    """Return what is to be said where v·y grows, or is lost, although each step was to lower it."""
+    if not is_divergent(found):
         return []
-    first = steps[0].value
-    grown = not math.isfinite(last) or last > first
-    late = steps[-min(3, len(steps)) :]
-    grows = all(step.actual > 0 or not math.isfinite(step.actual) for step in late) and any(s.predicted for s in late)
-    if not (grown and grows):
-        return []
-    told = f"from {first:.6g} to {last:.6g}" if math.isfinite(last) else f"from {first:.6g} beyond all numbers"
+    first, last = found.steps[0].value, found.value
+    went = f"to {last:.6g}" if math.isfinite(last) else "where it is nan" if math.isnan(last) else "beyond all numbers"
+    smaller = next((lr for lr in smaller_steps(found.lr) if comes_down(point, lr, found.asked)), None)
+    hint = "No smaller step that was tried comes down." if smaller is None else f"Try --lr {smaller:g}."
     return [
-        Remark(
+        Note(
             "diverges",
-            f"It diverges: each step was to lower the value, and it went {told}. --lr {lr:g} is too large a step here: "
-            f"the slope changes on the way. Try --lr {lr / 10:g}.",
+            f"It diverges: each step was to lower the value, and it went from {first:.6g} {went}. --lr {found.lr:g} "
+            f"is too large a step here: the slope changes on the way. {hint}",
         )
     ]
+
+
+def is_divergent(found: Descent) -> bool:
+    """Return whether v·y is higher than at the start, or no number, and the last steps took it there."""
+    steps, last = found.steps, found.value
+    if not steps or not (not math.isfinite(last) or last > steps[0].value):
+        return False
+    late = steps[-min(3, len(steps)) :]
+    return all(step.actual > 0 or not math.isfinite(step.actual) for step in late) and any(s.predicted for s in late)
+
+
+def smaller_steps(lr: float) -> list[float]:
+    """Return the steps that are tried in the place of one that is too large."""
+    return [float(f"{lr / 10**k:.6g}") for k in range(1, TRIED + 1)]
+
+
+def comes_down(point: Point, lr: float, count: int) -> bool:
+    """Return whether some steps with ``lr`` lower v·y, and no more of them than are shown."""
+    found = walk(point, lr, min(count, MOST_TRIED))
+    return bool(found.steps) and math.isfinite(found.value) and found.value < found.steps[0].value

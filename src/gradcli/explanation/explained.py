@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from gradcli.explanation.lookup import Lookup
     from gradcli.explanation.picture import Picture
     from gradcli.explanation.tape import Step, Tape
-    from gradcli.explanation.views import Views
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,21 +82,31 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
-    """A row or a column of J that was asked for: ``kind`` says which, ``index`` where it stands in y or the variable.
+class Proof:
+    """How far the numbers of a view are right.
 
-    ``label`` is what the entry there is called. ``values`` are arrays by variable: a row has one for each, in its
-    shape, a column one in the shape of y.
+    - ``verdict``: ``agree``, ``differ``, ``digits-lost`` or ``unclear``, as that of an ``Agreement``.
+    - ``finite``: whether all of them are finite.
+    - ``digits``: the fewest right digits, 16 at most; None where no arithmetic with digits to spare was asked.
+    - ``remarks``: what deserves a sentence; they are among the notes of an answer that shows the view.
     """
 
-    kind: str
-    label: str
-    index: tuple[int, ...]
-    values: dict[str, Array]
+    verdict: str = "agree"
+    finite: bool = True
+    digits: float | None = None
+    remarks: list[Note] = field(default_factory=list)
 
-    def title(self, output: str, variable: str, d: str = "d") -> str:
-        """Return what the array of a variable is: ``dy[3]/dW`` or ``dy/dW[0,5]``."""
-        return f"{d}{self.label}/{d}{variable}" if self.kind == "row" else f"{d}{output}/{d}{self.label}"
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What an answer shows only where it was asked for.
+
+    - ``content``: its record, which its module in ``render/views/`` writes.
+    - ``proof``: how far its numbers are right.
+    """
+
+    content: Any
+    proof: Proof = field(default_factory=Proof)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +138,8 @@ class Explained:
     - ``notes``: what deserves a sentence.
     - ``lookup``: what is computed only when it is read, such as ``definition_values``.
     - ``forward``: what ran, in order: every value of the program, and the branches and turns that they stand in.
-    - ``slices``: rows and columns of J that the command line was asked for; ``Jacobian.row`` and ``column`` give any.
-    - ``also``: the names of what is shown beside the rest where it was asked for: ``tape``, ``steps``.
-    - ``views``: what else it was asked for: all rows, J·u, second derivatives, descent; None for nothing.
+    - ``views``: what else it was asked for by options, by name: ``slices``, ``tape``, ``steps``, ``one_hot``, ``jvp``,
+      ``hessian``, ``descent``.
     """
 
     program: str
@@ -146,10 +154,8 @@ class Explained:
     agreement: Agreement
     notes: list[Note]
     lookup: Lookup = field(repr=False)
-    slices: list[Slice] = field(default_factory=list)
     forward: list[Event] = field(default_factory=list)
-    also: frozenset[str] = frozenset()
-    views: Views | None = None
+    views: dict[str, View] = field(default_factory=dict)
 
     @property
     def values(self) -> list[Value]:
@@ -159,13 +165,13 @@ class Explained:
     @property
     def verdict(self) -> str:
         """That of ``agreement`` where it is not ``agree``, else the first other one of the views."""
-        proofs = [] if self.views is None else [proof.verdict for proof in self.views.proofs]
-        return next((verdict for verdict in (self.agreement.verdict, *proofs) if verdict != "agree"), "agree")
+        verdicts = (self.agreement.verdict, *(view.proof.verdict for view in self.views.values()))
+        return next((verdict for verdict in verdicts if verdict != "agree"), "agree")
 
     @property
     def finite(self) -> bool:
         """Whether all numbers are finite, those of the views among them."""
-        return self.agreement.finite and (self.views is None or all(proof.finite for proof in self.views.proofs))
+        return self.agreement.finite and all(view.proof.finite for view in self.views.values())
 
     @property
     def definition_values(self) -> dict[str, Array]:

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from itertools import combinations_with_replacement
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain, combinations_with_replacement, count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradcli.engine.graph import Node
-from gradcli.engine.naming import place_text
+from gradcli.engine.graph import Graph, Node
+from gradcli.engine.naming import call_assigned, place_text, taken_names
 from gradcli.errors import GradcliError
-from gradcli.exact.curvature import curvature
+from gradcli.exact.curvature import Curvature, Direction, curvature
 from gradcli.exact.decimals import digits
-from gradcli.exact.judge import random_direction, units
+from gradcli.exact.judge import random_direction, right_digits, units
 from gradcli.exact.slopes import OPERATIONS, Exact, Spent
-from gradcli.exact.thresholds import ROUNDING
+from gradcli.exact.thresholds import FEWEST, ROUNDING
 from gradcli.explanation.agreement import Difference, compare
 from gradcli.explanation.differentiated import record_gradient, run_text
 from gradcli.explanation.evaluation import Evaluation
-from gradcli.explanation.explained import Backward
+from gradcli.explanation.explained import Backward, Note, Proof
 from gradcli.explanation.jacobians import Jacobian
 from gradcli.explanation.readings import Point, call_backward, compose_at, read_jacobians
 from gradcli.explanation.run_lookup import RunLookup
 from gradcli.explanation.suspicion import count_work
 from gradcli.explanation.tangents import proof_of, unasked
-from gradcli.explanation.views import Hessian, Proof, Remark
+from gradcli.explanation.views import Hessian
 from gradcli.explanation.words import Confirmation
 from gradcli.language.inputs import Cotangent
 from gradcli.ops.signatures import Array
@@ -39,11 +39,10 @@ if TYPE_CHECKING:
 RUNS = 8
 """Runs that the curvature along two directions takes where two settings of digits agree."""
 BENDS = "its gradient bends or jumps at this point: H is that of the piece that the first derivative takes"
+CHOSEN = "Parts of {} have a kink at this point, and H follows PyTorch's conventions: {} is {!r} and truly {:.10g}."
 
 AFFORDABLE = OPERATIONS // 8
 """Operations on single numbers that may go into holding every entry of H, and of H·u, against the truth."""
-
-Direction = Mapping[str, Array]
 
 
 class Second(NamedTuple):
@@ -60,7 +59,7 @@ class Second(NamedTuple):
     difference: Difference
 
 
-def differentiate_twice(point: Point, u: Direction | None, taken: Sequence[str]) -> Hessian:
+def differentiate_twice(point: Point, u: Direction | None, taken: Collection[str]) -> Hessian:
     """Return the Hessian of v·y at a point, and its product with ``u``.
 
     ``taken`` are names that no helper of its formulas may have. Raises ``second`` where the rule of an operation
@@ -69,7 +68,7 @@ def differentiate_twice(point: Point, u: Direction | None, taken: Sequence[str])
     if not point.names:
         raise GradcliError("option", "--hessian: the program has no variable to differentiate by")
     run = point.function.evaluate(point.inputs)
-    run.graph.variables = {*run.graph.variables, *taken}
+    call_gradient(run.graph, {*taken, point.name})
     gradient = gradient_of(run, point)
     seed = u if u is not None else random_direction(point.inputs, point.names)
     found = stand_on(point, Evaluation(run.graph, gradient, run.leaves), seed)
@@ -86,6 +85,14 @@ def differentiate_twice(point: Point, u: Direction | None, taken: Sequence[str])
         symmetric=is_symmetric(blocks),
         proof=prove(point, found, blocks, u),
     )
+
+
+def call_gradient(graph: Graph, taken: Collection[str]) -> None:
+    """Call the gradient ``g``, or ``g1``, and leave the program's values the names that they have in the answer."""
+    call_assigned(graph)  # before the names are taken, which would number them anew
+    graph.variables = {*graph.variables, *taken}
+    known = taken_names(graph)
+    graph.result = next(name for name in chain(["g"], map("g{}".format, count(1))) if name not in known)
 
 
 def gradient_of(run: Evaluation, point: Point) -> Any:
@@ -108,7 +115,7 @@ def is_active(output: Any) -> bool:
 
 def stand_on(point: Point, run: Evaluation, u: Direction) -> Second:
     """Return the gradient, which is the output of ``run``, with its Jacobian by both routes, and uᵀ·H."""
-    from gradcli.formulas.derivation import found_formulas  # noqa: PLC0415
+    from gradcli.formulas.derivation import found_formulas
 
     shape = np.shape(run.value)
     flat = np.concatenate([np.ravel(u[name]) for name in point.names]).reshape(shape)
@@ -145,7 +152,7 @@ def prove(point: Point, found: Second, blocks: Mapping[tuple[str, str], Jacobian
     product = found.backward[0].vjp.values()
     all_finite = all(bool(np.isfinite(part).all()) for part in [found.point.value, *values, *product])
     held = Confirmation(asked="entries")
-    bends = False
+    bends = Bends(point.name)
     work = RUNS * (count_work(point.run.graph) + 1)
     size = sum(leaf.value.size for leaf in point.leaves.values())
     whole = all(one.held for one in blocks.values()) and work * size * (size + 1) // 2 <= AFFORDABLE
@@ -158,26 +165,25 @@ def prove(point: Point, found: Second, blocks: Mapping[tuple[str, str], Jacobian
             exact = Exact(point.function.program, point.inputs, point.names)
             with digits(60):
                 if whole:
-                    bends = judge_entries(exact, point, blocks, held)
-                bends = judge_product(exact, point, found, u if work * size <= AFFORDABLE else None, held) or bends
+                    judge_entries(exact, point, blocks, held, bends)
+                judge_product(exact, point, found, u if work * size <= AFFORDABLE else None, held, bends)
             proof = proof_of(held, all_finite, "H")
         except Spent:
             proof = proof_of(held, all_finite, "H") if held.digits else unasked(all_finite)
         except GradcliError as error:
             held.unknown = error.message
             proof = proof_of(held, all_finite, "H")
-    notes = [*proof.remarks]
-    if bends:
-        notes.insert(0, Remark("kink", f"{point.name} has no second derivative here, or one by convention: {BENDS}."))
+    notes = [*bends.remarks, *proof.remarks]
     if not found.difference.within and (proof.digits is None or proof.verdict != "agree"):
-        notes.append(Remark("hessian-differs", "H by its formulas is not what reverse mode makes of the gradient."))
+        notes.append(Note("hessian-differs", "H by its formulas is not what reverse mode makes of the gradient."))
         return Proof("differ", all_finite, proof.digits, notes)
     return replace(proof, remarks=notes)
 
 
-def judge_entries(exact: Exact, point: Point, blocks: Mapping[tuple[str, str], Jacobian], held: Confirmation) -> bool:
-    """Hold every entry of H against the truth, and return whether the gradient bends. Raises ``Spent``."""
-    bends = False
+def judge_entries(
+    exact: Exact, point: Point, blocks: Mapping[tuple[str, str], Jacobian], held: Confirmation, bends: Bends
+) -> None:
+    """Hold every entry of H against the truth. Raises ``Spent``."""
     places = [(name, k) for name in point.names for k in range(point.leaves[name].value.size)]
     known = {key: entries_of(one) for key, one in blocks.items()}
     steps = {name: np.ravel(units(point.inputs[name])) for name in point.names}
@@ -185,56 +191,79 @@ def judge_entries(exact: Exact, point: Point, blocks: Mapping[tuple[str, str], J
         a, b = one_step(point, one, i, steps[one]), one_step(point, other, j, steps[other])
         unit = steps[one][i] * steps[other][j]
         pairs = {known[one, other].get((i, j), (0.0, 0.0)), known[other, one].get((j, i), (0.0, 0.0))}
-        truth, bent = curvature(exact, point.seed, a, b, next(iter(pairs))[0])
-        bends = bends or bent
+        truth = curvature(exact, point.seed, a, b, next(iter(pairs))[0])
         names = [f"{name}{place_text(k, point.leaves[name].shape)}" for name, k in ((one, i), (other, j))]
         for value, grown in pairs:
-            judge(held, "jacobian", value, truth / exact_number(unit), grown, f"H by {names[0]} and {names[1]}", bent)
-    return bends
+            judge(held, "jacobian", value, truth, unit, grown, f"H by {names[0]} and {names[1]}", bends)
 
 
-def judge_product(exact: Exact, point: Point, found: Second, u: Direction | None, held: Confirmation) -> bool:
+def judge_product(
+    exact: Exact, point: Point, found: Second, u: Direction | None, held: Confirmation, bends: Bends
+) -> None:
     """Hold H·u against the truth: entry by entry where u was given and they are few, else along a random direction."""
     call = found.backward[0]
     ends = np.cumsum([leaf.value.size for leaf in point.leaves.values()])[:-1]
     parts = np.split(np.ravel(call.v.seed), ends)
     along = {name: part.reshape(leaf.shape) for (name, leaf), part in zip(point.leaves.items(), parts, strict=True)}
     if not any(np.any(part) for part in along.values()):
-        return False
-    bends = False
+        return
     few = u is not None
     scale = {name: found.whole[name].scale(call.v.seed) for name in point.names}
     if few:
         for name in point.names:
             steps = np.ravel(units(point.inputs[name]))
             for i, value in enumerate(np.ravel(call.vjp[name]).tolist()):
-                truth, bent = curvature(exact, point.seed, along, one_step(point, name, i, steps), value)
-                bends = bends or bent
+                truth = curvature(exact, point.seed, along, one_step(point, name, i, steps), value)
                 place = f"H·u for {name}{place_text(i, point.leaves[name].shape)}"
-                judge(held, "grad", value, truth / exact_number(steps[i]), float(np.ravel(scale[name])[i]), place, bent)
-        return bends
+                judge(held, "grad", value, truth, float(steps[i]), float(np.ravel(scale[name])[i]), place, bends)
+        return
     other = random_direction(point.inputs, point.names)
     with np.errstate(all="ignore"):
         value = math.fsum(float(np.sum(call.vjp[name] * other[name])) for name in point.names)
         size = sum(float(np.sum(scale[name] * np.abs(other[name]))) for name in point.names)
-    truth, bends = curvature(exact, point.seed, along, other, value)
-    judge(held, "grad", value, truth, size, "H along a random direction", bends)
-    return bends
+    truth = curvature(exact, point.seed, along, other, value)
+    judge(held, "grad", value, truth, 1.0, size, "H along a random direction", bends)
 
 
-def judge(held: Confirmation, what: str, value: float, truth: Any, size: float, place: str, bent: bool) -> None:
-    """Count the right digits of a number that is finite; say where the truth was not found."""
+@dataclass
+class Bends:
+    """What is to be said of kinks: that ``name`` has no second derivative, or that H takes another by convention."""
+
+    name: str
+    has_none: bool = False
+    by_convention: str = ""
+
+    @property
+    def remarks(self) -> list[Note]:
+        """The one note of them."""
+        if self.has_none:
+            return [Note("kink", f"{self.name} has no second derivative here, or one by convention: {BENDS}.")]
+        return [Note("kink", self.by_convention)] if self.by_convention else []
+
+
+def judge(
+    held: Confirmation, what: str, value: float, truth: Curvature, unit: float, size: float, place: str, bends: Bends
+) -> None:
+    """Count the right digits of a number that is finite, on the pieces of x; say where the truth was not found.
+
+    ``unit`` is the length of the directions, by which the truth is divided.
+    """
+    if truth.bends and truth.across.is_nan():
+        bends.has_none = True
     if not math.isfinite(value):
         return
-    if truth.is_nan():
-        held.unknown = held.unknown or ("" if bent else f"{place} does not settle in many digits")
+    if truth.value.is_nan():
+        held.unknown = held.unknown or ("" if truth.bends else f"{place} does not settle in many digits")
         return
-    held.judge(what, value, truth, size, place)
+    held.judge(what, value, truth.value / exact_number(unit), size, place)
+    across = truth.across / exact_number(unit)
+    if truth.bends and not across.is_nan() and right_digits(value, across, size) < FEWEST:
+        bends.by_convention = bends.by_convention or CHOSEN.format(bends.name, place, value, float(across))
 
 
 def exact_number(value: float) -> Any:
     """Return a double as a decimal."""
-    from decimal import Decimal  # noqa: PLC0415
+    from decimal import Decimal
 
     return Decimal(float(value))
 

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TypeVar
 
 from gradcli.errors import GradcliError
-from gradcli.explanation.explained import Explained, Slice
+from gradcli.explanation.explained import Explained
+from gradcli.explanation.views import Slice
 
-Kind = TypeVar("Kind", bound=Explained)
 COLUMN = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:\[([^\]]*)\])?\s*\Z")
 MOST = 1_000
 """Rows and columns that one answer gives."""
 
 
-def with_slices(found: Kind, rows: Sequence[str], columns: Sequence[str]) -> Kind:
-    """Return an answer with these rows and columns of J; raises ``option`` for a place that is none."""
+def slices_at(found: Explained, rows: Sequence[str], columns: Sequence[str]) -> list[Slice]:
+    """Return these rows and columns of J; raises ``option`` for a place that is none."""
     if len(rows) + len(columns) > MOST:
         raise GradcliError("option", f"{len(rows) + len(columns):,} rows and columns are more than {MOST:,}")
-    return replace(
-        found, slices=[*(row_at(found, text) for text in rows), *(column_at(found, text) for text in columns)]
-    )
+    return [*(row_at(found, text) for text in rows), *(column_at(found, text) for text in columns)]
 
 
 def row_at(found: Explained, text: str) -> Slice:

@@ -13,15 +13,17 @@ from gradcli.engine.naming import label_entries
 from gradcli.engine.reverse import cotangents
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
+from gradcli.errors.facts import index_of
 from gradcli.exact.decimals import digits
 from gradcli.exact.limits import finite
 from gradcli.exact.slopes import OPERATIONS, Exact, Spent
 from gradcli.exact.thresholds import FEWEST
 from gradcli.explanation.agreement import tolerance
 from gradcli.explanation.evaluation import gradients
+from gradcli.explanation.explained import Note, Proof
 from gradcli.explanation.jacobians import Jacobian, one_hot, weighted_sums
 from gradcli.explanation.suspicion import RUNS, count_work
-from gradcli.explanation.views import Moved, OneHot, Proof, Remark, Rows, Tangent
+from gradcli.explanation.views import Moved, OneHot, Rows, Tangent
 from gradcli.explanation.words import TOO_LARGE, Confirmation, tell_bend
 from gradcli.language.inputs import as_input
 from gradcli.ops.signatures import Array
@@ -51,12 +53,11 @@ def call_rows(point: Point, jacobians: Mapping[str, Jacobian]) -> Rows:
         point.run.graph.meter.watch()
         v = one_hot(shape, place)
         grad = gradients(point.run, v, jacobians)
-        index = tuple(int(i) for i in np.unravel_index(place, shape)) if shape else ()
-        calls.append(OneHot(index, grad))
+        calls.append(OneHot(index_of(place, shape), grad))
         for name, jacobian in jacobians.items():
             within = within and agrees(grad[name], jacobian.vjp(v), jacobian.scale(v))
             all_finite = all_finite and bool(np.isfinite(grad[name]).all())
-    notes = [] if within else [Remark("rows-differ", "A row by reverse mode is not the row of the symbolic J.")]
+    notes = [] if within else [Note("rows-differ", "A row by reverse mode is not the row of the symbolic J.")]
     return Rows(calls, colours(jacobians), Proof("agree" if within else "differ", all_finite, None, notes))
 
 
@@ -72,7 +73,7 @@ def colours(jacobians: Mapping[str, Jacobian]) -> int | None:
     """Return how many calls give all of J by all variables; None where that is not known."""
     if not all(jacobian.held for jacobian in jacobians.values()):
         return None
-    from gradcli.jacobian.colouring import count_passes  # noqa: PLC0415
+    from gradcli.jacobian.colouring import count_passes
 
     start, rows, columns = 0, [], []
     for jacobian in jacobians.values():
@@ -114,7 +115,7 @@ def move(
     by_rows = [jacobian for jacobian in jacobians.values() if jacobian.held]
     same = not (math.isfinite(number) and math.isfinite(back)) or abs(number - back) <= bound
     if not same or (len(by_rows) == len(jacobians) and not agrees(jvp, by_entries(jacobians, u), sizes)):
-        note = Remark("jvp-differs", "J·u by the forward pass is not what J, or reverse mode, makes of u.")
+        note = Note("jvp-differs", "J·u by the forward pass is not what J, or reverse mode, makes of u.")
         proof = Proof("differ", proof.finite, proof.digits, [*proof.remarks, note])
     return Tangent(dict(u), jvp, moved, number, entries, point.value.size, proof)
 
@@ -125,7 +126,7 @@ def carry(point: Point, u: Mapping[str, Array]) -> tuple[dict[int, Array], Array
     if not isinstance(output, Operation) or not output.active:
         found = {leaf.index: u[name] for name, leaf in point.leaves.items()}
         return found, np.abs(found.get(getattr(output, "index", -1), np.zeros(point.value.shape)))
-    from gradcli.jacobian.passes import Passes  # noqa: PLC0415
+    from gradcli.jacobian.passes import Passes
 
     passes = Passes(output, list(point.leaves.values()), point.run.graph)
     moved = passes.tangents({leaf.index: np.reshape(u[name], (1, -1)) for name, leaf in point.leaves.items()})
@@ -178,22 +179,22 @@ def confirm_along(point: Point, u: Mapping[str, Array], jvp: Array, sizes: Array
 
 def unasked(all_finite: bool) -> Proof:
     """Return the proof of numbers that were held against nothing: the program takes too long in many digits."""
-    return Proof("agree", all_finite, None, [Remark("not-confirmed", f"These numbers are not confirmed: {TOO_LARGE}.")])
+    return Proof("agree", all_finite, None, [Note("not-confirmed", f"These numbers are not confirmed: {TOO_LARGE}.")])
 
 
 def proof_of(found: Confirmation, all_finite: bool, what: str) -> Proof:
     """Return what arithmetic with digits to spare says as a proof."""
-    notes = [Remark(kind, message) for kind, message in found.bends.items()]
+    notes = [Note(kind, message) for kind, message in found.bends.items()]
     fewest = min(found.digits.values(), default=None)
     if fewest is not None and fewest < FEWEST:
         told = "".join(f" {sentence}." for sentence in found.wrong)
-        notes.append(Remark("digits-lost", f"Rounding has cost digits: {what} has {fewest:.1f} right digits.{told}"))
+        notes.append(Note("digits-lost", f"Rounding has cost digits: {what} has {fewest:.1f} right digits.{told}"))
     if found.unknown and found.verdict == "unclear":
-        notes.append(Remark("unclear", f"What is true here was not found: {found.unknown}."))
+        notes.append(Note("unclear", f"What is true here was not found: {found.unknown}."))
     return Proof(found.verdict, all_finite, fewest, notes)
 
 
-def read_u(given: Mapping[str, object], shapes: Mapping[str, tuple[int, ...]]) -> tuple[dict[str, Array], list[Remark]]:
+def read_u(given: Mapping[str, object], shapes: Mapping[str, tuple[int, ...]]) -> tuple[dict[str, Array], list[Note]]:
     """Return u by variable, in its shape, and notes on what was reshaped; variables that are not given do not move.
 
     ``given`` has values by name; the name ``""`` stands for the only variable. Raises ``option``, ``shape``, ``value``.
@@ -216,7 +217,7 @@ def read_u(given: Mapping[str, object], shapes: Mapping[str, tuple[int, ...]]) -
             raise GradcliError("shape", f"u has shape {u.shape}, {name} has shape {shapes[name]}", hint=hint)
         if u.shape != shapes[name]:
             notes.append(
-                Remark("u-reshaped", f"u came in shape {u.shape} and is read in that of {name}, {shapes[name]}.")
+                Note("u-reshaped", f"u came in shape {u.shape} and is read in that of {name}, {shapes[name]}.")
             )
         found[name] = u.reshape(shapes[name])
     return found, notes

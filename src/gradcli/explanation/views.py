@@ -1,13 +1,13 @@
-"""What an answer holds only where it was asked for: rows of J, J·u, second derivatives, descent. Plain records."""
+"""What an answer holds only where it was asked for: parts of J, J·u, second derivatives, descent. Plain records."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcli.explanation.explained import Note, Proof
 from gradcli.explanation.jacobians import Jacobian
 from gradcli.ops.signatures import Array
 
@@ -15,27 +15,22 @@ if TYPE_CHECKING:
     from gradcli.explanation.lookup import Lookup
 
 
-class Remark(NamedTuple):
-    """What deserves a sentence: a ``Note`` of the answer is made of it."""
-
-    kind: str
-    message: str
-
-
 @dataclass(frozen=True, slots=True)
-class Proof:
-    """How far the numbers of a view are right.
+class Slice:
+    """A row or a column of J that was asked for: ``kind`` says which, ``index`` where it stands in y or the variable.
 
-    - ``verdict``: ``agree``, ``differ``, ``digits-lost`` or ``unclear``, as that of an ``Agreement``.
-    - ``finite``: whether all of them are finite.
-    - ``digits``: the fewest right digits, 16 at most; None where no arithmetic with digits to spare was asked.
-    - ``remarks``: what deserves a sentence.
+    ``label`` is what the entry there is called. ``values`` are arrays by variable: a row has one for each, in its
+    shape, a column one in the shape of y.
     """
 
-    verdict: str = "agree"
-    finite: bool = True
-    digits: float | None = None
-    remarks: list[Remark] = field(default_factory=list)
+    kind: str
+    label: str
+    index: tuple[int, ...]
+    values: dict[str, Array]
+
+    def title(self, output: str, variable: str, d: str = "d") -> str:
+        """Return what the array of a variable is: ``dy[3]/dW`` or ``dy/dW[0,5]``."""
+        return f"{d}{self.label}/{d}{variable}" if self.kind == "row" else f"{d}{output}/{d}{self.label}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +159,8 @@ class Hessian:
 
 def rows_of(whole: Jacobian, span: slice, shape: tuple[int, ...]) -> Jacobian:
     """Return the rows of a Jacobian by a stretch of its output, which has this shape of its own."""
-    from gradcli.jacobian.sparse import Sparse  # noqa: PLC0415
-    from gradcli.jacobian.structure import structure  # noqa: PLC0415
+    from gradcli.jacobian.sparse import Sparse
+    from gradcli.jacobian.structure import structure
 
     if not whole.held:
         return replace(whole, output_shape=shape, rules=[])
@@ -209,27 +204,4 @@ class Descent:
     value: float
     asked: int
     ending: str
-    remarks: list[Remark]
-
-
-@dataclass(frozen=True, slots=True)
-class Views:
-    """What was asked for, None for what was not."""
-
-    rows: Rows | None = None
-    tangent: Tangent | None = None
-    hessian: Hessian | None = None
-    descent: Descent | None = None
-
-    @property
-    def proofs(self) -> Iterator[Proof]:
-        """How far each is right."""
-        for view in (self.rows, self.tangent, self.hessian):
-            if view is not None:
-                yield view.proof
-
-    @property
-    def remarks(self) -> list[Remark]:
-        """What deserves a sentence, in the order in which it is shown."""
-        found = [remark for proof in self.proofs for remark in proof.remarks]
-        return found + (self.descent.remarks if self.descent else [])
+    remarks: list[Note]

@@ -10,10 +10,9 @@ import numpy as np
 
 from gradcli.engine.graph import Operation
 from gradcli.jacobian.contracting import Named, along_line, arranged, contract, named
-from gradcli.jacobian.factors import separated, template_of
+from gradcli.jacobian.factors import Template, separated, template_of
 from gradcli.jacobian.kinds import constant_of
 from gradcli.jacobian.local import (
-    Part,
     PartNumbers,
     Reading,
     links_of,
@@ -26,7 +25,7 @@ from gradcli.jacobian.local import (
 from gradcli.jacobian.sparse import summing, times
 from gradcli.jacobian.vectors import Vectors, nowhere
 from gradcli.ops.declare import Array
-from gradcli.ops.links import Contraction, Indices, listed
+from gradcli.ops.links import Contraction, Indices, Links, listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,26 +130,34 @@ def local_jacobian(node: Operation, argument: int, most: int) -> LocalJacobian:
     """
     reading, constants = reading_of(node), tuple([constant_of(a) for a in node.arguments])
     shape = (node.value.size, node.arguments[argument].value.size)
-    if reading.op.terms is not None:
-        require_few(reading, int(reading.op.terms(*reading.values, **reading.static)), most)
     parts: list[Map] = []
-    for links in links_of(reading, argument):
-        by_axes = contracted(reading, links) if isinstance(links, Contraction) else None
-        parts.append(by_axes or by_entries(reading, part_of(listed(links), template_of(links, constants)), shape))
+    for links in affordable_links(reading, argument, most):
+        if isinstance(links, Contraction) and (factors := separated(template_of(links, ()))):
+            parts.append(contracted(reading, links, *factors))
+        else:
+            part = part_of(listed(links), template_of(links, constants))
+            parts.append(Listed(worked_out(reading, part), shape))
     return LocalJacobian(parts, shape)
 
 
-def by_entries(reading: Reading, part: Part, shape: tuple[int, int]) -> Listed:
-    """Return a part of a local Jacobian with its numbers."""
-    return Listed(worked_out(reading, part), shape)
+def count_listed(node: Operation, argument: int, most: int) -> int:
+    """Return how many entries of a local Jacobian are listed, without their numbers; raises ``budget`` as that does."""
+    return sum(
+        len(listed(links).rows)
+        for links in affordable_links(reading_of(node), argument, most)
+        if isinstance(links, Links) or separated(template_of(links, ())) is None
+    )
 
 
-def contracted(reading: Reading, links: Contraction) -> Contracted | None:
-    """Return a contraction with its numbers; None where its factor is no product of functions of one symbol each."""
-    parts = separated(template_of(links, ()))
-    if parts is None:
-        return None
-    weight, templates = parts
+def affordable_links(reading: Reading, argument: int, most: int) -> Sequence[Links | Contraction]:
+    """Return the links of an op by one argument; raises ``budget`` for more than ``most`` operations to read them."""
+    if reading.op.terms is not None:
+        require_few(reading, int(reading.op.terms(*reading.values, **reading.static)), most)
+    return links_of(reading, argument)
+
+
+def contracted(reading: Reading, links: Contraction, weight: float, templates: Sequence[Template]) -> Contracted:
+    """Return a contraction with its numbers, whose factor is ``weight`` times a template of one symbol each."""
     factors, sizes = [], []
     for (slot, subscripts), template in zip(links.bound, templates, strict=True):
         array = np.asarray(slot_array(reading, links, slot)).reshape(links.shape_of(subscripts))

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from gradcli.engine.graph import Graph, Node, Operation, reaches
 from gradcli.engine.reverse import accumulate
 from gradcli.jacobian.batches import Link
-from gradcli.jacobian.maps import Listed, LocalJacobian, local_jacobian
+from gradcli.jacobian.maps import count_listed, local_jacobian
 from gradcli.jacobian.sparse import Sparse
 from gradcli.jacobian.vectors import Vectors, nowhere, vectors
 from gradcli.ops.declare import Array
 
+Read = TypeVar("Read")
 BLOCK = 2**20
 """Numbers of one node that go through the graph side by side."""
 
@@ -70,24 +72,23 @@ class Passes:
 
     def listed(self, links: Iterable[Link]) -> int:
         """Return how many entries of local Jacobians each row goes through one by one."""
-        parts = (part for node, k, _ in links for part in self._read(node, k).parts)
-        return sum(len(part.local.part.rows) for part in parts if isinstance(part, Listed))
+        return sum(self._within(count_listed, node, k) for node, k, _ in links)
 
     def _back(self, node: Operation, k: int, rows: Vectors) -> Vectors:
         """Return what an argument of a node gets of its rows."""
-        return self._read(node, k).back(rows)
+        return self._within(local_jacobian, node, k).back(rows)
 
     def _forth(self, node: Operation, k: int, found: dict[int, Vectors]) -> None:
         """Add what a node gets of one of its arguments to what it has."""
         columns = found.get(node.arguments[k].index)
         if columns is not None:
-            moved = self._read(node, k).forth(columns)
+            moved = self._within(local_jacobian, node, k).forth(columns)
             found[node.index] = found[node.index] + moved if node.index in found else moved
 
-    def _read(self, node: Operation, k: int) -> LocalJacobian:
-        """Return a local Jacobian, while there is time."""
+    def _within(self, read: Callable[[Operation, int, int], Read], node: Operation, k: int) -> Read:
+        """Return what is read of a local Jacobian, while there is time."""
         self.graph.meter.watch()
-        return local_jacobian(node, k, self.graph.budget.elements)
+        return read(node, k, self.graph.budget.elements)
 
 
 def stacked(blocks: Sequence[Vectors]) -> Sparse:

@@ -146,6 +146,12 @@ def build_torch_dot(f: Apply, x: Tensor, other: Tensor) -> Tensor:
     return build_matmul(f, x, other)
 
 
+def require_one_batch(x: Tensor, other: Tensor, name: str) -> None:
+    """Raise ``shape`` where two batches have not as many matrices; PyTorch repeats none of them here."""
+    if x.shape[0] != other.shape[0]:
+        raise GradcliError("shape", f"{name}: batches of {x.shape[0]} and of {other.shape[0]} matrices")
+
+
 def exact_product(name: str, ndims: tuple[int, int], summary: str) -> None:
     """Enter a product that takes arrays of these numbers of axes and no others."""
 
@@ -157,6 +163,8 @@ def exact_product(name: str, ndims: tuple[int, int], summary: str) -> None:
                 hint="use @",
             )
         require_product(x, other, name)
+        if ndims == (3, 3):
+            require_one_batch(x, other, name)
         return f(MATMUL, x, other)
 
     build.__doc__ = summary
@@ -199,7 +207,7 @@ def flattened(f: Apply, name: str, arrays: tuple[Tensor, Tensor], library: str) 
     return tuple(f(RESHAPE, x, shape=(-1,)) for x in arrays)
 
 
-@function("outer ger", "torch numpy method", "linear algebra", kinds="same same yes")
+@function("outer ger np.linalg.outer numpy.linalg.outer", "torch numpy method", "linear algebra", kinds="same same yes")
 def build_outer(f: Apply, x: Tensor, other: Tensor, library: Library = "torch") -> Tensor:
     """the outer product of two vectors; numpy takes the entries of any two arrays in their order"""
     return f(EINSUM, *flattened(f, "outer", (x, other), library), spec="i,j->ij")
@@ -215,7 +223,7 @@ def as_named(f: Apply, spec: str, items: tuple[Tensor, ...]) -> tuple[Tensor, ..
 def build_einsum(f: Apply, spec: Static | Tensor, *tensors: Tensor) -> Tensor:
     """the sum of products that the subscripts describe, as in einsum("ij,j->i", W, x)"""
     if not isinstance(spec, str) or "." in spec:
-        from gradcli.ops.further.linear_subscripts import spelled_out  # noqa: PLC0415
+        from gradcli.ops.further.linear_subscripts import spelled_out
 
         spec, tensors = spelled_out(spec, tensors)
     operands = as_named(f, spec, tensors)

@@ -137,6 +137,11 @@ def without_derivative(f: Apply, name: str, **given: Tensor | None) -> None:
             f.remark("torch-refuses", f"{name}: PyTorch has no derivative by {what}, and takes it as a constant alone.")
 
 
+def times_weight(f: Apply, losses: Tensor, weight: Tensor | None) -> Tensor:
+    """Return losses times their weights, where there are any."""
+    return losses if weight is None else f(MUL, losses, weight)
+
+
 def weighed(
     f: Apply, losses: Tensor, weight: Tensor | None, name: str, reduction: Static, size_average: Static, reduce: Static
 ) -> Tensor:
@@ -197,8 +202,7 @@ def build_huber_loss(
     losses = f(HUBER, f(DISTANCE, x, target), np.float64(number(delta, "delta")))
     if weight is not None:
         same_shapes(x, weight, "huber_loss", "weight")
-        losses = f(MUL, losses, weight)
-    return reduce_loss(f, losses, reduction)
+    return reduce_loss(f, times_weight(f, losses, weight), reduction)
 
 
 BCE = elementwise(
@@ -256,7 +260,7 @@ def build_bce(
         )
     without_derivative(f, "binary_cross_entropy", weight=weight)
     losses = f(BCE, x, target)
-    return reduce_loss(f, losses if weight is None else f(MUL, losses, weight), reduction, size_average, reduce)
+    return reduce_loss(f, times_weight(f, losses, weight), reduction, size_average, reduce)
 
 
 @function("binary_cross_entropy_with_logits bce_with_logits", "functional", "neural", kinds="no no no")
@@ -280,4 +284,4 @@ def build_bce_logits(
         one = np.float64(1)
         share = f(ADD, f(MUL, f(SUB, pos_weight, one), target), one)
         losses = f(SUB, f(MUL, f(SUB, one, target), x), f(MUL, share, f(BENT["logsigmoid"], x)))
-    return reduce_loss(f, losses if weight is None else f(MUL, losses, weight), reduction, size_average, reduce)
+    return reduce_loss(f, times_weight(f, losses, weight), reduction, size_average, reduce)

@@ -244,7 +244,7 @@ def build_norm(f: Apply, x: Tensor, p: Static = 2, dim: Static = None, keepdim: 
 
 def matrix_norm(f: Apply, x: Tensor, order: Static, dim: Static, keepdim: Static) -> Tensor:
     """Return the norm of the matrices in two axes."""
-    from gradcli.ops.further.linear_matrix_norms import of_matrix  # noqa: PLC0415
+    from gradcli.ops.further.linear_matrix_norms import of_matrix
 
     if order == "fro" and x.ndim > 1 and len(read_axes(dim, x.ndim)) == 2:
         return f(NORM, x, dim=read_axes(dim, x.ndim), keepdim=bool(keepdim), p=2.0)
@@ -276,7 +276,7 @@ def vector_norm(f: Apply, x: Tensor, p: Static, dim: Static, keepdim: Static) ->
 def build_linalg_norm(
     f: Apply,
     x: Tensor,
-    ord: Static = None,  # noqa: A002
+    ord: Static = None,
     dim: Static = None,
     keepdim: Static = False,
 ) -> Tensor:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gradcli.errors.counting import counted
 from gradcli.exact.thresholds import ALL
 from gradcli.explanation.checked import DIGITS, EXPECTED
-from gradcli.render.head import head, inputs_document, notes_document
+from gradcli.render.documents import head, inputs_document, notes_document
 from gradcli.render.numbers import input_text, nested, strict
 
 if TYPE_CHECKING:

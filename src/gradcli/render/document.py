@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from gradcli.errors.facts import index_of
 from gradcli.explanation.explained import sum_vjps
+from gradcli.render.documents import (
+    arrays_document,
+    head,
+    inputs_document,
+    jacobian_document,
+    notes_document,
+)
 from gradcli.render.equalities import with_true_formulas
-from gradcli.render.head import head, inputs_document, notes_document
 from gradcli.render.numbers import Form, nested, reshaped, strict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from gradcli.explanation.effect import Effect, Weighted
     from gradcli.explanation.events import Value
-    from gradcli.explanation.explained import Agreement, Backward, Explained, Gradient, Slice
-    from gradcli.explanation.jacobians import Jacobian
+    from gradcli.explanation.explained import Agreement, Backward, Explained, Gradient
     from gradcli.explanation.rules import Rule
-    from gradcli.ops.declare import Array
 
 MOST_SHARED = 100
 """Entries of y that are listed as depending on one entry of an input."""
@@ -53,41 +55,18 @@ def document(found: Explained, form: Form = nested, only: frozenset[str] | None 
         "backward": [call_document(call, form) for call in found.backward],
         **(backward_document(found, form) if only is None or only & OF_BACKWARD else {}),
         "effect": effect_document(found.effect, found.output.shape, form) if only is None or "effect" in only else None,
-        **slices_document(found.slices, form),
-        **(beside_document(found, form) if found.also else {}),
-        **asked_document(found, form),
+        **(views_document(found, form) if found.views else {}),
         "agreement": agreement_document(found.agreement),
         "notes": notes_document(found.notes),
         "error": None,
     }
 
 
-def beside_document(found: Explained, form: Form) -> dict[str, Any]:
+def views_document(found: Explained, form: Form) -> dict[str, Any]:
     """Return what was asked for beside the rest."""
-    from gradcli.render.steps import step_document  # noqa: PLC0415 - few answers need it
-    from gradcli.render.tape import tape_document  # noqa: PLC0415
+    from gradcli.render.views import document_of  # few answers are asked for more
 
-    tape = {"tape": tape_document(found.tape, form)} if "tape" in found.also else {}
-    return tape | ({"steps": [step_document(step, form) for step in found.steps]} if "steps" in found.also else {})
-
-
-def asked_document(found: Explained, form: Form = nested) -> dict[str, Any]:
-    """Return the views that were asked for, nothing where there are none."""
-    if found.views is None:
-        return {}
-    from gradcli.render.views import views_document  # noqa: PLC0415 - few answers are asked for more
-
-    return views_document(found, found.views, form, jacobian_document)
-
-
-def slices_document(slices: Sequence[Slice], form: Form = nested) -> dict[str, Any]:
-    """Return the rows and columns of J that were asked for, nothing where there are none."""
-    if not slices:
-        return {}
-    written = [
-        (part.kind, {"index": list(part.index), "values": arrays_document(part.values, form)}) for part in slices
-    ]
-    return {f"{kind}s": [part for own, part in written if own == kind] for kind in ("row", "column")}
+    return document_of(found, form)
 
 
 def effect_document(effect: Effect, shape: tuple[int, ...], form: Form = nested) -> dict[str, Any]:
@@ -106,12 +85,12 @@ def effect_document(effect: Effect, shape: tuple[int, ...], form: Form = nested)
         },
         "sum": weighted_document(effect.sum, form),
         "mean": weighted_document(effect.mean, form),
-        "row": {"index": index_of(effect.row, shape), "grad": weighted_document(effect.of_row, form)},
+        "row": {"index": list(index_of(effect.row, shape)), "grad": weighted_document(effect.of_row, form)},
         "shared": shared
         and {
             "name": shared.name,
             "index": list(shared.index),
-            "rows": [index_of(row, shape) for row in shared.rows[:MOST_SHARED]],
+            "rows": [list(index_of(row, shape)) for row in shared.rows[:MOST_SHARED]],
             "count": len(shared.rows),
         },
     }
@@ -121,11 +100,6 @@ def weighted_document(weighted: Weighted, form: Form) -> dict[str, Any] | None:
     """Return the gradients that another v would leave; None where a script would rather multiply J itself."""
     large = sum(grad.size for grad in weighted.grad.values()) >= MOST_WEIGHTED
     return None if large else arrays_document(weighted.grad, form)
-
-
-def index_of(place: int, shape: tuple[int, ...]) -> list[int]:
-    """Return the indices of an entry, given its place in flat order."""
-    return [int(i) for i in np.unravel_index(place, shape)] if math.prod(shape) else []
 
 
 def value_document(value: Value, form: Form = nested) -> dict[str, Any]:
@@ -181,11 +155,6 @@ def rule_document(rule: Rule, form: Form = nested) -> dict[str, Any]:
     }
 
 
-def arrays_document(arrays: Mapping[str, Array], form: Form = nested) -> dict[str, Any]:
-    """Return arrays by the name of their variable."""
-    return {name: form(value) for name, value in arrays.items()}
-
-
 def agreement_document(agreement: Agreement) -> dict[str, Any]:
     """Return whether the routes agree."""
     return {
@@ -216,46 +185,3 @@ def numbers_document(backward: Sequence[Backward], agreement: Agreement) -> dict
         "backward": [call_document(call) for call in backward],
         "agreement": agreement_document(agreement),
     }
-
-
-def jacobian_document(jacobian: Jacobian, definitions: dict[str, str], form: Form = nested) -> dict[str, Any]:
-    """Return one Jacobian: dense while it is small, by its entries beyond."""
-    numeric = jacobian.numeric
-    shared = {
-        "shape": list(jacobian.shape),
-        "structure": jacobian.structure,
-        "nonzeros": len(jacobian.rows) if jacobian.held else None,
-        "passes": jacobian.passes,
-        "held": jacobian.held,
-        "definitions": definitions,
-    }
-    symbolic = None if numeric is None else dense_formulas(jacobian)
-    return {
-        **shared,
-        "symbolic": symbolic,
-        "numeric": None if numeric is None else form(numeric),
-        "entries": None if symbolic is not None else entries_document(jacobian, form),
-    }
-
-
-def entries_document(jacobian: Jacobian, form: Form = nested) -> dict[str, Any]:
-    """Return a Jacobian that is too large to be written with all its zeros and formulas."""
-    if not jacobian.held:
-        return {"rows": None, "columns": None, "values": None, "formulas": jacobian.rules or None}
-    return {
-        "rows": form(jacobian.rows),
-        "columns": form(jacobian.columns),
-        "values": form(jacobian.values),
-        "formulas": jacobian.rules or None,
-    }
-
-
-def dense_formulas(jacobian: Jacobian) -> Any:
-    """Return the formulas in the shape of the Jacobian, ``"0"`` where an entry cannot be anything else."""
-    if jacobian.formulas is None:
-        return None
-    rows, columns = jacobian.matrix_shape
-    flat = ["0"] * (rows * columns)
-    for row, column, text in zip(jacobian.rows, jacobian.columns, jacobian.formulas, strict=True):
-        flat[int(row) * columns + int(column)] = text
-    return reshaped(flat, jacobian.shape)

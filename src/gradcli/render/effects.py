@@ -140,6 +140,8 @@ def worth_of(effect: Effect, layout: Layout) -> tuple[str, ...]:
 
 def shared_lines(found: Explained, shared: Shared | None) -> list[str]:
     """Return whether ones gives the derivative of each output, what tells that it does not, and what all of J takes."""
+    if all(jacobian.structure == "zero" for jacobian in found.jacobian.values()):
+        return ["No input moves an output at this point: every v gives 0."]
     if shared is None:
         return ['Each input moves one output at most: ones gives "the derivatives", all of J.']
     entry = indexed(shared.name, shared.index)
@@ -198,3 +200,8 @@ def call_texts(call: Backward, name: str, layout: Layout) -> tuple[str, str, str
         array_text(added, layout.precision, layout.most(6)),
         array_text(total, layout.precision, layout.most(6)),
     )
+
+
+def scalar_name(found: Explained) -> str:
+    """Return what is differentiated twice: y, or L = v·y where that is another number."""
+    return found.name if found.output.size == 1 and found.seed.item() == 1 else free_letter(found)

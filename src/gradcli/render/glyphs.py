@@ -1,8 +1,13 @@
-"""What tables may take and draw: room, digits, and characters in Unicode or in ASCII."""
+"""What tables may take and draw: room, digits, characters in Unicode or in ASCII, and titled blocks of lines."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +96,15 @@ class Layout:
 
 EVERYTHING = 10**9
 """More than anything has entries."""
+
+
+Anchor = Literal["backward", "J", "v"]
+"""A part of the answer that views follow: the backward pass, the tables of J, what v did."""
+
+
+class Section(NamedTuple):
+    """A title over lines of text; ``prose`` says that they are sentences, and need not keep their columns."""
+
+    title: str
+    lines: Sequence[str | Text]
+    prose: bool = False

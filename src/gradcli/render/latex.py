@@ -17,6 +17,7 @@ from gradcli.render.forward import shown_events
 from gradcli.render.grid import Table
 from gradcli.render.mathematics import escaped, formula, name
 from gradcli.render.numbers import array_text, short
+from gradcli.render.wrap import fold
 
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 MOST_ENTRIES = 12
 """Entries of a value that stand beside its formula."""
 MOST_OF_J = 1_000_000
+WIDTH = 100
+"""Small typewriter letters in a line of the page, and what a formula has of signs that takes no more of it."""
 PARTIAL = re.compile(r"∂([A-Za-z_]\w*(?:\[[^\]]*\])?)/∂([A-Za-z_]\w*(?:\[[^\]]*\])?) = (.*)")
 SIGNS = {"·": r"\cdot", "⋮": r"\vdots", "…": r"\cdots", "≈0": r"\approx 0", "vᵀ·J": r"v^{\top} J", "?": "?"}
 NOT_FINITE = {"nan": r"\text{nan}", "inf": r"\infty", "-inf": r"-\infty"}
@@ -72,7 +75,7 @@ def sections(found: Explained, block: Block, layout: Layout) -> Iterator[str]:
     told = {"Forward": forward_equations, "Backward": backward_equations}.get(block.title.partition(":")[0])
     if block.title:
         yield rf"\medskip\textbf{{{escaped(block.title)}}}"
-    if told is not None:
+    if told is not None and not is_wide(found):
         yield f"\\[\n{told(found, layout)}\n\\]"
         return
     for part in block.parts:
@@ -89,10 +92,18 @@ def lines_of(lines: Iterable[str]) -> Iterator[str]:
     """Yield lines: rules of J as equations, all others in typewriter letters, each blank kept."""
     for line in lines:
         rule = PARTIAL.fullmatch(line.strip())
-        if rule:
+        if rule and len(line) <= WIDTH:
             yield rf"\[ \frac{{\partial {formula(rule[1])}}}{{\partial {formula(rule[2])}}} = {side(rule[3])} \]"
         elif line.strip():
-            yield rf"{{\small\ttfamily {escaped(line).replace(' ', '~')}\par}}"
+            for piece in fold(line.rstrip(), WIDTH, ""):
+                yield rf"{{\small\ttfamily {escaped(piece.plain).replace(' ', '~')}\par}}"
+
+
+def is_wide(found: Explained) -> bool:
+    """Return whether a formula of forward or backward is too long for one line of a page, where none is broken."""
+    told = [event.text for event in found.forward if isinstance(event, Value)]
+    told += [rule.text for rule in found.rules] if found.has_steps else []
+    return any(text is not None and len(text) > WIDTH for text in told)
 
 
 def side(text: str) -> str:

@@ -26,6 +26,7 @@ TEXT = {
     "→": r"\ensuremath{\to}", "≈": r"\ensuremath{\approx}", "×": r"\ensuremath{\times}", "…": r"\dots{}",
     "✓": r"\ensuremath{\surd}", "✗": r"\ensuremath{\times}", "⋮": r"\ensuremath{\vdots}", "≤": r"\ensuremath{\le}",
     "≥": r"\ensuremath{\ge}", "≠": r"\ensuremath{\ne}", "─": "{-}", "⁻": r"\ensuremath{^{-}}", "²": r"\ensuremath{^2}",
+    "█": r"\rule{.5em}{1.2ex}",
 }  # fmt: skip
 MODULES = {"torch", "np", "numpy", "jnp", "math", "F", "nn", "linalg", "special", "jax", "scipy"}
 """Names that stand for a library before a function."""

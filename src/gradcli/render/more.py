@@ -40,7 +40,7 @@ def has_several(found: Explained, _: Layout) -> bool:
 
 def without(name: str) -> Callable[[Explained, Layout], bool]:
     """Return whether an answer does not show yet what is called so."""
-    return lambda found, _: name not in found.also
+    return lambda found, _: name not in found.views
 
 
 OPTIONS = [

@@ -15,6 +15,7 @@ from gradcli.render.numbers import full, input_text
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
     from gradcli.explanation.jacobians import Jacobian
+    from gradcli.render.glyphs import Anchor
 
 MOST_LINES = 1000
 """Entries of a Jacobian that are written; the number of those left out follows."""
@@ -39,27 +40,24 @@ def plain(found: Explained, most: int = MOST_LINES) -> str:
     for name in found.differentiated:
         lines.append(f"v.J {name} = {input_text(found.vjp[name])}")
         lines.append(f"{name}.grad = {input_text(found.grad[name])}")
-    for part in found.slices:
-        lines += [f"{part.title(found.name, name)} = {input_text(value)}" for name, value in part.values.items()]
+    lines += view_lines("J", found)
     if found.has_steps:
         lines += [f"{rule.name}.grad := {rule.text}" for rule in found.rules if rule.text]
-    lines += beside_lines(found) if found.also else []
+    lines += view_lines("backward", found)
     lines += effect_lines(found)
-    if found.views is not None:
-        from gradcli.render.views import views_lines  # noqa: PLC0415 - few answers are asked for more
-
-        lines += views_lines(found, found.views)
+    lines += view_lines("v", found)
     lines.append(f"agree = {'yes' if found.agreement.agree else 'no'}")
     lines += [f"note: {note.message}" for note in found.notes]
     return "\n".join(lines)
 
 
-def beside_lines(found: Explained) -> list[str]:
-    """Return what was asked for beside the rest."""
-    from gradcli.render.steps import plain_steps  # noqa: PLC0415 - few answers need it
-    from gradcli.render.tape import plain_tape  # noqa: PLC0415
+def view_lines(anchor: Anchor, found: Explained) -> list[str]:
+    """Return what was asked for beside the rest, in so far as it follows a part of the answer."""
+    if not found.views:
+        return []
+    from gradcli.render.views import lines_after  # few answers are asked for more
 
-    return [*plain_tape(found), *plain_steps(found)]
+    return list(lines_after(anchor, found))
 
 
 def value_lines(value: Value) -> list[str]:

@@ -109,7 +109,12 @@ def norm(x: Array, p: Any = 2, dim: Any = None, keepdim: bool = False) -> Array:
     if p == 0:
         return np.sum(size != 0, axis=dim, keepdims=keepdim) * 1.0
     power = 2 if p in ("fro", None) else p
-    return np.sum(size**power, axis=dim, keepdims=keepdim) ** (1 / power)
+    return safe_power(np.sum(size**power, axis=dim, keepdims=keepdim), 1 / power)
+
+
+def safe_power(x: Array, power: float) -> Array:
+    """Return x**power, and at 0 a constant 0: its slope there is infinite."""
+    return np.where(x == 0, 0.0, np.where(x == 0, 1.0, x) ** power)[()]
 
 
 def var(x: Array, dim: Any = None, unbiased: bool = True, keepdim: bool = False, correction: Any = None) -> Array:
@@ -119,7 +124,7 @@ def var(x: Array, dim: Any = None, unbiased: bool = True, keepdim: bool = False,
 
 def std(x: Array, dim: Any = None, unbiased: bool = True, keepdim: bool = False, correction: Any = None) -> Array:
     """Return the square root of the variance."""
-    return np.sqrt(var(x, dim, unbiased, keepdim, correction))
+    return safe_power(var(x, dim, unbiased, keepdim, correction), 0.5)
 
 
 def expand(x: Array, shape: Any) -> Array:
@@ -149,6 +154,12 @@ def sort(x: Array, dim: int = -1, descending: bool = False) -> Pair:
     """Return the entries in order along an axis, and where they stood."""
     order = np.argsort(-x if descending else x, axis=dim, stable=True)
     return Pair(np.take_along_axis(x, order, axis=dim), order)
+
+
+def one_hot(classes: Array, count: int = -1) -> Array:
+    """Return rows that are 1 at the class and 0 elsewhere, as many as classes where no count is given."""
+    classes = np.asarray(classes).astype(int)
+    return np.eye(int(np.max(classes)) + 1 if count == -1 else count)[classes]
 
 
 def huber_loss(x: Array, target: Array, delta: float = 1.0) -> Array:

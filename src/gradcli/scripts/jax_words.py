@@ -14,7 +14,8 @@ OWN = {
     "lgamma": "jax.scipy.special.gammaln(x)", "digamma": "jax.scipy.special.digamma(x)",
     "xlogy": "jax.scipy.special.xlogy(x, other)", "logit": "jax.scipy.special.logit(x)",
     "detach": "jax.lax.stop_gradient(x)", "gelu": "jax.nn.gelu(x, approximate=approximate == 'tanh')",
-    "rsqrt": "jax.lax.rsqrt(x)",
+    "rsqrt": "jax.lax.rsqrt(x)", "elu": "jax.nn.elu(x, alpha)", "celu": "jax.nn.celu(x, alpha)",
+    "bce": "reduced(-(jax.scipy.special.xlogy(target, x) + jax.scipy.special.xlogy(1 - target, 1 - x)), reduction)",
     "where": "jnp.where(condition, x, other)",
 }  # fmt: skip
 

@@ -50,6 +50,7 @@ TEMPLATES = {
     "np.std": "np.std(x, axis=dim, ddof=ddof, keepdims=keepdim)", "np.sort": "np.sort(x, axis=dim)",
     "norm": "norm(x, p, dim, keepdim)", "linalg.norm": "np.linalg.norm(x, ord, dim, keepdim)",
     "linalg.vector_norm": "norm(x, ord, dim, keepdim)", "logsumexp": "logsumexp(x, dim, keepdim)",
+    "median": "np.sort(np.ravel(x))[(np.size(x) - 1)//2]", "trace": "np.trace(x)",
     "cumsum": "np.cumsum(x, axis=dim)", "cumprod": "np.cumprod(x, axis=dim)", "np.cumsum": "np.cumsum(x, axis=dim)",
     "np.cumprod": "np.cumprod(x, axis=dim)", "diff": "np.diff(x, n, dim)",
     # Products.
@@ -76,7 +77,8 @@ TEMPLATES = {
     "softshrink": "np.sign(x)*np.maximum(np.abs(x) - lambd, 0)",
     "celu": "np.where(x > 0, x, alpha*np.expm1(np.minimum(x, 0)/alpha))",
     "jax.nn.softplus": "np.logaddexp(0, x)", "jax.nn.squareplus": "(x + np.sqrt(x**2 + b))/2",
-    "gather": "np.take_along_axis(x, index, axis=dim)", "index_select": "np.take(x, index, axis=dim)",
+    "one_hot": "one_hot(tensor, num_classes)", "gather": "np.take_along_axis(x, index, axis=dim)",
+    "index_select": "np.take(x, index, axis=dim)",
     "masked_select": "x[mask]", "diagflat": "np.diagflat(x, offset)", "logdet": "np.linalg.slogdet(x)[1]",
     # Neural networks.
     "jax.nn.softmax": "softmax(x, axis)", "jax.nn.log_softmax": "log_softmax(x, axis)",

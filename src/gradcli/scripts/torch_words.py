@@ -15,6 +15,7 @@ TEMPLATES = {
     "np.sort": "torch.sort(x, dim).values",
     "np.argsort": "torch.argsort(x, dim)", "np.var": "torch.var(x, dim, correction=ddof, keepdim=keepdim)",
     "np.std": "torch.std(x, dim, correction=ddof, keepdim=keepdim)", "np.ascontiguousarray": "x",
+    "np.trace": "torch.trace(x)",
     "np.take": "torch.take(x, indices)", "float": "x", "double": "x", "cpu": "x", "contiguous": "x.contiguous()",
     "detach": "x.detach()", "view_as": "x.view_as(other)", "expand_as": "x.expand_as(other)",
     "expand": "torch.broadcast_to(x, shape)", "reshape": "torch.reshape(x, shape)",
@@ -41,7 +42,7 @@ TEMPLATES = {
     "multilabel_margin_loss": "F.multilabel_margin_loss(x, target.long(), reduction=reduction)",
     "max of two": "torch.maximum(x, dim)", "min of two": "torch.minimum(x, dim)",
     "linalg.qr": "torch.linalg.qr(x)", "linalg.svd": "torch.linalg.svd(x, full_matrices=full_matrices)",
-    "clone": "x.clone()",
+    "clone": "x.clone()", "one_hot": "F.one_hot(tensor, num_classes).double()",
     "arange": "torch.arange(start) | torch.arange(start, end) | torch.arange(start, end, step)",
 }  # fmt: skip
 NAMES = {"bce": "F.binary_cross_entropy", "inv": "torch.linalg.inv", "vecdot": "torch.linalg.vecdot",

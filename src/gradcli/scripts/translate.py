@@ -10,17 +10,18 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
+from gradcli.explanation.rereading import COTANGENT
 from gradcli.language.calls import Bound, bind, parameters, resolve
 from gradcli.language.members import special_call
 from gradcli.language.names import MODULES, dotted, find_constant
 from gradcli.ops import OPERATORS, Function
 from gradcli.ops.declare import Array
 from gradcli.scripts.dialect import Dialect, expression, filled
-from gradcli.scripts.plan import COTANGENT, refusal, tree_of
+from gradcli.scripts.plan import refusal, tree_of
+from gradcli.scripts.results import is_mask, is_places, values_of
 from gradcli.scripts.syntax import DEFAULT, PLAIN_SYNTAX, as_list, floats, leaves_of, names_of, without_defaults
 
 CONSTANT_NAMES = ("pi", "e", "inf", "nan")
-PLACES = {"nonzero", "np.nonzero", "np.tril_indices", "np.triu_indices"}
 SHAPES = {"normalized_shape"}
 """Parameters that are tuples even where one number is given."""
 
@@ -71,16 +72,20 @@ class Translator:
             case ast.Name():
                 return self.constant(node) if self.is_constant(node) else node
             case ast.Call():
-                return self.call(node)
+                return self.call(node, alone=True)
             case ast.Attribute():
                 return self.attribute(node)
             case ast.Subscript():
-                return ast.Subscript(self.value(node.value), self.index(node.slice), ast.Load())
+                return ast.Subscript(self.whole(node.value), self.index(node.slice), ast.Load())
             case ast.BinOp() if self.dialect.wraps and self.is_mask(node.left) != self.is_mask(node.right):
                 return ast.BinOp(self.number(node.left), node.op, self.number(node.right))
             case ast.BinOp() | ast.UnaryOp() | ast.Compare() | ast.BoolOp() | ast.IfExp() | ast.Constant():
                 return type(node)(*(self.within(part) for _, part in ast.iter_fields(node)))
         raise self.unknown(f"'{ast.unparse(node)[:40]}' has no counterpart")
+
+    def whole(self, node: ast.expr) -> ast.expr:
+        """Return what an index or ``.values`` takes a part of: of a call that gives a pair, the pair."""
+        return self.call(node) if isinstance(node, ast.Call) else self.value(node)
 
     def within(self, part: Any) -> Any:
         """Return a part of an operator: its operands in the words of the library, its signs as they stand."""
@@ -144,7 +149,7 @@ class Translator:
                 return node
             case ast.IfExp():
                 return ast.IfExp(self.value(node.test), self.index(node.body), self.index(node.orelse))
-        if self.is_plain(node) or self.is_mask(node) or self.is_places(node):
+        if self.is_plain(node) or self.is_mask(node) or is_places(node, self.values):
             return self.value(node)
         known = self.values.get(node.id) if isinstance(node, ast.Name) else None
         found = self.value(node)
@@ -156,25 +161,7 @@ class Translator:
 
     def is_mask(self, node: ast.expr) -> bool:
         """Return whether an expression is truth values."""
-        match node:
-            case ast.Compare():
-                return True
-            case ast.UnaryOp(op=ast.Invert()):
-                return True
-            case ast.BinOp(op=ast.BitAnd() | ast.BitOr() | ast.BitXor()):
-                return self.is_mask(node.left)
-            case ast.Name():
-                return node.id in self.values and self.values[node.id].dtype == bool
-            case ast.Call():
-                plain = special_call(node, self.values) is not None
-                return not plain and resolve(node, self.values)[0].kinds.integers == "mask"
-        return False
-
-    def is_places(self, node: ast.expr) -> bool:
-        """Return whether an expression is a tuple of positions, an array for each axis."""
-        if not isinstance(node, ast.Call) or special_call(node, self.values) is not None:
-            return False
-        return resolve(node, self.values)[0].name in PLACES
+        return is_mask(node, self.values)
 
     def static(self, node: ast.expr) -> ast.expr:
         """Return a plain value: a number, a text, a flag, None, or a tuple of them."""
@@ -196,16 +183,22 @@ class Translator:
         template = self.dialect.attributes.get(node.attr)
         if template is None:
             raise self.unknown(f".{node.attr} has no counterpart")
-        return filled(template, x=self.value(node.value))
+        return filled(template, x=self.whole(node.value))
 
-    def call(self, node: ast.Call) -> ast.expr:
-        """Return a call of the function that means the same."""
+    def call(self, node: ast.Call, alone: bool = False) -> ast.expr:
+        """Return a call of the function that means the same; ``alone`` takes the values of a pair."""
         if special_call(node, self.values) is not None:
             raise self.unknown(f"'{ast.unparse(node)[:40]}' gives a length and no array")
         function, receiver = resolve(node, self.values)
         bound = bind(function, node, receiver)
         if function.name in self.dialect.lacks or self.lacks_derivative(function):
             raise self.unknown(f"'{function.name}' has no counterpart")
+        values = values_of(function, bound) if alone else None
+        found = self.called(function, bound)
+        return found if values is None else filled(values, x=found)
+
+    def called(self, function: Function, bound: list[Bound]) -> ast.expr:
+        """Return a function of these arguments in the words of the library."""
         of_two = any(one.parameter.name == "dim" and self.is_array(one) for one in bound)
         template = self.dialect.templates.get(f"{function.name} of two" if of_two else function.name)
         if template is not None:

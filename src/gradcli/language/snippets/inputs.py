@@ -11,7 +11,7 @@ from gradcli.errors import Budget, GradcliError, Place
 from gradcli.language.snippets.building import Builder, Leaf
 from gradcli.language.snippets.derivatives import Derivatives
 from gradcli.language.snippets.expressions import Block, makes_input
-from gradcli.language.snippets.lines import leaf_line, line_of, names_in
+from gradcli.language.snippets.lines import leaf_line, line_of
 from gradcli.language.snippets.pieces import Piece, Source, join
 from gradcli.language.snippets.scopes import Scope
 
@@ -58,7 +58,6 @@ class Inputs(Derivatives):
         """Make a name an input whose value is that of an expression, unless that has a gradient already."""
         if self.started:
             raise GradcliError("not-allowed", f"'{name}' is made after the first call of backward")
-        self.refuse_aliases(name, node)
         block, self.in_input = Block(), True
         try:
             value = self.write(node, scope, block)
@@ -68,6 +67,7 @@ class Inputs(Derivatives):
         if isinstance(node, ast.Call) and self.wants_gradient(node) and self.has_gradient(value):
             self.builder.lines.append(line_of(assigned(name, value), statement.lineno))
             return
+        self.refuse_aliases(name, node)
         self.add_leaf(Leaf(name, statement.lineno, value, len(self.builder.lines), is_typed_in_integers(node)))
 
     def refuse_aliases(self, name: str, node: ast.expr) -> None:
@@ -85,9 +85,9 @@ class Inputs(Derivatives):
 
     def has_gradient(self, value: Piece) -> bool:
         """Return whether an expression depends on an input, as far as gradients flow."""
-        if not names_in(value.text) & set(self.builder.leaves):
-            return False
         program = self.builder.compiled(value)
+        if all(self.builder.leaves[name].fixed for name in program.inputs if name in self.builder.leaves):
+            return False
         values = {name: self.builder.value_of_leaf(name) for name in program.inputs}
         output = program.evaluate(values, frozenset(values))[1]
         return isinstance(output, Node) and output.active

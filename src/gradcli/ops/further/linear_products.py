@@ -12,7 +12,7 @@ from gradcli.ops.arithmetic import ADD, MUL
 from gradcli.ops.axes import number
 from gradcli.ops.declare import Apply
 from gradcli.ops.facts import Facts
-from gradcli.ops.linear_algebra import EINSUM, MATMUL, require_product, require_square
+from gradcli.ops.linear_algebra import EINSUM, MATMUL, require_one_batch, require_product, require_square
 from gradcli.ops.matrices import INV
 from gradcli.ops.piecewise import WHERE
 from gradcli.ops.reductions import SUM
@@ -117,8 +117,7 @@ def batched(f: Apply, name: str, batch1: Tensor, batch2: Tensor) -> Tensor:
     """Return the products of two batches of as many matrices; raises ``shape`` for others."""
     require_axes(name, (batch1, batch2), (3, 3))
     require_product(batch1, batch2, name)
-    if batch1.shape[0] != batch2.shape[0]:
-        raise GradcliError("shape", f"{name}: batches of {batch1.shape[0]} and of {batch2.shape[0]} matrices")
+    require_one_batch(batch1, batch2, name)
     return f(MATMUL, batch1, batch2)
 
 

@@ -19,7 +19,7 @@ from gradcli.ops.joining import CAT
 from gradcli.ops.links import OUT, Contraction, Explicit, Links, Order
 from gradcli.ops.parts import Paired
 from gradcli.ops.reductions import CUMSUM, SUM
-from gradcli.ops.shaping import RESHAPE, whole
+from gradcli.ops.shaping import EXPAND, RESHAPE, whole
 from gradcli.ops.signatures import Array, Options, Static, Tensor
 from gradcli.ops.vocabulary import function
 
@@ -51,7 +51,12 @@ def build_diff(
     axis, times = require_axis(x, dim, "diff"), whole(n, "n")
     if times < 0:
         raise GradcliError("value", f"diff: n is 0 or more, not {times}")
-    parts = [part for part in (prepend, x, append) if part is not None]
+    edge = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
+    parts = [
+        part if part.ndim or x is part else f(EXPAND, part, shape=edge)
+        for part in (prepend, x, append)
+        if part is not None
+    ]
     found = f(CAT, *parts, dim=axis) if len(parts) > 1 else x
     for _ in range(min(times, found.shape[axis])):
         found = f(SUB, stretch(f, found, axis, 1, None), stretch(f, found, axis, 0, -1))

@@ -7,21 +7,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradcli.render.backward import unnumbered
 from gradcli.render.folding import shortened
-from gradcli.render.numbers import aligned, input_text, nested
-from gradcli.render.rows import value_text
+from gradcli.render.glyphs import Anchor, Layout, Section
+from gradcli.render.numbers import aligned, input_text
+from gradcli.render.rows import INDENT, value_text
 from gradcli.render.wrap import wrapped
 
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
     from gradcli.explanation.tape import Sent, Tape, Taped
-    from gradcli.render.glyphs import Layout
     from gradcli.render.numbers import Form
 
+AFTER: Anchor = "backward"
 TITLE = "Tape: the recorded graph, in the order of the sweep"
 MOST_SHOWN = 60
 """Rows that are shown, loops folded: of more, the first and the last."""
-INDENT = 3
-"""Columns that the section's title leaves free on the left."""
 
 
 class Line(NamedTuple):
@@ -40,11 +39,63 @@ HEADINGS = Line("", "value", "arrives", "keeps", "sends")
 NUMBERS = (Line._fields.index("value"), Line._fields.index("arrives"), Line._fields.index("term"))
 
 
-def tape_lines(found: Explained, layout: Layout) -> list[str]:
-    """Return the rows of the tape, nothing where it was not asked for."""
-    if "tape" not in found.also:
-        return []
-    shown = shortened(with_gap(found.tape), pattern, "row", MOST_SHOWN)
+def document(_: Explained, tape: Tape, form: Form) -> dict[str, Any]:
+    """Return the tape."""
+    rows = [row_document(row, form) for row in tape.rows]
+    return {"tape": {"rows": rows, "left_out": tape.left_out, "gap": tape.gap}}
+
+
+def sections(_: Explained, tape: Tape, layout: Layout) -> list[Section]:
+    """Return the rows of the tape."""
+    return [Section(TITLE, tape_lines(tape, layout))]
+
+
+def lines(_: Explained, tape: Tape) -> list[str]:
+    """Return the rows as lines with all digits."""
+    told: list[str] = []
+    for row in tape.rows:
+        told.append(f"tape {equation(row)} ({row.role}) = {input_text(row.value)}")
+        told += [f"  keeps {text}" for text in row.saved]
+        told += [] if row.cotangent is None else [f"  arrives {input_text(row.cotangent)}"]
+        for sent in row.sent:
+            after = f" ({remark(sent)})" if remark(sent) else ""
+            told.append(f"  sends {sent.to} {sent.text or sent.rule} = {input_text(sent.value)}{after}")
+    if told and tape.left_out:
+        told.append(f"... and {tape.left_out:,} operations between")
+    return told
+
+
+def row_document(row: Taped, form: Form) -> dict[str, Any]:
+    """Return one row of the tape."""
+    return {
+        "name": row.name,
+        "role": row.role,
+        "operation": row.operation or None,
+        "formula": row.text,
+        "shape": list(row.value.shape),
+        "value": form(row.value),
+        "saved": list(row.saved),
+        "cotangent": None if row.cotangent is None else form(row.cotangent),
+        "uses": row.uses,
+        "sent": [
+            {
+                "to": sent.to,
+                "rule": sent.rule,
+                "formula": sent.text,
+                "value": form(sent.value),
+                "derivative": sent.local,
+                "slope": None if sent.slope is None else form(sent.slope),
+                "summed": None if sent.summed is None else list(sent.summed),
+                "adds": sent.adds,
+            }
+            for sent in row.sent
+        ],
+    }
+
+
+def tape_lines(tape: Tape, layout: Layout) -> list[str]:
+    """Return a table of the rows, or a block for each where that is too wide."""
+    shown = shortened(with_gap(tape), pattern, "row", MOST_SHOWN)
     lines = [line for row in shown for line in ([row] if isinstance(row, str) else lines_of(row, layout))]
     table = drawn(lines)
     if max(map(len, table)) <= layout.width - INDENT:
@@ -133,51 +184,3 @@ def block_of(row: Taped, layout: Layout) -> list[str]:
         fits = len(text + value) <= room
         lines += [text + value] if fits else [*wrapped(text, room, 13), *wrapped(f"{'':<12}{value}", room, 15)]
     return lines
-
-
-def plain_tape(found: Explained) -> list[str]:
-    """Return the rows of the tape as lines with all digits, nothing where it was not asked for."""
-    lines = []
-    for row in found.tape.rows if "tape" in found.also else []:
-        lines.append(f"tape {equation(row)} ({row.role}) = {input_text(row.value)}")
-        lines += [f"  keeps {text}" for text in row.saved]
-        lines += [] if row.cotangent is None else [f"  arrives {input_text(row.cotangent)}"]
-        for sent in row.sent:
-            after = f" ({remark(sent)})" if remark(sent) else ""
-            lines.append(f"  sends {sent.to} {sent.text or sent.rule} = {input_text(sent.value)}{after}")
-    if lines and found.tape.left_out:
-        lines.append(f"... and {found.tape.left_out:,} operations between")
-    return lines
-
-
-def tape_document(tape: Tape, form: Form = nested) -> dict[str, Any]:
-    """Return the tape."""
-    return {"rows": [row_document(row, form) for row in tape.rows], "left_out": tape.left_out, "gap": tape.gap}
-
-
-def row_document(row: Taped, form: Form) -> dict[str, Any]:
-    """Return one row of the tape."""
-    return {
-        "name": row.name,
-        "role": row.role,
-        "operation": row.operation or None,
-        "formula": row.text,
-        "shape": list(row.value.shape),
-        "value": form(row.value),
-        "saved": list(row.saved),
-        "cotangent": None if row.cotangent is None else form(row.cotangent),
-        "uses": row.uses,
-        "sent": [
-            {
-                "to": sent.to,
-                "rule": sent.rule,
-                "formula": sent.text,
-                "value": form(sent.value),
-                "derivative": sent.local,
-                "slope": None if sent.slope is None else form(sent.slope),
-                "summed": None if sent.summed is None else list(sent.summed),
-                "adds": sent.adds,
-            }
-            for sent in row.sent
-        ],
-    }

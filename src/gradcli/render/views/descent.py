@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gradcli.errors.counting import counted
-from gradcli.render.hessians import scalar_name
-from gradcli.render.numbers import aligned, array_text, ends, short
+from gradcli.render.documents import arrays_document
+from gradcli.render.effects import scalar_name
+from gradcli.render.glyphs import Anchor, Layout, Section
+from gradcli.render.numbers import aligned, array_text, ends, full, input_text, short, strict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,8 +17,9 @@ if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
     from gradcli.explanation.views import Descent
     from gradcli.ops.signatures import Array
-    from gradcli.render.glyphs import Layout
+    from gradcli.render.numbers import Form
 
+AFTER: Anchor = "v"
 MOST_STEPS = 20
 """Steps that are shown; of more the first and the last."""
 MOST_ENTRIES = 3
@@ -25,6 +28,46 @@ BAR = 20
 """Characters of the longest bar."""
 WIDE = 1e3
 """Times the smallest value that the largest may be where bars are in proportion; beyond, they show its logarithm."""
+
+
+def document(_: Explained, descent: Descent, form: Form) -> dict[str, Any]:
+    """Return the steps of gradient descent, and where it ended."""
+    written = {
+        "lr": descent.lr,
+        "iterations": descent.asked,
+        "steps": [
+            {
+                "inputs": arrays_document(step.inputs, form),
+                "value": strict(step.value),
+                "grad": arrays_document(step.grad, form),
+                "predicted": strict(step.predicted),
+                "actual": strict(step.actual),
+            }
+            for step in descent.steps
+        ],
+        "inputs": arrays_document(descent.inputs, form),
+        "value": strict(descent.value),
+        "ending": descent.ending or None,
+    }
+    return {"descent": written}
+
+
+def sections(found: Explained, descent: Descent, layout: Layout) -> list[Section]:
+    """Return the steps as a table."""
+    return [Section(f"Gradient descent from here, lr = {descent.lr:g}", descent_lines(found, descent, layout))]
+
+
+def lines(found: Explained, descent: Descent) -> list[str]:
+    """Return the value, the inputs and both changes of each step."""
+    name = scalar_name(found)
+    told = []
+    for number, step in enumerate(descent.steps):
+        at = " ".join(f"{one}={input_text(value)}" for one, value in step.inputs.items())
+        changes = f"predicted {full(step.predicted)} actual {full(step.actual)}"
+        told.append(f"step {number}: {at} {name}={full(step.value)} {changes}")
+    at = " ".join(f"{one}={input_text(value)}" for one, value in descent.inputs.items())
+    told.append(f"step {len(descent.steps)}: {at} {name}={full(descent.value)}")
+    return [*told, *([f"ended: {descent.ending}"] if descent.ending else [])]
 
 
 def descent_lines(found: Explained, descent: Descent, layout: Layout) -> list[str]:

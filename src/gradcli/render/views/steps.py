@@ -11,15 +11,16 @@ import numpy as np
 from gradcli.render.backward import unnumbered
 from gradcli.render.equalities import evaluate
 from gradcli.render.folding import shortened
-from gradcli.render.numbers import input_text, nested, short
+from gradcli.render.glyphs import Anchor, Layout, Section
+from gradcli.render.numbers import input_text, short
 from gradcli.render.rows import is_number, value_text
 
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
     from gradcli.explanation.tape import Step, Tape
-    from gradcli.render.glyphs import Layout
     from gradcli.render.numbers import Form
 
+AFTER: Anchor = "backward"
 RULES = "Steps: the derivative of each operation, entry by entry, all else fixed"
 CHAIN = "Steps: the chain rule, from {} back"
 MOST_SHOWN = 80
@@ -28,14 +29,39 @@ NUMBER = re.compile(r"(?<![\w.])\d[\d.]*(?:e[-+]?\d+)?")
 TIGHT = re.compile(r"[\w.\[\],]+")
 
 
-def steps_sections(found: Explained, layout: Layout) -> list[tuple[str, list[str]]]:
-    """Return the two parts of the steps, each with its title; nothing where they were not asked for."""
-    if "steps" not in found.also:
-        return []
-    rules, chain = ([step for step in found.steps if bool(step.by) is wanted] for wanted in (True, False))
+def document(_: Explained, steps: Sequence[Step], form: Form) -> dict[str, Any]:
+    """Return the steps in order."""
+    written = [
+        {
+            "rule": step.rule,
+            "of": step.of,
+            "by": step.by or None,
+            "formula": step.formula,
+            "numbers": step.numbers,
+            "shape": list(np.shape(step.value)),
+            "value": form(step.value),
+        }
+        for step in steps
+    ]
+    return {"steps": written}
+
+
+def sections(found: Explained, steps: Sequence[Step], layout: Layout) -> list[Section]:
+    """Return the derivatives of the operations, and the chain rule."""
+    rules, chain = ([step for step in steps if bool(step.by) is wanted] for wanted in (True, False))
     return [
-        (RULES, step_lines(rules, found, layout)),
-        (CHAIN.format(found.name), step_lines(chain, found, layout)),
+        Section(RULES, step_lines(rules, found, layout)),
+        Section(CHAIN.format(found.name), step_lines(chain, found, layout)),
+    ]
+
+
+def lines(_: Explained, steps: Sequence[Step]) -> list[str]:
+    """Return the steps as lines with all digits."""
+    return [
+        f"{step.rule}: {f'd({step.of})/d({step.by})' if step.by else step.of}"
+        + "".join(f" = {text}" for text in (step.formula, step.numbers) if text)
+        + f" = {input_text(step.value)}"
+        for step in steps
     ]
 
 
@@ -124,26 +150,3 @@ def says_more(step: Step) -> bool:
 def rounded(text: str | None, precision: int) -> str:
     """Return a text with its numbers as they are shown."""
     return NUMBER.sub(lambda found: short(float(found[0]), precision), text or "")
-
-
-def plain_steps(found: Explained) -> list[str]:
-    """Return the steps as lines with all digits, nothing where they were not asked for."""
-    return [
-        f"{step.rule}: {f'd({step.of})/d({step.by})' if step.by else step.of}"
-        + "".join(f" = {text}" for text in (step.formula, step.numbers) if text)
-        + f" = {input_text(step.value)}"
-        for step in (found.steps if "steps" in found.also else [])
-    ]
-
-
-def step_document(step: Step, form: Form = nested) -> dict[str, Any]:
-    """Return one step."""
-    return {
-        "rule": step.rule,
-        "of": step.of,
-        "by": step.by or None,
-        "formula": step.formula,
-        "numbers": step.numbers,
-        "shape": list(np.shape(step.value)),
-        "value": form(step.value),
-    }

@@ -1,0 +1,91 @@
+"""Snippets at the edge of what is read: each leaves what PyTorch leaves when it runs, or is refused with a reason."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+import gradcli
+from gradcli.errors import GradcliError
+
+LEAF = "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\n"
+ANSWERED = [
+    "import torch\nx = torch.ones(2)\ny = x*2\ny.requires_grad_()\n(y*y).sum().backward()",
+    "import torch\nx = torch.ones(2)\ny = x*2\ny.requires_grad = True\n(y*y).sum().backward()",
+    LEAF + "y = x.detach()*2\ny.requires_grad_()\n(y*y*x).sum().backward()",
+    LEAF + "z = x*2\ny = z.requires_grad_()\n(y*y).sum().backward()",
+    LEAF + "y = x.detach()*2\ny.requires_grad = False\n(y*x).sum().backward()",
+    LEAF + "for row, w in zip(x, [2., 3.]):\n    print(row*w)\n(x*x).sum().backward()",
+    LEAF + "y = 0.\nfor k, w in enumerate([2., 3.]):\n    y = y + x[k]*w\ny.backward()",
+    LEAF + "def f(a):\n    b = a*2\n    return (b*b).sum()\nf(x).backward()",
+    LEAF + "def show(a):\n    print(a)\n    return\nshow(x)\n(x**2).sum().backward()",
+    LEAF + "def report(y):\n    z = y*2\n    print(z)\ny = x**2\nreport(y)\ny.sum().backward()",
+    LEAF + "def step(y):\n    y.sum().backward()\nstep(x**3)",
+    LEAF
+    + "a, b = torch.tensor(2., requires_grad=True), torch.tensor(3., requires_grad=True)\n(a*b*x).sum().backward()",
+    LEAF + "x.requires_grad = False\nw = torch.tensor(2., requires_grad=True)\n(w*x).sum().backward()",
+    LEAF + "torch.set_grad_enabled(True)\n(x*x).sum().backward()",
+    LEAF + "with torch.set_grad_enabled(False):\n    c = x*2\n(c*x).sum().backward()",
+    LEAF + "ok = True and x.sum() > 1\ny = x*3 if ok else x\ny.sum().backward()",
+    LEAF + "y = x*2\ny.requires_grad_()\n(y*y).sum().backward()",
+    LEAF
+    + "y = torch.zeros(2, dtype=torch.float64)\nif x.sum() > 0:\n    y = x*2\nelse:\n    y = x\ny.sum().backward()",
+    LEAF + "def make():\n    return torch.tensor([3.], requires_grad=True)\nw = make()\n(w*x).sum().backward()",
+    LEAF + "for k in range(2):\n    if k == 1:\n        (x*k).sum().backward()",
+    LEAF + "y = torch.ones(2, device='cpu')*x\ny.sum().backward()",
+    LEAF + "y = x.sum(dtype=torch.float64)\ny.backward()",
+    LEAF + "def f(a, s=(1., 2.)):\n    return (a*torch.tensor(s)).sum()\nf(x).backward()",
+    LEAF + "def f(a, s=-1.):\n    return (a*s).sum()\nf(x).backward()",
+]
+DEEP = (
+    LEAF
+    + "def f0(a): return a*a\n"
+    + "".join(f"def f{k}(a): return f{k - 1}(a)\n" for k in range(1, 80))
+    + "f79(x).sum()"
+)
+REFUSED = [
+    (LEAF + "y = x**2\ntorch.autograd.grad(y.sum(), x*1)", "by variables"),
+    (LEAF + "torch.autograd.grad()", "needs outputs"),
+    (LEAF + "def f(a):\n    return\ny = f(x)\ny.backward()", "without a value"),
+    (LEAF + "for k in range(3):\n    x.grad = None\nelse:\n    pass\n(x*x).sum().backward()", "'else' of a loop"),
+    (LEAF + "for k, j, m in zip([1], [2]):\n    y = x*k\ny.sum().backward()", "zip gives 2 values"),
+    (LEAF + "for k, j in sorted([1]):\n    y = x*k\ny.sum().backward()", "enumerate(...) and zip(...)"),
+    (LEAF + "with torch.set_grad_enabled(x.sum() > 0):\n    y = x*2\n(x*x).sum().backward()", "True or False"),
+    (
+        LEAF + "with torch.no_grad():\n    w = torch.tensor(2., requires_grad=True)\n(w*x).sum().backward()",
+        "no gradient flows",
+    ),
+    (LEAF + "y = x**2\ny.backward(v)", "no value for 'v'"),
+    (LEAF + "y = x*2\ny.requires_grad = True\n(y*y).sum().backward()", "requires_grad of inputs alone"),
+    (LEAF + "y = x*2\ny.requires_grad = False\n(y*x).sum().backward()", "requires_grad of inputs alone"),
+    (LEAF + "y = x*2\ny.requires_grad_(False)\n(y*x).sum().backward()", "requires_grad of inputs alone"),
+    (DEEP, "functions call one another"),
+]
+
+
+@pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
+@pytest.mark.parametrize("text", ANSWERED, ids=lambda text: text.removeprefix(LEAF)[:60])
+def test_a_snippet_leaves_what_pytorch_leaves(text):
+    import torch
+
+    names = {}
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(text, names)  # noqa: S102 - our own rows
+    leaves = {name: t for name, t in names.items() if isinstance(t, torch.Tensor) and t.is_leaf and t.requires_grad}
+    left = {name: leaf.grad.numpy() for name, leaf in leaves.items() if leaf.grad is not None}
+    found = gradcli.explain(text)
+    assert left
+    assert {name for name, grad in found.grad.items() if np.any(grad)} <= left.keys()
+    for name, grad in left.items():
+        np.testing.assert_allclose(found.grad[name], grad, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("text", "words"), REFUSED, ids=lambda text: text.removeprefix(LEAF)[:60])
+def test_a_snippet_is_refused_with_a_reason(text, words):
+    with pytest.raises(GradcliError) as caught:
+        gradcli.explain(text)
+    assert words in f"{caught.value.message} {caught.value.hint or ''}"
