@@ -191,7 +191,7 @@ def unit_of(x: Array, variance: Array, axes: Axes) -> Array | None:
     and where the entries are no doubles themselves."""
     if np.asarray(x).dtype == object or np.all((variance > SAFE) & (variance < np.inf)):
         return None
-    largest = np.max(np.abs(x), axis=axes, keepdims=True)
+    largest = np.max(np.abs(x), axis=axes, keepdims=True, initial=0.0)
     power = np.frexp(largest)[1]
     # A huge unit is taken too small, so that its product with a derivative is a double.
     exact = np.ldexp(1.0, np.where(power > 0, power - 20, power))
