@@ -239,25 +239,22 @@ def logcumsumexp_vjp(g: Array, y: Array, x: Array, *, dim: int) -> Array:
     return found
 
 
-LARGE = 1e3
-"""Size of a logarithm from which its last digit is more than 1e-13 of the number that it is the logarithm of."""
+LARGE = 1e3  # a logarithm from which the number that it is of has 13 digits and fewer
 
 
 def sum_later(g: Array, x: Array, dim: int) -> Array:
     """Return Σ g·exp(x - y) over the later outputs by the shares of the last entry in each running sum of exp x."""
     x, g = np.moveaxis(x, dim, 0), np.moveaxis(g, dim, 0)
     top = np.maximum.accumulate(x, axis=0)
-    own, kept, total = np.exp(x - top), np.ones(x.shape), np.zeros(x.shape[1:])
+    own, kept, (total, later) = np.exp(x - top), np.ones(x.shape), np.zeros((2, *x.shape[1:]))
     for k in range(len(x)):
         before = total * np.exp(top[k - 1] - top[k]) if k else total
         total = before + own[k]
         own[k], kept[k] = own[k] / total, before / total
-    found, later = np.empty(x.shape), np.zeros(x.shape[1:])
     for k in reversed(range(len(x))):
         later = g[k] + later
-        found[k] = own[k] * later
-        later = kept[k] * later
-    return np.moveaxis(found, 0, dim)
+        own[k], later = own[k] * later, kept[k] * later
+    return np.moveaxis(own, 0, dim)
 
 
 def logcumsumexp_local(
