@@ -25,6 +25,12 @@ def std(case, what, place, correction):
     return root if what == "y" else (mp.mpf(float(x[place])) - mean) / (count * root)
 
 
+def det(case, what, place):
+    a = np.asarray(case.inputs["a"])
+    minor = a if what == "y" else np.delete(np.delete(a, place[0], 0), place[1], 1)
+    return (-1) ** sum(place) * mp.det(mp.matrix([numbers(row) for row in minor])) if minor.size else mp.mpf(1)
+
+
 def var(case, what, place, correction):
     x = np.asarray(case.inputs["x"])
     line = numbers(x)

@@ -7,9 +7,10 @@ import numpy as np
 from generator import arrays, linear, shapes
 from generator import layers as g
 from records import constants as c
+from records import figures
 from records import mathematics as m
 from records import values as v
-from records.record import record
+from records.record import MoreExact, record
 
 record(
     "matmul",
@@ -78,6 +79,9 @@ record(
     oracle=g.det,
     recipes=["{Q}", "{Q} + 2*eye({n})"],
     programs={"det(S)": np.dot(v.S[0], np.cross(v.S[1], v.S[2])), "torch.linalg.det(T)": [4.5 - 6.0, 0.1 + 1.5]},
+    more_exact=[
+        MoreExact("torch.det(a)", "PyTorch solves with the determinant, which underflows to 0", figure=figures.det)
+    ],
 )
 
 record(
