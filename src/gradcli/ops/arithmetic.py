@@ -297,4 +297,4 @@ for _sign, (_logic, _rank) in LOGIC.items():
             bits=BITS[_sign],
         )
     )
-INVERT = declare(Op("~", np.logical_not, (None,), no_links, operator="~", text="~{}", precedence=80))
+declare(Op("~", np.logical_not, (None,), no_links, operator="~", text="~{}", precedence=80))

@@ -251,7 +251,7 @@ def standardised(f: Apply, x: Tensor, axes: Axes, eps: Static) -> Tensor:
         return centred, f(VAR, x, dim=axes, keepdim=True, correction=0.0)
 
     centred, spread = parts(x)
-    least = np.float64(number(eps, "eps"))
+    least: Array | np.float64 = np.float64(number(eps, "eps"))
     unit = unit_beside(least, value_of(x), value_of(spread), axes)
     if unit is not None:
         centred, spread = parts(f(DIV, x, unit))
@@ -259,7 +259,7 @@ def standardised(f: Apply, x: Tensor, axes: Axes, eps: Static) -> Tensor:
     return f(DIV, centred, f(OPS["sqrt"], f(ADD, spread, least)))
 
 
-def unit_beside(least: np.float64, x: Array, squares: Array, axes: Axes) -> Array | None:
+def unit_beside(least: Array | np.float64, x: Array, squares: Array, axes: Axes) -> Array | None:
     """Return units in which squares of the entries, and ``least``, are doubles; None where they are as they stand."""
     unit = unit_of(x, squares, axes)
     if unit is None or not least:

@@ -17,7 +17,7 @@ from gradcli.ops.neural import SOFTMAX, require_last_axes, standardised, unit_be
 from gradcli.ops.piecewise import WHERE
 from gradcli.ops.reductions import MEAN
 from gradcli.ops.shaping import RESHAPE, transpose_matrices
-from gradcli.ops.signatures import Mask, Raw, Static, Tensor
+from gradcli.ops.signatures import Array, Mask, Raw, Static, Tensor
 from gradcli.ops.vocabulary import function
 
 SQRT, SQUARE, POW = OPS["sqrt"], OPS["square"], OF_TWO["pow"]
@@ -156,7 +156,7 @@ def build_rms_norm(
 ) -> Tensor:
     """x/sqrt(mean(x**2) + eps) over the last axes, times weight; eps is 2**-52 unless given"""
     axes = require_last_axes(x, normalized_shape, "rms_norm")
-    least = np.float64(np.finfo(np.float64).eps if eps is None else number(eps, "eps"))
+    least: Array | np.float64 = np.float64(np.finfo(np.float64).eps if eps is None else number(eps, "eps"))
     squares = f(MEAN, f(SQUARE, x), dim=axes, keepdim=True)
     unit = unit_beside(least, value_of(x), value_of(squares), axes)
     if unit is not None:
