@@ -24,6 +24,7 @@ from mpmath import mp
 
 import linear_rows
 import neural_rows
+import notebook_rows
 import pointwise_rows
 import shape_rows
 from exactly import derivative, value
@@ -222,6 +223,7 @@ linear_rows.add(row)
 shape_rows.add(row)
 pointwise_rows.add(row)
 neural_rows.add(row)
+notebook_rows.add(row)
 
 EDGES = row.rows
 SHARE = 9

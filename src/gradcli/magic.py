@@ -20,7 +20,10 @@ def explain_cell(line: str, cell: str, known: dict[str, Any]) -> Explanation:
     ``line`` gives variables, v and names to differentiate by, as the command line has them: ``x=1,2 v=1,10 wrt=x``.
     A value that is a name is a variable of the notebook, ``known``; so is any variable that the line leaves out.
     """
-    given = dict(word.partition("=")[::2] for word in shlex.split(line))
+    try:
+        given = dict(word.partition("=")[::2] for word in shlex.split(line))
+    except ValueError:
+        raise GradcliError("option", "a quote is not closed", hint="for example %%gradcli x='1, 2' v=1,10") from None
     wrong = next((name for name, text in given.items() if not (name.isidentifier() and text)), None)
     if wrong is not None:
         raise GradcliError("option", f"'{wrong[:40]}' is not NAME=VALUE", hint="for example %%gradcli x=1,2 v=1,10")

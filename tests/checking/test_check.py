@@ -105,6 +105,7 @@ AT_KINKS = [  # program, x, the kind of note, what it says
         "kink",
         "y[1] has a kink at this point: by x[1] its slope is 0 on the left and 1 on the",
     ),
+    ("where(x > 0, x**3, sin(x))", [0.0], "kink", "by x[0] its slope is 1 on the left and 0 on the right"),
     ("abs(x)", [0.0], "kink", "Symbols take 0, reverse mode 0."),
     ("maximum(x, 1)", [1.0, 2.0], "kink", "Symbols take 0.5, reverse mode 0.5."),
     ("floor(x)", [2.0, 2.5], "jump", "y[0] jumps at this point"),

@@ -101,3 +101,5 @@ def test_a_line_that_gives_nothing_is_refused():
 
     with pytest.raises(gradcli.GradcliError, match="is not NAME=VALUE"):
         explain_cell("x", "x**2", {})
+    with pytest.raises(gradcli.GradcliError, match="a quote is not closed"):
+        explain_cell("x='1", "x**2", {})

@@ -232,7 +232,7 @@ def test_against_torch_with_hu(program):
     assert found.proof.digits > 12
 
 
-@pytest.mark.parametrize("number", portion(range(60), 10))
+@pytest.mark.parametrize("number", portion(range(60), 30))
 def test_random_programs_are_confirmed(number):
     program = random_program(7, number)
     found = gradcli.explain(program.text, v=program.v, inputs=program.inputs).hessian()

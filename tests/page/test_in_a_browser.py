@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gradcli
+from gradcli.explanation.asking import Wanted, with_views
 from gradcli.page.assembling import page as page_of
 from oracles import portion
 from page.browser import axe_source
@@ -92,10 +93,13 @@ def test_an_input_stands_still_where_the_formulas_say_nothing_of_other_points(op
     assert page.row("vᵀ·J") == pytest.approx(gradcli.explain(program, x=[1.5, -0.5], v=[3, 2]).grad["x"], rel=1e-5)
 
 
-def test_a_point_on_another_piece_is_not_answered(open_page):
-    page = open_page("prod(x)/x[0]", x=[1.5, 2.0])
+@pytest.mark.parametrize(("program", "says"), [
+    ("prod(x)/x[0]", "y is not finite, or has no value"), ("prod(x)*1", "the lines of Backward do not give"),
+])  # fmt: skip
+def test_a_point_that_the_formulas_do_not_reach_is_not_answered(open_page, program, says):
+    page = open_page(program, x=[1.5, 2.0])
     page.fill("x[0]", 0)
-    assert "not the derivative any more" in page.text("#inputs")
+    assert says in page.text("#inputs")
     assert set(page.tab.locator("table.matrix .cell .value").all_inner_texts()) == {"?"}
 
 
@@ -160,9 +164,46 @@ def test_folds_open_by_the_keyboard_and_records_that_are_there_are_shown(open_pa
         assert fold.get_by_text(wanted).is_visible()
 
 
+def seen(page, part):
+    """Return the text of a part of the page in one line."""
+    return " ".join(page.tab.locator(f"#{part}").inner_text().split())
+
+
+def test_what_was_asked_for_beside_the_answer_is_on_the_page(open_page):
+    found = with_views(
+        gradcli.explain("x[0]**2*x[1]*s", x=[1.0, 2.0], s=3.0),
+        Wanted(rows=True, u={"x": [1.0, 1.0]}, hessian=True, lr=0.01, iterations=2),
+    )
+    page = open_page("", text="".join(page_of(found)), width=360)
+    assert "y [12, 3] 2" in seen(page, "one_hot")
+    for part in ("x [1, 1] [12, 3]", "s 0 2", "J·u = 15", "3 forward passes, or 1 backward"):
+        assert part in seen(page, "jvp")
+    for part in ("x[0], x[0]", "x[1], s", "∂²y/∂s∂s, zero All entries are 0.", "H·u of x = [18, 6]", "H·u of s = 5"):
+        assert part in seen(page, "hessian")
+    names = page.tab.locator("#hessian tbody tr td:first-child").all_inner_texts()
+    values = page.tab.locator("#hessian tbody tr td:last-child").all_inner_texts()
+    assert dict(zip(names, map(float, values), strict=True)) == {
+        "x[0], x[0]": 12, "x[0], x[1]": 6, "x[1], x[0]": 6, "x[0], s": 4, "x[1], s": 1,
+    }  # fmt: skip
+    assert [row.split("\t")[:4] for row in page.tab.locator("#descent tbody tr").all_inner_texts()] == [
+        ["0", "[1, 2]", "3", "6"], ["1", "[0.88, 1.97]", "2.98", "4.54619"],
+        ["2", "[0.776677, 1.94692]", "2.96474", "3.48191"],
+    ]  # fmt: skip
+    assert page.tab.locator("#descent svg circle").count() == 3
+    page.tab.evaluate(axe_source())
+    assert page.tab.evaluate("axe.run().then((found) => found.violations.map(({id}) => id))") == []
+    assert page.said == []
+
+
 def test_a_part_without_anything_in_it_is_not_there(open_page):
     page = open_page("x**2", x=3.0)
     assert [page.tab.locator(f"#{name}").is_visible() for name in ("steps", "tape", "calls", "sums")] == [False] * 4
+
+
+def test_a_program_of_no_numbers_has_a_page_too(open_page):
+    page = open_page("x**2", x=np.zeros(0), v=np.zeros(0))
+    assert page.text("#shapes") == "x (0,)  →  y (0,)"
+    assert page.said == []
 
 
 def test_repeated_calls_are_listed(open_page):

@@ -253,7 +253,7 @@ def judge(
     if not math.isfinite(value):
         return
     if truth.value.is_nan():
-        held.unknown = held.unknown or ("" if truth.bends else f"{place} does not settle within 800 digits")
+        held.unknown = held.unknown or ("" if truth.bends else f"{place} does not settle in many digits")
         return
     held.judge(what, value, truth.value / exact_number(unit), size, place)
     across = truth.across / exact_number(unit)

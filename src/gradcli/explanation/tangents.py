@@ -171,7 +171,7 @@ def confirm_along(point: Point, u: Mapping[str, Array], jvp: Array, sizes: Array
         if not np.isfinite(flat[i]):
             continue
         if true.is_nan():
-            found.unknown = found.unknown or ("" if side.kind else f"J·u for {label(i)} does not settle in 800 digits")
+            found.unknown = found.unknown or ("" if side.kind else f"J·u for {label(i)} does not settle in many digits")
         else:
             found.judge("jvp", float(flat[i]), true, float(np.ravel(sizes)[i]), f"J·u for {label(i)}")
     return proof_of(found, all_finite, "J·u")

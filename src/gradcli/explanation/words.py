@@ -19,6 +19,8 @@ from gradcli.explanation.explained import Note
 from gradcli.ops.declare import value_of
 
 TOO_LARGE = "the program is too large to be evaluated in many digits"
+NOTHING = 1e-20
+"""A slope that is smaller than this beside the other side's is 0."""
 SHOWN = 2
 """Wrong numbers of a kind that are named."""
 
@@ -67,7 +69,7 @@ def tell_bend(found: dict[str, str], side: Side, row: str, at: str, takes: str) 
     """
     if not side.kind or side.kind in found:
         return
-    left, right = (text(slope) for slope in (side.left, side.right))
+    left, right = (text(slope, other) for slope, other in ((side.left, side.right), (side.right, side.left)))
     told = {
         "kink": f"{row} has a kink at this point: by {at} its slope is {left} on the left and {right} on the right.",
         "jump": f"{row} jumps at this point, as {at} passes it.",
@@ -78,9 +80,9 @@ def tell_bend(found: dict[str, str], side: Side, row: str, at: str, takes: str) 
     found[side.kind] = told[side.kind] + takes
 
 
-def text(slope: Any) -> str:
-    """Return a slope to read."""
-    return f"{float(slope):.6g}"
+def text(slope: Any, other: Any) -> str:
+    """Return a slope to read: 0 where it is what a step leaves of 0, next to that of the other side."""
+    return "0" if abs(float(slope)) < NOTHING * abs(float(other)) < math.inf else f"{float(slope):.6g}"
 
 
 def rounding_text(pair: tuple[Decision, Decision]) -> str:

@@ -243,6 +243,17 @@ def calling(function: Function, arguments: list[Bound], library: str, written: s
     return caller(function, arguments, library, written, [[next(rest) for _ in bound.nodes] for bound in arguments])
 
 
+def remarking(said: str, compiled: Callable[[list[int]], Run], registers: list[int]) -> Run:
+    """Return the step of a call that PyTorch refuses, as it ``said``."""
+    call = compiled(registers)
+
+    def run(regs: Registers) -> Any:
+        regs[0].remark("torch-refuses", said)
+        return call(regs)
+
+    return run
+
+
 def reading(read: Callable[..., Any], registers: list[int]) -> Run:
     """Return the step of a call that gives a length and not an array."""
     return lambda regs: read(*[regs[i] for i in registers])

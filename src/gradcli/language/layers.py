@@ -93,6 +93,8 @@ class Reader:
             raise GradcliError("arguments", f"nn.{name} takes {what}: nn.{name}({', '.join(taken)})")
         options = {key: value for key, value in fixed.items() if taken.get(key) != key or key not in given}
         options |= {taken[key]: value for key, value in given.items() if taken[key]}
+        if taken.get("padding") == "pad" and isinstance(options.get("pad"), ast.Constant):
+            options["pad"] = on_each_side(options["pad"], axes=int(name[-2]))
         return Layer(name, function, tuple(options.items()))
 
     def apply(self, layer: Layer, call: ast.Call) -> None:
@@ -114,6 +116,11 @@ class Reader:
     def option(self, value: ast.expr) -> str:
         """Return the text of an option: as it is written in the program, or of a constant that is not."""
         return self.written(value) if hasattr(value, "lineno") else ast.unparse(value)
+
+
+def on_each_side(count: ast.expr, axes: int) -> ast.expr:
+    """Return the counts of a layer that pads by one number on all sides of its axes."""
+    return ast.parse(repr((ast.literal_eval(count),) * (2 * axes)), mode="eval").body
 
 
 def flattened(layer: Layer) -> Iterator[Layer]:

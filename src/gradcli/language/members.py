@@ -76,7 +76,7 @@ def half(name: str) -> Callable[[Graph, object], Any]:
 
 
 PART_NAMES = (
-    *("U", "S", "V", "Vh", "Q", "R", "eigenvalues", "eigenvectors", "sign", "logabsdet"),
+    *("U", "S", "V", "Vh", "Q", "R", "P", "L", "LU", "pivots", "eigenvalues", "eigenvectors", "sign", "logabsdet"),
     *("solution", "cloned_coefficient", "residuals", "rank", "singular_values", "min", "max"),
 )
 ATTRIBUTES: dict[str, Callable[[Graph, object], Any]] = {

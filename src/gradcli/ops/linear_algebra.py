@@ -207,7 +207,7 @@ def flattened(f: Apply, name: str, arrays: tuple[Tensor, Tensor], library: str) 
     return tuple(f(RESHAPE, x, shape=(-1,)) for x in arrays)
 
 
-@function("outer ger", "torch numpy method", "linear algebra", kinds="same same yes")
+@function("outer ger np.linalg.outer numpy.linalg.outer", "torch numpy method", "linear algebra", kinds="same same yes")
 def build_outer(f: Apply, x: Tensor, other: Tensor, library: Library = "torch") -> Tensor:
     """the outer product of two vectors; numpy takes the entries of any two arrays in their order"""
     return f(EINSUM, *flattened(f, "outer", (x, other), library), spec="i,j->ij")

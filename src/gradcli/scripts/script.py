@@ -22,6 +22,7 @@ LIBRARIES = ("torch", "jax", "numpy")
 KINKS = {"kink", "jump", "infinite-slope", "edge", "edge-of-domain", "not-finite"}
 """Kinds of notes on points where libraries differ."""
 REFUSES = "torch-refuses"
+DISAGREE = "The two routes of gradcli disagree at this point, or digits are lost: reverse mode alone has"
 CHECKS = "# The numbers that gradcli printed: any other ends this with an error"
 
 
@@ -58,9 +59,10 @@ def torch_script(found: Explained) -> list[str]:
         *head("y.backward(v) in PyTorch, and what it leaves in .grad.", found),
         *(f"# PyTorch may refuse: {' '.join(note.message.split())}" for note in found.notes if note.kind == REFUSES),
         *imports, "", "torch.set_default_dtype(torch.float64)", "",
-        *body, *shown, "", CHECKS,
-        *(f"torch.testing.assert_close({left(name, value)}, {words.number(value)}, "
-          f"{near(value, words)}, equal_nan=True)" for name, value in found.grad.items()),
+        *body, *shown, "",
+        *(only_told(found, DISAGREE) if found.agreement.verdict != "agree" else [CHECKS, *(
+            f"torch.testing.assert_close({left(name, value)}, {words.number(value)}, {near(value, words)}, "
+            "equal_nan=True)" for name, value in found.grad.items())]),
     ]  # fmt: skip
 
 
@@ -80,13 +82,13 @@ def jax_script(found: Explained) -> list[str]:
     words = Words(JAX, found, forward, ("pullback",))
     function, v = words.fresh("f"), words.fresh("v")
     names = found.differentiated
-    smooth = not any(note.kind in KINKS for note in found.notes)
+    held = not why_untold(found)
     grads = [words.cotangents[name] for name in names]
     arguments = ", ".join(names)
     body = words.lines(forward)
     return [
         *head("The vector-Jacobian product of y in jax, as y.backward(v) leaves it in .grad.", found),
-        *words.imports(body), *["import numpy as np"] * smooth, "",
+        *words.imports(body), *["import numpy as np"] * held, "",
         'jax.config.update("jax_enable_x64", True)', "", *words.helper_lines(),
         *(f"{line.name} = {words.number(line.value)}" for line in words.inputs), "", "",
         f"def {function}({arguments}):",
@@ -137,15 +139,27 @@ def head(says: str, found: Explained) -> list[str]:
 
 
 def jax_checks(found: Explained, words: Words) -> list[str]:
-    """Return the lines that hold jax against the answer; at a kink each library has a slope of its own."""
-    if any(note.kind in KINKS for note in found.notes):
-        own = [f"#   {name}.grad = {number_text(grad)}" for name, grad in found.grad.items()]
-        return ["# A kink: jax may take another slope here than PyTorch and gradcli, which has", *own]
+    """Return the lines that hold jax against the answer, or what gradcli has where it may differ."""
+    why = why_untold(found)
+    if why:
+        return only_told(found, why)
     checks = [
         f"np.testing.assert_allclose({words.cotangents[name]}, {number_text(value)}, {near(value, words)})"
         for name, value in found.grad.items()
     ]
     return [CHECKS, *checks]
+
+
+def why_untold(found: Explained) -> str:
+    """Return why jax need not have the numbers of an answer, in words; empty where it has to."""
+    if any(note.kind in KINKS for note in found.notes):
+        return "A kink: jax may take another slope here than PyTorch and gradcli, which has"
+    return "" if found.agreement.verdict == "agree" else DISAGREE
+
+
+def only_told(found: Explained, why: str) -> list[str]:
+    """Return the gradients of an answer in comments, where nothing is held against them."""
+    return [f"# {why}", *(f"#   {name}.grad = {number_text(grad)}" for name, grad in found.grad.items())]
 
 
 def left(name: str, value: Array) -> str:

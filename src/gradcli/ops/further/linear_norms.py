@@ -93,7 +93,7 @@ def build_cond(f: Apply, x: Tensor, p: Static = None) -> Tensor:
 
 @function(
     "dist",
-    "torch method",
+    "torch method tensors",
     "reductions",
     kinds="no no yes",
     facts=Facts(

@@ -288,4 +288,6 @@ def build_logit(f: Apply, x: Tensor, eps: Static = None) -> Tensor:
     if eps is None:
         return f(LOGIT, x)
     low = number(eps, "eps")
+    if low > 0.5:
+        raise GradcliError("value", f"logit: eps is 0.5 or less, not {low}")
     return f(LOGIT, build_clip(f, x, np.float64(low), np.float64(1 - low)))

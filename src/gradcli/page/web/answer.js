@@ -48,7 +48,7 @@ export class Answer {
     this.cotangents = new Map();
     this.readBackward();
     this.stuck = this.whatKeepsInputs();
-    this.trusted = true;
+    this.doubt = "";
   }
 
   /** Return v in the shape of y: several numbers for a single y are what the document says, their sum. */
@@ -225,7 +225,23 @@ export class Answer {
     this.y = this.values.get(this.output.name) ?? this.y;
     for (const jacobian of this.jacobians) jacobian.values = this.jacobianAt(jacobian, this.values);
     this.walkBack();
-    this.trusted = slopesAgree(this) && this.linesAgree();
+    this.doubt = this.whyNotTrusted();
+  }
+
+  /** Whether the formulas of J, and the lines of Backward, hold where the inputs are now. */
+  get trusted() {
+    return !this.doubt;
+  }
+
+  /** Return why they do not hold, in words; nothing where they do. */
+  whyNotTrusted() {
+    if (!slopesAgree(this)) {
+      const hasValue = this.y.data.every(Number.isFinite);
+      return hasValue
+        ? "Here the formulas are not the derivative any more: y moves by other slopes."
+        : "Here y is not finite, or has no value: the formulas say nothing of its derivative.";
+    }
+    return this.linesAgree() ? "" : "Here the lines of Backward do not give vᵀ·J: they are the answer's.";
   }
 
   /** Return whether the lines of Backward still give vᵀ·J: a mask that is written out in one is that of the answer. */

@@ -151,9 +151,7 @@ export function inputSliders(answer) {
   });
   const warning = h("p", {class: "warning", role: "status"});
   live(() => {
-    warning.textContent = answer.trusted
-      ? ""
-      : "Here the formulas are not the derivative any more: y moves by other slopes. Run gradcli at this point.";
+    warning.textContent = answer.doubt && `${answer.doubt} Run gradcli at this point.`;
     warning.hidden = answer.trusted;
   });
   return h("div", {}, h("div", {class: "groups"}, ...groups), warning, back);

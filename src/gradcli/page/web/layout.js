@@ -47,10 +47,10 @@ export function place(names, edges, size, gap, between = 26) {
   );
   const chains = routes.map(({from, to, passed}) => [nodes.get(from), ...passed, nodes.get(to)]);
   order(rows, chains);
-  const widest = Math.max(...rows.map((row) => lengthOf(row, between)));
+  const widest = Math.max(0, ...rows.map((row) => lengthOf(row, between)));
   let across = 0;
   rows.forEach((row, k) => {
-    const deep = Math.max(...row.map((node) => node.across));
+    const deep = Math.max(0, ...row.map((node) => node.across));
     let along = (widest - lengthOf(row, between)) / 2;
     for (const node of row) {
       node.start = along;

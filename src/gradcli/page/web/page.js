@@ -9,6 +9,7 @@ import {MOST_ROWS, isSmall, matrixTable, sums} from "./matrix.js";
 import {arrayText, shapeText, short} from "./numbers.js";
 import {picture} from "./picture.js";
 import {nested, records} from "./records.js";
+import {viewsOf} from "./views.js";
 
 const MOST_TERMS = 8;
 const LONG_PROGRAM = 9; // lines from which the program scrolls
@@ -197,6 +198,7 @@ function calls() {
 
 /** Put what the document has beside J: each is a fold that is there where its key is, as of the answer's point. */
 function folds() {
+  for (const [key, nodes] of viewsOf(given, answer.output.name)) show(key, ...nodes);
   for (const key of ["steps", "tape"]) {
     const list = Array.isArray(given[key]) ? given[key] : (given[key]?.rows ?? []);
     if (list.length) show(key, records(list, key));

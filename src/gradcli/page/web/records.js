@@ -4,6 +4,7 @@ import {h} from "./dom.js";
 import {short} from "./numbers.js";
 
 const MOST_LISTED = 12;
+const NOT_FINITE = new Set(["NaN", "Infinity", "-Infinity"]); // numbers that JSON has no word for
 
 const isRecord = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
 const isFilled = (value) => value !== null && value !== undefined && value !== false && value !== "";
@@ -11,7 +12,7 @@ const isFilled = (value) => value !== null && value !== undefined && value !== f
 /** Return nested lists, or a record of any kind, as short text. */
 export function nested(value) {
   if (!isFilled(value)) return "";
-  if (typeof value === "number") return short(value);
+  if (typeof value === "number" || NOT_FINITE.has(value)) return short(Number(value));
   if (isRecord(value)) {
     const parts = Object.entries(value).filter(([, part]) => isFilled(part));
     return parts.map(([key, part]) => (part === true ? key : `${key}: ${nested(part)}`)).join("; ");
