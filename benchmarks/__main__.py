@@ -105,7 +105,7 @@ def merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
 
 def measured(chosen: argparse.Namespace, load: Load, machine: dict[str, Any]) -> dict[str, Any]:
     """Compare the numbers of all families, then measure them; return the document."""
-    from benchmarks.report import document  # noqa: PLC0415
+    from benchmarks.report import document
 
     settings = Settings(chosen.rounds or (3 if chosen.quick else 11), chosen.quick, chosen.records)
     findings, compared = Findings(), []
@@ -138,10 +138,10 @@ def share(findings: Findings) -> float:
 
 def show(found: dict[str, Any], page: Path | None) -> None:
     """Print the tables, and write the page where it is asked for."""
-    from rich.console import Console  # noqa: PLC0415
+    from rich.console import Console
 
-    from benchmarks.page import markdown  # noqa: PLC0415
-    from benchmarks.report import tables  # noqa: PLC0415
+    from benchmarks.page import markdown
+    from benchmarks.report import tables
 
     console = Console(width=None if sys.stdout.isatty() else 200)
     for part in tables(found):

@@ -50,7 +50,7 @@ def work(settings: Settings, which: str) -> dict[str, Samples]:
 
 def _work(name: str, n: int, rounds: int) -> Samples:
     """Compare the gradients of all contestants of a case, and then let them run."""
-    import gradcli  # noqa: PLC0415
+    import gradcli
 
     given = inputs(name, n)
     function = gradcli.function(PROGRAMS[name], wrt=["W", "b"] if name == "network" else ["x"])
@@ -71,7 +71,7 @@ def lists(arrays: Any) -> list[Any]:
 
 def inputs(name: str, n: int) -> dict[str, Any]:
     """Return the numbers that a case starts from."""
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     if name == "network":
         W = np.sin(np.linspace(0, n * n, n * n)).reshape(n, n) / 10

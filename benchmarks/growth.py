@@ -89,9 +89,9 @@ def work(settings: Settings) -> dict[str, Samples]:
 
 def job(title: str, n: int) -> Callable[[], Any]:
     """Return one call of a series at size n."""
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
-    import gradcli  # noqa: PLC0415
+    import gradcli
 
     x, v = np.linspace(0.1, 2, n), np.linspace(1, 2, n)
     program = PROGRAMS["elementwise"]

@@ -112,8 +112,8 @@ GROWTH_HEAD = ("growth of", "exponent", "from n =", "constant part", "worst poin
 
 def tables(found: dict[str, Any]) -> list[Any]:
     """Return the document as rich tables and lines."""
-    from rich.markup import escape  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
+    from rich.markup import escape
+    from rich.table import Table
 
     findings, result = read(found), []
     for family, title in FAMILIES.items():

@@ -84,7 +84,7 @@ def ours(text: str) -> str:
 
 def torch_functions() -> dict[str, Any]:
     """Return what the names of functions in a row mean in PyTorch."""
-    import torch  # noqa: PLC0415 - it may not be installed
+    import torch  # it may not be installed
 
     names = {name: getattr(torch, name) for name in dir(torch) if not name.startswith("_")}
     return names | {
@@ -98,7 +98,7 @@ def torch_functions() -> dict[str, Any]:
 
 def torch_names() -> dict[str, Any]:
     """Return what all names in a row mean in PyTorch: functions, and the inputs as fresh tensors."""
-    import torch  # noqa: PLC0415 - it may not be installed
+    import torch  # it may not be installed
 
     return torch_functions() | {
         name: torch.tensor(value, dtype=torch.float64, requires_grad=name not in CONSTANT)
@@ -108,7 +108,7 @@ def torch_names() -> dict[str, Any]:
 
 def refuses(text: str) -> bool:
     """Return whether PyTorch raises on a row, forward or backward."""
-    import torch  # noqa: PLC0415 - it may not be installed
+    import torch  # it may not be installed
 
     names = torch_names()
     with warnings.catch_warnings():

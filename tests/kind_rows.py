@@ -189,7 +189,7 @@ def recorded() -> dict[str, tuple[str, Any] | None]:
 
 def main() -> None:
     """Record PyTorch's answers to a sample of the rows."""
-    import torch  # noqa: PLC0415 - it may not be installed
+    import torch  # it may not be installed
 
     torch.set_default_dtype(torch.float64)
     kept = [row for row in ROWS if zlib.crc32(row.program.encode()) % SHARE == 0]

@@ -52,13 +52,13 @@ TESTS = [
 
 def catalogue():
     """Return every mutant by name."""
-    import gradcli  # noqa: PLC0415
+    import gradcli
 
     for module in pkgutil.walk_packages(gradcli.__path__, "gradcli."):  # none later, in a version of its own
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
-    from mutation.returns import code_mutants  # noqa: PLC0415
-    from mutation.table import table_mutants  # noqa: PLC0415
+    from mutation.returns import code_mutants
+    from mutation.table import table_mutants
 
     found = {}
     for mutant in (*table_mutants(), *code_mutants()):
@@ -73,7 +73,7 @@ def changed(mutants, lines):
 
     The rules of one op stand in one row: where one of them has changed, all count.
     """
-    from mutation.sources import stands_on  # noqa: PLC0415
+    from mutation.sources import stands_on
 
     rows = {name.partition(": ")[0] for name, mutant in mutants.items() if stands_on(mutant.rules, lines)}
     return {name: mutant for name, mutant in mutants.items() if name.partition(": ")[0] in rows}
@@ -101,7 +101,7 @@ def describe(mutant, verdict):
 
 def run(mutants, tests, limit, bound):
     """Judge mutants, print survivors and the count; return whether all were killed that were begun."""
-    from mutation.running import verdicts_on  # noqa: PLC0415
+    from mutation.running import verdicts_on
 
     start = time.monotonic()
     verdicts, failing = verdicts_on(mutants.values(), [str(HERE / name) for name in tests], limit, bound, describe)
@@ -126,7 +126,7 @@ def main(arguments=None):
     parser.add_argument("--seed", default="1")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args(arguments)
-    from mutation.sources import lines_since  # noqa: PLC0415
+    from mutation.sources import lines_since
 
     wanted = catalogue()
     lines = lines_since(options.since) if options.since else None

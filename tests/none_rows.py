@@ -36,14 +36,14 @@ def rows() -> list[str]:
 
 def names_of(text: str) -> list[str]:
     """Return the inputs that a row mentions."""
-    import re  # noqa: PLC0415
+    import re
 
     return [name for name in INPUTS if re.search(rf"\b{name}\b", text)]
 
 
 def left_none(text: str) -> list[str] | None:
     """Return the inputs whose ``.grad`` PyTorch leaves None, or None where its backward raises."""
-    import torch  # noqa: PLC0415 - it may not be installed
+    import torch  # it may not be installed
 
     inputs = {name: torch.tensor(INPUTS[name], dtype=torch.float64, requires_grad=True) for name in names_of(text)}
     names = torch_functions() | inputs

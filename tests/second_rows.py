@@ -51,7 +51,7 @@ def ours(text: str) -> str:
 
 def raises_twice(text: str) -> bool:
     """Return whether PyTorch raises when backward is called a second time, and not at the first."""
-    import torch  # noqa: PLC0415 - it may not be installed
+    import torch  # it may not be installed
 
     names = torch_names()
     with warnings.catch_warnings():

@@ -44,7 +44,7 @@ def snippets() -> list[Snippet]:
 
 def theirs(text: str) -> dict[str, Any]:
     """Return what PyTorch leaves in ``.grad`` of each tensor that has a gradient, in double precision."""
-    import torch  # noqa: PLC0415 - where it is not installed, the recorded figures are read
+    import torch  # where it is not installed, the recorded figures are read
 
     for short, long in DOUBLES.items():
         text = text.replace(short, long)

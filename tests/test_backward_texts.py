@@ -113,7 +113,7 @@ def test_expressions_keep_their_value():
 
 def arithmetic(text, names):
     """Return what gradcli's language makes of a text."""
-    from gradcli.explanation.rereading import Reader  # noqa: PLC0415
+    from gradcli.explanation.rereading import Reader
 
     return float(Reader({key: np.float64(value) for key, value in names.items()}, {}).evaluate(text))
 

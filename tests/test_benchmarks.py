@@ -237,6 +237,7 @@ def played(*extra):
     )
 
 
+@pytest.mark.slow
 def test_batch_is_compared_record_by_record_and_then_measured():
     assert len(batch.check(played())) == 1
     found = batch.measured(Settings(rounds=1, records=16), played())

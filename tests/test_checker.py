@@ -89,7 +89,7 @@ def test_every_op_has_a_case_and_a_program():
     assert all(CASES_OF.values())
 
 
-@pytest.mark.parametrize("name", portion(sorted(DIFFERENTIABLE), 2))
+@pytest.mark.parametrize("name", portion(sorted(DIFFERENTIABLE), 6))
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_generic_test_finds_a_fault(name, fault):
     op = OPS[name]
@@ -106,7 +106,7 @@ def finds(op, table):
     return False
 
 
-@pytest.mark.parametrize("name", portion(sorted(DIFFERENTIABLE), 2))
+@pytest.mark.parametrize("name", portion(sorted(DIFFERENTIABLE), 6))
 @pytest.mark.parametrize("fault", ["vjp", "local"])
 def test_an_explanation_says_that_its_routes_disagree(name, fault):
     op, program = OPS[name], PROGRAM_OF[name]

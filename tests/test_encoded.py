@@ -45,6 +45,7 @@ def assert_same(found):
     assert line.index("\n") == len(line) - 1
 
 
+@pytest.mark.slow
 def test_indices_and_numbers_with_the_same_bytes_are_told_apart():
     tiny = np.arange(N).view(np.float64)
     found = gradcli.explain("x*1.0", v=np.ones(N), inputs={"x": tiny})

@@ -197,7 +197,7 @@ def test_calls_of_a_name_are_counted_in_its_package_alone():
 
 
 def cold_symbols():
-    import sympy  # noqa: PLC0415
+    import sympy
 
     x = sympy.Symbol("x")
     return sympy.sin(x) ** 3, x

@@ -24,6 +24,8 @@ SAID = [  # program, inputs, v, kind, words of the sentence
     ("norm(x)", {"x": [0.0, 2.0]}, None, None, ""),
     ("floor(x)*x", {"x": 1.5}, None, "flat", "floor is flat"),
     ("sign(x)*x", {"x": 1.5}, None, "flat", "sign is flat"),
+    ("frac(x)", {"x": 1.5}, None, "flat", "trunc in frac is flat"),
+    ("svdvals(diag(x))", {"x": [0.0, 0.0]}, ONES, "kink", "svdvals has a kink in entries [0] and [1]"),
     ("x*x", {"x": 1.5}, None, None, ""),
     ("x + 0*y", {"x": 1.5, "y": 2.5}, None, None, ""),
     ("x[0]*2", {"x": [1.5, 2.5]}, None, "unused-input", "y does not depend on x[1]"),

@@ -116,7 +116,7 @@ def of_names(x, e, sin):
 
 
 def of_own_import(x):
-    import torch.nn.functional as functional  # noqa: PLC0415, PLR0402
+    import torch.nn.functional as functional  # noqa: PLR0402
 
     return functional.softplus(x).sum()
 

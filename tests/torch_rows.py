@@ -24,6 +24,7 @@ from mpmath import mp
 
 import linear_rows
 import neural_rows
+import notebook_rows
 import pointwise_rows
 import shape_rows
 from exactly import derivative, value
@@ -74,7 +75,7 @@ def ours(case):
 
 
 def theirs(case):
-    import torch  # noqa: PLC0415 - it may not be installed
+    import torch  # it may not be installed
 
     tensors = {name: torch.tensor(x, dtype=torch.float64, requires_grad=True) for name, x in case.inputs.items()}
     with warnings.catch_warnings():
@@ -222,6 +223,7 @@ linear_rows.add(row)
 shape_rows.add(row)
 pointwise_rows.add(row)
 neural_rows.add(row)
+notebook_rows.add(row)
 
 EDGES = row.rows
 SHARE = 9

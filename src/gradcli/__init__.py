@@ -91,14 +91,14 @@ def function(
     >>> gradcli.function("x**2").grad(x=3.0)["x"].item()
     6.0
     """
-    from gradcli.explanation.evaluation import Function as Found  # noqa: PLC0415
+    from gradcli.explanation.evaluation import Function as Found
 
     return Found(program, wrt, budget)
 
 
 def load_ipython_extension(shell: Any) -> None:
     """Enter the cell magic ``%%gradcli``: what ``%load_ext gradcli`` calls in a notebook."""
-    from gradcli.magic import load  # noqa: PLC0415
+    from gradcli.magic import load
 
     load(shell)
 
@@ -108,6 +108,6 @@ def __getattr__(name: str) -> Any:
     home = next((module for module, names in _HOMES.items() if name in names), None)
     if home is None:
         raise AttributeError(f"module 'gradcli' has no attribute {name!r}")
-    from importlib import import_module  # noqa: PLC0415
+    from importlib import import_module
 
     return getattr(import_module(home), name)

@@ -15,7 +15,7 @@ def main() -> None:
     # It looks more rarely and is not off: memory is bounded however long a program runs.
     gc.set_threshold(YOUNG, 10, 10)
     try:
-        from gradcli.cli.app import run  # noqa: PLC0415
+        from gradcli.cli.app import run
 
         code = run()
     except KeyboardInterrupt:

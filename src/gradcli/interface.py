@@ -46,52 +46,52 @@ class Explanation(Explained):
 
     def rows(self) -> Rows:
         """Return J row by row, as a call of backward with each one-hot v leaves it."""
-        from gradcli.explanation.asking import find_rows  # noqa: PLC0415
+        from gradcli.explanation.asking import find_rows
 
         return find_rows(self)
 
     def jvp(self, u: Any) -> Tangent:
         """Return J·u by a forward pass; ``u`` is an array, or one for each variable by its name."""
-        from gradcli.explanation.asking import direction, find_tangent  # noqa: PLC0415
+        from gradcli.explanation.asking import direction, find_tangent
 
         return find_tangent(self, direction(self, u if isinstance(u, Mapping) else {"": u})[0])
 
     def hessian(self, u: Any = None) -> Hessian:
         """Return the second derivative of y, or of v·y; with ``u``, as that of ``jvp``, its product with that too."""
-        from gradcli.explanation.asking import direction, find_hessian  # noqa: PLC0415
+        from gradcli.explanation.asking import direction, find_hessian
 
         given = None if u is None else u if isinstance(u, Mapping) else {"": u}
         return find_hessian(self, None if given is None else direction(self, given)[0])
 
     def descend(self, lr: float, iterations: int = 10) -> Descent:
         """Return steps of gradient descent on y, or on v·y: x becomes x - lr·x.grad."""
-        from gradcli.explanation.asking import find_descent  # noqa: PLC0415
+        from gradcli.explanation.asking import find_descent
 
         return find_descent(self, lr, iterations)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON document, schema 1, which ``gradcli schema`` describes."""
-        from gradcli.render.document import document  # noqa: PLC0415
+        from gradcli.render.document import document
 
         return document(self)
 
     def __rich__(self) -> Any:
-        from gradcli.render.glyphs import Layout  # noqa: PLC0415
-        from gradcli.render.tables import tables  # noqa: PLC0415
+        from gradcli.render.glyphs import Layout
+        from gradcli.render.tables import tables
 
         return tables(self, Layout())
 
     def to_markdown(self) -> str:
         """Return the tables in Markdown, for a forum or a notebook."""
-        from gradcli.render.glyphs import Layout  # noqa: PLC0415
-        from gradcli.render.markdown import markdown  # noqa: PLC0415
+        from gradcli.render.glyphs import Layout
+        from gradcli.render.markdown import markdown
 
         return markdown(self, Layout(EXPORTED))
 
     def to_latex(self) -> str:
         """Return a LaTeX document; raises ``GradcliError``, ``format``, where J is numbers alone."""
-        from gradcli.render.glyphs import Layout  # noqa: PLC0415
-        from gradcli.render.latex import latex  # noqa: PLC0415
+        from gradcli.render.glyphs import Layout
+        from gradcli.render.latex import latex
 
         return latex(self, Layout(EXPORTED))
 
@@ -100,19 +100,19 @@ class Explanation(Explained):
 
         Raises ``GradcliError``, ``code``, for a program that the library has no words for.
         """
-        from gradcli.scripts.script import script  # noqa: PLC0415
+        from gradcli.scripts.script import script
 
         return script(self, library)
 
     def _repr_html_(self) -> str:
-        from gradcli.render.glyphs import Layout  # noqa: PLC0415
-        from gradcli.render.web import html  # noqa: PLC0415
+        from gradcli.render.glyphs import Layout
+        from gradcli.render.web import html
 
         return html(self, Layout(EXPORTED))
 
     def _repr_latex_(self) -> str | None:
-        from gradcli.render.glyphs import Layout  # noqa: PLC0415
-        from gradcli.render.latex import equations  # noqa: PLC0415
+        from gradcli.render.glyphs import Layout
+        from gradcli.render.latex import equations
 
         try:
             return equations(self, Layout(EXPORTED))
@@ -120,13 +120,13 @@ class Explanation(Explained):
             return None  # a notebook then shows the tables alone
 
     def __str__(self) -> str:
-        from gradcli.render.plain import plain  # noqa: PLC0415
+        from gradcli.render.plain import plain
 
         return plain(self)
 
     def __repr__(self) -> str:
         """Return one line: the function, where it is explained, its value and its gradients."""
-        from gradcli.render.line import explanation_line  # noqa: PLC0415
+        from gradcli.render.line import explanation_line
 
         return explanation_line(self)
 
@@ -142,7 +142,7 @@ class Check(Checked):
     """
 
     def __str__(self) -> str:
-        from gradcli.render.checked import check_line  # noqa: PLC0415
+        from gradcli.render.checked import check_line
 
         return check_line(self)
 
@@ -150,13 +150,13 @@ class Check(Checked):
         return f"<gradcli check: {self}>"
 
     def _repr_html_(self) -> str:
-        from html import escape  # noqa: PLC0415
+        from html import escape
 
         return f"<pre>{escape(str(self))}</pre>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON document, schema 1, which ``gradcli schema`` describes."""
-        from gradcli.render.checked import check_document  # noqa: PLC0415
+        from gradcli.render.checked import check_document
 
         return check_document(self)
 
@@ -201,7 +201,7 @@ def explain(
     With ``def f(x): return x**2`` in a file or a notebook, ``gradcli.explain(f, x=3.0)`` is the same as
     ``gradcli.explain("x**2", x=3.0)``.
     """
-    from gradcli.explanation.explaining import Ask, explain_run  # noqa: PLC0415
+    from gradcli.explanation.explaining import Ask, explain_run
 
     values = {**(inputs or {}), **variables}
     point = stand(Function(program, wrt, budget, values), values, [v] if calls is None else list(calls), strict)
@@ -245,7 +245,7 @@ def check(
     >>> print(gradcli.check("x**3", x=2.0, expect="x**2"))
     differs: dy/dx is 4.0 by --expect and 12.0 truly: 0.2 digits are right; it is 0.333333 times J
     """
-    from gradcli.checking.confirm import check_function  # noqa: PLC0415
+    from gradcli.checking.confirm import check_function
 
     values = {**(inputs or {}), **variables}
     return check_function(Function(program, wrt, budget, values), values, v, expect, samples, seed, strict, Check)

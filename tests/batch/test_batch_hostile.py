@@ -91,7 +91,7 @@ def run(*args: str, stdin: bytes, cwd: Path) -> subprocess.CompletedProcess[byte
     )  # fmt: skip
 
 
-@pytest.fixture(params=[(), ("--jobs", "2"), ("--no-symbolic",)], ids=" ".join)
+@pytest.fixture(params=portion([("--jobs", "2"), (), ("--no-symbolic",)], 3), ids=" ".join)
 def answered(request):
     return batch_of_all(*request.param)
 

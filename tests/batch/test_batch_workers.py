@@ -167,6 +167,7 @@ def test_workers_give_the_same_lines_as_one_process(jobs):
     assert len(alone[0]) == 60
 
 
+@pytest.mark.slow
 def test_large_lines_pass_through_the_pipes():
     records = [{"id": k, "program": "x*2", "inputs": {"x": [1.5] * 60_000}, "v": [0.5] * 60_000} for k in range(12)]
     documents, _ = batch(*records, args=("--jobs", "2", "--no-symbolic"))

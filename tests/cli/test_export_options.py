@@ -89,7 +89,7 @@ class Shell:
     ("x='2 + 1'", {}, 6.0),
 ])  # fmt: skip
 def test_a_cell_is_explained(line, known, grad):
-    import gradcli  # noqa: PLC0415
+    import gradcli
 
     shell = Shell(**known)
     gradcli.load_ipython_extension(shell)
@@ -97,7 +97,7 @@ def test_a_cell_is_explained(line, known, grad):
 
 
 def test_a_line_that_gives_nothing_is_refused():
-    import gradcli  # noqa: PLC0415
+    import gradcli
 
     with pytest.raises(gradcli.GradcliError, match="is not NAME=VALUE"):
         explain_cell("x", "x**2", {})

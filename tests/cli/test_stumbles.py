@@ -309,7 +309,7 @@ MPMATH = {  # functions of WRITTEN_AS that mpmath has, and where it is asked
 
 @pytest.mark.parametrize(("name", "text"), WRITTEN_AS.items())
 def test_what_stands_for_a_function_is_read(name, text):
-    import mpmath  # noqa: PLC0415 - one test needs it
+    import mpmath  # one test needs it
 
     at = MPMATH.get(name, 0.7 if name == "artanh" else 1.7)
     inputs = {"x": at, "t": 0.3} if name == "mse" else {"x": at}

@@ -193,7 +193,7 @@ def test_a_long_program_has_its_first_and_last_lines():
 
 def test_a_line_that_does_not_give_its_number_is_not_shown(monkeypatch):
     """A text that is wrong is found wherever it stands, and its value stands alone."""
-    from gradcli.explanation import writer  # noqa: PLC0415
+    from gradcli.explanation import writer
 
     rule = writer.write_vjp
 

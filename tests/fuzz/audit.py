@@ -30,7 +30,7 @@ BOOKKEEPING = {
 @cache
 def annotations() -> frozenset[str]:
     """Return the texts of all annotations of the command line's functions."""
-    from gradcli.cli import app, commands  # noqa: PLC0415
+    from gradcli.cli import app, commands
 
     functions = [
         found for module in (app, commands) for found in vars(module).values() if isinstance(found, types.FunctionType)

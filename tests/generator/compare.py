@@ -16,7 +16,7 @@ LOST = 1e6
 """An entry is lost to rounding where its tolerance is more than a millionth of it: it has fewer than six digits."""
 
 
-class Wrong(AssertionError):  # noqa: N818
+class Wrong(AssertionError):
     """gradcli's answer differs from the oracle's, or from itself, by more than rounding explains."""
 
 

@@ -30,7 +30,7 @@ STEP = 2.0**-60
 """The step of the differences that give second derivatives: half of the 133 bits are left, and one digit is enough."""
 
 
-class IllPosed(Exception):  # noqa: N818
+class IllPosed(Exception):
     """The program has no derivative here, or is too close to where it has none."""
 
 

@@ -154,7 +154,7 @@ def where(condition, x, other):
     return Array(np.where(array(condition).data, numbers(x), numbers(other)))
 
 
-def clip(x, min=None, max=None):  # noqa: A002
+def clip(x, min=None, max=None):
     """Return x between two bounds."""
     low = array(x) if min is None else larger(x, min)
     return low if max is None else smaller(low, max)

@@ -173,12 +173,12 @@ def of_matrix(x, order="fro"):
     return norm(x) if order == "fro" else amax(sum_(sizes, 0 if order == 1 else 1))
 
 
-def vector_norm(x, ord=2, dim=None, keepdim=False):  # noqa: A002
+def vector_norm(x, ord=2, dim=None, keepdim=False):
     """Return the norm of order ord of all entries, or along an axis."""
     return norm(x, ord, dim, keepdim)
 
 
-def matrix_norm(x, ord=None, dim=None, keepdim=False):  # noqa: A002
+def matrix_norm(x, ord=None, dim=None, keepdim=False):
     """Return the norm of a vector, of all entries, or of a matrix."""
     if ord is None or array(x).ndim == 1 or isinstance(dim, int):
         return norm(x, 2 if ord is None else ord, dim, keepdim)

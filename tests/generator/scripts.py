@@ -105,7 +105,7 @@ def random_script(seed: int, number: int) -> Script:
 
 def reads(text: str, name: str) -> bool:
     """Return whether a program reads an input before it assigns the name."""
-    import ast  # noqa: PLC0415
+    import ast
 
     for node in ast.parse(text).body:
         loaded = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
@@ -119,7 +119,7 @@ def reads(text: str, name: str) -> bool:
 
 def seeded(values, text: str, inputs) -> np.ndarray | None:
     """Return v in the shape of the output; None where PyTorch does not run the program."""
-    from printed.truth import output_shape  # noqa: PLC0415
+    from printed.truth import output_shape
 
     shape = output_shape(text, inputs)
     return None if shape is None else np.round(values.normal(size=shape), 2)

@@ -27,23 +27,28 @@ Tensor=FloatTensor IntTensor=LongTensor ShortTensor=LongTensor take_along_axis=t
 hard_tanh=hardtanh hard_sigmoid=hardsigmoid hard_swish=hardswish hard_silu=hardswish
 dropout1d=dropout dropout2d=dropout dropout3d=dropout alpha_dropout=dropout feature_alpha_dropout=dropout
 upsample=interpolate log_sigmoid=logsigmoid soft_sign=softsign stop_gradient=detach
-split_with_sizes=split
+split_with_sizes=split expm=matrix_exp unstack=unbind matrix_transpose=adjoint real=positive conj=positive
 """
 ALIASES = dict(pair.split("=") for pair in SYNONYMS.split())
 OWN_IN_NUMPY = (
     "sort median var std cumsum transpose split pad take nonzero tril_indices triu_indices compress digitize logspace "
     "ascontiguousarray argsort nanmedian nanprod nanmax nanmin quantile percentile nanquantile nanpercentile ptp "
-    "average cumprod gradient linspace trace nan_to_num searchsorted array asarray cross"
+    "average cumprod gradient linspace trace nan_to_num searchsorted array asarray cross "
+    "nanstd nanvar cov corrcoef select"
 )
 NUMPY = {
     "max": "amax", "min": "amin", "repeat": "repeat_interleave", "equal": "eq", "array_equal": "equal",
-    "swapaxes": "swapdims",
+    "swapaxes": "swapdims", "permute_dims": "np.transpose",
 } | {name: f"np.{name}" for name in OWN_IN_NUMPY.split()}  # fmt: skip
 """Names that mean something else in numpy than in PyTorch."""
+OF_LINALG = {"svd", "qr", "vector_norm", "diagonal", "cross", "vander", "lu", "lu_factor"}
 KEYWORDS = {
     "axis": "dim", "keepdims": "keepdim", "k": "diagonal", "offset": "diagonal", "axes": "dims", "input": "x",
 }  # fmt: skip
-MODULES = ("torch", "np", "numpy", "jnp", "math", "F", "nn", "functional", "linalg", "special", "jax")
+MODULES = (
+    *("torch", "np", "numpy", "jnp", "math", "F", "nn", "functional", "linalg", "special"),
+    *("jax", "scipy", "sp", "jsp"),
+)
 CONSTANTS = {"pi": math.pi, "e": math.e, "inf": math.inf, "float64": "float64", "double": "float64"}
 
 
@@ -52,9 +57,17 @@ def canonical(spelling):
     if spelling == "float":
         return "item"
     *path, last = spelling.split(".")
+    if path and path[0] in ("scipy", "sp", "jax", "jsp") and last == "logsumexp":
+        return "jax.nn.logsumexp"
+    if spelling.removeprefix("jax.") in RULES and "scipy" in path:
+        return spelling.removeprefix("jax.")
     if path and path[-1] == "linalg" and last == "norm":
         return "linalg.norm"
-    if path and path[-1] == "linalg" and last in ("svd", "qr", "vector_norm", "diagonal", "cross"):
+    if (
+        path
+        and path[-1] == "linalg"
+        and last in ("svd", "qr", "vector_norm", "diagonal", "cross", "vander", "lu", "lu_factor")
+    ):
         return f"linalg.{last}"
     if path and path[0] in ("np", "numpy", "jnp") and last in NUMPY:
         return NUMPY[last]

@@ -43,7 +43,7 @@ def theirs(row: Row) -> Any:
 
 def ours(row: Row, monkeypatch: Any, strict: bool = False) -> tuple[Any, set[str]]:
     """Return our answer, a mask included, and the kinds of notes; None for a refusal."""
-    from kind_rows import ARRAYS  # noqa: PLC0415
+    from kind_rows import ARRAYS
 
     monkeypatch.setattr(programs, "output_value", lambda value: value)
     try:

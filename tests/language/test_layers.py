@@ -37,6 +37,7 @@ nn.TripletMarginLoss(swap=True)(x, t, x*2) | nn.CosineEmbeddingLoss(0.1)(x, t, t
 nn.MultiLabelSoftMarginLoss()(x, t) | nn.BCEWithLogitsLoss(reduction="sum")(x, t) | nn.CrossEntropyLoss(label_smoothing=0.1)(x, t) | nn.CrossEntropyLoss(weight=t[0].detach())(x, t.detach())
 nn.MaxPool1d(2)(x) | nn.MaxPool2d(2, stride=1, padding=1)(x[None]) | nn.AvgPool1d(3, 1, 1, count_include_pad=False)(x) | nn.AvgPool2d((1, 2))(x[None]) | nn.AdaptiveAvgPool1d(3)(x)
 nn.AdaptiveMaxPool2d((1, 2))(x[None]) | nn.LPPool1d(2, 2)(x**2 + 1) | nn.Upsample(scale_factor=2)(x[None]) | nn.UpsamplingBilinear2d(size=3)(x[None, None]) | nn.PixelShuffle(2)(x.reshape(4, 2, 1))
+nn.ZeroPad2d(1)(x[None]) | nn.ReflectionPad1d(1)(x) | nn.ReplicationPad2d(2)(x[None]) | nn.ConstantPad1d(2, 3.5)(x) | nn.CircularPad1d(1)(x[None])
 nn.LocalResponseNorm(2)(x[None]) | nn.LayerNorm(4)(x) | nn.LayerNorm([2, 4], eps=0.1)(x) | nn.RMSNorm(4)(x) | nn.GroupNorm(2, 4)(x) | nn.InstanceNorm1d(2)(x[None]) | nn.BatchNorm1d(4)(x)
 nn.Dropout(0.5).eval()(x) | nn.Dropout(0.0)(x) | nn.Dropout2d().eval()(x[None]) | nn.ReLU(inplace=False)(x) | torch.nn.ReLU()(x) | nn.ReLU().double()(x) | nn.Sequential(nn.Tanh(), nn.Softmax(dim=1))(x)
 act = nn.ReLU(); h = act(x); act(h - 0.2) | loss = nn.MSELoss(); loss(nn.Tanh()(x), t) | m = nn.Sequential(nn.Flatten(0), nn.Sequential(nn.ReLU(), nn.Softmax(dim=0))); m(x)*m(2*x)

@@ -187,7 +187,7 @@ def test_every_way_to_ask_has_the_derivative_of_the_table(program):
 def in_torch(program):
     """Return the derivative by x that PyTorch has; raises what it raises."""
     torch = pytest.importorskip("torch")
-    import math  # noqa: PLC0415
+    import math
 
     names = {name: torch.tensor(value, requires_grad=name == "x") for name, value in used(program).items()}
     head, _, last = program.replace("; ", "\n").rpartition("\n")

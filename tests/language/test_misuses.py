@@ -181,7 +181,7 @@ def test_a_misuse_is_told(program, words):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("program", [program for program, _ in (*LAYERS, *LOSSES, *ALGEBRA, *PLACES)])
 def test_pytorch_refuses_it_too(program):
-    import torch  # noqa: PLC0415
+    import torch
 
     names = {name: torch.tensor(value, dtype=torch.float64) for name, value in INPUTS.items()}
     with pytest.raises((RuntimeError, ValueError, TypeError, IndexError, AssertionError, ArithmeticError)):
@@ -234,7 +234,7 @@ EDGES = [
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("program", EDGES)
 def test_an_edge_is_what_pytorch_has(program):
-    import torch  # noqa: PLC0415
+    import torch
 
     point = given(program)
     leaves = {name: torch.tensor(value, dtype=torch.float64, requires_grad=True) for name, value in point.items()}

@@ -70,7 +70,7 @@ REFUSED = [
 @pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
 @pytest.mark.parametrize("text", ANSWERED, ids=lambda text: text.removeprefix(LEAF)[:60])
 def test_a_snippet_leaves_what_pytorch_leaves(text):
-    import torch  # noqa: PLC0415
+    import torch
 
     names = {}
     with contextlib.redirect_stdout(io.StringIO()):

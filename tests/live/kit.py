@@ -27,7 +27,7 @@ GRID = {
 """Numbers of programs at the edge: zeros, ties, bounds, saturation."""
 
 
-class NotTaken(Exception):  # noqa: N818 - it is no error: another statement is tried
+class NotTaken(Exception):  # it is no error: another statement is tried
     """PyTorch refuses a statement, or it gives nothing of use: the generator tries another."""
 
 

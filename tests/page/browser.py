@@ -32,6 +32,6 @@ REQUIRED = os.environ.get("GRADCLI_REQUIRE_BROWSER") == "1"
 @functools.cache
 def axe_source():
     """Return the script of axe-core that the pinned package carries."""
-    from importlib.resources import files  # noqa: PLC0415
+    from importlib.resources import files
 
     return files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")

@@ -16,7 +16,7 @@ def chrome():
     if lacks and not REQUIRED:
         pytest.skip(f"the page is not tried in a browser: it needs {lacks}")
     assert not lacks, lacks
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415
+    from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))

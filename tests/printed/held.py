@@ -24,7 +24,7 @@ SLACK = 1e-9
 """Of the largest number of a run: how far PyTorch's rounding and gradcli's may be apart."""
 
 
-class Wrong(Exception):  # noqa: N818
+class Wrong(Exception):
     """A statement of an answer that does not hold."""
 
 

@@ -40,9 +40,16 @@ record(
 
 record(
     "jax.nn.logsumexp",
-    oracle=f.logsumexp,
-    recipes=["{M:-3,3}", "{M:-3,3}, axis=0, keepdims=True", "{T:-3,3}, (0, 1)"],
-    programs={"jax.nn.logsumexp(A)": np.log(np.sum(np.exp(v.A)))},
+    oracle=lambda x, dim=None, b=1.0, keepdim=False: f.log(f.sum_(f.exp(array(x)) * b, dim, keepdim)),
+    recipes=["{M:-3,3}", "{M:-3,3}, axis=0, keepdims=True", "{T:-3,3}, (0, 1)", "{V:-3,3}, 0, {V:0.5,2}"],
+    programs={
+        "jax.nn.logsumexp(A)": np.log(np.sum(np.exp(v.A))),
+        "scipy.special.logsumexp(A, 1)": np.log(np.sum(np.exp(v.A), 1)),
+        "scipy.special.logsumexp(300*x, b=p)": np.log(v.p[2]) + 240,
+        "jax.scipy.special.logsumexp(A, axis=1, b=p, keepdims=True)": np.log(
+            np.sum(v.p * np.exp(v.A), 1, keepdims=True)
+        ),
+    },
 )
 
 record(
@@ -56,5 +63,9 @@ record(
     "jax.nn.standardize",
     oracle=lambda x, axis=-1, epsilon=1e-5: g.standardized(x, axis, epsilon),
     recipes=["{M:-4,4}", "{M:-4,4}, axis=0", "{V:-4,4}, epsilon=0.01"],
-    programs={"jax.nn.standardize(A)": v.normal(v.A, (1,))},
+    programs={
+        "jax.nn.standardize(A)": v.normal(v.A, (1,)),
+        "jax.nn.standardize(x, 0, s, s, 0.0)": (v.x - v.s) / np.sqrt(v.s),
+        "jax.nn.standardize(x, mean=s)": (v.x - v.s) / np.sqrt(np.mean(v.x**2) - v.s**2 + 1e-5),
+    },
 )

@@ -88,7 +88,7 @@ def kept_dtype():
     before = torch.get_default_dtype() if torch else None
     yield
     if "torch" in sys.modules:
-        import torch  # noqa: PLC0415
+        import torch
 
         torch.set_default_dtype(before or torch.float32)
 
@@ -245,7 +245,7 @@ def test_what_cannot_be_written_is_refused_by_its_name(program, inputs, library,
 
 @pytest.mark.skipif(not INSTALLED["torch"], reason="PyTorch is not installed")
 def test_every_name_is_one_that_pytorch_has():
-    import torch  # noqa: PLC0415
+    import torch
 
     homes = {"torch": torch, "F": torch.nn.functional}
     missing = []

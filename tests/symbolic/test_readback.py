@@ -22,7 +22,7 @@ def answer(text, **inputs):
     return gradcli.explain(text, v=np.cos(np.arange(y.size) + 1.0).reshape(y.shape), inputs=inputs)
 
 
-@pytest.mark.parametrize("block", portion(range(BLOCKS), 10))
+@pytest.mark.parametrize("block", portion(range(BLOCKS), 30))
 def test_formulas_of_random_programs_are_their_numbers(block):
     found = {seed: findings(program(seed)) for seed in range(block, COUNT, BLOCKS)}
     assert {seed: wrong for seed, (_, wrong) in found.items() if wrong} == {}
@@ -132,7 +132,7 @@ GIVEN = {
 """In T some rows have their largest number several times."""
 
 
-@pytest.mark.parametrize("text", RULES)
+@pytest.mark.parametrize("text", portion(RULES, 3))
 def test_rules_of_large_jacobians_say_all_and_nothing_wrong(text):
     names = gradcli.function(text).inputs
     inputs = {name: GIVEN.get(name, LONG + 2 if "**" in text else LONG) for name in names}

@@ -78,10 +78,10 @@ class Answers:
         point = stand(self._function(record), record.inputs, record.calls, strict, record=not asked.reverse_alone)
         if asked.reverse_alone:
             return reverse_alone(point, asked)
-        if asked.numbers_do:
-            return by_numbers(point, asked)
-        from gradcli.explanation.explained import Explained  # noqa: PLC0415
-        from gradcli.explanation.explaining import Ask, explain_run  # noqa: PLC0415
+        if asked.only is not None and asked.numbers_do:
+            return by_numbers(point, asked.only)
+        from gradcli.explanation.explained import Explained
+        from gradcli.explanation.explaining import Ask, explain_run
 
         found = explain_run(point, Ask.WHERE_DOUBTFUL, Explained, self._memory.derive)
         verdict = verdict_of(found.agreement.agree, found.agreement.finite)
@@ -115,18 +115,17 @@ def reverse_alone(point: Point, asked: Wanted) -> tuple[dict[str, Any], Verdict]
     return partial(full, asked.only, ONE), verdict_of(True, finite)
 
 
-def by_numbers(point: Point, asked: Wanted) -> tuple[dict[str, Any], Verdict]:
+def by_numbers(point: Point, only: frozenset[str]) -> tuple[dict[str, Any], Verdict]:
     """Return the answer of both routes without a formula."""
-    from gradcli.explanation.agreement import compare  # noqa: PLC0415
+    from gradcli.explanation.agreement import compare
 
-    assert asked.only is not None  # noqa: S101
     jacobians = read_jacobians(point, compose_at(point.run, point.function))
     backward = call_backward(point, jacobians)
     agreement = compare(jacobians, backward, point.value).alone
     full = gradient_document(gather_gradient(point, backward[-1].accumulated)) | numbers_document(backward, agreement)
-    if "inputs" in asked.only:
+    if "inputs" in only:
         full["inputs"] = inputs_document(point.inputs, point.names)
-    return partial(full, asked.only, BOTH), verdict_of(agreement.agree, agreement.finite)
+    return partial(full, only, BOTH), verdict_of(agreement.agree, agreement.finite)
 
 
 def partial(full: Mapping[str, object], only: frozenset[str], routes: list[str]) -> dict[str, Any]:

@@ -50,7 +50,7 @@ class Feed:
             return line
 
     def silence(self) -> None:
-        """Hear the bell."""
+        """Take the signal of new lines out of its pipe, if there is one."""
         with self._changed:
             if self._rung:
                 self.bell.recv_bytes()

@@ -24,7 +24,7 @@ class Limits:
 def bound_memory(mebibytes: int) -> bool:
     """Let this process have no more address space; returns whether the system can do that: Windows cannot."""
     try:
-        import resource  # noqa: PLC0415
+        import resource
     except ImportError:
         return False
     wanted = mebibytes * MEBIBYTE

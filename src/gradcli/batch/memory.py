@@ -34,8 +34,8 @@ class Memory:
 
         The numbers of their names are missing, or those of the earlier run: ``refreshed`` gives those of this one.
         """
-        from gradcli.formulas.derivation import found_formulas  # noqa: PLC0415
-        from gradcli.formulas.signature import signature  # noqa: PLC0415
+        from gradcli.formulas.derivation import found_formulas
+        from gradcli.formulas.signature import signature
 
         run, function, leaves = point.run, point.function, point.leaves
         told = signature(run.graph, run.output, leaves, composition) if composition.work <= MOST_SHARED else None

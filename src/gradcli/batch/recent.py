@@ -1,4 +1,4 @@
-"""A bounded memory: what was used last stays, what was not used for longest goes."""
+"""A cache of bounded size that lets go of what was not used for longest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Strict JSON from a stranger: what a lenient reader would guess at, or choke on, is refused by its name."""
+"""Strict JSON: keys given twice, NaN, lone surrogates and the like are errors with the characters at fault."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPED = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-class _Refused(Exception):  # noqa: N818
+class _Refused(Exception):
     """What a hook of the decoder refuses; it does not know the place."""
 
 

@@ -39,8 +39,8 @@ def work(pipe: Connection, asked: Wanted, memory: int) -> None:
 def load(asked: Wanted) -> None:
     """Load what an answer will need."""
     if not asked.reverse_alone:
-        import gradcli.explanation.explaining  # noqa: PLC0415
-        import gradcli.formulas.derivation  # noqa: F401, PLC0415
+        import gradcli.explanation.explaining
+        import gradcli.formulas.derivation  # noqa: F401
 
 
 def message(line: Line) -> bytes:

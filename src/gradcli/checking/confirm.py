@@ -13,9 +13,9 @@ from gradcli.checking.comparing import compare_routes, judge_route, merge
 from gradcli.checking.expected import Expected, hold_expected, read_expectations, read_expected
 from gradcli.checking.formulas import read_formulas
 from gradcli.checking.points import random_points
-from gradcli.checking.routes import Derivative, goes_together, sweep
-from gradcli.checking.truth import find_truth, tabulate
-from gradcli.engine.naming import label_entries, output_name
+from gradcli.checking.routes import Derivative, Sweeps, goes_together, sweep
+from gradcli.checking.truth import Truth, find_truth, tabulate
+from gradcli.engine.naming import Label, label_entries, output_name
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.exact.decimals import digits
@@ -50,7 +50,7 @@ def check_function(
         whole = check_inputs(function.program, filled(function.program, dict(given)))
         values: dict[str, Any] = {name: np.array(value)[()] for name, value in whole.items()}
         if v is None and function.program.calls:
-            from gradcli.language.snippets.starting import total_v  # noqa: PLC0415
+            from gradcli.language.snippets.starting import total_v
 
             shape = function.evaluate(values, record=False).value.shape
             v = total_v(function.program, values, shape)
@@ -112,40 +112,30 @@ def hold_routes(
     names = function.differentiated
     output = output_name(run.graph, run.output)
     seed = None if v is None else read_v(v, run.value.shape, strict, output)
-    composition = compose_at(run, function)
     found = AtPoint([], [], [], "", "", bool(np.all(np.isfinite(run.value))), run.value.shape)
     told = Confirmation()
     exact = Exact(function.program, point, names)
     row = label_entries(output, run.value.shape)
     known = {output: run.value, **({} if seed is None else {"v": seed.seed})}
-    leaves = [(name, run.leaves[name]) for name in names]
-    both = [
-        (sought, sweep(sought))
-        for name, leaf in leaves
-        for sought in [Derivative(run, leaf, composition.entries(leaf), name, row, label_entries(name, leaf.shape))]
-    ]
-    together = not expected and goes_together(run.graph, both)
-    if together:
-        from gradcli.checking.together import hold_together  # noqa: PLC0415 - few programs are so large
+    both = read_routes(run, function, row)
+    if not expected and goes_together(run.graph, both):
+        from gradcli.checking.together import hold_together  # few programs are so large
 
         found.comparisons += hold_together(exact, both, told, point)
         found.comparisons += [compare_routes(sought, sweeps, point) for sought, sweeps in both]
-    for sought, sweeps in [] if together else both:
-        truth = find_truth(exact, sought, sweeps, told)
-        routes = [judge_route(table, point) for table in tabulate(sought, sweeps, truth)]
-        found.comparisons += routes
-        between = compare_routes(sought, sweeps, point)
-        if not all(route.finite and not route.unclear and route.digits >= SURE for route in routes):
-            found.comparisons.append(between)
-        for item in (item for item in expected if item.variable == sought.variable):
-            try:
-                wants = read_expected(item, exact, known, output)
-            except Spent:
-                told.unknown = told.unknown or "the formula of --expect takes more time than there is for it"
-                continue
-            comparison, hint = hold_expected(wants, sought, truth, seed, point)
-            found.comparisons.append(comparison)
-            found.hint = found.hint or hint
+    else:
+        for sought, sweeps in both:
+            truth = find_truth(exact, sought, sweeps, told)
+            found.comparisons += hold_apart(sought, sweeps, truth, point)
+            for item in (item for item in expected if item.variable == sought.variable):
+                try:
+                    wants = read_expected(item, exact, known, output)
+                except Spent:
+                    told.unknown = told.unknown or "the formula of --expect takes more time than there is for it"
+                    continue
+                comparison, hint = hold_expected(wants, sought, truth, seed, point)
+                found.comparisons.append(comparison)
+                found.hint = found.hint or hint
     try:
         if not told.bends and told.unknown != TOO_LARGE and all(run.leaves[name].value.size for name in names):
             look_around(exact, names, row, told.bends)
@@ -158,13 +148,32 @@ def hold_routes(
     return found
 
 
+def read_routes(run: Evaluation, function: Function, row: Label) -> list[tuple[Derivative, Sweeps]]:
+    """Return what is sought by each variable, with J by symbols and the sweeps of reverse mode; ``row`` names rows."""
+    composition = compose_at(run, function)
+    leaves = {name: run.leaves[name] for name in function.differentiated}
+    found = [
+        Derivative(run, leaf, composition.entries(leaf), name, row, label_entries(name, leaf.shape))
+        for name, leaf in leaves.items()
+    ]
+    return [(sought, sweep(sought)) for sought in found]
+
+
+def hold_apart(sought: Derivative, sweeps: Sweeps, truth: Truth, point: dict[str, Any]) -> list[Comparison]:
+    """Return how both routes compare with the truth by one variable, and with each other unless both are sure."""
+    routes = [judge_route(table, point) for table in tabulate(sought, sweeps, truth)]
+    between = compare_routes(sought, sweeps, point)
+    sure = all(route.finite and not route.unclear and route.digits >= SURE for route in routes)
+    return routes if sure else [*routes, between]
+
+
 def reason_of(comparisons: Sequence[Comparison], told: Confirmation) -> str:
     """Return why something could not be decided, empty where all was."""
     unclear = max((comparison.unclear for comparison in comparisons), default=0)
     if not unclear:
         return told.unknown
     many = f"{counted(unclear, 'entry of J')} cannot be decided: "
-    return many + (told.unknown or next(iter(told.bends.values()), "no limit was found within 800 digits"))
+    return many + (told.unknown or next(iter(told.bends.values()), "no limit was found in many digits"))
 
 
 def one_sided(comparisons: Sequence[Comparison]) -> str:

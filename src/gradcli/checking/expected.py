@@ -18,7 +18,7 @@ from gradcli.checking.typed import ExpectedNumbers, read_numbers
 from gradcli.errors import GradcliError, Place
 from gradcli.exact.decimals import digits
 from gradcli.exact.judge import right_digits, weighed
-from gradcli.exact.limits import SETTINGS, finite, settled
+from gradcli.exact.limits import finite, settled
 from gradcli.exact.real import Real, array, lifted
 from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import ALL, CLOSE, MEASURED, NOTHING, RIGHT, ROUNDING
@@ -85,8 +85,9 @@ def formula_numbers(text: str, exact: Exact, known: Mapping[str, object], output
     try:
         program = Function(text, None, exact.program.budget, given).program
         require_known(program, given)
-        earlier, shape = formula_at(program, exact, known, output, SETTINGS[0][0])
-        for count, _ in SETTINGS[1:]:
+        (first, _), *others = exact.settings
+        earlier, shape = formula_at(program, exact, known, output, first)
+        for count, _ in others:
             found, shape = formula_at(program, exact, known, output, count)
             if len(found) == len(earlier) and all(settled(a, b) for a, b in zip(earlier, found, strict=True)):
                 break
@@ -113,7 +114,7 @@ def formula_at(
     program: Program, exact: Exact, known: Mapping[str, Any], output: str, count: int
 ) -> tuple[list[Decimal], tuple[int, ...]]:
     """Return the numbers of a formula in so many digits, and their shape."""
-    from gradcli.exact.run import run  # noqa: PLC0415
+    from gradcli.exact.run import run
 
     with digits(count):
         values = {name: lifted(np.asarray(value, dtype=np.float64)) for name, value in known.items() if name != output}

@@ -158,7 +158,10 @@ def tabulate(sought: Derivative, sweeps: Sweeps, truth: Truth) -> list[Table]:
     if sweeps.each:
         return [first, Table(name, REVERSE, reverse.tolist(), truth.values, truth.sizes, sought.row, truth.column)]
     sums = [[weighed(seed, column) for column in zip(*truth.values, strict=True)] for seed in sweeps.seeds]
-    label: Label = lambda k: f"(sum of rows {k + 1})"  # noqa: E731
+
+    def label(k: int) -> str:
+        return f"(sum of rows {k + 1})"
+
     return [
         first,
         Table(name, REVERSE, reverse.tolist(), sums, np.abs(sweeps.seeds) @ truth.sizes, label, truth.column),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import os
 import re
 import sys
 from collections.abc import Callable, Collection, Sequence
@@ -17,7 +16,7 @@ from typer.core import TyperCommand
 from gradcli import __version__
 from gradcli.cli import commands
 from gradcli.cli.environment import Environment
-from gradcli.cli.output import ClosedPipe, complain, report
+from gradcli.cli.output import ClosedPipe, complain, discard, report
 from gradcli.cli.parameters import PlainCommand, PlainGroup
 from gradcli.cli.status import ExitStatus
 from gradcli.cli.variables import VariableCommand
@@ -96,7 +95,7 @@ def run(args: Sequence[str] | None = None, env: Environment | None = None) -> in
     except KeyboardInterrupt:
         return ExitStatus.INTERRUPTED
     except (BrokenPipeError, ClosedPipe):
-        _drop_stdout(place)
+        discard(place)
         return ExitStatus.OK
 
 
@@ -108,9 +107,9 @@ ANSWERED = ("complete_bash", "complete_zsh", "complete_fish")
 
 def complete(env: Environment) -> int:
     """Write what may stand at the cursor, and nothing else, whatever happens."""
-    from gradcli.cli.completing import reply  # noqa: PLC0415
+    from gradcli.cli.completing import reply
 
-    text, code = reply(env.variables)
+    text, code = reply(env.variables[COMPLETION].removeprefix("complete_"), env.variables)
     with contextlib.suppress(OSError):
         env.stdout.write(f"{text}\n" if text else "")
         env.stdout.flush()
@@ -195,8 +194,8 @@ def color_of(words: list[str]) -> str:
 
 def usage_error(error: typer.TyperException, words: list[str]) -> GradcliError:
     """Return typer's complaint about the command line as one of ours."""
-    from gradcli.cli.inputs import is_file  # noqa: PLC0415 - an error alone needs these
-    from gradcli.cli.misnamed import no_command, refused_by_typer  # noqa: PLC0415
+    from gradcli.cli.inputs import is_file  # an error alone needs these
+    from gradcli.cli.misnamed import no_command, refused_by_typer
 
     first = words[0]
     if first in COMMANDS or first.startswith("-"):
@@ -206,7 +205,7 @@ def usage_error(error: typer.TyperException, words: list[str]) -> GradcliError:
 
 def is_function(word: str) -> bool:
     """Return whether a word is the name of a function of the language."""
-    from gradcli.ops import SPELLINGS, find  # noqa: PLC0415
+    from gradcli.ops import SPELLINGS, find
 
     return find(SPELLINGS, word) is not None
 
@@ -217,9 +216,3 @@ def _tolerate(env: Environment) -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
-
-
-def _drop_stdout(env: Environment) -> None:
-    """Point a closed standard output at nothing, so that Python's own flush at exit does not complain."""
-    if env.stdout is sys.stdout:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -168,8 +168,8 @@ def replies(read: Read, asked: BatchRequest) -> Iterator[tuple[Line, Reply]]:
             if not count:
                 settle()
         return
-    from gradcli.batch.feed import Feed  # noqa: PLC0415
-    from gradcli.batch.pool import Pool  # noqa: PLC0415
+    from gradcli.batch.feed import Feed
+    from gradcli.batch.pool import Pool
 
     with Pool(asked.jobs, asked.wanted, asked.limits) as pool, contextlib.closing(Feed(read)) as feed:
         yield from pool.replies(feed)

@@ -28,9 +28,9 @@ def offer_v(
     facts = error.facts
     if not isinstance(facts, MissingV) or how.format != "table" or how.output or how.quiet or not on_terminal(env):
         return error
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
-    from gradcli.render.effects import worth_of  # noqa: PLC0415
+    from gradcli.render.effects import worth_of
 
     try:
         found = explained(replace(asked, calls=[np.ones(facts.shape)]))

@@ -11,7 +11,7 @@ from gradcli.cli.status import ExitStatus
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
-    from gradcli.cli.request import Printing, Request, Views
+    from gradcli.cli.request import Printing, Request, ViewOptions
     from gradcli.explanation.explained import Explained
 
 
@@ -33,7 +33,7 @@ def explain(
     full: options.Full = False,
     file: options.File = None,
     json: options.Json = False,
-    format: options.ExplainFormat = None,  # noqa: A002
+    format: options.ExplainFormat = None,
     output: options.Drawing = None,
     code: options.Code = None,
     precision: options.Precision = 6,
@@ -53,29 +53,29 @@ def explain(
     gradcli explain "(sigmoid(W @ x + b) - t)**2" --W "1,2;3,4" --x 1,0 --b 0,0 --t 0,1 --wrt W,b --v 1,1
     """
     del debug
-    from gradcli.cli.output import write_explanation  # noqa: PLC0415
-    from gradcli.cli.request import Views, printing, refuse_beside, request  # noqa: PLC0415
+    from gradcli.cli.output import write_explanation
+    from gradcli.cli.request import ViewOptions, printing, refuse_beside, request
 
     env: Environment = ctx.obj
     how = printing(json, format, output, precision, color, ascii_only, width, quiet, full, code, explains=True)
     parts = {"--row": row, "--column": column, "--tape": tape, "--steps": steps, "--rows": rows}
     refuse_beside(how, parts | {"--jvp": jvp, "--hessian": hessian, "--lr": lr})
     asked = request(env, program, file, set_values, v, wrt, strict, budget)
-    found = explanation(env, asked, how, Views(row, column, tape, steps, rows, jvp, hessian, lr, iterations))
+    found = explanation(env, asked, how, ViewOptions(row, column, tape, steps, rows, jvp, hessian, lr, iterations))
     if full:
-        from gradcli.cli.output import refuse_much  # noqa: PLC0415
+        from gradcli.cli.output import refuse_much
 
         refuse_much(found, how)
     write_explanation(env, found, how)
     raise typer.Exit(status_of(env, found.verdict, found.finite, how.quiet))
 
 
-def explanation(env: Environment, asked: Request, how: Printing, views: Views) -> Explained:
+def explanation(env: Environment, asked: Request, how: Printing, views: ViewOptions) -> Explained:
     """Return the explanation of a request with the views that are asked for."""
     if not views.asked:
         return explained_or_offered(env, asked, how, every_row=False)
-    from gradcli.cli.views import read_wanted  # noqa: PLC0415 - few answers are asked for more
-    from gradcli.explanation.asking import with_views  # noqa: PLC0415
+    from gradcli.cli.views import read_wanted  # few answers are asked for more
+    from gradcli.explanation.asking import with_views
 
     found = explained_or_offered(env, asked, how, every_row=views.rows)
     return with_views(found, read_wanted(env, asked, views))
@@ -86,17 +86,17 @@ def explained_or_offered(env: Environment, asked: Request, how: Printing, every_
 
     With ``every_row`` each one-hot v in turn stands for a missing one.
     """
-    from gradcli.errors import GradcliError  # noqa: PLC0415
+    from gradcli.errors import GradcliError
 
     try:
         return explained(asked)
     except GradcliError as error:
         if error.kind == "missing-v" and every_row:
-            from gradcli.cli.views import each_one_hot  # noqa: PLC0415
+            from gradcli.cli.views import each_one_hot
 
             return explained(each_one_hot(asked, error))
         if error.kind == "missing-v":
-            from gradcli.cli.choosing import offer_v  # noqa: PLC0415
+            from gradcli.cli.choosing import offer_v
 
             raise offer_v(env, asked, how, error, explained) from None
         raise
@@ -104,9 +104,9 @@ def explained_or_offered(env: Environment, asked: Request, how: Printing, every_
 
 def explained(asked: Request) -> Explained:
     """Return the explanation of a request."""
-    from dataclasses import replace  # noqa: PLC0415
+    from dataclasses import replace
 
-    from gradcli.interface import explain as explain_program  # noqa: PLC0415
+    from gradcli.interface import explain as explain_program
 
     found = explain_program(
         asked.program,
@@ -128,7 +128,7 @@ WARNINGS = {
 
 def status_of(env: Environment, verdict: str, finite: bool, quiet: bool) -> ExitStatus:
     """Return the exit code of an answer, and say on standard error why it is not 0."""
-    from gradcli.cli.output import complain  # noqa: PLC0415
+    from gradcli.cli.output import complain
 
     if verdict == "agree" and finite:
         return ExitStatus.OK
@@ -145,7 +145,7 @@ def grad(
     wrt: options.Wrt = None,
     file: options.File = None,
     json: options.Json = False,
-    format: options.Format = None,  # noqa: A002
+    format: options.Format = None,
     output: options.Output = None,
     confirm: options.Confirm = False,
     strict: options.Strict = False,
@@ -163,8 +163,8 @@ def grad(
     gradcli grad "W @ x" --W "1,2;3,4" --x 1,1 --v 1,0 --wrt W
     """
     del debug
-    from gradcli.cli.gradient import answer  # noqa: PLC0415
-    from gradcli.cli.request import printing, refuse_page, request  # noqa: PLC0415
+    from gradcli.cli.gradient import answer
+    from gradcli.cli.request import printing, refuse_page, request
 
     env: Environment = ctx.obj
     how: Printing = refuse_page(printing(json, format, output, 6, "auto", False, None, quiet))
@@ -184,7 +184,7 @@ def check(
     samples: options.Samples = 0,
     seed: options.Seed = 0,
     json: options.Json = False,
-    format: options.Format = None,  # noqa: A002
+    format: options.Format = None,
     output: options.Output = None,
     strict: options.Strict = False,
     quiet: options.Quiet = False,
@@ -201,8 +201,8 @@ def check(
     gradcli check "sum((W @ x)**2)" --W "1,2;3,4" --x 1,1 --wrt x --expect "2*W.T @ (W @ x)"
     """
     del debug
-    from gradcli.cli.checking import answer  # noqa: PLC0415
-    from gradcli.cli.request import printing, refuse_page, request  # noqa: PLC0415
+    from gradcli.cli.checking import answer
+    from gradcli.cli.request import printing, refuse_page, request
 
     env: Environment = ctx.obj
     how: Printing = refuse_page(printing(json, format, output, 6, "auto", False, None, quiet))
@@ -234,7 +234,7 @@ def batch(
     gradcli batch records.ndjson -o answers.ndjson --jobs 4
     gradcli batch --no-symbolic --only grad < records.ndjson
     """
-    from gradcli.cli.batch import answer, batch_request  # noqa: PLC0415
+    from gradcli.cli.batch import answer, batch_request
 
     env: Environment = ctx.obj
     asked = batch_request(
@@ -262,10 +262,10 @@ def functions(
     gradcli functions @
     """
     del debug
-    from gradcli.cli.output import write  # noqa: PLC0415
-    from gradcli.explanation.vocabulary import all_functions, look_up  # noqa: PLC0415
-    from gradcli.render.dump import dump  # noqa: PLC0415
-    from gradcli.render.vocabulary import describe, functions_document, overview  # noqa: PLC0415
+    from gradcli.cli.output import write
+    from gradcli.explanation.vocabulary import all_functions, look_up
+    from gradcli.render.dump import dump
+    from gradcli.render.vocabulary import describe, functions_document, overview
 
     env: Environment = ctx.obj
     found = all_functions() if name is None else look_up(name)
@@ -279,10 +279,8 @@ def schema(ctx: typer.Context, debug: options.Debug = False) -> None:
     gradcli schema > gradcli.schema.json
     """
     del debug
-    from pkgutil import get_data  # noqa: PLC0415
+    from importlib.resources import files
 
-    from gradcli.cli.output import write  # noqa: PLC0415
+    from gradcli.cli.output import write
 
-    found = get_data("gradcli.render", "schema.json")
-    assert found is not None  # noqa: S101
-    write(ctx.obj, found.decode("utf-8"))
+    write(ctx.obj, files("gradcli.render").joinpath("schema.json").read_text(encoding="utf-8"))

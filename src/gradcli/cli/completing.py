@@ -16,7 +16,6 @@ from gradcli.cli.declared import COMMANDS, WITH_PROGRAM, Option, options_of
 from gradcli.cli.request import EXPORTS, LIBRARIES
 from gradcli.errors import Budget
 
-VARIABLE = "_GRADCLI_COMPLETE"
 ROOT = {"--version": "Print the version.", "--help": "Show the commands."}
 FILES = ("-f", "--file", "-o", "--output")
 
@@ -28,9 +27,8 @@ class Candidate(NamedTuple):
     help: str = ""
 
 
-def reply(variables: Mapping[str, str]) -> tuple[str, int]:
+def reply(shell: str, variables: Mapping[str, str]) -> tuple[str, int]:
     """Return what a shell's script is answered, and the exit code; ``variables`` are those of the environment."""
-    shell = variables[VARIABLE].removeprefix("complete_")
     words, incomplete = line_of(shell, variables)
     try:
         found = [one for one in candidates(words, incomplete) if one.value.startswith(incomplete)]
@@ -126,7 +124,7 @@ def values_of(flag: str, words: list[str], incomplete: str) -> list[Candidate]:
     if flag == "--budget":
         return [Candidate(f"{entry.name}=", f"{getattr(Budget(), entry.name):,}") for entry in fields(Budget)]
     if flag == "--only":
-        from gradcli.batch.fields import FIELDS  # noqa: PLC0415
+        from gradcli.batch.fields import FIELDS
 
         return listed(FIELDS, incomplete)
     if flag == "--wrt":
@@ -183,8 +181,8 @@ def text_of(path: str) -> str:
 
 def variables_of(program: str) -> list[str]:
     """Return the variables that a program leaves open; none where it cannot be read."""
-    from gradcli.errors import GradcliError  # noqa: PLC0415
-    from gradcli.language.program import compile_program  # noqa: PLC0415
+    from gradcli.errors import GradcliError
+    from gradcli.language.program import compile_program
 
     try:
         return list(compile_program(program, Budget()).inputs)
@@ -194,7 +192,7 @@ def variables_of(program: str) -> list[str]:
 
 def names_of_functions() -> list[Candidate]:
     """Return every function by its own name."""
-    from gradcli.explanation.vocabulary import all_functions  # noqa: PLC0415
+    from gradcli.explanation.vocabulary import all_functions
 
     return [Candidate(known.name, known.summary) for known in all_functions()]
 

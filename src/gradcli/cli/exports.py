@@ -1,7 +1,8 @@
-"""Answers to take away: a script, LaTeX, Markdown, a picture of the tables."""
+"""Answers to take away: a script, LaTeX, Markdown, a picture of the tables or of the graph."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,20 +14,27 @@ WIDTH = 100
 """Columns of what is written for no screen."""
 
 
-def exported(found: Explained, printing: Printing, layout: Layout) -> str:
-    """Return an answer as a script, or in the format that was asked for."""
+def exported(found: Explained, printing: Printing, layout: Callable[[int | None], Layout]) -> str:
+    """Return an answer as a script, or in the format that was asked for; ``layout`` is given the columns."""
     if printing.format == "code":
-        from gradcli.scripts.script import script  # noqa: PLC0415
+        from gradcli.scripts.script import script
 
         return script(found, printing.code or "")
+    if printing.format in ("svg", "dot"):
+        from gradcli.render.graph import dot, sheet_of
+        from gradcli.render.svg import svg
+
+        sheet = sheet_of(found, layout(None))
+        return dot(sheet) if printing.format == "dot" else svg(sheet)
+    room = layout(printing.width or WIDTH)
     if printing.format == "latex":
-        from gradcli.render.latex import latex  # noqa: PLC0415
+        from gradcli.render.latex import latex
 
-        return latex(found, layout)
+        return latex(found, room)
     if printing.format == "markdown":
-        from gradcli.render.markdown import markdown  # noqa: PLC0415
+        from gradcli.render.markdown import markdown
 
-        return markdown(found, layout)
-    from gradcli.render.picture import picture  # noqa: PLC0415
+        return markdown(found, room)
+    from gradcli.render.picture import picture
 
-    return picture(found, layout)
+    return picture(found, room)

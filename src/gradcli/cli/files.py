@@ -48,7 +48,7 @@ def read_file(env: Environment, path: str, option: str, name: str, budget: Budge
         raise file_error(f"{path[:80]}: the name must end with {' '.join(SUFFIXES)}", option)
     data = read_bytes(env, path, option)
     if suffix in (".npy", ".npz"):
-        from gradcli.cli.numpy_files import numpy_array  # noqa: PLC0415
+        from gradcli.cli.numpy_files import numpy_array
 
         try:
             return as_input(f"the array in {path}", numpy_array(data, path, key or name, budget))
@@ -85,9 +85,9 @@ def line_and_column(text: str, at: int) -> str:
 
 def without_header(text: str, path: str, option: str, budget: Budget, notes: list[Note]) -> Given:
     """Return the numbers of a table, and add a note on the header that is left out."""
-    from gradcli.cli.table_files import read_table  # noqa: PLC0415
-    from gradcli.errors.inert import inert  # noqa: PLC0415
-    from gradcli.explanation.explained import Note  # noqa: PLC0415
+    from gradcli.cli.table_files import read_table
+    from gradcli.errors.inert import inert
+    from gradcli.explanation.explained import Note
 
     found = read_table(text, budget)
     if found.header:

@@ -27,9 +27,9 @@ def answer(env: Environment, asked: Request, how: Printing, confirm: bool) -> tu
     found = read_gradient(point)
     notes, more, verdict = [*asked.notes, *found.notes], {}, "agree"
     if confirm:
-        from gradcli.explanation.explained import Explained  # noqa: PLC0415
-        from gradcli.explanation.explaining import Ask, explain_run  # noqa: PLC0415
-        from gradcli.render.document import agreement_document  # noqa: PLC0415
+        from gradcli.explanation.explained import Explained
+        from gradcli.explanation.explaining import Ask, explain_run
+        from gradcli.render.document import agreement_document
 
         confirmed = explain_run(point, Ask.ALWAYS, Explained)
         notes, verdict = [*asked.notes, *confirmed.notes], confirmed.agreement.verdict
@@ -45,9 +45,9 @@ def answer(env: Environment, asked: Request, how: Printing, confirm: bool) -> tu
 
 def written(found: Gradient, notes: list[Note], more: dict[str, Any]) -> list[str]:
     """Return the JSON document of gradients, in parts, with ``more`` and with notes where there are any."""
-    from gradcli.render.document import gradient_document  # noqa: PLC0415
-    from gradcli.render.documents import notes_document  # noqa: PLC0415
-    from gradcli.render.encoded import encoded  # noqa: PLC0415
+    from gradcli.render.document import gradient_document
+    from gradcli.render.documents import notes_document
+    from gradcli.render.encoded import encoded
 
     told = {"notes": notes_document(notes)} if notes else {}
     return encoded(lambda form: gradient_document(found, form) | more | told)

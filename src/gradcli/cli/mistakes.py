@@ -180,12 +180,7 @@ def too_many(
     short = next((word for word in operands if re.fullmatch(r"-[A-Za-z]\w*", word)), None)
     if short:
         return no_short(short, command, operands)
-    apart = [
-        name + sign + value for name, sign, value in zip(others, others[1:], others[2:], strict=False) if sign == "="
-    ]
-    first = GIVEN.fullmatch(program)
-    given = next((found for word in [*apart, *others] if (found := GIVEN.fullmatch(word))), None)
-    given = first if first and VALUE.fullmatch(first[2]) else given
+    given = given_among(program, others)
     if given:
         return GradcliError("usage", f"{given[0]} is no option", hint=f"write --{given[1]} {given[2]}")
     if all(map(exists, operands)):
@@ -202,6 +197,17 @@ def too_many(
     if command == "check":
         hint = f"--expect {shlex.quote(others[0])} holds it against the derivative, if that is what it is"
     return GradcliError("usage", f"{others[0]!r:.60} is a second program, after {program!r:.60}", hint=hint)
+
+
+def given_among(program: str, others: list[str]) -> re.Match[str] | None:
+    """Return the first word that gives a variable a value, as ``x=3`` or ``x = 3``; None where there is none."""
+    first = GIVEN.fullmatch(program)
+    if first and VALUE.fullmatch(first[2]):
+        return first
+    apart = [
+        name + sign + value for name, sign, value in zip(others, others[1:], others[2:], strict=False) if sign == "="
+    ]
+    return next((found for word in [*apart, *others] if (found := GIVEN.fullmatch(word))), None)
 
 
 def uncut(flag: str, value: str, words: list[str], exists: Callable[[str], bool]) -> str | None:
@@ -234,7 +240,7 @@ def is_sign(word: str) -> bool:
 
 def variable_of(program: str) -> str:
     """Return the one name in a program that may be a variable, or what stands for any."""
-    from gradcli.ops import SPELLINGS, find  # noqa: PLC0415
+    from gradcli.ops import SPELLINGS, find
 
     words = {name for name in WORD.findall(program) if name not in ("pi", "e")}
     names = {name for name in words if len(name) == 1 or not find(SPELLINGS, name)}
@@ -259,7 +265,7 @@ def quoted(operands: list[str], exists: Callable[[str], bool]) -> str:
 
 def refuse_foreign(flag: str) -> None:
     """Raise ``option`` for a flag whose name is not ASCII, with the name spelled out."""
-    from gradcli.language.paper import spelled  # noqa: PLC0415
+    from gradcli.language.paper import spelled
 
     if not flag.isascii() and flag[2:].isidentifier():
         hint = f"call it --{spelled(flag[2:])}, in the program too"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gradcli.render.glyphs import Layout
 
 
-class ClosedPipe(Exception):  # noqa: N818
+class ClosedPipe(Exception):
     """The reader of standard output is gone; typer would end a BrokenPipeError with 1."""
 
 
@@ -64,7 +64,7 @@ def write_parts(env: Environment, parts: Iterable[str], path: str | None = None)
             env.stdout.writelines(parts)
             env.stdout.flush()
         return
-    import tempfile  # noqa: PLC0415
+    import tempfile
 
     target = Path(path)
     temporary = None
@@ -95,43 +95,34 @@ def write_explanation(env: Environment, found: Explained, printing: Printing) ->
     """Write an explanation in the format that was asked for."""
     if printing.quiet and printing.output is None:
         return
+    width = printing.width or terminal_width(env)
     if printing.format == "json":
-        from gradcli.render.document import document  # noqa: PLC0415
-        from gradcli.render.encoded import encoded  # noqa: PLC0415
+        from gradcli.render.document import document
+        from gradcli.render.encoded import encoded
 
         write_parts(env, encoded(partial(document, found)), printing.output)
-        return
-    if printing.format in ("latex", "markdown", "picture", "code"):
-        from gradcli.cli.exports import WIDTH, exported  # noqa: PLC0415
-
-        write(env, exported(found, printing, layout_of(env, printing, printing.width or WIDTH)), printing.output)
-        return
-    if printing.format in ("svg", "dot"):
-        from gradcli.render.graph import dot, sheet_of  # noqa: PLC0415
-
-        sheet = sheet_of(found, layout_of(env, printing, None))
-        if printing.format == "dot":
-            write(env, dot(sheet), printing.output)
-            return
-        from gradcli.render.svg import svg  # noqa: PLC0415
-
-        write(env, svg(sheet), printing.output)
-        return
-    if printing.format == "page":
-        from gradcli.page.assembling import page  # noqa: PLC0415
+    elif printing.format == "page":
+        from gradcli.page.assembling import page
 
         write_parts(env, page(found), printing.output)
-        return
-    width = printing.width or terminal_width(env)
-    if printing.format == "plain" or (width is not None and width < NARROW):
-        from gradcli.errors.inert import inert  # noqa: PLC0415
-        from gradcli.render.glyphs import EVERYTHING  # noqa: PLC0415
-        from gradcli.render.plain import plain  # noqa: PLC0415
+    elif printing.format not in ("table", "plain"):
+        from gradcli.cli.exports import exported
 
-        text = plain(found, EVERYTHING) if printing.full else plain(found)
-        write(env, inert(text) if printing.ascii_only else text, printing.output)
-        return
-    write_tables(env, found, printing, width)
+        write(env, exported(found, printing, partial(layout_of, env, printing)), printing.output)
+    elif printing.format == "plain" or (width is not None and width < NARROW):
+        write(env, lines_of(found, printing), printing.output)
+    else:
+        write_tables(env, found, printing, width)
+
+
+def lines_of(found: Explained, printing: Printing) -> str:
+    """Return an explanation as plain lines."""
+    from gradcli.errors.inert import inert
+    from gradcli.render.glyphs import EVERYTHING
+    from gradcli.render.plain import plain
+
+    text = plain(found, EVERYTHING) if printing.full else plain(found)
+    return inert(text) if printing.ascii_only else text
 
 
 MOST_FULL = 100_000
@@ -140,7 +131,7 @@ MOST_FULL = 100_000
 
 def refuse_much(found: Explained, printing: Printing) -> None:
     """Raise ``option`` where ``--full`` would write more than anybody reads; JSON has all entries in any case."""
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     held = [*found.inputs.values(), *(value.value for value in found.values)]
     lines = printing.format == "plain"  # which leave out what is 0 by structure
@@ -165,14 +156,14 @@ def terminal_width(env: Environment) -> int | None:
         return int(columns)
     if not on_terminal(env):
         return None
-    import shutil  # noqa: PLC0415
+    import shutil
 
     return shutil.get_terminal_size().columns
 
 
 def layout_of(env: Environment, printing: Printing, width: int | None) -> Layout:
     """Return what tables may take and draw."""
-    from gradcli.render.glyphs import ASCII, UNICODE, Layout  # noqa: PLC0415
+    from gradcli.render.glyphs import ASCII, UNICODE, Layout
 
     unicode = env.unicode(printing.ascii_only) or (printing.output is not None and not printing.ascii_only)
     glyphs = UNICODE if unicode else ASCII
@@ -181,14 +172,14 @@ def layout_of(env: Environment, printing: Printing, width: int | None) -> Layout
 
 def write_tables(env: Environment, found: Explained, printing: Printing, width: int | None) -> None:
     """Write tables, coloured where standard output is a terminal."""
-    from gradcli.render.tables import tables  # noqa: PLC0415
+    from gradcli.render.tables import tables
 
     write_text(env, tables(found, layout_of(env, printing, width)), printing)
 
 
 def write_picture(env: Environment, found: Explained, printing: Printing) -> Layout:
     """Write J with v left open, and return the layout that it has."""
-    from gradcli.render.tables import picture  # noqa: PLC0415
+    from gradcli.render.tables import picture
 
     layout = layout_of(env, printing, printing.width or terminal_width(env))
     write_text(env, picture(found, layout), printing)
@@ -197,7 +188,7 @@ def write_picture(env: Environment, found: Explained, printing: Printing) -> Lay
 
 def write_text(env: Environment, text: Text, printing: Printing) -> None:
     """Write lines that fit the screen as they are, coloured where standard output is a terminal."""
-    from gradcli.render.console import console, plain_lines  # noqa: PLC0415
+    from gradcli.render.console import console, plain_lines
 
     if printing.output is not None or not env.coloured(env.stdout, printing.color):
         write(env, plain_lines(text), printing.output)
@@ -210,8 +201,8 @@ def write_text(env: Environment, text: Text, printing: Printing) -> None:
 def report(env: Environment, error: GradcliError, as_json: bool, color: str = "auto") -> None:
     """Write an error: the diagnostic to standard error, and in JSON modes a document to standard output."""
     if as_json:
-        from gradcli.render.diagnostic import error_document  # noqa: PLC0415
-        from gradcli.render.dump import dump  # noqa: PLC0415
+        from gradcli.render.diagnostic import error_document
+        from gradcli.render.dump import dump
 
         with contextlib.suppress(GradcliError):  # no document where standard output takes none, but the diagnostic
             write(env, dump(error_document(error)))
@@ -219,7 +210,7 @@ def report(env: Environment, error: GradcliError, as_json: bool, color: str = "a
     if not env.coloured(env.stderr, color):
         complain(env, text)
         return
-    from gradcli.render.console import console, painted  # noqa: PLC0415
+    from gradcli.render.console import console, painted
 
     with contextlib.suppress(OSError):
         console(env.stderr).print(painted(text), soft_wrap=True)

@@ -32,8 +32,8 @@ def progress(env: Environment, total: int | None, wanted: bool, every: float = E
     if not wanted or env.stderr is None or not is_terminal(env.stderr):
         yield nothing
         return
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
     known = [BarColumn(), TaskProgressColumn()] if total else [TextColumn("")]
     columns = (TextColumn("{task.fields[records]:,} records"), *known, TimeElapsedColumn())

@@ -60,7 +60,7 @@ class Request:
     notes: list[Note] = field(default_factory=list)
 
 
-class Views(NamedTuple):
+class ViewOptions(NamedTuple):
     """The options that ask for more than an answer, as they were typed."""
 
     row: list[str] | None
@@ -113,7 +113,7 @@ def refuse_other(suffix: str, own: str, chosen: str, json: bool) -> None:
 
 def printing(
     json: bool,
-    format: str | None,  # noqa: A002
+    format: str | None,
     output: str | None,
     precision: int,
     color: str,
@@ -190,7 +190,7 @@ def request(
     budget: list[str] | None,
 ) -> Request:
     """Return the checked request; the program is read first, so that its errors come first."""
-    from gradcli.cli.files import read_array  # noqa: PLC0415
+    from gradcli.cli.files import read_array
 
     bounds = budget_from(budget)
     text = program_text(env, program, file)

@@ -1,4 +1,4 @@
-"""Exit codes: what a script learns without reading a word."""
+"""Exit codes of all commands."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def value_after(flag: str, rest: Iterator[str], known: Container[str]) -> str:
     """Return the word after an option; raises ``option`` where there is none, or an option that is known."""
     value = next(rest, None)
     if value is None or (value.startswith("--") and value in known):
-        from gradcli.cli.mistakes import needs_value  # noqa: PLC0415 - an error alone needs it
+        from gradcli.cli.mistakes import needs_value  # an error alone needs it
 
         raise needs_value(flag)
     return value
@@ -89,7 +89,7 @@ def value_after(flag: str, rest: Iterator[str], known: Container[str]) -> str:
 def refuse_switches(words: Words) -> None:
     """Raise ``option`` for a value after a flag that takes none."""
     if any(value is not None for value in words.switches.values()) or (words.switches and len(words.operands) > 1):
-        from gradcli.cli.mistakes import refuse_values  # noqa: PLC0415 - an error alone needs it
+        from gradcli.cli.mistakes import refuse_values  # an error alone needs it
 
         refuse_values(words.switches, words.operands, words.before)
 
@@ -109,8 +109,8 @@ def refuse_mistakes(command: str, words: Words) -> None:
         )
     ):
         return
-    from gradcli.cli import mistakes  # noqa: PLC0415 - an error alone needs these
-    from gradcli.cli.inputs import is_file  # noqa: PLC0415
+    from gradcli.cli import mistakes  # an error alone needs these
+    from gradcli.cli.inputs import is_file
 
     for flag in words.unknown:
         mistakes.refuse_foreign(flag)
@@ -132,7 +132,7 @@ def refuse_mistakes(command: str, words: Words) -> None:
 def typed_program(words: Words) -> str | None:
     """Return the text of the program, as far as the command line tells it: empty for none, None for standard input."""
     file = next((words.options[k + 1] for k, word in enumerate(words.options) if word in ("-f", "--file")), None)
-    from gradcli.cli.inputs import suffix_of  # noqa: PLC0415 - options that are misspelled alone need it
+    from gradcli.cli.inputs import suffix_of  # options that are misspelled alone need it
 
     first = words.operands[0] if words.operands else ""
     if file is None and suffix_of(first):
@@ -188,7 +188,7 @@ class VariableCommand(PlainCommand):
 
 def is_path(program: str) -> bool:
     """Return whether what was read as the program is the name of a file or folder as well."""
-    from gradcli.cli.inputs import is_file, suffix_of  # noqa: PLC0415 - an error alone needs them
+    from gradcli.cli.inputs import is_file, suffix_of  # an error alone needs them
 
     return bool(program) and not suffix_of(program) and is_file(program)
 

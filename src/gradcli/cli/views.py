@@ -12,18 +12,18 @@ from gradcli.cli.files import read_array
 from gradcli.cli.inputs import GIVEN
 from gradcli.errors import GradcliError
 from gradcli.errors.facts import MissingV
-from gradcli.explanation.asking import Wanted
+from gradcli.explanation.asking import ViewRequest
 from gradcli.language.inputs import MOST_CALLS
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
-    from gradcli.cli.request import Request, Views
+    from gradcli.cli.request import Request, ViewOptions
 
 STEPS = 10
 """Steps of gradient descent where no number of them is given."""
 
 
-def read_wanted(env: Environment, asked: Request, views: Views) -> Wanted:
+def read_wanted(env: Environment, asked: Request, views: ViewOptions) -> ViewRequest:
     """Return what the options ask for; raises ``option`` and ``value``."""
     lr, iterations = views.lr, views.iterations
     if iterations is not None and lr is None:
@@ -32,7 +32,7 @@ def read_wanted(env: Environment, asked: Request, views: Views) -> Wanted:
         hint = "for example --iterations 20"
         raise GradcliError("option", f"--iterations {iterations} is not a positive number of steps", hint=hint)
     u = directions(env, asked, views.jvp) if views.jvp else None
-    return Wanted(
+    return ViewRequest(
         views.row or (), views.column or (), views.tape, views.steps, views.rows, u, views.hessian,
         None if lr is None else rate(env, asked, lr), iterations or STEPS,
     )  # fmt: skip

@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import chain, count
 
-import numpy as np
-
 from gradcli.engine.graph import Graph, Operation
+from gradcli.errors.facts import index_of
 from gradcli.ops import RESERVED
 
 
@@ -62,9 +61,7 @@ def output_name(graph: Graph, output: object) -> str:
 
 def place_text(position: int, shape: tuple[int, ...]) -> str:
     """Return the index of an entry given its place in flat order: ``[1,0]``, and nothing for a scalar."""
-    if not shape:
-        return ""
-    return f"[{','.join(str(int(i)) for i in np.unravel_index(position, shape))}]"
+    return f"[{','.join(map(str, index_of(position, shape)))}]" if shape else ""
 
 
 Label = Callable[[int], str]

@@ -12,6 +12,14 @@ def called_by(graph: Graph, node: Operation) -> str:
     return written[-1] if written else op_word(node.op)
 
 
+def flat_by(graph: Graph, node: Operation) -> str:
+    """Return what is flat where an operation is: the function that it ends, else the operation within its function."""
+    written = [(name, end) for name, first, end in graph.functions if first <= node.index < end]
+    called, word = called_by(graph, node), op_word(node.op)
+    goes_on = written and node.index + 1 < written[-1][1] and word != called
+    return f"{word} in {called}" if goes_on else called
+
+
 def op_word(op: Op) -> str:
     """Return the sign of an op, or the function that it is called by."""
     sign = (op.text or "").replace("{}", "").strip()

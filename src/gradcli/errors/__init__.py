@@ -61,8 +61,8 @@ class GradcliError(Exception):
 
         Characters that ``encoding`` lacks, or that a terminal would obey, are escaped.
         """
-        from gradcli.errors.excerpt import excerpt, shortened  # noqa: PLC0415 - most runs end without an error
-        from gradcli.errors.inert import inert  # noqa: PLC0415
+        from gradcli.errors.excerpt import excerpt, shortened  # most runs end without an error
+        from gradcli.errors.inert import inert
 
         lines = [f"error: {inert(shortened(self.message), '', encoding)}"]
         if self.span is not None and self.place is not None and self.place.text:

@@ -167,18 +167,18 @@ def usual_v(facts: MissingV) -> str:
     if not facts.worth:
         said = [f"{flags[0]} is the gradient of the sum", f"{flags[1]} of the mean", f"{flags[2]} is row 0 of J"]
         return ", ".join(said[: 3 if size > 1 else 1])
-    row = f"[{','.join(map(str, place_of(facts.row, shape)))}]"
+    row = f"[{','.join(map(str, index_of(facts.row, shape)))}]"
     means = [f"the gradient of {facts.name}.{what}()" for what in ("sum", "mean")] + [f"row {facts.name}{row} of J"]
     first, second = (max(map(len, texts)) for texts in (flags, means))
     rows = zip(flags, means, facts.worth, strict=True)
     return "\n".join(f"{flag:<{first}}  {what:<{second}}  {worth}".rstrip() for flag, what, worth in rows)
 
 
-def place_of(row: int, shape: Shape) -> tuple[int, ...]:
-    """Return the indices of an entry, given its place in flat order."""
+def index_of(place: int, shape: Shape) -> tuple[int, ...]:
+    """Return the index of an entry, given its place in flat order; an empty one where there are no entries."""
     found: list[int] = []
-    for length in reversed(shape):
-        row, index = divmod(row, length)
+    for length in reversed(shape) if all(shape) else ():
+        place, index = divmod(int(place), length)
         found.insert(0, index)
     return tuple(found)
 

@@ -26,7 +26,7 @@ def shown(character: str, encoding: str) -> bool:
     These are Greek and Latin letters, signs of mathematics and of degrees, small digits and quotation marks, as far as
     an encoding has them.
     """
-    import unicodedata  # noqa: PLC0415 - an error alone needs it
+    import unicodedata  # an error alone needs it
 
     name, kind = unicodedata.name(character, ""), unicodedata.category(character)
     letter = name.startswith(("GREEK ", "LATIN ")) and unicodedata.normalize("NFKC", character) == character

@@ -68,7 +68,7 @@ INSTEAD_OF_WORD = {
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """Return a question with the nearest known name, or None where none is near."""
-    import difflib  # noqa: PLC0415
+    import difflib
 
     candidates = sorted(set(known))
     lowered = {candidate.lower(): candidate for candidate in reversed(candidates)}

@@ -67,7 +67,7 @@ def whole(x: Decimal, rounding: str) -> Decimal:
 
 def mpmath_function(name: str, x: Decimal) -> Decimal:
     """Return a function of mpmath's at a finite number, with the digits of the context."""
-    from mpmath import libmp  # noqa: PLC0415
+    from mpmath import libmp
 
     precision = int((getcontext().prec + GUARD) * BITS)
     top, bottom = x.as_integer_ratio()
@@ -77,7 +77,7 @@ def mpmath_function(name: str, x: Decimal) -> Decimal:
 
 def by_rule(rule: Callable[..., Any], *numbers: Decimal) -> Decimal:
     """Return ``rule(mpmath, *numbers)`` with the digits of the context; nan where mpmath has no real number."""
-    import mpmath  # noqa: PLC0415
+    import mpmath
 
     widest = max((abs(x.adjusted()) for x in numbers if x and x.is_finite()), default=0)
     with mpmath.workprec(int((getcontext().prec + 2 * GUARD + min(widest, getcontext().prec)) * BITS)):
@@ -126,7 +126,7 @@ def from_mpf(number: tuple[int, int, int, int]) -> Decimal:
 
 def half_pi() -> Decimal:
     """Return π/2 with the digits of the context and a few more."""
-    from mpmath import libmp  # noqa: PLC0415
+    from mpmath import libmp
 
     with localcontext() as context:
         context.prec += GUARD

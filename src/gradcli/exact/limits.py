@@ -13,8 +13,10 @@ import numpy as np
 from gradcli.exact.decimals import GUARD, NAN
 from gradcli.exact.thresholds import CLOSE, SAME
 
-SETTINGS = ((50, 17), (100, 33), (200, 66), (400, 133), (800, 200), (800, 266), (800, 400))
+SETTINGS = ((50, 17), (100, 33), (200, 66), (400, 133), (800, 266), (800, 400))
 """Digits of the runs, and those of 1/h, one setting after the other."""
+WIDE = 16
+"""Orders of magnitude between the numbers of a problem up to which these digits do, and h is shorter than a piece."""
 SURE = 400
 """Digits from which a derivative counts that contradicts the routes."""
 
@@ -61,6 +63,18 @@ class Setting(NamedTuple):
         return (self.above[i] - self.at[i]) / self.h
 
 
+def settings_for(spread: int) -> tuple[tuple[int, int], ...]:
+    """Return the settings for a problem whose numbers lie so many orders of magnitude apart.
+
+    hypot(1e300, 0.3) differs from 1e300 behind 600 digits, and sin at 1e300 has a slope for h below 1 alone.
+    """
+    if spread <= WIDE:
+        return SETTINGS
+    count, fineness = SETTINGS[-1]
+    last = count + 4 * spread
+    return (*SETTINGS, (last, fineness + spread), (last, fineness + 2 * spread))
+
+
 def finite(size: float) -> Decimal:
     """Return a size as a decimal, 0 where it says nothing."""
     return Decimal(float(size)) if np.isfinite(size) else Decimal(0)
@@ -73,8 +87,8 @@ def settled(earlier: Decimal, found: Decimal) -> bool:
     return abs(found - earlier) <= SAME * abs(found)
 
 
-def enough(settings: Sequence[Setting], i: int, size: Decimal, sought: Sequence[Decimal]) -> bool:
-    """Return whether one more setting would say nothing new about entry i.
+def enough(settings: Sequence[Setting], i: int, size: Decimal, sought: Sequence[Decimal], most: int) -> bool:
+    """Return whether one more setting would say nothing new about entry i; ``most`` are the digits of the last one.
 
     A derivative that is 0 beside its terms, or beside what is printed, may be a small one: all digits are tried.
     """
@@ -85,10 +99,12 @@ def enough(settings: Sequence[Setting], i: int, size: Decimal, sought: Sequence[
         return not settings[-1].at[i].is_finite()
     if not (calm(settings, i, Setting.left) and calm(settings, i, Setting.right)):
         return False
+    if count < most and most > SETTINGS[-1][0] and side_of(settings[-2], settings[-1], i, size).kind:
+        return False  # h may still be longer than the pieces: x % 0.3 at 1e300
     if not found and not size and not any(sought):
         return True
     if abs(found) <= SAME * size or not found:
-        return count == SETTINGS[-1][0] and vanishes(settings, i, size)
+        return count == most and vanishes(settings, i, size)
     if settled(earlier, found):
         return count >= SURE or all(is_close(s, found) for s in sought)
     return vanishes(settings, i, size)
@@ -127,10 +143,14 @@ def flat(setting: Setting, i: int, size: Decimal) -> bool:
 
 def vanishes(settings: Sequence[Setting], i: int, size: Decimal) -> bool:
     """Return whether the derivative of entry i is 0: it shrinks with h, as that of x³ at 0, or is mere rounding."""
-    if len(settings) > 2 and all(flat(setting, i, size) for setting in settings[-3:]):
-        return True
-    dies = (abs(new.slope(i)) <= abs(old.slope(i)) / 10 or flat(new, i, size) for old, new in pairwise(settings[-4:]))
-    return len(settings) > 3 and all(dies)
+    growing = [settings[0], *(new for old, new in pairwise(settings) if new.digits > old.digits)][-4:]
+    rounding = all(flat(setting, i, size) for setting in growing[-3:])
+    return dies(growing, i) or dies(settings[-4:], i) or (len(growing) > 2 and rounding)
+
+
+def dies(settings: Sequence[Setting], i: int) -> bool:
+    """Return whether the slope of entry i shrinks from each of four settings to the next."""
+    return len(settings) > 3 and all(abs(new.slope(i)) <= abs(old.slope(i)) / 10 for old, new in pairwise(settings))
 
 
 def side(settings: Sequence[Setting], i: int, size: Decimal) -> Side:
@@ -152,7 +172,7 @@ def side_of(old: Setting, new: Setting, i: int, size: Decimal) -> Side:
         return Side("infinite-slope" if grows(before, inside) else "edge", left, right)
     if not new.above[i].is_finite():
         return Side("", left, right)
-    if max(abs(left), abs(right)) <= new.noise(i, size):
+    if max(abs(left), abs(right), abs(new.slope(i))) <= new.noise(i, size):
         return Side("", left, right)
     gap, before = abs(right - left), abs(old.right(i) - old.left(i))
     if grows(max(abs(old.left(i)), abs(old.right(i))), max(abs(left), abs(right))):

@@ -18,7 +18,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.exact.decimals import NAN, digits
-from gradcli.exact.limits import SETTINGS, Setting, Side, enough, flat, last_value, settled, side
+from gradcli.exact.limits import SETTINGS, Setting, Side, enough, flat, last_value, settings_for, settled, side
 from gradcli.exact.real import Real, lifted
 from gradcli.exact.run import Decision, decisions_in_doubles, first_difference, run
 from gradcli.language.program import Program
@@ -34,7 +34,7 @@ CALL = 10
 Point = Mapping[str, Array]
 
 
-class Spent(Exception):  # noqa: N818
+class Spent(Exception):
     """The operations or the time are used up."""
 
 
@@ -83,16 +83,27 @@ class Exact:
         self.rounded: tuple[Decision, Decision] | None = None
         self._base: dict[int, tuple[list[Decimal], list[Decision], bool]] = {}
         self._values: list[Decimal] | None = None
+        self._settings: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def settings(self) -> tuple[tuple[int, int], ...]:
+        """Digits of the runs, and those of 1/h: more where inputs and y are large beside small ones, or beside 1."""
+        if not self._settings:
+            numbers = [*self.base(SETTINGS[0][0])[0], *(x.d for each in self.inputs.values() for x in each.flat)]
+            orders = [0, *(x.adjusted() for x in numbers if x and x.is_finite())]
+            self._settings = settings_for(max(orders) - min(orders))
+        return self._settings
 
     def values(self) -> list[Decimal]:
         """Return y in flat order, in so many digits that two settings agree; the last ones where they never do."""
         if self._values is None:
-            found = self.base(SETTINGS[0][0])[0]
-            for count, _ in SETTINGS[1:]:
+            (first, _), *others = self.settings
+            most, found = others[-1][0], self.base(first)[0]
+            for count, _ in others:
                 earlier, found = found, self.base(count)[0]
-                if earlier == found and count < SETTINGS[-1][0]:
+                if earlier == found and count < most:
                     # What is the same to the last digit may be what is left of a sum: 1 - tanh(300) is 0 in 100 digits.
-                    found = self.base(SETTINGS[-1][0])[0]
+                    found = self.base(most)[0]
                 with digits(count):
                     if all(settled(a, b) for a, b in zip(earlier, found, strict=True)):
                         break
@@ -120,13 +131,14 @@ class Exact:
         pending: list[int] = []
         steps = {name: lifted(step) for name, step in direction.items()}
         sizes = list(scale) or [Decimal(0)] * len(self.base(SETTINGS[0][0])[0])
-        for count, fineness in SETTINGS:
-            if len(settings) > 1 and count < SETTINGS[-1][0] and all(flat(settings[-1], i, sizes[i]) for i in pending):
+        most = self.settings[-1][0]
+        for count, fineness in self.settings:
+            if len(settings) > 1 and count < most and all(flat(settings[-1], i, sizes[i]) for i in pending):
                 continue
             with digits(count):
                 settings.append(self._setting(count, fineness, steps))
                 numbers = [[column[i] for column in sought] for i in range(len(sizes))]
-                pending = [i for i, size in enumerate(sizes) if not enough(settings, i, size, numbers[i])]
+                pending = [i for i, size in enumerate(sizes) if not enough(settings, i, size, numbers[i], most)]
             if not pending:
                 break
         with digits(count):

@@ -17,7 +17,7 @@ Given = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ViewRequest:
     """What an answer is asked for.
 
     - ``row``, ``column``: places of rows and columns of J.
@@ -39,7 +39,7 @@ class Wanted:
     iterations: int = 10
 
 
-def with_views(found: Kind, wanted: Wanted) -> Kind:
+def with_views(found: Kind, wanted: ViewRequest) -> Kind:
     """Return an answer with what it is asked for, and what deserves a sentence about that among its notes.
 
     Raises ``option``, ``shape`` and ``value`` for a place or a u that does not fit, ``second`` and ``budget``.
@@ -50,10 +50,10 @@ def with_views(found: Kind, wanted: Wanted) -> Kind:
     return replace(found, views=views, notes=list(dict.fromkeys(notes)))
 
 
-def find_views(found: Explained, wanted: Wanted, u: Mapping[str, Array] | None) -> Iterator[tuple[str, View]]:
+def find_views(found: Explained, wanted: ViewRequest, u: Mapping[str, Array] | None) -> Iterator[tuple[str, View]]:
     """Yield what is asked for by its name, in the order in which documents have it."""
     if wanted.row or wanted.column:
-        from gradcli.explanation.slices import slices_at  # noqa: PLC0415
+        from gradcli.explanation.slices import slices_at
 
         yield "slices", View(slices_at(found, wanted.row, wanted.column))
     if wanted.tape:
@@ -79,14 +79,14 @@ def run_of(found: Explained) -> RunLookup:
 
 def direction(found: Explained, given: Given) -> tuple[dict[str, Array], list[Note]]:
     """Return u by variable, in its shape, and what is to be said of it."""
-    from gradcli.explanation.tangents import read_u  # noqa: PLC0415 - each view loads what fills it
+    from gradcli.explanation.tangents import read_u  # each view loads what fills it
 
     return read_u(given, {name: jacobian.input_shape for name, jacobian in found.jacobian.items()})
 
 
 def find_rows(found: Explained) -> Rows:
     """Return all of J by calls of backward with one-hot v."""
-    from gradcli.explanation.tangents import call_rows  # noqa: PLC0415
+    from gradcli.explanation.tangents import call_rows
 
     run = run_of(found)
     return call_rows(run.point, run.jacobians)
@@ -94,7 +94,7 @@ def find_rows(found: Explained) -> Rows:
 
 def find_tangent(found: Explained, u: Mapping[str, Array]) -> Tangent:
     """Return J·u, and what both passes carry."""
-    from gradcli.explanation.tangents import move  # noqa: PLC0415
+    from gradcli.explanation.tangents import move
 
     run = run_of(found)
     return move(run.point, run.jacobians, u, found.grad, name_values(run.point))
@@ -102,7 +102,7 @@ def find_tangent(found: Explained, u: Mapping[str, Array]) -> Tangent:
 
 def find_hessian(found: Explained, u: Mapping[str, Array] | None) -> Hessian:
     """Return the second derivative of v·y, and its product with u where there is one."""
-    from gradcli.explanation.hessians import differentiate_twice  # noqa: PLC0415
+    from gradcli.explanation.hessians import differentiate_twice
 
     run = run_of(found)
     told = {*found.definitions, *run.recorded.names.values(), *run.recorded.constants}
@@ -111,6 +111,6 @@ def find_hessian(found: Explained, u: Mapping[str, Array] | None) -> Hessian:
 
 def find_descent(found: Explained, lr: float, iterations: int) -> Descent:
     """Return steps of gradient descent on v·y."""
-    from gradcli.explanation.descending import descend  # noqa: PLC0415
+    from gradcli.explanation.descending import descend
 
     return descend(run_of(found).point, lr, iterations)

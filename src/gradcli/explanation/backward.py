@@ -131,41 +131,47 @@ def rules_of(swept: Sweep, written: dict[str, Earlier]) -> BackwardPass:
         plain = write_all(swept)
     cuts = every_path(swept.nodes)
     others = [plain]
-    values = {plain.names[node.index]: node.value for node in swept.nodes if node.index in plain.names}
-    reader = Reader(
-        {**swept.constants, **plain.constants, **values},
-        {name: swept.kept[index] for index, name in plain.names.items() if index in swept.kept},
-    )
+    reader = reader_of(swept, plain)
     bases = {node.index: name for name, node in reversed(swept.graph.bindings) if node is not None}
     sizes = cache(lambda: line_sizes(swept.output, swept.seed, swept.active, swept.kept, plain.names))
-    rules = []
-    order = in_order(swept.nodes, plain)
-    for index in order:
-        text = seed_text(swept.seed, plain.names.values()) if index == swept.output.index else None
-        for choice in range(0 if text else CHOICES):
+
+    def text_of(index: int) -> str | None:
+        """Return the plainest text of a line that is true; ``others`` grows where the first was not."""
+        for choice in range(CHOICES):
             if choice == len(others):
                 others.append(run(swept, plain.names, choice))
             text = confirmed(reader, others[choice].lines.get(index), index, swept.kept, sizes)
             if text is not None or plain.lines[index].written is None:
-                break
-        name = plain.names[index]
-        rules.append(
-            Rule(
-                name,
-                text,
-                np.asarray(swept.kept[index]),
-                plain.lines[index].uses,
-                isinstance(swept.graph.nodes[index], Input),
-                bases.get(index, name),
-                plain.made.get(index),
-                index in cuts,
-            )
+                return text
+        return None
+
+    start = seed_text(swept.seed, plain.names.values())
+    order = in_order(swept.nodes, plain)
+    rules = [
+        Rule(
+            name := plain.names[index],
+            (start if index == swept.output.index else None) or text_of(index),
+            np.asarray(swept.kept[index]),
+            plain.lines[index].uses,
+            isinstance(swept.graph.nodes[index], Input),
+            bases.get(index, name),
+            plain.made.get(index),
+            index in cuts,
         )
-    left_out = sum(index in plain.skipped for index in plain.lines)
+        for index in order
+    ]
+    left_out = sum(index in plain.skipped for index in plain.lines) if plain.skipped else 0
     gap = sum(index >= plain.skipped.stop for index in plain.lines) if left_out else 0
     if not (plain.constants or left_out or len(others) > 1 or answers):  # such texts may be others for other numbers
         written["backward"] = Earlier(swept.given, plain.names, list(zip(order, rules, strict=True)))
     return BackwardPass(rules, plain.constants, left_out, gap, reader.shapes, plain.names)
+
+
+def reader_of(swept: Sweep, plain: Writer) -> Reader:
+    """Return what evaluates the lines of a sweep, whose names are those of ``plain``."""
+    values = {plain.names[node.index]: node.value for node in swept.nodes if node.index in plain.names}
+    cotangents_of = {name: swept.kept[index] for index, name in plain.names.items() if index in swept.kept}
+    return Reader({**swept.constants, **plain.constants, **values}, cotangents_of)
 
 
 def seed_text(seed: Array, names: Collection[str]) -> str | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-Shape = tuple[int, ...]
+from gradcli.ops.signatures import Shape
+
 LETTERS = "ijkl"
 
 

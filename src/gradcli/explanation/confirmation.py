@@ -234,4 +234,4 @@ def add_products(pairs: Sequence[tuple[float, float]]) -> Any:
 def tell_undecided(found: Confirmation, value: float, y: float, side: Side, place: str) -> None:
     """Say that the truth of a finite number was not found, where y has a value and no kink or jump is the reason."""
     if math.isfinite(value) and math.isfinite(y) and not side.kind and not found.unknown:
-        found.unknown = f"{place} does not settle within 800 digits"
+        found.unknown = f"{place} does not settle in many digits"

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradcli.engine.graph import Graph, Node, Operation, reaches
 from gradcli.engine.naming import place_text
-from gradcli.engine.wording import called_by
+from gradcli.engine.wording import called_by, flat_by
 from gradcli.errors.counting import listed
 from gradcli.explanation.explained import Note
 from gradcli.ops.declare import Indices, Op
@@ -68,7 +68,7 @@ class Flat(NamedTuple):
     def of(cls, graph: Graph, nodes: Sequence[Node]) -> Flat:
         """Return the flat operations among those that lead to an output."""
         flat = [node for node in nodes if isinstance(node, Operation) and (node.op.step or is_held(node.op))]
-        names = dict.fromkeys(called_by(graph, node) for node in flat)
+        names = dict.fromkeys(flat_by(graph, node) for node in flat)
         arbitrary = any(kind == "arbitrary-vectors" for kind, _ in graph.remarks)
         names |= {"vectors without a derivative": None} if arbitrary else {}
         words = f", or only through {' and '.join(names)}" if names else ""

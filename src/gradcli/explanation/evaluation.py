@@ -79,7 +79,7 @@ class Function:
     def _require(self, name: str) -> None:
         if name not in self.program.inputs:
             refuse_own_inputs(self.program)
-            from gradcli.explanation.missing import not_an_input  # noqa: PLC0415 - an error alone needs it
+            from gradcli.explanation.missing import not_an_input  # an error alone needs it
 
             raise not_an_input(self.program, name)
 
@@ -129,7 +129,7 @@ class Function:
         values = filled(self.program, inputs)
         run = self.evaluate(values, record=False)
         if v is None and self.program.calls:
-            from gradcli.language.snippets.starting import total_v  # noqa: PLC0415
+            from gradcli.language.snippets.starting import total_v
 
             v = total_v(self.program, values, run.value.shape)
         return gradients(run, read_v(v, run.value.shape, strict=False).seed, self.differentiated)
@@ -139,7 +139,7 @@ class Function:
 
         Raises ``budget`` where it would have too many entries.
         """
-        from gradcli.jacobian.large import derive  # noqa: PLC0415
+        from gradcli.jacobian.large import derive
 
         run = self.evaluate(filled(self.program, inputs))
         names = self.differentiated
@@ -186,11 +186,11 @@ SNIPPETS = (
 def read_program(text: str | Callable[..., Any], budget: Budget, given: Iterable[str]) -> Program:
     """Return a text as a checked program: one of the language, or a snippet; or the source of a Python function."""
     if not isinstance(text, str):
-        from gradcli.language.snippets.python import read_function  # noqa: PLC0415
+        from gradcli.language.snippets.python import read_function
 
         return read_function(text, budget, given)
     if any(word in text for word in SNIPPETS):
-        from gradcli.language.snippets.reading import read_snippet  # noqa: PLC0415
+        from gradcli.language.snippets.reading import read_snippet
 
         found = read_snippet(text, budget, frozenset(given))
         if found is not None:
@@ -202,7 +202,7 @@ def filled(program: Program, values: dict[str, Any]) -> dict[str, Any]:
     """Return the values of all inputs: those that are given, and those of a snippet for the others."""
     if not program.starts:
         return values
-    from gradcli.language.snippets.starting import start_values  # noqa: PLC0415
+    from gradcli.language.snippets.starting import start_values
 
     return start_values(program, values)
 
@@ -217,7 +217,7 @@ def read_arrays(program: Program, values: dict[str, Any]) -> dict[str, Array]:
     """Return all inputs as arrays; raises ``missing-input`` or ``unknown-input`` with what to type."""
     if values.keys() == program.inputs.keys():
         return {name: as_array(name, values[name]) for name in program.inputs}
-    from gradcli.explanation.missing import compared_with, missing_inputs, not_an_input  # noqa: PLC0415 - for errors
+    from gradcli.explanation.missing import compared_with, missing_inputs, not_an_input  # for errors
 
     missing = [name for name in program.inputs if name not in values]
     if missing:
@@ -247,7 +247,7 @@ def refuse_own_inputs(program: Program) -> None:
     """
     if program.inputs:
         return
-    from gradcli.language.own import own_inputs  # noqa: PLC0415 - an error alone needs it
+    from gradcli.language.own import own_inputs  # an error alone needs it
 
     own = own_inputs(program)[:MOST_WAYS]
     if own:

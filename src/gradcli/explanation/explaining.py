@@ -46,7 +46,7 @@ Kind = TypeVar("Kind", bound=Explained)
 
 def derive(point: Point, composition: Composition) -> Formulas:
     """Return the formulas of a run, newly derived."""
-    from gradcli.formulas.derivation import found_formulas  # noqa: PLC0415
+    from gradcli.formulas.derivation import found_formulas
 
     return found_formulas(point.run.graph, point.run.output, point.leaves, composition)
 
@@ -56,7 +56,7 @@ def explain_run(point: Point, ask: Ask, kind: type[Kind], derive: Derive = deriv
 
     ``ask`` says when its numbers are held against many digits, ``derive`` where its formulas come from.
     """
-    from gradcli.explanation.digits import note_digits  # noqa: PLC0415
+    from gradcli.explanation.digits import note_digits
 
     run = point.run
     composition = compose_at(run, point.function)

@@ -13,7 +13,7 @@ import numpy as np
 from gradcli.engine.graph import Graph, Node
 from gradcli.engine.naming import call_assigned, place_text, taken_names
 from gradcli.errors import GradcliError
-from gradcli.exact.curvature import Curvature, curvature
+from gradcli.exact.curvature import Curvature, Direction, curvature
 from gradcli.exact.decimals import digits
 from gradcli.exact.judge import random_direction, right_digits, units
 from gradcli.exact.slopes import OPERATIONS, Exact, Spent
@@ -43,8 +43,6 @@ CHOSEN = "Parts of {} have a kink at this point, and H follows PyTorch's convent
 
 AFFORDABLE = OPERATIONS // 8
 """Operations on single numbers that may go into holding every entry of H, and of H·u, against the truth."""
-
-Direction = Mapping[str, Array]
 
 
 class Second(NamedTuple):
@@ -117,7 +115,7 @@ def is_active(output: Any) -> bool:
 
 def stand_on(point: Point, run: Evaluation, u: Direction) -> Second:
     """Return the gradient, which is the output of ``run``, with its Jacobian by both routes, and uᵀ·H."""
-    from gradcli.formulas.derivation import found_formulas  # noqa: PLC0415
+    from gradcli.formulas.derivation import found_formulas
 
     shape = np.shape(run.value)
     flat = np.concatenate([np.ravel(u[name]) for name in point.names]).reshape(shape)
@@ -255,7 +253,7 @@ def judge(
     if not math.isfinite(value):
         return
     if truth.value.is_nan():
-        held.unknown = held.unknown or ("" if truth.bends else f"{place} does not settle within 800 digits")
+        held.unknown = held.unknown or ("" if truth.bends else f"{place} does not settle in many digits")
         return
     held.judge(what, value, truth.value / exact_number(unit), size, place)
     across = truth.across / exact_number(unit)
@@ -265,7 +263,7 @@ def judge(
 
 def exact_number(value: float) -> Any:
     """Return a double as a decimal."""
-    from decimal import Decimal  # noqa: PLC0415
+    from decimal import Decimal
 
     return Decimal(float(value))
 

@@ -73,7 +73,7 @@ class Jacobian:
     @property
     def passes(self) -> int | None:
         """How many calls of backward give all of J, rows that share no column in one; None where that is not known."""
-        from gradcli.jacobian.colouring import count_passes  # noqa: PLC0415
+        from gradcli.jacobian.colouring import count_passes
 
         return count_passes(self.rows, self.columns) if self.held else None
 

@@ -42,7 +42,7 @@ def missing_inputs(names: list[str], values: Iterable[str], compared: str | None
 
 def not_an_input(program: Program, name: str) -> GradcliError:
     """Return the error for a variable that the program does not have, or gives a value itself."""
-    from gradcli.language.own import own_inputs  # noqa: PLC0415 - an error alone needs it
+    from gradcli.language.own import own_inputs  # an error alone needs it
 
     own = next((found for found in own_inputs(program) if found.name == name), None)
     if own is not None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.engine.graph import Graph, Node, Operation, reaches
 from gradcli.engine.naming import place_text
-from gradcli.engine.wording import called_by
+from gradcli.engine.wording import called_by, flat_by
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import listed
 from gradcli.explanation.explained import Note
@@ -77,7 +77,7 @@ def note_node(graph: Graph, node: Node) -> list[Note]:
     if not isinstance(node, Operation):
         return []
     if node.op.step and any(isinstance(a, Node) and a.active for a in node.arguments):
-        flat = f"{called_by(graph, node)} is flat: its derivative is 0 wherever it has one."
+        flat = f"{flat_by(graph, node)} is flat: its derivative is 0 wherever it has one."
         return [Note("flat", flat), *note_kink(graph, node)]
     return note_kink(graph, node)
 

@@ -87,7 +87,7 @@ def stand(function: Function, values: dict[str, Any], calls: Sequence[Any], stri
         shape, name = run.value.shape, output_name(run.graph, run.output)
         own = function.program.calls if all(v is None for v in calls) else ()
         if own:
-            from gradcli.language.snippets.starting import v_values  # noqa: PLC0415
+            from gradcli.language.snippets.starting import v_values
 
             calls = v_values(function.program, values)
         if record and not strict:
@@ -97,7 +97,7 @@ def stand(function: Function, values: dict[str, Any], calls: Sequence[Any], stri
             calls = [call for own in whole for call in own]
         seeds = [read_v(v, shape, strict, name) for v in calls]
         if len(calls) > 1 and (record or strict):
-            from gradcli.language.retaining import remark_second_backward  # noqa: PLC0415
+            from gradcli.language.retaining import remark_second_backward
 
             remark_second_backward(run.graph, run.output)
     except GradcliError as error:
@@ -111,7 +111,7 @@ def stand(function: Function, values: dict[str, Any], calls: Sequence[Any], stri
 
 def compose_at(run: Evaluation, function: Function) -> Composition:
     """Return the Jacobian of a run by the symbolic route, by its entries unless these are too many."""
-    from gradcli.jacobian.large import derive  # noqa: PLC0415
+    from gradcli.jacobian.large import derive
 
     leaves = [run.leaves[name] for name in function.differentiated]
     return derive(run.output, leaves, function.program.budget.jacobian, run.graph)
@@ -119,8 +119,8 @@ def compose_at(run: Evaluation, function: Function) -> Composition:
 
 def read_jacobians(point: Point, composition: Composition, formulas: Formulas | None = None) -> dict[str, Jacobian]:
     """Return J by each variable, with its formulas where there are any."""
-    from gradcli.jacobian.sparse import nothing  # noqa: PLC0415
-    from gradcli.jacobian.structure import structure  # noqa: PLC0415
+    from gradcli.jacobian.sparse import nothing
+    from gradcli.jacobian.structure import structure
 
     shape, found, sweep = point.value.shape, {}, Sweep(point.run, list(point.leaves.values()))
     for name, leaf in point.leaves.items():
@@ -154,7 +154,7 @@ class Sweep:
     @cached_property
     def passes(self) -> Passes:
         """J as what it makes of vectors."""
-        from gradcli.jacobian.passes import Passes  # noqa: PLC0415 - most Jacobians are held
+        from gradcli.jacobian.passes import Passes  # most Jacobians are held
 
         return Passes(self.run.output, self.leaves, self.run.graph)
 

@@ -57,7 +57,7 @@ class BackwardPass:
 
     def entry(self, name: str) -> str | None:
         """Return the rule of entry [i,j,…] of an input, where that is a plain function of entries; None elsewhere."""
-        from gradcli.explanation.by_index import entry_of  # noqa: PLC0415
+        from gradcli.explanation.by_index import entry_of
 
         rule = self.input_rule(name)
         return None if rule is None or rule.text is None else entry_of(rule.text, rule.value.shape, self.shapes)

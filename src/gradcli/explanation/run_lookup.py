@@ -46,7 +46,7 @@ class RunLookup:
     @cached_property
     def dust(self) -> dict[str, Dust]:
         """Where numbers are what rounding has left of 0."""
-        from gradcli.explanation.weighing import dust_in  # noqa: PLC0415
+        from gradcli.explanation.weighing import dust_in
 
         vjps, grads = Sums.of(self.backward)
         return {
@@ -57,7 +57,7 @@ class RunLookup:
     @cached_property
     def effect(self) -> Effect:
         """What v did."""
-        from gradcli.explanation.weighing import weigh  # noqa: PLC0415
+        from gradcli.explanation.weighing import weigh
 
         point, grad = self.point, self.backward[-1].accumulated
         dust = {name: known.entries for name, known in self.dust.items()}
@@ -76,7 +76,7 @@ class RunLookup:
     @cached_property
     def values(self) -> dict[str, Array]:
         """The numbers of the names that formulas use."""
-        from gradcli.formulas.derivation import refreshed  # noqa: PLC0415
+        from gradcli.formulas.derivation import refreshed
 
         here = refreshed(self.formulas, self.composition).values
         return {name: np.asarray(here[name]) for name in self.formulas.definitions}
@@ -101,7 +101,7 @@ class RunLookup:
     @cached_property
     def backward_pass(self) -> BackwardPass:
         """The lines of the backward pass."""
-        from gradcli.explanation.backward import write_backward  # noqa: PLC0415
+        from gradcli.explanation.backward import write_backward
 
         run, point = self.point.run, self.point
         run.graph.meter.restart()
@@ -112,14 +112,14 @@ class RunLookup:
     @cached_property
     def tape(self) -> Tape:
         """The recorded graph with what the sweep back did."""
-        from gradcli.explanation.taping import record_tape  # noqa: PLC0415 - few answers need it
+        from gradcli.explanation.taping import record_tape  # few answers need it
 
         return record_tape(self.recorded)
 
     @cached_property
     def picture(self) -> Picture:
         """The graph as it is drawn."""
-        from gradcli.explanation.picturing import picture_of  # noqa: PLC0415 - few answers need it
+        from gradcli.explanation.picturing import picture_of  # few answers need it
 
         run, own = self.recorded, name_values(self.point)
         return picture_of(replace(run, given=own, spare=run.given))
@@ -127,8 +127,8 @@ class RunLookup:
     @cached_property
     def recorded(self) -> Recorded:
         """The run with a name for every node, the same as elsewhere in the answer."""
-        from gradcli.explanation.backward import constants_of  # noqa: PLC0415
-        from gradcli.explanation.taping import Recorded  # noqa: PLC0415 - few answers need it
+        from gradcli.explanation.backward import constants_of
+        from gradcli.explanation.taping import Recorded  # few answers need it
 
         point, back = self.point, self.backward_pass
         point.run.graph.meter.restart()
@@ -141,7 +141,7 @@ class RunLookup:
     @cached_property
     def steps(self) -> list[Step]:
         """How each derivative is found, rule by rule."""
-        from gradcli.explanation.stepping import take_steps  # noqa: PLC0415 - few answers need it
+        from gradcli.explanation.stepping import take_steps  # few answers need it
 
         return take_steps(self.tape)
 
@@ -150,7 +150,7 @@ class RunLookup:
         """The paths from each input that few lead from."""
         if not self.has_steps:
             return {}
-        from gradcli.explanation.paths import find_paths  # noqa: PLC0415
+        from gradcli.explanation.paths import find_paths
 
         return find_paths(self.point.run.output, self.point.leaves, name_values(self.point))
 
@@ -164,14 +164,14 @@ class RunLookup:
 
     def true_rules(self, answer: Any, name: str) -> list[str]:
         """Return the rules of an answer's Jacobian by one variable, none of which is another number at this point."""
-        from gradcli.explanation.true_rules import true_rules  # noqa: PLC0415 - large answers need it
+        from gradcli.explanation.true_rules import true_rules  # large answers need it
 
         with np.errstate(all="ignore"):
             return true_rules(answer, name)
 
     def keep_digits(self, formula: str) -> str:
         """Return a formula in a form that keeps its digits in saturation; itself where there is no other."""
-        from gradcli.explanation.saturated import saturated  # noqa: PLC0415 - few answers need it
+        from gradcli.explanation.saturated import saturated  # few answers need it
 
         return saturated(formula, self.formulas.definitions)
 

@@ -26,17 +26,19 @@ def take_steps(tape: Tape) -> list[Step]:
     An operation that does not work entry by entry has no derivative of an entry by its own: the chain rule alone tells
     of it, under the name of its rule.
     """
-    rows = [row for row in tape.rows if row.cotangent is not None]
+    reaching = [(row, row.cotangent) for row in tape.rows if row.cotangent is not None]
+    rows = [row for row, _ in reaching]
     known = {row.name: row.value for row in tape.rows}
-    known |= {f"{row.name}.grad": row.cotangent for row in rows if row.cotangent is not None}
+    known |= {f"{row.name}.grad": cotangent for row, cotangent in reaching}
     labels = {row.name: row.label for row in tape.rows}
     reached: dict[str, list[Sent]] = {}
     for row in rows:
         for sent in row.sent:
             reached.setdefault(sent.to, []).append(sent)
     rules = [step for row in reversed(rows) for step in rule_steps(row, labels, known)]
-    chain = [chain_step(row, reached.get(row.name, []), known) for row in rows if row.name != tape.output]
-    return [*rules, *(start_step(row, known) for row in rows if row.name == tape.output), *chain]
+    start = [start_step(row, g, known) for row, g in reaching if row.name == tape.output]
+    chain = [chain_step(row, g, reached.get(row.name, []), known) for row, g in reaching if row.name != tape.output]
+    return [*rules, *start, *chain]
 
 
 def rule_steps(row: Taped, labels: Mapping[str, str], known: Mapping[str, Array]) -> Iterator[Step]:
@@ -54,21 +56,18 @@ def rule_steps(row: Taped, labels: Mapping[str, str], known: Mapping[str, Array]
             yield Step(row.sent[0].rule, row.label, labels.get(to, to), formula, put_in(formula, known), value)
 
 
-def start_step(row: Taped, known: Collection[str]) -> Step:
-    """Return what the output begins with."""
-    assert row.cotangent is not None  # noqa: S101
-    return Step("start", f"{row.name}.grad", "", seed_text(row.cotangent, known), None, row.cotangent)
+def start_step(row: Taped, g: Array, known: Collection[str]) -> Step:
+    """Return what the output begins with, its cotangent ``g``."""
+    return Step("start", f"{row.name}.grad", "", seed_text(g, known), None, g)
 
 
-def chain_step(row: Taped, reached: Sequence[Sent], known: Mapping[str, Array]) -> Step:
-    """Return how the cotangent of a value is found from those of the values that it is used in."""
-    assert row.cotangent is not None  # noqa: S101
-    of, value = f"{row.name}.grad", row.cotangent
+def chain_step(row: Taped, g: Array, reached: Sequence[Sent], known: Mapping[str, Array]) -> Step:
+    """Return how the cotangent ``g`` of a value is found from those of the values that it is used in."""
     formula = joined([sent.text for sent in reached]) if len(reached) == row.uses else None
     rule = "unused" if not row.uses else "sum of uses" if row.uses > 1 else rule_of(reached)
     if not row.uses:
         formula = "0"
-    return Step(rule, of, "", formula, put_in(formula, known), value)
+    return Step(rule, f"{row.name}.grad", "", formula, put_in(formula, known), g)
 
 
 def rule_of(reached: Sequence[Sent]) -> str:
@@ -95,11 +94,12 @@ def put_in(formula: str | None, known: Mapping[str, Array]) -> str | None:
     >>> put_in("y.grad*2*x[0]", {"y.grad": np.float64(-1.0), "x": np.array([3.0])})
     '(-1)*2*3'
     """
+    if formula is None:
+        return None
     parts, start = [], 0
-    for match in SYMBOL.finditer(formula or ""):
+    for match in SYMBOL.finditer(formula):
         if match["text"] or match["name"] not in known or match.start() < start:
             continue
-        assert formula is not None  # noqa: S101
         index = INDEX.match(formula, match.end())
         end = index.end() if index else match.end()
         number = number_at(known[match["name"]], index)
@@ -107,7 +107,7 @@ def put_in(formula: str | None, known: Mapping[str, Array]) -> str | None:
             return None
         parts += [formula[start : match.start()], tight(number) if number.startswith("-") else number]
         start = end
-    return "".join([*parts, (formula or "")[start:]]) if parts else None
+    return "".join([*parts, formula[start:]]) if parts else None
 
 
 def number_at(value: Array, index: re.Match[str] | None) -> str | None:

@@ -13,6 +13,7 @@ from gradcli.engine.naming import label_entries
 from gradcli.engine.reverse import cotangents
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
+from gradcli.errors.facts import index_of
 from gradcli.exact.decimals import digits
 from gradcli.exact.limits import finite
 from gradcli.exact.slopes import OPERATIONS, Exact, Spent
@@ -52,8 +53,7 @@ def call_rows(point: Point, jacobians: Mapping[str, Jacobian]) -> Rows:
         point.run.graph.meter.watch()
         v = one_hot(shape, place)
         grad = gradients(point.run, v, jacobians)
-        index = tuple(int(i) for i in np.unravel_index(place, shape)) if shape else ()
-        calls.append(OneHot(index, grad))
+        calls.append(OneHot(index_of(place, shape), grad))
         for name, jacobian in jacobians.items():
             within = within and agrees(grad[name], jacobian.vjp(v), jacobian.scale(v))
             all_finite = all_finite and bool(np.isfinite(grad[name]).all())
@@ -73,7 +73,7 @@ def colours(jacobians: Mapping[str, Jacobian]) -> int | None:
     """Return how many calls give all of J by all variables; None where that is not known."""
     if not all(jacobian.held for jacobian in jacobians.values()):
         return None
-    from gradcli.jacobian.colouring import count_passes  # noqa: PLC0415
+    from gradcli.jacobian.colouring import count_passes
 
     start, rows, columns = 0, [], []
     for jacobian in jacobians.values():
@@ -126,7 +126,7 @@ def carry(point: Point, u: Mapping[str, Array]) -> tuple[dict[int, Array], Array
     if not isinstance(output, Operation) or not output.active:
         found = {leaf.index: u[name] for name, leaf in point.leaves.items()}
         return found, np.abs(found.get(getattr(output, "index", -1), np.zeros(point.value.shape)))
-    from gradcli.jacobian.passes import Passes  # noqa: PLC0415
+    from gradcli.jacobian.passes import Passes
 
     passes = Passes(output, list(point.leaves.values()), point.run.graph)
     moved = passes.tangents({leaf.index: np.reshape(u[name], (1, -1)) for name, leaf in point.leaves.items()})
@@ -171,7 +171,7 @@ def confirm_along(point: Point, u: Mapping[str, Array], jvp: Array, sizes: Array
         if not np.isfinite(flat[i]):
             continue
         if true.is_nan():
-            found.unknown = found.unknown or ("" if side.kind else f"J·u for {label(i)} does not settle in 800 digits")
+            found.unknown = found.unknown or ("" if side.kind else f"J·u for {label(i)} does not settle in many digits")
         else:
             found.judge("jvp", float(flat[i]), true, float(np.ravel(sizes)[i]), f"J·u for {label(i)}")
     return proof_of(found, all_finite, "J·u")

@@ -75,7 +75,7 @@ class Recorded:
         texts = ConstantTexts(self.graph, self.nodes, lambda x: named.get(id(x), x))
         for node in self.nodes:
             texts.text[node.index] = (self.names[node.index], ATOM)
-            if node.op is not None and node.index not in self.given:
+            if isinstance(node, Operation) and node.index not in self.given:
                 written = self.written(texts, node)
                 if written is not None and len(written) <= self.longest:
                     texts.text[node.index] = texts.written(node, node.op)
@@ -86,9 +86,8 @@ class Recorded:
         return self.texts.of(node) == self.names[node.index]
 
     @staticmethod
-    def written(texts: ConstantTexts, node: Node) -> str | None:
+    def written(texts: ConstantTexts, node: Operation) -> str | None:
         """Return an operation in the texts of its arguments; None where the language has none for it."""
-        assert node.op is not None  # noqa: S101
         try:
             return texts.written(node, node.op)[0]
         except (TooLarge, KeyError):

@@ -159,8 +159,8 @@ class Hessian:
 
 def rows_of(whole: Jacobian, span: slice, shape: tuple[int, ...]) -> Jacobian:
     """Return the rows of a Jacobian by a stretch of its output, which has this shape of its own."""
-    from gradcli.jacobian.sparse import Sparse  # noqa: PLC0415
-    from gradcli.jacobian.structure import structure  # noqa: PLC0415
+    from gradcli.jacobian.sparse import Sparse
+    from gradcli.jacobian.structure import structure
 
     if not whole.held:
         return replace(whole, output_shape=shape, rules=[])

@@ -83,7 +83,7 @@ def described(function: Function) -> Known:
 
 def operator(sign: str) -> Known:
     """Return an operator with all that is known of it."""
-    from gradcli.ops.facts import OPERATORS as FACTS  # noqa: PLC0415
+    from gradcli.ops.facts import OPERATORS as FACTS
 
     written, summary = SIGNS[sign]
     known = Known(
@@ -94,8 +94,8 @@ def operator(sign: str) -> Known:
 
 def facts_of(function: Function) -> Facts:
     """Return the facts of a function: its own, or those in the tables of common functions."""
-    from gradcli.ops.facts import ELEMENTWISE  # noqa: PLC0415
-    from gradcli.ops.facts_arrays import ARRAYS  # noqa: PLC0415
+    from gradcli.ops.facts import ELEMENTWISE
+    from gradcli.ops.facts_arrays import ARRAYS
 
     return function.facts or ELEMENTWISE.get(function.name) or ARRAYS[function.name]
 
@@ -117,10 +117,10 @@ def vjp_lines(facts: Facts, op: Op | None) -> tuple[str, ...]:
 
     The example of a flat op multiplies it by x: the lines are those of the op alone.
     """
-    from gradcli.engine.graph import Operation  # noqa: PLC0415
-    from gradcli.engine.naming import output_name  # noqa: PLC0415
-    from gradcli.explanation.backward import write_backward  # noqa: PLC0415
-    from gradcli.explanation.evaluation import Function as Program  # noqa: PLC0415
+    from gradcli.engine.graph import Operation
+    from gradcli.engine.naming import output_name
+    from gradcli.explanation.backward import write_backward
+    from gradcli.explanation.evaluation import Function as Program
 
     given, v = values_of(facts)
     run = Program(facts.program).evaluate(given)
@@ -139,7 +139,7 @@ def vjp_lines(facts: Facts, op: Op | None) -> tuple[str, ...]:
 
 def values_of(facts: Facts) -> tuple[dict[str, Any], Any]:
     """Return the inputs of the example of a function, and its v if it has one."""
-    from gradcli.language.values import read_value  # noqa: PLC0415
+    from gradcli.language.values import read_value
 
     given = {name: read_value(text, name, Budget()) for name, text in facts.inputs.items()}
     return given, read_value(facts.v, "v", Budget()) if facts.v else None
@@ -147,7 +147,7 @@ def values_of(facts: Facts) -> tuple[dict[str, Any], Any]:
 
 def example_of(facts: Facts) -> Example:
     """Return the example of a function as words of a command line, with its result."""
-    from gradcli.explanation.evaluation import Function as Program  # noqa: PLC0415
+    from gradcli.explanation.evaluation import Function as Program
 
     given, v = values_of(facts)
     flags = [word for name, text in facts.inputs.items() for word in (f"--{name}", text)]

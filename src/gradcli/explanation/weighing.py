@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from gradcli.errors.facts import index_of
 from gradcli.exact.thresholds import ROUNDING
 from gradcli.explanation.effect import Dust, Effect, Nudge, Shared, Weighted
 from gradcli.explanation.jacobians import Jacobian, weighted_sums
@@ -126,7 +127,7 @@ def shared(jacobians: Mapping[str, Jacobian]) -> Shared | None:
             place = int(np.argmax(several))
             return Shared(
                 name,
-                index_at(place, jacobian.input_shape),
+                index_of(place, jacobian.input_shape),
                 tuple(jacobian.rows[used & (jacobian.columns == place)].tolist()),
             )
     return None
@@ -143,14 +144,9 @@ def nudge(v: Array, y: Array, inputs: Mapping[str, Array], grad: Mapping[str, Ar
             step = step_at(float(np.ravel(inputs[name])[place]))
             measured = measure(v, y, move(name, place, step), float(slopes[place]) * step)
             return Nudge(
-                name, index_at(place, g.shape), step, float(slopes[place]), float(slopes[place]) * step, measured
+                name, index_of(place, g.shape), step, float(slopes[place]), float(slopes[place]) * step, measured
             )
     return None
-
-
-def index_at(place: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the indices of an entry, given its place in flat order."""
-    return tuple(int(i) for i in np.unravel_index(place, shape))
 
 
 def step_at(value: float) -> float:

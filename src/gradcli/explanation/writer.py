@@ -103,7 +103,7 @@ class Writer:
         self.texts.taken |= {*named.names.values(), *named.taken, *named.constants.values()}
         self._values: dict[int, Written | None] = {}
         self._at: Node | None = None
-        self._total: Arrived | None = None
+        self._total = Arrived(None)
         for node in nodes:
             self._describe(node)
 
@@ -113,14 +113,13 @@ class Writer:
             self._at, self._total = node, self._arrive(node, arrived)
         if node.index in self.unwritten:
             return Arrived(None)
-        found = self._part(node, k)
+        found = self._part(node, k, self._total)
         if found is not None and len(found.expression.text) > LINE and not self.choice and self._shorten(node, arrived):
-            found = self._part(node, k)
+            found = self._part(node, k, self._total)
         return Arrived(found)
 
-    def _part(self, node: Operation, k: int) -> Written | None:
-        assert self._total is not None  # noqa: S101
-        g = self._total.written
+    def _part(self, node: Operation, k: int, total: Arrived) -> Written | None:
+        g = total.written
         try:
             if g is None:
                 return None

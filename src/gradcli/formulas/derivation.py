@@ -163,7 +163,7 @@ def by_rules(graph: Graph, output: Node, leaves: Mapping[str, Node], composition
     """Return index rules in place of each entry's formula."""
     if not output.active:
         return Formulas()
-    from gradcli.formulas.chains import index_rules  # noqa: PLC0415 - most answers need no rules
+    from gradcli.formulas.chains import index_rules  # most answers need no rules
 
     try:
         rules, texts = index_rules(graph, output, leaves, composition)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from typing import Any
 
 import numpy as np
-from sympy import Pow
+from sympy import Expr, Pow
 
 from gradcli.engine.graph import Node, Operation
 from gradcli.engine.naming import place_text
@@ -18,6 +18,10 @@ from gradcli.jacobian import functions as s
 from gradcli.ops.contractions import contraction
 from gradcli.ops.declare import value_of
 from gradcli.ops.links import listed
+from gradcli.ops.signatures import Array, Formula, Mask
+
+ExprArray = np.ndarray[Any, np.dtype[Any]]
+"""An array of sympy's expressions."""
 
 
 class Names(Enum):
@@ -48,9 +52,9 @@ class Elements:
         self.texts = texts
         self.names = names
         self.longest = LONGEST[names] if names is not Names.OWN or texts.names_inner else LONGEST[Names.NONE]
-        self.entries: dict[int, Any] = {}
-        self.meant: dict[Any, Any] = {}
-        self.shown: dict[int, Any] = {}
+        self.entries: dict[int, ExprArray] = {}
+        self.meant: dict[Expr, Expr] = {}
+        self.shown: dict[int, ExprArray] = {}
         self.sums = Sums(texts.printer, self.meant)
 
     def add(self, node: Node) -> bool:
@@ -78,7 +82,7 @@ class Elements:
             self.rename(node)
         return True
 
-    def rename(self, node: Node) -> Any:
+    def rename(self, node: Node) -> ExprArray:
         """Give a node a name, and let its entries be symbols from here on, which are returned."""
         self.texts.name(node)
         symbols = self._symbols(node)
@@ -88,13 +92,13 @@ class Elements:
         self.sums.shapes[self.texts.of(node)] = node.shape
         return symbols
 
-    def of(self, argument: Any) -> Any:
+    def of(self, argument: Node | Array) -> ExprArray:
         """Return the entries of a node, or constants as sympy numbers."""
         if isinstance(argument, Node):
             return self.entries[argument.index]
         return as_objects([s.number(value) for value in np.ravel(np.asarray(argument, dtype=np.float64))])
 
-    def auxiliary(self, node: Node, text: str, value: Any) -> Any:
+    def auxiliary(self, node: Node, text: str, value: Array) -> ExprArray:
         """Return symbols for a value that a derivative needs and the program does not hold, such as ``inv(A)``."""
         written = text.format(self.texts.argument(node.arguments[0])[0])
         return as_objects([s.symbol(written + place_text(i, np.shape(value))) for i in range(np.size(value))])
@@ -105,7 +109,7 @@ class Elements:
         opaque = op is not None and not (op.formula or op.moves or op.folds or op.spec)
         return opaque and len(self.texts.of(node)) > WORDY
 
-    def _symbols(self, node: Node) -> Any:
+    def _symbols(self, node: Node) -> ExprArray:
         if self._needs_name(node):
             self.texts.name(node)
         return as_objects([s.symbol(self.texts.element(node, i)) for i in range(np.size(node.value))])
@@ -133,7 +137,7 @@ class Elements:
         active = [k for k, a in enumerate(node.arguments) if isinstance(a, Node) and a.active]
         return bool(active) and node.op.mentions(argument, active)
 
-    def _entries(self, node: Operation) -> Any:
+    def _entries(self, node: Operation) -> ExprArray:
         op = node.op
         count = int(np.size(node.value))
         if op.formula is not None:
@@ -146,7 +150,7 @@ class Elements:
             return self._moved(node, count)
         return self._symbols(node)
 
-    def _elementwise(self, node: Operation, formula: Callable[..., Any], count: int) -> Any:
+    def _elementwise(self, node: Operation, formula: Formula, count: int) -> ExprArray:
         op, columns = node.op, []
         for k, argument in enumerate(node.arguments):
             entries = self.of(argument).reshape(np.shape(value_of(argument)))
@@ -161,31 +165,31 @@ class Elements:
                 self.texts.order.learn(found[-1], arguments)
         return as_objects(found)
 
-    def _grouped(self, node: Operation, count: int) -> list[list[Any]]:
+    def _grouped(self, node: Operation, count: int) -> list[list[Expr]]:
         """Return for each entry of a node the entries that it is linked to, in flat order."""
         entries = self.of(node.arguments[0])
         values = tuple(value_of(a) for a in node.arguments)
-        groups: list[list[Any]] = [[] for _ in range(count)]
+        groups: list[list[Expr]] = [[] for _ in range(count)]
         for links in map(listed, node.op.local(0, node.value, values, node.static)):
             for row, column in zip(links.rows, links.columns, strict=True):
                 groups[row].append(entries[column])
         return groups
 
-    def _contracted(self, node: Operation, spec: Callable[..., str], count: int) -> Any:
+    def _contracted(self, node: Operation, spec: Callable[..., str], count: int) -> ExprArray:
         values = tuple(value_of(a) for a in node.arguments)
         links = contraction(0, values, spec(*values, **node.static)).listed()
         first = self.of(node.arguments[0])
         others = [(self.of(node.arguments[slot]), where) for slot, where in links.bound]
-        terms: list[list[Any]] = [[] for _ in range(count)]
+        terms: list[list[Expr]] = [[] for _ in range(count)]
         for i, (row, column) in enumerate(zip(links.rows, links.columns, strict=True)):
             terms[row].append(s.product([first[column], *(entries[where[i]] for entries, where in others)]))
         return as_objects([s.total(own) for own in terms])
 
-    def _moved(self, node: Operation, count: int) -> Any:
+    def _moved(self, node: Operation, count: int) -> ExprArray:
         """Take each entry from where it came; what came from nowhere is the number that it is."""
         values = tuple(value_of(a) for a in node.arguments)
         flat = np.ravel(node.value)
-        result: list[Any] = [None] * count
+        result: list[Expr | None] = [None] * count
         for k, argument in enumerate(node.arguments):
             entries = self.of(argument)
             for links in map(listed, node.op.local(k, node.value, values, node.static)):
@@ -194,7 +198,7 @@ class Elements:
         return as_objects([s.number(flat[i]) if entry is None else entry for i, entry in enumerate(result)])
 
 
-def meant_by(symbol: Any, entry: Any) -> dict[Any, Any]:
+def meant_by(symbol: Expr, entry: Expr) -> dict[Expr, Expr]:
     """Return what a symbol stands for with the symbol: an expression, and of a root its odd powers too."""
     if not entry.args or not entry.free_symbols:
         return {}
@@ -203,12 +207,12 @@ def meant_by(symbol: Any, entry: Any) -> dict[Any, Any]:
     return {entry: symbol}
 
 
-def is_negative_zero(value: Any) -> Any:
+def is_negative_zero(value: Array) -> Mask:
     """Return where an array is -0."""
     return np.equal(value, 0) & np.signbit(value)
 
 
-def as_objects(items: list[Any]) -> Any:
+def as_objects(items: Sequence[Expr]) -> ExprArray:
     """Return a one-dimensional array of objects."""
     result = np.empty(len(items), dtype=object)
     result[:] = items

@@ -31,7 +31,7 @@ MOST_FACTORED = 24
 """Entries of a Jacobian up to which each is tried in several forms."""
 
 
-class TooLong(Exception):  # noqa: N818
+class TooLong(Exception):
     """A formula grew beyond what a person can read; intermediates need names."""
 
 

@@ -12,12 +12,12 @@ from sympy import Expr
 from gradcli.formulas.rules import entry
 from gradcli.jacobian import functions as s
 from gradcli.ops.links import Indices
+from gradcli.ops.signatures import Shape
 
 FEWEST = 4
 """Entries of one pattern from which a rule says them."""
 INDEX = re.compile(r"(?<=\[)(?:\d+|:)(?:,(?:\d+|:))*(?=\])")
 INTEGER = re.compile(r"\d+")
-Shape = tuple[int, ...]
 Place = tuple[int, ...]
 
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradcli.ops.links import Indices
-
-Shape = tuple[int, ...]
+from gradcli.ops.signatures import Shape
 
 
 @dataclass(frozen=True, slots=True)

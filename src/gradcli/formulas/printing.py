@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
 from sympy import Expr, Mul, Pow, Rational
 from sympy.printing.precedence import PRECEDENCE
@@ -15,7 +15,7 @@ from gradcli.jacobian.functions import written_out
 from gradcli.ops import OPS
 
 
-class Unprintable(Exception):  # noqa: N818
+class Unprintable(Exception):
     """A formula holds something that the language has no word for, such as an infinite constant."""
 
 
@@ -30,7 +30,7 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
         super().__init__()
         self.program = order or Order()
 
-    def _print_Add(self, expr: Any, order: Any = None) -> str:  # noqa: N802
+    def _print_Add(self, expr: Expr, order: str | None = None) -> str:
         terms = self.program.terms(expr, self._as_ordered_terms(expr, order=order))
         text = ""
         for term in terms:
@@ -39,7 +39,7 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
             text += f" {sign} {shown}" if text else f"{sign}{shown}".removeprefix("+")
         return text
 
-    def _print_Mul(self, expr: Any) -> str:  # noqa: N802
+    def _print_Mul(self, expr: Expr) -> str:
         turned = without_minus(expr)
         if turned is not expr:
             return str(self._print(turned))
@@ -60,25 +60,25 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
             return text
         return f"{text}/{divisors[0]}" if len(divisors) == 1 else f"{text}/({'*'.join(divisors)})"
 
-    def _print_Pow(self, expr: Any, rational: bool = False) -> str:  # noqa: N802
+    def _print_Pow(self, expr: Expr, rational: bool = False) -> str:
         base, exponent = expr.args
         if exponent.is_Number and exponent < 0:
             return f"1/{self.parenthesize(Pow(base, -exponent), PRECEDENCE['Mul'], strict=False)}"
         return str(super()._print_Pow(expr, rational))
 
-    def parenthesize(self, item: Any, level: int, strict: bool = False) -> str:
+    def parenthesize(self, item: Expr, level: int, strict: bool = False) -> str:
         """Return a part of a formula, in parentheses where it binds less tightly than what stands beside it."""
         if isinstance(item, Mul):
             item = without_minus(item)
         return str(super().parenthesize(item, level, strict))
 
-    def _print_Float(self, expr: Any) -> str:  # noqa: N802
+    def _print_Float(self, expr: Expr) -> str:
         value = float(expr)
         if not math.isfinite(value):
             raise Unprintable
         return ("-" if value < 0 else "") + constant_name(abs(value))
 
-    def _print_Function(self, expr: Any) -> str:  # noqa: N802
+    def _print_Function(self, expr: Expr) -> str:
         name = type(expr).__name__
         arguments = [self._print(argument) for argument in expr.args]
         if name in COMPARED:
@@ -95,7 +95,7 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
             return f"clip({inner}, {low}, {arguments[1]})"
         return f"{name}({', '.join(without_defaults(name, expr.args, arguments))})"
 
-    def comparison(self, choice: Any) -> str:
+    def comparison(self, choice: Expr) -> str:
         """Return the condition of a choice, a number on its right."""
         left, right = choice.args[:2]
         sign = COMPARED[type(choice).__name__]
@@ -103,22 +103,22 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
             left, right, sign = right, left, sign.replace(">", "<")
         return f"{self._print(left)} {sign} {self._print(right)}"
 
-    def _print_Abs(self, expr: Any) -> str:  # noqa: N802
+    def _print_Abs(self, expr: Expr) -> str:
         return f"abs({self._print(expr.args[0])})"
 
-    def _print_Exp1(self, expr: Any) -> str:  # noqa: N802
+    def _print_Exp1(self, expr: Expr) -> str:
         del expr
         return "exp(1)"
 
-    def _refuse(self, expr: Any) -> str:
+    def _refuse(self, expr: Expr) -> str:
         del expr
         raise Unprintable
 
-    _print_Infinity = _print_NegativeInfinity = _print_ComplexInfinity = _refuse  # noqa: N815
-    _print_NaN = _print_ImaginaryUnit = _refuse  # noqa: N815
+    _print_Infinity = _print_NegativeInfinity = _print_ComplexInfinity = _refuse
+    _print_NaN = _print_ImaginaryUnit = _refuse
 
 
-def without_defaults(name: str, arguments: Any, texts: list[str]) -> list[str]:
+def without_defaults(name: str, arguments: Sequence[Expr], texts: list[str]) -> list[str]:
     """Return the arguments of a call without options that are the function's own."""
     defaults = list(OPS[name].defaults.values()) if name in OPS else []
     if len(defaults) and len(texts) > len(defaults):
@@ -128,7 +128,7 @@ def without_defaults(name: str, arguments: Any, texts: list[str]) -> list[str]:
     return texts
 
 
-def number_texts(number: Any) -> tuple[list[str], list[str]]:
+def number_texts(number: Expr) -> tuple[list[str], list[str]]:
     """Return a positive number as what stands above and below the line; raises ``Unprintable`` for inf and nan."""
     if isinstance(number, Rational):
         above, below = number.p, number.q
@@ -146,7 +146,7 @@ def formula_text(expression: Expr, printer: LanguagePrinter = PRINTER) -> str:
     return str(printer.doprint(written_out(expression)))
 
 
-def size_of(expression: Any, bound: int = 1000) -> int:
+def size_of(expression: Expr, bound: int = 1000) -> int:
     """Return the number of parts of a formula, counted up to ``bound``."""
     count, stack = 0, [expression]
     while stack and count < bound:

@@ -23,9 +23,9 @@ from gradcli.formulas.expression import Expression
 from gradcli.formulas.texts import TooLarge, constant_text
 from gradcli.formulas.ufuncs import UFUNCS
 from gradcli.ops.declare import Array
+from gradcli.ops.signatures import Shape
 from gradcli.ops.writing import index_text
 
-Shape = tuple[int, ...]
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 """What numpy's functions that are no plain ufuncs write, entered by ``recording``."""
 
@@ -43,7 +43,7 @@ def noting_answers() -> Iterator[list[Any]]:
         ANSWERS.reset(token)
 
 
-class Unwritable(Exception):  # noqa: N818
+class Unwritable(Exception):
     """Something was done with a written array that the language has no text for."""
 
 

@@ -37,7 +37,7 @@ def array_text(value: Any) -> str:
     return f"[{', '.join(array_text(item) for item in value)}]"
 
 
-class TooLarge(Exception):  # noqa: N818
+class TooLarge(Exception):
     """A program holds a constant array that is too large to be written out in a formula."""
 
 
@@ -86,8 +86,8 @@ class Texts:
     @cached_property
     def printer(self) -> LanguagePrinter:
         """What writes formulas in the order of the program."""
-        from gradcli.formulas.order import Order, names_in_order  # noqa: PLC0415 - texts of arrays need no sympy
-        from gradcli.formulas.printing import LanguagePrinter  # noqa: PLC0415
+        from gradcli.formulas.order import Order, names_in_order  # texts of arrays need no sympy
+        from gradcli.formulas.printing import LanguagePrinter
 
         return LanguagePrinter(Order(names_in_order(self._graph)))
 

@@ -13,7 +13,8 @@ from sympy import Add, Dummy, Expr, Mul, Pow, Symbol, powsimp
 from gradcli.jacobian import functions as s
 from gradcli.jacobian.evaluate import Rule, evaluator, magnitude
 from gradcli.jacobian.kinds import Constant
-from gradcli.ops.links import Contraction, Explicit, Implicit, Links, Partial
+from gradcli.ops.links import Contraction, Implicit, Links, Partial
+from gradcli.ops.signatures import Formula
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,12 +54,11 @@ def template_of(links: Links | Contraction, constants: tuple[Constant, ...]) -> 
         return derivative(factor.formula, factor.argument, constants)
     if isinstance(factor, Implicit):
         return recalled(quotient, factor.inner, factor.outer)
-    assert isinstance(factor, Explicit)  # noqa: S101
     return recalled(explicit, factor.formula, len(links.bound))
 
 
 @lru_cache(maxsize=4096)
-def derivative(formula: Any, argument: int, constants: tuple[Constant, ...]) -> Template:
+def derivative(formula: Formula, argument: int, constants: tuple[Constant, ...]) -> Template:
     """Return the derivative of a formula by one argument, the constants among the others written out."""
     symbols = tuple(Dummy(f"a{k}", real=True) for k in range(len(constants)))
     given = [x if c is None else s.number(c) for x, c in zip(symbols, constants, strict=True)]
@@ -81,7 +81,7 @@ def separated(found: Template) -> tuple[float, list[Template]] | None:
     return float(number), [template(part, (symbol,)) for part, symbol in zip(each, found.symbols, strict=True)]
 
 
-def quotient(inner: Any, outer: Any) -> Template:
+def quotient(inner: Formula, outer: Formula) -> Template:
     """Return inner'(x) / outer'(y)."""
     x, y = Dummy("x", real=True), Dummy("y", real=True)
     found = s.as_expression(inner(s, x)).diff(x) / s.as_expression(outer(s, y)).diff(y)
@@ -89,7 +89,7 @@ def quotient(inner: Any, outer: Any) -> Template:
     return template(powsimp(found, combine="exp") if found.has(s.exp) else found, (x, y))
 
 
-def explicit(formula: Any, count: int) -> Template:
+def explicit(formula: Formula, count: int) -> Template:
     """Return a formula as it stands, in ``count`` symbols."""
     symbols = tuple(Dummy(f"b{k}", real=True) for k in range(count))
     return template(s.as_expression(formula(s, *symbols)), symbols)
@@ -108,7 +108,7 @@ def is_plain(expression: Expr) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def has_plain_derivative(formula: Any, argument: int, count: int) -> bool:
+def has_plain_derivative(formula: Formula, argument: int, count: int) -> bool:
     """Return whether the derivative of a formula by one of ``count`` arguments is plain."""
     return is_plain(derivative(formula, argument, (None,) * count).expression)
 
@@ -134,7 +134,7 @@ def recalled(make: Callable[..., Template], *given: Any) -> Template:
     return found
 
 
-def text_of(formula: Any) -> Hashable:
+def text_of(formula: Formula) -> Hashable:
     """Return what makes two functions the same: their code, and the values that they close over."""
     if type(formula) is not FunctionType or formula.__kwdefaults__:
         return type(formula), formula

@@ -32,15 +32,19 @@ from sympy.core.parameters import distribute
 from sympy.printing.precedence import PRECEDENCE
 
 from gradcli.jacobian import refined as ways
+from gradcli.ops.signatures import Array, Formula, Symbols
+
+Rules = Callable[..., tuple[Expr, ...]]
+"""What gives one derivative for each argument."""
 
 
-def signed(function: Any) -> Any:
+def signed(function: Callable[[Expr], Expr]) -> Callable[[Expr], Expr]:
     """Return an even or odd function of sympy's, which looks for a sign that it can take out of its argument.
 
     Where numbers stay outside of sums, -x - 1 is -(x + 1) is -x - 1, and the search has no end.
     """
 
-    def apply(x: Any) -> Any:
+    def apply(x: Expr) -> Expr:
         with distribute(True):
             return function(x)
 
@@ -61,7 +65,7 @@ def number(value: float) -> Expr:
     return Float(value, 17)
 
 
-def replaced(expression: Any, chosen: Mapping[Any, Any]) -> Any:
+def replaced(expression: Expr, chosen: Mapping[Expr, Expr]) -> Expr:
     """Return an expression with others for some of its symbols.
 
     An even or odd function of sympy's looks for a sign that it can take out of its argument. While numbers stay outside
@@ -74,12 +78,12 @@ def replaced(expression: Any, chosen: Mapping[Any, Any]) -> Any:
             return expression.xreplace(chosen)
 
 
-def product(factors: Sequence[Any]) -> Any:
+def product(factors: Sequence[Expr]) -> Expr:
     """Return the product of the factors, taken at once: one after the other costs the square of their number."""
     return Mul(*factors)
 
 
-def total(terms: Sequence[Any]) -> Any:
+def total(terms: Sequence[Expr]) -> Expr:
     """Return the sum of the terms, taken at once as the product is."""
     return Add(*terms)
 
@@ -88,9 +92,9 @@ class Own(Function):  # type: ignore[misc]
     """A real function of ours; ``rules`` has one derivative for each argument."""
 
     is_real = True
-    rules: ClassVar[Callable[..., tuple[Any, ...]]]
+    rules: ClassVar[Rules]
 
-    def fdiff(self, argindex: int = 1) -> Any:
+    def fdiff(self, argindex: int = 1) -> Expr:
         """Return the derivative by one argument."""
         return self.rules(*self.args)[argindex - 1]
 
@@ -104,16 +108,16 @@ class Refined(Own):
     It is printed as it is written: ``written_out`` takes it away.
     """
 
-    written: ClassVar[Callable[..., Any]]
-    numbers: ClassVar[Callable[..., Any]]
+    written: ClassVar[Callable[..., Expr]]
+    numbers: ClassVar[Callable[..., Array]]
 
 
-def undecided(*_: Any) -> tuple[Any, ...]:
+def undecided(*_: Expr) -> tuple[Expr, ...]:
     """Refuse a derivative: formulas of values hold no such function, derivatives alone do."""
     raise NotImplementedError("this function stands in derivatives alone")
 
 
-def refined(name: str, written: Callable[..., Any], numbers: Callable[..., Any]) -> Any:
+def refined(name: str, written: Callable[..., Expr], numbers: Callable[..., Array]) -> type[Refined]:
     """Return a function class for a derivative that is written one way and worked out another."""
     methods = {"written": written, "numbers": numbers, "rules": undecided}
     return type(name, (Refined,), {key: staticmethod(method) for key, method in methods.items()})
@@ -127,103 +131,101 @@ def written_out(expression: Expr) -> Expr:
 
 
 # The options of a function, such as a slope, are numbers: their derivatives are never asked for.
-def own(name: str, rules: Any) -> Any:
+def own(name: str, rules: Rules) -> type[Own]:
     """Return a function class called ``name`` with these derivatives."""
     return type(name, (Own,), {"rules": staticmethod(rules)})
 
 
 # fmt: off
-_asin: Any = refined("asin slope", lambda x: 1 / sqrt(1 - x**2), lambda x: 1 / np.sqrt(1 - x) / np.sqrt(1 + x))
-_asinh: Any = refined("asinh slope", lambda x: 1 / sqrt(x**2 + 1), ways.asinh)
-_atanh: Any = refined("atanh slope", lambda x: 1 / (1 - x**2), lambda x: 1 / (1 - x) / (1 + x))
-_sinc: Any = refined("sinc slope", lambda x: cos(pi * x) / x - sin(pi * x) / (pi * x**2), ways.sinc)
-_tanh: Any = refined("tanh slope", lambda x: 1 - tanh(x)**2, lambda x: 1 / np.cosh(x) / np.cosh(x))
-_rest: Any = refined("rest of sigmoid", lambda x: 1 - sigmoid(x), lambda x: ways.sigmoid(-x))
-_silu: Any = refined("silu slope", lambda x: sigmoid(x) + x * sigmoid(x) * (1 - sigmoid(x)), ways.silu)
-_gelu: Any = refined(
+_asin = refined("asin slope", lambda x: 1 / sqrt(1 - x**2), lambda x: 1 / np.sqrt(1 - x) / np.sqrt(1 + x))
+_asinh = refined("asinh slope", lambda x: 1 / sqrt(x**2 + 1), ways.asinh)
+_atanh = refined("atanh slope", lambda x: 1 / (1 - x**2), lambda x: 1 / (1 - x) / (1 + x))
+_sinc = refined("sinc slope", lambda x: cos(pi * x) / x - sin(pi * x) / (pi * x**2), ways.sinc)
+_tanh = refined("tanh slope", lambda x: 1 - tanh(x)**2, lambda x: 1 / np.cosh(x) / np.cosh(x))
+_rest = refined("rest of sigmoid", lambda x: 1 - sigmoid(x), lambda x: ways.sigmoid(-x))
+_silu = refined("silu slope", lambda x: sigmoid(x) + x * sigmoid(x) * (1 - sigmoid(x)), ways.silu)
+_gelu = refined(
     "gelu slope", lambda x: (1 + erf(x / sqrt(2))) / 2 + x * exp(-(x**2) / 2) / sqrt(2 * pi), ways.gelu)
-_gelu_tanh: Any = refined(
+_gelu_tanh = refined(
     "gelu_tanh slope",
     lambda x: HALF + tanh(_bend(x)) / 2 + x * _bend(x).diff(x) / (2 * cosh(_bend(x)) ** 2),
     ways.gelu_tanh)
-_atan2: Any = refined("atan2 slope", lambda a, y, x: a / (x**2 + y**2), ways.over_squares)
-bce_slope: Any = refined("bce slope", lambda x, t: (1 - t) / (1 - x) - t / x, ways.bce)
-bce_target_slope: Any = refined("bce_target slope", lambda x: log(1 - x) - log(x), ways.bce_by_target)
-logits_slope: Any = refined("logits slope", lambda x, t: sigmoid(x) - t, ways.logits)
-# fmt: on
+_atan2 = refined("atan2 slope", lambda a, y, x: a / (x**2 + y**2), ways.over_squares)
+bce_slope = refined("bce slope", lambda x, t: (1 - t) / (1 - x) - t / x, ways.bce)
+bce_target_slope = refined("bce_target slope", lambda x: log(1 - x) - log(x), ways.bce_by_target)
+logits_slope = refined("logits slope", lambda x, t: sigmoid(x) - t, ways.logits)
 
-# fmt: off
-where_gt: Any = own("where_gt",  lambda x, y, a, b: (
+where_gt: type[Own] = own("where_gt", lambda x, y, a, b: (
     Integer(0), Integer(0), where_gt(x, y, Integer(1), Integer(0)), where_gt(x, y, Integer(0), Integer(1))))
-where_ge: Any = own("where_ge",  undecided)
-sign: Any = own("sign",      lambda x: (Integer(0),))
-floor: Any = own("floor",     lambda x: (Integer(0),))
-floor_divide: Any = own("floor_divide", lambda a, b: (Integer(0), Integer(0)))
-heaviside: Any = own("heaviside", lambda x, half: (Integer(0), Integer(0)))
-abs: Any = own("abs",       lambda x: (sign(x),))  # noqa: A001
-sigmoid: Any = own("sigmoid",   lambda x: (sigmoid(x) * _rest(x),))
-tanh: Any = own("tanh",      lambda x: (_tanh(x),))
-relu: Any = own("relu",      lambda x: (where_gt(x, 0, 1, 0),))
-expm1: Any = own("expm1",     lambda x: (exp(x),))
-exp2: Any = own("exp2",      lambda x: (exp2(x) * log(2),))
-log2: Any = own("log2",      lambda x: (1 / (x * log(2)),))
-log10: Any = own("log10",     lambda x: (1 / (x * log(10)),))
-log1p: Any = own("log1p",     lambda x: (1 / (1 + x),))
-rsqrt: Any = own("rsqrt",     lambda x: (-rsqrt(x) ** 3 / 2,))
-cbrt: Any = own("cbrt",      lambda x: (1 / (3 * cbrt(x) ** 2),))
-asin: Any = own("asin",      lambda x: (_asin(x),))
-acos: Any = own("acos",      lambda x: (-_asin(x),))
-asinh: Any = own("asinh",     lambda x: (_asinh(x),))
-atanh: Any = own("atanh",     lambda x: (_atanh(x),))
-sinc: Any = own("sinc",      lambda x: (_sinc(x),))
-silu: Any = own("silu",      lambda x: (_silu(x),))
-softsign: Any = own("softsign",  lambda x: (1 / (1 + abs(x)) ** 2,))
-logsigmoid: Any = own("logsigmoid", lambda x: (sigmoid(-x),))
-gelu: Any = own("gelu",      lambda x: (_gelu(x),))
-gelu_tanh: Any = own("gelu_tanh", lambda x: (_gelu_tanh(x),))
-maximum: Any = own("maximum",   lambda a, b: (heaviside(a - b, HALF), heaviside(b - a, HALF)))
-minimum: Any = own("minimum",   lambda a, b: (heaviside(b - a, HALF), heaviside(a - b, HALF)))
-clamp_min: Any = own("clamp_min", lambda x, low: (where_ge(x, low, 1, 0), where_ge(x, low, 0, 1)))
-clamp_max: Any = own("clamp_max", lambda x, high: (where_ge(high, x, 1, 0), where_ge(high, x, 0, 1)))
-remainder: Any = own("remainder", lambda a, b: (Integer(1), -floor_divide(a, b)))
-hypot: Any = own("hypot",     lambda x, y: (x / hypot(x, y), y / hypot(x, y)))
-atan2: Any = own("atan2",     lambda y, x: (_atan2(x, y, x), -_atan2(y, y, x)))
-xlogy: Any = own("xlogy",     lambda x, y: (log(y), x / y))
-logaddexp: Any = own("logaddexp", lambda a, b: (sigmoid(a - b), sigmoid(b - a)))
-leaky_relu_: Any = own("leaky_relu", lambda x, slope: (where_gt(x, 0, 1, slope), Integer(0)))
-elu_: Any = own("elu",       lambda x, alpha: (where_gt(x, 0, 1, alpha * exp(x)), Integer(0)))
-softplus_: Any = own("softplus",  lambda x, beta, threshold: (
+where_ge = own("where_ge", undecided)
+sign = own("sign", lambda x: (Integer(0),))
+floor = own("floor", lambda x: (Integer(0),))
+floor_divide = own("floor_divide", lambda a, b: (Integer(0), Integer(0)))
+heaviside = own("heaviside", lambda x, half: (Integer(0), Integer(0)))
+abs = own("abs", lambda x: (sign(x),))  # noqa: A001
+sigmoid: type[Own] = own("sigmoid", lambda x: (sigmoid(x) * _rest(x),))
+tanh: type[Own] = own("tanh", lambda x: (_tanh(x),))
+relu = own("relu", lambda x: (where_gt(x, 0, 1, 0),))
+expm1 = own("expm1", lambda x: (exp(x),))
+exp2: type[Own] = own("exp2", lambda x: (exp2(x) * log(2),))
+log2 = own("log2", lambda x: (1 / (x * log(2)),))
+log10 = own("log10", lambda x: (1 / (x * log(10)),))
+log1p = own("log1p", lambda x: (1 / (1 + x),))
+rsqrt: type[Own] = own("rsqrt", lambda x: (-rsqrt(x) ** 3 / 2,))
+cbrt: type[Own] = own("cbrt", lambda x: (1 / (3 * cbrt(x) ** 2),))
+asin = own("asin", lambda x: (_asin(x),))
+acos = own("acos", lambda x: (-_asin(x),))
+asinh = own("asinh", lambda x: (_asinh(x),))
+atanh = own("atanh", lambda x: (_atanh(x),))
+sinc = own("sinc", lambda x: (_sinc(x),))
+silu = own("silu", lambda x: (_silu(x),))
+softsign = own("softsign", lambda x: (1 / (1 + abs(x)) ** 2,))
+logsigmoid = own("logsigmoid", lambda x: (sigmoid(-x),))
+gelu = own("gelu", lambda x: (_gelu(x),))
+gelu_tanh = own("gelu_tanh", lambda x: (_gelu_tanh(x),))
+maximum = own("maximum", lambda a, b: (heaviside(a - b, HALF), heaviside(b - a, HALF)))
+minimum = own("minimum", lambda a, b: (heaviside(b - a, HALF), heaviside(a - b, HALF)))
+clamp_min = own("clamp_min", lambda x, low: (where_ge(x, low, 1, 0), where_ge(x, low, 0, 1)))
+clamp_max = own("clamp_max", lambda x, high: (where_ge(high, x, 1, 0), where_ge(high, x, 0, 1)))
+remainder = own("remainder", lambda a, b: (Integer(1), -floor_divide(a, b)))
+hypot: type[Own] = own("hypot", lambda x, y: (x / hypot(x, y), y / hypot(x, y)))
+atan2 = own("atan2", lambda y, x: (_atan2(x, y, x), -_atan2(y, y, x)))
+xlogy = own("xlogy", lambda x, y: (log(y), x / y))
+logaddexp = own("logaddexp", lambda a, b: (sigmoid(a - b), sigmoid(b - a)))
+leaky_relu_ = own("leaky_relu", lambda x, slope: (where_gt(x, 0, 1, slope), Integer(0)))
+elu_ = own("elu", lambda x, alpha: (where_gt(x, 0, 1, alpha * exp(x)), Integer(0)))
+softplus_ = own("softplus", lambda x, beta, threshold: (
     where_gt(beta * x, threshold, 1, sigmoid(beta * x)), Integer(0), Integer(0)))
 # fmt: on
 
 
-def written_as(name: str, formula: Any, rules: Any) -> Any:
+def written_as(name: str, formula: Callable[..., Expr], rules: Rules) -> type[Refined]:
     """Return a value that is printed as ``formula``, with derivatives of its own."""
     return type(name, (Refined,), {"written": staticmethod(formula), "rules": staticmethod(rules)})
 
 
 @lru_cache(maxsize=256)
 def with_slopes(
-    module: Any, name: str, formula: Any, slopes: Any, options: tuple[tuple[str, Any], ...]
-) -> Callable[..., Any]:
+    module: Symbols, name: str, formula: Formula, slopes: Rules, options: tuple[tuple[str, Any], ...]
+) -> type[Refined]:
     """Return a value that is printed as the formula of an op, with the derivatives that the op declares."""
     written, rules = (partial(of, module, **dict(options)) for of in (formula, slopes))
-    return written_as(name, written, rules)  # type: ignore[no-any-return]
+    return written_as(name, written, rules)
 
 
 @lru_cache(maxsize=256)
-def named(module: Any, name: str, slopes: Any) -> Any:
+def named(module: Symbols, name: str, slopes: Rules) -> type[Own]:
     """Return a function that is written as a call of its name, with the derivatives ``slopes(s, *symbols)``."""
     return own(name, partial(slopes, module))
 
 
 @lru_cache(maxsize=256)
-def closely(module: Any, name: str, written: Any, exact: Any) -> Any:
+def closely(module: Symbols, name: str, written: Callable[..., Expr], exact: Callable[..., Any]) -> type[Refined]:
     """Return a derivative that is written as ``written(s, *symbols)`` and worked out as ``exact(mpmath, *numbers)``."""
     return refined(name, partial(written, module), partial(ways.in_digits, exact))
 
 
-def _bend(x: Any) -> Any:
+def _bend(x: Expr) -> Expr:
     return sqrt(2 / pi) * (x + number(0.044715) * x**3)
 
 
@@ -234,40 +236,40 @@ class PowerOf(Own):
     """How tightly it binds where it is printed: as ``**`` does, and not as a call."""
 
     @classmethod
-    def eval(cls, x: Any, p: Any) -> Any:
+    def eval(cls, x: Expr, p: Expr) -> Expr | None:
         """Return sympy's power where the exponent is a number or the base a positive one."""
         if p.is_Number or (x.is_Number and x.is_positive):
             return Pow(x, p)
         return None
 
     @staticmethod
-    def rules(*args: Any) -> tuple[Any, ...]:
+    def rules(*args: Expr) -> tuple[Expr, ...]:
         """Return p·x**(p-1) and x**p·log x."""
         x, p = args
         return (p * PowerOf(x, p - 1), PowerOf(x, p) * log(x, evaluate=False))
 
 
-def as_expression(value: Any) -> Expr:
+def as_expression(value: Expr | float) -> Expr:
     """Return an expression; plain numbers become sympy's."""
     return value if isinstance(value, Expr) else number(value)
 
 
-def power(x: Any, p: Any) -> Any:
+def power(x: Expr | float, p: Expr | float) -> Expr:
     """Return x to the power p."""
     return PowerOf(as_expression(x), as_expression(p))
 
 
-def leaky_relu(x: Any, slope: float) -> Any:
+def leaky_relu(x: Expr, slope: float) -> Expr:
     """Return leaky_relu with its slope as a number."""
     return leaky_relu_(x, number(slope))
 
 
-def elu(x: Any, alpha: float) -> Any:
+def elu(x: Expr, alpha: float) -> Expr:
     """Return elu with its alpha as a number."""
     return elu_(x, number(alpha))
 
 
-def softplus(x: Any, beta: float, threshold: float) -> Any:
+def softplus(x: Expr, beta: float, threshold: float) -> Expr:
     """Return softplus; without a threshold it is -logsigmoid(-x)."""
     if threshold == float("inf"):
         return -logsigmoid(-number(beta) * x) / number(beta)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,8 @@ class Applied(Composition):
     ``links`` has their names alone. A local Jacobian that subscripts say is not listed.
     """
 
+    refusal: GradcliError = field(kw_only=True)
+
     def parts(self, node: Operation, argument: int) -> list[Part] | None:
         """Return the parts of the local Jacobian of a node by one argument, None where none took part."""
         if (node.index, argument) not in self.links:
@@ -46,7 +48,6 @@ class Applied(Composition):
     def link(self, node: Operation, argument: Node) -> Sparse:
         """Refuse the entries of a local Jacobian: they are as many as those of J."""
         del node, argument
-        assert self.refusal is not None  # noqa: S101
         raise self.refusal
 
 
@@ -75,7 +76,7 @@ def derive(output: Any, wrt: Sequence[Node], most: int, graph: Graph) -> Composi
 
 def apply(output: Node, wrt: Sequence[Node], most: int, graph: Graph, refusal: GradcliError) -> Applied:
     """Return the Jacobian of ``output`` by passes; ``refusal`` says why it is not composed."""
-    from gradcli.jacobian.passes import Passes  # noqa: PLC0415 - most Jacobians have few entries
+    from gradcli.jacobian.passes import Passes  # most Jacobians have few entries
 
     nodes, passes = reaches(output), Passes(output, wrt, graph)
     first = min(leaf.index for leaf in wrt)

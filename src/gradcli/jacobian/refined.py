@@ -12,6 +12,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
+from gradcli.ops.signatures import Array, Mask
 from gradcli.ops.slopes import erfc
 
 NEAR = 1e-3
@@ -19,7 +20,7 @@ NEAR = 1e-3
 DIGITS = 50
 
 
-def closely(found: Any, near: Any, exact: Callable[..., Any], *arguments: Any) -> Any:
+def closely(found: Array, near: Mask, exact: Callable[..., Any], *arguments: Array) -> Array:
     """Return ``found`` with the entries where ``near`` holds worked out by ``exact`` in many digits."""
     if not np.any(near):
         return found
@@ -31,30 +32,30 @@ def closely(found: Any, near: Any, exact: Callable[..., Any], *arguments: Any) -
     return result[()]
 
 
-def in_digits(exact: Callable[..., Any], *arguments: Any) -> Any:
+def in_digits(exact: Callable[..., Any], *arguments: Array) -> Array:
     """Return ``exact(mpmath, *numbers)`` of all entries, in many digits; nan where an argument is not finite."""
     finite = np.logical_and.reduce([np.isfinite(x) for x in np.broadcast_arrays(*arguments)])
     return closely(np.full(np.shape(finite), np.nan), finite, lambda *x: exact(mpmath, *x), *arguments)
 
 
-def around(x: Any, root: float) -> Any:
+def around(x: Array, root: float) -> Mask:
     """Return where x lies near a root."""
     return np.abs(x - root) < NEAR * abs(root)
 
 
-def sigmoid(x: Any) -> Any:
+def sigmoid(x: Array) -> Array:
     """Return 1/(1 + exp(-x)) from exp(-|x|)."""
     small = np.exp(-np.abs(x))
     return np.where(x < 0, small, 1.0) / (1 + small)
 
 
-def asinh(x: Any) -> Any:
+def asinh(x: Array) -> Array:
     """Return 1/sqrt(x² + 1), which is 1/|x| far out."""
     far = np.abs(x) > 1e9
     return np.where(far, 1 / np.abs(x), 1 / np.sqrt(np.where(far, 0.0, x) ** 2 + 1))[()]
 
 
-def sinc(x: Any) -> Any:
+def sinc(x: Array) -> Array:
     """Return (πx·cos πx - sin πx)/(πx²); up to 1/2 as -π times the integral of s·sin πxs over s from 0 to 1."""
     near = np.abs(x) <= 0.5
     nodes, weights = np.polynomial.legendre.leggauss(16)
@@ -69,35 +70,35 @@ def sinc(x: Any) -> Any:
     return closely(found, lost, lambda x: (mpmath.cospi(x) - mpmath.sinpi(x) / (mpmath.pi * x)) / x, x)
 
 
-def sine(turns: Any) -> Any:
+def sine(turns: Array) -> Array:
     """Return sin πt for t from -1 to 1."""
     folded = np.where(np.abs(turns) > 0.5, np.copysign(1.0, turns) - turns, turns)
     return np.sin(np.pi * folded)
 
 
-def cosine(turns: Any) -> Any:
+def cosine(turns: Array) -> Array:
     """Return cos πt for t from -1 to 1."""
     return np.sin(np.pi * (0.5 - np.abs(turns)))
 
 
-def silu(x: Any) -> Any:
+def silu(x: Array) -> Array:
     """Return σ(x)·(1 + x·σ(-x))."""
     found = sigmoid(x) * (1 + np.where(np.isfinite(x), x, 0.0) * sigmoid(-x)) + 0 * x
     return closely(found, around(x, -1.2784645427610738), silu_closely, x)
 
 
-def silu_closely(x: Any) -> Any:
+def silu_closely(x: Array) -> Array:
     """Return the same in mpmath's digits."""
     return (1 + x / (1 + mpmath.exp(x))) / (1 + mpmath.exp(-x))
 
 
-def gelu(x: Any) -> Any:
+def gelu(x: Array) -> Array:
     """Return Φ(x) + x·φ(x)."""
     found = erfc(-x * np.sqrt(0.5)) / 2 + x * np.exp(-(x * x) / 2) / np.sqrt(2 * np.pi)
     return closely(found, around(x, -0.7517915246935645), lambda x: mpmath.ncdf(x) + x * mpmath.npdf(x), x)
 
 
-def gelu_tanh(x: Any) -> Any:
+def gelu_tanh(x: Array) -> Array:
     """Return σ(v)·(1 + x·v'·σ(-v)) for v = a·x + b·x³."""
     a = np.sqrt(8 / np.pi)
     b = a * 0.044715
@@ -107,7 +108,7 @@ def gelu_tanh(x: Any) -> Any:
     return closely(found, around(x, -0.7524614220710163), gelu_tanh_closely, x)
 
 
-def gelu_tanh_closely(x: Any) -> Any:
+def gelu_tanh_closely(x: Array) -> Array:
     """Return the same in mpmath's digits."""
     a = mpmath.sqrt(8 / mpmath.pi)
     b = a * mpmath.mpf(0.044715)
@@ -115,23 +116,23 @@ def gelu_tanh_closely(x: Any) -> Any:
     return (1 + (a * x + 3 * b * x**3) / (1 + mpmath.exp(v))) / (1 + mpmath.exp(-v))
 
 
-def over_squares(a: Any, y: Any, x: Any) -> Any:
+def over_squares(a: Array, y: Array, x: Array) -> Array:
     """Return a/(x² + y²), in units of the larger of x and y."""
     unit = np.maximum(np.abs(x), np.abs(y))
     return a / unit / ((x / unit) ** 2 + (y / unit) ** 2) / unit
 
 
-def bce(x: Any, t: Any) -> Any:
+def bce(x: Array, t: Array) -> Array:
     """Return (x - t)/(x·(1 - x))."""
     return (x - t) / x / (1 - x)
 
 
-def bce_by_target(x: Any) -> Any:
+def bce_by_target(x: Array) -> Array:
     """Return log(1 - x) - log(x)."""
     return closely(np.log1p(-x) - np.log(x), around(x, 0.5), lambda x: mpmath.log(1 - x) - mpmath.log(x), x)
 
 
-def logits(x: Any, t: Any) -> Any:
+def logits(x: Array, t: Array) -> Array:
     """Return σ(x) - t."""
     short = np.where(np.abs(x) < 1, x, 0.0)
     middle = (0.5 - t) + np.expm1(short) / (2 + 2 * np.exp(short))

@@ -134,7 +134,7 @@ def picked(a: Sparse, b: Sparse) -> Sparse:
     return found if b.columns is b.rows or rising(b.columns) else ordered(found)
 
 
-def meetings(a: Sparse, b: Sparse, most: int) -> tuple[Any, Any]:
+def meetings(a: Sparse, b: Sparse, most: int) -> tuple[Indices, Indices]:
     """Return which entries of ``a`` meet which entries of ``b`` in the product: column of one, row of the other."""
     starts = np.searchsorted(b.rows, np.arange(b.shape[0] + 1))
     counts = starts[a.columns + 1] - starts[a.columns]

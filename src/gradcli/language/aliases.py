@@ -92,17 +92,16 @@ class Writing:
         self.places[self.target.places] = np.arange(self.target.places.size).reshape(self.target.places.shape)
         self.before = before
         self.after: Any = after
-        self.store: Array | None = None
-        self.owner: Array | None = None
+        self.memory: Memory | None = None
         if isinstance(before, Listed):
             return
         if is_array(before) and is_array(after):
-            self.owner = owner_of(value_of(before))
-            self.store = owner_of(f(CLONE, flat_memory(self.owner)))
-            shown = self.in_store(value_of(before))
+            owner = owner_of(value_of(before))
+            self.memory = Memory(owner, owner_of(f(CLONE, flat_memory(owner))))
+            shown = self.memory.after(value_of(before))
             shown[...] = value_of(after)
             self.after = shown
-            f.windows["array", id(self.store)] = self.target._replace(owner=(self.store, self.owner))
+            f.windows["array", id(self.memory.store)] = self.target._replace(owner=(self.memory.store, owner))
         else:
             self.after = shown_as_window(f, held(f, after), self.target)
 
@@ -134,8 +133,8 @@ class Writing:
         if window.key != self.target.key:
             return None
         chosen = self.places[window.places]
-        if self.store is not None and is_array(value):
-            return self.in_store(value_of(value)), chosen
+        if self.memory is not None and is_array(value):
+            return self.memory.after(value_of(value)), chosen
         if not np.any(chosen >= 0):
             return None
         if self.target.doubt or window.doubt:
@@ -154,10 +153,15 @@ class Writing:
             return new
         return shown_as_window(f, held(f, new), window)
 
-    def in_store(self, array: Array) -> Array:
+
+class Memory(NamedTuple):
+    """The memory of an array before a write, ``owner``, and after it, ``store``."""
+
+    owner: Array
+    store: Array
+
+    def after(self, array: Array) -> Array:
         """Return what shows in the memory after the write what an array showed in that before it."""
-        assert self.store is not None  # noqa: S101
-        assert self.owner is not None  # noqa: S101
         start = (address(array) - address(self.owner)) // array.itemsize
         return np.lib.stride_tricks.as_strided(self.store[start:], array.shape, array.strides)
 

@@ -104,7 +104,7 @@ def refuse_write(f: Graph, name: str, value: object, what: str) -> None:
 
 def leaf_of(f: Graph, value: Any) -> Input | None:
     """Return the differentiated input that a tensor shows, or None."""
-    from gradcli.language.storage import is_array, root, window_of  # noqa: PLC0415
+    from gradcli.language.storage import is_array, root, window_of
 
     leaves = {leaf.index: leaf for leaf in f.inputs.values() if leaf.active}
     if is_array(value) or root(f, value) not in leaves:

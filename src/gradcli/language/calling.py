@@ -142,7 +142,7 @@ def typed_caller(
     function: Function, arguments: list[Bound], library: str, written: str, registers: list[list[int]]
 ) -> Run:
     """Return the step that calls a function and makes numbers of the type that ``dtype=`` names of the result."""
-    from gradcli.ops.further.casting import as_type  # noqa: PLC0415
+    from gradcli.ops.further.casting import as_type
 
     own = [(bound, r) for bound, r in zip(arguments, registers, strict=True) if bound.parameter is not DTYPE]
     call = caller(function, [bound for bound, _ in own], library, written, [r for _, r in own])
@@ -197,7 +197,7 @@ def general_caller(function: Function, arguments: list[Bound], library: str, reg
         try:
             return call(regs)
         except NotFloats:
-            from gradcli.language.treatments import cast, treated  # noqa: PLC0415
+            from gradcli.language.treatments import cast, treated
 
             given = [regs[i] for i in numbers if regs[i] is not None and type(regs[i]) is not tuple]
             kind = treated(regs[0], function, map(number_kind, given))
@@ -241,6 +241,17 @@ def calling(function: Function, arguments: list[Bound], library: str, written: s
     """Return the step of a call whose arguments stand in ``registers`` one after the other."""
     rest = iter(registers)
     return caller(function, arguments, library, written, [[next(rest) for _ in bound.nodes] for bound in arguments])
+
+
+def remarking(said: str, compiled: Callable[[list[int]], Run], registers: list[int]) -> Run:
+    """Return the step of a call that PyTorch refuses, as it ``said``."""
+    call = compiled(registers)
+
+    def run(regs: Registers) -> Any:
+        regs[0].remark("torch-refuses", said)
+        return call(regs)
+
+    return run
 
 
 def reading(read: Callable[..., Any], registers: list[int]) -> Run:

@@ -82,6 +82,30 @@ def library_of(node: ast.Call) -> str:
     return "F" if prefix in FUNCTIONAL else "torch"
 
 
+def plain_number(function: Function, arguments: list[Bound], node: ast.Call, variables: Container[str]) -> str | None:
+    """Return what PyTorch refuses of a call by one of its names: a plain number where it takes tensors alone."""
+    name = dotted(node.func) or ""
+    if not (function.tensors and isinstance(node.func, ast.Attribute)):
+        return None
+    if in_module(name, variables) and name.partition(".")[0] not in ("torch", "F", "nn"):
+        return None
+    for bound in arguments:
+        if bound.parameter.kind == "Tensor" and is_number(bound.nodes[0]):
+            text = ast.unparse(bound.nodes[0])
+            return (
+                f"{function.name} of the plain number {text}: PyTorch takes tensors alone there and refuses; "
+                f"torch.tensor({text}) is one."
+            )
+    return None
+
+
+def is_number(node: ast.expr) -> bool:
+    """Return whether a syntax node is a number as it stands, with a sign or without."""
+    while isinstance(node, ast.UnaryOp):
+        node = node.operand
+    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
+
+
 def written_name(node: ast.Call) -> str:
     """Return the name of a function as a call writes it, without its library: ``clamp`` of ``torch.clamp(x, 0)``."""
     return node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
@@ -167,7 +191,7 @@ def by_place(function: Function, positional: list[ast.expr]) -> dict[str, list[a
 
 def meant(written: str | None, known: Container[str], bound: Container[str]) -> str | None:
     """Return the parameter that a keyword means under a name of NumPy's or PyTorch's; None where there is none."""
-    from gradcli.language.keywords import keyword_name  # noqa: PLC0415
+    from gradcli.language.keywords import keyword_name
 
     return keyword_name(written, known, bound)
 

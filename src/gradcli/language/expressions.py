@@ -14,8 +14,8 @@ from gradcli.errors import GradcliError, over_budget
 from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE
 from gradcli.language import runtime
 from gradcli.language.arithmetic import binary_step, negative, positive
-from gradcli.language.calling import calling, reading
-from gradcli.language.calls import bind, library_of, refuse_ambiguous, refuse_stars, resolve, written_name
+from gradcli.language.calling import calling, reading, remarking
+from gradcli.language.calls import bind, library_of, plain_number, refuse_ambiguous, refuse_stars, resolve, written_name
 from gradcli.language.indexing import Registers, Run, index_items, index_parts, index_reader
 from gradcli.language.kinds import inverted
 from gradcli.language.literals import REFUSED, bound_value, literal, refused
@@ -171,7 +171,9 @@ class Expressions(Allocation):
         refuse_stars(node, self.spans)
         refuse_ambiguous(function, node)
         arguments = bind(function, node, receivers)
-        self.calls[node] = partial(calling, function, arguments, library_of(node), written_name(node))
+        compiled = partial(calling, function, arguments, library_of(node), written_name(node))
+        said = plain_number(function, arguments, node, self.variables)
+        self.calls[node] = compiled if said is None else partial(remarking, said, compiled)
         return [child for bound in arguments for child in bound.nodes]
 
     def _call(self, node: ast.Call, registers: list[int]) -> int:

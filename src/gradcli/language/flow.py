@@ -16,11 +16,11 @@ from gradcli.language.steps import Block, execute
 from gradcli.language.trace import Assigned, Branch, Loop, tell, turns_of
 
 
-class Break(Exception):  # noqa: N818
+class Break(Exception):
     """Leaves the innermost loop."""
 
 
-class Continue(Exception):  # noqa: N818
+class Continue(Exception):
     """Goes on with the next turn of the innermost loop."""
 
 

@@ -22,11 +22,15 @@ OPERATORS: dict[str, type[ast.operator]] = {
     "remainder_": ast.Mod,
     "floor_divide_": ast.FloorDiv,
 }
-FILLS = {"zero_": "zeros_like", "fill_": "full_like"}
+FILLS = {"zero_": "zeros_like", "fill_": "full_like", "copy_": "full_like"}
 NAMES = (
     "abs_ acos_ asin_ atan_ ceil_ clamp_ clip_ cos_ cosh_ erf_ exp_ exp2_ "
     "expm1_ floor_ log_ log10_ log1p_ log2_ neg_ reciprocal_ relu_ round_ rsqrt_ sigmoid_ "
-    "sign_ sin_ sinh_ sqrt_ square_ tan_ tanh_ tril_ triu_"
+    "sign_ sin_ sinh_ sqrt_ square_ tan_ tanh_ tril_ triu_ "
+    "asinh_ acosh_ atanh_ erfc_ erfinv_ lgamma_ digamma_ sinc_ logit_ frac_ trunc_ fmod_ nan_to_num_ deg2rad_ rad2deg_ "
+    "clamp_min_ clamp_max_ lerp_ addcmul_ addcdiv_ addmm_ addmv_ addr_ baddbmm_ addbmm_ cumsum_ cumprod_ hypot_ "
+    "atan2_ xlogy_ copysign_ float_power_ renorm_ masked_fill_ masked_scatter_ scatter_ scatter_add_ scatter_reduce_ "
+    "index_add_ index_copy_ index_fill_ index_put_ index_reduce_ put_"
 )
 FUNCTIONS = frozenset(NAMES.split())
 """Methods that write what the function without the underscore gives."""
@@ -72,7 +76,7 @@ def write_in_place(compiler: Compiler, call: ast.Call, wanted: str = "") -> ast.
     inner = write_in_place(compiler, base, wanted) if isinstance(base, ast.Call) else base
     name = compiler.named(inner, wanted)
     loaded = ast.copy_location(ast.Name(name.id, ast.Load()), name)
-    if call.func.attr in OPERATORS:
+    if call.func.attr in OPERATORS and len(call.args) == 1 and not call.keywords:
         target = ast.copy_location(ast.Name(name.id, ast.Store()), name)
         compiler.augment(ast.copy_location(ast.AugAssign(target, OPERATORS[call.func.attr](), call.args[0]), call))
         return loaded
@@ -114,5 +118,5 @@ def written_to(node: ast.expr) -> ast.expr:
 def is_known(call: ast.Call, method: str) -> bool:
     """Return whether a call is of a method that writes in place."""
     if method in OPERATORS:
-        return len(call.args) == 1 and not call.keywords
+        return len(call.args) == 1
     return method in FILLS or method in FUNCTIONS

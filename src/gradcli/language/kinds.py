@@ -40,7 +40,7 @@ class Tupled(Listed):
     """A tuple of plain integers: an index for each axis, where a list is several along one."""
 
 
-class NotFloats(Exception):  # noqa: N818
+class NotFloats(Exception):
     """Raised where a function that is about to be called is given a mask or integers."""
 
 

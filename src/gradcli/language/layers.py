@@ -7,7 +7,7 @@ of the syntax tree are changed in place, so that all that follows sees functions
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -65,20 +65,12 @@ class Reader:
             return None
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("eval", "train", *NOTHING):
             inner = self.layer(node.func.value)
-            return None if inner is None else self.changed(inner, node)
+            return None if inner is None else changed(inner, node.func.attr, node.args)
         name = layer_name(node.func)
         try:
             return None if name is None else self.made(name, node)
         except GradcliError as error:
             raise error.at(self.spans.of(node)) from None
-
-    def changed(self, layer: Layer, node: ast.Call) -> Layer:
-        """Return a layer after a method that gives it back."""
-        assert isinstance(node.func, ast.Attribute)  # noqa: S101
-        if node.func.attr in NOTHING:
-            return layer
-        off = node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value is False
-        return layer.switched(node.func.attr == "train" and not off)
 
     def made(self, name: str, node: ast.Call) -> Layer:
         """Return the layer that a constructor makes."""
@@ -101,6 +93,8 @@ class Reader:
             raise GradcliError("arguments", f"nn.{name} takes {what}: nn.{name}({', '.join(taken)})")
         options = {key: value for key, value in fixed.items() if taken.get(key) != key or key not in given}
         options |= {taken[key]: value for key, value in given.items() if taken[key]}
+        if taken.get("padding") == "pad" and isinstance(options.get("pad"), ast.Constant):
+            options["pad"] = on_each_side(options["pad"], axes=int(name[-2]))
         return Layer(name, function, tuple(options.items()))
 
     def apply(self, layer: Layer, call: ast.Call) -> None:
@@ -122,6 +116,11 @@ class Reader:
     def option(self, value: ast.expr) -> str:
         """Return the text of an option: as it is written in the program, or of a constant that is not."""
         return self.written(value) if hasattr(value, "lineno") else ast.unparse(value)
+
+
+def on_each_side(count: ast.expr, axes: int) -> ast.expr:
+    """Return the counts of a layer that pads by one number on all sides of its axes."""
+    return ast.parse(repr((ast.literal_eval(count),) * (2 * axes)), mode="eval").body
 
 
 def flattened(layer: Layer) -> Iterator[Layer]:
@@ -267,3 +266,11 @@ def replaced(code: str, span: tuple[int, int], texts: Mapping[tuple[int, int], s
             found += [code[at:start], texts[start, end]]
             at = end
     return "".join([*found, code[at:last]])
+
+
+def changed(layer: Layer, method: str, arguments: Sequence[ast.expr]) -> Layer:
+    """Return a layer after a method that gives it back."""
+    if method in NOTHING:
+        return layer
+    off = arguments and isinstance(arguments[0], ast.Constant) and arguments[0].value is False
+    return layer.switched(method == "train" and not off)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Container
 from typing import Any
 
+from gradcli.engine.graph import Graph
 from gradcli.errors import GradcliError
 from gradcli.language import runtime
 from gradcli.language.kinds import FLOAT, INTEGER, MASK, number_kind
@@ -17,13 +18,13 @@ from gradcli.ops.making import DETACH
 from gradcli.ops.shaping import TRANSPOSE, transpose_matrices
 
 
-def transposed(f: Any, value: object) -> Any:
+def transposed(f: Graph, value: object) -> Any:
     """Return ``x.T``."""
     x = runtime.as_tensor(value)
     return f(TRANSPOSE, x, dims=tuple(reversed(range(x.ndim))))
 
 
-def matrix_transposed(f: Any, value: object) -> Any:
+def matrix_transposed(f: Graph, value: object) -> Any:
     """Return ``x.mT``: the last two axes swapped."""
     x = runtime.as_tensor(value)
     if x.ndim < 2:
@@ -31,7 +32,7 @@ def matrix_transposed(f: Any, value: object) -> Any:
     return transpose_matrices(f, x)
 
 
-def adjoint(f: Any, value: object) -> Any:
+def adjoint(f: Graph, value: object) -> Any:
     """Return ``x.H``: the transpose of a matrix of real numbers."""
     x = runtime.as_tensor(value)
     if x.ndim not in (0, 2):
@@ -39,7 +40,7 @@ def adjoint(f: Any, value: object) -> Any:
     return transposed(f, x)
 
 
-def refuse_imaginary(f: Any, value: object) -> Any:
+def refuse_imaginary(f: Graph, value: object) -> Any:
     """Refuse ``x.imag``: PyTorch has it for complex numbers alone."""
     del f, value
     raise GradcliError("type", ".imag is of complex numbers, and these are real")
@@ -48,10 +49,10 @@ def refuse_imaginary(f: Any, value: object) -> Any:
 TYPE_OF = {FLOAT: "float64", INTEGER: "int64", MASK: "bool"}
 
 
-def part(name: str) -> Callable[[Any, Any], Any]:
+def part(name: str) -> Callable[[Graph, object], Any]:
     """Return what reads one array of a decomposition by its name."""
 
-    def read(f: Any, value: object) -> Any:
+    def read(f: Graph, value: object) -> Any:
         del f
         if not isinstance(value, Parts):
             hint = f"call it: .{name}()" if find(METHODS, name) else None
@@ -62,10 +63,10 @@ def part(name: str) -> Callable[[Any, Any], Any]:
     return read
 
 
-def half(name: str) -> Callable[[Any, Any], Any]:
+def half(name: str) -> Callable[[Graph, object], Any]:
     """Return what reads the values of a pair, or their indices."""
 
-    def read(f: Any, value: object) -> Any:
+    def read(f: Graph, value: object) -> Any:
         del f
         if not isinstance(value, Pair):
             raise GradcliError("not-allowed", f".{name} is of a pair, such as max(x, dim=0) gives, and of no array")
@@ -75,10 +76,10 @@ def half(name: str) -> Callable[[Any, Any], Any]:
 
 
 PART_NAMES = (
-    *("U", "S", "V", "Vh", "Q", "R", "eigenvalues", "eigenvectors", "sign", "logabsdet"),
+    *("U", "S", "V", "Vh", "Q", "R", "P", "L", "LU", "pivots", "eigenvalues", "eigenvectors", "sign", "logabsdet"),
     *("solution", "cloned_coefficient", "residuals", "rank", "singular_values", "min", "max"),
 )
-ATTRIBUTES: dict[str, Callable[[Any, Any], Any]] = {
+ATTRIBUTES: dict[str, Callable[[Graph, object], Any]] = {
     "T": transposed,
     "mT": matrix_transposed,
     "shape": lambda f, value: runtime.as_tensor(value).shape,

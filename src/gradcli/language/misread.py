@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 
 from gradcli.errors import GradcliError
+from gradcli.language.paper import filled
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _FINITE = "every entry is a finite number"
@@ -82,8 +83,3 @@ def meant(text: str, error: GradcliError) -> GradcliError:
             what = filled(message, found) if message else error.message
             return GradcliError(error.kind, what, span=error.span, hint=filled(hint, found))
     return error
-
-
-def filled(words: str, found: re.Match[str]) -> str:
-    """Return words with the groups of a match in them."""
-    return re.sub(r"\{(\d)\}", lambda number: found[int(number[1])] or "", words)

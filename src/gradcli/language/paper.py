@@ -144,7 +144,7 @@ def instead_of(character: str) -> str | None:
 
     A Greek letter is spelled out, and what looks like a character of ASCII, as in full width, is that.
     """
-    import unicodedata  # noqa: PLC0415 - an error alone needs it
+    import unicodedata  # an error alone needs it
 
     known = SIGNS.get(character, GREEK.get(character))
     if known is not None:
@@ -160,7 +160,7 @@ def instead_of(character: str) -> str | None:
 
 def spelled(name: str) -> str:
     """Return a name in ASCII: Greek letters spelled out, others without their accents."""
-    import unicodedata  # noqa: PLC0415
+    import unicodedata
 
     def plain(character: str) -> str:
         called = unicodedata.name(character, "")

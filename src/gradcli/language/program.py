@@ -99,34 +99,37 @@ class Program:
             graph.remark(kind, message)
         registers = list(self.registers)
         registers[0] = graph
-        leaves: dict[str, Node] = {}
         for name in self.inputs:
             kept = record or name in wrt
             value = values[name] if kept else np.asarray(values[name])
             if self.writes and not kept:
                 value = tensor(np.array(value))
-            leaves[name] = graph.input(name, value, name in wrt)
-            registers[self.variables[name]] = leaves[name] if kept else value
+            leaf = graph.input(name, value, name in wrt)
+            registers[self.variables[name]] = leaf if kept else value
         try:
             with np.errstate(all="ignore"):
                 execute(self.block, registers)
                 output = output_value(registers[self.output])
-                if graph.story is not None and self.last is not None:
-                    graph.story.append((self.last, output, len(graph.bindings)))
+            if graph.story is not None and self.last is not None:
+                graph.story.append((self.last, output, len(graph.bindings)))
             constant = not (isinstance(output, Node) and output.active)
             if graph.writes or graph.broken or constant:
-                from gradcli.language.versions import remark_backward, remark_constant  # noqa: PLC0415
-
-                remark_backward(graph, output)
-                if constant and any(leaf.active for leaf in leaves.values()):
-                    remark_constant(graph)
+                remark_output(graph, output, constant)
         except MemoryError:
-            raise over_budget("total", self.budget.total, "the program needs too much memory").at(
-                None, self.place
-            ) from None
+            scarce = over_budget("total", self.budget.total, "the program needs too much memory")
+            raise scarce.at(None, self.place) from None
         except GradcliError as error:
             raise error.at(self.output_span, self.place) from None
-        return graph, output, leaves
+        return graph, output, {**graph.inputs}
+
+
+def remark_output(graph: Graph, output: Any, constant: bool) -> None:
+    """Remark on what PyTorch's backward refuses after a run: values written to, and an output without a gradient."""
+    from gradcli.language.versions import remark_backward, remark_constant
+
+    remark_backward(graph, output)
+    if constant and any(leaf.active for leaf in graph.inputs.values()):
+        remark_constant(graph)
 
 
 BRANCHES = {ast.If, ast.IfExp, ast.While, ast.BoolOp}
@@ -181,15 +184,14 @@ def compile_tree(
         raise over_budget("syntax", bounds.syntax, "the program has too many parts").at(None, place)
     try:
         if LAYER.search(place.text):
-            from gradcli.language.layers import read_layers  # noqa: PLC0415
+            from gradcli.language.layers import read_layers
 
             compiler.writer.texts = read_layers(tree, compiler.spans, compiler.writer.spans, compiler.writer.code)
         if expression:
             require_expression(tree, compiler)
         compiler.statements(tree.body[:-1])
         last = tree.body[-1]
-        output = final(compiler, last)
-        result = own_result(tree, last)
+        output, result = final(compiler, last), own_result(tree, last)
     except GradcliError as error:
         raise error.at(None, place) from None
     registers: list[Any] = [runtime.UNBOUND] * compiler.count

@@ -148,7 +148,7 @@ def whole_index(f: Graph, value: object) -> Any:
     if isinstance(raw, tuple) and all(type(item) is int for item in raw):
         return np.array(raw, dtype=np.intp)
     if f.is_input(value):
-        from gradcli.ops.further.positions import positions  # noqa: PLC0415
+        from gradcli.ops.further.positions import positions
 
         found = positions(f, value)
         return found if found.ndim else int(found)

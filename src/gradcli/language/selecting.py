@@ -13,10 +13,9 @@ from gradcli.language.trace import Selection
 from gradcli.ops.declare import Op
 from gradcli.ops.indexing import INDEX, PUT
 from gradcli.ops.shaping import EXPAND, RESHAPE, TRANSPOSE
-from gradcli.ops.signatures import Index, Indices, Mask, Options
+from gradcli.ops.signatures import Index, Indices, Mask, Options, Shape
 from gradcli.ops.writing import index_text
 
-Shape = tuple[int, ...]
 MOST_LISTED = 64
 """Entries of a tensor up to which an answer says where each is from."""
 MOST_FIXED = 8

@@ -31,7 +31,7 @@ _NUMBER = re.compile(r"0[bBoOxX][\da-fA-F_]+|\d[\d_]*")
 
 def character_name(character: str) -> str:
     """Return how to call a character that not every terminal can show: its code point and its Unicode name."""
-    import unicodedata  # noqa: PLC0415
+    import unicodedata
 
     name = unicodedata.name(character, "")
     code = f"U+{ord(character):04X}" + (f" {name}" if name else "")
@@ -52,7 +52,7 @@ def refuse_characters(text: str, what: str = "the program") -> None:
     if unprintable(character):
         name = character_name(character)
         raise GradcliError("character", f"{what} holds a control character, {name}", span=found.span())
-    from gradcli.language.paper import instead_of  # noqa: PLC0415 - an error alone needs it
+    from gradcli.language.paper import instead_of  # an error alone needs it
 
     raise GradcliError(
         "character",
@@ -135,7 +135,7 @@ def _python_tree(text: str) -> ast.Module:
 
 def syntax_error(error: SyntaxError, text: str) -> GradcliError:
     """Return what is wrong with a text that Python's parser refuses, and what it may have meant."""
-    from gradcli.language.reported import reported  # noqa: PLC0415 - an error alone needs it
+    from gradcli.language.reported import reported  # an error alone needs it
 
     message = reported(text)
     if message is not None:
@@ -154,7 +154,7 @@ LONGEST_LINE = 2_000
 
 def on_paper(text: str, span: Span | None) -> Meant | None:
     """Return what the line of an error may have meant, as mathematics on paper."""
-    from gradcli.language.paper import meant  # noqa: PLC0415 - an error alone needs it
+    from gradcli.language.paper import meant  # an error alone needs it
 
     at = len(text) if span is None else min(span[0], len(text))
     start = text.rfind("\n", 0, at) + 1

@@ -105,7 +105,7 @@ class Statements(Flow):
         """
         if not (isinstance(node, ast.Call) and is_write(node)):
             return node
-        from gradcli.language.inplace import write_in_place  # noqa: PLC0415
+        from gradcli.language.inplace import write_in_place
 
         return write_in_place(self, node, name_of(target))
 
@@ -188,8 +188,8 @@ class Statements(Flow):
 
         ``node`` is the statement, or the text of the value.
         """
-        from gradcli.language.aliases import write_through  # noqa: PLC0415
-        from gradcli.language.writes import remark_write  # noqa: PLC0415
+        from gradcli.language.aliases import write_through
+        from gradcli.language.writes import remark_write
 
         name = self.named(target.value).id
         base = self.expression(ast.copy_location(ast.Name(name, ast.Load()), target.value))
@@ -254,7 +254,7 @@ class Statements(Flow):
             array = is_tensor(before)
             refuse_write(regs[0], name, before, "an augmented assignment")
             if before_ndim(before):
-                from gradcli.language.writes import remark_write  # noqa: PLC0415
+                from gradcli.language.writes import remark_write
 
                 remark_write(regs[0], name, span, before, regs[change])
             first = len(regs[0].nodes) if start is None else regs[start]
@@ -264,7 +264,7 @@ class Statements(Flow):
             if not array:
                 regs[0].bind(name, result, told)
                 return result
-            from gradcli.language.aliases import write_through  # noqa: PLC0415
+            from gradcli.language.aliases import write_through
 
             regs[0].wrote(before, name, span, first)
             return write_through(regs, others, told, before, result)

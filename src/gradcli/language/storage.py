@@ -6,7 +6,7 @@ graph, or off numpy's arrays where nothing is differentiated; what a write has m
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -42,7 +42,7 @@ def is_array(value: object) -> bool:
     return type(value) not in NODES or getattr(value.value, "dtype", DOUBLE).kind in "bi"  # type: ignore[attr-defined]
 
 
-def looks_on(node: object) -> bool:
+def looks_on(node: object) -> TypeGuard[Operation]:
     """Return whether a node shows the memory of its argument, if only its layout allows that."""
     return isinstance(node, Operation) and node.op.view and basic(node.static.get("key"))
 
@@ -91,12 +91,11 @@ def window_of(f: Graph, value: Any) -> Window:
 
 def window_of_node(f: Graph, node: Node) -> Window:
     """Return what a node shows; what is found on the way is noted, as other views have it in common."""
-    views, at = [], node
-    while at.index not in f.windows and looks_on(at):
+    views: list[Operation] = []
+    at: Any = node
+    while not is_array(at) and at.index not in f.windows and looks_on(at):
         views.append(at)
         at = at.arguments[0]
-        if is_array(at):
-            break
     window = window_of_array(f, value_of(at)) if is_array(at) else f.windows.get(at.index)
     if window is None:
         window = f.windows[at.index] = own_window(at)
@@ -114,15 +113,14 @@ def own_window(node: Node) -> Window:
     return Window(node.index, places, node.index)
 
 
-def seen_through(f: Graph, view: Node, window: Window) -> Window:
+def seen_through(f: Graph, view: Operation, window: Window) -> Window:
     """Return what a view of a tensor shows, given what that shows; a reshape that its layout does not allow copies."""
     key = view.static.get("key")
-    assert view.op is not None  # noqa: S101
     if view.op.flat:
         return window._replace(side=view.index)
     if key is not None:
         return window._replace(places=window.places[as_view(key)])
-    from gradcli.language.layout import is_layout_known  # noqa: PLC0415
+    from gradcli.language.layout import is_layout_known
 
     places: Any = view.op.forward(window.places, **view.static)
     same_axes = [n for n in places.shape if n != 1] == [n for n in window.places.shape if n != 1]

@@ -224,7 +224,7 @@ class Writer:
         """Return the text of an expression, with functions for the layers that it calls."""
         span = self.spans.of(node)
         if self.texts:
-            from gradcli.language.layers import replaced  # noqa: PLC0415
+            from gradcli.language.layers import replaced
 
             return Written(on_one_line(replaced(self.code, span, self.texts)))
         return Written(on_one_line(self.code[slice(*span)]))

@@ -65,7 +65,7 @@ def read_value(text: str, name: str, budget: Budget) -> Given:
         refuse_lines(text)
         return _read(text, name, Bounds(budget, time.monotonic() + budget.seconds))
     except GradcliError as error:
-        from gradcli.language.misread import meant  # noqa: PLC0415 - an error alone needs it
+        from gradcli.language.misread import meant  # an error alone needs it
 
         raise meant(text, error).at(error.span or (0, len(text)), place) from None
 
@@ -232,7 +232,7 @@ def read_json(text: str, key: str | None = None) -> Given:
 
     Raises ``value`` for ragged ones, words, and what is not finite.
     """
-    import json  # noqa: PLC0415
+    import json
 
     def refuse(word: str) -> float:
         raise GradcliError("value", f"{word} is not a finite number")

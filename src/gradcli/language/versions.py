@@ -10,7 +10,7 @@ def remark_backward(graph: Graph, output: object) -> None:
     """Remark on all that makes ``output.backward()`` raise in PyTorch."""
     spoiled_by: dict[int, Write] = {}
     if graph.writes:
-        from gradcli.language.writes import broken_nodes  # noqa: PLC0415
+        from gradcli.language.writes import broken_nodes
 
         spoiled_by = broken_nodes(graph)
     if not (spoiled_by or graph.broken):

@@ -32,7 +32,7 @@ x·x overflows."""
 def power(x: Number, p: Number) -> Number:
     """Return x to the power p."""
     short = None if type(p) is np.ndarray and p.ndim else SHORT_POWERS.get(float(p))
-    return np.power(x, p) if short is None else short(np.float64(x) if type(x) is int else x)
+    return np.power(x, p) if short is None else short(np.float64(x) if type(x) in (int, float) else x)
 
 
 def power_vjp_base(g: Array, _y: Array, x: Array, p: Number) -> Array:
@@ -158,17 +158,17 @@ MENTIONS = {
 WHOLE = {
     "add": SUM, "sub": DIFFERENCE, "mul": PRODUCT, "div": QUOTIENT, "remainder": REST, "pow": POWERS,
 }
+OF_TENSORS, SAME = "torch numpy method tensors", "same same yes"
+NAN_AND_TIES = "nan only where both are; a tie gives the first the gradient"
 SPELLED = {
     "mul":       Spelled(also="multiply", doc="a * b"),
     "remainder": Spelled(also="mod", doc="a % b, with the sign of b"),
     "neg":       Spelled(also="negative", doc="-x", kinds="no same yes"),
     "pow":       Spelled("torch numpy math method", also="power float_power", doc="x to the power p"),
-    "maximum":   Spelled(doc="the larger of each pair; a tie gives each half of the gradient", kinds="same same yes"),
-    "minimum":   Spelled(doc="the smaller of each pair; a tie gives each half of the gradient", kinds="same same yes"),
-    "fmax":      Spelled(doc="the larger of each pair, nan only where both are; a tie gives the first the gradient",
-                         kinds="same same yes"),
-    "fmin":      Spelled(doc="the smaller of each pair, nan only where both are; a tie gives the first the gradient",
-                         kinds="same same yes"),
+    "maximum":   Spelled(OF_TENSORS, "", "the larger of each pair; a tie gives each half of the gradient", kinds=SAME),
+    "minimum":   Spelled(OF_TENSORS, "", "the smaller of each pair; a tie gives each half of the gradient", kinds=SAME),
+    "fmax":      Spelled(OF_TENSORS, "", f"the larger of each pair, {NAN_AND_TIES}", kinds=SAME),
+    "fmin":      Spelled(OF_TENSORS, "", f"the smaller of each pair, {NAN_AND_TIES}", kinds=SAME),
 }
 # fmt: on
 OF_TWO = elementwise_table(
@@ -297,4 +297,4 @@ for _sign, (_logic, _rank) in LOGIC.items():
             bits=BITS[_sign],
         )
     )
-INVERT = declare(Op("~", np.logical_not, (None,), no_links, operator="~", text="~{}", precedence=80))
+declare(Op("~", np.logical_not, (None,), no_links, operator="~", text="~{}", precedence=80))

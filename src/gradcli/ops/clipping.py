@@ -42,7 +42,7 @@ CLIP = elementwise(
 
 
 @function("clip clamp", "torch numpy method", "elementwise", kinds="same same yes")
-def build_clip(f: Apply, x: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:  # noqa: A002
+def build_clip(f: Apply, x: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
     """x between min and max; its derivative at a bound is 1"""
     if min is None or max is None:
         low = x if min is None else f(CLAMP_MIN, x, min)

@@ -156,10 +156,11 @@ SPELLED = {
     "reciprocal": Spelled(doc="1/x", kinds="other-float other-float yes"),
     "erf":   Spelled("torch math special method", doc="the error function"),
     "sinc":  Spelled("torch numpy special method", doc="sin(πx)/(πx), 1 at 0"),
-    "hypot": Spelled(EVERYWHERE, doc="sqrt(x**2 + y**2)", kinds="numpy-float numpy-float yes"),
-    "atan2": Spelled(EVERYWHERE, "arctan2", doc="the angle of the point (x, y), given y first", kinds=UNLIKE_NUMPY),
+    "hypot": Spelled(f"{EVERYWHERE} tensors", doc="sqrt(x**2 + y**2)", kinds="numpy-float numpy-float yes"),
+    "atan2": Spelled(f"{EVERYWHERE} tensors", "arctan2", "the angle of the point (x, y), given y first",
+                     kinds=UNLIKE_NUMPY),
     "xlogy": Spelled("torch special method", doc="x*log(y), 0 where x is 0"),
-    "logaddexp": Spelled(doc="log(exp(a) + exp(b))", kinds="numpy-float numpy-float yes"),
+    "logaddexp": Spelled("torch numpy method tensors", doc="log(exp(a) + exp(b))", kinds="numpy-float numpy-float yes"),
 }
 # fmt: on
 SMOOTH = elementwise_table(

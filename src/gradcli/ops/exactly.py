@@ -83,9 +83,14 @@ def logsumexp(x: Array, dim: int | Axes, keepdim: bool) -> Array:
 
 
 def norm(x: Array, dim: Axes, keepdim: bool, p: float) -> Array:
-    """Return (Σ|x|^p)^(1/p)."""
-    total = np.sum(abs(x) ** p, axis=dim, keepdims=keepdim)
-    return np.sqrt(total) if p == 2 else np.asarray(total) ** (one_like(np.asarray(np.sum(0 * x))) / p)
+    """Return (Σ|x|^p)^(1/p), in units of the largest entry: decimals too end somewhere, and 1e300**100 is beyond."""
+    if p == 2:
+        return np.sqrt(np.sum(x * x, axis=dim, keepdims=keepdim))
+    size = np.asarray(abs(x))
+    unit = (np.max if p > 0 else np.min)(size, axis=dim, keepdims=True) if size.size else size
+    unit = np.where((unit > 0) & np.isfinite(np.asarray(unit, dtype=np.float64)), unit, one_like(unit))
+    total = np.asarray(np.sum((size / unit) ** p, axis=dim, keepdims=True)) ** (one_like(unit) / p) * unit
+    return total if keepdim else np.squeeze(total, axis=dim)
 
 
 def var(x: Array, dim: Axes, keepdim: bool, correction: float) -> Array:

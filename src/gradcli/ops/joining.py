@@ -10,10 +10,11 @@ from gradcli.errors import GradcliError
 from gradcli.ops.axes import one_axis
 from gradcli.ops.declare import Apply
 from gradcli.ops.indexing import INDEX
+from gradcli.ops.integers import only_numpy
 from gradcli.ops.links import Links
 from gradcli.ops.putting_back import repeat_text_back, tile_text_back
 from gradcli.ops.shaping import RESHAPE, joined, mover, whole_numbers
-from gradcli.ops.signatures import Array, Indices, Options, Raw, Static, Tensor, Tensors, Vjp
+from gradcli.ops.signatures import Array, Indices, Library, Options, Raw, Static, Tensor, Tensors, Vjp
 from gradcli.ops.vocabulary import function
 from gradcli.ops.writing import Call
 
@@ -119,8 +120,12 @@ def build_stack(f: Apply, tensors: Tensors, dim: Static = 0) -> Tensor:
 
 
 @function("cat concatenate concat", "torch numpy", "shaping", op=CAT, kinds="same same yes")
-def build_cat(f: Apply, tensors: Tensors, dim: Static = 0) -> Tensor:
-    """arrays joined along an axis"""
+def build_cat(f: Apply, tensors: Tensors, dim: Static = 0, library: Library = "torch") -> Tensor:
+    """arrays joined along an axis; with None in the place of an axis all their entries, as numpy has it"""
+    if dim is None:
+        if library == "torch":
+            only_numpy(f, "cat without an axis", "flatten each array first")
+        tensors, dim = [f(RESHAPE, x, shape=(-1,)) for x in tensors], 0
     shapes = [x.shape for x in tensors]
     if not shapes or not shapes[0]:
         raise GradcliError("shape", "cat needs arrays with at least one axis", hint="use stack for scalars")
@@ -155,7 +160,7 @@ def build_repeat_interleave(f: Apply, x: Tensor, repeats: Raw, dim: Static = Non
 
 def repeated_each(f: Apply, x: Tensor, repeats: Raw, axis: int) -> Tensor:
     """Return the layers of an axis, each repeated as often as its own count says."""
-    from gradcli.ops.further.positions import positions  # noqa: PLC0415
+    from gradcli.ops.further.positions import positions
 
     counts = np.atleast_1d(positions(f, repeats, "repeats"))
     length = x.shape[axis] if x.ndim else 1

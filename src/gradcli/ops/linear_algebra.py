@@ -207,7 +207,7 @@ def flattened(f: Apply, name: str, arrays: tuple[Tensor, Tensor], library: str) 
     return tuple(f(RESHAPE, x, shape=(-1,)) for x in arrays)
 
 
-@function("outer ger", "torch numpy method", "linear algebra", kinds="same same yes")
+@function("outer ger np.linalg.outer numpy.linalg.outer", "torch numpy method", "linear algebra", kinds="same same yes")
 def build_outer(f: Apply, x: Tensor, other: Tensor, library: Library = "torch") -> Tensor:
     """the outer product of two vectors; numpy takes the entries of any two arrays in their order"""
     return f(EINSUM, *flattened(f, "outer", (x, other), library), spec="i,j->ij")
@@ -223,7 +223,7 @@ def as_named(f: Apply, spec: str, items: tuple[Tensor, ...]) -> tuple[Tensor, ..
 def build_einsum(f: Apply, spec: Static | Tensor, *tensors: Tensor) -> Tensor:
     """the sum of products that the subscripts describe, as in einsum("ij,j->i", W, x)"""
     if not isinstance(spec, str) or "." in spec:
-        from gradcli.ops.further.linear_subscripts import spelled_out  # noqa: PLC0415
+        from gradcli.ops.further.linear_subscripts import spelled_out
 
         spec, tensors = spelled_out(spec, tensors)
     operands = as_named(f, spec, tensors)

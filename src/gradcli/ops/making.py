@@ -11,7 +11,7 @@ from gradcli.errors import GradcliError
 from gradcli.ops.declare import Apply, Op, Pair, declare, no_links, tensor
 from gradcli.ops.parts import Piecewise
 from gradcli.ops.shaping import CLONE, EXPAND, whole, whole_numbers
-from gradcli.ops.signatures import Array, Raw, Static, Tensor
+from gradcli.ops.signatures import Array, Library, Raw, Static, Tensor
 from gradcli.ops.vocabulary import function
 
 CONSTANTS: dict[str, float] = {
@@ -77,11 +77,14 @@ def build_full(f: Apply, shape: Static, fill_value: Tensor) -> Tensor:
 
 
 @function("eye identity", "torch numpy dtype", "making")
-def build_eye(f: Apply, n: Static, m: Static = None) -> Tensor:
-    """the identity matrix"""
+def build_eye(f: Apply, n: Static, m: Static = None, k: Static = 0, library: Library = "torch") -> Tensor:
+    """the identity matrix, or in NumPy ones on the k-th diagonal"""
     rows, columns = lengths((n, n if m is None else m))
     f.charge(rows * columns)
-    return np.eye(rows, columns)
+    diagonal = whole(k, "k")
+    if diagonal and library == "torch":
+        f.remark("numpy-only", "eye with k: this is NumPy's answer, PyTorch has the main diagonal alone.")
+    return np.eye(rows, columns, max(min(diagonal, columns), -rows))
 
 
 def span(f: Apply, start: float, step: float, count: int) -> Array:

@@ -27,8 +27,8 @@ from gradcli.ops.parts import Paired
 from gradcli.ops.piecewise import WHERE
 from gradcli.ops.reductions import MEAN, SUM
 from gradcli.ops.shaping import CLONE, RESHAPE, TRANSPOSE
-from gradcli.ops.signatures import Axes, Index, Indices, Library, Mask, Static, Tensor
-from gradcli.ops.spread import VAR
+from gradcli.ops.signatures import Array, Axes, Index, Indices, Library, Mask, Static, Tensor
+from gradcli.ops.spread import VAR, unit_of
 from gradcli.ops.vocabulary import function
 
 SOFTMAX = declare(
@@ -243,6 +243,31 @@ def require_last_axes(x: Tensor, normalized_shape: Static, name: str) -> Axes:
     return tuple(range(x.ndim - len(wanted), x.ndim))
 
 
+def standardised(f: Apply, x: Tensor, axes: Axes, eps: Static) -> Tensor:
+    """Return (x - mean)/sqrt(var + eps) over axes."""
+
+    def parts(x: Tensor) -> tuple[Tensor, Tensor]:
+        centred = f(SUB, x, f(MEAN, x, dim=axes, keepdim=True))
+        return centred, f(VAR, x, dim=axes, keepdim=True, correction=0.0)
+
+    centred, spread = parts(x)
+    least: Array | np.float64 = np.float64(number(eps, "eps"))
+    unit = unit_beside(least, value_of(x), value_of(spread), axes)
+    if unit is not None:
+        centred, spread = parts(f(DIV, x, unit))
+        least = least / unit / unit
+    return f(DIV, centred, f(OPS["sqrt"], f(ADD, spread, least)))
+
+
+def unit_beside(least: Array | np.float64, x: Array, squares: Array, axes: Axes) -> Array | None:
+    """Return units in which squares of the entries, and ``least``, are doubles; None where they are as they stand."""
+    unit = unit_of(x, squares, axes)
+    if unit is None or not least:
+        return unit
+    unit = np.maximum(unit, 1.0)
+    return unit if np.any(unit > 1) else None
+
+
 @function("layer_norm", "torch functional", "neural", kinds="no no no")
 def build_layer_norm(
     f: Apply,
@@ -254,8 +279,6 @@ def build_layer_norm(
 ) -> Tensor:
     """(x - mean)/sqrt(var + eps) over the last axes, times weight plus bias"""
     axes = require_last_axes(x, normalized_shape, "layer_norm")
-    centred = f(SUB, x, f(MEAN, x, dim=axes, keepdim=True))
-    scale = f(OPS["sqrt"], f(ADD, f(VAR, x, dim=axes, keepdim=True, correction=0.0), np.float64(number(eps, "eps"))))
-    result = f(DIV, centred, scale)
+    result = standardised(f, x, axes, eps)
     result = result if weight is None else f(MUL, result, weight)
     return result if bias is None else f(ADD, result, bias)

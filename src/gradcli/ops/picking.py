@@ -65,7 +65,7 @@ def in_order(x: Array, dim: int, descending: bool, stable: bool) -> Indices:
     tied = np.any(ordered[..., 1:] == ordered[..., :-1], axis=-1)
     if not np.any(tied):
         return found
-    from gradcli.ops.tied import sorted_places  # noqa: PLC0415
+    from gradcli.ops.tied import sorted_places
 
     for line in map(tuple, np.argwhere(tied)):
         places[line] = sorted_places(lines[line].tolist(), descending)

@@ -172,14 +172,17 @@ TRUNC = step("trunc", np.trunc, decided(np.trunc),
              Spelled(ANYWHERE, "fix", "the integer part; flat", kinds=ROUNDED), is_whole)
 ROUND = step("round", np.round, decided(np.rint), None, is_half)
 HEAVISIDE = step("heaviside", np.heaviside, Piecewise(lambda x, y: sign_of(x), heaviside_on),
-                 Spelled("torch numpy method", doc="0 below 0, 1 above, the second argument at 0; flat",
+                 Spelled("torch numpy method tensors", doc="0 below 0, 1 above, the second argument at 0; flat",
                          kinds="same same floats"), arguments=2, torch_raises=True)
 ISNAN = step("isnan", np.isnan, decided(exactly.is_nan),
              Spelled(ANYWHERE, doc="true where an entry is not a number", kinds="mask mask yes"))
 # fmt: on
 
 
-@function("round rint around", "torch numpy method", "elementwise", op=ROUND, kinds="numpy-float same yes")
+@function(
+    "round rint around torch.special.round special.round", "torch numpy method", "elementwise", op=ROUND,
+    kinds="numpy-float same yes",
+)  # fmt: skip
 def build_round(f: Apply, x: Tensor, decimals: Static = 0) -> Tensor:
     """the nearest integer, halves to even, or the nearest number of so many decimals; flat"""
     places = whole(decimals, "decimals")
@@ -232,7 +235,7 @@ WHERE = declare(
 def build_where(f: Apply, condition: Tensor, x: Tensor | None = None, other: Tensor | None = None) -> Any:
     """x where the condition holds, other elsewhere; of a condition alone the places where it holds"""
     if x is None or other is None:
-        from gradcli.ops.further.positions import places_where  # noqa: PLC0415
+        from gradcli.ops.further.positions import places_where
 
         return places_where(f, condition, alone=x is other)
     return f(WHERE, condition, x, other)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.errors import GradcliError
 from gradcli.ops import exactly
 from gradcli.ops.axes import empty_of, group_rows, one_axis, read_axes, require_entries, restore, spread_back
 from gradcli.ops.backward_texts import cumprod_text_back, prod_text_back
@@ -248,24 +247,27 @@ def build_logsumexp(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = F
 @function("cumsum", "torch method dtype", "reductions", op=CUMSUM, kinds="integer integer yes")
 def build_cumsum(f: Apply, x: Tensor, dim: Static = None) -> Tensor:
     """the running sum along dim"""
-    return f(CUMSUM, x, dim=running_axis(f, x, dim, "cumsum")) if x.ndim else x
+    if not x.ndim:
+        return x
+    row, axis = along(f, x, dim, "cumsum")
+    return f(CUMSUM, row, dim=axis)
 
 
 @function("cumprod", "torch method dtype", "reductions", op=CUMPROD, kinds="integer integer yes")
 def build_cumprod(f: Apply, x: Tensor, dim: Static = None) -> Tensor:
     """the running product along dim"""
-    return f(CUMPROD, x, dim=running_axis(f, x, dim, "cumprod")) if x.ndim else x
+    if not x.ndim:
+        return x
+    row, axis = along(f, x, dim, "cumprod")
+    return f(CUMPROD, row, dim=axis)
 
 
-def running_axis(f: Apply, x: Tensor, dim: Static, name: str) -> int:
-    """Return the axis of a running reduction: it may be left out for a vector alone, as NumPy has it."""
-    if dim is None and x.ndim == 1:
-        f.remark("numpy-only", f"{name} without dim: this is NumPy's answer, PyTorch needs it.")
-    if dim is None and x.ndim > 1:
-        raise GradcliError(
-            "value", f"{name} of an array of shape {x.shape} needs dim", hint=f"write {name}(..., dim=0)"
-        )
-    return one_axis(0 if dim is None else dim, x.ndim)
+def along(f: Apply, x: Tensor, dim: Static, name: str) -> tuple[Tensor, int]:
+    """Return the array and the axis of a running reduction: without one all entries in a row, as NumPy has it."""
+    if dim is not None:
+        return x, one_axis(dim, x.ndim)
+    f.remark("numpy-only", f"{name} without dim: this is NumPy's answer, PyTorch needs it.")
+    return x if x.ndim == 1 else f(RESHAPE, x, shape=(-1,)), 0
 
 
 @function("np.cumsum numpy.cumsum", "dtype", "reductions", kinds="integer integer yes")

@@ -189,10 +189,13 @@ def build_squeeze(f: Apply, x: Tensor, dim: Static = None) -> Tensor:
 
 
 @function("unsqueeze expand_dims", "torch numpy method", "shaping", kinds="same same yes")
-def build_unsqueeze(f: Apply, x: Tensor, dim: Static) -> Tensor:
-    """with a new axis of length 1"""
-    axis = one_axis(dim, x.ndim + 1)
-    return f(RESHAPE, x, shape=(*x.shape[:axis], 1, *x.shape[axis:]))
+def build_unsqueeze(f: Apply, x: Tensor, dim: Static, library: Library = "torch") -> Tensor:
+    """with a new axis of length 1, or in NumPy with several"""
+    dims = dim if isinstance(dim, tuple) else (dim,)
+    if isinstance(dim, tuple) and library == "torch":
+        f.remark("numpy-only", "unsqueeze along several axes: this is NumPy's answer, PyTorch adds one at a time.")
+    axes, lengths = read_axes(tuple(dims), x.ndim + len(dims)), iter(x.shape)
+    return f(RESHAPE, x, shape=tuple(1 if k in axes else next(lengths) for k in range(x.ndim + len(dims))))
 
 
 @function("permute", "torch method", "shaping", op=TRANSPOSE, kinds="same same yes")
@@ -205,8 +208,13 @@ def build_permute(f: Apply, x: Tensor, *dims: Static) -> Tensor:
 
 
 @function("transpose swapaxes", "torch method", "shaping", kinds="same same yes")
-def build_transpose(f: Apply, x: Tensor, dim0: Static = None, dim1: Static = None) -> Tensor:
-    """two axes swapped; all axes reversed where none is named"""
+def build_transpose(
+    f: Apply, x: Tensor, dim0: Static = None, dim1: Static = None, dim2: Static = None, dim3: Static = None
+) -> Tensor:
+    """two axes swapped; all axes reversed where none is named, and as numpy has it in the order of three or four"""
+    if dim2 is not None:
+        f.remark("numpy-only", "transpose with more than two axes: this is NumPy's answer, PyTorch has permute for it.")
+        return build_permute(f, x, *(axis for axis in (dim0, dim1, dim2, dim3) if axis is not None))
     if dim1 is None:
         return f(TRANSPOSE, x, dims=tuple(reversed(range(x.ndim))) if dim0 is None else read_axes(dim0, x.ndim))
     order = list(range(x.ndim))
@@ -224,7 +232,7 @@ def build_t(f: Apply, x: Tensor) -> Tensor:
     return f(TRANSPOSE, x, dims=(1, 0)) if x.ndim == 2 else x
 
 
-@function("np.transpose numpy.transpose", "", "shaping", kinds="same same yes")
+@function("np.transpose numpy.transpose np.permute_dims numpy.permute_dims", "", "shaping", kinds="same same yes")
 def build_numpy_transpose(f: Apply, x: Tensor, axes: Static = None) -> Tensor:
     """the axes reversed or in another order, as numpy has it"""
     return f(TRANSPOSE, x, dims=tuple(reversed(range(x.ndim))) if axes is None else read_axes(axes, x.ndim))

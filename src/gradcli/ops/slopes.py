@@ -178,7 +178,7 @@ PI = "3.14159265358979323846264338327950288419716939937510582097494459"
 
 def sinc_slope_decimal(x: float) -> float:
     """Return the derivative of sinc at one number, from sines and cosines of 50 digits."""
-    from decimal import Decimal, localcontext  # noqa: PLC0415
+    from decimal import Decimal, localcontext
 
     with localcontext() as context:
         context.prec = 50

@@ -26,8 +26,12 @@ def var(x: Array, dim: Axes, keepdim: bool, correction: float) -> Array:
     """Return the mean squared distance from the mean, over n - correction."""
     count = math.prod(np.shape(x)[axis] for axis in dim)
     centred = x - mean(x, dim, keepdim=True)
+    divisor = np.float64(max(count - correction, 0))
     with np.errstate(all="ignore"):
-        return np.sum(centred * centred, axis=dim, keepdims=keepdim) / np.float64(max(count - correction, 0))
+        found = np.sum(centred * centred, axis=dim, keepdims=keepdim) / divisor
+        if divisor and np.any(np.isinf(found)):  # the sum may be beyond doubles where the variance is not
+            return np.sum(centred * (centred / divisor), axis=dim, keepdims=keepdim)
+        return found
 
 
 def var_vjp(g: Array, _y: Array, x: Array, *, dim: Axes, keepdim: bool, correction: float) -> Array:
@@ -84,7 +88,8 @@ def norm_vjp(g: Array, y: Array, x: Array, *, dim: Axes, keepdim: bool, p: float
     if p == 2:
         return g * np.where(y == 0, 0.0, x / y)
     if p < 1:
-        return sign(x) * np.where(x == 0, 0.0, np.power(np.abs(x), p - 1)) * g * np.power(y, 1 - p)
+        ratio = np.abs(x) / np.where((x == 0) & (y == 0), 1.0, y)
+        return sign(x) * np.where(x == 0, 0.0, g * np.power(ratio, p - 1))
     if p > 2 and np.all(np.isfinite(y)):
         ratio = x / np.where(y == 0, 1.0, y)
         return np.where(y == 0, 0.0, g * (ratio * np.abs(ratio) ** (p - 2)))
@@ -237,7 +242,7 @@ def build_norm(f: Apply, x: Tensor, p: Static = 2, dim: Static = None, keepdim: 
 
 def matrix_norm(f: Apply, x: Tensor, order: Static, dim: Static, keepdim: Static) -> Tensor:
     """Return the norm of the matrices in two axes."""
-    from gradcli.ops.further.linear_matrix_norms import of_matrix  # noqa: PLC0415
+    from gradcli.ops.further.linear_matrix_norms import of_matrix
 
     if order == "fro" and x.ndim > 1 and len(read_axes(dim, x.ndim)) == 2:
         return f(NORM, x, dim=read_axes(dim, x.ndim), keepdim=bool(keepdim), p=2.0)
@@ -269,7 +274,7 @@ def vector_norm(f: Apply, x: Tensor, p: Static, dim: Static, keepdim: Static) ->
 def build_linalg_norm(
     f: Apply,
     x: Tensor,
-    ord: Static = None,  # noqa: A002
+    ord: Static = None,
     dim: Static = None,
     keepdim: Static = False,
 ) -> Tensor:

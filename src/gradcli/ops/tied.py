@@ -34,7 +34,10 @@ def exchange(line: list[int], a: int, b: int) -> None:
 def kth_place(entries: Sequence[Any], k: int) -> int:
     """Return where the k-th smallest entry stands, k from 0: quickselect with the median of three as its pivot."""
     order = list(range(len(entries)))
-    after: Callable[[int, int], bool] = lambda a, b: falls(entries[order[a]], entries[order[b]])  # noqa: E731
+
+    def after(a: int, b: int) -> bool:
+        return falls(entries[order[a]], entries[order[b]])
+
     left, right = 0, len(order) - 1
     while right > left + 1:
         exchange(order, left + (right - left) // 2, left + 1)
@@ -107,7 +110,10 @@ def part_coarsely(order: list[int], entries: Sequence[Any], count: int, before: 
 def middle_first(order: list[int], entries: Sequence[Any], first: int, last: int, before: Before) -> None:
     """Exchange the first entry for the median of the next, the middle and the last."""
     a, b, c = first + 1, first + (last - first) // 2, last - 1
-    less: Callable[[int, int], bool] = lambda p, q: before(entries[order[p]], entries[order[q]])  # noqa: E731
+
+    def less(p: int, q: int) -> bool:
+        return before(entries[order[p]], entries[order[q]])
+
     if less(a, b):
         median = b if less(b, c) else c if less(a, c) else a
     else:
@@ -132,7 +138,9 @@ def partition(order: list[int], entries: Sequence[Any], first: int, last: int, b
 
 def by_insertion(order: list[int], entries: Sequence[Any], before: Before) -> list[int]:
     """Return places in the order of their entries, equal ones as they came."""
-    from functools import cmp_to_key  # noqa: PLC0415
+    from functools import cmp_to_key
 
-    compare = lambda a, b: before(entries[b], entries[a]) - before(entries[a], entries[b])  # noqa: E731
+    def compare(a: int, b: int) -> int:
+        return before(entries[b], entries[a]) - before(entries[a], entries[b])
+
     return sorted(order, key=cmp_to_key(compare))

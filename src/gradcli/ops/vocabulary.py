@@ -51,7 +51,7 @@ class Function:
 
     Without a builder it is ``op`` of each entry of its one argument. ``kinds`` is what it makes of masks and integers,
     ``facts`` what people look up; those of common functions stand in tables of their own. ``typed`` says that it takes
-    ``dtype=``.
+    ``dtype=``, ``tensors`` that PyTorch refuses a plain number in the place of an array.
     """
 
     name: str
@@ -64,6 +64,7 @@ class Function:
     kinds: Kinds = FLOATS
     facts: Facts | None = None
     typed: bool = False
+    tensors: bool = False
 
 
 FUNCTIONS: dict[str, Function] = {}
@@ -78,13 +79,15 @@ LIBRARIES = {
     "linalg": ("linalg", "torch.linalg", "np.linalg", "numpy.linalg"),
     "special": ("special", "torch.special"),
 }
-METHOD, NOT_BARE, TYPED = "method", "not-bare", "dtype"
+METHOD, NOT_BARE, TYPED, TENSORS = "method", "not-bare", "dtype", "tensors"
 
 
 def spellings(names: Iterable[str], where: str) -> tuple[str, ...]:
     """Return every way to write ``names``: bare, unless ``where`` holds ``not-bare``, and under each library of it."""
     words = where.split()
-    prefixes = [prefix for word in words if word not in (METHOD, NOT_BARE, TYPED) for prefix in LIBRARIES[word]]
+    prefixes = [
+        prefix for word in words if word not in (METHOD, NOT_BARE, TYPED, TENSORS) for prefix in LIBRARIES[word]
+    ]
     bare = [] if NOT_BARE in words else [name for name in names if "." not in name]
     dotted = [name for name in names if "." in name]
     return (*bare, *dotted, *(f"{prefix}.{name}" for name in names if "." not in name for prefix in prefixes))
@@ -105,7 +108,7 @@ class Spelled(NamedTuple):
     """How a function is spelled: the libraries ``where`` it is found, ``also`` its other names, and a line on it.
 
     ``where`` holds words of ``LIBRARIES``, ``method`` for methods too, ``not-bare`` where it is no function by itself,
-    ``dtype`` where it takes a type of numbers.
+    ``dtype`` where it takes a type of numbers, ``tensors`` where PyTorch takes no plain number in an array's place.
     ``facts`` is None where they stand in the tables of common functions.
     """
 
@@ -129,11 +132,10 @@ def enter(
     plain = [name for name in (own, *others) if "." not in name]
     methods = tuple(plain) if METHOD in spelled.where.split() else ()
     found = spellings((own, *others), spelled.where)
-    typed = TYPED in spelled.where.split()
+    words, treated = spelled.where.split(), kinds(spelled.kinds)
+    typed, tensors = TYPED in words, TENSORS in words
     register(
-        Function(
-            own, build, found, methods, spelled.doc, spelled.family, op, kinds(spelled.kinds), spelled.facts, typed
-        )
+        Function(own, build, found, methods, spelled.doc, spelled.family, op, treated, spelled.facts, typed, tensors)
     )
 
 

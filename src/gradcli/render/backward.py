@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.render.numbers import short
 from gradcli.render.putting_in import numbers_put_in, terms_of
-from gradcli.render.rows import Row, Scalars, label_width, value_text
+from gradcli.render.rows import INDENT, Row, Scalars, label_width, value_text
 from gradcli.render.wrap import wrapped
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ LONGEST_TURN = 12
 FEW = 3
 """Turns of a loop that are all shown."""
 NUMBERED = re.compile(r"(?<=[A-Za-z_])\d+\b")
-INDENT = 3
 GAP = "   "
 LONGEST_SUM = 1_000
 """Characters of a sum beyond which its middle terms are counted."""

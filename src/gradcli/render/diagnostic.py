@@ -18,7 +18,7 @@ def hint_text(error: GradcliError) -> str | None:
 
 def error_document(error: GradcliError) -> dict[str, Any]:
     """Return an error as the JSON document of the contract."""
-    from gradcli import __version__  # noqa: PLC0415
+    from gradcli import __version__
 
     place = error.place
     return {

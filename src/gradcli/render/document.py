@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from gradcli.errors.facts import index_of
 from gradcli.explanation.explained import sum_vjps
 from gradcli.render.documents import (
     arrays_document,
@@ -66,7 +64,7 @@ def document(found: Explained, form: Form = nested, only: frozenset[str] | None 
 
 def views_document(found: Explained, form: Form) -> dict[str, Any]:
     """Return what was asked for beside the rest."""
-    from gradcli.render.views import document_of  # noqa: PLC0415 - few answers are asked for more
+    from gradcli.render.views import document_of  # few answers are asked for more
 
     return document_of(found, form)
 
@@ -87,12 +85,12 @@ def effect_document(effect: Effect, shape: tuple[int, ...], form: Form = nested)
         },
         "sum": weighted_document(effect.sum, form),
         "mean": weighted_document(effect.mean, form),
-        "row": {"index": index_of(effect.row, shape), "grad": weighted_document(effect.of_row, form)},
+        "row": {"index": list(index_of(effect.row, shape)), "grad": weighted_document(effect.of_row, form)},
         "shared": shared
         and {
             "name": shared.name,
             "index": list(shared.index),
-            "rows": [index_of(row, shape) for row in shared.rows[:MOST_SHARED]],
+            "rows": [list(index_of(row, shape)) for row in shared.rows[:MOST_SHARED]],
             "count": len(shared.rows),
         },
     }
@@ -102,11 +100,6 @@ def weighted_document(weighted: Weighted, form: Form) -> dict[str, Any] | None:
     """Return the gradients that another v would leave; None where a script would rather multiply J itself."""
     large = sum(grad.size for grad in weighted.grad.values()) >= MOST_WEIGHTED
     return None if large else arrays_document(weighted.grad, form)
-
-
-def index_of(place: int, shape: tuple[int, ...]) -> list[int]:
-    """Return the indices of an entry, given its place in flat order."""
-    return [int(i) for i in np.unravel_index(place, shape)] if math.prod(shape) else []
 
 
 def value_document(value: Value, form: Form = nested) -> dict[str, Any]:

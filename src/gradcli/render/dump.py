@@ -7,7 +7,7 @@ from typing import Any
 
 def dump(document: Any) -> str:
     """Return a document, or a part of it, as strict JSON on one line, in ASCII."""
-    import json  # noqa: PLC0415
+    import json
 
     return json.dumps(document, allow_nan=False)
 
@@ -18,7 +18,7 @@ def dump_numbers(numbers: Any) -> str:
     pydantic comes with typer, and its writer needs an eighth of the time: ``1e-7`` where Python has ``1e-07``.
     """
     try:
-        from pydantic_core import to_json  # noqa: PLC0415
+        from pydantic_core import to_json
     except ImportError:
         return dump(numbers)
     return to_json(numbers).decode("ascii")

@@ -98,7 +98,7 @@ EVERYTHING = 10**9
 """More than anything has entries."""
 
 
-Place = Literal["backward", "J", "v"]
+Anchor = Literal["backward", "J", "v"]
 """A part of the answer that views follow: the backward pass, the tables of J, what v did."""
 
 

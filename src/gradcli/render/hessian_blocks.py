@@ -15,7 +15,7 @@ from gradcli.render.numbers import ends, short
 from gradcli.render.wrap import fold, plain_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from gradcli.explanation.jacobians import Jacobian
     from gradcli.explanation.views import Hessian
@@ -44,7 +44,7 @@ def block_lines(
         return lines
     tables, formulas = tables_of(pair, block, layout)
     if block.formulas is not None and not formulas and not rule:
-        lines += entry_lines(block, name, pair, layout)
+        lines += entry_lines(block, block.formulas, name, pair, layout)
     return [*lines, *(line for table in tables for line in table_lines(table, width_of(layout), layout.glyphs))]
 
 
@@ -80,15 +80,16 @@ def rule_of(block: Jacobian, name: str, pair: tuple[str, str], layout: Layout) -
     return f"{d}{two}{name}/{d}{pair[0]}[{match[1]}]{d}{pair[1]}[{match[2]}] = {match[3]}"
 
 
-def entry_lines(block: Jacobian, name: str, pair: tuple[str, str], layout: Layout) -> list[str]:
+def entry_lines(
+    block: Jacobian, formulas: Sequence[str], name: str, pair: tuple[str, str], layout: Layout
+) -> list[str]:
     """Return the formulas of entries that a table has no room for."""
-    assert block.formulas is not None  # noqa: S101
     d, two = layout.glyphs.partial, "²" if layout.glyphs.unicode else "2"
-    worth = [k for k, text in enumerate(block.formulas) if not is_number(text)]
+    worth = [k for k, text in enumerate(formulas) if not is_number(text)]
     most = layout.most(MOST_FORMULAS)
     lines = [
         f"{d}{two}{name}/{d}{pair[0]}{place_text(int(block.rows[k]), block.output_shape)}"
-        f"{d}{pair[1]}{place_text(int(block.columns[k]), block.input_shape)} = {block.formulas[k]}"
+        f"{d}{pair[1]}{place_text(int(block.columns[k]), block.input_shape)} = {formulas[k]}"
         for k in worth[:most]
     ]
     return [*lines, *([f"and {counted(len(worth) - most, 'more entry')}, in --json"] if len(worth) > most else [])]

@@ -15,7 +15,7 @@ from gradcli.render.numbers import full, input_text
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
     from gradcli.explanation.jacobians import Jacobian
-    from gradcli.render.glyphs import Place
+    from gradcli.render.glyphs import Anchor
 
 MOST_LINES = 1000
 """Entries of a Jacobian that are written; the number of those left out follows."""
@@ -51,13 +51,13 @@ def plain(found: Explained, most: int = MOST_LINES) -> str:
     return "\n".join(lines)
 
 
-def view_lines(place: Place, found: Explained) -> list[str]:
+def view_lines(anchor: Anchor, found: Explained) -> list[str]:
     """Return what was asked for beside the rest, in so far as it follows a part of the answer."""
     if not found.views:
         return []
-    from gradcli.render.views import lines_after  # noqa: PLC0415 - few answers are asked for more
+    from gradcli.render.views import lines_after  # few answers are asked for more
 
-    return list(lines_after(place, found))
+    return list(lines_after(anchor, found))
 
 
 def value_lines(value: Value) -> list[str]:

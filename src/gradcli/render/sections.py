@@ -10,7 +10,7 @@ from gradcli.render.backward import TITLE as BACKWARD
 from gradcli.render.backward import backward_lines, path_lines, path_titles
 from gradcli.render.effects import calls_lines, v_lines
 from gradcli.render.forward import forward_lines
-from gradcli.render.glyphs import Layout, Place, Section
+from gradcli.render.glyphs import Anchor, Layout, Section
 from gradcli.render.sums import sum_lines
 
 if TYPE_CHECKING:
@@ -38,12 +38,12 @@ def sections_below(found: Explained, layout: Layout) -> Iterator[Section]:
     yield Section("Notes", [note.message for note in found.notes], prose=True)
 
 
-def view_sections(place: Place, found: Explained, layout: Layout) -> Iterator[Section]:
+def view_sections(anchor: Anchor, found: Explained, layout: Layout) -> Iterator[Section]:
     """Yield what was asked for beside the rest, in so far as it follows a part of the answer."""
     if found.views:
-        from gradcli.render.views import sections_after  # noqa: PLC0415 - few answers are asked for more
+        from gradcli.render.views import sections_after  # few answers are asked for more
 
-        yield from sections_after(place, found, layout)
+        yield from sections_after(anchor, found, layout)
 
 
 def shape_lines(found: Explained) -> list[str]:

@@ -54,7 +54,7 @@ def facts(known: Known) -> list[tuple[str, str]]:
 
 def functions_document(found: Sequence[Known]) -> dict[str, Any]:
     """Return functions as a JSON document."""
-    from gradcli import __version__  # noqa: PLC0415
+    from gradcli import __version__
 
     return {"schema": 1, "version": __version__, "functions": [entry(known) for known in found], "error": None}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -18,7 +17,6 @@ from gradcli.ops.declare import Array
 
 MOST_NUMBERS = 10_000
 """Numbers of inputs, v and constants that a script writes out."""
-COTANGENT = re.compile(r"\b([A-Za-z_]\w*)\.grad\b")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
+from gradcli.explanation.rereading import COTANGENT
 from gradcli.language.calls import Bound, bind, parameters, resolve
 from gradcli.language.members import special_call
 from gradcli.language.names import MODULES, dotted, find_constant
 from gradcli.ops import OPERATORS, Function
 from gradcli.ops.declare import Array
 from gradcli.scripts.dialect import Dialect, expression, filled
-from gradcli.scripts.plan import COTANGENT, refusal, tree_of
+from gradcli.scripts.plan import refusal, tree_of
 from gradcli.scripts.results import is_mask, is_places, values_of
 from gradcli.scripts.syntax import DEFAULT, PLAIN_SYNTAX, as_list, floats, leaves_of, names_of, without_defaults
 

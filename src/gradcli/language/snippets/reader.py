@@ -60,9 +60,11 @@ class Reader(Calls):
                 self.names.add(node)
             case ast.Expr():
                 self.take_expression(node, scope)
-            case ast.Assign() | ast.AnnAssign() if node.value is not None:
+            case (
+                ast.Assign(targets=[target, *_], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value)
+            ):
                 self.last = None
-                self.take_assignment(node, scope)
+                self.take_assignment(target, value, node, scope)
             case ast.If() if is_main(node) or leaves(node) or self.acts([node]):
                 chosen = is_main(node) or self.holds(node.test, scope)
                 self.take_all(node.body if chosen else node.orelse, scope)
@@ -159,11 +161,10 @@ class Reader(Calls):
         finally:
             self.running = self.running[:-1]
 
-    def take_assignment(self, node: ast.Assign | ast.AnnAssign, scope: Scope) -> None:
+    def take_assignment(
+        self, target: ast.expr, value: ast.expr, node: ast.Assign | ast.AnnAssign, scope: Scope
+    ) -> None:
         """Take an assignment: of an input, of a derivative, of a function, or of a value."""
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        target, value = targets[0], node.value
-        assert value is not None  # noqa: S101
         if isinstance(target, ast.Attribute):
             self.take_attribute(target, value, node, scope)
             return
@@ -182,7 +183,7 @@ class Reader(Calls):
         pairs = pairs_of(target, value)
         if any(self.is_leaf(part, scope) for _, part in pairs):
             for one, part in pairs:
-                self.take_assignment(ast.copy_location(ast.Assign([one], part), node), scope)
+                self.take_assignment(one, part, ast.copy_location(ast.Assign([one], part), node), scope)
         elif isinstance(target, ast.Name):
             self.take_named(target, value, node, scope)
         else:

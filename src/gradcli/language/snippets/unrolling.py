@@ -16,11 +16,11 @@ from gradcli.language.snippets.scopes import Scope, identifiers, stored
 MOST_TURNS = 64
 
 
-class Left(Exception):  # noqa: N818
+class Left(Exception):
     """Leaves the loop whose turns are taken."""
 
 
-class Next(Exception):  # noqa: N818
+class Next(Exception):
     """Goes on with the next of its turns."""
 
 

@@ -253,7 +253,7 @@ def build_ascontiguousarray(f: Apply, x: Raw) -> Tensor:
 
 
 @function("device", "torch not-bare", "making", facts=moved("x.to(torch.device('cpu'))", "y[i] = x[i]", SAME))
-def build_device(f: Apply, type: Static, index: Static = None) -> Any:  # noqa: A002
+def build_device(f: Apply, type: Static, index: Static = None) -> Any:
     """the name of a device; where numbers are kept is all the same here"""
     del f, index
     if not is_device(type):

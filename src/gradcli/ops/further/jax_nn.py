@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradcli.ops.arithmetic import ADD, DIV, SUB
-from gradcli.ops.axes import number, read_axes
-from gradcli.ops.declare import OPS, Apply, Op
+from gradcli.ops.arithmetic import ADD, DIV, MUL, SUB
+from gradcli.ops.axes import number, read_axes, require_entries
+from gradcli.ops.declare import OPS, Apply, Op, value_of
 from gradcli.ops.facts import Facts, of_one
 from gradcli.ops.neural import LOG_SOFTMAX, SOFTMAX, normalised
 from gradcli.ops.piecewise import WITH_OPTIONS
-from gradcli.ops.reductions import LOGSUMEXP, MEAN
+from gradcli.ops.reductions import LOGSUMEXP, MEAN, SUM
 from gradcli.ops.signatures import Static, Tensor
 from gradcli.ops.spread import VAR
 from gradcli.ops.vocabulary import function
@@ -59,12 +59,22 @@ along_last(
 
 
 @function(
-    "jax.nn.logsumexp", "", "neural", kinds="no no yes",
+    "jax.nn.logsumexp scipy.special.logsumexp sp.special.logsumexp jax.scipy.special.logsumexp jsp.special.logsumexp",
+    "", "neural", kinds="no no yes",
     facts=Facts("y = log(sum(exp(x)))", ("dy/dx[i] = exp(x[i] - y)",), "jax.nn.logsumexp(x)", ROW),
 )  # fmt: skip
-def build_logsumexp(f: Apply, x: Tensor, axis: Static = None, keepdims: Static = False) -> Tensor:
-    """log(sum(exp(x))) of all entries, or along axis"""
-    return f(LOGSUMEXP, x, dim=read_axes(axis, x.ndim), keepdim=bool(keepdims))
+def build_logsumexp(
+    f: Apply, x: Tensor, axis: Static = None, b: Tensor | None = None, keepdims: Static = False
+) -> Tensor:
+    """log(sum(exp(x))) of all entries or along axis, each term times b where that is given"""
+    axes = read_axes(axis, x.ndim)
+    require_entries(x, axes, "logsumexp")
+    if b is None:
+        return f(LOGSUMEXP, x, dim=axes, keepdim=bool(keepdims))
+    numbers = np.asarray(value_of(x))
+    largest = np.max(numbers, axis=axes, keepdims=True)
+    total = f(SUM, f(MUL, f(OPS["exp"], f(SUB, x, largest)), b), dim=axes, keepdim=bool(keepdims))
+    return f(ADD, f(OPS["log"], total), largest if keepdims else np.max(numbers, axis=axes))
 
 
 @function(
@@ -85,9 +95,22 @@ def build_squareplus(f: Apply, x: Tensor, b: Static = 4.0) -> Tensor:
         "jax.nn.standardize(x)", ROW, "1,10,100",
     ),
 )  # fmt: skip
-def build_standardize(f: Apply, x: Tensor, axis: Static = -1, epsilon: Static = 1e-5) -> Tensor:
-    """(x - mean)/sqrt(var + epsilon) along axis"""
+def build_standardize(
+    f: Apply,
+    x: Tensor,
+    axis: Static = -1,
+    mean: Tensor | None = None,
+    variance: Tensor | None = None,
+    epsilon: Static = 1e-5,
+) -> Tensor:
+    """(x - mean)/sqrt(variance + epsilon) along axis, or with a mean and a variance that are given"""
     axes = read_axes(axis, x.ndim)
-    centred = f(SUB, x, f(MEAN, x, dim=axes, keepdim=True))
-    spread = f(VAR, x, dim=axes, keepdim=True, correction=0.0)
+    along = {"dim": axes, "keepdim": True}
+    centred = f(SUB, x, f(MEAN, x, **along) if mean is None else mean)
+    if variance is not None:
+        spread = variance
+    elif mean is None:
+        spread = f(VAR, x, **along, correction=0.0)
+    else:  # JAX takes it so round a mean that is given
+        spread = f(SUB, f(MEAN, f(OPS["square"], x), **along), f(OPS["square"], mean))
     return f(DIV, centred, f(OPS["sqrt"], f(ADD, spread, np.float64(number(epsilon, "epsilon")))))

@@ -72,7 +72,7 @@ def build_column_stack(f: Apply, tensors: Tensors) -> Tensor:
     return build_cat(f, some(columns, "column_stack"), 1)
 
 
-@function("block_diag", "torch", "shaping", kinds=MOVES, facts=both(
+@function("block_diag scipy.linalg.block_diag jax.scipy.linalg.block_diag", "torch", "shaping", kinds=MOVES, facts=both(
     "block_diag(a, b)", "y has a in its first columns, b below it in the others, and zeros elsewhere",
     "dy[0,i]/da[i] = 1", "dy[1,j]/db[i] = where(j == 2 + i, 1, 0)", "1,2,3,4;5,6,7,8",
 ))  # fmt: skip

@@ -75,7 +75,7 @@ def build_tensordot(f: Apply, x: Tensor, other: Tensor, dims: Static = 2) -> Ten
 
 @function(
     "kron",
-    "torch numpy method",
+    "torch numpy method tensors",
     FAMILY,
     kinds="same same yes",
     facts=Facts(

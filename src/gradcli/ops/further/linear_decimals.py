@@ -109,9 +109,13 @@ def signed_as(lead: Numbers, vectors: Numbers) -> Numbers:
 
 
 def settled_on(guide: Numbers, vectors: Numbers, led: Mask) -> Numbers:
-    """Return the columns of the guide at right angles to all vectors that are not led, and to each other."""
+    """Return the columns of the guide at right angles to all vectors that are not led, and to each other.
+
+    Where these do not span what is led, the vectors themselves do: beside x another of equal values may stand alone.
+    """
     others, own = vectors[:, ~led], guide[:, led] * one_like(vectors[0, 0])
-    return orthogonal(own - others @ (others.T @ own) if others.size else own, np.ones(np.count_nonzero(led)))
+    found = orthogonal(own - others @ (others.T @ own) if others.size else own, np.ones(np.count_nonzero(led)))
+    return vectors[:, led] if any(map(is_nan, found.flat)) else found
 
 
 def eigenvalues(guide: Numbers, a: Numbers) -> Numbers:
@@ -132,7 +136,7 @@ def eigenvectors(lead: Numbers, a: Numbers) -> Numbers:
 def singular(a: Numbers) -> tuple[Numbers, Numbers, Numbers]:
     """Return U, the singular values from the largest on, and V: from the eigenvectors of A·Aᵀ, in twice the digits.
 
-    A square below the last digit is one of a value below the last digit then. V has no column where a value is 0.
+    A square below the last digit is one of a value below the last digit then. V has zeros where a value is 0.
     """
     m, n = np.shape(a)
     if m > n:
@@ -142,7 +146,7 @@ def singular(a: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         context.prec *= 2
         squares, vectors = eigen(a @ a.T)
         u, values = vectors[:, ::-1], np.array([square.sqrt() for square in abs(squares[::-1])], dtype=object)
-        return u, values, a.T @ u / values
+        return u, values, a.T @ u / np.where(values == 0, values + 1, values)
 
 
 def singular_values(guide: Numbers, a: Numbers) -> Numbers:

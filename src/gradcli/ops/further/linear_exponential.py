@@ -89,7 +89,7 @@ def exponential_digits(a: Array) -> Array:
 
 
 @function(
-    "matrix_exp",
+    "matrix_exp scipy.linalg.expm jax.scipy.linalg.expm",
     "torch linalg method",
     FAMILY,
     op=MATRIX_EXP,

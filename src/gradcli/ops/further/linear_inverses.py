@@ -254,8 +254,8 @@ def build_lstsq(
     vector = B.ndim == 1 or B.shape == A.shape[:-1]
     columns = f(RESHAPE, B, shape=(*B.shape, 1)) if vector else B
     m, n = A.shape[-2:]
-    if columns.shape[-2] != m:
-        raise GradcliError("shape", f"lstsq: A has {m} rows, B {columns.shape[-2]}")
+    if columns.ndim < 2 or columns.shape[-2] != m:
+        raise GradcliError("shape", f"lstsq: A of shape {A.shape} and B of shape {B.shape} do not fit")
     least = max(m, n) * EPSILON
     inverse = inverted(f, A, None, rcond, least)
     rank = rank_of(value_of(A), 0.0, least if rcond is None else number(rcond, "rcond"))

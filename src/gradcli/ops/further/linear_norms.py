@@ -43,7 +43,7 @@ def reduced(call: str, formula: str, derivative: str, x: str = ROW) -> Facts:
 def build_vector_norm(
     f: Apply,
     x: Tensor,
-    ord: Static = 2,  # noqa: A002
+    ord: Static = 2,
     dim: Static = None,
     keepdim: Static = False,
 ) -> Tensor:
@@ -60,7 +60,7 @@ def build_vector_norm(
 def build_matrix_norm(
     f: Apply,
     x: Tensor,
-    ord: Static = "fro",  # noqa: A002
+    ord: Static = "fro",
     dim: Static = (-2, -1),
     keepdim: Static = False,
 ) -> Tensor:
@@ -93,7 +93,7 @@ def build_cond(f: Apply, x: Tensor, p: Static = None) -> Tensor:
 
 @function(
     "dist",
-    "torch method",
+    "torch method tensors",
     "reductions",
     kinds="no no yes",
     facts=Facts(

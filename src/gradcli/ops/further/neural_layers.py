@@ -13,12 +13,11 @@ from gradcli.ops.declare import OPS, Apply, value_of
 from gradcli.ops.facts import Facts, of_one
 from gradcli.ops.linear_algebra import EINSUM, MATMUL
 from gradcli.ops.losses import as_numbers, without_derivative
-from gradcli.ops.neural import SOFTMAX, require_last_axes
+from gradcli.ops.neural import SOFTMAX, require_last_axes, standardised, unit_beside
 from gradcli.ops.piecewise import WHERE
 from gradcli.ops.reductions import MEAN
 from gradcli.ops.shaping import RESHAPE, transpose_matrices
-from gradcli.ops.signatures import Axes, Mask, Raw, Static, Tensor
-from gradcli.ops.spread import VAR
+from gradcli.ops.signatures import Array, Mask, Raw, Static, Tensor
 from gradcli.ops.vocabulary import function
 
 SQRT, SQUARE, POW = OPS["sqrt"], OPS["square"], OF_TWO["pow"]
@@ -42,13 +41,6 @@ def channelwise(f: Apply, x: Tensor, given: Tensor, name: str, what: str) -> Ten
             "shape", f"{name}: {what} has shape {given.shape}, x of shape {x.shape} {x.shape[1]} channels"
         )
     return f(RESHAPE, given, shape=(-1, *(1,) * (x.ndim - 2)))
-
-
-def standardised(f: Apply, x: Tensor, axes: Axes, eps: Static) -> Tensor:
-    """Return (x - mean)/sqrt(var + eps) over axes."""
-    centred = f(SUB, x, f(MEAN, x, dim=axes, keepdim=True))
-    spread = f(VAR, x, dim=axes, keepdim=True, correction=0.0)
-    return f(DIV, centred, f(SQRT, f(ADD, spread, np.float64(number(eps, "eps")))))
 
 
 def by_statistics(f: Apply, x: Tensor, mean: Tensor | None, var: Tensor | None, eps: Static, name: str) -> Tensor:
@@ -164,8 +156,13 @@ def build_rms_norm(
 ) -> Tensor:
     """x/sqrt(mean(x**2) + eps) over the last axes, times weight; eps is 2**-52 unless given"""
     axes = require_last_axes(x, normalized_shape, "rms_norm")
-    least = np.float64(np.finfo(np.float64).eps if eps is None else number(eps, "eps"))
-    result = f(DIV, x, f(SQRT, f(ADD, f(MEAN, f(SQUARE, x), dim=axes, keepdim=True), least)))
+    least: Array | np.float64 = np.float64(np.finfo(np.float64).eps if eps is None else number(eps, "eps"))
+    squares = f(MEAN, f(SQUARE, x), dim=axes, keepdim=True)
+    unit = unit_beside(least, value_of(x), value_of(squares), axes)
+    if unit is not None:
+        x, least = f(DIV, x, unit), least / unit / unit
+        squares = f(MEAN, f(SQUARE, x), dim=axes, keepdim=True)
+    result = f(DIV, x, f(SQRT, f(ADD, squares, least)))
     return result if weight is None else f(MUL, result, weight)
 
 

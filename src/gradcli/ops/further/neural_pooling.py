@@ -19,7 +19,8 @@ from gradcli.ops.piecewise import ABS, BENT
 from gradcli.ops.reductions import MEAN, SUM
 from gradcli.ops.selection import PICK
 from gradcli.ops.shaping import RESHAPE
-from gradcli.ops.signatures import Array, Indices, Static, Tensor
+from gradcli.ops.signatures import Array, Axes, Indices, Static, Tensor
+from gradcli.ops.spread import SAFE
 from gradcli.ops.vocabulary import function
 
 POW = OF_TWO["pow"]
@@ -174,6 +175,27 @@ def extreme(f: Apply, x: Tensor, places: Places, most: bool) -> Tensor:
     return found if most else f(NEG, found)
 
 
+def rooted(f: Apply, mean: Tensor, size: np.float64, order: float) -> Tensor:
+    """Return the root of ``size`` times a mean of powers, as PyTorch takes it."""
+    signed = f(MUL, f(OPS["sign"], mean), f(BENT["relu"], f(ABS, mean)))
+    return f(POW, f(MUL, signed, size), np.float64(1 / order))
+
+
+def leaves_doubles(x: Array, order: float) -> bool:
+    """Return whether a power of an entry that is not 0 is no normal double; not of exact numbers."""
+    if np.asarray(x).dtype == object or order < 0:
+        return False
+    with np.errstate(all="ignore"):
+        powers = np.abs(x) ** order
+    return bool(np.any((x != 0) & ~((powers > SAFE) & (powers < np.inf))))
+
+
+def unit_of(x: Array, axes: Axes) -> Array:
+    """Return a power of two near the largest entry along axes, 1 where there is none."""
+    top = np.max(np.abs(x), axis=axes, keepdims=True, initial=0.0)
+    return np.where((top > 0) & np.isfinite(top), np.ldexp(1.0, np.frexp(top)[1] - 1), 1.0)
+
+
 def enter_norm(axes: int) -> None:
     """Enter pooling by norms along so many axes."""
     name = f"lp_pool{axes}d"
@@ -193,10 +215,14 @@ def enter_norm(axes: int) -> None:
         if math.isinf(order):
             return extreme(f, f(ABS, x), places, order > 0)
         counts = outer_product([np.sum(p >= 0, axis=1).astype(np.float64) for p in places])
-        found = windows(f, f(POW, x, np.float64(order)), x.ndim - axes, places, 0.0)
-        mean = averaged(f, found, axes, counts)
-        signed = f(MUL, f(OPS["sign"], mean), f(BENT["relu"], f(ABS, mean)))
-        return f(POW, f(MUL, signed, size), np.float64(1 / order))
+        if not leaves_doubles(value_of(x), order):
+            powers = windows(f, f(POW, x, np.float64(order)), x.ndim - axes, places, 0.0)
+            return rooted(f, averaged(f, powers, axes, counts), size, order)
+        own = windows(f, x, x.ndim - axes, places, 0.0)
+        unit = unit_of(value_of(own.values), tuple(range(x.ndim, x.ndim + axes)))
+        powers = own._replace(values=f(POW, f(DIV, own.values, unit), np.float64(order)))
+        result = rooted(f, averaged(f, powers, axes, counts), size, order)
+        return f(MUL, result, unit.reshape(result.shape))
 
     build.__doc__ = f"(sum(x**p))**(1/p) of each window along {axes} axes"
     function(name, "functional", "neural", kinds="no no yes", facts=window_facts(name, axes, "norm"))(build)

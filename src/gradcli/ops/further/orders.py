@@ -205,7 +205,7 @@ def build_topk(
     k: Static,
     dim: Static = -1,
     largest: Static = True,
-    sorted: Static = True,  # noqa: A002, ARG001 - they come in order
+    sorted: Static = True,  # noqa: ARG001 - they come in order
 ) -> Pair:
     """the k largest entries along dim in order, or the smallest for largest=False, and where they stand"""
     return ordered(f, x, "topk", dim, k=rank(k, x, dim, "topk", 0), largest=bool(largest))

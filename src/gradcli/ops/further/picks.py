@@ -173,7 +173,7 @@ register(
 ))  # fmt: skip
 def build_embedding(
     f: Apply,
-    input: Raw,  # noqa: A002
+    input: Raw,
     weight: Tensor,
     padding_idx: Static = None,
     max_norm: Static = None,

@@ -68,7 +68,7 @@ def build_frac(f: Apply, x: Tensor) -> Tensor:
     return f(SUB, x, f(TRUNC, x))
 
 
-@function("positive", EVERYWHERE, "elementwise", kinds="no same yes", facts=of_one("positive(x)", "x", "1"))
+@function("positive real conj", EVERYWHERE, "elementwise", kinds="no same yes", facts=of_one("positive(x)", "x", "1"))
 def build_positive(f: Apply, x: Tensor) -> Tensor:  # noqa: ARG001
     """x itself"""
     return x
@@ -84,7 +84,7 @@ def build_rsub(f: Apply, x: Tensor, other: Tensor, alpha: Static = 1) -> Tensor:
 
 
 @function(
-    "ldexp", EVERYWHERE, "elementwise",
+    "ldexp", f"{EVERYWHERE} tensors", "elementwise",
     facts=of_two("ldexp(x, other)", "x*2**other", "2**other", "x*2**other*log(2)"),
 )  # fmt: skip
 def build_ldexp(f: Apply, x: Tensor, other: Tensor) -> Tensor:
@@ -229,7 +229,7 @@ elementwise(
     lambda g, _y, a, b: g / (1 + np.exp2(b - a)), lambda g, _y, a, b: g / (1 + np.exp2(a - b)), None,
     slopes=lambda s, a, b: (s.sigmoid((a - b) * s.log(2)), s.sigmoid((b - a) * s.log(2))),
     exactly=lambda a, b: np.maximum(a, b) + np.log2(1 + np.exp2(-abs(a - b))),
-    spelled=Spelled("torch numpy method", "", "log2(2**a + 2**b)",
+    spelled=Spelled("torch numpy method tensors", "", "log2(2**a + 2**b)",
                     facts=of_two("logaddexp2(x, other)", "log2(2**x + 2**other)", "1/(1 + 2**(other - x))",
                                  "1/(1 + 2**(x - other))")),
 )

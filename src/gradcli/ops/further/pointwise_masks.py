@@ -95,7 +95,12 @@ def logic(name: str, rule: Callable[..., Mask], words: str, arguments: int = 2) 
     op = declare(Op(name, forward, (None,) * arguments, no_links, pieces=decided(forward)))
     program = f"where({name}(x > 0, x < 1), x, 2*x)" if arguments == 2 else f"where({name}(x > 0), x, 2*x)"
     facts = Facts(f"{name}({'a, b' if arguments == 2 else 'a'}) is true where {words}", NO_SLOPE, program, {"x": "1.5"})
-    enter(name, Spelled(EVERYWHERE, "", f"true where {words}", kinds=MASKED, facts=facts), op=op, build=applied(op))
+    enter(
+        name,
+        Spelled(f"{EVERYWHERE} tensors", "", f"true where {words}", kinds=MASKED, facts=facts),
+        op=op,
+        build=applied(op),
+    )
 
 
 logic("logical_and", np.logical_and, "both are true")
@@ -137,7 +142,7 @@ ISCLOSE = declare(Op("isclose", close, (None, None), no_links, pieces=decided(cl
 
 
 @function(
-    "isclose", EVERYWHERE, "elementwise", op=ISCLOSE, kinds="mask mask yes",
+    "isclose", f"{EVERYWHERE} tensors", "elementwise", op=ISCLOSE, kinds="mask mask yes",
     facts=of_pairs("isclose", "abs(x - other) <= atol + rtol*abs(other)"),
 )  # fmt: skip
 def build_isclose(
@@ -156,7 +161,7 @@ def all_axes(x: Tensor) -> Axes:
 
 
 @function(
-    "allclose", EVERYWHERE, "reductions", kinds="mask mask yes",
+    "allclose", f"{EVERYWHERE} tensors", "reductions", kinds="mask mask yes",
     facts=of_pairs("allclose", "all entries are nearly equal"),
 )  # fmt: skip
 def build_allclose(
@@ -168,8 +173,8 @@ def build_allclose(
 
 
 @function(
-    "equal np.array_equal numpy.array_equal jnp.array_equal", "torch method", "reductions", kinds="mask mask yes",
-    facts=of_pairs("equal", "shapes and all entries are equal"),
+    "equal np.array_equal numpy.array_equal jnp.array_equal", "torch method tensors", "reductions",
+    kinds="mask mask yes", facts=of_pairs("equal", "shapes and all entries are equal"),
 )  # fmt: skip
 def build_equal(f: Apply, x: Tensor, other: Tensor) -> Tensor:
     """whether two arrays have one shape and equal entries (np.equal: entry by entry)"""
@@ -206,7 +211,7 @@ def histc(x: Array, bins: int, low: float, high: float) -> Array:
     """Return how many entries lie in each of ``bins`` equal stretches from low to high, the last with its end."""
     x = np.asarray(x, dtype=np.float64)
     inside = x[(x >= low) & (x <= high)]
-    places = np.minimum(((inside - low) / (high - low) * bins).astype(np.intp), bins - 1)
+    places = np.minimum(((inside - low) * bins / (high - low)).astype(np.intp), bins - 1)
     return np.bincount(places, minlength=bins).astype(np.float64)
 
 
@@ -224,7 +229,7 @@ HISTC = declare(
     facts=Facts("entry i of histc(x, n) is how many entries of x lie in the i-th of n equal stretches",
                 ("none: it gives counts",), "histc(x, 2, 0, 1) @ x", {"x": "0.25,0.75"}),
 )  # fmt: skip
-def build_histc(f: Apply, x: Tensor, bins: Static = 100, min: Static = 0, max: Static = 0) -> Tensor:  # noqa: A002
+def build_histc(f: Apply, x: Tensor, bins: Static = 100, min: Static = 0, max: Static = 0) -> Tensor:
     """how many entries lie in each of equal stretches from min to max, or from the smallest entry to the largest"""
     count, low, high = whole(bins, "bins"), number(min, "min"), number(max, "max")
     if count < 1 or low > high:

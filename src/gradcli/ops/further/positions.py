@@ -174,7 +174,7 @@ def searched(f: Apply, edges: Tensor, values: Tensor, right: bool) -> Tensor:
     "bucketize(x, [1, 2, 3])*x", {"x": "1.5,3.5"}, "1,10",
 ))  # fmt: skip
 def build_bucketize(
-    f: Apply, input: Raw, boundaries: Raw, right: Static = False, out_int32: Static = False  # noqa: A002
+    f: Apply, input: Raw, boundaries: Raw, right: Static = False, out_int32: Static = False
 ) -> Tensor:  # fmt: skip
     """which of the stretches between sorted edges each value lies in"""
     del out_int32

@@ -19,7 +19,7 @@ from gradcli.ops.joining import CAT
 from gradcli.ops.links import OUT, Contraction, Explicit, Links, Order
 from gradcli.ops.parts import Paired
 from gradcli.ops.reductions import CUMSUM, SUM
-from gradcli.ops.shaping import RESHAPE, whole
+from gradcli.ops.shaping import EXPAND, RESHAPE, whole
 from gradcli.ops.signatures import Array, Options, Static, Tensor
 from gradcli.ops.vocabulary import function
 
@@ -51,7 +51,12 @@ def build_diff(
     axis, times = require_axis(x, dim, "diff"), whole(n, "n")
     if times < 0:
         raise GradcliError("value", f"diff: n is 0 or more, not {times}")
-    parts = [part for part in (prepend, x, append) if part is not None]
+    edge = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
+    parts = [
+        part if part.ndim or x is part else f(EXPAND, part, shape=edge)
+        for part in (prepend, x, append)
+        if part is not None
+    ]
     found = f(CAT, *parts, dim=axis) if len(parts) > 1 else x
     for _ in range(min(times, found.shape[axis])):
         found = f(SUB, stretch(f, found, axis, 1, None), stretch(f, found, axis, 0, -1))
@@ -219,14 +224,40 @@ def logcumsumexp(x: Array, dim: int) -> Array:
 
 
 def logcumsumexp_vjp(g: Array, y: Array, x: Array, *, dim: int) -> Array:
-    """Return Σ g·exp(x - y) over the later outputs, the positive and the negative g apart, in logarithms."""
+    """Return Σ g·exp(x - y) over the later outputs, the positive and the negative g apart, in logarithms.
+
+    Where y is large, x - y has lost digits: there the sum is formed entry by entry, without y.
+    """
     g = np.broadcast_to(g, np.shape(y))
+    if np.all(np.isfinite(x)) and np.max(np.abs(y), initial=0.0) > LARGE:
+        return sum_later(g, x, dim)
     found = np.zeros(np.shape(x))
     for sign in (1.0, -1.0):
         logarithms = np.where(sign * g > 0, np.log(np.abs(g)) - y, -np.inf)
         later = np.flip(np.logaddexp.accumulate(np.flip(logarithms, dim), axis=dim), dim)
         found = found + sign * np.exp(later + x)
     return found
+
+
+LARGE = 1e3
+"""Size of a logarithm from which its last digit is more than 1e-13 of the number that it is the logarithm of."""
+
+
+def sum_later(g: Array, x: Array, dim: int) -> Array:
+    """Return Σ g·exp(x - y) over the later outputs by the shares of the last entry in each running sum of exp x."""
+    x, g = np.moveaxis(x, dim, 0), np.moveaxis(g, dim, 0)
+    top = np.maximum.accumulate(x, axis=0)
+    own, kept, total = np.exp(x - top), np.ones(x.shape), np.zeros(x.shape[1:])
+    for k in range(len(x)):
+        before = total * np.exp(top[k - 1] - top[k]) if k else total
+        total = before + own[k]
+        own[k], kept[k] = own[k] / total, before / total
+    found, later = np.empty(x.shape), np.zeros(x.shape[1:])
+    for k in reversed(range(len(x))):
+        later = g[k] + later
+        found[k] = own[k] * later
+        later = kept[k] * later
+    return np.moveaxis(found, 0, dim)
 
 
 def logcumsumexp_local(
@@ -255,6 +286,7 @@ LOGCUMSUMEXP = declare(
         shaped=True,
         differs=beyond,
         says=BEYOND,
+        digits=lambda y, x, dim: np.where(np.isfinite(y), np.abs(y), 0.0),  # exp(x - y) has the last digits of y
         backward_text=logcumsumexp_text_back,
         index=Paired("where({j} <= {i}, exp({x}[{j}] - {y}[{i}]), 0)"),
         write=lambda call: f"logcumsumexp({call.texts[0]}, dim={call.static['dim']})",

@@ -68,7 +68,8 @@ def swapped(f: Apply, x: Tensor, first: int, second: int) -> Tensor:
 
 
 @function(
-    "adjoint", "torch method", "shaping", kinds=MOVES,
+    "adjoint np.matrix_transpose numpy.matrix_transpose np.linalg.matrix_transpose numpy.linalg.matrix_transpose",
+    "torch method", "shaping", kinds=MOVES,
     facts=moved("adjoint(x)", "y[i,j] = x[j,i]", SWAPPED, SQUARE, "1,2;3,4"),
 )  # fmt: skip
 def build_adjoint(f: Apply, x: Tensor) -> Tensor:

@@ -15,7 +15,7 @@ from gradcli.ops.declare import Apply
 from gradcli.ops.entrywise import elementwise
 from gradcli.ops.facts import Facts, of_one, of_two
 from gradcli.ops.further import special_values as values
-from gradcli.ops.signatures import Array, Expression, Mask, Static, Symbols, Tensor
+from gradcli.ops.signatures import Array, Expression, Static, Symbols, Tensor
 from gradcli.ops.slopes import erfc, normal_density
 from gradcli.ops.vocabulary import Spelled, function
 
@@ -90,11 +90,6 @@ def normal_quantile(mp: Any, p: Any) -> Any:
 def error_quantile(mp: Any, x: Any) -> Any:
     """Return the y with erf(y) = x in mpmath's digits."""
     return mp.erfinv(x) if abs(x) <= 1 else mp.nan
-
-
-def at_end(y: Array, *_: Array) -> Mask:
-    """Return where a value is infinite: there the formula of a derivative may be inf·0."""
-    return np.isinf(y)
 
 
 # fmt: off
@@ -293,4 +288,6 @@ def build_logit(f: Apply, x: Tensor, eps: Static = None) -> Tensor:
     if eps is None:
         return f(LOGIT, x)
     low = number(eps, "eps")
+    if low > 0.5:
+        raise GradcliError("value", f"logit: eps is 0.5 or less, not {low}")
     return f(LOGIT, build_clip(f, x, np.float64(low), np.float64(1 - low)))

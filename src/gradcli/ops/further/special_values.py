@@ -24,7 +24,7 @@ def worked_out(found: Array, where: Mask, name: str, *arguments: Array | float) 
     """Return ``found`` with the entries that lie ``where`` taken from mpmath's function of this name, in 40 digits."""
     if not np.any(where):
         return found
-    import mpmath  # noqa: PLC0415
+    import mpmath
 
     result = np.array(found, dtype=np.float64)
     columns = [np.broadcast_to(x, result.shape) for x in arguments]

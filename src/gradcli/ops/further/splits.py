@@ -134,7 +134,7 @@ function("dsplit", "torch numpy method", "shaping", kinds=MOVES, facts=moved(
 ))(split_along("dsplit", 2))  # fmt: skip
 
 
-@function("unbind", "torch method", "shaping", kinds=MOVES, facts=moved(
+@function("unbind np.unstack numpy.unstack jnp.unstack", "torch method", "shaping", kinds=MOVES, facts=moved(
     "unbind(x)[1]", "y[j] = x[1,j], here", "dy[j]/dx[1,j] = 1, here", "2.5,1;3,4", "1,10"
 ))  # fmt: skip
 def build_unbind(f: Apply, x: Tensor, dim: Static = 0) -> Any:

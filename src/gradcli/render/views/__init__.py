@@ -9,7 +9,7 @@ from gradcli.render.views import descent, hessian, jvp, one_hot, slices, steps, 
 
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
-    from gradcli.render.glyphs import Layout, Place, Section
+    from gradcli.render.glyphs import Anchor, Layout, Section
     from gradcli.render.numbers import Form
 
 
@@ -19,7 +19,7 @@ class Writer(Protocol):
     ``AFTER`` is the part of the answer that blocks and lines follow.
     """
 
-    AFTER: Place
+    AFTER: Anchor
 
     def document(self, found: Explained, content: Any, form: Form, /) -> dict[str, Any]:
         """Return the keys that the JSON document has for it."""
@@ -50,20 +50,20 @@ def document_of(found: Explained, form: Form) -> dict[str, Any]:
     return keys
 
 
-def sections_after(place: Place, found: Explained, layout: Layout) -> Iterator[Section]:
+def sections_after(anchor: Anchor, found: Explained, layout: Layout) -> Iterator[Section]:
     """Yield the titled blocks of the views that follow a part of the answer."""
-    for writer, content in after(place, found):
+    for writer, content in after(anchor, found):
         yield from writer.sections(found, content, layout)
 
 
-def lines_after(place: Place, found: Explained) -> Iterator[str]:
+def lines_after(anchor: Anchor, found: Explained) -> Iterator[str]:
     """Yield the plain lines of the views that follow a part of the answer."""
-    for writer, content in after(place, found):
+    for writer, content in after(anchor, found):
         yield from writer.lines(found, content)
 
 
-def after(place: Place, found: Explained) -> Iterator[tuple[Writer, Any]]:
+def after(anchor: Anchor, found: Explained) -> Iterator[tuple[Writer, Any]]:
     """Yield the views that follow a part of the answer, with what writes each."""
     for name, view in found.views.items():
-        if place == VIEWS[name].AFTER:
+        if anchor == VIEWS[name].AFTER:
             yield VIEWS[name], view.content

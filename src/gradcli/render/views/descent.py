@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gradcli.errors.counting import counted
 from gradcli.render.documents import arrays_document
 from gradcli.render.effects import scalar_name
-from gradcli.render.glyphs import Layout, Place, Section
+from gradcli.render.glyphs import Anchor, Layout, Section
 from gradcli.render.numbers import aligned, array_text, ends, full, input_text, short, strict
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gradcli.ops.signatures import Array
     from gradcli.render.numbers import Form
 
-AFTER: Place = "v"
+AFTER: Anchor = "v"
 MOST_STEPS = 20
 """Steps that are shown; of more the first and the last."""
 MOST_ENTRIES = 3

@@ -12,7 +12,7 @@ from gradcli.errors.counting import counted
 from gradcli.render.documents import arrays_document, jacobian_document
 from gradcli.render.effects import scalar_name
 from gradcli.render.equalities import with_true_formulas
-from gradcli.render.glyphs import Layout, Place, Section
+from gradcli.render.glyphs import Anchor, Layout, Section
 from gradcli.render.hessian_blocks import MOST_FORMULAS, block_lines
 from gradcli.render.numbers import full, input_text
 from gradcli.render.proofs import proof_document, proof_lines, proof_text, shown
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gradcli.explanation.views import Hessian
     from gradcli.render.numbers import Form
 
-AFTER: Place = "v"
+AFTER: Anchor = "v"
 TITLE = "H, the second derivative: the Jacobian of the gradient"
 MOST_LINES = 1000
 """Entries of a block of H that are written as plain lines; the number of those left out follows."""

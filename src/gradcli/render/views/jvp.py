@@ -8,7 +8,7 @@ import numpy as np
 
 from gradcli.errors.counting import counted
 from gradcli.render.documents import arrays_document
-from gradcli.render.glyphs import Layout, Place, Section
+from gradcli.render.glyphs import Anchor, Layout, Section
 from gradcli.render.numbers import ends, full, input_text, short, strict
 from gradcli.render.proofs import padded, proof_document, proof_lines, proof_text, shown
 from gradcli.render.wrap import plain_text
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gradcli.explanation.views import Tangent
     from gradcli.render.numbers import Form
 
-AFTER: Place = "v"
+AFTER: Anchor = "v"
 TITLE = "J·u, the forward pass, beside vᵀ·J, the backward pass"
 MOST_VALUES = 16
 """Values that are shown on both passes; of more the first and the last."""

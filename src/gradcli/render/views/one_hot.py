@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gradcli.engine.naming import place_text
 from gradcli.errors.counting import counted
 from gradcli.render.documents import arrays_document
-from gradcli.render.glyphs import Layout, Place, Section
+from gradcli.render.glyphs import Anchor, Layout, Section
 from gradcli.render.numbers import ends, input_text
 from gradcli.render.proofs import padded, proof_document, proof_text, shown
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gradcli.explanation.views import Rows
     from gradcli.render.numbers import Form
 
-AFTER: Place = "v"
+AFTER: Anchor = "v"
 TITLE = "Rows of J: .grad after backward with each one-hot v, set to zero before"
 MOST_CALLS = 16
 """Calls of backward that are shown; of more the first and the last."""

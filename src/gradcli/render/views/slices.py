@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradcli.render.documents import arrays_document
-from gradcli.render.glyphs import Layout, Place, Section
+from gradcli.render.glyphs import Anchor, Layout, Section
 from gradcli.render.numbers import array_text, input_text
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gradcli.explanation.views import Slice
     from gradcli.render.numbers import Form
 
-AFTER: Place = "J"
+AFTER: Anchor = "J"
 TITLE = "Rows and columns of J"
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from gradcli.render.backward import unnumbered
 from gradcli.render.equalities import evaluate
 from gradcli.render.folding import shortened
-from gradcli.render.glyphs import Layout, Place, Section
+from gradcli.render.glyphs import Anchor, Layout, Section
 from gradcli.render.numbers import input_text, short
 from gradcli.render.rows import is_number, value_text
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gradcli.explanation.tape import Step, Tape
     from gradcli.render.numbers import Form
 
-AFTER: Place = "backward"
+AFTER: Anchor = "backward"
 RULES = "Steps: the derivative of each operation, entry by entry, all else fixed"
 CHAIN = "Steps: the chain rule, from {} back"
 MOST_SHOWN = 80

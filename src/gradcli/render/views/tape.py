@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradcli.render.backward import unnumbered
 from gradcli.render.folding import shortened
-from gradcli.render.glyphs import Layout, Place, Section
+from gradcli.render.glyphs import Anchor, Layout, Section
 from gradcli.render.numbers import aligned, input_text
-from gradcli.render.rows import value_text
+from gradcli.render.rows import INDENT, value_text
 from gradcli.render.wrap import wrapped
 
 if TYPE_CHECKING:
@@ -17,12 +17,10 @@ if TYPE_CHECKING:
     from gradcli.explanation.tape import Sent, Tape, Taped
     from gradcli.render.numbers import Form
 
-AFTER: Place = "backward"
+AFTER: Anchor = "backward"
 TITLE = "Tape: the recorded graph, in the order of the sweep"
 MOST_SHOWN = 60
 """Rows that are shown, loops folded: of more, the first and the last."""
-INDENT = 3
-"""Columns that the section's title leaves free on the left."""
 
 
 class Line(NamedTuple):

@@ -1,0 +1,108 @@
+"""Modified Bessel functions of the first kind."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gradcli.ops import exactly
+from gradcli.ops.entrywise import elementwise
+from gradcli.ops.facts import Facts
+from gradcli.ops.signatures import Array, Expression, Symbols
+from gradcli.ops.vocabulary import Spelled
+
+FAR = 30.0
+"""From here on the terms of the asymptotic series become small enough."""
+SERIES = tuple([1 / (math.factorial(k) * math.factorial(k + n)) for k in range(70)] for n in (0, 1))
+"""The coefficients of I_n(x)/(x/2)^n in powers of x²/4: all terms are positive."""
+
+
+def asymptotic(order: int) -> list[float]:
+    """Return the coefficients of I_n(x)·√(2πx)/eˣ in powers of 1/x."""
+    found = [1.0]
+    for k in range(1, 30):
+        found.append(-found[-1] * (4 * order * order - (2 * k - 1) ** 2) / (8 * k))
+    return found
+
+
+BEYOND = tuple(asymptotic(order) for order in (0, 1))
+
+
+def power_series(coefficients: list[float], x: Array) -> Array:
+    """Return Σ c_k·xᵏ."""
+    total: Any = 0.0
+    for coefficient in reversed(coefficients):
+        total = total * x + coefficient
+    return total
+
+
+def bessel(order: int, x: Array) -> Array:
+    """Return I_n(x) for n = 0 or 1: its series up to 30, and the asymptotic one beyond."""
+    size = np.abs(np.asarray(x, dtype=np.float64))
+    near, far = np.where(size < FAR, size, 0.0), np.where(size < FAR, FAR, size)
+    low = power_series(SERIES[order], near * near / 4) * (near / 2) ** order
+    half = np.exp(far / 2)  # its square may overflow where the value does not
+    high = half * (half / np.sqrt(2 * np.pi * far) * power_series(BEYOND[order], 1 / far))
+    found = np.where(size < FAR, low, np.where(np.isinf(far), np.inf, high))
+    found = np.where(np.isnan(size), np.nan, found)
+    return (np.copysign(found, x) if order else found)[()]
+
+
+def slope_of_first(x: Array) -> Array:
+    """Return I₁'(x) = I₀(x) - I₁(x)/x, which is 1/2 at 0."""
+    zero = np.asarray(x) == 0
+    ratio = np.where(zero, 0.5, bessel(1, x) / np.where(zero, 1.0, x))
+    return np.where(np.isinf(x), np.inf, bessel(0, x) - ratio)[()]
+
+
+def zeroth_slopes(s: Symbols, x: Expression) -> tuple[Expression, ...]:
+    """Return I₁."""
+    return (s.named(s, "i1", first_slopes)(x),)
+
+
+def first_slopes(s: Symbols, x: Expression) -> tuple[Expression, ...]:
+    """Return I₀ - I₁/x."""
+    return (s.closely(s, "i1 slope", first_slope_written, first_slope_in_digits)(x),)
+
+
+def first_slope_written(s: Symbols, x: Expression) -> Expression:
+    """Write I₀(x) - I₁(x)/x."""
+    return s.named(s, "i0", zeroth_slopes)(x) - s.named(s, "i1", first_slopes)(x) / x
+
+
+def first_slope_in_digits(mp: Any, x: Any) -> Any:
+    """Return I₁'(x) in mpmath's digits, inf where they are."""
+    return mp.inf if mp.isinf(x) else (mp.besseli(0, x) + mp.besseli(2, x)) / 2
+
+
+def in_digits(order: int) -> Any:
+    """Return how I_n is computed in many digits."""
+
+    def value(mp: Any, x: Any) -> Any:
+        if mp.isinf(x):
+            return mp.inf if x > 0 or not order else -mp.inf
+        return mp.besseli(order, x)
+
+    return exactly.in_mpmath(value)
+
+
+# fmt: off
+elementwise(
+    "i0", lambda x: bessel(0, x),
+    lambda g, _y, x: g * bessel(1, x), None, slopes=zeroth_slopes,
+    backward_text=("{g}*i1({0})",), exactly=in_digits(0),
+    spelled=Spelled("torch special method", "np.i0 numpy.i0", "the modified Bessel function of order 0",
+                    facts=Facts("i0(x) is the mean of exp(x*cos(t)) over all angles t", ("d/dx i0(x) = i1(x)",),
+                                "i0(x)", {"x": "1.5"})),
+)
+elementwise(
+    "i1", lambda x: bessel(1, x),
+    lambda g, _y, x: g * slope_of_first(x), None, slopes=first_slopes,
+    backward_text=("{g}*(i0({0}) - {y}/{0})",), torch_saves=("0 output",), exactly=in_digits(1),
+    spelled=Spelled("special", "", "the modified Bessel function of order 1, the derivative of i0",
+                    facts=Facts("i1(x) is the mean of cos(t)*exp(x*cos(t)) over all angles t",
+                                ("d/dx i1(x) = i0(x) - i1(x)/x",), "i1(x)", {"x": "1.5"})),
+)
+# fmt: on

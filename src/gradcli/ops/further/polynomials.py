@@ -1,0 +1,206 @@
+"""Polynomials by their coefficients, the highest power first as numpy has them, and convolutions of vectors."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gradcli.errors import GradcliError
+from gradcli.ops.arithmetic import ADD, MUL, OF_TWO, SUB
+from gradcli.ops.axes import number
+from gradcli.ops.declare import Apply, Op
+from gradcli.ops.facts import Facts
+from gradcli.ops.indexing import INDEX
+from gradcli.ops.joining import STACK, build_cat
+from gradcli.ops.reductions import SUM
+from gradcli.ops.shaping import EXPAND, RESHAPE, whole
+from gradcli.ops.signatures import Library, Static, Tensor
+from gradcli.ops.vocabulary import function
+
+POW = OF_TWO["pow"]
+TWO = {"a": "1.5,2,3", "b": "3,4.5"}
+ROW = {"x": "1.5,2.5"}
+
+
+def powers(f: Apply, x: Tensor, count: int, increasing: bool) -> Tensor:
+    """Return x to the powers from 0 up to ``count`` - 1, or down to 0, along a new last axis."""
+    f.charge(math.prod(x.shape) * count)
+    found = [np.ones(x.shape), x, *(f(POW, x, np.float64(k)) for k in range(2, count))][:count]
+    if not found:
+        return np.zeros((*x.shape, 0))
+    return f(STACK, *(found if increasing else found[::-1]), dim=x.ndim)
+
+
+def powers_wanted(x: Tensor, n: Static) -> int:
+    """Return how many powers there are: as many as entries unless said otherwise."""
+    count = x.shape[-1] if n is None else whole(n, "N")
+    if count < 0:
+        raise GradcliError("value", f"vander: N is 0 or more, not {count}")
+    return count
+
+
+@function("vander", "torch numpy", "making", kinds="no no yes", facts=Facts(
+    "y[i,j] = x[i]**(n - 1 - j)", ("dy[i,0]/dx[i] = 1, here",), "vander(x)", ROW, "1,2;3,4",
+))  # fmt: skip
+def build_vander(
+    f: Apply, x: Tensor, N: Static = None, increasing: Static = False, library: Library = "torch"
+) -> Tensor:
+    """the powers of each entry as rows, from N - 1 down to 0, or up with increasing=True"""
+    if x.ndim != 1:
+        raise GradcliError("shape", f"vander takes a vector, not shape {x.shape}")
+    if library == "torch" and getattr(x, "active", False):
+        f.remark("torch-refuses", "vander: PyTorch writes its powers in place and refuses backward; linalg.vander is "
+                 "the same in the order of increasing powers.")  # fmt: skip
+    return powers(f, x, powers_wanted(x, N), bool(increasing))
+
+
+@function("linalg.vander torch.linalg.vander", "", "making", kinds="no no yes", facts=Facts(
+    "y[i,j] = x[i]**j", ("dy[i,1]/dx[i] = 1, here",), "linalg.vander(x)", ROW, "1,2;3,4",
+))  # fmt: skip
+def build_linalg_vander(f: Apply, x: Tensor, *, N: Static = None) -> Tensor:
+    """the powers of each entry along a new last axis, from 0 up to N - 1"""
+    if not x.ndim:
+        raise GradcliError("shape", "linalg.vander takes an array with an axis, not one number")
+    count = powers_wanted(x, N)
+    if count < 2:
+        raise GradcliError("value", f"linalg.vander: N is more than 1, not {count}")
+    return powers(f, x, count, increasing=True)
+
+
+def row(x: Tensor, name: str) -> Tensor:
+    """Return a vector with an entry; raises ``shape`` for anything else."""
+    if x.ndim != 1 or not x.shape[0]:
+        raise GradcliError("shape", f"{name} takes a vector of one number or more, not shape {x.shape}")
+    return x
+
+
+def coefficients(f: Apply, x: Tensor, name: str) -> Tensor:
+    """Return coefficients as a vector: one number is a constant."""
+    return row(f(RESHAPE, x, shape=(1,)) if not x.ndim else x, name)
+
+
+@function("polyval", "numpy not-bare", "elementwise", kinds="no no yes", facts=Facts(
+    "y = p[0]*x**2 + p[1]*x + p[2], here", ("dy/dp[i] = x**(2 - i), here", "dy/dx = 2*p[0]*x + p[1], here"),
+    "np.polyval(p, x)", {"p": "1.5,2,3", "x": "0.7"},
+))  # fmt: skip
+def build_polyval(f: Apply, p: Tensor, x: Tensor) -> Tensor:
+    """the polynomial with these coefficients at x, the highest power first"""
+    own = row(p, "polyval")
+    parts = [f(INDEX, own, key=k) for k in range(own.shape[0])]
+    found = parts[0]
+    for part in parts[1:]:
+        found = f(ADD, f(MUL, found, x), part)
+    return found if found.shape == x.shape else f(EXPAND, found, shape=x.shape)
+
+
+@function("polyder", "numpy not-bare", "making", kinds="no no yes", facts=Facts(
+    "y is [2*p[0], p[1]], here", ("dy[i]/dp[i] = 2 - i, here",), "np.polyder(p)", {"p": "1.5,2,3"}, "1,10",
+))  # fmt: skip
+def build_polyder(f: Apply, p: Tensor, m: Static = 1) -> Tensor:
+    """the coefficients of the m-th derivative of a polynomial"""
+    found = row(p, "polyder")
+    if whole(m, "m") < 0:
+        raise GradcliError("value", f"polyder: m is 0 or more, not {m!r}")
+    for _ in range(min(whole(m, "m"), p.shape[0])):
+        n = found.shape[0]
+        found = f(MUL, f(INDEX, found, key=slice(0, n - 1)), np.arange(n - 1.0, 0, -1))
+    return found
+
+
+@function("polyint", "numpy not-bare", "making", kinds="no no yes", facts=Facts(
+    "y is [p[0]/3, p[1]/2, p[2], 0], here", ("dy[i]/dp[i] = 1/(3 - i), here",), "np.polyint(p)", {"p": "1.5,2,3"},
+    "1,10,100,1000",
+))  # fmt: skip
+def build_polyint(f: Apply, p: Tensor, m: Static = 1, k: Static = None) -> Tensor:
+    """the coefficients of the m-th integral of a polynomial, with constants k"""
+    times, found = whole(m, "m"), row(p, "polyint")
+    added = k if isinstance(k, tuple) else (0.0 if k is None else k,) * (times if k is None else 1)
+    if times < 0 or len(added) != times:
+        raise GradcliError("value", f"polyint: m is 0 or more, with a constant for each: {m!r}, {k!r}")
+    f.charge(p.shape[0] + times)
+    for constant in added:
+        shares = 1.0 / np.arange(found.shape[0], 0, -1)
+        found = build_cat(f, [f(MUL, found, shares), np.array([number(constant, "k")])], 0)
+    return found
+
+
+def combined(name: str, op: Op, sign: str) -> None:
+    """Enter the sum or the difference of two polynomials."""
+
+    def build(f: Apply, a1: Tensor, a2: Tensor) -> Tensor:
+        parts = [coefficients(f, part, name) for part in (a1, a2)]
+        length = max(part.shape[0] for part in parts)
+        f.charge(2 * length)
+        wide = [
+            part if part.shape[0] == length else build_cat(f, [np.zeros(length - part.shape[0]), part], 0)
+            for part in parts
+        ]
+        return f(op, *wide)
+
+    build.__doc__ = f"the coefficients of a1 {sign} a2"
+    function(name, "numpy not-bare", "making", kinds="no no yes", facts=Facts(
+        f"y is [a[0], a[1] {sign} b[0], a[2] {sign} b[1]], here",
+        ("dy[i]/da[i] = 1", f"dy[i]/db[j] = where(i == j + 1, {sign}1, 0), here"), f"np.{name}(a, b)", TWO, "1,10,100",
+    ))(build)  # fmt: skip
+
+
+combined("polyadd", ADD, "+")
+combined("polysub", SUB, "-")
+
+
+# --- convolutions ---
+
+
+def slid(f: Apply, a: Tensor, b: Tensor) -> Tensor:
+    """Return Σ a[n - k]·b[k] for each n that has a term."""
+    length, own = a.shape[0] + b.shape[0] - 1, b.shape[0]
+    f.charge(length * own)
+    wide = build_cat(f, [part for part in (np.zeros(own - 1), a, np.zeros(own - 1)) if part.shape[0]], 0)
+    places = np.arange(length)[:, None] + np.arange(own - 1, -1, -1)
+    return f(SUM, f(MUL, f(INDEX, wide, key=places), b), dim=(1,), keepdim=False)
+
+
+def within(f: Apply, found: Tensor, lengths: tuple[int, int], mode: Static, name: str) -> Tensor:
+    """Return the part of a whole convolution that a mode names."""
+    most, least = max(lengths), min(lengths)
+    if mode == "full":
+        return found
+    if mode not in ("same", "valid"):
+        raise GradcliError("value", f"{name}: mode is 'full', 'same' or 'valid', not {mode!r}")
+    start, count = (least - 1 - least // 2, most) if mode == "same" else (least - 1, most - least + 1)
+    return f(INDEX, found, key=slice(start, start + count))
+
+
+@function("convolve", "numpy not-bare", "making", kinds="no no yes", facts=Facts(
+    "y[n] is the sum of all a[i]*b[j] where i + j is n",
+    ("dy[n]/da[i] = where(i == n, 3, where(i == n - 1, 4.5, 0)), here",), "np.convolve(a, b)", TWO, "1,10,100,1000",
+))  # fmt: skip
+def build_convolve(f: Apply, a: Tensor, v: Tensor, mode: Static = "full") -> Tensor:
+    """the convolution of two vectors: all of it, as long as the longer, or where they overlap wholly"""
+    a, v = (row(part, "convolve") for part in (a, v))
+    first, second = (a, v) if a.shape[0] >= v.shape[0] else (v, a)
+    return within(f, slid(f, first, second), (a.shape[0], v.shape[0]), mode, "convolve")
+
+
+@function("polymul", "numpy not-bare", "making", kinds="no no yes", facts=Facts(
+    "y[n] is the sum of all a[i]*b[j] where i + j is n",
+    ("dy[n]/da[i] = where(i == n, 3, where(i == n - 1, 4.5, 0)), here",), "np.polymul(a, b)", TWO, "1,10,100,1000",
+))  # fmt: skip
+def build_polymul(f: Apply, a1: Tensor, a2: Tensor) -> Tensor:
+    """the coefficients of the product of two polynomials"""
+    return build_convolve(f, coefficients(f, a1, "polymul"), coefficients(f, a2, "polymul"))
+
+
+@function("correlate", "numpy not-bare", "making", kinds="no no yes", facts=Facts(
+    "y[n] is the sum of all a[n + j]*b[j]",
+    ("dy[n]/da[i] = where(i == n, 3, where(i == n + 1, 4.5, 0)), here",), "np.correlate(a, b)", TWO, "1,10",
+))  # fmt: skip
+def build_correlate(f: Apply, a: Tensor, v: Tensor, mode: Static = "valid") -> Tensor:
+    """the sums of products of one vector and another that is moved along it"""
+    a, v = (row(part, "correlate") for part in (a, v))
+    found = slid(f, a, f(INDEX, v, key=slice(None, None, -1)))
+    if mode == "same" and v.shape[0] > a.shape[0]:  # numpy turns the shorter round, and the result
+        least, most = a.shape[0], v.shape[0]
+        return f(INDEX, found, key=slice(least // 2, least // 2 + most))
+    return within(f, found, (a.shape[0], v.shape[0]), mode, "correlate")
