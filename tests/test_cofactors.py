@@ -53,6 +53,30 @@ def test_cofactors_are_right_to_what_rounding_leaves(name):
     assert np.abs(cofactors_by_pivots(a) - true_cofactors(a)).max() <= allowed + 1e-50
 
 
+GRADED = [  # matrices of small entries beside large ones, and their cofactors
+    ([[1.0, 1e-20], [1e-20, 2.0]], [[2.0, -1e-20], [-1e-20, 1.0]]),
+    ([[1e300, 2.0], [3.0, 1e-300]], [[1e-300, -3.0], [-2.0, 1e300]]),
+    ([[1e-300, 2e-300], [3e-300, -4e-300]], [[-4e-300, -3e-300], [-2e-300, 1e-300]]),
+    ([[1.0, 1e-20, 0], [0, 2, 0], [0, 0, 1e8]], [[2e8, 0, 0], [-1e-12, 1e8, 0], [0, 0, 2]]),
+]
+
+
+@pytest.mark.parametrize(("a", "wanted"), GRADED)
+def test_small_cofactors_keep_their_digits_on_both_routes(a, wanted):
+    found = gradcli.explain("det(A)", A=a)
+    assert found.to_dict()["notes"] == [] or {n["kind"] for n in found.to_dict()["notes"]} == {"integers-as-floats"}
+    for numbers in (found.grad["A"], found.jacobian["A"].numeric):
+        np.testing.assert_allclose(np.ravel(numbers), np.ravel(wanted), rtol=1e-12, atol=0)
+
+
+def test_an_inverse_of_a_triangle_is_a_triangle():
+    lower = [[3e-5, 0.0], [3e7, 7.0]]
+    assert gradcli.explain("inv(A)[0, 1] + inv(A.T)[1, 0]", A=lower).output == 0
+    found = gradcli.explain("linalg.solve_triangular(A, [[1.0], [2.0]], upper=False).sum()", A=lower)
+    np.testing.assert_array_equal(found.jacobian["A"].numeric[0, 1], 0)
+    assert abs(found.jacobian["A"].numeric[1, 0]) == pytest.approx(1 / 3e-5 / 7, rel=1e-12)
+
+
 def test_a_product_may_leave_doubles_on_the_way():
     found = cofactors_by_pivots(np.diag([1e200, 1e200, 1e-200, 1e-200]))
     np.testing.assert_allclose(found, np.diag([1e-200, 1e-200, 1e200, 1e200]), rtol=1e-14)

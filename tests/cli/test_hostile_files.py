@@ -80,7 +80,7 @@ FILES: dict[str, tuple[Callable[[], bytes], str]] = {
     "spoiled.npz": (lambda: spoiled(zipped({"x.npy": shaped("(99,)", data=os.urandom(792))})), "it is no numpy file"),
     "cut.npz": (lambda: zipped({"x.npy": shaped("(9,)", data=bytes(72))})[:-30], "it is no numpy file"),
     "other.npz": (lambda: zipped({"x.npy": b"no array"}), "it is no numpy file"),
-    "nothing.npz": (lambda: zipped({}), "none is called x"),
+    "nothing.npz": (lambda: zipped({}), "holds no array"),
     "lzma.npz": (lambda: zipped({"x.npy": shaped("(1,)", data=bytes(8))}, zipfile.ZIP_LZMA), "it is no numpy file"),
     "escape.npz": (lambda: zipped({"\x1b[31m.npy": b"", "é.npy": b""}), "\\x1b[31m, é, and none is called x"),
     "words.json": (lambda: b'{"x": 1, "x": 2}', "an object where an array of numbers belongs"),

@@ -142,6 +142,18 @@ def test_values_are_those_of_the_doubles_that_were_given():
         assert exact.values() == [sum(map(Decimal, (0.2, 0.1)))]
 
 
+@pytest.mark.parametrize(
+    "program", ["log(exp(x)) - x", "sin(x)**2 + cos(x)**2 - 1", "tan(x)*cos(x) - sin(x)", "x/7*7 - x"]
+)
+def test_what_rounding_leaves_of_a_sum_is_0(program):
+    assert Exact(compile_program(program), {"x": 0.7}, ["x"]).values() == [0]
+
+
+@pytest.mark.parametrize(("program", "truth"), [("1 - tanh(x)", 5.3e-261), ("x - tanh(x) - x + 1", 5.3e-261)])
+def test_a_small_value_is_not_taken_for_rounding(program, truth):
+    assert float(Exact(compile_program(program), {"x": 300.0}, ["x"]).values()[0]) == pytest.approx(truth, rel=1e-2)
+
+
 def test_what_costs_too_much_is_given_up():
     exact = Exact(compile_program("sum(sin(x)*x)"), {"x": np.ones(1000)}, ["x"])
     exact.purse = Purse(operations=100)

@@ -92,6 +92,8 @@ AXES = [
     ("tensordot(A, A, dims=([0], [0, 1]))", "value", "as many axes of each", "tensordot(A, A, dims=([0], [0, 1]))"),
     ("linalg.multi_dot([A])", "value", "two matrices or more", "linalg.multi_dot([A])"),
     ("cross(A[:, :2], A[:, :2])", "shape", "an axis with 3 entries", "cross(A[:, :2], A[:, :2])"),
+    ("sum(u, 0, keepdim='a')", "type", "keepdim must be True or False, not 'a'", "sum(u, 0, keepdim='a')"),
+    ("sort(u, descending='no').values", "type", "descending must be True or False", "sort(u, descending='no')"),
     ("matrix_power(eye(2)*u[0], 1.5)", "value", "n must be an integer", "matrix_power(eye(2)*u[0], 1.5)"),
     ("eigvalsh(A[:1])", "shape", "a square matrix", "eigvalsh(A[:1])"),
     ("eigvalsh(eye(2)*u[0], UPLO='x')", "value", "UPLO is", "eigvalsh(eye(2)*u[0], UPLO='x')"),

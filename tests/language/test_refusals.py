@@ -160,6 +160,7 @@ MEANING = [
     ("u[0, 0]", "index", "2 indices for an array of shape (2,)", "u[0, 0]"),
     ("x[0]", "index", "a scalar has no entries", "x[0]"),
     ("u[1.5]", "index", "must be an integer, a slice or a mask, not 1.5", "u[1.5]"),
+    ("u[1.0]", "index", "not 1.0", "u[1.0]"),
     ("u[0.5:]", "index", "not 0.5", "u[0.5:]"),
     ("u['a']", "index", "not text", "u['a']"),
     ("u[10**30]", "index", "not 1e+30", "u[10**30]"),

@@ -33,7 +33,8 @@ def member(archive: zipfile.ZipFile, path: str, name: str) -> str:
     """Return the member of an ``.npz`` file that holds a variable: that of its name, or the only one."""
     names = [entry.removesuffix(".npy") for entry in archive.namelist()]
     if name not in names and len(names) != 1:
-        raise GradcliError("file", f"{path} holds {', '.join(names)}, and none is called {name}")
+        holds = f"{', '.join(names)}, and none is called {name}" if names else "no array"
+        raise GradcliError("file", f"{path} holds {holds}")
     found = archive.infolist()[names.index(name) if name in names else 0]
     if found.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError(found.compress_type)

@@ -75,6 +75,15 @@ def settings_for(spread: int) -> tuple[tuple[int, int], ...]:
     return (*SETTINGS, (last, fineness + spread), (last, fineness + 2 * spread))
 
 
+def value_of(earlier: Decimal, found: Decimal, count: int) -> Decimal:
+    """Return the value that two settings come to: the last one, of ``count`` digits, and 0 where it is rounding.
+
+    That shrinks as digits grow, and is below three quarters of them.
+    """
+    rounding = abs(found) <= SAME * abs(earlier) or abs(found) <= Decimal(10) ** (-3 * count // 4)
+    return Decimal(0) if found and not settled(earlier, found) and rounding else found
+
+
 def finite(size: float) -> Decimal:
     """Return a size as a decimal, 0 where it says nothing."""
     return Decimal(float(size)) if np.isfinite(size) else Decimal(0)
@@ -149,8 +158,11 @@ def vanishes(settings: Sequence[Setting], i: int, size: Decimal) -> bool:
 
 
 def dies(settings: Sequence[Setting], i: int) -> bool:
-    """Return whether the slope of entry i shrinks from each of four settings to the next."""
-    return len(settings) > 3 and all(abs(new.slope(i)) <= abs(old.slope(i)) / 10 for old, new in pairwise(settings))
+    """Return whether the slope of entry i shrinks over four settings; rounding may leave 0 at some of them."""
+    slopes = [abs(setting.slope(i)) for setting in settings]
+    seen = [slope for slope in slopes if slope]
+    shrinks = all(new <= old / 10 for old, new in pairwise(seen))
+    return len(slopes) > 3 and shrinks and (len(seen) > 1 or not slopes[-1])
 
 
 def side(settings: Sequence[Setting], i: int, size: Decimal) -> Side:

@@ -18,7 +18,18 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.exact.decimals import NAN, digits
-from gradcli.exact.limits import SETTINGS, Setting, Side, enough, flat, last_value, settings_for, settled, side
+from gradcli.exact.limits import (
+    SETTINGS,
+    Setting,
+    Side,
+    enough,
+    flat,
+    last_value,
+    settings_for,
+    settled,
+    side,
+    value_of,
+)
 from gradcli.exact.real import Real, lifted
 from gradcli.exact.run import Decision, decisions_in_doubles, first_difference, run
 from gradcli.language.program import Program
@@ -66,6 +77,12 @@ class Slope:
     sides: list[Side]
 
 
+def agree(earlier: Sequence[Decimal], found: Sequence[Decimal], count: int) -> bool:
+    """Return whether two runs have the same values to 20 digits."""
+    with digits(count):
+        return all(settled(a, b) for a, b in zip(earlier, found, strict=True))
+
+
 class Exact:
     """A program at a point, for derivatives along directions.
 
@@ -89,25 +106,31 @@ class Exact:
     def settings(self) -> tuple[tuple[int, int], ...]:
         """Digits of the runs, and those of 1/h: more where inputs and y are large beside small ones, or beside 1."""
         if not self._settings:
-            numbers = [*self.base(SETTINGS[0][0])[0], *(x.d for each in self.inputs.values() for x in each.flat)]
-            orders = [0, *(x.adjusted() for x in numbers if x and x.is_finite())]
+            numbers = [x.d for each in self.inputs.values() for x in each.flat]
+            # A small y may be what rounding leaves.
+            large = [y for y in self.base(SETTINGS[0][0])[0] if y.is_finite() and abs(y) > 1]
+            orders = [0, *(x.adjusted() for x in [*numbers, *large] if x and x.is_finite())]
             self._settings = settings_for(max(orders) - min(orders))
         return self._settings
 
     def values(self) -> list[Decimal]:
-        """Return y in flat order, in so many digits that two settings agree; the last ones where they never do."""
+        """Return y in flat order, in so many digits that two settings agree; the last ones where they never do.
+
+        What shrinks as digits grow is 0: the rounding of a sum whose terms cancel.
+        """
         if self._values is None:
-            (first, _), *others = self.settings
-            most, found = others[-1][0], self.base(first)[0]
-            for count, _ in others:
+            counts = list(dict.fromkeys(count for count, _ in self.settings))
+            most, found = counts[-1], self.base(counts[0])[0]
+            for count in counts[1:]:
                 earlier, found = found, self.base(count)[0]
                 if earlier == found and count < most:
                     # What is the same to the last digit may be what is left of a sum: 1 - tanh(300) is 0 in 100 digits.
-                    found = self.base(most)[0]
-                with digits(count):
-                    if all(settled(a, b) for a, b in zip(earlier, found, strict=True)):
-                        break
-            self._values = found
+                    found, count = self.base(most)[0], most  # noqa: PLW2901
+                    earlier = earlier if agree(earlier, found, most) else self.base(counts[-2])[0]
+                if count == most or agree(earlier, found, count):
+                    break
+            with digits(most):
+                self._values = [value_of(a, b, most) for a, b in zip(earlier, found, strict=True)]
         return self._values
 
     def base(self, count: int) -> tuple[list[Decimal], list[Decision], bool]:

@@ -77,7 +77,17 @@ def static_converter(bound: Bound, registers: list[int], tensor: Callable[[objec
         return lambda regs: tuple(static_value(regs[i]) for i in registers)
     if bound.parameter.kind == "Static | Tensor":
         return lambda regs: plain_or(tensor, regs[first])
+    if bound.parameter.flag:
+        return lambda regs: flag_value(bound.parameter.name, regs[first])
     return lambda regs: static_value(regs[first])
+
+
+def flag_value(name: str, value: object) -> Static:
+    """Return what is true or false; raises ``type`` for a text or a tuple, which PyTorch and NumPy refuse."""
+    found = static_value(value)
+    if isinstance(found, str | tuple):
+        raise GradcliError("type", f"{name} must be True or False, not {found!r}")
+    return found
 
 
 def plain_or(tensor: Callable[[object], Tensor], value: object) -> Static | Tensor:

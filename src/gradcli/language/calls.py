@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Parameter:
     """One parameter of a function: its name, what it takes, and whether it may be left out or takes all the rest.
 
-    ``by_name`` says that it is given by its name alone.
+    ``by_name`` says that it is given by its name alone, ``flag`` that it is true or false.
     """
 
     name: str
@@ -30,6 +30,7 @@ class Parameter:
     required: bool
     rest: bool
     by_name: bool = False
+    flag: bool = False
 
     @property
     def takes_arrays(self) -> bool:
@@ -59,7 +60,14 @@ def parameters(function: Function) -> tuple[Parameter, ...]:
         return (Parameter("x", "Tensor", required=True, rest=False),)
     found = list(inspect.signature(function.build).parameters.values())[1:]
     return tuple(
-        Parameter(p.name, str(p.annotation), p.default is p.empty, p.kind is p.VAR_POSITIONAL, p.kind is p.KEYWORD_ONLY)
+        Parameter(
+            p.name,
+            str(p.annotation),
+            p.default is p.empty,
+            p.kind is p.VAR_POSITIONAL,
+            p.kind is p.KEYWORD_ONLY,
+            isinstance(p.default, bool),
+        )
         for p in found
         if p.annotation != "Library"
     )

@@ -35,7 +35,8 @@ def as_array(name: str, value: object) -> Array:
         raise GradcliError("value", f"{name} is not an array of real numbers") from None
     if found.dtype.kind not in "iuf":
         raise GradcliError("value", f"{name} is not an array of real numbers")
-    return found.astype(np.float64)[()]
+    with np.errstate(over="ignore"):  # of a longer double: inf, which is refused
+        return found.astype(np.float64)[()]
 
 
 def detached(value: Any) -> Any:

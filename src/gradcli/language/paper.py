@@ -65,7 +65,13 @@ PATTERNS: tuple[tuple[str, str, str], ...] = (
     (r"\blambda\b(?!\s*[\w\s,*=]*:)", "lambda is a word of Python, and no name", "call the variable lam"),
     (r"(?<=[\w)\]])!(?!=)", "there is no factorial", "write exp(lgamma(n + 1)) for n!"),
     (r"(?<=[\w)\]])\s*(?:\^|\*\*)\s*T\b", "T is no power", "write .T"),
-    (rf"(?<![\w.])(\d+(?:\.\d*)?)\s*({_NAME})", "a product needs its sign", "write * to multiply: {1}*{2}"),
+    (r"=<", "at most is written <=", "write <="),
+    (r"<>", "unequal is written !=", "write !="),
+    (r"(?<![\w.])0+([1-9]\d*)(?![\w.])", "a number does not begin with 0", "write {1}"),
+    (r"(?<![\w.])(0[xX](?![\da-fA-F]+\b(?!\.))[\w.]*|0[oO](?![0-7]+\b)\w*|0[bB](?![01]+\b)\w*|\d+(?:_\d+)*_(?!\d)\w*"
+     r"|\d[\d.]*[eE][-+]?\d+[eE]\w*)", "{1} is no number", "write 1000 or 1_000, 1e-3, 0x1F, 0b101 or 0o17"),
+    (rf"(?<![\w.])(?!0[xXoObB]\w)(\d+(?:_\d+)*(?:\.\d*)?(?:[eE][-+]?\d+)?)\s*({_NAME})",
+     "a product needs its sign", "write * to multiply: {1}*{2}"),
 )  # fmt: skip
 """What stands in a text, what is wrong with it, and what to write, with the groups of the pattern."""
 COMPILED = tuple((re.compile(pattern), message, hint) for pattern, message, hint in PATTERNS)

@@ -153,7 +153,7 @@ def whole_index(f: Graph, value: object) -> Any:
         found = positions(f, value)
         return found if found.ndim else int(found)
     shown = (
-        f"{float(raw):g}"
+        repr(float(raw))
         if isinstance(raw, np.generic) or (isinstance(raw, np.ndarray) and raw.ndim == 0)
         else kind_of(raw)
     )

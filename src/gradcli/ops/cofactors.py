@@ -10,7 +10,14 @@ from gradcli.ops.signatures import Array, Indices
 
 
 def cofactors(a: Array) -> Array:
-    """Return the matrix of cofactors by the singular value decomposition: right for singular matrices too."""
+    """Return the matrix of cofactors: minors of up to three rows, else by the singular value decomposition.
+
+    Both are right for singular matrices too; minors keep the digits of entries that are small beside others.
+    """
+    if a.shape[-1] == 2:
+        return np.flip(a, (-1, -2)) * np.array([[1.0, -1.0], [-1.0, 1.0]])
+    if a.shape[-1] == 3:
+        return np.cross(np.roll(a, -1, -2), np.roll(a, -2, -2))
     u, sigma, vt = np.linalg.svd(a)
     n = sigma.shape[-1]
     others = np.stack([np.prod(np.delete(sigma, i, axis=-1), axis=-1) for i in range(n)], axis=-1)

@@ -27,17 +27,24 @@ def det(a: Array) -> Array:
 
 
 def det_vjp(g: Array, y: Array, a: Array) -> Array:
-    """Return g·cofactors, and g·0 where the determinant is exactly 0: PyTorch solves with g·det on the right.
+    """Return g·cofactors, and g·0 where the matrix is singular: PyTorch solves with g·det on the right.
 
     Where that is not finite, so do we: which entries are nan is a matter of the substitution.
     """
     g, y = np.asarray(g)[..., None, None], np.asarray(y)[..., None, None]
-    flat = (y == 0) & (a.shape[-1] > 1)
+    flat = (y == 0) & (a.shape[-1] > 1) & is_singular(a)
     odd = ~np.isfinite(g * y) & (y != 0)
     found = np.where(flat, g * 0.0, g * cofactors(np.where(odd, 0.0, a)))
     if np.any(odd):
         np.copyto(found, substituted(g * y, odd, a), where=odd)
     return found
+
+
+def is_singular(a: Array) -> Mask:
+    """Return which matrices have a determinant of 0 in units of their largest entry, where it does not underflow."""
+    largest = np.max(np.abs(a), axis=(-1, -2), keepdims=True, initial=0.0)
+    unit = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)
+    return np.linalg.det(a / unit)[..., None, None] == 0
 
 
 def substituted(gy: Array, odd: Mask, a: Array) -> Array:
@@ -104,6 +111,13 @@ def inv_local(argument: int, out: Array, values: tuple[Array, ...], static: Opti
     return [Contraction(f"{batch}ij", f"{batch}kl", lengths, -1.0, factor, bound)]
 
 
+def triangular_as(a: Array, inverse: Array) -> Array:
+    """Return the inverse of A with the zeros of a triangular A, where elimination by rows leaves rounding."""
+    if not np.any(np.triu(a, 1)):
+        return np.tril(inverse)
+    return np.triu(inverse) if not np.any(np.tril(a, -1)) else inverse
+
+
 def inv_vjp(g: Array, y: Array, _a: Array) -> Array:
     """Return -Yᵀ·g·Yᵀ for Y = inv(A)."""
     yt = np.swapaxes(y, -1, -2)
@@ -164,7 +178,7 @@ DET = declare(
 INV = declare(
     Op(
         "inv",
-        no_singular(np.linalg.inv),
+        no_singular(lambda a: triangular_as(a, np.linalg.inv(a))),
         (inv_vjp,),
         inv_local,
         exactly=exactly.inv,
@@ -204,7 +218,7 @@ def solve_local(argument: int, out: Array, values: tuple[Array, ...], static: Op
     batch, n = BATCHES[: out.ndim - 1 - len(column)], np.shape(a)[-1]
     lengths = dict(zip(f"{batch}i{column}", out.shape, strict=True)) | {"j": n}
     by_matrix = with_ones(batch[len(batch) - np.ndim(a) + 2 :] + "ij", np.shape(a), lengths)
-    auxiliary = ("inv({})", solved(a, np.eye(n)))
+    auxiliary = ("inv({})", triangular_as(a, solved(a, np.eye(n))))
     inverse = (AUXILIARY, by_matrix)
     if argument == 1:
         columns = with_ones(f"{batch}j{column}"[-np.ndim(b) :], np.shape(b), lengths)

@@ -87,9 +87,11 @@ def norm_vjp(g: Array, y: Array, x: Array, *, dim: Axes, keepdim: bool, p: float
         return g * sign(x)
     if p == 2:
         return g * np.where(y == 0, 0.0, x / y)
-    if p < 1:
+    if p < 0:
         ratio = np.abs(x) / np.where((x == 0) & (y == 0), 1.0, y)
         return sign(x) * np.where(x == 0, 0.0, g * np.power(ratio, p - 1))
+    if p < 1:
+        return sign(x) * np.where(x == 0, 0.0, np.power(np.abs(x), p - 1)) * g * np.power(y, 1 - p)
     if p > 2 and np.all(np.isfinite(y)):
         ratio = x / np.where(y == 0, 1.0, y)
         return np.where(y == 0, 0.0, g * (ratio * np.abs(ratio) ** (p - 2)))
@@ -189,7 +191,7 @@ def unit_of(x: Array, variance: Array, axes: Axes) -> Array | None:
     and where the entries are no doubles themselves."""
     if np.asarray(x).dtype == object or np.all((variance > SAFE) & (variance < np.inf)):
         return None
-    largest = np.max(np.abs(x), axis=axes, keepdims=True)
+    largest = np.max(np.abs(x), axis=axes, keepdims=True, initial=0.0)
     power = np.frexp(largest)[1]
     # A huge unit is taken too small, so that its product with a derivative is a double.
     exact = np.ldexp(1.0, np.where(power > 0, power - 20, power))
