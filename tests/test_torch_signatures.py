@@ -26,6 +26,7 @@ LEFT_OUT = {
     "out_dtype": "single precision inside a product",
     "output_size": "a length that PyTorch need not count",
     "sorter": "an order for what is not sorted",
+    "bool pivot": "elimination without exchanged rows, which PyTorch has on a GPU alone",
     "compute_mode": "another way to the same numbers",
 }
 

@@ -75,8 +75,6 @@ AXES = [
     ("A.max([0, 1])", "value", "max takes one dim", "A.max([0, 1])"),
     ("A.min(dim=(0,))", "value", "amin takes several", "A.min(dim=(0,))"),
     ("max(A, True)", "type", "not a truth value", "max(A, True)"),
-    ("cumsum(A)", "value", "cumsum(..., dim=0)", "cumsum(A)"),
-    ("cumprod(A)", "value", "cumprod(..., dim=0)", "cumprod(A)"),
     ("softmax(A)", "value", "softmax(..., dim=-1) for each row", "softmax(A)"),
     ("A.log_softmax()", "value", "log_softmax(..., dim=-1) for each row", "A.log_softmax()"),
     ("A.permute(0)", "shape", "permute needs all 2 axes, 1 given", "A.permute(0)"),
@@ -165,6 +163,12 @@ LOSSES = [
 REFUSED = [*LENGTHS, *INDICES, *STATEMENTS, *AXES, *SHAPES, *PRODUCTS, *LOSSES]
 
 ACCEPTED = [
+    ("cumsum(A)", [1, 3, 6, 10], {"A": [[4, 3], [2, 1]]}),
+    ("A.cumprod()[2]", 6, {"A": [[6, 3], [2, 0]]}),
+    ("cat([u, A], None)", [1, 2, 1, 2, 3, 4], {"u": [1, 1], "A": [[1, 1], [1, 1]]}),
+    ("unsqueeze(u, (0, 2))", [[[1], [2]]], {"u": [1, 1]}),
+    ("eye(2, k=1) @ u", [2, 0], {"u": [0, 1]}),
+    ("C.transpose(2, 0, 1)[1, 0]", [2, 4], {"C": [[[0, 1], [0, 1]], [[0, 0], [0, 0]]]}),
     ("A.shape*u", [2, 4], {"u": [2, 2]}),
     ("A.shape[0:1]*x", [3], {"x": 2}),
     ("w[A.shape[0:1]]", 2, {"w": [0, 0, 1]}),

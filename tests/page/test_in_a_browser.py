@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.explanation.asking import Wanted, with_views
+from gradcli.explanation.asking import ViewRequest, with_views
 from gradcli.page.assembling import page as page_of
 from oracles import portion
 from page.browser import axe_source
@@ -172,7 +172,7 @@ def seen(page, part):
 def test_what_was_asked_for_beside_the_answer_is_on_the_page(open_page):
     found = with_views(
         gradcli.explain("x[0]**2*x[1]*s", x=[1.0, 2.0], s=3.0),
-        Wanted(rows=True, u={"x": [1.0, 1.0]}, hessian=True, lr=0.01, iterations=2),
+        ViewRequest(rows=True, u={"x": [1.0, 1.0]}, hessian=True, lr=0.01, iterations=2),
     )
     page = open_page("", text="".join(page_of(found)), width=360)
     assert "y [12, 3] 2" in seen(page, "one_hot")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from gradcli.explanation.explained import Explained, Note, Proof, View
 from gradcli.explanation.run_lookup import RunLookup, name_values
-from gradcli.explanation.views import Descent, Hessian, Rows, Tangent
 from gradcli.ops.signatures import Array
+
+if TYPE_CHECKING:
+    from gradcli.explanation.views import Descent, Hessian, Rows, Tangent
 
 Kind = TypeVar("Kind", bound=Explained)
 Given = Mapping[str, object]

@@ -193,6 +193,8 @@ def build_unsqueeze(f: Apply, x: Tensor, dim: Static, library: Library = "torch"
     """with a new axis of length 1, or in NumPy with several"""
     dims = dim if isinstance(dim, tuple) else (dim,)
     if isinstance(dim, tuple) and library == "torch":
+        if not dim:
+            raise GradcliError("value", "unsqueeze takes an axis, and not none")
         f.remark("numpy-only", "unsqueeze along several axes: this is NumPy's answer, PyTorch adds one at a time.")
     axes, lengths = read_axes(tuple(dims), x.ndim + len(dims)), iter(x.shape)
     return f(RESHAPE, x, shape=tuple(1 if k in axes else next(lengths) for k in range(x.ndim + len(dims))))

@@ -57,7 +57,7 @@ def torch_script(found: Explained) -> list[str]:
     imports = TORCH.imports if any(re.search(r"\bF\.", line) for line in body) else TORCH.imports[:1]
     return [
         *head("y.backward(v) in PyTorch, and what it leaves in .grad.", found),
-        *(f"# PyTorch may refuse: {' '.join(note.message.split())}" for note in found.notes if note.kind == REFUSES),
+        *(f"# As it stands: {' '.join(note.message.split())}" for note in found.notes if note.kind == REFUSES),
         *imports, "", "torch.set_default_dtype(torch.float64)", "",
         *body, *shown, "",
         *(only_told(found, DISAGREE) if found.agreement.verdict != "agree" else [CHECKS, *(

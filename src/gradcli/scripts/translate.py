@@ -77,6 +77,9 @@ class Translator:
                 return self.attribute(node)
             case ast.Subscript():
                 return ast.Subscript(self.whole(node.value), self.index(node.slice), ast.Load())
+            case ast.BinOp(op=ast.FloorDiv()) if self.dialect.wraps and not self.is_plain(node):
+                sides = {"x": self.array(node.left), "other": self.number(node.right)}
+                return filled('torch.div(x, other, rounding_mode="floor")', **sides)  # // has no derivative there
             case ast.BinOp() if self.dialect.wraps and self.is_mask(node.left) != self.is_mask(node.right):
                 return ast.BinOp(self.number(node.left), node.op, self.number(node.right))
             case ast.BinOp() | ast.UnaryOp() | ast.Compare() | ast.BoolOp() | ast.IfExp() | ast.Constant():

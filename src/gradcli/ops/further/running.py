@@ -1,4 +1,4 @@
-"""Differences and sums of neighbours along an axis, and running sums in logarithms."""
+"""Differences and sums of neighbours along an axis."""
 
 from __future__ import annotations
 
@@ -9,18 +9,13 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD, DIV, MUL, SUB
 from gradcli.ops.axes import number, one_axis
-from gradcli.ops.backward_texts import trailing_matrix
-from gradcli.ops.contractions import pairs_along
-from gradcli.ops.declare import BEYOND, Apply, Op, beyond, declare, value_of
-from gradcli.ops.exactly import logaddexp
+from gradcli.ops.declare import Apply, value_of
 from gradcli.ops.facts import Facts
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.joining import CAT
-from gradcli.ops.links import OUT, Contraction, Explicit, Links, Order
-from gradcli.ops.parts import Paired
 from gradcli.ops.reductions import CUMSUM, SUM
 from gradcli.ops.shaping import EXPAND, RESHAPE, whole
-from gradcli.ops.signatures import Array, Options, Static, Tensor
+from gradcli.ops.signatures import Array, Static, Tensor
 from gradcli.ops.vocabulary import function
 
 ROW = "1.5,2.5,4.0"
@@ -210,91 +205,3 @@ def build_cumulative_trapezoid(
     """the area below y up to each entry, by the rule of trapezoids"""
     axis = require_axis(y, dim, "cumulative_trapezoid")
     return f(CUMSUM, areas(f, y, x, dx, axis), dim=axis)
-
-
-# --- running sums in logarithms ---
-
-
-def logcumsumexp(x: Array, dim: int) -> Array:
-    """Return the logarithm of the running sum of exp x, without overflow."""
-    if np.asarray(x).dtype == object:
-        found: Array = np.frompyfunc(logaddexp, 2, 1).accumulate(x, axis=dim)  # type: ignore[assignment]
-        return found
-    return np.logaddexp.accumulate(x, axis=dim)
-
-
-def logcumsumexp_vjp(g: Array, y: Array, x: Array, *, dim: int) -> Array:
-    """Return Σ g·exp(x - y) over the later outputs, the positive and the negative g apart, in logarithms.
-
-    Where y is large, x - y has lost digits: there the sum is formed entry by entry, without y.
-    """
-    g = np.broadcast_to(g, np.shape(y))
-    if np.all(np.isfinite(x)) and np.max(np.abs(y), initial=0.0) > LARGE:
-        return sum_later(g, x, dim)
-    found = np.zeros(np.shape(x))
-    for sign in (1.0, -1.0):
-        logarithms = np.where(sign * g > 0, np.log(np.abs(g)) - y, -np.inf)
-        later = np.flip(np.logaddexp.accumulate(np.flip(logarithms, dim), axis=dim), dim)
-        found = found + sign * np.exp(later + x)
-    return found
-
-
-LARGE = 1e3  # a logarithm from which the number that it is of has 13 digits and fewer
-
-
-def sum_later(g: Array, x: Array, dim: int) -> Array:
-    """Return Σ g·exp(x - y) over the later outputs by the shares of the last entry in each running sum of exp x."""
-    x, g = np.moveaxis(x, dim, 0), np.moveaxis(g, dim, 0)
-    top = np.maximum.accumulate(x, axis=0)
-    own, kept, (total, later) = np.exp(x - top), np.ones(x.shape), np.zeros((2, *x.shape[1:]))
-    for k in range(len(x)):
-        before = total * np.exp(top[k - 1] - top[k]) if k else total
-        total = before + own[k]
-        own[k], kept[k] = own[k] / total, before / total
-    for k in reversed(range(len(x))):
-        later = g[k] + later
-        own[k], later = own[k] * later, kept[k] * later
-    return np.moveaxis(own, 0, dim)
-
-
-def logcumsumexp_local(
-    argument: int, out: Array, values: tuple[Array, ...], static: Options
-) -> list[Links | Contraction]:
-    """Link each entry to itself and to all later outputs with exp(x - y)."""
-    del argument, out
-    share = Explicit(lambda s, x, y: s.exp(x - y))
-    return [pairs_along(values[0], static["dim"], Order.NOT_BEFORE, 1.0, share, (0, "column"), (OUT, "row"))]
-
-
-def logcumsumexp_text_back(_k: int, _y: Array, x: Array, *, dim: int) -> str:
-    """Return the text of the sum over the later outputs."""
-    shape = np.shape(x)
-    later = f"triu(ones({shape[dim]}, {shape[dim]})){trailing_matrix(len(shape) - 1 - dim)}"
-    shares = f"exp(unsqueeze({{0}}, {dim + 1}) - unsqueeze({{y}}, {dim}))"
-    return f"sum(where({later} == 1, {shares}, 0)*unsqueeze({{g}}, {dim}), dim={dim + 1})"
-
-
-LOGCUMSUMEXP = declare(
-    Op(
-        "logcumsumexp",
-        logcumsumexp,
-        (logcumsumexp_vjp,),
-        logcumsumexp_local,
-        shaped=True,
-        differs=beyond,
-        says=BEYOND,
-        digits=lambda y, x, dim: np.where(np.isfinite(y), np.abs(y), 0.0),  # exp(x - y) has the last digits of y
-        backward_text=logcumsumexp_text_back,
-        index=Paired("where({j} <= {i}, exp({x}[{j}] - {y}[{i}]), 0)"),
-        write=lambda call: f"logcumsumexp({call.texts[0]}, dim={call.static['dim']})",
-    )
-)
-
-
-@function("logcumsumexp", "torch method", "reductions", op=LOGCUMSUMEXP,
-          facts=Facts("y[i] = log(sum(exp(x[:i + 1])))", ("dy[i]/dx[j] = where(j <= i, exp(x[j] - y[i]), 0)",),
-                      "logcumsumexp(x, 0)", {"x": ROW}, "1,10,100"))  # fmt: skip
-def build_logcumsumexp(f: Apply, x: Tensor, dim: Static) -> Tensor:
-    """the logarithm of the running sum of exp(x) along dim, without overflow"""
-    axis = one_axis(dim, x.ndim)
-    return f(LOGCUMSUMEXP, x, dim=axis) if x.ndim else x
