@@ -73,7 +73,6 @@ NO_RULE = {
     "definitions.": "names",
     "functions.number": "makes constants",
     "functions.as_expression": "makes constants",
-    "functions.own": "makes classes",
     "functions.PowerOf.eval": "chooses a class",
     "axes.": "reads axes, which are integers",
     "matrices.no_singular": "makes a forward",

@@ -66,9 +66,13 @@ record(
     "vander",
     oracle=powers,
     recipes=["{V}", "{V}, 4", "{V}, increasing=True"],
-    programs={"torch.vander(x)": np.vander(v.x), "np.vander(x, 2)": np.vander(v.x, 2), "np.vander(x, N=0)": np.zeros(
-        (3, 0)), "vander(x, increasing=True)": np.vander(v.x, increasing=True)},
-)  # fmt: skip
+    programs={
+        "torch.vander(x)": np.vander(v.x),
+        "np.vander(x, 2)": np.vander(v.x, 2),
+        "vander(x, increasing=True)": np.vander(v.x, increasing=True),
+    },
+    values={"np.vander(x, N=0)": np.zeros((3, 0))},
+)
 
 record(
     "linalg.vander",

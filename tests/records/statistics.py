@@ -93,6 +93,8 @@ for _name, _rule in (("np.nanvar", f.var), ("np.nanstd", f.std)):
         programs={
             f"{_name}(x)": (np.var if _rule is f.var else np.std)(v.x),
             f"{_name}(A, axis=1, ddof=1)": (np.var if _rule is f.var else np.std)(v.A, axis=1, ddof=1),
+        },
+        values={
             f"{_name}(where(A > 1.8, 0*log(-A), A), axis=0)": getattr(np, _name[3:])(
                 np.where(v.A > 1.8, np.nan, v.A), axis=0
             ),

@@ -24,8 +24,7 @@ TINIEST = Decimal(2) ** -1070
 def right_digits(value: float, truth: Decimal, size: float = 0.0) -> float:
     """Return how many digits of a double are right; nan where the truth is not known.
 
-    ``size`` is that of the terms whose sum the number is: where the truth is 0 beside them, what their rounding leaves
-    is right.
+    ``size`` is that of the terms whose sum the number is: where the truth is 0, what their rounding leaves is right.
 
     >>> right_digits(3.14, Decimal("3.14159265358979"))
     3.295...
@@ -42,7 +41,7 @@ def right_digits(value: float, truth: Decimal, size: float = 0.0) -> float:
         error = abs(Decimal(value) - truth)
         if error <= TINIEST:
             return ALL
-        if abs(truth) <= SAME * finite(size):
+        if not truth:
             return ALL if abs(value) <= ROUNDING * size else 0.0
         return min(max(0.0, -float((error / abs(truth)).log10())), ALL)
 
