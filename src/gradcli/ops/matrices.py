@@ -41,10 +41,13 @@ def det_vjp(g: Array, y: Array, a: Array) -> Array:
 
 
 def is_singular(a: Array) -> Mask:
-    """Return which matrices have a determinant of 0 in units of their largest entry, where it does not underflow."""
+    """Return which matrices have a determinant of 0 in units of about their largest entry, where it does not underflow.
+
+    The units are powers of 2, so that elimination rounds as it does in ``det``.
+    """
     largest = np.max(np.abs(a), axis=(-1, -2), keepdims=True, initial=0.0)
-    unit = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)
-    return np.linalg.det(a / unit)[..., None, None] == 0
+    exponent = np.where(np.isfinite(largest), np.frexp(largest)[1], 0)
+    return np.linalg.det(np.ldexp(a, -exponent))[..., None, None] == 0
 
 
 def substituted(gy: Array, odd: Mask, a: Array) -> Array:
