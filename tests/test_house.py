@@ -77,6 +77,10 @@ def test_heavy_libraries_stay_in_their_rooms(path):
         assert allowed is None or room(path) in allowed, module
 
 
+def test_reverse_mode_is_one_page():
+    assert len((HOME / "engine" / "reverse.py").read_text(encoding="utf-8").splitlines()) <= 90
+
+
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(HOME)))
 def test_a_module_is_one_room_and_its_rows_fit(path):
     rows = path.read_text(encoding="utf-8").splitlines()

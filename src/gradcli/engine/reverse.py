@@ -15,7 +15,7 @@ local ones. For y = x·x at x = 3 and v = 1 the two vjps give g·x = 3 each, and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from gradcli.engine.graph import NODES, Graph, Node, Operation
 from gradcli.engine.meter import LARGE, TURNS
 from gradcli.ops.axes import unbroadcast
 from gradcli.ops.declare import Array
-from gradcli.ops.signatures import Vjp
 
 Double = np.float64
 C = TypeVar("C")
@@ -51,11 +50,6 @@ def accumulate(output: Node, seed: C, nodes: Iterable[Node], along: Along[C], pl
                     totals[index] = plus(totals[index], part, index in sums)
                     sums.add(index)
     return {index: total for index, total in enumerate(totals) if total is not None}
-
-
-def vjp_of(node: Operation, k: int) -> Vjp:
-    """Return the rule by which a node hands its cotangent on to argument k, one of its ``links``."""
-    return cast("Vjp", node.op.vjp(k))
 
 
 def cotangents(graph: Graph, output: Node, v: Array, kept: dict[int, Any] | None = None) -> dict[int, Any]:

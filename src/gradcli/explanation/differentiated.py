@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import Graph, Node, Operation, reaches
-from gradcli.engine.reverse import accumulate, vjp_of
+from gradcli.engine.reverse import accumulate
 from gradcli.errors import GradcliError
 from gradcli.explanation.backward import CHOICES
 from gradcli.explanation.rereading import compiled
@@ -66,7 +66,7 @@ def along(graph: Graph):  # type: ignore[no-untyped-def]
 def numbers(node: Operation, k: int, g: Array) -> tuple[Array, float]:
     """Return what the engine hands on, and how far rounding may move it: its sums may cancel."""
     values = [value_of(a) for a in node.arguments]
-    part = np.asarray(vjp_of(node, k)(g, node.value, *values, **node.static))
+    part = np.asarray(node.op.vjp_along(k)(g, node.value, *values, **node.static))
     sizes = [np.max(np.abs(x), initial=0.0) for x in (part, g, *values) if np.asarray(x).dtype.kind == "f"]
     slack = UNITS * max([float(sizes[0]), float(np.prod(sizes[1:]))])
     return np.asarray(unbroadcast(part, node.arguments[k].shape)), slack if np.isfinite(slack) else 0.0

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 
 from gradcli.engine.graph import Node, Operation
-from gradcli.engine.reverse import accumulate, vjp_of
+from gradcli.engine.reverse import accumulate
 from gradcli.ops.declare import Array
 
 
@@ -38,7 +38,7 @@ def sizes_of(node: Operation, k: int, g: Array) -> Array:
     values, y = [getattr(x, "value", x) for x in node.arguments], node.value
     if node.op.spec is not None:
         values, y = [np.abs(x) for x in values], np.abs(y)
-    part = np.abs(vjp_of(node, k)(g, y, *values, **node.static))
+    part = np.abs(node.op.vjp_along(k)(g, y, *values, **node.static))
     shape = np.shape(values[k])
     lead = np.ndim(part) - len(shape)
     if lead > 0:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import Node, Operation, reaches
-from gradcli.engine.reverse import accumulate, vjp_of
+from gradcli.engine.reverse import accumulate
 from gradcli.explanation.rules import Path
 from gradcli.ops.axes import unbroadcast
 
@@ -52,7 +52,7 @@ def links_below(top: Operation, nodes: Sequence[Node], names: Mapping[int, str])
             found[node.index] = float(total)
             return None
         values = [getattr(x, "value", x) for x in node.arguments]
-        part = vjp_of(node, k)(total, node.value, *values, **node.static)
+        part = node.op.vjp_along(k)(total, node.value, *values, **node.static)
         return unbroadcast(np.asarray(part)[()], np.shape(values[k]))
 
     below = [node for node in reversed(nodes) if node.index <= top.index]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import NODES, Graph, Input, Node, Operation, reaches
-from gradcli.engine.reverse import cotangents, vjp_of
+from gradcli.engine.reverse import cotangents
 from gradcli.explanation.backward import CHOICES, NO_TERMS, is_same
 from gradcli.explanation.line_sizes import sizes_of
 from gradcli.explanation.rereading import Reader
@@ -210,7 +210,7 @@ def send(node: Operation, k: int, run: Recorded, arrived: Collection[int]) -> Se
     """Return what an operation sends to argument ``k``."""
     target = node.arguments[k]
     g, values = run.kept[node.index], [value_of(argument) for argument in node.arguments]
-    part = vjp_of(node, k)(g, node.value, *values, **node.static)
+    part = node.op.vjp_along(k)(g, node.value, *values, **node.static)
     value = np.asarray(unbroadcast(np.asarray(part)[()], target.shape))
     local, slope = slope_of(node, k, run, values)
     return Sent(
@@ -233,7 +233,7 @@ def slope_of(node: Operation, k: int, run: Recorded, values: Sequence[Any]) -> t
     if node.op.formula is None:
         return None, None
     ones = np.ones(node.shape)[()]
-    slope = np.asarray(vjp_of(node, k)(ones, node.value, *values, **node.static))
+    slope = np.asarray(node.op.vjp_along(k)(ones, node.value, *values, **node.static))
     return true_text(node, k, run, lift(ones), slope, broadcast=True), slope
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import Operation
-from gradcli.engine.reverse import vjp_of
 from gradcli.formulas import expression as e
 from gradcli.formulas.expression import Expression
 from gradcli.formulas.reading import read_expression
@@ -31,7 +30,7 @@ def write_vjp(node: Operation, k: int, g: Written, out: Written, arguments: Sequ
     values = [x.value if isinstance(x, Written) else x for x in arguments]
     texts = backward_texts(node.op, k, node.value, values, node.static)
     if choice < len(texts) or (texts and not runs(node, k, g, out, arguments)):
-        value = vjp_of(node, k)(g.value, out.value, *values, **node.static)
+        value = node.op.vjp_along(k)(g.value, out.value, *values, **node.static)
         return written_by(texts[min(choice, len(texts) - 1)], node, [g, out, *map(lift, arguments)], value)
     found = run(node, k, g, out, arguments)
     if found is None:
@@ -54,7 +53,7 @@ def runs(node: Operation, k: int, g: Written, out: Written, arguments: Sequence[
 def run(node: Operation, k: int, g: Written, out: Written, arguments: Sequence[Any]) -> Written | None:
     """Return what a vjp writes when it is run on written arrays; None where numpy or the language cannot."""
     try:
-        return lift(vjp_of(node, k)(g, out, *arguments, **node.static))
+        return lift(node.op.vjp_along(k)(g, out, *arguments, **node.static))
     except (Unwritable, TypeError, ValueError, AttributeError):
         return None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -155,6 +155,10 @@ class Op:
         if isinstance(self.vjps, tuple):
             return self.vjps[argument]
         return self.vjps(argument)
+
+    def vjp_along(self, link: int) -> Vjp:
+        """Return the rule for an argument that derivatives flow to: it has one."""
+        return cast("Vjp", self.vjp(link))
 
     def has_signed_zero(self, argument: int, arguments: tuple[Tensor, ...]) -> bool:
         """Return whether an entry of one argument is a zero whose sign counts."""
