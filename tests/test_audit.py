@@ -95,7 +95,7 @@ INJECTED = [
     "Symbol('__import__(\"os\").system(\"touch owned\")')", "lambdify(x, 'open(\"owned\", \"w\")')", "breakpoint()",
     "__builtins__['open']('owned', 'w')", "type(x)(1)", "x.astype('O')", "np.array([x], dtype=object)", "input()",
 ]  # fmt: skip
-FUZZED = 300
+FUZZED = 100
 
 
 @pytest.fixture

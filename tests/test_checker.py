@@ -120,7 +120,9 @@ def test_an_explanation_says_that_its_routes_disagree(name, fault):
     assert explained(program).agreement.agree
 
 
-@pytest.mark.parametrize("name", [name for name in sorted(DIFFERENTIABLE) if OPS[name].formula and name != "sqrt0"])
+@pytest.mark.parametrize(
+    "name", portion([name for name in sorted(DIFFERENTIABLE) if OPS[name].formula and name != "sqrt0"], 3)
+)
 def test_a_wrong_sympy_formula_is_found(name):
     op, program = OPS[name], PROGRAM_OF[name]
     formula = wrong_formula(op)

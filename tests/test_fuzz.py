@@ -26,6 +26,7 @@ BOUNDS = tuple(word for name, number in SMALL.items() for word in ("--budget", f
 SEEDS = [(seed, first) for seed, first in itertools.product((20, 26), (0, 450, 900))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("numbers", portion(SEEDS, 6))
 def test_a_seeded_input_never_breaks_the_contract(
     numbers: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -100,6 +100,7 @@ def test_who_is_killed_and_who_survives(tmp_path):
 EXACTLY = "assert abs(OPS['acosh'].vjp(0)(1.0, None, 2.0) - 3**-0.5) < 1e-14"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "code", "said"), [
     pytest.param(EXACTLY, 0, "2 of 2", marks=pytest.mark.slow), ("OPS['acosh']", 1, "SURVIVED acosh"),
 ])  # fmt: skip
@@ -170,6 +171,7 @@ def changed_at(catalogue, function):
     return set(mutants.changed(catalogue, {below(code.co_filename): {code.co_firstlineno}}))
 
 
+@pytest.mark.slow
 def test_a_mutant_counts_as_changed_with_its_row_and_with_all_that_it_calls(catalogue):
     assert changed_at(catalogue, OPS["sin"].vjp(0)) == {name for name in catalogue if name.startswith("sin: ")}
     by_helper = changed_at(catalogue, ties)

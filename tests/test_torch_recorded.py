@@ -19,6 +19,6 @@ def test_every_row_of_the_sample_is_recorded_and_no_other():
 KNOWN = [pytest.param(SAMPLE[key], FIGURES[key], id=key) for key in SAMPLE if key in FIGURES]
 
 
-@pytest.mark.parametrize(("case", "figures"), portion(KNOWN, 2))
+@pytest.mark.parametrize(("case", "figures"), portion(KNOWN, 4))
 def test_as_recorded(case, figures):
     check(case, [numbers(figure) for figure in figures])

@@ -48,6 +48,7 @@ def printed(*args):
     return [{key: value for key, value in document.items() if key != "line"} for document in documents]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("options", "args"), portion([
     pytest.param({}, (), id="whole"),
     pytest.param({"symbolic": False}, ("--no-symbolic",), id="no symbols"),

@@ -14,7 +14,7 @@ import gradcli
 from gradcli.batch.records import KEYS
 from gradcli.cli.app import run
 from gradcli.cli.environment import Environment
-from oracles import ask, cases, flags, strict_json
+from oracles import ask, cases, flags, portion, strict_json
 
 SCHEMA = strict_json(ask("schema").out)
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
@@ -37,7 +37,7 @@ def without_line(document):
     return {key: value for key, value in document.items() if key != "line"}
 
 
-@pytest.mark.parametrize("case", cases("seed_cases.json"), ids=lambda case: case["id"])
+@pytest.mark.parametrize("case", portion(cases("seed_cases.json"), 4), ids=lambda case: case["id"])
 def test_an_answer_is_the_document_of_explain_with_the_id(case):
     calls = [call["v"] for call in case["calls"]]
     record = {"id": case["id"], "program": case["expression"], "inputs": case["inputs"], "calls": calls}

@@ -145,6 +145,7 @@ def test_a_worker_that_cannot_start_is_an_error_of_the_batch(memory, capfd):
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_the_time_of_the_budget_is_kept_without_a_worker():
     """Records of a few operations never look at the clock, so that no machine is too slow for them."""
     records = [square(1), ENDLESS, square(2)]

@@ -91,7 +91,7 @@ def test_an_answer_in_another_form_looks_like_this(
     assert answer.snapshot == snapshot
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", portion(CASES, 3))
 @pytest.mark.parametrize("flags", [("--ascii",), ("--ascii", "--format", "plain"), ("--ascii", "--json")], ids=" ".join)
 def test_ascii_is_ascii(cli: Cli, name: str, flags: tuple[str, ...]) -> None:
     answer = cli("explain", *CASES[name], *flags)

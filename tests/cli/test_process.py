@@ -126,6 +126,7 @@ def test_a_terminal_has_colour_unless_it_is_refused(
     assert "grad" in seen
 
 
+@pytest.mark.slow
 def test_a_pipe_has_no_colour_unless_it_is_asked_for() -> None:
     assert ESCAPE not in run(*EXPLAIN).stdout
     assert ESCAPE not in run(*EXPLAIN, FORCE_COLOR="0").stdout
@@ -138,6 +139,7 @@ def test_a_pipe_has_no_colour_unless_it_is_asked_for() -> None:
 WRONG = ("explain", "sinn(x)", "--x", "1")
 
 
+@pytest.mark.slow
 def test_an_error_has_colour_where_an_answer_has() -> None:
     assert ESCAPE not in run(*WRONG).stderr
     assert ESCAPE in run(*WRONG, "--color", "always").stderr

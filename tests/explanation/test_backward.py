@@ -125,6 +125,7 @@ def reread(found):
 BLOCKS = 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", portion(range(BLOCKS), 8))
 def test_no_line_of_a_random_program_is_dropped(block):
     """Read with nothing but what the answer itself says, in the language."""

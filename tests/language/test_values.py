@@ -408,6 +408,7 @@ def test_no_value_is_read_otherwise_than_by_a_reader_of_our_own() -> None:
     assert outcomes == {True, False}
 
 
+@pytest.mark.slow
 def test_no_table_is_read_otherwise_than_by_a_reader_of_our_own() -> None:
     outcomes = set()
     for text in texts(2, "1|2.5|-3|1_0|,|,|;|\n|\n|\t| |x|a,b\n|nan|1/3|-|1__0|1e2|%", 20_000):

@@ -127,6 +127,7 @@ def test_a_rule_is_the_number_at_saturated_entries_too(name):
     assert found.jacobian["x"].rules == rules
 
 
+@pytest.mark.slow
 def test_a_rule_that_rounding_makes_another_number_is_said_in_words():
     found = gradcli.explain("exp(x)/(1 + exp(x))", x=2 * LONG, v=np.ones(LONG.shape))
     assert found.jacobian["x"].rules == ["dy[i]/dx[i] = exp(x[i])/(1 + exp(x[i]))**2"]
