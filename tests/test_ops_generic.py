@@ -195,7 +195,7 @@ def test_no_function_is_left_out():
     assert set(PROGRAMS) == set(FUNCTIONS)
 
 
-@pytest.mark.parametrize("program", portion([program for programs in PROGRAMS.values() for program in programs], 2))
+@pytest.mark.parametrize("program", portion([program for programs in PROGRAMS.values() for program in programs], 6))
 def test_functions_have_the_derivative_of_their_values(program):
     f = gradcli.function(program)
     inputs = inputs_of(program, f.inputs)

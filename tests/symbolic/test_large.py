@@ -18,7 +18,7 @@ from gradcli.jacobian.passes import Passes
 from gradcli.ops.contractions import pairs_along
 from gradcli.ops.links import OUT, Explicit, Order
 from op_cases import CASES
-from oracles import ask, portion, portion_of_rows, tampered
+from oracles import ask, portion, tampered
 from records import OPS
 
 NOTHING_HELD = Budget(jacobian=0)
@@ -38,7 +38,7 @@ def sizes_of(matrix):
 # Local Jacobians
 
 
-@pytest.mark.parametrize(("op", "values", "static"), portion_of_rows(CASES, 3))
+@pytest.mark.parametrize(("op", "values", "static"), portion(CASES, 3))
 def test_applied_to_vectors_a_local_jacobian_gives_what_its_entries_give(op, values, static):
     graph = Graph()
     leaves = [graph.input(f"x{k}", np.asarray(x, dtype=np.float64)[()], active=True) for k, x in enumerate(values)]
