@@ -18,6 +18,7 @@ from gradcli.cli.environment import Environment
 from gradcli.engine.graph import Graph, Node
 from gradcli.engine.reverse import backward
 from gradcli.jacobian.composition import compose
+from gradcli.ops.saved import kept, saved
 
 DATA = Path(__file__).parent / "data"
 FAR = {
@@ -111,12 +112,18 @@ def tampered(op, **fields):
     """Let an op of the table have other fields for a while, wherever it is held."""
     before = {name: getattr(op, name) for name in fields}
     try:
-        for name, value in fields.items():
-            object.__setattr__(op, name, value)
+        change(op, fields)
         yield op
     finally:
-        for name, value in before.items():
-            object.__setattr__(op, name, value)
+        change(op, before)
+
+
+def change(op, fields):
+    """Give an op of the table other fields, and forget what was remembered of it."""
+    for name, value in fields.items():
+        object.__setattr__(op, name, value)
+    saved.cache_clear()
+    kept.cache_clear()
 
 
 def differentiated(op, values):
