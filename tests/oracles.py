@@ -6,7 +6,9 @@ import contextlib
 import io
 import json
 import math
+import os
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -46,6 +48,11 @@ def cases(name):
     """Return the facts of a JSON or JSON lines file, non-finite numbers as floats."""
     text = (DATA / name).read_text(encoding="utf-8")
     return [json.loads(line) for line in text.splitlines()] if name.endswith("l") else json.loads(text)
+
+
+TORCH = os.environ.get("GRADCLI_REQUIRE_TORCH") == "1" or find_spec("torch") is not None
+"""Whether tests ask PyTorch: with that variable they fail where it is not installed."""
+needs_torch = pytest.mark.skipif(not TORCH, reason="PyTorch is not installed")
 
 
 def portion(items, every):

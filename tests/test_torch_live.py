@@ -8,22 +8,20 @@
 
 from __future__ import annotations
 
-import os
 import re
-from importlib.util import find_spec
 from itertools import product
 from math import inf, nan
 
 import numpy as np
 import pytest
 
+from oracles import TORCH
 from records import FUNCTIONS
 from records.constants import CANCELS
 from torch_rows import EDGES, FLAT, Table, check, functions_called, theirs
 
 pytestmark = pytest.mark.slow
-if os.environ.get("GRADCLI_REQUIRE_TORCH") != "1" and find_spec("torch") is None:
-    # theirs() imports it: with that variable the tests fail where it is not installed
+if not TORCH:
     pytest.skip("PyTorch is not installed", allow_module_level=True)
 
 row = Table()

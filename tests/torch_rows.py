@@ -11,6 +11,7 @@ installed. The texts of PyTorch are evaluated by Python: they are constants of t
 from __future__ import annotations
 
 import json
+import math
 import re
 import warnings
 import zlib
@@ -80,7 +81,7 @@ def theirs(case):
     tensors = {name: torch.tensor(x, dtype=torch.float64, requires_grad=True) for name, x in case.inputs.items()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # PyTorch warns of too few degrees of freedom, of .T, of broadcasting
-        output = eval(case.torch, {"torch": torch, "F": torch.nn.functional}, tensors)  # noqa: S307 - constants
+        output = eval(case.torch, {"torch": torch, "F": torch.nn.functional, "math": math}, tensors)  # noqa: S307 - constants
         output.backward(torch.tensor(seed_of(case.v, tuple(output.shape)), dtype=torch.float64))
     return [output.detach().numpy(), *(np.zeros(x.shape) if x.grad is None else x.grad.numpy() for x in tensors.values())]
 

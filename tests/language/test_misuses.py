@@ -6,13 +6,14 @@ PyTorch, where it is installed and has the function, refuses each of them too.
 from __future__ import annotations
 
 import math
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
 
 import gradcli
 from gradcli.errors import GradcliError
+from oracles import needs_torch
+from torch_rows import Row, theirs
 
 INPUTS = {
     "s": 1.5,
@@ -155,8 +156,6 @@ ONLY_HERE = [
 ]
 """What PyTorch or NumPy has, and gradcli tells that it has not; or what only NumPy refuses."""
 
-TORCH = find_spec("torch") is not None
-
 
 def given(program):
     """Return the inputs that a program names, a value for each."""
@@ -177,7 +176,7 @@ def test_a_misuse_is_told(program, words):
     assert error.span is not None
 
 
-@pytest.mark.skipif(not TORCH, reason="PyTorch is not installed")
+@needs_torch
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("program", [program for program, _ in (*LAYERS, *LOSSES, *ALGEBRA, *PLACES)])
 def test_pytorch_refuses_it_too(program):
@@ -186,11 +185,6 @@ def test_pytorch_refuses_it_too(program):
     names = {name: torch.tensor(value, dtype=torch.float64) for name, value in INPUTS.items()}
     with pytest.raises((RuntimeError, ValueError, TypeError, IndexError, AssertionError, ArithmeticError)):
         eval(program, {"torch": torch, "F": torch.nn.functional, "math": math, **names})  # noqa: S307 - our own rows
-
-
-def leaf_gradient(leaf):
-    """Return what backward has left, None as zeros; PyTorch's trigamma has ten digits."""
-    return np.zeros(tuple(leaf.shape)) if leaf.grad is None else leaf.grad.numpy()
 
 
 EDGES = [
@@ -230,17 +224,13 @@ EDGES = [
 """Calls at the edge of what has a meaning, which PyTorch answers."""
 
 
-@pytest.mark.skipif(not TORCH, reason="PyTorch is not installed")
+@needs_torch
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("program", EDGES)
 def test_an_edge_is_what_pytorch_has(program):
-    import torch
-
     point = given(program)
-    leaves = {name: torch.tensor(value, dtype=torch.float64, requires_grad=True) for name, value in point.items()}
-    y = eval(program, {"torch": torch, "F": torch.nn.functional, "math": math, **leaves})  # noqa: S307 - our own rows
-    y.sum().backward()
-    answer = gradcli.explain(program, inputs=point, v=np.ones(tuple(y.shape)))
-    np.testing.assert_allclose(answer.output, y.detach().numpy(), rtol=1e-12)
-    for name, leaf in leaves.items():
-        np.testing.assert_allclose(answer.grad[name], leaf_gradient(leaf), rtol=1e-9, atol=1e-14)
+    y, *gradients = theirs(Row(program, program, point))
+    answer = gradcli.explain(program, inputs=point, v=np.ones(y.shape))
+    np.testing.assert_allclose(answer.output, y, rtol=1e-12)
+    for name, gradient in zip(point, gradients, strict=True):  # PyTorch's trigamma has ten digits
+        np.testing.assert_allclose(answer.grad[name], gradient, rtol=1e-9, atol=1e-14)

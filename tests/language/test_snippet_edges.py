@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
 
 import gradcli
 from gradcli.errors import GradcliError
+from oracles import needs_torch
+from snippet_rows import theirs
 
 LEAF = "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\n"
 ANSWERED = [
@@ -67,21 +65,14 @@ REFUSED = [
 ]
 
 
-@pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
+@needs_torch
 @pytest.mark.parametrize("text", ANSWERED, ids=lambda text: text.removeprefix(LEAF)[:60])
 def test_a_snippet_leaves_what_pytorch_leaves(text):
-    import torch
-
-    names = {}
-    with contextlib.redirect_stdout(io.StringIO()):
-        exec(text, names)  # noqa: S102 - our own rows
-    leaves = {name: t for name, t in names.items() if isinstance(t, torch.Tensor) and t.is_leaf and t.requires_grad}
-    left = {name: leaf.grad.numpy() for name, leaf in leaves.items() if leaf.grad is not None}
-    found = gradcli.explain(text)
+    left, found = theirs(text), gradcli.explain(text)
     assert left
     assert {name for name, grad in found.grad.items() if np.any(grad)} <= left.keys()
     for name, grad in left.items():
-        np.testing.assert_allclose(found.grad[name], grad, rtol=1e-6)
+        np.testing.assert_allclose(found.grad[name], grad, rtol=1e-12)
 
 
 @pytest.mark.parametrize(("text", "words"), REFUSED, ids=lambda text: text.removeprefix(LEAF)[:60])

@@ -5,19 +5,17 @@
 from __future__ import annotations
 
 import json
-import os
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
 
 import gradcli
 from gradcli.errors import GradcliError
+from oracles import needs_torch
 from snippet_rows import RECORDED, Snippet, snippets, theirs
 
 ALL = snippets()
 KNOWN = json.loads(RECORDED.read_text(encoding="utf-8"))
-TORCH = os.environ.get("GRADCLI_REQUIRE_TORCH") == "1" or find_spec("torch") is not None
 
 
 def assert_same(found: dict[str, np.ndarray], grads: dict[str, object]) -> None:
@@ -39,7 +37,7 @@ def test_a_snippet_is_explained_as_pasted(snippet: Snippet):
     assert_same(found.grad, KNOWN[snippet.title])
 
 
-@pytest.mark.skipif(not TORCH, reason="PyTorch is not installed")
+@needs_torch
 @pytest.mark.parametrize("snippet", ALL, ids=lambda one: one.title)
 def test_the_figures_are_those_of_pytorch(snippet: Snippet):
     assert_same({name: np.asarray(grad) for name, grad in KNOWN[snippet.title].items()}, theirs(snippet.torch))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
-import os
 import subprocess
 import sys
 import warnings
@@ -20,11 +19,10 @@ from gradcli.explanation.evaluation import Function
 from gradcli.ops import FUNCTIONS
 from gradcli.scripts import torch_words
 from gradcli.scripts.numpy_words import helper_texts
-from oracles import cases, numbers, portion, slow
+from oracles import TORCH, cases, needs_torch, numbers, portion, slow
 from programs import NAMED, PROGRAMS, inputs_of
 
-REQUIRED = os.environ.get("GRADCLI_REQUIRE_TORCH") == "1"
-INSTALLED = {"numpy": True, "torch": REQUIRED or find_spec("torch") is not None, "jax": find_spec("jax") is not None}
+INSTALLED = {"numpy": True, "torch": TORCH, "jax": find_spec("jax") is not None}
 LIBRARIES = [
     pytest.param(name, marks=pytest.mark.skipif(not there, reason=f"{name} is not installed"))
     for name, there in INSTALLED.items()
@@ -243,7 +241,7 @@ def test_what_cannot_be_written_is_refused_by_its_name(program, inputs, library,
         found.to_code(library)
 
 
-@pytest.mark.skipif(not INSTALLED["torch"], reason="PyTorch is not installed")
+@needs_torch
 def test_every_name_is_one_that_pytorch_has():
     import torch
 

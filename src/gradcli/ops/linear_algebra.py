@@ -148,7 +148,7 @@ def build_torch_dot(f: Apply, x: Tensor, other: Tensor) -> Tensor:
 
 def require_one_batch(x: Tensor, other: Tensor, name: str) -> None:
     """Raise ``shape`` where two batches have not as many matrices; PyTorch repeats none of them here."""
-    if x.shape[0] != other.shape[0]:
+    if x.shape[:-2] != other.shape[:-2]:
         raise GradcliError("shape", f"{name}: batches of {x.shape[0]} and of {other.shape[0]} matrices")
 
 
@@ -163,8 +163,7 @@ def exact_product(name: str, ndims: tuple[int, int], summary: str) -> None:
                 hint="use @",
             )
         require_product(x, other, name)
-        if ndims == (3, 3):
-            require_one_batch(x, other, name)
+        require_one_batch(x, other, name)
         return f(MATMUL, x, other)
 
     build.__doc__ = summary

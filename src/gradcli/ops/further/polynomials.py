@@ -172,10 +172,15 @@ def within(f: Apply, found: Tensor, lengths: tuple[int, int], mode: Static, name
     return f(INDEX, found, key=slice(start, start + count))
 
 
-@function("convolve", "numpy not-bare", "making", kinds="no no yes", facts=Facts(
-    "y[n] is the sum of all a[i]*b[j] where i + j is n",
-    ("dy[n]/da[i] = where(i == n, 3, where(i == n - 1, 4.5, 0)), here",), "np.convolve(a, b)", TWO, "1,10,100,1000",
-))  # fmt: skip
+def convolved(command: str) -> Facts:
+    """Return what is told of a function that convolves a and b."""
+    return Facts(
+        "y[n] is the sum of all a[i]*b[j] where i + j is n",
+        ("dy[n]/da[i] = where(i == n, 3, where(i == n - 1, 4.5, 0)), here",), command, TWO, "1,10,100,1000",
+    )  # fmt: skip
+
+
+@function("convolve", "numpy not-bare", "making", kinds="no no yes", facts=convolved("np.convolve(a, b)"))
 def build_convolve(f: Apply, a: Tensor, v: Tensor, mode: Static = "full") -> Tensor:
     """the convolution of two vectors: all of it, as long as the longer, or where they overlap wholly"""
     a, v = (row(part, "convolve") for part in (a, v))
@@ -183,10 +188,7 @@ def build_convolve(f: Apply, a: Tensor, v: Tensor, mode: Static = "full") -> Ten
     return within(f, slid(f, first, second), (a.shape[0], v.shape[0]), mode, "convolve")
 
 
-@function("polymul", "numpy not-bare", "making", kinds="no no yes", facts=Facts(
-    "y[n] is the sum of all a[i]*b[j] where i + j is n",
-    ("dy[n]/da[i] = where(i == n, 3, where(i == n - 1, 4.5, 0)), here",), "np.polymul(a, b)", TWO, "1,10,100,1000",
-))  # fmt: skip
+@function("polymul", "numpy not-bare", "making", kinds="no no yes", facts=convolved("np.polymul(a, b)"))
 def build_polymul(f: Apply, a1: Tensor, a2: Tensor) -> Tensor:
     """the coefficients of the product of two polynomials"""
     return build_convolve(f, coefficients(f, a1, "polymul"), coefficients(f, a2, "polymul"))
