@@ -28,6 +28,13 @@ def compiled(text: str, given: frozenset[str]) -> Program | None:
         return None
 
 
+@lru_cache(maxsize=1024)
+def with_plain_names(text: str, ending: str) -> tuple[str, frozenset[str]]:
+    """Return a line in which ``NAME.grad`` is the name with an ending, and the names that it uses."""
+    plain = COTANGENT.sub(lambda found: found[1] + ending, text)
+    return plain, frozenset(NAME.findall(plain))
+
+
 class Reader:
     """Evaluates lines in which the names of ``values`` stand for them, and ``NAME.grad`` for their ``cotangents``.
 
@@ -44,8 +51,7 @@ class Reader:
 
     def evaluate(self, text: str) -> Array | None:
         """Return what a line gives; None where the language refuses it."""
-        plain = COTANGENT.sub(lambda found: found[1] + self.ending, text)
-        used = set(NAME.findall(plain))
+        plain, used = with_plain_names(text, self.ending)
         given = frozenset(name for name in used if name in self.names and (name in RESERVED or name in CONSTANTS))
         program = compiled(plain, given)
         if program is None or any(name not in self.names for name in program.inputs):

@@ -12,7 +12,7 @@ from gradcli.engine.graph import Graph, Node, Operation
 from gradcli.exact.run import operations, same
 from gradcli.exact.slopes import CALL, OPERATIONS
 from gradcli.explanation.jacobians import Jacobian
-from gradcli.ops.declare import Array, value_of
+from gradcli.ops.declare import Array, holds_somewhere, value_of
 from gradcli.ops.parts import Piecewise
 
 CHEAP = 13_000
@@ -83,8 +83,7 @@ def stands_on_an_edge(node: Operation) -> bool:
     op = node.op
     at, pieces = op.edge if op.kink is None else op.kink.at, op.pieces
     if at is not None:
-        found = at(*map(value_of, node.arguments), **node.static)
-        return bool(found if type(found) is np.bool_ else np.any(found))
+        return holds_somewhere(at(*map(value_of, node.arguments), **node.static))
     if pieces is None or pieces.held or op.chooses:
         return False
     return differs_nearby(pieces, [value_of(argument) for argument in node.arguments], node.static)

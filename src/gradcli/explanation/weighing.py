@@ -71,6 +71,8 @@ def summed(jacobians: Mapping[str, Jacobian], dust: Mapping[str, Mask]) -> Weigh
 def only_dust(jacobian: Jacobian, dust: Mask) -> Mask:
     """Return for which entries of x the column of J has ``dust``, and nothing else that is not 0."""
     count = jacobian.matrix_shape[1]
+    if not dust.any():
+        return np.zeros(jacobian.input_shape, dtype=bool)
     some = np.bincount(jacobian.columns[dust], minlength=count) > 0
     more = np.bincount(jacobian.columns[(jacobian.values != 0) & ~dust], minlength=count) > 0
     return (some & ~more).reshape(jacobian.input_shape)
@@ -104,7 +106,8 @@ def dust_in(seed: Array, jacobian: Jacobian, vjp: Array, grad: Array) -> Dust:
     """Return what rounding leaves of 0 where the sums over the rows of J cancel; its entries are taken as they are."""
     v = np.ravel(seed)
     entries = np.zeros(len(jacobian.values), dtype=bool)
-    return Dust(entries, dust_of(v, jacobian, vjp), dust_of(v, jacobian, grad))
+    left = dust_of(v, jacobian, vjp)
+    return Dust(entries, left, left if np.array_equal(vjp, grad) else dust_of(v, jacobian, grad))
 
 
 def other_row(v: Array, jacobians: Mapping[str, Jacobian]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from gradcli.jacobian.factors import Template, template_of
 from gradcli.jacobian.kinds import Constant, constant_of, kind_of
 from gradcli.jacobian.small import FEW
 from gradcli.jacobian.sparse import SHORT, rising
-from gradcli.ops.declare import Array, Op, value_of
+from gradcli.ops.declare import Array, Op, holds_somewhere, value_of
 from gradcli.ops.links import OUT, Auxiliary, Bound, Contraction, Indices, Links, Slot, auxiliary_of, listed
 
 
@@ -55,8 +55,7 @@ class PartNumbers:
     sizes: Array
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """What a local Jacobian is read from: an op at the numbers of its arguments."""
 
     op: Op
@@ -111,7 +110,7 @@ def require_few(reading: Reading, count: int, most: int) -> None:
 def is_shaped(reading: Reading, argument: int) -> bool:
     """Return whether a local Jacobian has the same parts for all numbers: none of these is 0 by convention."""
     op = reading.op
-    return op.shaped and (op.zero_at is None or not np.any(op.zero_at(argument, *reading.values)))
+    return op.shaped and (op.zero_at is None or not holds_somewhere(op.zero_at(argument, *reading.values)))
 
 
 def keep(key: Hashable, count: int, parts: list[Part]) -> None:

@@ -130,14 +130,14 @@ PIECES = {
 }
 CONVENTIONS = {
     "div": {
-        "torch_saves": ("1", "own arrays: 0 1"), "splits_zero": lambda k, a, b: (b == 0) & (k == 1),
+        "torch_saves": ("1", "own arrays: 0 1"), "splits_zero": lambda k, a, b: b == 0 if k == 1 else False,
         "differs": beyond, "says": BEYOND,
     },
     "pow": {
         "torch_saves": ("0 1 arrays: output", "0 1 output"), "edge": at_root,
         "zero_at": lambda k, x, p: (x == 0) & (p >= 0) if k else p == 0,
         "zero_text": ("{1} == 0", "({0} == 0) & ({1} >= 0)"),
-        "splits_zero": lambda k, x, p: (x == 0) & (p < 0) & (k == 0),
+        "splits_zero": lambda k, x, p: (x == 0) & (p < 0) if k == 0 else False,
     },
 }
 KINKS = {"maximum": HALF_EACH, "minimum": HALF_EACH, "fmax": FIRST, "fmin": FIRST}
