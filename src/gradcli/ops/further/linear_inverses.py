@@ -16,6 +16,7 @@ from gradcli.ops.further.linear_singular import SINGULAR_VALUES, require_matrix,
 from gradcli.ops.further.linear_spectra import decomposed, letters_of
 from gradcli.ops.linear_algebra import MATMUL, require_square
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit
+from gradcli.ops.making import DETACH
 from gradcli.ops.matrices import DET, row_by_row, solved
 from gradcli.ops.parts import Kink, Piecewise, Said
 from gradcli.ops.piecewise import SIGN, WHERE
@@ -249,8 +250,9 @@ def build_lstsq(
     f: Apply, A: Tensor, B: Tensor, rcond: Static = None, driver: Static = None, library: Library = "torch"
 ) -> Parts:
     """the X with the least sum of squares of A @ X - B, as .solution or [0]"""
-    del driver
     require_matrix(A, "lstsq")
+    if driver not in (None, *DRIVERS):
+        raise GradcliError("value", f"lstsq: driver is one of {', '.join(DRIVERS)}, not {driver!r}")
     vector = B.ndim == 1 or B.shape == A.shape[:-1]
     columns = f(RESHAPE, B, shape=(*B.shape, 1)) if vector else B
     m, n = A.shape[-2:]
@@ -265,14 +267,22 @@ def build_lstsq(
         return f(RESHAPE, found, shape=found.shape[:-1]) if vector else found
 
     def residuals() -> Tensor:
-        if m <= n or np.any(rank < n):
+        if m <= n or np.any(rank < n) or (library == "torch" and driver in (None, "gelsy")):
             return np.zeros(0)
         left = f(SUB, f(MATMUL, A, f(MATMUL, inverse, columns)), columns)
         return f(SUM, f(MUL, left, left), dim=(left.ndim - 2,), keepdim=False)
 
     def singular_values() -> Tensor:
-        return f(SINGULAR_VALUES, A) if library == "np" else np.zeros(0)  # PyTorch's default driver gives none
+        if library != "torch":
+            return f(SINGULAR_VALUES, A)
+        return f(SINGULAR_VALUES, f(DETACH, A)) if driver in ("gelss", "gelsd") else np.zeros(0)
 
     return Parts(
-        ("solution", "residuals", "rank", "singular_values"), (solution, residuals, lambda: rank, singular_values)
+        ("solution", "residuals", "rank", "singular_values"),
+        (solution, residuals, lambda: np.zeros(0, dtype=np.intp) if driver == "gels" else rank, singular_values),
     )
+
+
+DRIVERS = ("gelsy", "gelsd", "gelss", "gels")
+"""PyTorch's ways to least squares: the first, which counts unless said otherwise, gives neither residuals nor singular
+values, the last no rank and no singular values."""

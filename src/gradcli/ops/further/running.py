@@ -7,18 +7,20 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.arithmetic import ADD, DIV, MUL, SUB
+from gradcli.errors.counting import counted
+from gradcli.ops.arithmetic import ADD, DIV, MUL, NEG, SUB
 from gradcli.ops.axes import number, one_axis
-from gradcli.ops.declare import Apply, value_of
+from gradcli.ops.declare import Apply
 from gradcli.ops.facts import Facts
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.joining import CAT
 from gradcli.ops.reductions import CUMSUM, SUM
 from gradcli.ops.shaping import EXPAND, RESHAPE, whole
-from gradcli.ops.signatures import Array, Static, Tensor
+from gradcli.ops.signatures import Static, Tensor
 from gradcli.ops.vocabulary import function
 
 ROW = "1.5,2.5,4.0"
+ONE = np.ones(())
 
 
 def stretch(f: Apply, x: Tensor, axis: int, start: int | None, stop: int | None) -> Tensor:
@@ -58,51 +60,55 @@ def build_diff(
     return found
 
 
-def steps_of(spacing: Any, length: int) -> Array | float:
-    """Return the distances between neighbours from a distance or from the places along an axis."""
-    values = np.asarray(value_of(spacing), dtype=np.float64)
-    if getattr(spacing, "active", False):
-        raise GradcliError("value", "gradient: spacing is a plain number or an array that no input reaches")
-    if not values.ndim:
-        return float(values)
-    if values.shape != (length,):
-        raise GradcliError("shape", f"gradient: {values.size} places for an axis of length {length}")
-    return np.diff(values)
+def steps_of(f: Apply, spacing: Any, length: int) -> Tensor:
+    """Return the distances between neighbours, or the one of all, from a distance or from the places along an axis."""
+    if not spacing.ndim:
+        return spacing
+    if spacing.shape != (length,):
+        raise GradcliError("shape", f"gradient: {counted(spacing.shape[0], 'place')} for an axis of length {length}")
+    return f(SUB, stretch(f, spacing, 0, 1, None), stretch(f, spacing, 0, 0, -1))
 
 
-def slopes_along(f: Apply, x: Tensor, axis: int, steps: Array | float, edge_order: int) -> Tensor:
+def slopes_along(f: Apply, x: Tensor, axis: int, steps: Tensor, edge_order: int) -> Tensor:
     """Return the slope at each place: of the parabola through three neighbours, at an end of that or of a line."""
     length = x.shape[axis]
     if length < edge_order + 1:
         raise GradcliError(
             "shape", f"gradient: an axis of length {length} is too short, it takes {edge_order + 1} entries"
         )
-    h = np.broadcast_to(np.asarray(steps, dtype=np.float64), (length - 1,))
-    inner = inner_slopes(f, x, axis, h, np.ndim(steps) == 0) if length > 2 else None
-    first = end_slope(f, x, axis, (0, 1, 2), h[:2], edge_order)
-    last = end_slope(f, x, axis, (length - 1, length - 2, length - 3), -h[::-1][:2], edge_order)
-    return f(CAT, *[part for part in (first, inner, last) if part is not None], dim=axis)
+    ends = [
+        [stretch(f, x, axis, k, k + 1) for k in range(edge_order + 1)],
+        [stretch(f, x, axis, length - 1 - k, length - k) for k in range(edge_order + 1)],
+    ]
+    first, last = (
+        [steps if not steps.ndim else f(INDEX, steps, key=k) for k in places]
+        for places in (range(edge_order), range(length - 2, length - 2 - edge_order, -1))
+    )
+    inner = [inner_slopes(f, x, axis, steps)] if length > 2 else []
+    return f(CAT, end_slope(f, ends[0], first), *inner, end_slope(f, ends[1], [f(NEG, h) for h in last]), dim=axis)
 
 
-def inner_slopes(f: Apply, x: Tensor, axis: int, h: Array, even: bool) -> Tensor:
+def inner_slopes(f: Apply, x: Tensor, axis: int, steps: Tensor) -> Tensor:
     """Return the slopes between the ends."""
     after, before = stretch(f, x, axis, 2, None), stretch(f, x, axis, 0, -2)
-    if even:
-        return f(DIV, f(SUB, after, before), float(2 * h[0]))
-    left, right = (np.reshape(part, [-1 if k == axis else 1 for k in range(x.ndim)]) for part in (h[:-1], h[1:]))
+    if not steps.ndim:
+        return f(DIV, f(SUB, after, before), f(MUL, steps, 2.0))
+    shape = tuple(-1 if k == axis else 1 for k in range(x.ndim))
+    left, right = (f(RESHAPE, stretch(f, steps, 0, *ends), shape=shape) for ends in ((0, -1), (1, None)))
     here = stretch(f, x, axis, 1, -1)
-    ahead, behind = f(MUL, f(SUB, after, here), left / right), f(MUL, f(SUB, here, before), right / left)
-    return f(DIV, f(ADD, ahead, behind), left + right)
+    ahead = f(MUL, f(SUB, after, here), f(DIV, left, right))
+    behind = f(MUL, f(SUB, here, before), f(DIV, right, left))
+    return f(DIV, f(ADD, ahead, behind), f(ADD, left, right))
 
 
-def end_slope(f: Apply, x: Tensor, axis: int, at: tuple[int, int, int], h: Array, edge_order: int) -> Tensor:
-    """Return the slope at an end from the entries ``at`` it and next to it, ``h`` apart."""
-    near = [stretch(f, x, axis, k, k + 1) for k in at[: edge_order + 1]]
-    if edge_order == 1:
-        return f(DIV, f(SUB, near[1], near[0]), float(h[0]))
-    a, b = float(h[0]), float(h[1])
-    first, second = f(DIV, f(SUB, near[1], near[0]), a), f(DIV, f(SUB, near[2], near[1]), b)
-    return f(ADD, first, f(MUL, f(SUB, first, second), a / (a + b)))
+def end_slope(f: Apply, near: list[Tensor], steps: list[Tensor]) -> Tensor:
+    """Return the slope at an end from the entries ``near`` it, the end first, which are ``steps`` apart."""
+    first = f(DIV, f(SUB, near[1], near[0]), steps[0])
+    if len(steps) == 1:
+        return first
+    a, b = steps
+    second = f(DIV, f(SUB, near[2], near[1]), b)
+    return f(ADD, first, f(MUL, f(SUB, first, second), f(DIV, a, f(ADD, a, b))))
 
 
 def slopes_of(f: Apply, x: Tensor, axes: tuple[int, ...], spacings: list[Any], edge_order: Static) -> list[Tensor]:
@@ -113,7 +119,7 @@ def slopes_of(f: Apply, x: Tensor, axes: tuple[int, ...], spacings: list[Any], e
     if len(given) != len(axes):
         raise GradcliError("value", f"gradient: {len(given)} spacings for {len(axes)} axes")
     return [
-        slopes_along(f, x, axis, steps_of(spacing, x.shape[axis]), edge_order)  # type: ignore[arg-type]
+        slopes_along(f, x, axis, steps_of(f, spacing, x.shape[axis]), edge_order)  # type: ignore[arg-type]
         for axis, spacing in zip(axes, given, strict=True)
     ]
 
@@ -138,7 +144,9 @@ def build_gradient(
     f: Apply, x: Tensor, spacing: Tensor | None = None, dim: Static = None, edge_order: Static = 1
 ) -> tuple[Tensor, ...]:
     """the slopes of x along each axis, by differences: a tuple with one array for each"""
-    given = [1.0] if spacing is None else list(value_of(spacing)) if spacing.ndim else [spacing]
+    given = [ONE] if spacing is None else [spacing]
+    if spacing is not None and spacing.ndim:
+        given = [f(INDEX, spacing, key=k) for k in range(spacing.shape[0])]
     return tuple(slopes_of(f, x, axes_named(dim, x), given, edge_order))
 
 
@@ -155,7 +163,7 @@ def build_numpy_gradient(
 ) -> Tensor | tuple[Tensor, ...]:
     """the slopes of x along each axis, by differences: one array where there is one axis, as numpy has it"""
     given = [part for part in (spacing, second, third) if part is not None]
-    found = slopes_of(f, x, axes_named(dim, x), given or [1.0], edge_order)
+    found = slopes_of(f, x, axes_named(dim, x), given or [ONE], edge_order)
     return found[0] if len(found) == 1 else tuple(found)
 
 
