@@ -38,6 +38,29 @@ ANSWERED = [
     LEAF + "y = x.sum(dtype=torch.float64)\ny.backward()",
     LEAF + "def f(a, s=(1., 2.)):\n    return (a*torch.tensor(s)).sum()\nf(x).backward()",
     LEAF + "def f(a, s=-1.):\n    return (a*s).sum()\nf(x).backward()",
+    LEAF + "def fill(y):\n    y[0] = 0.\n    return y\ny = x*2\nfill(y)\ny.sum().backward()",
+    LEAF + "def fill(y):\n    y[0] = 0.\n    return y\ny = x*2\nfill(y)\nfill(y*3)\nprint(y)\ny.sum().backward()",
+    LEAF
+    + "def fill(y):\n    y[0] = 0.\n    return y\ndef twice(y):\n    return fill(y)\n"
+    + "y = x*2\ntwice(y)\ny.sum().backward()",
+    LEAF + "def grow(y):\n    y += 3*x\n    return y\ny = x*2\ngrow(y)\ny.sum().backward()",
+    LEAF + "def local(y):\n    y = y*1\n    y[0] = 3.\n    return y\ny = x*2\nlocal(y)\ny.sum().backward()",
+    LEAF + "y = x*2\n(lambda a: a.mul_(3))(y)\ny.sum().backward()",
+    LEAF + "f = lambda a: a.mul_(3)\ny = x*2\nf(y)\ny.sum().backward()",
+    LEAF + "def fill(y):\n    y[0] = 0.\ny = x*2\nif x.sum() > 0:\n    fill(y)\ny.sum().backward()",
+    LEAF + "def fill():\n    y[0] = 5.\n    return 1\ny = x*2\nfill()\ny.sum().backward()",
+    LEAF + "y = x*2 - 3\nr = torch.nn.ReLU(True)\nz = r(y)\n(z + y).sum().backward()",
+    LEAF + "y = x*2 - 3\nr = torch.nn.ReLU(inplace=False)\nr(y)\ny.sum().backward()",
+    LEAF
+    + "y = x*2 - 3\nr = torch.nn.Sequential(torch.nn.ReLU(inplace=True), torch.nn.Tanh())\n(r(y) + y).sum().backward()",
+    LEAF
+    + "def f(a):\n    if a.sum() > 5:\n        b = a*2\n    elif a.sum() > 2:\n        b = a*3\n"
+    + "    else:\n        b = a\n    return (b*b).sum()\nf(x).backward()",
+    LEAF + "if x.sum() > 0:\n    print(x)\n(x*x).sum().backward()",
+    LEAF + "with torch.enable_grad():\n    y = x*x\n    y.sum().backward()",
+    LEAF + "def f(a):\n    return (a*a).sum()\ntorch.compile(f)(x).backward()",
+    LEAF + "for step in range(1):\n    x.grad = None\n    y = (x*x).sum()\n    y.backward()",
+    LEAF + "x\n(x*x).sum().backward()",
 ]
 DEEP = (
     LEAF
@@ -62,6 +85,23 @@ REFUSED = [
     (LEAF + "y = x*2\ny.requires_grad = False\n(y*x).sum().backward()", "requires_grad of inputs alone"),
     (LEAF + "y = x*2\ny.requires_grad_(False)\n(y*x).sum().backward()", "requires_grad of inputs alone"),
     (DEEP, "functions call one another"),
+    (
+        LEAF + "def fill(y):\n    if y.sum() > 9:\n        return\n    y[0] = 0.\ny = x*2\nfill(y)\ny.sum().backward()",
+        "without a value",
+    ),
+    (LEAF + "y = x*2\nprint(y.mul_(3))\ny.sum().backward()", "may write to"),
+    (LEAF + "y = x*2\nassert y.mul_(3).sum() > 0\ny.sum().backward()", "may write to"),
+    (LEAF + "def f(y):\n    y[0] = 0.\n    return y\ny = x*2\nprint(f(y))\ny.sum().backward()", "may write to"),
+    (LEAF + "def show(y):\n    print(y.mul_(3))\ny = x*2\nshow(y)\ny.sum().backward()", "may write to"),
+    (LEAF + "def f():\n    global y\n    y = y*2\ny = x*2\nf()\ny.sum().backward()", "'global'"),
+    (LEAF + "y = x*2 - 3\ntorch.nn.functional.relu(y, inplace=True)\ny.sum().backward()", "leave inplace out"),
+    (LEAF + "y = x*2 - 3\nr = torch.nn.LeakyReLU(0.1, True)\nr(y)\ny.sum().backward()", "changes is not known"),
+    (
+        LEAF + "y = x*2\nr = torch.nn.Sequential(torch.nn.Tanh(), torch.nn.ReLU(True))\nr(y)\ny.sum().backward()",
+        "changes is not known",
+    ),
+    (LEAF + "y = sum(map(lambda a: a*2, x))\ny.backward()", "a lambda can be called"),
+    (LEAF + "w = torch.empty(3, requires_grad=True)\n(w.sum()*x).sum().backward()", "no set values"),
 ]
 
 

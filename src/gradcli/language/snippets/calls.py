@@ -15,6 +15,7 @@ from gradcli.language.snippets.inputs import Inputs
 from gradcli.language.snippets.pieces import Piece, Source, join
 from gradcli.language.snippets.scopes import Derivative, Scope
 from gradcli.language.snippets.signs import reads_gradient, truth
+from gradcli.language.snippets.tables import VALUELESS
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,7 @@ class Calls(Inputs):
         try:
             return self.write(asked.v, scope, block), None
         except GradcliError as error:
-            if error.kind != "random":
+            if error.kind not in VALUELESS:
                 raise
             return None, error.at(None, self.builder.place)
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from gradcli.errors import GradcliError
+from gradcli.language.inplace import writes_in_place
 from gradcli.language.members import SPECIAL_METHODS
 from gradcli.language.names import dotted, near_function
 from gradcli.language.snippets.layers import Layers
 from gradcli.language.snippets.lines import root_of
-from gradcli.language.snippets.scopes import Scope
+from gradcli.language.snippets.scopes import Closure, Scope, parts
 from gradcli.language.snippets.tables import SETTINGS, SHOWING, SHOWING_METHODS, UNTOUCHED
 from gradcli.ops import METHODS, SPELLINGS, find
 
@@ -24,6 +26,7 @@ class Effects(Layers):
         """Refuse a call by itself that may change a value: one that is given values, or is a value's, and not known."""
         root, method = root_of(call.func), getattr(call.func, "attr", "")
         shows = root <= SHOWING or (self.full(call.func, scope) or "").startswith(SETTINGS)
+        self.refuse_writes(call)
         if shows or method in UNTOUCHED or self.only_shows(call, scope):
             return
         own = isinstance(call.func, ast.Attribute) and any(name in self.fresh.stored for name in root)
@@ -31,9 +34,27 @@ class Effects(Layers):
         if own or any(root_of(value) for value in given):
             raise change_unknown(call)
 
+    def writes(self, nodes: Sequence[ast.AST], seen: tuple[ast.AST, ...] = ()) -> bool:
+        """Return whether statements may change a value in place, or call a function of the snippet that may."""
+        for part in parts(nodes):
+            stored = isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store)
+            if stored or isinstance(part, ast.AugAssign) or writes_in_place(part):
+                return True
+            func = part.func if isinstance(part, ast.Call) else None
+            held = self.top.holds(func.id) if isinstance(func, ast.Name) else None
+            if isinstance(held, Closure) and held.node not in seen and self.writes([held.node], (*seen, held.node)):
+                return True
+        return False
+
+    def refuse_writes(self, node: ast.Call | ast.Assert) -> None:
+        """Refuse what may write to a value where that is shown or checked."""
+        if self.writes([node]):
+            what = "a value is shown or checked here that this line may write to"
+            raise GradcliError("not-allowed", what, hint="write to it on a line before")
+
     def only_shows(self, call: ast.Call, scope: Scope) -> bool:
         """Return whether a call by itself changes nothing: a function of the language, or a method that shows."""
-        if any(item.arg == "out" for item in call.keywords):
+        if any(item.arg == "out" or (item.arg == "inplace" and not is_false(item.value)) for item in call.keywords):
             return False
         func = call.func
         written = self.names.written(func) or dotted(func) or ""
@@ -42,10 +63,18 @@ class Effects(Layers):
             return method not in SORTING and (
                 method in SHOWING_METHODS or method in SPECIAL_METHODS or find(METHODS, method) is not None
             )
-        return find(SPELLINGS, written) is not None or self.layer_of(func, scope) is not None
+        layer = self.layer_of(func, scope)
+        return find(SPELLINGS, written) is not None if layer is None else not layer.writes
+
+
+def is_false(node: ast.expr) -> bool:
+    """Return whether an argument is False."""
+    return isinstance(node, ast.Constant) and node.value is False
 
 
 def change_unknown(call: ast.Call) -> GradcliError:
     """Return the error for a call by itself of what may change a value."""
     name = ast.unparse(call.func)
-    return GradcliError("not-allowed", f"what {name}(...) changes is not known", hint=near_function(name))
+    asked = next((item.arg for item in call.keywords if item.arg in ("inplace", "out")), None)
+    hint = f"leave {asked} out, and assign the result" if asked else near_function(name)
+    return GradcliError("not-allowed", f"what {name}(...) changes is not known", hint=hint)

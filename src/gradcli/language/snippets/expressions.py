@@ -15,6 +15,7 @@ from gradcli.language.snippets.pieces import Piece, Source
 from gradcli.language.snippets.scopes import Closure, Fresh, Layer, Scope
 from gradcli.language.snippets.tables import (
     DRAWS,
+    EMPTY,
     FLOATS,
     RENAMED,
     UNSET,
@@ -194,8 +195,9 @@ class Expressions:
         edits: list[Edit] = []
         children: list[tuple[ast.AST, Block | None]] = [(node.func, block)]
         renamed = RENAMED.get(full or "")
-        if full in UNSET and any(isinstance(item, ast.Constant) for item in node.args[:1]):
-            raise GradcliError("random", f"{written_name(node)} of lengths has no set values", hint="write torch.zeros")
+        of_lengths = full in UNSET and any(isinstance(item, ast.Constant) for item in node.args[:1])
+        if of_lengths or (self.in_input and full in EMPTY):
+            raise GradcliError("unset", f"{written_name(node)} of lengths has no set values", hint="write torch.zeros")
         if renamed:
             span = self.source.span(node.func)
             edits, children = [(span, Piece.instead(renamed, span))], []

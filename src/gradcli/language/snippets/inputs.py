@@ -103,8 +103,9 @@ class Inputs(Derivatives):
         builder.leaves[leaf.name] = leaf
 
     def draw(self, name: str, statement: ast.stmt, error: GradcliError, fixed: bool) -> None:
-        """Make a name whose numbers are drawn at random an input without a value."""
-        message = f"line {statement.lineno} draws '{name}' at random, and a program has the same value at every run"
+        """Make a name whose numbers are drawn at random, or were never set, an input without a value."""
+        how = f"leaves '{name}' with no set values" if error.kind == "unset" else f"draws '{name}' at random"
+        message = f"line {statement.lineno} {how}, and a program has the same value at every run"
         known = GradcliError(error.kind, message, span=self.source.span(statement), place=self.builder.place)
         self.add_leaf(Leaf(name, statement.lineno, Piece(), len(self.builder.lines), fixed=fixed, error=known))
 

@@ -62,7 +62,8 @@ class Layers(Expressions):
             if not parts or None in parts or node.keywords:
                 raise GradcliError("not-allowed", "nn.Sequential takes layers, one after the other")
             known = [part for part in parts if part is not None]
-            return Layer(kind, parts=(known[0], *map(apart, known, known[1:])))
+            found = (known[0], *map(apart, known, known[1:]))
+            return Layer(kind, parts=found, writes=any(part.writes for part in found))
         for part in ast.walk(node):
             if isinstance(part, ast.Name) and self.fresh.stored[part.id] > 1:
                 message = f"'{part.id}' is an option of a layer, and gets another value"
@@ -74,11 +75,13 @@ class Layers(Expressions):
             near = did_you_mean(f"nn.{kind}", [f"nn.{name}" for name in (*FUNCTIONS, *WEIGHTED, *RANDOM)])
             hint = f"give the weights as inputs and write {instead}" if instead else INSTEAD_OF_LAYER.get(kind, near)
             raise GradcliError("not-allowed", message, span=self.source.span(node), hint=hint)
-        inplace = [item for item in node.keywords if item.arg == "inplace" and is_constant(item.value, True)]
-        given = self.options(node.args, [item for item in node.keywords if item.arg != "inplace"], scope)
-        if inplace and kind != "ReLU":
-            given.append("inplace=True")
-        return Layer(kind, f"nn.{kind}({', '.join(given)})", inplace=bool(inplace) and kind == "ReLU")
+        given = dict(zip(FUNCTIONS[kind].split()[1:], node.args, strict=False)) | {
+            i.arg: i.value for i in node.keywords
+        }
+        writes = "inplace" in given and not is_constant(given["inplace"], False)
+        if kind == "ReLU" and is_constant(given.get("inplace"), True):
+            return Layer(kind, "nn.ReLU()", inplace=True, writes=True)
+        return Layer(kind, f"nn.{kind}({', '.join(self.options(node.args, node.keywords, scope))})", writes=writes)
 
     def options(self, arguments: list[ast.expr], keywords: list[ast.keyword], scope: Scope) -> list[str]:
         """Return the texts of arguments."""
@@ -155,7 +158,7 @@ def apart(before: Layer, layer: Layer) -> Layer:
     if not before.weights:
         return layer
     made = layer.made.replace(", inplace=True)", ")").replace("(inplace=True)", "()")
-    return replace(layer, inplace=False, made=made)
+    return replace(layer, inplace=False, writes=False, made=made)
 
 
 def is_constant(node: ast.expr | None, value: object) -> bool:

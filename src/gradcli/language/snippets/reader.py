@@ -26,7 +26,7 @@ from gradcli.language.snippets.signs import (
     updates,
 )
 from gradcli.language.snippets.statements import not_allowed
-from gradcli.language.snippets.tables import SETTINGS, SHOWING
+from gradcli.language.snippets.tables import SETTINGS, SHOWING, VALUELESS
 
 
 class Reader(Calls):
@@ -39,10 +39,24 @@ class Reader(Calls):
 
     def take(self, node: ast.stmt, scope: Scope) -> None:
         """Take a statement; one that cannot be read is kept with its error, which counts where its value does."""
+        self.write_last()
         try:
             self.take_statement(node, scope)
         except GradcliError as error:
             self.set_aside(node, error.at(self.source.span(node), self.builder.place))
+
+    def write_last(self) -> None:
+        """Write the call by itself that stands before a statement, if it may write to more than its own variables."""
+        call, scope = self.last or (None, self.top)
+        closure = self.closure_of(call.func, scope) if isinstance(call, ast.Call) else None
+        if call is None or closure is None or not self.writes([closure.node]):
+            return
+        block, self.last = Block(), None
+        try:
+            self.name(self.unused("value"), self.write(call, scope, block), block)
+        except GradcliError as error:
+            self.problems.append(error.at(self.source.span(call), self.builder.place))
+        self.add(block, call.lineno)
 
     def set_aside(self, node: ast.stmt, error: GradcliError) -> None:
         """Keep a statement that cannot be read: its error counts where the output depends on it."""
@@ -50,7 +64,11 @@ class Reader(Calls):
         if self.calls:
             self.aside.later.append(node.lineno)
             self.updated = self.updated or updates(node)
-        elif isinstance(node, ast.Import | ast.ImportFrom) or leaves(node) or self.acts([node], asking=True):
+        elif (
+            isinstance(node, ast.Import | ast.ImportFrom | ast.Global | ast.Nonlocal)
+            or leaves(node)
+            or self.acts([node], asking=True)
+        ):
             self.problems.append(error)
 
     def take_statement(self, node: ast.stmt, scope: Scope) -> None:
@@ -73,6 +91,7 @@ class Reader(Calls):
             case ast.With() if self.acts([node]):
                 self.take_block(node, scope)
             case ast.Assert():
+                self.refuse_writes(node)
                 self.aside.shown.append(node.lineno)
             case ast.ClassDef():
                 self.problems.append(not_allowed(node).at(self.source.span(node), self.builder.place))
@@ -128,6 +147,7 @@ class Reader(Calls):
         if full.endswith("set_grad_enabled") and (self.calls or not self.disables(call)):
             return
         if isinstance(func, ast.Name) and func.id in SHOWING:
+            self.refuse_writes(call)
             self.aside.shown.append(node.lineno)
         elif isinstance(func, ast.Attribute) and (func.attr == "zero_grad" or reads_gradient(func)) and full == "":
             self.zero(func, scope)
@@ -202,7 +222,7 @@ class Reader(Calls):
             else:
                 self.take_plainly(node, scope)
         except GradcliError as error:
-            if error.kind != "random" or self.calls:
+            if error.kind not in VALUELESS or self.calls:
                 raise
             self.draw(name, node, error, fixed=not leaf)
 

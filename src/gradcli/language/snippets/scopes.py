@@ -33,7 +33,8 @@ class Layer:
     """A layer of PyTorch's, as the text round its arguments.
 
     ``made`` is its constructor; one with weights has its function there, and ``weights`` are their names and options
-    behind them. ``parts`` are those of one that applies layers in turn. ``kind`` is the name of its class.
+    behind them. ``parts`` are those of one that applies layers in turn. ``kind`` is the name of its class. One that
+    ``writes`` changes what it is given, and ``inplace`` says that the language has a method for that.
     """
 
     kind: str
@@ -41,6 +42,7 @@ class Layer:
     weights: tuple[str, ...] = ()
     parts: tuple[Layer, ...] = ()
     inplace: bool = False
+    writes: bool = False
 
     @property
     def opening(self) -> str:

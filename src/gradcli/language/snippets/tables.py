@@ -18,6 +18,10 @@ WRAPPERS = {
 RENAMED = {"torch.from_numpy": "torch.as_tensor"}
 UNSET = {"torch.Tensor", "torch.FloatTensor", "torch.DoubleTensor"}
 """What takes numbers, or lengths of what has no set values."""
+EMPTY = {"torch.empty", "torch.empty_like", "np.empty", "numpy.empty", "np.empty_like", "numpy.empty_like"}
+"""What has no set values until it is written to."""
+VALUELESS = {"random", "unset"}
+"""Kinds of errors of what has other numbers at every run: an input that gets its value from outside."""
 FLOATS = {
     "torch.float",
     "torch.float32",
