@@ -40,8 +40,20 @@ def value_of(text: str, name: str, known: dict[str, Any]) -> Any:
     return known[text] if text in known else read_value(text, name, Budget())
 
 
+class CellError(Exception):
+    """What is wrong with a cell: a notebook shows it by itself, without the lines of gradcli that it came through."""
+
+    def _render_traceback_(self) -> list[str]:
+        return str(self).splitlines()
+
+
 def load(shell: Any) -> None:
-    """Enter ``%%gradcli`` in an IPython shell."""
-    shell.register_magic_function(
-        lambda line, cell: explain_cell(line, cell, shell.user_ns), magic_kind="cell", magic_name="gradcli"
-    )
+    """Enter ``%%gradcli`` in an IPython shell; a cell raises ``CellError``."""
+
+    def run(line: str, cell: str) -> Explanation:
+        try:
+            return explain_cell(line, cell, shell.user_ns)
+        except GradcliError as error:
+            raise CellError(error) from None
+
+    shell.register_magic_function(run, magic_kind="cell", magic_name="gradcli")
