@@ -61,6 +61,9 @@ ANSWERED = [
     LEAF + "def f(a):\n    return (a*a).sum()\ntorch.compile(f)(x).backward()",
     LEAF + "for step in range(1):\n    x.grad = None\n    y = (x*x).sum()\n    y.backward()",
     LEAF + "x\n(x*x).sum().backward()",
+    LEAF
+    + "def f(a):\n    total = 0.\n    out = torch.zeros(2)\n"
+    + "    for i in range(2):\n        total += a[i]**2\n        out[i] = total\n    return total\nprint(f(x))\nassert f(x) > 0\nf(x).backward()",
 ]
 DEEP = (
     LEAF
@@ -94,7 +97,7 @@ REFUSED = [
     (LEAF + "def f(y):\n    y[0] = 0.\n    return y\ny = x*2\nprint(f(y))\ny.sum().backward()", "may write to"),
     (LEAF + "def show(y):\n    print(y.mul_(3))\ny = x*2\nshow(y)\ny.sum().backward()", "may write to"),
     (LEAF + "def f():\n    global y\n    y = y*2\ny = x*2\nf()\ny.sum().backward()", "'global'"),
-    (LEAF + "y = x*2 - 3\ntorch.nn.functional.relu(y, inplace=True)\ny.sum().backward()", "leave inplace out"),
+    (LEAF + "y = x*2 - 3\ntorch.nn.functional.relu(y, inplace=True)\ny.sum().backward()", "leave inplace=... out"),
     (LEAF + "y = x*2 - 3\nr = torch.nn.LeakyReLU(0.1, True)\nr(y)\ny.sum().backward()", "changes is not known"),
     (
         LEAF + "y = x*2\nr = torch.nn.Sequential(torch.nn.Tanh(), torch.nn.ReLU(True))\nr(y)\ny.sum().backward()",

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Sequence
 
 from gradcli.errors import GradcliError
-from gradcli.language.inplace import writes_in_place
+from gradcli.language.inplace import writes_in_place, written_to
 from gradcli.language.members import SPECIAL_METHODS
 from gradcli.language.names import dotted, near_function
 from gradcli.language.snippets.layers import Layers
-from gradcli.language.snippets.lines import root_of
+from gradcli.language.snippets.lines import own_names, root_of
 from gradcli.language.snippets.scopes import Closure, Scope, parts
 from gradcli.language.snippets.tables import SETTINGS, SHOWING, SHOWING_METHODS, UNTOUCHED
 from gradcli.ops import METHODS, SPELLINGS, find
@@ -35,10 +35,11 @@ class Effects(Layers):
             raise change_unknown(call)
 
     def writes(self, nodes: Sequence[ast.AST], seen: tuple[ast.AST, ...] = ()) -> bool:
-        """Return whether statements may change a value in place, or call a function of the snippet that may."""
+        """Return whether statements may change a value that others see, or call a function of the snippet that may."""
+        own = own_names(nodes)
         for part in parts(nodes):
-            stored = isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store)
-            if stored or isinstance(part, ast.AugAssign) or writes_in_place(part):
+            changed = changed_by(part)
+            if changed is not None and not (root_of(changed) and root_of(changed) <= own):
                 return True
             func = part.func if isinstance(part, ast.Call) else None
             held = self.top.holds(func.id) if isinstance(func, ast.Name) else None
@@ -67,6 +68,15 @@ class Effects(Layers):
         return find(SPELLINGS, written) is not None if layer is None else not layer.writes
 
 
+def changed_by(node: ast.AST) -> ast.expr | None:
+    """Return what a syntax node changes in place, None for nothing."""
+    if isinstance(node, ast.AugAssign):
+        return node.target
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+        return node.value
+    return written_to(node) if isinstance(node, ast.Call) and writes_in_place(node) else None
+
+
 def is_false(node: ast.expr) -> bool:
     """Return whether an argument is False."""
     return isinstance(node, ast.Constant) and node.value is False
@@ -76,5 +86,5 @@ def change_unknown(call: ast.Call) -> GradcliError:
     """Return the error for a call by itself of what may change a value."""
     name = ast.unparse(call.func)
     asked = next((item.arg for item in call.keywords if item.arg in ("inplace", "out")), None)
-    hint = f"leave {asked} out, and assign the result" if asked else near_function(name)
+    hint = f"leave {asked}=... out, and assign the result" if asked else near_function(name)
     return GradcliError("not-allowed", f"what {name}(...) changes is not known", hint=hint)

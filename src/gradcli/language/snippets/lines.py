@@ -10,6 +10,7 @@ from gradcli.errors import GradcliError
 from gradcli.language.inplace import writes_in_place
 from gradcli.language.names import MODULES
 from gradcli.language.snippets.pieces import Piece, Source
+from gradcli.language.snippets.scopes import parts, stored
 
 PLAIN = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Constant)
 """Expressions whose value has memory of its own."""
@@ -99,6 +100,19 @@ def root_of(node: ast.expr) -> set[str]:
     return {node.id}
 
 
+def own_names(nodes: Iterable[ast.AST]) -> set[str]:
+    """Return the variables that these statements assign, each time a value in whose memory no other variable is."""
+    assigned, others = set(), set()
+    for part in parts(nodes):
+        if isinstance(part, ast.Assign):
+            assigned |= {name for target in part.targets for name in stored(target)}
+        if isinstance(part, ast.Assign | ast.For):
+            others |= {name for pair in shared(part) if pair[1] not in MODULES for name in pair}
+        if isinstance(part, ast.arg):
+            others.add(part.arg)
+    return assigned - others
+
+
 def shared(node: ast.AST) -> Iterator[tuple[str, str]]:
     """Yield the pairs of names that may have memory in common after an assignment."""
     if isinstance(node, ast.For):
@@ -111,8 +125,8 @@ def shared(node: ast.AST) -> Iterator[tuple[str, str]]:
         return
     read = [part.id for part in ast.walk(value) if isinstance(part, ast.Name)]
     for target in targets:
-        parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
-        yield from ((part.id, name) for part in parts if isinstance(part, ast.Name) for name in read)
+        names = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
+        yield from ((part.id, name) for part in names if isinstance(part, ast.Name) for name in read)
 
 
 class Memory:
@@ -120,10 +134,10 @@ class Memory:
 
     def __init__(self, lines: Sequence[Line]) -> None:
         self.above: dict[str, str] = {}
-        stored = {name for line in lines for name in line.stores}
+        assigned = {name for line in lines for name in line.stores}
         for line in lines:
             for one, other in line.shares:
-                if other in stored or other not in MODULES:
+                if other in assigned or other not in MODULES:
                     self.above[self.group(one)] = self.group(other)
 
     def group(self, name: str) -> str:
