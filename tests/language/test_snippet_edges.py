@@ -63,7 +63,8 @@ ANSWERED = [
     LEAF + "x\n(x*x).sum().backward()",
     LEAF
     + "def f(a):\n    total = 0.\n    out = torch.zeros(2)\n"
-    + "    for i in range(2):\n        total += a[i]**2\n        out[i] = total\n    return total\nprint(f(x))\nassert f(x) > 0\nf(x).backward()",
+    + "    for i in range(2):\n        total += a[i]**2\n        out[i] = total\n"
+    + "    return total\nprint(f(x))\nassert f(x) > 0\nf(x).backward()",
 ]
 DEEP = (
     LEAF
