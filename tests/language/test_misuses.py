@@ -182,6 +182,8 @@ ONLY_HERE = [
     ("torch.linalg.eigvalsh(A/0)", "finite numbers"),
     ("torch.gradient(w, spacing=(u,))[0]", "2 places for an axis of length 3"),
     ("F.rrelu(w, training=True)", "draws its slopes at random"),
+    ("torch.polygamma(10**9, w)", "from 0 to 170"),
+    ("torch.special.polygamma(1e308, w)", "from 0 to 170"),
     ("F.embedding(torch.tensor([0, 1]), A, max_norm=1.)", "not part of the language"),
     ("torch.searchsorted(torch.tensor([3., 1.]), w)", "not in rising order"),
     ("F.triplet_margin_loss(s, s, s)", "vectors or batches"),

@@ -216,8 +216,9 @@ POLYGAMMA = elementwise(
 )  # fmt: skip
 def build_polygamma(f: Apply, n: Static, x: Tensor) -> Tensor:
     """the n-th derivative of digamma"""
-    if isinstance(n, bool) or not isinstance(n, int | float) or n < 0 or n != int(n):
-        raise GradcliError("value", f"polygamma: n is an integer from 0 on, not {n!r}", hint="polygamma(1, x)")
+    if isinstance(n, bool) or not isinstance(n, int | float) or not 0 <= n <= values.HIGHEST or n != int(n):
+        message = f"polygamma: n is an integer from 0 to {values.HIGHEST}, not {n!r}"
+        raise GradcliError("value", message, hint="polygamma(1, x)")
     return f(DIGAMMA, x) if n == 0 else f(POLYGAMMA, np.float64(n), x)
 
 

@@ -104,10 +104,17 @@ def digamma(x: Array) -> Array:
 BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330)
 
 
+HIGHEST = 170
+"""The last n whose n! is a double."""
+SMALLEST = 1e-290
+"""Sums below this have lost digits, or all of them."""
+
+
 def polygamma(n: Array | float, x: Array) -> Array:
     """Return the n-th derivative of ψ, for an n that is a plain number: (-1)^(n+1)·n!·Σ (x + k)^-(n+1).
 
-    Below 0 the terms are as many as x is from there, beyond 30 of them mpmath adds them up.
+    Below 0 the terms are as many as x is from there, beyond 30 of them mpmath adds them up, and where n! or the sum
+    leave double precision.
     """
     order = int(np.asarray(n))
     if order == 0:
@@ -124,10 +131,11 @@ def polygamma(n: Array | float, x: Array) -> Array:
     for k, bernoulli in enumerate(BERNOULLI, 1):
         factor = s / 2 if k == 1 else factor * (s + 2 * k - 3) * (s + 2 * k - 2) / ((2 * k - 1) * (2 * k))
         tail = tail + bernoulli * factor * np.power(z, float(1 - s - 2 * k))
-    found = (-1.0) ** (order + 1) * math.factorial(order) * (total + tail)
+    found = (-1.0) ** (order + 1) * (total + tail) * (math.factorial(order) if order <= HIGHEST else np.inf)
     pole = (x <= 0) & (x == np.floor(x))
     found = np.where(pole, np.where(np.isinf(x), np.nan, (-1.0) ** (order + 1) * np.inf), found)
-    return worked_out(found[()], far & ~pole, "psi", float(order), x)
+    lost = (order > HIGHEST) | (np.abs(total + tail) < SMALLEST) | np.isinf(total + tail)
+    return worked_out(found[()], (far | lost) & ~pole & np.isfinite(x), "psi", float(order), x)
 
 
 def first_inverse(product: Array) -> Array:
