@@ -81,6 +81,10 @@ SEVERAL = {  # of a vector
 TINY, HUGE = (1e-300, -1e-160, 1e-20), (1e300, -1e160, 1e22)
 ROWS = [
     *((program, (x,), f) for program, f in ONE.items() for x in TINY),
+    *(
+        (f"polygamma({n}, x)", (x,), lambda x, n=n: mp.psi(n, x))
+        for n, x in ((120, 1000.0), (150, 0.3), (170, 2.5), (170, 1e6), (3, -40.3))
+    ),
     *((program, (x,), ONE[program]) for program in ("cos(x)", "sin(x)", "tan(x)", "sinc(x)") for x in HUGE),
     *(
         (program, pair, TWO[program])

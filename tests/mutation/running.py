@@ -50,11 +50,11 @@ class Verdict:
         return self.by is None and not self.late and self.asked > 0 and self.changes == 0
 
 
-def first_failure(items):
-    """Run tests until one fails; return its name."""
+def first_failure(items, counts=lambda: True):
+    """Run tests until one fails where that ``counts``; return its name."""
     for k, item in enumerate(items):
         after = items[k + 1] if k + 1 < len(items) else None
-        if any(report.failed for report in runtestprotocol(item, log=False, nextitem=after)):
+        if any(report.failed for report in runtestprotocol(item, log=False, nextitem=after)) and counts():
             return item.nodeid
     return None
 
@@ -107,7 +107,7 @@ def judged(mutant, items, limit):
     def work():
         mutant.apply()
         clear_cache()
-        return [first_failure(items), Spoiled.count, Spoiled.asked]
+        return [first_failure(items, lambda: Spoiled.count > 0), Spoiled.count, Spoiled.asked]
 
     found = apart(work, limit)
     by, changes, *asked = found or (None, 0)
