@@ -138,7 +138,7 @@ INSTEAD = [
 MEANING = [
     ("x > 1", "type", "the output is a truth value", "x > 1"),
     ("not x", "type", "the output is a truth value", "not x"),
-    ("x and 1", "type", "the output is a truth value", "x and 1"),
+    ("x and 1", "type", "'and' and 'or' give one of their sides", "x and 1"),
     ("x*'abc'", "type", "not text", "x*'abc'"),
     ("x*None", "type", "not None", "x*None"),
     ("1e999*x", "number", "too large for double precision", "1e999"),

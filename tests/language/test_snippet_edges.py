@@ -72,7 +72,63 @@ DEEP = (
     + "".join(f"def f{k}(a): return f{k - 1}(a)\n" for k in range(1, 80))
     + "f79(x).sum()"
 )
+PAIRS = "X, Y = torch.tensor([[1., 2.], [3., 4.]]), torch.tensor([1., 2.])\n"
+ANSWERED += [
+    LEAF + "k = 2.\ns = 0\nfor i, a in enumerate(x):\n    s = s + a*k\ns.backward()",
+    LEAF + PAIRS + "k, loss = 2, 0\nfor a, b in zip(X, Y):\n    loss = loss + (a@x - b)**k\nloss.backward()",
+    LEAF + "rows = torch.tensor([5., 6.])\ns = 0\nfor a, b in zip(x*2, rows):\n    s = s + a*b\ns.backward()",
+    "import torch\nx = torch.tensor([7, 2]).float().div(2).requires_grad_()\n(x*x*(x + 1)).sum().backward()",
+    "import math\n" + LEAF + "(x*math.exp(x[0])).sum().backward()",
+    "from math import sqrt\n" + LEAF + "n = 4\n(x*sqrt(n)*sqrt(x[1])).sum().backward()",
+    LEAF + "with torch.no_grad():\n    y = x\n(y*x).sum().backward()",
+    LEAF + "with torch.autograd.grad_mode.no_grad():\n    y = x*2\n(y*x).sum().backward()",
+    LEAF + "y = x*1\ny.mul_(2), y.add_(1)\n(y*y).sum().backward()",
+    LEAF + "y = x*1\ny.mul_(2) if x[0] > 0 else y.mul_(3)\n(y*y).sum().backward()",
+    LEAF
+    + "def f(a):\n    act = torch.nn.ReLU()\n    return act(a).sum()\nfor i in range(1):\n    y = f(x)\ny.backward()",
+    LEAF + "c = (x[0] > 0 and x[1] > 0) or x[0] > 9\ny = x*3 if c else x\ny.sum().backward()",
+    LEAF + "y = x*2\nw = [3., 4.]\n(y*torch.tensor(w)).sum().backward()",
+]
 REFUSED = [
+    (
+        LEAF + "if x.sum() > 0:\n    act = torch.nn.ReLU()\nelse:\n    act = torch.nn.Tanh()\nact(x).sum().backward()",
+        "gets",
+    ),
+    (
+        LEAF + "s, f = 0, 1\nf = lambda a: a*2\nfor i in range(2):\n    s = s + f(x)\n"
+        "    f = lambda a: a*3\ns.sum().backward()",
+        "gets",
+    ),
+    (
+        LEAF + "if x[0] > 0:\n    from torch import sin as act\nelse:\n    from torch import cos as act\n"
+        "act(x).sum().backward()",
+        "act",
+    ),
+    (LEAF + "w = torch.tensor([0.5]*2)\n(x*w).sum().backward()", "repeats them by *"),
+    ("import torch\nx = torch.tensor([1.]*3, requires_grad=True)\n(x*x).sum().backward()", "repeats them by *"),
+    (LEAF + "y = torch.cat([x] + [x*2])\n(y*y).sum().backward()", "joins lists by +"),
+    (LEAF + "l = [x]\nl += [x*x]\nl[-1].sum().backward()", "joins lists by +"),
+    (LEAF + "a, b = [1., 2.], [3.]\nw = a + b\n(x*w[2]).sum().backward()", "joins lists by +"),
+    (LEAF + "y, z = x*2, x*3\nfor t in [y, z]:\n    t.mul_(2)\n(x*y*z).sum().backward()", "what the list holds"),
+    (LEAF + "k = 2.\ndef f(a, m=k):\n    return (a*m).sum()\nk = 5.\nf(x).backward()", "is a default of f"),
+    (LEAF + "y = x*(2 and 3)\ny.sum().backward()", "'and' and 'or'"),
+    (LEAF + "def f(p):\n    with torch.no_grad():\n        p.mul_(3)\nf(x)\n(x*x).sum().backward()", "under no_grad"),
+    (LEAF + "def f(p):\n    torch.nn.init.constant_(p, 3.)\nf(x)\n(x*x).sum().backward()", "constant_"),
+    (LEAF + "y = x*1\n_ = torch.nn.init.ones_(y)\n(y*x).sum().backward()", "ones_"),
+    (LEAF + "y = -x*2\nz = torch.relu_(y)\n(y*x).sum().backward()", "relu_"),
+    (LEAF + "y = -x*2\nz = torch.nn.functional.relu(y, True)\n(y*x).sum().backward()", "too many arguments"),
+    (LEAF + "y = x*1\nf = y.mul_\nz = f(3)\n(y*x).sum().backward()", "mul_"),
+    (
+        LEAF + "with torch.no_grad():\n    with torch.enable_grad():\n        y = x*2\n(y*x).sum().backward()",
+        "is switched",
+    ),
+    (LEAF + "flag = False\nw = torch.tensor(2., requires_grad=flag)\n(w*x).sum().backward()", "nothing computed"),
+    (
+        "import torch\nlin = torch.nn.Linear(2, 1)\ntorch.nn.init.ones_(lin.weight)\n"
+        "x = torch.ones(2, requires_grad=True)\n"
+        "lin(x).sum().backward()",
+        "ones_",
+    ),
     (LEAF + "y = x**2\ntorch.autograd.grad(y.sum(), x*1)", "by variables"),
     (LEAF + "torch.autograd.grad()", "needs outputs"),
     (LEAF + "def f(a):\n    return\ny = f(x)\ny.backward()", "without a value"),

@@ -61,6 +61,8 @@ class Expressions(Allocation):
             case ast.BinOp():
                 return [node.left, node.right]
             case ast.UnaryOp():
+                if isinstance(node.op, ast.Not):
+                    self.truths.update(part for part in ast.walk(node) if isinstance(part, ast.BoolOp))
                 return [node.operand]
             case ast.Compare():
                 return [node.left, *node.comparators]
@@ -203,6 +205,7 @@ class Expressions(Allocation):
 
         Return the register of the truth, and those of the sides of a comparison, which ``release`` lets go.
         """
+        self.truths.update(part for part in ast.walk(node) if isinstance(part, ast.BoolOp))
         try:
             if isinstance(node, ast.Compare):
                 sides = [self.expression(side) for side in (node.left, *node.comparators)]
@@ -232,14 +235,18 @@ class Expressions(Allocation):
 
     def _logic(self, node: ast.BoolOp, _registers: list[int]) -> int:
         blocks = [self.sub_block(value) for value in node.values]
-        stop_at = isinstance(node.op, ast.Or)
+        stop_at, as_truth = isinstance(node.op, ast.Or), node in self.truths
 
         def run(regs: Registers) -> bool:
             for block, value in blocks:
                 execute(block, regs)
-                if runtime.truth(regs[value]) is stop_at:
-                    return stop_at
-            return not stop_at
+                found = runtime.truth(regs[value])
+                if found is stop_at:
+                    break
+            if not as_truth and not runtime.is_truth(regs[value]):
+                message = "'and' and 'or' give one of their sides in Python, and here a truth value alone"
+                raise GradcliError("type", message, hint="write a if c else b")
+            return found
 
         return self.emit(run, node)
 

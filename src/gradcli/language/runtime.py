@@ -101,6 +101,12 @@ def truth(value: object) -> bool:
     return bool(raw.reshape(()))
 
 
+def is_truth(value: object) -> bool:
+    """Return whether a value is True or False, and no number."""
+    raw = value_of(value)
+    return isinstance(raw, bool) or getattr(raw, "dtype", None) == np.bool_
+
+
 def array_of(value: object) -> Any:
     """Return a node or an array as it is, of floats, integers or truth values; raises ``type`` for anything else."""
     return value_of(value) if whole_array(value) else as_tensor(value)

@@ -58,6 +58,7 @@ class Allocation:
         self.given = given
         self.loop_arrays: list[int] = []
         self.calls: dict[ast.Call, Callable[[list[int]], Run]] = {}
+        self.truths: set[ast.BoolOp] = set()
         self.level = 0
         self.max_depth = max_depth
 

@@ -12,7 +12,7 @@ from gradcli.language.calls import written_name
 from gradcli.language.inplace import writes_in_place
 from gradcli.language.snippets.imports import Names
 from gradcli.language.snippets.pieces import Piece, Source
-from gradcli.language.snippets.scopes import Closure, Fresh, Layer, Scope
+from gradcli.language.snippets.scopes import Closure, Fresh, Layer, Scope, parts
 from gradcli.language.snippets.tables import (
     DRAWS,
     EMPTY,
@@ -99,7 +99,23 @@ class Expressions:
                 return [], [(node.values[0], block), *((value, None) for value in node.values[1:])]
             case ast.Lambda():
                 raise GradcliError("not-allowed", "a lambda can be called or have a name, and nothing else")
+            case ast.BinOp(op=ast.Add() | ast.Mult()) if self.joins_lists(node):
+                raise joined_lists()
         return [], [(child, block) for child in ast.iter_child_nodes(node) if hasattr(child, "lineno")]
+
+    def is_list(self, node: ast.expr) -> bool:
+        """Return whether an expression is a list or a tuple of Python's, which + joins and * repeats."""
+        if isinstance(node, ast.BinOp):
+            return self.is_list(node.left) or self.is_list(node.right)
+        return isinstance(node, ast.List | ast.Tuple) or (isinstance(node, ast.Name) and node.id in self.fresh.lists)
+
+    def joins_lists(self, node: ast.BinOp) -> bool:
+        """Return whether + joins two lists, or * repeats one."""
+        left, right = map(self.is_list, (node.left, node.right))
+        if isinstance(node.op, ast.Add):
+            return left and right
+        other = node.right if left else node.left
+        return left != right and isinstance(other, ast.Constant) and isinstance(other.value, int)
 
     def edits_of_name(self, node: ast.Name, scope: Scope) -> list[Edit]:
         """Return how a name is written."""
@@ -204,6 +220,9 @@ class Expressions:
         elif full is None and (self.names.meanings or self.names.of_python) and is_own_sum(node):
             end = self.source.span(node)[1]
             edits.append(((end - 1, end), Piece.instead(", dim=0)", (end - 1, end))))
+        elif is_of_math(full or "") and any(isinstance(part, ast.Name) for part in parts(node.args)):
+            end = self.source.span(node)[1]
+            edits.append(((end - 1, end), Piece.instead(").detach()", (end - 1, end))))
         gone = [item for item in node.keywords if self.goes(item)]
         edits += [(self.without(node, item, gone), GONE) for item in gone]
         children += [(argument, block) for argument in node.args]
@@ -248,6 +267,20 @@ class Expressions:
     @abstractmethod
     def inlined(self, closure: Closure, node: ast.Call, scope: Scope, block: Block | None) -> Piece:
         """Return the value of a call of the user's function, after its statements in ``block``."""
+
+
+def is_of_math(full: str) -> bool:
+    """Return whether a function is one of Python's math that gives a float: no gradient flows through it."""
+    module, _, name = full.partition(".")
+    return module == "math" and name not in ("floor", "ceil", "trunc", "isqrt", "factorial", "comb", "gcd", "prod")
+
+
+def joined_lists() -> GradcliError:
+    """Return the error for lists that Python joins or repeats."""
+    message = "Python joins lists by + and repeats them by *, and here they are arrays"
+    return GradcliError(
+        "not-allowed", message, hint="write the entries out, or torch.tensor([...]) to add and to scale"
+    )
 
 
 def makes_input(node: ast.Call) -> bool:

@@ -9,7 +9,7 @@ from functools import partial
 from gradcli.errors import GradcliError, over_budget
 from gradcli.language.snippets.expressions import Block
 from gradcli.language.snippets.pieces import Piece
-from gradcli.language.snippets.scopes import Closure, Scope, stored
+from gradcli.language.snippets.scopes import Closure, Scope, identifiers, stored
 from gradcli.language.snippets.statements import ELSE, Statements, heading
 
 DEEPEST = 20
@@ -85,7 +85,7 @@ class Functions(Statements):
 
     def bound(self, closure: Closure, arguments: list[Argument], block: Block | None) -> Scope:
         """Return the scope of a call: what stands for each parameter, and how each local name is written."""
-        function, inner = closure.node, Scope(closure.scope)
+        function, inner = closure.node, Scope(closure.scope, levels=0 if block is None else block.levels)
         body = [function.body] if isinstance(function, ast.Lambda) else function.body
         changed = {name for part in body for name in stored(part)}
         for name, node, scope in arguments:
@@ -106,6 +106,10 @@ class Functions(Statements):
         order = [*places, *(item.arg for item in given.kwonlyargs)]
         defaults = dict(zip(reversed(places), reversed(given.defaults), strict=False))
         defaults |= {i.arg: value for i, value in zip(given.kwonlyargs, given.kw_defaults, strict=True) if value}
+        for name in (name for value in defaults.values() for name in identifiers(value)):
+            if self.fresh.stored[name] > 1:
+                message = f"'{name}' is a default of {closure.name or 'a lambda'}, and gets another value"
+                raise GradcliError("not-allowed", message, hint="give the argument in the call")
         found: dict[str, tuple[ast.expr, Scope]] = {name: (value, closure.scope) for name, value in defaults.items()}
         by_name = {item.arg or "": item.value for item in node.keywords}
         taken = dict(zip(places, node.args, strict=False))

@@ -142,6 +142,8 @@ def assigned(name: str, value: Piece) -> Piece:
 def is_typed_in_integers(node: ast.expr) -> bool:
     """Return whether an expression is a tensor of integers alone, without a type."""
     while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call):
+        if node.func.attr not in ("requires_grad_", "clone", "detach", "cpu", "cuda"):
+            return False
         node = node.func.value
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute | ast.Name) or not node.args:
         return False

@@ -10,7 +10,7 @@ from gradcli.errors import GradcliError
 from gradcli.language.inplace import writes_in_place
 from gradcli.language.names import MODULES
 from gradcli.language.snippets.pieces import Piece, Source
-from gradcli.language.snippets.scopes import parts, stored
+from gradcli.language.snippets.scopes import identifiers, parts, stored
 
 PLAIN = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Constant)
 """Expressions whose value has memory of its own."""
@@ -81,6 +81,11 @@ def described(node: ast.stmt, piece: Piece, number: int, error: GradcliError | N
                 writes |= root_of(part)
             case ast.Call(func=ast.Attribute(value=changed)) if writes_in_place(part):
                 writes |= root_of(changed)
+            case ast.Call() if may_write(part):
+                given = [part.func, *part.args, *(item.value for item in part.keywords)]
+                writes |= {name for value in given for name in identifiers(value)}
+            case ast.Attribute(attr=attribute, value=changed) if is_in_place(attribute):
+                writes |= root_of(changed)
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 stores.add(name)
         shares |= set(shared(part))
@@ -98,6 +103,28 @@ def root_of(node: ast.expr) -> set[str]:
         else:
             return set()
     return {node.id}
+
+
+CHANGING = {"append", "extend", "insert", "pop", "remove", "clear", "reverse", "sort", "fill", "partition", "setattr"}
+"""Methods and functions that change a list or an array of NumPy's."""
+WITH_INPLACE = {
+    "relu", "relu6", "elu", "selu", "celu", "leaky_relu", "rrelu", "hardtanh", "threshold", "dropout", "silu", "mish",
+    "hardswish", "hardsigmoid", "alpha_dropout", "feature_alpha_dropout", "dropout1d", "dropout2d", "dropout3d",
+}  # fmt: skip
+"""Functions that may be told by a plain True to write into their argument."""
+
+
+def is_in_place(name: str) -> bool:
+    """Return whether a method is called as those are that write in place."""
+    return name.endswith("_") and not name.endswith("__")
+
+
+def may_write(call: ast.Call) -> bool:
+    """Return whether a call may change what it is given, by its name and its options."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    told = any(item.arg in ("out", "inplace") for item in call.keywords)
+    true = any(isinstance(item, ast.Constant) and item.value is True for item in call.args)
+    return is_in_place(name) or name in CHANGING or told or (true and name in WITH_INPLACE)
 
 
 def own_names(nodes: Iterable[ast.AST]) -> set[str]:

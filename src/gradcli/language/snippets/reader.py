@@ -13,9 +13,9 @@ from gradcli.language.snippets.effects import change_unknown
 from gradcli.language.snippets.expressions import Block
 from gradcli.language.snippets.functions import returns
 from gradcli.language.snippets.inputs import assigned
-from gradcli.language.snippets.lines import line_of, root_of, unreadable
+from gradcli.language.snippets.lines import line_of, may_write, root_of, unreadable
 from gradcli.language.snippets.pieces import Piece
-from gradcli.language.snippets.scopes import Closure, Derivative, Pullback, Scope
+from gradcli.language.snippets.scopes import Closure, Derivative, Layer, Pullback, Scope, identifiers
 from gradcli.language.snippets.signs import (
     changes,
     is_main,
@@ -32,6 +32,8 @@ from gradcli.language.snippets.tables import SETTINGS, SHOWING, VALUELESS
 class Reader(Calls):
     """Reads the statements of a snippet in order."""
 
+    turning = False
+
     def take_all(self, body: Sequence[ast.stmt], scope: Scope) -> None:
         """Take statements in order."""
         for statement in body:
@@ -41,15 +43,15 @@ class Reader(Calls):
         """Take a statement; one that cannot be read is kept with its error, which counts where its value does."""
         self.write_last()
         try:
+            require_plain_switches(node)
             self.take_statement(node, scope)
         except GradcliError as error:
-            self.set_aside(node, error.at(self.source.span(node), self.builder.place))
+            self.set_aside(node, error.at(self.source.span(node), self.builder.place), scope)
 
     def write_last(self) -> None:
-        """Write the call by itself that stands before a statement, if it may write to more than its own variables."""
+        """Write the expression by itself that stands before a statement, if it may write to what others see."""
         call, scope = self.last or (None, self.top)
-        closure = self.closure_of(call.func, scope) if isinstance(call, ast.Call) else None
-        if call is None or closure is None or not self.writes([closure.node]):
+        if call is None or not self.writes([call]):
             return
         block, self.last = Block(), None
         try:
@@ -58,8 +60,14 @@ class Reader(Calls):
             self.problems.append(error.at(self.source.span(call), self.builder.place))
         self.add(block, call.lineno)
 
-    def set_aside(self, node: ast.stmt, error: GradcliError) -> None:
-        """Keep a statement that cannot be read: its error counts where the output depends on it."""
+    def set_aside(self, node: ast.stmt, error: GradcliError, scope: Scope) -> None:
+        """Keep a statement that cannot be read: its error counts where the output depends on it.
+
+        Which values that are is not known of names that are written otherwise: those of a function, of the turn of a
+        loop, of a layer's weights.
+        """
+        renamed = scope is not self.top or self.turning
+        layers = any(isinstance(self.top.holds(name), Layer) for name in identifiers(node))
         self.builder.lines.append(unreadable(node, error))
         if self.calls:
             self.aside.later.append(node.lineno)
@@ -68,6 +76,8 @@ class Reader(Calls):
             isinstance(node, ast.Import | ast.ImportFrom | ast.Global | ast.Nonlocal)
             or leaves(node)
             or self.acts([node], asking=True)
+            or renamed
+            or layers
         ):
             self.problems.append(error)
 
@@ -222,7 +232,8 @@ class Reader(Calls):
             else:
                 self.take_plainly(node, scope)
         except GradcliError as error:
-            if error.kind not in VALUELESS or self.calls:
+            written = isinstance(value, ast.Call) and may_write(value)
+            if error.kind not in VALUELESS or self.calls or written:
                 raise
             self.draw(name, node, error, fixed=not leaf)
 
@@ -298,3 +309,13 @@ class Reader(Calls):
             self.zeroed |= set(self.builder.leaves)
             return
         self.zeroed |= {scope.written(name) or name for name in root_of(node)}
+
+
+def require_plain_switches(node: ast.stmt) -> None:
+    """Refuse ``requires_grad=`` of what is not plainly True or False."""
+    for part in ast.walk(node):
+        given = part.value if isinstance(part, ast.keyword) and part.arg == "requires_grad" else None
+        if isinstance(part, ast.Call) and getattr(part.func, "attr", "") == "requires_grad_":
+            given = part.args[0] if part.args else given
+        if given is not None and not isinstance(given, ast.Constant):
+            raise GradcliError("not-allowed", "requires_grad is True or False here, and nothing computed")

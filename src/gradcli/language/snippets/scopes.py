@@ -84,11 +84,15 @@ Held = Closure | Layer | Derivative | Pullback
 
 @dataclass(slots=True)
 class Scope:
-    """The names of one function, or of the snippet: what they are written as, and what they hold beside arrays."""
+    """The names of one function, or of the snippet: what they are written as, and what they hold beside arrays.
+
+    ``levels`` is how many branches and loops the body stands in.
+    """
 
     parent: Scope | None = None
     names: dict[str, str] = field(default_factory=dict)
     held: dict[str, Held] = field(default_factory=dict)
+    levels: int = 0
 
     def written(self, name: str) -> str | None:
         """Return what a name is written as; None for a name that stays."""
@@ -109,6 +113,7 @@ class Fresh:
     def __init__(self, tree: ast.AST) -> None:
         self.used = Counter(identifiers(tree))
         self.stored = Counter(stored(tree))
+        self.lists = names_of_lists(tree)
         self.made: set[str] = set()
 
     def local(self, name: str, function: ast.AST) -> str:
@@ -128,6 +133,27 @@ class Fresh:
             found = next(n for n in numbered if n not in self.made and not self.used[n] and not known(n))
         self.made.add(found)
         return found
+
+
+def names_of_lists(tree: ast.AST) -> set[str]:
+    """Return the variables that are assigned displays of lists or tuples alone."""
+    lists, others = set(), Counter(stored(tree))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.List | ast.Tuple):
+            pairs: list[tuple[ast.expr, ast.expr]] = [(target, node.value) for target in node.targets]
+            pairs += [
+                pair
+                for target in node.targets
+                for pair in zip(getattr(target, "elts", ()), node.value.elts, strict=False)
+            ]
+            names = [
+                one.id for one, held in pairs if isinstance(one, ast.Name) and isinstance(held, ast.List | ast.Tuple)
+            ]
+            lists |= set(names)
+            others.subtract(names)
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            others.subtract([node.target.id])
+    return {name for name in lists if not others[name]}
 
 
 def identifiers(tree: ast.AST) -> Iterator[str]:

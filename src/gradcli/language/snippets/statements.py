@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from functools import partial
+from typing import cast
 
 from gradcli.errors import GradcliError
 from gradcli.errors.suggest import INSTEAD_OF_WORD
 from gradcli.language.inplace import writes_in_place, written_to
 from gradcli.language.names import STATEMENT_WORDS
-from gradcli.language.snippets.effects import Effects
-from gradcli.language.snippets.expressions import Block
+from gradcli.language.snippets.effects import Effects, changed_by
+from gradcli.language.snippets.expressions import Block, joined_lists
+from gradcli.language.snippets.lines import root_of
 from gradcli.language.snippets.pieces import Piece, join
 from gradcli.language.snippets.scopes import Closure, Scope, parts, stored
 from gradcli.language.snippets.tables import IN_PLACE, WITH_GRADIENT, WITHOUT_GRADIENT
@@ -58,16 +60,24 @@ class Statements(Effects):
             case ast.Break() | ast.Continue():
                 self.leave(node, block)
             case ast.Import() | ast.ImportFrom():
+                self.require_always(scope, block)
                 self.names.add(node)
             case _:
-                self.write_nothing(node, scope)
+                self.write_nothing(node, scope, block)
 
-    def write_nothing(self, node: ast.stmt, scope: Scope) -> None:
+    def require_always(self, scope: Scope, block: Block) -> None:
+        """Refuse what gives a name to no array where it may not run, or run after the name was used."""
+        if block.levels > scope.levels:
+            message = "a function, a layer or a module gets its name inside of a branch or a loop"
+            raise GradcliError("not-allowed", message, hint="give it its name before")
+
+    def write_nothing(self, node: ast.stmt, scope: Scope, block: Block) -> None:
         """Take a statement of which the program has none; raises ``not-allowed`` for what cannot be left out."""
         if isinstance(node, ast.FunctionDef):
             for decorator in node.decorator_list:
                 if self.full(decorator, scope) not in ("jax.jit", "torch.compile", "torch.jit.script"):
                     raise GradcliError("not-allowed", f"@{ast.unparse(decorator)} is not part of the language")
+            self.require_always(scope, block)
             scope.held[node.name] = Closure(node.name, node, scope)
         elif not isinstance(node, ast.Pass | ast.Assert | ast.Delete):
             raise not_allowed(node)
@@ -78,6 +88,7 @@ class Statements(Effects):
         if node.value is None:
             return
         if len(targets) == 1 and self.remembers(targets[0], node.value, scope):
+            self.require_always(scope, block)
             return
         if any(isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store) for part in parts(targets)):
             self.refuse_fixed()
@@ -98,6 +109,8 @@ class Statements(Effects):
         self.refuse_fixed()
         if isinstance(node.target, ast.Attribute):
             raise GradcliError("not-allowed", "a write to the numbers of an input, past its gradient")
+        if isinstance(node.op, ast.Add | ast.Mult) and self.joins_lists(as_operation(node)):
+            raise joined_lists()
         block.add(self.write(node, scope, block))
 
     def value(self, node: ast.expr, scope: Scope, block: Block, statement: ast.stmt) -> Piece:
@@ -107,7 +120,10 @@ class Statements(Effects):
             value = self.called(closure, node, scope, block).on_a_line()
         else:
             value = self.write(node, scope, block, self.source.after_sign(statement, node)).stripped()
-        return without_gradient(value) if block.fixed else value
+        if block.fixed and isinstance(node, ast.Tuple | ast.List) and any(map(is_name, node.elts)):
+            message = "under no_grad a name stays what it is, beside values that have no gradient"
+            raise GradcliError("not-allowed", message, hint="assign one of them a line")
+        return without_gradient(value) if block.fixed and not is_name(node) else value
 
     def remembers(self, target: ast.expr, value: ast.expr, scope: Scope) -> bool:
         """Return whether a name now holds what is no array: a function, a layer, or the name of a device."""
@@ -129,6 +145,8 @@ class Statements(Effects):
         """Write an expression by itself where it changes a value; leave it out where it does not."""
         call = node.value
         if not isinstance(call, ast.Call):
+            if self.writes([call]):
+                self.name(self.unused("value"), self.write(call, scope, block), block)
             return
         if self.switches(call, scope, block):
             return
@@ -170,6 +188,8 @@ class Statements(Effects):
             full = self.full(context.func if isinstance(context, ast.Call) else context, scope) or ""
             if full not in WITHOUT_GRADIENT and not full.startswith(WITH_GRADIENT):
                 raise not_allowed(node)
+            if (fixed and full not in WITHOUT_GRADIENT) or (full == "torch.inference_mode" and has_arguments(context)):
+                raise GradcliError("not-allowed", "whether a gradient flows is switched inside of no_grad")
             fixed = fixed or full in WITHOUT_GRADIENT or self.disables(context)
         return Block(block.levels, fixed, block.looped, block.lines)
 
@@ -223,18 +243,30 @@ class Statements(Effects):
 
     def for_loop(self, node: ast.For, scope: Scope, block: Block) -> None:
         """Write a loop over rows; one over pairs takes them apart in its first lines."""
+        self.refuse_writes_to_rows(node)
         first: list[Piece] = []
         if isinstance(node.target, ast.Name):
             head, rows = self.write(node.target, scope, block), self.write(node.iter, scope, block).on_a_line()
         else:
             targets, sequences = self.side_by_side(node, scope, block)
-            head = Piece.at(self.fresh.take("k", free=True), targets[0].place)
+            head = Piece.at(self.unused("k"), targets[0].place)
             rows = join([Piece.at("range(len(", head.place), sequences[-1], Piece.at("))", head.place)])
             for target, sequence in zip(targets, sequences, strict=True):
                 index = [sequence, Piece.at("[", head.place), head, Piece.at("]", head.place)]
                 taken = [head] if not sequence.text else index
                 first.append(join([target, Piece.at(" = ", head.place), *taken]))
         self.loop(node, [Piece.at("for ", head.place), head, Piece.at(" in ", head.place), rows], scope, block, *first)
+
+    def refuse_writes_to_rows(self, node: ast.For) -> None:
+        """Refuse a loop over a list that writes to what the list holds: tensors that have other names too."""
+        rows = node.iter.args if isinstance(node.iter, ast.Call) else [node.iter]
+        if not any(map(self.is_list, rows)):
+            return
+        names = set(stored(node.target))
+        changed = filter(None, map(changed_by, parts(node.body)))
+        if any(root_of(target) <= names and root_of(target) for target in changed):
+            message = "a loop over a list writes to what the list holds"
+            raise GradcliError("not-allowed", message, hint="write to each of them on a line of its own")
 
     def side_by_side(self, node: ast.For, scope: Scope, block: Block) -> tuple[list[Piece], list[Piece]]:
         """Return the variables of a loop, and what each takes its rows from; nothing stands for the turn's number."""
@@ -252,7 +284,7 @@ class Statements(Effects):
         named = [
             piece
             if not piece.text or (piece.text.isidentifier() and piece.text not in changed)
-            else self.name(self.fresh.take("rows", True), piece, block)
+            else self.name(self.unused("rows"), piece, block)
             for piece in found
         ]
         return targets, named
@@ -274,6 +306,16 @@ class Statements(Effects):
 
 GROWING = {"append", "extend", "insert", "pop", "copy_", "backward"}
 ELSE = Piece.at("else:", 0)
+
+
+def as_operation(node: ast.AugAssign) -> ast.BinOp:
+    """Return the operation of an augmented assignment."""
+    return ast.BinOp(cast("ast.expr", node.target), node.op, node.value)
+
+
+def has_arguments(node: ast.expr) -> bool:
+    """Return whether an expression is a call with arguments."""
+    return isinstance(node, ast.Call) and bool(node.args or node.keywords)
 
 
 def is_name(node: ast.expr) -> bool:

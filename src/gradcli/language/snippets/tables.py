@@ -79,6 +79,11 @@ SETTINGS = (
 """Full names, or their beginnings, of what sets how numbers are drawn, kept or printed."""
 IN_PLACE = {"add_": "+=", "sub_": "-=", "mul_": "*=", "div_": "/=", "pow_": "**="}
 """Methods that are augmented assignments."""
-WITHOUT_GRADIENT = {"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"}
+WITHOUT_GRADIENT = {
+    "torch.no_grad",
+    "torch.inference_mode",
+    "torch.autograd.no_grad",
+    "torch.autograd.grad_mode.no_grad",
+}
 WITH_GRADIENT = ("torch.enable_grad", "torch.autograd.", "torch.set_grad_enabled", "jax.")
 """What ``with`` may begin with: blocks without a gradient, and those that change nothing."""

@@ -27,8 +27,6 @@ class Next(Exception):
 class Unrolling(Reader):
     """Takes loops turn by turn."""
 
-    turning = False
-
     def unroll(self, node: ast.For | ast.While, scope: Scope) -> None:
         """Take the turns of a loop until a change of the inputs makes the rest another computation."""
         if node.orelse:
