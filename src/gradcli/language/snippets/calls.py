@@ -58,6 +58,18 @@ class Calls(Inputs):
         self.updated = False
         self.last: tuple[ast.expr, Scope] | None = None
 
+    def write_last(self) -> None:
+        """Write the expression by itself that stands before a statement, if it may write to what others see."""
+        call, scope = self.last or (None, self.top)
+        if call is None or not self.writes([call]):
+            return
+        block, self.last = Block(), None
+        try:
+            self.name(self.unused("value"), self.write(call, scope, block), block)
+        except GradcliError as error:
+            self.problems.append(error.at(self.source.span(call), self.builder.place))
+        self.add(block, call.lineno)
+
     @property
     def started(self) -> bool:
         """Whether a call of backward has been read, after which there are no other inputs."""

@@ -6,13 +6,21 @@ import ast
 from collections.abc import Sequence
 
 from gradcli.errors import GradcliError
-from gradcli.language.inplace import writes_in_place, written_to
+from gradcli.errors.suggest import INSTEAD_OF_WORD
 from gradcli.language.members import SPECIAL_METHODS
-from gradcli.language.names import dotted, near_function
+from gradcli.language.names import STATEMENT_WORDS, dotted, near_function
+from gradcli.language.snippets.expressions import Block
 from gradcli.language.snippets.layers import Layers
-from gradcli.language.snippets.lines import own_names, root_of
+from gradcli.language.snippets.lines import changed_by, own_names, root_of
 from gradcli.language.snippets.scopes import Closure, Scope, parts
-from gradcli.language.snippets.tables import SETTINGS, SHOWING, SHOWING_METHODS, UNTOUCHED
+from gradcli.language.snippets.tables import (
+    SETTINGS,
+    SHOWING,
+    SHOWING_METHODS,
+    UNTOUCHED,
+    WITH_GRADIENT,
+    WITHOUT_GRADIENT,
+)
 from gradcli.ops import METHODS, SPELLINGS, find
 
 SORTING = ("sort", "partition")
@@ -53,6 +61,28 @@ class Effects(Layers):
             what = "a value is shown or checked here that this line may write to"
             raise GradcliError("not-allowed", what, hint="write to it on a line before")
 
+    def block_of(self, node: ast.With, scope: Scope, block: Block) -> Block:
+        """Return where the statements of a ``with`` go: the same block, without a gradient where it says so."""
+        fixed = block.fixed
+        for item in node.items:
+            context = item.context_expr
+            full = self.full(context.func if isinstance(context, ast.Call) else context, scope) or ""
+            if full not in WITHOUT_GRADIENT and not full.startswith(WITH_GRADIENT):
+                raise not_allowed(node)
+            if (fixed and full not in WITHOUT_GRADIENT) or (full == "torch.inference_mode" and has_arguments(context)):
+                raise GradcliError("not-allowed", "whether a gradient flows is switched inside of no_grad")
+            fixed = fixed or full in WITHOUT_GRADIENT or self.disables(context)
+        return Block(block.levels, fixed, block.looped, block.lines)
+
+    def disables(self, context: ast.expr) -> bool:
+        """Return whether ``set_grad_enabled(False)`` begins a block; raises ``not-allowed`` for what is not plain."""
+        if not isinstance(context, ast.Call) or not ast.unparse(context.func).endswith("set_grad_enabled"):
+            return False
+        value = context.args[0] if context.args else None
+        if not isinstance(value, ast.Constant) or not isinstance(value.value, bool):
+            raise GradcliError("not-allowed", "set_grad_enabled takes True or False here")
+        return not value.value
+
     def only_shows(self, call: ast.Call, scope: Scope) -> bool:
         """Return whether a call by itself changes nothing: a function of the language, or a method that shows."""
         if any(item.arg == "out" or (item.arg == "inplace" and not is_false(item.value)) for item in call.keywords):
@@ -68,13 +98,9 @@ class Effects(Layers):
         return find(SPELLINGS, written) is not None if layer is None else not layer.writes
 
 
-def changed_by(node: ast.AST) -> ast.expr | None:
-    """Return what a syntax node changes in place, None for nothing."""
-    if isinstance(node, ast.AugAssign):
-        return node.target
-    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-        return node.value
-    return written_to(node) if isinstance(node, ast.Call) and writes_in_place(node) else None
+def has_arguments(node: ast.expr) -> bool:
+    """Return whether an expression is a call with arguments."""
+    return isinstance(node, ast.Call) and bool(node.args or node.keywords)
 
 
 def is_false(node: ast.expr) -> bool:
@@ -88,3 +114,10 @@ def change_unknown(call: ast.Call) -> GradcliError:
     asked = next((item.arg for item in call.keywords if item.arg in ("inplace", "out")), None)
     hint = f"leave {asked}=... out, and assign the result" if asked else near_function(name)
     return GradcliError("not-allowed", f"what {name}(...) changes is not known", hint=hint)
+
+
+def not_allowed(node: ast.stmt) -> GradcliError:
+    """Return the error for a statement that is not part of the language."""
+    name = type(node).__name__
+    word = STATEMENT_WORDS.get(name, name.lower())
+    return GradcliError("not-allowed", f"'{word}' is not part of the language", hint=INSTEAD_OF_WORD.get(word))

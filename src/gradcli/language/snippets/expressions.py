@@ -11,6 +11,7 @@ from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE
 from gradcli.language.calls import written_name
 from gradcli.language.inplace import writes_in_place
 from gradcli.language.snippets.imports import Names
+from gradcli.language.snippets.lists import joined_lists, joins_lists
 from gradcli.language.snippets.pieces import Piece, Source
 from gradcli.language.snippets.scopes import Closure, Fresh, Layer, Scope, parts
 from gradcli.language.snippets.tables import (
@@ -99,23 +100,9 @@ class Expressions:
                 return [], [(node.values[0], block), *((value, None) for value in node.values[1:])]
             case ast.Lambda():
                 raise GradcliError("not-allowed", "a lambda can be called or have a name, and nothing else")
-            case ast.BinOp(op=ast.Add() | ast.Mult()) if self.joins_lists(node):
+            case ast.BinOp(op=ast.Add() | ast.Mult()) if joins_lists(node, self.fresh.lists):
                 raise joined_lists()
         return [], [(child, block) for child in ast.iter_child_nodes(node) if hasattr(child, "lineno")]
-
-    def is_list(self, node: ast.expr) -> bool:
-        """Return whether an expression is a list or a tuple of Python's, which + joins and * repeats."""
-        if isinstance(node, ast.BinOp):
-            return self.is_list(node.left) or self.is_list(node.right)
-        return isinstance(node, ast.List | ast.Tuple) or (isinstance(node, ast.Name) and node.id in self.fresh.lists)
-
-    def joins_lists(self, node: ast.BinOp) -> bool:
-        """Return whether + joins two lists, or * repeats one."""
-        left, right = map(self.is_list, (node.left, node.right))
-        if isinstance(node.op, ast.Add):
-            return left and right
-        other = node.right if left else node.left
-        return left != right and isinstance(other, ast.Constant) and isinstance(other.value, int)
 
     def edits_of_name(self, node: ast.Name, scope: Scope) -> list[Edit]:
         """Return how a name is written."""
@@ -273,14 +260,6 @@ def is_of_math(full: str) -> bool:
     """Return whether a function is one of Python's math that gives a float: no gradient flows through it."""
     module, _, name = full.partition(".")
     return module == "math" and name not in ("floor", "ceil", "trunc", "isqrt", "factorial", "comb", "gcd", "prod")
-
-
-def joined_lists() -> GradcliError:
-    """Return the error for lists that Python joins or repeats."""
-    message = "Python joins lists by + and repeats them by *, and here they are arrays"
-    return GradcliError(
-        "not-allowed", message, hint="write the entries out, or torch.tensor([...]) to add and to scale"
-    )
 
 
 def makes_input(node: ast.Call) -> bool:

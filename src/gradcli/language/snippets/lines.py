@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from gradcli.errors import GradcliError
-from gradcli.language.inplace import writes_in_place
+from gradcli.language.inplace import writes_in_place, written_to
 from gradcli.language.names import MODULES
 from gradcli.language.snippets.pieces import Piece, Source
 from gradcli.language.snippets.scopes import identifiers, parts, stored
@@ -112,6 +112,15 @@ WITH_INPLACE = {
     "hardswish", "hardsigmoid", "alpha_dropout", "feature_alpha_dropout", "dropout1d", "dropout2d", "dropout3d",
 }  # fmt: skip
 """Functions that may be told by a plain True to write into their argument."""
+
+
+def changed_by(node: ast.AST) -> ast.expr | None:
+    """Return what a syntax node changes in place, None for nothing."""
+    if isinstance(node, ast.AugAssign):
+        return node.target
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+        return node.value
+    return written_to(node) if isinstance(node, ast.Call) and writes_in_place(node) else None
 
 
 def is_in_place(name: str) -> bool:

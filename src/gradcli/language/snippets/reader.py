@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from gradcli.errors import GradcliError
 from gradcli.language.snippets.calls import Calls
 from gradcli.language.snippets.derivatives import PULLBACKS
-from gradcli.language.snippets.effects import change_unknown
+from gradcli.language.snippets.effects import change_unknown, not_allowed
 from gradcli.language.snippets.expressions import Block
 from gradcli.language.snippets.functions import returns
 from gradcli.language.snippets.inputs import assigned
@@ -22,10 +22,10 @@ from gradcli.language.snippets.signs import (
     leaves,
     pairs_of,
     reads_gradient,
+    require_plain_switches,
     returns_nothing,
     updates,
 )
-from gradcli.language.snippets.statements import not_allowed
 from gradcli.language.snippets.tables import SETTINGS, SHOWING, VALUELESS
 
 
@@ -47,18 +47,6 @@ class Reader(Calls):
             self.take_statement(node, scope)
         except GradcliError as error:
             self.set_aside(node, error.at(self.source.span(node), self.builder.place), scope)
-
-    def write_last(self) -> None:
-        """Write the expression by itself that stands before a statement, if it may write to what others see."""
-        call, scope = self.last or (None, self.top)
-        if call is None or not self.writes([call]):
-            return
-        block, self.last = Block(), None
-        try:
-            self.name(self.unused("value"), self.write(call, scope, block), block)
-        except GradcliError as error:
-            self.problems.append(error.at(self.source.span(call), self.builder.place))
-        self.add(block, call.lineno)
 
     def set_aside(self, node: ast.stmt, error: GradcliError, scope: Scope) -> None:
         """Keep a statement that cannot be read: its error counts where the output depends on it.
@@ -309,13 +297,3 @@ class Reader(Calls):
             self.zeroed |= set(self.builder.leaves)
             return
         self.zeroed |= {scope.written(name) or name for name in root_of(node)}
-
-
-def require_plain_switches(node: ast.stmt) -> None:
-    """Refuse ``requires_grad=`` of what is not plainly True or False."""
-    for part in ast.walk(node):
-        given = part.value if isinstance(part, ast.keyword) and part.arg == "requires_grad" else None
-        if isinstance(part, ast.Call) and getattr(part.func, "attr", "") == "requires_grad_":
-            given = part.args[0] if part.args else given
-        if given is not None and not isinstance(given, ast.Constant):
-            raise GradcliError("not-allowed", "requires_grad is True or False here, and nothing computed")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from gradcli.errors import GradcliError
 from gradcli.language.snippets.functions import returns
 from gradcli.language.snippets.pieces import Piece, join
 from gradcli.language.snippets.scopes import Closure
@@ -54,6 +55,16 @@ def updates(node: ast.stmt) -> bool:
         if isinstance(part, ast.Attribute) and (part.attr == "step" or isinstance(part.ctx, ast.Store)):
             return True
     return False
+
+
+def require_plain_switches(node: ast.stmt) -> None:
+    """Refuse ``requires_grad=`` of what is not plainly True or False."""
+    for part in ast.walk(node):
+        given = part.value if isinstance(part, ast.keyword) and part.arg == "requires_grad" else None
+        if isinstance(part, ast.Call) and getattr(part.func, "attr", "") == "requires_grad_":
+            given = part.args[0] if part.args else given
+        if given is not None and not isinstance(given, ast.Constant):
+            raise GradcliError("not-allowed", "requires_grad is True or False here, and nothing computed")
 
 
 def returns_nothing(closure: Closure) -> bool:

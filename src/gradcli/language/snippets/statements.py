@@ -5,18 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from functools import partial
-from typing import cast
 
 from gradcli.errors import GradcliError
-from gradcli.errors.suggest import INSTEAD_OF_WORD
 from gradcli.language.inplace import writes_in_place, written_to
-from gradcli.language.names import STATEMENT_WORDS
-from gradcli.language.snippets.effects import Effects, changed_by
-from gradcli.language.snippets.expressions import Block, joined_lists
-from gradcli.language.snippets.lines import root_of
+from gradcli.language.snippets.effects import Effects, not_allowed
+from gradcli.language.snippets.expressions import Block
+from gradcli.language.snippets.lists import as_operation, joined_lists, joins_lists, refuse_writes_to_rows
 from gradcli.language.snippets.pieces import Piece, join
 from gradcli.language.snippets.scopes import Closure, Scope, parts, stored
-from gradcli.language.snippets.tables import IN_PLACE, WITH_GRADIENT, WITHOUT_GRADIENT
+from gradcli.language.snippets.tables import IN_PLACE
 
 Body = Callable[[Block], None]
 
@@ -109,7 +106,7 @@ class Statements(Effects):
         self.refuse_fixed()
         if isinstance(node.target, ast.Attribute):
             raise GradcliError("not-allowed", "a write to the numbers of an input, past its gradient")
-        if isinstance(node.op, ast.Add | ast.Mult) and self.joins_lists(as_operation(node)):
+        if isinstance(node.op, ast.Add | ast.Mult) and joins_lists(as_operation(node), self.fresh.lists):
             raise joined_lists()
         block.add(self.write(node, scope, block))
 
@@ -180,28 +177,6 @@ class Statements(Effects):
         """Return a name for a value that has none."""
         return self.fresh.take(name, free=not self.fresh.used[name])
 
-    def block_of(self, node: ast.With, scope: Scope, block: Block) -> Block:
-        """Return where the statements of a ``with`` go: the same block, without a gradient where it says so."""
-        fixed = block.fixed
-        for item in node.items:
-            context = item.context_expr
-            full = self.full(context.func if isinstance(context, ast.Call) else context, scope) or ""
-            if full not in WITHOUT_GRADIENT and not full.startswith(WITH_GRADIENT):
-                raise not_allowed(node)
-            if (fixed and full not in WITHOUT_GRADIENT) or (full == "torch.inference_mode" and has_arguments(context)):
-                raise GradcliError("not-allowed", "whether a gradient flows is switched inside of no_grad")
-            fixed = fixed or full in WITHOUT_GRADIENT or self.disables(context)
-        return Block(block.levels, fixed, block.looped, block.lines)
-
-    def disables(self, context: ast.expr) -> bool:
-        """Return whether ``set_grad_enabled(False)`` begins a block; raises ``not-allowed`` for what is not plain."""
-        if not isinstance(context, ast.Call) or not ast.unparse(context.func).endswith("set_grad_enabled"):
-            return False
-        value = context.args[0] if context.args else None
-        if not isinstance(value, ast.Constant) or not isinstance(value.value, bool):
-            raise GradcliError("not-allowed", "set_grad_enabled takes True or False here")
-        return not value.value
-
     def conditional(self, node: ast.If, scope: Scope, block: Block) -> None:
         """Write a branch with all that belongs to it."""
         test = self.write(node.test, scope, block)
@@ -243,7 +218,7 @@ class Statements(Effects):
 
     def for_loop(self, node: ast.For, scope: Scope, block: Block) -> None:
         """Write a loop over rows; one over pairs takes them apart in its first lines."""
-        self.refuse_writes_to_rows(node)
+        refuse_writes_to_rows(node, self.fresh.lists)
         first: list[Piece] = []
         if isinstance(node.target, ast.Name):
             head, rows = self.write(node.target, scope, block), self.write(node.iter, scope, block).on_a_line()
@@ -256,17 +231,6 @@ class Statements(Effects):
                 taken = [head] if not sequence.text else index
                 first.append(join([target, Piece.at(" = ", head.place), *taken]))
         self.loop(node, [Piece.at("for ", head.place), head, Piece.at(" in ", head.place), rows], scope, block, *first)
-
-    def refuse_writes_to_rows(self, node: ast.For) -> None:
-        """Refuse a loop over a list that writes to what the list holds: tensors that have other names too."""
-        rows = node.iter.args if isinstance(node.iter, ast.Call) else [node.iter]
-        if not any(map(self.is_list, rows)):
-            return
-        names = set(stored(node.target))
-        changed = filter(None, map(changed_by, parts(node.body)))
-        if any(root_of(target) <= names and root_of(target) for target in changed):
-            message = "a loop over a list writes to what the list holds"
-            raise GradcliError("not-allowed", message, hint="write to each of them on a line of its own")
 
     def side_by_side(self, node: ast.For, scope: Scope, block: Block) -> tuple[list[Piece], list[Piece]]:
         """Return the variables of a loop, and what each takes its rows from; nothing stands for the turn's number."""
@@ -308,16 +272,6 @@ GROWING = {"append", "extend", "insert", "pop", "copy_", "backward"}
 ELSE = Piece.at("else:", 0)
 
 
-def as_operation(node: ast.AugAssign) -> ast.BinOp:
-    """Return the operation of an augmented assignment."""
-    return ast.BinOp(cast("ast.expr", node.target), node.op, node.value)
-
-
-def has_arguments(node: ast.expr) -> bool:
-    """Return whether an expression is a call with arguments."""
-    return isinstance(node, ast.Call) and bool(node.args or node.keywords)
-
-
 def is_name(node: ast.expr) -> bool:
     """Return whether an expression is a variable."""
     return isinstance(node, ast.Name)
@@ -331,10 +285,3 @@ def heading(word: str, test: Piece) -> Piece:
 def without_gradient(value: Piece) -> Piece:
     """Return a value through which no gradient flows."""
     return value.in_brackets() + Piece.at(".detach()", value.place)
-
-
-def not_allowed(node: ast.stmt) -> GradcliError:
-    """Return the error for a statement that is not part of the language."""
-    name = type(node).__name__
-    word = STATEMENT_WORDS.get(name, name.lower())
-    return GradcliError("not-allowed", f"'{word}' is not part of the language", hint=INSTEAD_OF_WORD.get(word))
