@@ -113,7 +113,8 @@ def state(scope, recipe):
 
 def new(scope, recipe):
     """Return a recipe with new names for its own variables."""
-    return NEW_NAME.sub(lambda name: f"{name[1]}{scope.fresh}", recipe)
+    number = scope.fresh if f"i{scope.fresh}" not in NAMES else f"_{scope.fresh}"  # i0 and i1 are functions
+    return NEW_NAME.sub(lambda name: f"{name[1]}{number if name[1] == 'i' else scope.fresh}", recipe)
 
 
 def run(scope, text):

@@ -42,6 +42,8 @@ TEMPLATES = {
     "multilabel_margin_loss": "F.multilabel_margin_loss(x, target.long(), reduction=reduction)",
     "max of two": "torch.maximum(x, dim)", "min of two": "torch.minimum(x, dim)",
     "linalg.qr": "torch.linalg.qr(x)", "linalg.svd": "torch.linalg.svd(x, full_matrices=full_matrices)",
+    "vander": "torch.linalg.vander(x, N=N).flip(1) | torch.linalg.vander(x, N=N).flip(1) | "
+    "(torch.linalg.vander(x, N=N) if increasing else torch.linalg.vander(x, N=N).flip(1))",
     "clone": "x.clone()", "one_hot": "F.one_hot(tensor, num_classes).double()",
     "arange": "torch.arange(start) | torch.arange(start, end) | torch.arange(start, end, step)",
 }  # fmt: skip

@@ -75,6 +75,8 @@ class Translator:
                 return self.call(node, alone=True)
             case ast.Attribute():
                 return self.attribute(node)
+            case ast.Subscript(value=ast.Constant() as number):
+                return ast.Subscript(filled(self.dialect.array, x=number), self.index(node.slice), ast.Load())
             case ast.Subscript():
                 return ast.Subscript(self.whole(node.value), self.index(node.slice), ast.Load())
             case ast.BinOp(op=ast.FloorDiv()) if self.dialect.wraps and not self.is_plain(node):

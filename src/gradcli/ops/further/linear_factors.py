@@ -67,6 +67,12 @@ def placed(f: Apply, upper: Tensor, shares: Tensor, k: int) -> Tensor:
     return build_cat(f, [part for part in parts if part.shape[0]], 0)
 
 
+def require_pivot(pivot: Static, name: str) -> None:
+    """Refuse an elimination without exchanges of rows, which PyTorch has on GPUs alone."""
+    if pivot is not True:
+        raise GradcliError("value", f"{name}: elimination without pivots is not part of the language")
+
+
 def taken_apart(f: Apply, x: Tensor) -> tuple[Tensor, Indices, Indices]:
     """Return both factors in one matrix, the order of the rows and the exchanges."""
     require_matrix(x, "lu")
@@ -80,8 +86,9 @@ def taken_apart(f: Apply, x: Tensor) -> tuple[Tensor, Indices, Indices]:
     "P, L and U with P @ L @ U = A: an order of the rows, ones on L's diagonal, 0 below U's",
     ("dy[0,j]/dA[1,j] = 1, here",), "linalg.lu(A)[2]", MATRIX, "1,2;3,4",
 ))  # fmt: skip
-def build_lu(f: Apply, x: Tensor) -> Parts:
+def build_lu(f: Apply, x: Tensor, *, pivot: Static = True) -> Parts:
     """P, L and U with P @ L @ U = A: the order of the rows, and a lower and an upper triangular matrix"""
+    require_pivot(pivot, "lu")
     both, order, _ = taken_apart(f, x)
     rows, columns = x.shape
     steps = min(rows, columns)
@@ -101,8 +108,9 @@ def build_lu(f: Apply, x: Tensor) -> Parts:
     "U, with L below its diagonal in place of zeros, and the rows that were exchanged",
     ("dy[0,j]/dA[1,j] = 1, here",), "linalg.lu_factor(A)[0]", MATRIX, "1,2;3,4",
 ))  # fmt: skip
-def build_lu_factor(f: Apply, x: Tensor) -> Parts:
+def build_lu_factor(f: Apply, x: Tensor, *, pivot: Static = True) -> Parts:
     """both factors of elimination in one matrix, L without its ones, and the rows that were exchanged, from 1 on"""
+    require_pivot(pivot, "lu_factor")
     both, _, swaps = taken_apart(f, x)
     return Parts(("LU", "pivots"), (lambda: both, lambda: swaps + 1))
 
