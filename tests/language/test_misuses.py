@@ -295,6 +295,21 @@ EDGES = [
 """Calls at the edge of what has a meaning, which PyTorch answers."""
 
 
+@pytest.mark.parametrize("part", [0, 1])
+def test_a_factor_of_a_singular_matrix_has_no_derivative(part):
+    found = gradcli.explain(f"torch.linalg.qr(A)[{part}]", A=[[1.0, 1.0], [1.0, 1.0]], v=[[1.0, 2.0], [3.0, 4.0]])
+    assert not found.agreement.finite
+
+
+def test_an_integer_apart_from_a_list_of_places_is_told():
+    T = np.arange(24.0).reshape(2, 3, 4)
+    found = gradcli.explain("T[0, :, [0, 1]]", T=T, v=np.ones((2, 3)))
+    assert "torch-differs" in [note.kind for note in found.notes]
+    for same in ("T[0][:, [0, 1]]", "T[[0, 1], :, 0]", "T[:, 0, [0, 1]]"):
+        y = gradcli.function(same).value(T=T)
+        assert "torch-differs" not in [note.kind for note in gradcli.explain(same, T=T, v=np.ones(y.shape)).notes]
+
+
 @needs_torch
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("program", EDGES)

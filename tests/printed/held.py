@@ -165,7 +165,9 @@ def joined(body: list[str]) -> list[str]:
         in_table = is_table(line) or goes_on
         if in_table or not line.strip():
             continue
-        if re.match(r" {1,3}\S", line):
+        # A name as long as the line leaves no room to indent what goes on.
+        opened = found and sum(found[-1].count(sign) for sign in "([") > sum(found[-1].count(sign) for sign in ")]")
+        if re.match(r" {1,3}[^\s*/+=@]", line) and not opened:
             found.append(line.strip())
         elif found:  # before the first statement, the rest of a title
             found[-1] += " " + line.strip()

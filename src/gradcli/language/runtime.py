@@ -10,6 +10,7 @@ import numpy as np
 from gradcli.engine.graph import NODES, Graph, Node
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
+from gradcli.language.indexing import takes_integers_apart
 from gradcli.language.kinds import Listed, Tupled, bits, items_of, stacked, whole_array
 from gradcli.ops import OPERATORS, Pair, Parts
 from gradcli.ops.declare import Op, value_of
@@ -218,6 +219,12 @@ def index_key(f: Graph, x: Any, parts: list[Any], single: bool) -> Any:
         )
     if sum(item is Ellipsis for item in items) > 1:
         raise GradcliError("index", "an index may hold one ... only")
+    if takes_integers_apart(items):
+        f.remark(
+            "torch-differs",
+            "Between an integer and a list of places stands a slice: NumPy puts the list's axis in front, as here, and "
+            "PyTorch takes the integer first. Index twice, x[0][:, [0, 1]], and both are the same.",
+        )
     return items[0] if single else tuple(items)
 
 

@@ -21,7 +21,10 @@ PAIR, MATRIX = "2,1;1,3", "2.5,1;3,4"
 
 def inverse_of(a: Array) -> Array:
     """Return the inverse in doubles."""
-    return np.asarray(np.linalg.inv(a), dtype=np.float64)
+    try:
+        return np.asarray(np.linalg.inv(a), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        return np.full(a.shape, np.nan) if a.ndim == 2 else np.stack([inverse_of(part) for part in a])
 
 
 def cholesky_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:

@@ -16,7 +16,7 @@ from gradcli.ops.further.linear_spectra import decomposed, letters_of
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.linear_algebra import MATMUL
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Line, Order
-from gradcli.ops.matrices import row_by_row
+from gradcli.ops.matrices import row_by_row, solved
 from gradcli.ops.parts import Piecewise, Said
 from gradcli.ops.shaping import TRIU, transpose_matrices
 from gradcli.ops.signatures import Array, Indices, Options, Static, Tensor
@@ -59,7 +59,7 @@ def q_vjp(g: Array, y: Array, a: Array) -> Array:
     met = -np.matmul(np.swapaxes(g, -1, -2), y)
     low = np.tril(met)
     both = low + np.swapaxes(np.tril(met, -1), -1, -2)
-    return np.swapaxes(np.linalg.solve(r, np.swapaxes(g + np.matmul(y, both), -1, -2)), -1, -2)
+    return np.swapaxes(solved(r, np.swapaxes(g + np.matmul(y, both), -1, -2)), -1, -2)
 
 
 def signs_of(a: Array) -> Indices:
