@@ -224,3 +224,13 @@ def items_of(value: Listed) -> Any:
 def plain_items(value: Any) -> Any:
     """Return nested lists as nested tuples."""
     return tuple(map(plain_items, value)) if isinstance(value, list) else value
+
+
+def takes_integers_apart(items: list[Any]) -> bool:
+    """Return whether an index gives axes in another order where its integers are taken before its lists of places."""
+    lists = [k for k, item in enumerate(items) if isinstance(item, np.ndarray) and item.ndim]
+    spans = [k for k, item in enumerate(items) if item is None or item is Ellipsis or isinstance(item, slice)]
+    if not lists or not any(span < lists[0] for span in spans):
+        return False
+    integers = [k for k, item in enumerate(items) if isinstance(item, int)]
+    return any(min(i, k) < span < max(i, k) for i in integers for k in lists for span in spans)

@@ -10,8 +10,7 @@ import numpy as np
 from gradcli.engine.graph import NODES, Graph, Node
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
-from gradcli.language.indexing import takes_integers_apart
-from gradcli.language.kinds import Listed, Tupled, bits, items_of, stacked, whole_array
+from gradcli.language.kinds import Listed, Tupled, bits, items_of, stacked, takes_integers_apart, whole_array
 from gradcli.ops import OPERATORS, Pair, Parts
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.indexing import INDEX
