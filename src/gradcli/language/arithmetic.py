@@ -11,7 +11,7 @@ from gradcli.language.indexing import Registers, Run
 from gradcli.language.kinds import DOUBLE, FLOAT, combined, is_odd, number_kind, signed, with_floats
 from gradcli.language.runtime import EXACT, as_operand, as_tensor
 from gradcli.ops import Pair
-from gradcli.ops.declare import Op, tensor, value_of
+from gradcli.ops.declare import Op, value_of
 
 
 def integer_arithmetic(f: Graph, op: Op, a: int, b: int) -> int | Any:
@@ -91,8 +91,6 @@ def binary_step(op: Op, left: int, right: int) -> Run:
             y = b[()]
         if links and flows and (type(x) is Double or type(x) is int) and (type(y) is Double or type(y) is int):
             return regs[0].enter(op, (a, b), NO_OPTIONS, forward(x, y), links)
-        if not links and (type(x), type(y)) in SINGLE and type(a) not in NODES and type(b) not in NODES:
-            return forward(x, y) if x is a and y is b else tensor(forward(x, y))
         return of_arrays(regs[0], op, (a, b), (x, y), links if flows else NONE)
 
     return run
@@ -116,12 +114,14 @@ RIGHT: Links = (1,)
 BOTH: Links = (0, 1)
 """Which operands of an operator derivatives flow to."""
 Double = np.float64
-SINGLE = {(np.float64, np.float64), (np.float64, int), (int, np.float64)}
-FLOATS = SINGLE | {
+FLOATS = {
+    (np.float64, np.float64),
+    (np.float64, int),
+    (int, np.float64),
     (np.ndarray, np.ndarray),
     (np.ndarray, np.float64),
     (np.float64, np.ndarray),
     (np.ndarray, int),
     (int, np.ndarray),
 }
-"""Kinds of two operands that make one float, or floats."""
+"""Kinds of two operands that make floats."""
