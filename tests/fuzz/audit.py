@@ -8,6 +8,8 @@
   (``options.V`` …), which stands in the source of ``gradcli.cli`` and never comes from outside.
 * typer asks pydantic to leave its plugins out while it reads a command line: it sets and drops the variable
   ``PYDANTIC_DISABLE_PLUGINS``.
+* mpmath writes the loop that sums a hypergeometric series at the first use of each kind of it: event ``compile``, and
+  ``exec``, from its ``libhyper.py``; the text follows from how many parameters there are, and of which number classes.
 * ``sys._getframe``, attribute and id events tell of Python's own bookkeeping.
 """
 
@@ -70,6 +72,8 @@ class Watch:
 
 def allowed(event: str, found: tuple[Any, ...]) -> bool:
     """Return whether an event is one of those that are listed above."""
+    if event in ("compile", "exec") and called_from("libhyper.py"):
+        return True
     if event == "compile":
         return called_from("ast.py") or (of_annotation(found[0]) and called_from("typing.py", "inspect.py"))
     if event == "exec":

@@ -113,8 +113,13 @@ def state(scope, recipe):
 
 def new(scope, recipe):
     """Return a recipe with new names for its own variables."""
-    number = scope.fresh if f"i{scope.fresh}" not in NAMES else f"_{scope.fresh}"  # i0 and i1 are functions
-    return NEW_NAME.sub(lambda name: f"{name[1]}{number if name[1] == 'i' else scope.fresh}", recipe)
+    return NEW_NAME.sub(lambda name: spared(name[1], scope.fresh), recipe)
+
+
+def spared(letter, number):
+    """Return a name for a variable that is no function's, as i0 and i1 are."""
+    name = f"{letter}{number}"
+    return f"{letter}_{number}" if name in NAMES else name
 
 
 def run(scope, text):

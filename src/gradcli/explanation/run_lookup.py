@@ -20,7 +20,7 @@ from gradcli.explanation.readings import Point
 from gradcli.explanation.rereading import Reader
 from gradcli.explanation.rules import BackwardPass, Path
 from gradcli.ops import RESERVED
-from gradcli.ops.declare import Array, value_of
+from gradcli.ops.declare import Array
 
 if TYPE_CHECKING:
     from gradcli.explanation.effect import Dust, Effect
@@ -68,9 +68,8 @@ class RunLookup:
         """Return y where one entry of a variable is moved; None where the program has no value there."""
         array = np.array(self.point.inputs[name], dtype=np.float64)
         array.flat[place] += step
-        program, values = self.point.function.program, {**self.point.inputs, name: array}
         try:
-            return np.asarray(value_of(program.evaluate(values, frozenset(), record=False)[1]))
+            return self.point.function.evaluate({**self.point.inputs, name: array}, record=False).value
         except GradcliError:
             return None
 

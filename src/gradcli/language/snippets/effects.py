@@ -10,7 +10,7 @@ from gradcli.errors.suggest import INSTEAD_OF_WORD
 from gradcli.language.members import SPECIAL_METHODS
 from gradcli.language.names import STATEMENT_WORDS, dotted, near_function
 from gradcli.language.snippets.expressions import Block
-from gradcli.language.snippets.layers import Layers
+from gradcli.language.snippets.layers import Layers, is_constant
 from gradcli.language.snippets.lines import changed_by, own_names, root_of
 from gradcli.language.snippets.scopes import Closure, Scope, parts
 from gradcli.language.snippets.tables import (
@@ -85,7 +85,10 @@ class Effects(Layers):
 
     def only_shows(self, call: ast.Call, scope: Scope) -> bool:
         """Return whether a call by itself changes nothing: a function of the language, or a method that shows."""
-        if any(item.arg == "out" or (item.arg == "inplace" and not is_false(item.value)) for item in call.keywords):
+        if any(
+            item.arg == "out" or (item.arg == "inplace" and not is_constant(item.value, False))
+            for item in call.keywords
+        ):
             return False
         func = call.func
         written = self.names.written(func) or dotted(func) or ""
@@ -101,11 +104,6 @@ class Effects(Layers):
 def has_arguments(node: ast.expr) -> bool:
     """Return whether an expression is a call with arguments."""
     return isinstance(node, ast.Call) and bool(node.args or node.keywords)
-
-
-def is_false(node: ast.expr) -> bool:
-    """Return whether an argument is False."""
-    return isinstance(node, ast.Constant) and node.value is False
 
 
 def change_unknown(call: ast.Call) -> GradcliError:

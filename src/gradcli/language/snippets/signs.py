@@ -6,6 +6,7 @@ import ast
 
 from gradcli.errors import GradcliError
 from gradcli.language.snippets.functions import returns
+from gradcli.language.snippets.lines import is_in_place
 from gradcli.language.snippets.pieces import Piece, join
 from gradcli.language.snippets.scopes import Closure
 from gradcli.language.snippets.statements import GROWING
@@ -36,7 +37,7 @@ def reads_gradient(node: ast.AST) -> bool:
 def changes(node: ast.AST) -> bool:
     """Return whether an expression calls a method that changes a value in place."""
     methods = (part.func.attr for part in ast.walk(node) if isinstance(part, ast.Call) and hasattr(part.func, "attr"))
-    return any(name in GROWING or (name.endswith("_") and not name.endswith("__")) for name in methods)
+    return any(name in GROWING or is_in_place(name) for name in methods)
 
 
 def leaves(node: ast.AST) -> bool:

@@ -10,6 +10,7 @@ from gradcli.errors import GradcliError
 from gradcli.language.inplace import writes_in_place, written_to
 from gradcli.language.snippets.effects import Effects, not_allowed
 from gradcli.language.snippets.expressions import Block
+from gradcli.language.snippets.lines import is_in_place
 from gradcli.language.snippets.lists import as_operation, joined_lists, joins_lists, refuse_writes_to_rows
 from gradcli.language.snippets.pieces import Piece, join
 from gradcli.language.snippets.scopes import Closure, Scope, parts, stored
@@ -165,7 +166,7 @@ class Statements(Effects):
             base = written_to(call)
             name = self.write(base, scope, block).text if isinstance(base, ast.Name) else self.unused("value")
             self.name(name, self.write(call, scope, block), block)
-        elif method in GROWING or (method.endswith("_") and not method.endswith("__")):
+        elif method in GROWING or is_in_place(method):
             hint = "write NAME = ... with the new value"
             raise GradcliError("not-allowed", f".{method}() changes a value in place", hint=hint)
         elif any(writes_in_place(part) for part in ast.walk(call)):
