@@ -23,7 +23,7 @@ BOUNDS = {
     "grad: calls for an elementwise program": 340,
     "grad: calls for a layer": 270,
     "explain: calls for an elementwise program of any size": 17_200,
-    "explain: calls for a softmax of any size": 3_400,
+    "explain: calls for a softmax of any size": 3_420,
     "explain: calls for one turn of a loop": 215,
     "explain: calls for one turn of a loop over a few entries": 250,
     "explain: calls for one turn of a loop over a vector": 355,

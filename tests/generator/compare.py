@@ -100,7 +100,9 @@ def check_explanation(program, jacobians, tolerances, lost):
     found = gradcli.explain(program.text, v=program.v, wrt=program.wrt, inputs=program.inputs)
     said = found.agreement.agree or (lost and found.agreement.verdict == "digits-lost")
     if not (said and found.agreement.finite):
-        raise Wrong(f"the routes do not agree: vᵀ·J {found.vjp}, x.grad {found.grad}")
+        told = "; ".join(note.message for note in found.notes)
+        numbers = f"vᵀ·J {found.vjp}, x.grad {found.grad}"
+        raise Wrong(f"the routes do not agree, {found.agreement.verdict}: {told}\n{numbers}")
     worst = Worst(value=ratio(found.output, program.truth.value, value_noise(program.truth), "y explained"))
     for name, (exact, tolerance) in tolerances.items():
         ratio(found.jacobian[name].numeric, jacobians[name], 0.0, f"J by {name} explained")

@@ -146,7 +146,7 @@ def test_a_value_that_decides_what_is_read_is_changed_in_the_snippet():
 
 LEAF = "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\n"
 REFUSED = [
-    ("import os\nx", "not-allowed", "but for torch, numpy, jax, math and scipy", "import os"),
+    ("import os\nx", "not-allowed", "but for torch, numpy, jax, math, scipy and autograd", "import os"),
     ("from os import system\nx", "not-allowed", "'import' is not part", "from os import system"),
     ("from numpy import *\nx", "not-allowed", "'import' is not part", "from numpy import *"),
     ("from . import a\nx", "not-allowed", "'import' is not part", "from . import a"),

@@ -188,9 +188,11 @@ def written_as(f: Graph, x: object, value: object, listed: bool, op: Op | None) 
         only_numpy(f, what, "there it is cut to fit")
     elif listed and old != new and np.ndim(value_of(value)):
         only_numpy(f, f"{NAMES[new]} written into {NAMES[old]} at a list of places")
-    if old == INTEGER and not np.all(np.isfinite(value_of(value))):
+    numbers = np.asarray(value_of(value))
+    numbers = numbers.astype(np.float64) if numbers.dtype == object else numbers  # of many digits, which are cut off
+    if old == INTEGER and not np.all(np.isfinite(numbers)):
         raise GradcliError("value", f"inf or nan cannot become one of {NAMES[old]}")
-    return np.asarray(value_of(value)).astype(value_of(x).dtype)[()]
+    return numbers.astype(value_of(x).dtype)[()]
 
 
 RANKS = {MASK: 0, INTEGER: 1, FLOAT: 2}

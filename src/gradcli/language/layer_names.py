@@ -60,7 +60,7 @@ FUNCTIONS = {
     **{f"Dropout{n}d": f"F.dropout{n}d p inplace training=True" for n in (1, 2, 3)},
     "Unfold": "F.unfold kernel_size dilation padding stride",
     "Fold": "F.fold output_size kernel_size dilation padding stride",
-    "Identity": "torch.clone",
+    "Identity": "F.dropout p=0",
 }  # fmt: skip
 """By the name of a layer: its function, and what its constructor takes in order.
 

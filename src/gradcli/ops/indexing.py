@@ -16,7 +16,9 @@ from gradcli.ops.writing import Call, index_text
 def picked(x: Array, *, key: Index) -> Array:
     """Return the entries at ``key``; what lists pick from a matrix lies row by row in memory, as in PyTorch."""
     found = x[key]
-    if type(found) is not np.ndarray or found.ndim < 2 or x.ndim > 2 or np.may_share_memory(found, x):
+    if type(found) is not np.ndarray:
+        return np.asarray(found) if x.dtype == object else found  # of many digits an entry is no array by itself
+    if found.ndim < 2 or x.ndim > 2 or np.may_share_memory(found, x):
         return found
     return np.ascontiguousarray(found)
 

@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gradcli.errors import GradcliError
-from gradcli.language.snippets.expressions import makes_input
+from gradcli.language.snippets.callees import makes_input
 from gradcli.language.snippets.functions import Functions
 from gradcli.language.snippets.scopes import Closure, Derivative, Pullback, Scope, parts
 
 GRADS = {
     "jax.grad": False,
     "jax.value_and_grad": False,
+    "jax.elementwise_grad": True,
     "torch.func.grad": False,
     "torch.func.grad_and_value": False,
     "jax.jacobian": True,

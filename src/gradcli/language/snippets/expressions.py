@@ -10,19 +10,13 @@ from gradcli.errors import Budget, GradcliError, Span, over_budget
 from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE
 from gradcli.language.calls import written_name
 from gradcli.language.inplace import writes_in_place
+from gradcli.language.snippets.arrays import Arrays
+from gradcli.language.snippets.callees import is_of_math, is_own_sum, makes_input, random_draw
 from gradcli.language.snippets.imports import Names
-from gradcli.language.snippets.lists import joined_lists, joins_lists
+from gradcli.language.snippets.lists import Entries, joined_lists, joins_lists
 from gradcli.language.snippets.pieces import Piece, Source
-from gradcli.language.snippets.scopes import Closure, Fresh, Layer, Scope, parts
-from gradcli.language.snippets.tables import (
-    DRAWS,
-    EMPTY,
-    FLOATS,
-    RENAMED,
-    UNSET,
-    UNTOUCHED,
-    WRAPPERS,
-)
+from gradcli.language.snippets.scopes import Closure, Fresh, Layer, Scope, identifiers, parts
+from gradcli.language.snippets.tables import DRAWS, EMPTY, FLOATS, RENAMED, UNSET, UNTOUCHED, WRAPPERS
 
 Edit = tuple[Span, Piece]
 GONE = Piece()
@@ -53,6 +47,8 @@ class Expressions:
         self.budget = budget
         self.names = Names()
         self.fresh = Fresh(tree)
+        self.arrays = Arrays(tree)
+        self.entries = Entries(tree, self.fresh.lists)
         self.top = Scope()
         self.devices: set[str] = set()
         self.in_input = False
@@ -98,6 +94,9 @@ class Expressions:
                 return [], [(node.test, block), (node.body, None), (node.orelse, None)]
             case ast.BoolOp():
                 return [], [(node.values[0], block), *((value, None) for value in node.values[1:])]
+            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Load()) if name in self.entries.stored:
+                end = self.source.span(node)[1]
+                return [((end, end), Piece.instead(".clone()", (end, end)))], [(node.value, block), (node.slice, block)]
             case ast.Lambda():
                 raise GradcliError("not-allowed", "a lambda can be called or have a name, and nothing else")
             case ast.BinOp(op=ast.Add() | ast.Mult()) if joins_lists(node, self.fresh.lists):
@@ -158,14 +157,33 @@ class Expressions:
         full = self.full(node.func, scope)
         if full in WRAPPERS and node.args and all(self.goes(item) for item in node.keywords):
             first = self.source.span(node.args[0])
-            opening, closing = Piece.instead("(", (span[0], first[0])), Piece.instead(")", (first[1], span[1]))
+            cut = (
+                full == "torch.autograd.Variable"
+                and not self.in_input
+                and any(name in self.fresh.stored for name in identifiers(node))
+            )
+            opening = Piece.instead("(", (span[0], first[0]))
+            closing = Piece.instead(").detach()" if cut else ")", (first[1], span[1]))
             return [((span[0], first[0]), opening), ((first[1], span[1]), closing)], [(node.args[0], block)]
         if full is not None and full.startswith(DRAWS):
             raise random_draw(written_name(node))
         if isinstance(node.func, ast.Attribute) and full is None and self.changes_nothing(node, node.func.attr):
             dot = self.source.code.rfind(".", 0, self.source.span(node.func)[1])
             return [((dot, span[1]), GONE)], [(node.func.value, block)]
-        return self.edits_of_arguments(node, full, block)
+        own = self.arrays.own_method(node)
+        return self.edits_of_arguments(node, full, block) if own is None else self.edits_of_method(node, own, block)
+
+    def edits_of_method(
+        self, node: ast.Call, function: str, block: Block | None
+    ) -> tuple[list[Edit], list[tuple[ast.AST, Block | None]]]:
+        """Return how a method of an array is written as a function of NumPy."""
+        assert isinstance(node.func, ast.Attribute)  # noqa: S101
+        (start, end), name = self.source.span(node), self.source.span(node.func)[1]
+        dot, bracket = self.source.code.rfind(".", 0, name), self.source.code.index("(", name)
+        given, comma = [*node.args, *(item.value for item in node.keywords)], Piece.instead(", ", (dot, name))
+        edits = [((start, start), Piece.instead(f"{function}(", (start, end)))]
+        edits.append(((dot, bracket + 1), comma if given else GONE))
+        return edits, [(node.func.value, block), *((argument, block) for argument in given)]
 
     def refuse_fixed(self) -> None:
         """Refuse a write in place without a gradient: the value would be part constant."""
@@ -205,8 +223,7 @@ class Expressions:
             span = self.source.span(node.func)
             edits, children = [(span, Piece.instead(renamed, span))], []
         elif full is None and (self.names.meanings or self.names.of_python) and is_own_sum(node):
-            end = self.source.span(node)[1]
-            edits.append(((end - 1, end), Piece.instead(", dim=0)", (end - 1, end))))
+            edits += self.edits_of_sum(node)
         elif is_of_math(full or "") and any(isinstance(part, ast.Name) for part in parts(node.args)):
             end = self.source.span(node)[1]
             edits.append(((end - 1, end), Piece.instead(").detach()", (end - 1, end))))
@@ -214,6 +231,15 @@ class Expressions:
         edits += [(self.without(node, item, gone), GONE) for item in gone]
         children += [(argument, block) for argument in node.args]
         return edits, children + [(item.value, block) for item in node.keywords if item not in gone]
+
+    def edits_of_sum(self, node: ast.Call) -> list[Edit]:
+        """Return how Python's own sum is written: along the first axis, and added to where it starts from."""
+        (start, end), after = self.source.span(node), self.source.span(node.args[0])[1]
+        if len(node.args) == 1:
+            return [((end - 1, end), Piece.instead(", dim=0)", (end - 1, end)))]
+        middle = (after, self.source.span(node.args[1])[0])
+        around = [((start, start), "("), (middle, ", dim=0) + ("), ((end, end), ")")]
+        return [(place, Piece.instead(text, place)) for place, text in around]
 
     def goes(self, item: ast.keyword) -> bool:
         """Return whether a keyword says nothing here: a device, or a gradient that is wanted."""
@@ -254,29 +280,3 @@ class Expressions:
     @abstractmethod
     def inlined(self, closure: Closure, node: ast.Call, scope: Scope, block: Block | None) -> Piece:
         """Return the value of a call of the user's function, after its statements in ``block``."""
-
-
-def is_of_math(full: str) -> bool:
-    """Return whether a function is one of Python's math that gives a float: no gradient flows through it."""
-    module, _, name = full.partition(".")
-    return module == "math" and name not in ("floor", "ceil", "trunc", "isqrt", "factorial", "comb", "gcd", "prod")
-
-
-def makes_input(node: ast.Call) -> bool:
-    """Return whether a call has ``requires_grad=True``, or another value that is not False."""
-    given = [item.value for item in node.keywords if item.arg == "requires_grad"]
-    return any(not (isinstance(value, ast.Constant) and not value.value) for value in given)
-
-
-def is_own_sum(node: ast.Call) -> bool:
-    """Return whether a call is of Python's own sum, which adds up along the first axis: that of the language all."""
-    return isinstance(node.func, ast.Name) and node.func.id == "sum" and len(node.args) == 1 and not node.keywords
-
-
-def random_draw(name: str) -> GradcliError:
-    """Return the error for numbers that are drawn at random."""
-    return GradcliError(
-        "random",
-        f"{name} draws numbers at random: a program has the same value at every run",
-        hint="write the numbers, or give this value a name and the numbers with that name",
-    )

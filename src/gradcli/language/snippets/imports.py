@@ -11,7 +11,7 @@ from gradcli.errors.suggest import INSTEAD_OF_WORD
 from gradcli.language.names import CONSTANTS, dotted
 from gradcli.ops import SPELLINGS, find
 
-LIBRARIES = ("torch", "numpy", "jax", "math", "scipy")
+LIBRARIES = ("torch", "numpy", "jax", "math", "scipy", "autograd")
 USUAL = {
     "torch": "torch",
     "np": "numpy",
@@ -24,6 +24,8 @@ USUAL = {
     "F": "torch.nn.functional",
 }
 """What these names stand for without an import."""
+SAME_AS = (("autograd.numpy", "numpy"), ("autograd.scipy", "scipy"), ("autograd.", "jax."))
+"""Names of the package autograd, and those that mean the same."""
 SHORTER = (
     ("torch.nn.functional.", "F."),
     ("torch.nn.", "nn."),
@@ -49,7 +51,12 @@ def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
             )
         if isinstance(node, ast.Import) and item.asname is None:
             module = module.partition(".")[0]
-        yield item.asname or module.rpartition(".")[2], module
+        yield item.asname or module.rpartition(".")[2], usual_name(module)
+
+
+def usual_name(full: str) -> str:
+    """Return the full name of what the package autograd has too, any other as it is."""
+    return next((usual + full.removeprefix(own) for own, usual in SAME_AS if full.startswith(own)), full)
 
 
 class Names:
@@ -73,7 +80,7 @@ class Names:
             return None
         root, dot, rest = name.partition(".")
         meaning = self.meanings.get(root) or (USUAL.get(root) if dot else None)
-        return None if meaning is None else meaning + dot + rest
+        return None if meaning is None else usual_name(meaning + dot + rest)
 
     def written(self, node: ast.expr) -> str | None:
         """Return how the language writes a library's name, None where it reads the name as it stands."""

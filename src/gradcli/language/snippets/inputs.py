@@ -9,8 +9,9 @@ from dataclasses import replace
 from gradcli.engine.graph import Node
 from gradcli.errors import Budget, GradcliError, Place
 from gradcli.language.snippets.building import Builder, Leaf
+from gradcli.language.snippets.callees import makes_input
 from gradcli.language.snippets.derivatives import Derivatives
-from gradcli.language.snippets.expressions import Block, makes_input
+from gradcli.language.snippets.expressions import Block
 from gradcli.language.snippets.lines import leaf_line, line_of
 from gradcli.language.snippets.pieces import Piece, Source, join
 from gradcli.language.snippets.scopes import Scope

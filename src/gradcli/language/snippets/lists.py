@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from typing import cast
 
 from gradcli.errors import GradcliError
+from gradcli.language.names import MODULES
 from gradcli.language.snippets.lines import changed_by, root_of
 from gradcli.language.snippets.scopes import parts, stored
 
@@ -37,6 +38,74 @@ def joined_lists() -> GradcliError:
     message = "Python joins lists by + and repeats them by *, and here they are arrays"
     return GradcliError(
         "not-allowed", message, hint="write the entries out, or torch.tensor([...]) to add and to scale"
+    )
+
+
+class Entries:
+    """The lists of a snippet whose entries get other values, or are written to: Python's entries are names of tensors.
+
+    An array's entries are numbers of its own, so that three things would come out otherwise, and are told apart here:
+
+    - an entry that is read, and then gets another value: each read of the lists ``stored`` to is of a copy;
+    - an entry that is written to in place, while the tensor has another name;
+    - a variable that is written to in place after a list took it up.
+    """
+
+    def __init__(self, tree: ast.AST, lists: Container[str]) -> None:
+        self.held: dict[str, list[ast.expr]] = {}
+        self.first: dict[str, int] = {}
+        assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
+        for node in assigned:
+            for target in node.targets:
+                self.take(target, node.value, lists)
+        of_tensors = {
+            name for name, values in self.held.items() if not all(isinstance(value, ast.Constant) for value in values)
+        }
+        self.stored = {name for node in assigned for name in entries_in(node.targets)} & of_tensors
+
+    def take(self, target: ast.expr, value: ast.expr, lists: Container[str]) -> None:
+        """Take what a list holds from an assignment to it, or to an entry of it."""
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+            for one, part in zip(target.elts, value.elts, strict=False):
+                self.take(one, part, lists)
+        elif isinstance(target, ast.Name) and target.id in lists and isinstance(value, ast.List | ast.Tuple):
+            self.held.setdefault(target.id, []).extend(value.elts)
+            for name in filter(None, map(variable_of, value.elts)):
+                self.first[name] = min(value.lineno, self.first.get(name, value.lineno))
+        elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and target.value.id in lists:
+            self.held.setdefault(target.value.id, []).append(value)
+
+    def refuse_shared_writes(self, node: ast.stmt) -> None:
+        """Refuse a statement that writes to a tensor which a list holds, and which has another name."""
+        if not isinstance(node, ast.Assign | ast.AugAssign | ast.Expr):
+            return
+        for changed in filter(None, map(changed_by, ast.walk(node))):
+            for name in root_of(changed):
+                of_entry = name in self.held and not isinstance(changed, ast.Name)
+                if of_entry and (name in self.stored or any(map(variable_of, self.held[name]))):
+                    raise shared_entry(f"an entry of the list '{name}'")
+                if name in self.first and node.lineno > self.first[name]:
+                    raise shared_entry(f"'{name}', which a list holds,")
+
+
+def entries_in(targets: list[ast.expr]) -> Iterator[str]:
+    """Yield the variables to whose entries an assignment gives values."""
+    for target in targets:
+        for one in target.elts if isinstance(target, ast.Tuple | ast.List) else [target]:
+            if isinstance(one, ast.Subscript) and isinstance(one.value, ast.Name):
+                yield one.value.id
+
+
+def variable_of(node: ast.expr) -> str | None:
+    """Return the variable whose memory a value may be: itself, a part of it, what a method of it gives."""
+    return next(iter(root_of(node) - MODULES), None)
+
+
+def shared_entry(what: str) -> GradcliError:
+    """Return the error for a write in place to a tensor that a list has in common with a name."""
+    message = f"{what} is written to in place: the list and the variable are one tensor in Python, and two here"
+    return GradcliError(
+        "not-allowed", message, hint="give the tensor one name, and write name = ... with its new value"
     )
 
 

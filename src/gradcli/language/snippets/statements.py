@@ -31,6 +31,7 @@ class Statements(Effects):
         """Write a statement; raises ``not-allowed`` for what is not part of the language."""
         outer, self.fixed = self.fixed, block.fixed
         try:
+            self.entries.refuse_shared_writes(node)
             self.write_statement(node, scope, block)
         except GradcliError as error:
             raise error.at(self.source.span(node)) from None

@@ -1,0 +1,107 @@
+"""Lists of Python, arrays of NumPy, Python's own functions and layers that give back what they take, in snippets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gradcli
+from gradcli.errors import GradcliError
+from oracles import needs_torch
+from snippet_rows import theirs
+
+LIBRARIES = (
+    "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\nimport numpy as np\n"
+    "x = torch.tensor([1., 2.], requires_grad=True)\n"
+)
+ANSWERED = [
+    LIBRARIES + "p = [x[0], x[1]]\np[0], p[1] = p[1], p[0]\n(p[0]*3 + p[1]).backward()",
+    LIBRARIES + "p = [x*2, x*3]\np[0], p[1] = p[1], p[0]\n(p[0]**2 + p[1]).sum().backward()",
+    LIBRARIES + "h = [x]\nfor k in range(2):\n    h[0] = h[0]*x\nh[0].sum().backward()",
+    LIBRARIES + "a, b = x*2, x*3\na, b = b, a\n(a*a + b).sum().backward()",
+    LIBRARIES + "a = [x, x*2]\nb = a\nb[0] = x*5\n(a[0]**2).sum().backward()",
+    LIBRARIES + "A = x.reshape(2,1)*x\ny = sum(A, 1)\n(y*x).sum().backward()",
+    LIBRARIES + "A = x.reshape(2,1)*x\ny = sum(A)\n(y*x).sum().backward()",
+    LIBRARIES + "y = x*2\nz = F.dropout(y, training=False)\nz[0] = 0.\ny.sum().backward()",
+    LIBRARIES + "y = x*2\nz = nn.Identity()(y)\nz[0] = 0.\ny.sum().backward()",
+    LIBRARIES + "y = x*2 - 3\nm = nn.Sequential(nn.Identity(), nn.ReLU(True))\n(m(y) + y).sum().backward()",
+    LIBRARIES + "y = x*2\nd = nn.Dropout(0.5)\nd.eval()\nz = d(y)\nz[0] = 0.\ny.sum().backward()",
+    LIBRARIES + "a = b = x*2\na += 1\n(b*x).sum().backward()",
+    LIBRARIES + "y = torch.zeros(2)\nz = torch.zeros(2)\ny[0] = z[1] = x[1]\n(y+z).sum().backward()",
+    LIBRARIES + "w = torch.tensor([1, 2, 3])\nw[0] = x[1].item()\n(w[:2]*x).sum().backward()",
+    LIBRARIES + "w = torch.tensor([1, 2, 3])\nw[0] = x[1]\n(w[:2]*x).sum().backward()",
+    LIBRARIES + "w = np.array([1., 2., 4.])\ns = w.std()\n(x*s).sum().backward()",
+    LIBRARIES + "w = np.array([1., 2., 4.])\ns = w.repeat(2)\n(x*s[1]).sum().backward()",
+    LIBRARIES + "w = np.array([[1., 2.], [3., 5.]])\ns = w.var(axis=0)\n(x*torch.tensor(s)).sum().backward()",
+    LIBRARIES + "xs = np.linspace(0, 1, 5)\nm = xs.mean(); s = xs.std()\n(x*(m+s)).sum().backward()",
+    LIBRARIES + "A = x.reshape(2,1)*x\ny = 2*sum(A, 1)\n(y*x).sum().backward()",
+    LIBRARIES + "y = sum([x[0], x[1]*2], x[0])\ny.backward()",
+    LIBRARIES + "y = sum((x*2, x*3), torch.zeros(2))\ny.sum().backward()",
+    LIBRARIES + "from torch.autograd import Variable\nw = Variable(x)\n(w*w*x).sum().backward()",
+    LIBRARIES + "from torch.autograd import Variable\nw = Variable(torch.ones(2))\n(w*w*x).sum().backward()",
+    LIBRARIES
+    + "from torch.autograd import Variable\nw = Variable(torch.tensor([1.,2.]), requires_grad=True)\n"
+    + "(w*w*x).sum().backward()",
+    LIBRARIES + "from torch.autograd import Variable\ny = x*2\nw = Variable(y)\n(w*w*x).sum().backward()",
+    LIBRARIES + "w = torch.tensor([1, 2, 3])\nw[0] = x[1]*1.7\n(w[:2]*x).sum().backward()",
+    LIBRARIES + "p = [x*2, x*3, x*4]\nfor i in range(2):\n    p[i] = p[i+1]*x\n(p[0]+p[1]*p[2]).sum().backward()",
+    LIBRARIES + "p = [x*2, x*3, x*4]\na = p[0]\np[0] = p[1]\np[1] = a\n(p[0]+p[1]*p[2]).sum().backward()",
+    LIBRARIES + "p = [x*2, x*3]\nq = p\nq[0] = x\n(p[0]*q[1]).sum().backward()",
+    LIBRARIES + "p = [x*2, x*3]\nfor a in p:\n    print(a)\np[0] = torch.exp(p[0])\n(p[0]*p[1]).sum().backward()",
+    LIBRARIES + "p = [2., 3.]\np[0] = 5.\np[1] *= 2\n(x*p[0]*p[1]).sum().backward()",
+    LIBRARIES + "p = [2., 3.]\np[0], p[1] = p[1], p[0]\n(x*torch.tensor(p)).sum().backward()",
+    LIBRARIES + "c = [0., 0.]\nc[0] = x.sum()\nc[1] = c[0]*x[0]\n(c[1]*x).sum().backward()",
+    LIBRARIES + "fib = [x[0], x[1], 0, 0]\nfor i in range(2, 4):\n    fib[i] = fib[i-1]*fib[i-2]\nfib[3].backward()",
+    LIBRARIES + "y = x*2\ny += 1\nl = [y, x]\n(l[0]*l[1]).sum().backward()",
+    LIBRARIES + "y = x*2\nl = [y, x]\ny = y + 1\n(l[0]*l[1]*y).sum().backward()",
+    LIBRARIES + "l = [torch.zeros(2), torch.zeros(2)]\nl[0] += x\nl[1] += l[0]*x\n(l[0]*l[1]).sum().backward()",
+    LIBRARIES + "m = [[x[0], x[1]], [x[1], x[0]]]\nm[0][0] = x[1]*5\n(m[0][0]*m[1][0]).backward()",
+    LIBRARIES + "m = [[x[0], x[1]], [x[1], x[0]]]\nm[0], m[1] = m[1], m[0]\n(m[0][0]*3 + m[1][0]).backward()",
+]
+SHARED = [
+    LIBRARIES + "a = x*2\nl = [a, a]\nl[0] += 1\n(l[1]*x).sum().backward()",
+    LIBRARIES + "a = x*2\nl = [a, x]\nl[0] *= 3\n(a*a).sum().backward()",
+    LIBRARIES + "a = x*2\nl = [a, x]\nl[0][0] = 5.\n(a*a).sum().backward()",
+    LIBRARIES + "l = [x*2, x*3]\nl[1] = l[0]\nl[1] += x\n(l[0]*x).sum().backward()",
+    LIBRARIES + "y = x*2\nl = [y, x]\ny += 1\n(l[0]*l[1]).sum().backward()",
+    LIBRARIES + "y = x*2\nl = [y[0], y[1]]\ny[0] = 5.\n(l[0]*l[1]).sum().backward()",
+    LIBRARIES + "row = [x[0], x[1]]\nm = [row, row]\nm[0][0] = x[1]*5\n(m[0][0]*m[1][0]).backward()",
+]
+AUTOGRAD = "import autograd.numpy as np\nfrom autograd import grad, elementwise_grad, jacobian\n"
+JAX = "import jax.numpy as np\nfrom jax import grad\n"
+OF_ARRAYS = [
+    (AUTOGRAD, "def f(x):\n    return np.sum(x.repeat(2)*np.arange(6))\n", "grad(f)(x)"),
+    (AUTOGRAD, "def f(x):\n    return np.sum(np.tanh(x)*(x**2).std())\n", "grad(f)(x)"),
+    (AUTOGRAD, "def f(x):\n    return (x*2).var(axis=0)*x[0]\n", "g = grad(f)\ng(x)"),
+    (AUTOGRAD, "def f(x):\n    return (1.0 - np.exp(-2.0*x))/(1.0 + np.exp(-2.0*x))\n", "elementwise_grad(f)(x)"),
+    (AUTOGRAD, "def f(x):\n    return np.array([x[0]**2, x[0]*x[1]])\n", "jacobian(f)(x)"),
+    (JAX, "def f(x):\n    y = x*x\n    return (y - y.mean()).std(ddof=1) + y.std()\n", "grad(f)(x)"),
+    (JAX, "def f(x):\n    return np.sum(x[x.nonzero()[0]]**2)\n", "grad(f)(x)"),
+    (JAX, "def f(x):\n    return np.sum(np.sin(x).reshape(1, 3).repeat(2, axis=0)*x)\n", "grad(f)(x)"),
+]
+AT = np.array([1.0, 2.0, 4.0])
+
+
+@needs_torch
+@pytest.mark.parametrize("text", ANSWERED, ids=lambda text: text.removeprefix(LIBRARIES)[:60])
+def test_a_snippet_leaves_what_pytorch_leaves(text):
+    left, found = theirs(text), gradcli.explain(text)
+    assert left
+    for name, grad in left.items():
+        np.testing.assert_allclose(found.grad[name], grad, rtol=1e-12)
+
+
+@pytest.mark.parametrize("text", SHARED, ids=lambda text: text.removeprefix(LIBRARIES)[:60])
+def test_a_tensor_that_a_list_and_a_name_have_in_common_is_not_written_to(text):
+    with pytest.raises(GradcliError, match="are one tensor in Python"):
+        gradcli.explain(text)
+
+
+@pytest.mark.parametrize(("head", "function", "asked"), OF_ARRAYS)
+def test_methods_of_arrays_are_those_of_numpy(head, function, asked):
+    names = {"np": np}
+    exec(function, names)  # noqa: S102 - our own functions
+    steps = 1e-6 * np.eye(3)
+    slopes = [np.sum(names["f"](AT + step) - names["f"](AT - step)) / 2e-6 for step in steps]
+    found = gradcli.explain(head + function + asked, x=AT)
+    np.testing.assert_allclose(found.grad["x"], slopes, rtol=1e-7, atol=1e-7)
