@@ -10,7 +10,7 @@ import numpy as np
 from gradcli.engine.graph import Graph, Input
 from gradcli.errors import GradcliError, Span
 from gradcli.errors.counting import counted
-from gradcli.language import runtime
+from gradcli.language import picking, runtime
 from gradcli.language.indexing import Registers, Run
 from gradcli.language.kinds import Listed, is_tensor, items_of, kept_in_place
 from gradcli.ops import Pair, Parts
@@ -72,7 +72,7 @@ def unpacked(f: Graph, value: object, position: int, count: int) -> Any:
     length = len(value) if type(value) is tuple else (runtime.array_of(value).shape or (0,))[0]
     if length != count:
         raise GradcliError("shape", f"{counted(length, 'value')} for {counted(count, 'variable')}")
-    return value[position] if type(value) is tuple else runtime.picked(f, runtime.array_of(value), position)
+    return value[position] if type(value) is tuple else picking.picked(f, runtime.array_of(value), position)
 
 
 def stored_names(body: list[ast.stmt]) -> set[str]:
@@ -143,7 +143,7 @@ def refuse_change(f: Graph, op: Op, before: Any, result: Any, name: str) -> None
 def put_at(f: Graph, x: Any, written: Any, key: Any, target: str) -> Any:
     """Return ``x`` with ``written`` at an index, which the program calls ``target``; raises ``shape`` for a misfit."""
     try:
-        entries = value_of(x)[runtime.as_view(key) if runtime.basic(key) else key].shape
+        entries = value_of(x)[picking.as_view(key) if picking.basic(key) else key].shape
     except IndexError:
         return f(PUT, x, written, key=key)  # which says what is wrong with the index
     fitting = without_lead(f, written, len(entries))

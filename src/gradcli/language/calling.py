@@ -209,11 +209,18 @@ def general_caller(function: Function, arguments: list[Bound], library: str, reg
         except NotFloats:
             from gradcli.language.treatments import cast, treated
 
-            given = [regs[i] for i in numbers if regs[i] is not None and type(regs[i]) is not tuple]
+            given = [item for i in numbers if regs[i] is not None for item in arrays_in(regs[i])]
             kind = treated(regs[0], function, map(number_kind, given))
             return cast(cast_call(regs), kind)
 
     return run
+
+
+def arrays_in(value: Any) -> tuple[Any, ...]:
+    """Return the arrays that an argument is: several in a tuple, none in a tuple of lengths."""
+    if type(value) is not tuple:
+        return (value,)
+    return () if all(type(item) is int for item in value) else value
 
 
 def builder(function: Function) -> Builder:

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError, over_budget
 from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE
-from gradcli.language import runtime
+from gradcli.language import picking, runtime
 from gradcli.language.arithmetic import binary_step, negative, positive
 from gradcli.language.calling import calling, reading, remarking
 from gradcli.language.calls import bind, library_of, plain_number, refuse_ambiguous, refuse_stars, resolve, written_name
@@ -135,7 +135,7 @@ class Expressions(Allocation):
         readers = [index_reader(item, [next(parts) for _ in index_parts(item)]) for item in items]
         base, single = registers[0], not isinstance(node.slice, ast.Tuple)
         return self.emit(
-            lambda regs: runtime.subscript(regs[0], regs[base], [read(regs) for read in readers], single), node
+            lambda regs: picking.subscript(regs[0], regs[base], [read(regs) for read in readers], single), node
         )
 
     def _attribute(self, node: ast.Attribute, registers: list[int]) -> int:

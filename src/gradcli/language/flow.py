@@ -7,7 +7,7 @@ from abc import abstractmethod
 from typing import Any
 
 from gradcli.errors import GradcliError
-from gradcli.language import runtime
+from gradcli.language import picking, runtime
 from gradcli.language.assigning import range_of, stored_names
 from gradcli.language.expressions import Expressions
 from gradcli.language.indexing import Registers
@@ -164,6 +164,6 @@ class Flow(Expressions):
             if not x.ndim:
                 raise GradcliError("type", "a loop runs over range(...) or over an array, not over one number")
             regs[kept] = x
-            return (runtime.picked(regs[0], regs[kept], i) for i in range(x.shape[0]))
+            return (picking.picked(regs[0], regs[kept], i) for i in range(x.shape[0]))
 
         return rows

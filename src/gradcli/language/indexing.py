@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradcli.errors import GradcliError
-from gradcli.language import runtime
+from gradcli.language import picking
 
 Registers = list[Any]
 Run = Callable[[Registers], Any]
@@ -41,11 +41,11 @@ def index_reader(item: ast.expr, registers: list[int]) -> Run:
         present = [part is not None for part in (item.lower, item.upper, item.step)]
 
         def read_slice(regs: Registers) -> slice:
-            values = iter([runtime.slice_bound(regs[0], regs[i]) for i in registers])
-            return runtime.slice_of(*[next(values) if there else None for there in present])
+            values = iter([picking.slice_bound(regs[0], regs[i]) for i in registers])
+            return picking.slice_of(*[next(values) if there else None for there in present])
 
         return read_slice
     if isinstance(item, ast.List):
         shape = list_shape(item)
-        return lambda regs: runtime.index_list(regs[0], [regs[i] for i in registers], shape)
+        return lambda regs: picking.index_list(regs[0], [regs[i] for i in registers], shape)
     return lambda regs: regs[registers[0]]

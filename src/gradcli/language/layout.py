@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import NODES, Graph, Node, Operation
-from gradcli.language.runtime import basic
+from gradcli.language.picking import basic
 from gradcli.ops.declare import value_of
 from gradcli.ops.indexing import PUT
 from gradcli.ops.shaping import CLONE

@@ -9,7 +9,7 @@ from typing import Any
 
 from gradcli.engine.graph import Graph
 from gradcli.errors import GradcliError
-from gradcli.language import runtime
+from gradcli.language import picking, runtime
 from gradcli.language.kinds import FLOAT, INTEGER, MASK, number_kind
 from gradcli.language.names import MODULES, dotted
 from gradcli.ops import METHODS, Pair, Parts, find
@@ -101,7 +101,7 @@ ATTRIBUTES: dict[str, Callable[[Graph, object], Any]] = {
 def size_of(value: object, dim: object = None) -> Any:
     """Return PyTorch's ``x.size()`` or ``x.size(dim)``."""
     shape = runtime.as_tensor(value).shape
-    return shape if dim is None else runtime.subscript(None, shape, [dim], single=True)  # type: ignore[arg-type]
+    return shape if dim is None else picking.subscript(None, shape, [dim], single=True)  # type: ignore[arg-type]
 
 
 def length_of(value: object) -> int:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradcli.engine.graph import Graph
-from gradcli.language.runtime import picked
+from gradcli.language.picking import picked
 from gradcli.language.trace import Selection
 from gradcli.ops.declare import Op
 from gradcli.ops.indexing import INDEX, PUT

@@ -13,7 +13,7 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE, INSTEAD_OF_WORD
-from gradcli.language import runtime
+from gradcli.language import picking, runtime
 from gradcli.language.arithmetic import binary, binary_step
 from gradcli.language.assigning import (
     before_ndim,
@@ -204,7 +204,7 @@ class Statements(Flow):
             f, before = regs[0], regs[base]
             refuse_write(f, name, before, "indexed assignment")
             x = runtime.array_of(before)
-            key = runtime.index_key(f, x, [read(regs) for read in readers], single)
+            key = picking.index_key(f, x, [read(regs) for read in readers], single)
             change = regs[given]
             remark_write(f, name, span, before, change, key, op is None)
             first = None
@@ -215,7 +215,7 @@ class Statements(Flow):
                     refuse_change(f, op, entries, change, target_text)
             f.wrote(before, name, span, first)
             if is_odd(x) or is_odd(change):
-                change = written_as(f, x, int(change) if type(change) is bool else change, not runtime.basic(key), op)
+                change = written_as(f, x, int(change) if type(change) is bool else change, not picking.basic(key), op)
             written = put_at(f, x, change if is_odd(x) else runtime.as_tensor(change), key, target_text)
             return write_through(regs, others, told, before, written)
 

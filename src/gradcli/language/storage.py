@@ -12,7 +12,7 @@ import numpy as np
 
 from gradcli.engine.graph import NODES, Graph, Node, Operation
 from gradcli.language.kinds import DOUBLE, Listed, is_tensor
-from gradcli.language.runtime import as_view, basic
+from gradcli.language.picking import as_view, basic
 from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import value_of
 from gradcli.ops.signatures import Array, Indices

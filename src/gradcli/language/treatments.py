@@ -71,6 +71,8 @@ def cast(value: object, kind: str | None) -> Any:
     """Return a result as a mask or as integers; None leaves it as it is."""
     if kind is None or (isinstance(value, Node) and value.active):
         return value
+    if type(value) is tuple:
+        return tuple(cast(item, kind) for item in value)
     if type(value) is Pair:
         return Pair(cast(value.values, kind), value.indices)
     if type(value) is Parts:

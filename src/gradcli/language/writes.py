@@ -15,7 +15,7 @@ import numpy as np
 from gradcli.engine.graph import Graph, Node, Operation, Write
 from gradcli.errors import GradcliError, Span
 from gradcli.language.kinds import is_tensor
-from gradcli.language.runtime import as_view, basic
+from gradcli.language.picking import as_view, basic
 from gradcli.language.storage import in_part, may_share, root, storage_of, window_of
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.saved import kept
