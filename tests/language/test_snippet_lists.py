@@ -57,6 +57,9 @@ ANSWERED = [
     LIBRARIES + "l = [torch.zeros(2), torch.zeros(2)]\nl[0] += x\nl[1] += l[0]*x\n(l[0]*l[1]).sum().backward()",
     LIBRARIES + "m = [[x[0], x[1]], [x[1], x[0]]]\nm[0][0] = x[1]*5\n(m[0][0]*m[1][0]).backward()",
     LIBRARIES + "m = [[x[0], x[1]], [x[1], x[0]]]\nm[0], m[1] = m[1], m[0]\n(m[0][0]*3 + m[1][0]).backward()",
+    LIBRARIES + "s = torch.ones(2)\nw = s.requires_grad_()\n(w*s*x).sum().backward()",
+    LIBRARIES + "w = x.requires_grad_()\n(w*w*x).sum().backward()",
+    LIBRARIES + "y = x*2\nw = y.requires_grad_()\n(w*w*x).sum().backward()",
 ]
 SHARED = [
     LIBRARIES + "a = x*2\nl = [a, a]\nl[0] += 1\n(l[1]*x).sum().backward()",

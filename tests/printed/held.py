@@ -441,10 +441,16 @@ def check_sum(held: Held, line: str) -> None:
 
 def read_effect(held: Held, _title: str, body: list[str]) -> None:
     """Hold what ones, the mean and one row of J would give."""
-    for line in joined(body):
+    for line in joined(with_whole_labels(body)):
         match = re.match(r"v = (ones|1/\d+|one-hot) +(?:(?:row (\S+) of J)|\S+)(.*)", line)
         if match:
             guarded(held, lambda m=match: check_effect(held, m), line)
+
+
+def with_whole_labels(body: list[str]) -> list[str]:
+    """Return lines in which the label of other v stands in one, also where a long name has taken several."""
+    text = re.sub(r"(v = one-hot +row)\s+(\S+)\s+(of J)", r"\1 \2 \3", "\n".join(body))
+    return re.sub(r"(v = (?:ones|1/\d+))\s+(\S+\.(?:sum|mean)\()\s*(\))", r"\1  \2\3", text).splitlines()
 
 
 def check_effect(held: Held, match) -> None:

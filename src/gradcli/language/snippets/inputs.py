@@ -68,18 +68,28 @@ class Inputs(Derivatives):
         if isinstance(node, ast.Call) and self.wants_gradient(node) and self.has_gradient(value):
             self.builder.lines.append(line_of(assigned(name, value), statement.lineno))
             return
-        self.refuse_aliases(name, node)
+        own = self.written_base(node, scope)
+        if own is not None and own != name:
+            if any(own in line.stores for line in self.builder.lines):
+                self.make_leaf(own, node, scope, statement)
+            self.builder.lines.append(line_of(assigned(name, value), statement.lineno))
+            return
+        self.refuse_aliases(name, own)
         self.add_leaf(Leaf(name, statement.lineno, value, len(self.builder.lines), is_typed_in_integers(node)))
 
-    def refuse_aliases(self, name: str, node: ast.expr) -> None:
-        """Refuse to make a variable an input in place where another name is the same tensor."""
+    def written_base(self, node: ast.expr, scope: Scope) -> str | None:
+        """Return the variable that ``x.requires_grad_()`` is of, as it is written; None for any other expression."""
         while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and self.wants_gradient(node):
             node = node.func.value
-        if not isinstance(node, ast.Name):
+        return scope.written(node.id) or node.id if isinstance(node, ast.Name) else None
+
+    def refuse_aliases(self, name: str, own: str | None) -> None:
+        """Refuse to make a variable an input in place where another name is the same tensor."""
+        if own is None:
             return
-        same = {node.id, name}
+        same = {own, name}
         for line in self.builder.lines:
-            same |= {part for pair in line.names if node.id in pair or name in pair for part in pair}
+            same |= {part for pair in line.names if own in pair or name in pair for part in pair}
         if len(same) > 1:
             others = " and ".join(sorted(same - {name}))
             raise GradcliError("not-allowed", f"'{name}' is also called {others}: an input has one name")
