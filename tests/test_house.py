@@ -66,6 +66,11 @@ def test_a_room_imports_from_floors_below():
         below.add(name)
 
 
+def test_a_folder_of_modules_is_a_package():
+    """One without ``__init__`` is left out by what walks through packages, such as the catalogue of mutants."""
+    assert [path.parent for path in MODULES if not (path.parent / "__init__.py").exists()] == []
+
+
 def test_the_page_has_every_room():
     assert {room(path) for path in MODULES} - {"__init__", "__main__"} == set(ROOMS)
 

@@ -135,9 +135,10 @@ def sizes_of(
     if len(given) != axes:
         raise GradcliError("value", f"interpolate: scale_factor is a number, or one for each of {axes} axes")
     factors = tuple(number(factor, "scale_factor") for factor in given)
-    if not all(math.isfinite(factor) for factor in factors):
-        raise GradcliError("value", f"interpolate: scale_factor must be finite, not {scale_factor}")
-    found = tuple(math.floor(length * factor) for length, factor in zip(lengths, factors, strict=True))
+    grown = [length * factor for length, factor in zip(lengths, factors, strict=True)]
+    if not all(map(math.isfinite, grown)):
+        raise GradcliError("value", f"interpolate: scale_factor must leave finite lengths, not {scale_factor}")
+    found = tuple(map(math.floor, grown))
     if any(length < 1 for length in found):
         raise GradcliError("shape", f"interpolate by {scale_factor}: nothing is left of shape {x.shape}")
     return found, (None,) * axes if again else factors
