@@ -208,6 +208,16 @@ def test_all_that_cannot_be_read_is_said_at_once():
     assert error.span == (text.index("foo"), text.index("foo") + 3)
 
 
+def test_one_fault_of_many_lines_is_said_once():
+    text = "\n".join(["import os", *["x; import os"] * 40, "x"])
+    with pytest.raises(GradcliError) as raised:
+        gradcli.explain(text, x=1.0)
+    assert raised.value.message == "41 lines of this snippet cannot be read"
+    assert raised.value.hint is not None
+    assert raised.value.hint.startswith("lines 1, 2, 3, 4, 5 and 36 others: 'import' is not part of the language")
+    assert "\n" not in raised.value.hint
+
+
 @pytest.mark.parametrize(("line", "marked"), [
     ("y = torch.stack([x, sinn(x)])", "sinn"),
     ("y = f(x) + torch.ones(3)", "f(x) + torch.ones(3)"),

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import Budget, GradcliError, Place, over_budget
+from gradcli.errors.counting import listed
 from gradcli.errors.facts import MissingInputs, Unreadable
 from gradcli.language.program import Program, compile_tree
 from gradcli.language.snippets.lines import Line, names_in, needed, renamed
@@ -129,26 +130,32 @@ def evaluated(program: Program, values: Mapping[str, Any]) -> Any:
     return np.asarray(value_of(program.evaluate(arrays, frozenset(), record=False)[1]))[()]
 
 
-MOST_LINES = 20
-"""Lines that an error lists; the rest is counted."""
+MOST_LINES = 10
+"""What is wrong with lines, as far as an error lists it; the rest is counted."""
 
 
 def all_at_once(errors: Sequence[GradcliError], place: Place) -> GradcliError:
-    """Return one error for all: the first, and a list of the lines where there are several."""
+    """Return one error for all: the first, and what is wrong with which lines where there are several."""
     first = errors[0].at(None, place)
-    lines = list(dict.fromkeys(line_text(error, place) for error in errors))
-    if len(lines) == 1:
+    lines: dict[str, list[str]] = {}
+    for error in errors:
+        number = place.text.count(NEWLINE, 0, error.span[0] if error.span else 0) + 1
+        found = lines.setdefault(error.message + (f" ({error.hint})" if error.hint else ""), [])
+        found += [f"{number}"] if f"{number}" not in found else []
+    count = sum(map(len, lines.values()))
+    if count == 1:
         return first
-    shown = (*lines[:MOST_LINES], *([f"and {len(lines) - MOST_LINES} more"] if len(lines) > MOST_LINES else []))
-    message = f"{len(lines)} lines of this snippet cannot be read"
+    told = [f"{lines_text(numbers)}: {what}" for what, numbers in lines.items()]
+    shown = (*told[:MOST_LINES], *([f"and {len(told) - MOST_LINES} more"] if len(told) > MOST_LINES else []))
+    message = f"{count} lines of this snippet cannot be read"
     return GradcliError(first.kind, message, span=first.span, place=place, facts=Unreadable(shown))
 
 
-def line_text(error: GradcliError, place: Place) -> str:
-    """Return an error with the number of its line, and with what to do about it."""
-    start = error.span[0] if error.span else 0
-    hint = f" ({error.hint})" if error.hint else ""
-    return f"line {place.text.count(NEWLINE, 0, start) + 1}: {error.message}{hint}"
+def lines_text(numbers: Sequence[str]) -> str:
+    """Return the numbers of lines, of many the first ones."""
+    return f"line {numbers[0]}" if len(numbers) == 1 else f"lines {listed(numbers[:MOST_NUMBERS], len(numbers))}"
 
 
 NEWLINE = "\n"
+MOST_NUMBERS = 5
+"""Lines that are named of those with one fault."""
