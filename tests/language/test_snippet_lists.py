@@ -14,7 +14,36 @@ LIBRARIES = (
     "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\nimport numpy as np\n"
     "x = torch.tensor([1., 2.], requires_grad=True)\n"
 )
+THREE = LIBRARIES + (
+    "A = torch.tensor([[0.5, -1.0, 2.0], [1.5, 0.3, -0.7], [2.0, 0.0, 1.0]], requires_grad=True)\n"
+    "z = torch.tensor([1., 2., 3.], requires_grad=True)\n"
+)
+WEIGHED = "\n(out * torch.tensor([1.0, 3.0, -2.0])).sum().backward()"
+SCALED = "\n(out*1.5).sum().backward()"
 ANSWERED = [
+    THREE + "idx = (torch.tensor([0, 2]), torch.tensor([1, 1]))\nout = A[idx]**2" + SCALED,
+    THREE + "i, j = torch.triu_indices(3, 3, offset=1)\nidx = (j, i)\nout = A[idx]**2" + SCALED,
+    THREE + "idx = (torch.arange(3), A.argmax(dim=1))\nout = A[idx]**2" + SCALED,
+    THREE + "idx = (torch.tensor(1), torch.tensor(2))\nout = A[idx]**2" + SCALED,
+    THREE + "idx = (torch.tensor([0, 2]), torch.tensor([1, 1]))\nC = A*z\nC[idx] = 0\nout = C**2" + SCALED,
+    THREE
+    + "t = torch.tensor([1, 2, 0])\nlogp = F.log_softmax(A, dim=1)\nidx = (torch.arange(3), t)\nout = -logp[idx]*z"
+    + WEIGHED,
+    THREE
+    + "def pick(M, idx):\n    return M[idx]\nout = pick(A, (torch.tensor([0, 2]), torch.tensor([1, 0]))).sum()*z"
+    + WEIGHED,
+    THREE + "def ind():\n    return torch.tensor([0, 2]), torch.tensor([1, 0])\nout = A[ind()].sum()*z" + WEIGHED,
+    THREE + "s = 0\nfor idx in [(0, 1), (1, 2), (2, 2)]:\n    s = s + A[idx]**2\nout = s*z" + WEIGHED,
+    THREE + "pairs = [(0, 1), (1, 2)]\nout = A[pairs[0]]*A[pairs[1]]*z" + WEIGHED,
+    THREE + "idx = (z > 1.5, 0)\nout = A[idx]**2" + SCALED,
+    THREE + "idx = (..., 0)\nout = A[idx]**2*z" + WEIGHED,
+    THREE + "l = [z, z*2, z*3]\ns = 0\nfor v in l[1:]:\n    s = s + v\nout = s" + WEIGHED,
+    THREE + "l = [z, z*2, z*3]\nb = l[:2]\nout = b[0]*b[1]" + WEIGHED,
+    THREE + "pts = [(0, 1), (1, 2)]\nout = torch.tensor(pts).sum()*z" + WEIGHED,
+    THREE + "l = [z, z*2, z*z]\ndel l\nout = z" + WEIGHED,
+    THREE + "def sd(a):\n    return a.std()\nout = z*sd(z)" + WEIGHED,
+    THREE + "a = np.array([1.0, 2.0, 4.0])\nb = torch.tensor(a)\nout = z*b.std()*z.std()*(z*2).var()" + WEIGHED,
+    THREE + "a = np.array([1.0, 2.0, 4.0])\nout = z*A.repeat(2,1)[0]" + WEIGHED,
     LIBRARIES + "p = [x[0], x[1]]\np[0], p[1] = p[1], p[0]\n(p[0]*3 + p[1]).backward()",
     LIBRARIES + "p = [x*2, x*3]\np[0], p[1] = p[1], p[0]\n(p[0]**2 + p[1]).sum().backward()",
     LIBRARIES + "h = [x]\nfor k in range(2):\n    h[0] = h[0]*x\nh[0].sum().backward()",
@@ -70,6 +99,22 @@ SHARED = [
     LIBRARIES + "y = x*2\nl = [y[0], y[1]]\ny[0] = 5.\n(l[0]*l[1]).sum().backward()",
     LIBRARIES + "row = [x[0], x[1]]\nm = [row, row]\nm[0][0] = x[1]*5\n(m[0][0]*m[1][0]).backward()",
 ]
+REFUSED = [
+    (THREE + "l = [z, z*2]\nb = l\nb += [z*z]\nout = l[-1]*l[0]" + WEIGHED, "joins lists"),
+    (THREE + "l = [z, z*2]\nb = l\nb = b + [z*z]\nout = l[-1]*b[-1]" + WEIGHED, "joins lists"),
+    (THREE + "a = [1.0, 2.0, 3.0]\nb = a\nb += [4.0]\nout = z*a[-1]" + WEIGHED, "joins lists"),
+    (THREE + "l = [z, z*2]\nb = l[:]\nb[0] = z*z\nout = l[0]*b[0]" + WEIGHED, "a slice of a list"),
+    (THREE + "l = [z, z*2, z*z]\ndel l[1]\nout = l[1]*l[0]" + WEIGHED, "'del'"),
+    (
+        THREE + "def sd(a):\n    return a.std()\na = np.array([1.0, 2.0, 4.0])\nout = z*sd(a)" + WEIGHED,
+        "is not known here",
+    ),
+    (THREE + "a = torch.tensor([1.0, 2.0, 4.0])\na = a.numpy()\nout = z*a.std()" + WEIGHED, "is not known here"),
+    (
+        THREE + "a, b = np.array([1.0, 2.0, 4.0]), torch.tensor([1.0, 2.0, 4.0])\nout = z*a.std()*b.std()" + WEIGHED,
+        "is not known here",
+    ),
+]
 AUTOGRAD = "import autograd.numpy as np\nfrom autograd import grad, elementwise_grad, jacobian\n"
 JAX = "import jax.numpy as np\nfrom jax import grad\n"
 OF_ARRAYS = [
@@ -79,6 +124,8 @@ OF_ARRAYS = [
     (AUTOGRAD, "def f(x):\n    return (1.0 - np.exp(-2.0*x))/(1.0 + np.exp(-2.0*x))\n", "elementwise_grad(f)(x)"),
     (AUTOGRAD, "def f(x):\n    return np.array([x[0]**2, x[0]*x[1]])\n", "jacobian(f)(x)"),
     (JAX, "def f(x):\n    y = x*x\n    return (y - y.mean()).std(ddof=1) + y.std()\n", "grad(f)(x)"),
+    (JAX, "def f(x):\n    y = x*1.0\n    z = y\n    z = z*2.0\n    z *= 2.0\n    return np.sum(y*x*z)\n", "grad(f)(x)"),
+    (JAX, "def f(x):\n    s = 0.0\n    for k in range(3):\n        s += x[k]*x[k]\n    return s\n", "grad(f)(x)"),
     (JAX, "def f(x):\n    return np.sum(x[x.nonzero()[0]]**2)\n", "grad(f)(x)"),
     (JAX, "def f(x):\n    return np.sum(np.sin(x).reshape(1, 3).repeat(2, axis=0)*x)\n", "grad(f)(x)"),
 ]
@@ -97,6 +144,12 @@ def test_a_snippet_leaves_what_pytorch_leaves(text):
 @pytest.mark.parametrize("text", SHARED, ids=lambda text: text.removeprefix(LIBRARIES)[:60])
 def test_a_tensor_that_a_list_and_a_name_have_in_common_is_not_written_to(text):
     with pytest.raises(GradcliError, match="are one tensor in Python"):
+        gradcli.explain(text)
+
+
+@pytest.mark.parametrize(("text", "words"), REFUSED, ids=lambda text: text.removeprefix(THREE)[:60])
+def test_what_python_does_otherwise_with_lists_and_arrays_is_refused(text, words):
+    with pytest.raises(GradcliError, match=words):
         gradcli.explain(text)
 
 

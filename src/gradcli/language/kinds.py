@@ -40,6 +40,10 @@ class Tupled(Listed):
     """A tuple of plain integers: an index for each axis, where a list is several along one."""
 
 
+class Tuples(Listed):
+    """A list of tuples of plain integers: each of them is an index for several axes."""
+
+
 class NotFloats(Exception):
     """Raised where a function that is about to be called is given a mask or integers."""
 
@@ -203,7 +207,7 @@ def stacked(items: list[Any]) -> Any:
 
     Plain integers are ``Listed``; beside integers that were computed they are what those are.
     """
-    if items and all(type(item) in (int, Listed, Tupled) for item in items):
+    if items and all(type(item) in (int, Listed, Tupled, Tuples) for item in items):
         return listed(items)
     kinds = {number_kind(item) for item in items}
     if not items or FLOAT in kinds or not (any(map(whole_array, items)) or kinds == {MASK}):
@@ -215,11 +219,14 @@ def stacked(items: list[Any]) -> Any:
 def listed(items: list[Any]) -> Listed | None:
     """Return a list of plain integers, or of such lists, as one array; None where they are ragged."""
     raws = [np.asarray(item) for item in items]
-    return np.stack(raws).view(Listed) if len({raw.shape for raw in raws}) == 1 else None
+    kind = Tuples if all(type(item) is Tupled for item in items) else Listed
+    return np.stack(raws).view(kind) if len({raw.shape for raw in raws}) == 1 else None
 
 
 def items_of(value: Listed) -> Any:
     """Return what a list of integers holds: plain integers, or lists of them."""
+    if type(value) is Tuples and value.ndim > 1:
+        return [row.view(Tupled) for row in value]
     return value.tolist() if value.ndim == 1 else list(value)
 
 

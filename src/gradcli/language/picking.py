@@ -9,7 +9,7 @@ import numpy as np
 from gradcli.engine.graph import NODES, Graph
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
-from gradcli.language.kinds import Listed, Tupled, items_of, takes_integers_apart
+from gradcli.language.kinds import Listed, Tupled, Tuples, items_of, takes_integers_apart
 from gradcli.language.runtime import array_of, kind_of
 from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import value_of
@@ -107,7 +107,7 @@ def index_key(f: Graph, x: Any, parts: list[Any], single: bool) -> Any:
 def axis_by_axis(f: Graph, x: Any, parts: list[Any], single: bool) -> tuple[list[Any], bool]:
     """Return the parts of an index of ``x``: a tuple has one for each axis, and so has a list of lists in PyTorch."""
     whole: Any = parts[0] if single else None
-    nested = type(whole) is Listed and whole.ndim > 1
+    nested = type(whole) in (Listed, Tuples) and whole.ndim > 1
     if nested and len(whole) > x.ndim:
         axes = counted(x.ndim, "axis")
         only_numpy(f, f"{len(whole)} lists as an index of {axes}", "np.array([...]) as an index says that to both")

@@ -138,8 +138,15 @@ def stack_items(f: Graph, items: list[Any]) -> Any:
     return f(STACK, *tensors, dim=0)
 
 
+def is_index(item: object) -> bool:
+    """Return whether a value is an index and no number: positions or a mask as an array, a slice, None or ``...``."""
+    return item is None or item is Ellipsis or isinstance(item, slice) or whole_array(item)
+
+
 def stack_tuple(f: Graph, items: list[Any]) -> Any:
     """Return a tuple display as an array; one of plain integers stays a tuple as an index and as lengths."""
+    if any(is_index(item) for item in items) and all(type(item) is int or is_index(item) for item in items):
+        return tuple(items)
     found = stack_items(f, items)
     return found.view(Tupled) if isinstance(found, Listed) else found
 

@@ -29,11 +29,14 @@ class Arrays:
                     self.names.add(node)
         libraries = {meaning.partition(".")[0] for meaning in self.names.meanings.values()}
         self.alone = "torch" not in libraries and bool(libraries & {"numpy", "jax"})
+        self.immutable = "torch" not in libraries and "jax" in libraries
         self.variables: set[str] = set()
+        self.tensors: set[str] = set()
+        self.some = not self.alone and any(self.is_array(node) for node in ast.walk(tree) if isinstance(node, ast.Call))
         self.find_variables(tree)
 
     def find_variables(self, tree: ast.AST) -> None:
-        """Find the variables each of whose values is an array."""
+        """Find the variables each of whose values is an array, and those of tensors."""
         assigned: dict[str, list[ast.expr]] = {}
         for node in ast.walk(tree):
             if isinstance(node, ast.Assign):
@@ -42,9 +45,11 @@ class Arrays:
                         assigned.setdefault(target.id, []).append(node.value)
         times = Counter(stored(tree))
         of_one_kind = {name: values for name, values in assigned.items() if len(values) == times[name]}
-        while found := {name for name, values in of_one_kind.items() if all(map(self.is_array, values))}:
-            self.variables |= found
-            of_one_kind = {name: values for name, values in of_one_kind.items() if name not in found}
+        for known, is_one in ((self.variables, self.is_array), (self.tensors, self.is_tensor)):
+            left = dict(of_one_kind)
+            while found := {name for name, values in left.items() if all(map(is_one, values))}:
+                known.update(found)
+                left = {name: values for name, values in left.items() if name not in found}
 
     def is_array(self, node: ast.expr) -> bool:
         """Return whether an expression is an array, as far as its text tells."""
@@ -64,9 +69,34 @@ class Arrays:
                 return func.attr == "numpy" or self.is_array(func.value)
         return False
 
+    def is_tensor(self, node: ast.expr) -> bool:
+        """Return whether an expression is a tensor of PyTorch, as far as its text tells."""
+        match node:
+            case ast.Name(id=name):
+                return name in self.tensors
+            case ast.BinOp(left=left, right=right):
+                return self.is_tensor(left) or self.is_tensor(right)
+            case ast.UnaryOp(operand=inner) | ast.Subscript(value=inner) | ast.Attribute(value=inner):
+                return self.is_tensor(inner)
+            case ast.Call(func=func):
+                full = self.names.full(func) or ""
+                if full or not isinstance(func, ast.Attribute):
+                    return full.startswith("torch.")
+                return func.attr != "numpy" and self.is_tensor(func.value)
+        return False
+
     def own_method(self, node: ast.Call) -> str | None:
-        """Return the function of NumPy that a method of an array is; None where PyTorch's method is the same."""
+        """Return the function of NumPy that a method of an array is; None where PyTorch's method is the same.
+
+        Raises ``not-allowed`` where arrays stand beside tensors, and the text does not tell which of them this is.
+        """
         func = node.func
-        if not isinstance(func, ast.Attribute) or func.attr not in OWN_METHODS or not self.is_array(func.value):
+        if not isinstance(func, ast.Attribute) or func.attr not in OWN_METHODS or self.names.full(func):
             return None
-        return None if self.names.full(func) else f"np.{func.attr}"
+        if self.is_array(func.value):
+            return f"np.{func.attr}"
+        if self.some and not self.is_tensor(func.value):
+            value = ast.unparse(func.value)
+            what = f"whether '{value}' is an array or a tensor is not known here, and .{func.attr}() differs"
+            raise GradcliError("not-allowed", what, hint=f"write np.{func.attr}({value}) or torch.{func.attr}({value})")
+        return None

@@ -77,7 +77,7 @@ def described(node: ast.stmt, piece: Piece, number: int, error: GradcliError | N
             case ast.AugAssign(target=target):
                 writes |= root_of(target)
                 reads |= root_of(target)
-            case ast.Subscript(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()):
+            case ast.Subscript(ctx=ast.Store() | ast.Del()) | ast.Attribute(ctx=ast.Store()):
                 writes |= root_of(part)
             case ast.Call(func=ast.Attribute(value=changed)) if writes_in_place(part):
                 writes |= root_of(changed)
@@ -107,6 +107,7 @@ def root_of(node: ast.expr) -> set[str]:
 
 CHANGING = {"append", "extend", "insert", "pop", "remove", "clear", "reverse", "sort", "fill", "partition", "setattr"}
 """Methods and functions that change a list or an array of NumPy's."""
+GROWING = {"append", "extend", "insert", "pop", "copy_", "backward"}
 WITH_INPLACE = {
     "relu", "relu6", "elu", "selu", "celu", "leaky_relu", "rrelu", "hardtanh", "threshold", "dropout", "silu", "mish",
     "hardswish", "hardsigmoid", "alpha_dropout", "feature_alpha_dropout", "dropout1d", "dropout2d", "dropout3d",

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence, Set
 from typing import cast
 
 from gradcli.errors import GradcliError
 from gradcli.language.names import MODULES
 from gradcli.language.snippets.lines import changed_by, root_of
-from gradcli.language.snippets.scopes import parts, stored
+from gradcli.language.snippets.scopes import is_list, parts, stored
 
-
-def is_list(node: ast.expr, lists: Container[str]) -> bool:
-    """Return whether an expression is a list or a tuple of Python's, as the variables ``lists`` are."""
-    if isinstance(node, ast.BinOp):
-        return is_list(node.left, lists) or is_list(node.right, lists)
-    return isinstance(node, ast.List | ast.Tuple) or (isinstance(node, ast.Name) and node.id in lists)
+SIGNS = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.FloorDiv: "//", ast.Mod: "%",
+    ast.MatMult: "@", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>",
+}  # fmt: skip
+"""How an augmented assignment writes its operator."""
 
 
 def joins_lists(node: ast.BinOp, lists: Container[str]) -> bool:
@@ -51,13 +50,17 @@ class Entries:
     - a variable that is written to in place after a list took it up.
     """
 
-    def __init__(self, tree: ast.AST, lists: Container[str]) -> None:
+    def __init__(self, tree: ast.AST, lists: Set[str]) -> None:
         self.held: dict[str, list[ast.expr]] = {}
         self.first: dict[str, int] = {}
+        self.sliced: set[str] = set()
         assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
         for node in assigned:
             for target in node.targets:
                 self.take(target, node.value, lists)
+            part = node.value
+            if isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Slice) and root_of(part) <= lists:
+                self.sliced |= root_of(part) | {one.id for one in node.targets if isinstance(one, ast.Name)}
         of_tensors = {
             name for name, values in self.held.items() if not all(isinstance(value, ast.Constant) for value in values)
         }
@@ -79,6 +82,11 @@ class Entries:
         """Refuse a statement that writes to a tensor which a list holds, and which has another name."""
         if not isinstance(node, ast.Assign | ast.AugAssign | ast.Expr):
             return
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", node)]
+        copied = self.sliced & set(entries_in(targets))
+        if copied:
+            message = f"a slice of a list is a list of its own in Python, and '{min(copied)}' is changed here with it"
+            raise GradcliError("not-allowed", message, hint="write the entries out")
         for changed in filter(None, map(changed_by, ast.walk(node))):
             for name in root_of(changed):
                 of_entry = name in self.held and not isinstance(changed, ast.Name)
@@ -88,7 +96,7 @@ class Entries:
                     raise shared_entry(f"'{name}', which a list holds,")
 
 
-def entries_in(targets: list[ast.expr]) -> Iterator[str]:
+def entries_in(targets: Sequence[ast.AST]) -> Iterator[str]:
     """Yield the variables to whose entries an assignment gives values."""
     for target in targets:
         for one in target.elts if isinstance(target, ast.Tuple | ast.List) else [target]:
@@ -119,3 +127,8 @@ def refuse_writes_to_rows(node: ast.For, lists: Container[str]) -> None:
     if any(root_of(target) <= names and root_of(target) for target in changed):
         message = "a loop over a list writes to what the list holds"
         raise GradcliError("not-allowed", message, hint="write to each of them on a line of its own")
+
+
+def deletes_names(node: ast.stmt) -> bool:
+    """Return whether a statement deletes names at most: without an entry of a list others move up."""
+    return not isinstance(node, ast.Delete) or all(isinstance(target, ast.Name) for target in node.targets)

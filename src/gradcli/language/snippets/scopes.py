@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
 
@@ -136,24 +136,38 @@ class Fresh:
 
 
 def names_of_lists(tree: ast.AST) -> set[str]:
-    """Return the variables that are assigned displays of lists or tuples alone."""
-    lists, others = set(), Counter(stored(tree))
+    """Return the variables that are assigned lists or tuples alone: displays, other such variables, and joined ones."""
+    assigned: dict[str, list[ast.expr]] = {}
+    times = Counter(stored(tree))
     for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.List | ast.Tuple):
-            pairs: list[tuple[ast.expr, ast.expr]] = [(target, node.value) for target in node.targets]
-            pairs += [
-                pair
-                for target in node.targets
-                for pair in zip(getattr(target, "elts", ()), node.value.elts, strict=False)
-            ]
-            names = [
-                one.id for one, held in pairs if isinstance(one, ast.Name) and isinstance(held, ast.List | ast.Tuple)
-            ]
-            lists |= set(names)
-            others.subtract(names)
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                for one, value in pairs_in(target, node.value):
+                    assigned.setdefault(one.id, []).append(value)
         elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            others.subtract([node.target.id])
-    return {name for name in lists if not others[name]}
+            times.subtract([node.target.id])
+    lists: set[str] = set()
+    left = {name: values for name, values in assigned.items() if len(values) == times[name]}
+    while found := {name for name, values in left.items() if all(is_list(value, lists | {name}) for value in values)}:
+        lists |= found
+        left = {name: values for name, values in left.items() if name not in found}
+    return lists
+
+
+def pairs_in(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.Name, ast.expr]]:
+    """Yield the names in a target with what each is assigned."""
+    if isinstance(target, ast.Name):
+        yield target, value
+    elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
+        for one, part in zip(target.elts, value.elts, strict=False):
+            yield from pairs_in(one, part)
+
+
+def is_list(node: ast.expr, lists: Container[str]) -> bool:
+    """Return whether an expression is a list or a tuple of Python's, as the variables ``lists`` are."""
+    if isinstance(node, ast.BinOp):
+        return is_list(node.left, lists) or is_list(node.right, lists)
+    return isinstance(node, ast.List | ast.Tuple) or (isinstance(node, ast.Name) and node.id in lists)
 
 
 def identifiers(tree: ast.AST) -> Iterator[str]:

@@ -6,10 +6,9 @@ import ast
 
 from gradcli.errors import GradcliError
 from gradcli.language.snippets.functions import returns
-from gradcli.language.snippets.lines import is_in_place
+from gradcli.language.snippets.lines import GROWING, is_in_place
 from gradcli.language.snippets.pieces import Piece, join
 from gradcli.language.snippets.scopes import Closure
-from gradcli.language.snippets.statements import GROWING
 
 SIGNS = (
     ast.Import,

@@ -10,8 +10,15 @@ from gradcli.errors import GradcliError
 from gradcli.language.inplace import writes_in_place, written_to
 from gradcli.language.snippets.effects import Effects, not_allowed
 from gradcli.language.snippets.expressions import Block
-from gradcli.language.snippets.lines import is_in_place
-from gradcli.language.snippets.lists import as_operation, joined_lists, joins_lists, refuse_writes_to_rows
+from gradcli.language.snippets.lines import GROWING, is_in_place
+from gradcli.language.snippets.lists import (
+    SIGNS,
+    as_operation,
+    deletes_names,
+    joined_lists,
+    joins_lists,
+    refuse_writes_to_rows,
+)
 from gradcli.language.snippets.pieces import Piece, join
 from gradcli.language.snippets.scopes import Closure, Scope, parts, stored
 from gradcli.language.snippets.tables import IN_PLACE
@@ -78,7 +85,7 @@ class Statements(Effects):
                     raise GradcliError("not-allowed", f"@{ast.unparse(decorator)} is not part of the language")
             self.require_always(scope, block)
             scope.held[node.name] = Closure(node.name, node, scope)
-        elif not isinstance(node, ast.Pass | ast.Assert | ast.Delete):
+        elif not isinstance(node, ast.Pass | ast.Assert | ast.Delete) or not deletes_names(node):
             raise not_allowed(node)
 
     def assign(self, node: ast.Assign | ast.AnnAssign, scope: Scope, block: Block) -> None:
@@ -110,7 +117,12 @@ class Statements(Effects):
             raise GradcliError("not-allowed", "a write to the numbers of an input, past its gradient")
         if isinstance(node.op, ast.Add | ast.Mult) and joins_lists(as_operation(node), self.fresh.lists):
             raise joined_lists()
-        block.add(self.write(node, scope, block))
+        changed = self.write(node, scope, block)
+        if self.arrays.immutable and isinstance(node.target, ast.Name):
+            name, sign = self.write(node.target, scope, block), SIGNS[type(node.op)]
+            value = self.write(node.value, scope, block).on_a_line()
+            changed = join([name, Piece.at(f" = {name.text} {sign} (", name.place), value, Piece.at(")", name.place)])
+        block.add(changed)
 
     def value(self, node: ast.expr, scope: Scope, block: Block, statement: ast.stmt) -> Piece:
         """Return the right side of an assignment."""
@@ -270,7 +282,6 @@ class Statements(Effects):
         raise NotImplementedError
 
 
-GROWING = {"append", "extend", "insert", "pop", "copy_", "backward"}
 ELSE = Piece.at("else:", 0)
 
 

@@ -57,7 +57,7 @@ def kind_of(x: Any) -> str:
 def as_array(x: Any) -> Any:
     """Return a value of a program as an array; raises ``type`` for what has no numbers."""
     found = getattr(x, "values", x)
-    if isinstance(found, bool | int | np.generic) or type(found).__name__ in ("Listed", "Tupled"):
+    if isinstance(found, bool | int | np.generic) or type(found).__name__ in ("Listed", "Tupled", "Tuples"):
         return np.array(found)
     if not hasattr(found, "ndim"):
         raise GradcliError("type", "an array is needed here")

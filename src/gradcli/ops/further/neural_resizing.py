@@ -137,7 +137,8 @@ def sizes_of(
     factors = tuple(number(factor, "scale_factor") for factor in given)
     grown = [length * factor for length, factor in zip(lengths, factors, strict=True)]
     if not all(map(math.isfinite, grown)):
-        raise GradcliError("value", f"interpolate: scale_factor must be finite, as the lengths that it leaves, not {scale_factor}")
+        what = "interpolate: scale_factor must be finite, as the lengths that it leaves"
+        raise GradcliError("value", f"{what}, not {scale_factor}")
     found = tuple(map(math.floor, grown))
     if any(length < 1 for length in found):
         raise GradcliError("shape", f"interpolate by {scale_factor}: nothing is left of shape {x.shape}")
