@@ -124,7 +124,7 @@ def listed_arrays(regs: Registers, register: int, tensor: Callable[[object], Ten
 
 def raw_items(value: Any) -> list[Any]:
     """Return the items of a tuple or of a list as they are."""
-    return list(value) if isinstance(value, tuple) or np.ndim(value) else [value]
+    return list(value) if isinstance(value, tuple) or (isinstance(value, np.ndarray) and value.ndim) else [value]
 
 
 def rows_of(f: Apply, x: Tensor) -> list[Tensor]:
