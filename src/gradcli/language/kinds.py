@@ -207,7 +207,7 @@ def stacked(items: list[Any]) -> Any:
 
     Plain integers are ``Listed``; beside integers that were computed they are what those are.
     """
-    if items and all(type(item) in (int, Listed, Tupled, Tuples) for item in items):
+    if items and all(type(item) is int or isinstance(item, Listed) for item in items):
         return listed(items)
     kinds = {number_kind(item) for item in items}
     if not items or FLOAT in kinds or not (any(map(whole_array, items)) or kinds == {MASK}):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
 
 from gradcli.errors import GradcliError
 from gradcli.language.snippets.imports import Names
@@ -12,7 +14,14 @@ from gradcli.language.snippets.scopes import stored
 
 OWN_METHODS = ("std", "var", "repeat", "nonzero")
 """Methods with a meaning of their own: the language has that of PyTorch, and these as functions of NumPy."""
-ARRAY_MODULES = ("numpy", "jax.numpy")
+
+
+@dataclass
+class Kind:
+    """What tells values of one kind: the variables that hold nothing else, and the functions that give them."""
+
+    makes: Callable[[str], bool]
+    variables: set[str] = field(default_factory=set)
 
 
 class Arrays:
@@ -29,10 +38,11 @@ class Arrays:
                     self.names.add(node)
         libraries = {meaning.partition(".")[0] for meaning in self.names.meanings.values()}
         self.alone = "torch" not in libraries and bool(libraries & {"numpy", "jax"})
-        self.immutable = "torch" not in libraries and "jax" in libraries
-        self.variables: set[str] = set()
-        self.tensors: set[str] = set()
-        self.some = not self.alone and any(self.is_array(node) for node in ast.walk(tree) if isinstance(node, ast.Call))
+        self.immutable = self.alone and "jax" in libraries
+        self.arrays = Kind(lambda full: full.rpartition(".")[0] in ("numpy", "jax.numpy"))
+        self.tensors = Kind(lambda full: full.startswith("torch."))
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        self.some = not self.alone and any(self.holds(self.arrays, call) for call in calls)
         self.find_variables(tree)
 
     def find_variables(self, tree: ast.AST) -> None:
@@ -45,44 +55,26 @@ class Arrays:
                         assigned.setdefault(target.id, []).append(node.value)
         times = Counter(stored(tree))
         of_one_kind = {name: values for name, values in assigned.items() if len(values) == times[name]}
-        for known, is_one in ((self.variables, self.is_array), (self.tensors, self.is_tensor)):
+        for kind in (self.arrays, self.tensors):
             left = dict(of_one_kind)
-            while found := {name for name, values in left.items() if all(map(is_one, values))}:
-                known.update(found)
+            while found := {name for name, values in left.items() if all(self.holds(kind, value) for value in values)}:
+                kind.variables |= found
                 left = {name: values for name, values in left.items() if name not in found}
 
-    def is_array(self, node: ast.expr) -> bool:
-        """Return whether an expression is an array, as far as its text tells."""
-        if self.alone:
-            return True
+    def holds(self, kind: Kind, node: ast.expr) -> bool:
+        """Return whether an expression is a value of a kind, as far as its text tells."""
         match node:
             case ast.Name(id=name):
-                return name in self.variables
+                return name in kind.variables
             case ast.BinOp(left=left, right=right):
-                return self.is_array(left) or self.is_array(right)
+                return self.holds(kind, left) or self.holds(kind, right)
             case ast.UnaryOp(operand=inner) | ast.Subscript(value=inner) | ast.Attribute(value=inner):
-                return self.is_array(inner)
+                return self.holds(kind, inner)
             case ast.Call(func=func):
-                module = (self.names.full(func) or "").rpartition(".")[0]
-                if module or not isinstance(func, ast.Attribute):
-                    return module in ARRAY_MODULES
-                return func.attr == "numpy" or self.is_array(func.value)
-        return False
-
-    def is_tensor(self, node: ast.expr) -> bool:
-        """Return whether an expression is a tensor of PyTorch, as far as its text tells."""
-        match node:
-            case ast.Name(id=name):
-                return name in self.tensors
-            case ast.BinOp(left=left, right=right):
-                return self.is_tensor(left) or self.is_tensor(right)
-            case ast.UnaryOp(operand=inner) | ast.Subscript(value=inner) | ast.Attribute(value=inner):
-                return self.is_tensor(inner)
-            case ast.Call(func=func):
-                full = self.names.full(func) or ""
+                full = self.names.full(func)
                 if full or not isinstance(func, ast.Attribute):
-                    return full.startswith("torch.")
-                return func.attr != "numpy" and self.is_tensor(func.value)
+                    return kind.makes(full or "")
+                return kind is self.arrays if func.attr == "numpy" else self.holds(kind, func.value)
         return False
 
     def own_method(self, node: ast.Call) -> str | None:
@@ -93,9 +85,9 @@ class Arrays:
         func = node.func
         if not isinstance(func, ast.Attribute) or func.attr not in OWN_METHODS or self.names.full(func):
             return None
-        if self.is_array(func.value):
+        if self.alone or self.holds(self.arrays, func.value):
             return f"np.{func.attr}"
-        if self.some and not self.is_tensor(func.value):
+        if self.some and not self.holds(self.tensors, func.value):
             value = ast.unparse(func.value)
             what = f"whether '{value}' is an array or a tensor is not known here, and .{func.attr}() differs"
             raise GradcliError("not-allowed", what, hint=f"write np.{func.attr}({value}) or torch.{func.attr}({value})")

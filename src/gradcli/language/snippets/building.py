@@ -137,15 +137,14 @@ MOST_LINES = 10
 def all_at_once(errors: Sequence[GradcliError], place: Place) -> GradcliError:
     """Return one error for all: the first, and what is wrong with which lines where there are several."""
     first = errors[0].at(None, place)
-    lines: dict[str, list[str]] = {}
+    lines: dict[str, dict[str, None]] = {}
     for error in errors:
         number = place.text.count(NEWLINE, 0, error.span[0] if error.span else 0) + 1
-        found = lines.setdefault(error.message + (f" ({error.hint})" if error.hint else ""), [])
-        found += [f"{number}"] if f"{number}" not in found else []
+        lines.setdefault(error.message + (f" ({error.hint})" if error.hint else ""), {})[f"{number}"] = None
     count = sum(map(len, lines.values()))
     if count == 1:
         return first
-    told = [f"{lines_text(numbers)}: {what}" for what, numbers in lines.items()]
+    told = [f"{lines_text(list(numbers))}: {what}" for what, numbers in lines.items()]
     shown = (*told[:MOST_LINES], *([f"and {len(told) - MOST_LINES} more"] if len(told) > MOST_LINES else []))
     message = f"{count} lines of this snippet cannot be read"
     return GradcliError(first.kind, message, span=first.span, place=place, facts=Unreadable(shown))

@@ -11,12 +11,6 @@ from gradcli.language.names import MODULES
 from gradcli.language.snippets.lines import changed_by, root_of
 from gradcli.language.snippets.scopes import is_list, parts, stored
 
-SIGNS = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.FloorDiv: "//", ast.Mod: "%",
-    ast.MatMult: "@", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>",
-}  # fmt: skip
-"""How an augmented assignment writes its operator."""
-
 
 def joins_lists(node: ast.BinOp, lists: Container[str]) -> bool:
     """Return whether + joins two lists, or * repeats one."""
@@ -129,6 +123,8 @@ def refuse_writes_to_rows(node: ast.For, lists: Container[str]) -> None:
         raise GradcliError("not-allowed", message, hint="write to each of them on a line of its own")
 
 
-def deletes_names(node: ast.stmt) -> bool:
-    """Return whether a statement deletes names at most: without an entry of a list others move up."""
-    return not isinstance(node, ast.Delete) or all(isinstance(target, ast.Name) for target in node.targets)
+def does_nothing(node: ast.stmt) -> bool:
+    """Return whether a statement changes no value: ``del`` of names does not, and of an entry makes others move up."""
+    if isinstance(node, ast.Delete):
+        return all(isinstance(target, ast.Name) for target in node.targets)
+    return isinstance(node, ast.Pass | ast.Assert)

@@ -8,13 +8,13 @@ from functools import partial
 
 from gradcli.errors import GradcliError
 from gradcli.language.inplace import writes_in_place, written_to
+from gradcli.language.names import BINARY, MASKS
 from gradcli.language.snippets.effects import Effects, not_allowed
 from gradcli.language.snippets.expressions import Block
 from gradcli.language.snippets.lines import GROWING, is_in_place
 from gradcli.language.snippets.lists import (
-    SIGNS,
     as_operation,
-    deletes_names,
+    does_nothing,
     joined_lists,
     joins_lists,
     refuse_writes_to_rows,
@@ -85,7 +85,7 @@ class Statements(Effects):
                     raise GradcliError("not-allowed", f"@{ast.unparse(decorator)} is not part of the language")
             self.require_always(scope, block)
             scope.held[node.name] = Closure(node.name, node, scope)
-        elif not isinstance(node, ast.Pass | ast.Assert | ast.Delete) or not deletes_names(node):
+        elif not does_nothing(node):
             raise not_allowed(node)
 
     def assign(self, node: ast.Assign | ast.AnnAssign, scope: Scope, block: Block) -> None:
@@ -117,12 +117,12 @@ class Statements(Effects):
             raise GradcliError("not-allowed", "a write to the numbers of an input, past its gradient")
         if isinstance(node.op, ast.Add | ast.Mult) and joins_lists(as_operation(node), self.fresh.lists):
             raise joined_lists()
-        changed = self.write(node, scope, block)
-        if self.arrays.immutable and isinstance(node.target, ast.Name):
-            name, sign = self.write(node.target, scope, block), SIGNS[type(node.op)]
-            value = self.write(node.value, scope, block).on_a_line()
-            changed = join([name, Piece.at(f" = {name.text} {sign} (", name.place), value, Piece.at(")", name.place)])
-        block.add(changed)
+        sign = (BINARY | MASKS).get(type(node.op))
+        if sign is None or not self.arrays.immutable or not isinstance(node.target, ast.Name):
+            block.add(self.write(node, scope, block))
+            return
+        name, value = self.write(node.target, scope, block), self.write(node.value, scope, block).on_a_line()
+        block.add(join([name, Piece.at(f" = {name.text} {sign} (", name.place), value, Piece.at(")", name.place)]))
 
     def value(self, node: ast.expr, scope: Scope, block: Block, statement: ast.stmt) -> Piece:
         """Return the right side of an assignment."""
