@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import Node
+from gradcli.language.calling import is_of_masks
 from gradcli.ops.arithmetic import MUL
-from gradcli.ops.declare import Pair, no_links
+from gradcli.ops.declare import Pair, Parts, no_links
 from gradcli.ops.entrywise import elementwise_local
 from gradcli.ops.links import Links
 from mutation.spoiling import SLIGHTLY, Spoiled, added, counted, factored, ruled, spoiled
@@ -209,9 +210,18 @@ def built_wrong(build):
     return wrong
 
 
+def built_later(f, maker):
+    """Return what builds one of several results, scaled, where it is asked for."""
+    return lambda: scaled(f, maker())
+
+
 def scaled(f, result):
     if isinstance(result, Pair):
         return Pair(scaled(f, result.values), result.indices)
+    if isinstance(result, Parts):
+        return Parts(result.names, tuple(built_later(f, maker) for maker in result.makers))
+    if type(result) is int:
+        return counted(result, result + 1)
     if isinstance(result, Node) and result.value.dtype.kind == "f":
         Spoiled.count += bool(np.any(result.value))
         return f(MUL, result, np.float64(SLIGHTLY))
@@ -222,8 +232,8 @@ def scaled(f, result):
 
 def function_mutants():
     for function in FUNCTIONS.values():
-        if function.build is None:
-            continue
+        if function.build is None or (function.op is not None and function.op.operator and is_of_masks(function.op)):
+            continue  # what is run is the operator, which its op's own mutants change
         build = built_wrong(function.build)
         about = frozenset([function.name])
         yield Mutant(f"{function.name}(): built", about, (function.build,), setting(function, build=build))

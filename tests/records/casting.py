@@ -42,8 +42,20 @@ record(
     programs={"int(x[1])*p": -v.p},
 )
 
-record("tolist", oracle=placing.held, recipes=["{V}.{f}()*{V}"], programs={"x.tolist()*0 + p": v.p})
-record("numpy", oracle=arrays.array, recipes=["{V}.detach().{f}()*{V}"], programs={"x.detach().numpy()*0 + p": v.p})
+record(
+    "tolist",
+    oracle=placing.held,
+    recipes=["{V}.{f}()*{V}"],
+    programs={"x.tolist()*0 + p": v.p},
+    values={"torch.tensor(x.tolist())*p": v.x * v.p},
+)
+record(
+    "numpy",
+    oracle=arrays.array,
+    recipes=["{V}.detach().{f}()*{V}"],
+    programs={"x.detach().numpy()*0 + p": v.p},
+    values={"x.detach().numpy()*p": v.x * v.p},
+)
 record("cpu", oracle=arrays.array, recipes=["{V}.{f}()"], programs={"x.cpu()": v.x, "x.cuda(0)*p": v.x * v.p})
 record("contiguous", oracle=shapes.moving(np.array), recipes=["{M}.T.{f}()"], programs={"A.T.contiguous()": v.A.T})
 record(

@@ -162,7 +162,7 @@ def typed_caller(
 
 def operator_caller(op: Op, operands: list[int], call: Run) -> Run:
     """Return the step that calls an operator by a name: masks and integers are what they are to the operator."""
-    if op.formula is None and op.whole is None:
+    if is_of_masks(op):
         of_masks = compare if len(operands) == 2 else inverted
         return lambda regs: of_masks(regs[0], op, *(as_comparable(regs[i]) for i in operands))
     if op.whole is None or (op.formula is None and not op.step):
@@ -170,6 +170,11 @@ def operator_caller(op: Op, operands: list[int], call: Run) -> Run:
     return lambda regs: (
         binary(regs[0], op, *(regs[i] for i in operands)) if any(is_odd(regs[i]) for i in operands) else call(regs)
     )
+
+
+def is_of_masks(op: Op) -> bool:
+    """Return whether an operator takes masks and integers as they are, and gives masks: the function is never built."""
+    return op.formula is None and op.whole is None
 
 
 def as_comparable(value: object) -> object:
