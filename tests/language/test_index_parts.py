@@ -11,7 +11,7 @@ import gradcli
 from oracles import needs_torch
 
 MATRIX = np.arange(9.0).reshape(3, 3) + 0.5
-NESTED = "A list of lists as an index"
+NESTED = "A list of lists, or of tensors, as an index"
 PROGRAMS = [
     ("y = M[torch.triu_indices(3, 3, 1).unbind()]", ""),
     ("y = M[torch.meshgrid(torch.arange(2), torch.arange(2), indexing='ij')]", ""),

@@ -216,6 +216,18 @@ def stacked(items: list[Any]) -> Any:
     return np.stack(raws) if len({raw.shape for raw in raws}) == 1 else None
 
 
+def kept_list(f: Graph, items: list[Any], whole: Any) -> Any:
+    """Return the array that a list became; where tensors stand in it, an index knows it again by ``is_kept_list``."""
+    if any(map(whole_array, items)):
+        f.windows["list", id(whole)] = whole
+    return whole
+
+
+def is_kept_list(f: Graph, value: object) -> bool:
+    """Return whether an array is a list of integer or mask tensors, which PyTorch takes apart as an index."""
+    return value is not None and f.windows.get(("list", id(value))) is value
+
+
 def listed(items: list[Any]) -> Listed | None:
     """Return a list of plain integers, or of such lists, as one array; None where they are ragged."""
     raws = [np.asarray(item) for item in items]

@@ -9,7 +9,17 @@ import numpy as np
 from gradcli.engine.graph import NODES, Graph
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
-from gradcli.language.kinds import Listed, Tupled, Tuples, items_of, takes_integers_apart
+from gradcli.language.kinds import (
+    Listed,
+    Tupled,
+    Tuples,
+    is_kept_list,
+    items_of,
+    kept_list,
+    stacked,
+    takes_integers_apart,
+    whole_array,
+)
 from gradcli.language.runtime import array_of, kind_of
 from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import value_of
@@ -105,18 +115,22 @@ def index_key(f: Graph, x: Any, parts: list[Any], single: bool) -> Any:
 
 
 def axis_by_axis(f: Graph, x: Any, parts: list[Any], single: bool) -> tuple[list[Any], bool]:
-    """Return the parts of an index of ``x``: a tuple has one for each axis, and so has a list of lists in PyTorch."""
+    """Return the parts of an index of ``x``: a tuple has one for each axis.
+
+    So has a list of lists, or of tensors, in PyTorch.
+    """
     whole: Any = parts[0] if single else None
-    nested = type(whole) in (Listed, Tuples) and whole.ndim > 1
+    nested = (type(whole) in (Listed, Tuples) and whole.ndim > 1) or is_kept_list(f, whole)
     if nested and len(whole) > x.ndim:
         axes = counted(x.ndim, "axis")
-        only_numpy(f, f"{len(whole)} lists as an index of {axes}", "np.array([...]) as an index says that to both")
+        what = "lists" if whole.ndim > 1 else "tensors"
+        only_numpy(f, f"{len(whole)} {what} as an index of {axes}", "np.array([...]) as an index says that to both")
         return parts, single
     if nested:
         f.remark(
             "numpy-differs",
-            "A list of lists as an index has a list for each axis, as in PyTorch, which warns of it. NumPy picks along "
-            "the first axis by all of them: np.array([...]) as an index says that to both.",
+            "A list of lists, or of tensors, as an index has one for each axis, as in PyTorch. NumPy picks "
+            " along the first axis by all of them: np.array([...]) as an index says that to both.",
         )
     return (list(whole), False) if nested or type(whole) in (tuple, Tupled) else (parts, single)
 
@@ -181,6 +195,9 @@ def index_list(f: Graph, values: list[Any], shape: tuple[int, ...]) -> Any:
     """Return a list of lists in an index as an array of integers of this shape, or as a mask."""
     if values and all(isinstance(value, bool) for value in values):
         return np.array(values).reshape(shape)
+    whole = stacked(values) if len(shape) == 1 and any(map(whole_array, values)) else None
+    if whole is not None:
+        return kept_list(f, values, whole)
     found = [whole_index(f, value) for value in values]
     if not all(type(item) is int for item in found):
         raise GradcliError("index", "a list in an index must hold integers")

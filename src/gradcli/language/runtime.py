@@ -14,6 +14,7 @@ from gradcli.language.kinds import (
     Listed,
     Tupled,
     bits,
+    kept_list,
     stacked,
     whole_array,
 )
@@ -122,7 +123,7 @@ def stack_items(f: Graph, items: list[Any]) -> Any:
     whole = stacked(items)
     if whole is not None:
         f.charge(whole.size)
-        return whole
+        return kept_list(f, items, whole)
     tensors = [as_tensor(item) for item in items]
     if not tensors:
         return np.zeros(0)

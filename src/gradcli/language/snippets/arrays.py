@@ -77,6 +77,10 @@ class Arrays:
                 return kind is self.arrays if func.attr == "numpy" else self.holds(kind, func.value)
         return False
 
+    def holds_array(self, node: ast.expr) -> bool:
+        """Return whether an expression is known to be an array of NumPy or JAX."""
+        return self.alone or self.holds(self.arrays, node)
+
     def own_method(self, node: ast.Call) -> str | None:
         """Return the function of NumPy that a method of an array is; None where PyTorch's method is the same.
 
@@ -85,7 +89,7 @@ class Arrays:
         func = node.func
         if not isinstance(func, ast.Attribute) or func.attr not in OWN_METHODS or self.names.full(func):
             return None
-        if self.alone or self.holds(self.arrays, func.value):
+        if self.holds_array(func.value):
             return f"np.{func.attr}"
         if self.some and not self.holds(self.tensors, func.value):
             value = ast.unparse(func.value)

@@ -94,14 +94,28 @@ class Expressions:
                 return [], [(node.test, block), (node.body, None), (node.orelse, None)]
             case ast.BoolOp():
                 return [], [(node.values[0], block), *((value, None) for value in node.values[1:])]
-            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Load()) if name in self.entries.stored:
-                end = self.source.span(node)[1]
-                return [((end, end), Piece.instead(".clone()", (end, end)))], [(node.value, block), (node.slice, block)]
+            case ast.Subscript():
+                return self.edits_of_subscript(node), [(node.value, block), (node.slice, block)]
             case ast.Lambda():
                 raise GradcliError("not-allowed", "a lambda can be called or have a name, and nothing else")
-            case ast.BinOp(op=ast.Add() | ast.Mult()) if joins_lists(node, self.fresh.lists):
+            case ast.BinOp(op=ast.Add() | ast.Mult()) if joins_lists(node, self.fresh.lists_in(scope)):
                 raise joined_lists()
         return [], [(child, block) for child in ast.iter_child_nodes(node) if hasattr(child, "lineno")]
+
+    def edits_of_subscript(self, node: ast.Subscript) -> list[Edit]:
+        """Return how an index is written: of a list that changes it gives a copy, and a list is an array to NumPy's."""
+        base, index = node.value, node.slice
+        if isinstance(index, ast.Name) and index.id in self.entries.stored:
+            what = f"a list whose entries change, '{index.id}', as an index: each tensor in it is for an axis"
+            raise GradcliError("not-allowed", what, hint="write the tensors out, A[i, j]")
+        if isinstance(base, ast.Name) and isinstance(node.ctx, ast.Load) and base.id in self.entries.stored:
+            end = self.source.span(node)[1]
+            return [((end, end), Piece.instead(".clone()", (end, end)))]
+        listed = isinstance(index, ast.List) or (isinstance(index, ast.Name) and index.id in self.entries.displayed)
+        if not listed or not self.arrays.holds_array(base):
+            return []
+        around = zip(self.source.span(index), ("np.array(", ")"), strict=True)
+        return [((place, place), Piece.instead(text, (place, place))) for place, text in around]
 
     def edits_of_name(self, node: ast.Name, scope: Scope) -> list[Edit]:
         """Return how a name is written."""

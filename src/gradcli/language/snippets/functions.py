@@ -8,8 +8,9 @@ from functools import partial
 
 from gradcli.errors import GradcliError, over_budget
 from gradcli.language.snippets.expressions import Block
+from gradcli.language.snippets.lists import refuse_changes_to
 from gradcli.language.snippets.pieces import Piece
-from gradcli.language.snippets.scopes import Closure, Scope, identifiers, stored
+from gradcli.language.snippets.scopes import Closure, Scope, identifiers, is_list, names_of_others, stored
 from gradcli.language.snippets.statements import ELSE, Statements, heading
 
 DEEPEST = 20
@@ -85,8 +86,12 @@ class Functions(Statements):
 
     def bound(self, closure: Closure, arguments: list[Argument], block: Block | None) -> Scope:
         """Return the scope of a call: what stands for each parameter, and how each local name is written."""
-        function, inner = closure.node, Scope(closure.scope, levels=0 if block is None else block.levels)
+        function = closure.node
         body = [function.body] if isinstance(function, ast.Lambda) else function.body
+        given = {name for name, node, at in arguments if is_list(node, self.fresh.lists_in(at))}
+        lists = frozenset(given - names_of_others(body, given))
+        refuse_changes_to(lists, body)
+        inner = Scope(closure.scope, levels=0 if block is None else block.levels, lists=lists)
         changed = {name for part in body for name in stored(part)}
         for name, node, scope in arguments:
             piece = self.write(node, scope, block)

@@ -48,12 +48,13 @@ class Entries:
         self.held: dict[str, list[ast.expr]] = {}
         self.first: dict[str, int] = {}
         self.sliced: set[str] = set()
+        self.displayed: set[str] = set()
         assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
         for node in assigned:
             for target in node.targets:
                 self.take(target, node.value, lists)
             part = node.value
-            if isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Slice) and root_of(part) <= lists:
+            if copies_list(part) and root_of(part) <= lists:
                 self.sliced |= root_of(part) | {one.id for one in node.targets if isinstance(one, ast.Name)}
         of_tensors = {
             name for name, values in self.held.items() if not all(isinstance(value, ast.Constant) for value in values)
@@ -67,6 +68,7 @@ class Entries:
                 self.take(one, part, lists)
         elif isinstance(target, ast.Name) and target.id in lists and isinstance(value, ast.List | ast.Tuple):
             self.held.setdefault(target.id, []).extend(value.elts)
+            self.displayed |= {target.id} if isinstance(value, ast.List) else set()
             for name in filter(None, map(variable_of, value.elts)):
                 self.first[name] = min(value.lineno, self.first.get(name, value.lineno))
         elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and target.value.id in lists:
@@ -79,7 +81,7 @@ class Entries:
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", node)]
         copied = self.sliced & set(entries_in(targets))
         if copied:
-            message = f"a slice of a list is a list of its own in Python, and '{min(copied)}' is changed here with it"
+            message = f"a slice or copy of a list is a list of its own, and '{min(copied)}' is changed here with it"
             raise GradcliError("not-allowed", message, hint="write the entries out")
         for changed in filter(None, map(changed_by, ast.walk(node))):
             for name in root_of(changed):
@@ -88,6 +90,21 @@ class Entries:
                     raise shared_entry(f"an entry of the list '{name}'")
                 if name in self.first and node.lineno > self.first[name]:
                     raise shared_entry(f"'{name}', which a list holds,")
+
+
+def copies_list(node: ast.expr) -> bool:
+    """Return whether an expression is a slice or a copy of what it begins with."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Attribute) and node.func.attr == "copy"
+    return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)
+
+
+def refuse_changes_to(lists: Set[str], body: Sequence[ast.AST]) -> None:
+    """Refuse a function that changes a list which it is given: what the list holds may have other names."""
+    for changed in filter(None, map(changed_by, parts(body))):
+        for name in root_of(changed) & lists:
+            message = f"'{name}' is a list that the function is given, and is changed in it"
+            raise GradcliError("not-allowed", message, hint="return the new values")
 
 
 def entries_in(targets: Sequence[ast.AST]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Set
 from dataclasses import dataclass, field, replace
 from itertools import count
 
@@ -86,13 +86,14 @@ Held = Closure | Layer | Derivative | Pullback
 class Scope:
     """The names of one function, or of the snippet: what they are written as, and what they hold beside arrays.
 
-    ``levels`` is how many branches and loops the body stands in.
+    ``levels`` is how many branches and loops the body stands in, ``lists`` are the parameters that are given lists.
     """
 
     parent: Scope | None = None
     names: dict[str, str] = field(default_factory=dict)
     held: dict[str, Held] = field(default_factory=dict)
     levels: int = 0
+    lists: frozenset[str] = frozenset()
 
     def written(self, name: str) -> str | None:
         """Return what a name is written as; None for a name that stays."""
@@ -116,6 +117,10 @@ class Fresh:
         self.lists = names_of_lists(tree)
         self.made: set[str] = set()
 
+    def lists_in(self, scope: Scope) -> Set[str]:
+        """Return the names that hold lists in a scope."""
+        return {name for name in self.lists if scope.written(name) is None} | scope.lists
+
     def local(self, name: str, function: ast.AST) -> str:
         """Return how a local name of a function is written: as it is, unless another part of the snippet has it."""
         outside = self.used[name] - Counter(identifiers(function))[name]
@@ -136,9 +141,14 @@ class Fresh:
 
 
 def names_of_lists(tree: ast.AST) -> set[str]:
-    """Return the variables that are assigned lists or tuples alone: displays, other such variables, and joined ones."""
+    """Return the variables that are assigned lists or tuples alone: displays, other such variables, and joined ones.
+
+    Parameters are of the same name at most: what they are given, each call says.
+    """
     assigned: dict[str, list[ast.expr]] = {}
-    times = Counter(stored(tree))
+    times = Counter(
+        part.id for part in ast.walk(tree) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+    )
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
             for target in node.targets:
@@ -152,6 +162,15 @@ def names_of_lists(tree: ast.AST) -> set[str]:
         lists |= found
         left = {name: values for name, values in left.items() if name not in found}
     return lists
+
+
+def names_of_others(nodes: Iterable[ast.AST], lists: Set[str]) -> set[str]:
+    """Return the names that statements assign something else than lists."""
+    assigned = [
+        (target, part.value) for part in parts(nodes) if isinstance(part, ast.Assign) for target in part.targets
+    ]
+    pairs = [pair for target, value in assigned for pair in pairs_in(target, value)]
+    return {name.id for name, value in pairs if not is_list(value, lists)}
 
 
 def pairs_in(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.Name, ast.expr]]:

@@ -115,7 +115,7 @@ class Statements(Effects):
         self.refuse_fixed()
         if isinstance(node.target, ast.Attribute):
             raise GradcliError("not-allowed", "a write to the numbers of an input, past its gradient")
-        if isinstance(node.op, ast.Add | ast.Mult) and joins_lists(as_operation(node), self.fresh.lists):
+        if isinstance(node.op, ast.Add | ast.Mult) and joins_lists(as_operation(node), self.fresh.lists_in(scope)):
             raise joined_lists()
         sign = (BINARY | MASKS).get(type(node.op))
         if sign is None or not self.arrays.immutable or not isinstance(node.target, ast.Name):
