@@ -320,3 +320,11 @@ def test_an_edge_is_what_pytorch_has(program):
     np.testing.assert_allclose(answer.output, y, rtol=1e-12)
     for name, gradient in zip(point, gradients, strict=True):  # PyTorch's trigamma has ten digits
         np.testing.assert_allclose(answer.grad[name], gradient, rtol=1e-9, atol=1e-14)
+
+
+@pytest.mark.parametrize(("dtype", "end"), [("uint8", "255, and as an index they are a mask"), ("int8", "127")])
+def test_integers_that_wrap_around_in_pytorch_are_told(dtype, end):
+    found = gradcli.explain(f"a = torch.tensor([1, 2], dtype=torch.{dtype})\na*x", x=np.ones(2), v=np.ones(2))
+    assert [note.kind for note in found.notes if f"beyond {end}" in note.message] == ["torch-differs"]
+    for plain in ("int32", "long", "float64"):
+        assert not gradcli.explain(f"torch.tensor([1, 2], dtype=torch.{plain})*x", x=np.ones(2), v=np.ones(2)).notes

@@ -28,6 +28,8 @@ KIND_OF = {
 }
 """By the name of a type of numbers: what numbers those are here."""
 DOUBLES = ("float64", "double", "float_")
+NARROW = {"uint8": "beyond 255, and as an index they are a mask", "int8": "beyond 127", "int16": "beyond 32767"}
+"""Types of integers that wrap around in PyTorch and NumPy: where."""
 DEVICES = ("cpu", "cuda", "mps", "xpu", "meta")
 
 
@@ -74,6 +76,8 @@ def as_type(f: Apply, x: Any, dtype: Static) -> Any:
     wanted = KIND_OF[name]
     if wanted == "float" and name not in DOUBLES:
         f.remark("float32", f"{name}: numbers have all digits of float64 here; PyTorch rounds them.")
+    if name in NARROW:
+        f.remark("torch-differs", f"{name}: integers have no bounds here; PyTorch's wrap around {NARROW[name]}.")
     return as_kind(f, as_array(x), wanted)
 
 
