@@ -178,7 +178,7 @@ def vouched_for(run: Evaluation, leaf: Node) -> bool:
 
 SNIPPETS = (
     "import", "def", "lambda", "with", "print", "assert", "class", "backward", "requires_grad", "grad", "vjp",
-    "Variable", "Parameter", ">>>", ": ", "```",
+    "Variable", "Parameter", ">>>", ": ", "```", " for ", "append",
 )  # fmt: skip
 """What snippets hold. A text with none of it is compiled as it stands, and needs no reader of snippets."""
 

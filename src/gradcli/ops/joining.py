@@ -126,6 +126,7 @@ def build_cat(f: Apply, tensors: Tensors, dim: Static = 0, library: Library = "t
         if library == "torch":
             only_numpy(f, "cat without an axis", "flatten each array first")
         tensors, dim = [f(RESHAPE, x, shape=(-1,)) for x in tensors], 0
+    tensors = tensors if library == "numpy" else without_empty(tensors)
     shapes = [x.shape for x in tensors]
     if not shapes or not shapes[0]:
         raise GradcliError("shape", "cat needs arrays with at least one axis", hint="use stack for scalars")
@@ -135,6 +136,12 @@ def build_cat(f: Apply, tensors: Tensors, dim: Static = 0, library: Library = "t
             "shape", f"cat along dim={axis} needs equal other lengths, not {', '.join(map(str, shapes))}"
         )
     return f(CAT, *tensors, dim=axis)
+
+
+def without_empty(tensors: Tensors) -> Tensors:
+    """Return what PyTorch joins: beside arrays of other axes, one of shape (0,) is nothing."""
+    others = [x for x in tensors if x.shape != (0,)]
+    return others if any(x.ndim != 1 for x in others) else tensors
 
 
 @function("repeat tile np.tile numpy.tile torch.tile", "method", "shaping", op=TILE, kinds="same same yes")

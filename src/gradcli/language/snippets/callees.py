@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from gradcli.errors import GradcliError
+from gradcli.errors import GradcliError, Span
+from gradcli.language.snippets.pieces import Source
 
 
 def is_of_math(full: str) -> bool:
@@ -22,6 +23,26 @@ def makes_input(node: ast.Call) -> bool:
 def is_own_sum(node: ast.Call) -> bool:
     """Return whether a call is of Python's own sum, which adds up along the first axis: that of the language all."""
     return isinstance(node.func, ast.Name) and node.func.id == "sum" and not node.keywords
+
+
+def is_of_rows(node: ast.expr) -> bool:
+    """Return whether a loop runs over ``enumerate`` or ``zip``."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("enumerate", "zip")
+
+
+def of_turns(node: ast.Call) -> bool:
+    """Return whether a call is of what a comprehension gives."""
+    return any(isinstance(argument, ast.ListComp | ast.GeneratorExp) for argument in node.args)
+
+
+def keyword_span(source: Source, node: ast.Call, item: ast.keyword, gone: list[ast.keyword]) -> Span:
+    """Return what to leave out of a call with one of its keywords: a comma too. All that go are ``gone``."""
+    start, end = source.span(item)
+    comma = source.code.rfind(",", source.span(node.func)[1], start)
+    if comma >= 0:
+        return (comma, end)
+    after = node.keywords[1:2]
+    return (start, source.span(after[0])[0] if after and after[0] not in gone else end)
 
 
 def random_draw(name: str) -> GradcliError:

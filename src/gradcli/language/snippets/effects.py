@@ -12,6 +12,7 @@ from gradcli.language.names import STATEMENT_WORDS, dotted, near_function
 from gradcli.language.snippets.expressions import Block
 from gradcli.language.snippets.layers import Layers, is_constant
 from gradcli.language.snippets.lines import changed_by, own_names, root_of
+from gradcli.language.snippets.pieces import Piece, join
 from gradcli.language.snippets.scopes import Closure, Scope, parts
 from gradcli.language.snippets.tables import (
     SETTINGS,
@@ -54,6 +55,24 @@ class Effects(Layers):
             if isinstance(held, Closure) and held.node not in seen and self.writes([held.node], (*seen, held.node)):
                 return True
         return False
+
+    def appends(self, call: ast.Call, scope: Scope) -> bool:
+        """Return whether a call appends an entry to a list of the snippet's; raises where another function has it."""
+        func = call.func
+        if not isinstance(func, ast.Attribute) or func.attr != "append" or not isinstance(func.value, ast.Name):
+            return False
+        if func.value.id in scope.lists:
+            message = f"'{func.value.id}' is a list that the function is given, and is changed in it"
+            raise GradcliError("not-allowed", message, hint="return the new values")
+        return func.value.id in self.fresh.lists and len(call.args) == 1 and not call.keywords
+
+    def grown(self, call: ast.Call, scope: Scope, block: Block) -> Piece:
+        """Return the statement that gives a list an entry more."""
+        assert isinstance(call.func, ast.Attribute)  # noqa: S101
+        self.refuse_fixed()
+        name, entry = self.write(call.func.value, scope, block), self.write(call.args[0], scope, block).on_a_line()
+        opening = [name, Piece.at(" = torch.cat([", name.place), name, Piece.at(", [", name.place)]
+        return join([*opening, entry, Piece.at("]])", name.place)])
 
     def refuse_writes(self, node: ast.Call | ast.Assert) -> None:
         """Refuse what may write to a value where that is shown or checked."""

@@ -11,15 +11,16 @@ from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE
 from gradcli.language.calls import written_name
 from gradcli.language.inplace import writes_in_place
 from gradcli.language.snippets.arrays import Arrays
-from gradcli.language.snippets.callees import is_of_math, is_own_sum, makes_input, random_draw
+from gradcli.language.snippets.callees import is_of_math, is_own_sum, keyword_span, makes_input, of_turns, random_draw
 from gradcli.language.snippets.imports import Names
 from gradcli.language.snippets.lists import Entries, joined_lists, joins_lists
 from gradcli.language.snippets.pieces import Piece, Source
-from gradcli.language.snippets.scopes import Closure, Fresh, Layer, Scope, identifiers, parts
+from gradcli.language.snippets.scopes import Closure, Fresh, Layer, Scope, identifiers, is_own_copy, parts
 from gradcli.language.snippets.tables import DRAWS, EMPTY, FLOATS, RENAMED, UNSET, UNTOUCHED, WRAPPERS
 
 Edit = tuple[Span, Piece]
 GONE = Piece()
+Comprehension = ast.ListComp | ast.GeneratorExp
 
 
 @dataclass(slots=True)
@@ -94,6 +95,8 @@ class Expressions:
                 return [], [(node.test, block), (node.body, None), (node.orelse, None)]
             case ast.BoolOp():
                 return [], [(node.values[0], block), *((value, None) for value in node.values[1:])]
+            case ast.ListComp() | ast.GeneratorExp():
+                return self.edits_of_comprehension(node, scope, block), []
             case ast.Subscript():
                 return self.edits_of_subscript(node), [(node.value, block), (node.slice, block)]
             case ast.Lambda():
@@ -101,6 +104,12 @@ class Expressions:
             case ast.BinOp(op=ast.Add() | ast.Mult()) if joins_lists(node, self.fresh.lists_in(scope)):
                 raise joined_lists()
         return [], [(child, block) for child in ast.iter_child_nodes(node) if hasattr(child, "lineno")]
+
+    def edits_of_comprehension(self, node: Comprehension, scope: Scope, block: Block | None) -> list[Edit]:
+        """Return how a comprehension is written; a generator keeps its brackets, which may be those of a call."""
+        start, end = self.source.span(node)
+        inside = (start + 1, end - 1) if isinstance(node, ast.GeneratorExp) else (start, end)
+        return [(inside, self.written_out(node, scope, block))]
 
     def edits_of_subscript(self, node: ast.Subscript) -> list[Edit]:
         """Return how an index is written: of a list that changes it gives a copy, and a list is an array to NumPy's."""
@@ -169,7 +178,7 @@ class Expressions:
         if layer is not None:
             return self.edits_of_layer(node, layer, block)
         full = self.full(node.func, scope)
-        if full in WRAPPERS and node.args and all(self.goes(item) for item in node.keywords):
+        if (full in WRAPPERS and node.args and all(map(self.goes, node.keywords))) or is_own_copy(node):
             first = self.source.span(node.args[0])
             cut = (
                 full == "torch.autograd.Variable"
@@ -236,13 +245,13 @@ class Expressions:
         if renamed:
             span = self.source.span(node.func)
             edits, children = [(span, Piece.instead(renamed, span))], []
-        elif full is None and (self.names.meanings or self.names.of_python) and is_own_sum(node):
+        elif full is None and is_own_sum(node) and (self.names.meanings or self.names.of_python or of_turns(node)):
             edits += self.edits_of_sum(node)
         elif is_of_math(full or "") and any(isinstance(part, ast.Name) for part in parts(node.args)):
             end = self.source.span(node)[1]
             edits.append(((end - 1, end), Piece.instead(").detach()", (end - 1, end))))
         gone = [item for item in node.keywords if self.goes(item)]
-        edits += [(self.without(node, item, gone), GONE) for item in gone]
+        edits += [(keyword_span(self.source, node, item, gone), GONE) for item in gone]
         children += [(argument, block) for argument in node.args]
         return edits, children + [(item.value, block) for item in node.keywords if item not in gone]
 
@@ -259,15 +268,6 @@ class Expressions:
         """Return whether a keyword says nothing here: a device, or a gradient that is wanted."""
         return item.arg in ("device", "requires_grad", "copy", "pin_memory")
 
-    def without(self, node: ast.Call, item: ast.keyword, gone: list[ast.keyword]) -> Span:
-        """Return what to leave out of a call with one of its keywords: a comma too."""
-        start, end = self.source.span(item)
-        comma = self.source.code.rfind(",", self.source.span(node.func)[1], start)
-        if comma >= 0:
-            return (comma, end)
-        after = node.keywords[1:2]
-        return (start, self.source.span(after[0])[0] if after and after[0] not in gone else end)
-
     def closure_of(self, func: ast.expr, scope: Scope) -> Closure | None:
         """Return the function of the user's that is called, None where it is none of theirs."""
         if isinstance(func, ast.Lambda):
@@ -276,6 +276,10 @@ class Expressions:
         if isinstance(func, ast.Call) and self.full(func.func, scope) in ("jax.jit", "torch.compile") and func.args:
             return self.closure_of(func.args[0], scope)
         return held if isinstance(held, Closure) else None
+
+    @abstractmethod
+    def written_out(self, node: Comprehension, scope: Scope, block: Block | None) -> Piece:
+        """Return a comprehension as a list of its entries."""
 
     @abstractmethod
     def layer_of(self, func: ast.expr, scope: Scope) -> Layer | None:

@@ -9,9 +9,9 @@ from functools import partial
 from gradcli.errors import GradcliError, over_budget
 from gradcli.language.snippets.expressions import Block
 from gradcli.language.snippets.lists import refuse_changes_to
-from gradcli.language.snippets.pieces import Piece
+from gradcli.language.snippets.pieces import ELSE, Piece, heading
 from gradcli.language.snippets.scopes import Closure, Scope, identifiers, is_list, names_of_others, stored
-from gradcli.language.snippets.statements import ELSE, Statements, heading
+from gradcli.language.snippets.statements import Statements
 
 DEEPEST = 20
 """Functions that call one another, at most."""

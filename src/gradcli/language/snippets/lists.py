@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterator, Sequence, Set
+from collections.abc import Container, Iterable, Iterator, Sequence, Set
 from typing import cast
 
 from gradcli.errors import GradcliError
 from gradcli.language.names import MODULES
 from gradcli.language.snippets.lines import changed_by, root_of
-from gradcli.language.snippets.scopes import is_list, parts, stored
+from gradcli.language.snippets.scopes import identifiers, is_list, parts, stored
 
 
 def joins_lists(node: ast.BinOp, lists: Container[str]) -> bool:
@@ -56,6 +56,8 @@ class Entries:
             part = node.value
             if copies_list(part) and root_of(part) <= lists:
                 self.sliced |= root_of(part) | {one.id for one in node.targets if isinstance(one, ast.Name)}
+        for loop, call in appending(tree):
+            self.take_appended(loop, call, lists)
         of_tensors = {
             name for name, values in self.held.items() if not all(isinstance(value, ast.Constant) for value in values)
         }
@@ -69,10 +71,30 @@ class Entries:
         elif isinstance(target, ast.Name) and target.id in lists and isinstance(value, ast.List | ast.Tuple):
             self.held.setdefault(target.id, []).extend(value.elts)
             self.displayed |= {target.id} if isinstance(value, ast.List) else set()
-            for name in filter(None, map(variable_of, value.elts)):
-                self.first[name] = min(value.lineno, self.first.get(name, value.lineno))
+            self.take_up(map(variable_of, value.elts), value.lineno)
+        elif isinstance(target, ast.Name) and target.id in lists and isinstance(value, ast.ListComp | ast.Call):
+            self.held.setdefault(target.id, []).append(value)
+            self.take_up(identifiers(value), value.lineno)
         elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and target.value.id in lists:
             self.held.setdefault(target.value.id, []).append(value)
+
+    def take_appended(self, loop: ast.AST | None, call: ast.Call, lists: Container[str]) -> None:
+        """Take what is appended to a list: in each turn of a loop another tensor, or the same one again."""
+        name, entry = next(iter(root_of(call.func)), ""), call.args[0]
+        if name not in lists:
+            return
+        self.held.setdefault(name, []).append(entry)
+        variables = set(filter(None, [variable_of(entry)]))
+        if isinstance(loop, ast.For) and variables & set(stored(loop.target)):
+            variables |= set(identifiers(loop.iter))
+        for variable in variables:
+            again = loop is not None and variable not in assigned_in(loop)
+            self.take_up([variable], 0 if again else call.lineno)
+
+    def take_up(self, variables: Iterable[str | None], line: int) -> None:
+        """Note from which line on a list holds variables."""
+        for name in filter(None, variables):
+            self.first[name] = min(line, self.first.get(name, line))
 
     def refuse_shared_writes(self, node: ast.stmt) -> None:
         """Refuse a statement that writes to a tensor which a list holds, and which has another name."""
@@ -105,6 +127,21 @@ def refuse_changes_to(lists: Set[str], body: Sequence[ast.AST]) -> None:
         for name in root_of(changed) & lists:
             message = f"'{name}' is a list that the function is given, and is changed in it"
             raise GradcliError("not-allowed", message, hint="return the new values")
+
+
+def appending(node: ast.AST, loop: ast.AST | None = None) -> Iterator[tuple[ast.AST | None, ast.Call]]:
+    """Yield the calls of ``append`` with one argument, each with the innermost loop round it."""
+    for part in ast.iter_child_nodes(node):
+        inner = part if isinstance(part, ast.For | ast.While) else loop
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "append":
+            yield from [(loop, part)] if len(part.args) == 1 else []
+        yield from appending(part, inner)
+
+
+def assigned_in(loop: ast.AST) -> set[str]:
+    """Return the variables that plain assignments of a loop give another value."""
+    assigned = (part for part in ast.walk(loop) if isinstance(part, ast.Assign))
+    return {name for part in assigned for target in part.targets for name in stored(target)}
 
 
 def entries_in(targets: Sequence[ast.AST]) -> Iterator[str]:

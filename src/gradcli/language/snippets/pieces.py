@@ -81,6 +81,19 @@ def join(pieces: Iterable[Piece], between: str = "") -> Piece:
     return Piece("".join(texts), tuple(origins))
 
 
+ELSE = Piece.at("else:", 0)
+
+
+def heading(word: str, test: Piece) -> Piece:
+    """Return the first line of a branch."""
+    return join([Piece.at(f"{word} ", test.place), test.on_a_line(), Piece.at(":", test.place)])
+
+
+def without_gradient(value: Piece) -> Piece:
+    """Return a value through which no gradient flows."""
+    return value.in_brackets() + Piece.at(".detach()", value.place)
+
+
 class Source:
     """The user's text, from which pieces are cut."""
 

@@ -13,12 +13,12 @@ from gradcli.language.program import Call as OwnCall
 from gradcli.language.program import Program, Start, last_target
 from gradcli.language.snippets.building import Leaf, all_at_once
 from gradcli.language.snippets.calls import Call
+from gradcli.language.snippets.comprehensions import Comprehensions
 from gradcli.language.snippets.expressions import Block
 from gradcli.language.snippets.lines import Line
 from gradcli.language.snippets.pieces import Piece, Source
 from gradcli.language.snippets.scopes import Closure, Scope
 from gradcli.language.snippets.signs import SIGNS
-from gradcli.language.snippets.unrolling import Unrolling
 from gradcli.language.source import parse
 
 PROMPTS = (
@@ -87,10 +87,21 @@ def is_sign(node: ast.AST) -> bool:
     return False
 
 
-WORDS = {"backward", "requires_grad", "requires_grad_", "grad", "print", "display", "Variable", "Parameter", "vjp"}
+WORDS = {
+    "append",
+    "backward",
+    "requires_grad",
+    "requires_grad_",
+    "grad",
+    "print",
+    "display",
+    "Variable",
+    "Parameter",
+    "vjp",
+}
 
 
-class Finished(Unrolling):
+class Finished(Comprehensions):
     """A reader that puts together what it found.
 
     ``settings`` are values of parameters that say how a function works, and are no inputs.

@@ -186,7 +186,18 @@ def is_list(node: ast.expr, lists: Container[str]) -> bool:
     """Return whether an expression is a list or a tuple of Python's, as the variables ``lists`` are."""
     if isinstance(node, ast.BinOp):
         return is_list(node.left, lists) or is_list(node.right, lists)
-    return isinstance(node, ast.List | ast.Tuple) or (isinstance(node, ast.Name) and node.id in lists)
+    if isinstance(node, ast.Call):
+        return is_own_copy(node)
+    return isinstance(node, ast.List | ast.Tuple | ast.ListComp) or (isinstance(node, ast.Name) and node.id in lists)
+
+
+def is_own_copy(node: ast.Call) -> bool:
+    """Return whether a call is of Python's ``list``, of what is no tuple: as an index those are not the same."""
+    if not isinstance(node.func, ast.Name) or node.func.id != "list" or len(node.args) != 1 or node.keywords:
+        return False
+    of = node.args[0]
+    ranged = isinstance(of, ast.Call) and isinstance(of.func, ast.Name) and of.func.id == "range"
+    return ranged or isinstance(of, ast.List | ast.ListComp | ast.GeneratorExp)
 
 
 def identifiers(tree: ast.AST) -> Iterator[str]:

@@ -19,6 +19,8 @@ SIGNS = (
     ast.With,
     ast.Assert,
     ast.JoinedStr,
+    ast.ListComp,
+    ast.GeneratorExp,
 )
 """Syntax that snippets have, and no program of the language."""
 

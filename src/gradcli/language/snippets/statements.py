@@ -9,6 +9,7 @@ from functools import partial
 from gradcli.errors import GradcliError
 from gradcli.language.inplace import writes_in_place, written_to
 from gradcli.language.names import BINARY, MASKS
+from gradcli.language.snippets.callees import is_of_rows
 from gradcli.language.snippets.effects import Effects, not_allowed
 from gradcli.language.snippets.expressions import Block
 from gradcli.language.snippets.lines import GROWING, is_in_place
@@ -19,7 +20,7 @@ from gradcli.language.snippets.lists import (
     joins_lists,
     refuse_writes_to_rows,
 )
-from gradcli.language.snippets.pieces import Piece, join
+from gradcli.language.snippets.pieces import ELSE, Piece, heading, join, without_gradient
 from gradcli.language.snippets.scopes import Closure, Scope, parts, stored
 from gradcli.language.snippets.tables import IN_PLACE
 
@@ -165,10 +166,16 @@ class Statements(Effects):
         if closure is not None:
             self.run(closure, call, scope, block)
             return
-        if not isinstance(call.func, ast.Attribute):
+        if self.appends(call, scope):
+            block.add(self.grown(call, scope, block))
+        elif isinstance(call.func, ast.Attribute):
+            self.effect_of_method(call.func, call, scope, block)
+        else:
             self.refuse_unknown(call, scope)
-            return
-        method, changed = call.func.attr, call.func.value
+
+    def effect_of_method(self, func: ast.Attribute, call: ast.Call, scope: Scope, block: Block) -> None:
+        """Write a call of a method by itself."""
+        method, changed = func.attr, func.value
         plain = isinstance(changed, ast.Name) or (isinstance(changed, ast.Subscript) and is_name(changed.value))
         if method in IN_PLACE and plain and len(call.args) == 1 and not call.keywords:
             self.refuse_fixed()
@@ -236,6 +243,10 @@ class Statements(Effects):
         first: list[Piece] = []
         if isinstance(node.target, ast.Name):
             head, rows = self.write(node.target, scope, block), self.write(node.iter, scope, block).on_a_line()
+        elif not is_of_rows(node.iter):
+            target, rows = self.write(node.target, scope, block), self.write(node.iter, scope, block).on_a_line()
+            head = Piece.at(self.unused("row"), target.place)
+            first.append(join([target, Piece.at(" = ", target.place), head]))
         else:
             targets, sequences = self.side_by_side(node, scope, block)
             head = Piece.at(self.unused("k"), targets[0].place)
@@ -250,10 +261,10 @@ class Statements(Effects):
         """Return the variables of a loop, and what each takes its rows from; nothing stands for the turn's number."""
         elements = node.target.elts if isinstance(node.target, ast.Tuple) else []
         targets = [self.write(element, scope, block) for element in elements]
-        call = node.iter
-        name = call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
-        if not isinstance(call, ast.Call) or name not in ("enumerate", "zip") or call.keywords:
-            raise GradcliError("not-allowed", "a loop has one variable, but over enumerate(...) and zip(...)")
+        call, name = node.iter, ast.unparse(getattr(node.iter, "func", node.iter))
+        assert isinstance(call, ast.Call)  # noqa: S101
+        if call.keywords:
+            raise GradcliError("not-allowed", f"{name} takes no names of arguments here")
         rows = [self.write(argument, scope, block) for argument in call.args]
         found = [Piece(), *rows] if name == "enumerate" else rows
         if len(found) != len(targets) or not rows:
@@ -282,19 +293,6 @@ class Statements(Effects):
         raise NotImplementedError
 
 
-ELSE = Piece.at("else:", 0)
-
-
 def is_name(node: ast.expr) -> bool:
     """Return whether an expression is a variable."""
     return isinstance(node, ast.Name)
-
-
-def heading(word: str, test: Piece) -> Piece:
-    """Return the first line of a branch."""
-    return join([Piece.at(f"{word} ", test.place), test.on_a_line(), Piece.at(":", test.place)])
-
-
-def without_gradient(value: Piece) -> Piece:
-    """Return a value through which no gradient flows."""
-    return value.in_brackets() + Piece.at(".detach()", value.place)

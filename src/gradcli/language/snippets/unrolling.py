@@ -55,6 +55,15 @@ class Unrolling(Reader):
         """Return whether there is another turn, after what it gives the variables of the loop."""
         if isinstance(node, ast.While):
             return self.holds(node.test, scope)
+        given = self.given_in(turn, node, scope)
+        for target, value in given or []:
+            self.set(target, value, scope, node)
+        return given is not None
+
+    def given_in(
+        self, turn: int, node: ast.For | ast.comprehension, scope: Scope
+    ) -> list[tuple[ast.expr, Piece]] | None:
+        """Return what a turn gives the variables of a loop, None where there are no more turns."""
         call = node.iter
         name = call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
         if isinstance(call, ast.Call) and name in ("enumerate", "zip") and isinstance(node.target, ast.Tuple):
@@ -65,11 +74,9 @@ class Unrolling(Reader):
             sources, targets = [call], [node.target]
         rows = [None if source is None else self.row(source, turn, scope) for source in sources]
         if any(row is None and source is not None for row, source in zip(rows, sources, strict=True)):
-            return False
-        for target, row in zip(targets, rows, strict=True):
-            place = self.source.span(node)[0]
-            self.set(target, Piece.at(str(turn), place) if row is None else row, scope, node)
-        return True
+            return None
+        number = Piece.at(str(turn), self.source.span(call)[0])
+        return [(target, number if row is None else row) for target, row in zip(targets, rows, strict=True)]
 
     def row(self, source: ast.expr, turn: int, scope: Scope) -> Piece | None:
         """Return what a loop over ``source`` gives in a turn, None where it has no more."""
