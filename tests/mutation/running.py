@@ -100,14 +100,18 @@ def be_child(work, channel):
     os._exit(0)
 
 
-def judged(mutant, items, limit):
-    """Return the verdict on a mutant; it lives in a process of its own."""
+def judged(mutant, items, is_near, limit):
+    """Return the verdict on a mutant by tests, those first that are near it; it lives in a process of its own."""
     start = time.monotonic()
 
     def work():
         mutant.apply()
         clear_cache()
-        return [first_failure(items, lambda: Spoiled.count > 0), Spoiled.count, Spoiled.asked]
+        first = [item for item in items if is_near(item)]
+        by = first_failure(first, lambda: Spoiled.count > 0)
+        if by is None and (Spoiled.count or not Spoiled.asked):  # else it is read and gives no number to change
+            by = first_failure([item for item in items if not is_near(item)], lambda: Spoiled.count > 0)
+        return [by, Spoiled.count, Spoiled.asked]
 
     found = apart(work, limit)
     by, changes, *asked = found or (None, 0)
@@ -143,18 +147,17 @@ def place_of(code):
     return code.co_filename, code.co_firstlineno
 
 
-def in_order(items, mutant, tried):
-    """Return the tests, those first that run the rule or name it, the quickest of them first."""
+def near(mutant, tried):
+    """Return what tells the tests that run a rule, or name it."""
     words = [re.compile(rf"(?<!\w){re.escape(name)}(?!\w)") for name in sorted(mutant.about)]
     few = words if len(words) <= 12 else []
     codes = [getattr(getattr(rule, "__wrapped__", rule), "__code__", None) for rule in mutant.rules]
     places = {place_of(code) for code in codes if code is not None}
 
-    def rank(item):
-        seconds, ran = tried[item.nodeid]
-        return places.isdisjoint(ran) and not any(word.search(item.nodeid) for word in few), seconds
+    def is_near(item):
+        return not places.isdisjoint(tried[item.nodeid][1]) or any(word.search(item.nodeid) for word in few)
 
-    return sorted(items, key=rank)
+    return is_near
 
 
 class Court:
@@ -170,11 +173,12 @@ class Court:
             raise session.Interrupted("the tests cannot be collected")
         tried = trial(session.items)
         self.failing = [item.nodeid for item in session.items if item.nodeid not in tried]
-        items, end = [item for item in session.items if item.nodeid in tried], time.monotonic() + self.bound
+        items = sorted((item for item in session.items if item.nodeid in tried), key=lambda item: tried[item.nodeid][0])
+        end = time.monotonic() + self.bound
         for mutant in self.mutants:
             if time.monotonic() > end:
                 break
-            verdict = judged(mutant, in_order(items, mutant, tried), self.limit)
+            verdict = judged(mutant, items, near(mutant, tried), self.limit)
             self.verdicts[mutant.name] = verdict
             self.report(mutant, verdict)
         return True

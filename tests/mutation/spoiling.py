@@ -85,6 +85,8 @@ def array(value, by):
     if value.dtype == object:
         items = [counted(item, item + 1) if type(item) is int else spoiled(item, by) for item in value.ravel()]
         return np.array(items, dtype=object).reshape(value.shape)
+    if value.size == 1:
+        return counted(value, value + 1)
     return counted(value, np.roll(value, 1 + Spoiled.count))  # each by another step: together they would stay in place
 
 
