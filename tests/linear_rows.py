@@ -38,6 +38,7 @@ def decompositions(row):
     row.each(
         "torch.linalg.cholesky(a) | torch.linalg.cholesky(a, upper=True) | torch.linalg.eigvalsh(a, UPLO='U')",
         a=[[2.0, 0.3], [0.5, 1.0]],
+        atol=1e-15,
     )
     row.each(
         "torch.linalg.svdvals(a) | torch.linalg.eigvalsh(a) | torch.linalg.norm(a, 2) | torch.linalg.norm(a, -2) | torch.linalg.norm(a, 'nuc')",

@@ -91,13 +91,36 @@ TYPED = [  # a number for the derivative of x**2 at 3 or 3.14, and whether it is
     (3.14, "6.28", True), (3.14, "6.3", False), (3.14, "6.283", False), (3.14, "6", False), (3.14, "628e-2", True),
     (3.14, "6.2799", False), (3.14, "-6.28", False), (3.14, "+6.28", True), (1/3, "0.667", True), (1/3, "0.67", False),
     (1/3, "0.6667", True), (1/3, "0.6666", False), (1/3, "2/3", True), (1/3, "2*x", True), (0.0, "0", True),
-    (0.0, "0.0", True), (0.0, "1e-30", False),
+    (0.0, "0.0", True), (0.0, "1e-30", False), (1/3, "0.66666666666666663", True), (1/3, "0.6666666666666667", True),
+    (1/3, "0.6666666666666980", False),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("x", "expect", "right"), TYPED)
 def test_a_typed_number_is_held_to_its_last_digit_and_to_three(x, expect, right):
     assert gradcli.check("x**2", x=x, expect=expect).agree is right
+
+
+@pytest.mark.parametrize("x", np.random.default_rng(3).uniform(-3, 3, 40))
+@pytest.mark.parametrize("program", ["1/x", "sin(x)", "x**3*exp(x)", "tanh(x)*x"])
+def test_a_number_that_was_printed_is_right(program, x):
+    printed = float(gradcli.explain(program, x=x).grad["x"])
+    assert gradcli.check(program, x=x, expect=repr(printed)).agree
+
+
+FAR = [  # a program, a point, a formula whose digits cancel, and whether it is right
+    ("sigmoid(x)", 400.0, "sigmoid(x)*(1 - sigmoid(x))", True), ("tanh(x)", 150.0, "1 - tanh(x)**2", True),
+    ("tanh(x)", 300.0, "1 - tanh(x)**2", True), ("tanh(x)", 800.0, "1/cosh(x)**2", True),
+    ("log(x)", 1e120, "(1 + 1/x) - 1", True), ("x", 300.0, "1 + (1 - tanh(x))*exp(2*x)", False),
+    ("x*x", 3.0, "2*x + (1 + x/1e110 - 1)*1e110", False), ("erf(x)", 60.0, "2/sqrt(pi)*exp(-x**2)", True),
+    ("exp(-x)*0 + x", 300.0, "1 + (1 - sigmoid(x))*exp(x)", False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("program", "x", "expect", "right"), FAR)
+def test_a_formula_whose_digits_cancel_is_computed_in_more(program, x, expect, right):
+    comparisons = gradcli.check(program, x=x, expect=expect).comparisons
+    assert [not c.wrong for c in comparisons if c.routes[0] == "--expect"] == [right]
 
 
 LISTS = [("[[6, 0], [0, 2.5]]", True), ("[[6, 0], [0, 2.4]]", False), ("[6, 2.5]", True), ("[6, 2.51]", False),

@@ -8,6 +8,8 @@ from decimal import Decimal
 
 THREE = Decimal("0.0005")
 """Relative distance that three digits leave."""
+OF_DOUBLES = 15
+"""Digits from which a number was printed by a program, which computed it in double precision."""
 
 
 MOST = 1e300
@@ -31,7 +33,7 @@ def read_numbers(text: str) -> ExpectedNumbers | None:
     """Return a number, or nested lists of numbers, as they were typed; None for anything else.
 
     A number with a point or an exponent is held to half a unit of its last digit and to at least three digits, an
-    integer exactly.
+    integer exactly; one with all digits of a double may have the rounding of one.
     """
     try:
         tree = ast.parse(text.strip(), mode="eval").body
@@ -48,7 +50,8 @@ def read_numbers(text: str) -> ExpectedNumbers | None:
     if any(number is None for number in found):
         return None
     pairs = [number for number in found if number is not None]
-    return ExpectedNumbers([value for value, _ in pairs], [bound for _, bound in pairs], tuple(shape))
+    printed = any(bound and len(value.as_tuple().digits) >= OF_DOUBLES for value, bound in pairs)
+    return ExpectedNumbers([value for value, _ in pairs], [bound for _, bound in pairs], tuple(shape), printed)
 
 
 def read_number(text: str, node: ast.expr) -> tuple[Decimal, Decimal] | None:

@@ -95,8 +95,11 @@ class Inputs(Derivatives):
             raise GradcliError("not-allowed", f"'{name}' is also called {others}: an input has one name")
 
     def has_gradient(self, value: Piece) -> bool:
-        """Return whether an expression depends on an input, as far as gradients flow."""
+        """Return whether an expression depends on an input, as far as gradients flow: a name without a value is one."""
         program = self.builder.compiled(value)
+        outside = program.inputs.keys() - self.builder.leaves.keys()
+        if outside and value.text not in outside:
+            return True
         if all(self.builder.leaves[name].fixed for name in program.inputs if name in self.builder.leaves):
             return False
         values = {name: self.builder.value_of_leaf(name) for name in program.inputs}

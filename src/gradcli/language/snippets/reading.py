@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from gradcli.errors import Budget, GradcliError, Place, over_budget
 from gradcli.errors.counting import listed
+from gradcli.language.names import MODULES
 from gradcli.language.program import Call as OwnCall
 from gradcli.language.program import Program, Start, last_target
 from gradcli.language.snippets.building import Leaf, all_at_once
@@ -79,6 +80,8 @@ def is_sign(node: ast.AST) -> bool:
     """Return whether a part of a syntax tree is one that no program of the language has."""
     if isinstance(node, SIGNS) or (isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)):
         return True
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        return appended_to(node.value) not in {"", *MODULES}
     if isinstance(node, ast.Attribute):
         return node.attr in WORDS
     if isinstance(node, ast.Call):
@@ -88,7 +91,6 @@ def is_sign(node: ast.AST) -> bool:
 
 
 WORDS = {
-    "append",
     "backward",
     "requires_grad",
     "requires_grad_",
@@ -99,6 +101,13 @@ WORDS = {
     "Parameter",
     "vjp",
 }
+
+
+def appended_to(call: ast.Call) -> str:
+    """Return the name whose method ``append`` is called; empty for any other call."""
+    func = call.func
+    appends = isinstance(func, ast.Attribute) and func.attr == "append" and isinstance(func.value, ast.Name)
+    return func.value.id if appends else ""  # type: ignore[attr-defined]
 
 
 class Finished(Comprehensions):

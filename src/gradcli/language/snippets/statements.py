@@ -186,7 +186,7 @@ class Statements(Effects):
             base = written_to(call)
             name = self.write(base, scope, block).text if isinstance(base, ast.Name) else self.unused("value")
             self.name(name, self.write(call, scope, block), block)
-        elif method in GROWING or is_in_place(method):
+        elif (method in GROWING or is_in_place(method)) and self.full(func, scope) is None:
             hint = "write NAME = ... with the new value"
             raise GradcliError("not-allowed", f".{method}() changes a value in place", hint=hint)
         elif any(writes_in_place(part) for part in ast.walk(call)):
