@@ -84,8 +84,8 @@ def test_what_is_left_out_is_said_once():
     found = notes(gradcli.explain(text + "y.backward()\nx.data -= 0.1*x.grad\nz = x*3\nz.backward()\nx.grad"))
     assert found == {
         "left-out": "Left out: lines 3, 5 and 10, which show or check values.",
-        "later-lines": "Left out: lines 7 and 9, which come after the first backward, on line 6, and cannot change its "
-        "answer.",
+        "later-lines": "Left out: lines 7 and 9, which come after the first backward, on line 6, and are no part of "
+        "this answer.",
     }
     unread = "import torch\nx = torch.tensor(2., requires_grad=True)\nrows = load('a')\n(x*2).backward()"
     assert notes(gradcli.explain(unread)) == {"left-out": "Left out: line 3, on which the output does not depend."}

@@ -25,11 +25,12 @@ from gradcli.language.kinds import (
     plain_items,
     whole_array,
 )
-from gradcli.language.runtime import as_tensor, compare
+from gradcli.language.runtime import array_of, as_tensor, compare
 from gradcli.ops import OPERATORS, Function, Pair
 from gradcli.ops.declare import Apply, Op, value_of
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.integers import only_numpy
+from gradcli.ops.making import DETACH
 from gradcli.ops.signatures import Static, Tensor
 from gradcli.ops.vocabulary import Builder
 
@@ -212,11 +213,17 @@ def general_caller(function: Function, arguments: list[Bound], library: str, reg
         try:
             return call(regs)
         except NotFloats:
-            from gradcli.language.treatments import cast, treated
+            from gradcli.language.treatments import cast, is_view, shows, treated
 
             given = [item for i in numbers if regs[i] is not None for item in arrays_in(regs[i])]
             kind = treated(regs[0], function, map(number_kind, given))
-            return cast(cast_call(regs), kind)
+            found = cast_call(regs)
+            moves = function.family in ("shaping", "making") and {number_kind(item) for item in given} == {kind}
+            if moves and (function.op is DETACH or is_view(found)):
+                own = given[0] if function.op is DETACH else plain_caller(build, arguments, registers, array_of)(regs)
+                if shows(own, given):
+                    return own
+            return cast(found, kind)
 
     return run
 

@@ -134,6 +134,8 @@ class Expressions(Allocation):
         items, parts = index_items(node), iter(registers[1:])
         readers = [index_reader(item, [next(parts) for _ in index_parts(item)]) for item in items]
         base, single = registers[0], not isinstance(node.slice, ast.Tuple)
+        if isinstance(node.value, ast.List | ast.Tuple):
+            readers = [partial(picking.read_position, read) for read in readers]
         return self.emit(
             lambda regs: picking.subscript(regs[0], regs[base], [read(regs) for read in readers], single), node
         )

@@ -20,13 +20,13 @@ from gradcli.ops.shaping import TRANSPOSE, transpose_matrices
 
 def transposed(f: Graph, value: object) -> Any:
     """Return ``x.T``."""
-    x = runtime.as_tensor(value)
+    x = runtime.array_of(value)
     return f(TRANSPOSE, x, dims=tuple(reversed(range(x.ndim))))
 
 
 def matrix_transposed(f: Graph, value: object) -> Any:
     """Return ``x.mT``: the last two axes swapped."""
-    x = runtime.as_tensor(value)
+    x = runtime.array_of(value)
     if x.ndim < 2:
         raise GradcliError("shape", f".mT takes a matrix or a batch of them, not shape {x.shape}")
     return transpose_matrices(f, x)
@@ -34,7 +34,7 @@ def matrix_transposed(f: Graph, value: object) -> Any:
 
 def adjoint(f: Graph, value: object) -> Any:
     """Return ``x.H``: the transpose of a matrix of real numbers."""
-    x = runtime.as_tensor(value)
+    x = runtime.array_of(value)
     if x.ndim not in (0, 2):
         raise GradcliError("shape", f".H takes a matrix, not shape {x.shape}", hint="x.mH takes a batch of them")
     return transposed(f, x)
@@ -87,7 +87,7 @@ ATTRIBUTES: dict[str, Callable[[Graph, object], Any]] = {
     "size": lambda f, value: int(value_of(runtime.as_tensor(value)).size),
     "H": adjoint,
     "mH": matrix_transposed,
-    "data": lambda f, value: f(DETACH, runtime.as_tensor(value)),
+    "data": lambda f, value: f(DETACH, runtime.array_of(value)),
     "real": lambda f, value: runtime.array_of(value),
     "imag": refuse_imaginary,
     "dtype": lambda f, value: TYPE_OF[number_kind(value)],

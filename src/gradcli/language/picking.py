@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,14 @@ def is_place(x: Any, parts: list[Any]) -> bool:
         if type(part) is not int or not -length <= part < length:
             return False
     return True
+
+
+def read_position(read: Callable[[list[Any]], Any], regs: list[Any]) -> Any:
+    """Return an index of a list: to Python a truth value is 0 or 1 there, where it is a mask of an array."""
+    value = read(regs)
+    raw = value_of(value)
+    one = isinstance(raw, bool) or (isinstance(raw, np.ndarray | np.generic) and raw.dtype == np.bool_ and not raw.ndim)
+    return int(raw) if one else value
 
 
 def index_key(f: Graph, x: Any, parts: list[Any], single: bool) -> Any:

@@ -193,6 +193,8 @@ class Statements(Flow):
 
         name = self.named(target.value).id
         base = self.expression(ast.copy_location(ast.Name(name, ast.Load()), target.value))
+        if name not in self.variables:
+            raise GradcliError("in-place", f"an entry of '{name}' is written to, which is no variable here")
         items = index_items(target)
         readers = [index_reader(item, [self.expression(part) for part in index_parts(item)]) for item in items]
         single = not isinstance(target.slice, ast.Tuple)

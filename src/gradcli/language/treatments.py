@@ -62,6 +62,23 @@ def alone(f: Graph, what: str, rule: str, own: str) -> str | None:
     return own if kind == "same" else None if kind == FLOAT else kind
 
 
+def is_view(value: object) -> bool:
+    """Return whether a result, or the first of several, shows entries of another array."""
+    first = value[0] if type(value) is tuple and value else value
+    return isinstance(first, np.ndarray) and first.base is not None
+
+
+def shows(value: object, given: list[Any]) -> bool:
+    """Return whether a result, or each of several, shows entries of masks or integers that a function was given."""
+    parts = value if type(value) is tuple else (value,)
+    arrays = [raw for raw in map(value_of, given) if isinstance(raw, np.ndarray)]
+    return all(
+        isinstance(part, np.ndarray)
+        and any(part.dtype == array.dtype and np.may_share_memory(part, array) for array in arrays)
+        for part in parts
+    )
+
+
 def cast_part(value: Parts, position: int, kind: str) -> Any:
     """Return one of several arrays as a mask or as integers."""
     return cast(value[position], kind)

@@ -22,7 +22,7 @@ SHORT_POWERS: dict[float, Forward] = {
     -0.5: lambda x: 1 / np.sqrt(x),
     -1.0: lambda x: np.float64(1) / x,
     -2.0: lambda x: np.float64(1) / (x * x),
-    1.0: lambda x: x,
+    1.0: lambda x: x * 1,
     2.0: lambda x: x * x,
 }
 """The powers that PyTorch takes by a shorter way where the exponent is one number: others at -0, at -inf, and where

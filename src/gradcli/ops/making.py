@@ -213,4 +213,4 @@ def build_asarray(f: Apply, data: Raw) -> Tensor:
 def build_as_tensor(f: Apply, data: Raw) -> Tensor:
     """a list as an array, and an array as it is; it takes constants alone"""
     del f
-    return constant(data, "torch.as_tensor")
+    return data if type(data) is np.ndarray else constant(data, "torch.as_tensor")

@@ -108,7 +108,7 @@ EXPAND    = mover("expand", lambda x, *, shape: np.broadcast_to(x, shape),
                   lambda g, _y, _x, *, shape: g, view=True, size=lambda x, shape: math.prod(shape))
 FLIP      = mover("flip", lambda x, *, dims: np.array(np.flip(x, dims)), lambda g, _y, _x, *, dims: np.flip(g, dims))
 ROLL      = mover("roll", lambda x, *, shifts, dims: np.roll(x, shifts, dims), turned_back, write=rolled)
-DIAG      = mover("diag", lambda x, *, k: np.diag(x, k), size=diagonal_size, backward_text=diagonal_text_back,
+DIAG      = mover("diag", lambda x, *, k: np.array(np.diag(x, k)), size=diagonal_size, backward_text=diagonal_text_back,
                   **DIAGONAL_OPTIONS)
 DIAGONAL  = mover("diagonal", lambda x, *, offset: np.diagonal(x, offset), view=True, backward_text=diagonal_text_back)
 TRIL      = mover("tril", lambda x, *, k: np.tril(x, k), lambda g, _y, _x, *, k: np.tril(g, k), **DIAGONAL_OPTIONS)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Container
 
 from gradcli.errors import GradcliError, Span
 from gradcli.language.snippets.pieces import Source
+from gradcli.language.snippets.scopes import is_list
 
 
 def is_of_math(full: str) -> bool:
@@ -30,6 +32,13 @@ def is_of_rows(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("enumerate", "zip")
 
 
+def is_truth(node: ast.expr) -> bool:
+    """Return whether an expression is true or false, as far as its syntax says."""
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.op, ast.Not)
+    return isinstance(node, ast.Compare) or (isinstance(node, ast.Constant) and isinstance(node.value, bool))
+
+
 def of_turns(node: ast.Call) -> bool:
     """Return whether a call is of what a comprehension gives."""
     return any(isinstance(argument, ast.ListComp | ast.GeneratorExp) for argument in node.args)
@@ -43,6 +52,21 @@ def keyword_span(source: Source, node: ast.Call, item: ast.keyword, gone: list[a
         return (comma, end)
     after = node.keywords[1:2]
     return (start, source.span(after[0])[0] if after and after[0] not in gone else end)
+
+
+def may_be_given(node: ast.expr, lists: Container[str]) -> bool:
+    """Return whether an expression may be one of the values in it, and no new one."""
+    if isinstance(node, ast.IfExp):
+        return any(isinstance(part, ast.Name) or may_be_given(part, lists) for part in (node.body, node.orelse))
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.op, ast.UAdd)
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Attribute) and node.func.attr in SAME
+    return isinstance(node, ast.Subscript) and is_list(node.value, lists)
+
+
+SAME = ("contiguous", "cpu", "cuda", "to", "type", "double", "float", "type_as", "requires_grad_")
+"""Methods that give the tensor itself where nothing is to be done."""
 
 
 def random_draw(name: str) -> GradcliError:

@@ -70,6 +70,11 @@ class Calls(Inputs):
             self.problems.append(error.at(self.source.span(call), self.builder.place))
         self.add(block, call.lineno)
 
+    def refuse_written_sources(self, node: ast.stmt) -> None:
+        """Note as a problem, before backward, that a statement writes to what has the memory of an input."""
+        for error in [] if self.calls else self.entries.written_sources(node):
+            self.problems.append(error.at(self.source.span(node), self.builder.place))
+
     @property
     def started(self) -> bool:
         """Whether a call of backward has been read, after which there are no other inputs."""

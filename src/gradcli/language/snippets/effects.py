@@ -9,10 +9,11 @@ from gradcli.errors import GradcliError
 from gradcli.errors.suggest import INSTEAD_OF_WORD
 from gradcli.language.members import SPECIAL_METHODS
 from gradcli.language.names import STATEMENT_WORDS, dotted, near_function
+from gradcli.language.snippets.callees import may_be_given
 from gradcli.language.snippets.expressions import Block
 from gradcli.language.snippets.layers import Layers, is_constant
-from gradcli.language.snippets.lines import changed_by, own_names, root_of
-from gradcli.language.snippets.pieces import Piece, join
+from gradcli.language.snippets.lines import changed_by, has_place, own_names, root_of
+from gradcli.language.snippets.pieces import Piece, join, without_gradient
 from gradcli.language.snippets.scopes import Closure, Scope, parts
 from gradcli.language.snippets.tables import (
     SETTINGS,
@@ -74,6 +75,19 @@ class Effects(Layers):
         opening = [name, Piece.at(" = torch.cat([", name.place), name, Piece.at(", [", name.place)]
         return join([*opening, entry, Piece.at("]])", name.place)])
 
+    def fixed_value(self, value: Piece) -> Piece:
+        """Return what a value is under no_grad: a name, which stays what it is, or one without a gradient.
+
+        Raises ``not-allowed`` where it may be either.
+        """
+        node = ast.parse(value.text.strip(), mode="eval").body
+        if isinstance(node, ast.Name):
+            return value
+        if may_be_given(node, self.fresh.lists):
+            message = "under no_grad a value that is there already keeps its gradient, and a new one has none"
+            raise GradcliError("not-allowed", message, hint="give the value its name before no_grad, or .detach()")
+        return without_gradient(value)
+
     def refuse_writes(self, node: ast.Call | ast.Assert) -> None:
         """Refuse what may write to a value where that is shown or checked."""
         if self.writes([node]):
@@ -104,7 +118,7 @@ class Effects(Layers):
 
     def only_shows(self, call: ast.Call, scope: Scope) -> bool:
         """Return whether a call by itself changes nothing: a function of the language, or a method that shows."""
-        if any(
+        if has_place(call) or any(
             item.arg == "out" or (item.arg == "inplace" and not is_constant(item.value, False))
             for item in call.keywords
         ):

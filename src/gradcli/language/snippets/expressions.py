@@ -10,8 +10,8 @@ from gradcli.errors import Budget, GradcliError, Span, over_budget
 from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE
 from gradcli.language.calls import written_name
 from gradcli.language.inplace import writes_in_place
+from gradcli.language.snippets import callees
 from gradcli.language.snippets.arrays import Arrays
-from gradcli.language.snippets.callees import is_of_math, is_own_sum, keyword_span, makes_input, of_turns, random_draw
 from gradcli.language.snippets.imports import Names
 from gradcli.language.snippets.lists import Entries, joined_lists, joins_lists
 from gradcli.language.snippets.pieces import Piece, Source
@@ -121,9 +121,10 @@ class Expressions:
             end = self.source.span(node)[1]
             return [((end, end), Piece.instead(".clone()", (end, end)))]
         listed = isinstance(index, ast.List) or (isinstance(index, ast.Name) and index.id in self.entries.displayed)
-        if not listed or not self.arrays.holds_array(base):
+        of_list = callees.is_truth(index) and isinstance(base, ast.Name) and base.id in self.fresh.lists
+        if not of_list and not (listed and self.arrays.holds_array(base)):
             return []
-        around = zip(self.source.span(index), ("np.array(", ")"), strict=True)
+        around = zip(self.source.span(index), ("int(" if of_list else "np.array(", ")"), strict=True)
         return [((place, place), Piece.instead(text, (place, place))) for place, text in around]
 
     def edits_of_name(self, node: ast.Name, scope: Scope) -> list[Edit]:
@@ -141,11 +142,9 @@ class Expressions:
         self, node: ast.Attribute, scope: Scope, block: Block | None
     ) -> tuple[list[Edit], list[tuple[ast.AST, Block | None]]]:
         """Return how a dotted name of a library, or an attribute of a value, is written."""
-        weight = self.weight_of(node, scope)
-        if weight is not None:
-            return [(self.source.span(node), Piece.instead(weight, self.source.span(node)))], []
-        if self.full(node, scope):
-            written, span = self.names.written(node), self.source.span(node)
+        span, weight = self.source.span(node), self.weight_of(node, scope)
+        if weight is not None or self.full(node, scope):
+            written = weight or self.names.written(node)
             return ([(span, Piece.instead(written, span))] if written else []), []
         if node.attr == "grad":
             message = "a program of gradcli does not read gradients: x.grad is its answer"
@@ -170,7 +169,7 @@ class Expressions:
         span = self.source.span(node)
         if writes_in_place(node):
             self.refuse_fixed()
-        if makes_input(node) and not self.in_input:
+        if callees.makes_input(node) and not self.in_input:
             raise GradcliError("not-allowed", "a tensor with requires_grad is an input, which needs a name of its own")
         if closure is not None:
             return [(span, self.inlined(closure, node, scope, block))], []
@@ -189,7 +188,7 @@ class Expressions:
             closing = Piece.instead(").detach()" if cut else ")", (first[1], span[1]))
             return [((span[0], first[0]), opening), ((first[1], span[1]), closing)], [(node.args[0], block)]
         if full is not None and full.startswith(DRAWS):
-            raise random_draw(written_name(node))
+            raise callees.random_draw(written_name(node))
         if isinstance(node.func, ast.Attribute) and full is None and self.changes_nothing(node, node.func.attr):
             dot = self.source.code.rfind(".", 0, self.source.span(node.func)[1])
             return [((dot, span[1]), GONE)], [(node.func.value, block)]
@@ -245,13 +244,13 @@ class Expressions:
         if renamed:
             span = self.source.span(node.func)
             edits, children = [(span, Piece.instead(renamed, span))], []
-        elif full is None and is_own_sum(node) and (self.names.meanings or self.names.of_python or of_turns(node)):
+        elif full is None and callees.is_own_sum(node) and (self.names.of_any or callees.of_turns(node)):
             edits += self.edits_of_sum(node)
-        elif is_of_math(full or "") and any(isinstance(part, ast.Name) for part in parts(node.args)):
+        elif callees.is_of_math(full or "") and any(isinstance(part, ast.Name) for part in parts(node.args)):
             end = self.source.span(node)[1]
             edits.append(((end - 1, end), Piece.instead(").detach()", (end - 1, end))))
         gone = [item for item in node.keywords if self.goes(item)]
-        edits += [(keyword_span(self.source, node, item, gone), GONE) for item in gone]
+        edits += [(callees.keyword_span(self.source, node, item, gone), GONE) for item in gone]
         children += [(argument, block) for argument in node.args]
         return edits, children + [(item.value, block) for item in node.keywords if item not in gone]
 

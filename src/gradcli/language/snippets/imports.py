@@ -69,6 +69,11 @@ class Names:
         self.meanings: dict[str, str] = {}
         self.of_python = False
 
+    @property
+    def of_any(self) -> bool:
+        """Whether names without a library are Python's own."""
+        return bool(self.meanings) or self.of_python
+
     def add(self, node: ast.Import | ast.ImportFrom) -> None:
         """Take the names of an import; raises ``not-allowed``."""
         self.meanings |= dict(imported(node))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from gradcli.errors import GradcliError
 from gradcli.language.inplace import writes_in_place, written_to
-from gradcli.language.names import MODULES
+from gradcli.language.names import MODULES, dotted
 from gradcli.language.snippets.pieces import Piece, Source
 from gradcli.language.snippets.scopes import identifiers, parts, stored
 
@@ -115,6 +115,12 @@ WITH_INPLACE = {
 """Functions that may be told by a plain True to write into their argument."""
 
 
+UNARY = "exp log sqrt square sin cos tan tanh abs absolute negative sign floor ceil log1p expm1 reciprocal exp2 log2"
+BINARY = "add subtract multiply divide true_divide power maximum minimum dot matmul arctan2 hypot mod fmod"
+PLACES = {**dict.fromkeys(UNARY.split(), 1), **dict.fromkeys(BINARY.split(), 2), "clip": 3}
+"""Functions of NumPy that write into one argument more, and how many they read."""
+
+
 def changed_by(node: ast.AST) -> ast.expr | None:
     """Return what a syntax node changes in place, None for nothing."""
     if isinstance(node, ast.AugAssign):
@@ -134,7 +140,13 @@ def may_write(call: ast.Call) -> bool:
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     told = any(item.arg in ("out", "inplace") for item in call.keywords)
     true = any(isinstance(item, ast.Constant) and item.value is True for item in call.args)
-    return is_in_place(name) or name in CHANGING or told or (true and name in WITH_INPLACE)
+    return is_in_place(name) or name in CHANGING or told or has_place(call) or (true and name in WITH_INPLACE)
+
+
+def has_place(call: ast.Call) -> bool:
+    """Return whether a function of NumPy's is given an argument more than it reads: what it writes into."""
+    library, _, name = (dotted(call.func) or "").rpartition(".")
+    return library in ("np", "numpy") and len(call.args) > PLACES.get(name, len(call.args))
 
 
 def own_names(nodes: Iterable[ast.AST]) -> set[str]:

@@ -49,12 +49,17 @@ class Entries:
         self.first: dict[str, int] = {}
         self.sliced: set[str] = set()
         self.displayed: set[str] = set()
+        self.taken: dict[str, str] = {}
         assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
+        self.sources = {name: node.lineno for node in assigned for name in sources_of(node)}
         for node in assigned:
             for target in node.targets:
                 self.take(target, node.value, lists)
             part = node.value
-            if copies_list(part) and root_of(part) <= lists:
+            of_list = bool(root_of(part)) and root_of(part) <= lists
+            if of_list and (isinstance(part, ast.Name) or is_entry(part)):
+                self.taken |= dict.fromkeys(taking(node, part), min(root_of(part)))
+            if of_list and copies_list(part):
                 self.sliced |= root_of(part) | {one.id for one in node.targets if isinstance(one, ast.Name)}
         for loop, call in appending(tree):
             self.take_appended(loop, call, lists)
@@ -96,6 +101,13 @@ class Entries:
         for name in filter(None, variables):
             self.first[name] = min(line, self.first.get(name, line))
 
+    def written_sources(self, node: ast.stmt) -> Iterator[GradcliError]:
+        """Yield the errors for a statement that writes to tensors whose memory inputs have."""
+        for changed in filter(None, map(changed_by, ast.walk(node))):
+            for name in root_of(changed):
+                if node.lineno > self.sources.get(name, node.lineno):
+                    yield shared_entry(f"'{name}', which an input was made of,")
+
     def refuse_shared_writes(self, node: ast.stmt) -> None:
         """Refuse a statement that writes to a tensor which a list holds, and which has another name."""
         if not isinstance(node, ast.Assign | ast.AugAssign | ast.Expr):
@@ -110,6 +122,9 @@ class Entries:
                 of_entry = name in self.held and not isinstance(changed, ast.Name)
                 if of_entry and (name in self.stored or any(map(variable_of, self.held[name]))):
                     raise shared_entry(f"an entry of the list '{name}'")
+                of_list = self.held.get(self.taken.get(name, ""), [])
+                if any(isinstance(value, ast.List) or variable_of(value) for value in of_list):
+                    raise shared_entry(f"'{name}', an entry of the list '{self.taken[name]}',")
                 if name in self.first and node.lineno > self.first[name]:
                     raise shared_entry(f"'{name}', which a list holds,")
 
@@ -127,6 +142,32 @@ def refuse_changes_to(lists: Set[str], body: Sequence[ast.AST]) -> None:
         for name in root_of(changed) & lists:
             message = f"'{name}' is a list that the function is given, and is changed in it"
             raise GradcliError("not-allowed", message, hint="return the new values")
+
+
+def is_entry(node: ast.expr) -> bool:
+    """Return whether an expression is one entry of something."""
+    return isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice)
+
+
+def taking(node: ast.Assign, value: ast.expr) -> Iterator[str]:
+    """Yield the variables that an assignment gives entries of a list: of an entry, or of the list unpacked."""
+    for target in node.targets:
+        unpacks = isinstance(target, ast.Tuple | ast.List)
+        if unpacks is isinstance(value, ast.Name):
+            yield from stored(target)
+
+
+def sources_of(node: ast.Assign) -> Iterator[str]:
+    """Yield the variables whose memory an input has that a statement makes."""
+    for call in (part for part in ast.walk(node.value) if isinstance(part, ast.Call) and part.args):
+        name, source = getattr(call.func, "attr", getattr(call.func, "id", "")), call.args[0]
+        wanted = name == "Parameter" or (name in SHARING and "requires_grad" in ast.unparse(node.value))
+        if wanted and isinstance(source, ast.Name):
+            yield source.id
+
+
+SHARING = ("from_numpy", "as_tensor")
+"""Functions whose result has the memory of what they are given."""
 
 
 def appending(node: ast.AST, loop: ast.AST | None = None) -> Iterator[tuple[ast.AST | None, ast.Call]]:
@@ -159,7 +200,7 @@ def variable_of(node: ast.expr) -> str | None:
 
 def shared_entry(what: str) -> GradcliError:
     """Return the error for a write in place to a tensor that a list has in common with a name."""
-    message = f"{what} is written to in place: the list and the variable are one tensor in Python, and two here"
+    message = f"{what} is written to in place: it and what has its memory are one tensor in Python, and two here"
     return GradcliError(
         "not-allowed", message, hint="give the tensor one name, and write name = ... with its new value"
     )

@@ -42,6 +42,7 @@ class Reader(Calls):
     def take(self, node: ast.stmt, scope: Scope) -> None:
         """Take a statement; one that cannot be read is kept with its error, which counts where its value does."""
         self.write_last()
+        self.refuse_written_sources(node)
         try:
             require_plain_switches(node)
             self.take_statement(node, scope)

@@ -239,8 +239,8 @@ class Finished(Comprehensions):
             what = "shows or checks a value" if len(set(self.aside.shown)) == 1 else "show or check values"
             found.append(("left-out", f"Left out: {lines_text(self.aside.shown)}, which {what}."))
         if self.aside.later:
-            what = "comes" if len(set(self.aside.later)) == 1 else "come"
-            when = f"{what} after the first backward, on line {first.number}, and cannot change its answer"
+            comes, is_no = ("comes", "is") if len(set(self.aside.later)) == 1 else ("come", "are")
+            when = f"{comes} after the first backward, on line {first.number}, and {is_no} no part of this answer"
             found.append(("later-lines", f"Left out: {lines_text(self.aside.later)}, which {when}."))
         if any(call.alone for call in self.calls):
             numbers = lines_text([call.number for call in self.calls if call.alone])

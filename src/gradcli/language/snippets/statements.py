@@ -20,7 +20,7 @@ from gradcli.language.snippets.lists import (
     joins_lists,
     refuse_writes_to_rows,
 )
-from gradcli.language.snippets.pieces import ELSE, Piece, heading, join, without_gradient
+from gradcli.language.snippets.pieces import ELSE, Piece, heading, join
 from gradcli.language.snippets.scopes import Closure, Scope, parts, stored
 from gradcli.language.snippets.tables import IN_PLACE
 
@@ -135,7 +135,7 @@ class Statements(Effects):
         if block.fixed and isinstance(node, ast.Tuple | ast.List) and any(map(is_name, node.elts)):
             message = "under no_grad a name stays what it is, beside values that have no gradient"
             raise GradcliError("not-allowed", message, hint="assign one of them a line")
-        return without_gradient(value) if block.fixed and not is_name(node) else value
+        return self.fixed_value(value) if block.fixed else value
 
     def remembers(self, target: ast.expr, value: ast.expr, scope: Scope) -> bool:
         """Return whether a name now holds what is no array: a function, a layer, or the name of a device."""
@@ -186,7 +186,7 @@ class Statements(Effects):
             base = written_to(call)
             name = self.write(base, scope, block).text if isinstance(base, ast.Name) else self.unused("value")
             self.name(name, self.write(call, scope, block), block)
-        elif (method in GROWING or is_in_place(method)) and self.full(func, scope) is None:
+        elif is_in_place(method) or (method in GROWING and self.full(func, scope) is None):
             hint = "write NAME = ... with the new value"
             raise GradcliError("not-allowed", f".{method}() changes a value in place", hint=hint)
         elif any(writes_in_place(part) for part in ast.walk(call)):
@@ -280,7 +280,7 @@ class Statements(Effects):
 
     def name(self, name: str, value: Piece, block: Block) -> Piece:
         """Write an assignment to a name, and return the name."""
-        value = without_gradient(value) if block.fixed else value.on_a_line()
+        value = self.fixed_value(value) if block.fixed else value.on_a_line()
         block.add(join([Piece.at(f"{name} = ", value.place), value]))
         return Piece.at(name, value.place)
 

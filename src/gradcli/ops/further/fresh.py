@@ -14,7 +14,7 @@ from gradcli.ops.facts import Facts
 from gradcli.ops.facts_arrays import ROW, made
 from gradcli.ops.further.casting import as_array, as_kind, kind_of
 from gradcli.ops.making import build_full, constant, lengths
-from gradcli.ops.shaping import whole
+from gradcli.ops.shaping import CLONE, whole
 from gradcli.ops.signatures import Raw, Static, Tensor
 from gradcli.ops.vocabulary import Builder, function
 
@@ -71,7 +71,8 @@ def build_new_full(f: Apply, x: Raw, shape: Static, fill_value: Tensor) -> Tenso
 ))  # fmt: skip
 def build_new_tensor(f: Apply, x: Raw, data: Raw) -> Tensor:
     """a list as an array of the kind of x"""
-    return as_kind(f, as_array(constant(data, "new_tensor")), kind_of(as_array(x)))
+    found = as_kind(f, as_array(constant(data, "new_tensor")), kind_of(as_array(x)))
+    return f(CLONE, found) if kind_of(found) == "float" else np.array(found)
 
 
 def powers(f: Apply, bounds: tuple[Static, Static], steps: Static, base: Static) -> Any:
