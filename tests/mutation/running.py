@@ -100,18 +100,14 @@ def be_child(work, channel):
     os._exit(0)
 
 
-def judged(mutant, items, is_near, limit):
-    """Return the verdict on a mutant by tests, those first that are near it; it lives in a process of its own."""
+def judged(mutant, items, limit):
+    """Return the verdict on a mutant by tests, in their order; it lives in a process of its own."""
     start = time.monotonic()
 
     def work():
         mutant.apply()
         clear_cache()
-        first = [item for item in items if is_near(item)]
-        by = first_failure(first, lambda: Spoiled.count > 0)
-        if by is None and (Spoiled.count or not Spoiled.asked):  # else it is read and gives no number to change
-            by = first_failure([item for item in items if not is_near(item)], lambda: Spoiled.count > 0)
-        return [by, Spoiled.count, Spoiled.asked]
+        return [first_failure(items, lambda: Spoiled.count > 0), Spoiled.count, Spoiled.asked]
 
     found = apart(work, limit)
     by, changes, *asked = found or (None, 0)
@@ -147,17 +143,19 @@ def place_of(code):
     return code.co_filename, code.co_firstlineno
 
 
-def near(mutant, tried):
-    """Return what tells the tests that run a rule, or name it."""
+def telling(items, mutant, tried):
+    """Return the tests that may tell of a mutant: those that run the rule, then those that name it.
+
+    All of them where none is known to run it: others cannot tell.
+    """
     words = [re.compile(rf"(?<!\w){re.escape(name)}(?!\w)") for name in sorted(mutant.about)]
     few = words if len(words) <= 12 else []
     codes = [getattr(getattr(rule, "__wrapped__", rule), "__code__", None) for rule in mutant.rules]
     places = {place_of(code) for code in codes if code is not None}
-
-    def is_near(item):
-        return not places.isdisjoint(tried[item.nodeid][1]) or any(word.search(item.nodeid) for word in few)
-
-    return is_near
+    running = [item for item in items if not places.isdisjoint(tried[item.nodeid][1])]
+    rest = [item for item in items if item not in set(running)]
+    named = [item for item in rest if any(word.search(item.nodeid) for word in few)]
+    return [*running, *named] if running else [*named, *(item for item in rest if item not in set(named))]
 
 
 class Court:
@@ -178,7 +176,7 @@ class Court:
         for mutant in self.mutants:
             if time.monotonic() > end:
                 break
-            verdict = judged(mutant, items, near(mutant, tried), self.limit)
+            verdict = judged(mutant, telling(items, mutant, tried), self.limit)
             self.verdicts[mutant.name] = verdict
             self.report(mutant, verdict)
         return True
