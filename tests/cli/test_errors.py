@@ -32,7 +32,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "unknown-function": ("3*x + sinn(x)*y", "--x", "1", "--y", "2"),
     "unknown-function-on-line-2": ("y = x**2\nz = soft_max(y)\nz", "--x", "1"),
     "unknown-method": ("x.summ()", "--x", "1"),
-    "not-allowed": ("[a**2 for a in x]", "--x", "1,2"),
+    "not-allowed": ("{a**2 for a in x}", "--x", "1,2"),
     "caret": ("x^2", "--x", "1"),
     "syntax": ("3*(x + 1", "--x", "1"),
     "character": ("x² + 1", "--x", "1"),

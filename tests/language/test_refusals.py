@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 import gradcli
@@ -346,3 +347,23 @@ def test_the_clock_is_looked_at_from_beginning_to_end(program: str, monkeypatch:
 )
 def test_more_axes_than_numpy_has_are_refused(call: str) -> None:
     assert "32" in refusal(call.replace("DIMS", ", ".join(["1"] * 33))).message
+
+
+@pytest.mark.parametrize("program", [
+    "np.array_split(x[:0], 2**53)[0]", "np.split(x[:0], 2**53)[0]", "torch.chunk(x[:0], 2**53)[0]",
+    "torch.tensor_split(x, 2**40)[0]", "hsplit(x[:0], 2**53)[0]",
+])  # fmt: skip
+def test_as_many_parts_as_no_memory_holds_are_over_the_budget(program):
+    with pytest.raises(GradcliError) as caught:
+        gradcli.explain(program, x=np.ones(3))
+    assert caught.value.kind == "budget"
+
+
+@pytest.mark.parametrize(("program", "words"), [
+    ("np.insert(0.7, 1, x, axis=0)", "one number has no axis"),
+    ("np.delete(x[0], 0, axis=0)", "one number has no axis"),
+    (f"x // {'[' * 41}1{']' * 41}", "at most 32 axes"),
+])  # fmt: skip
+def test_what_hostile_texts_found_is_refused(program, words):
+    with pytest.raises(GradcliError, match=words):
+        gradcli.explain(program, x=np.ones(3))

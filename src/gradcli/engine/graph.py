@@ -235,7 +235,7 @@ class Graph:
             return
         try:
             self.charge(math.prod(np.broadcast_shapes(*shapes)))
-        except ValueError:
+        except (ValueError, RuntimeError):  # too many axes are an error of the operation too
             return
 
     def is_input(self, value: object) -> bool:

@@ -78,9 +78,16 @@ def option_text(value: object) -> str:
 
 
 def index_text(key: Index) -> str:
-    """Return an index as it stands between brackets."""
+    """Return an index as it stands between brackets; a list of lists alone would be one for each axis."""
+    if isinstance(key, np.ndarray) and key.ndim > 1:
+        key = (key,)
     if isinstance(key, tuple):
-        return ",".join(index_text(part) for part in key) + ("," if len(key) == 1 else "")
+        return ",".join(map(part_text, key)) + ("," if len(key) == 1 else "")
+    return part_text(key)
+
+
+def part_text(key: Index) -> str:
+    """Return one part of an index."""
     if isinstance(key, slice):
         bounds = [key.start, key.stop] + ([] if key.step is None else [key.step])
         return ":".join("" if bound is None else str(bound) for bound in bounds)

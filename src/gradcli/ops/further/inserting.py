@@ -40,7 +40,9 @@ def build_append(f: Apply, x: Tensor, values: Tensor, axis: Static = None) -> Te
 
 
 def along(f: Apply, x: Tensor, axis: Static) -> tuple[Tensor, int]:
-    """Return an array and one of its axes, flattened where none is named."""
+    """Return an array and one of its axes, flattened where none is named; raises ``shape`` for one number."""
+    if axis is not None and not x.ndim:
+        raise GradcliError("shape", "one number has no axis", hint="leave axis out")
     flat = flattened(f, x) if axis is None else x
     return flat, one_axis(0 if axis is None else axis, flat.ndim)
 

@@ -59,6 +59,7 @@ def build_chunk(f: Apply, x: Tensor, chunks: Static, dim: Static = 0) -> Any:
         raise GradcliError("value", f"chunk makes 1 part or more, not {count}")
     length = x.shape[axis]
     if not length:
+        f.charge(count)
         return stretches(f, x, axis, [0] * count)
     return stretches(f, x, axis, of_size(length, -(-length // count)))
 
@@ -93,6 +94,7 @@ def parts_of(f: Apply, x: Tensor, sections: Static, axis: int, equal: bool = Fal
         raise GradcliError("value", f"the number of parts is 1 or more, not {count}")
     if equal and length % count:
         raise GradcliError("shape", f"an axis of length {length} has no {counted(count, 'equal part')}")
+    f.charge(count)
     return stretches(f, x, axis, evenly(length, count))
 
 
