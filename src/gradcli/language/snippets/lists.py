@@ -170,13 +170,15 @@ SHARING = ("from_numpy", "as_tensor")
 """Functions whose result has the memory of what they are given."""
 
 
-def appending(node: ast.AST, loop: ast.AST | None = None) -> Iterator[tuple[ast.AST | None, ast.Call]]:
+def appending(tree: ast.AST) -> Iterator[tuple[ast.AST | None, ast.Call]]:
     """Yield the calls of ``append`` with one argument, each with the innermost loop round it."""
-    for part in ast.iter_child_nodes(node):
-        inner = part if isinstance(part, ast.For | ast.While) else loop
-        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "append":
-            yield from [(loop, part)] if len(part.args) == 1 else []
-        yield from appending(part, inner)
+    left: list[tuple[ast.AST, ast.AST | None]] = [(tree, None)]
+    while left:
+        node, loop = left.pop()
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "append":
+            yield from [(loop, node)] if len(node.args) == 1 else []
+        inner = node if isinstance(node, ast.For | ast.While) else loop
+        left.extend((part, inner) for part in ast.iter_child_nodes(node))
 
 
 def assigned_in(loop: ast.AST) -> set[str]:
