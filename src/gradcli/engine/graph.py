@@ -179,7 +179,7 @@ class Graph:
         """Apply ``op`` as a call does, where ``values`` are the arguments' numbers and the result is no larger."""
         try:
             value = op.forward(*values, **static)
-        except (ValueError, IndexError, TypeError) as error:
+        except (ValueError, IndexError, TypeError, OverflowError) as error:
             raise misfit(op, values, error) from None
         if type(value) is not np.ndarray:
             return self.enter(op, arguments, static, value, links)
