@@ -15,6 +15,10 @@ import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
+import gradcli
+
 DATA = Path(__file__).parent / "data"
 RECORDED = DATA / "snippets.json"
 DOUBLES = {"torch.FloatTensor": "torch.DoubleTensor", "torch.Tensor(": "torch.DoubleTensor(", "float32": "float64"}
@@ -60,6 +64,14 @@ def theirs(text: str) -> dict[str, Any]:
     leaves = {name: value for name, value in names.items() if isinstance(value, torch.Tensor) and value.is_leaf}
     first = {id(value): name for name, value in reversed(leaves.items())}
     return {name: leaves[name].grad.tolist() for name in reversed(first.values()) if leaves[name].grad is not None}
+
+
+def assert_as_pytorch(text: str) -> None:
+    """Raise AssertionError unless a snippet leaves the gradients that PyTorch leaves, one at least."""
+    left, found = theirs(text), gradcli.explain(text)
+    assert left
+    for name, grad in left.items():
+        np.testing.assert_allclose(found.grad[name], grad, rtol=1e-12)
 
 
 def record() -> None:

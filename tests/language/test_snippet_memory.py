@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 import gradcli
 from gradcli.errors import GradcliError
 from oracles import needs_torch
-from snippet_rows import theirs
+from snippet_rows import assert_as_pytorch
 
 HEAD = "import torch\nimport numpy as np\nx = torch.tensor([1., 2.], requires_grad=True)\n"
 END = "\n(x*k).sum().backward()"
@@ -62,10 +61,7 @@ REFUSED = [
 @needs_torch
 @pytest.mark.parametrize("text", ANSWERED)
 def test_a_snippet_leaves_what_pytorch_leaves(text):
-    left, found = theirs(HEAD + text + END), gradcli.explain(HEAD + text + END)
-    assert left
-    for name, grad in left.items():
-        np.testing.assert_allclose(found.grad[name], grad, rtol=1e-12)
+    assert_as_pytorch(HEAD + text + END)
 
 
 @pytest.mark.parametrize(("text", "words"), REFUSED)

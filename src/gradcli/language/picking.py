@@ -139,7 +139,7 @@ def axis_by_axis(f: Graph, x: Any, parts: list[Any], single: bool) -> tuple[list
         f.remark(
             "numpy-differs",
             "A list of lists, or of tensors, as an index has one for each axis, as in PyTorch. NumPy picks "
-            " along the first axis by all of them: np.array([...]) as an index says that to both.",
+            "along the first axis by all of them: np.array([...]) as an index says that to both.",
         )
     return (list(whole), False) if nested or type(whole) in (tuple, Tupled) else (parts, single)
 

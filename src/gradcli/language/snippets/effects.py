@@ -13,6 +13,7 @@ from gradcli.language.snippets.callees import may_be_given
 from gradcli.language.snippets.expressions import Block
 from gradcli.language.snippets.layers import Layers, is_constant
 from gradcli.language.snippets.lines import changed_by, has_place, own_names, root_of
+from gradcli.language.snippets.lists import given_list
 from gradcli.language.snippets.pieces import Piece, join, without_gradient
 from gradcli.language.snippets.scopes import Closure, Scope, parts
 from gradcli.language.snippets.tables import (
@@ -63,8 +64,7 @@ class Effects(Layers):
         if not isinstance(func, ast.Attribute) or func.attr != "append" or not isinstance(func.value, ast.Name):
             return False
         if func.value.id in scope.lists:
-            message = f"'{func.value.id}' is a list that the function is given, and is changed in it"
-            raise GradcliError("not-allowed", message, hint="return the new values")
+            raise given_list(func.value.id)
         return func.value.id in self.fresh.lists and len(call.args) == 1 and not call.keywords
 
     def grown(self, call: ast.Call, scope: Scope, block: Block) -> Piece:

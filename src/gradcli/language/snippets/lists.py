@@ -140,8 +140,13 @@ def refuse_changes_to(lists: Set[str], body: Sequence[ast.AST]) -> None:
     """Refuse a function that changes a list which it is given: what the list holds may have other names."""
     for changed in filter(None, map(changed_by, parts(body))):
         for name in root_of(changed) & lists:
-            message = f"'{name}' is a list that the function is given, and is changed in it"
-            raise GradcliError("not-allowed", message, hint="return the new values")
+            raise given_list(name)
+
+
+def given_list(name: str) -> GradcliError:
+    """Return the error for a function that changes a list which it is given."""
+    message = f"'{name}' is a list that the function is given, and is changed in it"
+    return GradcliError("not-allowed", message, hint="return the new values")
 
 
 def is_entry(node: ast.expr) -> bool:
