@@ -183,7 +183,7 @@ class Graph:
             raise misfit(op, values, error) from None
         if type(value) is not np.ndarray:
             return self.enter(op, arguments, static, value, links)
-        meter, size = self.meter, value.size
+        meter, size = self.meter, value.size or self.meter.charge_empty(value.shape)
         meter.elements += size
         if value.ndim > MOST_AXES:
             raise GradcliError("shape", f"an array has at most {MOST_AXES} axes, not {value.ndim}")

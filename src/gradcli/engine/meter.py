@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field
 
@@ -44,6 +45,12 @@ class Meter:
             raise over_budget("elements", self.budget.elements, f"an array of {counted(elements, 'element')}")
         if self.elements + elements > self.budget.total:
             raise over_budget("total", self.budget.total, "all arrays of the program together")
+
+    def charge_empty(self, shape: tuple[int, ...]) -> int:
+        """Charge for an array without entries as for its other axes, along which it is written; return for how much."""
+        rows = math.prod(length for length in shape if length)
+        self.charge(rows)
+        return rows
 
     def count(self, operations: int) -> None:
         """Look at the clock, and at what so many operations hold; raises ``budget`` or ``seconds``."""

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.errors import GradcliError
+from gradcli.engine.meter import Meter
+from gradcli.errors import Budget, GradcliError
 from gradcli.errors.counting import counted
 from gradcli.errors.facts import MisshapenV, MissingV
 from gradcli.ops.declare import Array
@@ -27,7 +28,7 @@ def doubles(array: object) -> Array:
 
 def as_array(name: str, value: object) -> Array:
     """Return a value as an array of real numbers in double precision; raises ``value`` for anything else."""
-    if type(value) is np.ndarray and value.dtype == np.float64 and value.ndim:
+    if type(value) is np.ndarray and value.dtype == np.float64 and value.ndim and value.size:
         return value
     try:
         found = np.asarray(detached(value))
@@ -35,6 +36,8 @@ def as_array(name: str, value: object) -> Array:
         raise GradcliError("value", f"{name} is not an array of real numbers") from None
     if found.dtype.kind not in "iuf":
         raise GradcliError("value", f"{name} is not an array of real numbers")
+    if not found.size:
+        Meter(Budget()).charge_empty(found.shape)
     with np.errstate(over="ignore"):  # of a longer double: inf, which is refused
         return found.astype(np.float64)[()]
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.errors import GradcliError
 from gradcli.ops import exactly
 from gradcli.ops.activations import (
     at_least,
@@ -179,6 +180,10 @@ ISNAN = step("isnan", np.isnan, decided(exactly.is_nan),
 # fmt: on
 
 
+MOST_PLACES = 308
+"""Decimals beyond which a power of ten is no double."""
+
+
 @function(
     "round rint around torch.special.round special.round", "torch numpy method", "elementwise", op=ROUND,
     kinds="numpy-float same yes",
@@ -188,6 +193,9 @@ def build_round(f: Apply, x: Tensor, decimals: Static = 0) -> Tensor:
     places = whole(decimals, "decimals")
     if places == 0:
         return f(ROUND, x)
+    if abs(places) > MOST_PLACES:
+        message = f"round: decimals is at most {MOST_PLACES} and at least -{MOST_PLACES}, not {places}"
+        raise GradcliError("value", message, hint="a double has no more")
     unit = 10.0 ** abs(places)
     there, back = (MUL, DIV) if places > 0 else (DIV, MUL)
     return f(back, f(ROUND, f(there, x, unit)), unit)

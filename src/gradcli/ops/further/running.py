@@ -113,13 +113,14 @@ def end_slope(f: Apply, near: list[Tensor], steps: list[Tensor]) -> Tensor:
 
 def slopes_of(f: Apply, x: Tensor, axes: tuple[int, ...], spacings: list[Any], edge_order: Static) -> list[Tensor]:
     """Return the slopes along each of some axes."""
-    if edge_order not in (1, 2):
-        raise GradcliError("value", f"gradient: edge_order is 1 or 2, not {edge_order!r}")
+    order = whole(edge_order, "edge_order")
+    if order not in (1, 2):
+        raise GradcliError("value", f"gradient: edge_order is 1 or 2, not {order}")
     given = spacings * len(axes) if len(spacings) == 1 else spacings
     if len(given) != len(axes):
         raise GradcliError("value", f"gradient: {len(given)} spacings for {len(axes)} axes")
     return [
-        slopes_along(f, x, axis, steps_of(f, spacing, x.shape[axis]), edge_order)  # type: ignore[arg-type]
+        slopes_along(f, x, axis, steps_of(f, spacing, x.shape[axis]), order)
         for axis, spacing in zip(axes, given, strict=True)
     ]
 
