@@ -30,6 +30,7 @@ TESTS = [
     "test_function_values.py",
     "test_ops_generic.py",
     "test_torch_cases.py",
+    "test_torch_recorded.py",
     "test_index_rules.py",
     "test_rounding.py",
     "test_formulas.py",
@@ -48,6 +49,33 @@ TESTS = [
     "exact/test_slopes.py",
 ]
 """The tests of numbers that need no PyTorch, so that a mutant is killed on every machine."""
+QUICK = [
+    "test_accuracy.py",
+    "test_cofactors.py",
+    "test_engine.py",
+    "test_extremes.py",
+    "test_facts.py",
+    "test_forward.py",
+    "test_interface.py",
+    "test_notebook_lines.py",
+    "test_python_functions.py",
+    "test_vocabulary.py",
+    "checking/test_check.py",
+    "checking/test_expected.py",
+    "exact/test_curvature.py",
+    "explanation/test_by_index.py",
+    "explanation/test_hessians.py",
+    "explanation/test_tangents.py",
+    "explanation/test_tape.py",
+    "language/test_arguments.py",
+    "language/test_kinds.py",
+    "language/test_memory.py",
+    "language/test_plain_numbers.py",
+    "language/test_repeated_index.py",
+    "language/test_values.py",
+    "symbolic/test_formula_texts.py",
+]
+"""Others of which those that are slow are left out: they would be asked about each mutant that no test notices."""
 
 
 def catalogue():
@@ -104,7 +132,8 @@ def run(mutants, tests, limit, bound):
     from mutation.running import verdicts_on
 
     start = time.monotonic()
-    verdicts, failing = verdicts_on(mutants.values(), [str(HERE / name) for name in tests], limit, bound, describe)
+    files, quick = ([str(HERE / name) for name in names] for names in (tests, QUICK))
+    verdicts, failing = verdicts_on(mutants.values(), files, limit, bound, describe, quick)
     dead, left = sum(verdict.killed for verdict in verdicts.values()), len(mutants) - len(verdicts)
     for name in failing:
         say(f"FAILS without a mutant too: {name}")
@@ -142,7 +171,7 @@ def main(arguments=None):
     if not wanted:
         say("no mutant to run")
         return 2 if options.only else 0
-    return 0 if run(wanted, options.tests or TESTS, options.limit, options.bound) else 1
+    return 0 if run(wanted, options.tests or [*TESTS, *QUICK], options.limit, options.bound) else 1
 
 
 if __name__ == "__main__":

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from itertools import product
+from math import inf, nan
+
 import numpy as np
 import pytest
 from mpmath import mp
@@ -9,6 +13,7 @@ from mpmath import mp
 from definitions import value
 from gradcli.exact.decimals import digits
 from gradcli.exact.real import Real, lifted
+from mutation.table import is_elementwise
 from op_cases import CASES
 from oracles import portion
 from records import OPS, RECORDS
@@ -56,3 +61,26 @@ def test_the_angle_on_its_cut_has_the_sign_of_a_zero():
     assert above > 3.14159
     assert above - over < 1e-27
     assert under - below < 1e-27
+
+
+TAKES = {op.name: len(values) for op, values, static in (case.values for case in CASES) if not static}
+OF_NUMBERS = [name for name, op in OPS.items() if is_elementwise(op) and TAKES.get(name, 0) in (1, 2)]
+LINE = (0.0, 0.5, -0.5, 0.9, 1.0, -1.0, 2.0, -2.5, -3.0, 7.25, 40.0, -40.0, inf, -inf, nan)
+FINITE = LINE[:-3]
+ENDS = {"erfcx", "hardswish", "logsigmoid", "relu", "sinc"}
+"""Ops that have no number of many digits at some infinity or nan where doubles have one, or have another."""
+
+
+@pytest.mark.parametrize("name", OF_NUMBERS)
+def test_an_op_has_its_doubles_at_the_edges_of_its_domain_and_beyond(name):
+    op = OPS[name]
+    line = LINE if TAKES[name] == 1 and name not in ENDS else FINITE
+    domains = (op.domain * 2)[: TAKES[name]]
+    points = list(product(*((low,) if low == high else line for low, high in domains)))
+    with np.errstate(all="ignore"):
+        wanted = [float(op.forward(*map(np.float64, point))) for point in points]
+    found = [float(computed(op, [np.float64(x) for x in point], {}).item().d) for point in points]
+    poles = [math.isinf(want) and math.isnan(got) for want, got in zip(wanted, found, strict=True)]
+    for point, want, got, pole in zip(points, wanted, found, poles, strict=True):
+        assert pole or got == pytest.approx(want, rel=1e-12, abs=1e-40, nan_ok=True), f"{name}{point}"
+    assert not all(poles)

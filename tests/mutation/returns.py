@@ -61,6 +61,19 @@ NO_RULE = {
     "jacobians.Jacobian.scale": "how much rounding is allowed, no number of an answer",
     "batches.Batch.holds": "looks a node up",
     "composition.Composition.read": "what notes of lost digits read, no number of an answer",
+    "bessel.in_digits": "made when the module is read",
+    "bessel.asymptotic": "made when the module is read",
+    "linear_cholesky.factor_digits": "how much rounding is allowed, no number of an answer",
+    "linear_decimals.leading": "says which sign a vector has, from doubles",
+    "linear_exponential.exponential_digits": "how much rounding is allowed, no number of an answer",
+    "linear_inverses.pinv_digits": "how much rounding is allowed, no number of an answer",
+    "linear_inverses.inverse_or_one": "how much rounding is allowed, no number of an answer",
+    "linear_spectra.nearness": "how much rounding is allowed, no number of an answer",
+    "linear_spectra.vector_digits": "how much rounding is allowed, no number of an answer",
+    "special_values.first_inverse": "where an iteration begins",
+    "contracting.count_lost": "counts, which are compared with each other",
+    "exactly.unit_of": "a unit, of which the result is free",
+    "spread.unit_of": "a unit, of which the result is free",
     "agreement.tolerance": "how much rounding is allowed, no number of an answer",
     "cofactors.cofactor_terms": "how much rounding is allowed, no number of an answer",
     "matrices.inv_digits": "how much rounding is allowed, no number of an answer",
@@ -78,7 +91,13 @@ NO_RULE = {
     "matrices.no_singular": "makes a forward",
     "recorder.Written.__array_function__": "asks for shapes, or hands on to a rule of recording",
 }
-KEPT = ("axes.group_rows", "axes.restore", "entrywise.broadcast_index", "entrywise.elementwise_local")
+KEPT = (
+    "axes.group_rows",
+    "axes.restore",
+    "entrywise.broadcast_index",
+    "entrywise.elementwise_local",
+    "bessel.in_digits.value",
+)
 """Functions among those that are rules all the same."""
 
 
@@ -135,7 +154,8 @@ class Sites(ast.NodeVisitor):
         branches = node.args[1:] if ast.unparse(node.func) == "np.where" and len(node.args) == 3 else []
         if branches and not any(isinstance(b, ast.Constant) or is_nothing(b) for b in branches):
             for branch in branches:
-                self.enter(branch)
+                if not is_filler(branch):
+                    self.enter(branch)
         self.generic_visit(node)
 
     def enter(self, expression):
@@ -205,6 +225,11 @@ def is_nothing(expression):
     if text.removeprefix("-").isdigit():
         return True  # a plain integer, which may be a place or a count, is left as it is
     return text in {"[]", "Integer(0)", "None", "0.0", "np.nan", "np.inf"}
+
+
+def is_filler(branch):
+    """Return whether a branch of ``np.where`` is a constant by its name, which stands where no entry is read."""
+    return isinstance(branch, ast.Name) and branch.id.isupper()
 
 
 def own_returns(node):

@@ -158,20 +158,25 @@ def telling(items, mutant, tried):
     return [*running, *named] if running else [*named, *(item for item in rest if item not in set(named))]
 
 
+def is_slow(item):
+    return item.get_closest_marker("slow") is not None
+
+
 class Court:
     """A plugin of pytest that judges mutants where the tests would run, until the time is over."""
 
-    def __init__(self, mutants, limit, bound, report):
-        self.mutants, self.limit, self.bound, self.report = mutants, limit, bound, report
+    def __init__(self, mutants, limit, bound, report, quick):
+        self.mutants, self.limit, self.bound, self.report, self.quick = mutants, limit, bound, report, quick
         self.verdicts, self.failing = {}, []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session):
         if session.testsfailed:
             raise session.Interrupted("the tests cannot be collected")
-        tried = trial(session.items)
-        self.failing = [item.nodeid for item in session.items if item.nodeid not in tried]
-        items = sorted((item for item in session.items if item.nodeid in tried), key=lambda item: tried[item.nodeid][0])
+        items = [item for item in session.items if str(item.path) not in self.quick or not is_slow(item)]
+        tried = trial(items)
+        self.failing = [item.nodeid for item in items if item.nodeid not in tried]
+        items = sorted((item for item in items if item.nodeid in tried), key=lambda item: tried[item.nodeid][0])
         end = time.monotonic() + self.bound
         for mutant in self.mutants:
             if time.monotonic() > end:
@@ -182,12 +187,12 @@ class Court:
         return True
 
 
-def verdicts_on(mutants, tests, limit, bound=math.inf, report=lambda mutant, verdict: None):
-    """Judge mutants by test files, beginning none after ``bound`` seconds.
+def verdicts_on(mutants, tests, limit, bound=math.inf, report=lambda mutant, verdict: None, quick=()):
+    """Judge mutants by test files, beginning none after ``bound`` seconds; of those that are ``quick``, no slow tests.
 
     Returns the verdicts by name, and the tests that fail without any mutant.
     """
-    court = Court(mutants, limit, bound, report)
+    court = Court(mutants, limit, bound, report, frozenset(quick))
     sys.stdout.flush()
     alone = {key: value for key, value in os.environ.items() if key != "PYTEST_ADDOPTS"}
     with mock.patch.dict(os.environ, alone, clear=True):

@@ -6,10 +6,12 @@ import functools
 from dataclasses import replace
 
 import numpy as np
+from mpmath import isnan, mpf
 from sympy import Expr, Float
 
 from gradcli.engine.graph import Node
 from gradcli.exact.real import Real
+from gradcli.formulas.entries import Entries
 from gradcli.formulas.expression import Expression, multiply, number
 from gradcli.formulas.recorder import Written
 from gradcli.formulas.rules import Rule
@@ -42,6 +44,8 @@ class Spoiled:
 def same(a, b):
     if isinstance(a, Real):
         return a.d == b.d  # as numbers they are equal where rounding alone tells them apart
+    if isinstance(a, mpf):
+        return a == b or (isnan(a) and isnan(b))
     return np.array_equal(np.asarray(a), np.asarray(b), equal_nan=True)
 
 
@@ -59,7 +63,7 @@ def spoiled(value, by=SLIGHTLY):
     Spoiled.asked += 1
     if isinstance(value, bool | np.bool_):
         return counted(value, not value)
-    if isinstance(value, float | np.floating | Real):
+    if isinstance(value, float | np.floating | Real | mpf):
         return counted(value, value * by)
     if isinstance(value, np.integer):
         return counted(value, value + 1)
@@ -69,7 +73,7 @@ def spoiled(value, by=SLIGHTLY):
         return expression(value, by)
     if isinstance(value, Small | Diagonals):
         return value._replace(values=spoiled(value.values, by))
-    if isinstance(value, tuple | list):
+    if isinstance(value, tuple | list) and not hasattr(value, "_fields"):
         return type(value)(spoiled(item, by) for item in value)
     if isinstance(value, dict):
         return {key: spoiled(item, by) for key, item in value.items()}
@@ -117,16 +121,23 @@ def container(value, by):
     if isinstance(value, Composition):
         return replace(value, of=spoiled(value.of, by))
     if isinstance(value, Cotangent):
-        return replace(value, seed=spoiled(value.seed, by))
+        return value._replace(seed=spoiled(value.seed, by))
     if isinstance(value, Rule):
-        Spoiled.count += value.formula != "0"
-        return replace(value, formula=f"({value.formula})*{by!r}")
+        return replace(value, formula=text(value.formula, by))
+    if isinstance(value, Entries):
+        return replace(value, texts=[text(entry, VISIBLY) for entry in value.texts])
     if isinstance(value, Pair):
         return replace(value, values=spoiled(value.values, by))
     if isinstance(value, Node):
         value.value = spoiled(value.value, by)
         return value
     return ruled(value, by) if callable(value) and not isinstance(value, type) else value
+
+
+def text(formula, by):
+    """Return the text of a formula times a number."""
+    Spoiled.count += formula != "0"
+    return f"({formula})*{by!r}"
 
 
 def ruled(rule, by=SLIGHTLY):

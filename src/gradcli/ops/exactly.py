@@ -87,10 +87,15 @@ def norm(x: Array, dim: Axes, keepdim: bool, p: float) -> Array:
     if p == 2:
         return np.sqrt(np.sum(x * x, axis=dim, keepdims=keepdim))
     size = np.asarray(abs(x))
-    unit = (np.max if p > 0 else np.min)(size, axis=dim, keepdims=True) if size.size else size
-    unit = np.where((unit > 0) & np.isfinite(np.asarray(unit, dtype=np.float64)), unit, one_like(unit))
+    unit = unit_of(size, dim, p) if size.size else size
     total = np.asarray(np.sum((size / unit) ** p, axis=dim, keepdims=True)) ** (one_like(unit) / p) * unit
     return total if keepdim else np.squeeze(total, axis=dim)
+
+
+def unit_of(size: Array, dim: Axes, p: float) -> Array:
+    """Return the entry that decides a norm, the largest or for p < 0 the smallest; 1 in place of 0 and inf."""
+    unit = (np.max if p > 0 else np.min)(size, axis=dim, keepdims=True)
+    return np.where((unit > 0) & np.isfinite(np.asarray(unit, dtype=np.float64)), unit, one_like(unit))
 
 
 def var(x: Array, dim: Axes, keepdim: bool, correction: float) -> Array:

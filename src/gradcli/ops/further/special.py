@@ -242,7 +242,7 @@ def entr_slope_in_digits(mp: Any, x: Any) -> Any:
 
 def entr_in_digits(mp: Any, x: Any) -> Any:
     """Return -x·log x in mpmath's digits: 0 at 0, and -inf below."""
-    return -x * mp.log(x) if x > 0 else mp.mpf(0) if x == 0 else -mp.inf
+    return mp.mpf(0) if x == 0 else -mp.inf if x < 0 else -x * mp.log(x)
 
 
 def xlog1py(x: Array, y: Array) -> Array:
