@@ -8,7 +8,9 @@ from gradcli.ops import FUNCTIONS, OPS
 from records import RECORDS, Record, missing_of_function, missing_of_op
 from torch_rows import EDGES, FLAT, MORE_EXACT, SAMPLE, functions_called
 
-ASKED = functions_called(SAMPLE.values()) | FLAT
+OF_NUMPY = {"astype"}
+"""Methods of arrays that PyTorch's tensors lack."""
+ASKED = functions_called(SAMPLE.values()) | FLAT | OF_NUMPY
 
 
 @pytest.mark.parametrize("name", list(dict.fromkeys([*OPS, *FUNCTIONS])))

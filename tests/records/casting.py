@@ -73,9 +73,14 @@ record(
     recipes=["{V}.{f}(torch.float64)"],
     programs={
         "x.type(torch.DoubleTensor)": v.x,
-        "x.astype(float)*p": v.x * v.p,
         "(x > 0).type_as(p)*p": (v.x > 0) * v.p,
     },
+)
+record(
+    "astype",
+    oracle=lambda x, _: arrays.array(x),
+    recipes=["{V}.{f}(float)"],
+    programs={"x.astype(float)*p": v.x * v.p},
 )
 record("device", oracle=lambda name: name, recipes=['{V}.to({f}("cpu"))'], programs={'x.to(torch.device("cpu"))': v.x})
 
