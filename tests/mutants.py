@@ -51,6 +51,7 @@ TESTS = [
 """The tests of numbers that need no PyTorch, so that a mutant is killed on every machine."""
 QUICK = [
     "test_accuracy.py",
+    "test_by_hand.py",
     "test_cofactors.py",
     "test_engine.py",
     "test_extremes.py",

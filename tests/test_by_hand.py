@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -45,3 +47,36 @@ def test_it_is_what_it_is_by_hand(program, inputs, v, y, grads):
     for name, wanted in grads.items():
         assert found.grad[name].tolist() == wanted
         assert found.vjp[name].tolist() == wanted
+
+
+@dataclass(frozen=True)
+class Tracked:
+    """A stand-in for a tensor that requires a gradient, and gives its numbers without it alone."""
+
+    numbers: list[float]
+    requires_grad: bool = True
+
+    def detach(self):
+        return np.array(self.numbers)
+
+
+def test_a_tensor_that_requires_a_gradient_is_read_without_it():
+    triple = gradcli.function("3*x")
+    assert triple.value(x=Tracked([1.0, 2.0])).tolist() == [3.0, 6.0]
+    assert triple.grad(x=Tracked([1.0, 2.0]), v=[1.0, 1.0])["x"].tolist() == [3.0, 3.0]
+
+
+def test_rows_and_columns_of_a_jacobian_are_those_of_its_entries():
+    found = gradcli.explain("[x[0]*x[1], 3*x[0], x[1]**2]", x=[2.0, 5.0], v=[1.0, 1.0, 1.0]).jacobian["x"]
+    wanted = [[5.0, 2.0], [3.0, 0.0], [0.0, 10.0]]
+    assert found.numeric.tolist() == wanted
+    assert [found.row(i).tolist() for i in range(3)] == wanted
+    assert [found.column(j).tolist() for j in range(2)] == np.transpose(wanted).tolist()
+    assert found.column((1,)).tolist() == [2.0, 0.0, 10.0]
+
+
+def test_rows_and_columns_of_a_jacobian_that_is_not_held():
+    found = gradcli.explain("2*x", x=np.ones(5000), v=np.ones(5000), budget=gradcli.Budget(jacobian=100)).jacobian["x"]
+    assert not found.held
+    assert np.flatnonzero(found.row(7)).tolist() == np.flatnonzero(found.column(7)).tolist() == [7]
+    assert found.row(7)[7] == found.column(7)[7] == 2.0

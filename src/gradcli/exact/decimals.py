@@ -121,7 +121,10 @@ def from_mpf(number: tuple[int, int, int, int]) -> Decimal:
     if mantissa and abs(exponent + bits) > (LARGEST + 1) * BITS:
         return Decimal("Infinity" if exponent + bits > 0 else 0).copy_sign(Decimal(-1 if sign else 1))
     size = Decimal(int(mantissa) << exponent) if exponent >= 0 else Decimal(int(mantissa)) / Decimal(1 << -exponent)
-    return -size if sign else +size
+    rounded = -size if sign else +size
+    if not rounded or len(rounded.as_tuple().digits) == getcontext().prec:
+        return rounded
+    return rounded.quantize(Decimal(1).scaleb(rounded.adjusted() + 1 - getcontext().prec))  # as what is rounded looks
 
 
 def half_pi() -> Decimal:

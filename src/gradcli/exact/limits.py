@@ -31,10 +31,14 @@ class Side:
 
 
 class Setting(NamedTuple):
-    """y at x, x + h and x - h in one number of digits; ``kept`` are those at x ± h on the pieces of x."""
+    """y at x, x + h and x - h in one number of digits; ``kept`` are those at x ± h on the pieces of x.
+
+    ``cancels`` tells whether a sum on the way came to 0, of which more digits may leave something.
+    """
 
     digits: int
     h: Decimal
+    cancels: bool
     at: list[Decimal]
     above: list[Decimal]
     below: list[Decimal]
@@ -106,6 +110,8 @@ def enough(settings: Sequence[Setting], i: int, size: Decimal, sought: Sequence[
     earlier, found, count = settings[-2].slope(i), settings[-1].slope(i), settings[-1].digits
     if not found.is_finite():
         return not settings[-1].at[i].is_finite()
+    if settings[-1].cancels and count < most:
+        return False
     if not (calm(settings, i, Setting.left) and calm(settings, i, Setting.right)):
         return False
     if count < most and most > SETTINGS[-1][0] and side_of(settings[-2], settings[-1], i, size).kind:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import Decimal, getcontext
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +35,8 @@ class Deciding(Graph):
     """A graph that notes what a run decides, in order, and can be made to decide as another run did.
 
     ``exact`` computes in the digits of the context, otherwise in doubles. ``base`` are the decisions of another run;
-    ``follow`` says to take them all, else only those that are held.
+    ``follow`` says to take them all, else only those that are held. ``cancels`` tells whether a sum of rounded numbers
+    came to 0, of which more digits may leave something.
     """
 
     exact: bool = True
@@ -44,6 +45,7 @@ class Deciding(Graph):
     decisions: list[Decision] = field(default_factory=list)
     work: int = 0
     calls: int = 0
+    cancels: bool = False
 
     def apply(
         self,
@@ -61,6 +63,7 @@ class Deciding(Graph):
             value = self._lifted_value(op, arguments, exact, static)
         except (ValueError, IndexError, TypeError) as error:
             raise GradcliError("exact", f"{op.name} cannot be computed in many digits here: {error}") from error
+        self.cancels = self.cancels or cancels(op, exact, value)
         self.work += operations(op, exact, static, value)
         self.calls += 1
         self.meter.watch()
@@ -115,6 +118,19 @@ class Deciding(Graph):
         return self.base[place].piece
 
 
+def cancels(op: Op, values: Sequence[Any], value: Any) -> bool:
+    """Return whether an op gives a 0 of which more digits may leave something: a sum of terms with all digits does."""
+    if op.pieces is not None or op.moves or all(value.flat):
+        return False
+    if op.formula is not None:
+        columns = [np.broadcast_to(each, value.shape).flat for each in values]
+        terms = [column for y, *column in zip(value.flat, *columns, strict=True) if not y and all(column)]
+    else:
+        terms = [each.flat for each in values if is_lifted(each)]
+    entries = (decimal(entry) for column in terms for entry in column)
+    return any(len(entry.as_tuple().digits) >= getcontext().prec for entry in entries)
+
+
 class PlainNumber(np.ndarray):
     """A number in many digits that is no tensor: no write changes it."""
 
@@ -132,12 +148,13 @@ def operations(op: Op, values: Sequence[Any], static: Options, value: Any) -> in
 
 
 class Run(NamedTuple):
-    """The output of a run, its decisions, its operations on single numbers and its calls of ops."""
+    """The output of a run, its decisions, operations on single numbers and calls of ops, and whether sums cancelled."""
 
     output: Array
     decisions: list[Decision]
     work: int
     calls: int
+    cancels: bool
 
     @property
     def numbers(self) -> list[Decimal]:
@@ -156,7 +173,7 @@ def run(
     """Evaluate a program in the digits of the context; ``values`` are arrays of Reals."""
     graph = Deciding(budget or program.budget, exact=True, base=base, follow=follow)
     _, output, _ = program.evaluate(values, wrt, graph=graph)
-    return Run(lifted(np.asarray(value_of(output))), graph.decisions, graph.work, graph.calls)
+    return Run(lifted(np.asarray(value_of(output))), graph.decisions, graph.work, graph.calls, graph.cancels)
 
 
 def decisions_in_doubles(program: Program, values: Mapping[str, object], wrt: frozenset[str]) -> list[Decision]:

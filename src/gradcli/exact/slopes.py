@@ -98,6 +98,7 @@ class Exact:
             self.inputs = {name: lifted(value) for name, value in self.point.items()}
         self.doubles = decisions_in_doubles(program, {k: v[()] for k, v in self.point.items()}, self.wrt)
         self.rounded: tuple[Decision, Decision] | None = None
+        self._cancelling: set[int] = set()
         self._base: dict[int, tuple[list[Decimal], list[Decision], bool]] = {}
         self._values: list[Decimal] | None = None
         self._settings: tuple[tuple[int, int], ...] = ()
@@ -123,11 +124,8 @@ class Exact:
             most, found = counts[-1], self.base(counts[0])[0]
             for count in counts[1:]:
                 earlier, found = found, self.base(count)[0]
-                if earlier == found and count < most:
-                    # What is the same to the last digit may be what is left of a sum: 1 - tanh(300) is 0 in 100 digits.
-                    found, count = self.base(most)[0], most  # noqa: PLW2901
-                    earlier = earlier if agree(earlier, found, most) else self.base(counts[-2])[0]
-                if count == most or agree(earlier, found, count):
+                # A sum that cancels may leave something in more digits: 1 - tanh(300) is 0 in 100 of them.
+                if count == most or (count not in self._cancelling and agree(earlier, found, count)):
                     break
             with digits(most):
                 self._values = [value_of(a, b, most) for a, b in zip(earlier, found, strict=True)]
@@ -180,7 +178,7 @@ class Exact:
             free, held, _ = self.beside(count, moved)
             sides.append(free)
             kept.append(held)
-        return Setting(count, h, at, sides[0], sides[1], (kept[0], kept[1]))
+        return Setting(count, h, count in self._cancelling, at, sides[0], sides[1], (kept[0], kept[1]))
 
     def beside(self, count: int, moved: Mapping[str, object]) -> tuple[list[Decimal], list[Decimal], bool]:
         """Return y at a point beside x, then on the pieces of x, and whether these are others than its own.
@@ -217,4 +215,6 @@ class Exact:
                 raise Spent from None
             raise
         self.purse.pay((found.work + CALL * found.calls) * max(count, 200) // 200)
+        if found.cancels:
+            self._cancelling.add(count)
         return found.numbers, found.decisions

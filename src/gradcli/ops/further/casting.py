@@ -118,18 +118,15 @@ def build_to(
         found = as_type(f, found, wanted)
     elif wanted is not None:
         found = as_kind(f, found, kind_of(as_array(wanted)))
-    return copied(f, found) if copy else found
-
-
-def copied(f: Apply, x: Any) -> Any:
-    """Return numbers of any kind in a memory of their own."""
-    return f(CLONE, x) if kind_of(x) == "float" else np.array(value_of(x))
+    if not copy:
+        return found
+    return f(CLONE, found) if kind_of(found) == "float" else np.array(value_of(found))
 
 
 @function("astype", "method", "making", facts=moved("x.astype(float)", "y[i] = x[i]", SAME))
 def build_astype(f: Apply, x: Raw, dtype: Raw) -> Tensor:
     """a copy of x as numbers of another type"""
-    return copied(f, build_to(f, x, dtype=dtype))
+    return build_to(f, x, dtype=dtype, copy=True)
 
 
 @function("type type_as", "method", "making", facts=moved("x.type(x.dtype)", "y[i] = x[i]", SAME))
