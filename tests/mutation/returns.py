@@ -7,7 +7,7 @@ import copy
 import functools
 import gc
 import sys
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from types import CodeType, FunctionType
 
 from gradcli.engine import reverse
@@ -30,7 +30,7 @@ from gradcli.jacobian import (
 from gradcli.jacobian import composition as jacobian
 from gradcli.language import inputs
 from mutation.sources import FUNCTIONS, nested, node_of, reached_code, text_of, tree_of
-from mutation.spoiling import spoiled
+from mutation.spoiling import spoiled, spoiled_branch
 from mutation.table import Mutant, arguments_of
 from records import FUNCTIONS as FUNCTIONS_OF_USERS
 from records import OPS
@@ -49,7 +49,12 @@ NUMBERS = {"Any", "Array", "Indices", "Array | float", "Expr", "list[Links]", "L
            "Small", "Small | None", "Entries", "list[float]", "Rule", "Diagonals",
            "Written", "Written | None", "Callable[..., Written]",
            "Expr | None", "dict[int, Expr] | None",
-           "Number", "Exact", "Tensor", "Expression", "Pair", "Tensor | Pair", "tuple[Array, Number]",
+           "Number", "Exact", "Tensor", "Expression", "Pair",
+           "Numbers", "tuple[Numbers, Numbers]", "tuple[Numbers, Numbers, Numbers]", "tuple[Array, Array]",
+           "tuple[Array, Array, Array]", "Array | None", "list[Tensor]", "tuple[Tensor, ...]", "tuple[Tensor, Tensor]",
+           "Tensors", "Tensor | None", "Slopes", "tuple[Expression, ...]", "tuple[Expression]", "tuple[Expr, ...]",
+           "list[Expr]", "ExprArray", "dict[str, Array]", "dict[int, Vectors]", "Matrix", "list[Tap]",
+           "Tensor | Pair", "tuple[Array, Number]",
            "tuple[Array, Integers]", "Mask", "Integers", "Number | Integers"}  # fmt: skip
 """Annotations of what a rule may return; a function that returns a text, a shape or a flag is no rule."""
 NO_RULE = {
@@ -59,7 +64,6 @@ NO_RULE = {
     "evaluate._size": "how much rounding is allowed, no number of an answer",
     "explained.Explained.": "adds up the v of several calls, as it is shown",
     "jacobians.Jacobian.scale": "how much rounding is allowed, no number of an answer",
-    "batches.Batch.holds": "looks a node up",
     "composition.Composition.read": "what notes of lost digits read, no number of an answer",
     "bessel.in_digits": "made when the module is read",
     "bessel.asymptotic": "made when the module is read",
@@ -70,6 +74,7 @@ NO_RULE = {
     "linear_inverses.inverse_or_one": "how much rounding is allowed, no number of an answer",
     "linear_spectra.nearness": "how much rounding is allowed, no number of an answer",
     "linear_spectra.vector_digits": "how much rounding is allowed, no number of an answer",
+    "special_values.zeta_rest": "made when the module is read",
     "special_values.first_inverse": "where an iteration begins",
     "contracting.count_lost": "counts, which are compared with each other",
     "exactly.unit_of": "a unit, of which the result is free",
@@ -103,6 +108,14 @@ KEPT = (
 
 def is_rule(name):
     return name.startswith(KEPT) or not any(name.startswith(prefix) for prefix in NO_RULE)
+
+
+@dataclass(frozen=True)
+class Site:
+    """An expression that a mutant changes, or the entries that a call of ``np.where`` takes from a branch."""
+
+    node: ast.expr
+    branch: int | None = None
 
 
 class Sites(ast.NodeVisitor):
@@ -153,10 +166,10 @@ class Sites(ast.NodeVisitor):
     def visit_Call(self, node):
         branches = node.args[1:] if ast.unparse(node.func) == "np.where" and len(node.args) == 3 else []
         if branches and not any(isinstance(b, ast.Constant) or is_nothing(b) for b in branches):
-            for branch in branches:
-                if not is_filler(branch):
-                    self.enter(branch)
-        self.generic_visit(node)
+            for k in range(2):
+                self.note(Site(node, k))
+        if not any(keyword.arg == "key" for keyword in node.keywords):  # what is sorted by is an order, and no number
+            self.generic_visit(node)
 
     def enter(self, expression):
         """Note an expression, or each branch and each part of it."""
@@ -167,8 +180,10 @@ class Sites(ast.NodeVisitor):
             for part in expression.elts:
                 self.enter(part)
         elif not is_nothing(expression):
-            name = ".".join([self.short, *self.path])
-            self.found.setdefault(name, []).append(expression)
+            self.note(Site(expression))
+
+    def note(self, site):
+        self.found.setdefault(".".join([self.short, *self.path]), []).append(site)
 
 
 def declared(value):
@@ -227,11 +242,6 @@ def is_nothing(expression):
     return text in {"[]", "Integer(0)", "None", "0.0", "np.nan", "np.inf"}
 
 
-def is_filler(branch):
-    """Return whether a branch of ``np.where`` is a constant by its name, which stands where no entry is read."""
-    return isinstance(branch, ast.Name) and branch.id.isupper()
-
-
 def own_returns(node):
     """Yield what a function itself returns, not the functions inside of it."""
     stack = list(node.body)
@@ -244,16 +254,22 @@ def own_returns(node):
 
 
 class Wrap(ast.NodeTransformer):
-    """Puts one expression, known by its place, into a call that changes its value."""
+    """Puts one expression, known by its place, into a call that changes its value, or that of one branch."""
 
-    def __init__(self, expression):
-        self.place = place_of(expression)
+    def __init__(self, site):
+        self.place, self.branch = place_of(site.node), site.branch
 
     def visit(self, node):
-        if isinstance(node, ast.expr) and place_of(node) == self.place:
-            name = ast.copy_location(ast.Name("__spoiled__", ast.Load()), node)
-            return ast.copy_location(ast.Call(name, [node], []), node)
-        return self.generic_visit(node)
+        if not isinstance(node, ast.expr) or place_of(node) != self.place:
+            return self.generic_visit(node)
+        if self.branch is None:
+            return called("__spoiled__", [node], node)
+        return called("__branch__", [ast.copy_location(ast.Constant(self.branch), node), *node.args], node)
+
+
+def called(name, arguments, node):
+    """Return a call of a name in the place of an expression."""
+    return ast.copy_location(ast.Call(ast.copy_location(ast.Name(name, ast.Load()), node), arguments, []), node)
 
 
 def place_of(node):
@@ -292,15 +308,15 @@ def pairs(old, new):
         yield from pairs(a, b)
 
 
-def rewritten(module, expression):
+def rewritten(module, site):
     """Return what lets every function of a module run the code in which one expression is changed."""
 
     def apply():
-        tree = Wrap(expression).visit(copy.deepcopy(tree_of(module)))
+        tree = Wrap(site).visit(copy.deepcopy(tree_of(module)))
         old = compile(text_of(module), module.__file__, "exec", dont_inherit=True)
         new = compile(ast.fix_missing_locations(tree), module.__file__, "exec", dont_inherit=True)
         codes = {key_of(a): b for a, b in pairs(old, new)}
-        vars(module)["__spoiled__"] = spoiled
+        vars(module).update(__spoiled__=spoiled, __branch__=spoiled_branch)
         for function in living(module):
             function.__code__ = codes[key_of(function.__code__)]
         factors.derivative.cache_clear()
@@ -327,9 +343,9 @@ def readers():
     return found
 
 
-def enclosing(module, expression):
+def enclosing(module, site):
     """Return the living functions that hold an expression, innermost last."""
-    first, last = expression.lineno, expression.end_lineno
+    first, last = site.node.lineno, site.node.end_lineno
     inside = [
         function
         for function in living(module)
@@ -341,12 +357,12 @@ def enclosing(module, expression):
 def code_mutants():
     """Yield the mutants of every expression that a rule returns."""
     for module in MODULES:
-        for name, expressions in Sites(module).found.items():
+        for name, sites in Sites(module).found.items():
             if not is_rule(name):
                 continue
-            for k, expression in enumerate(expressions, 1):
-                rules = tuple(enclosing(module, expression))
+            for k, site in enumerate(sites, 1):
+                rules = tuple(enclosing(module, site))
                 about = frozenset([name.rpartition(".")[2]]).union(
                     *(readers().get(rule.__code__, set()) for rule in rules)
                 )
-                yield Mutant(f"{name} #{k}", about, rules, rewritten(module, expression))
+                yield Mutant(f"{name} #{k}", about, rules, rewritten(module, site))
