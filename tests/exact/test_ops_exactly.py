@@ -65,7 +65,7 @@ def test_the_angle_on_its_cut_has_the_sign_of_a_zero():
 
 TAKES = {op.name: len(values) for op, values, static in (case.values for case in CASES) if not static and op.formula}
 TAKES |= {name: len(op.vjps) for name, op in OPS.items() if op.step and name != "rounded_div"}  # which wants a mode
-OF_NUMBERS = [name for name, takes in TAKES.items() if takes in (1, 2) and (OPS[name].step or is_elementwise(OPS[name]))]
+OF_NUMBERS = [name for name, takes in TAKES.items() if takes < 3 and (OPS[name].step or is_elementwise(OPS[name]))]
 LINE = (0.0, -0.0, 0.5, -0.5, 0.9, 1.0, -1.0, 2.0, -2.5, -3.0, 7.25, 40.0, -40.0, inf, -inf, nan)
 FINITE = LINE[:-3]
 ENDS = {"erfcx", "hardswish", "logsigmoid", "relu", "sinc"}
@@ -81,7 +81,7 @@ def test_an_op_has_its_doubles_at_the_edges_of_its_domain_and_beyond(name):
     with np.errstate(all="ignore"):
         wanted = [float(op.forward(*map(np.float64, point))) for point in points]
     found = [float(computed(op, [np.float64(x) for x in point], {}).item()) for point in points]
-    poles = [math.isinf(want) and math.isnan(got) for want, got in zip(wanted, found, strict=True)]
+    poles = [math.isinf(want) and not math.isfinite(got) for want, got in zip(wanted, found, strict=True)]
     for point, want, got, pole in zip(points, wanted, found, poles, strict=True):
         assert pole or got == pytest.approx(want, rel=1e-12, abs=1e-40, nan_ok=True), f"{name}{point}"
     assert not all(poles)
