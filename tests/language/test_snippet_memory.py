@@ -44,10 +44,12 @@ ANSWERED = [
     "def f(t):\n    return t\ny = x**2\nwith torch.no_grad():\n    k = f(y)",
     "y = x**2\nwith torch.no_grad():\n    k = y.view(-1)",
     "y = x**2\nwith torch.no_grad():\n    k = y*1",
+    "y = x**2\nwith torch.no_grad():\n    k = +y",
+    "k = torch.tensor([3., 4.])\nw = +k\nw *= 2",
 ]
 FIXED = "y = x**2\nwith torch.no_grad():\n    k = "
 REFUSED = [
-    *((FIXED + value, "under no_grad") for value in ("y if True else x", "[y, x][0]", "y.contiguous()", "+y")),
+    *((FIXED + value, "under no_grad") for value in ("y if True else x", "[y, x][0]", "y.contiguous()")),
     ("y = x*1\nhs = [y]\nh = hs[0]\nh += 3\nk = y", "an entry of the list 'hs'"),
     ("w = [[1, 2], [3, 4]]\nr = w[0]\nr[0] = 9\nk = torch.tensor(w[0])", "an entry of the list 'w'"),
     ("c = np.array([3., 4.])\nnp.add(c, 2, c)\nk = torch.tensor(c)", r"np.add\(...\) changes is not known"),

@@ -17,6 +17,7 @@ from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.ops.axes import one_axis, read_axes
 from gradcli.ops.declare import Apply, Op, declare, value_of
+from gradcli.ops.layout import cloned
 from gradcli.ops.links import Links, Local
 from gradcli.ops.putting_back import diagonal_text_back
 from gradcli.ops.signatures import Array, Axes, Forward, Indices, Library, Options, Record, Rule, Static, Tensor, Vjp
@@ -113,7 +114,7 @@ DIAG      = mover("diag", lambda x, *, k: np.array(np.diag(x, k)), size=diagonal
 DIAGONAL  = mover("diagonal", lambda x, *, offset: np.diagonal(x, offset), view=True, backward_text=diagonal_text_back)
 TRIL      = mover("tril", lambda x, *, k: np.tril(x, k), lambda g, _y, _x, *, k: np.tril(g, k), **DIAGONAL_OPTIONS)
 TRIU      = mover("triu", lambda x, *, k: np.triu(x, k), lambda g, _y, _x, *, k: np.triu(g, k), **DIAGONAL_OPTIONS)
-CLONE     = mover("clone", lambda x: np.array(x)[()], lambda g, _y, _x: g)
+CLONE     = mover("clone", lambda x: cloned(x)[()], lambda g, _y, _x: g)
 # fmt: on
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from gradcli.errors import GradcliError
 from gradcli.language.snippets.imports import Names
+from gradcli.language.snippets.pieces import Edit, Piece, Source
 from gradcli.language.snippets.scopes import stored
 
 OWN_METHODS = ("std", "var", "repeat", "nonzero")
@@ -81,6 +82,11 @@ class Arrays:
         """Return whether an expression is known to be an array of NumPy or JAX."""
         return self.alone or self.holds(self.arrays, node)
 
+    def flattens(self, node: ast.Call) -> bool:
+        """Return whether a call is of ``flatten`` of an array, which is a copy, and of a tensor may be none."""
+        func = node.func
+        return isinstance(func, ast.Attribute) and func.attr == "flatten" and self.holds_array(func.value)
+
     def own_method(self, node: ast.Call) -> str | None:
         """Return the function of NumPy that a method of an array is; None where PyTorch's method is the same.
 
@@ -96,3 +102,18 @@ class Arrays:
             what = f"whether '{value}' is an array or a tensor is not known here, and .{func.attr}() differs"
             raise GradcliError("not-allowed", what, hint=f"write np.{func.attr}({value}) or torch.{func.attr}({value})")
         return None
+
+
+def as_function(source: Source, node: ast.Call, function: str) -> list[Edit]:
+    """Return how a method of an array is written as a function of NumPy."""
+    (start, end), name = source.span(node), source.span(node.func)[1]
+    dot, bracket = source.code.rfind(".", 0, name), source.code.index("(", name)
+    comma = Piece.instead(", " if node.args or node.keywords else "", (dot, name))
+    return [((start, start), Piece.instead(f"{function}(", (start, end))), ((dot, bracket + 1), comma)]
+
+
+def of_copy(source: Source, node: ast.Call) -> list[Edit]:
+    """Return how a method of an array is written as one of its copy."""
+    assert isinstance(node.func, ast.Attribute)  # noqa: S101
+    start, end = span = source.span(node.func.value)
+    return [((start, start), Piece.instead("np.copy(", span)), ((end, end), Piece.instead(")", span))]

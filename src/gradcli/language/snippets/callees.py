@@ -44,6 +44,17 @@ def of_turns(node: ast.Call) -> bool:
     return any(isinstance(argument, ast.ListComp | ast.GeneratorExp) for argument in node.args)
 
 
+def says_nothing(item: ast.keyword, func: ast.expr) -> bool:
+    """Return whether a keyword changes no value: a device, a gradient that is wanted; a copy, but where a cast is."""
+    casts = getattr(func, "attr", "") in ("to", "astype")
+    return item.arg in ("device", "requires_grad", "pin_memory") or (item.arg == "copy" and not casts)
+
+
+def all_gone(node: ast.Call) -> bool:
+    """Return whether no keyword of a call changes a value."""
+    return all(says_nothing(item, node.func) for item in node.keywords)
+
+
 def keyword_span(source: Source, node: ast.Call, item: ast.keyword, gone: list[ast.keyword]) -> Span:
     """Return what to leave out of a call with one of its keywords: a comma too. All that go are ``gone``."""
     start, end = source.span(item)

@@ -53,6 +53,8 @@ class Effects(Layers):
             if changed is not None and not (root_of(changed) and root_of(changed) <= own):
                 return True
             func = part.func if isinstance(part, ast.Call) else None
+            if isinstance(func, ast.Attribute) and func.attr == "append" and not root_of(func) <= own:
+                return True
             held = self.top.holds(func.id) if isinstance(func, ast.Name) else None
             if isinstance(held, Closure) and held.node not in seen and self.writes([held.node], (*seen, held.node)):
                 return True

@@ -11,14 +11,14 @@ from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE
 from gradcli.language.calls import written_name
 from gradcli.language.inplace import writes_in_place
 from gradcli.language.snippets import callees
-from gradcli.language.snippets.arrays import Arrays
+from gradcli.language.snippets.arrays import Arrays, as_function, of_copy
 from gradcli.language.snippets.imports import Names
 from gradcli.language.snippets.lists import Entries, joined_lists, joins_lists
-from gradcli.language.snippets.pieces import Piece, Source
+from gradcli.language.snippets.pieces import Edit, Piece, Source
 from gradcli.language.snippets.scopes import Closure, Fresh, Layer, Scope, identifiers, is_own_copy, parts
+from gradcli.language.snippets.second_names import SecondNames
 from gradcli.language.snippets.tables import DRAWS, EMPTY, FLOATS, RENAMED, UNSET, UNTOUCHED, WRAPPERS
 
-Edit = tuple[Span, Piece]
 GONE = Piece()
 Comprehension = ast.ListComp | ast.GeneratorExp
 
@@ -50,6 +50,7 @@ class Expressions:
         self.fresh = Fresh(tree)
         self.arrays = Arrays(tree)
         self.entries = Entries(tree, self.fresh.lists)
+        self.second = SecondNames(tree, self.fresh.lists)
         self.top = Scope()
         self.devices: set[str] = set()
         self.in_input = False
@@ -91,16 +92,17 @@ class Expressions:
                 return self.edits_of_attribute(node, scope, block)
             case ast.Call():
                 return self.edits_of_call(node, scope, block)
-            case ast.IfExp():
-                return [], [(node.test, block), (node.body, None), (node.orelse, None)]
-            case ast.BoolOp():
-                return [], [(node.values[0], block), *((value, None) for value in node.values[1:])]
+            case ast.IfExp() | ast.BoolOp():
+                first, *others = [node.test, node.body, node.orelse] if isinstance(node, ast.IfExp) else node.values
+                return [], [(first, block), *((other, None) for other in others)]  # these may not run
             case ast.ListComp() | ast.GeneratorExp():
                 return self.edits_of_comprehension(node, scope, block), []
             case ast.Subscript():
                 return self.edits_of_subscript(node), [(node.value, block), (node.slice, block)]
             case ast.Lambda():
                 raise GradcliError("not-allowed", "a lambda can be called or have a name, and nothing else")
+            case ast.UnaryOp(op=ast.UAdd(), operand=same) if not self.arrays.holds_array(same):
+                return [((self.source.span(node)[0], self.source.span(same)[0]), GONE)], [(same, block)]
             case ast.BinOp(op=ast.Add() | ast.Mult()) if joins_lists(node, self.fresh.lists_in(scope)):
                 raise joined_lists()
         return [], [(child, block) for child in ast.iter_child_nodes(node) if hasattr(child, "lineno")]
@@ -177,7 +179,7 @@ class Expressions:
         if layer is not None:
             return self.edits_of_layer(node, layer, block)
         full = self.full(node.func, scope)
-        if (full in WRAPPERS and node.args and all(map(self.goes, node.keywords))) or is_own_copy(node):
+        if (full in WRAPPERS and node.args and callees.all_gone(node)) or is_own_copy(node):
             first = self.source.span(node.args[0])
             cut = (
                 full == "torch.autograd.Variable"
@@ -193,19 +195,11 @@ class Expressions:
             dot = self.source.code.rfind(".", 0, self.source.span(node.func)[1])
             return [((dot, span[1]), GONE)], [(node.func.value, block)]
         own = self.arrays.own_method(node)
-        return self.edits_of_arguments(node, full, block) if own is None else self.edits_of_method(node, own, block)
-
-    def edits_of_method(
-        self, node: ast.Call, function: str, block: Block | None
-    ) -> tuple[list[Edit], list[tuple[ast.AST, Block | None]]]:
-        """Return how a method of an array is written as a function of NumPy."""
-        assert isinstance(node.func, ast.Attribute)  # noqa: S101
-        (start, end), name = self.source.span(node), self.source.span(node.func)[1]
-        dot, bracket = self.source.code.rfind(".", 0, name), self.source.code.index("(", name)
-        given, comma = [*node.args, *(item.value for item in node.keywords)], Piece.instead(", ", (dot, name))
-        edits = [((start, start), Piece.instead(f"{function}(", (start, end)))]
-        edits.append(((dot, bracket + 1), comma if given else GONE))
-        return edits, [(node.func.value, block), *((argument, block) for argument in given)]
+        if isinstance(node.func, ast.Attribute) and own is not None:
+            given = [node.func.value, *node.args, *(item.value for item in node.keywords)]
+            return as_function(self.source, node, own), [(part, block) for part in given]
+        edits, children = self.edits_of_arguments(node, full, block)
+        return edits + (of_copy(self.source, node) if self.arrays.flattens(node) else []), children
 
     def refuse_fixed(self) -> None:
         """Refuse a write in place without a gradient: the value would be part constant."""
@@ -249,7 +243,7 @@ class Expressions:
         elif callees.is_of_math(full or "") and any(isinstance(part, ast.Name) for part in parts(node.args)):
             end = self.source.span(node)[1]
             edits.append(((end - 1, end), Piece.instead(").detach()", (end - 1, end))))
-        gone = [item for item in node.keywords if self.goes(item)]
+        gone = [item for item in node.keywords if callees.says_nothing(item, node.func)]
         edits += [(callees.keyword_span(self.source, node, item, gone), GONE) for item in gone]
         children += [(argument, block) for argument in node.args]
         return edits, children + [(item.value, block) for item in node.keywords if item not in gone]
@@ -262,10 +256,6 @@ class Expressions:
         middle = (after, self.source.span(node.args[1])[0])
         around = [((start, start), "("), (middle, ", dim=0) + ("), ((end, end), ")")]
         return [(place, Piece.instead(text, place)) for place, text in around]
-
-    def goes(self, item: ast.keyword) -> bool:
-        """Return whether a keyword says nothing here: a device, or a gradient that is wanted."""
-        return item.arg in ("device", "requires_grad", "copy", "pin_memory")
 
     def closure_of(self, func: ast.expr, scope: Scope) -> Closure | None:
         """Return the function of the user's that is called, None where it is none of theirs."""

@@ -10,8 +10,8 @@ from gradcli.errors import GradcliError
 from gradcli.errors.suggest import did_you_mean
 from gradcli.language.layer_names import FUNCTIONS, RANDOM, WEIGHTED
 from gradcli.language.layers import NOTHING
-from gradcli.language.snippets.expressions import Block, Edit, Expressions
-from gradcli.language.snippets.pieces import Piece
+from gradcli.language.snippets.expressions import Block, Expressions
+from gradcli.language.snippets.pieces import Edit, Piece
 from gradcli.language.snippets.scopes import Layer, Scope
 from gradcli.language.snippets.tables import INSTEAD_OF_LAYER
 

@@ -8,17 +8,31 @@ from typing import cast
 
 from gradcli.errors import GradcliError
 from gradcli.language.names import MODULES
-from gradcli.language.snippets.lines import changed_by, root_of
-from gradcli.language.snippets.scopes import identifiers, is_list, parts, stored
+from gradcli.language.snippets.lines import ChangedList, changed_by, root_of
+from gradcli.language.snippets.scopes import START, identifiers, is_list, parts, position, stored
 
 
 def joins_lists(node: ast.BinOp, lists: Container[str]) -> bool:
     """Return whether + joins two lists, or * repeats one."""
-    left, right = is_list(node.left, lists), is_list(node.right, lists)
+    left, right = is_sequence(node.left, lists), is_sequence(node.right, lists)
     if isinstance(node.op, ast.Add):
         return left and right
     other = node.right if left else node.left
     return left != right and isinstance(other, ast.Constant) and isinstance(other.value, int)
+
+
+def is_sequence(node: ast.expr, lists: Container[str]) -> bool:
+    """Return whether an expression is a list, a tuple or a part of one: of what Python's + joins."""
+    match node:
+        case ast.Subscript(value=whole, slice=ast.Slice()):
+            return is_sequence(whole, lists)
+        case ast.Attribute(attr="shape"):
+            return True
+        case ast.Call(func=ast.Name(id="list" | "tuple" | "sorted")):
+            return True
+        case ast.Call(func=ast.Attribute(attr="copy", value=whole)):
+            return is_sequence(whole, lists)
+    return is_list(node, lists)
 
 
 def as_operation(node: ast.AugAssign) -> ast.BinOp:
@@ -46,12 +60,12 @@ class Entries:
 
     def __init__(self, tree: ast.AST, lists: Set[str]) -> None:
         self.held: dict[str, list[ast.expr]] = {}
-        self.first: dict[str, int] = {}
+        self.first: dict[str, tuple[int, int]] = {}
         self.sliced: set[str] = set()
         self.displayed: set[str] = set()
         self.taken: dict[str, str] = {}
         assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
-        self.sources = {name: node.lineno for node in assigned for name in sources_of(node)}
+        self.sources = {name: position(node) for node in assigned for name in sources_of(node)}
         for node in assigned:
             for target in node.targets:
                 self.take(target, node.value, lists)
@@ -68,6 +82,10 @@ class Entries:
         }
         self.stored = {name for node in assigned for name in entries_in(node.targets)} & of_tensors
 
+    def changes(self, node: ast.expr) -> bool:
+        """Return whether an expression is a list, or a part of one, whose entries get other values."""
+        return not root_of(node).isdisjoint(self.stored)
+
     def take(self, target: ast.expr, value: ast.expr, lists: Container[str]) -> None:
         """Take what a list holds from an assignment to it, or to an entry of it."""
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
@@ -76,10 +94,10 @@ class Entries:
         elif isinstance(target, ast.Name) and target.id in lists and isinstance(value, ast.List | ast.Tuple):
             self.held.setdefault(target.id, []).extend(value.elts)
             self.displayed |= {target.id} if isinstance(value, ast.List) else set()
-            self.take_up(map(variable_of, value.elts), value.lineno)
+            self.take_up(map(variable_of, value.elts), position(value))
         elif isinstance(target, ast.Name) and target.id in lists and isinstance(value, ast.ListComp | ast.Call):
-            self.held.setdefault(target.id, []).append(value)
-            self.take_up(identifiers(value), value.lineno)
+            self.held.setdefault(target.id, []).append(entry_of(value))
+            self.take_up(identifiers(value), position(value))
         elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and target.value.id in lists:
             self.held.setdefault(target.value.id, []).append(value)
 
@@ -94,18 +112,18 @@ class Entries:
             variables |= set(identifiers(loop.iter))
         for variable in variables:
             again = loop is not None and variable not in assigned_in(loop)
-            self.take_up([variable], 0 if again else call.lineno)
+            self.take_up([variable], START if again else position(call))
 
-    def take_up(self, variables: Iterable[str | None], line: int) -> None:
-        """Note from which line on a list holds variables."""
+    def take_up(self, variables: Iterable[str | None], since: tuple[int, int]) -> None:
+        """Note from where on a list holds variables."""
         for name in filter(None, variables):
-            self.first[name] = min(line, self.first.get(name, line))
+            self.first[name] = min(since, self.first.get(name, since))
 
     def written_sources(self, node: ast.stmt) -> Iterator[GradcliError]:
         """Yield the errors for a statement that writes to tensors whose memory inputs have."""
         for changed in filter(None, map(changed_by, ast.walk(node))):
             for name in root_of(changed):
-                if node.lineno > self.sources.get(name, node.lineno):
+                if position(node) > self.sources.get(name, position(node)):
                     yield shared_entry(f"'{name}', which an input was made of,")
 
     def refuse_shared_writes(self, node: ast.stmt) -> None:
@@ -123,10 +141,18 @@ class Entries:
                 if of_entry and (name in self.stored or any(map(variable_of, self.held[name]))):
                     raise shared_entry(f"an entry of the list '{name}'")
                 of_list = self.held.get(self.taken.get(name, ""), [])
-                if any(isinstance(value, ast.List) or variable_of(value) for value in of_list):
+                read = self.taken.get(name) in self.stored
+                if read or any(isinstance(value, ast.List) or variable_of(value) for value in of_list):
                     raise shared_entry(f"'{name}', an entry of the list '{self.taken[name]}',")
-                if name in self.first and node.lineno > self.first[name]:
+                if name in self.first and position(node) > self.first[name]:
                     raise shared_entry(f"'{name}', which a list holds,")
+
+
+def entry_of(node: ast.expr) -> ast.expr:
+    """Return what a comprehension makes of each turn; a call of ``list`` of one is its list."""
+    while isinstance(node, ast.Call) and node.args:
+        node = node.args[0]
+    return node.elt if isinstance(node, ast.ListComp | ast.GeneratorExp) else node
 
 
 def copies_list(node: ast.expr) -> bool:
@@ -143,10 +169,10 @@ def refuse_changes_to(lists: Set[str], body: Sequence[ast.AST]) -> None:
             raise given_list(name)
 
 
-def given_list(name: str) -> GradcliError:
+def given_list(name: str) -> ChangedList:
     """Return the error for a function that changes a list which it is given."""
     message = f"'{name}' is a list that the function is given, and is changed in it"
-    return GradcliError("not-allowed", message, hint="return the new values")
+    return ChangedList("not-allowed", message, hint="return the new values")
 
 
 def is_entry(node: ast.expr) -> bool:
@@ -167,8 +193,15 @@ def sources_of(node: ast.Assign) -> Iterator[str]:
     for call in (part for part in ast.walk(node.value) if isinstance(part, ast.Call) and part.args):
         name, source = getattr(call.func, "attr", getattr(call.func, "id", "")), call.args[0]
         wanted = name == "Parameter" or (name in SHARING and "requires_grad" in ast.unparse(node.value))
-        if wanted and isinstance(source, ast.Name):
-            yield source.id
+        yield from filter(None, [variable_of(source)] if wanted and not copies(source) else [])
+    method = node.value.func if isinstance(node.value, ast.Call) else None
+    if isinstance(method, ast.Attribute) and method.attr == "requires_grad_" and not copies(method.value):
+        yield from filter(None, [variable_of(method.value)] if not isinstance(method.value, ast.Name) else [])
+
+
+def copies(node: ast.expr) -> bool:
+    """Return whether an expression is of a copy."""
+    return any(isinstance(part, ast.Attribute) and part.attr in ("clone", "copy") for part in ast.walk(node))
 
 
 SHARING = ("from_numpy", "as_tensor")

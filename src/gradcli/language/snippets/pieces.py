@@ -94,6 +94,10 @@ def without_gradient(value: Piece) -> Piece:
     return value.in_brackets() + Piece.at(".detach()", value.place)
 
 
+Edit = tuple[Span, Piece]
+"""What stands in the place of a span of the user's text."""
+
+
 class Source:
     """The user's text, from which pieces are cut."""
 

@@ -187,7 +187,10 @@ def is_list(node: ast.expr, lists: Container[str]) -> bool:
     if isinstance(node, ast.BinOp):
         return is_list(node.left, lists) or is_list(node.right, lists)
     if isinstance(node, ast.Call):
-        return is_own_copy(node)
+        copied = isinstance(node.func, ast.Attribute) and node.func.attr == "copy" and not node.args
+        return is_list(node.func.value, lists) if copied else is_own_copy(node)  # type: ignore[attr-defined]
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.slice, ast.Slice) and is_list(node.value, lists)
     return isinstance(node, ast.List | ast.Tuple | ast.ListComp) or (isinstance(node, ast.Name) and node.id in lists)
 
 
@@ -198,6 +201,14 @@ def is_own_copy(node: ast.Call) -> bool:
     of = node.args[0]
     ranged = isinstance(of, ast.Call) and isinstance(of.func, ast.Name) and of.func.id == "range"
     return ranged or isinstance(of, ast.List | ast.ListComp | ast.GeneratorExp)
+
+
+START = (0, 0)
+
+
+def position(node: ast.expr | ast.stmt) -> tuple[int, int]:
+    """Return where a node begins: the line and the column, which several statements of one line have in order."""
+    return node.lineno, node.col_offset
 
 
 def identifiers(tree: ast.AST) -> Iterator[str]:

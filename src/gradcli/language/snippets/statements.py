@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from functools import partial
 
 from gradcli.errors import GradcliError
 from gradcli.language.inplace import writes_in_place, written_to
 from gradcli.language.names import BINARY, MASKS
-from gradcli.language.snippets.callees import is_of_rows
-from gradcli.language.snippets.effects import Effects, not_allowed
+from gradcli.language.snippets.effects import not_allowed
 from gradcli.language.snippets.expressions import Block
 from gradcli.language.snippets.lines import GROWING, is_in_place
 from gradcli.language.snippets.lists import (
@@ -18,16 +16,14 @@ from gradcli.language.snippets.lists import (
     does_nothing,
     joined_lists,
     joins_lists,
-    refuse_writes_to_rows,
 )
+from gradcli.language.snippets.loops import Body, Loops
 from gradcli.language.snippets.pieces import ELSE, Piece, heading, join
-from gradcli.language.snippets.scopes import Closure, Scope, parts, stored
+from gradcli.language.snippets.scopes import Closure, Scope, parts
 from gradcli.language.snippets.tables import IN_PLACE
 
-Body = Callable[[Block], None]
 
-
-class Statements(Effects):
+class Statements(Loops):
     """Writes statements of a snippet in the language."""
 
     def statements(self, body: list[ast.stmt], scope: Scope, block: Block) -> None:
@@ -40,6 +36,7 @@ class Statements(Effects):
         outer, self.fixed = self.fixed, block.fixed
         try:
             self.entries.refuse_shared_writes(node)
+            self.second.refuse(node)
             self.write_statement(node, scope, block)
         except GradcliError as error:
             raise error.at(self.source.span(node)) from None
@@ -194,10 +191,6 @@ class Statements(Effects):
         else:
             self.refuse_unknown(call, scope)
 
-    def unused(self, name: str) -> str:
-        """Return a name for a value that has none."""
-        return self.fresh.take(name, free=not self.fresh.used[name])
-
     def conditional(self, node: ast.If, scope: Scope, block: Block) -> None:
         """Write a branch with all that belongs to it."""
         test = self.write(node.test, scope, block)
@@ -212,77 +205,6 @@ class Statements(Effects):
         if node.orelse:
             arms.append((ELSE, partial(self.statements, node.orelse, scope)))
         self.arms(arms, block)
-
-    def arms(self, arms: list[tuple[Piece, Body]], block: Block) -> None:
-        """Write what stands under each heading, as one statement."""
-        lines: list[Piece] = []
-        for head, write in arms:
-            inner = Block(block.levels + 1, block.fixed, block.looped)
-            write(inner)
-            if not inner.lines:
-                inner.add(Piece.at("pass", head.place))
-            lines += [head.indented(block.levels), *inner.lines]
-        block.lines.append(join(lines, "\n"))
-
-    def loop(self, node: ast.For | ast.While, head: list[Piece], scope: Scope, block: Block, *first: Piece) -> None:
-        """Write a loop, with ``first`` at the beginning of its body."""
-        if node.orelse:
-            raise GradcliError("not-allowed", "'else' of a loop is not part of the language")
-
-        def body(inner: Block) -> None:
-            inner.looped = True
-            for line in first:
-                inner.add(line)
-            self.statements(node.body, scope, inner)
-
-        self.arms([(join([*head, Piece.at(":", head[0].place)]), body)], block)
-
-    def for_loop(self, node: ast.For, scope: Scope, block: Block) -> None:
-        """Write a loop over rows; one over pairs takes them apart in its first lines."""
-        refuse_writes_to_rows(node, self.fresh.lists)
-        first: list[Piece] = []
-        if isinstance(node.target, ast.Name):
-            head, rows = self.write(node.target, scope, block), self.write(node.iter, scope, block).on_a_line()
-        elif not is_of_rows(node.iter):
-            target, rows = self.write(node.target, scope, block), self.write(node.iter, scope, block).on_a_line()
-            head = Piece.at(self.unused("row"), target.place)
-            first.append(join([target, Piece.at(" = ", target.place), head]))
-        else:
-            targets, sequences = self.side_by_side(node, scope, block)
-            head = Piece.at(self.unused("k"), targets[0].place)
-            rows = join([Piece.at("range(len(", head.place), sequences[-1], Piece.at("))", head.place)])
-            for target, sequence in zip(targets, sequences, strict=True):
-                index = [sequence, Piece.at("[", head.place), head, Piece.at("]", head.place)]
-                taken = [head] if not sequence.text else index
-                first.append(join([target, Piece.at(" = ", head.place), *taken]))
-        self.loop(node, [Piece.at("for ", head.place), head, Piece.at(" in ", head.place), rows], scope, block, *first)
-
-    def side_by_side(self, node: ast.For, scope: Scope, block: Block) -> tuple[list[Piece], list[Piece]]:
-        """Return the variables of a loop, and what each takes its rows from; nothing stands for the turn's number."""
-        elements = node.target.elts if isinstance(node.target, ast.Tuple) else []
-        targets = [self.write(element, scope, block) for element in elements]
-        call, name = node.iter, ast.unparse(getattr(node.iter, "func", node.iter))
-        assert isinstance(call, ast.Call)  # noqa: S101
-        if call.keywords:
-            raise GradcliError("not-allowed", f"{name} takes no names of arguments here")
-        rows = [self.write(argument, scope, block) for argument in call.args]
-        found = [Piece(), *rows] if name == "enumerate" else rows
-        if len(found) != len(targets) or not rows:
-            raise GradcliError("not-allowed", f"{name} gives {len(found)} values, and the loop has {len(targets)}")
-        changed = {name for part in node.body for name in stored(part)}
-        named = [
-            piece
-            if not piece.text or (piece.text.isidentifier() and piece.text not in changed)
-            else self.name(self.unused("rows"), piece, block)
-            for piece in found
-        ]
-        return targets, named
-
-    def name(self, name: str, value: Piece, block: Block) -> Piece:
-        """Write an assignment to a name, and return the name."""
-        value = self.fixed_value(value) if block.fixed else value.on_a_line()
-        block.add(join([Piece.at(f"{name} = ", value.place), value]))
-        return Piece.at(name, value.place)
 
     def called(self, closure: Closure, node: ast.Call, scope: Scope, block: Block | None) -> Piece:
         """Return what a call of the user's function returns, as an expression; its statements go into ``block``."""

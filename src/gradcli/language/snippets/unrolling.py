@@ -67,16 +67,21 @@ class Unrolling(Reader):
         call = node.iter
         name = call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
         if isinstance(call, ast.Call) and name in ("enumerate", "zip") and isinstance(node.target, ast.Tuple):
-            numbered = name == "enumerate" and len(call.args) == 1
-            sources = [None, *call.args] if numbered else list(call.args)
+            sources = [None, *call.args[:1]] if name == "enumerate" else list(call.args)
+            first = self.first_number(call, scope) if name == "enumerate" else 0
             targets = node.target.elts
         else:
-            sources, targets = [call], [node.target]
+            sources, targets, first = [call], [node.target], 0
         rows = [None if source is None else self.row(source, turn, scope) for source in sources]
         if any(row is None and source is not None for row, source in zip(rows, sources, strict=True)):
             return None
-        number = Piece.at(str(turn), self.source.span(call)[0])
+        number = Piece.at(str(first + turn), self.source.span(call)[0])
         return [(target, number if row is None else row) for target, row in zip(targets, rows, strict=True)]
+
+    def first_number(self, call: ast.Call, scope: Scope) -> int:
+        """Return the number that ``enumerate`` begins with."""
+        given = [*call.args[1:2], *(item.value for item in call.keywords if item.arg == "start")]
+        return int(self.settled(self.write(given[0], scope, None), call.lineno)) if given else 0
 
     def row(self, source: ast.expr, turn: int, scope: Scope) -> Piece | None:
         """Return what a loop over ``source`` gives in a turn, None where it has no more."""

@@ -124,9 +124,9 @@ def build_to(
 
 
 @function("astype", "method", "making", facts=moved("x.astype(float)", "y[i] = x[i]", SAME))
-def build_astype(f: Apply, x: Raw, dtype: Raw) -> Tensor:
+def build_astype(f: Apply, x: Raw, dtype: Raw, copy: Static = True) -> Tensor:
     """a copy of x as numbers of another type"""
-    return build_to(f, x, dtype=dtype, copy=True)
+    return build_to(f, x, dtype=dtype, copy=copy)
 
 
 @function("type type_as", "method", "making", facts=moved("x.type(x.dtype)", "y[i] = x[i]", SAME))

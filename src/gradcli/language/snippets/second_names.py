@@ -1,0 +1,103 @@
+"""Lists, generators and numbers that have a second name in a snippet: what that would not see here, and is refused.
+
+The language has a copy for each name of a list, a generator's values from the line that it stands in, and of a tensor
+that is written past its gradient the numbers that backward kept.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Container, Iterator
+
+from gradcli.errors import GradcliError
+from gradcli.language.snippets.lines import changed_by, root_of
+from gradcli.language.snippets.scopes import START, identifiers, position, stored
+
+GROWS = ("append", "extend", "insert", "pop", "remove", "clear")
+"""Methods that change how many entries a list has."""
+GIVES_NUMBERS = ("from_numpy", "as_tensor")
+"""Functions whose result has the numbers of the array that they are given."""
+
+
+class SecondNames:
+    """The names of a snippet, and what each of them has in common with another one."""
+
+    def __init__(self, tree: ast.AST, lists: Container[str]) -> None:
+        self.lists = lists
+        assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
+        self.aliases = {name for node in assigned for name in alias_in(node, lists)}
+        self.stores = {name: position(node) for node in assigned for name in changed_in(node)}
+        past = {id(part.value) for part in ast.walk(tree) if isinstance(part, ast.Attribute) and part.attr == "data"}
+        self.reads = [
+            (part.id, position(part))
+            for part in ast.walk(tree)
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and id(part) not in past
+        ]
+        self.count = Counter(name for name, _ in self.reads)
+        self.numbers = dict(pair for node in assigned for pair in numbers_in(node))
+
+    def refuse(self, node: ast.stmt) -> None:
+        """Refuse a statement after which one of two names would not hold what it holds in Python."""
+        if isinstance(node, ast.Assign | ast.AugAssign | ast.Expr):
+            self.refuse_lists(node)
+            self.refuse_numbers(node)
+
+    def refuse_lists(self, node: ast.Assign | ast.AugAssign | ast.Expr) -> None:
+        """Refuse a list of two names that grows, entries that move up, and generators that see later values."""
+        for part in ast.walk(node):
+            if isinstance(part, ast.Call) and getattr(part.func, "attr", "") in GROWS:
+                both = root_of(part.func) & self.aliases
+                if both:
+                    raise two_names(f"'{min(both)}' is one list with another name, and grows here")
+        for target in node.targets if isinstance(node, ast.Assign) else []:
+            if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice):
+                if isinstance(target.value, ast.Name) and target.value.id in self.lists:
+                    raise two_names("a slice of a list is assigned, which may have another length then")
+            elif isinstance(target, ast.Name) and isinstance(node.value, ast.GeneratorExp):
+                later = [name for name in identifiers(node.value) if self.stores.get(name, START) > position(node)]
+                if later or self.count[target.id] > 1:
+                    what = f"'{later[0]}' changes before it runs" if later else "it runs once, and is read again"
+                    raise GradcliError("not-allowed", f"a generator with a name: {what}", hint="write a list, [...]")
+
+    def refuse_numbers(self, node: ast.stmt) -> None:
+        """Refuse a write past the gradient of what was read before: backward takes the new numbers there."""
+        for changed in filter(None, map(changed_by, ast.walk(node))):
+            for name in root_of(changed):
+                other = name if is_past(changed) else self.numbers.get(name)
+                if any(read == other and before < position(node) for read, before in self.reads):
+                    message = f"the numbers of '{other}' are written to past its gradient, after it was read"
+                    raise GradcliError("not-allowed", message, hint=f"write to it before, or give '{other}' a copy")
+
+
+def alias_in(node: ast.Assign, lists: Container[str]) -> Iterator[str]:
+    """Yield the two names of a list after ``a = b``."""
+    if isinstance(node.value, ast.Name) and node.value.id in lists:
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                yield from (target.id, node.value.id)
+
+
+def changed_in(node: ast.Assign) -> Iterator[str]:
+    """Yield the variables that an assignment gives a value, or an entry."""
+    for target in node.targets:
+        yield from stored(target)
+        yield from root_of(target) if isinstance(target, ast.Subscript) else ()
+
+
+def numbers_in(node: ast.Assign) -> Iterator[tuple[str, str]]:
+    """Yield an array with the tensor that has its numbers."""
+    call, target = node.value, node.targets[0]
+    gives = isinstance(call, ast.Call) and getattr(call.func, "attr", "") in GIVES_NUMBERS
+    if gives and isinstance(call, ast.Call) and isinstance(target, ast.Name):
+        yield from ((source.id, target.id) for source in call.args[:1] if isinstance(source, ast.Name))
+
+
+def is_past(node: ast.expr) -> bool:
+    """Return whether an expression is of the numbers of a tensor without its history: ``.data``, ``.numpy()``."""
+    return any(isinstance(part, ast.Attribute) and part.attr in ("data", "numpy") for part in ast.walk(node))
+
+
+def two_names(message: str) -> GradcliError:
+    """Return the error for a list that is no array."""
+    return GradcliError("not-allowed", message, hint="write the entries out, L = [...]")
