@@ -17,7 +17,7 @@ def cloned(x: Array) -> Array:
     if not isinstance(x, np.ndarray) or x.flags.c_contiguous:
         return np.array(x)
     order = axes_in_memory(x)
-    return np.ascontiguousarray(x.transpose(order)).transpose(np.argsort(order))
+    return np.array(x.transpose(order), order="C").transpose(np.argsort(order))
 
 
 def axes_in_memory(x: Array) -> list[int]:
