@@ -43,6 +43,7 @@ PROGRAMS = {
     'einsum("ij,jk,k->i", W, V, x)': {"W": WIDE[:4], "V": WIDE, "x": SHORT},
     'einsum("i,j->", x, x)': {"x": np.tile(SHORT, 8)},
     "amax(X, dim=1)": {"X": WIDE},
+    "torch.norm(X, dim=1)": {"X": np.where(np.arange(36)[:, None] % 3, WIDE, 0.0)},
 }
 
 
@@ -65,3 +66,9 @@ def test_rules_are_true(case):
     true[j.rows, j.columns] = j.values
     with np.errstate(all="ignore"):  # where works out both of its branches, also the one that it does not take
         assert_close(jacobian_of(rules, names), true, 1e-11, f"{rules}")
+
+
+def test_the_root_of_a_variance_of_0_has_no_slope():
+    rows = np.where(np.arange(36)[:, None] % 3, WIDE, 2.0)
+    found = gradcli.explain("X.std(dim=1)", v=np.ones(36), inputs={"X": rows})
+    assert "dy[i]/dh0[i] = where(y[i] == 0, 0, 1/(2*y[i]))" in found.to_dict()["jacobian"]["X"]["entries"]["formulas"]

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from mpmath import mp
 
+import form_rows
 import linear_rows
 import neural_rows
 import notebook_rows
@@ -220,6 +221,7 @@ for empty in ("()", "[]"):
 row.each("np.sum(x, ()) => x*1 | np.mean(x, axis=()) => x*1 | np.max(x, axis=()) => x*1 | np.prod(x, axis=[]) => x*1 | np.var(x, axis=()) => x*0 | np.roll(x, 1, ()) => x*1 | np.median(x, axis=()) => x*1", x=A)
 row.each("torch.einsum('i,->i', x, s) | torch.einsum(',i->i', s, x) | torch.einsum('i,i,->', x, x, s)", x=[0.5, -1.0, 2.0], s=3.0)
 linear_rows.add(row)
+form_rows.add(row)
 
 shape_rows.add(row)
 pointwise_rows.add(row)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from itertools import product
 from math import inf, nan
 
@@ -49,6 +50,18 @@ def test_an_op_has_the_digits_of_its_definition(op, values, static):
 
 def numbers(op, *values):
     return [entry if type(entry) is int else entry.d for entry in np.ravel(computed(OPS[op], values, {}))]
+
+
+@pytest.mark.parametrize(("a", "wanted"), [
+    ([[1.0, 2.0], [2.0, 4.0]], [["0.04", "0.08"], ["0.08", "0.16"]]),
+    ([[3.0, 0.0], [0.0, 0.0], [4.0, 0.0]], [["0.12", "0", "0.16"], ["0", "0", "0"]]),
+    ([[0.0, 0.0]], [["0"], ["0"]]),
+])  # fmt: skip
+def test_a_pseudo_inverse_of_lower_rank_is_that_of_its_range(a, wanted):
+    found = computed(OPS["pinv"], [np.array(a)], {"atol": 0.0, "rtol": 1e-12})
+    assert found.shape == np.shape(wanted)
+    for got, want in zip(found.flat, np.ravel(wanted), strict=True):
+        assert abs(got.d - Decimal(str(want))) < Decimal("1e-40")
 
 
 def test_a_cross_entropy_has_a_logarithm_of_minus_100_at_its_ends_as_in_pytorch():
