@@ -6,10 +6,8 @@ import pytest
 
 from gradcli.ops import FUNCTIONS, OPS
 from records import RECORDS, Record, missing_of_function, missing_of_op
-from torch_rows import EDGES, FLAT, MORE_EXACT, SAMPLE, functions_called
+from torch_rows import EDGES, FLAT, MORE_EXACT, OF_NUMPY, SAMPLE, functions_called
 
-OF_NUMPY = {"astype"}
-"""Methods of arrays that PyTorch's tensors lack."""
 ASKED = functions_called(SAMPLE.values()) | FLAT | OF_NUMPY
 
 

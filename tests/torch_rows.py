@@ -136,6 +136,8 @@ def functions_called(rows):
 
 FLAT = set("argmax argmin any all isnan heaviside zeros ones eye arange linspace ones_like tensor".split())
 """Functions that PyTorch is not asked about: they have no derivative."""
+OF_NUMPY = {"astype"}
+"""Methods of arrays that PyTorch's tensors lack."""
 
 
 row = Table()

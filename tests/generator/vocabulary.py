@@ -22,7 +22,7 @@ radians=deg2rad degrees=rad2deg around=round round_=round not_equal=ne greater=g
 invert=bitwise_not gammaln=lgamma psi=digamma trapz=trapezoid
 inverse=inv binary_cross_entropy=bce bce_with_logits=binary_cross_entropy_with_logits
 moveaxis=movedim reshape_as=view_as row_stack=vstack broadcast_arrays=broadcast_tensors array_split=tensor_split
-short=long type_as=type astype=type new_empty=new_zeros cuda=cpu DoubleTensor=FloatTensor HalfTensor=FloatTensor
+short=long type_as=type new_empty=new_zeros cuda=cpu DoubleTensor=FloatTensor HalfTensor=FloatTensor
 Tensor=FloatTensor IntTensor=LongTensor ShortTensor=LongTensor take_along_axis=take_along_dim
 hard_tanh=hardtanh hard_sigmoid=hardsigmoid hard_swish=hardswish hard_silu=hardswish
 dropout1d=dropout dropout2d=dropout dropout3d=dropout alpha_dropout=dropout feature_alpha_dropout=dropout

@@ -104,8 +104,13 @@ Place = tuple[int, tuple[int, ...]]
 def parting(doubles: Decision, exact: Decision) -> Place | None:
     """Return the first entry that two runs decide differently; None where a decision is not one for each entry."""
     one, other = np.asarray(doubles.piece), np.asarray(exact.piece)
-    shape = np.broadcast_shapes(*(np.shape(value) for value in doubles.values))
-    if (doubles.op.moves and not doubles.op.chooses) or not one.shape == other.shape == shape:
+    if (doubles.op.moves and not doubles.op.chooses) or one.shape != other.shape:
+        return None
+    try:
+        shape = np.broadcast_shapes(*(np.shape(value) for value in doubles.values))
+    except ValueError:  # such as a table that each number is looked up in
+        return None
+    if one.shape != shape:
         return None
     parted = np.flatnonzero(np.ravel(one != other))
     return (int(parted[0]), shape) if len(parted) else None
