@@ -65,6 +65,8 @@ SAID = [  # program, inputs, v, kind, words of the sentence
     ("(x + 1e8) - 1e8", {"x": 1.3}, None, "digits-lost", "The two sides of a difference cancel"),
     ("((x + 1e16) - 1e16)**2", {"x": 1.3}, None, "digits-lost", "y is 4.0 here and truly 1.69"),
     ("exp(x)*1e-300*exp(-x)", {"x": 700.0}, None, "digits-lost", "right digits"),
+    ("sum(searchsorted([x + 0.2, 2.0, 3.0], [0.30000000000000004, 2.5]))*x", {"x": 0.1}, None, "rounding-decides",
+     "Rounding decides searchsorted"),
     ("while x < 1:\n    x = x + 0.1*x0\nx", {"x": 0.0, "x0": 1.0}, None, "rounding-decides", "Rounding decides"),
     ("floor([x, 0.3*x]*10)", {"x": 1.0}, ONES, "rounding-decides", "floor(3) in entry [1] (2.9999999999999998890 in"),
     ("max([(x + 1) - x, 0.5, 0.25])", {"x": 1e16}, None, "rounding-decides", "([0, ...]) ([1, ...] in many digits)"),
