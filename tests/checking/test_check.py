@@ -223,3 +223,11 @@ def test_where_pytorch_leaves_the_mathematics_the_check_says_why(program, x, why
     found = gradcli.check(program, x=x)
     assert not found.agree
     assert any(why in note.message for note in found.notes)
+
+
+@pytest.mark.parametrize("program", ["(x + 1e16) - 1e16", "[(x + 1e16) - 1e16, x**2]", "x + 1e20 - 1e20"])
+@pytest.mark.parametrize("x", [1.0, 0.3])
+def test_a_formula_of_an_output_that_lost_its_digits_is_no_misprint(program, x):
+    found = gradcli.check(program, x=x)
+    assert found.agree, found
+    assert found.misprints == []

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import Graph, Operation
-from gradcli.errors import Budget
+from gradcli.errors import Budget, GradcliError
 from gradcli.exact.decimals import digits
-from gradcli.exact.real import lifted
+from gradcli.exact.limits import is_close
+from gradcli.exact.real import decimal, lifted
 from gradcli.exact.run import run
+from gradcli.exact.slopes import Exact, Spent
 from gradcli.exact.thresholds import CLOSE, ROUNDING, SAME
 from gradcli.explanation.evaluation import Function
 from gradcli.explanation.explained import Explained
@@ -52,7 +54,9 @@ def read_formulas(function: Function, point: dict[str, Any], v: object, output: 
     budget = replace(function.program.budget, text=64_000, syntax=1_000_000, depth=1_000)
     with np.errstate(all="ignore"):
         often = readings(at.run.graph, answer)
-        return read_twice(answer, budget) if fits_a_check(at.run.graph, often) else read_once(answer, budget)
+        if not fits_a_check(at.run.graph, often):
+            return read_once(answer, budget)
+        return read_twice(answer, budget, Exact(function.program, at.inputs, at.names))
 
 
 def readings(graph: Graph, answer: Explained) -> int:
@@ -89,14 +93,29 @@ def largest_term(answer: Explained) -> float:
     return size if np.isfinite(size) else 0.0
 
 
-def read_twice(answer: Explained, budget: Budget) -> Reading:
-    """Read the formulas of an answer back: in many digits, and in doubles those that differ."""
+def read_twice(answer: Explained, budget: Budget, exact: Exact) -> Reading:
+    """Read the formulas of an answer back: in many digits, and in doubles those that differ.
+
+    The formula of an output that has lost its digits is right where it gives what ``exact`` does.
+    """
     count, wrong = read_in(answer, budget, FEW)
     if wrong:
         wrong = read_in(answer, budget, MANY)[1]
         rounded = {found.stands for found in read_back(answer, partial(in_doubles, budget), float(CLOSE))[1]}
-        wrong = [found for found in wrong if found.stands in rounded]
+        wrong = [found for found in wrong if found.stands in rounded and not gives_output(found, answer, exact)]
     return reading_of(answer, count, wrong)
+
+
+def gives_output(found: Mismatch, answer: Explained, exact: Exact) -> bool:
+    """Return whether a formula has the true value of an entry of the output where the number beside it has not."""
+    if not found.stands.startswith("forward") or np.ndim(found.found) or np.ndim(found.number):
+        return False
+    try:
+        truths = exact.values()
+    except (GradcliError, Spent):
+        return False
+    beside = [truth for truth, y in zip(truths, np.ravel(answer.output), strict=True) if y == found.number]
+    return any(is_close(decimal(np.asarray(found.found).item()), truth) for truth in beside)
 
 
 def reading_of(answer: Explained, count: int, wrong: list[Mismatch]) -> Reading:
