@@ -100,9 +100,12 @@ def settled(earlier: Decimal, found: Decimal) -> bool:
     return abs(found - earlier) <= SAME * abs(found)
 
 
-def enough(settings: Sequence[Setting], i: int, size: Decimal, sought: Sequence[Decimal], most: int) -> bool:
+def enough(
+    settings: Sequence[Setting], i: int, size: Decimal, sought: Sequence[Decimal], most: int, rich: bool = True
+) -> bool:
     """Return whether one more setting would say nothing new about entry i; ``most`` are the digits of the last one.
 
+    Sums that cancel are looked into as long as what that costs is ``rich``.
     A derivative that is 0 beside its terms, or beside what is printed, may be a small one: all digits are tried.
     """
     if len(settings) == 1:
@@ -110,7 +113,7 @@ def enough(settings: Sequence[Setting], i: int, size: Decimal, sought: Sequence[
     earlier, found, count = settings[-2].slope(i), settings[-1].slope(i), settings[-1].digits
     if not found.is_finite():
         return not settings[-1].at[i].is_finite()
-    if settings[-1].cancels and count < most:
+    if settings[-1].cancels and rich and count < most:
         return False
     if not (calm(settings, i, Setting.left) and calm(settings, i, Setting.right)):
         return False

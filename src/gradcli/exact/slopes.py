@@ -39,6 +39,8 @@ SECONDS = 3.0
 """Time of the processor that the derivatives of one answer may take."""
 OPERATIONS = 1_500_000
 """Operations on single numbers that they may take."""
+RICH = 0.95
+"""The share of these that is left as long as sums that cancel are looked into."""
 CALL = 10
 """Operations on single numbers that cost as much as one call of an op."""
 
@@ -159,7 +161,8 @@ class Exact:
             with digits(count):
                 settings.append(self._setting(count, fineness, steps))
                 numbers = [[column[i] for column in sought] for i in range(len(sizes))]
-                pending = [i for i, size in enumerate(sizes) if not enough(settings, i, size, numbers[i], most)]
+                rich = self.purse.operations > OPERATIONS * RICH
+                pending = [i for i, size in enumerate(sizes) if not enough(settings, i, size, numbers[i], most, rich)]
             if not pending:
                 break
         with digits(count):
