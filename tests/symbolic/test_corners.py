@@ -306,3 +306,14 @@ def test_the_size_of_an_entry_is_that_of_the_terms_it_is_left_of(program, size):
     x = np.array([0.3, -0.7, 1.1])
     found = gradcli.explain(program, x=x, v=np.ones(3)).jacobian["x"]
     assert found.sizes == pytest.approx(size(x), rel=1e-13)
+
+
+@pytest.mark.parametrize(("program", "x"), [
+    ("special.entr(x)", [0.0, -1.0, 0.5, 3.0]), ("special.erfcx(x)", [-3.0, 0.0, 2.0, 30.0, 1e9]),
+    ("special.i1(x)", [0.0, -2.0, 0.3, 40.0]), ("special.digamma(x)", [0.0, -1.0, -2.5, 3.0]),
+    ("polygamma(1, x)", [0.0, -1.0, -0.3, 2.0]), ("special.ndtri(x)", [0.0, 0.1, 0.5, 1.0, 2.0]),
+    ("special.erfinv(x)", [-1.0, -0.3, 0.9, 2.0]), ("lgamma(x)", [0.0, -1.0, -1.5, 0.3, 2.0]),
+])  # fmt: skip
+def test_symbols_have_the_slopes_of_the_engine_at_ends_and_poles(program, x):
+    found = gradcli.explain(program, x=x, v=np.ones(len(x)))
+    np.testing.assert_allclose(found.vjp["x"], found.grad["x"], rtol=1e-12)
