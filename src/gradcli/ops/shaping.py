@@ -15,9 +15,8 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
-from gradcli.ops.axes import one_axis, read_axes
+from gradcli.ops.axes import cloned, one_axis, read_axes
 from gradcli.ops.declare import Apply, Op, declare, value_of
-from gradcli.ops.layout import cloned
 from gradcli.ops.links import Links, Local
 from gradcli.ops.putting_back import diagonal_text_back
 from gradcli.ops.signatures import Array, Axes, Forward, Indices, Library, Options, Record, Rule, Static, Tensor, Vjp
