@@ -1,4 +1,4 @@
-"""Axes: reading ``dim=``, putting reduced axes back, which entries belong to which output, and how copies lie in memory."""
+"""Axes: reading ``dim=``, putting reduced axes back, whose entries belong to which output, how copies lie in memory."""
 
 from __future__ import annotations
 
