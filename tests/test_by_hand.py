@@ -80,3 +80,10 @@ def test_rows_and_columns_of_a_jacobian_that_is_not_held():
     assert not found.held
     assert np.flatnonzero(found.row(7)).tolist() == np.flatnonzero(found.column(7)).tolist() == [7]
     assert found.row(7)[7] == found.column(7)[7] == 2.0
+
+
+def test_a_product_of_others_through_a_jacobian_that_is_not_held():
+    x = [[2.0, 3.0], [4.0, 5.0], [6.0, 7.0]]
+    found = gradcli.explain("prod(x, dim=0)", x=x, v=[1.0, 1.0], budget=gradcli.Budget(jacobian=2))
+    assert not found.jacobian["x"].held
+    assert found.vjp["x"].tolist() == found.grad["x"].tolist() == [[24.0, 35.0], [12.0, 21.0], [8.0, 15.0]]

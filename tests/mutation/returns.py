@@ -67,6 +67,8 @@ NO_RULE = {
     "composition.Composition.read": "what notes of lost digits read, no number of an answer",
     "bessel.in_digits": "made when the module is read",
     "bessel.asymptotic": "made when the module is read",
+    "losses.as_numbers": "conditions, which any number but 0 fulfils",
+    "picks.numbers_of": "conditions, which any number but 0 fulfils",
     "linear_cholesky.factor_digits": "how much rounding is allowed, no number of an answer",
     "linear_decimals.leading": "says which sign a vector has, from doubles",
     "linear_exponential.exponential_digits": "how much rounding is allowed, no number of an answer",
