@@ -43,6 +43,7 @@ ANSWERED = [
     "a = np.array([[1., 2.], [3., 4.]])\nb = a.flatten()\nb[0] = 9.\ny = torch.from_numpy(a)[0, 0]*x",
     "a = np.array([1., 2., 3.])\nb = a.astype(np.float64)\nb[0] = 9.\ny = torch.from_numpy(a)*x",
     "c = torch.ones(3)\nc.data.mul_(2)\ny = c*x",
+    "c = torch.ones(3)\nc.data.mul_(2)\nprint(c)\nc.data[0] = 5.\ny = c*x",
     "n = 0.5\nL = [n, n]\nn = 2.\ny = sum(L)*x",
 ]
 

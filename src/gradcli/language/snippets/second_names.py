@@ -13,6 +13,7 @@ from collections.abc import Container, Iterator
 from gradcli.errors import GradcliError
 from gradcli.language.snippets.lines import changed_by, root_of
 from gradcli.language.snippets.scopes import START, identifiers, position, stored
+from gradcli.language.snippets.tables import SHOWING
 
 GROWS = ("append", "extend", "insert", "pop", "remove", "clear")
 """Methods that change how many entries a list has."""
@@ -28,11 +29,11 @@ class SecondNames:
         assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
         self.aliases = {name for node in assigned for name in alias_in(node, lists)}
         self.stores = {name: position(node) for node in assigned for name in changed_in(node)}
-        past = {id(part.value) for part in ast.walk(tree) if isinstance(part, ast.Attribute) and part.attr == "data"}
+        unkept = {id(name) for part in ast.walk(tree) if keeps_nothing(part) for name in ast.walk(part)}
         self.reads = [
             (part.id, position(part))
             for part in ast.walk(tree)
-            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and id(part) not in past
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and id(part) not in unkept
         ]
         self.count = Counter(name for name, _ in self.reads)
         self.numbers = dict(pair for node in assigned for pair in numbers_in(node))
@@ -91,6 +92,12 @@ def numbers_in(node: ast.Assign) -> Iterator[tuple[str, str]]:
     gives = isinstance(call, ast.Call) and getattr(call.func, "attr", "") in GIVES_NUMBERS
     if gives and isinstance(call, ast.Call) and isinstance(target, ast.Name):
         yield from ((source.id, target.id) for source in call.args[:1] if isinstance(source, ast.Name))
+
+
+def keeps_nothing(node: ast.AST) -> bool:
+    """Return whether what is read in a syntax node is of no use to backward: it is shown, or its numbers are taken."""
+    shows = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in SHOWING
+    return shows or (isinstance(node, ast.Attribute) and node.attr == "data")
 
 
 def is_past(node: ast.expr) -> bool:
