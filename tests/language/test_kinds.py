@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gradcli
 from gradcli.errors import GradcliError
 from gradcli.language import program as programs
 from gradcli.language.program import compile_program
@@ -90,3 +91,10 @@ KNOWN = [row for row in ROWS if torch is not None or row.program in kept()]
 def test_arithmetic_is_that_of_both_libraries(rows: list[Row], monkeypatch: Any) -> None:
     wrong = {row.name: said for row in rows if row.program not in UNLIKE and (said := complaint(row, monkeypatch))}
     assert wrong == {}, json.dumps(wrong, indent=1)
+
+
+@pytest.mark.parametrize("entry", ["1", "x > 0", "x"])
+@pytest.mark.parametrize("depth", [33, 66])
+def test_a_list_of_more_levels_than_an_array_has_axes_is_refused(entry, depth):
+    with pytest.raises(GradcliError, match="at most 32 axes"):
+        gradcli.explain(f"y = {'[' * depth}{entry}{']' * depth}\nsum(x)", x=1.0)

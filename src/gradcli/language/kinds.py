@@ -17,6 +17,7 @@ from gradcli.errors import GradcliError
 from gradcli.ops.declare import Op, Pair, tensor, value_of
 from gradcli.ops.integers import only_numpy
 from gradcli.ops.parts import Bits
+from gradcli.ops.shaping import MOST_AXES
 
 DOUBLE = np.dtype(np.float64)
 FLOAT, INTEGER, MASK = "float", "integer", "mask"
@@ -213,7 +214,16 @@ def stacked(items: list[Any]) -> Any:
     if not items or FLOAT in kinds or not (any(map(whole_array, items)) or kinds == {MASK}):
         return None
     raws = [np.asarray(value_of(item)) for item in items]
-    return np.stack(raws) if len({raw.shape for raw in raws}) == 1 else None
+    return together(raws)
+
+
+def together(raws: list[Any]) -> Any:
+    """Return arrays of one shape as one with an axis more, None for others; raises ``shape`` beyond the most axes."""
+    if len({raw.shape for raw in raws}) != 1:
+        return None
+    if raws[0].ndim >= MOST_AXES:
+        raise GradcliError("shape", f"an array has at most {MOST_AXES} axes, not {raws[0].ndim + 1}")
+    return np.stack(raws)
 
 
 def kept_list(f: Graph, items: list[Any], whole: Any) -> Any:
@@ -232,7 +242,8 @@ def listed(items: list[Any]) -> Listed | None:
     """Return a list of plain integers, or of such lists, as one array; None where they are ragged."""
     raws = [np.asarray(item) for item in items]
     kind = Tuples if all(type(item) is Tupled for item in items) else Listed
-    return np.stack(raws).view(kind) if len({raw.shape for raw in raws}) == 1 else None
+    whole = together(raws)
+    return None if whole is None else whole.view(kind)
 
 
 def items_of(value: Listed) -> Any:
