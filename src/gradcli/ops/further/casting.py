@@ -34,9 +34,9 @@ DEVICES = ("cpu", "cuda", "mps", "xpu", "meta")
 
 
 def cut(x: Array) -> Integers:
-    """Return the integer parts as integers; raises ``value`` for inf and nan."""
-    if not np.all(np.isfinite(np.asarray(x, dtype=np.float64))):
-        raise GradcliError("value", "inf or nan has no integer part")
+    """Return the integer parts as integers; raises ``value`` for inf, nan and what has more than 63 bits."""
+    if not np.all(np.abs(np.asarray(x, dtype=np.float64)) < 2.0**63):
+        raise GradcliError("value", "inf, nan and numbers from 2**63 on have no integer part of 64 bits")
     return np.asarray(np.trunc(x)).astype(np.int64)[()]
 
 
