@@ -51,6 +51,8 @@ def pairs_of(dims: Static, x: Tensor, other: Tensor) -> tuple[Axes, Axes]:
     )
     if len(own) != len(others) or len(set(own)) != len(own) or len(set(others)) != len(others):
         raise GradcliError("value", f"tensordot: dims={dims!r} must name as many axes of each array, each once")
+    if own and not (x.ndim and other.ndim):
+        raise GradcliError("shape", "tensordot: a single number has no axis to pair", hint="dims=0")
     return own, others
 
 
