@@ -169,3 +169,9 @@ def test_a_program_without_a_value_beside_x_has_no_derivative_there():
     assert exact.along({"x": np.asarray(1.0)}).values[0].is_nan()
     with pytest.raises(GradcliError):
         compile_program("log(")
+
+
+@pytest.mark.parametrize("program", ["floor(cos(x))", "floor(1 - x**2)", "ceil(x**2)", "x*2 + floor(2 - cosh(x))"])
+def test_a_jump_where_an_integer_is_touched_is_found(program):
+    exact = Exact(compile_program(program), {"x": 0.0}, ["x"])
+    assert exact.along({"x": np.asarray(1.0)}).sides[0].kind == "jump"
