@@ -95,7 +95,7 @@ def numbers_in(node: ast.Assign) -> Iterator[tuple[str, str]]:
 
 
 def keeps_nothing(node: ast.AST) -> bool:
-    """Return whether what is read in a syntax node is of no use to backward: it is shown, written to, or only numbers."""
+    """Return whether backward needs nothing of what a syntax node reads: it is shown, written to, or numbers alone."""
     shows = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in SHOWING
     writes = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
     return shows or writes or (isinstance(node, ast.Attribute) and node.attr == "data")
