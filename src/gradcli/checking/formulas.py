@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -20,7 +21,7 @@ from gradcli.exact.thresholds import CLOSE, ROUNDING, SAME
 from gradcli.explanation.evaluation import Function
 from gradcli.explanation.explained import Explained
 from gradcli.explanation.explaining import Ask, explain_run
-from gradcli.explanation.readings import stand
+from gradcli.explanation.readings import Point, stand
 from gradcli.explanation.suspicion import fits_a_check
 from gradcli.formulas.readback import Mismatch, read_back
 from gradcli.language.program import compile_program
@@ -56,7 +57,7 @@ def read_formulas(function: Function, point: dict[str, Any], v: object, output: 
         often = readings(at.run.graph, answer)
         if not fits_a_check(at.run.graph, often):
             return read_once(answer, budget)
-        return read_twice(answer, budget, Exact(function.program, at.inputs, at.names))
+        return read_twice(answer, budget, partial(true_output, at))
 
 
 def readings(graph: Graph, answer: Explained) -> int:
@@ -93,26 +94,33 @@ def largest_term(answer: Explained) -> float:
     return size if np.isfinite(size) else 0.0
 
 
-def read_twice(answer: Explained, budget: Budget, exact: Exact) -> Reading:
+def read_twice(answer: Explained, budget: Budget, output: Callable[[], list[Decimal]]) -> Reading:
     """Read the formulas of an answer back: in many digits, and in doubles those that differ.
 
-    The formula of an output that has lost its digits is right where it gives what ``exact`` does.
+    Where one differs, the ``output`` is asked for: a formula that gives it is right beside a number that rounding lost.
     """
     count, wrong = read_in(answer, budget, FEW)
     if wrong:
         wrong = read_in(answer, budget, MANY)[1]
         rounded = {found.stands for found in read_back(answer, partial(in_doubles, budget), float(CLOSE))[1]}
-        wrong = [found for found in wrong if found.stands in rounded and not gives_output(found, answer, exact)]
+        wrong = [found for found in wrong if found.stands in rounded]
+    truths = output() if wrong else []
+    if truths:
+        wrong = [found for found in wrong if not gives_output(found, answer, truths)]
     return reading_of(answer, count, wrong)
 
 
-def gives_output(found: Mismatch, answer: Explained, exact: Exact) -> bool:
+def true_output(at: Point) -> list[Decimal]:
+    """Return the output at a point in many digits, in flat order; nothing where that cannot be found."""
+    try:
+        return Exact(at.function.program, at.inputs, at.names).values()
+    except (GradcliError, Spent):
+        return []
+
+
+def gives_output(found: Mismatch, answer: Explained, truths: list[Decimal]) -> bool:
     """Return whether a formula has the true value of an entry of the output where the number beside it has not."""
     if not found.stands.startswith("forward") or np.ndim(found.found) or np.ndim(found.number):
-        return False
-    try:
-        truths = exact.values()
-    except (GradcliError, Spent):
         return False
     beside = [truth for truth, y in zip(truths, np.ravel(answer.output), strict=True) if y == found.number]
     return any(is_close(decimal(np.asarray(found.found).item()), truth) for truth in beside)

@@ -16,7 +16,7 @@ import numpy as np
 from gradcli.engine.meter import LARGE, Meter
 from gradcli.errors import Budget, GradcliError, Span
 from gradcli.ops.declare import Op, tensor
-from gradcli.ops.shaping import MOST_AXES
+from gradcli.ops.shaping import MOST_AXES, too_many_axes
 from gradcli.ops.signatures import Options
 
 ONE_SIDED = {
@@ -186,7 +186,7 @@ class Graph:
         meter, size = self.meter, value.size or self.meter.charge_empty(value.shape)
         meter.elements += size
         if value.ndim > MOST_AXES:
-            raise GradcliError("shape", f"an array has at most {MOST_AXES} axes, not {value.ndim}")
+            raise too_many_axes(value.ndim)
         if size >= LARGE or meter.elements > meter.budget.total:
             meter.count(len(self.nodes))
         entered = self.enter(op, arguments, static, value, links)

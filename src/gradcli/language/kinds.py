@@ -17,7 +17,7 @@ from gradcli.errors import GradcliError
 from gradcli.ops.declare import Op, Pair, tensor, value_of
 from gradcli.ops.integers import only_numpy
 from gradcli.ops.parts import Bits
-from gradcli.ops.shaping import MOST_AXES
+from gradcli.ops.shaping import MOST_AXES, too_many_axes
 
 DOUBLE = np.dtype(np.float64)
 FLOAT, INTEGER, MASK = "float", "integer", "mask"
@@ -222,7 +222,7 @@ def together(raws: list[Any]) -> Any:
     if len({raw.shape for raw in raws}) != 1:
         return None
     if raws[0].ndim >= MOST_AXES:
-        raise GradcliError("shape", f"an array has at most {MOST_AXES} axes, not {raws[0].ndim + 1}")
+        raise too_many_axes(raws[0].ndim + 1)
     return np.stack(raws)
 
 

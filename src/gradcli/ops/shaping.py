@@ -126,6 +126,11 @@ MOST_AXES = 32
 """What numpy broadcasts, and how deep the lists of a value may be nested."""
 
 
+def too_many_axes(count: int) -> GradcliError:
+    """Return the error for more axes than an array may have."""
+    return GradcliError("shape", f"an array has at most {MOST_AXES} axes, not {count}")
+
+
 def whole(value: Static, name: str) -> int:
     """Return ``value`` if it is an integer; raises ``value`` for anything else."""
     if isinstance(value, bool) or not isinstance(value, int):
@@ -137,7 +142,7 @@ def whole_numbers(values: tuple[Static, ...], name: str) -> tuple[int, ...]:
     """Return sizes or axes given one by one or as one tuple."""
     items = values[0] if len(values) == 1 and isinstance(values[0], tuple) else values
     if len(items) > MOST_AXES:
-        raise GradcliError("shape", f"an array has at most {MOST_AXES} axes, not {len(items)}")
+        raise too_many_axes(len(items))
     return tuple(whole(item, name) for item in items)
 
 

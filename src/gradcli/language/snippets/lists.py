@@ -9,7 +9,7 @@ from typing import cast
 from gradcli.errors import GradcliError
 from gradcli.language.names import MODULES
 from gradcli.language.snippets.lines import ChangedList, changed_by, root_of
-from gradcli.language.snippets.scopes import START, identifiers, is_list, parts, position, stored
+from gradcli.language.snippets.scopes import START, identifiers, is_list, parts, position, stored, whole_of
 
 
 def joins_lists(node: ast.BinOp, lists: Container[str]) -> bool:
@@ -23,15 +23,12 @@ def joins_lists(node: ast.BinOp, lists: Container[str]) -> bool:
 
 def is_sequence(node: ast.expr, lists: Container[str]) -> bool:
     """Return whether an expression is a list, a tuple or a part of one: of what Python's + joins."""
+    whole = whole_of(node)
+    if whole is not None:
+        return is_sequence(whole, lists)
     match node:
-        case ast.Subscript(value=whole, slice=ast.Slice()):
-            return is_sequence(whole, lists)
-        case ast.Attribute(attr="shape"):
+        case ast.Attribute(attr="shape") | ast.Call(func=ast.Name(id="list" | "tuple" | "sorted")):
             return True
-        case ast.Call(func=ast.Name(id="list" | "tuple" | "sorted")):
-            return True
-        case ast.Call(func=ast.Attribute(attr="copy", value=whole)):
-            return is_sequence(whole, lists)
     return is_list(node, lists)
 
 
@@ -73,7 +70,7 @@ class Entries:
             of_list = bool(root_of(part)) and root_of(part) <= lists
             if of_list and (isinstance(part, ast.Name) or is_entry(part)):
                 self.taken |= dict.fromkeys(taking(node, part), min(root_of(part)))
-            if of_list and copies_list(part):
+            if of_list and whole_of(part) is not None:
                 self.sliced |= root_of(part) | {one.id for one in node.targets if isinstance(one, ast.Name)}
         for loop, call in appending(tree):
             self.take_appended(loop, call, lists)
@@ -153,13 +150,6 @@ def entry_of(node: ast.expr) -> ast.expr:
     while isinstance(node, ast.Call) and node.args:
         node = node.args[0]
     return node.elt if isinstance(node, ast.ListComp | ast.GeneratorExp) else node
-
-
-def copies_list(node: ast.expr) -> bool:
-    """Return whether an expression is a slice or a copy of what it begins with."""
-    if isinstance(node, ast.Call):
-        return isinstance(node.func, ast.Attribute) and node.func.attr == "copy"
-    return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)
 
 
 def refuse_changes_to(lists: Set[str], body: Sequence[ast.AST]) -> None:

@@ -184,14 +184,24 @@ def pairs_in(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.Name, ast.
 
 def is_list(node: ast.expr, lists: Container[str]) -> bool:
     """Return whether an expression is a list or a tuple of Python's, as the variables ``lists`` are."""
+    whole = whole_of(node)
+    if whole is not None:
+        return is_list(whole, lists)
     if isinstance(node, ast.BinOp):
         return is_list(node.left, lists) or is_list(node.right, lists)
     if isinstance(node, ast.Call):
-        copied = isinstance(node.func, ast.Attribute) and node.func.attr == "copy" and not node.args
-        return is_list(node.func.value, lists) if copied else is_own_copy(node)  # type: ignore[attr-defined]
-    if isinstance(node, ast.Subscript):
-        return isinstance(node.slice, ast.Slice) and is_list(node.value, lists)
+        return is_own_copy(node)
     return isinstance(node, ast.List | ast.Tuple | ast.ListComp) or (isinstance(node, ast.Name) and node.id in lists)
+
+
+def whole_of(node: ast.expr) -> ast.expr | None:
+    """Return what an expression is a slice or a copy of; None for others."""
+    match node:
+        case ast.Subscript(value=whole, slice=ast.Slice()):
+            return whole
+        case ast.Call(func=ast.Attribute(attr="copy", value=whole)):
+            return whole
+    return None
 
 
 def is_own_copy(node: ast.Call) -> bool:

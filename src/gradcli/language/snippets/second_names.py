@@ -12,13 +12,12 @@ from collections.abc import Container, Iterator
 
 from gradcli.errors import GradcliError
 from gradcli.language.snippets.lines import changed_by, root_of
+from gradcli.language.snippets.lists import SHARING
 from gradcli.language.snippets.scopes import START, identifiers, position, stored
 from gradcli.language.snippets.tables import SHOWING
 
 GROWS = ("append", "extend", "insert", "pop", "remove", "clear")
 """Methods that change how many entries a list has."""
-GIVES_NUMBERS = ("from_numpy", "as_tensor")
-"""Functions whose result has the numbers of the array that they are given."""
 
 
 class SecondNames:
@@ -89,7 +88,7 @@ def changed_in(node: ast.Assign) -> Iterator[str]:
 def numbers_in(node: ast.Assign) -> Iterator[tuple[str, str]]:
     """Yield an array with the tensor that has its numbers."""
     call, target = node.value, node.targets[0]
-    gives = isinstance(call, ast.Call) and getattr(call.func, "attr", "") in GIVES_NUMBERS
+    gives = isinstance(call, ast.Call) and getattr(call.func, "attr", "") in SHARING
     if gives and isinstance(call, ast.Call) and isinstance(target, ast.Name):
         yield from ((source.id, target.id) for source in call.args[:1] if isinstance(source, ast.Name))
 
