@@ -54,13 +54,15 @@ def warm_up() -> None:
         ["functions", "sinn"],
         ["explain", "--help"],
         ["explain", "x**2", "--x", "1", "--v", "1", "--v", "2"],
+        ["explain", "10**10**10*x", "--x", "1"],
         ["--zork"],
         ["-V"],
     ):
         ask(*words)
         ask(*words, "--json")
     for row in cases("bad_inputs.jsonl"):
-        ask(*row["args"], stdin=row["stdin"] or "")
+        if not row["id"].startswith("dos"):  # the budgets of these take seconds, and load nothing
+            ask(*row["args"], stdin=row["stdin"] or "")
 
 
 def numbered(seed: int, numbers: Iterable[int]) -> Iterator[tuple[int, Line]]:

@@ -191,3 +191,11 @@ def test_an_error_fits_on_a_screen_whatever_it_quotes(cli: Cli, name: str) -> No
     assert len(answer.err) < 1300
     assert len(answer.out) < 2000
     assert json.loads(answer.out)["error"]["kind"] != "internal"
+
+
+@pytest.mark.parametrize("flags", [(), ("-F", "plain"), ("--steps", "--tape")], ids=" ".join)
+def test_a_tab_in_a_program_is_shown_as_blanks(cli: Cli, flags: tuple[str, ...]) -> None:
+    answer = cli("explain", "y = x\nfor i in range(2):\n\ty = sin(y)*\tx\ny\t+ x", "--x", "3", *flags)
+    assert answer.code == 0
+    assert "sin(y)*" in answer.out
+    assert "\t" not in answer.out + answer.err

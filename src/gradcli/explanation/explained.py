@@ -158,6 +158,11 @@ class Explained:
     views: dict[str, View] = field(default_factory=dict)
 
     @property
+    def program_lines(self) -> list[str]:
+        """The lines of the program as they are shown: with blanks for tabs."""
+        return self.program.expandtabs(4).split("\n")
+
+    @property
     def values(self) -> list[Value]:
         """The values of the program in order, without the branches and turns between them."""
         return [event for event in self.forward if isinstance(event, Value)]

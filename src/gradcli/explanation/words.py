@@ -82,7 +82,7 @@ def tell_bend(found: dict[str, str], side: Side, row: str, at: str, takes: str) 
 
 def text(slope: Any, other: Any) -> str:
     """Return a slope to read: 0 where it is what a step leaves of 0, next to that of the other side."""
-    return "0" if abs(float(slope)) < NOTHING * abs(float(other)) < math.inf else f"{float(slope):.6g}"
+    return "0" if abs(float(slope)) < NOTHING * abs(float(other)) < math.inf else f"{float(slope) + 0.0:.6g}"
 
 
 def rounding_text(pair: tuple[Decision, Decision]) -> str:

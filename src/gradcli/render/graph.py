@@ -75,7 +75,7 @@ def sheet_of(found: Explained, layout: Layout) -> Sheet:
         whole = ends == (edge.below, edge.above)
         if ends[0] != ends[1] and ends not in lines:
             lines[ends] = edge_line(ends, edge.text if whole else None, edge.flows, layout)
-    program = found.program.split("\n")
+    program = found.program_lines
     heading = [*program[:MOST_LINES], *([layout.glyphs.dots] if len(program) > MOST_LINES else [])]
     return Sheet(heading, boxes, list(lines.values()))
 

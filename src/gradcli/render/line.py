@@ -21,7 +21,7 @@ def explanation_line(found: Explained) -> str:
     >>> explanation_line(gradcli.explain("x**2", x=3.0))
     '<gradcli explanation of x**2 at x = 3: y = 9, x.grad = 6, agree>'
     """
-    lines = [line.strip() for line in found.program.split("\n")]
+    lines = [line.strip() for line in found.program_lines]
     program = shortened(inert("; ".join(filter(None, lines)).replace(":; ", ": "), keep=""))
     point = ", ".join(f"{name} = {brief(value)}" for name, value in found.inputs.items())
     gradients = ", ".join(f"{name}.grad = {brief(value)}" for name, value in found.grad.items())

@@ -24,7 +24,7 @@ MOST_LINES = 1000
 def plain(found: Explained, most: int = MOST_LINES) -> str:
     """Return an explanation as lines, without a final newline; of each J up to ``most`` entries."""
     found = with_true_formulas(found)
-    lines = [f"program: {line}" for line in found.program.split("\n")]
+    lines = [f"program: {line}" for line in found.program_lines]
     lines += [f"{name} = {input_text(value)}" for name, value in found.inputs.items()]
     shown = [event for event in shown_events(found.forward) if isinstance(event, Value)]
     for value in shown:
