@@ -117,6 +117,30 @@ def test_an_interrupt_while_modules_load_is_quiet(module: str) -> None:
     assert_quiet(INTERRUPTED, module, *EXPLAIN)
 
 
+IN_A_TEXT = """
+import os, signal, sys
+
+class Striker:
+    def find_spec(self, name, path=None, target=None):
+        if name == "gradcli.explanation.explaining":
+            sys.meta_path.remove(self)
+            exec("os.kill(os.getpid(), signal.SIGINT)")
+
+sys.meta_path.insert(0, Striker())
+"""
+
+
+def test_an_interrupt_in_a_text_that_python_runs_ends_with_130(tmp_path: Path) -> None:
+    """A data class is made of such a text, and ``python -m`` remembers that one was left by an interrupt."""
+    (tmp_path / "sitecustomize.py").write_text(IN_A_TEXT, encoding="utf-8")
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    found = subprocess.run(
+        [sys.executable, "-m", "gradcli", *EXPLAIN], capture_output=True, env={**environment(), "PYTHONPATH": path},
+        timeout=60, check=False,
+    )  # fmt: skip
+    assert (found.returncode, found.stdout, found.stderr) == (130, b"", b"")
+
+
 def assert_quiet(script: str, *words: str) -> None:
     """Hold a process that interrupts itself against what an interrupt should leave: 130, and nothing else."""
     found = subprocess.run(
