@@ -28,6 +28,7 @@ from gradcli.explanation.evaluation import Evaluation, Function, check_inputs, f
 from gradcli.explanation.explained import Note
 from gradcli.explanation.notes import note_disagreement, note_run
 from gradcli.explanation.readings import compose_at
+from gradcli.explanation.suspicion import is_edgy, list_operations
 from gradcli.explanation.words import TOO_LARGE, Confirmation, rounding_text
 from gradcli.language.inputs import read_v
 
@@ -118,6 +119,7 @@ def hold_routes(
     row = label_entries(output, run.value.shape)
     known = {output: run.value, **({} if seed is None else {"v": seed.seed})}
     both = read_routes(run, function, row)
+    edgy = is_edgy(list_operations(run.graph.nodes))
     if not expected and goes_together(run.graph, both):
         from gradcli.checking.together import hold_together  # few programs are so large
 
@@ -125,7 +127,7 @@ def hold_routes(
         found.comparisons += [compare_routes(sought, sweeps, point) for sought, sweeps in both]
     else:
         for sought, sweeps in both:
-            truth = find_truth(exact, sought, sweeps, told)
+            truth = find_truth(exact, sought, sweeps, told, edgy)
             found.comparisons += hold_apart(sought, sweeps, truth, point)
             for item in (item for item in expected if item.variable == sought.variable):
                 try:
@@ -138,7 +140,7 @@ def hold_routes(
                 found.hint = found.hint or hint
     try:
         if not told.bends and told.unknown != TOO_LARGE and all(run.leaves[name].value.size for name in names):
-            look_around(exact, names, row, told.bends)
+            look_around(exact, {s.variable: s.jacobian for s, _ in both}, row, told.bends, edgy)
     except Spent:
         pass  # the entries were asked for; what is left of the time shows no kink
     found.reason = reason_of(found.comparisons, told)

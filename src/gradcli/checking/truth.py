@@ -40,16 +40,17 @@ class Truth:
     column: Label
 
 
-def find_truth(exact: Exact, sought: Derivative, sweeps: Sweeps, told: Confirmation) -> Truth:
+def find_truth(exact: Exact, sought: Derivative, sweeps: Sweeps, told: Confirmation, edgy: bool) -> Truth:
     """Return the true derivative: its entries, or where they are too many the derivative along a random direction.
 
-    Kinks, jumps and the like are told, those along a random direction too, and why something was not found.
+    Kinks, jumps and the like are told, those along a random direction too, and why something was not found. ``edgy``
+    says that pieces of the program may meet here.
     """
     (rows, columns), jacobian = sought.jacobian.shape, sought.jacobian
     work, places = count_work(sought.run.graph), list_places(jacobian, sweeps)
     fullest = int(np.max(np.bincount(jacobian.rows), initial=0)) if len(jacobian.rows) else 0
     few = rows * columns <= MOST_ENTRIES and (RUNS + 4 * fullest) * work <= OPERATIONS
-    groups = places.together() if few else []
+    groups = places.grouped(edgy) if few else []
     whole = few and (RUNS + 4 * len(groups)) * work <= OPERATIONS
     values = [[Decimal(0) if whole else NAN] * (columns if whole else 1) for _ in range(rows)]
     random = random_direction(exact.point, [sought.variable])

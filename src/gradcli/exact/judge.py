@@ -11,7 +11,7 @@ import numpy as np
 
 from gradcli.exact.decimals import digits
 from gradcli.exact.limits import Side, finite
-from gradcli.exact.slopes import Exact
+from gradcli.exact.slopes import Exact, Slope
 from gradcli.exact.thresholds import ALL, ROUNDING, SAME
 from gradcli.ops.signatures import Array, Indices
 
@@ -52,14 +52,18 @@ def units(value: object) -> Array:
     return np.where(x == 0, 1.0, x)
 
 
-def random_direction(point: Mapping[str, Any], names: Sequence[str]) -> dict[str, Array]:
-    """Return a direction that moves every entry of these variables, each by its own share of its size: ties break."""
-    rng = np.random.default_rng(0)
-    return {
-        name: units(point[name]) * rng.uniform(0.5, 1.0, np.shape(point[name])) * signs
-        for name in names
-        for signs in [rng.choice((-1.0, 1.0), np.shape(point[name]))]
-    }
+def random_direction(point: Mapping[str, Any], names: Sequence[str], seed: int = 0) -> dict[str, Array]:
+    """Return a direction that moves every entry of these variables, each by its own share of its size: ties break.
+
+    Some seeds give shares of several orders of magnitude, and some of one sign.
+    """
+    rng = np.random.default_rng(seed)
+
+    def steps(shape: tuple[int, ...]) -> Array:
+        shares = 10 ** rng.uniform(-3.0, 0.0, shape) if seed % 3 == 1 else rng.uniform(0.5, 1.0, shape)
+        return shares if seed % 6 == 2 else shares * rng.choice((-1.0, 1.0), shape)
+
+    return {name: units(point[name]) * steps(np.shape(point[name])) for name in names}
 
 
 class Places(NamedTuple):
@@ -73,6 +77,11 @@ class Places(NamedTuple):
     sizes: Array
     sought: Sequence[Array]
     shape: tuple[int, int]
+
+    def grouped(self, edgy: bool) -> list[list[int]]:
+        """Return the columns that are moved at once: each alone where pieces of the program meet, if they are few."""
+        few = self.shape[1] <= MOST_APART
+        return [[column] for column in range(self.shape[1])] if edgy and few else self.together()
 
     def together(self) -> list[list[int]]:
         """Return the columns in groups of which no two have an entry in one row (Curtis, Powell and Reid 1974).
@@ -108,8 +117,11 @@ class Entry(NamedTuple):
     alone: bool
 
 
+MOST_APART = 16
+"""Columns that are moved one by one where pieces of the program meet: along another one, none may show."""
+SMOOTH = Side("", Decimal(0), Decimal(0))
 MOST_ALONE = 8
-"""Columns of a group that are moved alone where y has a kink along the group."""
+"""Columns of a group that are moved alone where the program decides otherwise beside x."""
 
 
 def true_entries(exact: Exact, name: str, places: Places, groups: Sequence[Sequence[int]]) -> Iterator[Entry]:
@@ -130,20 +142,27 @@ def true_entries(exact: Exact, name: str, places: Places, groups: Sequence[Seque
         sought = [at_rows(rows, values[inside], steps_here, count) for values in places.sought]
         direction = {name: np.where(among, flat, 0.0).reshape(np.shape(steps))}
         found = exact.along(direction, at_least(sizes, rows), sought)
-        bent = sorted({int(of_row[i]) for i, side in enumerate(found.sides) if side.kind}) if len(group) > 1 else []
-        alone = {column: sides_alone(exact, name, steps, column) for column in bent[:MOST_ALONE]}
+        bent = sorted({int(of_row[i]) for i, side in enumerate(found.sides) if side.kind})
+        turning = sorted(set(group) - set(bent)) if found.turns else []
+        alone = {group[0]: found}
+        if len(group) > 1:
+            alone = {j: move_alone(exact, name, steps, j) for j in [*bent, *turning][:MOST_ALONE]}
         for i, (value, side) in enumerate(zip(found.values, found.sides, strict=True)):
             column = int(of_row[i])
-            own = alone[column][i] if side.kind and column in alone else side
-            known = not side.kind or len(group) == 1 or (column in alone and own.kind != "")
+            own = alone[column].sides[i] if column in alone else SMOOTH
             unit = float(flat[column])
+            known = own.kind != "" or not side.kind
             yield Entry(i, column, per_unit(value, unit), scaled(own if known else side, unit), known)
+        for column, slope in alone.items():
+            unit = float(flat[column])
+            for i in (i for i, side in enumerate(slope.sides) if side.kind and of_row[i] != column):
+                yield Entry(i, column, per_unit(slope.values[i], unit), scaled(slope.sides[i], unit), alone=True)
 
 
-def sides_alone(exact: Exact, name: str, steps: Array, column: int) -> list[Side]:
-    """Return what each entry of y does on both sides as one entry of a variable moves. Raises ``Spent``."""
+def move_alone(exact: Exact, name: str, steps: Array, column: int) -> Slope:
+    """Return the derivative of each entry of y as one entry of a variable moves. Raises ``Spent``."""
     among = np.arange(np.size(steps)).reshape(np.shape(steps)) == column
-    return exact.along({name: np.where(among, steps, 0.0)}).sides
+    return exact.along({name: np.where(among, steps, 0.0)})
 
 
 def at_rows(rows: Indices, values: Array, steps: Sequence[Decimal], count: int) -> list[Decimal]:

@@ -73,10 +73,14 @@ class Purse:
 
 @dataclass(frozen=True, slots=True)
 class Slope:
-    """The derivative of every entry of y, in flat order, along one direction; nan where it was not found."""
+    """The derivative of every entry of y, in flat order, along one direction; nan where it was not found.
+
+    ``turns`` tells whether the program decides otherwise beside x, however near.
+    """
 
     values: list[Decimal]
     sides: list[Side]
+    turns: bool
 
 
 def agree(earlier: Sequence[Decimal], found: Sequence[Decimal], count: int) -> bool:
@@ -116,6 +120,11 @@ class Exact:
             self._settings = settings_for(max(orders) - min(orders))
         return self._settings
 
+    @property
+    def rows(self) -> int:
+        """How many entries y has."""
+        return len(self.base(SETTINGS[0][0])[0])
+
     def values(self) -> list[Decimal]:
         """Return y in flat order, in so many digits that two settings agree; the last ones where they never do.
 
@@ -153,7 +162,7 @@ class Exact:
         settings: list[Setting] = []
         pending: list[int] = []
         steps = {name: lifted(step) for name, step in direction.items()}
-        sizes = list(scale) or [Decimal(0)] * len(self.base(SETTINGS[0][0])[0])
+        sizes = list(scale) or [Decimal(0)] * self.rows
         most = self.settings[-1][0]
         for count, fineness in self.settings:
             if len(settings) > 1 and count < most and all(flat(settings[-1], i, sizes[i]) for i in pending):
@@ -169,19 +178,21 @@ class Exact:
             return Slope(
                 [last_value(settings, i, size) for i, size in enumerate(sizes)],
                 [side(settings, i, size) for i, size in enumerate(sizes)],
+                settings[-1].turns,
             )
 
     def _setting(self, count: int, fineness: int, steps: Point) -> Setting:
         at = self.base(count)[0]
         h = Decimal(10) ** -fineness
-        sides, kept = [], []
+        sides, kept, turns = [], [], False
         offsets = {name: step * Real(h) for name, step in steps.items()}
         for move in (operator.add, operator.sub):
             moved = {name: move(self.inputs[name], offset) for name, offset in offsets.items()}
-            free, held, _ = self.beside(count, moved)
+            free, held, differs = self.beside(count, moved)
             sides.append(free)
             kept.append(held)
-        return Setting(count, h, count in self._cancelling, at, sides[0], sides[1], (kept[0], kept[1]))
+            turns = turns or differs
+        return Setting(count, h, count in self._cancelling, turns, at, sides[0], sides[1], (kept[0], kept[1]))
 
     def beside(self, count: int, moved: Mapping[str, object]) -> tuple[list[Decimal], list[Decimal], bool]:
         """Return y at a point beside x, then on the pieces of x, and whether these are others than its own.

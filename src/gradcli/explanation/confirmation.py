@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,13 @@ from gradcli.explanation.jacobians import Jacobian
 from gradcli.explanation.readings import Point
 from gradcli.explanation.suspicion import largest
 from gradcli.explanation.words import Confirmation, rounding_text, tell_bend
+from gradcli.jacobian.sparse import Sparse
 from gradcli.ops.declare import Array
+
+MOST_AROUND = 24
+"""Random directions that are tried where pieces meet."""
+SPENT_AROUND = 200_000
+"""Operations on single numbers after which no more of them are tried: about 0.3 seconds."""
 
 
 class Sums(NamedTuple):
@@ -38,19 +45,19 @@ class Sums(NamedTuple):
 
 
 def confirm(
-    exact: Exact, point: Point, jacobians: Mapping[str, Jacobian], sums: Sums, whole: bool, bends: bool
+    exact: Exact, point: Point, jacobians: Mapping[str, Jacobian], sums: Sums, whole: bool, edgy: bool
 ) -> Confirmation:
     """Hold y, J and the gradients after the last call against the program in many digits.
 
-    They are held entry by entry where ``whole`` says so, else along one random direction. ``bends`` says that y may
-    have a kink where variables meet, which no direction of one alone shows.
+    They are held entry by entry where ``whole`` says so, else along one random direction. ``edgy`` says that pieces of
+    the program may meet here, where only one direction may show a kink.
     """
     found = Confirmation(asked="entries" if whole else "direction")
     with digits(60):
         try:
             confirm_value(exact, point, found)
             if whole:
-                confirm_whole(exact, point, jacobians, sums, found, bends)
+                confirm_whole(exact, point, jacobians, sums, found, edgy)
             else:
                 confirm_direction(exact, point, jacobians, sums.grad, found)
         except Spent:
@@ -67,18 +74,18 @@ def confirm_whole(
     jacobians: Mapping[str, Jacobian],
     sums: Sums,
     found: Confirmation,
-    bends: bool,
+    edgy: bool,
 ) -> None:
     """Hold every entry against the truth; where that takes too long, J along one random direction."""
     try:
         for name, jacobian in jacobians.items():
-            confirm_entries(exact, point, name, jacobian, sums, found)
+            confirm_entries(exact, point, name, jacobian, sums, found, edgy)
     except Spent:
         exact.purse = Purse()
         confirm_direction(exact, point, jacobians, sums.grad, found)
         return
-    if bends and not found.bends:
-        look_around(exact, point.names, label_entries(point.name, point.value.shape), found.bends)
+    if edgy and not found.bends:
+        look_around(exact, jacobians, label_entries(point.name, point.value.shape), found.bends, edgy)
 
 
 def walk_entries(
@@ -118,13 +125,34 @@ def walk_direction(
     return slope
 
 
-def look_around(exact: Exact, names: Sequence[str], row: Label, bends: dict[str, str]) -> None:
-    """Look for kinks along two random directions that move all variables at once, the second one half turned."""
+def look_around(
+    exact: Exact, jacobians: Mapping[str, Jacobian | Sparse], row: Label, bends: dict[str, str], edgy: bool
+) -> None:
+    """Look for kinks along random directions that move all variables at once, the second one the first half turned.
+
+    Where pieces of the program meet more are tried: a tie of three has six pieces.
+    """
+    names = list(jacobians)
     d = random_direction(exact.point, names)
     turned = {name: step * np.where(np.arange(step.size).reshape(step.shape) % 2, 1, -1) for name, step in d.items()}
     turned |= {name: -turned[name] for name in names[1::2]}
-    for direction in (d, turned):
-        walk_direction(exact, direction, row, "a random direction", bends)
+    more = (random_direction(exact.point, names, seed) for seed in range(1, MOST_AROUND) if edgy)
+    left = exact.purse.operations - SPENT_AROUND
+    for k, direction in enumerate(chain((d, turned), more)):
+        if k > 1 and (bends or exact.purse.operations < left):
+            return
+        sizes = sizes_along(jacobians, direction, exact.rows)
+        walk_direction(exact, direction, row, "a random direction", bends, list(map(finite, sizes.tolist())))
+
+
+def sizes_along(jacobians: Mapping[str, Jacobian | Sparse], direction: Mapping[str, Array], rows: int) -> Array:
+    """Return how large the terms of each row of J·d are."""
+    sizes = np.zeros(rows)
+    with np.errstate(all="ignore"):
+        for name, jacobian in jacobians.items():
+            terms = np.asarray(jacobian.sizes) * np.abs(np.ravel(direction[name])[jacobian.columns])
+            np.add.at(sizes, jacobian.rows, terms)
+    return sizes
 
 
 def confirm_value(exact: Exact, point: Point, found: Confirmation) -> None:
@@ -136,7 +164,9 @@ def confirm_value(exact: Exact, point: Point, found: Confirmation) -> None:
             found.judge("y", value, truth, scale if truth == 0 else 0.0, label(i))
 
 
-def confirm_entries(exact: Exact, point: Point, name: str, jacobian: Jacobian, sums: Sums, found: Confirmation) -> None:
+def confirm_entries(
+    exact: Exact, point: Point, name: str, jacobian: Jacobian, sums: Sums, found: Confirmation, edgy: bool
+) -> None:
     """Hold every entry of J by one variable, and of its gradient, against the true one."""
     y, seed, grad, vjp = map(np.ravel, (point.value, point.seed, sums.grad[name], sums.vjp[name]))
     row, column = label_entries(point.name, jacobian.output_shape), label_entries(name, jacobian.input_shape)
@@ -152,7 +182,7 @@ def confirm_entries(exact: Exact, point: Point, name: str, jacobian: Jacobian, s
     def takes(entry: Entry) -> str:
         return f" J takes {printed(entry)[0]:.6g}."
 
-    for entry in walk_entries(exact, name, places, places.together(), (row, column), found.bends, takes):
+    for entry in walk_entries(exact, name, places, places.grouped(edgy), (row, column), found.bends, takes):
         value, size = printed(entry)
         place = f"d{row(entry.row)}/d{column(entry.column)}"
         if entry.value.is_nan():
@@ -198,8 +228,7 @@ def confirm_direction(
             for i, value in enumerate(moved.ravel().tolist()):
                 sums[i].append((value, 1.0))
             continue
-        with np.errstate(all="ignore"):
-            np.add.at(sizes, jacobian.rows, jacobian.sizes * np.abs(steps[jacobian.columns]))
+        sizes += sizes_along({name: jacobian}, d, rows)
         for i, j, value in zip(jacobian.rows, jacobian.columns, jacobian.values, strict=True):
             sums[i].append((value, steps[j]))
     along = [float(add_products(terms)) for terms in sums]

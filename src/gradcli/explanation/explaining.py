@@ -20,7 +20,7 @@ from gradcli.explanation.notes import note_disagreement, note_graph, note_intege
 from gradcli.explanation.program_values import tell_values
 from gradcli.explanation.readings import Point, call_backward, compose_at, read_jacobians
 from gradcli.explanation.run_lookup import RunLookup
-from gradcli.explanation.suspicion import affordable, fits_a_check, is_suspicious
+from gradcli.explanation.suspicion import affordable, fits_a_check, is_beyond_doubles, is_edgy, list_operations
 from gradcli.explanation.words import TOO_LARGE, Confirmation, note_confirmation
 
 if TYPE_CHECKING:
@@ -108,8 +108,10 @@ def confirm_where(
         return None
     how = "" if ask is Ask.WHERE_DOUBTFUL else affordable(graph, jacobians, dear=ask is Ask.ALWAYS)
     doubtful = unproven(jacobians, difference)
-    edgy = is_suspicious(graph.nodes)
-    if how != "entries" and difference.finite and (doubtful or lost or edgy):
+    done = list_operations(graph.nodes)
+    edgy = is_edgy(done)
+    suspicious = edgy or is_beyond_doubles(done)
+    if how != "entries" and difference.finite and (doubtful or lost or suspicious):
         how = affordable(graph, jacobians, dear=True)
     if not how:
         decides = doubtful or ask is Ask.ALWAYS

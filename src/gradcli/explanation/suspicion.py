@@ -66,16 +66,25 @@ def count_directions(jacobian: Jacobian) -> int:
     return int(np.max(np.bincount(jacobian.rows), initial=1)) if len(jacobian.rows) else 1
 
 
-def is_suspicious(nodes: Sequence[Node]) -> bool:
-    """Return whether numbers beyond doubles were met, digits may be lost in a value, or y may have a kink here.
+def list_operations(nodes: Sequence[Node]) -> list[Operation]:
+    """Return the nodes that are operations."""
+    return [node for node in nodes if isinstance(node, Operation)]
 
-    What is looked for: values that are not finite, or so large or small that a product of
-    two leaves double precision; zeros that are left of numbers that are not 0; waves of a large argument; kinks and
-    ties, and sides of comparisons that are equal.
-    """
-    done = [node for node in nodes if isinstance(node, Operation)]
+
+def is_edgy(done: Sequence[Operation]) -> bool:
+    """Return whether pieces of the program may meet here: kinks and ties, and sides of comparisons that are equal."""
     with np.errstate(all="ignore"):
-        return any(map(stands_on_an_edge, done)) or any(map(leaves_doubles, find_far_away(done)))
+        return any(map(stands_on_an_edge, done))
+
+
+def is_beyond_doubles(done: Sequence[Operation]) -> bool:
+    """Return whether numbers beyond doubles were met, or digits may be lost in a value.
+
+    What is looked for: values that are not finite, or so large or small that a product of two leaves double precision;
+    zeros that are left of numbers that are not 0.
+    """
+    with np.errstate(all="ignore"):
+        return any(map(leaves_doubles, find_far_away(done)))
 
 
 def stands_on_an_edge(node: Operation) -> bool:
