@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gradcli
+from oracles import portion
 
 W = [[1.0, 2.0], [3.0, -4.0], [0.5, 1.0]]
 SQUARE = [[1.0, 2.0], [3.0, -4.0]]
@@ -101,7 +102,30 @@ def test_a_typed_number_is_held_to_its_last_digit_and_to_three(x, expect, right)
     assert gradcli.check("x**2", x=x, expect=expect).agree is right
 
 
-@pytest.mark.parametrize("x", np.random.default_rng(3).uniform(-3, 3, 40))
+CONSTANTS = [  # a derivative with π or e in it, whichever of the double and the number the formula means
+    ("erfcx(x)", 200.5, "2*x*erfcx(x) - 2/sqrt(pi)", True),
+    ("erfcx(x)", 20.5, "2*x*erfcx(x) - 2/sqrt(math.pi)", True),
+    ("erfcx(x)", 200.5, "2*x*erfcx(x) - 2/sqrt(3.14159265)", False),
+    ("sinc(x)", 1000000.25, "cos(pi*x)/x - sin(pi*x)/(pi*x**2)", True),
+    ("sinc(x)", 1000000.25, "cos(pi*x)/x + sin(pi*x)/(pi*x**2)", False),
+    ("sin(pi*x)", 0.3, "pi*cos(pi*x)", True),
+    ("sin(pi*x)", 0.3, "-pi*cos(pi*x)", False),
+    ("e**x", 2.0, "e**x", True),
+    ("e**x", 2.0, "e**x*1.0000000000001", False),
+    ("e*x**2", 2.0, "2*e*x", True),
+]
+
+
+@pytest.mark.parametrize(("program", "x", "expect", "right"), CONSTANTS)
+def test_a_constant_may_be_the_double_or_the_number(program, x, expect, right):
+    assert gradcli.check(program, x=x, expect=expect).agree is right
+
+
+def test_a_variable_called_e_is_no_constant():
+    assert gradcli.check("e*x**2", inputs={"e": 2.0, "x": 3.0}, wrt=["x"], expect="2*e*x").agree
+
+
+@pytest.mark.parametrize("x", portion(np.random.default_rng(3).uniform(-3, 3, 40), 4))
 @pytest.mark.parametrize("program", ["1/x", "sin(x)", "x**3*exp(x)", "tanh(x)*x"])
 def test_a_number_that_was_printed_is_right(program, x):
     printed = float(gradcli.explain(program, x=x).grad["x"])

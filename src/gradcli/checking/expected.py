@@ -14,7 +14,7 @@ import numpy as np
 from gradcli.checking.comparing import Judged, compare_entries
 from gradcli.checking.routes import Derivative, Table
 from gradcli.checking.truth import Truth
-from gradcli.checking.typed import ExpectedNumbers, read_numbers
+from gradcli.checking.typed import ExpectedNumbers, read_numbers, with_all_digits
 from gradcli.errors import GradcliError, Place
 from gradcli.exact.decimals import digits
 from gradcli.exact.judge import TINIEST, right_digits, weighed
@@ -79,7 +79,21 @@ def read_expected(expected: Expected, exact: Exact, known: Mapping[str, object],
 
 
 def formula_numbers(text: str, exact: Exact, known: Mapping[str, object], output: str) -> ExpectedNumbers:
-    """Return the numbers of a formula, in so many digits that two settings agree."""
+    """Return the numbers of a formula, with bounds that leave open whether π in it is the double or the number."""
+    found, shape = numbers_of(text, exact, known, output)
+    meant = with_all_digits(text, {*known, output, *exact.point})
+    if meant == text:
+        return ExpectedNumbers(found, [Decimal(-1)] * len(found), shape)
+    others, _ = numbers_of(meant, exact, known, output)
+    with digits(60):
+        bounds = [max(abs(a - b) * (1 + CLOSE), FIFTEEN * abs(a)) for a, b in zip(found, others, strict=True)]
+    return ExpectedNumbers(found, bounds, shape)
+
+
+def numbers_of(
+    text: str, exact: Exact, known: Mapping[str, object], output: str
+) -> tuple[list[Decimal], tuple[int, ...]]:
+    """Return the numbers of a formula, in so many digits that two settings agree, and their shape."""
     place = Place(text, "--expect")
     given = {**known, output: exact.point, **exact.point}
     try:
@@ -96,9 +110,10 @@ def formula_numbers(text: str, exact: Exact, known: Mapping[str, object], output
     except GradcliError as error:
         error.place = place
         raise
-    return ExpectedNumbers(found, [Decimal(-1)] * len(found), shape)
+    return found, shape
 
 
+FIFTEEN = Decimal(10) ** -int(RIGHT)
 FEW, FAR = 64, 400
 """Numbers of a formula whose digits are many from the start, and how many."""
 

@@ -120,7 +120,9 @@ def true_output(at: Point) -> list[Decimal]:
 
 def gives_output(found: Mismatch, answer: Explained, truths: list[Decimal]) -> bool:
     """Return whether a formula has the true value of an entry of the output where the number beside it has not."""
-    if not found.stands.startswith("forward") or np.ndim(found.found) or np.ndim(found.number):
+    if not found.stands.startswith("forward") or isinstance(found.found, str):
+        return False
+    if np.ndim(found.found) or np.ndim(found.number):
         return False
     beside = [truth for truth, y in zip(truths, np.ravel(answer.output), strict=True) if y == found.number]
     return any(is_close(decimal(np.asarray(found.found).item()), truth) for truth in beside)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Container
 from dataclasses import dataclass
 from decimal import Decimal
+
+from gradcli.language.names import MODULES
 
 THREE = Decimal("0.0005")
 """Relative distance that three digits leave."""
@@ -75,3 +78,40 @@ def read_decimal(text: str, node: ast.Constant) -> Decimal | None:
     """Return a number with a point or an exponent digit by digit, None for an integer."""
     written = (ast.get_source_segment(text, node) or "0").replace("_", "")
     return Decimal(written) if type(node.value) is float else None
+
+
+MEANT = {"pi": "4*atan(1)", "e": "exp(1)"}
+"""Constants as they are in mathematics: in the language they are doubles."""
+
+
+class AllDigits(ast.NodeTransformer):
+    """Writes constants so that they have all digits, but for names that are variables."""
+
+    def __init__(self, variables: Container[str]) -> None:
+        self.variables = variables
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """Write a constant out."""
+        meant = MEANT.get(node.id)
+        return node if meant is None or node.id in self.variables else ast.parse(meant, mode="eval").body
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        """Write a constant of a module out, as ``math.pi``."""
+        of_module = isinstance(node.value, ast.Name) and node.value.id in MODULES
+        meant = MEANT.get(node.attr) if of_module else None
+        return self.generic_visit(node) if meant is None else ast.parse(meant, mode="eval").body
+
+
+def with_all_digits(text: str, variables: Container[str]) -> str:
+    """Return a formula with π and e as the functions that give them, and as it stands where it has neither.
+
+    >>> with_all_digits("2*pi*x", {"x"})
+    '2 * (4 * atan(1)) * x'
+    """
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return text
+    before = ast.dump(tree)
+    changed = AllDigits(variables).visit(tree)
+    return text if ast.dump(changed) == before else ast.unparse(changed)
