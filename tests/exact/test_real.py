@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 import gradcli
+from gradcli.errors import GradcliError
 from gradcli.exact.decimals import digits
 from gradcli.exact.real import Real, lifted
+from gradcli.ops.further.special import gamma_in_digits
 
 POINTS = [1e-200, -1e-200, 1e-20, 0.3, -0.7, 0.99999999999, 1.0, 1.5, -3.2, 17.0, 300.0, -50.0, 1e22, 1e100]
 FUNCTIONS = {
@@ -127,3 +129,23 @@ def test_a_number_beyond_all_exponents_is_0_or_infinite(program, value):
 def test_one_constant_of_an_array_has_no_axes_in_many_digits_either(name):
     program = f"F.{name}(x, torch.tensor(2), torch.tensor([0.75, 2., 0.25]), ignore_index=1)"
     assert gradcli.check(program, x=[0.25, 0.5, -0.75]).agree
+
+
+def test_a_special_function_in_thousands_of_digits_is_beyond_the_time():
+    with digits(9_000), pytest.raises(GradcliError, match="takes many seconds"):
+        Real(Decimal(4865)).in_mpmath(lambda mp, x: mp.besseli(0, x))
+
+
+@pytest.mark.parametrize("x", ["1", "2", "0.3", "1e-300", "2.5", "-0.5", "-7.25", "3.5", "1e10"])
+@pytest.mark.parametrize("near", ["0", "1e-260"])
+def test_the_logarithm_of_gamma_has_all_digits_around_its_zeros(x, near):
+    with digits(300):
+        moved = Decimal(x) + Decimal(near)
+        found = gamma_in_digits_of(moved)
+        with mpmath.workdps(700):
+            wanted = mpmath.log(abs(mpmath.gamma(mpmath.mpf(str(moved)))))
+            assert abs(mpmath.mpf(str(found)) - wanted) <= mpmath.mpf(10) ** -290 * max(abs(wanted), 1)
+
+
+def gamma_in_digits_of(x):
+    return Real(x).in_mpmath(gamma_in_digits).d

@@ -8,10 +8,14 @@ from contextlib import contextmanager
 from decimal import Context, Decimal, getcontext, localcontext
 from typing import Any
 
+from gradcli.errors import GradcliError
+
 LARGEST = 20_000
 """Decimal exponents beyond which a number is infinite or 0: sin of a larger one would need that many digits of π."""
 GUARD = 10
 """Digits with which functions of mpmath are computed beyond those of the context."""
+MOST_BY_RULE = 4_000
+"""Digits up to which special functions are computed: i0 takes 13 seconds in 9,000."""
 BITS = math.log2(10)
 NAN = Decimal("NaN")
 
@@ -76,7 +80,12 @@ def mpmath_function(name: str, x: Decimal) -> Decimal:
 
 
 def by_rule(rule: Callable[..., Any], *numbers: Decimal) -> Decimal:
-    """Return ``rule(mpmath, *numbers)`` with the digits of the context; nan where mpmath has no real number."""
+    """Return ``rule(mpmath, *numbers)`` with the digits of the context; nan where mpmath has no real number.
+
+    Raises ``budget`` where that would take many seconds.
+    """
+    if getcontext().prec > MOST_BY_RULE:
+        raise GradcliError("budget", f"a function of mpmath in more than {MOST_BY_RULE:,} digits takes many seconds")
     import mpmath
 
     widest = max((abs(x.adjusted()) for x in numbers if x and x.is_finite()), default=0)

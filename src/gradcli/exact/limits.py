@@ -33,12 +33,14 @@ class Side:
 class Setting(NamedTuple):
     """y at x, x + h and x - h in one number of digits; ``kept`` are those at x ± h on the pieces of x.
 
-    ``cancels`` tells whether a sum on the way came to 0, of which more digits may leave something.
+    ``cancels`` tells whether a sum on the way came to 0, of which more digits may leave something; ``turns`` whether
+    the program decides otherwise at x + h or x - h than at x.
     """
 
     digits: int
     h: Decimal
     cancels: bool
+    turns: bool
     at: list[Decimal]
     above: list[Decimal]
     below: list[Decimal]
@@ -111,8 +113,10 @@ def enough(
     if len(settings) == 1:
         return False
     earlier, found, count = settings[-2].slope(i), settings[-1].slope(i), settings[-1].digits
+    if not settings[-1].at[i].is_finite():
+        return True
     if not found.is_finite():
-        return not settings[-1].at[i].is_finite()
+        return False
     if settings[-1].cancels and rich and count < most:
         return False
     if not (calm(settings, i, Setting.left) and calm(settings, i, Setting.right)):

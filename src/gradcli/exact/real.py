@@ -201,6 +201,8 @@ class Real:
 
     def sinc(self) -> Real:
         """Return sin(πx)/(πx), 1 at 0."""
+        if not self.d.is_finite():
+            return Real(NAN)
         if self.d == self.d.to_integral_value():
             return Real(Decimal(0 if self.d else 1))
         t = Real(2 * half_pi() * self.d)

@@ -257,7 +257,8 @@ LOOSE = (ast.Add, ast.Sub, ast.BitAnd, ast.BitOr, ast.BitXor)
 
 
 def on_one_line(text: str) -> str:
-    """Return a piece of program text without the breaks that brackets allow."""
+    """Return a piece of program text without the breaks that brackets allow, and with blanks for tabs."""
+    text = text.replace("\t", " ")
     if "\n" not in text:
         return text
     text = re.sub(r"([(\[])\s*\n\s*", r"\1", text)

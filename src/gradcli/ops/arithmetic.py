@@ -11,7 +11,7 @@ from gradcli.errors import GradcliError
 from gradcli.ops.axes import number
 from gradcli.ops.declare import BEYOND, Apply, Op, beyond, declare, no_links
 from gradcli.ops.entrywise import elementwise_table
-from gradcli.ops.exactly import decided, one_like, order_of
+from gradcli.ops.exactly import decided, is_nan, one_like, order_of, rest_of
 from gradcli.ops.integers import BITS, DIFFERENCE, POWERS, PRODUCT, QUOTIENT, REST, SUM, WHOLE_QUOTIENT
 from gradcli.ops.parts import Kink, Piecewise, on_none, on_others
 from gradcli.ops.signatures import Array, Forward, Mask, Number, Static, Tensor
@@ -122,11 +122,11 @@ MATHEMATICS = {
 }
 EXACTLY = {"pow": exact_power, "div": lambda a, b: a / b}
 PIECES = {
-    "remainder": Piecewise(np.floor_divide, lambda whole, a, b: a - whole * b),
+    "remainder": Piecewise(np.floor_divide, rest_of),
     "maximum":   Piecewise(order_of, lambda piece, a, b: np.where(piece > 0, a, np.where(piece < 0, b, (a + b) / 2))),
     "minimum":   Piecewise(order_of, lambda piece, a, b: np.where(piece < 0, a, np.where(piece > 0, b, (a + b) / 2))),
-    "fmax":      Piecewise(lambda a, b: a >= b, np.where),
-    "fmin":      Piecewise(lambda a, b: a <= b, np.where),
+    "fmax":      Piecewise(lambda a, b: (a >= b) | is_nan(b), np.where),
+    "fmin":      Piecewise(lambda a, b: (a <= b) | is_nan(b), np.where),
 }
 CONVENTIONS = {
     "div": {

@@ -49,8 +49,13 @@ def true(x: Any) -> Mask:
 
 
 def one_like(x: Array) -> Array:
-    """Return ones as numbers of the same kind, for constants that have all digits."""
-    return 0 * x + 1
+    """Return ones as numbers of the same kind, for constants that have all digits; at inf and nan too."""
+    return x**0
+
+
+def zero_like(x: Array) -> Array:
+    """Return zeros as numbers of the same kind, at inf and nan too."""
+    return one_like(x) - 1
 
 
 def pi_like(x: Array) -> Array:
@@ -67,12 +72,17 @@ def gelu(x: Array, approximate: str) -> Array:
 
 def logaddexp(a: Array, b: Array) -> Array:
     """Return log(exp a + exp b)."""
-    return np.maximum(a, b) + np.log1p(np.exp(-abs(a - b)))
+    return np.maximum(a, b) + np.log1p(np.exp(-gap(a, b)))
+
+
+def gap(a: Array, b: Array) -> Array:
+    """Return the distance of two numbers, 0 where both are the same infinity."""
+    return np.where(a == b, zero_like(a), abs(a - b))
 
 
 def logsigmoid(x: Array) -> Array:
     """Return -log(1 + exp(-x))."""
-    return -logaddexp(0 * x, -x)
+    return -logaddexp(zero_like(x), -x)
 
 
 def logsumexp(x: Array, dim: int | Axes, keepdim: bool) -> Array:
@@ -180,6 +190,11 @@ def shared(hit: Test) -> Piecewise:
 def huber_piece(d: Array, delta: Array) -> Indices:
     """Return 0 around 0, and the sign of d where the line is straight."""
     return np.where(abs(d) < delta, 0, sign_of(d))
+
+
+def rest_of(whole: Array, a: Array, b: Array) -> Array:
+    """Return a - whole·b, which is a where b is infinite and goes into it no time."""
+    return a - np.where(whole == 0, zero_like(b), whole * b)
 
 
 def cut_side(y: Array, x: Array) -> Indices:

@@ -227,7 +227,7 @@ BCE_LOGITS = elementwise(
     lambda s, x, t: (1 - t) * x - s.logsigmoid(x),
     spelled=None,
     slopes=lambda s, x, t: (s.logits_slope(x, t), -x),
-    exactly=lambda x, t: (1 - t) * x + exactly.logaddexp(0 * x, -x),
+    exactly=lambda x, t: (1 - t) * x - exactly.logsigmoid(x),
     digits=bce_logits_digits,
     write=each_loss,
     backward_text=("{g}*(sigmoid({0}) - {1})", "-{g}*{0}"),

@@ -23,7 +23,7 @@ from gradcli.ops.activations import (
 from gradcli.ops.arithmetic import DIV, MUL, zero
 from gradcli.ops.declare import Apply, Op, declare, no_links
 from gradcli.ops.entrywise import broadcast_index, elementwise_table
-from gradcli.ops.exactly import decided, sign_of
+from gradcli.ops.exactly import decided, is_nan, sign_of
 from gradcli.ops.links import Links
 from gradcli.ops.parts import Chosen, Kink, Piecewise
 from gradcli.ops.shaping import whole
@@ -72,9 +72,9 @@ EXACTLY = {
 }
 PIECES = {
     "abs":        Piecewise(sign_of, lambda piece, x: piece * x),
-    "relu":       Piecewise(sign_of, lambda piece, x: np.where(piece > 0, x, 0)),
-    "clamp_min":  Piecewise(lambda x, low: x >= low, np.where),
-    "clamp_max":  Piecewise(lambda x, high: x <= high, np.where),
+    "relu":       Piecewise(sign_of, lambda piece, x: np.where(piece > 0, x, np.where(piece < 0, 0, 0 * x))),
+    "clamp_min":  Piecewise(lambda x, low: (x >= low) | is_nan(x), np.where),
+    "clamp_max":  Piecewise(lambda x, high: (x <= high) | is_nan(x), np.where),
 }
 KINKS = {"abs": NO_DERIVATIVE, "relu": NO_DERIVATIVE, "clamp_min": AT_BOUND, "clamp_max": AT_BOUND}
 BACKWARD_TEXTS = {
@@ -156,9 +156,8 @@ def is_half(x: Array) -> Mask:
 
 
 def heaviside_on(piece: Indices, x: Array, y: Array) -> Array:
-    """Return 0 below 0, 1 above, and y at 0."""
-    del x
-    return np.where(piece < 0, 0, np.where(piece > 0, 1, y))
+    """Return 0 below 0, 1 above, y at 0, and nan of nan."""
+    return np.where(piece < 0, 0, np.where(piece > 0, 1, np.where(is_nan(x), x, y)))
 
 
 # fmt: off

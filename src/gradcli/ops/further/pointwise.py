@@ -209,7 +209,7 @@ def build_lerp(f: Apply, x: Tensor, end: Tensor, weight: Tensor) -> Tensor:
 FMOD = elementwise(
     "fmod", np.fmod,
     lambda g, _y, _a, _b: g, lambda g, _y, a, b: -g * np.trunc(a / b), None, slopes=fmod_slopes,
-    pieces=Piecewise(lambda a, b: np.trunc(a / b), lambda whole, a, b: a - whole * b),
+    pieces=Piecewise(lambda a, b: np.trunc(a / b), exactly.rest_of),
     domain=((0.1, 0.9), (1, 2)),
     spelled=Spelled(EVERYWHERE, "math.fmod", "what is left of a/b, with the sign of a", kinds="same same yes",
                     facts=of_two("fmod(x, other)", "x - other*trunc(x/other)", "1", "-trunc(x/other)", ("7.5", "2.0"))),
@@ -228,7 +228,7 @@ elementwise(
     "logaddexp2", np.logaddexp2,
     lambda g, _y, a, b: g / (1 + np.exp2(b - a)), lambda g, _y, a, b: g / (1 + np.exp2(a - b)), None,
     slopes=lambda s, a, b: (s.sigmoid((a - b) * s.log(2)), s.sigmoid((b - a) * s.log(2))),
-    exactly=lambda a, b: np.maximum(a, b) + np.log2(1 + np.exp2(-abs(a - b))),
+    exactly=lambda a, b: np.maximum(a, b) + np.log2(1 + np.exp2(-exactly.gap(a, b))),
     spelled=Spelled("torch numpy method tensors", "", "log2(2**a + 2**b)",
                     facts=of_two("logaddexp2(x, other)", "log2(2**x + 2**other)", "1/(1 + 2**(other - x))",
                                  "1/(1 + 2**(x - other))")),

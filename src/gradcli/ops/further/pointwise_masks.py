@@ -209,9 +209,9 @@ def build_count_nonzero(f: Apply, x: Tensor, dim: Static = None, keepdim: Static
 
 def histc(x: Array, bins: int, low: float, high: float) -> Array:
     """Return how many entries lie in each of ``bins`` equal stretches from low to high, the last with its end."""
-    x = np.asarray(x, dtype=np.float64)
-    inside = x[(x >= low) & (x <= high)]
-    places = np.minimum(((inside - low) * bins / (high - low)).astype(np.intp), bins - 1)
+    inside = x[np.asarray((x >= low) & (x <= high), dtype=bool)]
+    quotients = np.floor((inside - low) * bins / (high - low)).astype(np.float64)
+    places = np.minimum(quotients.astype(np.intp), bins - 1)
     return np.bincount(places, minlength=bins).astype(np.float64)
 
 

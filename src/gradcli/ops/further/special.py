@@ -107,7 +107,7 @@ elementwise(
     lambda g, _y, x: g * values.erfcx_slope(x), None, slopes=erfcx_slopes,
     backward_text=("{g}*(2*{0}*{y} - 2/sqrt(pi))",),
     torch_saves=("0 output",),
-    exactly=exactly.in_mpmath(lambda mp, x: mp.exp(x * x) * mp.erfc(x)),
+    exactly=exactly.in_mpmath(lambda mp, x: 0 if x == mp.inf else mp.exp(x * x) * mp.erfc(x)),
     spelled=Spelled("special", "", "exp(x**2)*erfc(x)",
                     facts=of_one("erfcx(x)", "exp(x**2)*erfc(x)", "2*x*erfcx(x) - 2/sqrt(pi)")),
 )
@@ -171,7 +171,10 @@ def gamma_in_digits(mp: Any, x: Any) -> Any:
     """Return log |Γ(x)| in mpmath's digits, inf at the poles."""
     if mp.isinf(x) or (x <= 0 and x == mp.floor(x)):
         return mp.inf
-    return mp.re(mp.loggamma(x)) if x > 0 else mp.log(abs(mp.gamma(x)))
+    if x > 3:
+        return mp.loggamma(x)
+    with mp.workdps(2 * mp.mp.dps):  # around its zeros at 1 and 2, where mpmath's loggamma takes seconds
+        return mp.log(abs(mp.gamma(x)))
 
 
 def psi_in_digits(mp: Any, n: Any, x: Any) -> Any:
