@@ -172,7 +172,7 @@ def check_rules(found, inputs, name):
 
 
 @pytest.mark.parametrize(
-    ("program", "name"), portion_of_rows([(program, name) for program, given in RULES.items() for name in given], 4)
+    ("program", "name"), portion_of_rows([(program, name) for program, given in RULES.items() for name in given], 8)
 )
 def test_rules_are_true(program, name):
     check_rules(explained(program, RULES[program]), RULES[program], name)
@@ -308,12 +308,12 @@ def test_the_size_of_an_entry_is_that_of_the_terms_it_is_left_of(program, size):
     assert found.sizes == pytest.approx(size(x), rel=1e-13)
 
 
-@pytest.mark.parametrize(("program", "x"), [
-    ("special.entr(x)", [0.0, -1.0, 0.5, 3.0]), ("special.erfcx(x)", [-3.0, 0.0, 2.0, 30.0, 1e9]),
+@pytest.mark.parametrize(("program", "x"), portion_of_rows([
+    ("special.entr(x)", [0.0, -1.0, 0.5, 3.0]), ("polygamma(1, x)", [0.0, -1.0, -0.3, 2.0]),
     ("special.i1(x)", [0.0, -2.0, 0.3, 40.0]), ("special.digamma(x)", [0.0, -1.0, -2.5, 3.0]),
-    ("polygamma(1, x)", [0.0, -1.0, -0.3, 2.0]), ("special.ndtri(x)", [0.0, 0.1, 0.5, 1.0, 2.0]),
+    ("special.erfcx(x)", [-3.0, 0.0, 2.0, 30.0, 1e9]), ("special.ndtri(x)", [0.0, 0.1, 0.5, 1.0, 2.0]),
     ("special.erfinv(x)", [-1.0, -0.3, 0.9, 2.0]), ("lgamma(x)", [0.0, -1.0, -1.5, 0.3, 2.0]),
-])  # fmt: skip
+], 4))  # fmt: skip
 def test_symbols_have_the_slopes_of_the_engine_at_ends_and_poles(program, x):
     found = gradcli.explain(program, x=x, v=np.ones(len(x)))
     np.testing.assert_allclose(found.vjp["x"], found.grad["x"], rtol=1e-12)

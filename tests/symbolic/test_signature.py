@@ -64,14 +64,14 @@ def moved(inputs, factor, shift):
     return {name: np.asarray(x) * factor + shift if np.any(np.asarray(x) % 1) else x for name, x in inputs.items()}
 
 
-@pytest.mark.parametrize("program", portion([*NAMED, *GROWING.values(), *FUNCTIONS], 40))
+@pytest.mark.parametrize("program", portion([*NAMED, *GROWING.values(), *FUNCTIONS], 80))
 def test_one_signature_means_one_set_of_formulas(program):
     inputs = NAMED.get(program) or inputs_of(program, gradcli.function(program).inputs)
     near = [inputs, inputs, moved(inputs, 1 + 2e-3, 0.0), moved(inputs, 0.9, 0.01)]
     assert hold(program, near) >= 1 or read(program, inputs)[0] is None
 
 
-@pytest.mark.parametrize("number", portion(range(60), 20))
+@pytest.mark.parametrize("number", portion(range(60), 60))
 def test_one_signature_means_one_set_of_formulas_in_random_programs(number):
     program, rng = random_program(3, number), random.Random(number)  # noqa: S311 - the same numbers at every run
     factor, shift = rng.choice([1.0, 1.001, 0.5, -1.0]), rng.choice([0.0, 1e-6])

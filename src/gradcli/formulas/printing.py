@@ -19,6 +19,8 @@ class Unprintable(Exception):
     """A formula holds something that the language has no word for, such as an infinite constant."""
 
 
+EXACT = 10**15
+"""Whole numbers below this are printed with all digits, others as doubles: 2**1000 has 302."""
 COMPARED = {"where_gt": ">", "where_ge": ">="}
 """The signs of functions that choose by comparing."""
 
@@ -72,10 +74,14 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
             item = without_minus(item)
         return str(super().parenthesize(item, level, strict))
 
+    def _print_Integer(self, expr: Expr) -> str:
+        return str(expr.p) if is_short(expr) else self._print_Float(expr)
+
+    def _print_Rational(self, expr: Expr) -> str:
+        return str(super()._print_Rational(expr)) if is_short(expr) else self._print_Float(expr)
+
     def _print_Float(self, expr: Expr) -> str:
-        value = float(expr)
-        if not math.isfinite(value):
-            raise Unprintable
+        value = finite(expr)
         return ("-" if value < 0 else "") + constant_name(abs(value))
 
     def _print_Function(self, expr: Expr) -> str:
@@ -130,12 +136,26 @@ def without_defaults(name: str, arguments: Sequence[Expr], texts: list[str]) -> 
 
 def number_texts(number: Expr) -> tuple[list[str], list[str]]:
     """Return a positive number as what stands above and below the line; raises ``Unprintable`` for inf and nan."""
-    if isinstance(number, Rational):
+    if is_short(number):
         above, below = number.p, number.q
         return [str(above)] * (above != 1), [str(below)] * (below != 1)
-    if not math.isfinite(float(number)):
+    return constant_texts(finite(number))
+
+
+def is_short(number: Expr) -> bool:
+    """Return whether a number is a fraction with few digits."""
+    return isinstance(number, Rational) and max(abs(number.p), number.q) < EXACT
+
+
+def finite(number: Expr) -> float:
+    """Return a number as a double; raises ``Unprintable`` where that is none."""
+    try:
+        value = float(number)
+    except OverflowError:
+        raise Unprintable from None
+    if not math.isfinite(value):
         raise Unprintable
-    return constant_texts(float(number))
+    return value
 
 
 PRINTER = LanguagePrinter()
