@@ -28,6 +28,19 @@ LOOPS = [  # each turn has the entry that the list holds then, whatever the list
 ]
 ANSWERED = [
     *LOOPS,
+    # a list, a mask or a tensor as an index makes a copy: a method that writes to it changes nothing else
+    "y = x*1\ny[[0, 1]].mul_(5)",
+    "y = x*1\ny[y > 2].mul_(5)",
+    "y = x*1\ny[torch.tensor([0, 1])].add_(1)",
+    "y = x*1\ny[[0, 1]].mul_(2).add_(1)",
+    "y = x*1\ny[1:].mul_(5)\ny[-1].add_(2)",
+    "y = x*1\nfor i in range(2):\n    y[i].mul_(2)",
+    # a list that grows, and not while a loop runs over it
+    "ys = [x[0]]\nfor v in ys[:]:\n    ys.append(v*1.5)\ny = sum(ys)",
+    "ys = [x[0]]\nfor i in range(3):\n    ys.append(ys[-1]*1.5)\ny = sum(ys)",
+    # a cast that is written to, where nothing else of it is read
+    "h = x*2\ny = h.double()\ny[0] = 3.",
+    "y = (x*2).float()\ny *= 3",
     "y = sum(i*a for i, a in enumerate(x, start=1))",
     "y = sum([i*a for i, a in enumerate(x, 2)])",
     "g = (h*2 for h in x)\ny = sum(g)",
@@ -56,8 +69,19 @@ def test_a_snippet_has_the_gradients_of_pytorch(text):
 
 JOINED, ENTRY = "Python joins lists", "is written to in place: it and what has its memory"
 GROWS, CHANGED, PAST = "is one list with another name", "is changed in it", "written to past its gradient"
+LENGTH = "a list changes its length while a loop runs over it"
+DTYPES = "depends on the dtypes: a cast may be a copy"
 GROWN = "def f(q):\n    q.append(x[0])\n    return q\nL = [x[1]]\n"
 REFUSED = [
+    ("ys = [x[0]]\nfor v in ys:\n    if len(ys) < 4: ys.append(v*1.5)\ny = sum(ys)", LENGTH),
+    ("ys = [x[0]]\nfor i, v in enumerate(ys):\n    if len(ys) < 4: ys.append(v*1.5)\ny = sum(ys)", LENGTH),
+    ("ys = [x[0]]\nzs = [x[1]]\nfor u, v in zip(zs, ys):\n    if len(ys) < 4: ys.append(u*v)\ny = sum(ys)", LENGTH),
+    ("y = x*2\na = y.double()\na[0] = 3.", DTYPES),
+    ("y = x*2\na = y.to(torch.float64)\na[0] = 3.", DTYPES),
+    ("y = x*2\na = y.float()\ny[0] = 3.\ny = a", DTYPES),
+    ("y = x*2\ny.double().mul_(5)", DTYPES),
+    ("t = torch.tensor([1, 2, 3])\nu = t.int()\nu[0] = 0\ny = x*t", DTYPES),
+    ("a = np.ones(3)\nb = a.astype(np.float32, copy=False)\nb[0] = 5\ny = x*torch.tensor(a)", DTYPES),
     (THREE + "y = sum([t*t for t in L[:2] + L[1:]])", JOINED),
     (THREE + "y = sum([t*t for t in L[1:] + [x[0]]])", JOINED),
     (THREE + "R = L[::-1]\ny = 0\nfor t in R + L:\n    y = y*2 + t", JOINED),

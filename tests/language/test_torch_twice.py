@@ -13,7 +13,7 @@ import none_rows
 import second_rows
 from backward_rows import CONSTANT, INPUTS
 from gradcli.errors import GradcliError
-from oracles import ask, portion
+from oracles import ask, portion, portion_of_rows
 
 try:
     import torch
@@ -40,7 +40,7 @@ def differentiated(text: str) -> list[str]:
     return [name for name in none_rows.names_of(text) if name not in CONSTANT]
 
 
-@pytest.mark.parametrize("text", portion(second_rows.rows(), 7))
+@pytest.mark.parametrize("text", portion(second_rows.rows(), 14))
 def test_a_second_backward_is_noted_where_torch_raises(text: str) -> None:
     raises = second_rows.recorded()[text]
     wrt = differentiated(text)
@@ -54,7 +54,7 @@ def test_a_second_backward_is_noted_where_torch_raises(text: str) -> None:
     assert caught.value.kind == "torch-refuses"
 
 
-@pytest.mark.parametrize(("text", "none"), none_rows.recorded().items())
+@pytest.mark.parametrize(("text", "none"), portion_of_rows(none_rows.recorded().items(), 2))
 def test_a_gradient_that_torch_leaves_none_is_noted(text: str, none: list[str] | None) -> None:
     found = explained(text, 1)
     told = [name for note in found.notes for name in re.findall(r"PyTorch leaves (\w+)\.grad None", note.message)]

@@ -194,6 +194,8 @@ def copies(node: ast.expr) -> bool:
     return any(isinstance(part, ast.Attribute) and part.attr in ("clone", "copy") for part in ast.walk(node))
 
 
+GROWS = ("append", "extend", "insert", "pop", "remove", "clear")
+"""Methods that change how many entries a list has."""
 SHARING = ("from_numpy", "as_tensor")
 """Functions whose result has the memory of what they are given."""
 
@@ -246,6 +248,16 @@ def refuse_writes_to_rows(node: ast.For, lists: Container[str]) -> None:
     if any(root_of(target) <= names and root_of(target) for target in changed):
         message = "a loop over a list writes to what the list holds"
         raise GradcliError("not-allowed", message, hint="write to each of them on a line of its own")
+    looped = {row.id for row in rows if isinstance(row, ast.Name)}
+    grown = [part for part in parts(node.body) if isinstance(part, ast.Call) and is_growth(part)]
+    if any(root_of(part.func) & looped for part in grown):
+        message = "a list changes its length while a loop runs over it"
+        raise GradcliError("not-allowed", message, hint="count with while i < len(L), or run over a copy, L[:]")
+
+
+def is_growth(call: ast.Call) -> bool:
+    """Return whether a call may change how many entries a list has."""
+    return isinstance(call.func, ast.Attribute) and call.func.attr in GROWS
 
 
 def does_nothing(node: ast.stmt) -> bool:

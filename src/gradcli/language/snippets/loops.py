@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from abc import abstractmethod
 from collections.abc import Callable
+from typing import NamedTuple
 
 from gradcli.errors import GradcliError
 from gradcli.language.snippets.callees import is_of_rows
@@ -15,6 +16,14 @@ from gradcli.language.snippets.pieces import Piece, join
 from gradcli.language.snippets.scopes import Scope, stored
 
 Body = Callable[[Block], None]
+
+
+class Turns(NamedTuple):
+    """What a loop runs over: the variable of its ``row``, the ``rows``, and the lines that each turn begins with."""
+
+    row: Piece
+    rows: Piece
+    first: list[Piece]
 
 
 class Loops(Effects):
@@ -55,28 +64,37 @@ class Loops(Effects):
     def for_loop(self, node: ast.For, scope: Scope, block: Block) -> None:
         """Write a loop over rows; one over pairs takes them apart in its first lines."""
         refuse_writes_to_rows(node, self.fresh.lists)
-        first: list[Piece] = []
         if isinstance(node.target, ast.Name):
-            head, rows = self.write(node.target, scope, block), self.rows_of(node.iter, scope, block).on_a_line()
-            if self.entries.changes(node.iter):
-                row = Piece.at(self.unused("row"), head.place)
-                first.append(join([head, Piece.at(f" = {row.text}.clone()", head.place)]))
-                head = row
-        elif not is_of_rows(node.iter):
-            target, rows = self.write(node.target, scope, block), self.write(node.iter, scope, block).on_a_line()
-            head = Piece.at(self.unused("row"), target.place)
-            first.append(join([target, Piece.at(" = ", target.place), head]))
+            turns = self.over_rows(node, scope, block)
+        elif is_of_rows(node.iter):
+            turns = self.over_several(node, scope, block)
         else:
-            targets, sequences = self.side_by_side(node, scope, block)
-            head = Piece.at(self.unused("k"), targets[0].place)
-            rows = join([Piece.at("range(len(", head.place), sequences[-1], Piece.at("))", head.place)])
-            for target, sequence in zip(targets, sequences, strict=True):
-                index = [sequence, Piece.at("[", head.place), head, Piece.at("]", head.place)]
-                taken = [head] if not sequence.text else index
-                if sequence.text in self.entries.stored:
-                    taken = [*taken, Piece.at(".clone()", head.place)]
-                first.append(join([target, Piece.at(" = ", head.place), *taken]))
-        self.loop(node, [Piece.at("for ", head.place), head, Piece.at(" in ", head.place), rows], scope, block, *first)
+            target, rows = self.write(node.target, scope, block), self.write(node.iter, scope, block).on_a_line()
+            row = Piece.at(self.unused("row"), target.place)
+            turns = Turns(row, rows, [assigned(target, row)])
+        head = [Piece.at("for ", turns.row.place), turns.row, Piece.at(" in ", turns.row.place), turns.rows]
+        self.loop(node, head, scope, block, *turns.first)
+
+    def over_rows(self, node: ast.For, scope: Scope, block: Block) -> Turns:
+        """Return the turns of a loop over rows; a list whose entries change gives each turn a copy."""
+        target, rows = self.write(node.target, scope, block), self.rows_of(node.iter, scope, block).on_a_line()
+        if not self.entries.changes(node.iter):
+            return Turns(target, rows, [])
+        row = Piece.at(self.unused("row"), target.place)
+        return Turns(row, rows, [assigned(target, row, Piece.at(".clone()", row.place))])
+
+    def over_several(self, node: ast.For, scope: Scope, block: Block) -> Turns:
+        """Return the turns of a loop over ``enumerate`` or ``zip``, by their number."""
+        targets, sequences = self.side_by_side(node, scope, block)
+        place = targets[0].place
+        k = Piece.at(self.unused("k"), place)
+        rows = join([Piece.at("range(len(", place), sequences[-1], Piece.at("))", place)])
+        first = []
+        for target, sequence in zip(targets, sequences, strict=True):
+            taken = [sequence, Piece.at("[", place), k, Piece.at("]", place)] if sequence.text else [k]
+            copied = [Piece.at(".clone()", place)] if sequence.text in self.entries.stored else []
+            first.append(assigned(target, *taken, *copied))
+        return Turns(k, rows, first)
 
     def side_by_side(self, node: ast.For, scope: Scope, block: Block) -> tuple[list[Piece], list[Piece]]:
         """Return the variables of a loop, and what each takes its rows from; nothing stands for the turn's number."""
@@ -110,3 +128,8 @@ class Loops(Effects):
         value = self.fixed_value(value) if block.fixed else value.on_a_line()
         block.add(join([Piece.at(f"{name} = ", value.place), value]))
         return Piece.at(name, value.place)
+
+
+def assigned(target: Piece, *value: Piece) -> Piece:
+    """Return the line that gives a variable its value."""
+    return join([target, Piece.at(" = ", target.place), *value])

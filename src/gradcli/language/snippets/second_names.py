@@ -1,7 +1,8 @@
 """Lists, generators and numbers that have a second name in a snippet: what that would not see here, and is refused.
 
-The language has a copy for each name of a list, a generator's values from the line that it stands in, and of a tensor
-that is written past its gradient the numbers that backward kept.
+The language has a copy for each name of a list, a generator's values from the line that it stands in, of a tensor that
+is written past its gradient the numbers that backward kept, and doubles alone: a cast to the dtype that a tensor has is
+that tensor, and to another one a copy.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from collections.abc import Container, Iterator
 
 from gradcli.errors import GradcliError
 from gradcli.language.snippets.lines import changed_by, root_of
-from gradcli.language.snippets.lists import SHARING
+from gradcli.language.snippets.lists import SHARING, is_growth
 from gradcli.language.snippets.scopes import START, identifiers, position, stored
 from gradcli.language.snippets.tables import SHOWING
 
-GROWS = ("append", "extend", "insert", "pop", "remove", "clear")
-"""Methods that change how many entries a list has."""
+CASTS = ("double", "float", "half", "int", "long", "short", "type", "type_as")
+"""Methods that give the tensor itself where it has that dtype."""
 
 
 class SecondNames:
@@ -36,17 +37,19 @@ class SecondNames:
         ]
         self.count = Counter(name for name, _ in self.reads)
         self.numbers = dict(pair for node in assigned for pair in numbers_in(node))
+        self.casts = [pair for node in assigned for pair in casts_in(node)]
 
     def refuse(self, node: ast.stmt) -> None:
         """Refuse a statement after which one of two names would not hold what it holds in Python."""
         if isinstance(node, ast.Assign | ast.AugAssign | ast.Expr):
             self.refuse_lists(node)
             self.refuse_numbers(node)
+            self.refuse_casts(node)
 
     def refuse_lists(self, node: ast.Assign | ast.AugAssign | ast.Expr) -> None:
         """Refuse a list of two names that grows, entries that move up, and generators that see later values."""
         for part in ast.walk(node):
-            if isinstance(part, ast.Call) and getattr(part.func, "attr", "") in GROWS:
+            if isinstance(part, ast.Call) and is_growth(part):
                 both = root_of(part.func) & self.aliases
                 if both:
                     raise two_names(f"'{min(both)}' is one list with another name, and grows here")
@@ -68,6 +71,39 @@ class SecondNames:
                 if any(read == other and before < position(node) for read, before in self.reads):
                     message = f"the numbers of '{other}' are written to past its gradient, after it was read"
                     raise GradcliError("not-allowed", message, hint=f"write to it before, or give '{other}' a copy")
+
+    def refuse_casts(self, node: ast.stmt) -> None:
+        """Refuse a write to a tensor, or to its cast, where the other one is read later."""
+        for changed in filter(None, map(changed_by, ast.walk(node))):
+            roots = root_of(changed)
+            others = {b if a in roots else a for a, b in self.casts if {a, b} & roots and a != b}
+            others |= roots if any(map(is_cast, ast.walk(changed))) else set()
+            later = next((read for read, at in self.reads if read in others and at > position(node)), None)
+            if later is not None:
+                message = f"whether this changes '{later}' too depends on the dtypes: a cast may be a copy, or not"
+                raise GradcliError("not-allowed", message, hint="write .clone() where a copy is meant")
+
+
+def casts_in(node: ast.Assign) -> Iterator[tuple[str, str]]:
+    """Yield the name of a cast with that of what it is cast from."""
+    for target in node.targets:
+        if isinstance(target, ast.Name) and is_cast(node.value):
+            given = node.value.args[:1] if isinstance(node.value, ast.Call) else []
+            yield from ((target.id, name) for part in (node.value, *given) for name in root_of(part))
+
+
+def is_cast(node: ast.AST) -> bool:
+    """Return whether an expression may be its argument or a copy of it, which its dtype decides."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+        return False
+    method, given = node.func.attr, [*node.args, *(item.value for item in node.keywords)]
+    if any(item.arg == "copy" and ast.unparse(item.value) == "True" for item in node.keywords):
+        return False
+    if method == "to":
+        return any(not isinstance(each, ast.Constant) and "device" not in ast.unparse(each) for each in given)
+    if method in ("asarray", "as_tensor", "astype"):
+        return any(item.arg == ("copy" if method == "astype" else "dtype") for item in node.keywords)
+    return method in CASTS
 
 
 def alias_in(node: ast.Assign, lists: Container[str]) -> Iterator[str]:

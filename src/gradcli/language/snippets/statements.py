@@ -173,7 +173,7 @@ class Statements(Loops):
     def effect_of_method(self, func: ast.Attribute, call: ast.Call, scope: Scope, block: Block) -> None:
         """Write a call of a method by itself."""
         method, changed = func.attr, func.value
-        plain = isinstance(changed, ast.Name) or (isinstance(changed, ast.Subscript) and is_name(changed.value))
+        plain = isinstance(changed, ast.Name) or shows_entries(changed)
         if method in IN_PLACE and plain and len(call.args) == 1 and not call.keywords:
             self.refuse_fixed()
             target = self.write(changed, scope, block)
@@ -218,3 +218,14 @@ class Statements(Loops):
 def is_name(node: ast.expr) -> bool:
     """Return whether an expression is a variable."""
     return isinstance(node, ast.Name)
+
+
+def shows_entries(node: ast.expr) -> bool:
+    """Return whether an expression surely shows entries of a variable: a list or mask as an index makes a copy."""
+    if not (isinstance(node, ast.Subscript) and is_name(node.value)):
+        return False
+    places = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    return all(
+        isinstance(place.operand if isinstance(place, ast.UnaryOp) else place, ast.Slice | ast.Constant)
+        for place in places
+    )
