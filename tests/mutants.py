@@ -75,6 +75,7 @@ QUICK = [
     "language/test_repeated_index.py",
     "language/test_values.py",
     "symbolic/test_formula_texts.py",
+    "symbolic/test_refined.py",
 ]
 """Others of which those that are slow are left out: they would be asked about each mutant that no test notices."""
 

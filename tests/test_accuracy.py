@@ -55,7 +55,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "static"), portion_of_rows(CASES, 3))
+@pytest.mark.parametrize(("name", "static"), portion_of_rows(CASES, 6))
 def test_twelve_digits_are_right_at_hard_points(name, static):
     op, columns = OPS[name], points(name)
     values = [np.array(column) for column in columns]

@@ -51,7 +51,7 @@ def test_an_op_has_the_value_of_its_definition(op, values, static):
     assert_defined(got, exact, rounding(exact, op.name, values, static, value), op.name)
 
 
-@pytest.mark.parametrize(("op", "values", "static"), portion(CASES, 4))
+@pytest.mark.parametrize(("op", "values", "static"), portion(CASES, 16))
 def test_both_routes_have_the_derivative_of_the_definition(op, values, static):
     values = as_given(values)
     graph, output, leaves = applied(op, values, static)

@@ -42,6 +42,7 @@ def test_every_rule_of_the_table_has_a_mutant(catalogue):
     assert all((f"{f.name}(): built" in catalogue) == is_built(f) for f in FUNCTIONS.values())
 
 
+@pytest.mark.slow
 def test_what_is_called_no_rule_is_there():
     names = {name for module in MODULES for name in Sites(module).found}
     assert all(any(name.startswith(prefix) for name in names) for prefix in (*NO_RULE, *KEPT))
@@ -113,6 +114,7 @@ def test_the_command_line_ends_with_1_where_a_mutant_survives(text, code, said, 
     assert said in ended.stdout
 
 
+@pytest.mark.slow
 def test_a_function_without_a_builder_has_no_mutant_to_run(capsys):
     assert mutants.main(["--only", "sin(): built"]) == 2
     assert capsys.readouterr().out == "no mutant to run\n"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradcli
-from oracles import ask, flags, strict_json
+from oracles import ask, flags, portion_of_rows, strict_json
 
 ONES = object()
 SAID = [  # program, inputs, v, kind, words of the sentence
@@ -108,7 +108,7 @@ def test_notes(program, inputs, v, kind, words):
 
 
 @pytest.mark.parametrize(
-    ("program", "inputs", "kind"), [(p, x, kind) for p, x, v, kind, _ in SAID if kind and v is None]
+    ("program", "inputs", "kind"), portion_of_rows([(p, x, kind) for p, x, v, kind, _ in SAID if kind and v is None], 3)
 )
 def test_notes_are_in_every_format(program, inputs, kind):
     document = strict_json(ask("explain", program, "--json", *flags(inputs)).out)

@@ -42,7 +42,7 @@ def program_of(number):
     return random_program(SEED, number)
 
 
-@pytest.mark.parametrize("number", portion(range(COUNT), 15), ids=lambda number: f"seed {SEED}, number {number}")
+@pytest.mark.parametrize("number", portion(range(COUNT), 30), ids=lambda number: f"seed {SEED}, number {number}")
 def test_gradcli_gives_what_the_oracle_gives(number):
     checked(program_of(number))
 

@@ -7,7 +7,7 @@ import pytest
 
 import gradcli
 from gradcli.explanation.jacobians import Jacobian
-from oracles import NUMERIC, difference, portion
+from oracles import NUMERIC, difference, portion, slow
 
 ROUNDED = ("agree", "digits-lost")
 """What an answer says of rounding: nothing, or how many digits it has left. That the routes differ is another thing."""
@@ -79,7 +79,7 @@ def test_the_determinant_of_a_singular_matrix_has_its_true_jacobian_and_the_grad
     assert not any("report" in note.message for note in found.notes), "it is known why the routes differ"
 
 
-@pytest.mark.parametrize("rank", [1, 2, 3])
+@pytest.mark.parametrize("rank", [slow(1), 2, slow(3)])
 def test_rounding_in_the_cofactors_of_a_singular_matrix_is_no_disagreement(rank):
     for seed in range(8):
         rng = np.random.default_rng(seed)
@@ -97,7 +97,7 @@ def test_where_pytorch_bounds_the_cross_entropy_the_answer_says_so(x, t):
     assert "binary_cross_entropy keeps" in note.message
 
 
-@pytest.mark.parametrize("n", [60, 65, 1000, 30_000])
+@pytest.mark.parametrize("n", [60, 65, slow(1000), slow(30_000)])
 @pytest.mark.parametrize(
     "program", ["sin(x)*arange({n})", "x*linspace(0.1, 0.7, {n})", "stack([x, x*x])[:, None]*ones({n})"]
 )

@@ -67,7 +67,7 @@ ANSWERS = {  # program, values, v, exit code
 }
 
 
-@pytest.mark.parametrize("name", portion(ANSWERS, 3))
+@pytest.mark.parametrize("name", portion(ANSWERS, 6))
 def test_explanations(name):
     program, inputs, calls, code = ANSWERS[name]
     answer = ask("explain", program, "--json", *flags(inputs, calls))
@@ -110,7 +110,7 @@ def test_gradients(name):
     assert list(valid(answer.out, "gradient")["grad"]) == list(inputs)
 
 
-@pytest.mark.parametrize("name", portion(ANSWERS, 4))
+@pytest.mark.parametrize("name", portion(ANSWERS, 8))
 def test_the_python_interface_gives_the_same_document(name):
     program, inputs, calls, _ = ANSWERS[name]
     found = gradcli.explain(program, calls=calls or [None], inputs=inputs)

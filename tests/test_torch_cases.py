@@ -15,7 +15,7 @@ CONVENTIONS = [case for case in cases("torch_conventions.json")["cases"] if case
 TOLERANCE = 1e-10
 
 
-@pytest.fixture(scope="module", params=portion(ROWS, 3), ids=lambda row: f"{row['id']}: {row['expr']}"[:60])
+@pytest.fixture(scope="module", params=portion(ROWS, 12), ids=lambda row: f"{row['id']}: {row['expr']}"[:60])
 def row_and_answer(request):
     row = request.param
     return row, gradcli.explain(row["expr"], v=row["v"], inputs={"x": row["x"]})

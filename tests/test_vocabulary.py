@@ -62,7 +62,7 @@ def test_every_function_and_operator_has_facts():
     assert all(" = " in text or text.startswith("none: ") for text in told)
 
 
-@pytest.mark.parametrize("name", portion([*FUNCTIONS, *SIGNS], 3))
+@pytest.mark.parametrize("name", portion([*FUNCTIONS, *SIGNS], 6))
 def test_an_example_prints_what_is_shown(name):
     lines = ask("functions", name).out.split("\n")
     at = next(k for k, line in enumerate(lines) if line.startswith("  $ "))
@@ -100,7 +100,7 @@ def split_first(arguments):
     raise ValueError(arguments)
 
 
-@pytest.mark.parametrize("name", portion(FUNCTIONS, 3))
+@pytest.mark.parametrize("name", portion(FUNCTIONS, 6))
 def test_every_spelling_is_read(name):
     want = gradcli.function(facts_of(FUNCTIONS[name]).program).value(**values_of(name))
     forms = [*forms_of(name)]

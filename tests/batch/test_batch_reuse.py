@@ -91,7 +91,7 @@ def test_another_branch_is_another_formula(program, points):
         assert reused(answers, record) == fresh(record)
 
 
-@pytest.mark.parametrize("name", portion(sorted(name for name, known in RECORDS.items() if known.programs), 36))
+@pytest.mark.parametrize("name", portion(sorted(name for name, known in RECORDS.items() if known.programs), 144))
 def test_every_function_at_other_points(name):
     for program in RECORDS[name].programs:
         answers, function = Answers(Wanted()), Function(program)

@@ -32,7 +32,7 @@ def test_how_few_calls_a_colouring_needs(program, inputs, passes, colouring):
     assert (len(rows.calls), rows.colouring) == (passes, colouring)
 
 
-@pytest.mark.parametrize("number", portion(range(40), 8))
+@pytest.mark.parametrize("number", portion(range(40), 16))
 def test_rows_and_columns_of_random_programs_are_j(number):
     program = random_program(11, number)
     found = gradcli.explain(program.text, v=program.v, inputs=program.inputs)

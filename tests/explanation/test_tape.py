@@ -119,7 +119,7 @@ def test_every_text_of_the_seeds_is_true(case):
         holds_the_sweep(found)
 
 
-@pytest.mark.parametrize("number", portion(range(200), 40))
+@pytest.mark.parametrize("number", portion(range(200), 80))
 def test_every_text_of_a_random_program_is_true(number):
     program = random_program(3, number)
     found = gradcli.explain(program.text, inputs=program.inputs, v=program.v, wrt=list(program.wrt))

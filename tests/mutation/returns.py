@@ -30,7 +30,7 @@ from gradcli.jacobian import (
 from gradcli.jacobian import composition as jacobian
 from gradcli.language import inputs
 from mutation.sources import FUNCTIONS, nested, node_of, reached_code, text_of, tree_of
-from mutation.spoiling import spoiled, spoiled_branch
+from mutation.spoiling import SLIGHTLY, VISIBLY, spoiled, spoiled_branch
 from mutation.table import Mutant, arguments_of
 from records import FUNCTIONS as FUNCTIONS_OF_USERS
 from records import OPS
@@ -60,6 +60,9 @@ NUMBERS = {"Any", "Array", "Indices", "Array | float", "Expr", "list[Links]", "L
 NO_RULE = {
     "declare.": "declares",
     "making.": "makes constants; the functions are mutated where they are built",
+    "evaluate._usual": "says which of two ways a product is taken",
+    "links.Line.allowed": "places, which any number but 0 marks",
+    "maps.Contracted._moved.sizes": "how much rounding is allowed, no number of an answer",
     "evaluate.magnitude": "how much rounding is allowed, no number of an answer",
     "evaluate._size": "how much rounding is allowed, no number of an answer",
     "explained.Explained.": "adds up the v of several calls, as it is shown",
@@ -321,7 +324,9 @@ def rewritten(module, site):
         old = compile(text_of(module), module.__file__, "exec", dont_inherit=True)
         new = compile(ast.fix_missing_locations(tree), module.__file__, "exec", dont_inherit=True)
         codes = {key_of(a): b for a, b in pairs(old, new)}
-        vars(module).update(__spoiled__=spoiled, __branch__=spoiled_branch)
+        # A formula of forms is printed and no more: a billionth is no digit of its text.
+        by = VISIBLY if module is forms else SLIGHTLY
+        vars(module).update(__spoiled__=functools.partial(spoiled, by=by), __branch__=spoiled_branch)
         for function in living(module):
             function.__code__ = codes[key_of(function.__code__)]
         factors.derivative.cache_clear()

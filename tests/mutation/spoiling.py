@@ -132,7 +132,7 @@ def container(value, by):
     if isinstance(value, Cotangent):
         return value._replace(seed=spoiled(value.seed, by))
     if isinstance(value, Rule):
-        return replace(value, formula=text(value.formula, by))
+        return replace(value, formula=text(value.formula, VISIBLY))
     if isinstance(value, Entries):
         return replace(value, texts=[text(entry, VISIBLY) for entry in value.texts])
     if isinstance(value, Pair):

@@ -145,7 +145,7 @@ def test_tables_of_these_answers_fit(answer):
     check(answer())
 
 
-@pytest.mark.parametrize("number", portion(list(range(PROGRAMS)), 60))
+@pytest.mark.parametrize("number", portion(list(range(PROGRAMS)), 120))
 def test_tables_of_random_programs_fit(number):
     check(random_answer(number))
 
