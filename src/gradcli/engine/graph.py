@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from gradcli.engine.meter import LARGE, Meter
 from gradcli.errors import Budget, GradcliError, Span
-from gradcli.ops.declare import Op, tensor
+from gradcli.ops.declare import Op, tensor, value_of
+from gradcli.ops.parts import Piecewise
 from gradcli.ops.shaping import MOST_AXES, too_many_axes
 from gradcli.ops.signatures import Options
 
@@ -85,13 +86,7 @@ class Operation(Node):
     op: Op
 
     def __init__(
-        self,
-        index: int,
-        op: Op,
-        arguments: tuple[Any, ...],
-        static: Options,
-        value: object,
-        links: tuple[int, ...],
+        self, index: int, op: Op, arguments: tuple[Any, ...], static: Options, value: object, links: tuple[int, ...]
     ) -> None:
         self.index = index
         self.op = op
@@ -213,6 +208,10 @@ class Graph:
         node = Operation(index, op, arguments, static, value, links)
         self.nodes.append(node)
         return node
+
+    def piece(self, op: Op, x: object, **static: Any) -> Any:
+        """Return the piece that ``op`` was on at ``x``, where it was applied just now."""
+        return cast("Piecewise", op.pieces).piece(value_of(x), **static)
 
     def keeps(self, op: Op, arguments: tuple[Any, ...]) -> bool:
         """Return whether a reader needs the node of an operation that no derivative flows through.

@@ -82,6 +82,11 @@ class Deciding(Graph):
             self._note(op, [value_of(a) for a in arguments], static)
         return Graph.enter(self, op, arguments, static, value, links)
 
+    def piece(self, op: Op, x: object, **static: Any) -> Any:
+        """Return the piece that was taken, which may be that of another run."""
+        del op, x, static
+        return self.decisions[-1].piece
+
     def _note(self, op: Op, values: Sequence[object], static: Options) -> None:
         parts = op.pieces
         if parts is not None:

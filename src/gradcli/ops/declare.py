@@ -173,6 +173,9 @@ class Apply(Protocol):
     def __call__(self, op: Op, *arguments: Tensor | float, **static: Any) -> Tensor:
         """Return the value of ``op`` at the arguments."""
 
+    def piece(self, op: Op, x: Tensor, **static: Any) -> Any:
+        """Return the piece that ``op`` was on at ``x``, where it was applied just now."""
+
     def charge(self, elements: int) -> None:
         """Refuse an array of so many elements, before it is made, if it would pass the budget."""
 

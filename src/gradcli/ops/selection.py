@@ -12,7 +12,7 @@ from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import MAXIMUM, MINIMUM
 from gradcli.ops.axes import empty_of, one_axis, read_axes, require_entries
 from gradcli.ops.backward_texts import extreme_text_back, pick_text_back
-from gradcli.ops.declare import Apply, Op, Pair, declare, no_links, value_of
+from gradcli.ops.declare import Apply, Op, Pair, declare, no_links
 from gradcli.ops.exactly import decided, shared, true
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.parts import Kink, Picked, Piecewise
@@ -132,7 +132,7 @@ def of_all(f: Apply, op: Op, x: Tensor, dim: Static, axes: Axes, keepdim: Static
 def picked(f: Apply, x: Tensor, kind: str, axis: int, keepdim: bool, **static: Any) -> Pair:
     """Return the picked values together with their indices, as PyTorch's named pair."""
     values = f(PICK, x, kind=kind, dim=axis, keepdim=keepdim, **static)
-    where = pick_indices(value_of(x), kind, axis, **static)
+    where = f.piece(PICK, x, kind=kind, dim=axis, **static)
     return Pair(values, where if keepdim else np.squeeze(where, axis=axis))
 
 

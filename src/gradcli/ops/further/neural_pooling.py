@@ -14,7 +14,6 @@ from gradcli.ops.axes import number
 from gradcli.ops.declare import OPS, Apply, Pair, value_of
 from gradcli.ops.facts import Facts
 from gradcli.ops.further.neural_windows import Windows, adaptive, each_axis, require_axes, sliding, windows
-from gradcli.ops.picking import pick_indices
 from gradcli.ops.piecewise import ABS, BENT
 from gradcli.ops.reductions import MEAN, SUM
 from gradcli.ops.selection import PICK
@@ -37,7 +36,7 @@ def largest(f: Apply, x: Tensor, places: Places, return_indices: Static) -> Tens
     values = f(PICK, flat, kind="max", dim=first + axes, keepdim=False)
     if not return_indices:
         return values
-    picked = np.squeeze(pick_indices(value_of(flat), "max", first + axes), axis=first + axes)
+    picked = np.squeeze(f.piece(PICK, flat, kind="max", dim=first + axes), axis=first + axes)
     return Pair(values, standing(picked, places, x.shape[first:]))
 
 

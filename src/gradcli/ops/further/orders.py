@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.axes import one_axis, require_entries
-from gradcli.ops.declare import Apply, Op, Pair, declare, no_links, value_of
+from gradcli.ops.declare import Apply, Op, Pair, declare, no_links
 from gradcli.ops.exactly import decided
 from gradcli.ops.facts import Facts
 from gradcli.ops.links import Links
@@ -174,7 +174,7 @@ def ordered(f: Apply, x: Tensor, kind: str, dim: Static, keepdim: bool = True, *
     if kind not in ("topk", "cummax", "cummin"):
         require_entries(x, (axis,), kind)
     values = f(ORDER, x, kind=kind, dim=axis, keepdim=keepdim, **how)
-    where = places(value_of(x), kind, axis, **how)
+    where = f.piece(ORDER, x, kind=kind, dim=axis, **how)
     return Pair(values, where if keepdim else np.squeeze(where, axis=axis))
 
 
