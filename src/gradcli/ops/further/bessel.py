@@ -44,7 +44,7 @@ def bessel(order: int, x: Array) -> Array:
     near, far = np.where(size < FAR, size, 0.0), np.where(size < FAR, FAR, size)
     low = power_series(SERIES[order], near * near / 4) * (near / 2) ** order
     half = np.exp(far / 2)  # its square may overflow where the value does not
-    high = half * (half / np.sqrt(2 * np.pi * far) * power_series(BEYOND[order], 1 / far))
+    high = half * (half / (np.sqrt(2 * np.pi) * np.sqrt(far)) * power_series(BEYOND[order], 1 / far))
     found = np.where(size < FAR, low, np.where(np.isinf(far), np.inf, high))
     found = np.where(np.isnan(size), np.nan, found)
     return (np.copysign(found, x) if order else found)[()]
@@ -54,7 +54,8 @@ def slope_of_first(x: Array) -> Array:
     """Return I₁'(x) = I₀(x) - I₁(x)/x, which is 1/2 at 0."""
     zero = np.asarray(x) == 0
     ratio = np.where(zero, 0.5, bessel(1, x) / np.where(zero, 1.0, x))
-    return np.where(np.isinf(x), np.inf, bessel(0, x) - ratio)[()]
+    zeroth = bessel(0, x)
+    return np.where(np.isinf(zeroth), np.inf, zeroth - ratio)[()]
 
 
 def zeroth_slopes(s: Symbols, x: Expression) -> tuple[Expression, ...]:

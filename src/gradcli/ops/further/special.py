@@ -80,7 +80,8 @@ def normal_quantile(mp: Any, p: Any) -> Any:
     tail = p if p < 0.5 else 1 - p
     x = mp.mpf(float(values.ndtri(np.asarray(max(float(tail), 1e-300)))))
     for _ in range(80):
-        step = mp.log(mp.ncdf(x) / tail) * mp.ncdf(x) / mp.npdf(x)
+        below = mp.ncdf(x)
+        step = mp.log(below / tail) * below / mp.npdf(x)
         x -= step
         if abs(step) <= abs(x) * mp.eps * 16 or x == 0:
             break

@@ -167,7 +167,7 @@ def ndtri(p: Array) -> Array:
     small = np.where(outer, tail, 0.1)
     y = first_inverse(4 * small * (1 - small))
     for _ in range(4):
-        off = (erfc(y) / (2 * small) - 1) * (SQRT_PI * small) * np.exp(y * y)
+        off = (erfcx(y) - np.exp(y * y + np.log(2 * small))) * (SQRT_PI / 2)
         y = y + off / (1 - y * off)
     found = np.where(outer, np.where(p < 0.5, -y, y), erfinv(2 * p - 1))
     return (math.sqrt(2) * found)[()]
