@@ -41,7 +41,6 @@ def _counted(work: Work, counts: Callable[[str, CodeType], bool]) -> int:
         found += counts(event, frame.f_code)
 
     earlier = sys.getprofile()
-    gc.collect()
     gc.disable()
     sys.setprofile(profile)
     try:

@@ -100,7 +100,7 @@ INJECTED = [
 FUZZED = 100
 
 
-@pytest.fixture(params=[4, slow(1)], ids=["a fourth", "all"])
+@pytest.fixture(params=[16, slow(1)], ids=["a part", "all"])
 def found(tmp_path: Path, request: pytest.FixtureRequest) -> dict[str, Any]:
     folder, every = tmp_path, request.param
     env = {

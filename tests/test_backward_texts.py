@@ -92,7 +92,7 @@ def test_expressions_keep_their_value():
         (multiply, lambda x, y: x * y),
         (divide, lambda x, y: x / y),
     ]
-    for _ in range(2000):
+    for _ in range(500):
         left, right = (parts[k] for k in rng.integers(0, len(parts), 2))
         kind = int(rng.integers(0, 6))
         if kind == 4:
@@ -108,7 +108,7 @@ def test_expressions_keep_their_value():
         wanted = arithmetic(found[0].text, at)
         assert wanted == pytest.approx(found[1], rel=1e-9), found[0].text
         parts.append(found)
-    assert len(parts) > 1000
+    assert len(parts) > 250
 
 
 def arithmetic(text, names):

@@ -161,6 +161,7 @@ def test_a_curve_that_is_no_power_has_a_large_misfit():
     assert fit(SIZES, [1.0, 1.0, 50.0, 1.1, 1.2, 60.0]).misfit > 0.5
 
 
+@pytest.mark.slow
 def test_a_sample_is_made_of_enough_calls():
     counted = []
     assert enough(lambda: counted.append(1) or sum(range(2_000))) > 1

@@ -48,7 +48,7 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize(
-    "case", portion([(program, name) for program, given in PROGRAMS.items() for name in given], 36)
+    "case", portion([(program, name) for program, given in PROGRAMS.items() for name in given], 50)
 )
 def test_rules_are_true(case):
     program, name = case

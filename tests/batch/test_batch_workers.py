@@ -51,7 +51,7 @@ def in_hand(pool):
 
 
 @pytest.mark.parametrize("name", portion(["SIGKILL", "SIGSEGV", "SIGABRT", "SIGTERM"], 4))
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", portion([2, 1], 2))
 def test_a_worker_that_is_killed_costs_the_record_that_it_had_in_hand(name, jobs):
     records = [*map(square, range(20)), ENDLESS, *map(square, range(20, 60))]
     killed = []
@@ -109,7 +109,7 @@ def test_records_that_run_forever_are_ended_and_the_rest_is_answered(jobs, monke
     assert {d["line"]: d["error"]["kind"] for d in found if not right(d)} == dict.fromkeys((2, 31, 33), "worker")
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", portion(["2", "1"], 2))
 def test_a_record_that_runs_forever_is_ended_when_its_time_is_over(jobs):
     documents, found = batch(ENDLESS, args=("--jobs", jobs, "--timeout", "0.1", "--no-symbolic", *TURNS))
     assert [d["error"]["kind"] for d in documents] == ["worker"]
@@ -242,7 +242,7 @@ print(process.exitcode)
     assert (done.stdout, done.stderr) == ("0\n", "")
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", portion(["2", "1"], 2))
 def test_an_interrupt_ends_the_workers_and_keeps_what_was_written(jobs, tmp_path):
     output = tmp_path / "answers.ndjson"
     process = subprocess.Popen(
@@ -271,7 +271,7 @@ def test_an_interrupt_ends_the_workers_and_keeps_what_was_written(jobs, tmp_path
             os.killpg(process.pid, signal.SIGKILL)
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", portion(["2", "1"], 2))
 def test_a_closed_pipe_is_no_error_and_ends_the_workers(jobs, tmp_path):
     records = tmp_path / "records.ndjson"
     records.write_bytes(text_of(map(square, range(3000))))

@@ -15,6 +15,7 @@ from gradcli.errors import GradcliError
 from gradcli.exact.decimals import digits
 from gradcli.exact.real import Real, lifted
 from gradcli.ops.further.special import gamma_in_digits
+from oracles import slow
 
 POINTS = [1e-200, -1e-200, 1e-20, 0.3, -0.7, 0.99999999999, 1.0, 1.5, -3.2, 17.0, 300.0, -50.0, 1e22, 1e100]
 FUNCTIONS = {
@@ -136,7 +137,7 @@ def test_a_special_function_in_thousands_of_digits_is_beyond_the_time():
         Real(Decimal(4865)).in_mpmath(lambda mp, x: mp.besseli(0, x))
 
 
-@pytest.mark.parametrize("x", ["1", "2", "0.3", "1e-300", "2.5", "-0.5", "-7.25", "3.5", "1e10"])
+@pytest.mark.parametrize("x", ["1", "2", "0.3", slow("1e-300"), "2.5", "-0.5", "-7.25", "3.5", "1e10"])
 @pytest.mark.parametrize("near", ["0", "1e-260"])
 def test_the_logarithm_of_gamma_has_all_digits_around_its_zeros(x, near):
     with digits(300):

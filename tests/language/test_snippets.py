@@ -232,6 +232,7 @@ def test_errors_point_at_the_lines_that_were_typed(line: str, marked: str):
     assert text[slice(*raised.value.span)] == marked
 
 
+@pytest.mark.slow
 def test_functions_within_functions_are_bounded():
     text = "import torch\nx = torch.tensor(1., requires_grad=True)\nf0 = lambda t: t + t\n"
     text += "".join(f"f{k} = lambda t: f{k - 1}(t) + f{k - 1}(t)\n" for k in range(1, 19))

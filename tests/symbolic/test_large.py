@@ -281,6 +281,7 @@ def test_what_no_check_can_afford_is_said_so():
     assert "the program is too large to be evaluated in many digits" in found.reason
 
 
+@pytest.mark.slow
 def test_what_a_check_can_afford_it_does():
     program, x = "sum(tanh(x)*x)", np.linspace(-1, 1, 3000)
     [note] = [n for n in gradcli.explain(program, x=x).notes if n.kind == "not-confirmed"]
