@@ -129,7 +129,7 @@ def both_ways(program, v=None):
     return function.grad(v=seed, **values), gradients(run, seed, function.inputs)
 
 
-@pytest.mark.parametrize("program", portion(CALLS, 2))
+@pytest.mark.parametrize("program", portion(CALLS, 4))
 def test_a_tape_that_keeps_only_what_is_read_gives_the_same_gradient(program, monkeypatch):
     monkeypatch.setattr(graph, "LARGE", 1)
     spared, full = both_ways(program)
@@ -144,7 +144,7 @@ def test_a_value_that_a_rule_reads_unnoticed_would_show(monkeypatch):
         both_ways("y = x + 0; sum(y*y)")
 
 
-@pytest.mark.parametrize("program", portion(CALLS, 2))
+@pytest.mark.parametrize("program", portion(CALLS, 4))
 def test_gradients_belong_to_the_caller_alone(program):
     function = gradcli.function(program)
     values = {name: np.array(value) for name, value in inputs_of(program, function.inputs).items()}

@@ -15,15 +15,16 @@ from records import FUNCTIONS, RECORDS
 from records.values import Own
 
 TOLERANCE = 1e-13
-EXPECTED = [(name, *row) for name, known in RECORDS.items() for row in {**known.programs, **known.values}.items()]
+EXPECTED = {name: rows for name, known in RECORDS.items() if (rows := {**known.programs, **known.values})}
 ELEMENTWISE = [(name, program) for name in PROGRAMS if not RECORDS[name].programs for program in PROGRAMS[name]]
 
 
-@pytest.mark.parametrize(("name", "program", "want"), EXPECTED, ids=[program for _, program, _ in EXPECTED])
-def test_a_function_has_the_value_that_numpy_gives(name, program, want):
-    f = gradcli.function(program)
-    value = defined(name, *want.arguments, **want.options) if isinstance(want, Own) else want
-    assert_close(f.value(**inputs_of(program, f.inputs)), value, TOLERANCE, program)
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_function_has_the_value_that_numpy_gives(name):
+    for program, want in EXPECTED[name].items():
+        f = gradcli.function(program)
+        value = defined(name, *want.arguments, **want.options) if isinstance(want, Own) else want
+        assert_close(f.value(**inputs_of(program, f.inputs)), value, TOLERANCE, program)
 
 
 @pytest.mark.parametrize(("name", "program"), sorted(ELEMENTWISE))
