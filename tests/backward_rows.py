@@ -56,6 +56,15 @@ b = M*1; b.T[0]; b *= b; y = b | t = s*1; t *= s; t += t*s; y = t | t = s*1; z =
 b = c*1; y = b*x; b += 5 | b = c*1; y = b*x; b[0] = 5 | b = x*1; y = b*c; b[0] = 5 | b = x*1; b = sin(b); y = b
 b = x*1; z = sin(b); z2 = z.detach(); b[0] = 1; y = x*z2
 """
+SEVERAL = """
+p, q, r = h; p += 3 | p, q, r = h; p *= x[1] | p, q, r = h; h += 3 | p, q, r = unbind(h); q += 1 | p, q, r = h.unbind(0); q = q + 1
+p, q = chunk(h, 2); p += 1 | p, q = chunk(h, 2); p[0] = 1 | p, q = chunk(h, 2); p[0:1] *= w[0] | p = h.split(2)[0]; p[0] = 5 | p = h.split([1, 2])[1]; p += 1
+p = h.chunk(2)[0].view(1, 2); p *= 2 | p = h.chunk(2)[0]; p = p.clone(); p[0] = 2
+p = h.chunk(2)[0].reshape(-1); p[0] = 2 | p = h.chunk(2)[0]*1; p[0] = 2 | p = h.tensor_split(2)[0]; p += 1 | p, q, r = h.hsplit(3); q *= 2 | p = h[0:1]; p += 1
+p = h.narrow(0, 0, 2); p += 1 | p, q, r = c*1; p += 1 | p = chunk(c*1, 2)[0]; p[0] = 5 | p = h.chunk(2)[0]; h[0] = p[1]
+g = M*1; p, q = g; p += q; h = g[0] | g = M*1; p, q = g; p[0] = 1; h = g[0] | g = M*1; p, q = g; g[0] = q; h = g[0] | g = M*1; p = g.T.unbind()[0]; p.mul_(2); h = g[0]
+"""
+"""Views that PyTorch gives several of at once, and others: each program has ``h`` before, and reads it after."""
 
 
 def programs_in(table: str) -> list[str]:
@@ -74,6 +83,7 @@ def rows() -> list[str]:
     texts = [text.strip() for text in WRITES.replace("\n", "|").split("|") if text.strip()]
     for source in ("x*1", "exp(x)", "sin(x)", "x*w", "x**2"):
         found += [f"w = x*2\na = {source}\n{text}\ny = a" for text in texts]
+    found += [f"w = x*2\nh = x*1\n{text}\ny = h" for text in programs_in(SEVERAL)]
     return found + programs_in(ALONE)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import Graph, Input
+from gradcli.engine.graph import Graph, Input, Operation
 from gradcli.errors import GradcliError, Span
 from gradcli.errors.counting import counted
 from gradcli.language import picking, runtime
@@ -17,6 +17,11 @@ from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.indexing import PUT
 from gradcli.ops.shaping import RESHAPE
+
+
+def is_view(value: object) -> bool:
+    """Return whether a value may show the memory of another node."""
+    return isinstance(value, Operation) and value.op.view
 
 
 def before_ndim(value: object) -> int:
@@ -72,7 +77,7 @@ def unpacked(f: Graph, value: object, position: int, count: int) -> Any:
     length = len(value) if type(value) is tuple else (runtime.array_of(value).shape or (0,))[0]
     if length != count:
         raise GradcliError("shape", f"{counted(length, 'value')} for {counted(count, 'variable')}")
-    return value[position] if type(value) is tuple else picking.picked(f, runtime.array_of(value), position)
+    return value[position] if type(value) is tuple else picking.part_of(f, runtime.array_of(value), position)
 
 
 def stored_names(body: list[ast.stmt]) -> set[str]:

@@ -24,7 +24,7 @@ from gradcli.language.kinds import (
 from gradcli.language.runtime import array_of, kind_of
 from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import value_of
-from gradcli.ops.indexing import INDEX
+from gradcli.ops.indexing import INDEX, PART
 from gradcli.ops.integers import only_numpy
 
 
@@ -181,6 +181,11 @@ def as_view(key: object) -> Any:
 def picked(f: Graph, x: Any, key: Any) -> Any:
     """Return ``x[key]``; of a constant too, a basic index shows the memory."""
     return f(INDEX, x, key=key if type(x) in NODES or not basic(key) else as_view(key))
+
+
+def part_of(f: Graph, x: Any, position: int) -> Any:
+    """Return what one of several variables gets of an array, as in ``a, b = x``."""
+    return f(PART, x, key=position) if type(x) in NODES else picked(f, x, position)
 
 
 def slice_bound(f: Graph, value: object) -> int | None:

@@ -17,6 +17,7 @@ from gradcli.language import picking, runtime
 from gradcli.language.arithmetic import binary, binary_step
 from gradcli.language.assigning import (
     before_ndim,
+    is_view,
     put_at,
     reader,
     refuse_change,
@@ -255,7 +256,7 @@ class Statements(Flow):
             before = regs[old]
             array = is_tensor(before)
             refuse_write(regs[0], name, before, "an augmented assignment")
-            if before_ndim(before):
+            if before_ndim(before) or is_view(before):
                 from gradcli.language.writes import remark_write
 
                 remark_write(regs[0], name, span, before, regs[change])

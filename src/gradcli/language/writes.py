@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Set
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from gradcli.engine.graph import Graph, Node, Operation, Write
 from gradcli.errors import GradcliError, Span
 from gradcli.language.kinds import is_tensor
 from gradcli.language.picking import as_view, basic
-from gradcli.language.storage import in_part, may_share, root, storage_of, window_of
+from gradcli.language.storage import in_part, looks_on, may_share, root, storage_of, window_of
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.saved import kept
 from gradcli.ops.signatures import Indices
@@ -82,6 +82,13 @@ def remark_write(
     ``copied`` says that ``written`` is what is assigned, and not an operand of what changes the entries.
     Raises ``in-place`` where one place of the memory shows as several entries.
     """
+    if is_one_of_several(before) and (before.active or (isinstance(written, Node) and written.active)):
+        f.remark(
+            "torch-refuses",
+            f"'{name}' is one of several views that were made at once: PyTorch lets nothing be written to them in "
+            "place, only to what they are views of.",
+            span,
+        )
     if not isinstance(before, Node | np.ndarray) or not before.ndim:
         return
     x = value_of(before)
@@ -113,6 +120,15 @@ def remark_write(
             "order in which it does so. Here all is read before anything is written; a clone makes both the same.",
             span,
         )
+
+
+def is_one_of_several(value: object) -> TypeGuard[Operation]:
+    """Return whether a tensor, or one that it is a view of, is a part that chunk, unbind or ``a, b = x`` gave."""
+    while looks_on(value):
+        if value.op.several:
+            return True
+        value = value.arguments[0]
+    return False
 
 
 def reads_in_part(to: Indices, read: Indices, copied: bool) -> bool:

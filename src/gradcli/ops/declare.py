@@ -55,7 +55,8 @@ class Op:
     derivative: words such as ``"output"``, ``"0 1"`` (numbers of arguments), ``"others"`` or ``"own"`` (neither of
     them), and after ``arrays:`` what it keeps where no argument is a plain number; one text holds for all arguments;
     None: what the vjps read.
-    ``torch_raises`` says that PyTorch has no derivative.
+    ``torch_raises`` says that PyTorch has no derivative; ``several`` that its result is one of several views that
+    PyTorch gives at once, none of which it lets anything be written to.
 
     Entries. ``moves`` marks ops that only rearrange entries, ``view`` those whose result shares memory in PyTorch;
     ``by_shape`` those whose vjps read no value but g, only shapes; ``shaped`` those whose local reading is the same for
@@ -107,6 +108,7 @@ class Op:
     oddity: Oddity | None = None
     torch_saves: tuple[str, ...] | None = None
     torch_raises: bool = False
+    several: bool = False
     moves: bool = False
     view: bool = False
     by_shape: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -116,6 +117,8 @@ INDEX = mover(
     write=subscripted,
     backward_text=index_text_back,
 )
+PART = replace(INDEX, several=True)
+"""One of the parts that chunk, split, unbind and ``a, b = x`` give."""
 PUT = joined(
     "put",
     put,

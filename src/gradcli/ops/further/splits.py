@@ -9,10 +9,10 @@ from typing import Any
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.ops.axes import one_axis
-from gradcli.ops.declare import Apply
+from gradcli.ops.declare import Apply, Op
 from gradcli.ops.facts_arrays import moved
 from gradcli.ops.further.shapes import MOVES
-from gradcli.ops.indexing import INDEX
+from gradcli.ops.indexing import INDEX, PART
 from gradcli.ops.shaping import whole, whole_numbers
 from gradcli.ops.signatures import Static, Tensor
 from gradcli.ops.vocabulary import Builder, function
@@ -28,14 +28,10 @@ def axis_of(x: Tensor, dim: Static, name: str) -> int:
     return one_axis(dim, x.ndim)
 
 
-def stretch(f: Apply, x: Tensor, axis: int, start: int, end: int) -> Tensor:
-    """Return the entries from one place along an axis up to another."""
-    return f(INDEX, x, key=(*[slice(None)] * axis, slice(start, end)))
-
-
-def stretches(f: Apply, x: Tensor, axis: int, ends: Sequence[int]) -> tuple[Tensor, ...]:
+def stretches(f: Apply, x: Tensor, axis: int, ends: Sequence[int], op: Op = INDEX) -> tuple[Tensor, ...]:
     """Return the stretches of an axis that end at these places."""
-    return tuple(stretch(f, x, axis, start, max(start, end)) for start, end in pairwise([0, *ends]))
+    places = [slice(start, max(start, end)) for start, end in pairwise([0, *ends])]
+    return tuple(f(op, x, key=(*[slice(None)] * axis, place)) for place in places)
 
 
 def of_size(length: int, size: int) -> list[int]:
@@ -60,8 +56,8 @@ def build_chunk(f: Apply, x: Tensor, chunks: Static, dim: Static = 0) -> Any:
     length = x.shape[axis]
     if not length:
         f.charge(count)
-        return stretches(f, x, axis, [0] * count)
-    return stretches(f, x, axis, of_size(length, -(-length // count)))
+        return stretches(f, x, axis, [0] * count, PART)
+    return stretches(f, x, axis, of_size(length, -(-length // count)), PART)
 
 
 @function(
@@ -76,11 +72,11 @@ def build_split(f: Apply, x: Tensor, split_size_or_sections: Static, dim: Static
         size = whole(sizes, "the length of a part")
         if size < 1 and not (size == 0 == length):
             raise GradcliError("value", f"the length of a part is 1 or more, not {size}")
-        return stretches(f, x, axis, of_size(length, size) if size else [0])
+        return stretches(f, x, axis, of_size(length, size) if size else [0], PART)
     lengths = whole_numbers((sizes,), "the length of a part")
     if sum(lengths) != length or any(n < 0 for n in lengths):
         raise GradcliError("shape", f"parts of lengths {lengths} do not make up an axis of length {length}")
-    return stretches(f, x, axis, [sum(lengths[: k + 1]) for k in range(len(lengths))])
+    return stretches(f, x, axis, [sum(lengths[: k + 1]) for k in range(len(lengths))], PART)
 
 
 def parts_of(f: Apply, x: Tensor, sections: Static, axis: int, equal: bool = False) -> tuple[Tensor, ...]:
@@ -142,7 +138,7 @@ function("dsplit", "torch numpy method", "shaping", kinds=MOVES, facts=moved(
 def build_unbind(f: Apply, x: Tensor, dim: Static = 0) -> Any:
     """the layers along an axis, as a tuple"""
     axis = axis_of(x, dim, "unbind")
-    return tuple(f(INDEX, x, key=(*[slice(None)] * axis, place)) for place in range(x.shape[axis]))
+    return tuple(f(PART, x, key=(*[slice(None)] * axis, place)) for place in range(x.shape[axis]))
 
 
 def place_of(index: Static, length: int, last: int) -> int:
@@ -162,7 +158,7 @@ def build_narrow(f: Apply, x: Tensor, dim: Static, start: Static, length: Static
     first = place_of(start, x.shape[axis], x.shape[axis])
     if count < 0 or first + count > x.shape[axis]:
         raise GradcliError("index", f"{count} entries from place {first} on: the axis has length {x.shape[axis]}")
-    return stretch(f, x, axis, first, first + count)
+    return f(INDEX, x, key=(*[slice(None)] * axis, slice(first, first + count)))
 
 
 @function("select", "torch method", "shaping", kinds=MOVES, facts=moved(
