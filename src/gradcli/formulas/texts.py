@@ -179,7 +179,7 @@ class Texts:
         call = Call(
             op.spelled or op.name,
             [text for text, _ in parts],
-            [self._tight(part) for part in parts],
+            [f"({text})" if text.isdecimal() else self._tight((text, rank)) for text, rank in parts],
             node.static,
             op.defaults,
             op.words,

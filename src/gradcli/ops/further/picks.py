@@ -107,8 +107,8 @@ def build_take(f: Apply, x: Tensor, index: Raw) -> Tensor:
 ))  # fmt: skip
 def build_numpy_take(f: Apply, x: Tensor, indices: Raw, axis: Static = None) -> Tensor:
     """the entries at the positions in one row, or the layers of an axis"""
-    flat = f(RESHAPE, x, shape=(-1,)) if axis is None else x
     own = 0 if axis is None else one_axis(axis, x.ndim)
+    flat = f(RESHAPE, x, shape=(-1,)) if axis is None or not x.ndim else x
     length = flat.shape[own]
     return layers(f, flat, own, within(positions(f, indices, "indices"), length, "take", -length))
 

@@ -174,15 +174,19 @@ def gamma_in_digits(mp: Any, x: Any) -> Any:
         return mp.inf
     if x > 3:
         return mp.loggamma(x)
+    if x < -3:
+        return mp.log(mp.pi / abs(mp.sinpi(x - mp.nint(x)))) - mp.loggamma(1 - x)
+    if abs(x) < 0.25:
+        return mp.log(mp.gamma(1 + x)) - mp.log(abs(x))
     with mp.workdps(2 * mp.mp.dps):  # around its zeros at 1 and 2, where mpmath's loggamma takes seconds
-        return mp.log(abs(mp.gamma(x)))
+        return -mp.log(abs(mp.rgamma(x)))
 
 
 def psi_in_digits(mp: Any, n: Any, x: Any) -> Any:
     """Return the n-th derivative of ψ in mpmath's digits, nan at the poles of ψ."""
     if mp.isinf(x) or (x <= 0 and x == mp.floor(x)):
         return x if mp.isinf(x) and x > 0 and n == 0 else mp.mpf(0) if x > 0 else mp.nan
-    return mp.psi(int(n), x)
+    return values.psi(mp, int(n), x)
 
 
 # fmt: off

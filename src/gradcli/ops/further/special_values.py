@@ -20,19 +20,40 @@ SQRT_PI = math.sqrt(math.pi)
 _erf = np.frompyfunc(math.erf, 1, 1)
 
 
-def worked_out(found: Array, where: Mask, name: str, *arguments: Array | float) -> Array:
-    """Return ``found`` with the entries that lie ``where`` taken from mpmath's function of this name, in 40 digits."""
+def worked_out(found: Array, where: Mask, rule: Callable[..., Any], *arguments: Array | float) -> Array:
+    """Return ``found`` with the entries that lie ``where`` taken from ``rule(mpmath, *numbers)``, in 40 digits."""
     if not np.any(where):
         return found
     import mpmath
 
     result = np.array(found, dtype=np.float64)
     columns = [np.broadcast_to(x, result.shape) for x in arguments]
-    rule: Callable[..., Any] = getattr(mpmath, name)
     with mpmath.workdps(40):
         for place in map(tuple, np.argwhere(where)):
-            result[place] = float(mpmath.re(rule(*(mpmath.mpf(float(x[place])) for x in columns))))
+            result[place] = float(mpmath.re(rule(mpmath, *(mpmath.mpf(float(x[place])) for x in columns))))
     return result[()]
+
+
+def psi(mp: Any, n: int, x: Any) -> Any:
+    """Return the n-th derivative of ψ in mpmath's digits, whose own takes a step for each integer from x to 0.
+
+    https://dlmf.nist.gov/5.15.E6: ψₙ(x) = (-1)ⁿ·ψₙ(1 - x) - dⁿ/dxⁿ π·cot(πx).
+    """
+    if abs(x) < 1:
+        return mp.psi(n, 1 + x) - (-1) ** n * mp.factorial(n) / x ** (n + 1)
+    if x > 0:
+        return mp.psi(n, x)
+    part = x - mp.nint(x)
+    return (-1) ** n * mp.psi(n, 1 - x) - mp.pi ** (n + 1) * cotangent_slope(n, mp.cospi(part) / mp.sinpi(part))
+
+
+def cotangent_slope(n: int, c: Any) -> Any:
+    """Return the n-th derivative of cot where it is c: a polynomial in c, as that of cⁿ is -n·(cⁿ⁻¹ + cⁿ⁺¹)."""
+    powers = [0, 1]
+    for _ in range(n):
+        slope = [k * a for k, a in enumerate(powers)][1:]
+        powers = [-(a + b) for a, b in zip([*slope, 0, 0], [0, 0, *slope], strict=True)]
+    return sum(a * c**k for k, a in enumerate(powers))
 
 
 def zeta_rest(k: int, start: int = 2) -> float:
@@ -73,7 +94,7 @@ def lgamma(x: Array) -> Array:
     found = np.where(near_two, log_gamma_around_two(np.where(near_two, x - 2, 0.0)), found)
     z = np.where(near_one, x - 1, 0.0)
     found = np.where(near_one, log_gamma_around_two(z) - np.log1p(z), found)
-    return worked_out(found, (x < 0) & (np.abs(found) < 0.1), "loggamma", x)
+    return worked_out(found, (x < 0) & (np.abs(found) < 0.1), lambda mp, x: mp.loggamma(x), x)
 
 
 ASYMPTOTIC = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12)
@@ -98,7 +119,7 @@ def digamma(x: Array) -> Array:
     reflected = np.where(half == 0, np.nan, np.pi * sinpi(0.5 - np.abs(half)) / sinpi(half))
     found = np.where(turned, found - reflected, np.where(x == 0, -1 / x, found))
     lost = np.isfinite(found) & (np.abs(found) < 1e-2 * np.abs(high))
-    return worked_out(found, lost, "digamma", x)
+    return worked_out(found, lost, lambda mp, x: psi(mp, 0, x), x)
 
 
 BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330)
@@ -135,7 +156,7 @@ def polygamma(n: Array | float, x: Array) -> Array:
     pole = (x <= 0) & (x == np.floor(x))
     found = np.where(pole, np.where(np.isinf(x), np.nan, (-1.0) ** (order + 1) * np.inf), found)
     lost = (order > HIGHEST) | (np.abs(total + tail) < SMALLEST) | np.isinf(total + tail)
-    return worked_out(found[()], (far | lost) & ~pole & np.isfinite(x), "psi", float(order), x)
+    return worked_out(found[()], (far | lost) & ~pole & np.isfinite(x), lambda mp, x: psi(mp, order, x), x)
 
 
 def first_inverse(product: Array) -> Array:
