@@ -113,6 +113,15 @@ CONSTANTS = [  # a derivative with π or e in it, whichever of the double and th
     ("e**x", 2.0, "e**x", True),
     ("e**x", 2.0, "e**x*1.0000000000001", False),
     ("e*x**2", 2.0, "2*e*x", True),
+    # where the formula is 0 or infinite for one of them
+    ("tan(pi*x/4)", 2.0, "pi/4/cos(pi*x/4)**2", True),
+    ("tan(pi*x/4)", 2.0, "2*(pi/4/cos(pi*x/4)**2)", False),
+    ("tan(pi*x/4)", 2.0, "-pi/4/cos(pi*x/4)**2", False),
+    ("tan(pi*x/4)", 2.0, "7/cos(pi*x/4)", False),
+    ("sin(pi*x)**2", 2.0, "pi*sin(2*pi*x)", True),
+    ("sin(pi*x)**2", 2.0, "2*pi*sin(2*pi*x)", False),
+    ("sin(pi*x/6)", 3.0, "pi*cos(pi*x/6)/6", True),
+    ("sin(pi*x/6)", 3.0, "cos(pi*x/6)", False),
 ]
 
 

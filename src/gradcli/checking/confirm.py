@@ -130,12 +130,12 @@ def hold_routes(
             truth = find_truth(exact, sought, sweeps, told, edgy)
             found.comparisons += hold_apart(sought, sweeps, truth, point)
             for item in (item for item in expected if item.variable == sought.variable):
+                readings = read_expected(item, exact, known, output)
                 try:
-                    wants = read_expected(item, exact, known, output)
+                    comparison, hint = hold_expected(readings, sought, truth, seed, point)
                 except Spent:
                     told.unknown = told.unknown or "the formula of --expect takes more time than there is for it"
                     continue
-                comparison, hint = hold_expected(wants, sought, truth, seed, point)
                 found.comparisons.append(comparison)
                 found.hint = found.hint or hint
     try:

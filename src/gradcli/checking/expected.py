@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -68,32 +68,29 @@ def only(names: Sequence[str]) -> str:
     )
 
 
-def read_expected(expected: Expected, exact: Exact, known: Mapping[str, object], output: str) -> ExpectedNumbers:
-    """Return the expected numbers; ``known`` are y, called ``output``, and v. Raises what a formula raises."""
+def read_expected(
+    expected: Expected, exact: Exact, known: Mapping[str, object], output: str
+) -> Iterator[ExpectedNumbers]:
+    """Yield the expected numbers; ``known`` are y, called ``output``, and v. Raises what a formula raises.
+
+    A formula with π or e in it has two readings: they are the doubles, as in a program, or the numbers.
+    """
     if expected.formula is None:
         numbers = np.asarray(expected.numbers)
         values = [Decimal(float(number)) for number in numbers.ravel()]
-        return ExpectedNumbers(values, [MEASURED * abs(value) for value in values], numbers.shape, measured=True)
+        yield ExpectedNumbers(values, [MEASURED * abs(value) for value in values], numbers.shape, measured=True)
+        return
     typed = read_numbers(expected.formula)
-    return typed or formula_numbers(expected.formula, exact, known, output)
+    if typed is not None:
+        yield typed
+        return
+    variables = {*known, output, *exact.point}
+    for text in dict.fromkeys((expected.formula, with_all_digits(expected.formula, variables))):
+        yield formula_numbers(text, exact, known, output)
 
 
 def formula_numbers(text: str, exact: Exact, known: Mapping[str, object], output: str) -> ExpectedNumbers:
-    """Return the numbers of a formula, with bounds that leave open whether π in it is the double or the number."""
-    found, shape = numbers_of(text, exact, known, output)
-    meant = with_all_digits(text, {*known, output, *exact.point})
-    if meant == text:
-        return ExpectedNumbers(found, [Decimal(-1)] * len(found), shape)
-    others, _ = numbers_of(meant, exact, known, output)
-    with digits(60):
-        bounds = [max(abs(a - b) * (1 + CLOSE), FIFTEEN * abs(a)) for a, b in zip(found, others, strict=True)]
-    return ExpectedNumbers(found, bounds, shape)
-
-
-def numbers_of(
-    text: str, exact: Exact, known: Mapping[str, object], output: str
-) -> tuple[list[Decimal], tuple[int, ...]]:
-    """Return the numbers of a formula, in so many digits that two settings agree, and their shape."""
+    """Return the numbers of a formula, in so many digits that two settings agree."""
     place = Place(text, "--expect")
     given = {**known, output: exact.point, **exact.point}
     try:
@@ -110,10 +107,9 @@ def numbers_of(
     except GradcliError as error:
         error.place = place
         raise
-    return found, shape
+    return ExpectedNumbers(found, [Decimal(-1)] * len(found), shape)
 
 
-FIFTEEN = Decimal(10) ** -int(RIGHT)
 FEW, FAR = 64, 400
 """Numbers of a formula whose digits are many from the start, and how many."""
 
@@ -145,6 +141,22 @@ def formula_at(
 
 
 def hold_expected(
+    readings: Iterable[ExpectedNumbers],
+    sought: Derivative,
+    truth: Truth,
+    seed: Cotangent | None,
+    point: dict[str, Array],
+) -> tuple[Comparison, str]:
+    """Return how what is expected compares with the truth in the reading that is right, else in the first."""
+    held: list[tuple[Comparison, str]] = []
+    for wants in readings:
+        held.append(hold_reading(wants, sought, truth, seed, point))
+        if not held[-1][0].wrong:
+            return held[-1]
+    return held[0]
+
+
+def hold_reading(
     wants: ExpectedNumbers, sought: Derivative, truth: Truth, seed: Cotangent | None, point: dict[str, Array]
 ) -> tuple[Comparison, str]:
     """Return how what is expected compares with the true J, or vᵀ·J where there is a v, and a likely mistake.
