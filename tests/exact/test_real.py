@@ -15,6 +15,7 @@ from gradcli.errors import GradcliError
 from gradcli.exact.decimals import digits
 from gradcli.exact.real import Real, lifted
 from gradcli.ops.further.special import gamma_in_digits
+from gradcli.ops.further.special_values import psi
 from oracles import slow
 
 POINTS = [1e-200, -1e-200, 1e-20, 0.3, -0.7, 0.99999999999, 1.0, 1.5, -3.2, 17.0, 300.0, -50.0, 1e22, 1e100]
@@ -130,6 +131,24 @@ def test_a_number_beyond_all_exponents_is_0_or_infinite(program, value):
 def test_one_constant_of_an_array_has_no_axes_in_many_digits_either(name):
     program = f"F.{name}(x, torch.tensor(2), torch.tensor([0.75, 2., 0.25]), ignore_index=1)"
     assert gradcli.check(program, x=[0.25, 0.5, -0.75]).agree
+
+
+@pytest.mark.parametrize("order", [0, 1, 2, 7, 30])
+@pytest.mark.parametrize("x", [0.3, -0.3, -1.7, -29.25, -50.75, -300.1, 1e-20, -1e-20, 5.5, 40.2])
+def test_derivatives_of_psi_are_those_of_mpmath(order, x):
+    with mpmath.workdps(60):
+        wanted = mpmath.psi(order, mpmath.mpf(x))
+        assert abs(psi(mpmath, order, mpmath.mpf(x)) - wanted) <= mpmath.mpf(10) ** -45 * abs(wanted)
+
+
+@pytest.mark.parametrize(("program", "x", "verdict"), [
+    ("torch.polygamma(1, x)", -1e16, "not-finite"), ("torch.polygamma(1, x)", -1e12 - 0.3, "agree"),
+    ("torch.polygamma(3, x)", -1e9 - 0.25, "agree"), ("torch.digamma(x)", -1e15 + 0.5, "agree"),
+    ("torch.lgamma(x)", -1e9 - 0.3, "agree"), ("torch.lgamma(x)", 5e-324, "not-finite"),
+])  # fmt: skip
+def test_functions_of_gamma_take_no_step_for_each_integer(program, x, verdict):
+    """mpmath's own would not end within hours."""
+    assert gradcli.check(program, x=x).verdict == verdict
 
 
 def test_a_special_function_in_thousands_of_digits_is_beyond_the_time():

@@ -71,6 +71,7 @@ JOINED, ENTRY = "Python joins lists", "is written to in place: it and what has i
 GROWS, CHANGED, PAST = "is one list with another name", "is changed in it", "written to past its gradient"
 LENGTH = "a list changes its length while a loop runs over it"
 DTYPES = "depends on the dtypes: a cast may be a copy"
+ONE = "which may be one with 'a' of a list, is written to in place"
 GROWN = "def f(q):\n    q.append(x[0])\n    return q\nL = [x[1]]\n"
 REFUSED = [
     ("ys = [x[0]]\nfor v in ys:\n    if len(ys) < 4: ys.append(v*1.5)\ny = sum(ys)", LENGTH),
@@ -114,6 +115,13 @@ REFUSED = [
     ("k = torch.ones(3)\np = k.detach().requires_grad_()\nk.mul_(2)\ny = p*k", "which an input was made of"),
     ("k = torch.ones(3)\np = torch.nn.Parameter(k.data)\nk.mul_(2)\ny = p*p", "which an input was made of"),
     ("k = torch.ones(3); p = k.view(3).requires_grad_(); k.mul_(2); y = p*k", "which an input was made of"),
+    ("a = x*1\nb = a.view(3)\nL = [a]\nb[0] = 5.\ny = L[0]", ONE),
+    ("a = x*1\nL = [a]\nb = a\nb[0] = 5.\ny = L[0]", ONE),
+    ("a = x*1\nb = a[:]\nL = []\nL.append(a)\nb.mul_(3)\ny = L[0]", ONE),
+    ("a = x*1\nm = torch.reshape(a, (3, 1))\nL = [a[0], a[1]]\nm.T[0] += 1\ny = L[0]*m.sum()", ONE),
+    ("a = x*1\nL = [x*2]\nL[0] = a\nfor q in torch.chunk(a, 2): q += 1\ny = L[0]", ONE),
+    ("a = x*1\nb = a.data\ny = a*b\na.mul_(3)", "PyTorch goes back with the new ones"),
+    ("a = x*1\ny = a*a.data\na[0] = 3.", "PyTorch goes back with the new ones"),
 ]
 
 

@@ -51,6 +51,14 @@ def test_what_torch_refuses_has_a_note_and_nothing_else_has(text: str) -> None:
     assert caught.value.span is not None
 
 
+@pytest.mark.parametrize(("text", "refused"), [
+    ("h = x*1\nfor q in h:\n    q += 1\ny = h", True), ("h = x*1\nfor q in h:\n    q = q + 1\ny = h", False),
+])  # fmt: skip
+def test_a_row_of_a_loop_is_one_of_several_views(text: str, refused: bool) -> None:
+    assert remarked(text, record=True) is refused
+    assert torch is None or refuses(text) is refused
+
+
 @pytest.mark.skipif(torch is None, reason="PyTorch is not installed")
 def test_what_was_recorded_is_what_torch_does() -> None:
     assert {text: refuses(text) for text in kept()} == kept()

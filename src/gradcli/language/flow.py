@@ -164,6 +164,6 @@ class Flow(Expressions):
             if not x.ndim:
                 raise GradcliError("type", "a loop runs over range(...) or over an array, not over one number")
             regs[kept] = x
-            return (picking.picked(regs[0], regs[kept], i) for i in range(x.shape[0]))
+            return (picking.part_of(regs[0], regs[kept], i) for i in range(x.shape[0]))
 
         return rows

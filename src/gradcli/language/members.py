@@ -14,7 +14,7 @@ from gradcli.language.kinds import FLOAT, INTEGER, MASK, number_kind
 from gradcli.language.names import MODULES, dotted
 from gradcli.ops import METHODS, Pair, Parts, find
 from gradcli.ops.declare import value_of
-from gradcli.ops.making import DETACH
+from gradcli.ops.making import DATA
 from gradcli.ops.shaping import TRANSPOSE, transpose_matrices
 
 
@@ -87,7 +87,7 @@ ATTRIBUTES: dict[str, Callable[[Graph, object], Any]] = {
     "size": lambda f, value: int(value_of(runtime.as_tensor(value)).size),
     "H": adjoint,
     "mH": matrix_transposed,
-    "data": lambda f, value: f(DETACH, runtime.array_of(value)),
+    "data": lambda f, value: f(DATA, runtime.array_of(value)),
     "real": lambda f, value: runtime.array_of(value),
     "imag": refuse_imaginary,
     "dtype": lambda f, value: TYPE_OF[number_kind(value)],

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from gradcli.engine.graph import Graph, Input, Node, Operation, Write
 from gradcli.engine.wording import called_by
+from gradcli.errors import GradcliError
+from gradcli.ops.making import DATA
 
 
 def remark_backward(graph: Graph, output: object) -> None:
@@ -23,6 +25,8 @@ def remark_backward(graph: Graph, output: object) -> None:
             )
         elif node.index in spoiled_by:
             write = spoiled_by[node.index]
+            if any(is_past(argument) for argument in node.arguments):
+                raise written_past(write)
             graph.remark("torch-refuses", spoiled(write, called_by(graph, node)), write.span)
 
 
@@ -32,6 +36,21 @@ def spoiled(write: Write, word: str) -> str:
         f"'{write.name}' is written to in place, and the derivative of {word} needs what stood there: backward of "
         "PyTorch raises. Here the gradient is that of the values as they were used."
     )
+
+
+def is_past(value: object) -> bool:
+    """Return whether a value shows the memory of a tensor by its ``.data``."""
+    while isinstance(value, Operation) and value.op.view:
+        if value.op is DATA:
+            return True
+        value = value.arguments[0]
+    return False
+
+
+def written_past(write: Write) -> GradcliError:
+    """Return the error for a write to numbers that were read by ``.data``."""
+    message = f"'{write.name}' is written to after its numbers were read by .data: PyTorch goes back with the new ones"
+    return GradcliError("in-place", message, span=write.span, hint="read them by .detach().clone()")
 
 
 def remark_constant(graph: Graph) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -52,6 +53,8 @@ DETACH = declare(
         write=lambda call: f"{call.tight[0]}.detach()",
     )
 )
+DATA = replace(DETACH)
+"""``x.data``: PyTorch does not count the writes to it with those to x, so that backward takes the numbers of later."""
 
 
 @function("zeros empty", "torch numpy dtype", "making")

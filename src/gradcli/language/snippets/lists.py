@@ -9,6 +9,7 @@ from typing import cast
 from gradcli.errors import GradcliError
 from gradcli.language.names import MODULES
 from gradcli.language.snippets.lines import ChangedList, changed_by, root_of
+from gradcli.language.snippets.memory import Memory
 from gradcli.language.snippets.scopes import START, identifiers, is_list, parts, position, stored, whole_of
 
 
@@ -63,6 +64,7 @@ class Entries:
         self.taken: dict[str, str] = {}
         assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
         self.sources = {name: position(node) for node in assigned for name in sources_of(node)}
+        self.memory = Memory(tree, lists)
         for node in assigned:
             for target in node.targets:
                 self.take(target, node.value, lists)
@@ -97,6 +99,7 @@ class Entries:
             self.take_up(identifiers(value), position(value))
         elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and target.value.id in lists:
             self.held.setdefault(target.value.id, []).append(value)
+            self.take_up([name for name in root_of(value) if name not in lists], position(value))
 
     def take_appended(self, loop: ast.AST | None, call: ast.Call, lists: Container[str]) -> None:
         """Take what is appended to a list: in each turn of a loop another tensor, or the same one again."""
@@ -141,8 +144,10 @@ class Entries:
                 read = self.taken.get(name) in self.stored
                 if read or any(isinstance(value, ast.List) or variable_of(value) for value in of_list):
                     raise shared_entry(f"'{name}', an entry of the list '{self.taken[name]}',")
-                if name in self.first and position(node) > self.first[name]:
-                    raise shared_entry(f"'{name}', which a list holds,")
+                for other in sorted(self.memory.shared_with(name)):
+                    if other in self.first and position(node) > self.first[other]:
+                        held = "which a list holds" if other == name else f"which may be one with '{other}' of a list"
+                        raise shared_entry(f"'{name}', {held},")
 
 
 def entry_of(node: ast.expr) -> ast.expr:

@@ -182,13 +182,6 @@ def gamma_in_digits(mp: Any, x: Any) -> Any:
         return -mp.log(abs(mp.rgamma(x)))
 
 
-def psi_in_digits(mp: Any, n: Any, x: Any) -> Any:
-    """Return the n-th derivative of ψ in mpmath's digits, nan at the poles of ψ."""
-    if mp.isinf(x) or (x <= 0 and x == mp.floor(x)):
-        return x if mp.isinf(x) and x > 0 and n == 0 else mp.mpf(0) if x > 0 else mp.nan
-    return values.psi(mp, int(n), x)
-
-
 # fmt: off
 elementwise(
     "lgamma", values.lgamma,
@@ -202,7 +195,7 @@ DIGAMMA = elementwise(
     "digamma", values.digamma,
     lambda g, _y, x: g * values.polygamma(1, x), None, slopes=digamma_slopes,
     backward_text=("{g}*polygamma(1, {0})",),
-    exactly=exactly.in_mpmath(lambda mp, x: psi_in_digits(mp, 0, x)), domain=((0.3, 4),),
+    exactly=exactly.in_mpmath(lambda mp, x: values.psi(mp, 0, x)), domain=((0.3, 4),),
     spelled=Spelled("torch special method", "psi", "the derivative of lgamma",
                     facts=in_words("digamma", "the derivative of lgamma", "polygamma(1, x)", "2.5")),
 )
@@ -210,7 +203,7 @@ POLYGAMMA = elementwise(
     "polygamma", values.polygamma,
     None, lambda g, _y, n, x: g * values.polygamma(n + 1, x), None, slopes=polygamma_slopes,
     backward_text=("", "{g}*polygamma({0} + 1, {1})"),
-    exactly=exactly.in_mpmath(psi_in_digits, 2), domain=((1, 1), (0.3, 4)), spelled=None,
+    exactly=exactly.in_mpmath(values.psi, 2), domain=((1, 1), (0.3, 4)), spelled=None,
 )
 # fmt: on
 

@@ -34,11 +34,14 @@ def worked_out(found: Array, where: Mask, rule: Callable[..., Any], *arguments: 
     return result[()]
 
 
-def psi(mp: Any, n: int, x: Any) -> Any:
-    """Return the n-th derivative of ψ in mpmath's digits, whose own takes a step for each integer from x to 0.
+def psi(mp: Any, order: Any, x: Any) -> Any:
+    """Return a derivative of ψ in mpmath's digits, nan at the poles; its own takes a step for each integer up to 0.
 
     https://dlmf.nist.gov/5.15.E6: ψₙ(x) = (-1)ⁿ·ψₙ(1 - x) - dⁿ/dxⁿ π·cot(πx).
     """
+    n = int(order)
+    if mp.isinf(x) or (x <= 0 and x == mp.floor(x)):
+        return x if mp.isinf(x) and x > 0 and n == 0 else mp.mpf(0) if x > 0 else mp.nan
     if abs(x) < 1:
         return mp.psi(n, 1 + x) - (-1) ** n * mp.factorial(n) / x ** (n + 1)
     if x > 0:
