@@ -134,6 +134,8 @@ def remark_output(graph: Graph, output: Any, constant: bool) -> None:
 
 BRANCHES = {ast.If, ast.IfExp, ast.While, ast.BoolOp}
 """Syntax that takes one way or another."""
+DISPLAYS = {ast.List, ast.Tuple, ast.ListComp}
+"""Syntax that makes a list."""
 
 
 def output_value(value: object) -> Any:
@@ -210,7 +212,17 @@ def compile_tree(
         Assigned("", compiler.writer.said(last.value)) if isinstance(last, ast.Expr) else None,
         not BRANCHES.isdisjoint(parts),
         compiler.writes,
+        () if shown is not None or DISPLAYS.isdisjoint(parts) else remarks_on_lists(tree),
     )
+
+
+def remarks_on_lists(tree: ast.Module) -> tuple[tuple[str, str], ...]:
+    """Return what is to be said of lists with a name."""
+    if not any(isinstance(node, ast.Assign) and type(node.value) in DISPLAYS for node in ast.walk(tree)):
+        return ()
+    from gradcli.language.plain_lists import list_remarks
+
+    return list_remarks(tree)
 
 
 def require_expression(tree: ast.Module, compiler: Statements) -> None:
