@@ -17,17 +17,11 @@ import gradcli
 from exactly import derivative, value
 from oracles import applied, portion_of_rows, symbolic_jacobians
 from records import OPS, RECORDS
-from records.constants import PLANE, ULP
+from records.constants import LINE, PLANE
 
 DIGITS = 1e-12
 SEEDS = (1.0, -3e-200, 2e200)
 SMALLEST, LARGEST = 2.3e-308, 1.7e308
-
-SCALES = [1e-300, 1e-200, 1e-160, 1e-100, 1e-20, 1e-10, 1e-8, 1e-5, 1e-3, 0.1]
-MIDDLE = [0.5 - ULP / 4, 0.5, 0.9, 1 - 2**-20, 1 - 2**-40, 1 - ULP / 2, 1.0, 1 + ULP, 1 + 2**-30, 1.5, 2.0, 3.0, 8.3]
-SATURATED = [17.0, 20.0, 30.0, 37.5, 40.0, 100.0, 300.0, 350.0, 600.0, 700.0, 709.0, 740.0]
-HUGE = [1e3, 1e5, 1e8, 1e15, 1e16, 1e22, 1e100, 1e153, 1e160, 1e200, 1e300]
-LINE = [x for size in (*SCALES, *MIDDLE, *SATURATED, *HUGE) for x in (size, -size)]
 
 
 def points(name):

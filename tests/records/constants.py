@@ -36,3 +36,10 @@ SIGNED, WITH_NAN = [*HALF, *(-x for x in HALF)], [*HALF, *(-x for x in HALF), na
 ROUGH = [x for x in WITH_NAN if abs(x) not in (5e-324, 720.0)]  # PyTorch's logarithms round what is below 2e-308
 ROUGHER = [x for x in ROUGH if abs(x) not in (40.0, 709.5)]
 """Without 710, -37 and 5e-324, where PyTorch's own ways differ by the length of x."""
+
+SCALES = [1e-300, 1e-200, 1e-160, 1e-100, 1e-20, 1e-10, 1e-8, 1e-5, 1e-3, 0.1]
+MIDDLE = [0.5 - ULP / 4, 0.5, 0.9, 1 - 2**-20, 1 - 2**-40, 1 - ULP / 2, 1.0, 1 + ULP, 1 + 2**-30, 1.5, 2.0, 3.0, 8.3]
+SATURATED = [17.0, 20.0, 30.0, 37.5, 40.0, 100.0, 300.0, 350.0, 600.0, 700.0, 709.0, 740.0]
+FARTHEST = [1e3, 1e5, 1e8, 1e15, 1e16, 1e22, 1e100, 1e153, 1e160, 1e200, 1e300]
+LINE = [x for size in (*SCALES, *MIDDLE, *SATURATED, *FARTHEST) for x in (size, -size)]
+"""Hard points of functions of one number: tiny, huge and saturated ones, and both sides of edges."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from gradcli.errors.counting import listed
 from gradcli.explanation.explained import Note
 from gradcli.language.inputs import Cotangent
 from gradcli.ops.declare import Indices, value_of
+from gradcli.ops.signatures import Doubles
 
 
 def note_v(v: Cotangent, called: str) -> list[Note]:
@@ -76,6 +77,8 @@ def note_node(graph: Graph, node: Node) -> list[Note]:
     """Say whether an op stands at a kink, or is flat although it depends on a differentiated variable."""
     if not isinstance(node, Operation):
         return []
+    if node.op.torch_doubles is not None and node.active:
+        return note_lost_digits(graph, node)
     if node.op.step and any(isinstance(a, Node) and a.active for a in node.arguments):
         flat = f"{flat_by(graph, node)} is flat: its derivative is 0 wherever it has one."
         return [Note("flat", flat), *note_kink(graph, node)]
@@ -96,6 +99,35 @@ def note_kink(graph: Graph, node: Operation) -> list[Note]:
     where = where.reshape(shape) if where.size == np.size(node.value) else np.broadcast_to(where, shape)
     at = entries_text(np.flatnonzero(np.ravel(where)), shape)
     return [Note("kink", f"{called_by(graph, node)} has a kink{at} at this point; there {kink.says}, as in PyTorch.")]
+
+
+def note_lost_digits(graph: Graph, node: Operation) -> list[Note]:
+    """Say where PyTorch's own formula loses the digits of a value or a derivative that is right here."""
+    values = [value_of(a) for a in node.arguments]
+    ones = np.ones(np.shape(node.value))
+    with np.errstate(all="ignore"):
+        value, slope = cast("Doubles", node.op.torch_doubles)(node.value, *values, **node.static)
+        pairs = [("value", value, node.value)]
+        if slope is not None:
+            pairs.append(("derivative", slope, node.op.vjp_along(0)(ones, node.value, *values, **node.static)))
+        return [*note_kink(graph, node), *filter(None, [lost_digits(graph, node, *pair) for pair in pairs])]
+
+
+def lost_digits(graph: Graph, node: Operation, what: str, theirs: Any, own: Any) -> Note | None:
+    """Return the note for entries of which PyTorch has fewer than six digits; None where it has them."""
+    if theirs is None:
+        return None
+    theirs, own = np.ravel(theirs), np.ravel(own)
+    lost = np.flatnonzero(np.isfinite(own) & (np.abs(own) > NORMAL) & ~(np.abs(theirs - own) <= CLOSE * np.abs(own)))
+    if not lost.size:
+        return None
+    at, first = entries_text(lost, np.shape(node.value)), lost[0]
+    message = f"PyTorch's {what} of {called_by(graph, node)} has lost its digits{at}: it is {theirs[first]:.6g} there, "
+    return Note("torch-loses-digits", f"{message}and {own[first]:.6g} is right.")
+
+
+CLOSE, NORMAL = 1e-6, 1e-300
+"""Relative distance of six digits, and numbers below which doubles have fewer."""
 
 
 def entries_text(positions: Indices, shape: tuple[int, ...]) -> str:

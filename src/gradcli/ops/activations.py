@@ -60,6 +60,16 @@ def gelu_vjp(g: Array, _y: Array, x: Array, *, approximate: str) -> Array:
     return g * (bent_slope(x) if approximate == "tanh" else gelu_slope(x))
 
 
+def gelu_in_torch(y: Array, x: Array, *, approximate: str) -> tuple[Array, Array | None]:
+    """Return x·Φ(x) and its slope by erf, which is nearly -1 far below 0."""
+    if approximate == "tanh":
+        return y, None
+    from gradcli.ops.elementwise import erf
+
+    share = (1 + erf(x * math.sqrt(0.5))) / 2
+    return x * share, share + x * np.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+
+
 def elu_vjp(g: Array, _y: Array, x: Array, *, alpha: float) -> Array:
     """Return g, and g·α·exp(x) up to 0."""
     return np.where(x <= 0, g * alpha * np.exp(np.minimum(x, 0)), g)

@@ -17,7 +17,7 @@ from gradcli.errors import GradcliError
 from gradcli.ops import signatures
 from gradcli.ops.links import Links, Local
 from gradcli.ops.parts import Bits, IndexRule, Kink, Oddity, Piecewise, Whole, on_all
-from gradcli.ops.signatures import Formula, Options, Rule, Tensor, Test, Vjp
+from gradcli.ops.signatures import Doubles, Formula, Options, Rule, Tensor, Test, Vjp
 from gradcli.ops.writing import Call, function_call
 
 Array = signatures.Array
@@ -55,8 +55,9 @@ class Op:
     derivative: words such as ``"output"``, ``"0 1"`` (numbers of arguments), ``"others"`` or ``"own"`` (neither of
     them), and after ``arrays:`` what it keeps where no argument is a plain number; one text holds for all arguments;
     None: what the vjps read.
-    ``torch_raises`` says that PyTorch has no derivative; ``several`` that its result is one of several views that
-    PyTorch gives at once, none of which it lets anything be written to.
+    ``torch_doubles(out, *values, **static)`` are PyTorch's own value and slope where these have fewer digits than ours,
+    None for one that has as many; None: both have. ``torch_raises`` says that PyTorch has no derivative; ``several``
+    that the result is one of several views that PyTorch gives at once, none of which it lets anything be written to.
 
     Entries. ``moves`` marks ops that only rearrange entries, ``view`` those whose result shares memory in PyTorch;
     ``by_shape`` those whose vjps read no value but g, only shapes; ``shaped`` those whose local reading is the same for
@@ -107,6 +108,7 @@ class Op:
     says: str = ""
     oddity: Oddity | None = None
     torch_saves: tuple[str, ...] | None = None
+    torch_doubles: Doubles | None = None
     torch_raises: bool = False
     several: bool = False
     moves: bool = False

@@ -119,6 +119,16 @@ CONVENTIONS: dict[str, Record] = {
         "zero_at": lambda k, x, y: (x == 0) & (y <= 0) & (k == 0), "zero_text": ("({0} == 0) & ({1} <= 0)",),
     },
 }
+IN_TORCH = {  # value and slope
+    "tanh":  lambda y, x: (None, 1 - y * y),
+    "expm1": lambda y, x: (None, y + 1),
+    "asinh": lambda y, x: (None, 1 / np.sqrt(x * x + 1)),
+    "acosh": lambda y, x: (None, 1 / np.sqrt(x * x - 1)),
+    "sinc":  lambda y, x: (
+        np.where(x == 0, y, np.sin(np.pi * x) / (np.pi * x)),
+        np.where(np.pi * x * x == 0, 0, (np.cos(np.pi * x) * np.pi * x - np.sin(np.pi * x)) / (np.pi * x * x)),
+    ),
+}
 DOMAINS = {
     "tan": ((-1.2, 1.2),), "asin": ((-0.9, 0.9),), "acos": ((-0.9, 0.9),), "acosh": ((1.1, 3),),
     "atanh": ((-0.9, 0.9),), "log": ((0.2, 3),), "log2": ((0.2, 3),), "log10": ((0.2, 3),), "log1p": ((-0.8, 3),),
@@ -164,5 +174,11 @@ SPELLED = {
 }
 # fmt: on
 SMOOTH = elementwise_table(
-    MATHEMATICS, SPELLED, CONVENTIONS, exactly=EXACTLY, domain=DOMAINS, backward_text=BACKWARD_TEXTS
+    MATHEMATICS,
+    SPELLED,
+    CONVENTIONS,
+    exactly=EXACTLY,
+    domain=DOMAINS,
+    backward_text=BACKWARD_TEXTS,
+    torch_doubles=IN_TORCH,
 )

@@ -14,6 +14,7 @@ from gradcli.ops.activations import (
     elu,
     elu_vjp,
     gelu,
+    gelu_in_torch,
     gelu_vjp,
     logsigmoid,
     logsigmoid_vjp,
@@ -82,7 +83,13 @@ BACKWARD_TEXTS = {
     "silu": ("{g}*sigmoid({0})*(1 + {0}*(1 - sigmoid({0})))",),
     "abs": ("{g}*sign({0})",),
 }
-CONVENTIONS = {"sigmoid": {"torch_saves": ("output",)}, "softsign": {"torch_saves": ("0",)}}
+CONVENTIONS = {
+    "sigmoid": {"torch_saves": ("output",), "torch_doubles": lambda y, x: (None, (1 - y) * y)},
+    "softsign": {
+        "torch_saves": ("0",),
+        "torch_doubles": lambda y, x: (None, 1 / (1 + abs(x)) - x / (1 + abs(x)) / (1 + abs(x)) * np.sign(x)),
+    },
+}
 SMOOTH = "no no yes"
 SPELLED = {
     "abs":        Spelled("torch numpy math method", "absolute fabs", "the absolute value; its derivative at 0 is 0",
@@ -276,7 +283,7 @@ WITH_OPTIONS = elementwise_table({
         "kink": Kink(lambda x, alpha: (x == 0) & (alpha != 1), "alpha is taken"),
     },
     "softplus":   {"defaults": {"beta": 1.0, "threshold": 20.0}},
-    "gelu":       {"defaults": {"approximate": "none"}, "exactly": exactly.gelu},
+    "gelu":       {"defaults": {"approximate": "none"}, "exactly": exactly.gelu, "torch_doubles": gelu_in_torch},
 }, pieces={
     "leaky_relu": Piecewise(lambda x, negative_slope: x > 0,
                             lambda piece, x, negative_slope: np.where(piece, x, negative_slope * x)),

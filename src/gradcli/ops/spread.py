@@ -104,6 +104,12 @@ def stands_at_zero(x: Array, dim: Axes, keepdim: bool, p: float) -> Mask:
     return (np.any if p <= 1 else np.all)(x == 0, axis=dim, keepdims=keepdim)
 
 
+def norm_in_torch(y: Array, x: Array, dim: Axes, keepdim: bool, p: float) -> tuple[Array, None]:
+    """Return the root of the sum of powers, which leave double precision before their root does."""
+    total = np.sum(np.abs(x) ** p, axis=dim, keepdims=keepdim)
+    return np.where(y == 0, y, total ** (1 / p)), None
+
+
 NORM = scatter_rows(
     "norm",
     lambda s, x, p: x**2 if p == 2 else s.power(s.abs(x), s.number(p)),
@@ -117,6 +123,7 @@ NORM = scatter_rows(
     index=Reduced("{x}/{y}", lambda p, **options: p == 2),
     backward_text=norm_text_back,
     defaults={"p": 2.0, "keepdim": False},
+    torch_doubles=norm_in_torch,
 )
 
 

@@ -51,9 +51,9 @@ def bessel(order: int, x: Array) -> Array:
 
 
 def slope_of_first(x: Array) -> Array:
-    """Return I₁'(x) = I₀(x) - I₁(x)/x, which is 1/2 at 0."""
-    zero = np.asarray(x) == 0
-    ratio = np.where(zero, 0.5, bessel(1, x) / np.where(zero, 1.0, x))
+    """Return I₁'(x) = I₀(x) - I₁(x)/x, of which the last is 1/2 near 0."""
+    near = np.abs(np.asarray(x)) < 1e-8
+    ratio = np.where(near, 0.5, bessel(1, x) / np.where(near, 1.0, x))
     zeroth = bessel(0, x)
     return np.where(np.isinf(zeroth), np.inf, zeroth - ratio)[()]
 
@@ -89,11 +89,16 @@ def in_digits(order: int) -> Any:
     return exactly.in_mpmath(value)
 
 
+def overflowing(y: Array, x: Array) -> tuple[Array, None]:
+    """Return I₀ as eˣ times the rest, which is infinite too early."""
+    return np.where(np.isinf(np.exp(np.abs(x))), np.inf, y), None
+
+
 # fmt: off
 elementwise(
     "i0", lambda x: bessel(0, x),
     lambda g, _y, x: g * bessel(1, x), None, slopes=zeroth_slopes,
-    backward_text=("{g}*i1({0})",), exactly=in_digits(0),
+    backward_text=("{g}*i1({0})",), exactly=in_digits(0), torch_doubles=overflowing,
     spelled=Spelled("torch special method", "np.i0 numpy.i0", "the modified Bessel function of order 0",
                     facts=Facts("i0(x) is the mean of exp(x*cos(t)) over all angles t", ("d/dx i0(x) = i1(x)",),
                                 "i0(x)", {"x": "1.5"})),

@@ -90,7 +90,10 @@ BENT_FURTHER = elementwise_table({
         "defaults": {"lambd": 0.5}, "write": with_numbers,
         "kink": Kink(lambda x, lambd: np.abs(x) == lambd, "0 is taken"),
     },
-    "tanhshrink":  {"exactly": lambda x: x - np.tanh(x), "torch_saves": ("own",)},
+    "tanhshrink":  {
+        "exactly": lambda x: x - np.tanh(x), "torch_saves": ("own",),
+        "torch_doubles": lambda y, x: (x - np.tanh(x), 1 - (1 - np.tanh(x) ** 2)),
+    },
     "celu":        {"defaults": {"alpha": 1.0}, "write": with_numbers},
     "mish":        {"exactly": lambda x: x * np.tanh(np.log1p(np.exp(x)))},
 }, slopes={

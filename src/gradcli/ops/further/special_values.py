@@ -194,12 +194,17 @@ def ndtri(p: Array) -> Array:
         off = (erfcx(y) - np.exp(y * y + np.log(2 * small))) * (SQRT_PI / 2)
         y = y + off / (1 - y * off)
     found = np.where(outer, np.where(p < 0.5, -y, y), erfinv(2 * p - 1))
-    return (math.sqrt(2) * found)[()]
+    return np.where((p < 0) | (p > 1), np.nan, math.sqrt(2) * found)[()]
 
 
 def ndtr(x: Array) -> Array:
     """Return Φ(x), the normal distribution function."""
     return erfc(-x * math.sqrt(0.5)) / 2
+
+
+def ndtr_in_torch(_y: Array, x: Array) -> tuple[Array, None]:
+    """Return Φ(x) by erf, which is nearly -1 far below 0."""
+    return (1 + np.asarray(_erf(x * math.sqrt(0.5)), dtype=np.float64)) / 2, None
 
 
 def fraction_of_erfcx(x: Array) -> Array:
