@@ -58,6 +58,8 @@ ANSWERED = [
     "c = torch.ones(3)\nc.data.mul_(2)\ny = c*x",
     "c = torch.ones(3)\nc.data.mul_(2)\nprint(c)\nc.data[0] = 5.\ny = c*x",
     "n = 0.5\nL = [n, n]\nn = 2.\ny = sum(L)*x",
+    "def layer(t):\n    return torch.tanh(t*2)\nhs = []\nh = x*1\nfor i in range(2):\n    out = layer(h)\n"
+    "    hs.append(out)\n    h += out\ny = hs[0] + h",
 ]
 
 
@@ -119,6 +121,7 @@ REFUSED = [
     ("a = x*1\nL = [a]\nb = a\nb[0] = 5.\ny = L[0]", ONE),
     ("a = x*1\nb = a[:]\nL = []\nL.append(a)\nb.mul_(3)\ny = L[0]", ONE),
     ("a = x*1\nm = torch.reshape(a, (3, 1))\nL = [a[0], a[1]]\nm.T[0] += 1\ny = L[0]*m.sum()", ONE),
+    ("a = x*1\ndef f(t):\n    return t.view(-1)\nL = [a]\nb = f(a)\nb[0] = 5.\ny = L[0]", ONE),
     ("a = x*1\nL = [x*2]\nL[0] = a\nfor q in torch.chunk(a, 2): q += 1\ny = L[0]", ONE),
     ("a = x*1\nb = a.data\ny = a*b\na.mul_(3)", "PyTorch goes back with the new ones"),
     ("a = x*1\ny = a*a.data\na[0] = 3.", "PyTorch goes back with the new ones"),
