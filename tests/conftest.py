@@ -8,6 +8,7 @@ import os
 import shlex
 import signal
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TextIO
@@ -24,11 +25,36 @@ NOISE = ("FORCE_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "CLICOLOR_FORCE", "TTY_CO
 """Variables of the machine that runs the tests and that could change what they see."""
 
 
+LONG, OF_LONG = 8, "GRADCLI_OF_LONG_TABLES"
+"""Rows of a long table, and the variable that says which part of them is taken: one in so many."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Take a third of each long table where nothing is asked for, as by the README: ``.ci/run`` takes all."""
+    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not config.getoption("keyword")
+    if whole and config.getoption("markexpr") == "not slow":
+        os.environ.setdefault(OF_LONG, "3")
+
+
+def rows_of_tables(items: list[pytest.Item]) -> list[int]:
+    """Return for each test its row in the table of its function, 0 for those of short tables."""
+    functions = [item.nodeid.partition("[")[0] for item in items]
+    length, rows, row = Counter(functions), [], Counter[str]()
+    for function in functions:
+        rows.append(row[function] if length[function] >= LONG else 0)
+        row[function] += 1
+    return rows
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out slow tests but for one in ``GRADCLI_SLOW_SHARE``: others with each ``GRADCLI_SLOW_SEED``."""
     share, seed = int(os.environ.get("GRADCLI_SLOW_SHARE", "1")), os.environ.get("GRADCLI_SLOW_SEED", "")
+    every = int(os.environ.get(OF_LONG, "1"))
+    fast = [item for item in items if not item.get_closest_marker("slow")]
+    skipped = {item for item, row in zip(fast, rows_of_tables(fast), strict=True) if row % every}
     chosen = [
-        not item.get_closest_marker("slow") or zlib.crc32(f"{seed} {item.nodeid}".encode()) % share == 0
+        item not in skipped
+        and (not item.get_closest_marker("slow") or zlib.crc32(f"{seed} {item.nodeid}".encode()) % share == 0)
         for item in items
     ]
     left_out = [item for item, kept in zip(items, chosen, strict=True) if not kept]
