@@ -32,26 +32,25 @@ LONG, OF_LONG = 8, "GRADCLI_OF_LONG_TABLES"
 def pytest_configure(config: pytest.Config) -> None:
     """Take a third of each long table where nothing is asked for, as by the README: ``.ci/run`` takes all."""
     whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not config.getoption("keyword")
+    whole = whole and not (config.getoption("lf") or config.getoption("failedfirst"))
     if whole and config.getoption("markexpr") == "not slow":
         os.environ.setdefault(OF_LONG, "3")
 
 
-def rows_of_tables(items: list[pytest.Item]) -> list[int]:
-    """Return for each test its row in the table of its function, 0 for those of short tables."""
-    functions = [item.nodeid.partition("[")[0] for item in items]
-    length, rows, row = Counter(functions), [], Counter[str]()
-    for function in functions:
-        rows.append(row[function] if length[function] >= LONG else 0)
-        row[function] += 1
-    return rows
+def left_out_rows(items: list[pytest.Item]) -> set[pytest.Item]:
+    """Return the tests of long tables that are not taken, by a number of their name: in any order of parameters."""
+    functions = {item: item.nodeid.partition("[")[0] for item in items}
+    length, every = Counter(functions.values()), int(os.environ.get(OF_LONG, "1"))
+    return {item for item in items if length[functions[item]] >= LONG and zlib.crc32(item.nodeid.encode()) % every}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out slow tests but for one in ``GRADCLI_SLOW_SHARE``: others with each ``GRADCLI_SLOW_SEED``."""
+    """Leave out slow tests but for one in ``GRADCLI_SLOW_SHARE``, others with each ``GRADCLI_SLOW_SEED``.
+
+    Of long tables take one row in ``GRADCLI_OF_LONG_TABLES``.
+    """
     share, seed = int(os.environ.get("GRADCLI_SLOW_SHARE", "1")), os.environ.get("GRADCLI_SLOW_SEED", "")
-    every = int(os.environ.get(OF_LONG, "1"))
-    fast = [item for item in items if not item.get_closest_marker("slow")]
-    skipped = {item for item, row in zip(fast, rows_of_tables(fast), strict=True) if row % every}
+    skipped = left_out_rows([item for item in items if not item.get_closest_marker("slow")])
     chosen = [
         item not in skipped
         and (not item.get_closest_marker("slow") or zlib.crc32(f"{seed} {item.nodeid}".encode()) % share == 0)

@@ -15,6 +15,8 @@ OTHERWISE = [  # a program that PyTorch has another number for
     "w = [x[:2]*1, x[2:]*1]\nold = w[0]\nw[0] = w[0]*2\n(old*w[0]).sum()",
     "s = [x[0]*1, x[1]*1]\nprev = s[0]\ns[0] = prev + s[1]\ns[1] = prev\ns[0]*s[1]",
     "L = [x[0], x[1]]\nL += [x[2]]\nsum(L)*len(L)",
+    "L = [x[0], x[1]]\nM = [x[2], x[3]]\nN = L + M\nN[0]*N[-1]",
+    "w, L = x, [x[0], x[1]]\nL += [x[2], x[3]]\nL[0]*w[0]",
     "L = [x[0], x[1]]\nM = L + [x[2]]\nM[0]*M[-1]",
     "a = x.clone()\nL = [a, a*2]\nL[0] *= 2\na.sum()",
     "a = x.clone()\nL = (a[:2], a[2:])\na[0] = 5.\nL[0].sum()",

@@ -60,6 +60,8 @@ ANSWERED = [
     "n = 0.5\nL = [n, n]\nn = 2.\ny = sum(L)*x",
     "def layer(t):\n    return torch.tanh(t*2)\nhs = []\nh = x*1\nfor i in range(2):\n    out = layer(h)\n"
     "    hs.append(out)\n    h += out\ny = hs[0] + h",
+    "a = x*1\nL = [x*2, x*3]\nL[0] = a.clone()\na *= 2\ny = L[0] + a",
+    "a = x*1\ndef f(u):\n    w = u*2\n    return w\nL = [f(a)]\na *= 2\ny = L[0] + a",
 ]
 
 
@@ -122,6 +124,17 @@ REFUSED = [
     ("a = x*1\nb = a[:]\nL = []\nL.append(a)\nb.mul_(3)\ny = L[0]", ONE),
     ("a = x*1\nm = torch.reshape(a, (3, 1))\nL = [a[0], a[1]]\nm.T[0] += 1\ny = L[0]*m.sum()", ONE),
     ("a = x*1\ndef f(t):\n    return t.view(-1)\nL = [a]\nb = f(a)\nb[0] = 5.\ny = L[0]", ONE),
+    ("a = x*1\nL = [torch.reshape(a, (3,)), x*3]\na *= 2\ny = L[0]", "'a', which a list holds"),
+    ("a = x*1\nL = [a if 1 > 0 else x, x*3]\na *= 2\ny = L[0]", "'a', which a list holds"),
+    ("a = x*1\nL = [x*2, x*3]\nL[0] = torch.reshape(a, (3,))\na *= 2\ny = L[0]", "'a', which a list holds"),
+    ("a = x*1\nb = F.dropout(a, 0.5, False)\nL = [b, x*3]\na *= 2\ny = L[0]", "'b' of a list"),
+    ("a = x*1\ndef add(u):\n    return u\nb = add(a)\nL = [b, x*3]\na *= 2\ny = L[0]", "'b' of a list"),
+    (
+        "a = x*1\ndef g(u):\n    return u.view(3)\ndef f(u):\n    return g(u)\nb = f(a)\nL = [b]\na *= 2\ny = L[0]",
+        "'b' of a list",
+    ),
+    ("a = x*1\ndef f():\n    return a\nb = f()\nL = [b]\na *= 2\ny = L[0]", "'b' of a list"),
+    ("a = x*1\nb: torch.Tensor = a\nL = [b]\na *= 2\ny = L[0]", "'b' of a list"),
     ("a = x*1\nL = [x*2]\nL[0] = a\nfor q in torch.chunk(a, 2): q += 1\ny = L[0]", ONE),
     ("a = x*1\nb = a.data\ny = a*b\na.mul_(3)", "PyTorch goes back with the new ones"),
     ("a = x*1\ny = a*a.data\na[0] = 3.", "PyTorch goes back with the new ones"),

@@ -20,7 +20,7 @@ from gradcli.exact.decimals import digits
 from gradcli.exact.judge import TINIEST, right_digits, weighed
 from gradcli.exact.limits import finite, settled
 from gradcli.exact.real import Real, array, lifted
-from gradcli.exact.slopes import Exact
+from gradcli.exact.slopes import Exact, Spent
 from gradcli.exact.thresholds import ALL, CLOSE, MEASURED, NOTHING, RIGHT, ROUNDING
 from gradcli.explanation.checked import EXPECTED, Comparison
 from gradcli.explanation.evaluation import Function
@@ -147,12 +147,19 @@ def hold_expected(
     seed: Cotangent | None,
     point: dict[str, Array],
 ) -> tuple[Comparison, str]:
-    """Return how what is expected compares with the truth in the reading that is right, else in the first."""
+    """Return how what is expected compares with the truth in the reading that is right, else in the first.
+
+    Raises what the reading of a formula raises, and ``Spent`` where there is no time for one.
+    """
     held: list[tuple[Comparison, str]] = []
-    for wants in readings:
-        held.append(hold_reading(wants, sought, truth, seed, point))
-        if not held[-1][0].wrong:
-            return held[-1]
+    try:
+        for wants in readings:
+            held.append(hold_reading(wants, sought, truth, seed, point))
+            if not held[-1][0].wrong:
+                return held[-1]
+    except Spent:
+        if not held:
+            raise
     return held[0]
 
 

@@ -84,7 +84,9 @@ class Deciding(Graph):
 
     def piece(self, op: Op, x: object, **static: Any) -> Any:
         """Return the piece that was taken, which may be that of another run."""
-        del op, x, static
+        del x, static
+        if self.decisions[-1].op is not op:
+            raise GradcliError("exact", f"{op.name} has decided nothing just now")
         return self.decisions[-1].piece
 
     def _note(self, op: Op, values: Sequence[object], static: Options) -> None:

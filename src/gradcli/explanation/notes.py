@@ -74,7 +74,7 @@ def note_graph(graph: Graph, output: Any) -> list[Note]:
 
 
 def note_node(graph: Graph, node: Node) -> list[Note]:
-    """Say whether an op stands at a kink, or is flat although it depends on a differentiated variable."""
+    """Say whether an op stands at a kink, is flat although it depends on a variable, or loses digits in PyTorch."""
     if not isinstance(node, Operation):
         return []
     if node.op.torch_doubles is not None and node.active:
@@ -117,11 +117,11 @@ def lost_digits(graph: Graph, node: Operation, what: str, theirs: Any, own: Any)
     """Return the note for entries of which PyTorch has fewer than six digits; None where it has them."""
     if theirs is None:
         return None
-    theirs, own = np.ravel(theirs), np.ravel(own)
+    shape, theirs, own = np.shape(own), np.ravel(theirs), np.ravel(own)
     lost = np.flatnonzero(np.isfinite(own) & (np.abs(own) > NORMAL) & ~(np.abs(theirs - own) <= CLOSE * np.abs(own)))
     if not lost.size:
         return None
-    at, first = entries_text(lost, np.shape(node.value)), lost[0]
+    at, first = entries_text(lost, shape), lost[0]
     message = f"PyTorch's {what} of {called_by(graph, node)} has lost its digits{at}: it is {theirs[first]:.6g} there, "
     return Note("torch-loses-digits", f"{message}and {own[first]:.6g} is right.")
 

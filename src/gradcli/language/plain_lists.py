@@ -6,14 +6,17 @@ import ast
 from collections.abc import Iterator, Set
 
 from gradcli.errors import GradcliError
-from gradcli.language.snippets.lines import root_of
-from gradcli.language.snippets.lists import Entries, entries_in
+from gradcli.language.names import MODULES
+from gradcli.language.snippets.lines import changed_by, root_of
+from gradcli.language.snippets.lists import Entries, as_operation, entries_in, joins_lists
 from gradcli.language.snippets.scopes import identifiers
 
 AS_ARRAY = (
     "'{}' is an array here, as torch.stack([...]) makes it, and not a list of Python's: {}. With 'import torch' as the "
-    "first line it is read as Python has it."
+    "first line it is read as Python has it, or refused."
 )
+
+CONSTANTS = MODULES | {"pi", "e", "inf", "nan"}
 
 
 def list_remarks(tree: ast.Module) -> tuple[tuple[str, str], ...]:
@@ -27,13 +30,15 @@ def list_remarks(tree: ast.Module) -> tuple[tuple[str, str], ...]:
 
 
 def named_list(node: ast.Assign) -> Iterator[str]:
-    """Yield the variable that an assignment makes a list of what are not all numbers."""
-    value, target = node.value, node.targets[0]
-    holds = isinstance(value, ast.List | ast.Tuple | ast.ListComp) and any(
-        isinstance(part, ast.Name) for part in ast.walk(value)
-    )
-    if isinstance(target, ast.Name) and holds:
-        yield target.id
+    """Yield the variables that an assignment makes lists or tuples of what are not all numbers."""
+    target, value = node.targets[0], node.value
+    pairs = [(target, value)]
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        pairs = list(zip(target.elts, value.elts, strict=False))
+    for one, part in pairs:
+        holds = any(isinstance(each, ast.Name) and each.id not in CONSTANTS for each in ast.walk(part))
+        if isinstance(one, ast.Name) and isinstance(part, ast.List | ast.Tuple | ast.ListComp) and holds:
+            yield one.id
 
 
 def differences(tree: ast.Module, lists: Set[str]) -> Iterator[tuple[str, str]]:
@@ -41,15 +46,15 @@ def differences(tree: ast.Module, lists: Set[str]) -> Iterator[tuple[str, str]]:
     entries = Entries(tree, lists)
     for node in ast.walk(tree):
         match node:
-            case ast.AugAssign(target=ast.Name(id=name), op=ast.Add(), value=ast.List()) if name in lists:
+            case ast.AugAssign(target=ast.Name(id=name), op=ast.Add()) if joins_lists(as_operation(node), lists):
                 yield name, "+= adds to its entries, and appends none"
-            case ast.BinOp(left=ast.Name(id=name), op=ast.Add(), right=ast.List()) if name in lists:
-                yield name, "+ adds entries, and joins none"
+            case ast.BinOp(op=ast.Add()) if joins_lists(node, lists) and not lists.isdisjoint(identifiers(node)):
+                yield min(lists & set(identifiers(node))), "+ adds entries, and joins none"
             case ast.Assign() | ast.AugAssign() | ast.Expr():
                 try:
                     entries.refuse_shared_writes(node)
                 except GradcliError:
-                    yield shared_list(node, lists), "it has copies of what it was made of"
+                    yield holder(node, entries, lists), "it has copies of what it was made of"
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
             for name in lists & set(entries_in(node.targets)) & set(identifiers(node.value)):
                 yield name, "the first of these assignments changes what the next one reads"
@@ -58,7 +63,9 @@ def differences(tree: ast.Module, lists: Set[str]) -> Iterator[tuple[str, str]]:
             yield of, f"'{name}' shows its entry, and changes with it"
 
 
-def shared_list(node: ast.stmt, lists: Set[str]) -> str:
-    """Return the list that a statement writes to, or the first that there is."""
-    written = {name for part in ast.walk(node) if isinstance(part, ast.expr) for name in root_of(part)}
-    return min(written & lists or lists)
+def holder(node: ast.stmt, entries: Entries, lists: Set[str]) -> str:
+    """Return the list that a statement writes to, or one that holds what it writes to."""
+    written = {name for part in filter(None, map(changed_by, ast.walk(node))) for name in root_of(part)}
+    written |= {other for name in written for other in entries.memory.shared_with(name)}
+    holding = {name for name, values in entries.held.items() if written & entries.memory.of_all(values)}
+    return min(written & lists or holding or lists)

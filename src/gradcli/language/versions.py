@@ -12,6 +12,7 @@ def remark_backward(graph: Graph, output: object) -> None:
     """Remark on all that makes ``output.backward()`` raise in PyTorch."""
     spoiled_by: dict[int, Write] = {}
     if graph.writes:
+        from gradcli.language.storage import may_share
         from gradcli.language.writes import broken_nodes
 
         spoiled_by = broken_nodes(graph)
@@ -25,7 +26,7 @@ def remark_backward(graph: Graph, output: object) -> None:
             )
         elif node.index in spoiled_by:
             write = spoiled_by[node.index]
-            if any(is_past(argument) for argument in node.arguments):
+            if any(is_past(argument) and may_share(graph, argument, write.before) for argument in node.arguments):
                 raise written_past(write)
             graph.remark("torch-refuses", spoiled(write, called_by(graph, node)), write.span)
 

@@ -67,7 +67,7 @@ Expression = Any
 Symbols = Any
 """The functions that a formula is made of, ``s``: those of sympy, or those of numbers."""
 Doubles = Callable[..., "tuple[Array | None, Array | None]"]
-"""Computes a value and a slope of an output and its arguments, None for one that is not asked for."""
+"""Computes a value and a slope of an output and its arguments, None for one that is not told."""
 Rule = Callable[..., Array | Mask | Indices | Exact | np.generic | bool]
 """A part of a record that makes numbers, truth values or positions of numbers."""
 Forward = Callable[..., Array]

@@ -104,10 +104,11 @@ def stands_at_zero(x: Array, dim: Axes, keepdim: bool, p: float) -> Mask:
     return (np.any if p <= 1 else np.all)(x == 0, axis=dim, keepdims=keepdim)
 
 
-def norm_in_torch(y: Array, x: Array, dim: Axes, keepdim: bool, p: float) -> tuple[Array, None]:
-    """Return the root of the sum of powers, which leave double precision before their root does."""
-    total = np.sum(np.abs(x) ** p, axis=dim, keepdims=keepdim)
-    return np.where(y == 0, y, total ** (1 / p)), None
+def norm_in_torch(y: Array, x: Array, dim: Axes, keepdim: bool, p: float) -> tuple[Array, Array | None]:  # noqa: ARG001
+    """Return the root of the sum of powers, which leave double precision before their root does, and its slope."""
+    size = np.sum(np.abs(x) ** p, axis=dim, keepdims=True) ** (1 / p)
+    slope = np.where(size == 0, 0.0, x / size) if p == 2 else None
+    return np.where(y == 0, y, np.reshape(size, np.shape(y))), slope
 
 
 NORM = scatter_rows(

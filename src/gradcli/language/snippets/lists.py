@@ -9,7 +9,7 @@ from typing import cast
 from gradcli.errors import GradcliError
 from gradcli.language.names import MODULES
 from gradcli.language.snippets.lines import ChangedList, changed_by, root_of
-from gradcli.language.snippets.memory import Memory
+from gradcli.language.snippets.memory import SharedMemory
 from gradcli.language.snippets.scopes import START, identifiers, is_list, parts, position, stored, whole_of
 
 
@@ -64,7 +64,7 @@ class Entries:
         self.taken: dict[str, str] = {}
         assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
         self.sources = {name: position(node) for node in assigned for name in sources_of(node)}
-        self.memory = Memory(tree, lists)
+        self.memory = SharedMemory(tree, lists)
         for node in assigned:
             for target in node.targets:
                 self.take(target, node.value, lists)
@@ -93,13 +93,13 @@ class Entries:
         elif isinstance(target, ast.Name) and target.id in lists and isinstance(value, ast.List | ast.Tuple):
             self.held.setdefault(target.id, []).extend(value.elts)
             self.displayed |= {target.id} if isinstance(value, ast.List) else set()
-            self.take_up(map(variable_of, value.elts), position(value))
+            self.take_up(self.memory.of(value), position(value))
         elif isinstance(target, ast.Name) and target.id in lists and isinstance(value, ast.ListComp | ast.Call):
             self.held.setdefault(target.id, []).append(entry_of(value))
             self.take_up(identifiers(value), position(value))
         elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and target.value.id in lists:
             self.held.setdefault(target.value.id, []).append(value)
-            self.take_up([name for name in root_of(value) if name not in lists], position(value))
+            self.take_up(self.memory.of(value) - self.memory.lists, position(value))
 
     def take_appended(self, loop: ast.AST | None, call: ast.Call, lists: Container[str]) -> None:
         """Take what is appended to a list: in each turn of a loop another tensor, or the same one again."""
@@ -107,7 +107,7 @@ class Entries:
         if name not in lists:
             return
         self.held.setdefault(name, []).append(entry)
-        variables = set(filter(None, [variable_of(entry)]))
+        variables = self.memory.of(entry)
         if isinstance(loop, ast.For) and variables & set(stored(loop.target)):
             variables |= set(identifiers(loop.iter))
         for variable in variables:
@@ -138,11 +138,11 @@ class Entries:
         for changed in filter(None, map(changed_by, ast.walk(node))):
             for name in root_of(changed):
                 of_entry = name in self.held and not isinstance(changed, ast.Name)
-                if of_entry and (name in self.stored or any(map(variable_of, self.held[name]))):
+                if of_entry and (name in self.stored or any(map(self.memory.of, self.held[name]))):
                     raise shared_entry(f"an entry of the list '{name}'")
                 of_list = self.held.get(self.taken.get(name, ""), [])
                 read = self.taken.get(name) in self.stored
-                if read or any(isinstance(value, ast.List) or variable_of(value) for value in of_list):
+                if read or any(isinstance(value, ast.List) or self.memory.of(value) for value in of_list):
                     raise shared_entry(f"'{name}', an entry of the list '{self.taken[name]}',")
                 for other in sorted(self.memory.shared_with(name)):
                     if other in self.first and position(node) > self.first[other]:

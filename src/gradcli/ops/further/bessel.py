@@ -90,15 +90,20 @@ def in_digits(order: int) -> Any:
 
 
 def overflowing(y: Array, x: Array) -> tuple[Array, None]:
-    """Return I₀ as eˣ times the rest, which is infinite too early."""
-    return np.where(np.isinf(np.exp(np.abs(x))), np.inf, y), None
+    """Return I₀ or I₁ as eˣ times the rest, which is infinite too early."""
+    return np.where(np.isinf(np.exp(np.abs(x))), np.copysign(np.inf, y), y), None
+
+
+def overflowing_twice(y: Array, x: Array) -> tuple[Array, Array]:
+    """Return I₀ and its slope I₁, both infinite too early."""
+    return overflowing(y, x)[0], overflowing(bessel(1, x), x)[0]
 
 
 # fmt: off
 elementwise(
     "i0", lambda x: bessel(0, x),
     lambda g, _y, x: g * bessel(1, x), None, slopes=zeroth_slopes,
-    backward_text=("{g}*i1({0})",), exactly=in_digits(0), torch_doubles=overflowing,
+    backward_text=("{g}*i1({0})",), exactly=in_digits(0), torch_doubles=overflowing_twice,
     spelled=Spelled("torch special method", "np.i0 numpy.i0", "the modified Bessel function of order 0",
                     facts=Facts("i0(x) is the mean of exp(x*cos(t)) over all angles t", ("d/dx i0(x) = i1(x)",),
                                 "i0(x)", {"x": "1.5"})),
@@ -107,6 +112,7 @@ elementwise(
     "i1", lambda x: bessel(1, x),
     lambda g, _y, x: g * slope_of_first(x), None, slopes=first_slopes,
     backward_text=("{g}*(i0({0}) - {y}/{0})",), torch_saves=("0 output",), exactly=in_digits(1),
+    torch_doubles=overflowing,
     spelled=Spelled("special", "", "the modified Bessel function of order 1, the derivative of i0",
                     facts=Facts("i1(x) is the mean of cos(t)*exp(x*cos(t)) over all angles t",
                                 ("d/dx i1(x) = i0(x) - i1(x)/x",), "i1(x)", {"x": "1.5"})),

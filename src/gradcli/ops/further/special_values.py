@@ -137,8 +137,7 @@ SMALLEST = 1e-290
 def polygamma(n: Array | float, x: Array) -> Array:
     """Return the n-th derivative of ψ, for an n that is a plain number: (-1)^(n+1)·n!·Σ (x + k)^-(n+1).
 
-    Below 0 the terms are as many as x is from there, beyond 30 of them mpmath adds them up, and where n! or the sum
-    leave double precision.
+    Below -30, and where n! or the sum leave double precision, ``psi`` takes over.
     """
     order = int(np.asarray(n))
     if order == 0:
