@@ -119,6 +119,10 @@ class Entries:
         for name in filter(None, variables):
             self.first[name] = min(since, self.first.get(name, since))
 
+    def tensors_of(self, value: ast.expr) -> Set[str]:
+        """Return the variables that an entry of a list may be; a list within a list is told by its own entries."""
+        return frozenset() if isinstance(value, ast.List) else self.memory.of(value)
+
     def written_sources(self, node: ast.stmt) -> Iterator[GradcliError]:
         """Yield the errors for a statement that writes to tensors whose memory inputs have."""
         for changed in filter(None, map(changed_by, ast.walk(node))):
@@ -138,7 +142,7 @@ class Entries:
         for changed in filter(None, map(changed_by, ast.walk(node))):
             for name in root_of(changed):
                 of_entry = name in self.held and not isinstance(changed, ast.Name)
-                if of_entry and (name in self.stored or any(map(self.memory.of, self.held[name]))):
+                if of_entry and (name in self.stored or any(map(self.tensors_of, self.held[name]))):
                     raise shared_entry(f"an entry of the list '{name}'")
                 of_list = self.held.get(self.taken.get(name, ""), [])
                 read = self.taken.get(name) in self.stored
