@@ -88,6 +88,7 @@ def test_where_there_is_no_note_pytorch_has_the_digits(name):
     ("norm(x, 2, dim=1)", [[3.0, 4.0]], ""),
     ("norm(x, 3)", [1e120, 1e120], "PyTorch's value of norm has lost its digits: it is inf there"),
     ("sum(tanh(x))", [1.0, 30.0], "PyTorch's derivative of tanh has lost its digits in entry [1]: it is 0 there"),
+    ("F.normalize(x, dim=0)[0]", [1e-200, 2e-200], ""),
     ("norm(x)", [3.0, 4.0], ""), ("norm(x)", [0.0, 0.0], ""), ("F.gelu(x, approximate='tanh')", -10.0, ""),
 ])  # fmt: skip
 def test_a_note_says_what_is_right(program, x, said):

@@ -130,6 +130,10 @@ def test_a_constant_may_be_the_double_or_the_number(program, x, expect, right):
     assert gradcli.check(program, x=x, expect=expect).agree is right
 
 
+def test_an_infinite_reading_of_several_entries_is_no_mistake_of_a_factor():
+    assert not gradcli.check("sum(tan(pi*x/4))", x=[2.0, 1.0], expect="-pi/4/cos(pi*x/4)**2").agree
+
+
 def test_a_variable_called_e_is_no_constant():
     assert gradcli.check("e*x**2", inputs={"e": 2.0, "x": 3.0}, wrt=["x"], expect="2*e*x").agree
 

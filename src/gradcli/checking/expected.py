@@ -273,7 +273,7 @@ def mistake(left: Array, right: Array) -> str:
     if not np.any(counts) or np.any(right[~counts] != left[~counts]):
         return ""
     ratios = right[counts] / left[counts]
-    if not np.ptp(ratios) <= 1e-9 * np.max(np.abs(ratios)):
+    if not np.all(np.isfinite(ratios)) or not np.ptp(ratios) <= 1e-9 * np.max(np.abs(ratios)):
         return ""
     ratio = float(ratios.flat[0])
     simple = Fraction(ratio).limit_denominator(12)

@@ -103,6 +103,9 @@ def note_kink(graph: Graph, node: Operation) -> list[Note]:
 
 def note_lost_digits(graph: Graph, node: Operation) -> list[Note]:
     """Say where PyTorch's own formula loses the digits of a value or a derivative that is right here."""
+    calls = [name for name, first, end in graph.functions if first <= node.index < end]
+    if not all(name.rpartition(".")[2].endswith(node.op.name) for name in calls):
+        return note_kink(graph, node)  # what a function makes of it may be right in PyTorch all the same
     values = [value_of(a) for a in node.arguments]
     ones = np.ones(np.shape(node.value))
     with np.errstate(all="ignore"):

@@ -70,10 +70,13 @@ class Entries:
                 self.take(target, node.value, lists)
             part = node.value
             of_list = bool(root_of(part)) and root_of(part) <= lists
-            if of_list and (isinstance(part, ast.Name) or is_entry(part)):
+            if of_list and (isinstance(part, ast.Name) or is_entry(part) or is_entry(entry_under(part))):
                 self.taken |= dict.fromkeys(taking(node, part), min(root_of(part)))
             if of_list and whole_of(part) is not None:
                 self.sliced |= root_of(part) | {one.id for one in node.targets if isinstance(one, ast.Name)}
+            for one, value in pairs_in(node):
+                if isinstance(one, ast.Name) and root_of(value) & lists and is_entry(entry_under(value)):
+                    self.taken[one.id] = min(root_of(value) & lists)
         for loop, call in appending(tree):
             self.take_appended(loop, call, lists)
         of_tensors = {
@@ -144,10 +147,12 @@ class Entries:
                 of_entry = name in self.held and not isinstance(changed, ast.Name)
                 if of_entry and (name in self.stored or any(map(self.tensors_of, self.held[name]))):
                     raise shared_entry(f"an entry of the list '{name}'")
-                of_list = self.held.get(self.taken.get(name, ""), [])
-                read = self.taken.get(name) in self.stored
-                if read or any(isinstance(value, ast.List) or self.memory.of(value) for value in of_list):
-                    raise shared_entry(f"'{name}', an entry of the list '{self.taken[name]}',")
+                for taken in sorted(self.memory.shared_with(name) & set(self.taken)):
+                    of = self.taken[taken]
+                    entries = self.held.get(of, [])
+                    shown = any(isinstance(value, ast.List) or self.memory.of(value) for value in entries)
+                    if of in self.stored or shown:
+                        raise shared_entry(f"'{name}', an entry of the list '{of}',")
                 for other in sorted(self.memory.shared_with(name)):
                     if other in self.first and position(node) > self.first[other]:
                         held = "which a list holds" if other == name else f"which may be one with '{other}' of a list"
@@ -177,6 +182,23 @@ def given_list(name: str) -> ChangedList:
 def is_entry(node: ast.expr) -> bool:
     """Return whether an expression is one entry of something."""
     return isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice)
+
+
+def pairs_in(node: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield what gets a value with the value, where several of each stand on both sides."""
+    for target in node.targets:
+        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            yield from zip(target.elts, node.value.elts, strict=False)
+
+
+def entry_under(node: ast.expr) -> ast.expr:
+    """Return the entry of a variable that an index, an attribute or a method is of, or the expression itself."""
+    while isinstance(node, ast.Subscript | ast.Attribute | ast.Call):
+        inner = node.func if isinstance(node, ast.Call) else node.value
+        if isinstance(node, ast.Subscript) and isinstance(inner, ast.Name):
+            return node
+        node = inner
+    return node
 
 
 def taking(node: ast.Assign, value: ast.expr) -> Iterator[str]:
@@ -252,7 +274,8 @@ def refuse_writes_to_rows(node: ast.For, lists: Container[str]) -> None:
     rows = node.iter.args if isinstance(node.iter, ast.Call) else [node.iter]
     if not any(is_list(row, lists) for row in rows):
         return
-    names = set(stored(node.target))
+    memory = SharedMemory(ast.Module(node.body, []), frozenset())
+    names = {one for name in stored(node.target) for one in memory.shared_with(name)}
     changed = filter(None, map(changed_by, parts(node.body)))
     if any(root_of(target) <= names and root_of(target) for target in changed):
         message = "a loop over a list writes to what the list holds"

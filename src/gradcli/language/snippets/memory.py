@@ -12,7 +12,7 @@ from gradcli.language.snippets.lines import UNARY, root_of
 from gradcli.language.snippets.scopes import stored
 
 FRESH = frozenset(
-    f"{UNARY} clone copy item tolist sum mean prod max min amax amin norm var std dot mm bmm mv matmul einsum outer "
+    f"{UNARY} clone copy item tolist sum mean prod max min amax amin norm var std dot mm bmm mv matmul outer "
     "softmax log_softmax sigmoid relu leaky_relu gelu silu softplus linear conv1d conv2d mse_loss cross_entropy tensor "
     "zeros ones full zeros_like ones_like full_like arange linspace eye stack cat concatenate hstack vstack where "
     "cumsum cumprod sort pow add mul sub div maximum minimum clamp index_select gather len range int float bool".split()
@@ -82,7 +82,7 @@ class SharedMemory:
                 return self.of_all(parts)
             case ast.Attribute(value=inner) | ast.Subscript(value=inner) | ast.Starred(value=inner):
                 return self.of(inner)
-            case ast.NamedExpr(value=inner):
+            case ast.NamedExpr(value=inner) | ast.UnaryOp(op=ast.UAdd(), operand=inner):
                 return self.of(inner)
             case ast.Call():
                 return self.of_call(node)
@@ -124,6 +124,7 @@ def given(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
             yield from ((target, node.value) for target in node.targets)
+            yield from zip(node.targets, node.targets[1:], strict=False)
         elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and node.value is not None:
             yield node.target, node.value
         elif isinstance(node, ast.For):
