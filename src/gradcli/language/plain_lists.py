@@ -8,7 +8,7 @@ from collections.abc import Iterator, Set
 from gradcli.errors import GradcliError
 from gradcli.language.names import MODULES
 from gradcli.language.snippets.lines import changed_by, root_of
-from gradcli.language.snippets.lists import Entries, as_operation, entries_in, joins_lists
+from gradcli.language.snippets.lists import Entries, as_operation, entries_in, joins_lists, pairs_in
 from gradcli.language.snippets.scopes import identifiers
 
 AS_ARRAY = (
@@ -31,11 +31,7 @@ def list_remarks(tree: ast.Module) -> tuple[tuple[str, str], ...]:
 
 def named_list(node: ast.Assign) -> Iterator[str]:
     """Yield the variables that an assignment makes lists or tuples of what are not all numbers."""
-    target, value = node.targets[0], node.value
-    pairs = [(target, value)]
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-        pairs = list(zip(target.elts, value.elts, strict=False))
-    for one, part in pairs:
+    for one, part in [*pairs_in(node)] or [(node.targets[0], node.value)]:
         holds = any(isinstance(each, ast.Name) and each.id not in CONSTANTS for each in ast.walk(part))
         if isinstance(one, ast.Name) and isinstance(part, ast.List | ast.Tuple | ast.ListComp) and holds:
             yield one.id

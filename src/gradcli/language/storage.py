@@ -6,6 +6,7 @@ graph, or off numpy's arrays where nothing is differentiated; what a write has m
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
@@ -45,6 +46,13 @@ def is_array(value: object) -> bool:
 def looks_on(node: object) -> TypeGuard[Operation]:
     """Return whether a node shows the memory of its argument, if only its layout allows that."""
     return isinstance(node, Operation) and node.op.view and basic(node.static.get("key"))
+
+
+def views_under(value: object) -> Iterator[Operation]:
+    """Yield the views through which a tensor shows memory, itself first where it is one."""
+    while looks_on(value):
+        yield value
+        value = value.arguments[0]
 
 
 def root(f: Graph, value: Any) -> Key:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from gradcli.engine.graph import Graph, Input, Node, Operation, Write
 from gradcli.engine.wording import called_by
 from gradcli.errors import GradcliError
-from gradcli.ops.making import DATA
 
 
 def remark_backward(graph: Graph, output: object) -> None:
     """Remark on all that makes ``output.backward()`` raise in PyTorch."""
     spoiled_by: dict[int, Write] = {}
     if graph.writes:
-        from gradcli.language.storage import may_share
-        from gradcli.language.writes import broken_nodes
+        from gradcli.language.writes import broken_nodes, reads_past
 
         spoiled_by = broken_nodes(graph)
     if not (spoiled_by or graph.broken):
@@ -26,7 +24,7 @@ def remark_backward(graph: Graph, output: object) -> None:
             )
         elif node.index in spoiled_by:
             write = spoiled_by[node.index]
-            if any(is_past(argument) and may_share(graph, argument, write.before) for argument in node.arguments):
+            if reads_past(graph, node, write):
                 raise written_past(write)
             graph.remark("torch-refuses", spoiled(write, called_by(graph, node)), write.span)
 
@@ -37,15 +35,6 @@ def spoiled(write: Write, word: str) -> str:
         f"'{write.name}' is written to in place, and the derivative of {word} needs what stood there: backward of "
         "PyTorch raises. Here the gradient is that of the values as they were used."
     )
-
-
-def is_past(value: object) -> bool:
-    """Return whether a value shows the memory of a tensor by its ``.data``."""
-    while isinstance(value, Operation) and value.op.view:
-        if value.op is DATA:
-            return True
-        value = value.arguments[0]
-    return False
 
 
 def written_past(write: Write) -> GradcliError:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Set
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +16,9 @@ from gradcli.engine.graph import Graph, Node, Operation, Write
 from gradcli.errors import GradcliError, Span
 from gradcli.language.kinds import is_tensor
 from gradcli.language.picking import as_view, basic
-from gradcli.language.storage import in_part, looks_on, may_share, root, storage_of, window_of
+from gradcli.language.storage import in_part, may_share, root, storage_of, views_under, window_of
 from gradcli.ops.declare import Op, value_of
+from gradcli.ops.making import DATA
 from gradcli.ops.saved import kept
 from gradcli.ops.signatures import Indices
 
@@ -82,7 +83,8 @@ def remark_write(
     ``copied`` says that ``written`` is what is assigned, and not an operand of what changes the entries.
     Raises ``in-place`` where one place of the memory shows as several entries.
     """
-    if is_one_of_several(before) and (before.active or (isinstance(written, Node) and written.active)):
+    differentiated = any(isinstance(value, Node) and value.active for value in (before, written))
+    if differentiated and any(view.op.several for view in views_under(before)):
         f.remark(
             "torch-refuses",
             f"'{name}' is one of several views that were made at once: PyTorch lets nothing be written to them in "
@@ -122,13 +124,13 @@ def remark_write(
         )
 
 
-def is_one_of_several(value: object) -> TypeGuard[Operation]:
-    """Return whether a tensor, or one that it is a view of, is a part that chunk, unbind or ``a, b = x`` gave."""
-    while looks_on(value):
-        if value.op.several:
-            return True
-        value = value.arguments[0]
-    return False
+def reads_past(graph: Graph, node: Operation, write: Write) -> bool:
+    """Return whether an operation reads by ``.data`` what is written to."""
+    return any(
+        may_share(graph, argument, write.before)
+        for argument in node.arguments
+        if any(view.op is DATA for view in views_under(argument))
+    )
 
 
 def reads_in_part(to: Indices, read: Indices, copied: bool) -> bool:

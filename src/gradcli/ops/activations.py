@@ -10,7 +10,7 @@ from gradcli.ops.contractions import pairs_along
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Links, Order
 from gradcli.ops.reductions import all_entries
 from gradcli.ops.signatures import Array, Indices, Number, Options
-from gradcli.ops.slopes import bent, bent_slope, erfc, gelu_slope, log_of_sum, sigmoid
+from gradcli.ops.slopes import bent, bent_slope, erfc, gelu_slope, log_of_sum, normal_share, sigmoid
 
 
 def softplus(x: Array, beta: float, threshold: float) -> Array:
@@ -61,12 +61,10 @@ def gelu_vjp(g: Array, _y: Array, x: Array, *, approximate: str) -> Array:
 
 
 def gelu_in_torch(y: Array, x: Array, *, approximate: str) -> tuple[Array, Array | None]:
-    """Return x·Φ(x) and its slope by erf, which is nearly -1 far below 0."""
+    """Return x·Φ(x) and its slope by PyTorch's Φ."""
     if approximate == "tanh":
         return y, None
-    from gradcli.ops.elementwise import erf
-
-    share = (1 + erf(x * math.sqrt(0.5))) / 2
+    share = normal_share(x)
     return x * share, share + x * np.exp(-x * x / 2) / math.sqrt(2 * math.pi)
 
 

@@ -11,16 +11,10 @@ from gradcli.ops.declare import BEYOND, beyond
 from gradcli.ops.entrywise import elementwise_table
 from gradcli.ops.parts import Piecewise
 from gradcli.ops.signatures import Array, Mask, Record
-from gradcli.ops.slopes import sinc, sinc_slope
+from gradcli.ops.slopes import erf, sinc, sinc_slope
 from gradcli.ops.vocabulary import Spelled
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
-_erf = np.frompyfunc(math.erf, 1, 1)
-
-
-def erf(x: Array) -> Array:
-    """Return the error function of each entry; numpy has none, so the C library's is called entry by entry."""
-    return np.asarray(_erf(x), dtype=np.float64)[()]
 
 
 def per_square(a: Array, y: Array, x: Array) -> Array:

@@ -14,13 +14,23 @@ import numpy as np
 
 from gradcli.ops.signatures import Array, Axes, Number
 
-_erfc = np.frompyfunc(math.erfc, 1, 1)
+_erf, _erfc = (np.frompyfunc(rule, 1, 1) for rule in (math.erf, math.erfc))
 
 
 @cache
 def gauss() -> tuple[Array, Array]:
     """Return twelve nodes from -1 to 1 and their weights, for the integral of what is smooth."""
     return np.polynomial.legendre.leggauss(12)
+
+
+def erf(x: Array) -> Array:
+    """Return the error function of each entry; numpy has none, so the C library's is called entry by entry."""
+    return np.asarray(_erf(x), dtype=np.float64)[()]
+
+
+def normal_share(x: Array) -> Array:
+    """Return Φ(x) by erf, as PyTorch has it: far below 0 that is nearly -1, and no digit is left."""
+    return (1 + erf(x * math.sqrt(0.5))) / 2
 
 
 def erfc(x: Array) -> Array:

@@ -147,13 +147,14 @@ class Entries:
                 of_entry = name in self.held and not isinstance(changed, ast.Name)
                 if of_entry and (name in self.stored or any(map(self.tensors_of, self.held[name]))):
                     raise shared_entry(f"an entry of the list '{name}'")
-                for taken in sorted(self.memory.shared_with(name) & set(self.taken)):
+                shared = sorted(self.memory.shared_with(name))
+                for taken in (other for other in shared if other in self.taken):
                     of = self.taken[taken]
                     entries = self.held.get(of, [])
                     shown = any(isinstance(value, ast.List) or self.memory.of(value) for value in entries)
                     if of in self.stored or shown:
                         raise shared_entry(f"'{name}', an entry of the list '{of}',")
-                for other in sorted(self.memory.shared_with(name)):
+                for other in shared:
                     if other in self.first and position(node) > self.first[other]:
                         held = "which a list holds" if other == name else f"which may be one with '{other}' of a list"
                         raise shared_entry(f"'{name}', {held},")

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops.signatures import Array, Mask
-from gradcli.ops.slopes import erfc, sinpi
+from gradcli.ops.slopes import erf, erfc, normal_share, sinpi
 
 EULER = 0.57721566490153286061
 SQRT_PI = math.sqrt(math.pi)
-_erf = np.frompyfunc(math.erf, 1, 1)
 
 
 def worked_out(found: Array, where: Mask, rule: Callable[..., Any], *arguments: Array | float) -> Array:
@@ -175,7 +174,7 @@ def erfinv(x: Array) -> Array:
     inside = np.where(size < 1, size, 0.0)
     y = first_inverse((1 - inside) * (1 + inside))
     for _ in range(3):
-        low = np.asarray(_erf(y), dtype=np.float64) - inside
+        low = erf(y) - inside
         off = np.where(inside < 0.5, low, (1 - inside) - erfc(y)) * (SQRT_PI / 2) * np.exp(y * y)
         y = y - off / (1 + y * off)
     found = np.where(size < 1, y, np.where(size == 1, np.inf, np.nan))
@@ -202,8 +201,8 @@ def ndtr(x: Array) -> Array:
 
 
 def ndtr_in_torch(_y: Array, x: Array) -> tuple[Array, None]:
-    """Return Φ(x) by erf, which is nearly -1 far below 0."""
-    return (1 + np.asarray(_erf(x * math.sqrt(0.5)), dtype=np.float64)) / 2, None
+    """Return PyTorch's Φ(x)."""
+    return normal_share(x), None
 
 
 def fraction_of_erfcx(x: Array) -> Array:
