@@ -109,7 +109,10 @@ REFUSED = [
     (LEAF + "y = torch.cat([x] + [x*2])\n(y*y).sum().backward()", "joins lists by +"),
     (LEAF + "l = [x]\nl += [x*x]\nl[-1].sum().backward()", "joins lists by +"),
     (LEAF + "a, b = [1., 2.], [3.]\nw = a + b\n(x*w[2]).sum().backward()", "joins lists by +"),
-    (LEAF + "y, z = x*2, x*3\nfor t in [y, z]:\n    t.mul_(2)\n(x*y*z).sum().backward()", "what the list holds"),
+    (
+        LEAF + "y, z = x*2, x*3\nfor t in [y, z]:\n    t.mul_(2)\n(x*y*z).sum().backward()",
+        "in Python both are one tensor",
+    ),
     (LEAF + "k = 2.\ndef f(a, m=k):\n    return (a*m).sum()\nk = 5.\nf(x).backward()", "is a default of f"),
     (LEAF + "y = x*(2 and 3)\ny.sum().backward()", "'and' and 'or'"),
     (LEAF + "def f(p):\n    with torch.no_grad():\n        p.mul_(3)\nf(x)\n(x*x).sum().backward()", "under no_grad"),

@@ -57,6 +57,16 @@ ANSWERED = [
     THREE + "l = [z, z*2, z*3]\ns = 0\nfor v in l[1:]:\n    s = s + v\nout = s" + WEIGHED,
     THREE + "l = [z, z*2, z*3]\nb = l[:2]\nout = b[0]*b[1]" + WEIGHED,
     THREE + "pts = [(0, 1), (1, 2)]\nout = torch.tensor(pts).sum()*z" + WEIGHED,
+    THREE + "l = [z, z*2]\nb = l[:]\nb[0] = z*z\nout = l[0]*b[0]" + WEIGHED,
+    THREE + "l = [z*1, z*2]\nm = l.copy()\nm[0] = z*z\nout = l[0]*m[0]*m[1]" + WEIGHED,
+    THREE + "l = [z*1, z*2]\nfor q in l:\n    q *= 2\nout = l[0]*l[1]" + WEIGHED,
+    THREE + "l = [z*1, z*2]\nl[0] = l[0] + 1\nh = l[0]\nh += 1\nout = sum(l)*h" + WEIGHED,
+    THREE + "l = [z*1, z*2]\nl[0] = l[0] + 1\nh = l[0]\nh[0] = 5.\nout = sum(l)*h" + WEIGHED,
+    THREE + "w = [1., 2.]\nt = w[0]\nw[0] = 9.\nout = z*t" + WEIGHED,
+    THREE + "s = [z*1, z*2]\np = s[0]\ns[0] = p + s[1]\ns[1] = p\nout = s[0]*s[1]" + WEIGHED,
+    THREE + "w = [[1., 2.], [3., 4.]]\nr = w[0]\nr[0] = z[1]*9\nout = z*w[0][0]" + WEIGHED,
+    THREE + "def f(q):\n    q[0] = q[0]*2\n    return q[0]\nl = [z*1]\nu = f(l)\nout = u*sum(l)" + WEIGHED,
+    THREE + "l = [z*1, z*2]\ns = torch.stack(l)\ns[0] += 1\nout = l[0]*s[0]" + WEIGHED,
     THREE + "l = [z, z*2, z*z]\ndel l\nout = z" + WEIGHED,
     THREE + "def sd(a):\n    return a.std()\nout = z*sd(z)" + WEIGHED,
     THREE + "a = np.array([1.0, 2.0, 4.0])\nb = torch.tensor(a)\nout = z*b.std()*z.std()*(z*2).var()" + WEIGHED,
@@ -120,19 +130,18 @@ REFUSED = [
     (THREE + "l = [z, z*2]\nb = l\nb += [z*z]\nout = l[-1]*l[0]" + WEIGHED, "joins lists"),
     (THREE + "l = [z, z*2]\nb = l\nb = b + [z*z]\nout = l[-1]*b[-1]" + WEIGHED, "joins lists"),
     (THREE + "a = [1.0, 2.0, 3.0]\nb = a\nb += [4.0]\nout = z*a[-1]" + WEIGHED, "joins lists"),
-    (
-        THREE + "def f(l):\n    l += [z]\n    return sum(l)\nout = f([z, z*2])" + WEIGHED,
-        "a list that the function is given",
-    ),
+    (THREE + "def f(l):\n    l += [z]\n    return sum(l)\nout = f([z, z*2])" + WEIGHED, "the function is given"),
     (THREE + "def f(l):\n    l = l*2\n    return sum(l)\nout = f([z, z*2])" + WEIGHED, "Python joins lists"),
     (THREE + "def f(l, m):\n    return sum(l + m)\nout = f([z], [z*2])" + WEIGHED, "Python joins lists"),
     (THREE + "def f(l):\n    return sum(l + l)\nl = [z, z*2]\nout = f(l)" + WEIGHED, "Python joins lists"),
-    (THREE + "l = [z*1, z*2]\nm = l.copy()\nm[0] += 1\nout = (l[0] + m[0])**2" + WEIGHED, "a slice or copy of a list"),
+    (
+        THREE + "l = [z*1, z*2]\nm = l.copy()\nm[0] += 1\nout = (l[0] + m[0])**2" + WEIGHED,
+        "in Python both are one tensor",
+    ),
     (
         THREE + "i = [torch.arange(2), torch.arange(2)]\ni[0] = i[1] + 1\nout = A[i]" + SCALED,
         "a list whose entries change",
     ),
-    (THREE + "l = [z, z*2]\nb = l[:]\nb[0] = z*z\nout = l[0]*b[0]" + WEIGHED, "a slice or copy of a list"),
     (THREE + "l = [z, z*2, z*z]\ndel l[1]\nout = l[1]*l[0]" + WEIGHED, "'del'"),
     (
         THREE + "def sd(a):\n    return a.std()\na = np.array([1.0, 2.0, 4.0])\nout = z*sd(a)" + WEIGHED,
@@ -169,7 +178,7 @@ def test_a_snippet_leaves_what_pytorch_leaves(text):
 
 @pytest.mark.parametrize("text", SHARED, ids=lambda text: text.removeprefix(LIBRARIES)[:60])
 def test_a_tensor_that_a_list_and_a_name_have_in_common_is_not_written_to(text):
-    with pytest.raises(GradcliError, match="are one tensor in Python"):
+    with pytest.raises(GradcliError, match="in Python both are one tensor"):
         gradcli.explain(text)
 
 

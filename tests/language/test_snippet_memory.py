@@ -50,8 +50,8 @@ ANSWERED = [
 FIXED = "y = x**2\nwith torch.no_grad():\n    k = "
 REFUSED = [
     *((FIXED + value, "under no_grad") for value in ("y if True else x", "[y, x][0]", "y.contiguous()")),
-    ("y = x*1\nhs = [y]\nh = hs[0]\nh += 3\nk = y", "an entry of the list 'hs'"),
-    ("w = [[1, 2], [3, 4]]\nr = w[0]\nr[0] = 9\nk = torch.tensor(w[0])", "an entry of the list 'w'"),
+    ("y = x*1\nhs = [y]\nh = hs[0]\nh += 3\nk = y", "in Python both are one tensor"),
+    ("w = [[1, 2], [3, 4]]\nr = w[0]\nr[0] = 9\nk = torch.tensor(w[0])", "in Python both are one tensor"),
     ("c = np.array([3., 4.])\nnp.add(c, 2, c)\nk = torch.tensor(c)", r"np.add\(...\) changes is not known"),
     ("c = np.array([3., 4.])\nnp.exp(c, c)\nk = torch.tensor(c)", r"np.exp\(...\) changes is not known"),
     ("c = np.array([3., 4.])\nnp.clip(c, 2, 3, c)\nk = torch.tensor(c)", r"np.clip\(...\) changes is not known"),

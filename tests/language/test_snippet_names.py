@@ -71,11 +71,11 @@ def test_a_snippet_has_the_gradients_of_pytorch(text):
     assert_as_pytorch(HEAD + text + END)
 
 
-JOINED, ENTRY = "Python joins lists", "is written to in place: it and what has its memory"
+JOINED, ENTRY = "Python joins lists", "in Python both are one tensor"
 GROWS, CHANGED, PAST = "is one list with another name", "is changed in it", "written to past its gradient"
 LENGTH = "a list changes its length while a loop runs over it"
 DTYPES = "depends on the dtypes: a cast may be a copy"
-ONE = "which may be one with 'a' of a list, is written to in place"
+ONE = "in Python both are one tensor"
 GROWN = "def f(q):\n    q.append(x[0])\n    return q\nL = [x[1]]\n"
 REFUSED = [
     ("ys = [x[0]]\nfor v in ys:\n    if len(ys) < 4: ys.append(v*1.5)\ny = sum(ys)", LENGTH),
@@ -100,10 +100,7 @@ REFUSED = [
     (THREE + "Z = L\nL.append(x[2])\ny = sum(Z)", GROWS),
     (GROWN + "f(L)\ny = sum(L)", CHANGED),
     (GROWN + "u = f(L)\ny = sum(L)", CHANGED),
-    ("def f(q):\n    q[0] = q[0]*2\n    return q[0]\nL = [x[1]]\nu = f(L)\ny = sum(L)", CHANGED),
-    ("def f(q):\n    q += [q[0]]\nL = [x[1]]\nu = f(L)\ny = sum(L)", CHANGED),
-    ("hs = [x*1, x*2]\nhs[0] = hs[0] + 1\nh = hs[0]\nh += 1\ny = sum(hs)", ENTRY),
-    ("hs = [x*1, x*2]\nhs[0] = hs[0] + 1\nh = hs[0]\nh[0] = 5.\ny = sum(hs)", ENTRY),
+    ("def f(q):\n    q += [q[0]]\nL = [x[1]]\nu = f(L)\ny = sum(L)", "returns no value"),
     ("z = x*1\nxs = [z for _ in range(2)]\nxs[0] *= 2\ny = xs[0] + xs[1]", ENTRY),
     ("z = w*1\na = [z[i] for i in range(2)]\na[0] *= 2\ny = z", ENTRY),
     ("t = torch.zeros(3)\nhs = [t for _ in range(3)]\nhs[0][0] = x[0]\ny = torch.stack(hs)", ENTRY),
@@ -124,23 +121,23 @@ REFUSED = [
     ("a = x*1\nb = a[:]\nL = []\nL.append(a)\nb.mul_(3)\ny = L[0]", ONE),
     ("a = x*1\nm = torch.reshape(a, (3, 1))\nL = [a[0], a[1]]\nm.T[0] += 1\ny = L[0]*m.sum()", ONE),
     ("a = x*1\ndef f(t):\n    return t.view(-1)\nL = [a]\nb = f(a)\nb[0] = 5.\ny = L[0]", ONE),
-    ("a = x*1\nL = [a, x*1]\nq = L[0][:1]\nq += 1\ny = a", "'q', an entry of the list 'L'"),
-    ("a = x*1\nL = [a, x*1]\nc = L[0]\nd = c\nd += 1\ny = a", "'d', an entry of the list 'L'"),
-    ("a = x*1\nL = [a, x*1]\nc, d = L[0], L[1]\nc += d\ny = a", "'c', an entry of the list 'L'"),
-    ("a = x*1\nL = [a]\nfor q in L:\n    w = q.view(-1)\n    w += 1\ny = a", "a loop over a list writes to"),
-    ("b = a = x*1\nL = [a]\nb.add_(x)\ny = L[0]", "'a' of a list"),
-    ("a = x*1\nL = [+a]\na.add_(1)\ny = L[0]", "'a', which a list holds"),
-    ("a = x*1\nL = [torch.reshape(a, (3,)), x*3]\na *= 2\ny = L[0]", "'a', which a list holds"),
-    ("a = x*1\nL = [a if 1 > 0 else x, x*3]\na *= 2\ny = L[0]", "'a', which a list holds"),
-    ("a = x*1\nL = [x*2, x*3]\nL[0] = torch.reshape(a, (3,))\na *= 2\ny = L[0]", "'a', which a list holds"),
-    ("a = x*1\nb = F.dropout(a, 0.5, False)\nL = [b, x*3]\na *= 2\ny = L[0]", "'b' of a list"),
-    ("a = x*1\ndef add(u):\n    return u\nb = add(a)\nL = [b, x*3]\na *= 2\ny = L[0]", "'b' of a list"),
+    ("a = x*1\nL = [a, x*1]\nq = L[0][:1]\nq += 1\ny = a", "in Python both are one tensor"),
+    ("a = x*1\nL = [a, x*1]\nc = L[0]\nd = c\nd += 1\ny = a", "in Python both are one tensor"),
+    ("a = x*1\nL = [a, x*1]\nc, d = L[0], L[1]\nc += d\ny = a", "in Python both are one tensor"),
+    ("a = x*1\nL = [a]\nfor q in L:\n    w = q.view(-1)\n    w += 1\ny = a", "in Python both are one tensor"),
+    ("b = a = x*1\nL = [a]\nb.add_(x)\ny = L[0]", "in Python both are one tensor"),
+    ("a = x*1\nL = [+a]\na.add_(1)\ny = L[0]", "a tensor that a list holds"),
+    ("a = x*1\nL = [torch.reshape(a, (3,)), x*3]\na *= 2\ny = L[0]", "a tensor that a list holds"),
+    ("a = x*1\nL = [a if 1 > 0 else x, x*3]\na *= 2\ny = L[0]", "a tensor that a list holds"),
+    ("a = x*1\nL = [x*2, x*3]\nL[0] = torch.reshape(a, (3,))\na *= 2\ny = L[0]", "a tensor that a list holds"),
+    ("a = x*1\nb = F.dropout(a, 0.5, False)\nL = [b, x*3]\na *= 2\ny = L[0]", "in Python both are one tensor"),
+    ("a = x*1\ndef add(u):\n    return u\nb = add(a)\nL = [b, x*3]\na *= 2\ny = L[0]", "in Python both are one tensor"),
     (
         "a = x*1\ndef g(u):\n    return u.view(3)\ndef f(u):\n    return g(u)\nb = f(a)\nL = [b]\na *= 2\ny = L[0]",
-        "'b' of a list",
+        "in Python both are one tensor",
     ),
-    ("a = x*1\ndef f():\n    return a\nb = f()\nL = [b]\na *= 2\ny = L[0]", "'b' of a list"),
-    ("a = x*1\nb: torch.Tensor = a\nL = [b]\na *= 2\ny = L[0]", "'b' of a list"),
+    ("a = x*1\ndef f():\n    return a\nb = f()\nL = [b]\na *= 2\ny = L[0]", "in Python both are one tensor"),
+    ("a = x*1\nb: torch.Tensor = a\nL = [b]\na *= 2\ny = L[0]", "in Python both are one tensor"),
     ("a = x*1\nL = [x*2]\nL[0] = a\nfor q in torch.chunk(a, 2): q += 1\ny = L[0]", ONE),
     ("a = x*1\nb = a.data\ny = a*b\na.mul_(3)", "PyTorch goes back with the new ones"),
     ("a = x*1\ny = a*a.data\na[0] = 3.", "PyTorch goes back with the new ones"),

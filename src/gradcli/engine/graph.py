@@ -119,15 +119,15 @@ class Write(NamedTuple):
 class Graph:
     """The nodes of one evaluation, with every value and every name that the program gave one.
 
-    ``meter`` counts what the run costs. ``remarks`` are the kinds and sentences that the run leaves for the answer's
-    notes, each once; ``strict`` refuses those of ``ONE_SIDED``. ``writes`` are the writes in place, ``windows`` what
-    values show of a storage (``language/storage.py``). ``broken`` says that PyTorch has no
-    derivative for an operation on something differentiated. ``bindings`` are the assignments in order, without the
+    ``meter`` counts what the run costs. ``remarks`` are the kinds and sentences of notes; ``strict`` refuses those of
+    ``ONE_SIDED``. ``writes`` are the writes in place, ``windows`` what values show of a storage
+    (``language/storage.py``), ``torn`` views that PyTorch lets nobody read any more. ``broken`` says that PyTorch has
+    no derivative for an operation on something differentiated. ``bindings`` are the assignments in order, without the
     values that depend on no input; ``story`` has what statements tell of the run (``language/trace.py``), None where
     nobody reads it. ``inputs`` are the nodes of inputs by name, ``variables`` all names of the program, and ``result``
     is its own name for the output. ``called`` is what ``naming`` calls the bindings. ``functions`` are the calls of
-    functions, in order: the name as it was written, the first node that each has made and the one after the last.
-    ``branches`` says that the program takes one way or another by values.
+    functions: the name as it was written, the first node that each has made and the one after the last. ``branches``
+    says that the program takes one way or another by values, ``lists`` are those that a write may tell from arrays.
     """
 
     budget: Budget = field(default_factory=Budget)
@@ -135,6 +135,7 @@ class Graph:
     remarks: dict[tuple[str, str], None] = field(default_factory=dict)
     writes: list[Write] = field(default_factory=list)
     windows: dict[Any, Any] = field(default_factory=dict)
+    torn: set[int] = field(default_factory=set)
     broken: bool = False
     nodes: list[Node] = field(default_factory=list)
     bindings: list[tuple[str, Node | None]] = field(default_factory=list)
@@ -145,6 +146,7 @@ class Graph:
     called: list[str] = field(default_factory=list)
     functions: list[tuple[str, int, int]] = field(default_factory=list)
     branches: bool = False
+    lists: Any = None
     meter: Meter = field(init=False)
 
     def __post_init__(self) -> None:
@@ -244,8 +246,7 @@ class Graph:
     def remark(self, kind: str, message: str, span: Span | None = None) -> None:
         """Leave a note on this run; raises what ``strict`` refuses."""
         if self.strict and kind in ONE_SIDED:
-            hint = "--strict refuses it; without, the answer comes with a note"
-            raise GradcliError(kind, message, span=span, hint=hint)
+            raise GradcliError(kind, message, span=span, hint="without --strict the answer comes with a note")
         self.remarks[kind, message] = None
 
     def wrote(self, before: object, name: str, span: Span, first: int | None = None) -> None:

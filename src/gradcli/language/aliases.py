@@ -16,7 +16,7 @@ from gradcli.errors import GradcliError
 from gradcli.language.indexing import Registers
 from gradcli.language.kinds import Listed, number_kind
 from gradcli.language.selecting import MOST_LISTED, put_into, select, select_text
-from gradcli.language.storage import Window, address, is_array, may_share, owner_of, parts_of, window_of
+from gradcli.language.storage import Window, address, is_array, may_share, owner_of, parts_of, views_under, window_of
 from gradcli.language.trace import Assigned, Selection, Written
 from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import value_of
@@ -151,7 +151,10 @@ class Writing:
         new = select(f, source, chosen) if chosen.whole else put_into(f, value, source, chosen)
         if new is self.after and isinstance(new, Node):
             return new
-        return shown_as_window(f, held(f, new), window)
+        found = shown_as_window(f, held(f, new), window)
+        if isinstance(value, Node) and (value.index in f.torn or any(view.op.several for view in views_under(value))):
+            f.torn.add(found.index)
+        return found
 
 
 class Memory(NamedTuple):

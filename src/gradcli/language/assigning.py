@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,13 @@ from gradcli.engine.graph import Graph, Input, Operation
 from gradcli.errors import GradcliError, Span
 from gradcli.errors.counting import counted
 from gradcli.language import picking, runtime
+from gradcli.language.arithmetic import binary
+from gradcli.language.expressions import is_write
 from gradcli.language.indexing import Registers, Run
-from gradcli.language.kinds import Listed, is_tensor, items_of, kept_in_place
+from gradcli.language.kinds import Listed, is_odd, is_tensor, items_of, kept_in_place, written_as
 from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import Op, value_of
-from gradcli.ops.indexing import PUT
+from gradcli.ops.indexing import INDEX, PUT
 from gradcli.ops.shaping import RESHAPE
 
 
@@ -145,6 +148,27 @@ def refuse_change(f: Graph, op: Op, before: Any, result: Any, name: str) -> None
         )
 
 
+def changed_entries(f: Graph, op: Op | None, x: Any, key: Any, change: Any, target: str) -> tuple[Any, int | None, Any]:
+    """Return what an index is assigned, the first node that computes it by ``op``, and the entries that it is made of.
+
+    Without ``op`` it is ``change`` itself, of no node, and the entries are those of ``x``.
+    """
+    if op is None:
+        return change, None, x
+    entries, first = f(INDEX, x, key=key), len(f.nodes)
+    result = binary(f, op, entries, change)
+    if np.shape(value_of(result)) != entries.shape:
+        refuse_change(f, op, entries, result, target)
+    return result, first, entries
+
+
+def put_as_kept(f: Graph, op: Op | None, x: Any, key: Any, change: Any, target: str) -> Any:
+    """Return ``x`` with ``change`` at an index, in numbers of the kind that ``x`` has."""
+    if is_odd(x) or is_odd(change):
+        change = written_as(f, x, int(change) if type(change) is bool else change, not picking.basic(key), op)
+    return put_at(f, x, change if is_odd(x) else runtime.as_tensor(change), key, target)
+
+
 def put_at(f: Graph, x: Any, written: Any, key: Any, target: str) -> Any:
     """Return ``x`` with ``written`` at an index, which the program calls ``target``; raises ``shape`` for a misfit."""
     try:
@@ -172,3 +196,20 @@ def without_lead(f: Graph, written: Any, axes: int) -> Any:
     lead = next((k for k, length in enumerate(written.shape) if length != 1), written.ndim)
     extra = min(written.ndim - axes, lead)
     return f(RESHAPE, written, shape=written.shape[extra:]) if extra > 0 else written
+
+
+def may_write(node: ast.AST) -> bool:
+    """Return whether a syntax node may be of a write in place."""
+    stores = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+    return stores or isinstance(node, ast.AugAssign) or (isinstance(node, ast.Call) and is_write(node))
+
+
+def write_to(watched: bool) -> Callable[..., Any]:
+    """Return what does a write in place: one that looks at lists where a program has any."""
+    if watched:
+        from gradcli.language.lists import write_beside_lists
+
+        return write_beside_lists
+    from gradcli.language.aliases import write_through
+
+    return write_through

@@ -83,7 +83,22 @@ class Expressions(Allocation):
 
     def _list(self, node: ast.List | ast.Tuple, registers: list[int]) -> int:
         stack = runtime.stack_items if isinstance(node, ast.List) else runtime.stack_tuple
+        if node in self.listed:
+            from gradcli.language.lists import hold
+
+            def run(regs: Registers) -> Any:
+                items = [regs[i] for i in registers]
+                return hold(regs[0], stack(regs[0], items), items)
+
+            return self.emit(run, node)
         return self.emit(lambda regs: stack(regs[0], [regs[i] for i in registers]), node)
+
+    def hold_lists(self, value: ast.expr) -> None:
+        """Let a run note what the displays hold that are lists by their place."""
+        if self.watched:
+            from gradcli.language.snippets.lists import displays_of
+
+            self.listed |= set(displays_of(value))
 
     def _name(self, node: ast.Name, _registers: list[int]) -> int:
         name = node.id

@@ -14,6 +14,7 @@ from gradcli.engine.graph import Graph, Node
 from gradcli.engine.lean import LeanGraph
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
 from gradcli.language import runtime
+from gradcli.language.assigning import may_write
 from gradcli.language.source import Spans, parse
 from gradcli.language.statements import Statements
 from gradcli.language.steps import Block, execute
@@ -56,7 +57,8 @@ class Program:
     """A checked program: its text, the variables that it needs from outside, and the steps that evaluate it.
 
     ``branches`` says that it takes one way or another by values, ``writes`` that it writes to values in place;
-    ``remarks`` are what every run of it remarks. A snippet gives its inputs values (``starts``) and v (``calls``), and
+    ``remarks`` are what every run of it remarks. ``lists`` says whether lists are Python's, None where no write can
+    tell them from arrays. A snippet gives its inputs values (``starts``) and v (``calls``), and
     says by which inputs to differentiate (``wrt``, None for all).
     """
 
@@ -73,6 +75,7 @@ class Program:
     branches: bool
     writes: bool
     remarks: tuple[tuple[str, str], ...] = ()
+    lists: bool | None = None
     starts: tuple[Start, ...] = ()
     calls: tuple[Call, ...] = ()
     wrt: tuple[str, ...] | None = None
@@ -95,6 +98,10 @@ class Program:
             graph = Graph(self.budget, strict, story=[]) if record else LeanGraph(self.budget, strict)
         graph.variables, graph.result = self.variables, self.result
         graph.branches = self.branches
+        if self.lists is not None:
+            from gradcli.language.lists import Lists
+
+            graph.lists = Lists(self.lists)
         for kind, message in self.remarks:
             graph.remark(kind, message)
         registers = list(self.registers)
@@ -178,8 +185,10 @@ def compile_tree(
 
     ``shown`` is the text that errors point into, and its places for the nodes, where the user wrote another text.
     """
-    parts = [type(part) for part in ast.walk(tree)]
+    nodes = list(ast.walk(tree))
+    parts = [type(part) for part in nodes]
     compiler = Statements(place, bounds.depth, given)
+    compiler.watched = not DISPLAYS.isdisjoint(parts) and any(map(may_write, nodes))
     if shown is not None:
         place, compiler.spans = shown
     if len(parts) > bounds.syntax:
@@ -212,13 +221,14 @@ def compile_tree(
         Assigned("", compiler.writer.said(last.value)) if isinstance(last, ast.Expr) else None,
         not BRANCHES.isdisjoint(parts),
         compiler.writes,
-        () if shown is not None or DISPLAYS.isdisjoint(parts) else remarks_on_lists(tree),
+        () if shown is not None else remarks_on_lists(nodes, tree),
+        (shown is not None) if compiler.watched else None,
     )
 
 
-def remarks_on_lists(tree: ast.Module) -> tuple[tuple[str, str], ...]:
+def remarks_on_lists(nodes: list[ast.AST], tree: ast.Module) -> tuple[tuple[str, str], ...]:
     """Return what is to be said of lists with a name."""
-    if not any(isinstance(node, ast.Assign) and type(node.value) in DISPLAYS for node in ast.walk(tree)):
+    if not any(isinstance(node, ast.Assign) and type(node.value) in DISPLAYS for node in nodes):
         return ()
     from gradcli.language.plain_lists import list_remarks
 

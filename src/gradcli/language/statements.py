@@ -4,37 +4,35 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
 from itertools import chain, count
 from typing import Any
-
-import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE, INSTEAD_OF_WORD
 from gradcli.language import picking, runtime
-from gradcli.language.arithmetic import binary, binary_step
+from gradcli.language.arithmetic import binary_step
 from gradcli.language.assigning import (
     before_ndim,
+    changed_entries,
     is_view,
-    put_at,
+    put_as_kept,
     reader,
     refuse_change,
     refuse_write,
     swap_remark,
     unpacker,
+    write_to,
 )
 from gradcli.language.expressions import is_write
 from gradcli.language.flow import Flow, leave, next_turn
 from gradcli.language.indexing import Registers, Run, index_items, index_parts, index_reader
-from gradcli.language.kinds import is_odd, is_tensor, written_as
+from gradcli.language.kinds import is_odd, is_tensor
 from gradcli.language.names import BINARY, STATEMENT_WORDS
 from gradcli.language.steps import Step
 from gradcli.language.trace import Assigned, Written
 from gradcli.ops import OPERATORS
-from gradcli.ops.declare import Op, value_of
-from gradcli.ops.indexing import INDEX
+from gradcli.ops.declare import Op
 
 UNSAID = Written("")
 
@@ -45,9 +43,7 @@ def name_of(node: ast.expr | None) -> str:
 
 
 class Statements(Flow):
-    """Compiles statements. ``writes`` says that there is one that writes to a value in place, if that is a tensor."""
-
-    writes = False
+    """Compiles statements."""
 
     def statements(self, body: list[ast.stmt]) -> None:
         """Compile a list of statements into the current block."""
@@ -95,9 +91,22 @@ class Statements(Flow):
         else:
             value = self.in_place(node.value, target)
             if value is node.value:
-                self.store(target, self.expression(value), node, value)
+                self.store(target, self.list_value(target, value), node, value)
             elif name_of(value) != name_of(target):
                 self.store(target, self.expression(value), node, Written(name_of(value)))
+
+    def list_value(self, target: ast.expr, value: ast.expr) -> int:
+        """Compile the right side of an assignment; a run notes what a list holds, where a write may tell it."""
+        self.hold_lists(value)
+        register = self.expression(value)
+        if not self.watched:
+            return register
+        from gradcli.language.lists import notes_of
+
+        note, of = notes_of(value)
+        name, read = name_of(target), register if of is None else self.expression(of)
+        others = self.others(name)
+        return self.emit(lambda regs: note(regs, others, name, regs[read], regs[register]), value)
 
     def in_place(self, node: ast.expr, target: ast.expr | None = None) -> ast.expr:
         """Compile a method that writes in place and return the variable that it wrote to; others stay as they are.
@@ -153,7 +162,8 @@ class Statements(Flow):
         if isinstance(value, ast.Tuple | ast.List):
             if len(value.elts) != count:
                 raise GradcliError("shape", f"{counted(len(value.elts), 'value')} for {counted(count, 'variable')}")
-            registers = [self.emit(reader(self.expression(item)), item) for item in value.elts]
+            pairs = zip(target.elts, value.elts, strict=True)
+            registers = [self.emit(reader(self.list_value(one, item)), item) for one, item in pairs]
             texts, taken = value.elts, False
         else:
             whole = self.expression(value)
@@ -189,7 +199,6 @@ class Statements(Flow):
 
         ``node`` is the statement, or the text of the value.
         """
-        from gradcli.language.aliases import write_through
         from gradcli.language.writes import remark_write
 
         name = self.named(target.value).id
@@ -201,26 +210,24 @@ class Statements(Flow):
         single = not isinstance(target.slice, ast.Tuple)
         span, index = self.spans.of(target), self.writer.written(target.slice)
         told, target_text = self._told(name, node, index), f"{name}[{index.text}]"
-        others = self.others(name)
+        others, write = self.others(name), write_to(self.watched)
 
         def run(regs: Registers) -> Any:
             f, before = regs[0], regs[base]
             refuse_write(f, name, before, "indexed assignment")
             x = runtime.array_of(before)
             key = picking.index_key(f, x, [read(regs) for read in readers], single)
-            change = regs[given]
-            remark_write(f, name, span, before, change, key, op is None)
-            first = None
-            if op is not None:
-                entries, first = f(INDEX, x, key=key), len(f.nodes)
-                change = binary(f, op, entries, change)
-                if np.shape(value_of(change)) != entries.shape:
-                    refuse_change(f, op, entries, change, target_text)
-            f.wrote(before, name, span, first)
-            if is_odd(x) or is_odd(change):
-                change = written_as(f, x, int(change) if type(change) is bool else change, not picking.basic(key), op)
-            written = put_at(f, x, change if is_odd(x) else runtime.as_tensor(change), key, target_text)
-            return write_through(regs, others, told, before, written)
+            entry = None if f.lists is None else f.lists.entry_at(before, key, op is None)
+            written_to = entry is None or not f.lists.of_python
+            if written_to:
+                remark_write(f, name, span, before, regs[given], key, op is None)
+            change, first, entries = changed_entries(f, op, x, key, regs[given], target_text)
+            if written_to:
+                f.wrote(entries if f.lists is not None and f.lists.is_list(before) else before, name, span, first)
+            written = put_as_kept(f, op, x, key, change, target_text)
+            if entry is not None:
+                return entry.replace(regs, others, told, change, written)
+            return write(regs, others, told, before, written)
 
         self.block.append(Step(self.variables[name], run, span))
         if not isinstance(target.value, ast.Name):
@@ -250,7 +257,7 @@ class Statements(Flow):
         Register ``start`` has the number of nodes before the first that computes it, where an earlier step did so.
         """
         name, (old, change), span = told.name, operands, self.spans.of(node)
-        others = self.others(name)
+        others, write = self.others(name), write_to(self.watched)
 
         def run(regs: Registers) -> Any:
             before = regs[old]
@@ -267,23 +274,10 @@ class Statements(Flow):
             if not array:
                 regs[0].bind(name, result, told)
                 return result
-            from gradcli.language.aliases import write_through
-
             regs[0].wrote(before, name, span, first)
-            return write_through(regs, others, told, before, result)
+            return write(regs, others, told, before, result)
 
         self.block.append(Step(self.variable(name, definite=name in self.definite), run, span))
-
-    def others(self, name: str) -> Callable[[], Iterator[tuple[str, int]]]:
-        """Return what yields the registers that may share memory with a variable, with their variables' names.
-
-        A loop over an array keeps it in a register without a name, and so does an expression with a write in it.
-        """
-        self.writes = True
-        variables, nameless = self.variables, (*self.loop_arrays, *self.waiting)
-        return lambda: chain(
-            (item for item in variables.items() if item[0] != name), (("", register) for register in nameless)
-        )
 
     def _told(self, name: str, node: ast.Assign | ast.AugAssign | Written, index: Written | None = None) -> Assigned:
         """Return what a run tells of an augmented or indexed assignment."""

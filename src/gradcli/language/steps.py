@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
 from gradcli.errors import GradcliError, Place, Span
@@ -37,7 +38,9 @@ class Allocation:
     """Gives registers to values. Register 0 holds the graph when the program runs.
 
     ``recent`` are the registers of this statement that are still to be read, ``waiting`` those of them that were there
-    when a write in the middle of an expression began: it changes what they show.
+    when a write in the middle of an expression began: it changes what they show. ``watched`` says that there are lists
+    and writes, ``listed`` are the displays that become such lists. ``writes`` says that there is a statement which
+    writes to a value in place, if that is a tensor.
     """
 
     def __init__(self, place: Place, max_depth: int, given: frozenset[str] = frozenset()) -> None:
@@ -59,6 +62,9 @@ class Allocation:
         self.loop_arrays: list[int] = []
         self.calls: dict[ast.Call, Callable[[list[int]], Run]] = {}
         self.truths: set[ast.BoolOp] = set()
+        self.writes = False
+        self.watched = False
+        self.listed: set[ast.AST] = set()
         self.level = 0
         self.max_depth = max_depth
 
@@ -96,3 +102,14 @@ class Allocation:
             self.variables[name] = self.register()
         (self.definite if definite else self.assigned).add(name)
         return self.variables[name]
+
+    def others(self, name: str) -> Callable[[], Iterator[tuple[str, int]]]:
+        """Return what yields the registers that may share memory with a variable, with their variables' names.
+
+        A loop over an array keeps it in a register without a name, and so does an expression with a write in it.
+        """
+        self.writes = True
+        variables, nameless = self.variables, (*self.loop_arrays, *self.waiting)
+        return lambda: chain(
+            (item for item in variables.items() if item[0] != name), (("", register) for register in nameless)
+        )

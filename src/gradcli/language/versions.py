@@ -14,8 +14,10 @@ def remark_backward(graph: Graph, output: object) -> None:
         from gradcli.language.writes import broken_nodes, reads_past
 
         spoiled_by = broken_nodes(graph)
-    if not (spoiled_by or graph.broken):
+    if not (spoiled_by or graph.broken or graph.torn):
         return
+    if torn_views(graph, output):
+        graph.remark("torch-refuses", TORN)
     for node in differentiated(output):
         if node.op.torch_raises:
             graph.remark(
@@ -27,6 +29,21 @@ def remark_backward(graph: Graph, output: object) -> None:
             if reads_past(graph, node, write):
                 raise written_past(write)
             graph.remark("torch-refuses", spoiled(write, called_by(graph, node)), write.span)
+
+
+TORN = (
+    "One of several views that were made at once is read after a write to what it is a view of: PyTorch refuses that. "
+    "Here it shows what was written."
+)
+
+
+def torn_views(graph: Graph, output: object) -> set[int]:
+    """Return the views that the output reads, or is, after a write that PyTorch does not let them see."""
+    if not graph.torn:
+        return set()
+    read = {argument.index for node in differentiated(output) for argument in sources(node)}
+    read |= {output.index} if isinstance(output, Node) else set()
+    return graph.torn & read
 
 
 def spoiled(write: Write, word: str) -> str:

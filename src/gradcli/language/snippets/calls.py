@@ -72,7 +72,7 @@ class Calls(Inputs):
 
     def refuse_written_sources(self, node: ast.stmt) -> None:
         """Note as a problem, before backward, that a statement writes to what has the memory of an input."""
-        for error in [] if self.calls else self.entries.written_sources(node):
+        for error in [] if self.calls else self.sources.refusals(node):
             self.problems.append(error.at(self.source.span(node), self.builder.place))
 
     @property

@@ -13,7 +13,7 @@ from gradcli.language.inplace import writes_in_place
 from gradcli.language.snippets import callees
 from gradcli.language.snippets.arrays import Arrays, as_function, of_copy
 from gradcli.language.snippets.imports import Names
-from gradcli.language.snippets.lists import Entries, joined_lists, joins_lists
+from gradcli.language.snippets.lists import Sources, changing, displayed, joined_lists, joins_lists
 from gradcli.language.snippets.pieces import Edit, Piece, Source
 from gradcli.language.snippets.scopes import Closure, Fresh, Layer, Scope, identifiers, is_own_copy, parts
 from gradcli.language.snippets.second_names import SecondNames
@@ -49,7 +49,8 @@ class Expressions:
         self.names = Names()
         self.fresh = Fresh(tree)
         self.arrays = Arrays(tree)
-        self.entries = Entries(tree, self.fresh.lists)
+        self.sources = Sources(tree)
+        self.displayed, self.changing = displayed(tree) & self.fresh.lists, changing(tree, self.fresh.lists)
         self.second = SecondNames(tree, self.fresh.lists)
         self.top = Scope()
         self.devices: set[str] = set()
@@ -114,15 +115,12 @@ class Expressions:
         return [(inside, self.written_out(node, scope, block))]
 
     def edits_of_subscript(self, node: ast.Subscript) -> list[Edit]:
-        """Return how an index is written: of a list that changes it gives a copy, and a list is an array to NumPy's."""
+        """Return how an index is written: a list is an array to those of NumPy's."""
         base, index = node.value, node.slice
-        if isinstance(index, ast.Name) and index.id in self.entries.stored:
+        if isinstance(index, ast.Name) and index.id in self.changing:
             what = f"a list whose entries change, '{index.id}', as an index: each tensor in it is for an axis"
             raise GradcliError("not-allowed", what, hint="write the tensors out, A[i, j]")
-        if isinstance(base, ast.Name) and isinstance(node.ctx, ast.Load) and base.id in self.entries.stored:
-            end = self.source.span(node)[1]
-            return [((end, end), Piece.instead(".clone()", (end, end)))]
-        listed = isinstance(index, ast.List) or (isinstance(index, ast.Name) and index.id in self.entries.displayed)
+        listed = isinstance(index, ast.List) or (isinstance(index, ast.Name) and index.id in self.displayed)
         of_list = callees.is_truth(index) and isinstance(base, ast.Name) and base.id in self.fresh.lists
         if not of_list and not (listed and self.arrays.holds_array(base)):
             return []

@@ -8,7 +8,6 @@ from functools import partial
 
 from gradcli.errors import GradcliError, over_budget
 from gradcli.language.snippets.expressions import Block
-from gradcli.language.snippets.lists import refuse_changes_to
 from gradcli.language.snippets.pieces import ELSE, Piece, heading
 from gradcli.language.snippets.scopes import Closure, Scope, identifiers, is_list, names_of_others, stored
 from gradcli.language.snippets.statements import Statements
@@ -90,7 +89,6 @@ class Functions(Statements):
         body = [function.body] if isinstance(function, ast.Lambda) else function.body
         given = {name for name, node, at in arguments if is_list(node, self.fresh.lists_in(at))}
         lists = frozenset(given - names_of_others(body, given))
-        refuse_changes_to(lists, body)
         inner = Scope(closure.scope, levels=0 if block is None else block.levels, lists=lists)
         changed = {name for part in body for name in stored(part)}
         for name, node, scope in arguments:

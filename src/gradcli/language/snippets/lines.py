@@ -49,14 +49,13 @@ def line_of(piece: Piece, number: int) -> Line:
     return described(ast.parse(piece.text).body[0], piece, number)
 
 
-class ChangedList(GradcliError):
-    """A function changes a list that it is given: its call counts whether its result is read or not."""
+def unreadable(node: ast.stmt, error: GradcliError, writes: bool = False) -> Line:
+    """Return a statement that cannot be read as a line: its calls may write to all that it reads.
 
-
-def unreadable(node: ast.stmt, error: GradcliError) -> Line:
-    """Return a statement that cannot be read as a line: its calls may write to all that it reads."""
+    Those of an assignment do as far as they are known to, which ``writes`` says.
+    """
     found = described(node, Piece(), node.lineno, error)
-    changes = isinstance(error, ChangedList) or not isinstance(node, ast.Assign)
+    changes = writes or not isinstance(node, ast.Assign)
     calls = any(isinstance(part, ast.Call) for part in ast.walk(node)) and changes
     return replace(found, writes=found.writes | found.reads) if calls else found
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterable, Iterator, Sequence, Set
+from collections.abc import Container, Iterator, Sequence
 from typing import cast
 
 from gradcli.errors import GradcliError
-from gradcli.language.names import MODULES
-from gradcli.language.snippets.lines import ChangedList, changed_by, root_of
-from gradcli.language.snippets.memory import SharedMemory
-from gradcli.language.snippets.scopes import START, identifiers, is_list, parts, position, stored, whole_of
+from gradcli.language.names import MODULES, dotted
+from gradcli.language.snippets.lines import changed_by, root_of
+from gradcli.language.snippets.scopes import is_list, parts, position, whole_of
 
 
 def joins_lists(node: ast.BinOp, lists: Container[str]) -> bool:
@@ -46,143 +45,65 @@ def joined_lists() -> GradcliError:
     )
 
 
-class Entries:
-    """The lists of a snippet whose entries get other values, or are written to: Python's entries are names of tensors.
+def displays_of(value: ast.expr) -> Iterator[ast.expr]:
+    """Yield the displays that are lists in a value: itself, on each side of a choice, in a list, appended to one."""
+    match value:
+        case ast.List(elts=entries) | ast.Tuple(elts=entries):
+            yield value
+            for entry in entries:
+                yield from displays_of(entry)
+        case ast.IfExp(body=one, orelse=other):
+            yield from (*displays_of(one), *displays_of(other))
+        case ast.Call() if grown(value) is not None:
+            yield from displays_of(value.args[0].elts[1])  # type: ignore[attr-defined]
 
-    An array's entries are numbers of its own, so that three things would come out otherwise, and are told apart here:
 
-    - an entry that is read, and then gets another value: each read of the lists ``stored`` to is of a copy;
-    - an entry that is written to in place, while the tensor has another name;
-    - a variable that is written to in place after a list took it up.
-    """
+def grown(value: ast.expr) -> ast.Name | None:
+    """Return the list that an entry is appended to, as snippets write it: L of ``torch.cat([L, [entry]])``."""
+    match value:
+        case ast.Call(args=[ast.List(elts=[ast.Name() as name, ast.List(elts=[_])])]) if is_cat(value):
+            return name
+    return None
 
-    def __init__(self, tree: ast.AST, lists: Set[str]) -> None:
-        self.held: dict[str, list[ast.expr]] = {}
-        self.first: dict[str, tuple[int, int]] = {}
-        self.sliced: set[str] = set()
-        self.displayed: set[str] = set()
-        self.taken: dict[str, str] = {}
+
+def is_cat(call: ast.Call) -> bool:
+    """Return whether a call is of ``torch.cat``."""
+    return dotted(call.func) == "torch.cat"
+
+
+TWO_TENSORS = "in Python both are one tensor, and here two"
+ONE_NAME = "give the tensor one name, and write name = ... with its new value"
+
+
+class Sources:
+    """The variables of a snippet whose memory inputs have, each with the place of the last statement that says so."""
+
+    def __init__(self, tree: ast.AST) -> None:
         assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
-        self.sources = {name: position(node) for node in assigned for name in sources_of(node)}
-        self.memory = SharedMemory(tree, lists)
-        for node in assigned:
-            for target in node.targets:
-                self.take(target, node.value, lists)
-            part = node.value
-            of_list = bool(root_of(part)) and root_of(part) <= lists
-            if of_list and (isinstance(part, ast.Name) or is_entry(part) or is_entry(entry_under(part))):
-                self.taken |= dict.fromkeys(taking(node, part), min(root_of(part)))
-            if of_list and whole_of(part) is not None:
-                self.sliced |= root_of(part) | {one.id for one in node.targets if isinstance(one, ast.Name)}
-            for one, value in pairs_in(node):
-                if isinstance(one, ast.Name) and root_of(value) & lists and is_entry(entry_under(value)):
-                    self.taken[one.id] = min(root_of(value) & lists)
-        for loop, call in appending(tree):
-            self.take_appended(loop, call, lists)
-        of_tensors = {
-            name for name, values in self.held.items() if not all(isinstance(value, ast.Constant) for value in values)
-        }
-        self.stored = {name for node in assigned for name in entries_in(node.targets)} & of_tensors
+        self.since = {name: position(node) for node in assigned for name in sources_of(node)}
 
-    def changes(self, node: ast.expr) -> bool:
-        """Return whether an expression is a list, or a part of one, whose entries get other values."""
-        return not root_of(node).isdisjoint(self.stored)
-
-    def take(self, target: ast.expr, value: ast.expr, lists: Container[str]) -> None:
-        """Take what a list holds from an assignment to it, or to an entry of it."""
-        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-            for one, part in zip(target.elts, value.elts, strict=False):
-                self.take(one, part, lists)
-        elif isinstance(target, ast.Name) and target.id in lists and isinstance(value, ast.List | ast.Tuple):
-            self.held.setdefault(target.id, []).extend(value.elts)
-            self.displayed |= {target.id} if isinstance(value, ast.List) else set()
-            self.take_up(self.memory.of(value), position(value))
-        elif isinstance(target, ast.Name) and target.id in lists and isinstance(value, ast.ListComp | ast.Call):
-            self.held.setdefault(target.id, []).append(entry_of(value))
-            self.take_up(identifiers(value), position(value))
-        elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and target.value.id in lists:
-            self.held.setdefault(target.value.id, []).append(value)
-            self.take_up(self.memory.of(value) - self.memory.lists, position(value))
-
-    def take_appended(self, loop: ast.AST | None, call: ast.Call, lists: Container[str]) -> None:
-        """Take what is appended to a list: in each turn of a loop another tensor, or the same one again."""
-        name, entry = next(iter(root_of(call.func)), ""), call.args[0]
-        if name not in lists:
-            return
-        self.held.setdefault(name, []).append(entry)
-        variables = self.memory.of(entry)
-        if isinstance(loop, ast.For) and variables & set(stored(loop.target)):
-            variables |= set(identifiers(loop.iter))
-        for variable in variables:
-            again = loop is not None and variable not in assigned_in(loop)
-            self.take_up([variable], START if again else position(call))
-
-    def take_up(self, variables: Iterable[str | None], since: tuple[int, int]) -> None:
-        """Note from where on a list holds variables."""
-        for name in filter(None, variables):
-            self.first[name] = min(since, self.first.get(name, since))
-
-    def tensors_of(self, value: ast.expr) -> Set[str]:
-        """Return the variables that an entry of a list may be; a list within a list is told by its own entries."""
-        return frozenset() if isinstance(value, ast.List) else self.memory.of(value)
-
-    def written_sources(self, node: ast.stmt) -> Iterator[GradcliError]:
+    def refusals(self, node: ast.stmt) -> Iterator[GradcliError]:
         """Yield the errors for a statement that writes to tensors whose memory inputs have."""
         for changed in filter(None, map(changed_by, ast.walk(node))):
             for name in root_of(changed):
-                if position(node) > self.sources.get(name, position(node)):
-                    yield shared_entry(f"'{name}', which an input was made of,")
-
-    def refuse_shared_writes(self, node: ast.stmt) -> None:
-        """Refuse a statement that writes to a tensor which a list holds, and which has another name."""
-        if not isinstance(node, ast.Assign | ast.AugAssign | ast.Expr):
-            return
-        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", node)]
-        copied = self.sliced & set(entries_in(targets))
-        if copied:
-            message = f"a slice or copy of a list is a list of its own, and '{min(copied)}' is changed here with it"
-            raise GradcliError("not-allowed", message, hint="write the entries out")
-        for changed in filter(None, map(changed_by, ast.walk(node))):
-            for name in root_of(changed):
-                of_entry = name in self.held and not isinstance(changed, ast.Name)
-                if of_entry and (name in self.stored or any(map(self.tensors_of, self.held[name]))):
-                    raise shared_entry(f"an entry of the list '{name}'")
-                shared = sorted(self.memory.shared_with(name))
-                for taken in (other for other in shared if other in self.taken):
-                    of = self.taken[taken]
-                    entries = self.held.get(of, [])
-                    shown = any(isinstance(value, ast.List) or self.memory.of(value) for value in entries)
-                    if of in self.stored or shown:
-                        raise shared_entry(f"'{name}', an entry of the list '{of}',")
-                for other in shared:
-                    if other in self.first and position(node) > self.first[other]:
-                        held = "which a list holds" if other == name else f"which may be one with '{other}' of a list"
-                        raise shared_entry(f"'{name}', {held},")
+                if position(node) > self.since.get(name, position(node)):
+                    what = (
+                        f"'{name}', which an input was made of, is written to in place: in Python both are one tensor"
+                    )
+                    hint = "give the tensor one name, and write name = ... with its new value"
+                    yield GradcliError("not-allowed", f"{what}, and here two", hint=hint)
 
 
-def entry_of(node: ast.expr) -> ast.expr:
-    """Return what a comprehension makes of each turn; a call of ``list`` of one is its list."""
-    while isinstance(node, ast.Call) and node.args:
-        node = node.args[0]
-    return node.elt if isinstance(node, ast.ListComp | ast.GeneratorExp) else node
+def displayed(tree: ast.AST) -> set[str]:
+    """Return the variables that are assigned lists as they are written."""
+    assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign) and isinstance(node.value, ast.List)]
+    return {target.id for node in assigned for target in node.targets if isinstance(target, ast.Name)}
 
 
-def refuse_changes_to(lists: Set[str], body: Sequence[ast.AST]) -> None:
-    """Refuse a function that changes a list which it is given: what the list holds may have other names."""
-    for changed in filter(None, map(changed_by, parts(body))):
-        for name in root_of(changed) & lists:
-            raise given_list(name)
-
-
-def given_list(name: str) -> ChangedList:
-    """Return the error for a function that changes a list which it is given."""
-    message = f"'{name}' is a list that the function is given, and is changed in it"
-    return ChangedList("not-allowed", message, hint="return the new values")
-
-
-def is_entry(node: ast.expr) -> bool:
-    """Return whether an expression is one entry of something."""
-    return isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice)
+def changing(tree: ast.AST, lists: set[str]) -> set[str]:
+    """Return the lists whose entries get other values."""
+    assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
+    return lists & {name for node in assigned for name in entries_in(node.targets)}
 
 
 def pairs_in(node: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
@@ -190,24 +111,6 @@ def pairs_in(node: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
     for target in node.targets:
         if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
             yield from zip(target.elts, node.value.elts, strict=False)
-
-
-def entry_under(node: ast.expr) -> ast.expr:
-    """Return the entry of a variable that an index, an attribute or a method is of, or the expression itself."""
-    while isinstance(node, ast.Subscript | ast.Attribute | ast.Call):
-        inner = node.func if isinstance(node, ast.Call) else node.value
-        if isinstance(node, ast.Subscript) and isinstance(inner, ast.Name):
-            return node
-        node = inner
-    return node
-
-
-def taking(node: ast.Assign, value: ast.expr) -> Iterator[str]:
-    """Yield the variables that an assignment gives entries of a list: of an entry, or of the list unpacked."""
-    for target in node.targets:
-        unpacks = isinstance(target, ast.Tuple | ast.List)
-        if unpacks is isinstance(value, ast.Name):
-            yield from stored(target)
 
 
 def sources_of(node: ast.Assign) -> Iterator[str]:
@@ -232,23 +135,6 @@ SHARING = ("from_numpy", "as_tensor")
 """Functions whose result has the memory of what they are given."""
 
 
-def appending(tree: ast.AST) -> Iterator[tuple[ast.AST | None, ast.Call]]:
-    """Yield the calls of ``append`` with one argument, each with the innermost loop round it."""
-    left: list[tuple[ast.AST, ast.AST | None]] = [(tree, None)]
-    while left:
-        node, loop = left.pop()
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "append":
-            yield from [(loop, node)] if len(node.args) == 1 else []
-        inner = node if isinstance(node, ast.For | ast.While) else loop
-        left.extend((part, inner) for part in ast.iter_child_nodes(node))
-
-
-def assigned_in(loop: ast.AST) -> set[str]:
-    """Return the variables that plain assignments of a loop give another value."""
-    assigned = (part for part in ast.walk(loop) if isinstance(part, ast.Assign))
-    return {name for part in assigned for target in part.targets for name in stored(target)}
-
-
 def entries_in(targets: Sequence[ast.AST]) -> Iterator[str]:
     """Yield the variables to whose entries an assignment gives values."""
     for target in targets:
@@ -262,30 +148,20 @@ def variable_of(node: ast.expr) -> str | None:
     return next(iter(root_of(node) - MODULES), None)
 
 
-def shared_entry(what: str) -> GradcliError:
-    """Return the error for a write in place to a tensor that a list has in common with a name."""
-    message = f"{what} is written to in place: it and what has its memory are one tensor in Python, and two here"
-    return GradcliError(
-        "not-allowed", message, hint="give the tensor one name, and write name = ... with its new value"
-    )
-
-
-def refuse_writes_to_rows(node: ast.For, lists: Container[str]) -> None:
-    """Refuse a loop over a list that writes to what the list holds: tensors that have other names too."""
+def refuse_growth_of_rows(node: ast.For, lists: Container[str]) -> None:
+    """Refuse a loop over a list that changes how many entries it has."""
     rows = node.iter.args if isinstance(node.iter, ast.Call) else [node.iter]
-    if not any(is_list(row, lists) for row in rows):
-        return
-    memory = SharedMemory(ast.Module(node.body, []), frozenset())
-    names = {one for name in stored(node.target) for one in memory.shared_with(name)}
-    changed = filter(None, map(changed_by, parts(node.body)))
-    if any(root_of(target) <= names and root_of(target) for target in changed):
-        message = "a loop over a list writes to what the list holds"
-        raise GradcliError("not-allowed", message, hint="write to each of them on a line of its own")
-    looped = {row.id for row in rows if isinstance(row, ast.Name)}
+    looped = {row.id for row in rows if isinstance(row, ast.Name) and row.id in lists}
     grown = [part for part in parts(node.body) if isinstance(part, ast.Call) and is_growth(part)]
     if any(root_of(part.func) & looped for part in grown):
         message = "a list changes its length while a loop runs over it"
         raise GradcliError("not-allowed", message, hint="count with while i < len(L), or run over a copy, L[:]")
+
+
+def given_list(name: str) -> GradcliError:
+    """Return the error for a function that changes the length of a list which it is given."""
+    message = f"'{name}' is a list that the function is given, and is changed in it"
+    return GradcliError("not-allowed", message, hint="return the new values")
 
 
 def is_growth(call: ast.Call) -> bool:

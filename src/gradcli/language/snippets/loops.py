@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import ast
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Container
+from itertools import zip_longest
 from typing import NamedTuple
 
 from gradcli.errors import GradcliError
 from gradcli.language.snippets.callees import is_of_rows
 from gradcli.language.snippets.effects import Effects
 from gradcli.language.snippets.expressions import Block
-from gradcli.language.snippets.lists import refuse_writes_to_rows
+from gradcli.language.snippets.lines import changed_by, root_of
+from gradcli.language.snippets.lists import refuse_growth_of_rows
 from gradcli.language.snippets.pieces import Piece, join
-from gradcli.language.snippets.scopes import Scope, stored
+from gradcli.language.snippets.scopes import Scope, is_list, parts, stored
 
 Body = Callable[[Block], None]
 
@@ -63,7 +65,7 @@ class Loops(Effects):
 
     def for_loop(self, node: ast.For, scope: Scope, block: Block) -> None:
         """Write a loop over rows; one over pairs takes them apart in its first lines."""
-        refuse_writes_to_rows(node, self.fresh.lists)
+        refuse_growth_of_rows(node, self.fresh.lists)
         if isinstance(node.target, ast.Name):
             turns = self.over_rows(node, scope, block)
         elif is_of_rows(node.iter):
@@ -76,12 +78,8 @@ class Loops(Effects):
         self.loop(node, head, scope, block, *turns.first)
 
     def over_rows(self, node: ast.For, scope: Scope, block: Block) -> Turns:
-        """Return the turns of a loop over rows; a list whose entries change gives each turn a copy."""
-        target, rows = self.write(node.target, scope, block), self.rows_of(node.iter, scope, block).on_a_line()
-        if not self.entries.changes(node.iter):
-            return Turns(target, rows, [])
-        row = Piece.at(self.unused("row"), target.place)
-        return Turns(row, rows, [assigned(target, row, Piece.at(".clone()", row.place))])
+        """Return the turns of a loop over rows."""
+        return Turns(self.write(node.target, scope, block), self.write(node.iter, scope, block).on_a_line(), [])
 
     def over_several(self, node: ast.For, scope: Scope, block: Block) -> Turns:
         """Return the turns of a loop over ``enumerate`` or ``zip``, by their number."""
@@ -92,8 +90,7 @@ class Loops(Effects):
         first = []
         for target, sequence in zip(targets, sequences, strict=True):
             taken = [sequence, Piece.at("[", place), k, Piece.at("]", place)] if sequence.text else [k]
-            copied = [Piece.at(".clone()", place)] if sequence.text in self.entries.stored else []
-            first.append(assigned(target, *taken, *copied))
+            first.append(assigned(target, *taken))
         return Turns(k, rows, first)
 
     def side_by_side(self, node: ast.For, scope: Scope, block: Block) -> tuple[list[Piece], list[Piece]]:
@@ -104,7 +101,9 @@ class Loops(Effects):
         assert isinstance(call, ast.Call)  # noqa: S101
         if call.keywords:
             raise GradcliError("not-allowed", f"{name} takes no names of arguments here")
-        rows = [self.rows_of(argument, scope, block) for argument in call.args]
+        written = {root for part in filter(None, map(changed_by, parts(node.body))) for root in root_of(part)}
+        of_rows = zip_longest(call.args, elements[name == "enumerate" :])
+        rows = [self.rows_of(argument, row, written, scope, block) for argument, row in of_rows if argument is not None]
         found = [Piece(), *rows] if name == "enumerate" else rows
         if len(found) != len(targets) or not rows:
             raise GradcliError("not-allowed", f"{name} gives {len(found)} values, and the loop has {len(targets)}")
@@ -117,11 +116,15 @@ class Loops(Effects):
         ]
         return targets, named
 
-    def rows_of(self, node: ast.expr, scope: Scope, block: Block) -> Piece:
-        """Return what a loop runs over: of a list whose entries change, a slice is a copy."""
+    def rows_of(
+        self, node: ast.expr, row: ast.expr | None, written: Container[str], scope: Scope, block: Block
+    ) -> Piece:
+        """Return what a variable of a loop takes its rows from: views made at once where the loop writes to them."""
         rows = self.write(node, scope, block)
-        part = not isinstance(node, ast.Name) and self.entries.changes(node)
-        return rows.bracketed() + Piece.at(".clone()", rows.place) if part else rows
+        is_written = isinstance(row, ast.Name) and row.id in written and isinstance(node, ast.Name)
+        if not is_written or is_list(node, self.fresh.lists_in(scope)):
+            return rows
+        return join([Piece.at("torch.unbind(", rows.place), rows, Piece.at(")", rows.place)])
 
     def name(self, name: str, value: Piece, block: Block) -> Piece:
         """Write an assignment to a name, and return the name."""

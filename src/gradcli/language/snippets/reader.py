@@ -57,7 +57,7 @@ class Reader(Calls):
         """
         renamed = scope is not self.top or self.turning
         layers = any(isinstance(self.top.holds(name), Layer) for name in identifiers(node))
-        self.builder.lines.append(unreadable(node, error))
+        self.builder.lines.append(unreadable(node, error, self.writes([node])))
         if self.calls:
             self.aside.later.append(node.lineno)
             self.updated = self.updated or updates(node)

@@ -14,6 +14,7 @@ from gradcli.language.snippets.lines import GROWING, is_in_place
 from gradcli.language.snippets.lists import (
     as_operation,
     does_nothing,
+    given_list,
     joined_lists,
     joins_lists,
 )
@@ -35,7 +36,6 @@ class Statements(Loops):
         """Write a statement; raises ``not-allowed`` for what is not part of the language."""
         outer, self.fixed = self.fixed, block.fixed
         try:
-            self.entries.refuse_shared_writes(node)
             self.second.refuse(node)
             self.write_statement(node, scope, block)
         except GradcliError as error:
@@ -114,7 +114,8 @@ class Statements(Loops):
         if isinstance(node.target, ast.Attribute):
             raise GradcliError("not-allowed", "a write to the numbers of an input, past its gradient")
         if isinstance(node.op, ast.Add | ast.Mult) and joins_lists(as_operation(node), self.fresh.lists_in(scope)):
-            raise joined_lists()
+            given = isinstance(node.target, ast.Name) and node.target.id in scope.lists
+            raise given_list(ast.unparse(node.target)) if given else joined_lists()
         sign = (BINARY | MASKS).get(type(node.op))
         if sign is None or not self.arrays.immutable or not isinstance(node.target, ast.Name):
             block.add(self.write(node, scope, block))
