@@ -76,6 +76,10 @@ WHATEVER_THE_CONDITION = [  # program, x, formula, whether it is right
     ("x + 1e12*x - 1e12*x", 1.0, "1", True),
     ("exp(x) - exp(x)", 700.0, "1e288", False),
     ("exp(x) - exp(x)", 700.0, "exp(x) - exp(x)", True),
+    ("sin(x) + x", np.pi, "cos(x) + 1", True),
+    ("sin(x) + x", np.pi, "0", True),
+    ("sin(x) + x", np.pi, "sin(x)", False),
+    ("sin(x) + x", np.pi, "1e-9", False),
     ("x**2", 1e-160, "2*x", True),
     ("x**2", 1e-160, "3*x", False),
 ]
