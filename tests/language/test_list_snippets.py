@@ -50,4 +50,4 @@ def answered(text):
 @pytest.mark.parametrize("seed", portion(range(40), 20))
 def test_a_random_snippet_of_lists_is_as_in_pytorch(seed):
     texts = [snippet(Random(f"{seed}:{number}")) for number in range(PER_TEST)]  # noqa: S311
-    assert sum(map(answered, texts)) > PER_TEST // 4
+    assert sum(map(answered, texts)) > PER_TEST // 10

@@ -124,6 +124,10 @@ class Expressions(Allocation):
         if type(node.op) in MASKS:
             mask = OPERATORS[MASKS[type(node.op)], 2]
             return self.emit(lambda regs: runtime.compare(regs[0], mask, regs[left], regs[right]), node)
+        if node in self.joins:
+            from gradcli.language.joins import watch_operation
+
+            watch_operation(self, node, registers, self.expression)
         return self.emit(binary_step(OPERATORS[BINARY[type(node.op)], 2], left, right), node)
 
     def _unary(self, node: ast.UnaryOp, registers: list[int]) -> int:

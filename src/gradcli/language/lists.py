@@ -19,7 +19,7 @@ from gradcli.language.aliases import write_through
 from gradcli.language.indexing import Registers
 from gradcli.language.kinds import Listed, is_tensor
 from gradcli.language.overlaps import Shown, in_common, meets, rows_of
-from gradcli.language.snippets.lists import ONE_NAME, TWO_TENSORS, grown
+from gradcli.language.snippets.lists import ONE_NAME, TWO_TENSORS, grown, is_tolist
 from gradcli.language.snippets.scopes import whole_of
 from gradcli.language.storage import Window, looks_on, root
 from gradcli.language.trace import Assigned, Written
@@ -170,7 +170,9 @@ def notes_of(value: ast.expr) -> tuple[Callable[[Registers, Others, str, Any, An
         return grow, before
     if isinstance(of := whole_of(value), ast.Name):
         return copied, of
-    return (unlisted if isinstance(value, ast.Call) else called), None
+    if isinstance(value, ast.Call):
+        return numbers if is_tolist(value) else unlisted, None
+    return called, None
 
 
 def hold(f: Graph, array: Any, items: Iterable[Any]) -> Any:
@@ -212,6 +214,13 @@ def copied(regs: Registers, _others: Others, name: str, of: Any, part: Any) -> A
     rows = rows_of(f, part if root(f, part) == root(f, of) else of)
     f.lists.add(f, Held(array, [[row] for row in rows], name))
     return array
+
+
+def numbers(regs: Registers, _others: Others, name: str, _of: Any, value: Any) -> Any:
+    """Return what ``tolist`` gave, after noting it as a list unless it is one number."""
+    if regs[0].lists is not None and (length := len(np.atleast_1d(value_of(value)))) and np.ndim(value_of(value)):
+        regs[0].lists.add(regs[0], Held(value, [[] for _ in range(length)], name))
+    return value
 
 
 def unlisted(regs: Registers, _others: Others, _name: str, _of: Any, value: Any) -> Any:

@@ -141,8 +141,9 @@ def remark_output(graph: Graph, output: Any, constant: bool) -> None:
 
 BRANCHES = {ast.If, ast.IfExp, ast.While, ast.BoolOp}
 """Syntax that takes one way or another."""
-DISPLAYS = {ast.List, ast.Tuple, ast.ListComp}
-"""Syntax that makes a list."""
+LISTS = (ast.List, ast.Tuple, ast.ListComp)
+GIVING = ("shape", "size", "tolist")
+"""Syntax that makes a list, and names after a dot that give one."""
 
 
 def output_value(value: object) -> Any:
@@ -188,9 +189,13 @@ def compile_tree(
     nodes = list(ast.walk(tree))
     parts = [type(part) for part in nodes]
     compiler = Statements(place, bounds.depth, given)
-    compiler.watched = not DISPLAYS.isdisjoint(parts) and any(map(may_write, nodes))
+    compiler.watched = not set(LISTS).isdisjoint(parts) and any(map(may_write, nodes))
     if shown is not None:
         place, compiler.spans = shown
+        if any(isinstance(node, LISTS) or getattr(node, "attr", "") in GIVING for node in nodes):
+            from gradcli.language.joins import watch_joins
+
+            watch_joins(compiler, nodes)
     if len(parts) > bounds.syntax:
         raise over_budget("syntax", bounds.syntax, "the program has too many parts").at(None, place)
     try:
@@ -228,7 +233,7 @@ def compile_tree(
 
 def remarks_on_lists(nodes: list[ast.AST], tree: ast.Module) -> tuple[tuple[str, str], ...]:
     """Return what is to be said of lists with a name."""
-    if not any(isinstance(node, ast.Assign) and type(node.value) in DISPLAYS for node in nodes):
+    if not any(isinstance(node, ast.Assign) and isinstance(node.value, LISTS) for node in nodes):
         return ()
     from gradcli.language.plain_lists import list_remarks
 

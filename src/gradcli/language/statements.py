@@ -210,7 +210,7 @@ class Statements(Flow):
         single = not isinstance(target.slice, ast.Tuple)
         span, index = self.spans.of(target), self.writer.written(target.slice)
         told, target_text = self._told(name, node, index), f"{name}[{index.text}]"
-        others, write = self.others(name), write_to(self.watched)
+        others, write, joins = self.others(name), write_to(self.watched), node in self.joins
 
         def run(regs: Registers) -> Any:
             f, before = regs[0], regs[base]
@@ -222,6 +222,10 @@ class Statements(Flow):
             if written_to:
                 remark_write(f, name, span, before, regs[given], key, op is None)
             change, first, entries = changed_entries(f, op, x, key, regs[given], target_text)
+            if joins:
+                from gradcli.language.joins import refuse_longer
+
+                refuse_longer(f, node, before if isinstance(target.slice, ast.Slice) else entries, regs[given])
             if written_to:
                 f.wrote(entries if f.lists is not None and f.lists.is_list(before) else before, name, span, first)
             written = put_as_kept(f, op, x, key, change, target_text)
@@ -247,6 +251,10 @@ class Statements(Flow):
         name = node.target.id
         old = self.expression(ast.copy_location(ast.Name(name, ast.Load()), node.target))
         told = self._told(name, node)
+        if node in self.joins:
+            from gradcli.language.joins import refuse_longer
+
+            self.emit(lambda regs: refuse_longer(regs[0], node, regs[old], regs[change]), node)
         self.change(told, node, binary_step(op, old, change), (old, change), op)
 
     def change(

@@ -71,6 +71,11 @@ def is_cat(call: ast.Call) -> bool:
     return dotted(call.func) == "torch.cat"
 
 
+def is_tolist(call: ast.Call) -> bool:
+    """Return whether a call is of the method that makes a list of a tensor's numbers."""
+    return isinstance(call.func, ast.Attribute) and call.func.attr == "tolist"
+
+
 TWO_TENSORS = "in Python both are one tensor, and here two"
 ONE_NAME = "give the tensor one name, and write name = ... with its new value"
 

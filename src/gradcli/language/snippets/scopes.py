@@ -199,7 +199,7 @@ def whole_of(node: ast.expr) -> ast.expr | None:
     match node:
         case ast.Subscript(value=whole, slice=ast.Slice()):
             return whole
-        case ast.Call(func=ast.Attribute(attr="copy", value=whole)):
+        case ast.Call(func=ast.Attribute(attr="copy", value=whole), args=[]):
             return whole
     return None
 
