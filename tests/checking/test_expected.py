@@ -80,6 +80,10 @@ WHATEVER_THE_CONDITION = [  # program, x, formula, whether it is right
     ("sin(x) + x", np.pi, "0", True),
     ("sin(x) + x", np.pi, "sin(x)", False),
     ("sin(x) + x", np.pi, "1e-9", False),
+    ("logaddexp(x, 0) - x + 1", 70.0, "0", False),
+    ("1e31*(logaddexp(x, 0) - x) + 1e10", 70.0, "0", False),
+    ("1e40*(x*3 + 1e-30*x - x*3) + 1e20", 2.0, "7e20", False),
+    ("1e40*(x*3 + 1e-30*x - x*3) + 1e20", 2.0, "1e10", True),
     ("x**2", 1e-160, "2*x", True),
     ("x**2", 1e-160, "3*x", False),
 ]

@@ -17,7 +17,7 @@ from gradcli.checking.truth import Truth
 from gradcli.checking.typed import ExpectedNumbers, read_numbers, with_all_digits
 from gradcli.errors import GradcliError, Place
 from gradcli.exact.decimals import digits
-from gradcli.exact.judge import TINIEST, is_zero, right_digits, weighed
+from gradcli.exact.judge import TINIEST, right_digits, weighed
 from gradcli.exact.limits import finite, settled
 from gradcli.exact.real import Real, array, lifted
 from gradcli.exact.slopes import Exact, Spent
@@ -218,9 +218,7 @@ def fit(wants: ExpectedNumbers, sought: Derivative, with_v: bool) -> tuple[list[
 def widen(bound: Decimal, truth: Decimal, size: float) -> Decimal:
     """Return the bound of a number that was computed in double precision: rounding of its terms, 10⁻⁶ of it at most."""
     rounding = Decimal(ROUNDING) * finite(size)
-    if truth.is_nan():
-        return bound
-    return max(bound, rounding if is_zero(truth, size) else min(rounding, CLOSE * abs(truth)))
+    return bound if truth.is_nan() else max(bound, min(rounding, CLOSE * abs(truth)) if truth else rounding)
 
 
 def diagonal_matrix(diagonal: Sequence[Decimal], count: int) -> list[Decimal]:
@@ -235,14 +233,14 @@ def judge_expected(value: Decimal, truth: Decimal, bound: Decimal, size: float) 
     if not value.is_finite():
         return Judged(0.0, right=False, finite=False)
     error = abs(value - truth)
-    nothing = is_zero(truth, size) and abs(value) <= NOTHING * finite(size)
-    if nothing or error <= TINIEST:
+    if error <= TINIEST:
         return Judged(ALL, right=True)
     if bound >= 0:
         found = right_digits(float(value), truth, size)
         return Judged(found, error <= max(bound, NOTHING * abs(truth)))
     if not truth:
-        return Judged(0.0, right=False)
+        within = error <= NOTHING * finite(size)
+        return Judged(ALL if within else 0.0, within)
     found = ALL if not error else min(max(0.0, -float((error / abs(truth)).log10())), ALL)
     return Judged(found, found >= RIGHT)
 

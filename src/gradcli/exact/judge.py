@@ -12,7 +12,7 @@ import numpy as np
 from gradcli.exact.decimals import digits
 from gradcli.exact.limits import Side, finite
 from gradcli.exact.slopes import Exact, Slope
-from gradcli.exact.thresholds import ALL, ROUNDING, SAME, VANISHING
+from gradcli.exact.thresholds import ALL, ROUNDING, SAME
 from gradcli.ops.signatures import Array, Indices
 
 LEAST = Decimal("1e-5000")
@@ -24,8 +24,7 @@ TINIEST = Decimal(2) ** -1070
 def right_digits(value: float, truth: Decimal, size: float = 0.0) -> float:
     """Return how many digits of a double are right; nan where the truth is not known.
 
-    ``size`` is that of the terms whose sum the number is: where the truth is 0 beside them, what their rounding
-    leaves is right.
+    ``size`` is that of the terms whose sum the number is: where the truth is 0, what their rounding leaves is right.
 
     >>> right_digits(3.14, Decimal("3.14159265358979"))
     3.295...
@@ -42,16 +41,9 @@ def right_digits(value: float, truth: Decimal, size: float = 0.0) -> float:
         error = abs(Decimal(value) - truth)
         if error <= TINIEST:
             return ALL
-        if is_zero(truth, size) and abs(value) <= ROUNDING * size:
-            return ALL
         if not truth:
-            return 0.0
+            return ALL if abs(value) <= ROUNDING * size else 0.0
         return min(max(0.0, -float((error / abs(truth)).log10())), ALL)
-
-
-def is_zero(truth: Decimal, size: float) -> bool:
-    """Return whether a number is 0 beside the terms whose sum it is."""
-    return abs(truth) <= VANISHING * finite(size)
 
 
 def units(value: object) -> Array:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradcli.exact.decimals import GUARD, NAN
-from gradcli.exact.thresholds import CLOSE, SAME
+from gradcli.exact.thresholds import CLOSE, EPS, ROUNDING, SAME
 
 SETTINGS = ((50, 17), (100, 33), (200, 66), (400, 133), (800, 266), (800, 390))
 """Digits of the runs, and those of 1/h, one setting after the other; h² is seen in each, as cos(h) differs from 1."""
@@ -54,6 +54,10 @@ class Setting(NamedTuple):
         if not below.is_finite() and above.is_finite():
             return (above - self.at[i]) / self.h
         return (above - below) / (2 * self.h)
+
+    def bend(self, i: int) -> Decimal:
+        """Return the second derivative of entry i on the pieces of x."""
+        return (self.kept[0][i] - 2 * self.at[i] + self.kept[1][i]) / self.h**2
 
     def noise(self, i: int, size: Decimal) -> Decimal:
         """Return what rounding may make of a slope of entry i, a derivative whose terms have this size."""
@@ -153,8 +157,22 @@ def last_value(settings: Sequence[Setting], i: int, size: Decimal) -> Decimal:
     if not found.is_finite():
         return NAN
     if settled(earlier, found):
-        return found
+        return Decimal(0) if is_below_input(settings, i, size) else found
     return Decimal(0) if vanishes(settings, i, size) else NAN
+
+
+def is_below_input(settings: Sequence[Setting], i: int, size: Decimal) -> bool:
+    """Return whether the derivative of entry i is 0 but for the rounding of x, and no number of doubles could tell.
+
+    1 + cos(x) is 7e-33 at the double next to π and 3e-32 at the one before: beside its terms it is 0, and x moved by
+    its last digit changes it by more than all of it. A small number that stays, as 1 - sigmoid(70), is none of these.
+    """
+    found = abs(settings[-1].slope(i))
+    if not 0 < found <= Decimal(ROUNDING) ** 2 * size:
+        return False
+    clearest = next(setting for setting in reversed(settings) if setting.h**3 >= Decimal(10) ** -setting.digits)
+    bend = clearest.bend(i)
+    return bend.is_finite() and found <= Decimal(EPS) * abs(bend)
 
 
 def flat(setting: Setting, i: int, size: Decimal) -> bool:

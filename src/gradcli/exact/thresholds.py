@@ -11,8 +11,6 @@ EPS = 2.0**-52
 """The relative distance of two doubles."""
 ROUNDING = 64 * EPS
 """Times the sizes of the terms that were added up: what rounding alone may cause."""
-VANISHING = Decimal(ROUNDING) ** 2
-"""How small, beside its terms, a number is that is 0: as 1 + cos(x) is where x is the double next to π."""
 VISIBLE = 1e-9
 """Relative error, within what rounding explains, from which an answer says that digits are lost."""
 WRONG = 1e-6
