@@ -84,7 +84,7 @@ class Expressions(Allocation):
     def _list(self, node: ast.List | ast.Tuple, registers: list[int]) -> int:
         stack = runtime.stack_items if isinstance(node, ast.List) else runtime.stack_tuple
         if node in self.listed:
-            from gradcli.language.lists import hold
+            from gradcli.language.noting import hold
 
             def run(regs: Registers) -> Any:
                 items = [regs[i] for i in registers]

@@ -15,8 +15,8 @@ from gradcli.engine.graph import Graph
 from gradcli.language.indexing import Registers
 from gradcli.language.kinds import Listed, is_tensor
 from gradcli.language.overlaps import Shown, rows_of
-from gradcli.language.snippets.lists import displays_of, grown, is_tolist, joined_lists
-from gradcli.language.snippets.scopes import whole_of
+from gradcli.language.snippets.lists import displays_of, is_tolist, joined_lists
+from gradcli.language.snippets.scopes import grown, growths, whole_of
 from gradcli.language.steps import Allocation
 from gradcli.language.storage import Window, root, window_of
 from gradcli.ops.declare import value_of
@@ -32,7 +32,8 @@ def watch_joins(compiler: Allocation, nodes: list[ast.AST]) -> None:
     """Let a run look at the operations that join lists, if what they are given are lists."""
     compiler.joins = joins_in(nodes)
     compiler.listed |= set(displays_for(nodes, compiler.joins))
-    compiler.watched |= bool(compiler.joins)
+    growing, entries = growths(nodes)
+    compiler.watched |= bool(compiler.joins) or not growing.isdisjoint(entries)
 
 
 def joins_in(nodes: list[ast.AST]) -> set[ast.AST]:
@@ -106,7 +107,7 @@ def watch_operation(compiler: Allocation, node: ast.BinOp, registers: list[int],
 
     ``read`` compiles another expression.
     """
-    wholes = [whole_register(read, *side) for side in zip(sides_of(node), registers, strict=True)]
+    wholes = [whole_register(compiler, read, *side) for side in zip(sides_of(node), registers, strict=True)]
     adds, listed = isinstance(node.op, ast.Add), [is_plain_list(side) for side in sides_of(node)]
 
     def run(regs: Registers) -> None:
@@ -118,10 +119,15 @@ def watch_operation(compiler: Allocation, node: ast.BinOp, registers: list[int],
     compiler.emit(run, node)
 
 
-def whole_register(read: Read, node: ast.expr, register: int) -> int:
-    """Return the register of what an expression is a slice or a copy of, its own where it is neither."""
+def whole_register(compiler: Allocation, read: Read, node: ast.expr, register: int) -> int:
+    """Return the register of what an expression is a slice or a copy of, its own where it is neither.
+
+    What is computed by operations that may join is no list, or refused: it is not compiled a second time.
+    """
     whole = whole_of(node)
-    return register if whole is None else whole_register(read, whole, read(whole))
+    if whole is None or not compiler.joins.isdisjoint(ast.walk(whole)):
+        return register
+    return whole_register(compiler, read, whole, read(whole))
 
 
 def is_plain_list(node: ast.expr) -> bool:
@@ -145,19 +151,36 @@ def holds_list(f: Graph, value: Any, plain: bool = False) -> bool:
 
 def is_inner(f: Graph, shown: Shown) -> bool:
     """Return whether what an entry shows is a list: the array of one, or a row of one that holds lists."""
-    if not isinstance(shown, Window) and f.lists.of(shown) is not None:
-        return True
-    window = shown if isinstance(shown, Window) else window_of(f, shown)
+    left, seen = [shown], set[int]()
+    while left:
+        shown = left.pop()
+        if id(shown) in seen:
+            continue
+        seen.add(id(shown))
+        if not isinstance(shown, Window) and f.lists.of(shown) is not None:
+            return True
+        window = shown if isinstance(shown, Window) else window_of(f, shown)
+        entry = entry_shown(f, window)
+        if entry is None:
+            continue
+        others = [one for one in entry if not isinstance(one, Window) or not same(one, window)]
+        if not others:
+            return True
+        left += others
+    return False
+
+
+def entry_shown(f: Graph, window: Window) -> list[Shown] | None:
+    """Return what an entry of a list holds that a window shows, nothing for a whole list; None for no list's entry."""
     for held in f.lists.found:
         if root(f, held.array) != window.key:
             continue
         if same(window_of(f, held.array), window):
-            return True
+            return []
         for row, entry in zip(rows_of(f, held.array), held.entries, strict=True):
             if same(row, window):
-                others = [one for one in entry if not isinstance(one, Window) or not same(one, window)]
-                return bool(row.places.ndim) and (not others or any(is_inner(f, one) for one in others))
-    return False
+                return entry if row.places.ndim else None
+    return None
 
 
 def same(one: Window, other: Window) -> bool:

@@ -6,8 +6,7 @@ in a program that is no snippet. Each list is kept with what it was made of, and
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,13 +17,11 @@ from gradcli.errors import GradcliError
 from gradcli.language.aliases import write_through
 from gradcli.language.indexing import Registers
 from gradcli.language.kinds import Listed, is_tensor
-from gradcli.language.overlaps import Shown, in_common, meets, rows_of
-from gradcli.language.snippets.lists import ONE_NAME, TWO_TENSORS, grown, is_tolist
-from gradcli.language.snippets.scopes import whole_of
+from gradcli.language.overlaps import Shown, by_storage, in_common, meets, meets_any, row_of, rows_of
+from gradcli.language.snippets.lists import ONE_NAME, TWO_TENSORS
 from gradcli.language.storage import Window, looks_on, root
 from gradcli.language.trace import Assigned, Written
 from gradcli.ops.declare import value_of
-from gradcli.ops.shaping import CLONE
 
 Others = Callable[[], Iterator[tuple[str, int]]]
 AS_ARRAY = (
@@ -63,10 +60,11 @@ class Entry:
         it, which a note tells.
         """
         f, held, array = regs[0], self.held, self.array
-        row, own = rows_of(f, array)[self.place], [tensor] if is_tensor(tensor) else []
+        row, own = row_of(f, array, self.place), [tensor] if is_tensor(tensor) else []
         if np.shape(value_of(tensor)) != row.places.shape and self.lists.of_python:
             message = "an entry of a list gets a value of another shape, and here a list is an array"
             raise GradcliError("not-allowed", message, hint="give each entry a name of its own")
+        self.refuse_elsewhere(f, [regs[register] for _, register in others()])
         if array is not held.array or not self.lists.of_python:
             self.refuse_older(f, row, [regs[register] for _, register in others()])
             found = followed(regs, others, told, array, after)
@@ -83,6 +81,11 @@ class Entry:
             if name:
                 f.bind(name, after, Assigned(name, Written(told.name)))
         return after
+
+    def refuse_elsewhere(self, f: Graph, values: list[Any]) -> None:
+        """Refuse that a list changes which others hold, beside the one that it is written to as a row of."""
+        if self.lists.count_places(f, self.held, [*values, self.array]) > (self.array is not self.held.array):
+            self.lists.tell(f, self.held, "a list that another one holds gets another entry")
 
     def refuse_older(self, f: Graph, row: Window, values: list[Any]) -> None:
         """Refuse that an array's entry changes where an older name of it shows it, or the list has another one."""
@@ -117,8 +120,8 @@ class Lists:
         The latter as far as another variable, of those values, or another list shows it; else nobody sees it again.
         """
         self.found.remove(held)
-        values = [*values, *(shown for other in self.found for shown in other.shown)]
-        if not any(meets(f, held.array, value) for value in values):
+        seen = by_storage(f, [*values, *(shown for other in self.found for shown in other.shown)])
+        if not meets_any(f, held.array, seen):
             return list(held.entries)
         self.found.append(held)
         return [[*shown, row] for shown, row in zip(held.entries, rows_of(f, held.array), strict=True)]
@@ -154,6 +157,11 @@ class Lists:
         held = self.of(array)
         return held is not None and any(self.of(shown) is inner for shown in held.shown)
 
+    def count_places(self, f: Graph, held: Held, values: list[Any]) -> int:
+        """Return at how many places others hold a list, those that these values show."""
+        others = [other for other in alive(f, values) if other is not held]
+        return sum(any(shown is held.array for shown in entry) for other in others for entry in other.entries)
+
     def tell(self, f: Graph, held: Held, what: str) -> None:
         """Refuse a write, or leave a note on the list that Python would have otherwise."""
         if self.of_python:
@@ -161,80 +169,13 @@ class Lists:
         f.remark("list-as-array", AS_ARRAY.format(held.name, what))
 
 
-def notes_of(value: ast.expr) -> tuple[Callable[[Registers, Others, str, Any, Any], Any], ast.Name | None]:
-    """Return what notes a list that an expression is assigned as, and the variable that the list is made of.
-
-    It is given the other variables, the name that the list gets, and the values of both.
-    """
-    if (before := grown(value)) is not None:
-        return grow, before
-    if isinstance(of := whole_of(value), ast.Name):
-        return copied, of
-    if isinstance(value, ast.Call):
-        return numbers if is_tolist(value) else unlisted, None
-    return called, None
-
-
-def hold(f: Graph, array: Any, items: Iterable[Any]) -> Any:
-    """Return the array that a list became, after noting what it holds."""
-    if f.lists is not None and is_tensor(array):
-        f.lists.add(f, Held(array, [[item] if is_tensor(item) else [] for item in items]))
-    return array
-
-
-def called(regs: Registers, _others: Others, name: str, _of: Any, value: Any) -> Any:
-    """Return a value that a variable gets, after noting its name if it is a list, and for the lists in it."""
-    f = regs[0]
-    left = [value] if f.lists is not None else []
-    while left:
-        held = f.lists.of(left.pop())
-        if held is not None and not held.name:
-            held.name = name
-            left += held.shown
-    return value
-
-
-def grow(regs: Registers, others: Others, name: str, before: Any, after: Any) -> Any:
-    """Return a list after an entry was appended, which the list that was noted last has; note what it holds."""
-    f = regs[0]
-    if f.lists is not None and is_tensor(after):
-        known, [entry] = f.lists.of(before), f.lists.found.pop().entries
-        values = [regs[register] for _, register in others()]
-        own = [[] for _ in range(after.shape[0] - 1)] if known is None else f.lists.leave(f, known, [*values, *entry])
-        f.lists.add(f, Held(after, [*own, entry], name))
-    return after
-
-
-def copied(regs: Registers, _others: Others, name: str, of: Any, part: Any) -> Any:
-    """Return a slice or a copy of a list: a list of its own, whose entries are those of the first one."""
-    f = regs[0]
-    if f.lists is None or f.lists.of(of) is None:
-        return part
-    array = f(CLONE, part) if f.lists.of_python else part
-    rows = rows_of(f, part if root(f, part) == root(f, of) else of)
-    f.lists.add(f, Held(array, [[row] for row in rows], name))
-    return array
-
-
-def numbers(regs: Registers, _others: Others, name: str, _of: Any, value: Any) -> Any:
-    """Return what ``tolist`` gave, after noting it as a list unless it is one number."""
-    if regs[0].lists is not None and (length := len(np.atleast_1d(value_of(value)))) and np.ndim(value_of(value)):
-        regs[0].lists.add(regs[0], Held(value, [[] for _ in range(length)], name))
-    return value
-
-
-def unlisted(regs: Registers, _others: Others, _name: str, _of: Any, value: Any) -> Any:
-    """Return what a function made of a list: a tensor of its own, even where it is the list's array."""
-    f = regs[0]
-    return value if f.lists is None or f.lists.of(value) is None else f(CLONE, value)
-
-
 def alive(f: Graph, values: list[Any]) -> list[Held]:
     """Return the lists whose arrays some of the values show, and those whose arrays such a list holds."""
     found: list[Held] = []
     left, shown = list(f.lists.found), values
-    while shown:
-        new = [held for held in left if any(meets(f, held.array, value) for value in shown)]
+    while shown and left:
+        seen = by_storage(f, shown)
+        new = [held for held in left if meets_any(f, held.array, seen)]
         found += new
         left = [held for held in left if held not in new]
         shown = [one for held in new for one in held.shown]
@@ -245,7 +186,8 @@ def within(f: Graph, held: Held, lists: list[Held]) -> list[Held]:
     """Return a list and those that it holds entries of, or as entries."""
     found = [held]
     for each in found:
-        inner = [one for one in lists if any(meets(f, one.array, shown) for shown in each.shown)]
+        seen = by_storage(f, each.shown)
+        inner = [one for one in lists if meets_any(f, one.array, seen)]
         found += [one for one in inner if one not in found]
     return found
 
@@ -260,14 +202,16 @@ def refuse_apart(f: Graph, before: Any, values: list[Any]) -> None:
     nested = next((held for held in lists if isinstance(held.array, Listed) and held.array.ndim > 1), None)
     if nested is not None and isinstance(before, Listed) and f.lists.of(before) is None:
         f.lists.tell(f, nested, "a list in a list gets another value")
+    written = by_storage(f, [before])
     for held in lists:
-        if any(meets(f, shown, before) for shown in held.shown):
+        if any(meets_any(f, shown, written) for shown in held.shown):
             f.lists.tell(f, held, "a tensor that a list holds is written to in place")
-    for held in [each for each in lists if meets(f, each.array, before)]:
+    for held in [each for each in lists if meets_any(f, each.array, written)]:
         inside = within(f, held, lists)
         outside = [value for value in values if not meets(f, held.array, value)]
         outside += [one for other in lists if other not in inside for one in other.shown]
-        shared = any(meets(f, shown, value) for each in inside for shown in each.shown for value in outside)
+        seen = by_storage(f, outside)
+        shared = any(meets_any(f, shown, seen) for each in inside for shown in each.shown)
         if shared or any(in_common(f, each.entries) for each in inside):
             f.lists.tell(f, held, "an entry of a list is written to in place, and has another name")
 

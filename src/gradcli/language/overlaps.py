@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,33 @@ def rows_of(f: Graph, array: Any) -> list[Window]:
     """Return what the entries of a list's array show of its storage."""
     window = window_of(f, array)
     return [window._replace(places=np.asarray(row)) for row in window.places]
+
+
+def row_of(f: Graph, array: Any, place: int) -> Window:
+    """Return what one entry of a list's array shows of its storage."""
+    window = window_of(f, array)
+    return window._replace(places=np.asarray(window.places[place]))
+
+
+def by_storage(f: Graph, values: Iterable[Any]) -> dict[Any, list[Shown]]:
+    """Return what values show, by the storage that it is of."""
+    found: dict[Any, list[Shown]] = defaultdict(list)
+    for value in values:
+        for part in [value] if isinstance(value, Window) else parts_of(value):
+            found[storage(f, part)].append(part)
+    return found
+
+
+def storage(f: Graph, shown: Shown) -> Any:
+    """Return the storage of a tensor or of what one showed; what is neither is its own."""
+    if isinstance(shown, Window):
+        return shown.key
+    return root(f, shown) if is_tensor(shown) else ("object", id(shown))
+
+
+def meets_any(f: Graph, shown: Shown, values: Mapping[Any, Sequence[Shown]]) -> bool:
+    """Return whether one of some values, which ``by_storage`` has sorted, shows memory that an entry shows."""
+    return any(overlap(f, shown, value) for value in values.get(storage(f, shown), ()))
 
 
 def meets(f: Graph, shown: Shown, value: Any) -> bool:

@@ -101,7 +101,7 @@ class Statements(Flow):
         register = self.expression(value)
         if not self.watched:
             return register
-        from gradcli.language.lists import notes_of
+        from gradcli.language.noting import notes_of
 
         note, of = notes_of(value)
         name, read = name_of(target), register if of is None else self.expression(of)

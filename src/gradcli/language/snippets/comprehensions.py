@@ -59,8 +59,9 @@ class Comprehensions(Unrolling):
         """Refuse turns that depend on a variable which the statements round them may change."""
         own = {name for generator in node.generators for name in identifiers(generator.target)}
         for generator in node.generators:
+            changing = self.second.changing if generator.ifs else self.second.growing
             for name in (name for part in (generator.iter, *generator.ifs) for name in identifiers(part)):
-                if name not in own and self.fresh.stored[name] > 1:
+                if name not in own and (self.fresh.stored[name] > 1 or name in changing):
                     message = f"how often this comprehension turns depends on '{name}', which changes"
                     raise GradcliError("not-allowed", message, hint=LOOP)
 

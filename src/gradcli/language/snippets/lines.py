@@ -10,7 +10,7 @@ from gradcli.errors import GradcliError
 from gradcli.language.inplace import writes_in_place, written_to
 from gradcli.language.names import MODULES, dotted
 from gradcli.language.snippets.pieces import Piece, Source
-from gradcli.language.snippets.scopes import identifiers, parts, stored
+from gradcli.language.snippets.scopes import growths, identifiers, parts, stored
 
 PLAIN = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Constant)
 """Expressions whose value has memory of its own."""
@@ -23,6 +23,7 @@ class Line:
     - ``stores`` are the names that it assigns; ``ends`` says that what they held before is gone.
     - ``writes`` are the names whose memory it writes to, ``reads`` those that it reads.
     - ``shares`` are pairs of names that may have memory in common from here on.
+    - ``grows`` are lists that entries are appended to, ``entries`` variables that stand as entries of other lists.
     - ``error`` says why it cannot be read; ``leaf`` is the input that it makes.
     """
 
@@ -33,6 +34,8 @@ class Line:
     writes: frozenset[str]
     reads: frozenset[str]
     shares: frozenset[tuple[str, str]]
+    grows: frozenset[str] = frozenset()
+    entries: frozenset[str] = frozenset()
     error: GradcliError | None = None
     leaf: str = ""
 
@@ -63,7 +66,7 @@ def unreadable(node: ast.stmt, error: GradcliError, writes: bool = False) -> Lin
 def leaf_line(name: str, number: int) -> Line:
     """Return the line that makes an input."""
     nothing: frozenset[str] = frozenset()
-    return Line(Piece(), number, frozenset({name}), True, nothing, nothing, frozenset(), None, name)
+    return Line(Piece(), number, frozenset({name}), True, nothing, nothing, frozenset(), leaf=name)
 
 
 def described(node: ast.stmt, piece: Piece, number: int, error: GradcliError | None = None) -> Line:
@@ -94,7 +97,9 @@ def described(node: ast.stmt, piece: Piece, number: int, error: GradcliError | N
                 stores.add(name)
         shares |= set(shared(part))
     ends = isinstance(node, ast.Assign | ast.AnnAssign | ast.ClassDef | ast.FunctionDef)
-    return Line(piece, number, frozenset(stores), ends, frozenset(writes), frozenset(reads), frozenset(shares), error)
+    grows, entries = map(frozenset, growths(ast.walk(node)))
+    touched = (frozenset(writes), frozenset(reads), frozenset(shares))
+    return Line(piece, number, frozenset(stores), ends, *touched, grows, entries, error)
 
 
 def root_of(node: ast.expr) -> set[str]:
@@ -203,14 +208,17 @@ class Memory:
 def needed(lines: Sequence[Line], names: Iterable[str]) -> list[Line]:
     """Return the lines that the values of ``names`` after the last line, and their derivatives, depend on, in order.
 
-    A write counts wherever it stands, if it may be to memory that these lines read: backward reads what they kept.
+    A write counts wherever it stands, if it may be to memory that these lines read: backward reads what they kept. So
+    does that a list grows which another one holds.
     """
     memory, wanted, written = Memory(lines), frozenset(names), set[int]()
+    held = {name for line in lines for name in line.entries}
     while True:
         found = reached(lines, wanted, written)
         groups = {memory.group(name) for k in found for name in lines[k].reads | lines[k].stores}
         groups |= {memory.group(name) for name in wanted}
-        touching = {k for k, line in enumerate(lines) if any(memory.group(name) in groups for name in line.writes)}
+        writes = [line.writes | (line.grows & held) for line in lines]
+        touching = {k for k, names in enumerate(writes) if any(memory.group(name) in groups for name in names)}
         if touching <= written:
             return [lines[k] for k in found]
         written |= touching

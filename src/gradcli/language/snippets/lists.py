@@ -7,9 +7,9 @@ from collections.abc import Container, Iterator, Sequence
 from typing import cast
 
 from gradcli.errors import GradcliError
-from gradcli.language.names import MODULES, dotted
+from gradcli.language.names import MODULES
 from gradcli.language.snippets.lines import changed_by, root_of
-from gradcli.language.snippets.scopes import is_list, parts, position, whole_of
+from gradcli.language.snippets.scopes import grown, is_list, parts, position, whole_of
 
 
 def joins_lists(node: ast.BinOp, lists: Container[str]) -> bool:
@@ -56,19 +56,6 @@ def displays_of(value: ast.expr) -> Iterator[ast.expr]:
             yield from (*displays_of(one), *displays_of(other))
         case ast.Call() if grown(value) is not None:
             yield from displays_of(value.args[0].elts[1])  # type: ignore[attr-defined]
-
-
-def grown(value: ast.expr) -> ast.Name | None:
-    """Return the list that an entry is appended to, as snippets write it: L of ``torch.cat([L, [entry]])``."""
-    match value:
-        case ast.Call(args=[ast.List(elts=[ast.Name() as name, ast.List(elts=[_])])]) if is_cat(value):
-            return name
-    return None
-
-
-def is_cat(call: ast.Call) -> bool:
-    """Return whether a call is of ``torch.cat``."""
-    return dotted(call.func) == "torch.cat"
 
 
 def is_tolist(call: ast.Call) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Container, Iterable, Iterator, Set
 from dataclasses import dataclass, field, replace
 from itertools import count
 
+from gradcli.language.names import dotted
 from gradcli.language.snippets.imports import known
 from gradcli.language.snippets.pieces import Piece
 
@@ -248,3 +249,20 @@ def parts(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
     """Yield every node of several syntax trees."""
     for node in nodes:
         yield from ast.walk(node)
+
+
+def grown(value: ast.AST) -> ast.Name | None:
+    """Return the list that an entry is appended to, as snippets write it: L of ``torch.cat([L, [entry]])``."""
+    match value:
+        case ast.Call(func=func, args=[ast.List(elts=[ast.Name() as name, ast.List(elts=[_])])]):
+            return name if dotted(func) == "torch.cat" else None
+    return None
+
+
+def growths(nodes: Iterable[ast.AST]) -> tuple[set[str], set[str]]:
+    """Return the lists that entries are appended to, and the variables that stand as entries of other lists."""
+    nodes = list(nodes)
+    growing = set(filter(None, map(grown, nodes)))
+    displays = [node for node in nodes if isinstance(node, ast.List | ast.Tuple)]
+    entries = {entry for display in displays for entry in display.elts if isinstance(entry, ast.Name)}
+    return {name.id for name in growing}, {name.id for name in entries - growing}

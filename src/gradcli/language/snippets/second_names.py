@@ -13,7 +13,7 @@ from collections.abc import Container, Iterator
 
 from gradcli.errors import GradcliError
 from gradcli.language.snippets.lines import changed_by, root_of
-from gradcli.language.snippets.lists import SHARING, is_growth
+from gradcli.language.snippets.lists import SHARING, is_growth, pairs_in
 from gradcli.language.snippets.scopes import START, identifiers, position, stored
 from gradcli.language.snippets.tables import SHOWING
 
@@ -24,8 +24,12 @@ CASTS = ("double", "float", "half", "int", "long", "short", "type", "type_as")
 class SecondNames:
     """The names of a snippet, and what each of them has in common with another one."""
 
-    def __init__(self, tree: ast.AST, lists: Container[str]) -> None:
+    def __init__(self, tree: ast.Module, lists: Container[str]) -> None:
         self.lists = lists
+        blocks = [part for node in tree.body if hasattr(node, "body") for part in ast.walk(node)]
+        self.growing = {name for part in blocks for name in grown_by(part)}
+        written = filter(None, map(changed_by, blocks))
+        self.changing = self.growing | {name for part in written for name in root_of(part)}
         assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
         self.aliases = {name for node in assigned for name in alias_in(node, lists)}
         self.stores = {name: position(node) for node in assigned for name in changed_in(node)}
@@ -49,10 +53,9 @@ class SecondNames:
     def refuse_lists(self, node: ast.Assign | ast.AugAssign | ast.Expr) -> None:
         """Refuse a list of two names that grows, entries that move up, and generators that see later values."""
         for part in ast.walk(node):
-            if isinstance(part, ast.Call) and is_growth(part):
-                both = root_of(part.func) & self.aliases
-                if both:
-                    raise two_names(f"'{min(both)}' is one list with another name, and grows here")
+            both = grown_by(part) & self.aliases
+            if both:
+                raise two_names(f"'{min(both)}' is one list with another name, and grows here")
         for target in node.targets if isinstance(node, ast.Assign) else []:
             if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice):
                 if isinstance(target.value, ast.Name) and target.value.id in self.lists:
@@ -106,12 +109,18 @@ def is_cast(node: ast.AST) -> bool:
     return method in CASTS
 
 
+def grown_by(node: ast.AST) -> set[str]:
+    """Return the variable of the list that a syntax node makes longer or shorter."""
+    return root_of(node.func) if isinstance(node, ast.Call) and is_growth(node) else set()
+
+
 def alias_in(node: ast.Assign, lists: Container[str]) -> Iterator[str]:
-    """Yield the two names of a list after ``a = b``."""
-    if isinstance(node.value, ast.Name) and node.value.id in lists:
-        for target in node.targets:
-            if isinstance(target, ast.Name):
-                yield from (target.id, node.value.id)
+    """Yield the names that one list has after ``a = b``, ``a = b = []`` and ``a, b = c, d``."""
+    for target, value in (*((target, node.value) for target in node.targets), *pairs_in(node)):
+        if isinstance(target, ast.Name) and isinstance(value, ast.Name) and value.id in lists:
+            yield from (target.id, value.id)
+    if len(node.targets) > 1:
+        yield from (name for target in node.targets for name in stored(target))
 
 
 def changed_in(node: ast.Assign) -> Iterator[str]:
