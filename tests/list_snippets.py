@@ -49,6 +49,11 @@ NESTED = (
     "K = [[{0}, {1}], [{0}*2, {2}]]", "K[0][0] = {0}", "K[0][0].mul_(2)", "K[1][0] += 1", "r = K[0]\nr[0] = {0}",
     "t = K[0][1]", "K[1] = [{0}, {1}]", "r = K[1]\nbump(r[0])", "K[0], K[1] = K[1], K[0]", "K[-1][-1] = {0}*3",
     "for r in K:\n    for q in r:\n        c = c + q.sum()", "r = [{0}, {1}]\nK = [r, [{2}, {0}*2]]",
+    "r = [{0}, {1}]\nK = [r, [{2}, {0}*2]]\nr[0] = {0}*3", "K.append([{0}, {1}])",
+    "r = [{1}, {0}]\nK.append(r)\nr[1] = {2}",
+    "r = [{0}, {1}*2]\nK = [r, r]", "r = [{0}, {1}*2]\nK = [r for _ in range(2)]\nK[0][1] = {0}*4", "K[1] = K[0]",
+    "for k in range(2):\n    r = [{0}*k, {1}]\n    r[1] = r[1]*2\n    K.append(r)", "r = K[0]\nr.append({0})",
+    "r = [{0}, {1}]\nfor k in range(2):\n    r[0] = r[0]*2\n    K.append(r)", "r = [{0}]\nK = [r]\nr.append({1})",
 )  # fmt: skip
 """Statements on a list of lists, K; the first makes it."""
 READS = (
@@ -60,7 +65,10 @@ READS = (
 APPENDS = (
     "{list}.append({})", "for k in range(2):\n    {list}.append({})", "{list}.append({}*2)",
     "for k in range(2):\n    {0} = {0}*2\n    {list}.append({0})", "for r in [{}, {}*3]:\n    {list}.append(r)",
-    "{list}.append({list}[0])",
+    "{list}.append({list}[0])", "for k in range(2):\n    {list}.append({})\n    c = c + sum([q for q in {list}]).sum()",
+    "for k in range(2):\n    c = c + sum(q.sum() for q in {list})*k\n    {list}.append({})", "M = N = {list}",
+    "M = N = []\nM.append({})\nN.append({}*3)", "N, M = {list}, [{}]\nN.append({})", "L, M = M, L",
+    "L = M = [{0}, {1}*2]\nM[0] = {1}*3",
 )  # fmt: skip
 
 

@@ -55,7 +55,13 @@ def write_through(
         f.bind(told.name, after, told)
         return after
     write = Writing(f, before, after)
-    changes = [change for name, register in sharing for change in write.changes(name, register, regs[register])]
+    changes: list[Change] = []
+    found: dict[int, list[Change]] = {}  # one for each tensor: its variables stay one
+    for name, register in sharing:
+        value = regs[register]
+        if id(value) not in found:
+            found[id(value)] = list(write.changes(name, register, value))
+        changes += [change._replace(name=name, register=register) for change in found[id(value)]]
     f.bind(told.name, write.after, told)
     for name, register, value, chosen in changes:
         regs[register] = value

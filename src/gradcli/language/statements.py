@@ -87,6 +87,7 @@ class Statements(Flow):
         if isinstance(target, ast.Tuple | ast.List):
             self._unpack(target, node.value)
         elif isinstance(target, ast.Subscript):
+            self.hold_lists(node.value)
             self._put(target, None, self.expression(node.value), node)
         else:
             value = self.in_place(node.value, target)
