@@ -29,6 +29,10 @@ JOINED = [
     "c = True\nl = [x[0], x[1]]\nm = (l if c else [x[2], x[1]]) + l\ny = (m[1]*x).sum()",
     "p = x.detach().tolist()\nq = p + p\ny = (q[1]*x).sum()",
     "y = ((x.detach().tolist()*2)[1]*x).sum()",
+    "k = [x.tolist(), x.tolist()]\ny = ((k[0] + k[1])[2]*x).sum()",
+    "k = []\nk.append(x.tolist())\ny = ((k[0] + k[0])[2]*x).sum()",
+    "for r in x.reshape(3, 1).tolist():\n    m = r + r\ny = (m[1]*x).sum()",
+    "p = x.tolist() if x.sum() > 0 else [1.0]\ny = ((p + p)[2]*x).sum()",
     "def f(t):\n    s = t.size()\n    r = s + s\n    return t*r[1]\ny = f(x).sum()",
 ]
 ADDED = [

@@ -94,7 +94,7 @@ APART = ["y = x*2; w = y.detach(); w += 1; x*y", "y = x.detach(); y += 1; x*y"]
 DOUBTFUL = [
     "y = torch.linalg.inv(torch.eye(2)*x); w = y.reshape(-1); w[0] = 5; y.sum()",
     "y = torch.eye(2)*x; y = y.T + y; w = y.reshape(-1); y[0] = 5; w.sum()",
-    "y = torch.einsum('ij->ji', torch.ones(2, 3)*x); w = y.flatten(); y += 1; w.sum()",
+    "y = torch.einsum('ij,j->ji', torch.ones(2, 3), x*torch.ones(3)); w = y.flatten(); y += 1; w.sum()",
 ]
 """Whether a reshape copied depends on how PyTorch lays out its argument, which is not known of every operation."""
 PLAIN = {  # Python refuses the write

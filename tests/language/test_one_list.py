@@ -34,12 +34,17 @@ REFUSED = [  # a snippet whose gradient here would be another one than in PyTorc
     "n = [1.0, 2.0]\nM = [n, [3.0, 4.0]]\nn.append(3.0)\ny = x*len(M[0])",
     "L = [[x*1, x*2], [x*3, x*4]]\nL[1] = L[0]\nL[0][1] = x*9\ny = L[1][1]",
     PAIR + ROWS + "c = x*7\nK[1] = [c, x]\nc[0] = 5.0\ny = K[1][0]",
+    "z = x*2\na = [z][0]\nz += 1\ny = a*x",
+    "z = x*2\na = (z, x)[0]\nz += 1\ny = a*x",
+    "def f(v):\n    return (v, v*2)[0]\nz = x*2\na = f(z)\nz += 1\ny = a*x",
+    "z = x*2\n[z][0].add_(1)\ny = z*x",
+    "z = x*2\n[z][0][0] = 5.0\ny = z*x",
 ]
 ANSWERED = [
     "p = []\nfor i in range(3):\n    p.append(x*i)\ny = sum([u for u in p])",
     "p = [x]\np.append(x*2)\nfor i in range(2):\n    y = sum([u for u in p])*i",
     "p = [x]\nfor i in range(2):\n    y = sum([u for u in p])*i\np.append(y)\ny = p[1]",
-    "K = []\nfor i in range(3):\n    r = []\n    for j in range(3):\n        r.append(x[i]*x[j])\n    K.append(r)\ny = K[1][2]",
+    "K = []\nfor i in range(3):\n    r = []\n    for q in x:\n        r.append(x[i]*q)\n    K.append(r)\ny = K[1][2]",
     "hs = []\nfor i in range(2):\n    h = [x*1, x*2]\n    h[0] = h[0]*2\n    hs.append(h)\ny = hs[0][0]",
     "r = [[x*1, x*2] for _ in range(2)]\nr[0][0] = x*7\ny = r[1][0] + r[0][0]",
     PAIR + ROWS + "h = [x*7, x*8]\nh[0] = x*5\ny = K[0][0]",

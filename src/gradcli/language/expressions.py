@@ -84,13 +84,9 @@ class Expressions(Allocation):
     def _list(self, node: ast.List | ast.Tuple, registers: list[int]) -> int:
         stack = runtime.stack_items if isinstance(node, ast.List) else runtime.stack_tuple
         if node in self.listed:
-            from gradcli.language.noting import hold
+            from gradcli.language.noting import holder
 
-            def run(regs: Registers) -> Any:
-                items = [regs[i] for i in registers]
-                return hold(regs[0], stack(regs[0], items), items)
-
-            return self.emit(run, node)
+            return self.emit(holder(stack, registers), node)
         return self.emit(lambda regs: stack(regs[0], [regs[i] for i in registers]), node)
 
     def hold_lists(self, value: ast.expr) -> None:
@@ -202,7 +198,12 @@ class Expressions(Allocation):
     def _call(self, node: ast.Call, registers: list[int]) -> int:
         # What it means was settled before its arguments were compiled: in np.sum(np) they make np a variable.
         compile_call = self.calls.pop(node)
-        return registers[0] if compile_call is reading_variable else self.emit(compile_call(registers), node)
+        found = registers[0] if compile_call is reading_variable else self.emit(compile_call(registers), node)
+        if node in self.listed:
+            from gradcli.language.noting import numbers_of
+
+            return self.emit(numbers_of(found), node)
+        return found
 
     def sub_block(self, node: ast.expr) -> tuple[Block, int]:
         """Compile an expression that may not run, into a block of its own."""

@@ -46,9 +46,11 @@ def joins_in(nodes: list[ast.AST]) -> set[ast.AST]:
 
 
 def displays_for(nodes: list[ast.AST], joins: Set[ast.AST]) -> Iterator[ast.expr]:
-    """Yield the displays that are lists in what may be joined, beside those that have names."""
+    """Yield the displays and lists of numbers that are in what may be joined, beside those that have names."""
     for node in nodes:
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in ROWS:
+        if joins and isinstance(node, ast.Call) and is_tolist(node):
+            yield node
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ROWS:
             yield from (display for given in node.args for display in displays_of(given))
         elif node in joins and isinstance(node, Join):
             yield from (display for side in sides_of(node) for display in displays_of(side))
@@ -108,11 +110,11 @@ def watch_operation(compiler: Allocation, node: ast.BinOp, registers: list[int],
     ``read`` compiles another expression.
     """
     wholes = [whole_register(compiler, read, *side) for side in zip(sides_of(node), registers, strict=True)]
-    adds, listed = isinstance(node.op, ast.Add), [is_plain_list(side) for side in sides_of(node)]
+    adds = isinstance(node.op, ast.Add)
 
     def run(regs: Registers) -> None:
         f = regs[0]
-        lists = [holds_list(f, regs[whole], plain) for whole, plain in zip(wholes, listed, strict=True)]
+        lists = [holds_list(f, regs[whole]) for whole in wholes]
         if all(lists) if adds else any(lists) and any(type(regs[each]) in (int, bool) for each in registers):
             raise joined_lists()
 
@@ -130,23 +132,17 @@ def whole_register(compiler: Allocation, read: Read, node: ast.expr, register: i
     return whole_register(compiler, read, whole, read(whole))
 
 
-def is_plain_list(node: ast.expr) -> bool:
-    """Return whether an expression is a list of numbers as a method gives it, or a copy or a slice of it."""
-    whole = whole_of(node)
-    return is_plain_list(whole) if whole is not None else isinstance(node, ast.Call) and is_tolist(node)
-
-
 def refuse_longer(f: Graph, node: Any, value: Any, change: Any) -> None:
     """Refuse an augmented assignment that makes a list longer: ``+=`` of anything, ``*=`` of an integer."""
     if (isinstance(node.op, ast.Add) or type(change) in (int, bool)) and holds_list(f, value):
         raise joined_lists()
 
 
-def holds_list(f: Graph, value: Any, plain: bool = False) -> bool:
-    """Return whether a value of a snippet is a list or a tuple of Python's; ``plain`` says it of what has an axis."""
+def holds_list(f: Graph, value: Any) -> bool:
+    """Return whether a value of a snippet is a list or a tuple of Python's."""
     if isinstance(value, tuple | Listed) or not is_tensor(value):
         return isinstance(value, tuple | Listed)
-    return bool(np.ndim(value_of(value))) and (plain or is_inner(f, value))
+    return bool(np.ndim(value_of(value))) and is_inner(f, value)
 
 
 def is_inner(f: Graph, shown: Shown) -> bool:

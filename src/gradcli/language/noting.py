@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from gradcli.engine.graph import Graph
-from gradcli.language.indexing import Registers
+from gradcli.language.indexing import Registers, Run
 from gradcli.language.kinds import is_tensor
 from gradcli.language.lists import Held, Others
 from gradcli.language.overlaps import rows_of
@@ -34,11 +34,22 @@ def notes_of(value: ast.expr) -> tuple[Callable[[Registers, Others, str, Any, An
     return called, None
 
 
-def hold(f: Graph, array: Any, items: Iterable[Any]) -> Any:
-    """Return the array that a list became, after noting what it holds."""
-    if f.lists is not None and is_tensor(array):
-        f.lists.add(f, Held(array, [[item] if is_tensor(item) else [] for item in items]))
-    return array
+def holder(stack: Callable[[Graph, list[Any]], Any], registers: Sequence[int]) -> Run:
+    """Return what makes the array of a display from these registers, and notes what it holds."""
+
+    def run(regs: Registers) -> Any:
+        f, items = regs[0], [regs[register] for register in registers]
+        array = stack(f, items)
+        if f.lists is not None and is_tensor(array):
+            f.lists.add(f, Held(array, [[item] if is_tensor(item) else [] for item in items]))
+        return array
+
+    return run
+
+
+def numbers_of(register: int) -> Run:
+    """Return what notes the list of numbers in a register, which has no name."""
+    return lambda regs: numbers(regs, lambda: iter(()), "", None, regs[register])
 
 
 def called(regs: Registers, _others: Others, name: str, _of: Any, value: Any) -> Any:

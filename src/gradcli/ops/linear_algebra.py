@@ -27,7 +27,7 @@ from gradcli.ops.integers import MATRICES
 from gradcli.ops.joining import STACK
 from gradcli.ops.parts import on_others
 from gradcli.ops.reductions import SUM
-from gradcli.ops.shaping import DIAG, RESHAPE
+from gradcli.ops.shaping import DIAG, DIAGONAL, RESHAPE, TRANSPOSE
 from gradcli.ops.signatures import Library, Static, Tensor
 from gradcli.ops.vocabulary import function
 from gradcli.ops.writing import Call
@@ -239,6 +239,11 @@ def contracted(f: Apply, spec: str, operands: tuple[Tensor, ...]) -> Tensor:
         shape = tuple(n for n, stay in zip(x.shape, stays, strict=True) if stay)
         kept.append("".join(c for c, stay in zip(sub, stays, strict=True) if stay))
         arrays.append(x if all(stays) else f(RESHAPE, x, shape=shape))
+    [sub, *others] = kept
+    if not others and sorted(sub) == sorted(out):  # a view, as PyTorch and NumPy have it
+        return f(TRANSPOSE, *arrays, dims=tuple(map(sub.index, out)))
+    if not others and sub == out * 2:
+        return f(DIAGONAL, *arrays, offset=0)
     return f(EINSUM, *arrays, spec=f"{','.join(kept)}->{out}")
 
 

@@ -82,17 +82,17 @@ def described(node: ast.stmt, piece: Piece, number: int, error: GradcliError | N
             case ast.Name(id=name):
                 stores.add(name)
             case ast.AugAssign(target=target):
-                writes |= root_of(target)
+                writes |= reached_by(target)
                 reads |= root_of(target)
             case ast.Subscript(ctx=ast.Store() | ast.Del()) | ast.Attribute(ctx=ast.Store()):
-                writes |= root_of(part)
+                writes |= reached_by(part)
             case ast.Call(func=ast.Attribute(value=changed)) if writes_in_place(part):
-                writes |= root_of(changed)
+                writes |= reached_by(changed)
             case ast.Call() if may_write(part):
                 given = [part.func, *part.args, *(item.value for item in part.keywords)]
                 writes |= {name for value in given for name in identifiers(value)}
             case ast.Attribute(attr=attribute, value=changed) if is_in_place(attribute):
-                writes |= root_of(changed)
+                writes |= reached_by(changed)
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 stores.add(name)
         shares |= set(shared(part))
@@ -102,16 +102,22 @@ def described(node: ast.stmt, piece: Piece, number: int, error: GradcliError | N
     return Line(piece, number, frozenset(stores), ends, *touched, grows, entries, error)
 
 
+def reached_by(node: ast.expr) -> set[str]:
+    """Return the variables that a write may be to: that which it is of, else all that are mentioned."""
+    return root_of(node) or set(identifiers(node))
+
+
 def root_of(node: ast.expr) -> set[str]:
-    """Return the variable that an index, an attribute or a method is of, if it is of one."""
-    while not isinstance(node, ast.Name):
-        if isinstance(node, ast.Attribute | ast.Subscript):
-            node = node.value
-        elif isinstance(node, ast.Call):
-            node = node.func
-        else:
-            return set()
-    return {node.id}
+    """Return the variables that an index, an attribute or a method is of, if it is of one."""
+    base = base_of(node)
+    return {base.id} if isinstance(base, ast.Name) else set()
+
+
+def base_of(node: ast.expr) -> ast.expr:
+    """Return what an index, an attribute or a method is of."""
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node
 
 
 CHANGING = {"append", "extend", "insert", "pop", "remove", "clear", "reverse", "sort", "fill", "partition", "setattr"}

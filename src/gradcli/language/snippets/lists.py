@@ -46,7 +46,7 @@ def joined_lists() -> GradcliError:
 
 
 def displays_of(value: ast.expr) -> Iterator[ast.expr]:
-    """Yield the displays that are lists in a value: itself, on each side of a choice, in a list, appended to one."""
+    """Yield the displays that are lists in a value: itself, of an entry, of a choice, in a list, appended to one."""
     match value:
         case ast.List(elts=entries) | ast.Tuple(elts=entries):
             yield value
@@ -54,6 +54,8 @@ def displays_of(value: ast.expr) -> Iterator[ast.expr]:
                 yield from displays_of(entry)
         case ast.IfExp(body=one, orelse=other):
             yield from (*displays_of(one), *displays_of(other))
+        case ast.Subscript(value=display):
+            yield from displays_of(display)
         case ast.Call() if grown(value) is not None:
             yield from displays_of(value.args[0].elts[1])  # type: ignore[attr-defined]
 

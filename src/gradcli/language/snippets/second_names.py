@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Container, Iterator
 
 from gradcli.errors import GradcliError
-from gradcli.language.snippets.lines import changed_by, root_of
-from gradcli.language.snippets.lists import SHARING, is_growth, pairs_in
+from gradcli.language.snippets.lines import base_of, changed_by, root_of
+from gradcli.language.snippets.lists import ONE_NAME, SHARING, is_growth, pairs_in
 from gradcli.language.snippets.scopes import START, identifiers, position, stored
 from gradcli.language.snippets.tables import SHOWING
 
@@ -53,6 +53,9 @@ class SecondNames:
     def refuse_lists(self, node: ast.Assign | ast.AugAssign | ast.Expr) -> None:
         """Refuse a list of two names that grows, entries that move up, and generators that see later values."""
         for part in ast.walk(node):
+            changed = changed_by(part)
+            if changed is not None and not root_of(changed) and isinstance(base_of(changed), ast.List | ast.Tuple):
+                raise GradcliError("not-allowed", "a tensor is written to in a list without a name", hint=ONE_NAME)
             both = grown_by(part) & self.aliases
             if both:
                 raise two_names(f"'{min(both)}' is one list with another name, and grows here")
