@@ -6,8 +6,9 @@ import ast
 from collections.abc import Container
 
 from gradcli.errors import GradcliError, Span
+from gradcli.language.names import MODULES
 from gradcli.language.snippets.pieces import Source
-from gradcli.language.snippets.scopes import is_list
+from gradcli.language.snippets.scopes import is_list, whole_of
 
 
 def is_of_math(full: str) -> bool:
@@ -66,18 +67,45 @@ def keyword_span(source: Source, node: ast.Call, item: ast.keyword, gone: list[a
 
 
 def may_be_given(node: ast.expr, lists: Container[str]) -> bool:
-    """Return whether an expression may be one of the values in it, and no new one."""
-    if isinstance(node, ast.IfExp):
-        return any(isinstance(part, ast.Name) or may_be_given(part, lists) for part in (node.body, node.orelse))
-    if isinstance(node, ast.UnaryOp):
-        return isinstance(node.op, ast.UAdd)
-    if isinstance(node, ast.Call):
-        return isinstance(node.func, ast.Attribute) and node.func.attr in SAME
-    return isinstance(node, ast.Subscript) and is_list(node.value, lists)
+    """Return whether an expression may be one of the values in it, or hold one, and not be all new."""
+    if (whole := whole_of(node)) is not None and is_list(whole, lists):
+        return True
+    parts: list[ast.expr] = []
+    match node:
+        case ast.IfExp(body=one, orelse=other):
+            parts = [one, other]
+        case ast.UnaryOp(op=ast.UAdd(), operand=part) | ast.Attribute(attr="real", value=part):
+            parts = [part]
+        case ast.List(elts=entries) | ast.Tuple(elts=entries):
+            parts = entries
+        case ast.Subscript(value=part):
+            return is_list(part, lists) or (isinstance(part, ast.Subscript | ast.Call) and may_be_given(part, lists))
+        case ast.Call(func=func, args=given):
+            name = callee_of(func)
+            own = isinstance(func, ast.Name) and name in ("max", "min")
+            if own or name in SAME or "dropout" in name.lower():
+                parts = [*given, *([func.value] if isinstance(func, ast.Attribute) else [])]
+    return any(is_value(part) or may_be_given(part, lists) for part in parts)
 
 
-SAME = ("contiguous", "cpu", "cuda", "to", "type", "double", "float", "type_as", "requires_grad_")
-"""Methods that give the tensor itself where nothing is to be done."""
+def is_value(node: ast.expr) -> bool:
+    """Return whether an expression is a variable."""
+    return isinstance(node, ast.Name) and node.id not in MODULES
+
+
+def callee_of(func: ast.expr) -> str:
+    """Return the name of what is called, that of its class for a layer: ``Identity`` of ``nn.Identity()(x)``."""
+    while isinstance(func, ast.Call) or (isinstance(func, ast.Attribute) and func.attr in ("eval", "train")):
+        func = func.func if isinstance(func, ast.Call) else func.value
+    return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+
+
+SAME = (
+    "contiguous", "cpu", "cuda", "to", "type", "double", "float", "type_as", "requires_grad_", "flatten", "Flatten",
+    "conj", "resolve_conj", "resolve_neg", "real", "positive", "atleast_1d", "atleast_2d", "atleast_3d", "Identity",
+    "broadcast_tensors", "sum_to_size",
+)  # fmt: skip
+"""Functions, methods and layers that give the tensor itself where nothing is to be done."""
 
 
 def random_draw(name: str) -> GradcliError:

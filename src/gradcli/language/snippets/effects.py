@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from gradcli.errors import GradcliError
 from gradcli.errors.suggest import INSTEAD_OF_WORD
 from gradcli.language.members import SPECIAL_METHODS
 from gradcli.language.names import STATEMENT_WORDS, dotted, near_function
-from gradcli.language.snippets.callees import may_be_given
+from gradcli.language.snippets.callees import callee_of, is_of_rows, may_be_given
 from gradcli.language.snippets.expressions import Block
 from gradcli.language.snippets.layers import Layers, is_constant
 from gradcli.language.snippets.lines import changed_by, has_place, own_names, root_of
 from gradcli.language.snippets.lists import given_list
 from gradcli.language.snippets.pieces import Piece, join, without_gradient
-from gradcli.language.snippets.scopes import Closure, Scope, parts
+from gradcli.language.snippets.scopes import Closure, Scope, identifiers, parts
 from gradcli.language.snippets.tables import (
     SETTINGS,
     SHOWING,
@@ -78,17 +78,40 @@ class Effects(Layers):
         return join([*opening, entry, Piece.at("]])", name.place)])
 
     def fixed_value(self, value: Piece) -> Piece:
-        """Return what a value is under no_grad: a name, which stays what it is, or one without a gradient.
+        """Return what a value is under no_grad: names, which stay what they are, or one without a gradient.
 
         Raises ``not-allowed`` where it may be either.
         """
         node = ast.parse(value.text.strip(), mode="eval").body
-        if isinstance(node, ast.Name):
+        entries = node.elts if isinstance(node, ast.List | ast.Tuple) and node.elts else [node]
+        if all(isinstance(entry, ast.Name) for entry in entries):
             return value
         if may_be_given(node, self.fresh.lists):
-            message = "under no_grad a value that is there already keeps its gradient, and a new one has none"
-            raise GradcliError("not-allowed", message, hint="give the value its name before no_grad, or .detach()")
+            raise there_already()
         return without_gradient(value)
+
+    def take_apart(self, target: Piece, value: Piece, block: Block) -> None:
+        """Write that variables get the entries of a value under no_grad, each without a gradient unless it is there.
+
+        Raises ``not-allowed`` where it may be either.
+        """
+        block.add(join([target, Piece.at(" = ", target.place), value]))
+        node = ast.parse(value.text.strip(), mode="eval").body
+        if isinstance(node, ast.Name) and node.id in self.fresh.lists:
+            return
+        if isinstance(node, ast.Name) or may_be_given(node, self.fresh.lists):
+            raise there_already()
+        for name in identifiers(ast.parse(target.text.strip(), mode="eval")):
+            block.add(Piece.at(f"{name} = {name}.detach()", target.place))
+
+    def refuse_new_rows(self, node: ast.expr, scope: Scope) -> None:
+        """Refuse that a loop under no_grad runs over what it makes: its rows have no gradient, others keep theirs."""
+        for rows in node.args if is_of_rows(node) and isinstance(node, ast.Call) else [node]:
+            numbers = isinstance(rows, ast.Call) and callee_of(rows.func) in ("range", "detach", "tolist")
+            entries = rows.elts if isinstance(rows, ast.List | ast.Tuple) else []
+            named = bool(entries) and all(isinstance(entry, ast.Name | ast.Constant) for entry in entries)
+            if not (numbers or named or is_in(rows, self.fresh.lists_in(scope))):
+                raise there_already()
 
     def refuse_writes(self, node: ast.Call | ast.Assert) -> None:
         """Refuse what may write to a value where that is shown or checked."""
@@ -134,6 +157,17 @@ class Effects(Layers):
             )
         layer = self.layer_of(func, scope)
         return find(SPELLINGS, written) is not None if layer is None else not layer.writes
+
+
+def is_in(node: ast.expr, lists: Container[str]) -> bool:
+    """Return whether an expression is one of some lists."""
+    return isinstance(node, ast.Name) and node.id in lists
+
+
+def there_already() -> GradcliError:
+    """Return the error for a value under no_grad of which it is not known whether it is new."""
+    message = "under no_grad a value that is there already keeps its gradient, and a new one has none"
+    return GradcliError("not-allowed", message, hint="give the value its name before no_grad, or .detach()")
 
 
 def has_arguments(node: ast.expr) -> bool:

@@ -178,6 +178,8 @@ class Expressions:
             return self.edits_of_layer(node, layer, block)
         full = self.full(node.func, scope)
         if (full in WRAPPERS and node.args and callees.all_gone(node)) or is_own_copy(node):
+            if self.fixed and (full or "").endswith("Parameter"):
+                raise GradcliError("not-allowed", "an input is made where no gradient flows")
             first = self.source.span(node.args[0])
             cut = (
                 full == "torch.autograd.Variable"

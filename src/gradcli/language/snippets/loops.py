@@ -66,6 +66,8 @@ class Loops(Effects):
     def for_loop(self, node: ast.For, scope: Scope, block: Block) -> None:
         """Write a loop over rows; one over pairs takes them apart in its first lines."""
         refuse_growth_of_rows(node, self.fresh.lists)
+        if block.fixed:
+            self.refuse_new_rows(node.iter, scope)
         if isinstance(node.target, ast.Name):
             turns = self.over_rows(node, scope, block)
         elif is_of_rows(node.iter):

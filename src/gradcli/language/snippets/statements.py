@@ -97,6 +97,10 @@ class Statements(Loops):
         if any(isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store) for part in parts(targets)):
             self.refuse_fixed()
         value = self.value(node.value, scope, block, node)
+        if block.fixed and isinstance(targets[0], ast.Tuple | ast.List) and not is_display(node.value):
+            self.take_apart(self.write(targets[0], scope, block), value, block)
+            return
+        value = self.fixed_value(value) if block.fixed else value
         for target in reversed(targets):
             written = self.write(target, scope, block)
             block.add(join([written, Piece.at(" = ", written.place), value]))
@@ -127,13 +131,8 @@ class Statements(Loops):
         """Return the right side of an assignment."""
         closure = self.closure_of(node.func, scope) if isinstance(node, ast.Call) else None
         if closure is not None and isinstance(node, ast.Call):
-            value = self.called(closure, node, scope, block).on_a_line()
-        else:
-            value = self.write(node, scope, block, self.source.after_sign(statement, node)).stripped()
-        if block.fixed and isinstance(node, ast.Tuple | ast.List) and any(map(is_name, node.elts)):
-            message = "under no_grad a name stays what it is, beside values that have no gradient"
-            raise GradcliError("not-allowed", message, hint="assign one of them a line")
-        return self.fixed_value(value) if block.fixed else value
+            return self.called(closure, node, scope, block).on_a_line()
+        return self.write(node, scope, block, self.source.after_sign(statement, node)).stripped()
 
     def remembers(self, target: ast.expr, value: ast.expr, scope: Scope) -> bool:
         """Return whether a name now holds what is no array: a function, a layer, or the name of a device."""
@@ -214,6 +213,11 @@ class Statements(Loops):
     def run(self, closure: Closure, node: ast.Call, scope: Scope, block: Block) -> None:
         """Write the statements of a function that is called for what it does."""
         raise NotImplementedError
+
+
+def is_display(node: ast.expr) -> bool:
+    """Return whether an expression is a list or a tuple as it is written."""
+    return isinstance(node, ast.List | ast.Tuple)
 
 
 def is_name(node: ast.expr) -> bool:
