@@ -80,6 +80,36 @@ def test_lists_that_nobody_else_has_are_as_in_pytorch(text):
     np.testing.assert_allclose(found.grad["x"], theirs(text), rtol=1e-12)
 
 
+RAISING = [  # what PyTorch refuses, at the write or in backward
+    "l = [torch.exp(x), x*2]\nl[0] += 1\ny = l[0]*l[1]",
+    "l = []\nl.append(torch.exp(x))\nl[0] += 1\ny = l[0]*x",
+    "A = torch.stack([x, x*2])\na, b = A\nA.mul_(2)\ny = a*x",
+]
+
+
+@needs_torch
+@pytest.mark.parametrize("text", RAISING)
+def test_where_pytorch_raises_a_note_says_so(text):
+    with pytest.raises(RuntimeError):
+        theirs(text)
+    found = gradcli.explain(f"{START}{text}\ny.sum().backward()")
+    assert "torch-refuses" in {note.kind for note in found.notes}
+
+
+@needs_torch
+def test_views_of_a_detached_tensor_are_written_to():
+    text = "A = torch.stack([x, x*2]).detach()\na, b = A\nA.mul_(2)\ny = a*x"
+    found = gradcli.explain(f"{START}{text}\ny.sum().backward()")
+    np.testing.assert_allclose(found.grad["x"], theirs(text), rtol=1e-12)
+    assert found.notes == []
+
+
+@pytest.mark.parametrize("write", ["t[0] = x*3", "t.append(x)"])
+def test_a_tuple_is_not_changed(write):
+    with pytest.raises(GradcliError, match="'t' is a tuple"):
+        gradcli.explain(f"{START}t = (x, x*2)\n{write}\ny = t[0]\ny.sum().backward()")
+
+
 def test_a_list_that_holds_what_others_hold_is_looked_at_once():
     turns = "for i in range(40):\n    h[0] = h[1]*1\n    hs.append(h[0])"
     found = gradcli.explain(f"{START}{PAIR}hs = []\n{turns}\ny = hs[3] + hs[4]\ny.sum().backward()")

@@ -103,6 +103,21 @@ def test_calls_after_zeroing_stand_alone():
     assert (again.grad["x"].tolist(), again.v_source) == ([2.0, 4.0], "accumulated")
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("x = x*2", True), ("x = x.view(2)", True), ("x = x.to('cpu')", False), ("x = x.float()", False),
+        ("z = x*2", False), ("x = x", False),
+    ],
+)  # fmt: skip
+def test_an_input_whose_name_goes_to_another_tensor_is_told(line, told):
+    text = (
+        f"import torch\nx = torch.tensor([1., 2.], requires_grad=True)\n{line}\n(x**2).sum().backward()\nprint(x.grad)"
+    )
+    assert ("rebound-input" in notes(gradcli.explain(text))) is told
+    assert "rebound-input" not in notes(gradcli.explain(text.replace("\nprint(x.grad)", "")))
+
+
 def test_calls_after_zeroing_some_gradients_are_left_out():
     text = (
         "import torch\nx = torch.tensor(1., requires_grad=True)\nw = torch.tensor(2., requires_grad=True)\n"

@@ -158,7 +158,8 @@ class Writing:
         if new is self.after and isinstance(new, Node):
             return new
         found = shown_as_window(f, held(f, new), window)
-        if isinstance(value, Node) and (value.index in f.torn or any(view.op.several for view in views_under(value))):
+        torn = isinstance(value, Node) and value.active
+        if torn and (value.index in f.torn or any(view.op.several for view in views_under(value))):
             f.torn.add(found.index)
         return found
 

@@ -25,7 +25,7 @@ from gradcli.ops.declare import value_of
 
 Others = Callable[[], Iterator[tuple[str, int]]]
 AS_ARRAY = (
-    "'{}' is an array here, as torch.stack([...]) makes it, and not a list of Python's: {}. With 'import torch' as the "
+    "{} is an array here, as torch.stack([...]) makes it, and not a list of Python's: {}. With 'import torch' as the "
     "first line it is read as Python has it, or refused."
 )
 
@@ -134,6 +134,12 @@ class Lists:
         """Return the list that an array is, None for an array that is none."""
         return next((held for held in reversed(self.found) if held.array is array), None)
 
+    def tensor_at(self, array: Any, key: object, entries: Any) -> Any:
+        """Return the tensor that a write by an index is to: that which a list holds there, else the ``entries``."""
+        held = self.of(array) if self.of_python and isinstance(key, int | np.integer) else None
+        shown = [] if held is None else held.entries[int(key) % len(held.entries)]  # type: ignore[call-overload]
+        return next((one for one in shown if not isinstance(one, Window)), entries)
+
     def entry_at(self, array: Any, key: object, whole: bool) -> Entry | None:
         """Return the entry of a list that a write gives another tensor, None for a write to entries of a tensor.
 
@@ -166,7 +172,8 @@ class Lists:
         """Refuse a write, or leave a note on the list that Python would have otherwise."""
         if self.of_python:
             raise GradcliError("not-allowed", f"{what}: {TWO_TENSORS}", hint=ONE_NAME)
-        f.remark("list-as-array", AS_ARRAY.format(held.name, what))
+        called = f"'{held.name}'" if held.name else "A list"
+        f.remark("list-as-array", AS_ARRAY.format(called, what))
 
 
 def alive(f: Graph, values: list[Any]) -> list[Held]:

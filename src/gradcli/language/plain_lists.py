@@ -20,7 +20,7 @@ def list_remarks(tree: ast.Module) -> tuple[tuple[str, str], ...]:
     if not lists:
         return ()
     found = dict(differences(tree, lists))
-    return tuple(("list-as-array", AS_ARRAY.format(name, what)) for name, what in found.items())
+    return tuple(("list-as-array", AS_ARRAY.format(f"'{name}'", what)) for name, what in found.items())
 
 
 def named_list(node: ast.Assign) -> Iterator[str]:

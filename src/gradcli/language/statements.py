@@ -228,7 +228,8 @@ class Statements(Flow):
 
                 refuse_longer(f, node, before if isinstance(target.slice, ast.Slice) else entries, regs[given])
             if written_to:
-                f.wrote(entries if f.lists is not None and f.lists.is_list(before) else before, name, span, first)
+                listed = f.lists is not None and f.lists.is_list(before)
+                f.wrote(f.lists.tensor_at(before, key, entries) if listed else before, name, span, first)
             written = put_as_kept(f, op, x, key, change, target_text)
             if entry is not None:
                 return entry.replace(regs, others, told, change, written)

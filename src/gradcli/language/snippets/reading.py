@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from gradcli.errors import Budget, GradcliError, Place, over_budget
@@ -13,10 +13,11 @@ from gradcli.language.names import MODULES
 from gradcli.language.program import Call as OwnCall
 from gradcli.language.program import Program, Start, last_target
 from gradcli.language.snippets.building import Leaf, all_at_once
+from gradcli.language.snippets.callees import may_be_given
 from gradcli.language.snippets.calls import Call
 from gradcli.language.snippets.comprehensions import Comprehensions
 from gradcli.language.snippets.expressions import Block
-from gradcli.language.snippets.lines import Line
+from gradcli.language.snippets.lines import Line, root_of
 from gradcli.language.snippets.pieces import Piece, Source
 from gradcli.language.snippets.scopes import Closure, Scope
 from gradcli.language.snippets.signs import SIGNS
@@ -119,6 +120,8 @@ class Finished(Comprehensions):
     def __init__(self, source: Source, tree: ast.Module, place: Place, budget: Budget, given: frozenset[str]) -> None:
         super().__init__(source, tree, place, budget, given)
         self.settings: dict[str, ast.expr] = {}
+        grads = (part for part in ast.walk(tree) if isinstance(part, ast.Attribute) and part.attr == "grad")
+        self.grads_read = {name for grad in grads for name in root_of(grad)}
 
     def program(self, tree: ast.Module) -> Program:
         """Return the program of a whole text."""
@@ -246,7 +249,25 @@ class Finished(Comprehensions):
             numbers = lines_text([call.number for call in self.calls if call.alone])
             message = f"Gradients begin at zero again before {numbers}: only the calls since then are added up."
             found.append(("grad-zeroed", message))
-        return found
+        return found + [("rebound-input", message) for message in self.rebound(first)]
+
+    def makes_new(self, line: Line) -> bool:
+        """Return whether an assignment gives a variable a tensor that nothing else is: no ``x = x.to(device)``."""
+        node = ast.parse(line.piece.text).body[:1]
+        if line.leaf or not line.ends or not node or not isinstance(node[0], ast.Assign):
+            return False
+        return not (isinstance(node[0].value, ast.Name) or may_be_given(node[0].value, self.fresh.lists))
+
+    def rebound(self, first: Call) -> Iterator[str]:
+        """Yield what is said of inputs whose name is another tensor's when the snippet asks for its gradient."""
+        for leaf in self.builder.leaves.values():
+            later = self.builder.lines[leaf.before : first.before]
+            numbers = [line.number for line in later if leaf.name in line.stores and self.makes_new(line)]
+            if numbers and leaf.name in self.grads_read:
+                yield (
+                    f"'{leaf.name}' is another tensor from line {numbers[0]} on, and no leaf: its .grad is None in "
+                    f"PyTorch. The gradient here is that of the input of line {leaf.number}."
+                )
 
 
 def defaults_of(given: ast.arguments) -> dict[str, ast.expr]:

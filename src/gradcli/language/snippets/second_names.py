@@ -32,6 +32,9 @@ class SecondNames:
         self.changing = self.growing | {name for part in written for name in root_of(part)}
         assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
         self.aliases = {name for node in assigned for name in alias_in(node, lists)}
+        kinds = Counter(name for node in assigned for target in node.targets for name in stored(target))
+        tuples = Counter(node.targets[0].id for node in assigned if is_tuple(node))  # type: ignore[attr-defined]
+        self.tuples = {name for name, count in tuples.items() if count == kinds[name]}
         self.stores = {name: position(node) for node in assigned for name in changed_in(node)}
         unkept = {id(name) for part in ast.walk(tree) if keeps_nothing(part) for name in ast.walk(part)}
         self.reads = [
@@ -56,6 +59,11 @@ class SecondNames:
             changed = changed_by(part)
             if changed is not None and not root_of(changed) and isinstance(base_of(changed), ast.List | ast.Tuple):
                 raise GradcliError("not-allowed", "a tensor is written to in a list without a name", hint=ONE_NAME)
+            fixed = self.tuples & (grown_by(part) | entry_of(part))
+            if fixed:
+                raise GradcliError(
+                    "not-allowed", f"'{min(fixed)}' is a tuple, which Python does not change", hint="[...]"
+                )
             both = grown_by(part) & self.aliases
             if both:
                 raise two_names(f"'{min(both)}' is one list with another name, and grows here")
@@ -110,6 +118,19 @@ def is_cast(node: ast.AST) -> bool:
     if method in ("asarray", "as_tensor", "astype"):
         return any(item.arg == ("copy" if method == "astype" else "dtype") for item in node.keywords)
     return method in CASTS
+
+
+def is_tuple(node: ast.Assign) -> bool:
+    """Return whether an assignment gives one variable a tuple as it is written."""
+    return len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and isinstance(node.value, ast.Tuple)
+
+
+def entry_of(node: ast.AST) -> set[str]:
+    """Return the variable to an entry of which a syntax node gives another value."""
+    match node:
+        case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
+            return {name}
+    return set()
 
 
 def grown_by(node: ast.AST) -> set[str]:
