@@ -136,7 +136,7 @@ class Functions(Statements):
                 self.statement(statement, scope, block)
                 continue
             if not isinstance(statement, ast.If):
-                message = "a 'return' inside of a loop, or without a value, is not part of the language"
+                message = "a 'return' inside of a loop or a 'with', or without a value, is not part of the language"
                 raise GradcliError("not-allowed", message, span=self.source.span(statement))
             rest = body[place + 1 :]
             yes, no = ([*arm] if ends(arm) else [*arm, *rest] for arm in (statement.body, statement.orelse))
