@@ -75,3 +75,17 @@ def test_tensors_beside_lists_are_added_and_scaled_as_in_pytorch(text):
 def test_the_copy_of_a_module_is_no_copy_of_a_list():
     found = gradcli.explain("a = [[x, x], [x, x]]; b = jnp.copy(a + 1); b += 1; b.sum()", x=2.0)
     assert found.grad["x"] == 4
+
+
+SUM = "((jnp.array([t[0]*2, t[1]]) + jnp.asarray((t[1], t[0])))**2).sum()"
+ARRAYS = [
+    ("z = x*2\nw = z + x\njax.grad(lambda t: (t**2*w).sum())(x)", [6, 24]),
+    ("x = x*2\njax.grad(lambda t: (t**2).sum())(x)", [4, 8]),
+    (f"jax.grad(lambda t: {SUM})(x)", [22, 14]),
+]
+
+
+@pytest.mark.parametrize(("text", "grad"), ARRAYS)
+def test_arrays_of_jax_are_added(text, grad):
+    [found] = gradcli.explain(f"import jax\nimport jax.numpy as jnp\nx = jnp.array([1., 2.])\n{text}").grad.values()
+    assert found.tolist() == grad

@@ -21,6 +21,8 @@ def flat(v):
     return v.flatten()
 def both(v):
     return v, v*2
+q = both(x)
+p = l if s > 0 else r
 def new(v):
     return v*3, v*2
 with torch.no_grad():
@@ -45,7 +47,7 @@ EITHER = [
     "h = x.to(x.dtype)", "h = flat(x)", "h = l[1]", "h = r[0][1]", "h = l.copy()", "h = l[:]",
     "h = [l[0]]", "h = [x, x*2]",
     "h = max(s, x[0])", "h = x if x.sum() > 0 else x*2", "h, k = both(x)", "h, k, m = x",
-    "for h in x:\n        pass",
+    "h = q[0]", "h = p[0]", "h = [q[1]]", "for h in x:\n        pass",
     "for h in [x, x*2]:\n        pass", "for h in [x*3, x*2]:\n        pass", "h = nn.Parameter(x)",
 ]  # fmt: skip
 

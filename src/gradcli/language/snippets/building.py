@@ -14,9 +14,9 @@ from gradcli.errors import Budget, GradcliError, Place, over_budget
 from gradcli.errors.counting import listed
 from gradcli.errors.facts import MissingInputs, Unreadable
 from gradcli.language.program import Program, compile_tree
+from gradcli.language.snippets.fresh import Fresh
 from gradcli.language.snippets.lines import Line, names_in, needed, renamed
 from gradcli.language.snippets.pieces import OriginSpans, Piece, join
-from gradcli.language.snippets.scopes import Fresh
 from gradcli.ops.declare import value_of
 from gradcli.ops.signatures import Array
 

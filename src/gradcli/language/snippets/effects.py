@@ -86,7 +86,7 @@ class Effects(Layers):
         entries = node.elts if isinstance(node, ast.List | ast.Tuple) and node.elts else [node]
         if all(isinstance(entry, ast.Name) for entry in entries):
             return value
-        if may_be_given(node, self.fresh.lists):
+        if may_be_given(node, self.fresh.maybe_lists):
             raise there_already()
         return without_gradient(value)
 
@@ -99,7 +99,7 @@ class Effects(Layers):
         node = ast.parse(value.text.strip(), mode="eval").body
         if isinstance(node, ast.Name) and node.id in self.fresh.lists:
             return
-        if isinstance(node, ast.Name) or may_be_given(node, self.fresh.lists):
+        if isinstance(node, ast.Name) or may_be_given(node, self.fresh.maybe_lists):
             raise there_already()
         for name in identifiers(ast.parse(target.text.strip(), mode="eval")):
             block.add(Piece.at(f"{name} = {name}.detach()", target.place))

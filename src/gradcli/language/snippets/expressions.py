@@ -12,10 +12,11 @@ from gradcli.language.calls import written_name
 from gradcli.language.inplace import writes_in_place
 from gradcli.language.snippets import callees
 from gradcli.language.snippets.arrays import Arrays, as_function, of_copy
+from gradcli.language.snippets.fresh import Fresh
 from gradcli.language.snippets.imports import Names
 from gradcli.language.snippets.lists import Sources, changing, displayed, joined_lists, joins_lists
 from gradcli.language.snippets.pieces import Edit, Piece, Source
-from gradcli.language.snippets.scopes import Closure, Fresh, Layer, Scope, identifiers, is_own_copy, parts
+from gradcli.language.snippets.scopes import Closure, Layer, Scope, identifiers, is_list, is_own_copy, parts
 from gradcli.language.snippets.second_names import SecondNames
 from gradcli.language.snippets.tables import DRAWS, EMPTY, FLOATS, RENAMED, UNSET, UNTOUCHED, WRAPPERS
 
@@ -177,7 +178,8 @@ class Expressions:
         if layer is not None:
             return self.edits_of_layer(node, layer, block)
         full = self.full(node.func, scope)
-        if (full in WRAPPERS and node.args and callees.all_gone(node)) or is_own_copy(node):
+        made = node.args and is_list(node.args[0], ()) and str(full).startswith("jax.")
+        if (full in WRAPPERS and node.args and callees.all_gone(node) and not made) or is_own_copy(node):
             if self.fixed and (full or "").endswith("Parameter"):
                 raise GradcliError("not-allowed", "an input is made where no gradient flows")
             first = self.source.span(node.args[0])

@@ -17,7 +17,7 @@ from gradcli.language.snippets.callees import may_be_given
 from gradcli.language.snippets.calls import Call
 from gradcli.language.snippets.comprehensions import Comprehensions
 from gradcli.language.snippets.expressions import Block
-from gradcli.language.snippets.lines import Line, root_of
+from gradcli.language.snippets.lines import Line
 from gradcli.language.snippets.pieces import Piece, Source
 from gradcli.language.snippets.scopes import Closure, Scope
 from gradcli.language.snippets.signs import SIGNS
@@ -120,8 +120,6 @@ class Finished(Comprehensions):
     def __init__(self, source: Source, tree: ast.Module, place: Place, budget: Budget, given: frozenset[str]) -> None:
         super().__init__(source, tree, place, budget, given)
         self.settings: dict[str, ast.expr] = {}
-        grads = (part for part in ast.walk(tree) if isinstance(part, ast.Attribute) and part.attr == "grad")
-        self.grads_read = {name for grad in grads for name in root_of(grad)}
 
     def program(self, tree: ast.Module) -> Program:
         """Return the program of a whole text."""
@@ -259,15 +257,21 @@ class Finished(Comprehensions):
         return not (isinstance(node[0].value, ast.Name) or may_be_given(node[0].value, self.fresh.lists))
 
     def rebound(self, first: Call) -> Iterator[str]:
-        """Yield what is said of inputs whose name is another tensor's when the snippet asks for its gradient."""
-        for leaf in self.builder.leaves.values():
+        """Yield what is said of inputs whose name is another tensor's when backward is called.
+
+        Raises ``not-allowed`` where it is that tensor by which the call differentiates.
+        """
+        for leaf in self.builder.leaves.values() if self.calls else ():
             later = self.builder.lines[leaf.before : first.before]
             numbers = [line.number for line in later if leaf.name in line.stores and self.makes_new(line)]
-            if numbers and leaf.name in self.grads_read:
-                yield (
-                    f"'{leaf.name}' is another tensor from line {numbers[0]} on, and no leaf: its .grad is None in "
-                    f"PyTorch. The gradient here is that of the input of line {leaf.number}."
+            if not numbers:
+                continue
+            what = f"'{leaf.name}' is another tensor from line {numbers[0]} on, and no leaf"
+            if leaf.name in (first.inputs or ()):
+                raise GradcliError(
+                    "not-allowed", what, hint=f"give it another name than the input of line {leaf.number}"
                 )
+            yield f"{what}: its .grad is None in PyTorch. The gradient here is that of the input of line {leaf.number}."
 
 
 def defaults_of(given: ast.arguments) -> dict[str, ast.expr]:
