@@ -60,6 +60,7 @@ SAID = [  # program, inputs, v, kind, words of the sentence
     ("x**2", {"x": 3}, None, "integers-as-floats", "x is given in integers, read as floats"),
     ("W @ x", {"W": [[1, 2]], "x": [3, 4]}, ONES, "integers-as-floats", "W and x are given in integers"),
     ("x**2", {"x": [3, 4.5]}, ONES, None, ""),
+    ("sum(x)*t", {"x": [2.5, 1.5], "t": 3}, None, "integers-as-floats", "t is given in integers"),
     ("tanh(x)", {"x": [0.5, 25.0]}, ONES, "torch-loses-digits", "PyTorch's derivative of tanh has lost its digits in"),
     ("sigmoid(x)", {"x": 40.0}, None, "torch-loses-digits", "it is 0 there, and 4.24835e-18 is right"),
     ("(x + 1e8) - 1e8", {"x": 1.3}, None, "digits-lost", "The two sides of a difference cancel"),

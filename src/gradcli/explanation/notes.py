@@ -41,16 +41,28 @@ def note_run(graph: Graph) -> list[Note]:
     return [Note(kind, message) for kind, message in graph.remarks]
 
 
-def note_integers(names: Sequence[str], leaves: Mapping[str, Node]) -> list[Note]:
+def note_integers(given: Sequence[str], output: object, leaves: Mapping[str, Node]) -> list[Note]:
     """Say which inputs were given in integers, with the first of these numbers."""
+    names = wanting_floats(given, output, leaves)
     return [Note("integers-as-floats", f"{integers_text(names, leaves)}.")] if names else []
 
 
-def refuse_integers(names: Sequence[str], leaves: Mapping[str, Node]) -> None:
+def refuse_integers(given: Sequence[str], output: object, leaves: Mapping[str, Node]) -> None:
     """Raise ``integers-as-floats`` for inputs that were given in integers, as PyTorch does."""
+    names = wanting_floats(given, output, leaves)
     if names:
         hint = f"write {first_number(leaves[names[0]])}.0, or leave out --strict"
         raise GradcliError("integers-as-floats", integers_text(names, leaves), hint=hint)
+
+
+def wanting_floats(given: Sequence[str], output: object, leaves: Mapping[str, Node]) -> list[str]:
+    """Return the inputs to which a cotangent goes: positions and classes are integers in PyTorch too."""
+    if not given or not isinstance(output, Node):
+        return []
+    from gradcli.explanation.dependence import reached_backward
+
+    reached = reached_backward(output)
+    return [name for name in given if leaves[name].index in reached]
 
 
 def integers_text(names: Sequence[str], leaves: Mapping[str, Node]) -> str:

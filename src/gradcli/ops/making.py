@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.declare import Apply, Op, Pair, declare, no_links, tensor
+from gradcli.ops.declare import Apply, Op, Pair, declare, no_links, tensor, value_of
 from gradcli.ops.parts import Piecewise
 from gradcli.ops.shaping import CLONE, EXPAND, whole, whole_numbers
 from gradcli.ops.signatures import Array, Library, Raw, Static, Tensor
@@ -55,6 +55,11 @@ DETACH = declare(
 )
 DATA = replace(DETACH)
 """``x.data``: PyTorch does not count the writes to it with those to x, so that backward takes the numbers of later."""
+
+
+def held_numbers(f: Apply, given: Tensor) -> Array:
+    """Return the numbers of a target that names classes: whole ones, which do not move where it is an input."""
+    return np.asarray(value_of(f(DETACH, given)), dtype=np.float64)
 
 
 @function("zeros empty", "torch numpy dtype", "making")

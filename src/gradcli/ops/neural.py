@@ -23,6 +23,7 @@ from gradcli.ops.declare import OPS, Apply, Op, declare, value_of
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.linear_algebra import MATMUL, require_product
 from gradcli.ops.losses import as_numbers, how_reduced, reduce_loss, total, without_derivative
+from gradcli.ops.making import held_numbers
 from gradcli.ops.parts import Paired
 from gradcli.ops.piecewise import WHERE
 from gradcli.ops.reductions import MEAN, SUM
@@ -92,9 +93,9 @@ class Classes(NamedTuple):
     kept: Mask
 
 
-def read_classes(x: Tensor, target: Tensor, ignore_index: Static, name: str) -> Classes:
+def read_classes(f: Apply, x: Tensor, target: Tensor, ignore_index: Static, name: str) -> Classes:
     """Return the classes of a target; raises ``shape`` where they do not fit the scores, ``value`` for others."""
-    classes, axis = np.asarray(value_of(target), dtype=np.float64), class_axis(x, name)
+    classes, axis = held_numbers(f, target), class_axis(x, name)
     if classes.shape != x.shape[:axis] + x.shape[axis + 1 :]:
         raise GradcliError(
             "shape", f"{name}: scores of shape {x.shape} and classes of shape {classes.shape} do not fit"
@@ -158,7 +159,7 @@ def build_nll_loss(
     if weight is not None:
         class_weights(x, weight, "nll_loss")
         without_derivative(f, "nll_loss", weight=weight)
-    classes = read_classes(x, target, ignore_index, "nll_loss")
+    classes = read_classes(f, x, target, ignore_index, "nll_loss")
     return picked_loss(f, x, classes, weight, how_reduced(reduction, size_average, reduce))
 
 
@@ -187,7 +188,7 @@ def build_cross_entropy(
             raise GradcliError("value", "cross_entropy: ignore_index goes with classes, not with probabilities")
         return shared_loss(f, logs, target, weight, how, smoothing)
     without_derivative(f, "cross_entropy", weight=weight)
-    classes = read_classes(x, target, ignore_index, "cross_entropy")
+    classes = read_classes(f, x, target, ignore_index, "cross_entropy")
     picked = picked_loss(f, logs, classes, weight, how)
     if smoothing <= 0:
         return picked

@@ -7,11 +7,12 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD, DIV, MUL, NEG, SUB
 from gradcli.ops.axes import number
-from gradcli.ops.declare import OPS, Apply, value_of
+from gradcli.ops.declare import OPS, Apply
 from gradcli.ops.facts import Facts
 from gradcli.ops.further.neural_losses import LOGSIGMOID, ONE, SQUARE, ZERO, positive_part, where_is
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.losses import as_numbers, reduce_loss, without_derivative
+from gradcli.ops.making import held_numbers
 from gradcli.ops.neural import class_weights, read_classes
 from gradcli.ops.piecewise import BENT, WHERE
 from gradcli.ops.reductions import SUM
@@ -94,7 +95,7 @@ def build_multi_margin_loss(
     if weight is not None:
         class_weights(x, weight, "multi_margin_loss")
         without_derivative(f, "multi_margin_loss", weight=weight)
-    classes = read_classes(x, target, np.nan, "multi_margin_loss")
+    classes = read_classes(f, x, target, np.nan, "multi_margin_loss")
     own = f(INDEX, x, key=classes.key)
     own = f(RESHAPE, own, shape=(*own.shape, 1))
     gaps = f(RELU, f(ADD, f(SUB, np.float64(number(margin, "margin")), own), x))
@@ -107,9 +108,9 @@ def build_multi_margin_loss(
     return reduce_loss(f, losses, reduction, size_average, reduce)
 
 
-def read_labels(x: Tensor, target: Tensor) -> Indices:
+def read_labels(f: Apply, x: Tensor, target: Tensor) -> Indices:
     """Return the labels of each row up to the first -1, and -1 from there on; raises ``shape`` or ``value``."""
-    labels = np.asarray(value_of(target), dtype=np.float64)
+    labels = held_numbers(f, target)
     if labels.shape != x.shape or not 1 <= x.ndim <= 2:
         raise GradcliError("shape", f"multilabel_margin_loss: input has shape {x.shape}, target has {labels.shape}")
     if np.any((labels != np.floor(labels)) | (labels < -1) | (labels >= x.shape[-1])):
@@ -135,7 +136,7 @@ def build_multilabel_margin_loss(
     reduction: Static = "mean",
 ) -> Tensor:
     """the sum of max(1 - x[label] + x, 0) over the labels and all other classes, over the number of classes"""
-    labels = read_labels(x, target)
+    labels = read_labels(f, x, target)
     count = x.shape[-1]
     rows = f(RESHAPE, x, shape=(-1, count))
     flat = labels.reshape(-1, count)

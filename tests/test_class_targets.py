@@ -1,0 +1,62 @@
+"""Classes and positions that are given as variables: they are no floats, do not move, and have no gradient."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gradcli
+from oracles import ask, flags
+
+SCORES = [[1.0, 2.0, 0.5], [0.25, -1.0, 3.0]]
+WITH_CLASSES = [  # program, its inputs
+    ("cross_entropy(x, t)", {"x": SCORES, "t": [0, 2]}),
+    ("cross_entropy(x, t, label_smoothing=0.1)", {"x": SCORES, "t": [0, 2]}),
+    ("cross_entropy(x, t, ignore_index=2)", {"x": SCORES, "t": [0, 2]}),
+    ("cross_entropy(x, t)", {"x": SCORES[0], "t": 1}),
+    ("cross_entropy(W @ x, t)", {"W": SCORES, "x": [1.5, 0.5, -1.0], "t": 1}),
+    ("nll_loss(log_softmax(x, 1), t)", {"x": SCORES, "t": [1, 0]}),
+    ("multi_margin_loss(x, t)", {"x": SCORES, "t": [2, 0]}),
+    ("multilabel_margin_loss(x, t)", {"x": SCORES[0], "t": [2, 0, -1]}),
+    ("x[t]*2", {"x": SCORES[0], "t": 1}),
+    ("-log_softmax(x, 0)[t]", {"x": SCORES[0], "t": 1}),
+    ("sum(x[:, t])", {"x": SCORES, "t": [0, 2]}),
+    ("sum(x.gather(1, t))", {"x": SCORES, "t": [[0], [2]]}),
+    ("sum(one_hot(t, 3)*x)", {"x": SCORES, "t": [0, 2]}),
+]
+
+
+@pytest.mark.parametrize(("program", "inputs"), WITH_CLASSES)
+def test_classes_that_are_differentiated_too_have_no_gradient(program, inputs):
+    found = gradcli.explain(program, inputs=inputs)
+    assert found.agreement.verdict == "agree", found.notes
+    assert not np.any(found.grad["t"])
+    assert "y does not depend on t: its gradient is 0, and PyTorch leaves t.grad None." in [
+        n.message for n in found.notes
+    ]
+    assert "integers-as-floats" not in [note.kind for note in found.notes]
+    alone = gradcli.explain(program, inputs=inputs, wrt="x")
+    np.testing.assert_array_equal(found.grad["x"], alone.grad["x"])
+
+
+@pytest.mark.parametrize(("program", "inputs"), WITH_CLASSES)
+def test_check_confirms_them(program, inputs):
+    found = gradcli.check(program, inputs=inputs)
+    assert found.verdict == "agree", found
+    assert not any(comparison.unclear for comparison in found.comparisons)
+
+
+@pytest.mark.parametrize(("program", "inputs"), WITH_CLASSES[:1] + WITH_CLASSES[8:9])
+def test_pytorch_wants_integers_there(program, inputs):
+    """What is refused under --strict is an integer where PyTorch wants a float."""
+    assert ask("explain", program, "--strict", *flags(inputs)).code == 0
+    refused = ask("explain", f"({program})*s", "--strict", "--s", "2", *flags(inputs))
+    assert refused.code == 2
+    assert "s is given in integers" in refused.err
+
+
+@pytest.mark.parametrize("target", ["0.5", "3", "-1"])
+def test_what_is_no_class_is_refused(target):
+    found = ask("explain", "cross_entropy(x, t)", "--x", "1.5,2.5,0.5", f"--t={target}")
+    assert found.code == 2
+    assert "cross_entropy: classes must be integers from 0 to 2" in found.err
