@@ -13,11 +13,11 @@ import numpy as np
 from gradcli.engine.graph import Graph, Operation
 from gradcli.errors import Budget, GradcliError
 from gradcli.exact.decimals import digits
-from gradcli.exact.limits import is_close
-from gradcli.exact.real import decimal, lifted
+from gradcli.exact.judge import right_digits
+from gradcli.exact.real import lifted
 from gradcli.exact.run import run
 from gradcli.exact.slopes import Exact, Spent
-from gradcli.exact.thresholds import CLOSE, ROUNDING, SAME
+from gradcli.exact.thresholds import CLOSE, FEWEST, ROUNDING, SAME
 from gradcli.explanation.evaluation import Function
 from gradcli.explanation.explained import Explained
 from gradcli.explanation.explaining import Ask, explain_run
@@ -125,7 +125,7 @@ def gives_output(found: Mismatch, answer: Explained, truths: list[Decimal]) -> b
     if np.ndim(found.found) or np.ndim(found.number):
         return False
     beside = [truth for truth, y in zip(truths, np.ravel(answer.output), strict=True) if y == found.number]
-    return any(is_close(decimal(np.asarray(found.found).item()), truth) for truth in beside)
+    return any(right_digits(float(np.asarray(found.found)), truth) >= FEWEST for truth in beside)
 
 
 def reading_of(answer: Explained, count: int, wrong: list[Mismatch]) -> Reading:

@@ -15,6 +15,7 @@ from gradcli.exact.decimals import NAN
 from gradcli.exact.judge import Entry, Places, random_direction, weighed
 from gradcli.exact.limits import finite
 from gradcli.exact.slopes import OPERATIONS, Exact, Spent
+from gradcli.exact.thresholds import ROUNDING
 from gradcli.explanation.checked import REVERSE, SYMBOLS
 from gradcli.explanation.confirmation import walk_direction, walk_entries
 from gradcli.explanation.suspicion import RUNS, count_work
@@ -74,7 +75,7 @@ def find_truth(exact: Exact, sought: Derivative, sweeps: Sweeps, told: Confirmat
             raise
         told.unknown = told.unknown or error.message
     if whole:
-        return Truth(values, fill_sizes(jacobian), None, sought.column)
+        return Truth(values, sizes_beside(sought, sweeps, values), None, sought.column)
     sizes = multiply(jacobian, np.asarray(jacobian.sizes), np.abs(direction))
     return Truth(values, sizes, direction, along)
 
@@ -85,11 +86,25 @@ def list_places(jacobian: Sparse, sweeps: Sweeps) -> Places:
     return Places(jacobian.rows, jacobian.columns, np.asarray(jacobian.sizes), sought, jacobian.shape)
 
 
-def fill_sizes(jacobian: Sparse) -> Array:
-    """Return the sizes of the terms of all entries."""
-    sizes = np.zeros(jacobian.shape)
-    sizes[jacobian.rows, jacobian.columns] = jacobian.sizes
-    return sizes
+def sizes_beside(sought: Derivative, sweeps: Sweeps, values: list[list[Decimal]]) -> Array:
+    """Return the sizes of the terms of all entries, with the rounding inside of values where a true 0 asks for it."""
+    jacobian, run = sought.jacobian, sought.run
+    sizes = fill(jacobian, np.asarray(jacobian.sizes))
+    printed = np.maximum(np.abs(jacobian.dense()), np.abs(sweeps.values) if sweeps.each else 0.0)
+    zeros = np.array([[not value for value in row] for row in values], dtype=bool).reshape(sizes.shape)
+    if not np.any(zeros & (printed > ROUNDING * sizes)):
+        return sizes
+    from gradcli.jacobian.rounding import sizes_with_rounding
+
+    most = run.graph.budget.jacobian
+    return fill(jacobian, sizes_with_rounding(run.output, sought.leaf, np.asarray(jacobian.sizes), most))
+
+
+def fill(jacobian: Sparse, numbers: Array) -> Array:
+    """Return numbers of the entries of J as a matrix with all its zeros."""
+    full = np.zeros(jacobian.shape)
+    full[jacobian.rows, jacobian.columns] = numbers
+    return full
 
 
 def multiply(jacobian: Sparse, values: Array, direction: Array) -> Array:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,9 +42,30 @@ def right_digits(value: float, truth: Decimal, size: float = 0.0) -> float:
         error = abs(Decimal(value) - truth)
         if error <= TINIEST:
             return ALL
-        if not truth:
+        if not float(truth):
             return ALL if abs(value) <= ROUNDING * size else 0.0
         return min(max(0.0, -float((error / abs(truth)).log10())), ALL)
+
+
+class TermSizes:
+    """How large the terms of some numbers are: ``plain``, or ``rounded`` where a number beside a true 0 is larger.
+
+    The second are worked out where the rounding of the first does not explain such a number.
+    """
+
+    def __init__(self, plain: Array, rounded: Callable[[], Array]) -> None:
+        self.plain = plain
+        self._rounded = rounded
+
+    @cached_property
+    def rounded(self) -> Array:
+        """The sizes in which the rounding inside of all values counts."""
+        return self._rounded()
+
+    def at(self, place: Any, value: float, truth: Decimal) -> float:
+        """Return the size for the number at a place, which is held against its ``truth``."""
+        size = float(self.plain[place])
+        return size if float(truth) or abs(value) <= ROUNDING * size else float(self.rounded[place])
 
 
 def units(value: object) -> Array:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from gradcli.engine.graph import Node
 from gradcli.engine.naming import Label, label_entries, place_text
 from gradcli.errors import GradcliError
 from gradcli.exact.decimals import NAN, digits
-from gradcli.exact.judge import Entry, Places, random_direction, right_digits, true_entries, weighed
+from gradcli.exact.judge import Entry, Places, TermSizes, random_direction, right_digits, true_entries, weighed
 from gradcli.exact.limits import Side, finite
 from gradcli.exact.slopes import Exact, Purse, Slope, Spent
 from gradcli.exact.thresholds import FEWEST
@@ -174,10 +176,14 @@ def confirm_entries(
     known = {(i, j): k for k, (i, j) in enumerate(zip(places.rows.tolist(), places.columns.tolist(), strict=True))}
     truth: list[list[tuple[float, Decimal]]] = [[] for _ in grad]
     entries = np.zeros(len(jacobian.values), dtype=bool)
+    sizes = TermSizes(jacobian.sizes, lambda: round_sizes(point, name, jacobian))
 
     def printed(entry: Entry) -> tuple[float, float]:
         k = known.get((entry.row, entry.column))
-        return (0.0, 0.0) if k is None else (float(jacobian.values[k]), float(jacobian.sizes[k]))
+        if k is None:
+            return 0.0, 0.0
+        value = float(jacobian.values[k])
+        return value, sizes.at(k, value, entry.value)
 
     def takes(entry: Entry) -> str:
         return f" J takes {printed(entry)[0]:.6g}."
@@ -192,15 +198,27 @@ def confirm_entries(
             if is_dust(value, entry.value, size):
                 entries[known[entry.row, entry.column]] = True
         truth[entry.column].append((float(seed[entry.row]), entry.value))
-    scale = np.ravel(jacobian.scale(point.seed))
+    scale = TermSizes(
+        np.ravel(jacobian.scale(point.seed)),
+        lambda: np.ravel(replace(jacobian, sizes=sizes.rounded).scale(point.seed)),
+    )
     dust = np.zeros((2, grad.size), dtype=bool)
     for j, terms in enumerate(truth):
         total = weighed(np.array([v for v, _ in terms]), [value for _, value in terms])
         if total.is_finite() and math.isfinite(grad[j]):
             gradient = f"{name}.grad{place_text(j, jacobian.input_shape)}"
-            found.judge("grad", float(grad[j]), total, float(scale[j]), gradient)
-            dust[:, j] = [is_dust(float(number[j]), total, float(scale[j])) for number in (vjp, grad)]
+            size = max(scale.at(j, float(number[j]), total) for number in (vjp, grad))
+            found.judge("grad", float(grad[j]), total, size, gradient)
+            dust[:, j] = [is_dust(float(number[j]), total, size) for number in (vjp, grad)]
     found.dust[name] = Dust(entries, *dust.reshape(2, *jacobian.input_shape))
+
+
+def round_sizes(point: Point, name: str, jacobian: Jacobian) -> Array:
+    """Return how large the terms of each entry of J are, the rounding inside of all values counted."""
+    from gradcli.jacobian.rounding import sizes_with_rounding
+
+    most = point.function.program.budget.jacobian
+    return sizes_with_rounding(cast("Node", point.run.output), point.leaves[name], jacobian.sizes, most)
 
 
 def is_dust(number: float, truth: Decimal, size: float) -> bool:

@@ -124,7 +124,7 @@ def elements_of(parts: list[PartNumbers]) -> int:
     return sum(arrays.values())
 
 
-class _Composing:
+class Composing:
     """One walk back from the output, with what it has found and what it holds.
 
     A Jacobian of a few entries goes as lists, unless the bound is so low that even these might be refused.
@@ -159,7 +159,7 @@ class _Composing:
         outer = self.found[node.index] = settle(total, self.few)
         diagonal = next(self.diagonals)
         if diagonal is None:
-            inner = self._read(node, k)
+            inner = self.read(node, k)
             self.work += len(inner.rows)
             part = multiply(outer, inner, self.most, self.few)
         else:
@@ -175,7 +175,7 @@ class _Composing:
         del own
         return add(total, part, self.few)
 
-    def _read(self, node: Operation, k: int) -> Entries:
+    def read(self, node: Operation, k: int) -> Entries:
         """Return the local Jacobian of a node by an argument."""
         reading, shape = reading_of(node), (node.value.size, node.arguments[k].value.size)
         parts = parts_of(node, k, reading, self.most)
@@ -222,7 +222,7 @@ def compose(output: Any, wrt: Sequence[Node], most: int, graph: Graph | None = N
     entries together take more memory than its values may, or its time is over.
     """
     nodes = reaches(output) if isinstance(output, Node) else []
-    walk = _Composing(graph, most)
+    walk = Composing(graph, most)
     if isinstance(output, Node) and output.active:
         first = min((leaf.index for leaf in wrt), default=0)
         with np.errstate(all="ignore"):
