@@ -57,6 +57,10 @@ ANSWERED = [
     + "def f(a):\n    if a.sum() > 5:\n        b = a*2\n    elif a.sum() > 2:\n        b = a*3\n"
     + "    else:\n        b = a\n    return (b*b).sum()\nf(x).backward()",
     LEAF + "if x.sum() > 0:\n    print(x)\n(x*x).sum().backward()",
+    LEAF + "dtype = torch.float64\nw = torch.ones(2, dtype=dtype).to(dtype)\n(w*x).sum().backward()",
+    LEAF + "kind = torch.long\ni = torch.tensor([1, 0], dtype=kind)\n(x[i]*x[0]).sum().backward()",
+    LEAF + "t = torch.float64\nw = torch.ones(2, dtype=t)\nt = x*2\n(t*w*x).sum().backward()",
+    LEAF + "(x*x).sum().backward()\nh = x.register_hook(lambda g: g*2)",
     LEAF + "with torch.enable_grad():\n    y = x*x\n    y.sum().backward()",
     LEAF + "def f(a):\n    return (a*a).sum()\ntorch.compile(f)(x).backward()",
     LEAF + "for step in range(1):\n    x.grad = None\n    y = (x*x).sum()\n    y.backward()",
@@ -165,6 +169,18 @@ REFUSED = [
     ),
     (LEAF + "y = sum(map(lambda a: a*2, x))\ny.backward()", "a lambda can be called"),
     (LEAF + "w = torch.empty(3, requires_grad=True)\n(w.sum()*x).sum().backward()", "no set values"),
+    (LEAF + "h = x.register_hook(lambda g: g*2)\n(x*x).sum().backward()", "x.register_hook(...) changes is not known"),
+    (LEAF + "y = x*3\nh = y.register_hook(lambda g: g*10)\ny.sum().backward()\nh.remove()", "is not known"),
+    (LEAF + "hs = [p.register_hook(lambda g: -g) for p in [x]]\n(x*x).sum().backward()", "is not known"),
+    (LEAF + "x.register_post_accumulate_grad_hook(print)\n(x*x).sum().backward()", "is not known"),
+    (
+        LEAF + "was = torch.set_grad_enabled(False)\ny = x*2\ntorch.set_grad_enabled(True)\n(y*x).sum().backward()",
+        "set_grad_enabled(...) changes is not known",
+    ),
+    (
+        LEAF + "w = torch.ones(2, requires_grad=True)\nf = w.requires_grad_(False)\n(w*x).sum().backward()",
+        "w.requires_grad_(...) changes is not known",
+    ),
 ]
 
 

@@ -9,6 +9,7 @@ from gradcli.errors import GradcliError
 from gradcli.errors.counting import listed
 from gradcli.errors.suggest import INSTEAD_OF_WORD
 from gradcli.language.names import CONSTANTS, dotted
+from gradcli.language.snippets.tables import TYPES
 from gradcli.ops import SPELLINGS, find
 
 LIBRARIES = ("torch", "numpy", "jax", "math", "scipy", "autograd")
@@ -77,6 +78,16 @@ class Names:
     def add(self, node: ast.Import | ast.ImportFrom) -> None:
         """Take the names of an import; raises ``not-allowed``."""
         self.meanings |= dict(imported(node))
+
+    def takes_type(self, name: str, value: ast.expr) -> bool:
+        """Return whether a name now stands for a type, and forget that it did where it holds something else."""
+        full = self.full(value)
+        if self.meanings.get(name) in TYPES:
+            del self.meanings[name]
+        if full not in TYPES:
+            return False
+        self.meanings[name] = full
+        return True
 
     def full(self, node: ast.expr) -> str | None:
         """Return the full name of what a dotted name stands for; None where it begins with no library's."""

@@ -18,6 +18,7 @@ from gradcli.language.snippets.pieces import Piece
 from gradcli.language.snippets.scopes import Closure, Derivative, Layer, Pullback, Scope, identifiers
 from gradcli.language.snippets.signs import (
     changes,
+    counts_anyway,
     is_main,
     leaves,
     pairs_of,
@@ -55,19 +56,13 @@ class Reader(Calls):
         Which values that are is not known of names that are written otherwise: those of a function, of the turn of a
         loop, of a layer's weights.
         """
-        renamed = scope is not self.top or self.turning
-        layers = any(isinstance(self.top.holds(name), Layer) for name in identifiers(node))
+        of_layers = any(isinstance(self.top.holds(name), Layer) for name in identifiers(node))
+        renamed = scope is not self.top or self.turning or of_layers
         self.builder.lines.append(unreadable(node, error, self.writes([node])))
         if self.calls:
             self.aside.later.append(node.lineno)
             self.updated = self.updated or updates(node)
-        elif (
-            isinstance(node, ast.Import | ast.ImportFrom | ast.Global | ast.Nonlocal)
-            or leaves(node)
-            or self.acts([node], asking=True)
-            or renamed
-            or layers
-        ):
+        elif counts_anyway(node) or self.acts([node], asking=True) or renamed:
             self.problems.append(error)
 
     def take_statement(self, node: ast.stmt, scope: Scope) -> None:

@@ -60,13 +60,47 @@ def updates(node: ast.stmt) -> bool:
 
 
 def require_plain_switches(node: ast.stmt) -> None:
-    """Refuse ``requires_grad=`` of what is not plainly True or False."""
+    """Refuse ``requires_grad=`` of what is not plainly True or False, and what changes gradients unseen."""
+    hidden = hidden_switch(node)
+    if hidden is not None:
+        raise hidden
     for part in ast.walk(node):
         given = part.value if isinstance(part, ast.keyword) and part.arg == "requires_grad" else None
         if isinstance(part, ast.Call) and getattr(part.func, "attr", "") == "requires_grad_":
             given = part.args[0] if part.args else given
         if given is not None and not isinstance(given, ast.Constant):
             raise GradcliError("not-allowed", "requires_grad is True or False here, and nothing computed")
+
+
+def counts_anyway(node: ast.stmt) -> bool:
+    """Return whether a statement counts whatever the output depends on: it gives names, leaves, or switches unseen."""
+    names = isinstance(node, ast.Import | ast.ImportFrom | ast.Global | ast.Nonlocal)
+    return names or leaves(node) or hidden_switch(node) is not None
+
+
+def hidden_switch(node: ast.stmt) -> GradcliError | None:
+    """Return the error for a statement that changes gradients unseen, though its value may be used by no other line.
+
+    A hook changes what backward hands on, and a switch that stands in an expression what has a gradient at all.
+    """
+    seen = [item.context_expr for part in ast.walk(node) if isinstance(part, ast.With) for item in part.items]
+    seen += [part.value for part in ast.walk(node) if isinstance(part, ast.Expr)]
+    for part in ast.walk(node):
+        if not isinstance(part, ast.Call):
+            continue
+        name = getattr(part.func, "attr", getattr(part.func, "id", ""))
+        hooks = name.startswith("register_") and name.endswith("_hook")
+        if hooks or (part not in seen and (name == "set_grad_enabled" or takes_gradient_away(part))):
+            return GradcliError("not-allowed", f"what {ast.unparse(part.func)}(...) changes is not known")
+    return None
+
+
+def takes_gradient_away(call: ast.Call) -> bool:
+    """Return whether a call says of a variable that it has no gradient from here on."""
+    given = [*call.args, *(item.value for item in call.keywords)]
+    named = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name)
+    asked = named and call.func.attr == "requires_grad_"  # type: ignore[attr-defined]
+    return asked and any(isinstance(value, ast.Constant) and value.value is False for value in given)
 
 
 def returns_nothing(closure: Closure) -> bool:

@@ -36,6 +36,8 @@ FLOATS = {
     "jax.numpy.float64",
 }
 """Types of which all numbers are here."""
+TYPES = FLOATS | {"torch.long", "torch.int", "torch.int32", "torch.int64", "torch.bool", "numpy.int32", "numpy.int64"}
+"""Types that a variable may stand for, as in ``dtype = torch.float``."""
 UNTOUCHED = {"cuda", "cpu", "requires_grad_", "retain_grad"}
 """Methods that give the numbers as they are."""
 RANDOM_FUNCTIONS = ("rand", "randn", "randint", "randperm", "normal", "bernoulli", "multinomial", "empty_strided")
