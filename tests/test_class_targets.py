@@ -55,6 +55,19 @@ def test_pytorch_wants_integers_there(program, inputs):
     assert "s is given in integers" in refused.err
 
 
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_labels_of_0_and_1_are_no_edge(reduction):
+    """The loss goes on beside a label, though a label outside of 0 to 1 is refused."""
+    program, inputs = f"bce(p, t, reduction='{reduction}')", {"p": [0.3, 0.55, 0.8], "t": [1.0, 0.0, 1.0]}
+    found = gradcli.check(program, inputs=inputs)
+    assert found.verdict == "agree", found
+    assert "edge" not in [note.kind for note in found.notes]
+    slopes = np.log(1 - np.array(inputs["p"])) - np.log(inputs["p"])
+    grad = gradcli.function(program, wrt="t").grad(v=np.ones(3) if reduction == "none" else None, **inputs)["t"]
+    np.testing.assert_allclose(grad, slopes / 3 if reduction == "mean" else slopes, rtol=1e-14)
+    assert ask("check", program, "--p", "0.3,0.55", "--t=1,1.5").code == 2
+
+
 @pytest.mark.parametrize("target", ["0.5", "3", "-1"])
 def test_what_is_no_class_is_refused(target):
     found = ask("explain", "cross_entropy(x, t)", "--x", "1.5,2.5,0.5", f"--t={target}")

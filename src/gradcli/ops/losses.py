@@ -20,9 +20,10 @@ from gradcli.ops.activations import (
 )
 from gradcli.ops.arithmetic import ADD, DIV, MUL, SUB
 from gradcli.ops.axes import number
-from gradcli.ops.declare import OPS, Apply, Op, declare, value_of
+from gradcli.ops.declare import OPS, Apply, Op, declare
 from gradcli.ops.entrywise import broadcast_index, elementwise
 from gradcli.ops.links import Links, Partial
+from gradcli.ops.making import held_numbers
 from gradcli.ops.parts import Piecewise
 from gradcli.ops.piecewise import ABS, BENT
 from gradcli.ops.reductions import MEAN, SUM
@@ -234,9 +235,9 @@ BCE_LOGITS = elementwise(
 )
 
 
-def probabilities(x: Tensor) -> bool:
-    """Return whether all entries lie between 0 and 1."""
-    values = value_of(x)
+def probabilities(f: Apply, x: Tensor) -> bool:
+    """Return whether all entries lie between 0 and 1: beside a target of 1 the loss goes on."""
+    values = held_numbers(f, x)
     return bool(np.all((values >= 0) & (values <= 1)))
 
 
@@ -252,7 +253,7 @@ def build_bce(
 ) -> Tensor:
     """the binary cross entropy of probabilities"""
     same_shapes(x, target, "binary_cross_entropy")
-    if not (probabilities(x) and probabilities(target)):
+    if not (probabilities(f, x) and probabilities(f, target)):
         raise GradcliError(
             "value",
             "binary_cross_entropy takes probabilities and targets from 0 to 1",

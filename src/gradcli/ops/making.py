@@ -58,7 +58,7 @@ DATA = replace(DETACH)
 
 
 def held_numbers(f: Apply, given: Tensor) -> Array:
-    """Return the numbers of a target that names classes: whole ones, which do not move where it is an input."""
+    """Return the numbers that decide what is allowed, or which classes are meant: they do not move with an input."""
     return np.asarray(value_of(f(DETACH, given)), dtype=np.float64)
 
 
