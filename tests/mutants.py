@@ -7,6 +7,7 @@ python tests/mutants.py --only WORD    those whose name holds WORD; may be given
 python tests/mutants.py --list         names them
 python tests/mutants.py --tests FILE   by these test files instead of all of them
 python tests/mutants.py --limit 8      seconds for each mutant; the suite takes about a minute, so more survive
+python tests/mutants.py --part 1-4/5   four of each five, for two processes that share them: the other has --part 5/5
 python tests/mutants.py --bound 300    begins none after so many seconds, and says how many are left
 The order with a bound is random; --seed says which.
 """
@@ -109,6 +110,14 @@ def changed(mutants, lines):
     return {name: mutant for name, mutant in mutants.items() if name.partition(": ")[0] in rows}
 
 
+def part_of(mutants, part):
+    """Return those of a part such as `1-4/5`, the first four of each five, or `5/5`, the fifth."""
+    places, _, size = part.partition("/")
+    first, _, last = places.partition("-")
+    wanted = range(int(first) - 1, int(last or first))
+    return {name: mutant for place, (name, mutant) in enumerate(mutants.items()) if place % int(size) in wanted}
+
+
 def say(text):
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
@@ -153,6 +162,7 @@ def main(arguments=None):
     parser.add_argument("--since")
     parser.add_argument("--tests", action="append", default=[])
     parser.add_argument("--limit", type=float, default=300.0)
+    parser.add_argument("--part", default="1/1")
     parser.add_argument("--bound", type=float, default=math.inf)
     parser.add_argument("--seed", default="1")
     parser.add_argument("--list", action="store_true")
@@ -165,6 +175,7 @@ def main(arguments=None):
         wanted = changed(wanted, lines)
     if options.only:
         wanted = {name: mutant for name, mutant in wanted.items() if any(word in name for word in options.only)}
+    wanted = part_of(wanted, options.part)
     if options.bound < math.inf:
         wanted = dict(random.Random(options.seed).sample(list(wanted.items()), len(wanted)))  # noqa: S311
     if options.list:

@@ -48,6 +48,13 @@ def test_what_is_called_no_rule_is_there():
     assert all(any(name.startswith(prefix) for name in names) for prefix in (*NO_RULE, *KEPT))
 
 
+def test_two_parts_share_the_mutants_and_leave_none_out():
+    named = dict.fromkeys("abcdefghijkl")
+    assert list(mutants.part_of(named, "5/5")) == ["e", "j"]
+    assert {*mutants.part_of(named, "1-4/5"), "e", "j"} == {*named}
+    assert mutants.part_of(named, "1/1") == named
+
+
 SCRIPT = """
 import sys, json
 from gradcli.ops import OPS
