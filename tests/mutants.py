@@ -111,9 +111,14 @@ def changed(mutants, lines):
 
 
 def part_of(mutants, part):
-    """Return those of a part such as `1-4/5`, the first four of each five, or `5/5`, the fifth."""
+    """Return those of a part, in order: `1-4/5` is the first four of each five, `5/5` the fifth.
+
+    Raises ValueError for what is no part of so many.
+    """
     places, _, size = part.partition("/")
     first, _, last = places.partition("-")
+    if not 1 <= int(first) <= int(last or first) <= int(size):
+        raise ValueError(f"{part} is no part of {size}")
     wanted = range(int(first) - 1, int(last or first))
     return {name: mutant for place, (name, mutant) in enumerate(mutants.items()) if place % int(size) in wanted}
 

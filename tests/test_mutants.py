@@ -53,6 +53,8 @@ def test_two_parts_share_the_mutants_and_leave_none_out():
     assert list(mutants.part_of(named, "5/5")) == ["e", "j"]
     assert {*mutants.part_of(named, "1-4/5"), "e", "j"} == {*named}
     assert mutants.part_of(named, "1/1") == named
+    with pytest.raises(ValueError, match="6/5 is no part of 5"):
+        mutants.part_of(named, "6/5")
 
 
 SCRIPT = """

@@ -60,6 +60,26 @@ ANSWERED = [
     LEAF + "dtype = torch.float64\nw = torch.ones(2, dtype=dtype).to(dtype)\n(w*x).sum().backward()",
     LEAF + "kind = torch.long\ni = torch.tensor([1, 0], dtype=kind)\n(x[i]*x[0]).sum().backward()",
     LEAF + "t = torch.float64\nw = torch.ones(2, dtype=t)\nt = x*2\n(t*w*x).sum().backward()",
+    LEAF + "t = torch.float\nw = torch.ones(2, dtype=t)\na, t = x*2, x*3\n(t*w*a).sum().backward()",
+    LEAF
+    + "t = torch.float64\nw = torch.ones(2, dtype=t)\ns = 0\nfor t in [x, x*2]:\n    s = s + t*w\ns.sum().backward()",
+    LEAF
+    + "t = torch.double\nw = torch.ones(2, dtype=t)\nt = torch.tensor([3., 4.], requires_grad=True)\n"
+    + "(t*w*x).sum().backward()",
+    LEAF
+    + "t = torch.float64\ndef f(a):\n    t = a*2\n    return t\ny = f(x)*torch.ones(2, dtype=t)\n"
+    + "(y*x).sum().backward()",
+    LEAF
+    + "d = torch.tensor([2., 3.])\ndef f(a):\n    d = torch.float64\n    return a.to(d)\n(f(x)*d*x).sum().backward()",
+    LEAF
+    + "def f(a):\n    dtype = torch.float64\n    return a*torch.ones(2, dtype=dtype)\ndtype = 3.0\n"
+    + "(f(x)*dtype*x).sum().backward()",
+    LEAF + "if x.sum() > 100:\n    t = torch.float32\nelse:\n    t = torch.float64\n(x.to(t)*x).sum().backward()",
+    "import torch\ndtype = torch.float64\nx = torch.tensor([1., 2.], dtype=dtype, requires_grad=True)\n"
+    + "(x*x).sum().backward()",
+    LEAF + "kind = torch.bool\nm = torch.tensor([1, 0], dtype=kind)\n(x*m*x[0]).sum().backward()",
+    LEAF + "kind = torch.FloatTensor\n(x.type(kind)*x.type(torch.DoubleTensor)).sum().backward()",
+    LEAF + "from torch import float as single\n(x.to(single)*x).sum().backward()",
     LEAF + "(x*x).sum().backward()\nh = x.register_hook(lambda g: g*2)",
     LEAF + "with torch.enable_grad():\n    y = x*x\n    y.sum().backward()",
     LEAF + "def f(a):\n    return (a*a).sum()\ntorch.compile(f)(x).backward()",
@@ -169,18 +189,6 @@ REFUSED = [
     ),
     (LEAF + "y = sum(map(lambda a: a*2, x))\ny.backward()", "a lambda can be called"),
     (LEAF + "w = torch.empty(3, requires_grad=True)\n(w.sum()*x).sum().backward()", "no set values"),
-    (LEAF + "h = x.register_hook(lambda g: g*2)\n(x*x).sum().backward()", "x.register_hook(...) changes is not known"),
-    (LEAF + "y = x*3\nh = y.register_hook(lambda g: g*10)\ny.sum().backward()\nh.remove()", "is not known"),
-    (LEAF + "hs = [p.register_hook(lambda g: -g) for p in [x]]\n(x*x).sum().backward()", "is not known"),
-    (LEAF + "x.register_post_accumulate_grad_hook(print)\n(x*x).sum().backward()", "is not known"),
-    (
-        LEAF + "was = torch.set_grad_enabled(False)\ny = x*2\ntorch.set_grad_enabled(True)\n(y*x).sum().backward()",
-        "set_grad_enabled(...) changes is not known",
-    ),
-    (
-        LEAF + "w = torch.ones(2, requires_grad=True)\nf = w.requires_grad_(False)\n(w*x).sum().backward()",
-        "w.requires_grad_(...) changes is not known",
-    ),
 ]
 
 

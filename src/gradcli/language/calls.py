@@ -235,13 +235,11 @@ def as_typed(node: ast.expr, dtype: ast.expr) -> ast.expr:
 
 
 def type_name(node: ast.expr) -> ast.expr:
-    """Return the name of a type where it is Python's own, such as ``float``, or that of a constructor of PyTorch's."""
+    """Return the name of a type where it is Python's own, such as ``float``."""
     names = {"float": "float64", "int": "int64", "bool": "bool"}
     if isinstance(node, ast.Name) and node.id in names:
         return ast.copy_location(ast.Constant(names[node.id]), node)
-    name = dotted(node) or ""
-    constructor = name.startswith("torch.") and name.endswith("Tensor")
-    return ast.copy_location(ast.Constant(name), node) if constructor else node
+    return node
 
 
 def refuse_inplace(keyword: ast.keyword) -> None:

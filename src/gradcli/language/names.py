@@ -53,6 +53,7 @@ TYPES = {
     f"{prefix}.{name}": name
     for prefix, more in (
         ("torch", "float half bfloat16 long int short"),
+        ("torch", "FloatTensor DoubleTensor HalfTensor LongTensor IntTensor BoolTensor"),
         *((numpy, "single int_ intp bool_") for numpy in ("np", "numpy", "jnp")),
     )
     for name in f"{BITS} {more}".split()

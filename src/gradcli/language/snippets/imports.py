@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import listed
 from gradcli.errors.suggest import INSTEAD_OF_WORD
-from gradcli.language.names import CONSTANTS, dotted
-from gradcli.language.snippets.tables import TYPES
+from gradcli.language.names import CONSTANTS, TYPES, dotted
 from gradcli.ops import SPELLINGS, find
 
 LIBRARIES = ("torch", "numpy", "jax", "math", "scipy", "autograd")
@@ -79,16 +78,6 @@ class Names:
         """Take the names of an import; raises ``not-allowed``."""
         self.meanings |= dict(imported(node))
 
-    def takes_type(self, name: str, value: ast.expr) -> bool:
-        """Return whether a name now stands for a type, and forget that it did where it holds something else."""
-        full = self.full(value)
-        if self.meanings.get(name) in TYPES:
-            del self.meanings[name]
-        if full not in TYPES:
-            return False
-        self.meanings[name] = full
-        return True
-
     def full(self, node: ast.expr) -> str | None:
         """Return the full name of what a dotted name stands for; None where it begins with no library's."""
         name = dotted(node)
@@ -114,5 +103,5 @@ class Names:
 
 
 def known(name: str) -> bool:
-    """Return whether the language has a function or a constant of this name."""
-    return name in CONSTANTS or find(SPELLINGS, name) is not None
+    """Return whether the language has a function, a constant or a type of this name."""
+    return name in CONSTANTS or name in TYPES or find(SPELLINGS, name) is not None

@@ -19,6 +19,8 @@ from gradcli.language.snippets.scopes import Closure, Derivative, Layer, Pullbac
 from gradcli.language.snippets.signs import (
     changes,
     counts_anyway,
+    hidden_effect,
+    hidden_error,
     is_main,
     leaves,
     pairs_of,
@@ -26,6 +28,7 @@ from gradcli.language.snippets.signs import (
     require_plain_switches,
     returns_nothing,
     updates,
+    zeroes_gradients,
 )
 from gradcli.language.snippets.tables import SETTINGS, SHOWING, VALUELESS
 
@@ -44,14 +47,17 @@ class Reader(Calls):
         """Take a statement; one that cannot be read is kept with its error, which counts where its value does."""
         self.write_last()
         self.refuse_written_sources(node)
+        hidden = hidden_effect(node, self.names)
         try:
+            if hidden is not None:
+                raise hidden_error(hidden).at(self.source.span(hidden))
             require_plain_switches(node)
             self.take_statement(node, scope)
         except GradcliError as error:
-            self.set_aside(node, error.at(self.source.span(node), self.builder.place), scope)
+            self.set_aside(node, error.at(self.source.span(node), self.builder.place), scope, acts=hidden is not None)
 
-    def set_aside(self, node: ast.stmt, error: GradcliError, scope: Scope) -> None:
-        """Keep a statement that cannot be read: its error counts where the output depends on it.
+    def set_aside(self, node: ast.stmt, error: GradcliError, scope: Scope, *, acts: bool) -> None:
+        """Keep a statement that cannot be read: its error counts where it ``acts`` or the output depends on it.
 
         Which values that are is not known of names that are written otherwise: those of a function, of the turn of a
         loop, of a layer's weights.
@@ -61,8 +67,8 @@ class Reader(Calls):
         self.builder.lines.append(unreadable(node, error, self.writes([node])))
         if self.calls:
             self.aside.later.append(node.lineno)
-            self.updated = self.updated or updates(node)
-        elif counts_anyway(node) or self.acts([node], asking=True) or renamed:
+            self.updated = self.updated or acts or updates(node)
+        elif acts or counts_anyway(node) or self.acts([node], asking=True) or renamed:
             self.problems.append(error)
 
     def take_statement(self, node: ast.stmt, scope: Scope) -> None:
@@ -143,7 +149,7 @@ class Reader(Calls):
         if isinstance(func, ast.Name) and func.id in SHOWING:
             self.refuse_writes(call)
             self.aside.shown.append(node.lineno)
-        elif isinstance(func, ast.Attribute) and (func.attr == "zero_grad" or reads_gradient(func)) and full == "":
+        elif isinstance(func, ast.Attribute) and full == "" and zeroes_gradients(func):
             self.zero(func, scope)
         elif isinstance(func, ast.Attribute) and func.attr == "requires_grad_" and isinstance(func.value, ast.Name):
             self.want(func.value, self.wants_gradient(call), call, node, scope)

@@ -6,6 +6,7 @@ import ast
 
 from gradcli.errors import GradcliError
 from gradcli.language.snippets.functions import returns
+from gradcli.language.snippets.imports import Names
 from gradcli.language.snippets.lines import GROWING, is_in_place
 from gradcli.language.snippets.pieces import Piece, join
 from gradcli.language.snippets.scopes import Closure
@@ -35,6 +36,11 @@ def reads_gradient(node: ast.AST) -> bool:
     return any(isinstance(part, ast.Attribute) and part.attr == "grad" for part in ast.walk(node))
 
 
+def zeroes_gradients(func: ast.Attribute) -> bool:
+    """Return whether a method sets gradients to zero."""
+    return func.attr == "zero_grad" or (func.attr == "zero_" and reads_gradient(func))
+
+
 def changes(node: ast.AST) -> bool:
     """Return whether an expression calls a method that changes a value in place."""
     methods = (part.func.attr for part in ast.walk(node) if isinstance(part, ast.Call) and hasattr(part.func, "attr"))
@@ -60,10 +66,7 @@ def updates(node: ast.stmt) -> bool:
 
 
 def require_plain_switches(node: ast.stmt) -> None:
-    """Refuse ``requires_grad=`` of what is not plainly True or False, and what changes gradients unseen."""
-    hidden = hidden_switch(node)
-    if hidden is not None:
-        raise hidden
+    """Refuse ``requires_grad=`` of what is not plainly True or False."""
     for part in ast.walk(node):
         given = part.value if isinstance(part, ast.keyword) and part.arg == "requires_grad" else None
         if isinstance(part, ast.Call) and getattr(part.func, "attr", "") == "requires_grad_":
@@ -73,26 +76,49 @@ def require_plain_switches(node: ast.stmt) -> None:
 
 
 def counts_anyway(node: ast.stmt) -> bool:
-    """Return whether a statement counts whatever the output depends on: it gives names, leaves, or switches unseen."""
-    names = isinstance(node, ast.Import | ast.ImportFrom | ast.Global | ast.Nonlocal)
-    return names or leaves(node) or hidden_switch(node) is not None
+    """Return whether a statement counts whatever the output depends on: it gives names, or leaves a loop."""
+    return isinstance(node, ast.Import | ast.ImportFrom | ast.Global | ast.Nonlocal) or leaves(node)
 
 
-def hidden_switch(node: ast.stmt) -> GradcliError | None:
-    """Return the error for a statement that changes gradients unseen, though its value may be used by no other line.
+def hidden_effect(node: ast.stmt, names: Names) -> ast.expr | None:
+    """Return what changes gradients or inputs inside of a statement, where no line by itself shows it; None for none.
 
-    A hook changes what backward hands on, and a switch that stands in an expression what has a gradient at all.
+    The value of ``h = x.register_hook(f)`` or of ``f = lambda loss: loss.backward()`` may be used by no other line, and
+    what happens counts all the same.
     """
-    seen = [item.context_expr for part in ast.walk(node) if isinstance(part, ast.With) for item in part.items]
-    seen += [part.value for part in ast.walk(node) if isinstance(part, ast.Expr)]
+    shown = [part.value for part in ast.walk(node) if isinstance(part, ast.Expr)]
+    shown += [item.context_expr for part in ast.walk(node) if isinstance(part, ast.With) for item in part.items]
+    plain = {id(part) for call in shown if isinstance(call, ast.Call) for part in (call, call.func)}
     for part in ast.walk(node):
-        if not isinstance(part, ast.Call):
-            continue
-        name = getattr(part.func, "attr", getattr(part.func, "id", ""))
-        hooks = name.startswith("register_") and name.endswith("_hook")
-        if hooks or (part not in seen and (name == "set_grad_enabled" or takes_gradient_away(part))):
-            return GradcliError("not-allowed", f"what {ast.unparse(part.func)}(...) changes is not known")
+        if isinstance(part, ast.Call) and id(part) not in plain and takes_gradient_away(part):
+            return part.func
+        if isinstance(part, ast.Attribute | ast.Name) and has_effect(part, names, shown=id(part) in plain):
+            return part
     return None
+
+
+def hidden_error(node: ast.expr) -> GradcliError:
+    """Return the error for what changes gradients or inputs where no line by itself shows it."""
+    hint = "write it as a line by itself" if getattr(node, "attr", "") in EFFECTS else "leave it out"
+    return GradcliError("not-allowed", f"what {ast.unparse(node)}(...) changes is not known", hint=hint)
+
+
+def has_effect(node: ast.Attribute | ast.Name, names: Names, *, shown: bool) -> bool:
+    """Return whether a function of this name changes gradients, inputs or what is not known.
+
+    Those that a line by itself shows are read where they stand.
+    """
+    own = node.attr if isinstance(node, ast.Attribute) else ""
+    name = (names.full(node) or own).rpartition(".")[2]
+    hooks = name.startswith("register_") and name.endswith("hook")
+    opaque = isinstance(node, ast.Name) and node.id in OPAQUE
+    return hooks or opaque or name in CONTEXTS or (name in EFFECTS and not shown)
+
+
+EFFECTS = {"backward", "step", "zero_grad", "set_grad_enabled", "clip_grad_norm_", "clip_grad_value_"}
+CONTEXTS = {"__enter__", "__exit__"}
+OPAQUE = {"getattr", "setattr", "delattr", "eval", "exec"}
+"""Functions of Python's that may do anything."""
 
 
 def takes_gradient_away(call: ast.Call) -> bool:

@@ -135,11 +135,9 @@ class Statements(Loops):
         return self.write(node, scope, block, self.source.after_sign(statement, node)).stripped()
 
     def remembers(self, target: ast.expr, value: ast.expr, scope: Scope) -> bool:
-        """Return whether a name now holds what is no array: a function, a layer, a type, or the name of a device."""
+        """Return whether a name now holds what is no array: a function, a layer, or the name of a device."""
         if not isinstance(target, ast.Name):
             return False
-        if self.names.takes_type(target.id, value):
-            return True
         if self.is_device(value):
             self.devices.add(target.id)
             return True

@@ -36,8 +36,6 @@ FLOATS = {
     "jax.numpy.float64",
 }
 """Types of which all numbers are here."""
-TYPES = FLOATS | {"torch.long", "torch.int", "torch.int32", "torch.int64", "torch.bool", "numpy.int32", "numpy.int64"}
-"""Types that a variable may stand for, as in ``dtype = torch.float``."""
 UNTOUCHED = {"cuda", "cpu", "requires_grad_", "retain_grad"}
 """Methods that give the numbers as they are."""
 RANDOM_FUNCTIONS = ("rand", "randn", "randint", "randperm", "normal", "bernoulli", "multinomial", "empty_strided")
@@ -87,5 +85,16 @@ WITHOUT_GRADIENT = {
     "torch.autograd.no_grad",
     "torch.autograd.grad_mode.no_grad",
 }
-WITH_GRADIENT = ("torch.enable_grad", "torch.autograd.", "torch.set_grad_enabled", "jax.")
+WITH_GRADIENT = (
+    "torch.enable_grad",
+    "torch.set_grad_enabled",
+    "torch.autograd.enable_grad",
+    "torch.autograd.grad_mode.enable_grad",
+    "torch.autograd.set_grad_enabled",
+    "torch.autograd.set_detect_anomaly",
+    "torch.autograd.detect_anomaly",
+    "torch.autograd.anomaly_mode.",
+    "torch.autograd.profiler.",
+    "jax.",
+)
 """What ``with`` may begin with: blocks without a gradient, and those that change nothing."""

@@ -1,0 +1,71 @@
+"""What changes gradients or inputs inside of an expression is refused, or told: no line by itself shows it."""
+
+from __future__ import annotations
+
+import pytest
+
+import gradcli
+from gradcli.errors import GradcliError
+
+LEAF = "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\n"
+LOSS = "\n(x*x).sum().backward()"
+REFUSED = [
+    ("h = x.register_hook(lambda g: g*2)" + LOSS, "x.register_hook"),
+    ("x.register_hook(lambda g: g*2)" + LOSS, "x.register_hook"),
+    ("hs = [p.register_hook(lambda g: -g) for p in [x]]" + LOSS, "p.register_hook"),
+    ("for p in [x]:\n    p.register_hook(lambda g: g.clamp(-1, 1))" + LOSS, "p.register_hook"),
+    ("def f(a):\n    h = a.register_hook(lambda g: g*2)\n    return a*a\nf(x).sum().backward()", "a.register_hook"),
+    ("y = x*3\nh = y.register_hook(lambda g: g*10)\ny.sum().backward()\nh.remove()", "y.register_hook"),
+    ("x.register_post_accumulate_grad_hook(print)" + LOSS, "x.register_post_accumulate_grad_hook"),
+    ("y = x*2\nn = y.grad_fn\nh = n.register_prehook(lambda g: g)\ny.sum().backward()", "n.register_prehook"),
+    ("reg = x.register_hook\nh = reg(lambda g: g*2)" + LOSS, "x.register_hook"),
+    ("h = getattr(x, 'register_hook')(lambda g: g*2)" + LOSS, "getattr"),
+    ("setattr(x, 'requires_grad', False)\nw = torch.ones(2, requires_grad=True)\n(w*x).sum().backward()", "setattr"),
+    ("was = torch.set_grad_enabled(False)\ny = x*2\n(y*x).sum().backward()", "torch.set_grad_enabled"),
+    ("s = torch.set_grad_enabled\ns(False)\ny = x*2\n(y*x).sum().backward()", "torch.set_grad_enabled"),
+    ("from torch import set_grad_enabled as s\nwas = s(False)\ny = x*2\n(y*x).sum().backward()", "s"),
+    (
+        "c = torch.no_grad()\nc.__enter__()\ny = x*2\nc.__exit__()\n(y*x).sum().backward()",
+        "c.__enter__",
+    ),
+    ("w = torch.ones(2, requires_grad=True)\nf = w.requires_grad_(False)\n(w*x).sum().backward()", "w.requires_grad_"),
+    ("loss = (x*x).sum()\n_ = loss.backward()\n(x*x*x).sum().backward()", "loss.backward"),
+    ("f = lambda loss: loss.backward()\nf((x*x).sum())\nf((x*x*x).sum())", "f((x*x*x).sum())"),
+    ("y = (x*x).sum()\n[y.backward(retain_graph=True) for _ in range(2)]", "y.backward"),
+]
+LATER = [
+    ("\nh = x.register_hook(lambda g: g*2)" + LOSS, "lines 4 and 5"),
+    ("\nopt = torch.optim.SGD([x], lr=0.1)\n_ = opt.step()" + LOSS, "lines 5 and 6"),
+    ("\nn = torch.nn.utils.clip_grad_norm_([x], 0.1)", "line 4"),
+    ("\nx.grad.mul_(3)" + LOSS, "lines 4 and 5"),
+    ("\nx.grad.detach_()" + LOSS, "lines 4 and 5"),
+]
+"""What comes after the first backward is no part of the answer, and the note names each line."""
+
+
+@pytest.mark.parametrize(("text", "marked"), REFUSED)
+def test_an_effect_inside_of_an_expression_is_refused_where_it_stands(text, marked):
+    with pytest.raises(GradcliError, match="is not known") as caught:
+        gradcli.explain(LEAF + text)
+    assert caught.value.place.text[slice(*caught.value.span)] == marked
+
+
+@pytest.mark.parametrize(("text", "lines"), LATER)
+def test_an_effect_after_the_first_backward_ends_the_answer(text, lines):
+    found = gradcli.explain(LEAF.rstrip() + LOSS + text)
+    assert found.grad["x"].tolist() == [2, 4]
+    [note] = [note.message for note in found.notes if note.kind == "later-lines"]
+    assert note.startswith(f"Left out: {lines}, which")
+
+
+def test_a_block_that_changes_what_backward_reads_is_refused():
+    text = (
+        "with torch.autograd.graph.saved_tensors_hooks(lambda t: t*2, lambda t: t):\n    y = (x*x).sum()\ny.backward()"
+    )
+    with pytest.raises(GradcliError, match="'with' is not part of the language"):
+        gradcli.explain(LEAF + text)
+
+
+def test_gradients_that_are_set_to_zero_are_counted_from_there():
+    assert gradcli.explain(LEAF + LOSS.strip() + "\nx.grad.zero_()" + LOSS).grad["x"].tolist() == [2, 4]
+    assert gradcli.explain(LEAF + LOSS.strip() + LOSS).grad["x"].tolist() == [4, 8]
