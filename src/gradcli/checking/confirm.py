@@ -58,7 +58,7 @@ def check_function(
         expected = read_expectations(expect, function.differentiated)
         over = time.thread_time() + function.program.budget.seconds
         found = [check_point(function, values, expected, v, strict)]
-        reading = read_formulas(function, values, v, found[0].shape)
+        reading = read_formulas(function, values, v, found[0].shape, found[0].dust)
         for point in random_points(function, values, function.differentiated, samples, seed):
             found.append(check_point(function, point, expected, v, strict))
             if time.thread_time() > over:
@@ -86,7 +86,11 @@ def check_function(
 
 @dataclass(slots=True)
 class AtPoint:
-    """What the check of one point found; ``hint`` is what a derivative that differs may have gone wrong with."""
+    """What the check of one point found.
+
+    ``hint`` is what a derivative that differs may have gone wrong with, ``dust`` the size of the terms of what rounding
+    has left of true zeros.
+    """
 
     comparisons: list[Comparison]
     notes: list[Note]
@@ -95,6 +99,7 @@ class AtPoint:
     reason: str
     value_finite: bool
     shape: tuple[int, ...]
+    dust: float = 0.0
 
 
 def check_point(
@@ -138,6 +143,7 @@ def hold_routes(
                     continue
                 found.comparisons.append(comparison)
                 found.hint = found.hint or hint
+            found.dust = max(found.dust, truth.sizes.dust)
     try:
         if not told.bends and told.unknown != TOO_LARGE and all(run.leaves[name].value.size for name in names):
             look_around(exact, {s.variable: s.jacobian for s, _ in both}, row, told.bends, edgy)

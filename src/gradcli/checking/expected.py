@@ -13,11 +13,11 @@ import numpy as np
 
 from gradcli.checking.comparing import Judged, compare_entries
 from gradcli.checking.routes import Derivative, Table
-from gradcli.checking.truth import Truth
+from gradcli.checking.truth import Truth, sizes_beside
 from gradcli.checking.typed import ExpectedNumbers, read_numbers, with_all_digits
 from gradcli.errors import GradcliError, Place
 from gradcli.exact.decimals import digits
-from gradcli.exact.judge import TINIEST, right_digits, weighed
+from gradcli.exact.judge import TINIEST, is_zero, right_digits, weighed
 from gradcli.exact.limits import finite, settled
 from gradcli.exact.real import Real, array, lifted
 from gradcli.exact.slopes import Exact, Spent
@@ -179,12 +179,12 @@ def hold_reading(
     if truth.direction is not None:
         table = [[weighed(truth.direction, row)] for row in table]
         limits = [[weighed(np.abs(truth.direction), row)] for row in limits]
-    true, sizes = truth.values, truth.sizes
+    true, terms = truth.values, truth.sizes
     if seed is not None:
         weights = np.ravel(seed.seed)
         true = [[weighed(weights, column) for column in zip(*true, strict=True)]]
-        with np.errstate(all="ignore"):
-            sizes = np.abs(weights)[None] @ sizes
+        terms = terms.weighed(weights[None])
+    sizes = sizes_beside(terms, table, true)
     if wants.measured:
         limits = [list(map(widen, *rows)) for rows in zip(limits, true, sizes.tolist(), strict=True)]
     row = sought.row if seed is None else label_gradient
@@ -218,7 +218,7 @@ def fit(wants: ExpectedNumbers, sought: Derivative, with_v: bool) -> tuple[list[
 def widen(bound: Decimal, truth: Decimal, size: float) -> Decimal:
     """Return the bound of a number that was computed in double precision: rounding of its terms, 10⁻⁶ of it at most."""
     rounding = Decimal(ROUNDING) * finite(size)
-    return bound if truth.is_nan() else max(bound, min(rounding, CLOSE * abs(truth)) if truth else rounding)
+    return bound if truth.is_nan() else max(bound, rounding if is_zero(truth) else min(rounding, CLOSE * abs(truth)))
 
 
 def diagonal_matrix(diagonal: Sequence[Decimal], count: int) -> list[Decimal]:
@@ -238,7 +238,7 @@ def judge_expected(value: Decimal, truth: Decimal, bound: Decimal, size: float) 
     if bound >= 0:
         found = right_digits(float(value), truth, size)
         return Judged(found, error <= max(bound, NOTHING * abs(truth)))
-    if not truth:
+    if is_zero(truth):
         within = error <= NOTHING * finite(size)
         return Judged(ALL if within else 0.0, within)
     found = ALL if not error else min(max(0.0, -float((error / abs(truth)).log10())), ALL)

@@ -44,10 +44,13 @@ class Reading:
     backward_read: int
 
 
-def read_formulas(function: Function, point: dict[str, Any], v: object, output: tuple[int, ...]) -> Reading:
+def read_formulas(
+    function: Function, point: dict[str, Any], v: object, output: tuple[int, ...], dust: float
+) -> Reading:
     """Read back every formula that ``explain`` prints at a point; ``output`` is the shape of y, for a missing v.
 
     A number that has lost its digits is no fault of the formula beside it, which gives the same in double precision.
+    ``dust`` is the size of the terms of what rounding has left of true zeros, 0 where there are none.
     """
     seed = np.ones(output) if v is None else v
     at = stand(function, point, [seed], strict=False)
@@ -56,8 +59,12 @@ def read_formulas(function: Function, point: dict[str, Any], v: object, output: 
     with np.errstate(all="ignore"):
         often = readings(at.run.graph, answer)
         if not fits_a_check(at.run.graph, often):
-            return read_once(answer, budget)
-        return read_twice(answer, budget, partial(true_output, at))
+            count, wrong = read_back(
+                answer, partial(in_doubles, budget), float(CLOSE)
+            )  # more digits would take minutes
+            return reading_of(answer, count, wrong, dust, ROUNDING)
+        count, wrong = read_twice(answer, budget, partial(true_output, at))
+        return reading_of(answer, count, wrong, dust, ROUNDING if dust else float(SAME))
 
 
 def readings(graph: Graph, answer: Explained) -> int:
@@ -74,30 +81,11 @@ CALLS = 10
 """Calls of a decomposition in the formula of an entry."""
 
 
-def read_once(answer: Explained, budget: Budget) -> Reading:
-    """Read the formulas of an answer back in doubles alone: more digits would take minutes."""
-    count, wrong = read_back(answer, partial(in_doubles, budget), float(CLOSE))
-    return reading_of(answer, count, [found for found in wrong if not both_dust(found, answer)])
-
-
-def both_dust(found: Mismatch, answer: Explained) -> bool:
-    """Return whether a formula in doubles and the number beside it are both what rounding leaves of 0."""
-    if isinstance(found.found, str):
-        return False
-    largest = max(float(np.max(np.abs(side), initial=0.0)) for side in (found.found, found.number))
-    return largest <= ROUNDING * largest_term(answer)
-
-
-def largest_term(answer: Explained) -> float:
-    """Return the size of the largest term that an entry of J is a sum of; 0 where it is not finite."""
-    size = max((float(np.max(j.sizes, initial=0.0)) for j in answer.jacobian.values()), default=0.0)
-    return size if np.isfinite(size) else 0.0
-
-
-def read_twice(answer: Explained, budget: Budget, output: Callable[[], list[Decimal]]) -> Reading:
+def read_twice(answer: Explained, budget: Budget, output: Callable[[], list[Decimal]]) -> tuple[int, list[Mismatch]]:
     """Read the formulas of an answer back: in many digits, and in doubles those that differ.
 
-    Where one differs, the ``output`` is asked for: a formula that gives it is right beside a number that rounding lost.
+    Returns how many there are, and which of them are not the numbers beside them. Where one is not, the ``output`` is
+    asked for: a formula that gives it is right beside a number that rounding lost.
     """
     count, wrong = read_in(answer, budget, FEW)
     if wrong:
@@ -107,7 +95,7 @@ def read_twice(answer: Explained, budget: Budget, output: Callable[[], list[Deci
     truths = output() if wrong else []
     if truths:
         wrong = [found for found in wrong if not gives_output(found, answer, truths)]
-    return reading_of(answer, count, wrong)
+    return count, wrong
 
 
 def true_output(at: Point) -> list[Decimal]:
@@ -128,9 +116,11 @@ def gives_output(found: Mismatch, answer: Explained, truths: list[Decimal]) -> b
     return any(right_digits(float(np.asarray(found.found)), truth) >= FEWEST for truth in beside)
 
 
-def reading_of(answer: Explained, count: int, wrong: list[Mismatch]) -> Reading:
-    """Return what was read, with what is wrong beyond rounding."""
-    misprints = [misprint(found) for found in wrong if not is_rounding(found, answer)]
+def reading_of(answer: Explained, count: int, wrong: list[Mismatch], dust: float, least: float) -> Reading:
+    """Return what was read, with what is wrong beyond rounding; a formula is 0 from ``least`` of the terms down."""
+    size = max((float(np.max(j.sizes, initial=0.0)) for j in answer.jacobian.values()), default=0.0)
+    terms = max(size if np.isfinite(size) else 0.0, dust)
+    misprints = [misprint(found) for found in wrong if not is_rounding(found, terms, least)]
     return Reading(count, misprints, len(answer.rules), sum(rule.text is not None for rule in answer.rules))
 
 
@@ -158,14 +148,16 @@ def in_doubles(budget: Budget, formula: str, names: Mapping[str, object]) -> Any
     return np.asarray(value_of(program.evaluate({name: names[name] for name in program.inputs}, frozenset())[1]))
 
 
-def is_rounding(found: Mismatch, answer: Explained) -> bool:
-    """Return whether a formula is 0 where rounding has left a number, or has a number where the answer has none."""
+def is_rounding(found: Mismatch, terms: float, least: float) -> bool:
+    """Return whether a formula is 0 where rounding has left a number, or has a number where the answer has none.
+
+    ``terms`` is the size of the largest term that an entry of J is a sum of.
+    """
     number = np.asarray(found.number, dtype=np.float64)
     if isinstance(found.found, str) or np.shape(found.found) != number.shape:
         return False
-    size = largest_term(answer)
     truth = np.asarray(found.found, dtype=np.float64)
-    zero = (np.abs(truth) <= float(SAME) * size) & (np.abs(number) <= ROUNDING * size)
+    zero = (np.abs(truth) <= least * terms) & (np.abs(number) <= ROUNDING * terms)
     with np.errstate(all="ignore"):
         near = np.abs(truth - number) <= float(CLOSE) * np.abs(number)
     return bool(np.all(zero | near | ~np.isfinite(number)))

@@ -16,7 +16,7 @@ from gradcli.checking.routes import Derivative, Routes, Sweeps, Table
 from gradcli.checking.truth import Truth, multiply, tabulate, to_decimals
 from gradcli.errors import GradcliError
 from gradcli.exact.decimals import NAN
-from gradcli.exact.judge import per_unit, random_direction, units
+from gradcli.exact.judge import TermSizes, per_unit, random_direction, units
 from gradcli.exact.slopes import Exact, Spent
 from gradcli.exact.thresholds import ROUNDING, WRONG
 from gradcli.explanation.checked import REVERSE, SYMBOLS, Comparison
@@ -50,7 +50,7 @@ def hold_together(exact: Exact, routes: Routes, told: Confirmation, point: dict[
             raise
         told.unknown, singles = told.unknown or error.message, []
     every = Derivative(first.run, first.leaf, whole, first.variable, first.row, lambda _: WHERE)
-    found = Truth(truth, sizes, steps, lambda _: WHERE)
+    found = Truth(truth, TermSizes(sizes), steps, lambda _: WHERE)
     return [*(judge_route(table, point) for table in tabulate(every, swept_together(routes), found)), *singles]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 
@@ -12,10 +13,9 @@ from gradcli.checking.routes import Derivative, Sweeps, Table
 from gradcli.engine.naming import Label
 from gradcli.errors import GradcliError
 from gradcli.exact.decimals import NAN
-from gradcli.exact.judge import Entry, Places, random_direction, weighed
+from gradcli.exact.judge import Entry, Places, TermSizes, is_zero, random_direction, weighed
 from gradcli.exact.limits import finite
 from gradcli.exact.slopes import OPERATIONS, Exact, Spent
-from gradcli.exact.thresholds import ROUNDING
 from gradcli.explanation.checked import REVERSE, SYMBOLS
 from gradcli.explanation.confirmation import walk_direction, walk_entries
 from gradcli.explanation.suspicion import RUNS, count_work
@@ -32,13 +32,20 @@ class Truth:
     """The true derivative, a row for each entry of y, nan where it was not found.
 
     ``direction`` is None where every entry was asked for, else the one direction along which J was: a step for each
-    entry of the variable. ``sizes`` are those of the terms that a double precision route adds up.
+    entry of the variable. ``sizes`` are those of the terms that a double precision route adds up, in the same rows.
     """
 
     values: list[list[Decimal]]
-    sizes: Array
+    sizes: TermSizes
     direction: Array | None
     column: Label
+
+
+def sizes_beside(sizes: TermSizes, table: Sequence[Sequence[Any]], true: Sequence[Sequence[Decimal]]) -> Array:
+    """Return the sizes of the terms of the numbers in a table, which are held against the ``true`` ones."""
+    shape = sizes.plain.shape
+    zeros = np.array([[is_zero(value) for value in row] for row in true], dtype=bool).reshape(shape)
+    return sizes.beside(np.array([[float(value) for value in row] for row in table]).reshape(shape), zeros)
 
 
 def find_truth(exact: Exact, sought: Derivative, sweeps: Sweeps, told: Confirmation, edgy: bool) -> Truth:
@@ -57,12 +64,14 @@ def find_truth(exact: Exact, sought: Derivative, sweeps: Sweeps, told: Confirmat
     random = random_direction(exact.point, [sought.variable])
     direction = np.ravel(random[sought.variable])
 
+    sizes = TermSizes(multiply(jacobian, np.asarray(jacobian.sizes), np.abs(direction)))
+
     def along(_: int) -> str:
         return f"({sought.variable} in a random direction)"
 
     if RUNS * work > OPERATIONS:
         told.unknown = told.unknown or TOO_LARGE
-        return Truth(values, multiply(jacobian, np.asarray(jacobian.sizes), np.abs(direction)), direction, along)
+        return Truth(values, sizes, direction, along)
     try:
         if whole:
             fill_entries(exact, sought, sweeps, told, values, places, groups)
@@ -75,8 +84,7 @@ def find_truth(exact: Exact, sought: Derivative, sweeps: Sweeps, told: Confirmat
             raise
         told.unknown = told.unknown or error.message
     if whole:
-        return Truth(values, sizes_beside(sought, sweeps, values), None, sought.column)
-    sizes = multiply(jacobian, np.asarray(jacobian.sizes), np.abs(direction))
+        return Truth(values, term_sizes(sought), None, sought.column)
     return Truth(values, sizes, direction, along)
 
 
@@ -86,18 +94,17 @@ def list_places(jacobian: Sparse, sweeps: Sweeps) -> Places:
     return Places(jacobian.rows, jacobian.columns, np.asarray(jacobian.sizes), sought, jacobian.shape)
 
 
-def sizes_beside(sought: Derivative, sweeps: Sweeps, values: list[list[Decimal]]) -> Array:
+def term_sizes(sought: Derivative) -> TermSizes:
     """Return the sizes of the terms of all entries, with the rounding inside of values where a true 0 asks for it."""
-    jacobian, run = sought.jacobian, sought.run
-    sizes = fill(jacobian, np.asarray(jacobian.sizes))
-    printed = np.maximum(np.abs(jacobian.dense()), np.abs(sweeps.values) if sweeps.each else 0.0)
-    zeros = np.array([[not value for value in row] for row in values], dtype=bool).reshape(sizes.shape)
-    if not np.any(zeros & (printed > ROUNDING * sizes)):
-        return sizes
-    from gradcli.jacobian.rounding import sizes_with_rounding
+    jacobian = sought.jacobian
+    plain = np.asarray(jacobian.sizes)
 
-    most = run.graph.budget.jacobian
-    return fill(jacobian, sizes_with_rounding(run.output, sought.leaf, np.asarray(jacobian.sizes), most))
+    def rounded() -> Array:
+        from gradcli.explanation.terms import terms_of_entries
+
+        return fill(jacobian, terms_of_entries(sought.run, sought.leaf, plain))
+
+    return TermSizes(fill(jacobian, plain), rounded)
 
 
 def fill(jacobian: Sparse, numbers: Array) -> Array:
@@ -170,15 +177,17 @@ def tabulate(sought: Derivative, sweeps: Sweeps, truth: Truth) -> list[Table]:
         symbols = multiply(jacobian, jacobian.values, direction)
         with np.errstate(all="ignore"):
             reverse = (sweeps.values @ direction)[:, None]
-    first = Table(name, SYMBOLS, symbols.tolist(), truth.values, truth.sizes, sought.row, truth.column)
+    first, second = symbols.tolist(), reverse.tolist()
+    by_symbols = Table(
+        name, SYMBOLS, first, truth.values, sizes_beside(truth.sizes, first, truth.values), sought.row, truth.column
+    )
     if sweeps.each:
-        return [first, Table(name, REVERSE, reverse.tolist(), truth.values, truth.sizes, sought.row, truth.column)]
+        sizes = sizes_beside(truth.sizes, second, truth.values)
+        return [by_symbols, Table(name, REVERSE, second, truth.values, sizes, sought.row, truth.column)]
     sums = [[weighed(seed, column) for column in zip(*truth.values, strict=True)] for seed in sweeps.seeds]
 
     def label(k: int) -> str:
         return f"(sum of rows {k + 1})"
 
-    return [
-        first,
-        Table(name, REVERSE, reverse.tolist(), sums, np.abs(sweeps.seeds) @ truth.sizes, label, truth.column),
-    ]
+    sizes = sizes_beside(truth.sizes.weighed(sweeps.seeds), second, sums)
+    return [by_symbols, Table(name, REVERSE, second, sums, sizes, label, truth.column)]

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.exact.decimals import digits
+from gradcli.exact.decimals import NAN, digits
 from gradcli.exact.limits import Side, finite
 from gradcli.exact.slopes import Exact, Slope
-from gradcli.exact.thresholds import ALL, ROUNDING, SAME
-from gradcli.ops.signatures import Array, Indices
+from gradcli.exact.thresholds import ALL, FEWEST, ROUNDING, SAME
+from gradcli.ops.signatures import Array, Indices, Mask
 
 LEAST = Decimal("1e-5000")
 """Size of terms that is no size, but not 0 either."""
@@ -25,7 +25,8 @@ TINIEST = Decimal(2) ** -1070
 def right_digits(value: float, truth: Decimal, size: float = 0.0) -> float:
     """Return how many digits of a double are right; nan where the truth is not known.
 
-    ``size`` is that of the terms whose sum the number is: where the truth is 0, what their rounding leaves is right.
+    ``size`` is that of the terms whose sum the number is: where the truth is 0 as a double, what their rounding leaves
+    is right.
 
     >>> right_digits(3.14, Decimal("3.14159265358979"))
     3.295...
@@ -42,30 +43,62 @@ def right_digits(value: float, truth: Decimal, size: float = 0.0) -> float:
         error = abs(Decimal(value) - truth)
         if error <= TINIEST:
             return ALL
-        if not float(truth):
+        if is_zero(truth):
             return ALL if abs(value) <= ROUNDING * size else 0.0
         return min(max(0.0, -float((error / abs(truth)).log10())), ALL)
+
+
+def is_zero(truth: Decimal) -> bool:
+    """Return whether a true number is 0 as a double; one that is not known is not."""
+    return float(truth) == 0
+
+
+def is_dust(number: float, truth: Decimal, size: float) -> bool:
+    """Return whether a number is not 0, and no more than rounding leaves where the truth is 0."""
+    return number != 0 and is_zero(truth) and right_digits(number, truth, size) >= FEWEST
 
 
 class TermSizes:
     """How large the terms of some numbers are: ``plain``, or ``rounded`` where a number beside a true 0 is larger.
 
-    The second are worked out where the rounding of the first does not explain such a number.
+    Both are arrays with an entry for each number. The second are worked out where the rounding of the first does not
+    explain such a number; without a function for them they are the first.
+
+    >>> TermSizes(np.ones(2), lambda: np.array([1.0, 8.0])).beside(np.array([1.0, 1e-13]), np.array([False, True]))
+    array([1., 8.])
     """
 
-    def __init__(self, plain: Array, rounded: Callable[[], Array]) -> None:
+    def __init__(self, plain: Array, rounded: Callable[[], Array] | None = None) -> None:
         self.plain = plain
         self._rounded = rounded
 
     @cached_property
     def rounded(self) -> Array:
         """The sizes in which the rounding inside of all values counts."""
-        return self._rounded()
+        return self.plain if self._rounded is None else self._rounded()
+
+    def weighed(self, weights: Array) -> TermSizes:
+        """Return the sizes of sums of the rows of these with weights, a row of them for each sum."""
+
+        def times(sizes: Array) -> Array:
+            with np.errstate(all="ignore"):
+                return np.asarray(np.abs(weights) @ sizes)
+
+        return TermSizes(times(self.plain), lambda: times(self.rounded))
+
+    @property
+    def dust(self) -> float:
+        """The largest size in which the rounding inside of values counts; 0 where no number has asked for it."""
+        return float(np.max(self.rounded, initial=0.0)) if "rounded" in vars(self) else 0.0
+
+    def beside(self, numbers: Array, zeros: Mask) -> Array:
+        """Return the sizes for numbers; ``zeros`` says of each whether its truth is 0."""
+        return self.rounded if np.any(zeros & (np.abs(numbers) > ROUNDING * self.plain)) else self.plain
 
     def at(self, place: Any, value: float, truth: Decimal) -> float:
-        """Return the size for the number at a place, which is held against its ``truth``."""
+        """Return the size for the number at an index of these arrays, which is held against its ``truth``."""
         size = float(self.plain[place])
-        return size if float(truth) or abs(value) <= ROUNDING * size else float(self.rounded[place])
+        return size if not is_zero(truth) or abs(value) <= ROUNDING * size else float(self.rounded[place])
 
 
 def units(value: object) -> Array:
@@ -227,3 +260,10 @@ def weighed(weights: Array, values: Sequence[Decimal]) -> Decimal:
         terms = [Decimal(float(w)) * value for w, value in zip(weights, values, strict=True) if w != 0]
         total = sum(terms, Decimal(0))
         return Decimal(0) if total and abs(total) <= SAME * sum(map(abs, terms)) else total
+
+
+def add_products(pairs: Sequence[tuple[float, float]]) -> Any:
+    """Return a sum of products of doubles without rounding, nan where one is not finite."""
+    if not all(math.isfinite(a) and math.isfinite(b) for a, b in pairs):
+        return NAN
+    return weighed(np.array([a for a, _ in pairs]), [Decimal(float(b)) for _, b in pairs])

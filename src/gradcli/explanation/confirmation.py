@@ -7,26 +7,34 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from itertools import chain
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 
-from gradcli.engine.graph import Node
 from gradcli.engine.naming import Label, label_entries, place_text
 from gradcli.errors import GradcliError
-from gradcli.exact.decimals import NAN, digits
-from gradcli.exact.judge import Entry, Places, TermSizes, random_direction, right_digits, true_entries, weighed
-from gradcli.exact.limits import Side, finite
+from gradcli.exact.decimals import digits
+from gradcli.exact.judge import (
+    Entry,
+    Places,
+    TermSizes,
+    add_products,
+    is_dust,
+    random_direction,
+    true_entries,
+    weighed,
+)
+from gradcli.exact.limits import finite
 from gradcli.exact.slopes import Exact, Purse, Slope, Spent
-from gradcli.exact.thresholds import FEWEST
 from gradcli.explanation.effect import Dust
 from gradcli.explanation.explained import Backward, sum_vjps
 from gradcli.explanation.jacobians import Jacobian
 from gradcli.explanation.readings import Point
 from gradcli.explanation.suspicion import largest
-from gradcli.explanation.words import Confirmation, rounding_text, tell_bend
+from gradcli.explanation.words import Confirmation, rounding_text, tell_bend, tell_undecided
 from gradcli.jacobian.sparse import Sparse
 from gradcli.ops.declare import Array
+from gradcli.ops.signatures import Mask
 
 MOST_AROUND = 24
 """Random directions that are tried where pieces meet."""
@@ -159,71 +167,89 @@ def sizes_along(jacobians: Mapping[str, Jacobian | Sparse], direction: Mapping[s
 
 def confirm_value(exact: Exact, point: Point, found: Confirmation) -> None:
     """Hold y against its value in many digits."""
+
+    def rounded() -> Array:
+        from gradcli.explanation.terms import terms_of_value
+
+        return terms_of_value(point.run, scale)
+
     scale = max((largest(leaf.value) for leaf in point.leaves.values()), default=0.0)
+    sizes = TermSizes(np.full(np.size(point.value), scale), rounded)
     label = label_entries(point.name, point.value.shape)
     for i, (value, truth) in enumerate(zip(np.ravel(point.value).tolist(), exact.values(), strict=True)):
         if math.isfinite(value):
-            found.judge("y", value, truth, scale if truth == 0 else 0.0, label(i))
+            found.judge("y", value, truth, sizes.at(i, value, truth), label(i))
 
 
 def confirm_entries(
     exact: Exact, point: Point, name: str, jacobian: Jacobian, sums: Sums, found: Confirmation, edgy: bool
 ) -> None:
     """Hold every entry of J by one variable, and of its gradient, against the true one."""
-    y, seed, grad, vjp = map(np.ravel, (point.value, point.seed, sums.grad[name], sums.vjp[name]))
+
+    def rounded() -> Array:
+        from gradcli.explanation.terms import terms_of_entries
+
+        return terms_of_entries(point.run, point.leaves[name], jacobian.sizes)
+
+    sizes = TermSizes(jacobian.sizes, rounded)
+    truths, dust = confirm_jacobian(exact, point, name, jacobian, sizes, found, edgy)
+    found.dust[name] = Dust(dust, *confirm_gradient(point, name, jacobian, sums, sizes, truths, found))
+
+
+Truths = list[list[tuple[float, Decimal]]]
+"""For each entry of an input: the true entries in its column of J, each with that of v beside its row."""
+
+
+def confirm_jacobian(
+    exact: Exact, point: Point, name: str, jacobian: Jacobian, sizes: TermSizes, found: Confirmation, edgy: bool
+) -> tuple[Truths, Mask]:
+    """Hold the entries of J by one variable against the true ones; return these, and which are what rounding left."""
+    y, seed = map(np.ravel, (point.value, point.seed))
     row, column = label_entries(point.name, jacobian.output_shape), label_entries(name, jacobian.input_shape)
     places = list_places(jacobian)
     known = {(i, j): k for k, (i, j) in enumerate(zip(places.rows.tolist(), places.columns.tolist(), strict=True))}
-    truth: list[list[tuple[float, Decimal]]] = [[] for _ in grad]
-    entries = np.zeros(len(jacobian.values), dtype=bool)
-    sizes = TermSizes(jacobian.sizes, lambda: round_sizes(point, name, jacobian))
+    truths: Truths = [[] for _ in range(jacobian.matrix_shape[1])]
+    dust = np.zeros(len(jacobian.values), dtype=bool)
 
-    def printed(entry: Entry) -> tuple[float, float]:
+    def printed(entry: Entry) -> float:
         k = known.get((entry.row, entry.column))
-        if k is None:
-            return 0.0, 0.0
-        value = float(jacobian.values[k])
-        return value, sizes.at(k, value, entry.value)
+        return 0.0 if k is None else float(jacobian.values[k])
 
     def takes(entry: Entry) -> str:
-        return f" J takes {printed(entry)[0]:.6g}."
+        return f" J takes {printed(entry):.6g}."
 
     for entry in walk_entries(exact, name, places, places.grouped(edgy), (row, column), found.bends, takes):
-        value, size = printed(entry)
+        value, k = printed(entry), known.get((entry.row, entry.column))
         place = f"d{row(entry.row)}/d{column(entry.column)}"
         if entry.value.is_nan():
             tell_undecided(found, value, y[entry.row], entry.side, place)
         elif math.isfinite(value):
+            size = 0.0 if k is None else sizes.at(k, value, entry.value)
             found.judge("jacobian", value, entry.value, size, place)
-            if is_dust(value, entry.value, size):
-                entries[known[entry.row, entry.column]] = True
-        truth[entry.column].append((float(seed[entry.row]), entry.value))
+            if k is not None:
+                dust[k] = is_dust(value, entry.value, size)
+        truths[entry.column].append((float(seed[entry.row]), entry.value))
+    return truths, dust
+
+
+def confirm_gradient(
+    point: Point, name: str, jacobian: Jacobian, sums: Sums, sizes: TermSizes, truths: Truths, found: Confirmation
+) -> Mask:
+    """Hold a gradient against the true sums; return where vᵀ·J and it are what rounding left, in the input's shape."""
+    grad, vjp = np.ravel(sums.grad[name]), np.ravel(sums.vjp[name])
     scale = TermSizes(
         np.ravel(jacobian.scale(point.seed)),
         lambda: np.ravel(replace(jacobian, sizes=sizes.rounded).scale(point.seed)),
     )
     dust = np.zeros((2, grad.size), dtype=bool)
-    for j, terms in enumerate(truth):
+    for j, terms in enumerate(truths):
         total = weighed(np.array([v for v, _ in terms]), [value for _, value in terms])
         if total.is_finite() and math.isfinite(grad[j]):
-            gradient = f"{name}.grad{place_text(j, jacobian.input_shape)}"
             size = max(scale.at(j, float(number[j]), total) for number in (vjp, grad))
-            found.judge("grad", float(grad[j]), total, size, gradient)
+            place = f"{name}.grad{place_text(j, jacobian.input_shape)}"
+            found.judge("grad", float(grad[j]), total, size, place)
             dust[:, j] = [is_dust(float(number[j]), total, size) for number in (vjp, grad)]
-    found.dust[name] = Dust(entries, *dust.reshape(2, *jacobian.input_shape))
-
-
-def round_sizes(point: Point, name: str, jacobian: Jacobian) -> Array:
-    """Return how large the terms of each entry of J are, the rounding inside of all values counted."""
-    from gradcli.jacobian.rounding import sizes_with_rounding
-
-    most = point.function.program.budget.jacobian
-    return sizes_with_rounding(cast("Node", point.run.output), point.leaves[name], jacobian.sizes, most)
-
-
-def is_dust(number: float, truth: Decimal, size: float) -> bool:
-    """Return whether a number is not 0, and no more than rounding leaves where the truth is 0."""
-    return number != 0 and float(truth) == 0 and right_digits(number, truth, size) >= FEWEST
+    return dust.reshape(2, *jacobian.input_shape)
 
 
 def list_places(jacobian: Jacobian) -> Places:
@@ -269,16 +295,3 @@ def confirm_direction(
     if total.is_finite() and all(math.isfinite(g) for g, _ in pairs):
         size = float(np.sum(np.abs(seed) * sizes))
         found.judge("grad", float(add_products(pairs)), total, size, "x.grad along a random direction")
-
-
-def add_products(pairs: Sequence[tuple[float, float]]) -> Any:
-    """Return a sum of products of doubles without rounding, nan where one is not finite."""
-    if not all(math.isfinite(a) and math.isfinite(b) for a, b in pairs):
-        return NAN
-    return weighed(np.array([a for a, _ in pairs]), [Decimal(float(b)) for _, b in pairs])
-
-
-def tell_undecided(found: Confirmation, value: float, y: float, side: Side, place: str) -> None:
-    """Say that the truth of a finite number was not found, where y has a value and no kink or jump is the reason."""
-    if math.isfinite(value) and math.isfinite(y) and not side.kind and not found.unknown:
-        found.unknown = f"{place} does not settle in many digits"

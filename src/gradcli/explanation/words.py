@@ -62,6 +62,12 @@ class Confirmation:
         return found
 
 
+def tell_undecided(found: Confirmation, value: float, y: float, side: Side, place: str) -> None:
+    """Say that the truth of a finite number was not found, where y has a value and no kink or jump is the reason."""
+    if math.isfinite(value) and math.isfinite(y) and not side.kind and not found.unknown:
+        found.unknown = f"{place} does not settle in many digits"
+
+
 def tell_bend(found: dict[str, str], side: Side, row: str, at: str, takes: str) -> None:
     """Note a kink, a jump, an infinite slope or an edge of the domain, the first of its kind.
 

@@ -142,9 +142,8 @@ class Reader(Calls):
     def take_call(self, node: ast.Expr, call: ast.Call, scope: Scope) -> None:
         """Take the call of a function that is not the user's, by itself."""
         func, full = call.func, self.full(call.func, scope) or ""
-        if full.startswith(SETTINGS) or self.switches(call, scope, Block()):
-            return
-        if full.endswith("set_grad_enabled") and (self.calls or not self.disables(call)):
+        plain = full.endswith("set_grad_enabled") and (self.calls or not self.disables(call))
+        if full.startswith(SETTINGS) or self.switches(call, scope, Block()) or plain:
             return
         if isinstance(func, ast.Name) and func.id in SHOWING:
             self.refuse_writes(call)
