@@ -55,6 +55,12 @@ def test_pytorch_wants_integers_there(program, inputs):
     assert "s is given in integers" in refused.err
 
 
+@pytest.mark.parametrize("program", ["y + x.detach()", "y*(x > 1)", "y + 0*x"])
+def test_an_input_that_is_no_class_must_be_a_float_in_pytorch(program):
+    assert "integers-as-floats" in [note.kind for note in gradcli.explain(program, x=3, y=2.5).notes]
+    assert "x is given in integers" in ask("explain", program, "--strict", "--x", "3", "--y", "2.5").err
+
+
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
 def test_labels_of_0_and_1_are_no_edge(reduction):
     """The loss goes on beside a label, though a label outside of 0 to 1 is refused."""

@@ -184,7 +184,7 @@ def notes_of_digits(
         )
     if agreement.verdict == "differ":
         notes.append(note_disagreement(point.run.output, not_finite_alone(backward)))
-    return notes + note_integers(point.integers, point.run.output, point.leaves)
+    return notes + note_integers(point.integers, point.run.graph, point.leaves)
 
 
 def not_finite_alone(backward: Sequence[Backward]) -> str:

@@ -14,7 +14,8 @@ from gradcli.errors import GradcliError
 from gradcli.errors.counting import listed
 from gradcli.explanation.explained import Note
 from gradcli.language.inputs import Cotangent
-from gradcli.ops.declare import Indices, value_of
+from gradcli.ops.declare import Indices, Op, value_of
+from gradcli.ops.making import DATA, DETACH
 from gradcli.ops.signatures import Doubles
 
 
@@ -41,28 +42,36 @@ def note_run(graph: Graph) -> list[Note]:
     return [Note(kind, message) for kind, message in graph.remarks]
 
 
-def note_integers(given: Sequence[str], output: object, leaves: Mapping[str, Node]) -> list[Note]:
+def note_integers(given: Sequence[str], graph: Graph, leaves: Mapping[str, Node]) -> list[Note]:
     """Say which inputs were given in integers, with the first of these numbers."""
-    names = wanting_floats(given, output, leaves)
+    names = wanting_floats(given, graph, leaves)
     return [Note("integers-as-floats", f"{integers_text(names, leaves)}.")] if names else []
 
 
-def refuse_integers(given: Sequence[str], output: object, leaves: Mapping[str, Node]) -> None:
+def refuse_integers(given: Sequence[str], graph: Graph, leaves: Mapping[str, Node]) -> None:
     """Raise ``integers-as-floats`` for inputs that were given in integers, as PyTorch does."""
-    names = wanting_floats(given, output, leaves)
+    names = wanting_floats(given, graph, leaves)
     if names:
         hint = f"write {first_number(leaves[names[0]])}.0, or leave out --strict"
         raise GradcliError("integers-as-floats", integers_text(names, leaves), hint=hint)
 
 
-def wanting_floats(given: Sequence[str], output: object, leaves: Mapping[str, Node]) -> list[str]:
-    """Return the inputs to which a cotangent goes: positions and classes are integers in PyTorch too."""
-    if not given or not isinstance(output, Node):
-        return []
-    from gradcli.explanation.dependence import reached_backward
+def wanting_floats(given: Sequence[str], graph: Graph, leaves: Mapping[str, Node]) -> list[str]:
+    """Return those of the inputs ``given`` in integers that are more than positions or classes.
 
-    reached = reached_backward(output)
-    return [name for name in given if leaves[name].index in reached]
+    Those are integers in PyTorch too, where nothing can be differentiated by them.
+    """
+    held, moved = set[int](), set[int]()
+    for node in graph.nodes if given else ():
+        if isinstance(node, Operation):
+            arguments = {argument.index for argument in node.arguments if isinstance(argument, Node)}
+            (held if holds_integers(node.op) else moved).update(arguments)
+    return [name for name in given if leaves[name].index not in held - moved]
+
+
+def holds_integers(op: Op) -> bool:
+    """Return whether an op takes its argument for positions or classes: no ``.detach()``, which holds any number."""
+    return op.pieces is not None and op.pieces.held and op is not DETACH and op is not DATA
 
 
 def integers_text(names: Sequence[str], leaves: Mapping[str, Node]) -> str:

@@ -104,7 +104,7 @@ def stand(function: Function, values: dict[str, Any], calls: Sequence[Any], stri
         raise error.at(error.span, function.place) from None
     integers = [name for name in names if np.asarray(detached(values[name])).dtype.kind in "iu"]
     if strict:
-        refuse_integers(integers, run.output, run.leaves)
+        refuse_integers(integers, run.graph, run.leaves)
     resets = frozenset(place for place, call in enumerate(own) if call.alone)
     return Point(function, run, names, seeds, integers, resets)
 

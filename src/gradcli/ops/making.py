@@ -57,9 +57,16 @@ DATA = replace(DETACH)
 """``x.data``: PyTorch does not count the writes to it with those to x, so that backward takes the numbers of later."""
 
 
+HELD = replace(DETACH)
+"""What is used as no more than a class or a condition on what is allowed: it does not move, and may be an integer."""
+
+
 def held_numbers(f: Apply, given: Tensor) -> Array:
-    """Return the numbers that decide what is allowed, or which classes are meant: they do not move with an input."""
-    return np.asarray(value_of(f(DETACH, given)), dtype=np.float64)
+    """Return the numbers of ``given``, in its shape, that decide what is allowed, or which classes are meant.
+
+    They are those of x at x ± h too: a loss goes on beside a label of 0 or 1, and a class is none of its neighbours.
+    """
+    return np.asarray(value_of(f(HELD, given)), dtype=np.float64)
 
 
 @function("zeros empty", "torch numpy dtype", "making")
