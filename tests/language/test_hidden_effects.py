@@ -66,6 +66,16 @@ def test_a_block_that_changes_what_backward_reads_is_refused():
         gradcli.explain(LEAF + text)
 
 
+def test_a_loop_of_several_outputs_answers_for_its_first_turn():
+    found = gradcli.explain(LEAF + "for k in range(1, 4):\n    y = (x*x).sum()*k\n    y.backward()")
+    assert found.grad["x"].tolist() == [2, 4]
+    [note] = [note.message for note in found.notes if note.kind == "later-lines"]
+    assert note == (
+        "Left out: line 5, which comes after the first backward, on line 5, and is no part of this answer: "
+        "it is that of the first turn of the loop."
+    )
+
+
 def test_gradients_that_are_set_to_zero_are_counted_from_there():
     assert gradcli.explain(LEAF + LOSS.strip() + "\nx.grad.zero_()" + LOSS).grad["x"].tolist() == [2, 4]
     assert gradcli.explain(LEAF + LOSS.strip() + LOSS).grad["x"].tolist() == [4, 8]

@@ -242,7 +242,8 @@ class Finished(Comprehensions):
         if self.aside.later:
             comes, is_no = ("comes", "is") if len(set(self.aside.later)) == 1 else ("come", "are")
             when = f"{comes} after the first backward, on line {first.number}, and {is_no} no part of this answer"
-            found.append(("later-lines", f"Left out: {lines_text(self.aside.later)}, which {when}."))
+            turn = ": it is that of the first turn of the loop" if min(self.aside.later) <= first.number else ""
+            found.append(("later-lines", f"Left out: {lines_text(self.aside.later)}, which {when}{turn}."))
         if any(call.alone for call in self.calls):
             numbers = lines_text([call.number for call in self.calls if call.alone])
             message = f"Gradients begin at zero again before {numbers}: only the calls since then are added up."
