@@ -122,3 +122,10 @@ def test_expect_may_name_its_variable_or_be_a_program(cli: Cli, text: str) -> No
 )
 def test_expect_reads_rows_of_numbers_as_a_matrix(cli: Cli, text: str, code: int) -> None:
     assert cli("check", "A @ x", "--A", "1,2;3,4", "--x", "1,1", "--wrt", "x", "--expect", text).code == code
+
+
+@pytest.mark.parametrize("expect", ["x=s=norm(x); g*x/s", "x=n=norm(x); d=g*x; d/n", "g=s=norm(x); s"])
+def test_a_name_before_several_statements_is_the_variable(cli: Cli, expect: str) -> None:
+    """The formula may use the variable that it is by, too."""
+    assert cli("check", "norm(x)*g", "--x", "3,4", "--g", "2", "--v", "1", "--expect", expect).code == 0
+    assert cli("check", "norm(x)*g", "--x", "3,4", "--g", "2", "--v", "1", "--expect", f"{expect}*2").code == 1

@@ -72,10 +72,10 @@ def expectation(env: Environment, asked: Request, text: str, names: tuple[str, .
     """Return one expected derivative from ``FORMULA``, ``@file``, ``NAME=FORMULA`` or ``NAME=@file``."""
     refuse_sides(text, names)
     match = BY_NAME.match(text)
-    if match is None or is_program(text, match):
-        name, body = only(names), text.strip()
-    elif match[1] in names:
+    if match is not None and match[1] in names:
         name, body = match[1], text[match.end() :].strip()
+    elif match is None or is_program(text, match):
+        name, body = only(names), text.strip()
     else:
         raise not_differentiated(match, names)
     if not body.startswith("@"):
