@@ -102,18 +102,11 @@ class AtPoint:
     dust: float = 0.0
 
 
+@digits(60)  # a context of decimals in which nothing raises
 def check_point(
     function: Function, point: dict[str, Any], expected: list[Expected], v: object, strict: bool
 ) -> AtPoint:
     """Hold all routes at one point against the true derivative."""
-    with digits(60):  # a context of decimals in which nothing raises
-        return hold_routes(function, point, expected, v, strict)
-
-
-def hold_routes(
-    function: Function, point: dict[str, Any], expected: list[Expected], v: object, strict: bool
-) -> AtPoint:
-    """Hold all routes at one point against the true derivative, in the context of decimals."""
     run = function.evaluate(point, strict=strict)
     names = function.differentiated
     output = output_name(run.graph, run.output)

@@ -187,7 +187,7 @@ def hold_reading(
     sizes = sizes_beside(terms, table, true)
     if wants.measured:
         limits = [list(map(widen, *rows)) for rows in zip(limits, true, sizes.tolist(), strict=True)]
-    row = sought.row if seed is None else label_gradient
+    row = sought.row if seed is None else lambda _: ""  # a gradient has no rows
     held = Table(sought.variable, EXPECTED, table, true, sizes, row, truth.column)
 
     def judge(i: int, j: int, value: Any, true: Any) -> Judged:
@@ -195,12 +195,6 @@ def hold_reading(
 
     comparison = compare_entries(held, judge, 10.0**-RIGHT, point)
     return comparison, guess_mistake(table, true) if comparison.wrong else ""
-
-
-def label_gradient(row: int) -> str:
-    """Return what an entry of a gradient has for a row: nothing."""
-    del row
-    return ""
 
 
 def fit(wants: ExpectedNumbers, sought: Derivative, with_v: bool) -> tuple[list[Decimal], list[Decimal]]:
@@ -261,20 +255,15 @@ def misfit_error(found: tuple[int, ...], shapes: tuple[tuple[int, ...], tuple[in
 def guess_mistake(table: list[list[Decimal]], true: list[list[Decimal]]) -> str:
     """Return what an expected derivative that differs may have gone wrong with: a factor, a sign, a transposition."""
     left, right = (np.array([[float(entry) for entry in row] for row in rows]) for rows in (true, table))
-    with np.errstate(all="ignore"):
-        return mistake(left, right)
-
-
-def mistake(left: Array, right: Array) -> str:
-    """Return what turns the matrix ``left`` into ``right``, if it is one of the usual mistakes."""
     if left.shape[0] == left.shape[1] and np.allclose(left.T, right, rtol=1e-9) and not np.allclose(left, left.T):
         return "it is the transpose"
     counts = (left != 0) & np.isfinite(left)
     if not np.any(counts) or np.any(right[~counts] != left[~counts]):
         return ""
-    ratios = right[counts] / left[counts]
-    if not np.all(np.isfinite(ratios)) or not np.ptp(ratios) <= 1e-9 * np.max(np.abs(ratios)):
-        return ""
+    with np.errstate(all="ignore"):
+        ratios = right[counts] / left[counts]
+        if not np.all(np.isfinite(ratios)) or not np.ptp(ratios) <= 1e-9 * np.max(np.abs(ratios)):
+            return ""
     ratio = float(ratios.flat[0])
     simple = Fraction(ratio).limit_denominator(12)
     if simple in (0, 1) or abs(ratio - float(simple)) > 1e-9 * abs(ratio):

@@ -13,8 +13,6 @@ THREE = Decimal("0.0005")
 """Relative distance that three digits leave."""
 OF_DOUBLES = 15
 """Digits from which a number was printed by a program, which computed it in double precision."""
-
-
 MOST = 1e300
 """Size of a typed number from which it is read as any formula is: no derivative in double precision is as large."""
 
@@ -64,20 +62,13 @@ def read_number(text: str, node: ast.expr) -> tuple[Decimal, Decimal] | None:
         return None
     if not -MOST < digits_of.value < MOST:  # type: ignore[operator]
         return None
-    value = read_decimal(text, digits_of)
-    size = Decimal(digits_of.value) if value is None else value  # type: ignore[arg-type]
-    exponent = size.as_tuple().exponent
-    if value is None or not value or not isinstance(exponent, int):
-        bound = Decimal(0)
-    else:
-        bound = min(Decimal(10) ** exponent / 2, THREE * Decimal(10) ** (size.adjusted() + 1))
+    whole = type(digits_of.value) is int
+    written = str(digits_of.value) if whole else (ast.get_source_segment(text, digits_of) or "0").replace("_", "")
+    size, bound = Decimal(written), Decimal(0)
+    if size and not whole:
+        half = Decimal(10) ** int(size.as_tuple().exponent) / 2
+        bound = min(half, THREE * Decimal(10) ** (size.adjusted() + 1))
     return (-size if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else size), bound
-
-
-def read_decimal(text: str, node: ast.Constant) -> Decimal | None:
-    """Return a number with a point or an exponent digit by digit, None for an integer."""
-    written = (ast.get_source_segment(text, node) or "0").replace("_", "")
-    return Decimal(written) if type(node.value) is float else None
 
 
 MEANT = {"pi": "4*atan(1)", "e": "exp(1)"}
