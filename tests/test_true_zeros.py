@@ -145,3 +145,22 @@ def test_a_matrix_of_a_batch_does_not_excuse_another():
     units = np.reshape(doubts("inv(A)", A=[large, small]), (2, 2, 2))
     assert np.all(units[0] < 1e-9)
     assert np.all(units[1] >= 1)
+
+
+@pytest.mark.parametrize(
+    ("program", "matrix"),
+    [
+        ("solve(A, b)", [[1, 1], [1, -1]]),
+        ("solve(A, A @ b)", [[2, -4], [1, 2]]),
+        ("solve(A, inv(A) @ b)", [[3, 3], [-3, 3]]),
+        ("inv(A) @ b - b", [[1, 1, -1], [1, -1, 1], [-1, 1, 1]]),
+        ("matrix_power(A, -1) @ b", [[1, 1, -1], [1, -1, 1], [-1, 1, 1]]),
+        ("slogdet(inv(A))[1]*b", [[-1, 0, 0], [0, -2, -2], [0, -1, 1]]),
+    ],
+)
+def test_a_regular_matrix_may_have_sizes_that_are_singular(program, matrix):
+    """Whether digits may be lost is looked for in |A|, which has no inverse here."""
+    b = np.eye(len(matrix))[-1]
+    found = gradcli.explain(program, v=np.ones(len(matrix)), A=np.array(matrix, dtype=float), b=b)
+    assert found.agreement.agree
+    assert np.any(found.output == 0)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, getcontext
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from gradcli.errors import Budget, GradcliError
 from gradcli.exact.real import as_doubles, decimal, lifted
 from gradcli.language.program import Program
 from gradcli.ops.declare import Array, Op, value_of
+from gradcli.ops.parts import Piecewise
 from gradcli.ops.signatures import Options
 
 
@@ -23,11 +24,23 @@ class Decision(NamedTuple):
     op: Op
     piece: Any
     values: Sequence[Any]
+    static: Options
 
     @property
     def held(self) -> bool:
         """Whether the piece is none that was chosen: what is detached does not move."""
         return self.op.pieces is not None and self.op.pieces.held
+
+    def but_for_rounding(self, own: Any) -> Any:
+        """Return the piece ``own`` that a run beside x would take, but this one where rounding alone had made it.
+
+        That is where the run at x, led by what doubles had decided, would have decided otherwise in many digits.
+        """
+        then = cast("Piecewise", self.op.pieces).piece(*self.values, **self.static)
+        if same(self.piece, then):
+            return own
+        alike = np.shape(self.piece) == np.shape(then) == np.shape(own)
+        return np.where(self.piece == then, own, self.piece) if alike and self.op.formula is not None else self.piece
 
 
 @dataclass(slots=True)
@@ -35,17 +48,20 @@ class Deciding(Graph):
     """A graph that notes what a run decides, in order, and can be made to decide as another run did.
 
     ``exact`` computes in the digits of the context, otherwise in doubles. ``base`` are the decisions of another run;
-    ``follow`` says to take them all, else only those that are held. ``cancels`` tells whether a sum of rounded numbers
+    ``follow`` says to take them all, else only those that are held, and where doubles had ``led`` that run, those that
+    rounding had made. ``cancels`` tells whether a sum of rounded numbers
     came to 0, of which more digits may leave something.
     """
 
     exact: bool = True
     base: Sequence[Decision] = ()
     follow: bool = False
+    led: bool = False
     decisions: list[Decision] = field(default_factory=list)
     work: int = 0
     calls: int = 0
     cancels: bool = False
+    _ahead: dict[int, Iterator[Decision]] = field(default_factory=dict)
 
     def apply(
         self,
@@ -93,7 +109,7 @@ class Deciding(Graph):
         parts = op.pieces
         if parts is not None:
             with np.errstate(all="ignore"):
-                self.decisions.append(Decision(op, parts.piece(*map(np.asarray, values), **static), values))
+                self.decisions.append(Decision(op, parts.piece(*map(np.asarray, values), **static), values, static))
 
     def _lifted_value(self, op: Op, arguments: tuple[Any, ...], values: Sequence[Any], static: Options) -> Any:
         """Return the value of an op as exact numbers; a view shows the memory of its argument, as in doubles.
@@ -112,10 +128,21 @@ class Deciding(Graph):
         parts = op.pieces
         if parts is None:
             return (op.exactly or op.forward)(*values, **static)
-        led = self.follow or (parts.held and self.base)
-        piece = self._taken(op) if led else parts.piece(*values, **static)
-        self.decisions.append(Decision(op, piece, values))
+        if self.follow or (parts.held and self.base):
+            piece = self._taken(op)
+        else:
+            piece = parts.piece(*values, **static)
+            there = next(self._those_of(op), None) if self.led else None
+            if there is not None:
+                piece = there.but_for_rounding(piece)
+        self.decisions.append(Decision(op, piece, values, static))
         return parts.on(piece, *values, **static)
+
+    def _those_of(self, op: Op) -> Iterator[Decision]:
+        """Return what the other run decided by an op and has not been asked for: beside x, others may come between."""
+        if id(op) not in self._ahead:
+            self._ahead[id(op)] = iter([decision for decision in self.base if decision.op is op])
+        return self._ahead[id(op)]
 
     def _taken(self, op: Op) -> Any:
         """Return what the other run decided at this place; raises ``exact`` where it ran another way."""
@@ -175,10 +202,11 @@ def run(
     wrt: frozenset[str],
     base: Sequence[Decision] = (),
     follow: bool = False,
+    led: bool = False,
     budget: Budget | None = None,
 ) -> Run:
     """Evaluate a program in the digits of the context; ``values`` are arrays of Reals."""
-    graph = Deciding(budget or program.budget, exact=True, base=base, follow=follow)
+    graph = Deciding(budget or program.budget, exact=True, base=base, follow=follow, led=led)
     _, output, _ = program.evaluate(values, wrt, graph=graph)
     return Run(lifted(np.asarray(value_of(output))), graph.decisions, graph.work, graph.calls, graph.cancels)
 

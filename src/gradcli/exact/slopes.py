@@ -201,29 +201,34 @@ class Exact:
         """
         _, decisions, led = self.base(count)
         inputs = {**self.inputs, **{name: np.asarray(value, dtype=object) for name, value in moved.items()}}
-        free, taken = self._attempt(count, inputs, decisions, led)
-        differs = not led and (taken is None or first_difference(decisions, taken) is not None)
+        free, taken = self._attempt(count, inputs, decisions, follow=False, led=led)
+        differs = taken is None or first_difference(decisions, taken) is not None
         held = self._attempt(count, inputs, decisions, follow=True)[0] if differs or taken is None else free
         return free, held, differs
 
     def _attempt(
-        self, count: int, inputs: Mapping[str, object], base: Sequence[Decision], follow: bool
+        self, count: int, inputs: Mapping[str, object], base: Sequence[Decision], *, follow: bool, led: bool = False
     ) -> tuple[list[Decimal], list[Decision] | None]:
         """Return y at a point beside x, nan where the program has no value there."""
         size = len(self.base(count)[0])
         try:
-            found, decisions = self._run(count, inputs, base, follow)
+            found, decisions = self._run(count, inputs, base, follow, led)
         except GradcliError:
             return [NAN] * size, None
         return (found, decisions) if len(found) == size else ([NAN] * size, None)
 
     def _run(
-        self, count: int, inputs: Mapping[str, object], base: Sequence[Decision] = (), follow: bool = False
+        self,
+        count: int,
+        inputs: Mapping[str, object],
+        base: Sequence[Decision] = (),
+        follow: bool = False,
+        led: bool = False,
     ) -> tuple[list[Decimal], list[Decision]]:
         budget = replace(self.program.budget, seconds=max(self.purse.left, 0.01))
         try:
             with digits(count):
-                found = run(self.program, inputs, self.wrt, base, follow, budget)
+                found = run(self.program, inputs, self.wrt, base, follow, led, budget)
         except GradcliError as error:
             if error.kind == "budget":
                 raise Spent from None

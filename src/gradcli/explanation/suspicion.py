@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import Graph, Node, Operation
+from gradcli.errors import GradcliError
 from gradcli.exact.run import operations, same
 from gradcli.exact.slopes import CALL, OPERATIONS
 from gradcli.explanation.jacobians import Jacobian
@@ -144,5 +145,8 @@ def leaves_doubles(node: Operation) -> bool:
         return False
     sizes = [np.abs(value) if np.asarray(value).dtype.kind == "f" else value for value in map(value_of, node.arguments)]
     if op.formula is None:
-        return bool(np.any(zero & (op.forward(*sizes, **node.static) != 0)))
+        try:
+            return bool(np.any(zero & (op.forward(*sizes, **node.static) != 0)))
+        except GradcliError:  # a matrix is taken apart, and that of the sizes is singular
+            return bool(np.any(zero))
     return bool(np.any(zero & reduce(np.logical_and, [np.asarray(size) != 0 for size in sizes])))
