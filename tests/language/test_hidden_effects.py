@@ -31,6 +31,17 @@ REFUSED = [
     ("w = torch.ones(2, requires_grad=True)\nf = w.requires_grad_(False)\n(w*x).sum().backward()", "w.requires_grad_"),
     ("loss = (x*x).sum()\n_ = loss.backward()\n(x*x*x).sum().backward()", "loss.backward"),
     ("f = lambda loss: loss.backward()\nf((x*x).sum())\nf((x*x*x).sum())", "f((x*x*x).sum())"),
+    ("y = x*2\n(y := y*5)\ny.sum().backward()", "y := y*5"),
+    ("y = x*2\nif True: (y := y*5)\ny.sum().backward()", "y := y*5"),
+    ("y = x*2\nprint(y := y*3)\ny.sum().backward()", "y := y*3"),
+    ("y = x*2\nassert (y := y*3).sum() > 0\ny.sum().backward()", "y := y*3"),
+    ("y = x*2\n[y := y + k for k in range(2)]\ny.sum().backward()", "y := y + k"),
+    ("ys = [x[0]*1, x[1]*1]\nprint(ys.pop())\nsum([v*v for v in ys]).backward()", "ys.pop"),
+    ("ys = [x[0]*1, x[1]*1]\nassert ys.pop() is not None\nsum([v*v for v in ys]).backward()", "ys.pop"),
+    ("y = x*2\nprint(exec('y = y*3'))\ny.sum().backward()", "exec"),
+    ("y = x*2\nglobals()['y'] = y*3\ny.sum().backward()", "globals"),
+    ("y = x*2\nvars()['y'] = y*3\ny.sum().backward()", "vars"),
+    ("torch.no_grad().__enter__()\ny = x*2\n(x*y).sum().backward()", "torch.no_grad().__enter__"),
     ("y = (x*x).sum()\n[y.backward(retain_graph=True) for _ in range(2)]", "y.backward"),
 ]
 LATER = [
@@ -45,7 +56,7 @@ LATER = [
 
 @pytest.mark.parametrize(("text", "marked"), REFUSED)
 def test_an_effect_inside_of_an_expression_is_refused_where_it_stands(text, marked):
-    with pytest.raises(GradcliError, match="is not known") as caught:
+    with pytest.raises(GradcliError, match=r"is not known|':=' is not part of the language") as caught:
         gradcli.explain(LEAF + text)
     assert caught.value.place.text[slice(*caught.value.span)] == marked
 
@@ -64,6 +75,16 @@ def test_a_block_that_changes_what_backward_reads_is_refused():
     )
     with pytest.raises(GradcliError, match="'with' is not part of the language"):
         gradcli.explain(LEAF + text)
+
+
+@pytest.mark.parametrize(
+    "made",
+    ["Parameter(torch.ones(2), False)", "Parameter(torch.ones(2), requires_grad=False)",
+     "Parameter(torch.ones(2)).requires_grad_(False)"],
+)  # fmt: skip
+def test_a_parameter_may_have_no_gradient(made):
+    found = gradcli.explain(LEAF + f"w = torch.nn.{made}\n(w*x).sum().backward()")
+    assert {name: grad.tolist() for name, grad in found.grad.items()} == {"x": [1, 1]}
 
 
 def test_a_loop_of_several_outputs_answers_for_its_first_turn():

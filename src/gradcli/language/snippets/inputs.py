@@ -44,10 +44,11 @@ class Inputs(Derivatives):
             return False
         if any(item.arg == "requires_grad" for item in node.keywords):
             return makes_input(node)
-        if self.full(node.func, scope) in PARAMETERS or self.wants_gradient(node):
-            return True
-        same = isinstance(node.func, ast.Attribute) and self.changes_nothing(node, node.func.attr)
-        return same and isinstance(node.func, ast.Attribute) and self.is_leaf(node.func.value, scope)
+        if self.full(node.func, scope) in PARAMETERS:
+            return not any(isinstance(given, ast.Constant) and not given.value for given in node.args[1:])
+        if not isinstance(node.func, ast.Attribute) or node.func.attr == "requires_grad_":
+            return self.wants_gradient(node)
+        return self.changes_nothing(node, node.func.attr) and self.is_leaf(node.func.value, scope)
 
     def wants_gradient(self, node: ast.Call) -> bool:
         """Return whether a call is ``x.requires_grad_()``."""

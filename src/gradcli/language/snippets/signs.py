@@ -90,8 +90,12 @@ def hidden_effect(node: ast.stmt, names: Names) -> ast.expr | None:
     shown += [item.context_expr for part in ast.walk(node) if isinstance(part, ast.With) for item in part.items]
     plain = {id(part) for call in shown if isinstance(call, ast.Call) for part in (call, call.func)}
     for part in ast.walk(node):
-        if isinstance(part, ast.Call) and id(part) not in plain and takes_gradient_away(part):
-            return part.func
+        if isinstance(part, ast.Call):
+            opaque = isinstance(part.func, ast.Name) and part.func.id in OPAQUE
+            if opaque or (id(part) not in plain and takes_gradient_away(part)):
+                return part.func
+        if isinstance(part, ast.NamedExpr):
+            return part
         if isinstance(part, ast.Attribute | ast.Name) and has_effect(part, names, shown=id(part) in plain):
             return part
     return None
@@ -99,7 +103,10 @@ def hidden_effect(node: ast.stmt, names: Names) -> ast.expr | None:
 
 def hidden_error(node: ast.expr) -> GradcliError:
     """Return the error for what changes gradients or inputs where no line by itself shows it."""
-    hint = "write it as a line by itself" if getattr(node, "attr", "") in EFFECTS else "leave it out"
+    if isinstance(node, ast.NamedExpr):
+        hint = "give the name its value on a line by itself"
+        return GradcliError("not-allowed", "':=' is not part of the language", hint=hint)
+    hint = "write it as a line by itself" if getattr(node, "attr", "") in ALONE else "leave it out"
     return GradcliError("not-allowed", f"what {ast.unparse(node)}(...) changes is not known", hint=hint)
 
 
@@ -111,13 +118,15 @@ def has_effect(node: ast.Attribute | ast.Name, names: Names, *, shown: bool) -> 
     own = node.attr if isinstance(node, ast.Attribute) else ""
     name = (names.full(node) or own).rpartition(".")[2]
     hooks = name.startswith("register_") and name.endswith("hook")
-    opaque = isinstance(node, ast.Name) and node.id in OPAQUE
-    return hooks or opaque or name in CONTEXTS or (name in EFFECTS and not shown)
+    grows = name in GROWING and bool(names.full(node))  # np.append makes an array of its own
+    return hooks or name in CONTEXTS or (name in EFFECTS and not shown and not grows)
 
 
-EFFECTS = {"backward", "step", "zero_grad", "set_grad_enabled", "clip_grad_norm_", "clip_grad_value_"}
+ALONE = {"backward", "step", "zero_grad", "set_grad_enabled", "clip_grad_norm_", "clip_grad_value_"}
+"""Functions that are read where they are a line by themselves."""
+EFFECTS = ALONE | GROWING
 CONTEXTS = {"__enter__", "__exit__"}
-OPAQUE = {"getattr", "setattr", "delattr", "eval", "exec"}
+OPAQUE = {"getattr", "setattr", "delattr", "eval", "exec", "globals", "locals", "vars", "compile", "__import__"}
 """Functions of Python's that may do anything."""
 
 
