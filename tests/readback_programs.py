@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TextIO
 
 import numpy as np
@@ -125,10 +125,16 @@ def filled(form: str, part) -> str:
     return form.format(*(part() for _ in range(form.count("{}"))))
 
 
+def as_given(value) -> np.ndarray:
+    """Return a value as an array of floats, a condition as it is."""
+    found = np.asarray(value)
+    return found if found.dtype == np.bool_ else found.astype(np.float64)
+
+
 def in_doubles(formula: str, names) -> np.ndarray:
     """Return what gradcli's own language makes of a formula, with names that may not be finite."""
-    program = compile_program(formula, Budget(), frozenset(names))
-    values = {name: np.asarray(names[name], dtype=np.float64) for name in program.inputs}
+    program = replace(compile_program(formula, Budget(), frozenset(names)), truths=True)
+    values = {name: as_given(names[name]) for name in program.inputs}
     return np.asarray(value_of(program.evaluate(values, frozenset())[1]))
 
 

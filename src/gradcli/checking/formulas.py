@@ -22,7 +22,7 @@ from gradcli.explanation.evaluation import Function
 from gradcli.explanation.explained import Explained
 from gradcli.explanation.explaining import Ask, explain_run
 from gradcli.explanation.readings import Point, stand
-from gradcli.explanation.suspicion import fits_a_check
+from gradcli.explanation.suspicion import fits_a_check, largest
 from gradcli.formulas.readback import Mismatch, read_back
 from gradcli.language.program import compile_program
 from gradcli.ops.declare import value_of
@@ -117,11 +117,23 @@ def gives_output(found: Mismatch, answer: Explained, truths: list[Decimal]) -> b
 
 
 def reading_of(answer: Explained, count: int, wrong: list[Mismatch], dust: float, least: float) -> Reading:
-    """Return what was read, with what is wrong beyond rounding; a formula is 0 from ``least`` of the terms down."""
+    """Return what was read, with what is wrong beyond rounding; a formula is 0 from ``least`` of the terms down.
+
+    The terms of a derivative are those of J, those of a value may be as large as the inputs.
+    """
     size = max((float(np.max(j.sizes, initial=0.0)) for j in answer.jacobian.values()), default=0.0)
     terms = max(size if np.isfinite(size) else 0.0, dust)
-    misprints = [misprint(found) for found in wrong if not is_rounding(found, terms, least)]
+    inputs = max(map(largest, answer.inputs.values()), default=0.0)
+    misprints = [
+        misprint(found)
+        for found in wrong
+        if not is_rounding(found, max(terms, inputs) if found.stands.startswith(VALUES) else terms, least)
+    ]
     return Reading(count, misprints, len(answer.rules), sum(rule.text is not None for rule in answer.rules))
+
+
+VALUES = ("definition ", "forward ")
+"""Where formulas of values stand."""
 
 
 def read_in(answer: Explained, budget: Budget, count: int) -> tuple[int, list[Mismatch]]:
@@ -135,7 +147,7 @@ def read_in(answer: Explained, budget: Budget, count: int) -> tuple[int, list[Mi
         return known[name][1]
 
     def evaluate(formula: str, names: Mapping[str, object]) -> Any:
-        program = compile_program(formula, budget, frozenset(names))
+        program = replace(compile_program(formula, budget, frozenset(names)), truths=True)
         return run(program, {name: exact(name, names[name]) for name in program.inputs}, frozenset()).output
 
     with digits(count):
@@ -144,14 +156,14 @@ def read_in(answer: Explained, budget: Budget, count: int) -> tuple[int, list[Mi
 
 def in_doubles(budget: Budget, formula: str, names: Mapping[str, object]) -> Any:
     """Return what the language makes of a formula in double precision."""
-    program = compile_program(formula, budget, frozenset(names))
+    program = replace(compile_program(formula, budget, frozenset(names)), truths=True)
     return np.asarray(value_of(program.evaluate({name: names[name] for name in program.inputs}, frozenset())[1]))
 
 
 def is_rounding(found: Mismatch, terms: float, least: float) -> bool:
     """Return whether a formula is 0 where rounding has left a number, or has a number where the answer has none.
 
-    ``terms`` is the size of the largest term that an entry of J is a sum of.
+    ``terms`` is the size of the largest term that the number may be a sum of.
     """
     number = np.asarray(found.number, dtype=np.float64)
     if isinstance(found.found, str) or np.shape(found.found) != number.shape:

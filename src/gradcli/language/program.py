@@ -59,7 +59,8 @@ class Program:
     ``branches`` says that it takes one way or another by values, ``writes`` that it writes to values in place;
     ``remarks`` are what every run of it remarks. ``lists`` says whether lists are Python's, None where no write can
     tell them from arrays. A snippet gives its inputs values (``starts``) and v (``calls``), and
-    says by which inputs to differentiate (``wrt``, None for all).
+    says by which inputs to differentiate (``wrt``, None for all). A formula of an answer may be a condition: ``truths``
+    says that the output may be one.
     """
 
     place: Place
@@ -79,6 +80,7 @@ class Program:
     starts: tuple[Start, ...] = ()
     calls: tuple[Call, ...] = ()
     wrt: tuple[str, ...] | None = None
+    truths: bool = False
 
     def evaluate(
         self,
@@ -116,7 +118,7 @@ class Program:
         try:
             with np.errstate(all="ignore"):
                 execute(self.block, registers)
-                output = output_value(registers[self.output])
+                output = runtime.as_output(registers[self.output], self.truths)
             if graph.story is not None and self.last is not None:
                 graph.story.append((self.last, output, len(graph.bindings)))
             constant = not (isinstance(output, Node) and output.active)
@@ -144,16 +146,6 @@ BRANCHES = {ast.If, ast.IfExp, ast.While, ast.BoolOp}
 LISTS = (ast.List, ast.Tuple, ast.ListComp)
 GIVING = ("shape", "size", "tolist")
 """Syntax that makes a list, and names after a dot that give one."""
-
-
-def output_value(value: object) -> Any:
-    """Return the output as a node or an array of numbers; raises ``type`` for a truth value and the like."""
-    raw = getattr(value, "value", value)
-    if isinstance(raw, bool) or getattr(raw, "dtype", None) == np.bool_:
-        raise GradcliError(
-            "type", "the output is a truth value: it has no gradient", hint="where(condition, a, b) gives numbers"
-        )
-    return runtime.as_tensor(value)
 
 
 LAYER = re.compile(r"\bnn\.[A-Z]|\b[A-Z]\w*[a-z]\w*\s*\(")

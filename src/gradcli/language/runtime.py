@@ -46,6 +46,21 @@ def kind_of(value: object) -> str:
     return names.get(type(value), "a number")
 
 
+def as_output(value: object, truths: bool) -> Any:
+    """Return the output of a program as a node or an array of numbers.
+
+    Raises ``type`` for a truth value and the like; ``truths`` says that it may be one.
+    """
+    raw = getattr(value, "value", value)
+    if not isinstance(raw, bool) and getattr(raw, "dtype", None) != np.bool_:
+        return as_tensor(value)
+    if truths:
+        return value
+    raise GradcliError(
+        "type", "the output is a truth value: it has no gradient", hint="where(condition, a, b) gives numbers"
+    )
+
+
 def as_tensor(value: Any) -> Tensor:
     """Return a node or a float array; raises ``type`` for what is no number."""
     kind = type(value)
