@@ -73,7 +73,7 @@ def check_function(
         samples=len(found) - 1,
         wanted=samples,
         seed=seed,
-        notes=list(dict.fromkeys([*found[0].notes, *(note for at in found for note in at.disagreement)])),
+        notes=list(dict.fromkeys([*found[0].notes, *(n for at in found for n in at.disagreement), *reading.notes])),
         hint=next((at.hint for at in found if at.hint), ""),
         reason=next((at.reason for at in found if at.reason), ""),
         value_finite=all(at.value_finite for at in found),

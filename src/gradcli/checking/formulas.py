@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable, Container, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -12,6 +14,7 @@ import numpy as np
 
 from gradcli.engine.graph import Graph, Operation
 from gradcli.errors import Budget, GradcliError
+from gradcli.errors.counting import counted
 from gradcli.exact.decimals import digits
 from gradcli.exact.judge import right_digits
 from gradcli.exact.real import lifted
@@ -19,12 +22,12 @@ from gradcli.exact.run import run
 from gradcli.exact.slopes import Exact, Spent
 from gradcli.exact.thresholds import CLOSE, FEWEST, ROUNDING, SAME
 from gradcli.explanation.evaluation import Function
-from gradcli.explanation.explained import Explained
+from gradcli.explanation.explained import Explained, Note
 from gradcli.explanation.explaining import Ask, explain_run
 from gradcli.explanation.readings import Point, stand
 from gradcli.explanation.suspicion import fits_a_check, largest
-from gradcli.formulas.readback import Mismatch, read_back
-from gradcli.language.program import compile_program
+from gradcli.formulas.readback import Mismatch, Printed, printed, read_back
+from gradcli.language.program import Program, compile_program
 from gradcli.ops.declare import value_of
 
 FEW, MANY = 100, 800
@@ -33,15 +36,22 @@ FEW, MANY = 100, 800
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How many formulas were read back, and what is said of each that is not the number beside it.
+    """How many formulas were read back, how many there was no time for, and what is said of each that is wrong.
 
     ``backward_lines`` are the lines of the backward pass, ``backward_read`` those that give the engine's number.
     """
 
     count: int
+    unread: int
     misprints: list[str]
     backward_lines: int
     backward_read: int
+
+    @property
+    def notes(self) -> list[Note]:
+        """That formulas were not read back, if so."""
+        are = f"{counted(self.unread, 'formula')} {'was' if self.unread == 1 else 'were'}"
+        return [Note("unread", f"{are} not read back: there was no time for more.")] if self.unread else []
 
 
 def read_formulas(
@@ -56,15 +66,58 @@ def read_formulas(
     at = stand(function, point, [seed], strict=False)
     answer = explain_run(at, Ask.NEVER, Explained)
     budget = replace(function.program.budget, text=64_000, syntax=1_000_000, depth=1_000)
+    page = Page(answer, budget, time.thread_time() + SECONDS)
     with np.errstate(all="ignore"):
-        often = readings(at.run.graph, answer)
-        if not fits_a_check(at.run.graph, often):
-            count, wrong = read_back(
-                answer, partial(in_doubles, budget), float(CLOSE)
-            )  # more digits would take minutes
-            return reading_of(answer, count, wrong, dust, ROUNDING)
-        count, wrong = read_twice(answer, budget, partial(true_output, at))
-        return reading_of(answer, count, wrong, dust, ROUNDING if dust else float(SAME))
+        if not fits_a_check(at.run.graph, readings(at.run.graph, answer)):
+            return reading_of(page, page.read(DOUBLES), dust, ROUNDING)  # more digits would take minutes
+        return reading_of(page, read_twice(page, partial(true_output, at)), dust, ROUNDING if dust else float(SAME))
+
+
+SECONDS = 4.0
+"""Time of the processor that formulas are read back in."""
+DOUBLES = 0
+"""In place of a number of digits: double precision."""
+
+
+@dataclass(slots=True)
+class Page:
+    """The formulas of an answer, which are read back until a time of the processor; ``unread`` are those left then."""
+
+    answer: Explained
+    budget: Budget
+    until: float
+    unread: set[str] = field(default_factory=set)
+    _known: dict[str, tuple[Any, Any]] = field(default_factory=dict)
+
+    def read(self, count: int, suspects: Container[str] | None = None) -> list[Mismatch]:
+        """Read the formulas back in so many digits, or those of the ``suspects`` with the definitions they may use."""
+
+        def asked(item: Printed) -> bool:
+            if suspects is not None and not item.name and item.stands not in suspects:
+                return False
+            if time.thread_time() > self.until:
+                self.unread.add(item.stands)
+                return False
+            return True
+
+        with digits(count) if count else nullcontext():
+            return read_back(self.answer, self._exactly if count else self._in_doubles, float(CLOSE), asked=asked)[1]
+
+    def _exactly(self, formula: str, names: Mapping[str, object]) -> Any:
+        program = self._compiled(formula, names)
+        return run(program, {name: self._lifted(name, names[name]) for name in program.inputs}, frozenset()).output
+
+    def _in_doubles(self, formula: str, names: Mapping[str, object]) -> Any:
+        program = self._compiled(formula, names)
+        return np.asarray(value_of(program.evaluate({name: names[name] for name in program.inputs}, frozenset())[1]))
+
+    def _compiled(self, formula: str, names: Mapping[str, object]) -> Program:
+        return replace(compile_program(formula, self.budget, frozenset(names)), truths=True)
+
+    def _lifted(self, name: str, value: object) -> Any:
+        if name not in self._known or self._known[name][0] is not value:
+            self._known[name] = value, lifted(np.asarray(value))
+        return self._known[name][1]
 
 
 def readings(graph: Graph, answer: Explained) -> int:
@@ -81,21 +134,18 @@ CALLS = 10
 """Calls of a decomposition in the formula of an entry."""
 
 
-def read_twice(answer: Explained, budget: Budget, output: Callable[[], list[Decimal]]) -> tuple[int, list[Mismatch]]:
-    """Read the formulas of an answer back: in many digits, and in doubles those that differ.
+def read_twice(page: Page, output: Callable[[], list[Decimal]]) -> list[Mismatch]:
+    """Read the formulas of an answer back in many digits, those that differ in doubles too, and in more digits.
 
-    Returns how many there are, and which of them are not the numbers beside them. Where one is not, the ``output`` is
-    asked for: a formula that gives it is right beside a number that rounding lost.
+    Returns those that are not the numbers beside them. Where one is not, the ``output`` is asked for: a formula that
+    gives it is right beside a number that rounding lost.
     """
-    count, wrong = read_in(answer, budget, FEW)
-    if wrong:
-        wrong = read_in(answer, budget, MANY)[1]
-        rounded = {found.stands for found in read_back(answer, partial(in_doubles, budget), float(CLOSE))[1]}
-        wrong = [found for found in wrong if found.stands in rounded]
+    wrong = page.read(FEW)
+    for count in (DOUBLES, MANY):
+        if wrong:
+            wrong = page.read(count, {found.stands for found in wrong})
     truths = output() if wrong else []
-    if truths:
-        wrong = [found for found in wrong if not gives_output(found, answer, truths)]
-    return count, wrong
+    return [found for found in wrong if not (truths and gives_output(found, page.answer, truths))]
 
 
 def true_output(at: Point) -> list[Decimal]:
@@ -116,11 +166,12 @@ def gives_output(found: Mismatch, answer: Explained, truths: list[Decimal]) -> b
     return any(right_digits(float(np.asarray(found.found)), truth) >= FEWEST for truth in beside)
 
 
-def reading_of(answer: Explained, count: int, wrong: list[Mismatch], dust: float, least: float) -> Reading:
+def reading_of(page: Page, wrong: list[Mismatch], dust: float, least: float) -> Reading:
     """Return what was read, with what is wrong beyond rounding; a formula is 0 from ``least`` of the terms down.
 
     The terms of a derivative are those of J, those of a value may be as large as the inputs.
     """
+    answer = page.answer
     size = max((float(np.max(j.sizes, initial=0.0)) for j in answer.jacobian.values()), default=0.0)
     terms = max(size if np.isfinite(size) else 0.0, dust)
     inputs = max(map(largest, answer.inputs.values()), default=0.0)
@@ -129,35 +180,13 @@ def reading_of(answer: Explained, count: int, wrong: list[Mismatch], dust: float
         for found in wrong
         if not is_rounding(found, max(terms, inputs) if found.stands.startswith(VALUES) else terms, least)
     ]
-    return Reading(count, misprints, len(answer.rules), sum(rule.text is not None for rule in answer.rules))
+    count, unread = sum(1 for _ in printed(answer)), len(page.unread)
+    lines = [rule.text is not None for rule in answer.rules]
+    return Reading(count - unread, unread, misprints, len(lines), sum(lines))
 
 
 VALUES = ("definition ", "forward ")
 """Where formulas of values stand."""
-
-
-def read_in(answer: Explained, budget: Budget, count: int) -> tuple[int, list[Mismatch]]:
-    """Read back the formulas of an answer in so many digits."""
-
-    known: dict[str, tuple[Any, Any]] = {}
-
-    def exact(name: str, value: object) -> Any:
-        if name not in known or known[name][0] is not value:
-            known[name] = value, lifted(np.asarray(value))
-        return known[name][1]
-
-    def evaluate(formula: str, names: Mapping[str, object]) -> Any:
-        program = replace(compile_program(formula, budget, frozenset(names)), truths=True)
-        return run(program, {name: exact(name, names[name]) for name in program.inputs}, frozenset()).output
-
-    with digits(count):
-        return read_back(answer, evaluate, float(CLOSE))
-
-
-def in_doubles(budget: Budget, formula: str, names: Mapping[str, object]) -> Any:
-    """Return what the language makes of a formula in double precision."""
-    program = replace(compile_program(formula, budget, frozenset(names)), truths=True)
-    return np.asarray(value_of(program.evaluate({name: names[name] for name in program.inputs}, frozenset())[1]))
 
 
 def is_rounding(found: Mismatch, terms: float, least: float) -> bool:

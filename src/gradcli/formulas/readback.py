@@ -78,16 +78,21 @@ class IndexRule:
 
 
 def read_back(
-    answer: Any, evaluate: Evaluate, tolerance: float = 1e-9, least: float = 1e-300
+    answer: Any,
+    evaluate: Evaluate,
+    tolerance: float = 1e-9,
+    least: float = 1e-300,
+    asked: Callable[[Printed], bool] = lambda _: True,
 ) -> tuple[int, list[Mismatch]]:
     """Return how many formulas of an ``Explanation`` were read back, and those that are not the number beside them.
 
     Definitions come first, and later formulas use what ``evaluate`` made of them. A formula is right where it is within
     ``tolerance`` of its number, relative to that or to ``least``; where a number is not finite, so must the formula be.
+    Those that are not ``asked`` for are not read.
     """
     names: dict[str, Any] = dict(answer.inputs)
     count, wrong = 0, list(unsound(answer))
-    for item in printed(answer):
+    for item in filter(asked, printed(answer)):
         count += 1
         try:
             found = evaluate(item.formula, names)
