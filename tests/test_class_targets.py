@@ -55,6 +55,12 @@ def test_pytorch_wants_integers_there(program, inputs):
     assert "s is given in integers" in refused.err
 
 
+def test_grad_takes_integers_for_positions_as_explain_does():
+    for command in ("grad", "explain"):
+        assert ask(command, "x[i]", "--strict", "--x", "1.,2.,3.", "--i", "1").code == 0
+        assert ask(command, "x[i]*i", "--strict", "--x", "1.,2.,3.", "--i", "1").code == 2
+
+
 @pytest.mark.parametrize("program", ["y + x.detach()", "y*(x > 1)", "y + 0*x"])
 def test_an_input_that_is_no_class_must_be_a_float_in_pytorch(program):
     assert "integers-as-floats" in [note.kind for note in gradcli.explain(program, x=3, y=2.5).notes]

@@ -105,6 +105,7 @@ def test_numbers_of_the_users_own_may_have_that_rounding_too(matrix):
         "b*((c + 1e16) - 1e16 - c) + 1e9",
         "b*(((c + 1e16) - 1e16) - ((c + 1e17) - 1e17)) + d",
         "b*((c*1e16 + 3) - c*1e16 - 3)",
+        "sum(stack([b*((c + 1e16) - 1e16 - c), 1e30*b])[0:1])",
     ],
 )
 def test_a_number_that_shows_is_not_excused_by_what_was_lost_on_the_way(program):

@@ -74,3 +74,45 @@ def test_where_rounding_decides_all_else_is_decided_on_both_sides(program, x, ki
         assert "rounding-decides" in {note.kind for note in answer.notes}
         assert noted(answer) == ({kind} if kind else set())
         assert any(slopes in note.message for note in answer.notes)
+
+
+TIED = [[1.0, 1.0000000000000002], [2.0, 2.0]]
+"""A tie in each row of A*0.1 + 0.2, of which rounding has made the first."""
+BESIDE = [  # program, inputs, the kind of note that another entry of the same operation has
+    ("sum(floor(x*10)*x)", {"x": [0.7, 0.5]}, "jump"),
+    ("sum(floor(cat([x*10, y]))*z)", {"x": [0.7, 0.2], "y": [2.0, 0.0], "z": [1.0, 2.0, 3.0, 4.0]}, "jump"),
+    ("sum(round(x, decimals=1)*x)", {"x": [0.25, 0.35, 0.15, 0.45]}, "jump"),
+    ("sum(bucketize(x, arange(5)*0.1)*x)", {"x": [0.30000000000000004, 0.25, 0.0]}, "kink"),
+    ("sum(sign(x + 0.2 - 0.30000000000000004)*x)", {"x": [0.1, 0.10000000000000003]}, "jump"),
+    ("sum(amax(A*0.1 + 0.2, 1))", {"A": TIED}, "kink"),
+    ("sum(topk(A*0.1 + 0.2, 1, 1).values)", {"A": TIED}, "kink"),
+    ("sum(cummin(A*0.1 + 0.2, 1).values*[1., 2.])", {"A": TIED}, "kink"),
+    ("sum(A[arange(2), argmax(A*0.1 + 0.2, 1)])", {"A": TIED}, "kink"),
+    ("sum(max_pool1d((A*0.1 + 0.2)[None], 2))", {"A": TIED}, "kink"),
+]
+
+
+@pytest.mark.parametrize(("program", "inputs", "kind"), BESIDE)
+def test_an_entry_that_rounding_decides_hides_no_other_of_its_operation(program, inputs, kind):
+    for answer in (gradcli.explain(program, inputs=inputs), gradcli.check(program, inputs=inputs)):
+        assert {"rounding-decides", kind} <= {note.kind for note in answer.notes}
+
+
+def test_a_formula_that_rounding_parts_from_its_number_is_no_misprint():
+    found = gradcli.check("maximum(x + 0.2, y)", x=0.1, y=0.30000000000000004)
+    assert found.verdict == "agree"
+    assert [note.message for note in found.notes if note.kind == "unread"] == [
+        "2 formulas were not read back: exact numbers decide otherwise than double precision."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("program", "expect"),
+    [
+        ("floor(x*10)*x", "floor(x*10)"),
+        ("where(x + 0.6 >= 1.2999999999999998, x**2, 3*x)", "where(x + 0.6 >= 1.2999999999999998, 2*x, 3)"),
+    ],
+)
+def test_a_formula_of_the_users_is_decided_as_the_program_is(program, expect):
+    assert gradcli.check(program, x=0.7, expect=expect).verdict == "agree"
+    assert gradcli.check(program, x=0.7, expect=f"2*({expect})").verdict == "differ"

@@ -42,6 +42,22 @@ REFUSED = [
     ("y = x*2\nglobals()['y'] = y*3\ny.sum().backward()", "globals"),
     ("y = x*2\nvars()['y'] = y*3\ny.sum().backward()", "vars"),
     ("torch.no_grad().__enter__()\ny = x*2\n(x*y).sum().backward()", "torch.no_grad().__enter__"),
+    *(
+        (f"h = x*2\n{line}\n(h*x).sum().backward()", line)
+        for line in (
+            "print(h.detach_())",
+            "assert h.detach_() is not None",
+            "print(torch.add(h, 1, out=h))",
+            "print(torch.nn.init.zeros_(h))",
+            "print(h.__setitem__(0, 5.))",
+            "print(h.__iadd__(2))",
+            "print(h.numpy().fill(3))",
+            "print(h.numpy().sort())",
+            "print(torch.relu_(h))",
+            "print(torch.nn.functional.relu(h, inplace=True))",
+            "h.sum().backward(h.detach().mul_(3))",
+        )
+    ),
     ("y = (x*x).sum()\n[y.backward(retain_graph=True) for _ in range(2)]", "y.backward"),
 ]
 LATER = [
@@ -50,13 +66,14 @@ LATER = [
     ("\nn = torch.nn.utils.clip_grad_norm_([x], 0.1)", "line 4"),
     ("\nx.grad.mul_(3)" + LOSS, "lines 4 and 5"),
     ("\nx.grad.detach_()" + LOSS, "lines 4 and 5"),
+    ("\nif x.grad.sum() > 100:\n    x.grad.zero_()" + LOSS, "lines 4 and 6"),
 ]
 """What comes after the first backward is no part of the answer, and the note names each line."""
 
 
 @pytest.mark.parametrize(("text", "marked"), REFUSED)
 def test_an_effect_inside_of_an_expression_is_refused_where_it_stands(text, marked):
-    with pytest.raises(GradcliError, match=r"is not known|':=' is not part of the language") as caught:
+    with pytest.raises(GradcliError, match=r"is not known|':=' is not|may write to|what it writes to") as caught:
         gradcli.explain(LEAF + text)
     assert caught.value.place.text[slice(*caught.value.span)] == marked
 
@@ -75,6 +92,15 @@ def test_a_block_that_changes_what_backward_reads_is_refused():
     )
     with pytest.raises(GradcliError, match="'with' is not part of the language"):
         gradcli.explain(LEAF + text)
+
+
+@pytest.mark.parametrize(
+    "shown",
+    ["h.sort()", "torch.sort(h)", "np.sort(h.detach().numpy())", "h.grad_fn, h.sum().item()", "len(h)"],
+)
+def test_what_only_shows_a_value_is_left_out(shown):
+    text = f"import numpy as np\n{LEAF}h = x*2\nprint({shown})\n(h*x).sum().backward()"
+    assert gradcli.explain(text).grad["x"].tolist() == [4, 8]
 
 
 @pytest.mark.parametrize(

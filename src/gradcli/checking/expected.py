@@ -130,13 +130,18 @@ def formula_at(
     program: Program, exact: Exact, known: Mapping[str, Any], output: str, count: int
 ) -> tuple[list[Decimal], tuple[int, ...]]:
     """Return the numbers of a formula in so many digits, and their shape."""
-    from gradcli.exact.run import run
+    from gradcli.exact.run import decisions_in_doubles, first_difference, run
 
+    given = {**known, **exact.point}
+    doubles = decisions_in_doubles(program, {name: np.asarray(given[name])[()] for name in program.inputs}, frozenset())
     with digits(count):
         values = {name: lifted(np.asarray(value, dtype=np.float64)) for name, value in known.items() if name != output}
         values[output] = array([Real(entry) for entry in exact.base(count)[0]], np.shape(known[output]))
         values |= exact.inputs
-        found = run(program, {name: values[name] for name in program.inputs}, frozenset())
+        inputs = {name: values[name] for name in program.inputs}
+        found = run(program, inputs, frozenset())
+        if first_difference(doubles, found.decisions) is not None:  # rounding decides, as it does in the program
+            found = run(program, inputs, frozenset(), doubles, follow=True)
     return found.numbers, found.output.shape
 
 
@@ -230,8 +235,8 @@ def judge_expected(value: Decimal, truth: Decimal, bound: Decimal, size: float) 
     if error <= TINIEST:
         return Judged(ALL, right=True)
     if bound >= 0:
-        found = right_digits(float(value), truth, size)
-        return Judged(found, error <= max(bound, NOTHING * abs(truth)))
+        right = error <= max(bound, NOTHING * abs(truth))
+        return Judged(right_digits(float(value), truth, size) if right or not is_zero(truth) else 0.0, right)
     if is_zero(truth):
         within = error <= NOTHING * finite(size)
         return Judged(ALL if within else 0.0, within)

@@ -46,12 +46,19 @@ class Reading:
     misprints: list[str]
     backward_lines: int
     backward_read: int
+    why: str = "there was no time for more"
 
     @property
     def notes(self) -> list[Note]:
         """That formulas were not read back, if so."""
         are = f"{counted(self.unread, 'formula')} {'was' if self.unread == 1 else 'were'}"
-        return [Note("unread", f"{are} not read back: there was no time for more.")] if self.unread else []
+        return [Note("unread", f"{are} not read back: {self.why}.")] if self.unread else []
+
+    def where_rounding_decides(self) -> Reading:
+        """Return this where the numbers follow double precision: a formula that differs may follow exact ones."""
+        count = len(self.misprints)
+        why = "exact numbers decide otherwise than double precision" if count else self.why
+        return replace(self, count=self.count - count, unread=self.unread + count, misprints=[], why=why)
 
 
 def read_formulas(

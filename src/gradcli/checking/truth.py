@@ -102,7 +102,7 @@ def term_sizes(sought: Derivative) -> TermSizes:
     def rounded() -> Array:
         from gradcli.explanation.terms import terms_of_entries
 
-        return fill(jacobian, terms_of_entries(sought.run, sought.leaf, plain))
+        return fill(jacobian, terms_of_entries(sought.run, sought.leaf, plain, jacobian.rows))
 
     return TermSizes(fill(jacobian, plain), rounded)
 

@@ -39,8 +39,13 @@ class Decision(NamedTuple):
         then = cast("Piecewise", self.op.pieces).piece(*self.values, **self.static)
         if same(self.piece, then):
             return own
-        alike = np.shape(self.piece) == np.shape(then) == np.shape(own)
-        return np.where(self.piece == then, own, self.piece) if alike and self.op.formula is not None else self.piece
+        if not np.shape(self.piece) == np.shape(then) == np.shape(own) or self.op.work is not None:
+            return self.piece
+        made = np.asarray(self.piece != then)
+        axes = self.static.get("dim")
+        if axes is not None and made.ndim == np.ndim(value_of(self.values[0])):  # what is ordered is so along these
+            made = np.any(made, axes, keepdims=True)
+        return np.where(made, self.piece, own)
 
 
 @dataclass(slots=True)

@@ -189,7 +189,7 @@ def confirm_entries(
     def rounded() -> Array:
         from gradcli.explanation.terms import terms_of_entries
 
-        return terms_of_entries(point.run, point.leaves[name], jacobian.sizes)
+        return terms_of_entries(point.run, point.leaves[name], jacobian.sizes, jacobian.rows)
 
     sizes = TermSizes(jacobian.sizes, rounded)
     truths, dust = confirm_jacobian(exact, point, name, jacobian, sizes, found, edgy)

@@ -103,8 +103,9 @@ def stand(function: Function, values: dict[str, Any], calls: Sequence[Any], stri
     except GradcliError as error:
         raise error.at(error.span, function.place) from None
     integers = [name for name in names if np.asarray(detached(values[name])).dtype.kind in "iu"]
-    if strict:
-        refuse_integers(integers, run.graph, run.leaves)
+    if strict and integers:
+        kept = run if record else function.evaluate(values, strict=strict)  # all that the integers are used for
+        refuse_integers(integers, kept.graph, kept.leaves)
     resets = frozenset(place for place, call in enumerate(own) if call.alone)
     return Point(function, run, names, seeds, integers, resets)
 

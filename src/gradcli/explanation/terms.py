@@ -9,13 +9,13 @@ from gradcli.exact.thresholds import ROUNDING, VISIBLE
 from gradcli.explanation.evaluation import Evaluation
 from gradcli.explanation.suspicion import largest
 from gradcli.jacobian.rounding import sizes_of_output, sizes_with_rounding
-from gradcli.ops.declare import Array
+from gradcli.ops.declare import Array, Indices
 
 
-def terms_of_entries(run: Evaluation, leaf: Node, plain: Array) -> Array:
+def terms_of_entries(run: Evaluation, leaf: Node, plain: Array, rows: Indices) -> Array:
     """Return the sizes of the terms of the entries of J by an input; ``plain`` are those of their last digits alone."""
     scale = max((largest(other.value) for other in run.leaves.values()), default=0.0)
-    return small_beside(sizes_with_rounding(run.graph, run.output, leaf, plain), plain, scale)
+    return small_beside(sizes_with_rounding(run.graph, run.output, leaf, plain), plain, rows, scale)
 
 
 def terms_of_value(run: Evaluation, scale: float) -> Array:
@@ -23,14 +23,15 @@ def terms_of_value(run: Evaluation, scale: float) -> Array:
     if not isinstance(run.output, Node):
         return np.full(np.size(run.value), scale)
     plain, found = sizes_of_output(run.graph, run.output)
-    return small_beside(found, np.maximum(plain, scale), scale)
+    return small_beside(found, np.maximum(plain, scale), np.arange(plain.size), scale)
 
 
-def small_beside(sizes: Array, plain: Array, scale: float) -> Array:
+def small_beside(sizes: Array, plain: Array, rows: Indices, scale: float) -> Array:
     """Return sizes of terms whose rounding is small beside the numbers that are there, ``plain`` at the least.
 
-    A number that shows beside the largest ``plain`` terms, or that the rounding of the inputs (``scale`` is the largest
-    of them) does not reach, is a wrong one to whoever reads it, whatever was lost on the way.
+    A number that shows beside the largest ``plain`` terms of its row, or that the rounding of the inputs (``scale`` is
+    the largest of them) does not reach, is a wrong one to whoever reads it, whatever was lost on the way.
     """
-    most = max(VISIBLE / ROUNDING * float(np.max(plain, initial=0.0, where=np.isfinite(plain))), scale)
-    return np.maximum(plain, np.minimum(sizes, most))
+    most = np.full(int(np.max(rows, initial=-1)) + 1, scale * ROUNDING / VISIBLE)
+    np.maximum.at(most, rows, np.where(np.isfinite(plain), plain, 0.0))
+    return np.maximum(plain, np.minimum(sizes, VISIBLE / ROUNDING * most[rows]))

@@ -14,7 +14,7 @@ from gradcli.language.snippets.expressions import Block
 from gradcli.language.snippets.inputs import Inputs
 from gradcli.language.snippets.pieces import Piece, Source, join
 from gradcli.language.snippets.scopes import Derivative, Scope
-from gradcli.language.snippets.signs import reads_gradient, truth
+from gradcli.language.snippets.signs import asks_for_none, reads_gradient, truth
 from gradcli.language.snippets.tables import VALUELESS
 
 
@@ -90,6 +90,9 @@ class Calls(Inputs):
         if self.updated:
             self.aside.later.append(statement.lineno)
             return
+        if any(self.may_change(given) for given in [*node.args, *(item.value for item in node.keywords)]):
+            hint = "write to it on a line before"
+            raise GradcliError("not-allowed", "a call of backward is given what it writes to", hint=hint)
         block, inputs = Block(), None
         if asked.function is not None:
             output, inputs = self.applied(asked.function, asked.arguments, block, scope, node)
@@ -179,6 +182,8 @@ class Calls(Inputs):
     def holds(self, test: ast.expr, scope: Scope) -> bool:
         """Return whether a condition holds at the inputs that the snippet gives."""
         if reads_gradient(test):
+            if not isinstance(test, ast.Attribute) and not asks_for_none(test):
+                raise GradcliError("not-allowed", "a condition on a gradient's numbers is not part of the language")
             negated = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is)
             return bool(self.calls) is not negated
         return bool(self.settled(truth(self.write(test, scope, None)), test.lineno))

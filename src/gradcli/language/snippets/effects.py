@@ -12,7 +12,7 @@ from gradcli.language.names import STATEMENT_WORDS, dotted, near_function
 from gradcli.language.snippets.callees import callee_of, is_of_rows, may_be_given
 from gradcli.language.snippets.expressions import Block
 from gradcli.language.snippets.layers import Layers, is_constant
-from gradcli.language.snippets.lines import changed_by, has_place, own_names, root_of
+from gradcli.language.snippets.lines import CHANGING, changed_by, has_place, may_write, own_names, root_of
 from gradcli.language.snippets.lists import given_list
 from gradcli.language.snippets.pieces import Piece, join, without_gradient
 from gradcli.language.snippets.scopes import Closure, Scope, identifiers, parts
@@ -115,9 +115,21 @@ class Effects(Layers):
 
     def refuse_writes(self, node: ast.Call | ast.Assert) -> None:
         """Refuse what may write to a value where that is shown or checked."""
-        if self.writes([node]):
+        if self.may_change(node):
             what = "a value is shown or checked here that this line may write to"
             raise GradcliError("not-allowed", what, hint="write to it on a line before")
+
+    def may_change(self, node: ast.AST) -> bool:
+        """Return whether an expression, or a call of its, may change a value."""
+        return self.writes([node]) or any(self.is_change(part) for part in ast.walk(node) if isinstance(part, ast.Call))
+
+    def is_change(self, call: ast.Call) -> bool:
+        """Return whether a call may change what it is given, or the value that it is a method of."""
+        method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        if isinstance(call.func, ast.Attribute) and method in CHANGING:
+            of_array = method not in SORTING or self.arrays.holds_array(call.func.value)
+            return of_array and self.names.full(call.func) is None
+        return method.startswith("__") or may_write(call)
 
     def block_of(self, node: ast.With, scope: Scope, block: Block) -> Block:
         """Return where the statements of a ``with`` go: the same block, without a gradient where it says so."""

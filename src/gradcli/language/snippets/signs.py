@@ -36,6 +36,11 @@ def reads_gradient(node: ast.AST) -> bool:
     return any(isinstance(part, ast.Attribute) and part.attr == "grad" for part in ast.walk(node))
 
 
+def asks_for_none(test: ast.expr) -> bool:
+    """Return whether a condition is ``x is None`` or ``x is not None``."""
+    return isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is | ast.IsNot)
+
+
 def zeroes_gradients(func: ast.Attribute) -> bool:
     """Return whether a method sets gradients to zero."""
     return func.attr == "zero_grad" or (func.attr == "zero_" and reads_gradient(func))
@@ -122,7 +127,8 @@ def has_effect(node: ast.Attribute | ast.Name, names: Names, *, shown: bool) -> 
     return hooks or name in CONTEXTS or (name in EFFECTS and not shown and not grows)
 
 
-ALONE = {"backward", "step", "zero_grad", "set_grad_enabled", "clip_grad_norm_", "clip_grad_value_"}
+CLIPPING = {"clip_grad_norm_", "clip_grad_value_", "vector_to_parameters"}
+ALONE = {"backward", "step", "zero_grad", "set_grad_enabled", *CLIPPING}
 """Functions that are read where they are a line by themselves."""
 EFFECTS = ALONE | GROWING
 CONTEXTS = {"__enter__", "__exit__"}

@@ -143,7 +143,8 @@ def build_diagonal_scatter(
     first, second = one_axis(dim1, x.ndim), one_axis(dim2, x.ndim)
     if first == second or x.ndim < 2:
         raise GradcliError("shape", f"diagonal_scatter takes two axes of shape {x.shape}")
-    places = np.diagonal(flat_places(x, ...), whole(offset, "offset"), first, second)
+    widest = max(x.shape)  # from which on a diagonal has no entries
+    places = np.diagonal(flat_places(x, ...), max(-widest, min(widest, whole(offset, "offset"))), first, second)
     if src.shape != places.shape:
         raise GradcliError("shape", f"diagonal_scatter: the source has shape {src.shape}, the diagonal {places.shape}")
     return f(PUT, x, src, key=np.unravel_index(places, x.shape))
