@@ -12,6 +12,7 @@ import pytest
 from mpmath import mp
 
 from definitions import value
+from gradcli.errors import GradcliError
 from gradcli.exact.decimals import digits
 from gradcli.exact.real import Real, lifted
 from mutation.table import is_elementwise
@@ -101,3 +102,12 @@ def test_an_op_has_its_doubles_at_the_edges_of_its_domain_and_beyond(name):
     for point, want, got, pole in zip(points, wanted, found, poles, strict=True):
         assert pole or got == pytest.approx(want, rel=1e-12, abs=1e-40, nan_ok=True), f"{name}{point}"
     assert not all(poles)
+
+
+@pytest.mark.parametrize("name", ["lgamma", "digamma"])
+def test_the_gamma_function_is_refused_in_digits_that_take_many_seconds(name):
+    """u of 1e308 in another place of a program asks for thousands of digits, for which mpmath makes Bernoulli numbers."""
+    with digits(800):
+        OPS[name].exactly(lifted(np.array([0.3, 2.5])))
+    with digits(3000), pytest.raises(GradcliError, match="takes too long"):
+        OPS[name].exactly(lifted(np.array([0.3, 2.5])))

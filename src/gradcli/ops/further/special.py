@@ -170,6 +170,7 @@ def polygamma_slopes(s: Symbols, n: Expression, x: Expression) -> Slopes:
 
 def gamma_in_digits(mp: Any, x: Any) -> Any:
     """Return log |Γ(x)| in mpmath's digits, inf at the poles."""
+    values.require_few_digits(mp)
     if mp.isinf(x) or (x <= 0 and x == mp.floor(x)):
         return mp.inf
     if x > 3:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.errors import GradcliError
 from gradcli.ops.signatures import Array, Mask
 from gradcli.ops.slopes import erf, erfc, normal_share, sinpi
 
@@ -33,11 +34,22 @@ def worked_out(found: Array, where: Mask, rule: Callable[..., Any], *arguments: 
     return result[()]
 
 
+MOST_DIGITS = 1_800
+"""Digits up to which mpmath has the Bernoulli numbers of Stirling's series in about a second."""
+
+
+def require_few_digits(mp: Any) -> None:
+    """Raise ``budget`` where Γ or ψ would take many seconds at one number."""
+    if mp.mp.dps > MOST_DIGITS:
+        raise GradcliError("budget", f"the gamma function in more than {MOST_DIGITS:,} digits takes too long")
+
+
 def psi(mp: Any, order: Any, x: Any) -> Any:
     """Return a derivative of ψ in mpmath's digits, nan at the poles; its own takes a step for each integer up to 0.
 
     https://dlmf.nist.gov/5.15.E6: ψₙ(x) = (-1)ⁿ·ψₙ(1 - x) - dⁿ/dxⁿ π·cot(πx).
     """
+    require_few_digits(mp)
     n = int(order)
     if mp.isinf(x) or (x <= 0 and x == mp.floor(x)):
         return x if mp.isinf(x) and x > 0 and n == 0 else mp.mpf(0) if x > 0 else mp.nan
