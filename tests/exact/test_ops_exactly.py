@@ -106,7 +106,7 @@ def test_an_op_has_its_doubles_at_the_edges_of_its_domain_and_beyond(name):
 
 @pytest.mark.parametrize("name", ["lgamma", "digamma"])
 def test_the_gamma_function_is_refused_in_digits_that_take_many_seconds(name):
-    """u of 1e308 in another place of a program asks for thousands of digits, for which mpmath makes Bernoulli numbers."""
+    """An input of 1e308 anywhere in a program asks for thousands of digits; mpmath makes Bernoulli numbers for them."""
     with digits(800):
         OPS[name].exactly(lifted(np.array([0.3, 2.5])))
     with digits(3000), pytest.raises(GradcliError, match="takes too long"):
