@@ -116,3 +116,26 @@ def test_a_formula_that_rounding_parts_from_its_number_is_no_misprint():
 def test_a_formula_of_the_users_is_decided_as_the_program_is(program, expect):
     assert gradcli.check(program, x=0.7, expect=expect).verdict == "agree"
     assert gradcli.check(program, x=0.7, expect=f"2*({expect})").verdict == "differ"
+
+
+HADAMARD = [[1.0, 1.0, 1.0, 1.0], [1.0, -1.0, 1.0, -1.0], [1.0, 1.0, -1.0, -1.0], [1.0, -1.0, -1.0, 1.0]]
+SPECTRA = [  # program, matrix, whether it has a kink; all of them are continuous
+    ("svdvals(A)[0]", [[1.0, 1.0], [1.0, -1.0]], True),
+    ("svdvals(A)[1]", [[1.0, 1.0, 0.0], [1.0, -1.0, 0.0], [0.0, 0.0, 2.0]], True),
+    ("svdvals(A)[2]", [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]], True),
+    ("eigvalsh(A + A.T)[0]", HADAMARD, True),
+    ("eigvalsh(A)[0]", [[2.0, 1.0, 1.0], [1.0, 2.0, 1.0], [1.0, 1.0, 2.0]], True),
+    ("linalg.cond(A)", [[1.0, 1.0, 1.0], [1.0, -1.0, 1.0], [1.0, 1.0, -1.0]], True),
+    ("norm(A, 'nuc')", HADAMARD, False),
+    ("sum(svdvals(A)**2)", HADAMARD, False),
+    ("sum(svdvals(A))", [[2.0, 1.0, 1.0], [1.0, 2.0, 1.0], [1.0, 1.0, 2.0]], False),
+]
+
+
+@pytest.mark.parametrize(("program", "matrix", "bent"), SPECTRA)
+def test_equal_singular_values_make_no_jump(program, matrix, bent):
+    """The vectors that doubles choose are pairs, and at right angles to others, to 16 digits alone."""
+    found = gradcli.explain(program, A=matrix)
+    assert found.agreement.verdict == "agree"
+    assert noted(found) == ({"kink"} if bent else set())
+    assert noted(gradcli.check(program, A=matrix)) <= {"kink"}

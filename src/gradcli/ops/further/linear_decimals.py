@@ -118,12 +118,29 @@ def settled_on(guide: Numbers, vectors: Numbers, led: Mask) -> Numbers:
     return vectors[:, led] if any(map(is_nan, found.flat)) else found
 
 
+PAIRED = 10**8
+"""How much smaller than the largest value a value is that is 0 at x, and a difference of two that are equal there."""
+
+
+def within_spaces(guide: Numbers, a: Numbers, values: Numbers, vectors: Numbers) -> Numbers:
+    """Return the columns of a guide without what the rounding of doubles gives them of the vectors of other values.
+
+    That would leave values that are off by its square, and a jump where the guide is left.
+    """
+    found = guide * one_like(vectors[0, 0])
+    for k in np.flatnonzero(np.any(guide != 0, axis=0)):
+        value = found[:, k] @ (a @ found[:, k])
+        near = abs(values - value) * PAIRED <= np.max(abs(values))
+        found[:, k] = vectors[:, near] @ (vectors[:, near].T @ found[:, k])
+    return found
+
+
 def eigenvalues(guide: Numbers, a: Numbers) -> Numbers:
     """Return the eigenvalues of a symmetric matrix: where the guide has an eigenvector, what this makes of A."""
     led, a = np.any(guide != 0, axis=0), symmetric(a)
     values, vectors = eigen(a)
     if np.any(led):
-        own = settled_on(guide, vectors, led)
+        own = settled_on(within_spaces(guide, a, values, vectors), vectors, led)
         values[led] = np.sum(own * (a @ own), axis=0)
     return values
 
@@ -150,12 +167,19 @@ def singular(a: Numbers) -> tuple[Numbers, Numbers, Numbers]:
 
 
 def singular_values(guide: Numbers, a: Numbers) -> Numbers:
-    """Return the singular values: where the guide has vectors, U above V, what these make of A."""
+    """Return the singular values: where the guide has vectors, U above V, what these make of A.
+
+    U and V of doubles are pairs to 16 digits alone, so that V is what A makes of U. Where the value is 0 that is
+    nothing, and any V will do.
+    """
     led = np.any(guide != 0, axis=0)
     u, values, v = singular(a)
     if np.any(led):
-        left, right = settled_on(guide[: len(a)], u, led), settled_on(guide[len(a) :], v, led)
-        values[led] = np.sum(left * (a @ right), axis=0)
+        own = within_spaces(guide[: len(a)], a @ a.T, values**2, u)
+        left, right = settled_on(own, u, led), settled_on(guide[len(a) :], v, led)
+        lengths = [square.sqrt() for square in np.sum((a.T @ left) ** 2, axis=0)]
+        along, size = np.sum(left * (a @ right), axis=0), np.max(abs(a))
+        values[led] = [own if length * PAIRED <= size else length for own, length in zip(along, lengths, strict=True)]
     return values
 
 
