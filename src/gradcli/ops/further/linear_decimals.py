@@ -86,11 +86,17 @@ def is_exact(a: Numbers) -> bool:
     return bool(np.asarray(a).dtype == object)
 
 
-def equal_neighbours(values: Numbers, least: bool = False) -> Mask:
-    """Return which of some exact numbers are equal to another one within their digits, or 0 where ``least`` says so."""
+def equal_neighbours(values: Numbers) -> Mask:
+    """Return which of some exact numbers are equal to another one within their digits."""
     size = np.max(abs(values))
     pairs = [[i != j and size + abs(p - q) == size for j, q in enumerate(values)] for i, p in enumerate(values)]
-    return np.array([any(row) or (least and size + abs(x) == size) for row, x in zip(pairs, values, strict=True)])
+    return np.array([any(row) for row in pairs])
+
+
+def bends(values: Numbers) -> Mask:
+    """Return which of some exact numbers are equal to another one, and below them which are 0 beside the largest."""
+    size = np.max(abs(values))
+    return np.stack([equal_neighbours(values), [bool(size + abs(value) == size) for value in values]])
 
 
 def leading(vectors: Numbers) -> Numbers:
@@ -119,7 +125,7 @@ def settled_on(guide: Numbers, vectors: Numbers, led: Mask) -> Numbers:
 
 
 PAIRED = 10**8
-"""How much smaller than the largest value a value is that is 0 at x, and a difference of two that are equal there."""
+"""How much smaller than the values a difference of two is that are equal at x."""
 
 
 def within_spaces(guide: Numbers, a: Numbers, values: Numbers, vectors: Numbers) -> Numbers:
@@ -169,17 +175,18 @@ def singular(a: Numbers) -> tuple[Numbers, Numbers, Numbers]:
 def singular_values(guide: Numbers, a: Numbers) -> Numbers:
     """Return the singular values: where the guide has vectors, U above V, what these make of A.
 
-    U and V of doubles are pairs to 16 digits alone, so that V is what A makes of U. Where the value is 0 that is
-    nothing, and any V will do.
+    Only a value that is 0 at x has a V there, and a sign. The others are the lengths of what A makes of U: the vectors
+    of doubles are pairs to 16 digits alone.
     """
-    led = np.any(guide != 0, axis=0)
     u, values, v = singular(a)
+    left, right = guide[: len(a)], guide[len(a) :]
+    led, none = np.any(left != 0, axis=0), np.any(right != 0, axis=0)
     if np.any(led):
-        own = within_spaces(guide[: len(a)], a @ a.T, values**2, u)
-        left, right = settled_on(own, u, led), settled_on(guide[len(a) :], v, led)
-        lengths = [square.sqrt() for square in np.sum((a.T @ left) ** 2, axis=0)]
-        along, size = np.sum(left * (a @ right), axis=0), np.max(abs(a))
-        values[led] = [own if length * PAIRED <= size else length for own, length in zip(along, lengths, strict=True)]
+        left = settled_on(within_spaces(left, a @ a.T, values**2, u), u, led)
+        values[led] = [square.sqrt() for square in np.sum((a.T @ left) ** 2, axis=0)]
+    if np.any(none):
+        own = left[:, none[led]]
+        values[none] = np.sum(own * (a @ settled_on(right, v, none)), axis=0)
     return values
 
 

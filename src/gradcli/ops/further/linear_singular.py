@@ -49,13 +49,15 @@ def is_bent(values: Array) -> Mask:
 
 
 def guide_of(a: Array) -> Array:
-    """Return U above V in doubles, for those singular values that have a kink, and 0 for the others."""
+    """Return U above V in doubles for singular values of 0, U above 0 for those that have a twin, and 0 for others."""
     u, values, v = thin(a)
     if decimals.is_exact(a):
-        bent = decimals.each_matrix(lambda x: decimals.equal_neighbours(decimals.singular(x)[1], least=True), a)
+        bends = decimals.each_matrix(lambda x: decimals.bends(decimals.singular(x)[1]), a)
     else:
-        bent = is_bent(values)
-    return np.where(np.asarray(bent, dtype=bool)[..., None, :], np.concatenate([u, v], axis=-2), 0.0)
+        none = values <= NEAR * np.max(values, axis=-1, keepdims=True, initial=0.0)
+        bends = np.stack([has_twin(values), none], axis=-2)
+    twins, none = np.moveaxis(bends.astype(bool)[..., None, :], -3, 0)
+    return np.concatenate([np.where(twins | none, u, 0.0), np.where(none, v, 0.0)], axis=-2)
 
 
 def defined_vectors(a: Array, values: Array) -> tuple[Array, Array]:
