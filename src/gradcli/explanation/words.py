@@ -129,7 +129,7 @@ def value_text(value: Any, count: int, place: Place | None) -> str:
     if not flat:
         return "[]"
     number = flat[0 if place is None else place[0]]
-    text = f"{number.d:.{count}g}" if hasattr(number, "d") else f"{number:.{count}g}"
+    text = f"{number.d or 0:.{count}g}" if hasattr(number, "d") else f"{number:.{count}g}"
     return text if place is not None or len(flat) == 1 else f"[{text}, ...]"
 
 
