@@ -182,7 +182,8 @@ def singular_values(guide: Numbers, a: Numbers) -> Numbers:
     left, right = guide[: len(a)], guide[len(a) :]
     led, none = np.any(left != 0, axis=0), np.any(right != 0, axis=0)
     if np.any(led):
-        left = settled_on(within_spaces(left, a @ a.T, values**2, u), u, led)
+        own = within_spaces(np.where(none, 0.0, left), a @ a.T, values**2, u)
+        left = settled_on(np.where(none, left * one_like(a[0, 0]), own), u, led)
         values[led] = [square.sqrt() for square in np.sum((a.T @ left) ** 2, axis=0)]
     if np.any(none):
         own = left[:, none[led]]
