@@ -20,6 +20,7 @@ from gradcli.exact.decimals import digits
 from gradcli.exact.judge import TINIEST, is_zero, right_digits, weighed
 from gradcli.exact.limits import finite, settled
 from gradcli.exact.real import Real, array, lifted
+from gradcli.exact.run import Decision, decisions_in_doubles, first_difference, run
 from gradcli.exact.slopes import Exact, Spent
 from gradcli.exact.thresholds import ALL, CLOSE, MEASURED, NOTHING, RIGHT, ROUNDING
 from gradcli.explanation.checked import EXPECTED, Comparison
@@ -96,11 +97,13 @@ def formula_numbers(text: str, exact: Exact, known: Mapping[str, object], output
     try:
         program = Function(text, None, exact.program.budget, given).program
         require_known(program, given)
+        in_doubles = {name: np.asarray({**known, **exact.point}[name])[()] for name in program.inputs}
+        doubles = decisions_in_doubles(program, in_doubles, frozenset())
         first, *others = dict.fromkeys(count for count, _ in exact.settings)
-        earlier, shape = formula_at(program, exact, known, output, first)
+        earlier, shape = formula_at(program, doubles, exact, known, output, first)
         # Two settings agree on 0 where both are too few: 1 - sigmoid(400) is 1e-174.
         for count in others if len(earlier) > FEW else [count for count in others if count >= FAR]:
-            found, shape = formula_at(program, exact, known, output, count)
+            found, shape = formula_at(program, doubles, exact, known, output, count)
             if len(found) == len(earlier) and all(settled(a, b) for a, b in zip(earlier, found, strict=True)):
                 break
             earlier = found
@@ -127,13 +130,9 @@ def require_known(program: Program, given: Mapping[str, object]) -> None:
 
 
 def formula_at(
-    program: Program, exact: Exact, known: Mapping[str, Any], output: str, count: int
+    program: Program, doubles: Sequence[Decision], exact: Exact, known: Mapping[str, Any], output: str, count: int
 ) -> tuple[list[Decimal], tuple[int, ...]]:
-    """Return the numbers of a formula in so many digits, and their shape."""
-    from gradcli.exact.run import decisions_in_doubles, first_difference, run
-
-    given = {**known, **exact.point}
-    doubles = decisions_in_doubles(program, {name: np.asarray(given[name])[()] for name in program.inputs}, frozenset())
+    """Return the numbers of a formula in so many digits, decided as in ``doubles``, and their shape."""
     with digits(count):
         values = {name: lifted(np.asarray(value, dtype=np.float64)) for name, value in known.items() if name != output}
         values[output] = array([Real(entry) for entry in exact.base(count)[0]], np.shape(known[output]))

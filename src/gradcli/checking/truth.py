@@ -64,14 +64,13 @@ def find_truth(exact: Exact, sought: Derivative, sweeps: Sweeps, told: Confirmat
     random = random_direction(exact.point, [sought.variable])
     direction = np.ravel(random[sought.variable])
 
-    sizes = TermSizes(multiply(jacobian, np.asarray(jacobian.sizes), np.abs(direction)))
-
-    def along(_: int) -> str:
-        return f"({sought.variable} in a random direction)"
+    def along_direction() -> Truth:
+        sizes = TermSizes(multiply(jacobian, np.asarray(jacobian.sizes), np.abs(direction)))
+        return Truth(values, sizes, direction, lambda _: f"({sought.variable} in a random direction)")
 
     if RUNS * work > OPERATIONS:
         told.unknown = told.unknown or TOO_LARGE
-        return Truth(values, sizes, direction, along)
+        return along_direction()
     try:
         if whole:
             fill_entries(exact, sought, sweeps, told, values, places, groups)
@@ -85,7 +84,7 @@ def find_truth(exact: Exact, sought: Derivative, sweeps: Sweeps, told: Confirmat
         told.unknown = told.unknown or error.message
     if whole:
         return Truth(values, term_sizes(sought), None, sought.column)
-    return Truth(values, sizes, direction, along)
+    return along_direction()
 
 
 def list_places(jacobian: Sparse, sweeps: Sweeps) -> Places:

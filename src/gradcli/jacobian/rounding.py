@@ -59,10 +59,10 @@ def sizes_with_rounding(graph: Graph, output: Node, leaf: Node, sizes: Array) ->
 
 def sizes_of_output(graph: Graph, output: Node) -> tuple[Array, Array]:
     """Return the sizes of the terms of each entry of y, in flat order: of its own op alone, and with all rounding."""
-    most = graph.budget.jacobian
-    rounded = round_values(reaches(output), most)
     if not isinstance(output, Operation):
         return np.zeros(np.size(output.value)), np.zeros(np.size(output.value))
+    most = graph.budget.jacobian
+    rounded = round_values(reaches(output), most)
     with np.errstate(all="ignore"):
         return terms_of(output, reading_of(output), most), rounded[output.index]
 
