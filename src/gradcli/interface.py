@@ -232,9 +232,9 @@ def check(
       by the name of a variable. It is J, in the shape of y and then of x (or its diagonal, where y = f(x) entry by
       entry), and with ``v`` the gradient vᵀ·J, in the shape of x.
     - ``samples``: random points that are looked at beside the one given; the variables of ``wrt`` vary there. The
-      search ends with the budget's seconds, and ``Check.samples`` says how many were looked at.
+      search ends where they have cost three times the budget's ``work``: ``Check.samples`` says how many they were.
     - ``seed``: an integer from which the points follow: the same seed gives the same points.
-    - ``budget``: what the answer may cost, see ``Budget``; its seconds bound the search of points.
+    - ``budget``: what the answer may cost, see ``Budget``.
 
     Raises ``GradcliError``: the kinds of ``explain``, ``option`` where it is not clear by which variable something is
     expected, ``shape`` for an expected derivative of another shape, ``value`` where no random point has a value.

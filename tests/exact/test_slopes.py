@@ -8,8 +8,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from gradcli.errors import GradcliError
-from gradcli.exact.slopes import Exact, Purse, Spent
+from gradcli.errors import Budget, GradcliError
+from gradcli.exact.slopes import Exact
+from gradcli.exact.work import Spent
 from gradcli.language.program import compile_program
 
 
@@ -161,8 +162,7 @@ def test_a_small_value_is_not_taken_for_rounding(program, truth):
 
 
 def test_what_costs_too_much_is_given_up():
-    exact = Exact(compile_program("sum(sin(x)*x)"), {"x": np.ones(1000)}, ["x"])
-    exact.purse = Purse(operations=100)
+    exact = Exact(compile_program("sum(sin(x)*x)", Budget(work=100)), {"x": np.ones(1000)}, ["x"])
     with pytest.raises(Spent):
         exact.along({"x": np.ones(1000)})
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.explanation import descending
 
 
 def test_each_step_is_what_it_says():
@@ -81,9 +80,8 @@ def test_too_many_steps_are_refused(count, x, kind):
     assert raised.value.kind == kind
 
 
-def test_seconds_are_bounded(monkeypatch):
-    now = iter(range(0, 10_000, 4))
-    monkeypatch.setattr(descending.time, "process_time", lambda: next(now))
-    found = gradcli.explain("sum(x**2)", x=np.ones(3)).descend(1e-3, 50)
-    assert found.ending == "the time for it is used up"
-    assert 1 <= len(found.steps) < 5
+def test_what_all_steps_cost_is_bounded_and_counted():
+    """A run has three nodes of thirty: ten times what is allowed are a hundred runs."""
+    found = gradcli.explain("sum(x**2)", x=np.ones(3), budget=gradcli.Budget(nodes=30)).descend(1e-3, 500)
+    assert found.ending == "more would cost too much"
+    assert len(found.steps) == 100

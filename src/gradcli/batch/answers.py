@@ -40,9 +40,10 @@ class Verdict(IntEnum):
 
     AGREE = 0
     NOT_FINITE = 1
-    DISAGREE = 2
-    REFUSED = 3
-    FAILED = 4
+    UNCLEAR = 2
+    DISAGREE = 3
+    REFUSED = 4
+    FAILED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ class Answers:
         from gradcli.explanation.explaining import Ask, explain_run
 
         found = explain_run(point, Ask.WHERE_DOUBTFUL, Explained, self._memory.derive)
-        verdict = verdict_of(found.agreement.agree, found.agreement.finite)
+        verdict = verdict_of(found.agreement.verdict, found.agreement.finite)
         full = document(found, only=asked.only)
         return (full if asked.only is None else partial(full, asked.only, BOTH)), verdict
 
@@ -109,10 +110,10 @@ def reverse_alone(point: Point, asked: Wanted) -> tuple[dict[str, Any], Verdict]
     full = gradient_document(found)
     full["agreement"] = None
     if asked.only is None:
-        return partial(full, frozenset(full), ONE), verdict_of(True, finite)
+        return partial(full, frozenset(full), ONE), verdict_of("agree", finite)
     if "inputs" in asked.only:
         full["inputs"] = inputs_document(point.inputs, point.names)
-    return partial(full, asked.only, ONE), verdict_of(True, finite)
+    return partial(full, asked.only, ONE), verdict_of("agree", finite)
 
 
 def by_numbers(point: Point, only: frozenset[str]) -> tuple[dict[str, Any], Verdict]:
@@ -125,7 +126,7 @@ def by_numbers(point: Point, only: frozenset[str]) -> tuple[dict[str, Any], Verd
     full = gradient_document(gather_gradient(point, backward[-1].accumulated)) | numbers_document(backward, agreement)
     if "inputs" in only:
         full["inputs"] = inputs_document(point.inputs, point.names)
-    return partial(full, only, BOTH), verdict_of(agreement.agree, agreement.finite)
+    return partial(full, only, BOTH), verdict_of(agreement.verdict, agreement.finite)
 
 
 def partial(full: Mapping[str, object], only: frozenset[str], routes: list[str]) -> dict[str, Any]:
@@ -140,11 +141,11 @@ def with_id(found: dict[str, Any], known: object) -> dict[str, Any]:
     return {"schema": found.pop("schema"), "version": found.pop("version"), "id": known, **found}
 
 
-def verdict_of(agree: bool, finite: bool) -> Verdict:
+def verdict_of(verdict: str, finite: bool) -> Verdict:
     """Return how good numbers are."""
-    if agree:
+    if verdict == "agree":
         return Verdict.AGREE if finite else Verdict.NOT_FINITE
-    return Verdict.DISAGREE
+    return Verdict.UNCLEAR if verdict == "unclear" else Verdict.DISAGREE
 
 
 def failure(error: Exception, known: object = None) -> Answer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -14,13 +13,14 @@ from gradcli.checking.expected import Expected, hold_expected, read_expectations
 from gradcli.checking.formulas import read_formulas
 from gradcli.checking.points import random_points
 from gradcli.checking.routes import Derivative, Sweeps, goes_together, sweep
-from gradcli.checking.truth import Truth, find_truth, tabulate
+from gradcli.checking.truth import Effort, Truth, find_truth, tabulate, undecided
 from gradcli.engine.naming import Label, label_entries, output_name
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.exact.decimals import digits
-from gradcli.exact.slopes import Exact, Spent
+from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import SURE
+from gradcli.exact.work import Spent
 from gradcli.explanation.checked import REVERSE, SYMBOLS, Checked, Comparison
 from gradcli.explanation.confirmation import look_around
 from gradcli.explanation.dependence import note_dependence
@@ -28,11 +28,15 @@ from gradcli.explanation.evaluation import Evaluation, Function, check_inputs, f
 from gradcli.explanation.explained import Note
 from gradcli.explanation.notes import note_disagreement, note_run
 from gradcli.explanation.readings import compose_at
-from gradcli.explanation.suspicion import is_edgy, list_operations
-from gradcli.explanation.words import TOO_LARGE, Confirmation, rounding_text
+from gradcli.explanation.suspicion import RUNS, count_work, is_edgy, list_operations
+from gradcli.explanation.words import Confirmation, rounding_text, spent_text
 from gradcli.language.inputs import read_v
 
 Kind = TypeVar("Kind", bound=Checked)
+MOST_SAMPLED = 3
+"""How often all random points together may cost what one answer may."""
+POINT = 1_000
+"""Units of work that a point costs beside its runs in many digits."""
 
 
 def check_function(
@@ -56,14 +60,13 @@ def check_function(
             shape = function.evaluate(values, record=False).value.shape
             v = total_v(function.program, values, shape)
         expected = read_expectations(expect, function.differentiated)
-        over = time.thread_time() + function.program.budget.seconds
         found = [check_point(function, values, expected, v, strict)]
         reading = read_formulas(function, values, v, found[0].shape, found[0].dust)
         if any(note.kind == "rounding-decides" for note in found[0].notes):
-            reading = reading.where_rounding_decides()
+            reading = reading.undecided("exact numbers decide otherwise than double precision")
         for point in random_points(function, values, function.differentiated, samples, seed):
             found.append(check_point(function, point, expected, v, strict))
-            if time.thread_time() > over:
+            if sum(at.work for at in found[1:]) > MOST_SAMPLED * function.program.budget.work:
                 break
     except GradcliError as error:
         raise error.at(error.span, function.place) from None
@@ -91,7 +94,7 @@ class AtPoint:
     """What the check of one point found.
 
     ``hint`` is what a derivative that differs may have gone wrong with, ``dust`` the size of the terms of what rounding
-    has left of true zeros.
+    has left of true zeros, ``work`` what it cost.
     """
 
     comparisons: list[Comparison]
@@ -102,6 +105,7 @@ class AtPoint:
     value_finite: bool
     shape: tuple[int, ...]
     dust: float = 0.0
+    work: int = 0
 
 
 @digits(60)  # a context of decimals in which nothing raises
@@ -120,30 +124,35 @@ def check_point(
     known = {output: run.value, **({} if seed is None else {"v": seed.seed})}
     both = read_routes(run, function, row)
     edgy = is_edgy(list_operations(run.graph.nodes))
-    if not expected and goes_together(run.graph, both):
+    cost, most = count_work(run.graph), exact.work.most
+    if RUNS * cost <= most:
+        with undecided(told, exact):
+            cost = max(cost, exact.cost)
+    if not expected and goes_together(cost, most, both):
         from gradcli.checking.together import hold_together  # few programs are so large
 
         found.comparisons += hold_together(exact, both, told, point)
         found.comparisons += [compare_routes(sought, sweeps, point) for sought, sweeps in both]
     else:
         for sought, sweeps in both:
-            truth = find_truth(exact, sought, sweeps, told, edgy)
+            truth = find_truth(exact, sought, sweeps, told, Effort(cost, most // len(both)), edgy)
             found.comparisons += hold_apart(sought, sweeps, truth, point)
             for item in (item for item in expected if item.variable == sought.variable):
                 readings = read_expected(item, exact, known, output)
                 try:
                     comparison, hint = hold_expected(readings, sought, truth, seed, point)
                 except Spent:
-                    told.unknown = told.unknown or "the formula of --expect takes more time than there is for it"
+                    told.unknown = told.unknown or f"the formula of --expect: {spent_text(exact.work.most)}"
                     continue
                 found.comparisons.append(comparison)
                 found.hint = found.hint or hint
             found.dust = max(found.dust, truth.sizes.dust)
     try:
-        if not told.bends and told.unknown != TOO_LARGE and all(run.leaves[name].value.size for name in names):
+        if not told.bends and RUNS * cost <= most and all(run.leaves[name].value.size for name in names):
             look_around(exact, {s.variable: s.jacobian for s, _ in both}, row, told.bends, edgy)
     except Spent:
         pass  # the entries were asked for; what is left of the time shows no kink
+    found.work = POINT + exact.work.done
     found.reason = reason_of(found.comparisons, told)
     found.notes = notes_at(run, names, told, exact)
     if any(c.wrong and c.routes == (SYMBOLS, REVERSE) for c in found.comparisons):

@@ -21,8 +21,9 @@ from gradcli.exact.judge import TINIEST, is_zero, right_digits, weighed
 from gradcli.exact.limits import finite, settled
 from gradcli.exact.real import Real, array, lifted
 from gradcli.exact.run import Decision, decisions_in_doubles, first_difference, run
-from gradcli.exact.slopes import Exact, Spent
+from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import ALL, CLOSE, MEASURED, NOTHING, RIGHT, ROUNDING
+from gradcli.exact.work import Spent
 from gradcli.explanation.checked import EXPECTED, Comparison
 from gradcli.explanation.evaluation import Function
 from gradcli.language.inputs import Cotangent, as_input

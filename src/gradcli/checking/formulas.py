@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Container, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -19,14 +18,16 @@ from gradcli.exact.decimals import digits
 from gradcli.exact.judge import right_digits
 from gradcli.exact.real import lifted
 from gradcli.exact.run import run
-from gradcli.exact.slopes import Exact, Spent
+from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import CLOSE, FEWEST, ROUNDING, SAME
+from gradcli.exact.work import Spent, Work, charge, paid_from
 from gradcli.explanation.evaluation import Function
 from gradcli.explanation.explained import Explained, Note
 from gradcli.explanation.explaining import Ask, explain_run
 from gradcli.explanation.readings import Point, stand
 from gradcli.explanation.suspicion import fits_a_check, largest
-from gradcli.formulas.readback import Mismatch, Printed, printed, read_back
+from gradcli.explanation.words import spent_text
+from gradcli.formulas.readback import Evaluate, Mismatch, Printed, printed, read_back
 from gradcli.language.program import Program, compile_program
 from gradcli.ops.declare import value_of
 
@@ -36,7 +37,7 @@ FEW, MANY = 100, 800
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How many formulas were read back, how many there was no time for, and what is said of each that is wrong.
+    """How many formulas were read back, how many cost too much, and what is said of each that is wrong.
 
     ``backward_lines`` are the lines of the backward pass, ``backward_read`` those that give the engine's number.
     """
@@ -46,7 +47,7 @@ class Reading:
     misprints: list[str]
     backward_lines: int
     backward_read: int
-    why: str = "there was no time for more"
+    why: str
 
     @property
     def notes(self) -> list[Note]:
@@ -54,10 +55,11 @@ class Reading:
         are = f"{counted(self.unread, 'formula')} {'was' if self.unread == 1 else 'were'}"
         return [Note("unread", f"{are} not read back: {self.why}.")] if self.unread else []
 
-    def where_rounding_decides(self) -> Reading:
-        """Return this where the numbers follow double precision: a formula that differs may follow exact ones."""
+    def undecided(self, why: str) -> Reading:
+        """Return this where a formula that differs need not be wrong, for the reason ``why``: it counts as unread."""
+        if not self.misprints:
+            return self
         count = len(self.misprints)
-        why = "exact numbers decide otherwise than double precision" if count else self.why
         return replace(self, count=self.count - count, unread=self.unread + count, misprints=[], why=why)
 
 
@@ -73,27 +75,29 @@ def read_formulas(
     at = stand(function, point, [seed], strict=False)
     answer = explain_run(at, Ask.NEVER, Explained)
     budget = replace(function.program.budget, text=64_000, syntax=1_000_000, depth=1_000)
-    page = Page(answer, budget, time.thread_time() + SECONDS)
+    page = Page(answer, budget, Work(budget.work))
     with np.errstate(all="ignore"):
         if not fits_a_check(at.run.graph, readings(at.run.graph, answer)):
-            return reading_of(page, page.read(DOUBLES), dust, ROUNDING)  # more digits would take minutes
+            reading = reading_of(page, page.read(DOUBLES), dust, ROUNDING)
+            return reading.undecided(f"double precision gives other numbers, and in more digits {reading.why}")
         return reading_of(page, read_twice(page, partial(true_output, at)), dust, ROUNDING if dust else float(SAME))
 
 
-SECONDS = 4.0
-"""Time of the processor that formulas are read back in."""
+LETTER = 2
+"""Units of work that it costs to read one letter."""
 DOUBLES = 0
 """In place of a number of digits: double precision."""
 
 
 @dataclass(slots=True)
 class Page:
-    """The formulas of an answer, which are read back until a time of the processor; ``unread`` are those left then."""
+    """The formulas of an answer, which are read back until the work is used up; ``unread`` are those left then."""
 
     answer: Explained
     budget: Budget
-    until: float
+    work: Work
     unread: set[str] = field(default_factory=set)
+    _at: str = ""
     _known: dict[str, tuple[Any, Any]] = field(default_factory=dict)
 
     def read(self, count: int, suspects: Container[str] | None = None) -> list[Mismatch]:
@@ -102,13 +106,20 @@ class Page:
         def asked(item: Printed) -> bool:
             if suspects is not None and not item.name and item.stands not in suspects:
                 return False
-            if time.thread_time() > self.until:
-                self.unread.add(item.stands)
-                return False
+            self._at = item.stands
             return True
 
-        with digits(count) if count else nullcontext():
-            return read_back(self.answer, self._exactly if count else self._in_doubles, float(CLOSE), asked=asked)[1]
+        evaluate = partial(self._within_work, self._exactly if count else self._in_doubles)
+        with digits(count) if count else nullcontext(), paid_from(self.work):
+            return read_back(self.answer, evaluate, float(CLOSE), asked=asked)[1]
+
+    def _within_work(self, evaluate: Evaluate, formula: str, names: Mapping[str, object]) -> Any:
+        try:
+            charge(LETTER * len(formula))
+            return evaluate(formula, names)
+        except Spent:
+            self.unread.add(self._at)
+            return None
 
     def _exactly(self, formula: str, names: Mapping[str, object]) -> Any:
         program = self._compiled(formula, names)
@@ -189,7 +200,7 @@ def reading_of(page: Page, wrong: list[Mismatch], dust: float, least: float) -> 
     ]
     count, unread = sum(1 for _ in printed(answer)), len(page.unread)
     lines = [rule.text is not None for rule in answer.rules]
-    return Reading(count - unread, unread, misprints, len(lines), sum(lines))
+    return Reading(count - unread, unread, misprints, len(lines), sum(lines), spent_text(page.work.most))
 
 
 VALUES = ("definition ", "forward ")

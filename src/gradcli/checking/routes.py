@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import Graph, Node
+from gradcli.engine.graph import Node
 from gradcli.engine.naming import Label
 from gradcli.engine.reverse import backward
 from gradcli.explanation.evaluation import Evaluation
 from gradcli.explanation.jacobians import weighted_sums
-from gradcli.explanation.suspicion import fits_a_check
+from gradcli.explanation.suspicion import RUNS
 from gradcli.jacobian.sparse import Sparse
 from gradcli.ops.declare import Array
 
@@ -96,7 +96,7 @@ Routes = Sequence[tuple[Derivative, Sweeps]]
 """What both routes say of each variable."""
 
 
-def goes_together(graph: Graph, routes: Routes) -> bool:
-    """Return whether all variables share a direction: there is time for one, and not for one each."""
+def goes_together(cost: int, most: int, routes: Routes) -> bool:
+    """Return whether all variables share a direction: ``most`` is enough work for one, and not for one each."""
     alike = len({sweeps.each for _, sweeps in routes}) == 1
-    return alike and len(routes) > 1 and fits_a_check(graph, 1) and not fits_a_check(graph, len(routes))
+    return alike and RUNS * cost <= most < RUNS * cost * len(routes)

@@ -13,11 +13,10 @@ import numpy as np
 
 from gradcli.checking.comparing import judge_route
 from gradcli.checking.routes import Derivative, Routes, Sweeps, Table
-from gradcli.checking.truth import Truth, multiply, tabulate, to_decimals
-from gradcli.errors import GradcliError
+from gradcli.checking.truth import Truth, multiply, tabulate, to_decimals, undecided
 from gradcli.exact.decimals import NAN
 from gradcli.exact.judge import TermSizes, per_unit, random_direction, units
-from gradcli.exact.slopes import Exact, Spent
+from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import ROUNDING, WRONG
 from gradcli.explanation.checked import REVERSE, SYMBOLS, Comparison
 from gradcli.explanation.confirmation import walk_direction
@@ -37,18 +36,13 @@ def hold_together(exact: Exact, routes: Routes, told: Confirmation, point: dict[
     whole, steps = side_by_side(routes), np.concatenate([np.ravel(direction[s.variable]) for s, _ in routes])
     sizes, values = (multiply(whole, np.asarray(part), step) for part, step in parts(whole, steps))
     truth = [[NAN] for _ in range(whole.shape[0])]
-    try:
+    singles: list[Comparison] = []
+    with undecided(told, exact):
         slope = walk_direction(
             exact, direction, first.row, "a random direction", told.bends, to_decimals(sizes), [to_decimals(values)]
         )
         truth = [[value] for value in slope.values]
-        singles = hold_singles(exact, routes, point)
-    except Spent:
-        told.unknown, singles = told.unknown or "the true derivative takes more time than there is for it", []
-    except GradcliError as error:
-        if error.kind != "exact":
-            raise
-        told.unknown, singles = told.unknown or error.message, []
+        singles += hold_singles(exact, routes, point)
     every = Derivative(first.run, first.leaf, whole, first.variable, first.row, lambda _: WHERE)
     found = Truth(truth, TermSizes(sizes), steps, lambda _: WHERE)
     return [*(judge_route(table, point) for table in tabulate(every, swept_together(routes), found)), *singles]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,11 +16,12 @@ from gradcli.errors import GradcliError
 from gradcli.exact.decimals import NAN
 from gradcli.exact.judge import Entry, Places, TermSizes, is_zero, random_direction, weighed
 from gradcli.exact.limits import finite
-from gradcli.exact.slopes import OPERATIONS, Exact, Spent
+from gradcli.exact.slopes import Exact
+from gradcli.exact.work import Spent
 from gradcli.explanation.checked import REVERSE, SYMBOLS
 from gradcli.explanation.confirmation import walk_direction, walk_entries
-from gradcli.explanation.suspicion import RUNS, count_work
-from gradcli.explanation.words import TOO_LARGE, Confirmation
+from gradcli.explanation.suspicion import RUNS
+from gradcli.explanation.words import Confirmation, spent_text, too_large_text
 from gradcli.jacobian.sparse import Sparse
 from gradcli.ops.declare import Array
 
@@ -48,43 +50,61 @@ def sizes_beside(sizes: TermSizes, table: Sequence[Sequence[Any]], true: Sequenc
     return sizes.beside(np.array([[float(value) for value in row] for row in table]).reshape(shape), zeros)
 
 
-def find_truth(exact: Exact, sought: Derivative, sweeps: Sweeps, told: Confirmation, edgy: bool) -> Truth:
+class Effort(NamedTuple):
+    """Units of work: what one run in many digits costs, and what the entries of J by one variable may."""
+
+    run: int
+    share: int
+
+    def suffices(self, directions: int) -> bool:
+        """Return whether so many directions are affordable."""
+        return (RUNS + 4 * directions) * self.run <= self.share
+
+
+def find_truth(
+    exact: Exact, sought: Derivative, sweeps: Sweeps, told: Confirmation, effort: Effort, edgy: bool
+) -> Truth:
     """Return the true derivative: its entries, or where they are too many the derivative along a random direction.
 
     Kinks, jumps and the like are told, those along a random direction too, and why something was not found. ``edgy``
     says that pieces of the program may meet here.
     """
     (rows, columns), jacobian = sought.jacobian.shape, sought.jacobian
-    work, places = count_work(sought.run.graph), list_places(jacobian, sweeps)
+    places = list_places(jacobian, sweeps)
     fullest = int(np.max(np.bincount(jacobian.rows), initial=0)) if len(jacobian.rows) else 0
-    few = rows * columns <= MOST_ENTRIES and (RUNS + 4 * fullest) * work <= OPERATIONS
+    few = rows * columns <= MOST_ENTRIES and effort.suffices(fullest)
     groups = places.grouped(edgy) if few else []
-    whole = few and (RUNS + 4 * len(groups)) * work <= OPERATIONS
-    values = [[Decimal(0) if whole else NAN] * (columns if whole else 1) for _ in range(rows)]
     random = random_direction(exact.point, [sought.variable])
+    if few and effort.suffices(len(groups)):
+        values = find_entries(exact, sought, sweeps, told, places, groups)
+        if values is not None:
+            if columns > 1 and not told.bends:
+                with undecided(told, exact), suppress(Spent):  # a kink that no entry shows: all of them are there
+                    look_along(exact, sought, told, random, None)
+            return Truth(values, term_sizes(sought), None, sought.column)
+        exact.renew()
     direction = np.ravel(random[sought.variable])
+    values = [[NAN] for _ in range(rows)]
+    if RUNS * effort.run > exact.work.most:
+        told.unknown = told.unknown or too_large_text(exact.work.most)
+    else:
+        with undecided(told, exact):
+            look_along(exact, sought, told, random, values)
+    sizes = TermSizes(multiply(jacobian, np.asarray(jacobian.sizes), np.abs(direction)))
+    return Truth(values, sizes, direction, lambda _: f"({sought.variable} in a random direction)")
 
-    def along_direction() -> Truth:
-        sizes = TermSizes(multiply(jacobian, np.asarray(jacobian.sizes), np.abs(direction)))
-        return Truth(values, sizes, direction, lambda _: f"({sought.variable} in a random direction)")
 
-    if RUNS * work > OPERATIONS:
-        told.unknown = told.unknown or TOO_LARGE
-        return along_direction()
+@contextmanager
+def undecided(told: Confirmation, exact: Exact) -> Iterator[None]:
+    """Note why the truth was not found, where the work for it is used up or the program has no value in many digits."""
     try:
-        if whole:
-            fill_entries(exact, sought, sweeps, told, values, places, groups)
-        if columns and (not whole or (columns > 1 and not told.bends)):
-            look_along(exact, sought, told, random, None if whole else values)
+        yield
     except Spent:
-        told.unknown = told.unknown or "the true derivative takes more time than there is for it"
+        told.unknown = told.unknown or spent_text(exact.work.most)
     except GradcliError as error:
         if error.kind != "exact":
             raise
         told.unknown = told.unknown or error.message
-    if whole:
-        return Truth(values, term_sizes(sought), None, sought.column)
-    return along_direction()
 
 
 def list_places(jacobian: Sparse, sweeps: Sweeps) -> Places:
@@ -126,16 +146,17 @@ def to_decimals(column: Array) -> list[Decimal]:
     return [finite(value) for value in column.ravel().tolist()]
 
 
-def fill_entries(
+def find_entries(
     exact: Exact,
     sought: Derivative,
     sweeps: Sweeps,
     told: Confirmation,
-    values: list[list[Decimal]],
     places: Places,
     groups: Sequence[Sequence[int]],
-) -> None:
-    """Write the true entries into ``values``; what was not asked for stays unknown. Raises ``Spent``."""
+) -> list[list[Decimal]] | None:
+    """Return the true entries in rows, nan where one was not found; None where the work does not suffice."""
+    rows, columns = sought.jacobian.shape
+    values = [[Decimal(0)] * columns for _ in range(rows)]
     for row, column in zip(places.rows.tolist(), places.columns.tolist(), strict=True):
         values[row][column] = NAN
     by_symbols = sought.jacobian.dense()
@@ -145,8 +166,13 @@ def fill_entries(
         return f" Symbols take {by_symbols[entry.row, entry.column]:.6g}{reverse}"
 
     labels = (sought.row, sought.column)
-    for entry in walk_entries(exact, sought.variable, places, groups, labels, told.bends, takes):
-        values[entry.row][entry.column] = entry.value
+    with undecided(told, exact):
+        try:
+            for entry in walk_entries(exact, sought.variable, places, groups, labels, told.bends, takes):
+                values[entry.row][entry.column] = entry.value
+        except Spent:
+            return None
+    return values
 
 
 def look_along(

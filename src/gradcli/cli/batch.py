@@ -36,6 +36,7 @@ TOLD = 5
 STATUS = {
     Verdict.AGREE: ExitStatus.OK,
     Verdict.NOT_FINITE: ExitStatus.NOT_FINITE,
+    Verdict.UNCLEAR: ExitStatus.UNCLEAR,
     Verdict.DISAGREE: ExitStatus.DISAGREE,
     Verdict.REFUSED: ExitStatus.USAGE,
     Verdict.FAILED: ExitStatus.INTERNAL,
@@ -123,6 +124,7 @@ class Tally:
 WORDS = {
     Verdict.AGREE: "fine",
     Verdict.NOT_FINITE: "not finite",
+    Verdict.UNCLEAR: "unclear",
     Verdict.DISAGREE: "disagreeing",
     Verdict.REFUSED: "refused",
     Verdict.FAILED: "failed",
@@ -133,6 +135,8 @@ def said(reply: Reply) -> str:
     """Return one line about an answer that is not as it should be."""
     if reply.verdict is Verdict.NOT_FINITE:
         return "warning: a value or derivative is not finite at this point"
+    if reply.verdict is Verdict.UNCLEAR:
+        return "warning: what is true was not found"
     if reply.verdict is Verdict.DISAGREE:
         return "warning: J and reverse mode disagree"
     error = json.loads(reply.text)["error"]

@@ -122,8 +122,12 @@ def explained(asked: Request) -> Explained:
 WARNINGS = {
     "differ": "J and reverse mode disagree; the notes say more",
     "digits-lost": "rounding has cost so many digits that a number is wrong; the notes say more",
-    "unclear": "the digits that are left prove nothing; the notes say more",
+    "unclear": "what is true was not found; the notes say why",
 }
+
+
+STATUS = {"agree": ExitStatus.NOT_FINITE, "not-finite": ExitStatus.NOT_FINITE, "unclear": ExitStatus.UNCLEAR}
+"""The exit code of an answer that is not wholly well, by its verdict; 1 for all others."""
 
 
 def status_of(env: Environment, verdict: str, finite: bool, quiet: bool) -> ExitStatus:
@@ -134,7 +138,7 @@ def status_of(env: Environment, verdict: str, finite: bool, quiet: bool) -> Exit
         return ExitStatus.OK
     if not quiet:
         complain(env, f"warning: {WARNINGS.get(verdict, 'a value or derivative is not finite at this point')}")
-    return ExitStatus.NOT_FINITE if verdict == "agree" else ExitStatus.DISAGREE
+    return STATUS.get(verdict, ExitStatus.DISAGREE)
 
 
 def grad(

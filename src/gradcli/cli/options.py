@@ -140,7 +140,7 @@ Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an i
 BudgetOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--budget", metavar="NAME=N", help="Raise or lower a bound, such as turns=1000000.", show_default=False
+        "--budget", metavar="NAME=N", help="Raise or lower a bound, such as work=15000000.", show_default=False
     ),
 ]
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradcli.cli.inputs import assignments, read_text, suffix_of, text_of_file
 from gradcli.errors import Budget, GradcliError, over_budget
+from gradcli.errors.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -169,12 +170,15 @@ def budget_from(items: list[str] | None) -> Budget:
     budget = Budget()
     known = {entry.name for entry in fields(Budget)}
     for item in items or []:
-        name, _, text = item.partition("=")
+        name, equals, text = item.partition("=")
         number = text.replace("_", "").replace(",", "")
-        if name not in known or not (number.isascii() and number.isdigit()) or len(number) > 12 or int(number) < 1:
-            raise GradcliError(
-                "option", f"--budget '{item[:40]}' is not NAME=NUMBER", hint=f"names: {', '.join(sorted(known))}"
-            )
+        names = f"the bounds are {', '.join(sorted(known))}"
+        if equals and name not in known:
+            hint = did_you_mean(name, known) or names
+            raise GradcliError("option", f"--budget has no bound '{name[:40]}'", hint=hint)
+        if not (number.isascii() and number.isdigit()) or len(number) > 12 or int(number) < 1:
+            hint = "write a whole number from 1 up" if equals else f"such as work=15000000; {names}"
+            raise GradcliError("option", f"--budget '{item[:40]}' is not NAME=NUMBER", hint=hint)
         budget = budget.changed(name, int(number))
     return budget
 

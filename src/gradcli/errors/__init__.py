@@ -100,6 +100,10 @@ class GradcliError(Exception):
         return GradcliError(self.kind, f"{name}: {self.message}", hint=self.hint, facts=self.facts)
 
 
+class OutOfTime(GradcliError):
+    """A run that has gone astray: no verdict is drawn from it, since another machine would have had the time."""
+
+
 @dataclass(frozen=True, slots=True)
 class Budget:
     """Bounds on what one program may cost; each is refused by its name.
@@ -112,7 +116,9 @@ class Budget:
     - ``nodes``: operations of one run.
     - ``elements``, ``total``: entries of one array, and of all arrays together.
     - ``jacobian``: entries of one Jacobian that are held; where it has more, ``explain`` takes v and rows through it.
-    - ``seconds``: time of the processor.
+    - ``work``: operations on numbers of 200 digits that may go into finding out what is true; beyond it an answer is
+      ``unclear``.
+    - ``seconds``: time of the processor after which a run is given up.
 
     >>> try:
     ...     gradcli.explain("ones(9)*x", x=1, v=[1] * 9, budget=gradcli.Budget(elements=5))
@@ -130,6 +136,7 @@ class Budget:
     elements: int = 5_000_000
     total: int = 50_000_000
     jacobian: int = 4_000_000
+    work: int = 1_500_000
     seconds: float = 9.0
 
     def changed(self, name: str, value: float) -> Budget:
@@ -139,7 +146,7 @@ class Budget:
 
 def over_budget(name: str, bound: float, what: str, span: Span | None = None) -> GradcliError:
     """Return the error that refuses ``what`` because it passes the bound ``name``."""
-    return GradcliError(
+    return (OutOfTime if name == "seconds" else GradcliError)(
         "budget",
         f"{what}: more than the budget '{name}' of {bound:,}",
         span=span,

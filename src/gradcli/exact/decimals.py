@@ -9,6 +9,7 @@ from decimal import Context, Decimal, getcontext, localcontext
 from typing import Any
 
 from gradcli.errors import GradcliError
+from gradcli.exact.work import charge, elementary, special
 
 LARGEST = 20_000
 """Decimal exponents beyond which a number is infinite or 0: sin of a larger one would need that many digits of π."""
@@ -73,7 +74,9 @@ def mpmath_function(name: str, x: Decimal) -> Decimal:
     """Return a function of mpmath's at a finite number, with the digits of the context."""
     from mpmath import libmp
 
-    precision = int((getcontext().prec + GUARD) * BITS)
+    count = getcontext().prec
+    charge(special(count) if name == "mpf_erf" else elementary(count))
+    precision = int((count + GUARD) * BITS)
     top, bottom = x.as_integer_ratio()
     argument = libmp.from_rational(top, bottom, precision + max(0, int(x.adjusted() * BITS)), "n")
     return from_mpf(getattr(libmp, name)(argument, precision, "n"))
@@ -88,6 +91,7 @@ def by_rule(rule: Callable[..., Any], *numbers: Decimal) -> Decimal:
         raise GradcliError("budget", f"a function of mpmath in more than {MOST_BY_RULE:,} digits takes many seconds")
     import mpmath
 
+    charge(special(getcontext().prec))
     widest = max((abs(x.adjusted()) for x in numbers if x and x.is_finite()), default=0)
     with mpmath.workprec(int((getcontext().prec + 2 * GUARD + min(widest, getcontext().prec)) * BITS)):
         try:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.exact.decimals import NAN, digits
+from gradcli.exact.decimals import digits
 from gradcli.exact.limits import Side, finite
 from gradcli.exact.slopes import Exact, Slope
 from gradcli.exact.thresholds import ALL, FEWEST, ROUNDING, SAME
@@ -273,8 +273,33 @@ def weighed(weights: Array, values: Sequence[Decimal]) -> Decimal:
         return Decimal(0) if total and abs(total) <= SAME * sum(map(abs, terms)) else total
 
 
-def add_products(pairs: Sequence[tuple[float, float]]) -> Any:
-    """Return a sum of products of doubles without rounding, nan where one is not finite."""
-    if not all(math.isfinite(a) and math.isfinite(b) for a, b in pairs):
-        return NAN
-    return weighed(np.array([a for a, _ in pairs]), [Decimal(float(b)) for _, b in pairs])
+def add_products(rows: Indices, left: Array, right: Array, count: int) -> list[float]:
+    """Return for each of ``count`` rows the sum of its products of doubles, rounded once; nan where one is not finite.
+
+    A product is two doubles that add up to it (Dekker 1971, "A floating-point technique for extending the available
+    precision").
+
+    >>> add_products(np.array([0, 0, 1]), np.array([1e16, -1.0, 3.0]), np.array([1.0, 1e16 + 2, 0.5]), 2)
+    [-2.0, 1.5]
+    """
+    with np.errstate(all="ignore"):
+        (x, k), (y, m) = np.frexp(left), np.frexp(right)
+        (x_high, x_low), (y_high, y_low) = halves(x), halves(y)
+        product = x * y
+        error = ((x_high * y_high - product) + x_high * y_low + x_low * y_high) + x_low * y_low
+        terms = np.concatenate([np.ldexp(product, k + m), np.ldexp(error, k + m)])
+    order = np.argsort(np.concatenate([rows, rows]), kind="stable")
+    ends = 2 * np.cumsum(np.bincount(rows, minlength=count))[:-1]
+    return [fsum_of(part) for part in np.split(terms[order], ends)]
+
+
+def halves(x: Array) -> tuple[Array, Array]:
+    """Return numbers as sums of two, each with half of the digits (Veltkamp)."""
+    scaled = (2.0**27 + 1) * x
+    high = scaled - (scaled - x)
+    return high, x - high
+
+
+def fsum_of(terms: Array) -> float:
+    """Return a sum that is rounded once, nan where a term is not finite."""
+    return math.fsum(terms.tolist()) if np.all(np.isfinite(terms)) else math.nan

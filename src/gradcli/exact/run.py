@@ -10,8 +10,9 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from gradcli.engine.graph import TENSORS, Graph
-from gradcli.errors import Budget, GradcliError
+from gradcli.errors import GradcliError
 from gradcli.exact.real import as_doubles, decimal, lifted
+from gradcli.exact.work import CALL, at_digits, charge
 from gradcli.language.program import Program
 from gradcli.ops.declare import Array, Op, value_of
 from gradcli.ops.parts import Piecewise
@@ -63,8 +64,6 @@ class Deciding(Graph):
     follow: bool = False
     led: bool = False
     decisions: list[Decision] = field(default_factory=list)
-    work: int = 0
-    calls: int = 0
     cancels: bool = False
     _ahead: dict[int, Iterator[Decision]] = field(default_factory=dict)
 
@@ -85,8 +84,7 @@ class Deciding(Graph):
         except (ValueError, IndexError, TypeError) as error:
             raise GradcliError("exact", f"{op.name} cannot be computed in many digits here: {error}") from error
         self.cancels = self.cancels or cancels(op, exact, value)
-        self.work += operations(op, exact, static, value)
-        self.calls += 1
+        charge(at_digits(CALL + operations(op, exact, static, value), getcontext().prec))
         self.meter.watch()
         return self.enter(op, arguments, static, value, links)
 
@@ -187,12 +185,10 @@ def operations(op: Op, values: Sequence[Any], static: Options, value: Any) -> in
 
 
 class Run(NamedTuple):
-    """The output of a run, its decisions, operations on single numbers and calls of ops, and whether sums cancelled."""
+    """The output of a run, its decisions, and whether sums cancelled."""
 
     output: Array
     decisions: list[Decision]
-    work: int
-    calls: int
     cancels: bool
 
     @property
@@ -208,12 +204,11 @@ def run(
     base: Sequence[Decision] = (),
     follow: bool = False,
     led: bool = False,
-    budget: Budget | None = None,
 ) -> Run:
     """Evaluate a program in the digits of the context; ``values`` are arrays of Reals."""
-    graph = Deciding(budget or program.budget, exact=True, base=base, follow=follow, led=led)
+    graph = Deciding(program.budget, exact=True, base=base, follow=follow, led=led)
     _, output, _ = program.evaluate(values, wrt, graph=graph)
-    return Run(lifted(np.asarray(value_of(output))), graph.decisions, graph.work, graph.calls, graph.cancels)
+    return Run(lifted(np.asarray(value_of(output))), graph.decisions, graph.cancels)
 
 
 def decisions_in_doubles(program: Program, values: Mapping[str, object], wrt: frozenset[str]) -> list[Decision]:

@@ -9,14 +9,13 @@ there is a kink or a jump. A program that rounding led another way than exact nu
 from __future__ import annotations
 
 import operator
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
 
-from gradcli.errors import GradcliError
+from gradcli.errors import GradcliError, OutOfTime
 from gradcli.exact.decimals import NAN, digits
 from gradcli.exact.limits import (
     SETTINGS,
@@ -32,43 +31,14 @@ from gradcli.exact.limits import (
 )
 from gradcli.exact.real import Real, lifted
 from gradcli.exact.run import Decision, decisions_in_doubles, first_difference, run
+from gradcli.exact.work import Spent, Work, paid_from
 from gradcli.language.program import Program
 from gradcli.ops.declare import Array
 
-SECONDS = 3.0
-"""Time of the processor that the derivatives of one answer may take."""
-OPERATIONS = 1_500_000
-"""Operations on single numbers that they may take."""
 RICH = 0.95
-"""The share of these that is left as long as sums that cancel are looked into."""
-CALL = 10
-"""Operations on single numbers that cost as much as one call of an op."""
+"""The share of the work that is left as long as sums that cancel are looked into."""
 
 Point = Mapping[str, Array]
-
-
-class Spent(Exception):
-    """The operations or the time are used up."""
-
-
-@dataclass(slots=True)
-class Purse:
-    """What derivatives in many digits may still cost."""
-
-    operations: int = OPERATIONS
-    seconds: float = SECONDS
-    started: float = field(default_factory=time.thread_time)
-
-    def pay(self, operations: int) -> None:
-        """Take operations that were carried out; raises ``Spent`` where nothing is left."""
-        self.operations -= operations
-        if self.operations < 0 or self.left <= 0:
-            raise Spent
-
-    @property
-    def left(self) -> float:
-        """The seconds that are left."""
-        return self.seconds - (time.thread_time() - self.started)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +69,7 @@ class Exact:
         self.program = program
         self.point = {name: np.asarray(value, dtype=np.float64) for name, value in point.items()}
         self.wrt = frozenset(wrt)
-        self.purse = Purse()
+        self.work = Work(program.budget.work)
         with digits(SETTINGS[0][0]):
             self.inputs = {name: lifted(value) for name, value in self.point.items()}
         self.doubles = decisions_in_doubles(program, {k: v[()] for k, v in self.point.items()}, self.wrt)
@@ -107,6 +77,7 @@ class Exact:
         self._cancelling: set[int] = set()
         self._base: dict[int, tuple[list[Decimal], list[Decision], bool]] = {}
         self._values: list[Decimal] | None = None
+        self._cost: int | None = None
         self._settings: tuple[tuple[int, int], ...] = ()
 
     @property
@@ -124,6 +95,19 @@ class Exact:
     def rows(self) -> int:
         """How many entries y has."""
         return len(self.base(SETTINGS[0][0])[0])
+
+    @property
+    def cost(self) -> int:
+        """The units of work that one run in the fewest digits takes. Raises ``Spent``."""
+        if self._cost is None:
+            before = self.work.done
+            self.base(SETTINGS[0][0])
+            self._cost = self.work.done - before
+        return self._cost
+
+    def renew(self) -> None:
+        """Begin with all work again, for a smaller task."""
+        self.work = Work(self.work.most)
 
     def values(self) -> list[Decimal]:
         """Return y in flat order, in so many digits that two settings agree; the last ones where they never do.
@@ -170,7 +154,7 @@ class Exact:
             with digits(count):
                 settings.append(self._setting(count, fineness, steps))
                 numbers = [[column[i] for column in sought] for i in range(len(sizes))]
-                rich = self.purse.operations > OPERATIONS * RICH
+                rich = self.work.left > self.work.most * RICH
                 pending = [i for i, size in enumerate(sizes) if not enough(settings, i, size, numbers[i], most, rich)]
             if not pending:
                 break
@@ -213,6 +197,8 @@ class Exact:
         size = len(self.base(count)[0])
         try:
             found, decisions = self._run(count, inputs, base, follow, led)
+        except OutOfTime:
+            raise
         except GradcliError:
             return [NAN] * size, None
         return (found, decisions) if len(found) == size else ([NAN] * size, None)
@@ -225,15 +211,15 @@ class Exact:
         follow: bool = False,
         led: bool = False,
     ) -> tuple[list[Decimal], list[Decision]]:
-        budget = replace(self.program.budget, seconds=max(self.purse.left, 0.01))
         try:
-            with digits(count):
-                found = run(self.program, inputs, self.wrt, base, follow, led, budget)
+            with digits(count), paid_from(self.work):
+                found = run(self.program, inputs, self.wrt, base, follow, led)
+        except OutOfTime:
+            raise
         except GradcliError as error:
             if error.kind == "budget":
                 raise Spent from None
             raise
-        self.purse.pay((found.work + CALL * found.calls) * max(count, 200) // 200)
         if found.cancels:
             self._cancelling.add(count)
         return found.numbers, found.decisions

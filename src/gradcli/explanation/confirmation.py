@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gradcli.engine.naming import Label, label_entries, place_text
-from gradcli.errors import GradcliError
+from gradcli.errors import GradcliError, OutOfTime
+from gradcli.errors.counting import listed
 from gradcli.exact.decimals import digits
 from gradcli.exact.judge import (
     Entry,
@@ -25,13 +26,16 @@ from gradcli.exact.judge import (
     weighed,
 )
 from gradcli.exact.limits import finite
-from gradcli.exact.slopes import Exact, Purse, Slope, Spent
+from gradcli.exact.real import lifted
+from gradcli.exact.slopes import Exact, Slope
+from gradcli.exact.thresholds import SAME
+from gradcli.exact.work import Spent
 from gradcli.explanation.effect import Dust
 from gradcli.explanation.explained import Backward, sum_vjps
 from gradcli.explanation.jacobians import Jacobian
 from gradcli.explanation.readings import Point
 from gradcli.explanation.suspicion import largest
-from gradcli.explanation.words import Confirmation, rounding_text, tell_bend, tell_undecided
+from gradcli.explanation.words import Confirmation, rounding_text, spent_text, tell_bend, tell_undecided
 from gradcli.jacobian.sparse import Sparse
 from gradcli.ops.declare import Array
 from gradcli.ops.signatures import Mask
@@ -39,7 +43,7 @@ from gradcli.ops.signatures import Mask
 MOST_AROUND = 24
 """Random directions that are tried where pieces meet."""
 SPENT_AROUND = 200_000
-"""Operations on single numbers after which no more of them are tried: about 0.3 seconds."""
+"""Units of work after which no more of them are tried: about 0.3 seconds."""
 
 
 class Sums(NamedTuple):
@@ -70,8 +74,11 @@ def confirm(
                 confirm_whole(exact, point, jacobians, sums, found, edgy)
             else:
                 confirm_direction(exact, point, jacobians, sums.grad, found)
+            tell_still(exact, point, jacobians, sums.grad, found)
         except Spent:
-            found.unknown = "it takes more than the time for it"
+            found.unknown = spent_text(exact.work.most)
+        except OutOfTime:
+            raise
         except GradcliError as error:
             found.unknown = error.message
     found.rounded = "" if exact.rounded is None else rounding_text(exact.rounded)
@@ -91,11 +98,37 @@ def confirm_whole(
         for name, jacobian in jacobians.items():
             confirm_entries(exact, point, name, jacobian, sums, found, edgy)
     except Spent:
-        exact.purse = Purse()
+        exact.renew()
         confirm_direction(exact, point, jacobians, sums.grad, found)
         return
     if edgy and not found.bends:
         look_around(exact, jacobians, label_entries(point.name, point.value.shape), found.bends, edgy)
+
+
+def tell_still(
+    exact: Exact, point: Point, jacobians: Mapping[str, Jacobian], grad: Mapping[str, Array], found: Confirmation
+) -> None:
+    """Say that v·y stands still where its slopes are all 0 and J is not: x.grad is 0, whatever rounding leaves of it.
+
+    A run far away tells whether v·y is the same there: the sum of a softmax is 1 for every x. Raises ``Spent``.
+    """
+    values = np.concatenate([np.ravel(point.value), *(j.values for j in jacobians.values() if j.held)])
+    moving = np.any(values[point.value.size :]) and np.any(point.seed) and np.all(np.isfinite(values))
+    if any(found.slopes) or not found.slopes or not moving or found.verdict != "agree":
+        return
+    away = random_direction(exact.point, list(jacobians), seed=1)
+    elsewhere = {name: exact.inputs[name] + lifted(step) for name, step in away.items()}
+    here, there = exact.values(), exact.beside(exact.settings[0][0], elsewhere)[0]
+    seed, sizes = np.ravel(point.seed), [Decimal(largest(leaf.value)) for leaf in point.leaves.values()]
+    total, gap = weighed(seed, here), weighed(np.append(seed, -seed), [*there, *here])
+    constant = total.is_finite() and abs(gap) <= SAME * max(abs(total), *sizes)
+    what = f"is {float(total):.6g} here and at a random other input" if constant else "stands still here"
+    gradients = listed([f"{name}.grad" for name in jacobians], len(jacobians))
+    left = ", and ≈0 marks what rounding leaves" if any(map(np.any, grad.values())) else ""
+    found.still = (
+        f"{'v·' if seed.size > 1 else ''}{point.name} {what}: its terms cancel, so {gradients} "
+        f"{'are' if len(jacobians) > 1 else 'is'} truly 0{left}."
+    )
 
 
 def walk_entries(
@@ -147,9 +180,9 @@ def look_around(
     turned = {name: step * np.where(np.arange(step.size).reshape(step.shape) % 2, 1, -1) for name, step in d.items()}
     turned |= {name: -turned[name] for name in names[1::2]}
     more = (random_direction(exact.point, names, seed) for seed in range(1, MOST_AROUND) if edgy)
-    left = exact.purse.operations - SPENT_AROUND
+    left = exact.work.left - SPENT_AROUND
     for k, direction in enumerate(chain((d, turned), more)):
-        if k > 1 and (bends or exact.purse.operations < left):
+        if k > 1 and (bends or exact.work.left < left):
             return
         sizes = sizes_along(jacobians, direction, exact.rows)
         walk_direction(exact, direction, row, "a random direction", bends, list(map(finite, sizes.tolist())))
@@ -244,6 +277,7 @@ def confirm_gradient(
     dust = np.zeros((2, grad.size), dtype=bool)
     for j, terms in enumerate(truths):
         total = weighed(np.array([v for v, _ in terms]), [value for _, value in terms])
+        found.slopes.append(total)
         if total.is_finite() and math.isfinite(grad[j]):
             size = max(scale.at(j, float(number[j]), total) for number in (vjp, grad))
             place = f"{name}.grad{place_text(j, jacobian.input_shape)}"
@@ -263,19 +297,17 @@ def confirm_direction(
     """Hold J·d, and the gradients times d, against the derivative along a random direction d; look for kinks there."""
     d = random_direction(exact.point, list(jacobians))
     rows = np.size(point.value)
-    sizes, sums = np.zeros(rows), [[] for _ in range(rows)]  # type: ignore[var-annotated]
+    sizes, parts = np.zeros(rows), []
     for name, jacobian in jacobians.items():
-        steps = d[name].ravel()
         if jacobian.applied is not None and not jacobian.held:
             moved, grown = jacobian.applied.forth(d[name])
             sizes += grown.ravel()
-            for i, value in enumerate(moved.ravel().tolist()):
-                sums[i].append((value, 1.0))
+            parts.append((np.arange(rows), moved.ravel(), np.ones(rows)))
             continue
         sizes += sizes_along({name: jacobian}, d, rows)
-        for i, j, value in zip(jacobian.rows, jacobian.columns, jacobian.values, strict=True):
-            sums[i].append((value, steps[j]))
-    along = [float(add_products(terms)) for terms in sums]
+        parts.append((jacobian.rows, jacobian.values, d[name].ravel()[jacobian.columns]))
+    places, values, steps = (np.concatenate(column) for column in zip(*parts, strict=True))
+    along = add_products(places, values, steps, rows)
     row = label_entries(point.name, np.shape(point.value))
     terms, sought = list(map(finite, sizes.tolist())), [list(map(finite, along))]
     slope = walk_direction(exact, d, row, "a random direction", found.bends, terms, sought)
@@ -287,11 +319,9 @@ def confirm_direction(
         elif math.isfinite(along[i]):
             found.judge("jacobian", along[i], true, float(sizes[i]), place)
     total = weighed(seed, slope.values)
-    pairs = [
-        (g, step)
-        for name in jacobians
-        for g, step in zip(np.ravel(grad[name]).tolist(), d[name].ravel().tolist(), strict=True)
-    ]
-    if total.is_finite() and all(math.isfinite(g) for g, _ in pairs):
+    found.slopes.append(total)
+    g, steps = (np.concatenate([np.ravel(each[name]) for name in jacobians]) for each in (grad, d))
+    if total.is_finite() and np.all(np.isfinite(g)):
         size = float(np.sum(np.abs(seed) * sizes))
-        found.judge("grad", float(add_products(pairs)), total, size, "x.grad along a random direction")
+        slope_of_sum = add_products(np.zeros(g.size, dtype=np.intp), g, steps, 1)[0]
+        found.judge("grad", slope_of_sum, total, size, "x.grad along a random direction")

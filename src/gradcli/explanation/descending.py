@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcli.errors import GradcliError, over_budget
+from gradcli.errors import GradcliError, OutOfTime, over_budget
 from gradcli.explanation.evaluation import gradients
 from gradcli.explanation.explained import Note
 from gradcli.explanation.views import Descent, DescentStep
@@ -23,12 +22,14 @@ MOST_NUMBERS = 1_000_000
 """Entries of inputs and gradients that the steps hold."""
 TRIED = 12
 """Smaller steps that are tried where one is too large, each a tenth of the one before."""
+MOST_COST = 10
+"""How often all steps together may cost what the budget allows one run."""
 MOST_TRIED = 20
 """Steps that each of them takes."""
 
 
 def descend(point: Point, lr: float, count: int) -> Descent:
-    """Return ``count`` steps x ← x - lr·x.grad on v·y, fewer where y is no longer finite, or time is over.
+    """Return ``count`` steps x ← x - lr·x.grad on v·y, fewer where y is no longer finite, or they cost too much.
 
     Raises ``budget`` for more steps than the turns of a loop, or than can be held, and ``option`` for a y that is not
     finite.
@@ -48,17 +49,18 @@ def descend(point: Point, lr: float, count: int) -> Descent:
 
 def walk(point: Point, lr: float, count: int) -> Descent:
     """Return at most ``count`` steps with ``lr``, and why there are no more."""
-    started, inputs, ending = time.process_time(), dict(point.inputs), ""
-    y, grad = evaluated(point, inputs)
+    inputs, ending = dict(point.inputs), ""
+    y, grad, cost = evaluated(point, inputs)
     steps: list[DescentStep] = []
     while len(steps) < count and not ending:
-        over = time_is_over(started, point.function.program.budget.seconds)
-        ending = stopped(y, grad) or ("the time for it is used up" if over else "")
+        ending = stopped(y, grad) or ("more would cost too much" if cost > MOST_COST else "")
         if ending:
             break
         moved, here = stepped(point, inputs, grad, lr), worth(point, y)
         try:
-            after, next_grad = evaluated(point, moved)
+            after, next_grad, step_cost = evaluated(point, moved)
+        except OutOfTime:
+            raise
         except GradcliError as error:
             ending = f"the next step leads where the program has no value: {error.message}"
             break
@@ -69,15 +71,19 @@ def walk(point: Point, lr: float, count: int) -> Descent:
             predicted = -lr * sum(float(np.sum(g * g)) for g in grad.values())
             actual = float(np.sum(point.seed * (after - y)))
         steps.append(DescentStep(own(point, inputs), here, grad, predicted, actual))
-        inputs, y, grad = moved, after, next_grad
+        inputs, y, grad, cost = moved, after, next_grad, cost + step_cost
     return Descent(lr, steps, own(point, inputs), worth(point, y), count, ending, [])
 
 
-def evaluated(point: Point, inputs: Mapping[str, Array]) -> tuple[Array, dict[str, Array]]:
-    """Return y at a point, and the gradient of v·y there; none where y has another shape than v."""
-    run = point.function.evaluate(dict(inputs), record=False)
-    y = np.asarray(run.value)
-    return y, gradients(run, point.seed, point.names) if y.shape == point.seed.shape else {}
+def evaluated(point: Point, inputs: Mapping[str, Array]) -> tuple[Array, dict[str, Array], float]:
+    """Return y at a point, the gradient of v·y there, and which part of the budget of one run that took.
+
+    There is no gradient where y has another shape than v.
+    """
+    run, budget = point.function.evaluate(dict(inputs), record=False), point.function.program.budget
+    y, graph = np.asarray(run.value), run.graph
+    cost = max(len(graph.nodes) / budget.nodes, graph.meter.elements / budget.total)
+    return y, gradients(run, point.seed, point.names) if y.shape == point.seed.shape else {}, cost
 
 
 def own(point: Point, inputs: Mapping[str, Array]) -> dict[str, Array]:
@@ -104,11 +110,6 @@ def stopped(y: Array, grad: Mapping[str, Array]) -> str:
     if not all(np.all(np.isfinite(g)) for g in grad.values()):
         return "the gradient is not finite"
     return "" if any(np.any(g) for g in grad.values()) else "the gradient is 0"
-
-
-def time_is_over(started: float, seconds: float) -> bool:
-    """Return whether the processor has worked for so long."""
-    return time.process_time() - started > seconds
 
 
 def diverges(point: Point, found: Descent) -> list[Note]:

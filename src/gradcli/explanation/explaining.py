@@ -21,7 +21,7 @@ from gradcli.explanation.program_values import tell_values
 from gradcli.explanation.readings import Point, call_backward, compose_at, read_jacobians
 from gradcli.explanation.run_lookup import RunLookup
 from gradcli.explanation.suspicion import affordable, fits_a_check, is_beyond_doubles, is_edgy, list_operations
-from gradcli.explanation.words import TOO_LARGE, Confirmation, note_confirmation
+from gradcli.explanation.words import Confirmation, note_confirmation, too_large_text
 
 if TYPE_CHECKING:
     from gradcli.formulas.derivation import Formulas
@@ -114,12 +114,12 @@ def confirm_where(
     if how != "entries" and difference.finite and (doubtful or lost or suspicious):
         how = affordable(graph, jacobians, dear=True)
     if not how:
-        decides = doubtful or ask is Ask.ALWAYS
+        unknown = too_large_text(graph.budget.work) if doubtful or ask is Ask.ALWAYS else ""
         unconfirmed = ask is Ask.WHERE_CHEAP and any(len(j.rows) or not j.held for j in jacobians.values())
         if not unconfirmed:
-            return Confirmation(unknown=TOO_LARGE if decides else "")
+            return Confirmation(unknown=unknown)
         ending = ": gradcli check does." if fits_a_check(graph, 1) else ", and for gradcli check too."
-        return Confirmation(unknown=TOO_LARGE if decides else "", skipped=NOT_ASKED + ending)
+        return Confirmation(unknown=unknown, skipped=NOT_ASKED + ending)
     exact = Exact(point.function.program, point.inputs, point.names)
     return confirm(exact, point, jacobians, Sums.of(backward), how == "entries", edgy)
 

@@ -12,12 +12,13 @@ import numpy as np
 
 from gradcli.engine.graph import Graph, Node
 from gradcli.engine.naming import call_assigned, place_text, taken_names
-from gradcli.errors import GradcliError
+from gradcli.errors import GradcliError, OutOfTime
 from gradcli.exact.curvature import Curvature, Direction, curvature
 from gradcli.exact.decimals import digits
 from gradcli.exact.judge import random_direction, right_digits, units
-from gradcli.exact.slopes import OPERATIONS, Exact, Spent
+from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import FEWEST, ROUNDING
+from gradcli.exact.work import Spent
 from gradcli.explanation.agreement import Difference, compare
 from gradcli.explanation.differentiated import record_gradient, run_text
 from gradcli.explanation.evaluation import Evaluation
@@ -41,8 +42,8 @@ RUNS = 8
 BENDS = "its gradient bends or jumps at this point: H is that of the piece that the first derivative takes"
 CHOSEN = "Parts of {} have a kink at this point, and H follows PyTorch's conventions: {} is {!r} and truly {:.10g}."
 
-AFFORDABLE = OPERATIONS // 8
-"""Operations on single numbers that may go into holding every entry of H, and of H·u, against the truth."""
+AFFORDABLE = 8
+"""Which part of the budget's work may go into holding every entry of H, and of H·u, against the truth."""
 
 
 class Second(NamedTuple):
@@ -153,23 +154,25 @@ def prove(point: Point, found: Second, blocks: Mapping[tuple[str, str], Jacobian
     all_finite = all(bool(np.isfinite(part).all()) for part in [found.point.value, *values, *product])
     held = Confirmation(asked="entries")
     bends = Bends(point.name)
-    work = RUNS * (count_work(point.run.graph) + 1)
+    work, most = RUNS * (count_work(point.run.graph) + 1), point.run.graph.budget.work
     size = sum(leaf.value.size for leaf in point.leaves.values())
-    whole = all(one.held for one in blocks.values()) and work * size * (size + 1) // 2 <= AFFORDABLE
+    whole = all(one.held for one in blocks.values()) and work * size * (size + 1) // 2 <= most // AFFORDABLE
     if not np.all(np.isfinite(point.value)):  # which is no derivative of anything, whatever its entries are
         return Proof("agree", finite=False)
-    if not size or work > OPERATIONS:
-        proof = unasked(all_finite) if size else Proof()
+    if not size or work > most:
+        proof = unasked(all_finite, most) if size else Proof()
     else:
         try:
             exact = Exact(point.function.program, point.inputs, point.names)
             with digits(60):
                 if whole:
                     judge_entries(exact, point, blocks, held, bends)
-                judge_product(exact, point, found, u if work * size <= AFFORDABLE else None, held, bends)
+                judge_product(exact, point, found, u if work * size <= most // AFFORDABLE else None, held, bends)
             proof = proof_of(held, all_finite, "H")
         except Spent:
-            proof = proof_of(held, all_finite, "H") if held.digits else unasked(all_finite)
+            proof = proof_of(held, all_finite, "H") if held.digits else unasked(all_finite, most)
+        except OutOfTime:
+            raise
         except GradcliError as error:
             held.unknown = error.message
             proof = proof_of(held, all_finite, "H")

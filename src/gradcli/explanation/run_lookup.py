@@ -11,7 +11,7 @@ import numpy as np
 
 from gradcli.engine.graph import Operation, reaches
 from gradcli.engine.naming import numbered, taken_names
-from gradcli.errors import GradcliError
+from gradcli.errors import GradcliError, OutOfTime
 from gradcli.explanation.confirmation import Sums
 from gradcli.explanation.dependence import chooses_by_value
 from gradcli.explanation.explained import Backward
@@ -70,6 +70,8 @@ class RunLookup:
         array.flat[place] += step
         try:
             return self.point.function.evaluate({**self.point.inputs, name: array}, record=False).value
+        except OutOfTime:
+            raise
         except GradcliError:
             return None
 

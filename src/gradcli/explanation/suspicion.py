@@ -11,17 +11,17 @@ import numpy as np
 from gradcli.engine.graph import Graph, Node, Operation
 from gradcli.errors import GradcliError
 from gradcli.exact.run import operations, same
-from gradcli.exact.slopes import CALL, OPERATIONS
+from gradcli.exact.work import CALL
 from gradcli.explanation.jacobians import Jacobian
 from gradcli.ops.declare import Array, holds_somewhere, value_of
 from gradcli.ops.parts import Piecewise
 
-CHEAP = 13_000
-"""Operations on single numbers that an answer spends on confirming itself unasked: about 20 ms."""
+CHEAP = 115
+"""Which part of the budget's work an answer spends on confirming itself unasked: 13,000 units, about 20 ms."""
 RUNS = 6
 """Runs that one direction takes where two settings of digits agree: y at x, x + h and x - h in each."""
-DEAR = 10 * CHEAP
-"""Operations up to which every entry is asked for where digits may be lost, and not one random direction."""
+DEAR = 10
+"""How many times as much it spends on every entry where digits may be lost, before it asks along one direction."""
 
 
 def largest(value: Any) -> float:
@@ -45,7 +45,8 @@ def count_work(graph: Graph) -> int:
 
 def affordable(graph: Graph, jacobians: Mapping[str, Jacobian], dear: bool) -> str:
     """Return how much can be asked: ``entries``, ``direction``, or nothing; ``dear`` where it may take seconds."""
-    most, furthest = (DEAR, OPERATIONS) if dear else (CHEAP, CHEAP)
+    cheap = graph.budget.work // CHEAP
+    most, furthest = (DEAR * cheap, graph.budget.work) if dear else (cheap, cheap)
     if RUNS * CALL * len(graph.nodes) > furthest:
         return ""
     work, links = count_work(graph), sum(len(jacobian.rows) for jacobian in jacobians.values())
@@ -59,7 +60,8 @@ def affordable(graph: Graph, jacobians: Mapping[str, Jacobian], dear: bool) -> s
 def fits_a_check(graph: Graph, variables: int) -> bool:
     """Return whether ``check``, which takes a direction for each variable, can evaluate the program so often."""
     often = RUNS * variables
-    return often * CALL * len(graph.nodes) <= OPERATIONS and often * count_work(graph) <= OPERATIONS
+    most = graph.budget.work
+    return often * CALL * len(graph.nodes) <= most and often * count_work(graph) <= most
 
 
 def count_directions(jacobian: Jacobian) -> int:

@@ -11,20 +11,21 @@ import numpy as np
 from gradcli.engine.graph import Node, Operation, reaches
 from gradcli.engine.naming import label_entries
 from gradcli.engine.reverse import cotangents
-from gradcli.errors import GradcliError
+from gradcli.errors import GradcliError, OutOfTime
 from gradcli.errors.counting import counted
 from gradcli.errors.facts import index_of
 from gradcli.exact.decimals import digits
 from gradcli.exact.limits import finite
-from gradcli.exact.slopes import OPERATIONS, Exact, Spent
+from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import FEWEST
+from gradcli.exact.work import Spent
 from gradcli.explanation.agreement import tolerance
 from gradcli.explanation.evaluation import gradients
 from gradcli.explanation.explained import Note, Proof
 from gradcli.explanation.jacobians import Jacobian, one_hot, weighted_sums
 from gradcli.explanation.suspicion import RUNS, count_work
 from gradcli.explanation.views import Moved, OneHot, Rows, Tangent
-from gradcli.explanation.words import TOO_LARGE, Confirmation, tell_bend
+from gradcli.explanation.words import Confirmation, tell_bend, too_large_text
 from gradcli.language.inputs import as_input
 from gradcli.ops.signatures import Array
 
@@ -153,8 +154,9 @@ def confirm_along(point: Point, u: Mapping[str, Array], jvp: Array, sizes: Array
     all_finite = bool(np.all(np.isfinite(jvp)))
     if not jvp.size or not any(np.any(step) for step in u.values()):
         return Proof("agree", all_finite)
-    if RUNS * count_work(point.run.graph) > OPERATIONS:
-        return unasked(all_finite)
+    most = point.run.graph.budget.work
+    if RUNS * count_work(point.run.graph) > most:
+        return unasked(all_finite, most)
     label, flat = label_entries(point.name, jvp.shape), np.ravel(jvp)
     try:
         exact = Exact(point.function.program, point.inputs, point.names)
@@ -162,7 +164,9 @@ def confirm_along(point: Point, u: Mapping[str, Array], jvp: Array, sizes: Array
             terms = [finite(size) for size in np.ravel(sizes).tolist()]
             slope = exact.along(u, terms, [list(map(finite, flat.tolist()))])
     except Spent:
-        return unasked(all_finite)
+        return unasked(all_finite, most)
+    except OutOfTime:
+        raise
     except GradcliError as error:
         found.unknown = error.message
         return proof_of(found, all_finite, "J·u")
@@ -177,9 +181,10 @@ def confirm_along(point: Point, u: Mapping[str, Array], jvp: Array, sizes: Array
     return proof_of(found, all_finite, "J·u")
 
 
-def unasked(all_finite: bool) -> Proof:
-    """Return the proof of numbers that were held against nothing: the program takes too long in many digits."""
-    return Proof("agree", all_finite, None, [Note("not-confirmed", f"These numbers are not confirmed: {TOO_LARGE}.")])
+def unasked(all_finite: bool, work: int) -> Proof:
+    """Return the proof of numbers that were held against nothing: many digits take more than the ``work``."""
+    message = f"These numbers are not confirmed: {too_large_text(work)}."
+    return Proof("agree", all_finite, None, [Note("not-confirmed", message)])
 
 
 def proof_of(found: Confirmation, all_finite: bool, what: str) -> Proof:

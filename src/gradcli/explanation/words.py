@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,20 @@ from gradcli.explanation.effect import Dust
 from gradcli.explanation.explained import Note
 from gradcli.ops.declare import value_of
 
-TOO_LARGE = "the program is too large to be evaluated in many digits"
 NOTHING = 1e-20
 """A slope that is smaller than this beside the other side's is 0."""
 SHOWN = 2
 """Wrong numbers of a kind that are named."""
+
+
+def spent_text(work: int) -> str:
+    """Return why something was not decided where the work is used up."""
+    return f"it takes more than --budget work={work} allows"
+
+
+def too_large_text(work: int) -> str:
+    """Return why nothing was asked of a program whose runs alone take more than the work."""
+    return f"the program is too large to be evaluated in many digits within --budget work={work}"
 
 
 @dataclass(slots=True)
@@ -32,8 +42,8 @@ class Confirmation:
     ``asked`` is ``entries`` where every entry of J was asked for, ``direction`` where J was along one random
     direction, else empty. ``digits`` are the fewest right digits of ``y``, ``jacobian`` and ``grad``; ``wrong`` says
     what is printed and what is true; ``unknown`` why something could not be decided. ``bends`` are kinks and jumps by
-    kind, ``dust`` what rounding has left where the truth is 0. ``skipped`` is the sentence for
-    that nothing was asked, empty where something was.
+    kind, ``dust`` what rounding has left where the truth is 0. ``slopes`` are those of v·y that were asked for, and
+    ``still`` says what it means that all are 0. ``skipped`` is the sentence for that nothing was asked, else empty.
     """
 
     asked: str = ""
@@ -43,6 +53,8 @@ class Confirmation:
     bends: dict[str, str] = field(default_factory=dict)
     rounded: str = ""
     dust: dict[str, Dust] = field(default_factory=dict)
+    slopes: list[Decimal] = field(default_factory=list)
+    still: str = ""
     skipped: str = ""
 
     @property
@@ -144,6 +156,8 @@ def note_confirmation(
     notes = []
     for kind, message in found.bends.items():
         notes += [*kinks] if kind == "kink" and kinks else [Note(kind, message)]
+    if found.still:
+        notes.append(Note("zero-gradient", found.still))
     if found.rounded:
         notes.append(Note("rounding-decides", found.rounded))
     if any(count < TOLD for count in found.digits.values()):

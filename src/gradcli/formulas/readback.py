@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.naming import place_text
+from gradcli.errors import OutOfTime
 
 Names = Mapping[str, Any]
 Evaluate = Callable[[str, Names], Any]
-"""What a formula of the language gives with these values of its names: a number or an array, of any number class."""
+"""What a formula gives with these values of its names: a number or an array of any number class, None if not read."""
 
 SAMPLES = 7
 """Entries at which a rule is read back."""
@@ -93,12 +94,16 @@ def read_back(
     names: dict[str, Any] = dict(answer.inputs)
     count, wrong = 0, list(unsound(answer))
     for item in filter(asked, printed(answer)):
-        count += 1
         try:
             found = evaluate(item.formula, names)
+        except OutOfTime:
+            raise
         except Exception as error:  # noqa: BLE001 - whatever keeps a printed formula from being read is a finding
             wrong.append(Mismatch(item.stands, item.formula, item.number, getattr(error, "message", str(error))))
             continue
+        if found is None:
+            continue
+        count += 1
         if item.name:
             names[item.name] = found
         if not same(found, item.number, tolerance, least):

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from gradcli.engine.graph import Graph, Node, Operation, reaches
-from gradcli.errors import GradcliError
+from gradcli.errors import GradcliError, OutOfTime
 from gradcli.jacobian.composition import Composing, as_sparse
 from gradcli.jacobian.local import (
     Part,
@@ -49,6 +49,8 @@ def sizes_with_rounding(graph: Graph, output: Node, leaf: Node, sizes: Array) ->
         walk = _Rounded(graph, round_values(nodes, most))
         with np.errstate(all="ignore"):
             walk.run(output, [node for node in reversed(nodes) if node.index >= leaf.index])
+    except OutOfTime:
+        raise
     except GradcliError as error:
         if error.kind != "budget":
             raise

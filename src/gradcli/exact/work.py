@@ -1,0 +1,85 @@
+"""What arithmetic in many digits may cost: counted work, which is the same on every machine.
+
+A unit is an operation on two numbers of up to 200 digits, about two microseconds. Whoever bounds a task calls
+``paid_from``; the functions that take long ``charge`` for themselves, before they begin.
+
+>>> with paid_from(Work(10)):
+...     charge(8)
+...     charge(8)
+Traceback (most recent call last):
+...
+gradcli.exact.work.Spent
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+DIGITS = 200
+"""Digits up to which an operation costs one unit; beyond, as many times more as there are."""
+CALL = 10
+"""Units that one call of an op costs, beside those of its numbers."""
+
+
+class Spent(Exception):
+    """The work is used up."""
+
+
+@dataclass(slots=True)
+class Work:
+    """What a task may still cost: ``left`` units of the ``most`` that it began with."""
+
+    most: int
+    left: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.left = self.most
+
+    def pay(self, units: int) -> None:
+        """Take units; raises ``Spent`` where so many are not left."""
+        self.left -= units
+        if self.left < 0:
+            raise Spent
+
+    @property
+    def done(self) -> int:
+        """The units that were taken."""
+        return self.most - self.left
+
+
+_payer: ContextVar[Work | None] = ContextVar("payer", default=None)
+
+
+@contextmanager
+def paid_from(work: Work) -> Iterator[None]:
+    """Take what is charged inside from ``work``."""
+    token = _payer.set(work)
+    try:
+        yield
+    finally:
+        _payer.reset(token)
+
+
+def charge(units: int) -> None:
+    """Take units from the work of this task; raises ``Spent`` where so many are not left."""
+    work = _payer.get()
+    if work is not None:
+        work.pay(units)
+
+
+def at_digits(operations: int, count: int) -> int:
+    """Return the units of operations on numbers of ``count`` digits."""
+    return operations * max(count, DIGITS) // DIGITS
+
+
+def elementary(count: int) -> int:
+    """Return the units of an exponential, a logarithm or a sine in ``count`` digits, as measured with mpmath."""
+    return 5 + count * count // 4000
+
+
+def special(count: int) -> int:
+    """Return the units of a function such as Γ or erf in ``count`` digits, as measured with mpmath."""
+    return 30 + count * count // 100

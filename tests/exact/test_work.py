@@ -1,0 +1,91 @@
+"""Counted work bounds every verdict: the same on a fast machine and a slow one, and more of it decides more."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from types import SimpleNamespace
+
+import pytest
+
+import gradcli
+from gradcli.engine import meter
+
+PROGRAMS = {
+    "arithmetic": ("sum((x - a)**2)", {"x": [1.0, 2.0], "a": [0.5, 1e-9]}),
+    "zero": ("softmax(x)", {"x": [0.1, 0.7, -0.4]}),
+    "cancelling": ("1 - tanh(x)", {"x": 18.0}),
+    "special": ("gelu(x)", {"x": [-30.0, 2.0]}),
+    "kink": ("relu(x)", {"x": [0.0, 1.0]}),
+    "loop": ("y = x\nfor i in range(20):\n    y = sin(y)*y + x\ny", {"x": 0.4}),
+    "matrix": ("inv(A) @ b", {"A": [[2.0, 1.0], [1.0, 3.0]], "b": [1.0, -1.0]}),
+}
+
+SLOW = 30.0
+"""Seconds from one look at the clock to the next that no budget bears."""
+
+
+def v_of(program):
+    return {"zero": [1.0, 1.0, 1.0], "special": [1.0, 1.0], "kink": [1.0, 1.0], "matrix": [1.0, 2.0]}.get(program)
+
+
+def answers(program, **more):
+    """Return what explain and check say of a program, as documents."""
+    text, inputs = PROGRAMS[program]
+    return [call(text, inputs=inputs, v=v_of(program), **more).to_dict() for call in (gradcli.explain, gradcli.check)]
+
+
+@pytest.mark.parametrize("tick", [1e-9, 1e-3, SLOW])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_slow_machine_gives_the_same_answer_or_none(monkeypatch, program, tick):
+    """The clock goes on by a tick each time that a run looks at it: what is too slow is an error, and no verdict."""
+    expected = answers(program)
+    clock = itertools.count(0.0, tick)
+    monkeypatch.setattr(meter, "time", SimpleNamespace(monotonic=lambda: next(clock), thread_time=lambda: next(clock)))
+    if tick < SLOW:
+        assert answers(program) == expected
+        return
+    with pytest.raises(gradcli.GradcliError) as raised:
+        answers(program)
+    assert (raised.value.kind, raised.value.facts.name) == ("budget", "seconds")
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_more_work_decides_more_and_never_otherwise(program):
+    text, inputs = PROGRAMS[program]
+    works = [4**k for k in range(12)]
+    seen = [gradcli.check(text, inputs=inputs, budget=gradcli.Budget(work=work)).verdict for work in works]
+    first = seen.index(seen[-1])
+    assert seen == ["unclear"] * first + [seen[-1]] * (len(works) - first)
+    assert first > 0
+    assert seen[-1] == gradcli.check(text, inputs=inputs).verdict
+
+
+COMMANDS = {
+    "explain": (),
+    "check": (),
+    "grad": ("--confirm",),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_unclear_has_an_exit_code_of_its_own(cli, command):
+    words = (command, "b*((c + 1e16) - 1e16 - c)", "--b", "1.", "--c", ".7", *COMMANDS[command])
+    assert cli(*words, "--budget", "work=20").code == 4
+    assert cli(*words).code == 1
+
+
+@pytest.mark.parametrize(("records", "code"), [
+    (["ok", "unclear"], 4), (["unclear", "infinite"], 4), (["unclear", "lost"], 1), (["unclear", "broken"], 2),
+    (["infinite", "ok"], 3), (["ok"], 0),
+])  # fmt: skip
+def test_the_worst_answer_of_a_batch_decides(cli, records, code):
+    kinds = {
+        "ok": {"program": "x**2", "inputs": {"x": 3.0}},
+        "unclear": {"program": "sum(b*((c + 1e16) - 1e16 - c))", "inputs": {"b": [1.0] * 900, "c": [0.7] * 900}},
+        "lost": {"program": "b*((c + 1e16) - 1e16 - c)", "inputs": {"b": 1.0, "c": 0.7}},
+        "infinite": {"program": "sqrt(x)", "inputs": {"x": 0.0}},
+        "broken": {"program": "x +", "inputs": {"x": 0.0}},
+    }
+    text = "\n".join(json.dumps(kinds[name]) for name in records)
+    assert cli("batch", "--budget", "work=10000", stdin=text).code == code
