@@ -108,13 +108,13 @@ def confirm_whole(
 def tell_still(
     exact: Exact, point: Point, jacobians: Mapping[str, Jacobian], grad: Mapping[str, Array], found: Confirmation
 ) -> None:
-    """Say that v·y stands still where its slopes are all 0 and J is not: x.grad is 0, whatever rounding leaves of it.
+    """Say that v·y stands still where its slopes are all 0 and their terms are not: x.grad is 0, rounding aside.
 
     A run far away tells whether v·y is the same there: the sum of a softmax is 1 for every x. Raises ``Spent``.
     """
-    values = np.concatenate([np.ravel(point.value), *(j.values for j in jacobians.values() if j.held)])
-    moving = np.any(values[point.value.size :]) and np.any(point.seed) and np.all(np.isfinite(values))
-    if any(found.slopes) or not found.slopes or not moving or found.verdict != "agree":
+    terms = np.concatenate([np.zeros(0), *(j.sizes for j in jacobians.values() if j.held)])
+    finite_all = np.all(np.isfinite(point.value)) and np.all(np.isfinite(terms))
+    if any(found.slopes) or found.verdict != "agree" or not (finite_all and np.any(terms) and np.any(point.seed)):
         return
     away = random_direction(exact.point, list(jacobians), seed=1)
     elsewhere = {name: exact.inputs[name] + lifted(step) for name, step in away.items()}

@@ -63,7 +63,7 @@ def read_value(text: str, name: str, budget: Budget) -> Given:
         refuse_characters(text, "a value")
         refuse_depth(text, budget)
         refuse_lines(text)
-        return _read(text, name, Bounds(budget, time.monotonic() + budget.seconds))
+        return _read(text, name, Bounds(budget, time.thread_time() + budget.seconds))
     except GradcliError as error:
         from gradcli.language.misread import meant  # an error alone needs it
 
@@ -193,7 +193,7 @@ def _finite(value: Any, span: Span) -> Array:
 
 def _constant(text: str, span: Span, bounds: Bounds) -> Given:
     """Evaluate a constant expression such as ``pi/2`` or ``linspace(0, 1, 5)``."""
-    if time.monotonic() > bounds.deadline:
+    if time.thread_time() > bounds.deadline:
         raise over_budget("seconds", bounds.budget.seconds, "the value takes too long")
     piece = text[slice(*span)]
     lead = span[0] + len(piece) - len(piece.lstrip())
