@@ -10,7 +10,7 @@ import numpy as np
 from generator.arrays import Array, array
 from generator.duals import IllPosed, require
 from generator.oracle import OUTPUT, executed, leaf
-from generator.recipes import INDICES, OPERATORS, SHAPES, calls_of
+from generator.recipes import ANYWHERE, INDICES, OPERATORS, SHAPES, calls_of
 from records import FUNCTIONS
 
 HOLE = re.compile(r"\{(\w+)(?::([-.\d]+),([-.\d]+))?\}")
@@ -192,6 +192,8 @@ class Scope:
                 return str(getattr(self, name))
             case "c":
                 return repr(self.decimal(-1.5, 1.5))
+            case "anywhere":
+                return self.rng.choice(ANYWHERE)
             case "classes":
                 return repr([self.rng.randrange(self.n) for _ in range(self.m)])
             case "mask":

@@ -3,9 +3,9 @@
 A hole ``{V}`` takes an expression of a shape: ``S`` a number, ``V`` and ``U`` vectors of n and of m entries, ``M`` a
 matrix of m by n, ``N`` of n by m, ``Q`` of n by n, ``T`` and ``W`` 2 by m by n and 2 by n by m, ``E`` any shape, the
 same one for all holes of a recipe. ``{V:0.2,2}`` asks for entries between two numbers. ``{n}`` and ``{m}`` are the
-lengths, ``{c}`` is a short decimal, ``{classes}`` m positions below n, ``{mask}`` n truth values. ``{f}`` is a
-spelling of the function. In a statement ``$a`` is the new variable that is used further on; ``$b``, ``$i`` and the
-like are others.
+lengths, ``{c}`` is a short decimal, ``{anywhere}`` a function of any one number, ``{classes}`` m positions below n,
+``{mask}`` n truth values. ``{f}`` is a spelling of the function. In a statement ``$a`` is the new variable that is
+used further on; ``$b``, ``$i`` and the like are others.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ OPERATORS = [
     "({M} <= {c}).sum(dim=0)*{V}/{n}", "{V}*(1 - ({V} >= {c}))", "-{V}.T**2", "{V:0.2,2}**{S:-2,2}",
     "{S:0.2,2}**{V:-2,2}", "{M} @ {V} @ {U}", "{V} @ {N} @ {M}", "2**{V:-2,2}**2", "{E}*{E}/{E:0.4,2}",
     "{E}/{E:0.4,2}*{E}", "{E} - ({E} - {E})", "{E}/({E:0.5,1}*{E:0.5,2})", "{E}*-{E}", "(-{E})**3",
-    "{E} % {E:0.5,2}*{E}",
+    "{E} % {E:0.5,2}*{E}", "{c} - ({E} + {E})", "-({E} - {E})*{c}", "({E} + {E})*-1 - {c}",
+    "{anywhere}({c} - ({E} + {E}))", "{anywhere}(-({V} - {V}))", "{anywhere}(({V} + {V})*-1 - {V})",
 ]
 
 INDICES = [
@@ -46,6 +47,17 @@ INDICES = [
     "{M}[None, ..., None, 0]",
 ]
 # fmt: on
+
+
+def is_anywhere(name, function):
+    """Return whether a function works entry by entry on one array of any numbers that are not large."""
+    if function.op is None or function.op.formula is None or len(function.op.vjps) != 1 or name not in RECORDS:
+        return False
+    ranges = [tuple(map(float, text.split(","))) for text in RECORDS[name].ranges]
+    return name in function.spellings and all(low <= -2 and high >= 2 for low, high in ranges)
+
+
+ANYWHERE = [name for name, function in FUNCTIONS.items() if is_anywhere(name, function)]
 
 
 def calls_of(name):

@@ -154,6 +154,15 @@ $b, $i = torch.max({M}, dim=1)
 $a = $b*{V}[$i]
 # choices
 $a = {V} if {S} > {c} else {V}*2 if {S} < {c} else {V}[::-1]
+# sum used twice
+$b = {V} + {V}
+$a = {anywhere}({c} - $b)*{anywhere}(-($b - {V}))
+# sum taken away
+$b = ({V} + {V})*-1
+$a = {anywhere}($b - {c}) - {c}*($b + {anywhere}({V} - ($b + {V})))
+# number taken from a sum of sums
+$b = {S} - ({S} + {c})
+$a = {anywhere}({c} - ($b + {V})) + $b
 # constants
 $b = {V}.detach()
 $c = linspace(0, 1, {n})

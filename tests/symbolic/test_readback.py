@@ -10,10 +10,12 @@ import pytest
 import gradcli
 from gradcli.formulas.places import Places, places_of
 from gradcli.formulas.readback import read_back
-from oracles import portion, slow
+from gradcli.render.equalities import with_true_formulas
+from oracles import portion, portion_of_rows
 from readback_programs import findings, in_doubles, program
+from records import FUNCTIONS, RECORDS
 
-COUNT, BLOCKS = 500, 25
+COUNT, BLOCKS = 600, 60
 LONG, WIDE = np.linspace(-1.5, 1.4, 150), np.cos(np.arange(144.0)).reshape(12, 12)
 
 
@@ -22,11 +24,37 @@ def answer(text, **inputs):
     return gradcli.explain(text, v=np.cos(np.arange(y.size) + 1.0).reshape(y.shape), inputs=inputs)
 
 
-@pytest.mark.parametrize("block", [slow(block) for block in range(BLOCKS)])
+@pytest.mark.parametrize("block", portion(range(BLOCKS), BLOCKS))
 def test_formulas_of_random_programs_are_their_numbers(block):
     found = {seed: findings(program(seed)) for seed in range(block, COUNT, BLOCKS)}
     assert {seed: wrong for seed, (_, wrong) in found.items() if wrong} == {}
     assert sum(count > 0 for count, _ in found.values()) > COUNT / BLOCKS * 0.75, "most of them are programs"
+
+
+def middle_of(name):
+    """Return a number in the middle of where a function is defined."""
+    low, high = map(float, (*RECORDS[name].ranges, "0.2,1")[0].split(","))
+    return (low + high) / 2
+
+
+ENTRYWISE = [
+    name
+    for name, function in FUNCTIONS.items()
+    if name in RECORDS and function.op is not None and function.op.formula is not None and len(function.op.vjps) == 1
+]
+"""Functions of one number."""
+SUMS = ["{f}({a} - (x + z))", "{f}(-(x + z) - -{a})", "{f}((x + z)*-1 + {a})", "s = x + z; {f}({a} - s)*s",
+    "s = (x + z)*-1; {f}(s - -{a})", "softplus({f}({a} - (x - z)))", "{f}({a} - (-(x + z) - (z - x)))",
+    "{f}({a} - 2*(x + z)) - {f}({a} - (z + x))", "{f}({a} - ({a}*(x + z) - {f}({a} - x)*0))"]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "text"), portion_of_rows([(n, text) for n in ENTRYWISE for text in SUMS], 8))
+def test_every_function_takes_a_number_less_a_sum(name, text):
+    call = FUNCTIONS[name].spellings[0] if FUNCTIONS[name].spellings else name
+    found = answer(text.format(f=call, a=middle_of(name)), x=[0.02, -0.07], z=[0.035, 0.04])
+    count, wrong = read_back(with_true_formulas(found), in_doubles)
+    assert (count >= 6, wrong, found.agreement.agree) == (True, [], True)
+    assert all(jacobian.formulas for jacobian in found.jacobian.values())
 
 
 POWERS = {  # ∂/∂x and ∂/∂y

@@ -18,7 +18,9 @@ POINTS = {
     "bce slope": [(0.3, 0.8), (0.9, 0.25)],
     "logits slope": [(0.6, 0.8), (-1.5, 0.25)],
 }
-IN_SYMPY = {functions.sigmoid: lambda x: 1 / (1 + sympy.exp(-x)), functions.tanh: sympy.tanh}
+IN_SYMPY = {functions.sigmoid: lambda x: 1 / (1 + sympy.exp(-x))} | {
+    getattr(functions, name): getattr(sympy, name) for name in ("cos", "cosh", "erf", "sin", "tanh")
+}
 
 
 def in_sympy(expression):

@@ -83,7 +83,7 @@ def found_formulas(graph: Graph, output: Any, leaves: Mapping[str, Node], compos
     try:
         with np.errstate(all="ignore"):
             return by_entries(graph, output, leaves, composition)
-    except (Unprintable, RecursionError, TooLarge):
+    except (Unprintable, TooLarge):
         return by_rules(graph, output, leaves, composition)
 
 

@@ -116,7 +116,7 @@ class Derivation:
         numeric, kept = self.composition.of[leaf.index], dict[Any, Any]()
         meant = self.elements.meant
         means = self.elements.sums.with_means
-        entries = [tidied(means(s.replaced(entry, meant)), kept) for entry in self._aligned(numeric, found)]
+        entries = [tidied(means(entry.xreplace(meant)), kept) for entry in self._aligned(numeric, found)]
         shapes = self.output.shape, leaf.shape
         patterns = patterns_of(numeric.rows, numeric.columns, shapes, entries, letters)
         if not patterns:
@@ -229,7 +229,7 @@ class Derivation:
                 values.append(s.number(0))
                 continue
             chosen = {template.symbols[k]: slots[k][0][slots[k][1][i]] for k in template.used}
-            values.append(s.number(times) * s.replaced(template.expression, chosen))
+            values.append(s.number(times) * template.expression.xreplace(chosen))
         return Sparse(part.rows, part.columns, as_objects(values), None, shape)
 
 

@@ -242,7 +242,7 @@ def elementwise_formula(node: Operation, k: int, parts: list[Part], text_of: Cal
         for symbol, (slot, _) in zip(parts[0].template.symbols, parts[0].bound, strict=True)
         if symbol in template.free_symbols
     }
-    found = s.replaced(template, chosen)
+    found = template.xreplace(chosen)
     if not parts[0].has_zeros:
         return found
     condition = zero_condition(node, k, [text_of(argument) for argument in node.arguments], text_of(node))

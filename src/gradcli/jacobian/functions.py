@@ -1,34 +1,18 @@
 """The functions that formulas are made of: sympy's own where they fit, ours where a convention or stability matters.
 
 Each class of ours carries its derivative in ``fdiff``. sympy's Abs, Max and Heaviside have other conventions at
-kinks than PyTorch; its tanh, log and power derivatives lose digits or divide 0 by 0 where ours do not.
+kinks than PyTorch; its tanh, log and power derivatives lose digits or divide 0 by 0 where ours do not. Its even and odd
+functions are not made for ``distribute(False)``, where numbers stay outside of sums: ours are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
-import sympy
-from sympy import (
-    Add,
-    Expr,
-    Float,
-    Function,
-    Integer,
-    Mul,
-    Pow,
-    Rational,
-    Symbol,
-    acosh,
-    exp,
-    log,
-    pi,
-    sqrt,
-)
-from sympy.core.parameters import distribute
+from sympy import Add, Expr, Float, Function, Integer, Mul, Pow, Rational, Symbol, exp, log, pi, sqrt
 from sympy.printing.precedence import PRECEDENCE
 
 from gradcli.jacobian import refined as ways
@@ -36,24 +20,6 @@ from gradcli.ops.signatures import Array, Formula, Symbols
 
 Rules = Callable[..., tuple[Expr, ...]]
 """What gives one derivative for each argument."""
-
-
-def signed(function: Callable[[Expr], Expr]) -> Callable[[Expr], Expr]:
-    """Return an even or odd function of sympy's, which looks for a sign that it can take out of its argument.
-
-    Where numbers stay outside of sums, -x - 1 is -(x + 1) is -x - 1, and the search has no end.
-    """
-
-    def apply(x: Expr) -> Expr:
-        with distribute(True):
-            return function(x)
-
-    return apply
-
-
-atan, cos, cosh, erf, sin, sinh, tan = map(
-    signed, (sympy.atan, sympy.cos, sympy.cosh, sympy.erf, sympy.sin, sympy.sinh, sympy.tan)
-)
 HALF = Rational(1, 2)
 
 
@@ -63,19 +29,6 @@ def number(value: float) -> Expr:
     if -1e15 < value < 1e15 and (value * 16).is_integer():
         return Rational(int(value * 16), 16)
     return Float(value, 17)
-
-
-def replaced(expression: Expr, chosen: Mapping[Expr, Expr]) -> Expr:
-    """Return an expression with others for some of its symbols.
-
-    An even or odd function of sympy's looks for a sign that it can take out of its argument. While numbers stay outside
-    of sums, -x - 1 is -(x + 1) is -x - 1, and the search has no end: then numbers go into the sums.
-    """
-    try:
-        return expression.xreplace(chosen)
-    except RecursionError:
-        with distribute(True):
-            return expression.xreplace(chosen)
 
 
 def product(factors: Sequence[Expr]) -> Expr:
@@ -100,6 +53,37 @@ class Own(Function):  # type: ignore[misc]
 
     def _eval_evalf(self, prec: int) -> None:
         """Leave numbers as they stand: sympy would ask mpmath by the name, whose sinc has no π in it."""
+
+
+class Odd(Own):
+    """A function with f(-x) = -f(x): its argument has no minus sign in front.
+
+    sympy's own would take the minus out of 1 - x again and again where numbers stay outside of sums: -(1 - x) has one.
+    """
+
+    at_zero, sign = Integer(0), Integer(-1)
+
+    @classmethod
+    def eval(cls, x: Expr) -> Expr | None:
+        """Return the function without the minus sign of its argument, if that has one."""
+        if x == 0:
+            return cls.at_zero
+        turned = Add(*(-term for term in x.args)) if isinstance(x, Add) else -x
+        return cls.sign * cls(turned) if is_turned(x, turned) else None
+
+
+class Even(Odd):
+    """A function with f(-x) = f(x) and f(0) = 1."""
+
+    at_zero = sign = Integer(1)
+
+
+def is_turned(x: Expr, turned: Expr) -> bool:
+    """Return whether ``turned``, which is -x, has fewer minus signs than x, or as many and comes later."""
+    if not isinstance(x, Add):
+        return bool(x.could_extract_minus_sign())
+    balance = 2 * sum(term.could_extract_minus_sign() for term in x.args) - len(x.args)
+    return balance > 0 or (balance == 0 and bool(x.sort_key() < turned.sort_key()))
 
 
 class Refined(Own):
@@ -131,9 +115,9 @@ def written_out(expression: Expr) -> Expr:
 
 
 # The options of a function, such as a slope, are numbers: their derivatives are never asked for.
-def own(name: str, rules: Rules) -> type[Own]:
+def own(name: str, rules: Rules, kind: type[Own] = Own) -> type[Own]:
     """Return a function class called ``name`` with these derivatives."""
-    return type(name, (Own,), {"rules": staticmethod(rules)})
+    return type(name, (kind,), {"rules": staticmethod(rules)})
 
 
 # fmt: off
@@ -173,6 +157,14 @@ log10 = own("log10", lambda x: (1 / (x * log(10)),))
 log1p = own("log1p", lambda x: (1 / (1 + x),))
 rsqrt: type[Own] = own("rsqrt", lambda x: (-rsqrt(x) ** 3 / 2,))
 cbrt: type[Own] = own("cbrt", lambda x: (1 / (3 * cbrt(x) ** 2),))
+sin: type[Own] = own("sin", lambda x: (cos(x),), Odd)
+cos: type[Own] = own("cos", lambda x: (-sin(x),), Even)
+tan: type[Own] = own("tan", lambda x: (tan(x)**2 + 1,), Odd)
+sinh: type[Own] = own("sinh", lambda x: (cosh(x),), Odd)
+cosh: type[Own] = own("cosh", lambda x: (sinh(x),), Even)
+atan = own("atan", lambda x: (1 / (x**2 + 1),), Odd)
+erf: type[Own] = own("erf", lambda x: (2 * exp(-(x**2)) / sqrt(pi),), Odd)
+acosh = own("acosh", lambda x: (1 / (sqrt(x - 1) * sqrt(x + 1)),))
 asin = own("asin", lambda x: (_asin(x),))
 acos = own("acos", lambda x: (-_asin(x),))
 asinh = own("asinh", lambda x: (_asinh(x),))
