@@ -28,10 +28,18 @@ BOUNDS = {"atol": 0.0, "rtol": 1e-15}
 LOWER, UNIT = np.tril(v.S), np.triu(v.S, 1) + np.eye(3)
 
 record(
+    "mean_of_equals",
+    of_arrays=lm.mean_of_equals,
+    cases=[([np.array([3.0, 2.0, 1.0])], {"least": 1e-15}),
+           ([np.array([[4.0, 4.0, 1.0], [1.0, -1.0, -1.0]])], {"least": -1.0})],
+    kink=([[2.0, 2.0]], [[2.0, 1.0]]),
+    kink_options={"least": -1.0},
+    called=["svdvals", "eigvalsh"],
+)  # fmt: skip
+record(
     "eigvalsh",
     of_arrays=m.each_matrix(lm.eigenvalues),
     cases=[([a], {}) for a in SYMMETRIC],
-    kink=([[2.0, 0.0], [0.0, 2.0]], [[2.0, 1.0], [1.0, 3.0]]),
     oracle=lambda x, UPLO="L": g.eigenvalues(x),
     recipes=[SYM],
     programs={"torch.linalg.eigvalsh(S + S.T)": np.linalg.eigvalsh(SUM),
@@ -41,7 +49,6 @@ record(
     "eigenvectors",
     of_arrays=m.each_matrix(lm.eigenvectors),
     cases=[([a], {}) for a in SYMMETRIC],
-    kink=([[2.0, 0.0], [0.0, 2.0]], [[2.0, 1.0], [1.0, 3.0]]),
     called=["eigh"],
 )
 record(
@@ -57,7 +64,6 @@ record(
     "svdvals",
     of_arrays=m.each_matrix(lm.singular_values),
     cases=[([a], {}) for a in ANY],
-    kink=([[2.0, 0.0], [0.0, 2.0]], [[2.0, 1.0], [0.0, 3.0]]),
     oracle=g.singular_values,
     recipes=[PAIR],
     programs={"torch.linalg.svdvals(A)": np.linalg.svd(v.A, compute_uv=False)},
@@ -66,8 +72,6 @@ record(
     "singular_vectors",
     of_arrays=lambda a, side: m.each_matrix(lambda x: lm.singular_vectors(x, side))(a),
     cases=[([a], {"side": side}) for a in ANY for side in ("U", "V")],
-    kink=([[2.0, 0.0], [0.0, 2.0]], [[2.0, 1.0], [0.0, 3.0]]),
-    kink_options={"side": "U"},
     called=["svd", "linalg.svd"],
 )
 record(

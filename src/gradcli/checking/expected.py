@@ -139,7 +139,7 @@ def formula_at(
         values[output] = array([Real(entry) for entry in exact.base(count)[0]], np.shape(known[output]))
         values |= exact.inputs
         inputs = {name: values[name] for name in program.inputs}
-        found = run(program, inputs, frozenset())
+        found = run(program, inputs, frozenset(), doubles=doubles)
         if first_difference(doubles, found.decisions) is not None:  # rounding decides, as it does in the program
             found = run(program, inputs, frozenset(), doubles, follow=True)
     return found.numbers, found.output.shape

@@ -29,8 +29,8 @@ class Decision(NamedTuple):
 
     @property
     def held(self) -> bool:
-        """Whether the piece is none that was chosen: what is detached does not move."""
-        return self.op.pieces is not None and self.op.pieces.held
+        """Whether the piece is none that the program chose: what is detached, and what an algorithm leaves open."""
+        return self.op.pieces is not None and (self.op.pieces.held or self.op.pieces.open)
 
     def but_for_rounding(self, own: Any) -> Any:
         """Return the piece ``own`` that a run beside x would take, but this one where rounding alone had made it.
@@ -55,14 +55,15 @@ class Deciding(Graph):
 
     ``exact`` computes in the digits of the context, otherwise in doubles. ``base`` are the decisions of another run;
     ``follow`` says to take them all, else only those that are held, and where doubles had ``led`` that run, those that
-    rounding had made. ``cancels`` tells whether a sum of rounded numbers
-    came to 0, of which more digits may leave something.
+    rounding had made. ``doubles`` are the decisions of a run in doubles, of which those that are open are taken.
+    ``cancels`` tells whether a sum of rounded numbers came to 0, of which more digits may leave something.
     """
 
     exact: bool = True
     base: Sequence[Decision] = ()
     follow: bool = False
     led: bool = False
+    doubles: Sequence[Decision] = ()
     decisions: list[Decision] = field(default_factory=list)
     cancels: bool = False
     _ahead: dict[int, Iterator[Decision]] = field(default_factory=dict)
@@ -135,16 +136,17 @@ class Deciding(Graph):
             piece = self._taken(op)
         else:
             piece = parts.piece(*values, **static)
-            there = next(self._those_of(op), None) if self.led else None
+            there = next(self._those_of(op), None) if self.led or parts.open else None
             if there is not None:
-                piece = there.but_for_rounding(piece)
+                piece = there.piece if parts.open else there.but_for_rounding(piece)
         self.decisions.append(Decision(op, piece, values, static))
         return parts.on(piece, *values, **static)
 
     def _those_of(self, op: Op) -> Iterator[Decision]:
         """Return what the other run decided by an op and has not been asked for: beside x, others may come between."""
         if id(op) not in self._ahead:
-            self._ahead[id(op)] = iter([decision for decision in self.base if decision.op is op])
+            others = self.doubles if op.pieces is not None and op.pieces.open else self.base
+            self._ahead[id(op)] = iter([decision for decision in others if decision.op is op])
         return self._ahead[id(op)]
 
     def _taken(self, op: Op) -> Any:
@@ -204,9 +206,10 @@ def run(
     base: Sequence[Decision] = (),
     follow: bool = False,
     led: bool = False,
+    doubles: Sequence[Decision] = (),
 ) -> Run:
     """Evaluate a program in the digits of the context; ``values`` are arrays of Reals."""
-    graph = Deciding(program.budget, exact=True, base=base, follow=follow, led=led)
+    graph = Deciding(program.budget, exact=True, base=base, follow=follow, led=led, doubles=doubles)
     _, output, _ = program.evaluate(values, wrt, graph=graph)
     return Run(lifted(np.asarray(value_of(output))), graph.decisions, graph.cancels)
 

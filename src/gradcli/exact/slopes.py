@@ -213,7 +213,7 @@ class Exact:
     ) -> tuple[list[Decimal], list[Decision]]:
         try:
             with digits(count), paid_from(self.work):
-                found = run(self.program, inputs, self.wrt, base, follow, led)
+                found = run(self.program, inputs, self.wrt, base, follow, led, self.doubles)
         except OutOfTime:
             raise
         except GradcliError as error:

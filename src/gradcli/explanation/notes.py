@@ -119,7 +119,8 @@ def note_kink(graph: Graph, node: Operation) -> list[Note]:
     shape = np.shape(node.value)
     where = where.reshape(shape) if where.size == np.size(node.value) else np.broadcast_to(where, shape)
     at = entries_text(np.flatnonzero(np.ravel(where)), shape)
-    return [Note("kink", f"{called_by(graph, node)} has a kink{at} at this point; there {kink.says}, as in PyTorch.")]
+    whose = "" if "PyTorch" in kink.says else ", as in PyTorch"
+    return [Note("kink", f"{called_by(graph, node)} has a kink{at} at this point; there {kink.says}{whose}.")]
 
 
 def note_lost_digits(graph: Graph, node: Operation) -> list[Note]:

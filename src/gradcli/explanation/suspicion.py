@@ -96,7 +96,7 @@ def stands_on_an_edge(node: Operation) -> bool:
     at, pieces = op.edge if op.kink is None else op.kink.at, op.pieces
     if at is not None:
         return holds_somewhere(at(*map(value_of, node.arguments), **node.static))
-    if pieces is None or pieces.held or op.chooses:
+    if pieces is None or pieces.held or pieces.open or op.chooses:
         return False
     return differs_nearby(pieces, [value_of(argument) for argument in node.arguments], node.static)
 

@@ -13,12 +13,14 @@ from gradcli.ops.signatures import Rule, Test
 class Piecewise(NamedTuple):
     """``piece(*values, **static)`` tells pieces apart, entry by entry; ``on(piece, *values, **static)`` is the value.
 
-    A piece that is ``held`` is that of x at x ± h too: what is detached does not move.
+    A piece that is ``held`` is that of x at x ± h too: what is detached does not move. One that is ``open`` is the one
+    of several right ones that an algorithm in doubles took, as the sign of a singular vector: all other runs take it.
     """
 
     piece: Rule
     on: Rule
     held: bool = False
+    open: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Decompositions of matrices in many digits, on arrays of exact numbers: by turns of pairs of columns, and by sums.
 
-What a decomposition leaves open, signs and the vectors of equal values, is taken from a guide: what doubles gave.
+What a decomposition leaves open, signs and the vectors of equal values, is what doubles gave: only signs have a
+derivative beside them.
 """
 
 from __future__ import annotations
@@ -86,74 +87,11 @@ def is_exact(a: Numbers) -> bool:
     return bool(np.asarray(a).dtype == object)
 
 
-def equal_neighbours(values: Numbers) -> Mask:
-    """Return which of some exact numbers are equal to another one within their digits."""
-    size = np.max(abs(values))
-    pairs = [[i != j and size + abs(p - q) == size for j, q in enumerate(values)] for i, p in enumerate(values)]
-    return np.array([any(row) for row in pairs])
-
-
-def bends(values: Numbers) -> Mask:
-    """Return which of some exact numbers are equal to another one, and below them which are 0 beside the largest."""
-    size = np.max(abs(values))
-    return np.stack([equal_neighbours(values), [bool(size + abs(value) == size) for value in values]])
-
-
-def leading(vectors: Numbers) -> Numbers:
-    """Return for each column the place of its first large entry, counted from 1, with the sign of that entry."""
-    sizes = np.abs(np.asarray(vectors, dtype=np.float64))
-    place = np.argmax(sizes > 0.37 * np.max(sizes, axis=-2, keepdims=True), axis=-2)
-    entry = np.take_along_axis(np.asarray(vectors, dtype=np.float64), place[..., None, :], axis=-2)[..., 0, :]
-    return np.where(entry < 0, -1 - place, 1 + place)
-
-
-def signed_as(lead: Numbers, vectors: Numbers) -> Numbers:
-    """Return columns with the signs that ``leading`` has told."""
-    place = np.abs(np.asarray(lead, dtype=np.int64)) - 1
-    entries = vectors[place, np.arange(vectors.shape[1])]
-    return vectors * np.where((entries < 0) == (np.asarray(lead) < 0), 1, -1)
-
-
-def settled_on(guide: Numbers, vectors: Numbers, led: Mask) -> Numbers:
-    """Return the columns of the guide at right angles to all vectors that are not led, and to each other.
-
-    Where these do not span what is led, the vectors themselves do: beside x another of equal values may stand alone.
-    """
-    others, own = vectors[:, ~led], guide[:, led] * one_like(vectors[0, 0])
-    found = orthogonal(own - others @ (others.T @ own) if others.size else own, np.ones(np.count_nonzero(led)))
-    return vectors[:, led] if any(map(is_nan, found.flat)) else found
-
-
-PAIRED = 10**8
-"""How much smaller than the values a difference of two is that are equal at x."""
-
-
-def within_spaces(guide: Numbers, a: Numbers, values: Numbers, vectors: Numbers) -> Numbers:
-    """Return the columns of a guide without what the rounding of doubles gives them of the vectors of other values.
-
-    That would leave values that are off by its square, and a jump where the guide is left.
-    """
-    found = guide * one_like(vectors[0, 0])
-    for k in np.flatnonzero(np.any(guide != 0, axis=0)):
-        value = found[:, k] @ (a @ found[:, k])
-        near = abs(values - value) * PAIRED <= np.max(abs(values))
-        found[:, k] = vectors[:, near] @ (vectors[:, near].T @ found[:, k])
-    return found
-
-
-def eigenvalues(guide: Numbers, a: Numbers) -> Numbers:
-    """Return the eigenvalues of a symmetric matrix: where the guide has an eigenvector, what this makes of A."""
-    led, a = np.any(guide != 0, axis=0), symmetric(a)
-    values, vectors = eigen(a)
-    if np.any(led):
-        own = settled_on(within_spaces(guide, a, values, vectors), vectors, led)
-        values[led] = np.sum(own * (a @ own), axis=0)
-    return values
-
-
-def eigenvectors(lead: Numbers, a: Numbers) -> Numbers:
-    """Return the eigenvectors of a symmetric matrix with signs as told."""
-    return signed_as(lead, eigen(symmetric(a))[1])
+def chosen_as(guide: Numbers, vectors: Numbers, arbitrary: Mask) -> Numbers:
+    """Return columns with the signs of those that doubles gave, and these themselves where they are arbitrary."""
+    guide = guide * one_like(vectors[0, 0])
+    signs = np.where(np.sum(vectors * guide, axis=0) < 0, -1, 1)
+    return np.where(arbitrary, guide, vectors * signs)
 
 
 def singular(a: Numbers) -> tuple[Numbers, Numbers, Numbers]:
@@ -172,25 +110,6 @@ def singular(a: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         return u, values, a.T @ u / np.where(values == 0, values + 1, values)
 
 
-def singular_values(guide: Numbers, a: Numbers) -> Numbers:
-    """Return the singular values: where the guide has vectors, U above V, what these make of A.
-
-    Only a value that is 0 at x has a V there, and a sign. The others are the lengths of what A makes of U: the vectors
-    of doubles are pairs to 16 digits alone.
-    """
-    u, values, v = singular(a)
-    left, right = guide[: len(a)], guide[len(a) :]
-    led, none = np.any(left != 0, axis=0), np.any(right != 0, axis=0)
-    if np.any(led):
-        own = within_spaces(np.where(none, 0.0, left), a @ a.T, values**2, u)
-        left = settled_on(np.where(none, left * one_like(a[0, 0]), own), u, led)
-        values[led] = [square.sqrt() for square in np.sum((a.T @ left) ** 2, axis=0)]
-    if np.any(none):
-        own = left[:, none[led]]
-        values[none] = np.sum(own * (a @ settled_on(right, v, none)), axis=0)
-    return values
-
-
 def cholesky(a: Numbers) -> Numbers:
     """Return the lower triangular L with L·Lᵀ = A, row by row; nan where there is none."""
     low = 0 * a
@@ -200,13 +119,14 @@ def cholesky(a: Numbers) -> Numbers:
     return low
 
 
-def orthogonal(a: Numbers, signs: Numbers) -> Numbers:
-    """Return the Q of A = Q·R for columns that are independent, R with these signs on its diagonal (Gram-Schmidt)."""
+def orthogonal(a: Numbers) -> Numbers:
+    """Return the Q of A = Q·R for columns that are independent, with a positive diagonal of R (Gram-Schmidt)."""
     q = 0 * a
-    for k, sign in enumerate(signs):
-        rest = a[:, k] - q[:, :k] @ (q[:, :k].T @ a[:, k]) if k else a[:, k]
-        rest = rest - q[:, :k] @ (q[:, :k].T @ rest) if k else rest
-        q[:, k] = rest / (np.sum(rest * rest).sqrt() * sign)
+    for k in range(a.shape[1]):
+        rest = a[:, k]
+        for _ in range(2 if k else 0):
+            rest = rest - q[:, :k] @ (q[:, :k].T @ rest)
+        q[:, k] = rest / np.sum(rest * rest).sqrt()
     return q
 
 

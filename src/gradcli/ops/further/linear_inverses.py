@@ -12,7 +12,7 @@ from gradcli.ops.declare import Apply, Op, Parts, declare, value_of
 from gradcli.ops.facts import Facts
 from gradcli.ops.further import linear_decimals as decimals
 from gradcli.ops.further.linear_cholesky import factor_digits
-from gradcli.ops.further.linear_singular import SINGULAR_VALUES, require_matrix, turns_of
+from gradcli.ops.further.linear_singular import require_matrix, singular_values, turns_of
 from gradcli.ops.further.linear_spectra import decomposed, letters_of
 from gradcli.ops.linear_algebra import MATMUL, require_square
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit
@@ -272,14 +272,14 @@ def build_lstsq(
         left = f(SUB, f(MATMUL, A, f(MATMUL, inverse, columns)), columns)
         return f(SUM, f(MUL, left, left), dim=(left.ndim - 2,), keepdim=False)
 
-    def singular_values() -> Tensor:
+    def values() -> Tensor:
         if library != "torch":
-            return f(SINGULAR_VALUES, A)
-        return f(SINGULAR_VALUES, f(DETACH, A)) if driver in ("gelss", "gelsd") else np.zeros(0)
+            return singular_values(f, A)
+        return singular_values(f, f(DETACH, A)) if driver in ("gelss", "gelsd") else np.zeros(0)
 
     return Parts(
         ("solution", "residuals", "rank", "singular_values"),
-        (solution, residuals, lambda: np.zeros(0, dtype=np.intp) if driver == "gels" else rank, singular_values),
+        (solution, residuals, lambda: np.zeros(0, dtype=np.intp) if driver == "gels" else rank, values),
     )
 
 

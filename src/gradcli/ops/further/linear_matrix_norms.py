@@ -7,7 +7,7 @@ import math
 from gradcli.errors import GradcliError
 from gradcli.ops.axes import read_axes
 from gradcli.ops.declare import Apply
-from gradcli.ops.further.linear_singular import SINGULAR_VALUES
+from gradcli.ops.further.linear_singular import singular_values
 from gradcli.ops.piecewise import ABS
 from gradcli.ops.reductions import SUM
 from gradcli.ops.selection import AMAX, AMIN
@@ -35,7 +35,7 @@ def by_singular_values(f: Apply, x: Tensor, order: Static, axes: tuple[int, ...]
     """Return the sum, the largest or the smallest of the singular values."""
     rest = tuple(axis for axis in range(x.ndim) if axis not in axes)
     turned = x if (*rest, *axes) == tuple(range(x.ndim)) else f(TRANSPOSE, x, dims=(*rest, *axes))
-    values = f(SINGULAR_VALUES, turned)
+    values = singular_values(f, turned)
     op = SUM if order == "nuc" else AMAX if order == 2 else AMIN
     return f(op, values, dim=(values.ndim - 1,), keepdim=False)
 

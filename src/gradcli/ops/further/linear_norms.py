@@ -11,7 +11,7 @@ from gradcli.ops.arithmetic import ADD, DIV, MUL, SUB
 from gradcli.ops.axes import number, one_axis
 from gradcli.ops.declare import Apply, value_of
 from gradcli.ops.facts import Facts
-from gradcli.ops.further.linear_singular import SINGULAR_VALUES
+from gradcli.ops.further.linear_singular import singular_values
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.linear_algebra import require_square
 from gradcli.ops.making import DETACH
@@ -83,7 +83,7 @@ def build_matrix_norm(
 def build_cond(f: Apply, x: Tensor, p: Static = None) -> Tensor:
     """how far a matrix is from singular: its norm times that of its inverse"""
     if p in (None, 2, -2):
-        values = f(SINGULAR_VALUES, x)
+        values = singular_values(f, x)
         ends = f(INDEX, values, key=(..., 0)), f(INDEX, values, key=(..., -1))
         return f(DIV, *(ends[::-1] if p == -2 else ends))
     require_square(x, "cond")

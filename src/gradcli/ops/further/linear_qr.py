@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.declare import Apply, Op, Parts, declare
+from gradcli.ops.declare import Apply, Op, Parts, declare, value_of
 from gradcli.ops.facts import Facts
 from gradcli.ops.further import linear_decimals as decimals
 from gradcli.ops.further.linear_cholesky import factor_digits, inverse_of
+from gradcli.ops.further.linear_equals import NEAR, refuse_arbitrary
 from gradcli.ops.further.linear_singular import require_matrix
 from gradcli.ops.further.linear_spectra import decomposed, letters_of
 from gradcli.ops.indexing import INDEX
@@ -19,7 +20,7 @@ from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Line, Order
 from gradcli.ops.matrices import row_by_row, solved
 from gradcli.ops.parts import Piecewise, Said
 from gradcli.ops.shaping import TRIU, transpose_matrices
-from gradcli.ops.signatures import Array, Indices, Options, Static, Tensor
+from gradcli.ops.signatures import Array, Mask, Options, Static, Tensor
 from gradcli.ops.vocabulary import function
 
 FAMILY = "linear algebra"
@@ -36,8 +37,9 @@ def q_local(argument: int, out: Array, values: tuple[Array, ...], static: Option
     lengths = dict(zip(f"{batch}ajilb", (*out.shape, m, n, n), strict=True))
     same = {letter: length for letter, length in lengths.items() if letter != "b"}
     straight = {letter: length for letter, length in same.items() if letter != "i"}
-    triangle = np.matmul(np.swapaxes(out, -1, -2), values[0])
-    options: dict[str, Any] = {"auxiliary": ("inv(qr({}).R)", inverse_of(triangle))}
+    options: dict[str, Any] = {
+        "auxiliary": ("inv(qr({}).R)", inverse_of(np.matmul(np.swapaxes(out, -1, -2), values[0])))
+    }
     rows, columns, line = f"{batch}aj", f"{batch}il", Line("j", "b", Order.NOT_BEFORE)
     product = Explicit(lambda s, whole, left, right: whole * left * right)
 
@@ -62,10 +64,11 @@ def q_vjp(g: Array, y: Array, a: Array) -> Array:
     return np.swapaxes(solved(r, np.swapaxes(g + np.matmul(y, both), -1, -2)), -1, -2)
 
 
-def signs_of(a: Array) -> Indices:
-    """Return the signs of R's diagonal in doubles."""
-    r = np.linalg.qr(np.asarray(a, dtype=np.float64))[1]
-    return np.where(np.diagonal(r, axis1=-2, axis2=-1) < 0, -1, 1)
+def is_arbitrary(a: Array) -> Mask:
+    """Return which columns of Q are a choice: where one of A is a sum of those before it, and from there on."""
+    a = np.asarray(a, dtype=np.float64)
+    left = np.diagonal(np.linalg.qr(a)[1], axis1=-2, axis2=-1)
+    return np.logical_or.accumulate(np.abs(left) <= NEAR * np.sqrt(np.sum(a * a, axis=-2)), axis=-1)
 
 
 ORTHOGONAL = declare(
@@ -75,8 +78,11 @@ ORTHOGONAL = declare(
         (q_vjp,),
         q_local,
         pieces=Piecewise(
-            signs_of,
-            lambda signs, a: decimals.each_matrix(lambda s, x: decimals.orthogonal(x, s[0]), signs[..., None, :], a),
+            lambda a: np.linalg.qr(np.asarray(a, dtype=np.float64))[0],
+            lambda guide, a: decimals.each_matrix(
+                lambda near, x: decimals.chosen_as(near, decimals.orthogonal(x), is_arbitrary(x)), guide, a
+            ),
+            open=True,
         ),
         work=row_by_row,
         digits=lambda out, a: factor_digits(np.matmul(np.swapaxes(out, -1, -2), a)),
@@ -108,6 +114,7 @@ def factored(f: Apply, x: Tensor, complete: bool) -> Parts:
     def q() -> Tensor:
         if not made:
             made.append(f(ORTHOGONAL, square))
+            refuse_arbitrary(square, is_arbitrary(value_of(square)), "qr")
         return made[0]
 
     def r() -> Tensor:

@@ -8,20 +8,12 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.declare import Apply, Op, declare
+from gradcli.ops.declare import Apply, Op, declare, value_of
 from gradcli.ops.further import linear_decimals as decimals
-from gradcli.ops.further.linear_spectra import (
-    NEAR,
-    apart_text,
-    decomposed,
-    has_twin,
-    letters_of,
-    nearness,
-    vector_digits,
-    with_signs,
-)
+from gradcli.ops.further.linear_equals import groups_of, has_twin, is_bent, refuse_arbitrary, shared
+from gradcli.ops.further.linear_spectra import apart_text, decomposed, letters_of, nearness, vector_digits, with_signs
 from gradcli.ops.links import AUXILIARY, OUT, SECOND, Contraction, Explicit, Line, Order
-from gradcli.ops.parts import Kink, Piecewise, Said
+from gradcli.ops.parts import Piecewise, Said
 from gradcli.ops.signatures import Array, Mask, Options, Static, Tensor
 
 FAMILY = "linear algebra"
@@ -35,29 +27,16 @@ def thin(a: Array) -> tuple[Array, Array, Array]:
     return u, values, np.swapaxes(vt, -1, -2)
 
 
+def least_of(shape: tuple[int, ...]) -> float:
+    """Return the share of the largest singular value up to which another is 0, as in PyTorch's ``matrix_rank``."""
+    return max(shape[-2:]) * 2.0**-52
+
+
 def turns_of(_out: Array, a: Array, **_static: Static) -> int:
     """Return the operations of turning the pairs of the shorter side in twice the digits, some ten times."""
     *batch, m, n = np.shape(a)
     count = min(m, n)
     return math.prod(batch) * (60 * count**4 + 4 * m * n * count)
-
-
-def is_bent(values: Array) -> Mask:
-    """Return which singular values have a twin or are 0: there they have a kink, as a size has."""
-    largest = np.max(values, axis=-1, keepdims=True) if values.shape[-1] else values
-    return has_twin(values) | (values <= NEAR * largest)
-
-
-def guide_of(a: Array) -> Array:
-    """Return U above V in doubles for singular values of 0, U above 0 for those that have a twin, and 0 for others."""
-    u, values, v = thin(a)
-    if decimals.is_exact(a):
-        bends = decimals.each_matrix(lambda x: decimals.bends(decimals.singular(x)[1]), a)
-    else:
-        none = values <= NEAR * np.max(values, axis=-1, keepdims=True, initial=0.0)
-        bends = np.stack([has_twin(values), none], axis=-2)
-    twins, none = np.moveaxis(bends.astype(bool)[..., None, :], -3, 0)
-    return np.concatenate([np.where(twins | none, u, 0.0), np.where(none, v, 0.0)], axis=-2)
 
 
 def defined_vectors(a: Array, values: Array) -> tuple[Array, Array]:
@@ -71,7 +50,7 @@ def defined_vectors(a: Array, values: Array) -> tuple[Array, Array]:
     found = np.swapaxes(np.linalg.svd(shifted)[2][..., -1, :], -1, -2) * np.sqrt(2.0)
     left, right = found[..., :m, :], found[..., m:, :]
     signs = np.where(np.sum(left * u, axis=-2, keepdims=True) < 0, -1.0, 1.0)
-    bent = is_bent(values)[..., None, :]
+    bent = is_bent(values, least_of(a.shape))[..., None, :]
     return np.where(bent, u, left * signs), np.where(bent, v, right * signs)
 
 
@@ -98,14 +77,10 @@ SINGULAR_VALUES = declare(
         decomposed(lambda a: np.linalg.svd(a, compute_uv=False)),
         (value_vjp,),
         value_local,
-        pieces=Piecewise(guide_of, lambda guide, a: decimals.each_matrix(decimals.singular_values, guide, a)),
-        kink=Kink(
-            lambda a: is_bent(np.linalg.svd(a, compute_uv=False)),
-            "each of equal singular values, and one of 0, moves with singular vectors of its own",
-        ),
+        exactly=lambda a: decimals.each_matrix(lambda x: decimals.singular(x)[1], a),
         index=Said(),
         work=turns_of,
-        digits=lambda out, a: nearness(out),
+        digits=lambda out, a: nearness(out, least_of(a.shape)),
         backward_text=("(svd({0}).U*{g}[..., None, :]) @ svd({0}).V.mT",),
         torch_saves=("own",),
     )
@@ -184,26 +159,20 @@ def vector_text_back(_k: int, out: Array, _a: Array, *, side: str) -> str:
     return back if side == "U" else f"({back}).mT"
 
 
-def leading_of(a: Array, side: str) -> Array:
-    """Return how the signs of U or V are told in doubles."""
-    return decimals.leading(thin(a)[0 if side == "U" else 2])
+def vectors_on(guide: Array, a: Array, side: str) -> Array:
+    """Return U or V in many digits, as near to those of doubles as they come."""
+
+    def rule(near: Array, x: Array) -> Array:
+        own, values, _ = decimals.singular(x)
+        return np.asarray(decimals.chosen_as(near, own, is_arbitrary(values.astype(np.float64), x.shape)))
+
+    return decimals.each_matrix(rule, guide, a if side == "U" else np.swapaxes(a, -1, -2))
 
 
-def vectors_on(lead: Array, a: Array, side: str) -> Array:
-    """Return U or V in many digits, with signs as told."""
-    a = a if side == "U" else np.swapaxes(a, -1, -2)
-    return decimals.each_matrix(
-        lambda told, x: decimals.signed_as(told[0], decimals.singular(x)[0]), lead[..., None, :], a
-    )
-
-
-def has_no_slope(a: Array, side: str) -> Mask:
-    """Return which singular vectors have no derivative: those of values with a twin, or of 0 on the longer side."""
-    _, values, _ = thin(a)
-    m, n = a.shape[-2:]
-    long, count = (m, n) if side == "U" else (n, m), min(m, n)
-    bent = is_bent(values) if long[0] > count else has_twin(values)
-    return np.broadcast_to(bent[..., None, :], (*a.shape[:-2], long[0], count))
+def is_arbitrary(values: Array, shape: tuple[int, ...]) -> Mask:
+    """Return of which singular values the vectors are a choice, on the side of the rows: of equal ones, and of 0."""
+    groups = groups_of(values, least_of(shape))
+    return has_twin(groups) | ((groups < 0) & (shape[-2] > shape[-1]))
 
 
 SINGULAR_VECTORS = declare(
@@ -212,8 +181,7 @@ SINGULAR_VECTORS = declare(
         decomposed(lambda a, side: thin(a)[0 if side == "U" else 2]),
         (vector_vjp,),
         vector_local,
-        pieces=Piecewise(leading_of, vectors_on),
-        kink=Kink(has_no_slope, "a singular vector of equal values has no derivative: it is nan", steep=True),
+        pieces=Piecewise(lambda a, side: thin(a)[0 if side == "U" else 2], vectors_on, open=True),
         index=Said(),
         work=turns_of,
         digits=lambda out, a, side: vector_digits(thin(a)[1]),
@@ -224,6 +192,11 @@ SINGULAR_VECTORS = declare(
 )
 
 
+def singular_values(f: Apply, x: Tensor) -> Tensor:
+    """Return the singular values."""
+    return shared(f, f(SINGULAR_VALUES, x), least_of(x.shape))
+
+
 def require_matrix(x: Tensor, name: str) -> None:
     """Refuse what is no matrix, and one without entries."""
     if x.ndim < 2 or 0 in x.shape[-2:]:
@@ -231,5 +204,8 @@ def require_matrix(x: Tensor, name: str) -> None:
 
 
 def vectors(f: Apply, x: Tensor, side: str) -> Tensor:
-    """Return U or V."""
-    return with_signs(f, f(SINGULAR_VECTORS, x, side=side), "svd")
+    """Return U or V; refuse those of equal values, and of 0 where this side is the longer one."""
+    found = with_signs(f, f(SINGULAR_VECTORS, x, side=side), "svd")
+    own = value_of(x) if side == "U" else np.swapaxes(value_of(x), -1, -2)
+    refuse_arbitrary(x, is_arbitrary(thin(own)[1], own.shape), "svd")
+    return found

@@ -14,40 +14,22 @@ from gradcli.ops.arithmetic import ADD, SUB
 from gradcli.ops.declare import Apply, Op, Parts, declare, value_of
 from gradcli.ops.facts import Facts
 from gradcli.ops.further import linear_decimals as decimals
+from gradcli.ops.further.linear_equals import groups_of, has_twin, is_bent, refuse_arbitrary, shared
 from gradcli.ops.linear_algebra import require_square
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Line, Order
 from gradcli.ops.making import DETACH
 from gradcli.ops.matrices import BATCHES
-from gradcli.ops.parts import Kink, Piecewise, Said
+from gradcli.ops.parts import Piecewise, Said
 from gradcli.ops.shaping import TRIL, TRIU, transpose_matrices
-from gradcli.ops.signatures import Array, Forward, Mask, Options, Static, Tensor
+from gradcli.ops.signatures import Array, Forward, Options, Static, Tensor
 from gradcli.ops.vocabulary import function
 
 FAMILY = "linear algebra"
-NEAR = 32 * 2.0**-52
-"""Eigenvalues that differ by less than this part of the largest one are one."""
 
 
 def mirrored(a: Array) -> Array:
     """Return matrices with the lower triangle in the place of the upper one too."""
     return np.tril(a) + np.swapaxes(np.tril(a, -1), -1, -2)
-
-
-def has_twin(values: Array, least: Array | float = 0.0) -> Mask:
-    """Return which values have another one within rounding, or are below the ``least``."""
-    size = np.max(np.abs(values), axis=-1, keepdims=True) if values.shape[-1] else np.zeros(values.shape)
-    apart = np.abs(values[..., :, None] - values[..., None, :]) + np.eye(values.shape[-1]) * (4 * size[..., None] + 1)
-    return (np.min(apart, axis=-1, initial=np.inf) <= NEAR * size) | (np.abs(values) < least)
-
-
-def eigen_guide(a: Array) -> Array:
-    """Return the eigenvectors in doubles of those eigenvalues that occur more than once, 0 for the others."""
-    values, vectors = np.linalg.eigh(np.asarray(a, dtype=np.float64))
-    if decimals.is_exact(a):
-        twins = decimals.each_matrix(lambda x: decimals.equal_neighbours(decimals.eigen(decimals.symmetric(x))[0]), a)
-    else:
-        twins = has_twin(values)
-    return np.where(np.asarray(twins, dtype=bool)[..., None, :], vectors, 0.0)
 
 
 def decomposed(rule: Forward) -> Forward:
@@ -64,13 +46,16 @@ def decomposed(rule: Forward) -> Forward:
     return forward
 
 
-def nearness(values: Array) -> Array:
-    """Return for each eigenvalue how many times nearer the next one is than the largest is to 0: so rounding grows."""
+def nearness(values: Array, least: float = -1.0) -> Array:
+    """Return for each eigenvalue how many times nearer the next one is than the largest is to 0: so rounding grows.
+
+    That is 0 for those that are not told apart: their vectors are a choice.
+    """
     n = values.shape[-1]
     apart = np.abs(values[..., :, None] - values[..., None, :])
-    gap = np.min(np.where(np.eye(n) == 1, np.inf, apart), axis=-1, initial=np.inf)
-    size = np.max(np.abs(values), axis=-1, keepdims=True)
-    return np.where(gap == 0, 1.0, 1 + n * size / np.where(gap == 0, 1.0, gap))
+    bent = is_bent(values, least)
+    gap = np.min(np.where((np.eye(n) == 1) | (apart == 0), np.inf, apart), axis=-1, initial=np.inf)
+    return np.where(bent, 0.0, 1 + n * np.max(np.abs(values), axis=-1, keepdims=True) / gap)
 
 
 def null_vectors(a: Array, values: Array) -> Array:
@@ -84,7 +69,7 @@ def vectors_for(a: Array, values: Array) -> Array:
     found = np.linalg.eigh(a)[1]
     simple = null_vectors(a, values)
     signs = np.where(np.sum(simple * found, axis=-2, keepdims=True) < 0, -1.0, 1.0)
-    return np.where(has_twin(values)[..., None, :], found, simple * signs)
+    return np.where(has_twin(groups_of(values))[..., None, :], found, simple * signs)
 
 
 def letters_of(out: Array, own: int) -> str:
@@ -158,16 +143,19 @@ def sweeps_of(out: Array, a: Array) -> int:
     return 30 * int(np.size(a)) * int(np.shape(a)[-1]) ** 2
 
 
+def eigenvectors(guide: Array, a: Array) -> Array:
+    """Return the eigenvectors of a symmetric matrix in many digits, as near to those of doubles as they come."""
+    values, vectors = decimals.eigen(decimals.symmetric(a))
+    return np.asarray(decimals.chosen_as(guide, vectors, has_twin(groups_of(values.astype(np.float64)))))
+
+
 EIGENVALUES = declare(
     Op(
         "eigvalsh",
         decomposed(lambda a: np.linalg.eigvalsh(decimals.symmetric(a))),
         (eigenvalue_vjp,),
         eigenvalue_local,
-        pieces=Piecewise(eigen_guide, lambda guide, a: decimals.each_matrix(decimals.eigenvalues, guide, a)),
-        kink=Kink(
-            lambda a: has_twin(np.linalg.eigvalsh(a)), "each of equal eigenvalues moves with an eigenvector of its own"
-        ),
+        exactly=lambda a: decimals.each_matrix(lambda x: decimals.eigen(decimals.symmetric(x))[0], a),
         index=Said(),
         work=sweeps_of,
         digits=lambda out, a: nearness(out),
@@ -182,13 +170,9 @@ EIGENVECTORS = declare(
         (eigenvector_vjp,),
         eigenvector_local,
         pieces=Piecewise(
-            lambda a: decimals.leading(np.linalg.eigh(np.asarray(a, dtype=np.float64))[1]),
-            lambda lead, a: decimals.each_matrix(decimals.eigenvectors, lead[..., None, :], a),
-        ),
-        kink=Kink(
-            lambda a: np.broadcast_to(has_twin(np.linalg.eigvalsh(a))[..., None, :], np.shape(a)),
-            "an eigenvector of equal eigenvalues has no derivative: it is nan",
-            steep=True,
+            lambda a: np.linalg.eigh(np.asarray(a, dtype=np.float64))[1],
+            lambda guide, a: decimals.each_matrix(eigenvectors, guide, a),
+            open=True,
         ),
         index=Said(),
         work=sweeps_of,
@@ -247,7 +231,7 @@ PAIR = "2,1;1,3"
 )
 def build_eigvalsh(f: Apply, x: Tensor, UPLO: Static = "L") -> Tensor:
     """the eigenvalues of a symmetric matrix, the smallest first"""
-    return f(EIGENVALUES, symmetric_side(f, x, UPLO, "eigvalsh"))
+    return shared(f, f(EIGENVALUES, symmetric_side(f, x, UPLO, "eigvalsh")))
 
 
 @function(
@@ -265,5 +249,11 @@ def build_eigvalsh(f: Apply, x: Tensor, UPLO: Static = "L") -> Tensor:
 def build_eigh(f: Apply, x: Tensor, UPLO: Static = "L") -> Parts:
     """the eigenvalues of a symmetric matrix, the smallest first, and its eigenvectors as columns"""
     side = symmetric_side(f, x, UPLO, "eigh")
-    makers = (lambda: f(EIGENVALUES, side), lambda: with_signs(f, f(EIGENVECTORS, side), "eigh"))
+
+    def vectors() -> Tensor:
+        found = with_signs(f, f(EIGENVECTORS, side), "eigh")
+        refuse_arbitrary(side, has_twin(groups_of(np.linalg.eigvalsh(value_of(side).astype(np.float64)))), "eigh")
+        return found
+
+    makers = (lambda: shared(f, f(EIGENVALUES, side)), vectors)
     return Parts(("eigenvalues", "eigenvectors"), makers)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.declare import Apply, Parts, value_of
 from gradcli.ops.facts import Facts
-from gradcli.ops.further.linear_singular import SINGULAR_VALUES, require_matrix, vectors
+from gradcli.ops.further.linear_singular import SINGULAR_VALUES, require_matrix, singular_values, vectors
 from gradcli.ops.joining import CAT
+from gradcli.ops.making import DETACH
+from gradcli.ops.parts import Piecewise
 from gradcli.ops.shaping import transpose_matrices
 from gradcli.ops.signatures import Static, Tensor
 from gradcli.ops.vocabulary import function
@@ -29,7 +33,7 @@ def build_svdvals(f: Apply, x: Tensor, driver: Static = None) -> Tensor:
     """the singular values of a matrix, the largest first"""
     del driver
     require_matrix(x, "svdvals")
-    return f(SINGULAR_VALUES, x)
+    return singular_values(f, x)
 
 
 @function("svd torch.svd", "method", FAMILY, facts=VALUES._replace(program="svd(A).S"))
@@ -38,7 +42,7 @@ def build_svd(f: Apply, x: Tensor, some: Static = True, compute_uv: Static = Tru
     require_matrix(x, "svd")
     if not compute_uv or not some:
         raise GradcliError("value", "svd has U and V in their short form alone", hint="leave some and compute_uv out")
-    makers = (lambda: vectors(f, x, "U"), lambda: f(SINGULAR_VALUES, x), lambda: vectors(f, x, "V"))
+    makers = (lambda: vectors(f, x, "U"), lambda: singular_values(f, x), lambda: vectors(f, x, "V"))
     return Parts(("U", "S", "V"), makers)
 
 
@@ -59,11 +63,11 @@ def build_linalg_svd(
     del driver
     require_matrix(x, "svd")
     if not compute_uv:
-        return f(SINGULAR_VALUES, x)
+        return singular_values(f, x)
     all_of = completed if full_matrices and x.shape[-2] != x.shape[-1] else vectors
     makers = (
         lambda: all_of(f, x, "U"),
-        lambda: f(SINGULAR_VALUES, x),
+        lambda: singular_values(f, x),
         lambda: transpose_matrices(f, all_of(f, x, "V")),
     )
     return Parts(("U", "S", "Vh"), makers)
@@ -81,4 +85,12 @@ def completed(f: Apply, x: Tensor, side: str) -> Tensor:
     )
     left, _, right = np.linalg.svd(np.asarray(value_of(x), dtype=np.float64))
     whole = left if side == "U" else np.swapaxes(right, -1, -2)
-    return f(CAT, found, whole[..., count:], dim=x.ndim - 1)
+    return f(CAT, found, f(ARBITRARY, whole[..., count:]), dim=x.ndim - 1)
+
+
+ARBITRARY = replace(
+    DETACH,
+    write=lambda call: call.texts[0],
+    pieces=Piecewise(lambda x: x, lambda piece, x: piece, held=True, open=True),
+)
+"""Constants of which an algorithm in doubles chose one of several right ones."""
