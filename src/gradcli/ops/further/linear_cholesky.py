@@ -7,6 +7,7 @@ import numpy as np
 from gradcli.ops.declare import Apply, Op, declare
 from gradcli.ops.facts import Facts
 from gradcli.ops.further import linear_decimals as decimals
+from gradcli.ops.further.linear_equals import NEAR
 from gradcli.ops.further.linear_spectra import decomposed, letters_of, symmetric_side
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Line, Order
 from gradcli.ops.matrices import row_by_row
@@ -25,6 +26,14 @@ def inverse_of(a: Array) -> Array:
         return np.asarray(np.linalg.inv(a), dtype=np.float64)
     except np.linalg.LinAlgError:
         return np.full(a.shape, np.nan) if a.ndim == 2 else np.stack([inverse_of(part) for part in a])
+
+
+def lower(a: Array) -> Array:
+    """Return L, and no square of its diagonal that is what rounding left of an entry of A: that may be below 0 too."""
+    found = np.linalg.cholesky(decimals.symmetric(a))
+    if np.any(np.diagonal(found * found, axis1=-2, axis2=-1) <= NEAR * np.diagonal(a, axis1=-2, axis2=-1)):
+        raise np.linalg.LinAlgError("matrix is not positive definite")
+    return found
 
 
 def cholesky_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
@@ -60,7 +69,7 @@ def cholesky_vjp(g: Array, y: Array, _a: Array) -> Array:
 CHOLESKY = declare(
     Op(
         "cholesky",
-        decomposed(lambda a: np.linalg.cholesky(decimals.symmetric(a))),
+        decomposed(lower),
         (cholesky_vjp,),
         cholesky_local,
         exactly=lambda a: decimals.each_matrix(decimals.cholesky, decimals.symmetric(a)),
