@@ -91,10 +91,11 @@ def test_reverse_mode_is_one_page():
     assert len((HOME / "engine" / "reverse.py").read_text(encoding="utf-8").splitlines()) <= 90
 
 
-def test_a_module_is_one_room_and_its_rows_fit():
+def test_a_module_is_one_subject_and_its_rows_fit():
+    """A subject takes 100 to 700 lines; a module of more holds two."""
     for path in MODULES:
         rows = path.read_text(encoding="utf-8").splitlines()
-        assert len(rows) <= 300, path
+        assert len(rows) <= 700, path
         assert [row for row in rows if len(row) > 120] == [], path
 
 

@@ -223,7 +223,7 @@ FILES = [
     ("s.json", 3.0), ("m.csv", MATRIX), ("head.csv", MATRIX), ("column.csv", [1.0, 2.0, 3.0]),
     ("row.csv", [1.0, 2.0, 3.0]),
     ("crlf.csv", MATRIX), ("bom.csv", MATRIX), ("v.txt", [1.0, 2.0]), ("m.txt", MATRIX), ("rows.txt", MATRIX),
-    ("column.txt", [[1.0], [2.0], [3.0]]), ("semicolons.csv", MATRIX), ("tabs.csv", MATRIX), ("mac.csv", MATRIX),
+    ("column.txt", [1.0, 2.0, 3.0]), ("semicolons.csv", MATRIX), ("tabs.csv", MATRIX), ("mac.csv", MATRIX),
     ("quoted.csv", MATRIX), ("python.csv", [1000.0, 0.5]), ("mac.txt", [[1.0, -2.0], [3.0, 4.0]]),
     ("bom.txt", [1.0, 2.0]), ("call.txt", [0.0, 0.5, 1.0]),
 ]  # fmt: skip
@@ -426,16 +426,44 @@ def test_no_table_is_read_otherwise_than_by_a_reader_of_our_own() -> None:
     assert outcomes == {True, False}
 
 
-STREAMS = [
+LINES = [
     ("3\n", 3.0), ("1,2\n", [1.0, 2.0]), ("1,2\n3,4\n", MATRIX), ("[[1,2],\n [3,4]]\n", MATRIX), ("1,2;3,4", MATRIX),
+    ("1\n2\n3\n", [1.0, 2.0, 3.0]), ("\n1\n\n2\r\n", [1.0, 2.0]), ("1\r2", [1.0, 2.0]), ("1,\n2,\n", [1.0, 2.0]),
+    ("1/2\nmaximum(1, 2)\n", [0.5, 2.0]), ("1;2;3\n", [[1.0], [2.0], [3.0]]), ("1;\n2;\n3", [[1.0], [2.0], [3.0]]),
+    ("1;2\n3\n", [[1.0], [2.0], [3.0]]), ("1,\n", [1.0]), ("1 2\n3 4\n", MATRIX), ("1\t2\n3 \t4", MATRIX),
+    ("1 -2", [1.0, -2.0]), ("1/2 maximum(1, 2)\n", [0.5, 2.0]), ("1 - 2", -1.0), ("1+ 2\n2 *3\n", [3.0, 6.0]),
+    ("linspace(0, 1, 2)\nones(2)\n", [[0.0, 1.0], [1.0, 1.0]]), ("1,2;\n3,4;\n", MATRIX),
 ]  # fmt: skip
+"""Text of a file or a stream, and its array: a column of lines is a vector, and only ``;`` makes a matrix of one."""
 
 
-@pytest.mark.parametrize(("text", "value"), STREAMS)
-def test_standard_input_holds_this_array(cli: Cli, text: str, value: object) -> None:
-    answer = cli("explain", "sum(x)", "--x", "-", "--json", stdin=text)
-    assert answer.code == 0, answer.err
-    assert json.loads(answer.out)["inputs"]["x"]["value"] == value
+@pytest.mark.parametrize(("text", "value"), LINES)
+def test_a_stream_and_a_file_of_text_hold_the_same_array(cli: Cli, here: Path, text: str, value: object) -> None:
+    (here / "lines.txt").write_bytes(text.encode())
+    for source in ("-", "@lines.txt"):
+        answer = cli("explain", "sum(x)", "--x", source, "--json", stdin=text)
+        assert answer.code == 0, answer.err
+        assert json.loads(answer.out)["inputs"]["x"]["value"] == value
+
+
+@pytest.mark.parametrize("rows", [["1", "2", "3"], ["7"], ["1", "-2"]])
+@pytest.mark.parametrize("option", [
+    ("grad", "sum(x*x)", "--x"), ("grad", "sum(x*x)", "--set", "x="), ("grad", "x*x", "--x", "@c.csv", "--v"),
+    ("check", "sum(x*x)/2", "--x", "@c.csv", "--expect"), ("check", "sum(x*x)/2", "--x", "@c.csv", "--expect", "x="),
+    ("explain", "x*x", "--x", "@c.csv", "--v", "@c.csv", "--json", "--jvp"),
+])  # fmt: skip
+def test_one_column_is_a_vector_from_every_source(
+    cli: Cli, here: Path, option: tuple[str, ...], rows: list[str]
+) -> None:
+    text, said = "\n".join(rows) + "\n", set()
+    for suffix in ("csv", "tsv", "txt"):
+        (here / f"c.{suffix}").write_text(text)
+    for source in ("@c.csv", "@c.tsv", "@c.txt", "-", ",".join(rows)):
+        words = [*option[:-1], option[-1] + source] if option[-1].endswith("=") else [*option, source]
+        answer = cli(*words, stdin=text)
+        assert answer.code == 0, answer.err
+        said.add(answer.out)
+    assert len(said) == 1
 
 
 def test_standard_input_is_read_once_and_must_hold_something(cli: Cli) -> None:

@@ -69,7 +69,7 @@ def expectations(env: Environment, asked: Request, texts: list[str]) -> list[Exp
 
 
 def expectation(env: Environment, asked: Request, text: str, names: tuple[str, ...]) -> Expected:
-    """Return one expected derivative from ``FORMULA``, ``@file``, ``NAME=FORMULA`` or ``NAME=@file``."""
+    """Return one expected derivative from ``FORMULA``, ``@file``, ``NAME=FORMULA`` or ``NAME=@file``, ``-`` for a file."""
     refuse_sides(text, names)
     match = BY_NAME.match(text)
     if match is not None and match[1] in names:
@@ -78,9 +78,9 @@ def expectation(env: Environment, asked: Request, text: str, names: tuple[str, .
         name, body = only(names), text.strip()
     else:
         raise not_differentiated(match, names)
-    if not body.startswith("@"):
+    if not body.startswith("@") and body != "-":
         return Expected(name, as_formula(body, asked.budget), None)
-    if not body.lower().endswith(TABLES):
+    if body != "-" and not body.lower().endswith(TABLES):
         formula = read_text(env, body[1:], "--expect")
         if not NUMBERS_ALONE.match(formula):
             return Expected(name, formula, None)

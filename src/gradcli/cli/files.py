@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ from gradcli.cli.inputs import file_error, plain_text, read_bytes, read_stdin
 from gradcli.errors import Budget, GradcliError
 from gradcli.errors.counting import counted
 from gradcli.language.inputs import as_input, doubles
-from gradcli.language.values import logical_lines, read_json, read_value, refuse_entries
+from gradcli.language.values import read_json, read_value, refuse_entries
 from gradcli.ops.signatures import Given
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ def read_array(env: Environment, text: str, name: str, budget: Budget, notes: li
     """
     option = name if name.startswith("--") else f"--{name}"
     if text == "-":
-        return doubles(read_value(one_line(plain_text(read_stdin(env, option))), option, budget))
+        return doubles(read_value(plain_text(read_stdin(env, option)), option, budget, lines=True))
     if text.startswith("@"):
         return doubles(read_file(env, text[1:], option, name, budget, notes))
     return read_value(text, option, budget)
@@ -64,7 +63,7 @@ def read_file(env: Environment, path: str, option: str, name: str, budget: Budge
             return read_json(text, key)
         if suffix in TABLES:
             return without_header(text, path, option, budget, notes)
-        return read_value(columns(text), option, budget)
+        return read_value(text, option, budget, lines=True)
     except GradcliError as error:
         at = f"{path}, {line_and_column(text, error.span[0])}" if suffix == ".json" and error.span else path
         raise error.under(f"{option}: {at}") from None
@@ -102,16 +101,3 @@ def without_header(text: str, path: str, option: str, budget: Budget, notes: lis
 
 MOST_NAMES = 6
 """Columns of a header that a note names."""
-
-
-def one_line(text: str) -> str:
-    """Return text from a stream as one value: its lines are rows, where no bracket holds them together."""
-    lines = (text[slice(*span)].strip() for span in logical_lines(text.strip()))
-    return ";".join(line for line in lines if line)
-
-
-def columns(text: str) -> str:
-    """Return lines of numbers, separated by blanks or commas, in the syntax of values."""
-    if text.lstrip().startswith("[") or "," in text or ";" in text:
-        return one_line(text)
-    return ";".join(re.sub("[ \t]+", ",", line.strip(" \t")) for line in text.split("\n") if line.strip())

@@ -15,7 +15,7 @@ from gradcli.errors import Budget, GradcliError, over_budget
 from gradcli.errors.counting import counted
 from gradcli.language.paper import instead_of
 from gradcli.language.source import character_name
-from gradcli.language.values import is_number, read_value
+from gradcli.language.values import is_number, of_lines, read_value
 from gradcli.ops.signatures import Given
 from gradcli.render.numbers import full
 
@@ -64,7 +64,7 @@ def read_table(text: str, budget: Budget) -> Table:
         raise GradcliError("value", "the table has no numbers")
     width = len(header or rows[0].cells)
     numbers = np.array([numbers_of(row, width, delimiter, budget) for row in rows])
-    return Table(numbers[0, 0] if numbers.size == 1 else numbers.ravel() if 1 in numbers.shape else numbers, header)
+    return Table(of_lines(numbers), header)
 
 
 def split_rows(text: str) -> tuple[list[Row], str]:

@@ -22,7 +22,10 @@ from gradcli.ops.signatures import Array, Given
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _DIGITS = "[0-9](?:_?[0-9])*"
 _WITH_UNDERSCORES = re.compile(rf"[+-]?({_DIGITS}\.?({_DIGITS})?|\.{_DIGITS})([eE][+-]?{_DIGITS})?")
-MARKS = re.compile(r"[()\[\],;]")
+MARKS = re.compile(r"[()\[\],;\s]")
+BLANKS = " \t\r\f\v"
+OPERATOR = re.compile(r"[*/%@<>=&|^].*|.*[-+*/%@<>=&|^~!]|and|or|not|if|else")
+"""A word of an expression that blanks do not part into numbers."""
 OUTSIDE = re.compile(r"[()\[\]{}\n]")
 POINTS = frozenset(".eE")
 """Characters of a number that is not typed as an integer."""
@@ -48,12 +51,16 @@ def refuse_entries(text: str, budget: Budget) -> None:
         raise over_budget("elements", budget.elements, f"the text holds {counted(entries, 'number')}")
 
 
-def read_value(text: str, name: str, budget: Budget) -> Given:
+def read_value(text: str, name: str, budget: Budget, lines: bool = False) -> Given:
     """Return the array that ``text`` stands for; ``name`` is what the user calls it (``--x``).
 
     A number, a comma-separated vector (``1,`` for one entry), rows separated by ``;``, JSON, or constant expressions
     in any of these places. What is typed in integers alone is an array of integers, as far as doubles hold them.
-    Raises ``value`` and the like with the place in the text.
+    ``lines`` says that the text is a file or a stream: its lines are rows too, blanks may part the numbers of a line,
+    and one number on each line is a vector. Raises ``value`` and the like with the place in the text.
+
+    >>> read_value("1;2;3", "--x", Budget()).shape, read_value("1\\n2\\n3", "--x", Budget(), lines=True).shape
+    ((3, 1), (3,))
     """
     place = Place(text, name)
     try:
@@ -62,22 +69,28 @@ def read_value(text: str, name: str, budget: Budget) -> Given:
         refuse_entries(text, budget)
         refuse_characters(text, "a value")
         refuse_depth(text, budget)
-        refuse_lines(text)
-        return _read(text, name, Bounds(budget, time.thread_time() + budget.seconds))
+        refuse_comments(text)
+        if not lines:
+            refuse_lines(text)
+        return _read(text, name, Bounds(budget, time.thread_time() + budget.seconds), lines)
     except GradcliError as error:
         from gradcli.language.misread import meant  # an error alone needs it
 
         raise meant(text, error).at(error.span or (0, len(text)), place) from None
 
 
-def refuse_lines(text: str) -> None:
-    """Refuse comments, and a second line outside of brackets, which could be an entry, a row, or a mistake.
-
-    Lines may end a row, with ``;``.
-    """
+def refuse_comments(text: str) -> None:
+    """Refuse what Python would pass over."""
     comment = text.find("#")
     if comment >= 0:
         raise GradcliError("value", "a value has no comments", span=(comment, len(text)), facts=NoValue())
+
+
+def refuse_lines(text: str) -> None:
+    """Refuse a second line outside of brackets, which could be an entry, a row, or a mistake.
+
+    Lines may end a row, with ``;``.
+    """
     if "\n" not in text:
         return
     before = ""
@@ -105,16 +118,16 @@ def logical_lines(text: str) -> Iterator[Span]:
     yield start, len(text)
 
 
-def _read(text: str, name: str, bounds: Bounds) -> Given:
+def _read(text: str, name: str, bounds: Bounds, lines: bool) -> Given:
     stripped = text.strip()
     if not stripped:
         raise GradcliError("value", f"the value of {name} is empty", facts=NoValue())
     if stripped.startswith("["):
         return read_json(stripped) if _is_json(stripped) else _constant(text, (0, len(text)), bounds)
-    rows = _split(text, ";")
+    rows = [span for span in _split(text, ";\n" if lines else ";") if not _is_blank_line(text, span)]
     if len(rows) == 1:
-        return _row(text, rows[0], bounds)
-    found = [np.atleast_1d(_row(text, span, bounds)) for span in rows]
+        return _row(text, rows[0], bounds, lines)
+    found = [np.atleast_1d(_row(text, span, bounds, lines)) for span in rows]
     for row, span in zip(found, rows, strict=True):
         if row.shape != found[0].shape:
             raise GradcliError(
@@ -123,25 +136,42 @@ def _read(text: str, name: str, bounds: Bounds) -> Given:
                 span=span,
                 facts=NoValue(),
             )
-    return np.stack(found)
+    parted = any(text[stop : stop + 1] == ";" for _, stop in rows)
+    return np.stack(found) if parted or not lines else of_lines(np.stack(found))
 
 
-def _split(text: str, separator: str, start: int = 0, end: int | None = None) -> list[Span]:
+def of_lines(rows: Given) -> Given:
+    """Return lines of numbers as an array: one row or one column is a vector, one number is a number."""
+    if rows.size == 1:
+        return rows.reshape(())[()]
+    return rows.ravel() if 1 in rows.shape else rows
+
+
+def _is_blank_line(text: str, span: Span) -> bool:
+    """Return whether nothing stands between two marks, one of which ends a line."""
+    start, stop = span
+    return not text[start:stop].strip() and "\n" in (text[start - 1 : start], text[stop : stop + 1])
+
+
+def _split(text: str, separators: str, start: int = 0, end: int | None = None) -> list[Span]:
     """Return the spans between separators that are outside of brackets."""
     spans, depth, first = [], 0, start
     stop = len(text) if end is None else end
     for mark in MARKS.finditer(text, start, stop):
         depth += (mark[0] in "([") - (mark[0] in ")]")
-        if mark[0] == separator and depth == 0:
+        if mark[0] in separators and depth == 0:
             spans.append((first, mark.start()))
             first = mark.end()
     return [*spans, (first, stop)]
 
 
-def _row(text: str, span: Span, bounds: Bounds) -> Given:
+def _row(text: str, span: Span, bounds: Bounds, lines: bool) -> Given:
     items = _split(text, ",", *span)
     if len(items) == 1:
-        return np.asarray(_item(text, items[0], bounds))[()]
+        words = _words(text, items[0]) if lines else items
+        if len(words) == 1:
+            return np.asarray(_item(text, items[0], bounds))[()]
+        items = words
     if not text[slice(*items[-1])].strip():
         items.pop()
     found = [_item(text, item, bounds) for item in items]
@@ -149,6 +179,12 @@ def _row(text: str, span: Span, bounds: Bounds) -> Given:
         if isinstance(value, np.ndarray):
             raise GradcliError("value", f"an array of shape {value.shape} among numbers", span=item, facts=NoValue())
     return np.array(found)
+
+
+def _words(text: str, span: Span) -> list[Span]:
+    """Return the spans that blanks part; those of an expression, such as ``1 + 2``, are one."""
+    words = [word for word in _split(text, BLANKS, *span) if word[0] < word[1]]
+    return [span] if not words or any(OPERATOR.fullmatch(text, *word) for word in words) else words
 
 
 def _item(text: str, span: Span, bounds: Bounds) -> int | float | Given:
