@@ -45,7 +45,7 @@ IN_PLACE = ("+", "-", "*", "/", "//", "%", "**")
 @dataclass(frozen=True)
 class Row:
     program: str
-    torch: str
+    torch: str | None
     numpy: str | None
 
     @property
@@ -129,7 +129,82 @@ def functions() -> Iterator[Row]:
         yield Row(f"[{x}, {x}]", f"torch.stack([{x}, {x}])", f"np.array([{x}, {x}])")
 
 
-ROWS = [*operators(), *writes(), *functions()]
+NUMBERS = ("0", "2", "True", "2.5", "-1.5", "argmax(u)", "(u[0] > 0)", "u[0]")
+LIKE = ("argmax(M, dim=1)", "(u > 0)", "(u*1)")
+
+
+def texts(rows: str) -> list[str]:
+    """Return texts, one a line or several with bars between."""
+    return [text.strip() for text in rows.strip().replace("\n", " | ").split(" | ")]
+
+
+FILLED = texts("""
+{l}.full((2,), {n}) | {l}.full(2, {n}) | {l}.full({shape}=(2,), fill_value={n}) | {l}.full((), {n})
+""")
+OF_TORCH = texts("""
+{x}.new_full((2,), {n}) | {x}.masked_fill(u > 0, {n}) | {x}.clone().fill_({n})
+{x}.index_fill(0, torch.tensor([0]), {n})
+""")
+BETWEEN = texts("""
+F.pad({x}, (1, 1), value={n}) | torch.clamp({x}, {n}) | torch.clamp({x}, max={n})
+""")
+WITHOUT = texts("""
+torch.zeros_like({x}) | torch.ones_like({x}) | torch.empty_like({x})*0 | {x}.new_zeros(2) | {x}.new_ones((2,))
+{x}.new_tensor([1, 2]) | {x}.new_tensor([1.5]) | {x}.long() | {x}.int() | {x}.bool() | {x}.double()
+{x}.to(torch.long) | {x}.to(torch.bool) | {x}.to(torch.float64) | {x}.type(torch.int64) | torch.tensor({x}.tolist())
+torch.tensor([{x}[0].item(), 1]) | torch.diag({x}) | torch.tril(torch.stack([{x}, {x}])) | torch.zeros(2).to({x})
+torch.ones(2).type_as({x}) | torch.repeat_interleave({x}, 2) | torch.flip({x}, (0,)) | torch.roll({x}, 1)
+torch.tile({x}, (2,)) | torch.nonzero({x}) | torch.broadcast_to({x}, (2, 2)) | torch.zeros(2, dtype={x}.dtype)
+torch.full((2,), 1, dtype={x}.dtype) | torch.arange(3).to({x}.dtype)
+""")
+WITHOUT_NUMPY = texts("""
+np.zeros_like({x}) | np.ones_like({x}) | np.array({x}) | np.asarray({x}) | np.diag({x}) | np.repeat({x}, 2)
+np.tile({x}, 2) | np.roll({x}, 1) | {x}.astype(int) | {x}.astype(bool) | {x}.astype(float) | np.pad({x}, 1)
+np.zeros(2, dtype={x}.dtype) | np.full(2, 1, dtype=bool)
+""")
+OF_NONE = texts("""
+torch.arange(3) | torch.arange(3.) | torch.arange(0, 3, 1) | torch.arange(0, 3, 0.5) | torch.eye(2)
+torch.linspace(0, 2, 3) | torch.zeros(2) | torch.ones(2) | torch.zeros(2, dtype=torch.long)
+torch.ones(2, dtype=torch.bool) | torch.eye(2, dtype=torch.long) | torch.tensor([1, 2]) | torch.tensor([1, 2.])
+torch.tensor([True, False]) | torch.tensor([1, True]) | torch.tensor(3) | torch.tensor(True)
+torch.tensor([1, 2], dtype=torch.float64) | torch.tensor([1.5, 2], dtype=torch.long) | torch.LongTensor([1, 2])
+torch.BoolTensor([1, 0]) | torch.tril_indices(2, 2) | torch.logspace(0, 2, 3) | F.one_hot(torch.tensor([0, 1]), 2)
+torch.full((2,), 2, dtype=torch.float64) | torch.full((2,), 2.5, dtype=torch.long)
+torch.arange(3, dtype=torch.float64) | torch.stack([torch.tensor(1), torch.tensor(2)]) | torch.zeros(2) > 0
+torch.bincount(torch.tensor([0, 1])) | torch.full((2,), 1 + 1) | torch.full((2,), 4 / 2) | torch.full((2,), len(u))
+""")
+OF_NONE_NUMPY = texts("""
+np.arange(3) | np.arange(3.) | np.zeros(2, dtype=int) | np.eye(2, dtype=int) | np.array([1, 2]) | np.array([1, 2.])
+np.array([True, False]) | np.asarray([1, 2]) | np.linspace(0, 2, 3) | np.identity(2) | np.array(3)
+np.full(2, 2.5, dtype=int) | np.full(2, 1 + 1) | np.logspace(0, 2, 3) | np.array([1, 2], dtype=float)
+""")
+CHOSEN = texts("""
+1, 0 | True, False | 1, 0.5 | 1, True | 0.5, 2 | 1, argmax(M, dim=1) | argmax(M, dim=1), 1.5 | u, 1 | 1, u
+(u > 0), 1 | (u > 0), True | 2.5, (u > 0) | argmax(u), 1 | u[0], 1
+""")
+
+
+def makers() -> Iterator[Row]:
+    """Yield what makes arrays of plain numbers, of a kind or like another array, and writes of a fraction to them."""
+    torch = [form.format(l="torch", n=n, shape="size") for form in FILLED[:1] + FILLED[2:] for n in NUMBERS]
+    torch += [form.format(x=x, n=n) for form in ["torch.full_like({x}, {n})", *OF_TORCH] for x in LIKE for n in NUMBERS]
+    torch += [form.format(x=x, n=n) for form in BETWEEN for x in LIKE for n in NUMBERS[:2] + NUMBERS[3:-1]]
+    torch += [f"torch.where(u > 0, {chosen})" for chosen in CHOSEN]
+    torch += [*(form.format(x=x) for form in WITHOUT for x in LIKE), *OF_NONE]
+    numpy = [form.format(l="np", n=n, shape="shape") for form in FILLED for n in NUMBERS]
+    numpy += [form.format(x=x, n=n) for form in ["np.full_like({x}, {n})"] for x in LIKE for n in NUMBERS]
+    numpy += [
+        form.format(x=x, n=n) for form in ("np.clip({x}, {n}, 9)",) for x in LIKE for n in NUMBERS[:2] + NUMBERS[3:]
+    ]
+    numpy += [f"np.where(u > 0, {chosen})" for chosen in CHOSEN]
+    numpy += [*(form.format(x=x) for form in WITHOUT_NUMPY for x in LIKE), *OF_NONE_NUMPY]
+    for text in (*torch, *numpy):
+        theirs = (text, None) if text in torch else (None, text)
+        yield Row(text, *theirs)
+        yield Row(f"a = {text}\na[...] = 2.5\na", *(t and f"a = {t}\na[...] = 2.5\na" for t in theirs))
+
+
+ROWS = [*operators(), *writes(), *functions(), *makers()]
 UNLIKE = {f"a = {a}.clone()\na **= (argmax(M, dim=1) - 1)\na" for a in ("(u[0] > 0)", "argmax(u)")}
 """Each library refuses these, and for another reason: one a negative power, one an array in the place of a number."""
 
@@ -192,7 +267,7 @@ def main() -> None:
     import torch  # it may not be installed
 
     torch.set_default_dtype(torch.float64)
-    kept = [row for row in ROWS if zlib.crc32(row.program.encode()) % SHARE == 0]
+    kept = [row for row in ROWS if row.torch and zlib.crc32(row.program.encode()) % SHARE == 0]
     lines = [f" {json.dumps(row.program)}: {json.dumps(asked(torch, row.torch))}" for row in kept]
     (DATA / RECORDED).write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 

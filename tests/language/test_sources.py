@@ -90,4 +90,4 @@ def test_a_program_file_is_read_with_its_byte_order_mark_and_line_ends(
 
 def test_standard_input_is_read_with_its_byte_order_mark_and_line_ends(cli: Cli) -> None:
     assert cli("grad", "-", "--x", "3", stdin="\ufeff" + "\r".join(LINES)).out == "6\n"
-    assert cli("grad", "x**2", "--x", "-", "--v", "1,1", stdin="\ufeff3\r4\r").out == "6;8\n"
+    assert cli("grad", "x**2", "--x", "-", "--v", "1,1", stdin="\ufeff3\r4\r").out == "6,8\n"

@@ -69,7 +69,7 @@ def expectations(env: Environment, asked: Request, texts: list[str]) -> list[Exp
 
 
 def expectation(env: Environment, asked: Request, text: str, names: tuple[str, ...]) -> Expected:
-    """Return one expected derivative from ``FORMULA``, ``@file``, ``NAME=FORMULA`` or ``NAME=@file``, ``-`` for a file."""
+    """Return one expected derivative from ``FORMULA``, ``@file`` or ``-``, with ``NAME=`` before it or without."""
     refuse_sides(text, names)
     match = BY_NAME.match(text)
     if match is not None and match[1] in names:

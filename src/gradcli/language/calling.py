@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import Node
+from gradcli.engine.graph import Graph, Node
 from gradcli.errors import GradcliError
 from gradcli.language.arithmetic import binary, unary_step
 from gradcli.language.calls import DTYPE, Bound, asks_library
@@ -26,11 +26,13 @@ from gradcli.language.kinds import (
     whole_array,
 )
 from gradcli.language.runtime import array_of, as_tensor, compare
+from gradcli.language.storage import looks_on, may_share
 from gradcli.ops import OPERATORS, Function, Pair
 from gradcli.ops.declare import Apply, Op, value_of
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.integers import only_numpy
 from gradcli.ops.making import DETACH
+from gradcli.ops.shaping import CLONE
 from gradcli.ops.signatures import Static, Tensor
 from gradcli.ops.vocabulary import Builder
 
@@ -105,6 +107,21 @@ def floats(value: object) -> Tensor:
     if whole_array(value) or (type(value) is Pair and whole_array(value.values)):
         raise NotFloats
     return as_tensor(value)
+
+
+def filling(value: object) -> Tensor:
+    """Return a number or an array that others are set to; a plain truth value is one too."""
+    return as_tensor(int(value) if type(value) is bool else value)
+
+
+def filling_floats(value: object) -> Tensor:
+    """Return what others are set to, as ``floats`` does."""
+    return floats(int(value) if type(value) is bool else value)
+
+
+def is_whole(value: object) -> bool:
+    """Return whether a value is an integer or a truth value, plain or in an array."""
+    return type(value) in (int, bool) or whole_array(value)
 
 
 def condition(regs: Registers, register: int) -> Any:
@@ -200,8 +217,10 @@ def general_caller(function: Function, arguments: list[Bound], library: str, reg
     """Return the step that calls a function; one that is given masks or integers is told what both libraries make."""
     other = library != "torch" and asks_library(function)
     build = partial(builder(function), library=library) if other else builder(function)
-    call = plain_caller(build, arguments, registers, floats)
-    cast_call = plain_caller(build, arguments, registers, as_tensor)
+    counts = function.kinds.beside == "plain"
+    fills = counts or function.kinds.beside == "first"
+    call = plain_caller(build, arguments, registers, filling_floats if fills else floats)
+    cast_call = plain_caller(build, arguments, registers, filling if fills else as_tensor)
     numbers = [
         register
         for bound, own in zip(arguments, registers, strict=True)
@@ -209,23 +228,42 @@ def general_caller(function: Function, arguments: list[Bound], library: str, reg
         for register in own
     ]
 
-    def run(regs: Registers) -> Any:
-        try:
-            return call(regs)
-        except NotFloats:
-            from gradcli.language.treatments import cast, is_view, shows, treated
+    def of_kinds(regs: Registers) -> Any:
+        from gradcli.language.treatments import cast, is_view, shows, treated
 
-            given = [item for i in numbers if regs[i] is not None for item in arrays_in(regs[i])]
-            kind = treated(regs[0], function, map(number_kind, given))
-            found = cast_call(regs)
-            moves = function.family in ("shaping", "making") and {number_kind(item) for item in given} == {kind}
-            if moves and (function.op is DETACH or is_view(found)):
-                own = given[0] if function.op is DETACH else plain_caller(build, arguments, registers, array_of)(regs)
-                if shows(own, given):
-                    return own
-            return cast(found, kind)
+        given = [item for i in numbers if regs[i] is not None for item in arrays_in(regs[i])]
+        kinds = [number_kind(item) for item in given]
+        kind = treated(regs[0], function, kinds)
+        found = cast_call(regs)
+        moves = function.shares and not fills and set(kinds) == {kind}
+        if moves and (function.op is DETACH or is_view(found)):
+            own = given[0] if function.op is DETACH else plain_caller(build, arguments, registers, array_of)(regs)
+            if shows(own, given):
+                return own
+        return cast(regs[0], found, kind)
+
+    def run(regs: Registers) -> Any:
+        given = [regs[i] for i in numbers]
+        if counts and given and all(map(is_whole, given)):
+            return of_kinds(regs)
+        try:
+            value = call(regs)
+        except NotFloats:
+            value = of_kinds(regs)
+        return value if function.shares else apart(regs[0], value, given)
 
     return run
+
+
+def apart(f: Graph, value: Any, given: list[Any]) -> Any:
+    """Return the result of a function that makes new arrays: a copy where it gave an argument, or a view of one."""
+    if type(value) is Pair:
+        values = apart(f, value.values, given)
+        return value if values is value.values else Pair(values, value.indices)
+    shows = looks_on(value) or (type(value) is np.ndarray and value.base is not None)
+    if any(value is item or (shows and may_share(f, value, item)) for item in given):
+        return f(CLONE, value)
+    return value
 
 
 def arrays_in(value: Any) -> tuple[Any, ...]:

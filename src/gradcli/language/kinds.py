@@ -208,6 +208,8 @@ def stacked(items: list[Any]) -> Any:
 
     Plain integers are ``Listed``; beside integers that were computed they are what those are.
     """
+    if items and all(type(item) in (int, bool) for item in items) and not all(type(item) is bool for item in items):
+        return listed([int(item) for item in items])
     if items and all(type(item) is int or isinstance(item, Listed) for item in items):
         return listed(items)
     kinds = {number_kind(item) for item in items}

@@ -12,6 +12,7 @@ from gradcli.engine.graph import Graph, Node
 from gradcli.language.kinds import FLOAT, INTEGER, MASK, NAMES, neither
 from gradcli.ops import Function
 from gradcli.ops.declare import Pair, Parts, value_of
+from gradcli.ops.further.casting import as_kind
 from gradcli.ops.integers import only_numpy
 
 
@@ -22,6 +23,8 @@ def treated(f: Graph, function: Function, kinds: Iterable[str]) -> str | None:
     """
     found = list(kinds)
     own = function.kinds
+    if own.beside == "first":
+        return None if found[0] == FLOAT else found[0]
     what = f"{function.name} of {' and '.join(NAMES[kind] for kind in dict.fromkeys(found))}"
     if FLOAT in found:
         beside_floats(f, what, found, own.beside)
@@ -79,21 +82,23 @@ def shows(value: object, given: list[Any]) -> bool:
     )
 
 
-def cast_part(value: Parts, position: int, kind: str) -> Any:
+def cast_part(f: Graph, value: Parts, position: int, kind: str) -> Any:
     """Return one of several arrays as a mask or as integers."""
-    return cast(value[position], kind)
+    return cast(f, value[position], kind)
 
 
-def cast(value: object, kind: str | None) -> Any:
+def cast(f: Graph, value: object, kind: str | None) -> Any:
     """Return a result as a mask or as integers; None leaves it as it is."""
-    if kind is None or (isinstance(value, Node) and value.active):
+    if kind is None:
         return value
+    if isinstance(value, Node) and value.active:
+        return as_kind(f, value, kind)
     if type(value) is tuple:
-        return tuple(cast(item, kind) for item in value)
+        return tuple(cast(f, item, kind) for item in value)
     if type(value) is Pair:
-        return Pair(cast(value.values, kind), value.indices)
+        return Pair(cast(f, value.values, kind), value.indices)
     if type(value) is Parts:
         count = len(value.names)
-        return Parts(value.names, tuple(partial(cast_part, value, position, kind) for position in range(count)))
+        return Parts(value.names, tuple(partial(cast_part, f, value, position, kind) for position in range(count)))
     numbers = np.asarray(value_of(value), dtype=np.float64)
     return numbers.astype(np.bool_ if kind == MASK else np.int64)[()]

@@ -218,7 +218,7 @@ def as_named(f: Apply, spec: str, items: tuple[Tensor, ...]) -> tuple[Tensor, ..
     return (f(STACK, *items, dim=0),) if single else items
 
 
-@function("einsum", "torch numpy", "linear algebra", op=EINSUM, kinds="numpy-same same numpy")
+@function("einsum", "torch numpy shares", "linear algebra", op=EINSUM, kinds="numpy-same same numpy")
 def build_einsum(f: Apply, spec: Static | Tensor, *tensors: Tensor) -> Tensor:
     """the sum of products that the subscripts describe, as in einsum("ij,j->i", W, x)"""
     if not isinstance(spec, str) or "." in spec:

@@ -81,7 +81,7 @@ def build_ones(f: Apply, *shape: Static) -> Tensor:
     return filled(f, lengths(shape), 1.0)
 
 
-@function("full", "torch numpy dtype", "making")
+@function("full", "torch numpy dtype", "making", kinds="same same plain")
 def build_full(f: Apply, shape: Static, fill_value: Tensor) -> Tensor:
     """an array with one number everywhere"""
     wanted = lengths((shape,))
@@ -161,7 +161,7 @@ def build_ones_like(f: Apply, x: Tensor) -> Tensor:
     return np.ones(x.shape)
 
 
-@function("full_like", "torch numpy dtype", "making", kinds="same same yes")
+@function("full_like", "torch numpy dtype", "making", kinds="same same first")
 def build_full_like(f: Apply, x: Tensor, fill_value: Tensor) -> Tensor:
     """one number in the shape of x"""
     return f(CLONE, f(EXPAND, fill_value, shape=x.shape))

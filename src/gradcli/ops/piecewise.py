@@ -245,7 +245,7 @@ WHERE = declare(
 )
 
 
-@function("where", "torch numpy", "elementwise", op=WHERE, kinds="same same yes")
+@function("where", "torch numpy", "elementwise", op=WHERE, kinds="same same plain")
 def build_where(f: Apply, condition: Tensor, x: Tensor | None = None, other: Tensor | None = None) -> Any:
     """x where the condition holds, other elsewhere; of a condition alone the places where it holds"""
     if x is None or other is None:

@@ -28,7 +28,8 @@ class Kinds(NamedTuple):
 
     ``beside`` is ``yes``; ``numpy`` where PyTorch refuses; ``floats``, as ``numpy`` and with floats for masks beside
     integers; ``no``; ``target`` where the first argument has to be floats, ``integers`` where it has and no other may
-    be a mask, ``unmasked`` where none may be a mask.
+    be a mask, ``unmasked`` where none may be a mask; ``first`` where all become what the first argument is, which cuts
+    fractions off; ``plain``, as ``yes``, where plain integers and truth values are of their kind as arrays are.
     """
 
     masks: str = "float"
@@ -51,7 +52,8 @@ class Function:
 
     Without a builder it is ``op`` of each entry of its one argument. ``kinds`` is what it makes of masks and integers,
     ``facts`` what people look up; those of common functions stand in tables of their own. ``typed`` says that it takes
-    ``dtype=``, ``tensors`` that PyTorch refuses a plain number in the place of an array.
+    ``dtype=``, ``tensors`` that PyTorch refuses a plain number in the place of an array, ``shares`` that the result may
+    show the memory of an argument, in PyTorch and here; that of any other function is a new array.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Function:
     facts: Facts | None = None
     typed: bool = False
     tensors: bool = False
+    shares: bool = False
 
 
 FUNCTIONS: dict[str, Function] = {}
@@ -79,14 +82,16 @@ LIBRARIES = {
     "linalg": ("linalg", "torch.linalg", "np.linalg", "numpy.linalg"),
     "special": ("special", "torch.special"),
 }
-METHOD, NOT_BARE, TYPED, TENSORS = "method", "not-bare", "dtype", "tensors"
+METHOD, NOT_BARE, TYPED, TENSORS, SHARES = "method", "not-bare", "dtype", "tensors", "shares"
+SHARING = ("shaping", "making")
+"""Families whose functions may give an argument itself, or a view of it."""
 
 
 def spellings(names: Iterable[str], where: str) -> tuple[str, ...]:
     """Return every way to write ``names``: bare, unless ``where`` holds ``not-bare``, and under each library of it."""
     words = where.split()
     prefixes = [
-        prefix for word in words if word not in (METHOD, NOT_BARE, TYPED, TENSORS) for prefix in LIBRARIES[word]
+        prefix for word in words if word not in (METHOD, NOT_BARE, TYPED, TENSORS, SHARES) for prefix in LIBRARIES[word]
     ]
     bare = [] if NOT_BARE in words else [name for name in names if "." not in name]
     dotted = [name for name in names if "." in name]
@@ -108,7 +113,8 @@ class Spelled(NamedTuple):
     """How a function is spelled: the libraries ``where`` it is found, ``also`` its other names, and a line on it.
 
     ``where`` holds words of ``LIBRARIES``, ``method`` for methods too, ``not-bare`` where it is no function by itself,
-    ``dtype`` where it takes a type of numbers, ``tensors`` where PyTorch takes no plain number in an array's place.
+    ``dtype`` where it takes a type of numbers, ``tensors`` where PyTorch takes no plain number in an array's place,
+    ``shares`` where the result may show the memory of an argument, as that of a function of ``SHARING`` may.
     ``facts`` is None where they stand in the tables of common functions.
     """
 
@@ -133,10 +139,8 @@ def enter(
     methods = tuple(plain) if METHOD in spelled.where.split() else ()
     found = spellings((own, *others), spelled.where)
     words, treated = spelled.where.split(), kinds(spelled.kinds)
-    typed, tensors = TYPED in words, TENSORS in words
-    register(
-        Function(own, build, found, methods, spelled.doc, spelled.family, op, treated, spelled.facts, typed, tensors)
-    )
+    flags = TYPED in words, TENSORS in words, SHARES in words or spelled.family in SHARING
+    register(Function(own, build, found, methods, spelled.doc, spelled.family, op, treated, spelled.facts, *flags))
 
 
 def function(

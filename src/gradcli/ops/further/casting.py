@@ -278,8 +278,7 @@ def typed_list(names: str, dtype: str, words: str, example: str) -> None:
 
     def build(f: Apply, *data: Raw) -> Tensor:
         if len(data) == 1 and type(data[0]) is not int:
-            found = as_array(constant(data[0], own))
-            return as_kind(f, found if found is not data[0] else np.array(value_of(found)), dtype)
+            return as_kind(f, as_array(constant(data[0], own)), dtype)
         if not all(type(length) is int and length >= 0 for length in data):
             raise GradcliError("value", f"{own} takes a list, or lengths")
         f.charge(math.prod(data))

@@ -58,12 +58,13 @@ function("new_ones", "not-bare method dtype", "making", facts=like("x.new_ones(3
 )
 
 
-@function("new_full", "not-bare method dtype", "making", facts=like(
+@function("new_full", "not-bare method dtype", "making", kinds="same same first", facts=like(
     "x.new_full((3,), 2.0)*x", "every entry is the number given"
 ))  # fmt: skip
-def build_new_full(f: Apply, x: Raw, shape: Static, fill_value: Tensor) -> Tensor:
+def build_new_full(f: Apply, x: Tensor, shape: Static, fill_value: Tensor) -> Tensor:
     """one number everywhere, of the kind of x"""
-    return as_kind(f, build_full(f, shape, fill_value), kind_of(as_array(x)))
+    del x
+    return build_full(f, shape, fill_value)
 
 
 @function("new_tensor", "not-bare method dtype", "making", facts=like(

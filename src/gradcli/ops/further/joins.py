@@ -14,7 +14,7 @@ from gradcli.ops.facts import Facts
 from gradcli.ops.further.shapes import MOVES, with_axes
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.joining import STACK, build_cat
-from gradcli.ops.shaping import EXPAND, RESHAPE, whole
+from gradcli.ops.shaping import CLONE, EXPAND, RESHAPE, whole
 from gradcli.ops.signatures import Library, Static, Tensor, Tensors
 from gradcli.ops.vocabulary import function
 
@@ -108,10 +108,11 @@ def build_meshgrid(f: Apply, *tensors: Tensor, indexing: Static = None, library:
     shape = [0] * len(tensors)
     for x, place in zip(tensors, places, strict=True):
         shape[place] = math.prod(x.shape)
-    return tuple(
+    rows = [
         f(EXPAND, f(RESHAPE, x, shape=tuple(-1 if k == place else 1 for k in range(len(shape)))), shape=tuple(shape))
         for x, place in zip(tensors, places, strict=True)
-    )
+    ]
+    return tuple(rows if library == "torch" else [f(CLONE, row) for row in rows])
 
 
 @function("cartesian_prod", "torch", "shaping", kinds=MOVES, facts=Facts(

@@ -184,7 +184,8 @@ def build_numpy_cross(
 
 
 @function(
-    "linalg.diagonal torch.linalg.diagonal np.linalg.diagonal numpy.linalg.diagonal", "", FAMILY, kinds="same same yes",
+    "linalg.diagonal torch.linalg.diagonal np.linalg.diagonal numpy.linalg.diagonal", "shares", FAMILY,
+    kinds="same same yes",
     facts=Facts("y[i] = A[i,i]", ("dy[i]/dA[i,i] = 1",), "linalg.diagonal(A)", {"A": "1.5,2;3,4"}, "1,10"),
 )  # fmt: skip
 def build_linalg_diagonal(f: Apply, x: Tensor, *, offset: Static = 0, dim1: Static = -2, dim2: Static = -1) -> Tensor:

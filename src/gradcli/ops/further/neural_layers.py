@@ -167,7 +167,7 @@ def build_rms_norm(
 
 
 @function(
-    "dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout", "torch functional", "neural",
+    "dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout", "torch functional shares", "neural",
     kinds="no no yes",
     facts=of_one("dropout(x, training=False)", "1*x", "1"),
 )  # fmt: skip

@@ -16,7 +16,7 @@ from gradcli.ops.indexing import INDEX
 from gradcli.ops.joining import CAT
 from gradcli.ops.piecewise import WHERE
 from gradcli.ops.reductions import SUM
-from gradcli.ops.shaping import RESHAPE, mover, whole_numbers
+from gradcli.ops.shaping import CLONE, RESHAPE, mover, whole_numbers
 from gradcli.ops.signatures import Array, Indices, Static, Tensor
 from gradcli.ops.vocabulary import function
 from gradcli.ops.writing import Call
@@ -101,7 +101,7 @@ def filled_border(f: Apply, x: Tensor, pads: Pads, value: Tensor) -> Tensor:
         raise GradcliError("value", "pad takes a plain number as its value", hint="value=s.item()")
     if any(n + a + b < 0 for (a, b), n in zip(pads, x.shape, strict=True)):
         raise GradcliError("shape", f"more is cut off than an array of shape {x.shape} has")
-    found = f(PAD, x, pads=pads) if pads else x  # one number has no axis that a border could go round
+    found = f(PAD, x, pads=pads) if pads else f(CLONE, x)  # one number has no axis that a border could go round
     if np.asarray(value_of(value)) == 0 and not np.signbit(np.asarray(value_of(value), dtype=np.float64)):
         return found
     border = np.ones(found.shape)
@@ -114,7 +114,7 @@ TORCH_AXES = {2: (2, 3), 4: (3, 4), 6: (4, 5)}
 BORDER = "y[i] = where(i == 0, 0, x[i - 1]), here", "dy[i]/dx[j] = where(i == j + 1, 1, 0)"
 
 
-@function("pad", "functional not-bare", "shaping", op=PAD, kinds=MOVES, facts=moved(
+@function("pad", "functional not-bare", "shaping", op=PAD, kinds="same same first", facts=moved(
     "F.pad(x, (1, 0))", *BORDER, v="1,10,100,1000"
 ))  # fmt: skip
 def build_pad(f: Apply, x: Tensor, pad: Static, mode: Static = "constant", value: Tensor | None = None) -> Tensor:
@@ -139,7 +139,7 @@ def build_pad(f: Apply, x: Tensor, pad: Static, mode: Static = "constant", value
 NUMPY_MODES = {"edge": "replicate", "reflect": "reflect", "symmetric": "symmetric", "wrap": "circular"}
 
 
-@function("np.pad numpy.pad jnp.pad", "", "shaping", kinds=MOVES, facts=moved(
+@function("np.pad numpy.pad jnp.pad", "", "shaping", kinds="same same first", facts=moved(
     "np.pad(x, (1, 0))", *BORDER, v="1,10,100,1000"
 ))  # fmt: skip
 def build_numpy_pad(

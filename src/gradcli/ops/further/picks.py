@@ -135,7 +135,7 @@ def build_compress(f: Apply, test: Raw, x: Tensor, axis: Static = None) -> Tenso
     return layers(f, flat, 0 if axis is None else one_axis(axis, x.ndim), np.flatnonzero(truths(test, "np.compress")))
 
 
-@function("masked_fill", "torch method", "indices", kinds="same same yes", facts=Facts(
+@function("masked_fill", "torch method", "indices", kinds="same same first", facts=Facts(
     "y[i] = where(x[i] > 2, 0, x[i]), here", ("dy[i]/dx[i] = where(x[i] > 2, 0, 1), here",),
     "masked_fill(x, x > 2, 0.0)", {"x": "1.5,2.5,4"}, "1,10,100",
 ))  # fmt: skip

@@ -18,7 +18,7 @@ from gradcli.ops.facts import Facts, of_one, of_two
 from gradcli.ops.parts import Kink, Piecewise
 from gradcli.ops.piecewise import TRUNC, WHERE
 from gradcli.ops.shaping import CLONE
-from gradcli.ops.signatures import Array, Expression, Indices, Mask, Static, Symbols, Tensor
+from gradcli.ops.signatures import Array, Expression, Indices, Library, Mask, Static, Symbols, Tensor
 from gradcli.ops.vocabulary import Spelled, function
 
 LN2 = math.log(2)
@@ -68,10 +68,16 @@ def build_frac(f: Apply, x: Tensor) -> Tensor:
     return f(SUB, x, f(TRUNC, x))
 
 
-@function("positive real conj", EVERYWHERE, "elementwise", kinds="no same yes", facts=of_one("positive(x)", "x", "1"))
-def build_positive(f: Apply, x: Tensor) -> Tensor:  # noqa: ARG001
-    """x itself"""
-    return x
+@function(
+    "positive real conj",
+    f"{EVERYWHERE} shares",
+    "elementwise",
+    kinds="no same yes",
+    facts=of_one("positive(x)", "x", "1"),
+)
+def build_positive(f: Apply, x: Tensor, library: Library = "torch") -> Tensor:
+    """x itself, in NumPy a copy"""
+    return x if library == "torch" else f(CLONE, x)
 
 
 @function(

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.ops.axes import one_axis
@@ -138,7 +140,13 @@ function("dsplit", "torch numpy method", "shaping", kinds=MOVES, facts=moved(
 def build_unbind(f: Apply, x: Tensor, dim: Static = 0) -> Any:
     """the layers along an axis, as a tuple"""
     axis = axis_of(x, dim, "unbind")
-    return tuple(f(PART, x, key=(*[slice(None)] * axis, place)) for place in range(x.shape[axis]))
+    return tuple(layer(f, PART, x, axis, place) for place in range(x.shape[axis]))
+
+
+def layer(f: Apply, op: Op, x: Tensor, axis: int, place: int) -> Tensor:
+    """Return one layer of an axis, of a constant vector too as a view and no number."""
+    key = (*[slice(None)] * axis, place)
+    return f(op, x, key=(*key, ...) if type(x) is np.ndarray else key)
 
 
 def place_of(index: Static, length: int, last: int) -> int:
@@ -167,4 +175,4 @@ def build_narrow(f: Apply, x: Tensor, dim: Static, start: Static, length: Static
 def build_select(f: Apply, x: Tensor, dim: Static, index: Static) -> Tensor:
     """one layer of an axis"""
     axis = axis_of(x, dim, "select")
-    return f(INDEX, x, key=(*[slice(None)] * axis, place_of(index, x.shape[axis], x.shape[axis] - 1)))
+    return layer(f, INDEX, x, axis, place_of(index, x.shape[axis], x.shape[axis] - 1))

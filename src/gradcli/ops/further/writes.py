@@ -29,7 +29,7 @@ def build_index_copy(f: Apply, x: Tensor, dim: Static, index: Raw, source: Tenso
     return f(PUT, x, fitting(f, x, key, source, "index_copy"), key=key)
 
 
-@function("index_fill", "torch method", "indices", kinds=MOVES, facts=Facts(
+@function("index_fill", "torch method", "indices", kinds="same same first", facts=Facts(
     "y[i] = where(i == 1, x[i], 0), here", ("dy[i]/dx[i] = where(i == 1, 1, 0), here",),
     "index_fill(x, 0, torch.tensor([0, 2]), 0.0)", {"x": "1.5,2.5,4"}, "1,10,100",
 ))  # fmt: skip
