@@ -176,6 +176,35 @@ def test_an_expression_is_written_as_mathematics(text, written):
     assert formula(text) == written
 
 
+@pytest.mark.parametrize(("text", "written"), [
+    ("x @ W", r"{W}^{\top}\,x"), ("x @ W.T", r"W\,x"), ("W @ x", r"W\,x"), ("x @ y", r"{x}^{\top}\,y"),
+    ("x @ W @ y", r"{x}^{\top}\,W\,y"), ("(x + y) @ W", r"{W}^{\top}\,\left(x + y\right)"),
+    ("x.grad @ W", r"{W}^{\top}\,\bar{x}"), ("(x @ y)*W @ W", r"\left(\left({x}^{\top}\,y\right)\,W\right)\,W"),
+    ("W @ (x*y)", r"W\,\left(x\,y\right)"), ("(W @ x)*y", r"\left(W\,x\right)\,y"), ("2*(W @ x)", r"2\,W\,x"),
+])  # fmt: skip
+def test_a_product_with_a_vector_is_that_of_a_column(text, written):
+    assert formula(text, {"x", "y"}) == written
+
+
+@pytest.mark.parametrize(("program", "inputs", "v"), [
+    EXAMPLE, NETWORK, ("x @ W", {"x": [1.0, 2.0], "W": [[1.0, 2.0, 0.5], [3.0, 4.0, 0.25]]}, [1, 1, 2]),
+    ("y = [x[0]*x[1], x[0]]\ny*x", {"x": [1.0, 2.0]}, [1, 1]), ("x*2", {"x": [1.5]}, None),
+    ("x*ones(3, 1)", {"x": [[1.0], [2.0], [4.0]]}, [[1], [1], [1]]), ("x*2", {"x": [[1.0, 2.0]]}, [[1, 1]]),
+])  # fmt: skip
+def test_a_vector_is_a_column_wherever_its_numbers_stand(program, inputs, v):
+    found = gradcli.explain(program, inputs=inputs, v=v)
+    lines = re.findall(r"^(\S+) &= (.*?)(?: \\\\)?$", equations(found, WIDE), re.MULTILINE)
+    shapes = {one.name: np.shape(one.value) for one in found.values}
+    seen = 0
+    for name, side in lines:
+        shape = shapes.get(name.removeprefix(r"\bar{").removesuffix("}"))
+        for inside in re.findall(r"\\begin\{pmatrix\} (.*?) \\end\{pmatrix\}", side):
+            rows = [row.split(" & ") for row in inside.split(r" \\ ")]
+            assert (len(rows), len(rows[0])) == (shape if len(shape) == 2 else (*shape, 1)), (name, side)
+            seen += 1
+    assert seen >= 2
+
+
 def test_escaped_text_holds_no_sign_with_a_meaning():
     every = "".join(map(chr, range(0x20, 0x7F)))
     text = escaped(every)

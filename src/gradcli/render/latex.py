@@ -119,11 +119,12 @@ def aligned(lines: Iterable[str]) -> str:
 
 def forward_equations(found: Explained, layout: Layout) -> str:
     """Return what ran, with the numbers where they are few."""
+    columns = vectors(found)
     lines = [f"{name(one)} &= {number(value, layout)}" for one, value in found.inputs.items() if few(value)]
     for event in shown_events(found.forward):
         if isinstance(event, Value) and event.text is not None:
             worth = f" = {number(event.value, layout)}" if few(event.value) and not event.target else ""
-            lines.append(f"{formula(event.target or event.name)} &= {formula(event.text)}{worth}")
+            lines.append(f"{formula(event.target or event.name)} &= {formula(event.text, columns)}{worth}")
     return aligned(lines)
 
 
@@ -131,15 +132,21 @@ def backward_equations(found: Explained, layout: Layout) -> str:
     """Return the rules of the backward pass; a bar is what arrives at a value."""
     if not (found.has_steps and found.rules):
         return ""
-    lines = []
+    lines, columns = [], vectors(found)
     for rule in shortened(found.lookup.backward_pass):
         if isinstance(rule, str):
             lines.append(rf"&\;\;\text{{{escaped(rule.strip())}}}")
             continue
-        text = "" if rule.text is None else f"{formula(rule.text)}"
+        text = "" if rule.text is None else formula(rule.text, columns)
         worth = number(rule.value, layout) if few(rule.value) or not text else ""
         lines.append(rf"\bar{{{name(rule.name)}}} &= " + " = ".join(part for part in (text, worth) if part))
     return aligned(lines)
+
+
+def vectors(found: Explained) -> set[str]:
+    """Return the names of the values with one axis."""
+    values = [*found.inputs.items(), *((one.name, one.value) for one in found.forward if isinstance(one, Value))]
+    return {name for name, value in values if np.ndim(value) == 1}
 
 
 def few(value: Array) -> bool:
@@ -154,7 +161,7 @@ def number(value: Array, layout: Layout) -> str:
         return cell(short(float(array_), layout.precision))
     if array_.ndim > 2 or array_.size > MOST_ENTRIES or not array_.size:
         return rf"\text{{{escaped(array_text(array_, layout.precision))}}}"
-    rows = array_.reshape(array_.shape[0], -1) if array_.ndim == 2 else array_.reshape(1, -1)
+    rows = array_.reshape(array_.shape[0], -1)
     inner = r" \\ ".join(" & ".join(cell(short(entry, layout.precision)) for entry in row) for row in rows.tolist())
     return rf"\begin{{pmatrix}} {inner} \end{{pmatrix}}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any, NamedTuple
 
 GREEK = frozenset((
@@ -49,12 +49,54 @@ def escaped(text: str) -> str:
     return "".join(TEXT.get(sign, sign if " " <= sign <= "\x7e" else "?") for sign in text)
 
 
-def formula(text: str) -> str:
-    """Return an expression of the language as mathematics; what is none is printed as it stands."""
+def formula(text: str, vectors: Container[str] = ()) -> str:
+    """Return an expression of the language as mathematics; what is none is printed as it stands.
+
+    Vectors are columns: where ``x`` is one of the ``vectors``, ``x @ W`` is the transpose of W times x.
+    """
     try:
-        return piece(ast.parse(text.strip(), mode="eval").body).text
+        return piece(Columns(vectors).visit(ast.parse(text.strip(), mode="eval")).body).text
     except (SyntaxError, ValueError, RecursionError):
         return rf"\texttt{{{escaped(text)}}}"
+
+
+class Columns(ast.NodeTransformer):
+    """Writes products from the left with a vector, which has one axis, as those of a column."""
+
+    def __init__(self, vectors: Container[str]) -> None:
+        self.vectors = vectors
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.BinOp:
+        """Return x @ W as W.T @ x, and x @ y as x.T @ y."""
+        self.generic_visit(node)
+        if not (isinstance(node.op, ast.MatMult) and self.is_vector(node.left)):
+            return node
+        left, right = (node.left, node.right) if self.is_vector(node.right) else (node.right, node.left)
+        return ast.BinOp(transposed(left), ast.MatMult(), right)
+
+    def is_vector(self, node: ast.expr) -> bool:
+        """Return whether an expression is surely a vector."""
+        match node:
+            case ast.Name():
+                return node.id in self.vectors
+            case ast.BinOp(ast.Attribute(row, "T"), ast.MatMult()) if self.is_vector(row):
+                return False
+            case ast.BinOp(op=ast.MatMult()):
+                return self.is_vector(node.left) != self.is_vector(node.right)
+            case ast.BinOp():
+                return self.is_vector(node.left) or self.is_vector(node.right)
+            case ast.UnaryOp():
+                return self.is_vector(node.operand)
+            case ast.Attribute(attr="grad"):
+                return self.is_vector(node.value)
+        return False
+
+
+def transposed(node: ast.expr) -> ast.expr:
+    """Return the transpose of a matrix, or of a column; of a product that of its sides, the last one first."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+        return ast.BinOp(transposed(node.right), node.op, transposed(node.left))
+    return node.value if isinstance(node, ast.Attribute) and node.attr == "T" else ast.Attribute(node, "T", ast.Load())
 
 
 def name(text: str) -> str:
@@ -131,9 +173,9 @@ def binary(node: ast.BinOp) -> Piece:
             last = SUM + isinstance(node.op, ast.Sub)
             return Piece(f"{left.inside(SUM)} {SIGNS[type(node.op)]} {signed(right, last)}", SUM)
         case ast.Mult() | ast.MatMult():
-            factor = right.inside(PRODUCT)
+            first, factor = left.inside(least_beside(node, node.left)), right.inside(least_beside(node, node.right))
             times = r" \cdot " if isinstance(node.op, ast.Mult) and factor[:1].isdigit() else r"\,"
-            return Piece(left.inside(PRODUCT) + times + factor, PRODUCT)
+            return Piece(first + times + factor, PRODUCT)
         case ast.Div():
             return Piece(rf"\frac{{{left.text}}}{{{right.text}}}", PRODUCT)
         case ast.FloorDiv():
@@ -141,6 +183,13 @@ def binary(node: ast.BinOp) -> Piece:
         case ast.Pow():
             return Piece(f"{{{left.inside(ATOM)}}}^{{{right.text}}}", POWER)
     return Piece(f"{left.inside(PRODUCT)} {SIGNS.get(type(node.op), '?')} {right.inside(PRODUCT)}", SUM)
+
+
+def least_beside(product: ast.BinOp, side: ast.expr) -> int:
+    """Return how tightly a side of a product must hold: entries and matrices multiply in no common order."""
+    if not isinstance(side, ast.BinOp) or isinstance(product.op, ast.MatMult) == isinstance(side.op, ast.MatMult):
+        return PRODUCT
+    return PRODUCT if isinstance(product.left, ast.Constant) else POWER
 
 
 def signed(right: Piece, least: int) -> str:
