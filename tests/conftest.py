@@ -92,6 +92,16 @@ def stream() -> io.TextIOWrapper:
     return io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n")
 
 
+class Screen(io.TextIOWrapper):
+    """A stream that a person reads."""
+
+    def __init__(self) -> None:
+        super().__init__(io.BytesIO(), encoding="utf-8", newline="\n")
+
+    def isatty(self) -> bool:
+        return True
+
+
 class Faulty(io.StringIO):
     """A stream that fails where it is read."""
 
@@ -138,12 +148,15 @@ def _interruptible() -> Iterator[None]:
 def cli() -> Cli:
     """Run a command line in process: ``cli("grad", "x**2", "--x", "3", stdin="", columns="80").out``.
 
-    ``stdin`` can be a stream of its own, and ``largest`` the bytes that a file may have.
+    ``stdin`` can be a stream of its own, and ``largest`` the bytes that a file may have. ``screen`` says that a person
+    reads both streams, without colours.
     """
 
-    def call(*args: str, stdin: str | TextIO = "", columns: str | None = "80", **bounds: int) -> Answer:
-        out, err = stream(), stream()
-        variables = {"COLUMNS": columns} if columns else {}
+    def call(
+        *args: str, stdin: str | TextIO = "", columns: str | None = "80", screen: bool = False, **bounds: int
+    ) -> Answer:
+        out, err = (Screen(), Screen()) if screen else (stream(), stream())
+        variables = ({"COLUMNS": columns} if columns else {}) | ({"NO_COLOR": "1"} if screen else {})
         given = io.StringIO(stdin) if isinstance(stdin, str) else stdin
         env = Environment(stdin=given, stdout=out, stderr=err, variables=variables, **bounds)
         code = int(run(list(args), env))

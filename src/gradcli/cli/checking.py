@@ -12,7 +12,7 @@ import numpy as np
 from gradcli.checking.expected import Expected, only
 from gradcli.cli.files import read_array
 from gradcli.cli.inputs import read_text
-from gradcli.cli.output import complain, write
+from gradcli.cli.output import complain, say, write
 from gradcli.cli.request import Printing, Request
 from gradcli.errors import Budget, GradcliError, Place, Span
 from gradcli.errors.suggest import did_you_mean
@@ -53,7 +53,10 @@ def answer(env: Environment, asked: Request, expect: list[str], samples: int, se
         )
     found = replace(found, notes=[*found.notes, *asked.notes])
     if not how.quiet or how.output:
-        write(env, dump(found.to_dict()) if how.format == "json" else str(found), how.output)
+        if how.format == "json" or how.output:
+            write(env, dump(found.to_dict()) if how.format == "json" else str(found), how.output)
+        else:
+            say(env, str(found))
     if not how.quiet:
         for note in found.notes:
             complain(env, f"note: {note.message}")

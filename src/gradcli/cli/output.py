@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
+from gradcli.cli.environment import is_terminal
 from gradcli.errors import GradcliError
 
 if TYPE_CHECKING:
@@ -154,11 +156,48 @@ def terminal_width(env: Environment) -> int | None:
     columns = env.variables.get("COLUMNS", "")
     if columns.isascii() and columns.isdigit() and 0 < int(columns) <= 10_000:
         return int(columns)
-    if not on_terminal(env):
-        return None
-    import shutil
+    return columns_of(env.stdout) if on_terminal(env) else None
 
-    return shutil.get_terminal_size().columns
+
+def columns_of(stream: IO[str]) -> int:
+    """Return the columns of a terminal, 80 where it does not say."""
+    with contextlib.suppress(OSError, ValueError):
+        return os.get_terminal_size(stream.fileno()).columns or 80
+    return 80
+
+
+def screen_width(env: Environment, stream: IO[str] | None) -> int | None:
+    """Return the columns of the terminal that a stream is, or what COLUMNS says of it; None for a pipe."""
+    if stream is None or not is_terminal(stream):
+        return None
+    return terminal_width(env) or columns_of(stream)
+
+
+def fitted(env: Environment, stream: IO[str] | None, text: str) -> str:
+    """Return sentences broken between words where a screen shows them; a pipe has each in one line."""
+    width = screen_width(env, stream)
+    if width is None or max(map(len, text.split("\n"))) <= width:
+        return text
+    from gradcli.render.wrap import fold
+
+    lines: list[str] = []
+    for line in text.split("\n"):
+        words = line.lstrip()
+        indent = line[: len(line) - len(words)]
+        lines += (
+            [line] if EXCERPT.match(line) else [part.plain for part in fold(words, width, indent, HANG[len(indent) :])]
+        )
+    return "\n".join(lines)
+
+
+EXCERPT = re.compile(r" *\S* \|( |$)")
+"""A line of the text at fault, or the margin beside it, which is cut to fit and not broken."""
+HANG = " " * len("help: ")
+
+
+def say(env: Environment, text: str) -> None:
+    """Write a sentence to standard output, broken between words where a screen shows it."""
+    write(env, fitted(env, env.stdout, text))
 
 
 def layout_of(env: Environment, printing: Printing, width: int | None) -> Layout:
@@ -206,20 +245,20 @@ def report(env: Environment, error: GradcliError, as_json: bool, color: str = "a
 
         with contextlib.suppress(GradcliError):  # no document where standard output takes none, but the diagnostic
             write(env, dump(error_document(error)))
-    text = error.diagnostic(getattr(env.stderr, "encoding", None) or "ascii")
+    text = error.diagnostic(getattr(env.stderr, "encoding", None) or "ascii", screen_width(env, env.stderr))
     if not env.coloured(env.stderr, color):
         complain(env, text)
         return
     from gradcli.render.console import console, painted
 
     with contextlib.suppress(OSError):
-        console(env.stderr).print(painted(text), soft_wrap=True)
+        console(env.stderr).print(painted(fitted(env, env.stderr, text)), soft_wrap=True)
 
 
 def complain(env: Environment, text: str) -> None:
-    """Write a line to standard error; where that is closed or full the exit code has to do."""
+    """Write sentences to standard error; where that is closed or full the exit code has to do."""
     if env.stderr is None:
         return
     with contextlib.suppress(OSError):
-        env.stderr.write(text + "\n")
+        env.stderr.write(fitted(env, env.stderr, text) + "\n")
         env.stderr.flush()

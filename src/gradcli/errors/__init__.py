@@ -56,10 +56,10 @@ class GradcliError(Exception):
         """Return what ``diagnostic`` does, in ASCII."""
         return self.diagnostic()
 
-    def diagnostic(self, encoding: str = "ascii") -> str:
+    def diagnostic(self, encoding: str = "ascii", width: int | None = None) -> str:
         """Return the message, the line at fault with a caret under the place, and the way out, without a final newline.
 
-        Characters that ``encoding`` lacks, or that a terminal would obey, are escaped.
+        Characters that ``encoding`` lacks or a terminal obeys are escaped. The line at fault fits ``width``.
         """
         from gradcli.errors.excerpt import excerpt, shortened  # most runs end without an error
         from gradcli.errors.inert import inert
@@ -67,7 +67,7 @@ class GradcliError(Exception):
         lines = [f"error: {inert(shortened(self.message), '', encoding)}"]
         if self.span is not None and self.place is not None and self.place.text:
             label = "" if self.place.name == "program" else self.place.name
-            lines += excerpt(self.place.text, self.span, label, encoding)
+            lines += excerpt(self.place.text, self.span, label, encoding, width)
         if self.hint:
             choices = self.hint.split("\n") if isinstance(self.facts, MissingV | Unreadable) else [self.hint]
             leads = ["help: ", *[" " * 6] * (len(choices) - 1)]

@@ -10,13 +10,15 @@ from rich.text import Text
 from gradcli.errors.inert import inert
 from gradcli.render.glyphs import ASCII_FOR, Glyphs
 
-HELD = re.compile(r"\([\d, ]*\)|\((?:used )?\d[\d,]* \w+\)|\(used twice\)|\[[^\[\]]{1,24}\]|\"[^\"]*\"|'[^']*'")
+HELD = re.compile(
+    r"\([\d, ]*\)|\((?:used )?\d[\d,]* \w+\)|\(used twice\)|\[[^\[\]]{1,24}\]|\"[^\"]*\"|(?<!\w)'[^']*'(?!\w)"
+)
 """What stays in one piece: shapes, counts, indices, short arrays, texts of the language."""
 SPACED = re.compile(r" (?=(?:[-+*/@=≈<>·→|&]|[-+*/@<>=~]=|\*\*|->) )")
 """The space before an operator that has one on both sides: a line is broken before the operator."""
 PIECES = re.compile(r"(?<=\S)(?= )|(?<=[\w\])])(?=(?<!\*)[*/@·](?!\*))|(?<=[\])])(?=[-+])|(?<=,)(?![^\[]*\])")
 """Where a word that is longer than a line may be broken."""
-QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
+QUOTED = re.compile(r"\"[^\"]*\"|(?<!\w)'[^']*'(?!\w)")
 OPENED = re.compile(r"(?<=\()")
 """Where a piece that is still longer may be broken."""
 LEAST = 2
@@ -81,10 +83,21 @@ def atoms(plain: str, start: int, longest: int) -> list[tuple[int, int]]:
         if len(word.strip()) <= longest:
             found.append((first, stop))
             continue
-        for start_of, end_of in split(plain, first, stop, PIECES):
-            short = len(plain[start_of:end_of].strip()) <= longest
-            found += [(start_of, end_of)] if short else split(plain, start_of, end_of, OPENED)
+        found += narrowed(plain, first, stop, longest, (PIECES, OPENED))
     return found
+
+
+def narrowed(
+    plain: str, first: int, stop: int, longest: int, places: tuple[re.Pattern[str], ...]
+) -> list[tuple[int, int]]:
+    """Return a stretch in pieces that fit, broken at the first of the places that are enough, and at blanks at last."""
+    if len(plain[first:stop].strip()) <= longest:
+        return [(first, stop)]
+    if not places:
+        blanks = [first + match.start() for match in re.finditer(r"(?<=\S) ", plain[first:stop])]
+        return list(pairwise([first, *blanks, stop]))
+    pieces = split(plain, first, stop, places[0])
+    return [part for piece in pieces for part in narrowed(plain, *piece, longest, places[1:])]
 
 
 def split(plain: str, first: int, stop: int, places: re.Pattern[str]) -> list[tuple[int, int]]:
