@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cached_property
+from random import Random
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -112,11 +113,12 @@ def random_direction(point: Mapping[str, Any], names: Sequence[str], seed: int =
 
     Some seeds give shares of several orders of magnitude, and some of one sign.
     """
-    rng = np.random.default_rng(seed)
+    rng = Random(seed)  # noqa: S311  # that of Python is loaded by sympy, and numpy's is twelve modules more
 
     def steps(shape: tuple[int, ...]) -> Array:
-        shares = 10 ** rng.uniform(-3.0, 0.0, shape) if seed % 3 == 1 else rng.uniform(0.5, 1.0, shape)
-        return shares if seed % 6 == 2 else shares * rng.choice((-1.0, 1.0), shape)
+        parts = np.reshape([rng.random() for _ in range(2 * math.prod(shape))], (2, *shape))
+        shares = 10 ** (-3.0 * parts[0]) if seed % 3 == 1 else 0.5 + 0.5 * parts[0]
+        return shares if seed % 6 == 2 else np.copysign(shares, parts[1] - 0.5)
 
     return {name: units(point[name]) * steps(np.shape(point[name])) for name in names}
 
