@@ -14,8 +14,8 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run the command line and exit with its code; an interrupt while modules load is quiet too."""
-    # The answer to a small program makes 160,000 objects, modules among them, and nearly all of them stay: a look
-    # through each 50,000 took a tenth of its time. The collector is not off: memory is bounded however long a program runs.
+    # The answer to a small program makes 160,000 objects, modules among them, and nearly all stay: looks through
+    # them took a tenth of its time. The collector is not off: memory is bounded however long a program runs.
     gc.set_threshold(YOUNG, 10, 10)
     try:
         from gradcli.cli.app import run

@@ -6,7 +6,6 @@ The work is done in ``explaining`` and ``checking``, the showing in ``render``: 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gradcli.errors import Budget, GradcliError
@@ -14,6 +13,7 @@ from gradcli.explanation.checked import Checked
 from gradcli.explanation.evaluation import Function
 from gradcli.explanation.explained import Explained
 from gradcli.explanation.readings import stand
+from gradcli.records import dataclass
 
 if TYPE_CHECKING:
     from gradcli.checking.expected import Expected
@@ -24,7 +24,7 @@ EXPORTED = 100
 """Columns of what is shown on no terminal."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True)
 class Explanation(Explained):
     """What ``explain`` returns: every number and formula of the answer, and the ways to show them.
 
@@ -131,7 +131,7 @@ class Explanation(Explained):
         return explanation_line(self)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True)
 class Check(Checked):
     """What ``check`` returns: how far each route is right, and the ways to show it.
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import IO, TextIO
+
+from gradcli.records import dataclass, field
 
 
 @dataclass(slots=True)

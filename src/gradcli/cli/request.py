@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradcli.cli.inputs import assignments, read_text, suffix_of, text_of_file
 from gradcli.errors import Budget, GradcliError, over_budget
 from gradcli.errors.suggest import did_you_mean
+from gradcli.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,6 @@ import contextlib
 import re
 import shlex
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from gradcli.cli.parameters import PlainCommand
 from gradcli.errors import Budget, GradcliError, Place
 from gradcli.errors.facts import Facts, MisshapenV, hint_of
+from gradcli.records import dataclass, field
 
 if TYPE_CHECKING:
     import typer

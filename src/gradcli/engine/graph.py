@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -19,6 +18,7 @@ from gradcli.ops.declare import Op, tensor, value_of
 from gradcli.ops.parts import Piecewise
 from gradcli.ops.shaping import MOST_AXES, too_many_axes
 from gradcli.ops.signatures import Options
+from gradcli.records import dataclass, field
 
 ONE_SIDED = {
     "numpy-only": "NumPy gives this answer and PyTorch refuses",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import Any, NoReturn
 
 from gradcli.engine.graph import Graph, Node, Operation
 from gradcli.ops.declare import Op
 from gradcli.ops.saved import saved
+from gradcli.records import dataclass
 
 
 class StandIn:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, field
 
 from gradcli.errors import Budget, over_budget
 from gradcli.errors.counting import counted
+from gradcli.records import dataclass, field
 
 LARGE = 4096
 """Entries of an array from which the clock is looked at for it alone."""

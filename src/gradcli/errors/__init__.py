@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
 from gradcli.errors.facts import Facts, MissingV, OverBudget, Unreadable, hint_of
+from gradcli.records import dataclass, replace
 
 Span = tuple[int, int]
 """A half-open range of characters, counted from 0 in the text that ``Place.text`` holds."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 from typing import NamedTuple
@@ -12,6 +11,7 @@ import numpy as np
 
 from gradcli.exact.decimals import GUARD, NAN
 from gradcli.exact.thresholds import CLOSE, EPS, ROUNDING, SAME
+from gradcli.records import dataclass
 
 SETTINGS = ((50, 17), (100, 33), (200, 66), (400, 133), (800, 266), (800, 390))
 """Digits of the runs, and those of 1/h, one setting after the other; h² is seen in each, as cos(h) differs from 1."""

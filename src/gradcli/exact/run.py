@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from decimal import Decimal, getcontext
 from typing import Any, NamedTuple, cast
 
@@ -17,6 +16,7 @@ from gradcli.language.program import Program
 from gradcli.ops.declare import Array, Op, value_of
 from gradcli.ops.parts import Piecewise
 from gradcli.ops.signatures import Options
+from gradcli.records import dataclass, field
 
 
 class Decision(NamedTuple):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
@@ -34,6 +33,7 @@ from gradcli.exact.run import Decision, decisions_in_doubles, first_difference, 
 from gradcli.exact.work import Spent, Work, paid_from
 from gradcli.language.program import Program
 from gradcli.ops.declare import Array
+from gradcli.records import dataclass
 
 RICH = 0.95
 """The share of the work that is left as long as sums that cancel are looked into."""

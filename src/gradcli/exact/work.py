@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+
+from gradcli.records import dataclass, field
 
 DIGITS = 200
 """Digits up to which an operation costs one unit; beyond, as many times more as there are."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gradcli.exact.thresholds import ALL
 from gradcli.explanation.explained import Note
 from gradcli.ops.declare import Array
+from gradcli.records import dataclass
 
 SYMBOLS, REVERSE, DIGITS, EXPECTED = "symbols", "reverse mode", "many digits", "--expect"
 """The names of the routes."""

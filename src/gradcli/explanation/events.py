@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gradcli.ops.declare import Array
+from gradcli.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.explanation.events import Event, Value
-from gradcli.explanation.jacobians import Jacobian
-from gradcli.explanation.rules import Path, Rule
-from gradcli.language.inputs import Cotangent
 from gradcli.ops.declare import Array
+from gradcli.records import dataclass, field
 
 if TYPE_CHECKING:
     from gradcli.explanation.effect import Dust, Effect
+    from gradcli.explanation.events import Event, Value
+    from gradcli.explanation.jacobians import Jacobian
     from gradcli.explanation.lookup import Lookup
     from gradcli.explanation.picture import Picture
+    from gradcli.explanation.rules import Path, Rule
     from gradcli.explanation.tape import Step, Tape
+    from gradcli.language.inputs import Cotangent
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +165,8 @@ class Explained:
     @property
     def values(self) -> list[Value]:
         """The values of the program in order, without the branches and turns between them."""
+        from gradcli.explanation.events import Value
+
         return [event for event in self.forward if isinstance(event, Value)]
 
     @property

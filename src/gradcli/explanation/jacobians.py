@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 
 from gradcli.jacobian.sparse import DENSE_ENTRIES, column_sums, times
 from gradcli.ops.declare import Array, Indices
+from gradcli.records import dataclass, field
 
 
 class LinearMap(Protocol):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +18,7 @@ from gradcli.language.trace import Assigned, Branch, Chosen, Condition, Ended, L
 from gradcli.ops import Pair
 from gradcli.ops.declare import Array, value_of
 from gradcli.ops.writing import number_text
+from gradcli.records import dataclass, field
 
 MOST_LISTED = 64
 """Entries of a value that was written to up to which its formula lists them."""

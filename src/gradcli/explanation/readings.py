@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +13,13 @@ from gradcli.engine.naming import output_name
 from gradcli.errors import GradcliError
 from gradcli.explanation.evaluation import Evaluation, Function, filled, gradients
 from gradcli.explanation.explained import Backward, Gradient, sum_of
-from gradcli.explanation.jacobians import Jacobian
 from gradcli.explanation.notes import note_backward, note_run, refuse_integers
 from gradcli.language.inputs import Cotangent, detached, each_call, read_v
 from gradcli.ops.declare import Array
+from gradcli.records import dataclass
 
 if TYPE_CHECKING:
+    from gradcli.explanation.jacobians import Jacobian
     from gradcli.formulas.derivation import Formulas
     from gradcli.jacobian.composition import Composition
     from gradcli.jacobian.passes import Passes
@@ -120,6 +120,7 @@ def compose_at(run: Evaluation, function: Function) -> Composition:
 
 def read_jacobians(point: Point, composition: Composition, formulas: Formulas | None = None) -> dict[str, Jacobian]:
     """Return J by each variable, with its formulas where there are any."""
+    from gradcli.explanation.jacobians import Jacobian
     from gradcli.jacobian.sparse import nothing
     from gradcli.jacobian.structure import structure
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from gradcli.ops.declare import Array
+from gradcli.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from gradcli.explanation.rereading import Reader
 from gradcli.explanation.rules import BackwardPass, Path
 from gradcli.ops import RESERVED
 from gradcli.ops.declare import Array
+from gradcli.records import dataclass, replace
 
 if TYPE_CHECKING:
     from gradcli.explanation.effect import Dust, Effect

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -18,6 +17,7 @@ from gradcli.exact.thresholds import FEWEST, TOLD
 from gradcli.explanation.effect import Dust
 from gradcli.explanation.explained import Note
 from gradcli.ops.declare import value_of
+from gradcli.records import dataclass, field
 
 NOTHING = 1e-20
 """A slope that is smaller than this beside the other side's is 0."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from gradcli.jacobian.composition import Composition
 from gradcli.jacobian.sparse import DENSE_ENTRIES
 from gradcli.ops.declare import value_of
 from gradcli.ops.links import Contraction
+from gradcli.records import dataclass, field, replace
 
 SHORT = 40
 """Characters of an entry up to which it is in terms of the inputs, beyond which the program's names stand in it."""

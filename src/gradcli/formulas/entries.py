@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from gradcli.jacobian.composition import Composition
 from gradcli.jacobian.local import Part
 from gradcli.jacobian.sparse import Sparse, gathered, identity, product
 from gradcli.ops.links import OUT, auxiliary_of
+from gradcli.records import dataclass, replace
 
 MOST_ENTRIES = 1200
 """Entries of all local Jacobians and products of entries together, beyond which formulas go by index rules."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import chain
 
 from sympy import Add, Expr, Mul, Symbol, exp, log
@@ -12,6 +11,7 @@ from sympy import Add, Expr, Mul, Symbol, exp, log
 from gradcli.engine.graph import Graph, Input, Node, Operation
 from gradcli.engine.naming import call_assigned
 from gradcli.jacobian.functions import PowerOf
+from gradcli.records import dataclass, field
 
 NAME = re.compile(r"[A-Za-z_]\w*")
 INDEX = re.compile(r"\[([\d,]+)\]")

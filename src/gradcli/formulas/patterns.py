@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from sympy import Expr
@@ -13,6 +12,7 @@ from gradcli.formulas.rules import entry
 from gradcli.jacobian import functions as s
 from gradcli.ops.links import Indices
 from gradcli.ops.signatures import Shape
+from gradcli.records import dataclass
 
 FEWEST = 4
 """Entries of one pattern from which a rule says them."""

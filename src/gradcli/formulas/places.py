@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from gradcli.ops.links import Indices
 from gradcli.ops.signatures import Shape
+from gradcli.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from gradcli.jacobian.kinds import constant_of
 from gradcli.jacobian.local import Part
 from gradcli.ops.declare import value_of
 from gradcli.ops.parts import Chosen, Paired, Picked, Reduced, Said
+from gradcli.records import dataclass
 
 LONG_CONSTANT = 40
 """Characters beyond which a constant array gets a name in a rule."""

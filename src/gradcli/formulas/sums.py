@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from sympy import Add, Expr, Mul
@@ -12,6 +11,7 @@ from sympy import Add, Expr, Mul
 from gradcli.formulas.patterns import INDEX, INTEGER, generalized
 from gradcli.formulas.printing import LanguagePrinter, formula_text
 from gradcli.jacobian import functions as s
+from gradcli.records import dataclass, field
 
 FEWEST = 4
 """Terms of one pattern from which a sum goes by its word."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from gradcli.ops import RESERVED
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.links import listed
 from gradcli.ops.writing import Call, number_text
+from gradcli.records import dataclass
 
 if TYPE_CHECKING:
     from gradcli.formulas.order import Order

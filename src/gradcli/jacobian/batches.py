@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from gradcli.jacobian.local import PartNumbers, Reading, read, worked_out
 from gradcli.jacobian.small import FEW, Diagonals
 from gradcli.jacobian.sparse import rising, same
 from gradcli.ops.declare import value_of
+from gradcli.records import dataclass
 
 WIDEST = 1024
 """Entries of a node up to which numpy takes longer to be asked than to answer."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from gradcli.jacobian.local import Part, PartNumbers, Reading, numbers, parts_of
 from gradcli.jacobian.matrix import Entries, Matrix, add, as_arrays, multiply, scale, settle, shortened
 from gradcli.jacobian.small import FEW, Diagonals, Small, joined
 from gradcli.jacobian.sparse import Sparse, gathered, identity, nothing
+from gradcli.records import dataclass
 
 
 class Jacobians(dict[int, Sparse]):

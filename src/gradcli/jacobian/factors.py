@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from functools import lru_cache
 from types import FunctionType
 from typing import Any
@@ -15,6 +14,7 @@ from gradcli.jacobian.evaluate import Rule, evaluator, magnitude
 from gradcli.jacobian.kinds import Constant
 from gradcli.ops.links import Contraction, Implicit, Links, Partial
 from gradcli.ops.signatures import Formula
+from gradcli.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from gradcli.jacobian.local import Part, PartNumbers, links_of, part_of, reading
 from gradcli.jacobian.sparse import Sparse
 from gradcli.ops.declare import value_of
 from gradcli.ops.links import Contraction, Links
+from gradcli.records import dataclass, field
 
 MOST_PASSED = 20_000_000
 """Numbers that go through the graph, all rows together, up to which every row of J is asked for."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from gradcli.jacobian.small import FEW
 from gradcli.jacobian.sparse import SHORT, rising
 from gradcli.ops.declare import Array, Op, holds_somewhere, value_of
 from gradcli.ops.links import OUT, Auxiliary, Bound, Contraction, Indices, Links, Slot, auxiliary_of, listed
+from gradcli.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,10 +5,9 @@ A Jacobian of up to ``few`` entries is ``Small``, any other ``Sparse``, or a ``S
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from gradcli.jacobian.small import FEW, Diagonals, Small, scaled, small, small_product, small_sum
 from gradcli.jacobian.sparse import Sparse, added, gathered, product
+from gradcli.records import dataclass, field
 
 Entries = Small | Sparse
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from gradcli.errors import over_budget
 from gradcli.errors.counting import counted
 from gradcli.ops.declare import Array
 from gradcli.ops.links import Indices
+from gradcli.records import dataclass
 
 DENSE_ENTRIES = 10_000
 """Entries of a Jacobian, its zeros counted, up to which it is also held, shown and written out with all of them."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Container
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from gradcli.errors import GradcliError
 from gradcli.errors.suggest import INSTEAD_OF_KEYWORD, INSTEAD_OF_MORE
 from gradcli.language.names import dotted, find_function, in_module, is_elsewhere, near_function, unknown_function
 from gradcli.ops import METHODS, SPELLINGS, Function, find
+from gradcli.records import dataclass
 
 if TYPE_CHECKING:
     from gradcli.language.source import Spans

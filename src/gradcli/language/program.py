@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from gradcli.language.statements import Statements
 from gradcli.language.steps import Block, execute
 from gradcli.language.trace import Assigned
 from gradcli.ops.declare import tensor
+from gradcli.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from keyword import iskeyword
 from typing import Any, NamedTuple
@@ -21,6 +20,7 @@ from gradcli.engine.naming import NAME, tight
 from gradcli.language.names import COMPARE
 from gradcli.language.source import Spans, with_comments
 from gradcli.ops.signatures import Indices
+from gradcli.records import dataclass
 
 KEPT = 200
 """Events of a run up to which every turn of a loop is kept; beyond, its first and its last."""

@@ -6,7 +6,6 @@ import math
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from gradcli.language.program import compile_program
 from gradcli.language.source import refuse_characters, refuse_depth
 from gradcli.ops.shaping import MOST_AXES
 from gradcli.ops.signatures import Array, Given
+from gradcli.records import dataclass
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _DIGITS = "[0-9](?:_?[0-9])*"

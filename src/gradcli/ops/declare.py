@@ -8,7 +8,6 @@ particular to an op stands in its ``Op``: no other room asks for an op by its na
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -19,6 +18,7 @@ from gradcli.ops.links import Links, Local
 from gradcli.ops.parts import Bits, IndexRule, Kink, Oddity, Piecewise, Whole, on_all
 from gradcli.ops.signatures import Doubles, Formula, Options, Rule, Tensor, Test, Vjp
 from gradcli.ops.writing import Call, function_call
+from gradcli.records import dataclass, field
 
 Array = signatures.Array
 Indices = signatures.Indices

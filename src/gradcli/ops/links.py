@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Protocol
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from gradcli.ops import signatures
 from gradcli.ops.signatures import Array, Formula
+from gradcli.records import dataclass, field
 
 Indices = signatures.Indices
 

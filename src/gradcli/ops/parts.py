@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from gradcli.errors import GradcliError
 from gradcli.ops.signatures import Rule, Test
+from gradcli.records import dataclass
 
 
 class Piecewise(NamedTuple):

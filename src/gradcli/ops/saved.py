@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
 from functools import cache
 
 from gradcli.ops.declare import Op
 from gradcli.ops.signatures import Vjp
+from gradcli.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from gradcli.ops.declare import Op, Pair, Parts
 from gradcli.ops.signatures import Tensor
+from gradcli.records import dataclass
 
 if TYPE_CHECKING:
     from gradcli.ops.facts import Facts

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gradcli.engine.naming import place_text
 from gradcli.errors.counting import counted
+from gradcli.records import dataclass, replace
 from gradcli.render.grid import Column
 from gradcli.render.numbers import ends, short
 

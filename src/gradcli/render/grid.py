@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rich.text import Text
 
+from gradcli.records import dataclass
 from gradcli.render.glyphs import Glyphs
 from gradcli.render.numbers import aligned
 from gradcli.render.wrap import fold

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcli.records import dataclass
 from gradcli.render.equalities import evaluate
 from gradcli.render.numbers import array_text, short
 from gradcli.render.wrap import wrapped

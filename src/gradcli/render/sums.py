@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +9,7 @@ from rich.text import Text
 
 from gradcli.engine.naming import place_text
 from gradcli.errors.counting import counted
+from gradcli.records import dataclass
 from gradcli.render.entries import entry_name, number_text
 from gradcli.render.equalities import NEAR, is_same
 from gradcli.render.numbers import MOST_PRECISE, aligned, in_brackets, short
