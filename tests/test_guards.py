@@ -56,16 +56,16 @@ HEAVY = ("pydantic", "numpy.ma", "scipy", "sympy.physics", "sympy.stats")
 STARTS = [
     Start(("--version",), 15, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
     Start(("--help",), 15, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
-    Start(("grad", *EXAMPLE), 96, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
+    Start(("grad", *EXAMPLE), 93, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
     Start(
         ("functions",),
-        62,
+        63,
         (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining"),
         but=("gradcli.ops.further", "gradcli.ops.facts"),
     ),
-    Start(("explain", *EXAMPLE), 166, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
-    Start(("explain", *EXAMPLE, "--json"), 160, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
-    Start(("check", *EXAMPLE[:3]), 167, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
+    Start(("explain", *EXAMPLE), 167, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
+    Start(("explain", *EXAMPLE, "--json"), 161, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
+    Start(("check", *EXAMPLE[:3]), 168, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
 ]
 
 

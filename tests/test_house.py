@@ -23,7 +23,7 @@ HEAVY = {
     "sympy": {"jacobian", "formulas"},
     "typer": {"cli"},
     "rich": {"cli", "render"},
-    "numpy": set(ROOMS) - {"errors"},
+    "numpy": set(ROOMS) - {"records", "errors"},
 }
 EXECUTES = {"eval", "exec", "compile", "sympify", "parse_expr", "lambdify", "__import__"}
 
@@ -190,7 +190,7 @@ PLAIN = {
     "exact.thresholds", "explanation.checked", "explanation.effect", "explanation.events", "explanation.explained",
     "explanation.jacobians", "explanation.known", "explanation.picture", "explanation.rules", "explanation.tape",
     "explanation.views",
-    "ops.declare", "ops.signatures", "render",
+    "ops.declare", "ops.signatures", "records", "render",
 }  # fmt: skip
 """What an answer is shown from: records and names."""
 

@@ -75,7 +75,7 @@ def command_line(name: str | None = None) -> typer._click.Command:
         context_settings={"help_option_names": ["-h", "--help"]},
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
-        add_completion=True,
+        add_completion=name is None,
     )
     app.callback()(root)
     for callback, kind in COMMANDS.values() if name is None else [COMMANDS[name]]:
