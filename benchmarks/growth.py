@@ -30,6 +30,7 @@ SIZES = {
     "explain, while loop of n steps": (10, 100, 1_000, 10_000),
     "grad, while loop of n steps": (10, 100, 1_000, 10_000),
     "explain, softmax(W @ x) by x": (10, 20, 30, 50, 70, 100),
+    "backward after each of n steps on one graph": (10, 100, 1_000, 10_000),
 }
 QUICK = 10_000
 
@@ -93,6 +94,8 @@ def job(title: str, n: int) -> Callable[[], Any]:
 
     import gradcli
 
+    if title.startswith("backward"):
+        return lambda: train(n)
     x, v = np.linspace(0.1, 2, n), np.linspace(1, 2, n)
     program = PROGRAMS["elementwise"]
     if title.startswith("grad, sum"):
@@ -106,6 +109,23 @@ def job(title: str, n: int) -> Callable[[], Any]:
         W = np.sin(np.linspace(0, n * n, n * n)).reshape(n, n) / 10
         return lambda: gradcli.explain(PROGRAMS["softmax"], W=W, x=x, v=v, wrt=["x"])
     return lambda: gradcli.explain(program, x=x, v=v)
+
+
+def train(steps: int) -> None:
+    """Take so many steps of eight operations from w, all on one graph, each with its backward call."""
+    import numpy as np
+
+    from gradcli.engine.graph import Graph
+    from gradcli.engine.reverse import backward
+    from gradcli.ops.arithmetic import MUL
+
+    graph, one = Graph(), np.array(1.0)
+    w = graph.input("w", np.float64(0.5), active=True)
+    for _ in range(steps):
+        y = w
+        for _ in range(8):
+            y = graph(MUL, y, w)
+        backward(graph, y, one, [w])
 
 
 def check() -> list[str]:

@@ -13,6 +13,7 @@ import pytest
 import gradcli
 from gradcli.engine import graph, lean, meter
 from gradcli.engine.lean import StandIn
+from gradcli.engine.reverse import cotangents
 from gradcli.errors import Budget, GradcliError
 from gradcli.explanation.evaluation import gradients
 from gradcli.language.names import BINARY
@@ -258,3 +259,73 @@ def test_what_is_no_float_has_no_derivative_and_is_a_number(program, want):
     found = gradcli.explain(program, x=[-1.0, 2.0], v=[1.0, 1.0])
     np.testing.assert_allclose(found.grad["x"], want, rtol=1e-15)
     assert found.agreement.agree
+
+
+class Watched(list):
+    """A list that counts its items that are looked at."""
+
+    seen = 0
+
+    def __getitem__(self, place):
+        item = list.__getitem__(self, place)
+        self.seen += len(item) if isinstance(place, slice) else 1
+        return item
+
+
+def many_steps(count, of_step):
+    """Return a graph of so many steps, w that all of them use, 2*w, and the output of the last."""
+    run, sin, add = graph.Graph(), OPS["sin"], OPS["add"]
+    run.nodes = Watched()
+    w = run.input("w", np.float64(0.5), active=True)
+    double = run(add, w, w)
+    for place in range(count):
+        y = of_step(w, double, lambda: run.input(f"x{place}", np.float64(place), active=True))  # noqa: B023
+        for _ in range(30):
+            y = run(sin, y)
+    return run, w, y
+
+
+STEPS = {
+    "separate": lambda _w, _double, fresh: fresh(),
+    "from one input": lambda w, _double, _fresh: w,
+    "from one operation": lambda _w, double, _fresh: double,
+}
+
+
+@pytest.mark.parametrize("of_step", STEPS.values(), ids=STEPS)
+def test_a_sweep_visits_what_its_output_depends_on_however_much_ran_before(of_step):
+    visited = []
+    for count in (10, 100, 1_000):
+        run, _w, y = many_steps(count, of_step)
+        cotangents(run, y, np.array(1.0))
+        visited.append(run.nodes.seen)
+    assert visited[0] == visited[1] == visited[2] <= 200
+
+
+def test_a_sweep_over_what_is_far_apart_gives_the_gradient():
+    """What is reached is at the end, past a gap, and next to it: each way of the walk, and the change between them."""
+    for apart in (1, 63, 64, 65, 200):
+        run = graph.Graph()
+        w = run.input("w", np.float64(0.5), active=True)
+        y = w
+        for _ in range(5):
+            early = run(OPS["mul"], y, w)
+            for _ in range(apart):
+                run(OPS["sin"], w)
+            y = run(OPS["add"], run(OPS["mul"], early, y), w)
+        end = len(run.nodes)
+        plain = accumulate_all(run, y)
+        assert cotangents(run, y, np.array(1.0))[w.index] == plain
+        assert len(run.nodes) == end
+
+
+def accumulate_all(run, output):
+    """Return the gradient by the one input, by a walk over all nodes in turn."""
+    totals = {output.index: 1.0}
+    for node in reversed(run.nodes):
+        if node.op is not None and node.index in totals:
+            total, values = totals.pop(node.index), [a.value for a in node.arguments]
+            for k, argument in enumerate(node.arguments):
+                part = node.op.vjp(k)(total, node.value, *values)
+                totals[argument.index] = totals.get(argument.index, 0.0) + part
+    return totals[0]

@@ -285,16 +285,3 @@ def misfit(op: Op, values: Sequence[Any], error: Exception) -> GradcliError:
         hint = "lengths must be equal, or 1, counted from the last axis"
         return GradcliError("shape", f"{what}: shapes {' and '.join(map(str, shapes))} do not fit", hint=hint)
     return GradcliError("value", f"{op.name} of shape {shapes[0] if shapes else ()}: {error}")
-
-
-def reaches(output: Node) -> list[Node]:
-    """Return the nodes that ``output`` depends on, itself included, in the order in which they ran."""
-    seen: dict[int, Node] = {}
-    stack = [output]
-    while stack:
-        node = stack.pop()
-        if node.index not in seen:
-            seen[node.index] = node
-            if type(node) is Operation:
-                stack += [argument for argument in node.arguments if type(argument) in NODES]
-    return [seen[index] for index in sorted(seen)]

@@ -21,6 +21,7 @@ import numpy as np
 
 from gradcli.engine.graph import NODES, Graph, Node, Operation
 from gradcli.engine.meter import LARGE, TURNS
+from gradcli.engine.reach import visits
 from gradcli.ops.axes import unbroadcast
 from gradcli.ops.declare import Array
 
@@ -30,39 +31,38 @@ Along = Callable[[Operation, int, C], C | None]
 Plus = Callable[[C, C, bool], C]
 
 
-def accumulate(output: Node, seed: C, nodes: Iterable[Node], along: Along[C], plus: Plus[C]) -> dict[int, C]:
-    """Walk over ``nodes``, the last one first, and return what has reached the inputs of ``output``, by node index.
+def accumulate(totals: dict[int, C], nodes: Iterable[Node], along: Along[C], plus: Plus[C]) -> dict[int, C]:
+    """Walk over ``nodes``, the last one first, and return what has reached the inputs, by node index.
 
-    ``along(node, k, total)`` is what argument k gets of a node's total, for each of the node's links, None for nothing;
-    ``plus(total, part, own)`` adds it up, in place if the walk has made that total. What was handed on is let go.
+    ``totals`` has the seed; what was handed on is let go. Argument k of a node gets ``along(node, k, total)``, for each
+    of its links, None for nothing; ``plus(total, part, own)`` adds it up, in place if the walk has made that total.
     """
-    totals: list[Any] = [*[None] * output.index, seed]
     sums: set[int] = set()
     for node in nodes:
-        total = totals[node.index]
-        if total is not None and type(node) is Operation:
-            totals[node.index] = None
+        if type(node) is Operation and (total := totals.pop(node.index, None)) is not None:
             for k in node.links:
                 part, index = along(node, k, total), node.arguments[k].index
-                if totals[index] is None:
-                    totals[index] = part
-                elif part is not None:
-                    totals[index] = plus(totals[index], part, index in sums)
+                if part is None:
+                    continue
+                if index in totals:
+                    part = plus(totals[index], part, index in sums)
                     sums.add(index)
-    return {index: total for index, total in enumerate(totals) if total is not None}
+                totals[index] = part
+    return dict(sorted(totals.items()))
 
 
 def cotangents(graph: Graph, output: Node, v: Array, kept: dict[int, Any] | None = None) -> dict[int, Any]:
     """Return the cotangents of the inputs of ``output``, by node index; those on the way are ``kept``, if anywhere."""
     at: Node | None = None
     given: list[Any] = []
+    totals = {output.index: v[()]}
 
     def along(node: Operation, k: int, g: Any) -> Any:
         nonlocal at, given
         if at is not node:
             at, given = node, [g, node.value]
             for a in node.arguments:
-                given += [a.value if type(a) in NODES else a]
+                given.append(a.value if type(a) in NODES else a)
             if not node.index % TURNS or (type(g) is not Double and g.size >= LARGE):
                 graph.meter.watch()
             if kept is not None:
@@ -76,7 +76,7 @@ def cotangents(graph: Graph, output: Node, v: Array, kept: dict[int, Any] | None
         return np.add(total, part, out=total) if own and type(total) is not Double else total + part
 
     with np.errstate(all="ignore"):
-        return accumulate(output, v[()], graph.nodes[output.index :: -1], along, add)
+        return accumulate(totals, visits(graph.nodes, output.index, totals.keys()), along, add)
 
 
 def backward(graph: Graph, output: object, v: Array, wrt: Sequence[Node]) -> list[Array]:

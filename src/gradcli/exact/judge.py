@@ -116,7 +116,7 @@ def random_direction(point: Mapping[str, Any], names: Sequence[str], seed: int =
     rng = Random(seed)  # noqa: S311  # that of Python is loaded by sympy, and numpy's is twelve modules more
 
     def steps(shape: tuple[int, ...]) -> Array:
-        parts = np.reshape([rng.random() for _ in range(2 * math.prod(shape))], (2, *shape))
+        parts = np.frombuffer(rng.randbytes(8 * math.prod(shape)), "<u4").reshape(2, *shape) / 2.0**32
         shares = 10 ** (-3.0 * parts[0]) if seed % 3 == 1 else 0.5 + 0.5 * parts[0]
         return shares if seed % 6 == 2 else np.copysign(shares, parts[1] - 0.5)
 

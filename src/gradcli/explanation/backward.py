@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import Graph, Input, Node, Operation, reaches
+from gradcli.engine.graph import Graph, Input, Node, Operation
 from gradcli.engine.naming import call_assigned
+from gradcli.engine.reach import reaches
 from gradcli.engine.reverse import accumulate, cotangents
 from gradcli.explanation.line_sizes import line_sizes
 from gradcli.explanation.rereading import Reader
@@ -231,7 +232,7 @@ def run(swept: Sweep, names: Mapping[int, str], choice: int) -> Writer:
     constants = {id(value): name for name, value in swept.constants.items()}
     known = Named(swept.given, swept.spare, swept.taken, constants, dict(names))
     writer = Writer(swept.graph, swept.nodes, known, swept.kept, choice, skipped)
-    arrived = accumulate(swept.output, start_of(swept.seed), swept.active, writer.along, plus_arrived)
+    arrived = accumulate({swept.output.index: start_of(swept.seed)}, swept.active, writer.along, plus_arrived)
     writer.lines |= arrived
     return writer
 

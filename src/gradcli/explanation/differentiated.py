@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import Graph, Node, Operation, reaches
+from gradcli.engine.graph import Graph, Node, Operation
+from gradcli.engine.reach import reaches
 from gradcli.engine.reverse import accumulate
 from gradcli.errors import GradcliError
 from gradcli.explanation.backward import CHOICES
@@ -41,7 +42,9 @@ def record_gradient(graph: Graph, output: Operation, seed: Array) -> dict[int, A
     """
     nodes = [node for node in reversed(reaches(output)) if node.active]
     with np.errstate(all="ignore"):
-        return accumulate(output, np.asarray(seed)[()], nodes, along(graph), lambda a, b, _own: graph(ADD, a, b))
+        return accumulate(
+            {output.index: np.asarray(seed)[()]}, nodes, along(graph), lambda a, b, _own: graph(ADD, a, b)
+        )
 
 
 def along(graph: Graph):  # type: ignore[no-untyped-def]

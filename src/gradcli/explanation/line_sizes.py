@@ -27,7 +27,7 @@ def line_sizes(
         found[node.index] = sizes
         return sizes_of(node, k, np.abs(kept[node.index]))
 
-    return found | accumulate(output, np.abs(seed), nodes, along, lambda left, right, _own: left + right)
+    return found | accumulate({output.index: np.abs(seed)}, nodes, along, lambda left, right, _own: left + right)
 
 
 def sizes_of(node: Operation, k: int, g: Array) -> Array:

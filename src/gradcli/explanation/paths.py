@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import Node, Operation, reaches
+from gradcli.engine.graph import Node, Operation
+from gradcli.engine.reach import reaches
 from gradcli.engine.reverse import accumulate
 from gradcli.explanation.rules import Path
 from gradcli.ops.axes import unbroadcast
@@ -57,7 +58,7 @@ def links_below(top: Operation, nodes: Sequence[Node], names: Mapping[int, str])
 
     below = [node for node in reversed(nodes) if node.index <= top.index]
     with np.errstate(all="ignore"):
-        reached = accumulate(top, np.float64(1.0), below, along, lambda total, part, _own: total + part)
+        reached = accumulate({top.index: np.float64(1.0)}, below, along, lambda total, part, _own: total + part)
     return found | {index: float(total) for index, total in reached.items() if index in names}
 
 

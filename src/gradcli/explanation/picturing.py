@@ -98,7 +98,7 @@ def derivatives(top: Operation, region: list[Operation], run: Recorded) -> dict[
     found: dict[int, str | None] = {}
     for seed, choice in ((seed, choice) for seed in seeds for choice in range(CHOICES)):
         writing = Writing(run, choice, None if top.shape == () or seed is seeds[1] else top.shape)
-        for index, part in accumulate(top, Arrived(seed), region, writing, plus_arrived).items():
+        for index, part in accumulate({top.index: Arrived(seed)}, region, writing, plus_arrived).items():
             if found.get(index) is None:
                 found[index] = None if part.written is None else true_text(part.written, run)
         if None not in found.values():

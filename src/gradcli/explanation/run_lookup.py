@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.engine.graph import Operation, reaches
+from gradcli.engine.graph import Operation
 from gradcli.engine.naming import numbered, taken_names
+from gradcli.engine.reach import reaches
 from gradcli.errors import GradcliError, OutOfTime
 from gradcli.explanation.confirmation import Sums
 from gradcli.explanation.dependence import chooses_by_value

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.engine.graph import Node, Operation, reaches
+from gradcli.engine.graph import Node, Operation
 from gradcli.engine.naming import label_entries
+from gradcli.engine.reach import reaches
 from gradcli.engine.reverse import cotangents
 from gradcli.errors import GradcliError, OutOfTime
 from gradcli.errors.counting import counted

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import NODES, Graph, Input, Node, Operation, reaches
+from gradcli.engine.graph import NODES, Graph, Input, Node, Operation
+from gradcli.engine.reach import reaches
 from gradcli.engine.reverse import cotangents
 from gradcli.explanation.backward import CHOICES, NO_TERMS, is_same
 from gradcli.explanation.line_sizes import sizes_of

@@ -109,7 +109,7 @@ def _swept(
         parts = composition.parts(node, k)
         return outer * _local_formula(parts, node, k, entries) if parts else None
 
-    found = accumulate(output, s.number(1), reversed(nodes), along, lambda a, b, _own: a + b).get(leaf.index)
+    found = accumulate({output.index: s.number(1)}, reversed(nodes), along, lambda a, b, _own: a + b).get(leaf.index)
     return None if found is None or size_of(found, LONGEST) >= LONGEST else found
 
 

@@ -153,7 +153,7 @@ class Derivation:
 
     def _compose(self) -> dict[int, Sparse]:
         one = identity(int(np.size(self.output.value)), s.number(1), object)
-        found = self.composed | accumulate(self.output, one, reversed(self.nodes), self._along, plus)
+        found = self.composed | accumulate({self.output.index: one}, reversed(self.nodes), self._along, plus)
         if self.names is not Names.MADE:
             return {index: self._settled(sparse) for index, sparse in found.items()}
         return {index: self._condensed(sparse) for index, sparse in found.items()}

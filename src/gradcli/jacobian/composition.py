@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import Graph, Node, Operation, reaches
+from gradcli.engine.graph import Graph, Node, Operation
+from gradcli.engine.reach import reaches
 from gradcli.engine.reverse import accumulate
 from gradcli.errors import GradcliError, over_budget
 from gradcli.jacobian.batches import WIDEST, Batch, Link, batches
@@ -151,7 +152,7 @@ class Composing:
                 whose[place] = diagonals, row
         self.diagonals = iter(whose)
         one: Matrix = shortened(identity(int(np.size(output.value)), 1.0, np.float64), self.few)
-        reached = accumulate(output, one, nodes, self._along, self._plus)
+        reached = accumulate({output.index: one}, nodes, self._along, self._plus)
         self.found |= {index: settle(total, self.few) for index, total in reached.items()}
 
     def _along(self, node: Operation, k: int, total: Matrix) -> Matrix:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import Graph, Node, Operation, reaches
+from gradcli.engine.graph import Graph, Node, Operation
+from gradcli.engine.reach import reaches
 from gradcli.errors import GradcliError
 from gradcli.errors.facts import OverBudget
 from gradcli.jacobian.composition import Composition, compose, links_between

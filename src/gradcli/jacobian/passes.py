@@ -8,7 +8,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from gradcli.engine.graph import Graph, Node, Operation, reaches
+from gradcli.engine.graph import Graph, Node, Operation
+from gradcli.engine.reach import reaches
 from gradcli.engine.reverse import accumulate
 from gradcli.jacobian.batches import Link
 from gradcli.jacobian.maps import count_listed, local_jacobian
@@ -37,7 +38,7 @@ class Passes:
         first = min(leaf.index for leaf in self.leaves)
         nodes = [node for node in reversed(reaches(self.output)) if node.index >= first]
         with np.errstate(all="ignore"):
-            found = accumulate(self.output, vectors(rows), nodes, self._back, lambda a, b, _own: a + b)
+            found = accumulate({self.output.index: vectors(rows)}, nodes, self._back, lambda a, b, _own: a + b)
         return {
             leaf.index: found.get(leaf.index) or nowhere(len(rows), int(np.size(leaf.value))) for leaf in self.leaves
         }

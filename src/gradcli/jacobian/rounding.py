@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from gradcli.engine.graph import Graph, Node, Operation, reaches
+from gradcli.engine.graph import Graph, Node, Operation
+from gradcli.engine.reach import reaches
 from gradcli.errors import GradcliError, OutOfTime
 from gradcli.jacobian.composition import Composing, as_sparse
 from gradcli.jacobian.local import (
