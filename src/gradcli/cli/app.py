@@ -205,9 +205,9 @@ def usage_error(error: typer.TyperException, words: list[str]) -> GradcliError:
 
 def is_function(word: str) -> bool:
     """Return whether a word is the name of a function of the language."""
-    from gradcli.ops import SPELLINGS, find
+    from gradcli.ops import spellings
 
-    return find(SPELLINGS, word) is not None
+    return word in spellings()
 
 
 def _tolerate(env: Environment) -> None:

@@ -240,10 +240,10 @@ def is_sign(word: str) -> bool:
 
 def variable_of(program: str) -> str:
     """Return the one name in a program that may be a variable, or what stands for any."""
-    from gradcli.ops import SPELLINGS, find
+    from gradcli.ops import spellings
 
     words = {name for name in WORD.findall(program) if name not in ("pi", "e")}
-    names = {name for name in words if len(name) == 1 or not find(SPELLINGS, name)}
+    names = {name for name in words if len(name) == 1 or name not in spellings()}
     return names.pop() if len(names) == 1 else "NAME"
 
 

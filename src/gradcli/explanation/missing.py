@@ -9,7 +9,7 @@ from gradcli.errors import GradcliError
 from gradcli.errors.facts import MissingInputs
 from gradcli.errors.suggest import did_you_mean
 from gradcli.language.program import Program
-from gradcli.ops import SPELLINGS, find
+from gradcli.ops import spellings
 
 
 def compared_with(program: Program, name: str) -> str | None:
@@ -29,10 +29,10 @@ def missing_inputs(names: list[str], values: Iterable[str], compared: str | None
     if numbered:
         return MissingInputs(tuple(names), numbered=numbered)
     for name in names:
-        if find(SPELLINGS, name):
+        if name in spellings():
             return MissingInputs(tuple(names), function=name)
         argument = next((given for given in values if name.endswith(given)), "")
-        if argument and find(SPELLINGS, name.removesuffix(argument)):
+        if argument and name.removesuffix(argument) in spellings():
             return MissingInputs(tuple(names), joined=(name.removesuffix(argument), argument))
         near = next((given for given in values if did_you_mean(given, [name])), None)
         if near:

@@ -10,13 +10,13 @@ import numpy as np
 
 from gradcli.errors import Budget, GradcliError
 from gradcli.explanation.known import Example, Known
-from gradcli.language.calls import signature_text
 from gradcli.language.names import near_function
-from gradcli.ops import FUNCTIONS, METHODS, OPERATORS, SPELLINGS, Function, load_all
+from gradcli.ops import OPERATORS, Function, load, methods, rows, spellings
 from gradcli.ops.declare import Op
 
 if TYPE_CHECKING:
     from gradcli.ops.facts import Facts
+    from gradcli.ops.lookup import Row
 
 SIGNS = {
     "+": ("x + other", "the sum, entry by entry"),
@@ -36,8 +36,7 @@ INDEX = ("[]", "x[0]", "index", "slice")
 
 def all_functions() -> list[Known]:
     """Return every function by its own name, those of one library that have a namesake left out."""
-    load_all()
-    return [listed(function) for function in FUNCTIONS.values() if "." not in function.name]
+    return [listed(row) for row in rows() if "." not in row.name]
 
 
 def look_up(name: str) -> list[Known]:
@@ -49,36 +48,30 @@ def look_up(name: str) -> list[Known]:
     sign = "[...]" if name in INDEX else name
     if sign in SIGNS:
         return [operator(sign)]
-    load_all()
-    function = FUNCTIONS.get(name) or SPELLINGS.get(name) or METHODS.get(name.removeprefix("."))
-    if function is not None:
-        return [described(function)]
-    begun = [function for function in FUNCTIONS.values() if name and begins(function, name)]
+    named = next((row for row in rows() if row.name == name), None)
+    row = named or spellings().get(name) or methods().get(name.removeprefix("."))
+    if row is not None:
+        return [described(row)]
+    begun = [row for row in rows() if name and begins(row, name)]
     if not begun:
         raise GradcliError("unknown-function", f"unknown function '{name}'", hint=near_function(name))
-    return [described(begun[0])] if len(begun) == 1 else [listed(function) for function in begun]
+    return [described(begun[0])] if len(begun) == 1 else [listed(row) for row in begun]
 
 
-def begins(function: Function, name: str) -> bool:
+def begins(row: Row, name: str) -> bool:
     """Return whether a function has a name that begins with this text."""
-    return any(spelling.startswith(name) for spelling in (function.name, *function.spellings, *function.methods))
+    return any(spelling.startswith(name) for spelling in (row.name, *row.spellings, *row.methods))
 
 
-def listed(function: Function) -> Known:
+def listed(row: Row) -> Known:
     """Return a function without what is to be looked up."""
-    return Known(
-        function.name,
-        signature_text(function),
-        function.summary,
-        function.family,
-        function.spellings,
-        function.methods,
-    )
+    return Known(row.name, row.signature, row.summary, row.family, row.spellings, row.methods)
 
 
-def described(function: Function) -> Known:
+def described(row: Row) -> Known:
     """Return a function with all that is known of it."""
-    return with_facts(listed(function), facts_of(function), function.op)
+    function = load(row)
+    return with_facts(listed(row), facts_of(function), function.op)
 
 
 def operator(sign: str) -> Known:

@@ -31,7 +31,7 @@ from gradcli.language.names import (
 )
 from gradcli.language.steps import Allocation, Block, execute
 from gradcli.language.trace import Branch, tell
-from gradcli.ops import METHODS, OPERATORS, find
+from gradcli.ops import OPERATORS, methods
 
 
 class Expressions(Allocation):
@@ -162,7 +162,7 @@ class Expressions(Allocation):
             return self.constant(np.float64(found) if isinstance(found, float) else found)
         read, base = ATTRIBUTES.get(node.attr), registers[0]
         if read is None:
-            call = f"call it: .{node.attr}()" if find(METHODS, node.attr) else ""
+            call = f"call it: .{node.attr}()" if node.attr in methods() else ""
             hint = INSTEAD_OF_ATTRIBUTE.get(node.attr, call or f"there are .{', .'.join(ATTRIBUTES)}")
             raise GradcliError("not-allowed", f"unknown attribute '.{node.attr}'", hint=hint)
         return self.emit(lambda regs: read(regs[0], regs[base]), node)

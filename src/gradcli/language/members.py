@@ -12,7 +12,7 @@ from gradcli.errors import GradcliError
 from gradcli.language import picking, runtime
 from gradcli.language.kinds import FLOAT, INTEGER, MASK, number_kind
 from gradcli.language.names import MODULES, dotted
-from gradcli.ops import METHODS, Pair, Parts, find
+from gradcli.ops import Pair, Parts, methods
 from gradcli.ops.declare import value_of
 from gradcli.ops.making import DATA
 from gradcli.ops.shaping import TRANSPOSE, transpose_matrices
@@ -55,7 +55,7 @@ def part(name: str) -> Callable[[Graph, object], Any]:
     def read(f: Graph, value: object) -> Any:
         del f
         if not isinstance(value, Parts):
-            hint = f"call it: .{name}()" if find(METHODS, name) else None
+            hint = f"call it: .{name}()" if name in methods() else None
             message = f".{name} is of a decomposition such as linalg.svd(A), and of no array"
             raise GradcliError("not-allowed", message, hint=hint)
         return value.part(name)

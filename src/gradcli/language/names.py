@@ -7,7 +7,7 @@ from collections.abc import Container
 
 from gradcli.errors import GradcliError
 from gradcli.errors.suggest import INSTEAD_OF_CALL, INSTEAD_OF_MODULE, WRITTEN_AS, did_you_mean
-from gradcli.ops import FUNCTIONS, SPELLINGS, Function, find, load_all
+from gradcli.ops import SPELLINGS, Function, find, rows, spellings
 from gradcli.ops.making import CONSTANTS
 
 MODULES = {"torch", "np", "numpy", "jnp", "math", "F", "nn", "linalg", "special", "jax", "scipy"}
@@ -120,9 +120,8 @@ def constant_name(node: ast.Attribute, variables: Container[str]) -> str | None:
 
 def unknown_function(name: str) -> GradcliError:
     """Return the error for a dotted name that is no function, or whose module is none."""
-    load_all()
     module = name.rpartition(".")[0]
-    modules = {spelling.rpartition(".")[0] for spelling in SPELLINGS} | {*SAME_AS}
+    modules = {spelling.rpartition(".")[0] for spelling in spellings()} | {*SAME_AS}
     if module in modules:
         return GradcliError("unknown-function", f"unknown function '{name}'", hint=near_function(name))
     hint = INSTEAD_OF_MODULE.get(module.rpartition(".")[2]) or did_you_mean(module, modules - {""})
@@ -132,15 +131,14 @@ def unknown_function(name: str) -> GradcliError:
 
 def near_function(name: str) -> str | None:
     """Return what to write in place of an unknown function: what is known of it, or the nearest name there is."""
-    load_all()
     last = name.rpartition(".")[2]
     if last in INSTEAD_OF_CALL:
         return INSTEAD_OF_CALL[last]
     if last in WRITTEN_AS:
         return f"write {WRITTEN_AS[last]}"
-    if last != name and last in FUNCTIONS:
+    if last != name and any(last == row.name for row in rows()):
         return f"did you mean '{last}'?"
-    return did_you_mean(name, [*SPELLINGS, *CONSTANTS])
+    return did_you_mean(name, [*spellings(), *CONSTANTS])
 
 
 __all__ = [

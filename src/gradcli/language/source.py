@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
-from gradcli.ops import SPELLINGS, find
+from gradcli.ops import spellings
 
 if TYPE_CHECKING:
     from gradcli.language.paper import Meant
@@ -162,7 +162,7 @@ def on_paper(text: str, span: Span | None) -> Meant | None:
     line = (start, len(text) if end < 0 else end)
     if line[1] - line[0] > LONGEST_LINE:
         return None
-    return meant(text, line, lambda name: find(SPELLINGS, name) is not None)
+    return meant(text, line, spellings().__contains__)
 
 
 def _message(error: SyntaxError, text: str) -> str:

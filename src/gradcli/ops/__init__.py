@@ -1,6 +1,6 @@
 """The table of ops and the vocabulary of functions: importing this package fills both with what programs often call.
 
-``gradcli.ops.further`` has the rest, and is imported when a name is not found (``find``).
+``gradcli.ops.further`` has the rest; of it, the module is imported that has the name of a call (``find``).
 """
 
 from gradcli.ops import (
@@ -22,7 +22,7 @@ from gradcli.ops import (
     spread,
 )
 from gradcli.ops.declare import OPERATORS, OPS, Op, Pair, Parts
-from gradcli.ops.lookup import find, load_all
+from gradcli.ops.lookup import find, load, load_all, methods, rows, spellings
 from gradcli.ops.vocabulary import FUNCTIONS, METHODS, SPELLINGS, Function
 
 RESERVED = frozenset(SPELLINGS)
@@ -47,14 +47,18 @@ __all__ = [
     "indexing",
     "joining",
     "linear_algebra",
+    "load",
     "load_all",
     "losses",
     "making",
     "matrices",
+    "methods",
     "neural",
     "piecewise",
     "reductions",
+    "rows",
     "selection",
     "shaping",
+    "spellings",
     "spread",
 ]

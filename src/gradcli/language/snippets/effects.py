@@ -24,7 +24,7 @@ from gradcli.language.snippets.tables import (
     WITH_GRADIENT,
     WITHOUT_GRADIENT,
 )
-from gradcli.ops import METHODS, SPELLINGS, find
+from gradcli.ops import methods, spellings
 
 SORTING = ("sort", "partition")
 """Methods that give a tensor of PyTorch's, and change an array of NumPy's."""
@@ -165,10 +165,10 @@ class Effects(Layers):
         if isinstance(func, ast.Attribute) and self.full(func, scope) is None:
             method = func.attr
             return method not in SORTING and (
-                method in SHOWING_METHODS or method in SPECIAL_METHODS or find(METHODS, method) is not None
+                method in SHOWING_METHODS or method in SPECIAL_METHODS or method in methods()
             )
         layer = self.layer_of(func, scope)
-        return find(SPELLINGS, written) is not None if layer is None else not layer.writes
+        return written in spellings() if layer is None else not layer.writes
 
 
 def is_in(node: ast.expr, lists: Container[str]) -> bool:

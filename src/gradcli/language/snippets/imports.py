@@ -9,7 +9,7 @@ from gradcli.errors import GradcliError
 from gradcli.errors.counting import listed
 from gradcli.errors.suggest import INSTEAD_OF_WORD
 from gradcli.language.names import CONSTANTS, TYPES, dotted
-from gradcli.ops import SPELLINGS, find
+from gradcli.ops import spellings
 
 LIBRARIES = ("torch", "numpy", "jax", "math", "scipy", "autograd")
 USUAL = {
@@ -104,4 +104,4 @@ class Names:
 
 def known(name: str) -> bool:
     """Return whether the language has a function, a constant or a type of this name."""
-    return name in CONSTANTS or name in TYPES or find(SPELLINGS, name) is not None
+    return name in CONSTANTS or name in TYPES or name in spellings()
