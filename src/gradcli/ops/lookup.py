@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import NamedTuple
 
 from gradcli.ops.vocabulary import FUNCTIONS, METHODS, Function
@@ -27,6 +25,8 @@ class Row(NamedTuple):
 @cache
 def rows() -> tuple[Row, ...]:
     """Return all functions, those that no program has loaded among them, in the order in which they are listed."""
+    import json  # a start looks up no name that is not loaded
+
     text = Path(__file__).with_name("index.json").read_text(encoding="utf-8")
     return tuple([Row._make([*row[:5], *map(tuple, row[5:])]) for row in json.loads(text)])
 
@@ -59,6 +59,8 @@ def load(row: Row) -> Function:
 
 def load_all() -> None:
     """Import the functions that few programs call: they would cost every start."""
+    from pkgutil import iter_modules
+
     further = import_module("gradcli.ops.further")
     for module in iter_modules(further.__path__):
         import_module(f"{further.__name__}.{module.name}")
