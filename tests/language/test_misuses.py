@@ -297,8 +297,8 @@ EDGES = [
 
 @pytest.mark.parametrize("part", [0, 1])
 def test_a_factor_of_a_singular_matrix_has_no_derivative(part):
-    found = gradcli.explain(f"torch.linalg.qr(A)[{part}]", A=[[1.0, 1.0], [1.0, 1.0]], v=[[1.0, 2.0], [3.0, 4.0]])
-    assert not found.agreement.finite
+    with pytest.raises(GradcliError, match="no derivative"):
+        gradcli.explain(f"torch.linalg.qr(A)[{part}]", A=[[1.0, 1.0], [1.0, 1.0]], v=[[1.0, 2.0], [3.0, 4.0]])
 
 
 def test_an_integer_apart_from_a_list_of_places_is_told():

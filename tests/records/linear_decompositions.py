@@ -30,8 +30,7 @@ LOWER, UNIT = np.tril(v.S), np.triu(v.S, 1) + np.eye(3)
 record(
     "mean_of_equals",
     of_arrays=lm.mean_of_equals,
-    cases=[([np.array([3.0, 2.0, 1.0])], {"least": 1e-15}),
-           ([np.array([[4.0, 4.0, 1.0], [1.0, -1.0, -1.0]])], {"least": -1.0})],
+    cases=[([np.array(x)], {"least": -1.0}) for x in ([3.0, 2.0, 1.0], [[4.0, 2.0, 1.0], [1.0, 0.0, -1.0]])],
     kink=([[2.0, 2.0]], [[2.0, 1.0]]),
     kink_options={"least": -1.0},
     called=["svdvals", "eigvalsh"],

@@ -64,6 +64,28 @@ def solved(a: Array, b: Array) -> Array:
         return np.full(np.shape(b), np.nan)
 
 
+def is_regular(a: Array, inverse: Array) -> Mask:
+    """Return which matrices stay regular where the entries of a row change by rounding.
+
+    Where they do not, elimination may end with 0 or with what rounding left, as the processor has it.
+    """
+    return np.max(np.sum(np.abs(a * np.swapaxes(inverse, -1, -2)), axis=-1), axis=-1, initial=0.0) < 1 / ROUNDED
+
+
+ROUNDED = 32 * 2.0**-52
+"""What rounding makes of the entries of a matrix."""
+MOST_INVERTED = 128
+"""Rows of a system up to which its matrix is looked at by its inverse, which takes three times as long."""
+
+
+def inverted(a: Array) -> Array:
+    """Return the inverse of a matrix that has one but for rounding."""
+    found = triangular_as(a, np.asarray(np.linalg.inv(a), dtype=np.float64))
+    if np.all(np.isfinite(a)) and not np.all(is_regular(a, found)):
+        raise np.linalg.LinAlgError
+    return found
+
+
 def det_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
     """Link the determinant to each entry with its cofactor: det·inv(A)[j, i] where A is not singular."""
     del argument, out, static
@@ -181,7 +203,7 @@ DET = declare(
 INV = declare(
     Op(
         "inv",
-        no_singular(lambda a: triangular_as(a, np.linalg.inv(a))),
+        no_singular(inverted),
         (inv_vjp,),
         inv_local,
         exactly=exactly.inv,
@@ -194,6 +216,8 @@ INV = declare(
 
 def solve(a: Array, b: Array) -> Array:
     """Return the X with A·X = B, B a vector or matrices."""
+    if a.shape[-1] <= MOST_INVERTED:
+        inverted(a)
     columns = b[:, None] if np.ndim(b) == 1 else b
     found = np.asarray(np.linalg.solve(a, columns), dtype=np.float64)
     return found[..., 0] if np.ndim(b) == 1 else found

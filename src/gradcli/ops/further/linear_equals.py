@@ -79,6 +79,7 @@ EQUALS = declare(
             "those of whichever vectors LAPACK returns",
         ),
         index=Said(),
+        backward_text=("{g}",),
         write=lambda call: call.texts[0],
     )
 )
@@ -94,12 +95,11 @@ def shared(f: Apply, values: Tensor, least: float = -1.0) -> Tensor:
     return f(EQUALS, values, least=least) if np.any(is_bent(numbers, least)) else values
 
 
-def refuse_arbitrary(x: Tensor, arbitrary: Mask, name: str) -> None:
+def refuse_arbitrary(x: Tensor, arbitrary: Mask, which: str) -> None:
     """Refuse derivatives of vectors of which any rotation would do: which one comes out is left to the processor."""
     if getattr(x, "active", False) and np.any(arbitrary):
         raise GradcliError(
             "not-differentiable",
-            f"{name}: vectors of equal values, of 0 in a longer side, and of columns that depend on each other may be "
-            "rotated, so that they have no derivative",
-            hint="values alone have one; or move the matrix a little",
+            f"{which} are any of many: they have no derivative",
+            hint="the values alone have one; or move the matrix a little",
         )

@@ -17,7 +17,7 @@ from gradcli.ops.further.linear_spectra import decomposed, letters_of
 from gradcli.ops.linear_algebra import MATMUL, require_square
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit
 from gradcli.ops.making import DETACH
-from gradcli.ops.matrices import DET, row_by_row, solved
+from gradcli.ops.matrices import DET, is_regular, row_by_row, solved
 from gradcli.ops.parts import Kink, Piecewise, Said
 from gradcli.ops.piecewise import SIGN, WHERE
 from gradcli.ops.reductions import SUM
@@ -34,15 +34,20 @@ def logabsdet_local(argument: int, out: Array, values: tuple[Array, ...], static
     del argument, static
     batch, n = letters_of(out, 0), values[0].shape[-1]
     lengths = dict(zip(f"{batch}ij", (*out.shape, n, n), strict=True))
-    inverse = ("inv({})", solved(values[0], np.broadcast_to(np.eye(n), values[0].shape)))
+    inverse = ("inv({})", inverse_or_nan(values[0]))
     factor = Explicit(lambda s, entry: entry)
     return [Contraction(batch, f"{batch}ij", lengths, 1.0, factor, ((AUXILIARY, f"{batch}ji"),), inverse)]
 
 
 def logabsdet_vjp(g: Array, _y: Array, a: Array) -> Array:
-    """Return g·A⁻ᵀ, by solving with g on the diagonal."""
-    unit = np.eye(a.shape[-1]) * np.asarray(g)[..., None, None]
-    return solved(np.swapaxes(a, -1, -2), unit)
+    """Return g·A⁻ᵀ."""
+    return np.asarray(g)[..., None, None] * np.swapaxes(inverse_or_nan(a), -1, -2)
+
+
+def inverse_or_nan(a: Array) -> Array:
+    """Return the inverse, and nan where there is none but for rounding."""
+    found = solved(a, np.broadcast_to(np.eye(a.shape[-1]), a.shape))
+    return np.where(is_regular(a, found)[..., None, None], found, np.nan)
 
 
 LOGABSDET = declare(
@@ -64,7 +69,7 @@ LOGABSDET = declare(
 
 def inverse_or_one(a: Array) -> Array:
     """Return the inverse, or ones where there is none."""
-    found = solved(a, np.broadcast_to(np.eye(a.shape[-1]), a.shape))
+    found = inverse_or_nan(a)
     return np.where(np.isfinite(found), found, 1.0)
 
 

@@ -114,7 +114,7 @@ def factored(f: Apply, x: Tensor, complete: bool) -> Parts:
     def q() -> Tensor:
         if not made:
             made.append(f(ORTHOGONAL, square))
-            refuse_arbitrary(square, is_arbitrary(value_of(square)), "qr")
+            refuse_arbitrary(square, is_arbitrary(value_of(square)), "columns of Q where those of A depend")
         return made[0]
 
     def r() -> Tensor:

@@ -207,5 +207,6 @@ def vectors(f: Apply, x: Tensor, side: str) -> Tensor:
     """Return U or V; refuse those of equal values, and of 0 where this side is the longer one."""
     found = with_signs(f, f(SINGULAR_VECTORS, x, side=side), "svd")
     own = value_of(x) if side == "U" else np.swapaxes(value_of(x), -1, -2)
-    refuse_arbitrary(x, is_arbitrary(thin(own)[1], own.shape), "svd")
+    arbitrary = is_arbitrary(thin(own)[1], own.shape)
+    refuse_arbitrary(x, arbitrary, "singular vectors of equal values, and of 0 on the longer side,")
     return found

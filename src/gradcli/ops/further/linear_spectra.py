@@ -72,6 +72,9 @@ def vectors_for(a: Array, values: Array) -> Array:
     return np.where(has_twin(groups_of(values))[..., None, :], found, simple * signs)
 
 
+EQUAL = "eigenvectors of equal eigenvalues"
+
+
 def letters_of(out: Array, own: int) -> str:
     """Return letters for the axes of a batch: those of the output but its ``own``."""
     return BATCHES[: out.ndim - own]
@@ -252,7 +255,7 @@ def build_eigh(f: Apply, x: Tensor, UPLO: Static = "L") -> Parts:
 
     def vectors() -> Tensor:
         found = with_signs(f, f(EIGENVECTORS, side), "eigh")
-        refuse_arbitrary(side, has_twin(groups_of(np.linalg.eigvalsh(value_of(side).astype(np.float64)))), "eigh")
+        refuse_arbitrary(side, has_twin(groups_of(np.linalg.eigvalsh(value_of(side).astype(np.float64)))), EQUAL)
         return found
 
     makers = (lambda: shared(f, f(EIGENVALUES, side)), vectors)

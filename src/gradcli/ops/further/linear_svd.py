@@ -91,6 +91,6 @@ def completed(f: Apply, x: Tensor, side: str) -> Tensor:
 ARBITRARY = replace(
     DETACH,
     write=lambda call: call.texts[0],
-    pieces=Piecewise(lambda x: x, lambda piece, x: piece, held=True, open=True),
+    pieces=Piecewise(lambda x: x, lambda piece, x: piece, open=True),
 )
 """Constants of which an algorithm in doubles chose one of several right ones."""
