@@ -61,7 +61,7 @@ ROWS = [  # of the command line and files: what is typed, what is wrong, what to
     ("check x**2 --x 3 --derivative 2*x", "no such option --derivative",
      "--expect '2*x' holds a derivative of your own against the true one"),
     ("explain --program x**2 --x 3", "no such option --program", MORE),
-    ("explain -e x**2 --x 3", "-e is no option", "the program stands by itself: gradcli explain 'x**2'"),
+    ("explain -e x**2 --x 3", "-e is no option", "leave out -e: the program stands by itself"),
     ("explain x**2 --x3", "no such option --x3", "write --x 3"),
     ("explain x**2 --x:3", "no such option --x:3", "write --x 3"),
     ("explain x**2 -x=3", "-x=3 is no option", "write --x 3"),

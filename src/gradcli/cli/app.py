@@ -157,7 +157,7 @@ def refuse_shell(words: list[str]) -> None:
     """Raise ``usage`` for completion of a shell by its name: it is for the one that gradcli runs in."""
     flag, equals, shell = words[0].partition("=") if words else ("", "", "")
     if flag in COMPLETIONS and (equals or words[1:]):
-        hint = f"start {shell or words[1]}, and run gradcli {flag} there"
+        hint = f"in {shell or words[1]}, write gradcli {flag} and no more"
         raise GradcliError("usage", f"{flag} is for the shell that it runs in", hint=hint)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import re
+import shlex
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,9 +35,9 @@ def text_of_file(env: Environment, path: str, suffix: str) -> str:
     if suffix in TEXTS:
         return read_text(env, path, "PROGRAM")
     if suffix == ".ipynb":
-        hint = f"jupyter nbconvert --to script {path}"
+        hint = f"jupyter nbconvert --to script {shlex.quote(path)}"
         raise GradcliError("file", f"PROGRAM: {path} is a notebook: save it as a script, and give that", hint=hint)
-    hint = f"give them to a variable: gradcli explain 'sum(x**2)' --x @{path}"
+    hint = f"give them to a variable: gradcli explain 'sum(x**2)' --x {shlex.quote(f'@{path}')}"
     raise GradcliError("option", f"{path} holds numbers, and no program", hint=hint)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 from gradcli.cli.declared import COMMANDS
 from gradcli.cli.mistakes import EXAMPLES, listed_by, needs_value, no_option, no_such
@@ -26,7 +27,7 @@ def no_command(word: str, function: bool, file: bool) -> GradcliError:
     elif found is not None:
         hint = f"did you mean '{found}'?"
     elif file:
-        hint = f"there is such a file: gradcli explain -f {word}"
+        hint = f"there is such a file: gradcli explain -f {shlex.quote(word)}"
     elif function:
         hint = f"gradcli functions {word} describes the function"
     else:

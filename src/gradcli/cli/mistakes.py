@@ -46,6 +46,8 @@ OF_CHECK = (
     "against",
 )
 """What ``--expect`` may be called."""
+FLAG = re.compile(r"(?<!\S)--?[a-z]+")
+OF_RECORDS = """each record has its own: {"program": "x**2", "inputs": {"x": 3}, "v": 1}"""
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?,?\Z")
 VALUE = re.compile(r"[-+]?\.?\d[-+\d.,;eE]*|[\[@].*", re.DOTALL)
 """What stands as a value and not as a program."""
@@ -104,7 +106,15 @@ def synonym(name: str, command: str) -> str | None:
     if command == "check" and name in OF_CHECK:
         return "--expect '2*x' holds a derivative of your own against the true one"
     found = next((hint for hint, known in SYNONYMS.items() if name in known), None)
-    return found and found.format(name, command=command)
+    if found is None:
+        return None
+    flag = FLAG.findall(found)[-1]
+    owners = [other for other in COMMANDS if flag in flags_of(other) or (flag == "--x" and other in WITH_PROGRAM)]
+    if command == "batch" and flag in ("--x", "--v"):
+        return OF_RECORDS
+    if command in owners or "{command}" in found:
+        return found.format(name, command=command if command in WITH_PROGRAM else "explain")
+    return f"{flag} is an option of {' and '.join((', '.join(owners[:-1]), owners[-1])) if owners[1:] else owners[0]}"
 
 
 def is_word(value: str) -> bool:
@@ -225,7 +235,8 @@ def no_short(short: str, command: str, operands: list[str]) -> GradcliError:
     """Return the error for a letter after one dash that no option has."""
     elsewhere = [other for other in COMMANDS if other != command and short in flags_of(other)]
     if short in ("-e", "-c", "-p") and operands[0] == short:
-        hint = f"the program stands by itself: gradcli {command} {shlex.quote(operands[1])}"
+        hint = f"leave out {short}: the program stands by itself"
+        hint = hint if command in WITH_PROGRAM else OF_RECORDS
     elif elsewhere and short != "-v":
         hint = have_it(elsewhere)
     else:

@@ -9,6 +9,7 @@ _REQUIRES = "leave it out: every input is differentiated, or those that --wrt na
 _FRESH = "leave it out: every run starts without gradients"
 _NUMBERS = "leave it out: every value is a double, or an array of them"
 _ITSELF = "give the function itself: gradcli differentiates it"
+_AN_OPTION = "give the function itself, and ask by an option: gradcli explain 'x**3' --x 2 "
 _RANDOM = "give the numbers with --NAME: a program has the same value at every run"
 
 INSTEAD_OF_CALL = {
@@ -17,7 +18,10 @@ INSTEAD_OF_CALL = {
     "retain_grad": "leave it out: the gradient at every stage is shown",
     "zero_": _FRESH,
     "zero_grad": _FRESH,
-    **dict.fromkeys(("grad", "jacobian", "jacrev", "vjp"), _ITSELF),
+    **dict.fromkeys(("grad", "value_and_grad", "jacobian", "jacrev", "jacfwd", "vjp"), _ITSELF),
+    "hessian": f"{_AN_OPTION}--hessian",
+    "jvp": f"{_AN_OPTION}--jvp 1",
+    **dict.fromkeys(("hvp", "vhp"), f"{_AN_OPTION}--hessian --jvp 1"),
     **dict.fromkeys(("rand", "randn", "randint", "random", "manual_seed", "seed", "rand_like", "randn_like"), _RANDOM),
     **dict.fromkeys(("gumbel_softmax", "fractional_max_pool2d", "fractional_max_pool3d", "bernoulli"), _RANDOM),
     **dict.fromkeys(("input", "open", "read"), "give the value with --NAME: nothing is read while a program runs"),

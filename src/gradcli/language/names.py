@@ -122,10 +122,11 @@ def unknown_function(name: str) -> GradcliError:
     """Return the error for a dotted name that is no function, or whose module is none."""
     module = name.rpartition(".")[0]
     modules = {spelling.rpartition(".")[0] for spelling in spellings()} | {*SAME_AS}
-    if module in modules:
+    if any(one == module or one.startswith(f"{module}.") for one in modules):
         return GradcliError("unknown-function", f"unknown function '{name}'", hint=near_function(name))
-    hint = INSTEAD_OF_MODULE.get(module.rpartition(".")[2]) or did_you_mean(module, modules - {""})
-    hint = hint or near_function(name) or "the libraries are torch, numpy, jax and scipy"
+    hint = INSTEAD_OF_MODULE.get(module.rpartition(".")[2]) or INSTEAD_OF_CALL.get(name.rpartition(".")[2])
+    hint = hint or did_you_mean(module, modules - {""}) or near_function(name)
+    hint = hint or "the libraries are torch, numpy, jax and scipy"
     return GradcliError("unknown-function", f"unknown module '{module}'", hint=hint)
 
 

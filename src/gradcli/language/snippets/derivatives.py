@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gradcli.errors import GradcliError
+from gradcli.errors.suggest import INSTEAD_OF_CALL
 from gradcli.language.snippets.callees import makes_input
 from gradcli.language.snippets.functions import Functions
 from gradcli.language.snippets.scopes import Closure, Derivative, Pullback, Scope, parts
@@ -28,7 +29,11 @@ GRADS = {
 AT_A_POINT = {"torch.autograd.functional.jacobian", "torch.autograd.functional.vjp"}
 """Those that take the point beside the function."""
 PULLBACKS = {"jax.vjp", "torch.func.vjp"}
-SECOND = {"jax.hessian", "torch.func.hessian", "torch.autograd.functional.hessian", "jax.jvp", "torch.func.jvp"}
+SECOND = {
+    *("jax.hessian", "torch.func.hessian", "torch.autograd.functional.hessian", "jax.jvp", "torch.func.jvp"),
+    *(f"torch.autograd.functional.{name}" for name in ("jvp", "hvp", "vhp")),
+}
+"""What is no gradient of a first derivative by v, and has an option of its own."""
 ASKING = {
     *GRADS,
     *PULLBACKS,
@@ -79,7 +84,8 @@ class Derivatives(Functions):
         func, full = node.func, self.full(node.func, scope)
         keywords = {item.arg: item.value for item in node.keywords}
         if full in SECOND:
-            raise GradcliError("not-allowed", f"{full} is not part of gradcli yet: it gives first derivatives, by v")
+            hint = INSTEAD_OF_CALL[full.rpartition(".")[2]]
+            raise GradcliError("not-allowed", f"{full} is not read in a snippet", hint=hint)
         if full in ("torch.autograd.grad", "torch.autograd.backward"):
             names = ("outputs", "inputs", "grad_outputs") if full.endswith("grad") else ("tensors", "grad_tensors")
             given = dict(zip(names, node.args, strict=False)) | keywords
@@ -118,7 +124,8 @@ class Derivatives(Functions):
         if full not in GRADS or full in AT_A_POINT:
             return None
         if self.derivative_of(node.args[0], scope) is not None:
-            raise GradcliError("not-allowed", "a derivative of a derivative is not part of gradcli yet")
+            hint = INSTEAD_OF_CALL["hessian"]
+            raise GradcliError("not-allowed", "a derivative of a derivative is not read in a snippet", hint=hint)
         keywords = {item.arg: item.value for item in node.keywords}
         places = listed(node.args[1] if len(node.args) > 1 else keywords.get("argnums")) or ()
         values = [place.value for place in places if isinstance(place, ast.Constant)]
