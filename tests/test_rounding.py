@@ -7,6 +7,7 @@ import pytest
 
 import gradcli
 from gradcli.explanation.jacobians import Jacobian
+from gradcli.jacobian.structure import Pattern
 from oracles import NUMERIC, difference, portion, slow
 
 ROUNDED = ("agree", "digits-lost")
@@ -110,8 +111,8 @@ def test_sums_of_many_terms_agree_as_sums_of_few_do(program, n):
 
 
 def test_an_output_that_v_leaves_out_widens_no_tolerance():
-    entries = np.array([0, 1]), np.array([0, 0]), np.array([0.0, 6.0]), np.array([np.inf, 6.0])
-    jacobian = Jacobian((2,), (), *entries, None, "dense")
+    pattern = Pattern(np.array([0, 1]), np.array([0, 0]), (2, 1))
+    jacobian = Jacobian((2,), (), pattern, np.array([0.0, 6.0]), np.array([np.inf, 6.0]), None)
     assert jacobian.scale(np.array([0.0, 2.0])) == 12.0
     assert jacobian.scale(np.array([1.0, 2.0])) == np.inf
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from gradcli.jacobian.sparse import DENSE_ENTRIES, column_sums, times
 from gradcli.ops.declare import Array, Indices
 from gradcli.records import dataclass, field
+
+if TYPE_CHECKING:
+    from gradcli.jacobian.structure import Pattern
 
 
 class LinearMap(Protocol):
@@ -27,12 +30,10 @@ class Jacobian:
     """∂y/∂x for one variable: the entries that can be non-zero, in flat order of y (rows) and x (columns).
 
     - ``output_shape``, ``input_shape``: the shapes of y and of x.
-    - ``rows``, ``columns``: where each entry stands, in y and in x, both flattened by rows: arrays of integers.
+    - ``pattern``: where each entry stands: its ``rows`` and ``columns``.
     - ``values``: the derivative in each of these places.
     - ``sizes``: the sum of the absolute terms that each of these derivatives is a sum of.
     - ``formulas``: a text for each of these entries; None where they are too many or too long.
-    - ``structure``: ``zero``, ``diagonal``, ``permutation``, ``block-diagonal``, ``triangular``, ``banded``, ``dense``
-      or ``sparse``.
     - ``rules``: what formulas have in common, or what stands in their place, as lines such as ``dy[i]/dx[i] = 2*x[i]``;
       there may be none.
     - ``held``: whether the entries are held at all. Where they are too many, ``rows``, ``columns``, ``values`` and
@@ -50,15 +51,30 @@ class Jacobian:
 
     output_shape: tuple[int, ...]
     input_shape: tuple[int, ...]
-    rows: Indices
-    columns: Indices
+    pattern: Pattern
     values: Array
     sizes: Array
     formulas: list[str] | None
-    structure: str
     rules: list[str] = field(default_factory=list)
     held: bool = True
     applied: LinearMap | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def rows(self) -> Indices:
+        """Where each entry stands in y, flattened by rows: integers."""
+        return self.pattern.rows
+
+    @property
+    def columns(self) -> Indices:
+        """Where each entry stands in x, flattened by rows: integers."""
+        return self.pattern.columns
+
+    @property
+    def structure(self) -> str:
+        """``zero``, ``diagonal``, ``permutation``, ``block-diagonal``, ``triangular``, ``banded``, ``dense`` or
+        ``sparse``; ``unknown`` where the entries are not held.
+        """
+        return self.pattern.structure if self.held else "unknown"
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -73,9 +89,7 @@ class Jacobian:
     @property
     def passes(self) -> int | None:
         """How many calls of backward give all of J, rows that share no column in one; None where that is not known."""
-        from gradcli.jacobian.colouring import count_passes
-
-        return count_passes(self.rows, self.columns) if self.held else None
+        return self.pattern.passes if self.held else None
 
     @property
     def numeric(self) -> Array | None:
@@ -90,15 +104,18 @@ class Jacobian:
         """Return vᵀ·J in the shape of x, for a v in the shape of y."""
         if self.applied is not None and not self.held:
             return self.applied.back(seed)[0]
-        count = self.matrix_shape[1]
-        return weighted_sums(np.ravel(seed), self.rows, self.columns, self.values, count).reshape(self.input_shape)
+        return self.summed(np.ravel(seed), self.values)
 
     def scale(self, seed: Array) -> Array:
         """Return the sizes of the terms that vᵀ·J adds up, in the shape of x."""
         if self.applied is not None and not self.held:
             return self.applied.back(seed)[1]
-        v, count = np.abs(np.ravel(seed)), self.matrix_shape[1]
-        return weighted_sums(v, self.rows, self.columns, self.sizes, count).reshape(self.input_shape)
+        return self.summed(np.abs(np.ravel(seed)), self.sizes)
+
+    def summed(self, v: Array, values: Array) -> Array:
+        """Return vᵀ times other values in the places of the entries, in the shape of x; a zero wins over inf and nan."""
+        with np.errstate(all="ignore"):
+            return self.pattern.sum_columns(times(v[self.rows], values)).reshape(self.input_shape)
 
     def row(self, index: int | tuple[int, ...]) -> Array:
         """Return the derivatives of the entry of y at an index, in the shape of x; raises ``IndexError``."""

@@ -122,21 +122,22 @@ def read_jacobians(point: Point, composition: Composition, formulas: Formulas | 
     """Return J by each variable, with its formulas where there are any."""
     from gradcli.explanation.jacobians import Jacobian
     from gradcli.jacobian.sparse import nothing
-    from gradcli.jacobian.structure import structure
+    from gradcli.jacobian.structure import Pattern
 
+    patterns: dict[str, Any] = formulas.patterns if formulas else {}
     shape, found, sweep = point.value.shape, {}, Sweep(point.run, list(point.leaves.values()))
     for name, leaf in point.leaves.items():
         held = leaf.index in composition.of
         entries = composition.of[leaf.index] if held else nothing(point.value.size, leaf.value.size)
+        if name not in patterns:
+            patterns[name] = Pattern(entries.rows, entries.columns, entries.shape)
         found[name] = Jacobian(
             shape,
             leaf.shape,
-            entries.rows,
-            entries.columns,
+            patterns[name],
             entries.values,
             np.asarray(entries.sizes),
             formulas.jacobians.get(name) if formulas else None,
-            structure(entries) if held else "unknown",
             formulas.rules.get(name, []) if formulas else [],
             held,
             JacobianMap(sweep, leaf, shape),

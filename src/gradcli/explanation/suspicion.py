@@ -66,7 +66,7 @@ def fits_a_check(graph: Graph, variables: int) -> bool:
 
 def count_directions(jacobian: Jacobian) -> int:
     """Return how many directions ask for every column at least: as many as the fullest row has entries."""
-    return int(np.max(np.bincount(jacobian.rows), initial=1)) if len(jacobian.rows) else 1
+    return int(jacobian.pattern.by_row.max(initial=1))
 
 
 def list_operations(nodes: Sequence[Node]) -> list[Operation]:

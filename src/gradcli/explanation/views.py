@@ -159,16 +159,15 @@ class Hessian:
 
 def rows_of(whole: Jacobian, span: slice, shape: tuple[int, ...]) -> Jacobian:
     """Return the rows of a Jacobian by a stretch of its output, which has this shape of its own."""
-    from gradcli.jacobian.sparse import Sparse
-    from gradcli.jacobian.structure import structure
+    from gradcli.jacobian.structure import Pattern
 
     if not whole.held:
         return replace(whole, output_shape=shape, rules=[])
     own = np.flatnonzero((whole.rows >= span.start) & (whole.rows < span.stop))
     rows, columns, values, sizes = whole.rows[own] - span.start, whole.columns[own], whole.values[own], whole.sizes[own]
     formulas = None if whole.formulas is None else [whole.formulas[k] for k in own.tolist()]
-    kind = structure(Sparse(rows, columns, values, sizes, (span.stop - span.start, whole.matrix_shape[1])))
-    return Jacobian(shape, whole.input_shape, rows, columns, values, sizes, formulas, kind)
+    pattern = Pattern(rows, columns, (span.stop - span.start, whole.matrix_shape[1]))
+    return Jacobian(shape, whole.input_shape, pattern, values, sizes, formulas)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ import numpy as np
 from gradcli.errors.facts import index_of
 from gradcli.exact.thresholds import ROUNDING
 from gradcli.explanation.effect import Dust, Effect, Nudge, Shared, Weighted
-from gradcli.explanation.jacobians import Jacobian, weighted_sums
-from gradcli.jacobian.sparse import column_sums
+from gradcli.explanation.jacobians import Jacobian
 from gradcli.ops.signatures import Array, Mask
 
 Move = Callable[[str, int, float], Array | None]
@@ -58,7 +57,7 @@ def weigh(
 def summed(jacobians: Mapping[str, Jacobian], dust: Mapping[str, Mask]) -> Weighted:
     """Return what v = ones leaves: the sums of the columns of J."""
     grad = {
-        name: column_sums(j.values, j.columns, j.matrix_shape[1]).reshape(j.input_shape)
+        name: j.pattern.sum_columns(j.values).reshape(j.input_shape)
         if j.held
         else j.vjp(np.ones(j.output_shape))
         for name, j in jacobians.items()
@@ -95,10 +94,9 @@ def taken(row: int, jacobians: Mapping[str, Jacobian], dust: Mapping[str, Mask])
 
 def dust_of(v: Array, jacobian: Jacobian, grad: Array) -> Mask:
     """Return where a sum is not 0 and yet no more than rounding leaves of its terms, in the shape of the variable."""
-    if np.max(np.bincount(jacobian.columns), initial=0) <= 1:
+    if jacobian.pattern.fullest_column <= 1:
         return np.zeros(grad.shape, dtype=bool)
-    terms = weighted_sums(np.abs(v), jacobian.rows, jacobian.columns, np.abs(jacobian.values), grad.size)
-    small = np.abs(grad) <= ROUNDING * terms.reshape(grad.shape)
+    small = np.abs(grad) <= ROUNDING * jacobian.summed(np.abs(v), np.abs(jacobian.values))
     return np.asarray(np.isfinite(grad) & (grad != 0) & small, dtype=bool)
 
 
@@ -114,7 +112,7 @@ def other_row(v: Array, jacobians: Mapping[str, Jacobian]) -> int:
     """Return a row of J worth showing: the first with the most entries, among those that v does not take out itself."""
     counts = np.zeros(max(v.size, 1), dtype=np.intp)
     for jacobian in jacobians.values():
-        counts += np.bincount(jacobian.rows, minlength=len(counts))
+        counts += jacobian.pattern.by_row
     hot = np.flatnonzero(v)
     if len(hot) == 1 and v.size > 1:
         counts[hot[0]] = -1

@@ -36,7 +36,8 @@ class Formulas:
 
     ``jacobians`` has the text of each entry that can be non-zero, in the order of the numeric Jacobian's entries.
     ``definitions`` gives the names that formulas use, in an order in which they can be run, ``values`` their numbers,
-    and ``sources`` where these come from. ``written`` is for what else is written once for all runs that share them.
+    and ``sources`` where these come from. ``patterns`` has where the entries of the Jacobians stand, ``written`` is for
+    what else is written once for all runs that share them.
     """
 
     output: list[str] | None = None
@@ -45,6 +46,7 @@ class Formulas:
     rules: dict[str, list[str]] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
     sources: dict[str, Source] = field(default_factory=dict)
+    patterns: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
     written: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property

@@ -1,13 +1,54 @@
-"""Words for the pattern of a Jacobian, from the places that can be non-zero."""
+"""The pattern of a Jacobian: the places that can be non-zero, and what follows from them alone."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 
-from gradcli.jacobian.sparse import Sparse
+from gradcli.jacobian.colouring import count_passes
+from gradcli.jacobian.sparse import summing
+from gradcli.ops.declare import Array
+from gradcli.ops.links import Indices
 
 
-def structure(jacobian: Sparse) -> str:
+@dataclass(frozen=True)
+class Pattern:
+    """The places of entries, in order of row and column. Runs that share formulas share it, and what it has found."""
+
+    rows: Indices
+    columns: Indices
+    shape: tuple[int, int]
+
+    @cached_property
+    def structure(self) -> str:
+        """One word."""
+        return structure(self)
+
+    @cached_property
+    def passes(self) -> int | None:
+        """How many calls of backward give all entries."""
+        return count_passes(self.rows, self.columns)
+
+    @cached_property
+    def by_row(self) -> Indices:
+        """How many entries each row has."""
+        return np.bincount(self.rows, minlength=self.shape[0])
+
+    @cached_property
+    def fullest_column(self) -> int:
+        """The most entries that a column has."""
+        return int(np.bincount(self.columns).max(initial=0))
+
+    @cached_property
+    def sum_columns(self) -> Callable[[Array], Array]:
+        """What adds up the terms of each column."""
+        return summing(self.columns, self.shape[1])
+
+
+def structure(jacobian: Pattern) -> str:
     """Return one word: zero, diagonal, permutation, block-diagonal, triangular, banded, dense or sparse."""
     rows, columns = jacobian.shape
     count = len(jacobian.rows)
@@ -31,7 +72,7 @@ def structure(jacobian: Sparse) -> str:
     return "sparse"
 
 
-def blocks(jacobian: Sparse) -> int:
+def blocks(jacobian: Pattern) -> int:
     """Return how many equal dense blocks along the diagonal make up the whole, 0 if none do."""
     rows, columns = jacobian.shape
     count = len(jacobian.rows)
