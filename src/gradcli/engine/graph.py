@@ -200,9 +200,10 @@ class Graph:
         arguments that derivatives flow to, looked up where there are none.
         """
         if not links:
-            links = links_of(op, arguments)
+            kinds = {*map(type, arguments)}
+            links = () if kinds.isdisjoint(NODES) else links_of(op, arguments)
             if not links and not self.keeps(op, arguments):
-                return value if TENSORS.isdisjoint(map(type, arguments)) else tensor(value)
+                return value if kinds.isdisjoint(TENSORS) else tensor(value)
             self.broken = self.broken or op.torch_raises
         index = len(self.nodes)
         if index >= self.meter.look:

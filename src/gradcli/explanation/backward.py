@@ -85,18 +85,20 @@ def write_backward(
     spare: Mapping[int, str] = MappingProxyType({}),
     taken: Collection[str] = (),
     written: dict[str, Earlier] | None = None,
+    kept: dict[int, Any] | None = None,
 ) -> BackwardPass:
     """Return a rule for each named value that a cotangent reaches, in the order of the sweep.
 
     ``names`` has the name of each node that has one, by its index: those of inputs and of the output are among them.
     ``spare`` has what others are called elsewhere in the answer, if they need a name, ``taken`` all names that stand
     for anything there. ``written`` holds the rules of a run of the same operations, if any: those that are true here
-    too are not written again.
+    too are not written again. ``kept`` has the cotangents, by node index, if a sweep for ``seed`` has kept them.
     """
     if not isinstance(output, Operation) or not output.active:
         return BackwardPass([], {})
-    kept: dict[int, Any] = {}
-    kept |= cotangents(graph, output, seed, kept)
+    if not kept:
+        kept = {}
+        kept |= cotangents(graph, output, seed, kept)
     written = {} if written is None else written
     swept = Sweep(graph, output, np.asarray(seed)[()], reaches(output), kept, names, spare, taken, constants_of(graph))
     with np.errstate(all="ignore"):

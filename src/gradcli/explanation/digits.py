@@ -14,7 +14,7 @@ from gradcli.explanation.explained import Note
 from gradcli.explanation.jacobians import Jacobian
 from gradcli.jacobian.batches import side_by_side
 from gradcli.jacobian.composition import Composition
-from gradcli.jacobian.local import Part
+from gradcli.jacobian.local import Part, PartNumbers
 from gradcli.jacobian.small import FEW
 from gradcli.ops.declare import Array, Indices, value_of
 
@@ -61,10 +61,9 @@ def saturated_batches(composition: Composition) -> Iterator[Lost]:
 def saturated_nodes(composition: Composition) -> Iterator[Lost]:
     """Yield the first of all others whose derivative has lost its digits."""
     nodes = {node.index: node for node in composition.nodes if isinstance(node, Operation)}
-    for index, k in sorted(composition.links):
-        node = nodes[index]
-        if not any(can_cancel(node, part) for part in composition.parts(node, k) or ()):
-            continue
+    links = [(nodes[index], k, parts) for (index, k), parts in composition.links.items()]
+    links = [(node, k, parts) for node, k, parts in links if any(can_cancel(node, part) for part in parts)]
+    for node, k, _ in sorted(links, key=lambda link: (link[0].index, link[1])):
         for found in composition.read(node, k):
             lost = lost_entries(found.values, found.sizes) if can_cancel(node, found.part) else found.part.rows[:0]
             if len(lost):
@@ -72,9 +71,9 @@ def saturated_nodes(composition: Composition) -> Iterator[Lost]:
                 return
 
 
-def can_cancel(node: Operation, part: Part) -> bool:
+def can_cancel(node: Operation, part: Part | PartNumbers) -> bool:
     """Return whether a derivative is a difference at all."""
-    return node.op.digits is not None or part.template.adds
+    return node.op.digits is not None or (part if type(part) is Part else part.part).template.adds
 
 
 def lost_entries(values: Array, sizes: Array) -> Indices:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from gradcli.engine.graph import Node
 from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import SURE
 from gradcli.explanation.agreement import Difference, compare, digits_lost, unproven
@@ -67,11 +68,11 @@ def explain_run(point: Point, ask: Ask, kind: type[Kind], derive: Derive = deriv
     lost = note_digits(run.output, point.name, composition, jacobians)
     confirmation = confirm_where(ask, point, jacobians, backward, difference, bool(lost))
     agreement = agree(difference, confirmation)
-    graph = note_graph(run.graph, run.output)
+    graph = note_graph(run.graph, composition.nodes)
     asked = confirmation is not None and bool(confirmation.asked)
     kinks = [note for note in graph if note.kind == "kink"] if asked else []
     notes = [
-        *notes_of_run(point, [note for note in graph if note not in kinks], jacobians, agreement),
+        *notes_of_run(point, composition.nodes, [note for note in graph if note not in kinks], jacobians, agreement),
         *notes_of_digits(point, backward, agreement, confirmation, lost, kinks),
     ]
     return kind(
@@ -137,11 +138,11 @@ def agree(difference: Difference, confirmation: Confirmation | None) -> Agreemen
 
 
 def notes_of_run(
-    point: Point, graph: Sequence[Note], jacobians: Mapping[str, Jacobian], agreement: Agreement
+    point: Point, nodes: list[Node], graph: Sequence[Note], jacobians: Mapping[str, Jacobian], agreement: Agreement
 ) -> list[Note]:
     """Return what deserves a sentence about v, the formulas, and where numbers stop to be finite.
 
-    ``graph`` are the notes about its operations, which stand among them.
+    ``graph`` are the notes about the operations among the ``nodes`` that y depends on, which stand among them.
     """
     run = point.run
     notes = [note for seed in point.seeds for note in note_v(seed, point.name)]
@@ -151,7 +152,8 @@ def notes_of_run(
     notes += [note_unheld(name, j.matrix_shape) for name, j in jacobians.items() if not j.held]
     columns = {name: j.columns for name, j in jacobians.items() if j.held}
     notes += note_dependence(run.graph, run.output, point.name, point.leaves, columns)
-    return notes + note_nonfinite(run.graph, run.output, point.seeds[0].seed, agreement.agree and agreement.finite)
+    finite = agreement.agree and agreement.finite
+    return notes + note_nonfinite(run.graph, run.output, nodes, point.seeds[0].seed, finite)
 
 
 def notes_of_digits(

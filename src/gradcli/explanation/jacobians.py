@@ -113,7 +113,7 @@ class Jacobian:
         return self.summed(np.abs(np.ravel(seed)), self.sizes)
 
     def summed(self, v: Array, values: Array) -> Array:
-        """Return vᵀ times other values in the places of the entries, in the shape of x; a zero wins over inf and nan."""
+        """Return vᵀ times ``values`` in the places of the entries, in the shape of x; a zero wins over inf and nan."""
         with np.errstate(all="ignore"):
             return self.pattern.sum_columns(times(v[self.rows], values)).reshape(self.input_shape)
 

@@ -21,14 +21,14 @@ LONGEST = 60
 """Characters of a step that are shown."""
 
 
-def note_nonfinite(graph: Graph, output: Any, seed: Array, finite: bool) -> list[Note]:
+def note_nonfinite(graph: Graph, output: Any, nodes: list[Node], seed: Array, finite: bool) -> list[Note]:
     """Say which value, and going back which derivative, is the first that is not finite.
 
-    Where the answer is ``finite``, a value can be otherwise only behind a choice.
+    ``nodes`` are those that the output depends on. Where the answer is ``finite``, a value can be otherwise only behind
+    a choice.
     """
     if not isinstance(output, Node):
         return []
-    nodes = reaches(output)
     if finite and not any(isinstance(node, Operation) and node.op.chooses for node in nodes):
         return []
     return [*note_values(graph, nodes), *note_cotangents(graph, output, nodes, seed)]

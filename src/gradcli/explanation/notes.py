@@ -87,12 +87,9 @@ def first_number(leaf: Node) -> int:
     return int(np.ravel(leaf.value)[0]) if np.size(leaf.value) else 0
 
 
-def note_graph(graph: Graph, output: Any) -> list[Note]:
-    """Say where the graph has a kink or a flat op."""
-    if not isinstance(output, Node):
-        return []
-    notes = [note for node in reaches(output) for note in note_node(graph, node)]
-    return list(dict.fromkeys(notes))
+def note_graph(graph: Graph, nodes: Iterable[Node]) -> list[Note]:
+    """Say where the graph has a kink or a flat op, among the ``nodes`` that the output depends on."""
+    return list(dict.fromkeys([note for node in nodes for note in note_node(graph, node)]))
 
 
 def note_node(graph: Graph, node: Node) -> list[Note]:

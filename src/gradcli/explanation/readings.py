@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcli.engine.graph import Node
+from gradcli.engine.meter import LARGE
 from gradcli.engine.naming import output_name
 from gradcli.errors import GradcliError
 from gradcli.explanation.evaluation import Evaluation, Function, filled, gradients
@@ -31,7 +32,7 @@ class Point:
     """One run of a function with the v of every call of backward.
 
     ``integers`` are the differentiated inputs that came without a fraction, ``resets`` the calls before which
-    ``.grad`` is set to zero.
+    ``.grad`` is set to zero. ``kept`` are the cotangents of the only call, by node index, once a short run has swept.
     """
 
     function: Function
@@ -40,6 +41,7 @@ class Point:
     seeds: list[Cotangent]
     integers: list[str]
     resets: frozenset[int] = frozenset()
+    kept: dict[int, Any] = field(default_factory=dict)
 
     @cached_property
     def name(self) -> str:
@@ -192,7 +194,8 @@ def call_backward(point: Point, jacobians: dict[str, Jacobian]) -> list[Backward
     """Return every call of backward with what it leaves in ``.grad``."""
     found: list[Backward] = []
     for place, seed in enumerate(point.seeds):
-        grad = gradients(point.run, seed.seed, jacobians)
+        short = len(point.seeds) == 1 and point.run.graph.meter.elements < LARGE
+        grad = gradients(point.run, seed.seed, jacobians, point.kept if short else None)
         vjp = {name: jacobian.vjp(seed.seed) for name, jacobian in jacobians.items()}
         total = grad
         if found and place not in point.resets:

@@ -110,7 +110,7 @@ class RunLookup:
         run.graph.meter.restart()
         formulas, names = self.formulas, name_values(point)
         spare, taken = {node: name for name, node in formulas.nodes.items()}, formulas.sources.keys()
-        return write_backward(run.graph, run.output, point.seed, names, spare, taken, formulas.written)
+        return write_backward(run.graph, run.output, point.seed, names, spare, taken, formulas.written, point.kept)
 
     @cached_property
     def tape(self) -> Tape:

@@ -57,9 +57,7 @@ def weigh(
 def summed(jacobians: Mapping[str, Jacobian], dust: Mapping[str, Mask]) -> Weighted:
     """Return what v = ones leaves: the sums of the columns of J."""
     grad = {
-        name: j.pattern.sum_columns(j.values).reshape(j.input_shape)
-        if j.held
-        else j.vjp(np.ones(j.output_shape))
+        name: j.pattern.sum_columns(j.values).reshape(j.input_shape) if j.held else j.vjp(np.ones(j.output_shape))
         for name, j in jacobians.items()
     }
     ones = {name: np.ones(j.matrix_shape[0]) for name, j in jacobians.items()}

@@ -89,7 +89,7 @@ def binary_step(op: Op, left: int, right: int) -> Run:
                 links = BOTH if links else RIGHT
         elif type(b) is np.ndarray and not b.ndim:
             y = b[()]
-        if links and flows and (type(x) is Double or type(x) is int) and (type(y) is Double or type(y) is int):
+        if links and flows and (type(x), type(y)) in NUMBERS:
             return regs[0].enter(op, (a, b), NO_OPTIONS, forward(x, y), links)
         return of_arrays(regs[0], op, (a, b), (x, y), links if flows else NONE)
 
@@ -99,9 +99,10 @@ def binary_step(op: Op, left: int, right: int) -> Run:
 def of_arrays(f: Graph, op: Op, operands: tuple[Any, Any], values: tuple[Any, Any], links: Links) -> Any:
     """Apply a binary operator where an operand may be an array; floats whose result is no larger go the short way."""
     x, y = values
-    doubles = getattr(x, "dtype", DOUBLE) is DOUBLE and getattr(y, "dtype", DOUBLE) is DOUBLE
-    if not doubles or (type(x), type(y)) not in FLOATS:
-        return binary(f, op, *operands)
+    if (type(x), type(y)) not in NUMBERS:
+        doubles = getattr(x, "dtype", DOUBLE) is DOUBLE and getattr(y, "dtype", DOUBLE) is DOUBLE
+        if not doubles or (type(x), type(y)) not in ARRAYS:
+            return binary(f, op, *operands)
     if op.size is None and (type(x) is not type(y) or x.shape == y.shape):
         return f.apply(op, operands, NO_OPTIONS, values, links)
     return f(op, *operands)
@@ -114,13 +115,11 @@ RIGHT: Links = (1,)
 BOTH: Links = (0, 1)
 """Which operands of an operator derivatives flow to."""
 Double = np.float64
-FLOATS = {
-    (np.float64, np.float64),
-    (np.float64, int),
-    (int, np.float64),
+NUMBERS = {(Double, Double), (Double, int), (int, Double)}
+ARRAYS = {
     (np.ndarray, np.ndarray),
-    (np.ndarray, np.float64),
-    (np.float64, np.ndarray),
+    (np.ndarray, Double),
+    (Double, np.ndarray),
     (np.ndarray, int),
     (int, np.ndarray),
 }

@@ -212,8 +212,9 @@ def stacked(items: list[Any]) -> Any:
         return listed([int(item) for item in items])
     if items and all(type(item) is int or isinstance(item, Listed) for item in items):
         return listed(items)
-    kinds = {number_kind(item) for item in items}
-    if not items or FLOAT in kinds or not (any(map(whole_array, items)) or kinds == {MASK}):
+    if not items or any(number_kind(item) == FLOAT for item in items):
+        return None
+    if not any(map(whole_array, items)) and any(number_kind(item) != MASK for item in items):
         return None
     raws = [np.asarray(value_of(item)) for item in items]
     return together(raws)

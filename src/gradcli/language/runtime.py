@@ -64,7 +64,9 @@ def as_output(value: object, truths: bool) -> Any:
 def as_tensor(value: Any) -> Tensor:
     """Return a node or a float array; raises ``type`` for what is no number."""
     kind = type(value)
-    if type(value) in NODES:
+    if kind is np.float64:
+        return value
+    if kind in NODES:
         node: Tensor = value if value.value.dtype in NUMBERS else np.asarray(value.value, dtype=np.float64)
         return node
     if kind is int:
@@ -143,14 +145,13 @@ def stack_items(f: Graph, items: list[Any]) -> Any:
     if not tensors:
         return np.zeros(0)
     shapes = [item.shape for item in tensors]
-    for shape in shapes:
-        if shape != shapes[0]:
-            raise GradcliError(
-                "shape",
-                f"the entries of a list must have one shape, not {shapes[0]} and {shape}",
-                hint="cat([a, b]) joins vectors of different lengths",
-            )
-    f.charge(len(tensors) * value_of(tensors[0]).size)
+    if shapes.count(shapes[0]) != len(shapes):
+        other = next(shape for shape in shapes if shape != shapes[0])
+        raise GradcliError(
+            "shape",
+            f"the entries of a list must have one shape, not {shapes[0]} and {other}",
+            hint="cat([a, b]) joins vectors of different lengths",
+        )
     return f(STACK, *tensors, dim=0)
 
 

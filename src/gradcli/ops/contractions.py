@@ -10,7 +10,6 @@ import numpy as np
 from gradcli.ops.links import ONE, Contraction, Explicit, Line, Order, Slot
 from gradcli.ops.signatures import Array, Options, Vjp
 
-
 BLOCK = 131_072
 """Entries of an outer product that stay in a processor's cache: einsum passes over them twice."""
 
