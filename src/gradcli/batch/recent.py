@@ -20,6 +20,7 @@ class Recent(Generic[T]):
         self.heaviest = heaviest
         self.weight = 0
         self._kept: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
+        self._latest: tuple[T, int] | None = None
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -29,7 +30,9 @@ class Recent(Generic[T]):
         found = self._kept.get(key)
         if found is None:
             return None
-        self._kept.move_to_end(key)
+        if found is not self._latest:  # to hash a long key once more takes as long as to find it
+            self._kept.move_to_end(key)
+            self._latest = found
         return found[0]
 
     def keep(self, key: Hashable, value: T, weight: int = 1) -> None:
@@ -38,7 +41,7 @@ class Recent(Generic[T]):
             self.weight -= self._kept.pop(key)[1]
         if weight > self.heaviest:
             return
-        self._kept[key] = (value, weight)
+        self._kept[key] = self._latest = (value, weight)
         self.weight += weight
         while len(self._kept) > self.most or self.weight > self.heaviest:
             self.weight -= self._kept.popitem(last=False)[1][1]

@@ -79,16 +79,9 @@ def cotangents(graph: Graph, output: Node, v: Array, kept: dict[int, Any] | None
         return accumulate(totals, visits(graph.nodes, output.index, totals.keys()), along, add)
 
 
-def backward(
-    graph: Graph, output: object, v: Array, wrt: Sequence[Node], kept: dict[int, Any] | None = None
-) -> list[Array]:
-    """Return vᵀ·J for each input of ``wrt``, as ``output.backward(v)`` leaves it in ``.grad``, in a fresh array.
-
-    All cotangents are ``kept``, if anywhere.
-    """
-    found = cotangents(graph, output, v, kept) if isinstance(output, Node) and output.active else {}
-    if kept is not None:
-        kept |= found
+def backward(graph: Graph, output: object, v: Array, wrt: Sequence[Node]) -> list[Array]:
+    """Return vᵀ·J for each input of ``wrt``, as ``output.backward(v)`` leaves it in ``.grad``, in a fresh array."""
+    found = cotangents(graph, output, v) if isinstance(output, Node) and output.active else {}
     gradients: list[Array] = []
     for node in wrt:  # a vjp may have handed on what it was given, or a view of it: such gradients are copied
         g = found[node.index] if node.index in found else np.zeros(node.shape)

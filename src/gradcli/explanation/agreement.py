@@ -45,7 +45,7 @@ def compare(jacobians: Mapping[str, Jacobian], backward: Sequence[Backward], out
     the contract is P/|J| ≥ 1: it grows with cancellation between paths and inside a derivative, such as 1 - y² of a
     saturated tanh. Entries that are finite on neither route agree.
     """
-    agree, finite, worst, proves = True, bool(np.all(np.isfinite(output))), 0.0, True
+    agree, finite, worst, proves = True, bool(np.isfinite(output).all()), 0.0, True
     for call in backward:
         for name, jacobian in jacobians.items():
             left, right = call.vjp[name], call.grad[name]
@@ -65,7 +65,7 @@ def unproven(jacobians: Mapping[str, Jacobian], difference: Difference) -> bool:
     """Return whether rounding alone may have made a derivative wrong: what is left of its terms is below six digits."""
     with np.errstate(all="ignore"):
         return not difference.proves or any(
-            bool(np.any(ROUNDING * j.sizes > WRONG * np.abs(j.values))) for j in jacobians.values()
+            bool((ROUNDING * j.sizes > WRONG * np.abs(j.values)).any()) for j in jacobians.values()
         )
 
 

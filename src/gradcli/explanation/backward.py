@@ -269,7 +269,7 @@ def is_same(found: Array, wanted: Array, sizes: Array = NO_TERMS) -> bool:
         return False
     with np.errstate(invalid="ignore"):  # inf - inf, where the second look below counts
         near = np.abs(got - wanted) <= ROUNDING * np.abs(wanted) + UNITS * np.where(np.isfinite(sizes), sizes, 0.0)
-    return bool(np.all(np.where(np.isfinite(wanted), near, ~np.isfinite(got))))
+    return bool(np.where(np.isfinite(wanted), near, ~np.isfinite(got)).all())
 
 
 def in_order(nodes: Sequence[Node], writer: Writer) -> list[int]:

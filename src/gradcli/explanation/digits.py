@@ -73,7 +73,7 @@ def saturated_nodes(composition: Composition) -> Iterator[Lost]:
 
 def can_cancel(node: Operation, part: Part | PartNumbers) -> bool:
     """Return whether a derivative is a difference at all."""
-    return node.op.digits is not None or (part if type(part) is Part else part.part).template.adds
+    return node.op.digits is not None or (part.part if isinstance(part, PartNumbers) else part).template.adds
 
 
 def lost_entries(values: Array, sizes: Array) -> Indices:

@@ -153,13 +153,10 @@ class Function:
         return f"<gradcli function of {', '.join(self.inputs) or 'nothing'}: {self.place.text!r}>"
 
 
-def gradients(
-    run: Evaluation, seed: Array, names: Iterable[str], kept: dict[int, Any] | None = None
-) -> dict[str, Array]:
-    """Return the reverse-mode gradient by each of ``names``; the sweep's cotangents are ``kept``, if anywhere."""
+def gradients(run: Evaluation, seed: Array, names: Iterable[str]) -> dict[str, Array]:
+    """Return the reverse-mode gradient by each of ``names``."""
     wanted = list(names)
-    leaves = [run.leaves[name] for name in wanted]
-    return dict(zip(wanted, backward(run.graph, run.output, seed, leaves, kept), strict=True))
+    return dict(zip(wanted, backward(run.graph, run.output, seed, [run.leaves[name] for name in wanted]), strict=True))
 
 
 def vouched_for(run: Evaluation, leaf: Node) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from gradcli.engine.graph import Node
 from gradcli.engine.meter import LARGE
 from gradcli.engine.naming import output_name
+from gradcli.engine.reverse import cotangents
 from gradcli.errors import GradcliError
 from gradcli.explanation.evaluation import Evaluation, Function, filled, gradients
 from gradcli.explanation.explained import Backward, Gradient, sum_of
@@ -194,14 +195,25 @@ def call_backward(point: Point, jacobians: dict[str, Jacobian]) -> list[Backward
     """Return every call of backward with what it leaves in ``.grad``."""
     found: list[Backward] = []
     for place, seed in enumerate(point.seeds):
-        short = len(point.seeds) == 1 and point.run.graph.meter.elements < LARGE
-        grad = gradients(point.run, seed.seed, jacobians, point.kept if short else None)
+        alone = len(point.seeds) == 1 and point.run.graph.meter.elements < LARGE
+        grad = kept_gradients(point) if alone else gradients(point.run, seed.seed, jacobians)
         vjp = {name: jacobian.vjp(seed.seed) for name, jacobian in jacobians.items()}
         total = grad
         if found and place not in point.resets:
             total = {name: sum_of([found[-1].accumulated[name], g]) for name, g in grad.items()}
         found.append(Backward(seed, vjp, grad, total, place in point.resets))
     return found
+
+
+def kept_gradients(point: Point) -> dict[str, Array]:
+    """Return what the only call of backward gives, and keep the cotangents of its sweep: lines are written of them."""
+    run, kept = point.run, point.kept
+    if isinstance(run.output, Node) and run.output.active:
+        kept |= cotangents(run.graph, run.output, point.seed, kept)
+    return {
+        name: np.array(kept[leaf.index] if leaf.index in kept else np.zeros(leaf.shape), dtype=np.float64)
+        for name, leaf in point.leaves.items()
+    }
 
 
 def read_gradient(point: Point) -> Gradient:

@@ -49,7 +49,7 @@ def weigh(
         row,
         taken(row, jacobians, dust),
         int(hot[0]) if len(hot) == 1 and v[hot[0]] == 1 else None,
-        "sum" if np.all(v == 1) else "mean" if np.all(v == 1 / size) else "",
+        "sum" if (v == 1).all() else "mean" if (v == 1 / size).all() else "",
         shared(jacobians),
     )
 
@@ -136,15 +136,13 @@ def nudge(v: Array, y: Array, inputs: Mapping[str, Array], grad: Mapping[str, Ar
     """Move the first entry that has a slope worth a look, and measure how far L moves with it."""
     for name, g in grad.items():
         slopes = np.ravel(g)
-        largest = np.max(np.abs(slopes), initial=0, where=np.isfinite(slopes))
-        usable = np.flatnonzero(np.isfinite(slopes) & (np.abs(slopes) >= SMALL * largest) & (slopes != 0))
+        sizes = np.where(np.isfinite(slopes), np.abs(slopes), 0.0)
+        usable = np.flatnonzero((sizes > 0) & (sizes >= SMALL * sizes.max(initial=0)))
         if len(usable):
             place = int(usable[0])
-            step = step_at(float(np.ravel(inputs[name])[place]))
-            measured = measure(v, y, move(name, place, step), float(slopes[place]) * step)
-            return Nudge(
-                name, index_of(place, g.shape), step, float(slopes[place]), float(slopes[place]) * step, measured
-            )
+            slope, step = float(slopes[place]), step_at(float(np.ravel(inputs[name])[place]))
+            measured = measure(v, y, move(name, place, step), slope * step)
+            return Nudge(name, index_of(place, g.shape), step, slope, slope * step, measured)
     return None
 
 
@@ -157,7 +155,7 @@ def step_at(value: float) -> float:
 
 def measure(v: Array, y: Array, moved: Array | None, predicted: float) -> float | None:
     """Return how far L = v·y moves with y; None where y has no value there, or rounding hides the move."""
-    if moved is None or moved.size != y.size or not np.all(np.isfinite(moved)):
+    if moved is None or moved.size != y.size or not np.isfinite(moved).all():
         return None
     after = np.ravel(moved)
     found = float(v @ (after - y))

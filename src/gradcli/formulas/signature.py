@@ -68,6 +68,8 @@ def depends(op: Op) -> bool:
 
 def of_constant(value: Any) -> Hashable:
     """Return an argument that is no node: what it is and all its numbers."""
+    if type(value) is int:
+        return int, value
     array = np.asarray(value)
     return type(value), array.dtype.str, array.shape, content(array)
 

@@ -157,7 +157,7 @@ def column_sums(terms: Array, columns: Indices, count: int) -> Array:
 
 def summing(columns: Indices, count: int) -> Callable[[Array], Array]:
     """Return what sums the terms of each column, to be asked again and again: the columns are sorted once."""
-    if np.max(np.bincount(columns), initial=0) <= ONE_BY_ONE:
+    if np.bincount(columns).max(initial=0) <= ONE_BY_ONE:
         return lambda terms: np.bincount(columns, terms, count)  # type: ignore[return-value] # numpy types counts
     order = np.argsort(columns, kind="stable")
     found, starts = np.unique(columns[order], return_index=True)

@@ -64,10 +64,9 @@ def as_output(value: object, truths: bool) -> Any:
 def as_tensor(value: Any) -> Tensor:
     """Return a node or a float array; raises ``type`` for what is no number."""
     kind = type(value)
-    if kind is np.float64:
-        return value
-    if kind in NODES:
-        node: Tensor = value if value.value.dtype in NUMBERS else np.asarray(value.value, dtype=np.float64)
+    if kind in NODES or kind is np.float64:
+        number = kind is np.float64 or value.value.dtype in NUMBERS
+        node: Tensor = value if number else np.asarray(value.value, dtype=np.float64)
         return node
     if kind is int:
         return np.float64(value)
