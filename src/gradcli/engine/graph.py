@@ -272,8 +272,7 @@ def links_of(op: Op, arguments: tuple[Any, ...]) -> tuple[int, ...]:
     active = [k for k, argument in enumerate(arguments) if type(argument) in NODES and argument.active]
     if not active or op.flat:
         return ()
-    rules = op.vjps
-    return tuple([k for k in active if type(rules) is not tuple or rules[k] is not None])
+    return tuple([k for k in active if type(op.vjps) is not tuple or op.vjps[k] is not None])
 
 
 def misfit(op: Op, values: Sequence[Any], error: Exception) -> GradcliError:

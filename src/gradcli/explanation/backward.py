@@ -264,7 +264,7 @@ def is_same(found: Array, wanted: Array, sizes: Array = NO_TERMS) -> bool:
     ``sizes`` are those of the terms that it is a sum of.
     """
     try:
-        got = np.broadcast_to(found, wanted.shape)
+        got = found if found.shape == wanted.shape else np.broadcast_to(found, wanted.shape)
     except ValueError:
         return False
     with np.errstate(invalid="ignore"):  # inf - inf, where the second look below counts

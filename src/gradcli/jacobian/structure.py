@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-from gradcli.jacobian.colouring import count_passes
 from gradcli.jacobian.sparse import summing
 from gradcli.ops.declare import Array
 from gradcli.ops.links import Indices
@@ -30,6 +29,8 @@ class Pattern:
     @cached_property
     def passes(self) -> int | None:
         """How many calls of backward give all entries."""
+        from gradcli.jacobian.colouring import count_passes  # no check needs it
+
         return count_passes(self.rows, self.columns)
 
     @cached_property
