@@ -8,7 +8,6 @@ import numpy as np
 
 from gradcli.engine.graph import Graph, Node, Operation
 from gradcli.engine.naming import numbered, place_text
-from gradcli.engine.reach import reaches
 from gradcli.engine.reverse import cotangents
 from gradcli.engine.wording import called_by
 from gradcli.explanation.explained import Note

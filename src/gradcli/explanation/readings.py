@@ -18,7 +18,7 @@ from gradcli.explanation.explained import Backward, Gradient, sum_of
 from gradcli.explanation.notes import note_backward, note_run, refuse_integers
 from gradcli.language.inputs import Cotangent, detached, each_call, read_v
 from gradcli.ops.declare import Array
-from gradcli.records import dataclass
+from gradcli.records import dataclass, field
 
 if TYPE_CHECKING:
     from gradcli.explanation.jacobians import Jacobian
