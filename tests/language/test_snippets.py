@@ -195,7 +195,7 @@ REFUSED = [
     (LEAF + "try:\n    (x*x).backward()\nexcept RuntimeError: pass", "not-allowed", "'try' is not part", None),
     (LEAF + "torch.autograd.backward([x*x, x], [x, x])", "not-allowed", "give their sum", None),
     ("import jax\njax.grad(jax.grad(lambda t: t**3))(2.0)", "not-allowed", "derivative of a derivative", None),
-    ("import jax\nprint(jax.hessian(lambda t: t**3)(2.0))", "not-allowed", "first derivatives", None),
+    ("import jax\nprint(jax.hessian(lambda t: t**3)(2.0))", "not-allowed", "not read in a snippet", None),
     ("import jax\nn = 1\njax.grad(lambda a, t: t**3, argnums=n)(1.0, 2.0)", "not-allowed", "plain numbers", None),
     ("print(x)", "syntax", "add the value to explain", None),
     ("x.grad", "syntax", "add the value to explain", None),
