@@ -1,7 +1,6 @@
 """Decompositions of matrices in many digits, on arrays of exact numbers: by turns of pairs of columns, and by sums.
 
-What a decomposition leaves open, signs and the vectors of equal values, is what doubles gave: only signs have a
-derivative beside them.
+What a decomposition leaves open, signs and the vectors of equal values, is as near to what doubles gave as it comes.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops.exactly import is_nan, one_like
-from gradcli.ops.signatures import Mask
+from gradcli.ops.signatures import Indices
 
 SWEEPS = 60
 """Sweeps after which turns have long converged: each doubles the digits."""
@@ -87,11 +86,14 @@ def is_exact(a: Numbers) -> bool:
     return bool(np.asarray(a).dtype == object)
 
 
-def chosen_as(guide: Numbers, vectors: Numbers, arbitrary: Mask) -> Numbers:
-    """Return columns with the signs of those that doubles gave, and these themselves where they are arbitrary."""
-    guide = guide * one_like(vectors[0, 0])
-    signs = np.where(np.sum(vectors * guide, axis=0) < 0, -1, 1)
-    return np.where(arbitrary, guide, vectors * signs)
+def turns(guide: Numbers, groups: Indices, vectors: Numbers) -> Numbers:
+    """Return the rotation that brings the vectors of each group of equal values to those that doubles chose."""
+    near = vectors.T @ (guide * one_like(vectors[0, 0]))
+    found = 0 * near
+    for group in set(groups.tolist()):
+        at = np.ix_(groups == group, groups == group)
+        found[at] = orthogonal(near[at])
+    return found
 
 
 def singular(a: Numbers) -> tuple[Numbers, Numbers, Numbers]:

@@ -71,6 +71,12 @@ def is_arbitrary(a: Array) -> Mask:
     return np.logical_or.accumulate(np.abs(left) <= NEAR * np.sqrt(np.sum(a * a, axis=-2)), axis=-1)
 
 
+def near_to(guide: Array, a: Array) -> Array:
+    """Return Q in many digits with the signs of that in doubles, and columns of this where they are a choice."""
+    q = decimals.orthogonal(a)
+    return np.where(is_arbitrary(a), guide, q * np.where(np.sum(q.astype(np.float64) * guide, axis=0) < 0, -1, 1))
+
+
 ORTHOGONAL = declare(
     Op(
         "orthogonal",
@@ -79,9 +85,7 @@ ORTHOGONAL = declare(
         q_local,
         pieces=Piecewise(
             lambda a: np.linalg.qr(np.asarray(a, dtype=np.float64))[0],
-            lambda guide, a: decimals.each_matrix(
-                lambda near, x: decimals.chosen_as(near, decimals.orthogonal(x), is_arbitrary(x)), guide, a
-            ),
+            lambda guide, a: decimals.each_matrix(near_to, guide, a),
             open=True,
         ),
         work=row_by_row,

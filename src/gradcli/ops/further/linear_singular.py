@@ -159,14 +159,29 @@ def vector_text_back(_k: int, out: Array, _a: Array, *, side: str) -> str:
     return back if side == "U" else f"({back}).mT"
 
 
+def pair(a: Array, side: str) -> Array:
+    """Return U above V in doubles."""
+    del side
+    u, _, v = thin(a)
+    return np.concatenate([u, v], axis=-2)
+
+
 def vectors_on(guide: Array, a: Array, side: str) -> Array:
-    """Return U or V in many digits, as near to those of doubles as they come."""
+    """Return U or V in many digits, as near to those of doubles as they come; V as it goes with U, but for 0."""
 
     def rule(near: Array, x: Array) -> Array:
-        own, values, _ = decimals.singular(x)
-        return np.asarray(decimals.chosen_as(near, own, is_arbitrary(values.astype(np.float64), x.shape)))
+        (u, values, v), left, right = decimals.singular(x), near[: len(x)], near[len(x) :]
+        groups = groups_of(values.astype(np.float64), least_of(x.shape))
+        found = (u if side == "U" else v) @ decimals.turns(left, groups, u)
+        if np.all(groups >= 0):
+            return np.asarray(found)
+        x, free = (x, left) if side == "U" else (x.T, right)
+        if len(x) <= x.shape[1]:
+            full = decimals.singular(x)[0]
+            free = full @ decimals.turns(free, groups, full)
+        return np.where(groups < 0, free, found)
 
-    return decimals.each_matrix(rule, guide, a if side == "U" else np.swapaxes(a, -1, -2))
+    return decimals.each_matrix(rule, guide, a)
 
 
 def is_arbitrary(values: Array, shape: tuple[int, ...]) -> Mask:
@@ -181,7 +196,7 @@ SINGULAR_VECTORS = declare(
         decomposed(lambda a, side: thin(a)[0 if side == "U" else 2]),
         (vector_vjp,),
         vector_local,
-        pieces=Piecewise(lambda a, side: thin(a)[0 if side == "U" else 2], vectors_on, open=True),
+        pieces=Piecewise(pair, vectors_on, open=True),
         index=Said(),
         work=turns_of,
         digits=lambda out, a, side: vector_digits(thin(a)[1]),

@@ -14,7 +14,7 @@ from gradcli.ops.arithmetic import ADD, SUB
 from gradcli.ops.declare import Apply, Op, Parts, declare, value_of
 from gradcli.ops.facts import Facts
 from gradcli.ops.further import linear_decimals as decimals
-from gradcli.ops.further.linear_equals import groups_of, has_twin, is_bent, refuse_arbitrary, shared
+from gradcli.ops.further.linear_equals import groups_of, has_twin, refuse_arbitrary, shared
 from gradcli.ops.linear_algebra import require_square
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Line, Order
 from gradcli.ops.making import DETACH
@@ -49,13 +49,13 @@ def decomposed(rule: Forward) -> Forward:
 def nearness(values: Array, least: float = -1.0) -> Array:
     """Return for each eigenvalue how many times nearer the next one is than the largest is to 0: so rounding grows.
 
-    That is 0 for those that are not told apart: their vectors are a choice.
+    That is 1 for equal ones, and 0 for one of 0 that has no slope.
     """
-    n = values.shape[-1]
+    n, groups = values.shape[-1], groups_of(values, least)
     apart = np.abs(values[..., :, None] - values[..., None, :])
-    bent = is_bent(values, least)
     gap = np.min(np.where((np.eye(n) == 1) | (apart == 0), np.inf, apart), axis=-1, initial=np.inf)
-    return np.where(bent, 0.0, 1 + n * np.max(np.abs(values), axis=-1, keepdims=True) / gap)
+    grown = 1 + n * np.max(np.abs(values), axis=-1, keepdims=True) / gap
+    return np.where(groups < 0, 0.0, np.where(has_twin(groups), 1.0, grown))
 
 
 def null_vectors(a: Array, values: Array) -> Array:
@@ -149,7 +149,7 @@ def sweeps_of(out: Array, a: Array) -> int:
 def eigenvectors(guide: Array, a: Array) -> Array:
     """Return the eigenvectors of a symmetric matrix in many digits, as near to those of doubles as they come."""
     values, vectors = decimals.eigen(decimals.symmetric(a))
-    return np.asarray(decimals.chosen_as(guide, vectors, has_twin(groups_of(values.astype(np.float64)))))
+    return np.asarray(vectors @ decimals.turns(guide, groups_of(values.astype(np.float64)), vectors))
 
 
 EIGENVALUES = declare(
