@@ -209,12 +209,11 @@ def true_entries(exact: Exact, name: str, places: Places, groups: Sequence[Seque
             own = alone[column].sides[i] if column in alone else SMOOTH
             unit = float(flat[column])
             known = own.kind != "" or not side.kind
-            yield Entry(i, column, per_unit(chosen(value, own), unit), scaled(own if known else side, unit), known)
+            yield Entry(i, column, per_unit(value, unit), scaled(own if known else side, unit), known)
         for column, slope in alone.items():
             unit = float(flat[column])
             for i in (i for i, side in enumerate(slope.sides) if side.kind and of_row[i] != column):
-                value = chosen(slope.values[i], slope.sides[i])
-                yield Entry(i, column, per_unit(value, unit), scaled(slope.sides[i], unit), alone=True)
+                yield Entry(i, column, per_unit(slope.values[i], unit), scaled(slope.sides[i], unit), alone=True)
 
 
 def move_alone(exact: Exact, name: str, steps: Array, column: int) -> Slope:
@@ -244,16 +243,6 @@ def per_unit(value: Decimal, unit: float) -> Decimal:
     """Return a derivative along a step of size ``unit`` as one by the entry."""
     with digits(60):
         return value / Decimal(unit)
-
-
-def chosen(value: Decimal, side: Side) -> Decimal:
-    """Return the slope on the pieces of x, 0 at a kink where it is beyond the last digit of those on both sides.
-
-    What is chosen there is chosen in doubles: the singular vectors of equal singular values, for example.
-    """
-    if side.kind != "kink" or not value.is_finite():
-        return value
-    return Decimal(0) if abs(value) <= Decimal(ROUNDING) * max(abs(side.left), abs(side.right)) else value
 
 
 def scaled(side: Side, unit: float) -> Side:
