@@ -109,7 +109,7 @@ def refuse_sides(text: str, names: tuple[str, ...]) -> None:
     if second is not None and second[1] in names and "(" not in text:
         hint = f"write --expect {shlex.quote(text[: second.start()])} --expect {shlex.quote(text[second.start(1) :])}"
         raise expectation_error("these are several formulas", second.span(1), text, hint)
-    if FILE.search(text) and not text.rpartition("=")[2].startswith("@"):
+    if re.search(FILE, text) and not text.rpartition("=")[2].startswith("@"):
         raise expectation_error("this is the name of a file", (0, len(text)), text, f"write --expect @{text.strip()}")
 
 

@@ -115,7 +115,7 @@ def file_error(message: str, option: str) -> GradcliError:
     return GradcliError("file", f"{option}: {message}")
 
 
-GIVEN = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)(.*)", re.DOTALL | re.ASCII)
+GIVEN = r"(?sa)\s*([A-Za-z_]\w*)\s*=(?!=)(.*)"
 """A value with the name that it is given to."""
 
 

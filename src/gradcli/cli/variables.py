@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import shlex
 from collections.abc import Container, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -195,6 +194,8 @@ def is_path(program: str) -> bool:
 
 def named_like(program: str, error: GradcliError) -> GradcliError:
     """Return the error of a program that is the name of a file or folder, with the way to read that."""
+    import shlex  # errors alone need it
+
     if Path(program).is_dir():
         return GradcliError("file", f"PROGRAM: {program} is a directory")
     hint = f"to read the file of this name: -f {shlex.quote(program)}"
@@ -224,6 +225,8 @@ def flag_hint(options: Mapping[str, str], facts: Facts) -> str:
 
 def flag_of(options: Mapping[str, str], name: str, value: str | None) -> str:
     """Return how the command line gives a variable, which may be called like an option."""
+    import shlex
+
     flag = f"--{name}"
     if value is None:
         return flag

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -42,7 +43,7 @@ def directions(env: Environment, asked: Request, items: list[str]) -> dict[str, 
     """Return u by the names of variables; one without a name is that of the only variable."""
     found: dict[str, object] = {}
     for item in items:
-        given = GIVEN.fullmatch(item)
+        given = re.fullmatch(GIVEN, item)
         name, text = (given[1], given[2]) if given else ("", item)
         if name in found:
             hint = "give one for each variable that moves: --jvp W=... --jvp b=..."

@@ -73,16 +73,12 @@ def label_entries(name: str, shape: tuple[int, ...]) -> Label:
     return lambda position: name + place_text(position, shape)
 
 
-ATOM = re.compile(r"[\w.]+")
+ATOM = r"[\w.]+"
 """A text that no operator can take a part of."""
-
-
-NAME = re.compile(
-    r"""(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<dot>\.\s*)?(?<!\w)(?P<name>[A-Za-z_]\w*)(?!\w|\s*(\(|=(?!=)))"""
-)
+NAME = r"""(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<dot>\.\s*)?(?<!\w)(?P<name>[A-Za-z_]\w*)(?!\w|\s*(\(|=(?!=)))"""
 """A variable, unless it is an attribute, the name of a function or of a keyword, or in quotes."""
 
 
 def tight(text: str) -> str:
     """Return a text as it stands beside an operator: in brackets, but for a name or a number."""
-    return text if ATOM.fullmatch(text) else f"({text})"
+    return text if re.fullmatch(ATOM, text) else f"({text})"

@@ -15,14 +15,11 @@ from gradcli.ops import spellings
 if TYPE_CHECKING:
     from gradcli.language.paper import Meant
 
-_COMMENT = re.compile(
-    r"""
+_COMMENT = r"""(?sx)
     (?P<quotes>\"{3}|'{3}) (?:[^\\]|\\.)*? (?:(?P=quotes)|\Z)
     | "(?:[^"\\\n]|\\.)*"? | '(?:[^'\\\n]|\\.)*'?
     | (?P<comment>\#[^\n\r]*)
-    """,
-    re.DOTALL | re.VERBOSE,
-)
+"""
 """A comment, or a text in quotes, which may hold a #."""
 _FORBIDDEN = re.compile(r"[^ -~\n\t]")
 _BRACKET = re.compile(r"[()\[\]{}]")
@@ -76,9 +73,9 @@ def refuse_depth(text: str, budget: Budget) -> None:
 
 def with_comments(text: str, written: Callable[[str], str]) -> str:
     """Return a program with its comments written otherwise, in as many characters."""
-    return (
-        _COMMENT.sub(lambda match: written(match[0]) if match["comment"] else match[0], text) if "#" in text else text
-    )
+    if "#" not in text:
+        return text
+    return re.sub(_COMMENT, lambda match: written(match[0]) if match["comment"] else match[0], text)
 
 
 def blank(comment: str) -> str:
@@ -93,7 +90,7 @@ def printable(comment: str) -> str:
 
 def plain_quotes(text: str) -> str:
     """Return a program with ``?`` for what is not ASCII between quotes, in as many characters."""
-    return _COMMENT.sub(lambda match: match[0] if match["comment"] else _FORBIDDEN.sub("?", match[0]), text)
+    return re.sub(_COMMENT, lambda match: match[0] if match["comment"] else _FORBIDDEN.sub("?", match[0]), text)
 
 
 def parse(text: str, budget: Budget, any_quotes: bool = False) -> tuple[ast.Module, Place]:

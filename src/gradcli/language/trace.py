@@ -57,7 +57,7 @@ class Written:
     def gaps(self) -> tuple[list[Gap], str]:
         """The variables in the text, and what stands behind the last."""
         found, start, text = [], 0, self.text
-        for match in NAME.finditer(text):
+        for match in re.finditer(NAME, text):
             if match["text"] or match["dot"] or iskeyword(match["name"]):
                 continue
             alone = text[: match.start()].rstrip()[-1:] in OPENING and text[match.end() :].lstrip()[:1] in CLOSING

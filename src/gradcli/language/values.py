@@ -21,7 +21,7 @@ from gradcli.records import dataclass
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _DIGITS = "[0-9](?:_?[0-9])*"
-_WITH_UNDERSCORES = re.compile(rf"[+-]?({_DIGITS}\.?({_DIGITS})?|\.{_DIGITS})([eE][+-]?{_DIGITS})?")
+_WITH_UNDERSCORES = rf"[+-]?({_DIGITS}\.?({_DIGITS})?|\.{_DIGITS})([eE][+-]?{_DIGITS})?"
 MARKS = re.compile(r"[()\[\],;\s]")
 BLANKS = " \t\r\f\v"
 OPERATOR = re.compile(r"[*/%@<>=&|^].*|.*[-+*/%@<>=&|^~!]|and|or|not|if|else")
@@ -33,7 +33,7 @@ SUM = frozenset("+-_0123456789,[] \t\n")
 """Characters of an expression that is typed in integers alone: sums and lists of them."""
 EXACT = 2.0**53
 """The integers below are doubles."""
-FILE = re.compile(r"\.(csv|txt|json|npy|npz|tsv)\s*$")
+FILE = r"\.(csv|txt|json|npy|npz|tsv)\s*$"
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ def shown(words: list[str]) -> str:
 
 def is_number(text: str) -> bool:
     """Return whether a text is a number as Python writes it, ``1_000`` too; zeros may lead."""
-    return bool(NUMBER.fullmatch(text) or ("_" in text and _WITH_UNDERSCORES.fullmatch(text)))
+    return bool(NUMBER.fullmatch(text) or ("_" in text and re.fullmatch(_WITH_UNDERSCORES, text)))
 
 
 def _number(text: str, span: Span) -> int | float:
@@ -237,7 +237,7 @@ def _constant(text: str, span: Span, bounds: Bounds) -> Given:
         output = _constant_value(piece.strip(), bounds.budget)
     except GradcliError as error:
         error.place = None
-        if FILE.search(piece):
+        if re.search(FILE, piece):
             error.about(NoValue(piece.strip()))
         elif error.hint is None:
             error.about(NoValue())

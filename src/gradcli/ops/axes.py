@@ -7,6 +7,9 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops.signatures import Array, Axes, Indices, Static, Tensor
 
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""Subscripts for axes."""
+
 
 def one_axis(dim: Static, ndim: int) -> int:
     """Return ``dim`` as an axis counted from 0; a scalar has one axis by courtesy, as in PyTorch."""

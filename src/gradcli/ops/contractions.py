@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import string
 
 import numpy as np
 
+from gradcli.ops.axes import LETTERS
 from gradcli.ops.links import ONE, Contraction, Explicit, Line, Order, Slot
 from gradcli.ops.signatures import Array, Options, Vjp
 
@@ -51,7 +51,7 @@ def matmul_vjp_right(g: Array, _y: Array, a: Array, b: Array) -> Array:
 
 def product_spec(a: Array, b: Array) -> str:
     """Return ``a @ b`` as subscripts, the shared batch axes as leading letters."""
-    batch = string.ascii_letters[4:]
+    batch = LETTERS[4:]
     depth_a, depth_b = max(np.ndim(a) - 2, 0), max(np.ndim(b) - 2, 0)
     depth = max(depth_a, depth_b)
     letters = batch[:depth]
@@ -90,7 +90,7 @@ def pairs_along(
 
     ``bound`` says for each symbol of the factor what it stands for: ``(slot, "row")``, or at the ``column`` of a link.
     """
-    letters = string.ascii_letters[2 : 2 + np.ndim(x)]
+    letters = LETTERS[2 : 2 + np.ndim(x)]
     lengths = dict(zip(letters, np.shape(x), strict=True))
     lengths["a"] = lengths["b"] = lengths.pop(letters[dim])
     at = {"row": letters.replace(letters[dim], "a"), "column": letters.replace(letters[dim], "b")}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import string
-
 import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.ops.arithmetic import MUL
+from gradcli.ops.axes import LETTERS
 from gradcli.ops.backward_texts import einsum_text_back, matmul_text_back
 from gradcli.ops.contractions import (
     einsum_local,
@@ -32,7 +31,6 @@ from gradcli.ops.signatures import Library, Static, Tensor
 from gradcli.ops.vocabulary import function
 from gradcli.ops.writing import Call
 
-LETTERS = string.ascii_letters
 """Subscripts of axes."""
 
 

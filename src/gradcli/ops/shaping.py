@@ -7,7 +7,6 @@ of the entries, 1 for the first, and where it puts which number says where each 
 from __future__ import annotations
 
 import math
-import string
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +14,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
-from gradcli.ops.axes import cloned, one_axis, read_axes
+from gradcli.ops.axes import LETTERS, cloned, one_axis, read_axes
 from gradcli.ops.declare import Apply, Op, declare, value_of
 from gradcli.ops.links import Links, Local
 from gradcli.ops.putting_back import diagonal_text_back
@@ -76,7 +75,7 @@ def transposed(call: Call) -> str:
     return f"{text}.T" if set(text) <= PLAIN_TEXT else f"({text}).T"
 
 
-PLAIN_TEXT = set(string.ascii_letters + string.digits + "_[],()")
+PLAIN_TEXT = {*LETTERS, *"0123456789_[],()"}
 """What the text of an argument may hold that stands before a dot as it is."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +54,7 @@ def between_turns(found: Explained) -> set[str]:
     own = {value.name for value in found.values}
     texts = [text for jacobian in found.jacobian.values() for text in (*(jacobian.formulas or ()), *jacobian.rules)]
     texts += [text for name, text in found.definitions.items() if name not in own]
-    mentioned = {match["name"] for text in texts for match in NAME.finditer(text)} & own
+    mentioned = {match["name"] for text in texts for match in re.finditer(NAME, text)} & own
     return mentioned if len(mentioned) <= MOST_BETWEEN else set()
 
 

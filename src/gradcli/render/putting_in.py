@@ -31,7 +31,7 @@ def put_in(text: str, known: Mapping[str, Any], precision: int) -> str:
     '(-0.5)*(-0.5) + 2'
     """
     parts, start = [], 0
-    for match in NAME.finditer(text):
+    for match in re.finditer(NAME, text):
         if match["text"] or match["dot"] or match["name"] not in known or match.start() < start:
             continue
         index = INDEX.match(text, match.end())

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import string
-
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import MUL, SUB
-from gradcli.ops.axes import one_axis
+from gradcli.ops.axes import LETTERS, one_axis
 from gradcli.ops.declare import Apply
 from gradcli.ops.diagonals import build_diagonal
 from gradcli.ops.facts import Facts
@@ -18,7 +16,6 @@ from gradcli.ops.vocabulary import function
 
 FAMILY = "linear algebra"
 MATRIX, SQUARE = "1.5,2;3,4", "1,0;2,1"
-LETTERS = string.ascii_letters
 
 
 def paired(f: Apply, x: Tensor, other: Tensor, own: Axes, others: Axes, name: str) -> Tensor:

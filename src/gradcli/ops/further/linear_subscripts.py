@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import string
-
 import numpy as np
 
 from gradcli.errors import GradcliError
+from gradcli.ops.axes import LETTERS
 from gradcli.ops.declare import value_of
 from gradcli.ops.signatures import Static, Tensor
 
-LETTERS = string.ascii_letters
 Operands = tuple[Tensor, ...]
 
 
