@@ -13,7 +13,6 @@ from gradcli.explanation.checked import Checked
 from gradcli.explanation.evaluation import Function
 from gradcli.explanation.explained import Explained
 from gradcli.explanation.readings import stand
-from gradcli.records import dataclass
 
 if TYPE_CHECKING:
     from gradcli.checking.expected import Expected
@@ -24,7 +23,6 @@ EXPORTED = 100
 """Columns of what is shown on no terminal."""
 
 
-@dataclass(frozen=True, slots=True)
 class Explanation(Explained):
     """What ``explain`` returns: every number and formula of the answer, and the ways to show them.
 
@@ -43,6 +41,8 @@ class Explanation(Explained):
     agree = yes
     note: x is given in integers, read as floats: PyTorch wants 3.0 for a gradient.
     """
+
+    __slots__ = ()
 
     def rows(self) -> Rows:
         """Return J row by row, as a call of backward with each one-hot v leaves it."""
@@ -131,7 +131,6 @@ class Explanation(Explained):
         return explanation_line(self)
 
 
-@dataclass(frozen=True, slots=True)
 class Check(Checked):
     """What ``check`` returns: how far each route is right, and the ways to show it.
 
@@ -140,6 +139,8 @@ class Check(Checked):
     >>> print(gradcli.check("x**2", x=3.0))
     ok: symbols and reverse mode have all digits right; 2 formulas and 2 backward lines read back
     """
+
+    __slots__ = ()
 
     def __str__(self) -> str:
         from gradcli.render.checked import check_line

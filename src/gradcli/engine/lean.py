@@ -8,7 +8,6 @@ from typing import Any, NoReturn
 from gradcli.engine.graph import Graph, Node, Operation
 from gradcli.ops.declare import Op
 from gradcli.ops.saved import saved
-from gradcli.records import dataclass
 
 
 class StandIn:
@@ -38,12 +37,13 @@ class StandIn:
         raise TypeError("a value that was let go is read")
 
 
-@dataclass(slots=True)
 class LeanGraph(Graph):
     """A graph without names, without operations that no derivative flows through, and with large values only if read.
 
     The program holds a node with its value while it uses it; the graph holds one of the same index with a stand-in.
     """
+
+    __slots__ = ()
 
     def keeps(self, op: Op, arguments: tuple[Any, ...]) -> bool:
         """Return whether a node without derivative is needed.
