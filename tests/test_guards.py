@@ -56,16 +56,16 @@ HEAVY = ("pydantic", "numpy.ma", "scipy", "sympy.physics", "sympy.stats")
 STARTS = [
     Start(("--version",), 15, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
     Start(("--help",), 15, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
-    Start(("grad", *EXAMPLE), 93, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
+    Start(("grad", *EXAMPLE), 94, (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining")),
     Start(
         ("functions",),
         63,
         (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining"),
         but=("gradcli.ops.further", "gradcli.ops.facts"),
     ),
-    Start(("explain", *EXAMPLE), 168, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
-    Start(("explain", *EXAMPLE, "--json"), 162, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
-    Start(("check", *EXAMPLE[:3]), 169, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
+    Start(("explain", *EXAMPLE), 170, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
+    Start(("explain", *EXAMPLE, "--json"), 164, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
+    Start(("check", *EXAMPLE[:3]), 171, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
 ]
 
 
