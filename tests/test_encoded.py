@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import gradcli
-from gradcli.render.document import document
+from gradcli.render.document import LONG, document, encoded
 from gradcli.render.dump import dump, dump_numbers
-from gradcli.render.encoded import LONG, encoded
 
 N = LONG
 CASES = {

@@ -8,8 +8,8 @@ import json
 import pytest
 
 from gradcli.cli.app import run
+from gradcli.cli.batch import progress
 from gradcli.cli.environment import Environment
-from gradcli.cli.progress import progress
 
 RECORDS = "".join(json.dumps({"id": k, "program": "x**2", "inputs": {"x": float(k)}}) + "\n" for k in range(3))
 

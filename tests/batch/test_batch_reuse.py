@@ -12,9 +12,8 @@ import gradcli
 from counting import calls_of
 from generator.programs import random_program
 from gradcli.batch.answers import Answers
-from gradcli.batch.fields import Wanted
-from gradcli.batch.memory import Memory
-from gradcli.batch.recent import Recent
+from gradcli.batch.memory import Memory, Recent
+from gradcli.batch.records import Wanted
 from gradcli.explanation.evaluation import Function
 from gradcli.explanation.explaining import Ask, explain_run
 from gradcli.explanation.readings import stand

@@ -15,9 +15,9 @@ import time
 import pytest
 
 from gradcli.batch.feed import Feed
-from gradcli.batch.fields import Wanted
-from gradcli.batch.limits import THREADS, Limits, one_thread
 from gradcli.batch.pool import Pool
+from gradcli.batch.records import Wanted
+from gradcli.batch.worker import THREADS, Limits, one_thread
 from gradcli.errors import Budget, GradcliError
 from oracles import ask, portion, strict_json
 
@@ -231,7 +231,7 @@ def test_the_first_process_that_starts_never_hears_an_interrupt():
     # A process of its own: the tracker of resources, which lets interrupts through as it starts, runs already here.
     script = """
 import multiprocessing, signal
-from gradcli.batch.limits import without_interrupts
+from gradcli.batch.worker import without_interrupts
 process = multiprocessing.get_context("spawn").Process(target=signal.raise_signal, args=(signal.SIGINT,))
 with without_interrupts():
     process.start()

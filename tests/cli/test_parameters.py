@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from typer.core import TyperOption
 
 from gradcli.cli.app import COMMANDS, command_line
-from gradcli.cli.parameters import UNREAD, plain, processed, read_plainly
+from gradcli.cli.options import UNREAD, plain, processed, read_plainly
 
 DECLARED = typer.Typer()
 

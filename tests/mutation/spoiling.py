@@ -18,9 +18,9 @@ from gradcli.formulas.rules import Rule
 from gradcli.jacobian.composition import Composition
 from gradcli.jacobian.contracting import Named
 from gradcli.jacobian.local import PartNumbers
-from gradcli.jacobian.small import Diagonals, Small
+from gradcli.jacobian.maps import Vectors
+from gradcli.jacobian.matrix import Diagonals, Small
 from gradcli.jacobian.sparse import Sparse
-from gradcli.jacobian.vectors import Vectors
 from gradcli.language.inputs import Cotangent
 from gradcli.ops.declare import Pair
 from gradcli.ops.links import Contraction, Explicit, Implicit, Links, Partial

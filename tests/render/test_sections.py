@@ -14,7 +14,7 @@ from gradcli.cli.app import run
 from gradcli.cli.environment import Environment
 from gradcli.jacobian.colouring import count_passes
 from gradcli.render.glyphs import ASCII, UNICODE, Layout
-from gradcli.render.spy import spy_lines
+from gradcli.render.jacobians import spy_lines
 from gradcli.render.tables import tables
 from oracles import ask
 

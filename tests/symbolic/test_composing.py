@@ -19,7 +19,7 @@ from gradcli.jacobian.batches import WIDEST
 from gradcli.jacobian.composition import compose
 from gradcli.jacobian.kinds import frozen
 from gradcli.jacobian.local import Part, is_shaped, read, reading_of
-from gradcli.jacobian.small import FEW, Small, joined, small_product
+from gradcli.jacobian.matrix import FEW, Small, joined, small_product
 from gradcli.jacobian.sparse import Sparse, added, gathered, identity, product
 from gradcli.ops.entrywise import elementwise_local
 from gradcli.ops.links import Explicit, Links

@@ -10,10 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.batch.fields import Wanted, fields_of
-from gradcli.batch.memory import Memory
-from gradcli.batch.recent import Recent
-from gradcli.batch.records import Record, known_id, record_of
+from gradcli.batch.memory import Memory, Recent
+from gradcli.batch.records import Record, Wanted, fields_of, known_id, record_of
 from gradcli.errors import Budget, GradcliError
 from gradcli.errors.facts import WAYS, Facts, MisshapenV, MissingInputs, MissingV, NoValue, hint_of
 from gradcli.explanation.evaluation import Function

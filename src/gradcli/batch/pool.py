@@ -14,11 +14,10 @@ from typing import Any
 
 from gradcli.batch.answers import failure
 from gradcli.batch.feed import Feed
-from gradcli.batch.fields import Wanted
-from gradcli.batch.limits import Limits, one_thread, without_interrupts
 from gradcli.batch.lines import LONGEST_LINE, Line
+from gradcli.batch.records import Wanted
 from gradcli.batch.replies import Reply, encoded, id_on
-from gradcli.batch.worker import READY, message, unpacked, work
+from gradcli.batch.worker import READY, Limits, message, one_thread, unpacked, without_interrupts, work
 from gradcli.errors import GradcliError
 
 AHEAD = 8

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradcli.batch.answers import Answer, Answers, Verdict, failure
-from gradcli.batch.fields import Wanted
 from gradcli.batch.lines import LONGEST_LINE, Line
-from gradcli.batch.records import known_id
+from gradcli.batch.records import Wanted, known_id
 from gradcli.batch.strict import read_object
 from gradcli.errors import GradcliError, Place
 

@@ -8,11 +8,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from gradcli.checking.comparing import compare_routes, judge_route, merge
+from gradcli.checking.comparing import Derivative, Sweeps, compare_routes, goes_together, judge_route, merge, sweep
 from gradcli.checking.expected import Expected, hold_expected, read_expectations, read_expected
 from gradcli.checking.formulas import read_formulas
 from gradcli.checking.points import random_points
-from gradcli.checking.routes import Derivative, Sweeps, goes_together, sweep
 from gradcli.checking.truth import Effort, Truth, find_truth, tabulate, undecided
 from gradcli.engine.naming import Label, label_entries, output_name
 from gradcli.errors import GradcliError
@@ -129,7 +128,7 @@ def check_point(
         with undecided(told, exact):
             cost = max(cost, exact.cost)
     if not expected and goes_together(cost, most, both):
-        from gradcli.checking.together import hold_together  # few programs are so large
+        from gradcli.checking.truth import hold_together  # few programs are so large
 
         found.comparisons += hold_together(exact, both, told, point)
         found.comparisons += [compare_routes(sought, sweeps, point) for sought, sweeps in both]

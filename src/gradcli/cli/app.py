@@ -16,8 +16,8 @@ from typer.core import TyperCommand
 from gradcli import __version__
 from gradcli.cli import commands
 from gradcli.cli.environment import Environment
+from gradcli.cli.options import PlainCommand, PlainGroup
 from gradcli.cli.output import ClosedPipe, complain, discard, report
-from gradcli.cli.parameters import PlainCommand, PlainGroup
 from gradcli.cli.status import ExitStatus
 from gradcli.cli.variables import VariableCommand
 from gradcli.errors import GradcliError
@@ -195,7 +195,7 @@ def color_of(words: list[str]) -> str:
 def usage_error(error: typer.TyperException, words: list[str]) -> GradcliError:
     """Return typer's complaint about the command line as one of ours."""
     from gradcli.cli.inputs import is_file  # an error alone needs these
-    from gradcli.cli.misnamed import no_command, refused_by_typer
+    from gradcli.cli.mistakes import no_command, refused_by_typer
 
     first = words[0]
     if first in COMMANDS or first.startswith("-"):

@@ -124,7 +124,7 @@ def values_of(flag: str, words: list[str], incomplete: str) -> list[Candidate]:
     if flag == "--budget":
         return [Candidate(f"{entry.name}=", f"{getattr(Budget(), entry.name):,}") for entry in fields(Budget)]
     if flag == "--only":
-        from gradcli.batch.fields import FIELDS
+        from gradcli.batch.records import FIELDS
 
         return listed(FIELDS, incomplete)
     if flag == "--wrt":

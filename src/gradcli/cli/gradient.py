@@ -45,9 +45,8 @@ def answer(env: Environment, asked: Request, how: Printing, confirm: bool) -> tu
 
 def written(found: Gradient, notes: list[Note], more: dict[str, Any]) -> list[str]:
     """Return the JSON document of gradients, in parts, with ``more`` and with notes where there are any."""
-    from gradcli.render.document import gradient_document
+    from gradcli.render.document import encoded, gradient_document
     from gradcli.render.documents import notes_document
-    from gradcli.render.encoded import encoded
 
     told = {"notes": notes_document(notes)} if notes else {}
     return encoded(lambda form: gradient_document(found, form) | more | told)

@@ -99,8 +99,7 @@ def write_explanation(env: Environment, found: Explained, printing: Printing) ->
         return
     width = printing.width or terminal_width(env)
     if printing.format == "json":
-        from gradcli.render.document import document
-        from gradcli.render.encoded import encoded
+        from gradcli.render.document import document, encoded
 
         write_parts(env, encoded(partial(document, found)), printing.output)
     elif printing.format == "page":
@@ -227,7 +226,7 @@ def write_picture(env: Environment, found: Explained, printing: Printing) -> Lay
 
 def write_text(env: Environment, text: Text, printing: Printing) -> None:
     """Write lines that fit the screen as they are, coloured where standard output is a terminal."""
-    from gradcli.render.console import console, plain_lines
+    from gradcli.render.tables import console, plain_lines
 
     if printing.output is not None or not env.coloured(env.stdout, printing.color):
         write(env, plain_lines(text), printing.output)
@@ -249,7 +248,7 @@ def report(env: Environment, error: GradcliError, as_json: bool, color: str = "a
     if not env.coloured(env.stderr, color):
         complain(env, text)
         return
-    from gradcli.render.console import console, painted
+    from gradcli.render.tables import console, painted
 
     with contextlib.suppress(OSError):
         console(env.stderr).print(painted(fitted(env, env.stderr, text)), soft_wrap=True)

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gradcli.cli.parameters import PlainCommand
+from gradcli.cli.options import PlainCommand
 from gradcli.errors import Budget, GradcliError, Place
 from gradcli.errors.facts import Facts, MisshapenV, hint_of
 from gradcli.records import dataclass, field

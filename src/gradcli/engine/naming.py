@@ -10,6 +10,7 @@ from itertools import chain, count
 from gradcli.engine.graph import Graph, Operation
 from gradcli.errors.facts import index_of
 from gradcli.ops import RESERVED
+from gradcli.ops.declare import Op
 
 
 def call_assigned(graph: Graph) -> list[str]:
@@ -82,3 +83,23 @@ NAME = r"""(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<dot>\.\s*)?(?<!\w)(?P<name>[A-Za-z_
 def tight(text: str) -> str:
     """Return a text as it stands beside an operator: in brackets, but for a name or a number."""
     return text if re.fullmatch(ATOM, text) else f"({text})"
+
+
+def called_by(graph: Graph, node: Operation) -> str:
+    """Return what the user wrote for an operation: the function that it is a part of, else its own sign or name."""
+    written = [name for name, first, end in graph.functions if first <= node.index < end]
+    return written[-1] if written else op_word(node.op)
+
+
+def flat_by(graph: Graph, node: Operation) -> str:
+    """Return what is flat where an operation is: the function that it ends, else the operation within its function."""
+    written = [(name, end) for name, first, end in graph.functions if first <= node.index < end]
+    called, word = called_by(graph, node), op_word(node.op)
+    goes_on = written and node.index + 1 < written[-1][1] and word != called
+    return f"{word} in {called}" if goes_on else called
+
+
+def op_word(op: Op) -> str:
+    """Return the sign of an op, or the function that it is called by."""
+    sign = (op.text or "").replace("{}", "").strip()
+    return sign if sign and not sign[0].isalpha() else op.spelled or op.name

@@ -15,7 +15,7 @@ from gradcli.explanation.jacobians import Jacobian
 from gradcli.jacobian.batches import side_by_side
 from gradcli.jacobian.composition import Composition
 from gradcli.jacobian.local import Part, PartNumbers
-from gradcli.jacobian.small import FEW
+from gradcli.jacobian.matrix import FEW
 from gradcli.ops.declare import Array, Indices, value_of
 
 

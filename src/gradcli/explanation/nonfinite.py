@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import Graph, Node, Operation
-from gradcli.engine.naming import numbered, place_text
+from gradcli.engine.naming import called_by, numbered, place_text
 from gradcli.engine.reverse import cotangents
-from gradcli.engine.wording import called_by
 from gradcli.explanation.explained import Note
 from gradcli.formulas.texts import Texts, TooLarge
 from gradcli.ops.declare import Array, value_of

@@ -8,9 +8,8 @@ from typing import Any, cast
 import numpy as np
 
 from gradcli.engine.graph import Graph, Node, Operation
-from gradcli.engine.naming import place_text
+from gradcli.engine.naming import called_by, flat_by, place_text
 from gradcli.engine.reach import reaches
-from gradcli.engine.wording import called_by, flat_by
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import listed
 from gradcli.explanation.explained import Note

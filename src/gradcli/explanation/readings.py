@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from gradcli.explanation.jacobians import Jacobian
     from gradcli.formulas.derivation import Formulas
     from gradcli.jacobian.composition import Composition
-    from gradcli.jacobian.passes import Passes
-    from gradcli.jacobian.vectors import Vectors
+    from gradcli.jacobian.large import Passes
+    from gradcli.jacobian.maps import Vectors
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class Sweep:
     @cached_property
     def passes(self) -> Passes:
         """J as what it makes of vectors."""
-        from gradcli.jacobian.passes import Passes  # most Jacobians are held
+        from gradcli.jacobian.large import Passes  # most Jacobians are held
 
         return Passes(self.run.output, self.leaves, self.run.graph)
 

@@ -128,7 +128,7 @@ def carry(point: Point, u: Mapping[str, Array]) -> tuple[dict[int, Array], Array
     if not isinstance(output, Operation) or not output.active:
         found = {leaf.index: u[name] for name, leaf in point.leaves.items()}
         return found, np.abs(found.get(getattr(output, "index", -1), np.zeros(point.value.shape)))
-    from gradcli.jacobian.passes import Passes
+    from gradcli.jacobian.large import Passes
 
     passes = Passes(output, list(point.leaves.values()), point.run.graph)
     moved = passes.tangents({leaf.index: np.reshape(u[name], (1, -1)) for name, leaf in point.leaves.items()})

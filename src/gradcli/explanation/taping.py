@@ -12,8 +12,7 @@ import numpy as np
 from gradcli.engine.graph import NODES, Graph, Input, Node, Operation
 from gradcli.engine.reach import reaches
 from gradcli.engine.reverse import cotangents
-from gradcli.explanation.backward import CHOICES, NO_TERMS, is_same
-from gradcli.explanation.line_sizes import sizes_of
+from gradcli.explanation.backward import CHOICES, NO_TERMS, is_same, sizes_of
 from gradcli.explanation.rereading import Reader
 from gradcli.explanation.tape import Sent, Tape, Taped
 from gradcli.explanation.writer import ConstantTexts

@@ -17,8 +17,7 @@ from gradcli.engine.graph import Graph, Input, Node, Operation
 from gradcli.engine.naming import output_name, taken_names
 from gradcli.engine.reverse import accumulate
 from gradcli.formulas.forms import shortest, tidied
-from gradcli.formulas.order import Order, names_in_order
-from gradcli.formulas.printing import LanguagePrinter, Unprintable, formula_text, size_of
+from gradcli.formulas.printing import LanguagePrinter, Order, Unprintable, formula_text, names_in_order, size_of
 from gradcli.formulas.rules import as_number, entry, generic, letters_beside, rules_of, whole_template, zero_condition
 from gradcli.formulas.texts import Texts
 from gradcli.jacobian import functions as s

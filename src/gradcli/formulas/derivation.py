@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from sympy.core.parameters import distribute
 
 from gradcli.engine.graph import Graph, Node, Operation
-from gradcli.formulas.definitions import new_names, renamed, used
 from gradcli.formulas.elements import Names
 from gradcli.formulas.entries import MOST_ENTRIES, Attempt, Derivation, TooLong
 from gradcli.formulas.printing import Unprintable
@@ -19,6 +19,43 @@ from gradcli.jacobian.sparse import DENSE_ENTRIES
 from gradcli.ops.declare import value_of
 from gradcli.ops.links import Contraction
 from gradcli.records import dataclass, field, replace
+
+
+def words(text: str) -> set[str]:
+    """Return all names in a formula."""
+    return set(re.findall(r"[A-Za-z_]\w*", text))
+
+
+def used(shown: Iterable[str], definitions: Mapping[str, str]) -> dict[str, str]:
+    """Return the definitions that formulas reach, each after those that it uses."""
+    reached = set[str]().union(*map(words, shown))
+    kept: dict[str, str] = {}
+    for name, text in reversed(ordered(definitions)):
+        if name in reached:
+            kept[name] = text
+            reached |= words(text)
+    return dict(reversed(kept.items()))
+
+
+def ordered(definitions: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return definitions so that each comes after those it uses."""
+    left, found = dict(definitions), []
+    while left:
+        ready = [name for name, text in left.items() if not (words(text) & set(left)) - {name}]
+        found += [(name, left.pop(name)) for name in ready or list(left)]
+    return found
+
+
+def new_names(definitions: Iterable[str], made: Sequence[str]) -> dict[str, str]:
+    """Return what to call the names among ``made`` so that their numbers rise in the order of definition."""
+    found = [name for name in definitions if name in made]
+    return dict(zip(found, sorted(found, key=lambda name: int(name[1:])), strict=True))
+
+
+def renamed(text: str, names: Mapping[str, str]) -> str:
+    """Return a formula with other names."""
+    return re.sub(r"[A-Za-z_]\w*", lambda word: names.get(word[0], word[0]), text) if names else text
+
 
 SHORT = 40
 """Characters of an entry up to which it is in terms of the inputs, beyond which the program's names stand in it."""

@@ -3,16 +3,166 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+from itertools import chain
 
-from sympy import Expr, Mul, Pow, Rational
+from sympy import Add, Expr, Mul, Pow, Rational, Symbol, exp, log
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
+from gradcli.engine.graph import Graph, Input, Node, Operation
+from gradcli.engine.naming import call_assigned
 from gradcli.formulas.constants import constant_name, constant_texts
-from gradcli.formulas.order import Order, without_minus
-from gradcli.jacobian.functions import written_out
+from gradcli.jacobian.functions import PowerOf, written_out
 from gradcli.ops import OPS
+from gradcli.records import dataclass, field
+
+NAME = re.compile(r"[A-Za-z_]\w*")
+INDEX = re.compile(r"\[([\d,]+)\]")
+LAST = 10**9
+
+Key = tuple[int, int, tuple[int, ...]]
+
+
+def names_in_order(graph: Graph) -> dict[str, int]:
+    """Return the place of each name in the program: a statement's own name, then what its expression names first."""
+    names: list[str] = []
+    start = 0
+    for name, (_, node) in zip(call_assigned(graph), graph.bindings, strict=True):
+        names.append(name)
+        end = start if node is None else max(start, node.index + 1)
+        names += inputs_of(graph.nodes[start:end])
+        start = end
+    names += [*inputs_of(graph.nodes[start:]), *(node.name for node in graph.nodes if isinstance(node, Input))]
+    return {name: place for place, name in enumerate(dict.fromkeys(names))}
+
+
+def inputs_of(nodes: Iterable[Node]) -> list[str]:
+    """Return the names of the inputs that operations are computed from, in the order of the program's text."""
+    found = {a.index: a.name for node in nodes if isinstance(node, Operation) for a in node.arguments
+             if isinstance(a, Input)}  # fmt: skip
+    return [found[index] for index in sorted(found)]
+
+
+@dataclass(slots=True)
+class Order:
+    """The order of terms and factors in formulas of one program.
+
+    ``places`` has the place of each name. ``written`` has, for a sum or product that the program computes, what it is
+    computed from, in order.
+    """
+
+    places: dict[str, int] = field(default_factory=dict)
+    written: dict[Expr, tuple[Expr, ...]] = field(default_factory=dict)
+    keys: dict[Expr, Key] = field(default_factory=dict)
+
+    def learn(self, expression: Expr, arguments: Sequence[Expr]) -> None:
+        """Take note of how the program wrote a sum or a product."""
+        whole = expression.as_coeff_Mul()[1]
+        if isinstance(whole, (Add, Mul)) and whole not in arguments:
+            self.written.setdefault(whole, tuple(arguments))
+
+    def add(self, names: Iterable[str]) -> None:
+        """Let names that were made come before those of the program, the last first: they are nearest to the output."""
+        for name in names:
+            self.places.setdefault(name, -1 - len(self.places))
+
+    def terms(self, whole: Expr, terms: Iterable[Expr]) -> list[Expr]:
+        """Return the terms of a sum in order: as the program wrote it, else by names, and a positive one first."""
+        own = self.parts(whole, Add)
+        if own:
+            told = {term: place for place, term in reversed(list(enumerate(own)))}
+            return sorted(terms, key=lambda term: told.get(term, told.get(-term, LAST)))
+        ordered = sorted(terms, key=lambda term: (bool(term.is_Number), self.key(term)))
+        first = next((term for term in ordered if not is_negative(without_minus(term))), ordered[0])
+        return [first, *(term for term in ordered if term is not first)]
+
+    def factors(self, whole: Expr) -> list[Expr]:
+        """Return the factors of a product without a number, in order."""
+        factors = whole.as_ordered_factors()
+        own = self.parts(whole, Mul)
+        if own:
+            told = {base_of(factor): place for place, factor in reversed(list(enumerate(own)))}
+            return sorted(factors, key=lambda factor: told.get(base_of(factor), LAST))
+        powers = any(isinstance(factor, PowerOf) for factor in factors)
+        return sorted(factors, key=lambda factor: (not (powers and base_of(factor).is_Symbol), *self.rank(factor)))
+
+    def parts(self, whole: Expr, kind: type[Expr]) -> list[Expr]:
+        """Return the terms or factors as the program wrote them, those of its own sums and products one by one."""
+        found = self.written.get(whole)
+        if found is None:
+            return []
+        return [
+            part
+            for one in found
+            for part in (self.parts(one, kind) or kind.make_args(one) if isinstance(one, kind) else [one])
+            if kind is Add or not part.is_Number
+        ]
+
+    def key(self, expression: Expr) -> Key:
+        """Return where the first name of a formula stands in the program, and its index."""
+        if expression not in self.keys:
+            symbols = expression.free_symbols
+            self.keys[expression] = min(chain.from_iterable(map(self.keys_of, symbols)), default=(LAST, 0, ()))
+        return self.keys[expression]
+
+    def keys_of(self, symbol: Symbol) -> list[Key]:
+        """Return the keys of the names in the text of a symbol."""
+        text = symbol.name
+        index = INDEX.findall(text)
+        places = tuple(int(part) for part in index[-1].split(",")) if index else ()
+        return [(self.places[name], 0, places) for name in NAME.findall(text) if name in self.places]
+
+    def rank(self, factor: Expr) -> tuple[int, int, tuple[int, ...]]:
+        """Return the rank of a factor: by its first name; a difference of names, names, functions, other sums.
+
+        Constants such as sqrt(2) come first, logarithms of numbers and exponentials last.
+        """
+        if not factor.free_symbols:
+            return (LAST if isinstance(factor, log) else -LAST, 0, ())
+        place, _, index = self.key(factor)
+        return place, kind_of(base_of(factor)), index
+
+
+def base_of(factor: Expr) -> Expr:
+    """Return the base of a power, all else as it is."""
+    return factor if isinstance(factor, exp) else factor.as_base_exp()[0]
+
+
+def kind_of(base: Expr) -> int:
+    """Return 0 for a difference of names, 1 for a name, 2 for a function, 3 for any other sum, 4 for exp."""
+    if isinstance(base, exp):
+        return 4
+    if not isinstance(base, Add):
+        return 1 if base.is_Symbol or isinstance(base, PowerOf) else 2
+    residual = not any(term.is_Number for term in base.args) and any(map(is_negative, base.args))
+    return 0 if residual and len(base.free_symbols) > 1 else 3
+
+
+def is_negative(term: Expr) -> bool:
+    """Return whether a term is written with a minus."""
+    return bool(term.as_coeff_Mul()[0].is_negative)
+
+
+def without_minus(product: Expr) -> Expr:
+    """Return ``2*(s - t)`` for ``-2*(t - s)``: a difference of names is turned round where a minus comes first."""
+    number, rest = product.as_coeff_Mul()
+    if not number.is_negative:
+        return product
+    factors = list(Mul.make_args(rest))
+    for place, factor in enumerate(factors):
+        if isinstance(factor, Add) and can_turn(factor):
+            turned = Add(*(-term for term in factor.args))
+            others = [*factors[:place], *factors[place + 1 :]]
+            number = [] if number == -1 else [-number]
+            return Mul(*number, turned, *others, evaluate=False) if number or others else turned
+    return product
+
+
+def can_turn(total: Add) -> bool:
+    """Return whether a sum has a minus to lose: ``x - 3`` and ``t - s``, but ``1 - s`` is a factor as it stands."""
+    return any(map(is_negative, total.args)) and not any(term.is_Number and term > 0 for term in total.args)
 
 
 class Unprintable(Exception):

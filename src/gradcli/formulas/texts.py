@@ -18,8 +18,7 @@ from gradcli.ops.writing import Call, number_text
 from gradcli.records import dataclass
 
 if TYPE_CHECKING:
-    from gradcli.formulas.order import Order
-    from gradcli.formulas.printing import LanguagePrinter
+    from gradcli.formulas.printing import LanguagePrinter, Order
 
 LONG = 48
 """Characters beyond which a node's text gives way to a name."""
@@ -86,8 +85,7 @@ class Texts:
     @cached_property
     def printer(self) -> LanguagePrinter:
         """What writes formulas in the order of the program."""
-        from gradcli.formulas.order import Order, names_in_order  # texts of arrays need no sympy
-        from gradcli.formulas.printing import LanguagePrinter
+        from gradcli.formulas.printing import LanguagePrinter, Order, names_in_order  # texts of arrays need no sympy
 
         return LanguagePrinter(Order(names_in_order(self._graph)))
 

@@ -15,7 +15,7 @@ from gradcli.engine.graph import Node, Operation
 from gradcli.jacobian.factors import has_plain_derivative, is_plain
 from gradcli.jacobian.kinds import argument_kind, constant_of, free_kind, kind_of
 from gradcli.jacobian.local import PartNumbers, Reading, read, worked_out
-from gradcli.jacobian.small import FEW, Diagonals
+from gradcli.jacobian.matrix import FEW, Diagonals
 from gradcli.jacobian.sparse import rising, same
 from gradcli.ops.declare import value_of
 from gradcli.records import dataclass

@@ -13,8 +13,20 @@ from gradcli.engine.reverse import accumulate
 from gradcli.errors import GradcliError, over_budget
 from gradcli.jacobian.batches import WIDEST, Batch, Link, batches
 from gradcli.jacobian.local import Part, PartNumbers, Reading, numbers, parts_of, reading_of, worked_out
-from gradcli.jacobian.matrix import Entries, Matrix, add, as_arrays, multiply, scale, settle, shortened
-from gradcli.jacobian.small import FEW, Diagonals, Small, joined
+from gradcli.jacobian.matrix import (
+    FEW,
+    Diagonals,
+    Entries,
+    Matrix,
+    Small,
+    add,
+    as_arrays,
+    joined,
+    multiply,
+    scale,
+    settle,
+    shortened,
+)
 from gradcli.jacobian.sparse import Sparse, gathered, identity, nothing
 from gradcli.records import dataclass
 

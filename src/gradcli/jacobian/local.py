@@ -12,7 +12,7 @@ from gradcli.errors import over_budget
 from gradcli.errors.counting import counted
 from gradcli.jacobian.factors import Template, template_of
 from gradcli.jacobian.kinds import Constant, constant_of, kind_of
-from gradcli.jacobian.small import FEW
+from gradcli.jacobian.matrix import FEW
 from gradcli.jacobian.sparse import SHORT, rising
 from gradcli.ops.declare import Array, Op, holds_somewhere, value_of
 from gradcli.ops.links import OUT, Auxiliary, Bound, Contraction, Indices, Links, Slot, auxiliary_of, listed

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import Graph, Input, Node, Operation
-from gradcli.engine.naming import numbered
-from gradcli.engine.wording import called_by
+from gradcli.engine.naming import called_by, numbered
 from gradcli.errors.counting import listed
 from gradcli.language.versions import differentiated
 from gradcli.ops.saved import keeps_own, kept

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.engine.graph import Graph, Input, Node, Operation, Write
-from gradcli.engine.wording import called_by
+from gradcli.engine.naming import called_by
 from gradcli.errors import GradcliError
 
 

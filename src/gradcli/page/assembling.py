@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
-from gradcli.render.document import document
-from gradcli.render.encoded import encoded
+from gradcli.render.document import document, encoded
 from gradcli.render.entries import LONG_FORMULA, Panel, entry_rule, indexed, with_partials
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gradcli.render.grid import Table
 from gradcli.render.jacobians import jacobian_parts
-from gradcli.render.sections import sections_above, sections_below, shape_lines
+from gradcli.render.panels import sections_above, sections_below, shape_lines
 
 if TYPE_CHECKING:
     from rich.text import Text

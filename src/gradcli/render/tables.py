@@ -2,19 +2,103 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import IO, TYPE_CHECKING, NamedTuple
 
+import numpy as np
+from rich.console import Console
 from rich.text import Text
 
 from gradcli.render.jacobians import jacobian_lines
-from gradcli.render.more import more_line
-from gradcli.render.sections import sections_above, sections_below, shape_lines
+from gradcli.render.numbers import MOST_PRECISE, short
+from gradcli.render.panels import sections_above, sections_below, shape_lines
 from gradcli.render.wrap import fold, plain_text
 
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
     from gradcli.render.glyphs import Layout, Section
+
+
+class QuietConsole(Console):
+    """A console that leaves a closed pipe to the caller: rich would end the process with 1."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise again, so that the command line can end with 0."""
+        raise BrokenPipeError
+
+
+def console(stream: IO[str]) -> Console:
+    """Return a console that colours what it writes to ``stream``, and reads nothing in it as markup."""
+    make = partial(
+        QuietConsole, file=stream, markup=False, emoji=False, highlight=False, force_terminal=True, no_color=False,
+        legacy_windows=False,
+    )  # fmt: skip
+    found = make()
+    return found if found.color_system else make(color_system="standard")  # TERM=dumb has none that rich would use
+
+
+PAINTED = ((r"^error:", "bold red"), (r"^warning:", "bold yellow"), (r"^help:", "bold green"),
+    (r"^ *\S* \|", "blue"), (r"(?<=\| ) *\^+$", "bold red"))  # fmt: skip
+
+
+def painted(diagnostic: str) -> Text:
+    """Return an error with its words, its margin and its caret in colours."""
+    text = Text(diagnostic)
+    for pattern, style in PAINTED:
+        text.highlight_regex(re.compile(pattern, re.MULTILINE), style)
+    return text
+
+
+def plain_lines(text: Text) -> str:
+    """Return lines without their colours, none with blanks at its end."""
+    return "\n".join(line.rstrip() for line in text.plain.split("\n")) + "\n"
+
+
+class Option(NamedTuple):
+    """Words of the command line, and for which answers they show more."""
+
+    words: str
+    helps: Callable[[Explained, Layout], bool]
+
+
+def is_rounded(found: Explained, layout: Layout) -> bool:
+    """Return whether a gradient has more digits than are shown."""
+    if layout.precision >= MOST_PRECISE:
+        return False
+    return any(
+        float(short(value, layout.precision)) != value
+        for grad in found.grad.values()
+        for value in np.ravel(grad)[:100].tolist()
+        if np.isfinite(value)
+    )
+
+
+def has_several(found: Explained, _: Layout) -> bool:
+    """Return whether y has several entries, and one call of backward was made."""
+    return found.output.size > 1 and len(found.backward) == 1
+
+
+def without(name: str) -> Callable[[Explained, Layout], bool]:
+    """Return whether an answer does not show yet what is called so."""
+    return lambda found, _: name not in found.views
+
+
+OPTIONS = [
+    Option("--precision 17", is_rounded),
+    Option("--v V1 --v V2", has_several),
+    Option("--steps", without("steps")),
+    Option("--tape", without("tape")),
+    Option("--json", lambda *_: True),
+    Option("-o page.html", lambda *_: True),
+]
+"""Options of ``explain``, in the order in which they are offered."""
+
+
+def more_line(found: Explained, layout: Layout) -> str:
+    """Return what to add to the command to see more of this answer."""
+    return "  ".join(["more:", *(option.words for option in OPTIONS if option.helps(found, layout))])
 
 
 def tables(found: Explained, layout: Layout) -> Text:

@@ -16,10 +16,19 @@ from gradcli.language.members import special_call
 from gradcli.language.names import MODULES, dotted, find_constant
 from gradcli.ops import OPERATORS, Function
 from gradcli.ops.declare import Array
-from gradcli.scripts.dialect import Dialect, expression, filled
-from gradcli.scripts.plan import refusal, tree_of
-from gradcli.scripts.results import is_mask, is_places, values_of
-from gradcli.scripts.syntax import DEFAULT, PLAIN_SYNTAX, as_list, floats, leaves_of, names_of, without_defaults
+from gradcli.scripts.dialect import (
+    DEFAULT,
+    PLAIN_SYNTAX,
+    Dialect,
+    as_list,
+    expression,
+    filled,
+    floats,
+    leaves_of,
+    names_of,
+    without_defaults,
+)
+from gradcli.scripts.plan import is_mask, is_places, refusal, tree_of, values_of
 
 CONSTANT_NAMES = ("pi", "e", "inf", "nan")
 SHAPES = {"normalized_shape"}
