@@ -61,7 +61,7 @@ STARTS = [
         ("functions",),
         63,
         (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining"),
-        but=("gradcli.ops.further", "gradcli.ops.facts"),
+        but=("gradcli.ops.further",),
     ),
     Start(("explain", *EXAMPLE), 170, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
     Start(("explain", *EXAMPLE, "--json"), 164, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),

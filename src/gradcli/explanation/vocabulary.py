@@ -11,11 +11,11 @@ import numpy as np
 from gradcli.errors import Budget, GradcliError
 from gradcli.explanation.known import Example, Known
 from gradcli.language.names import near_function
-from gradcli.ops import OPERATORS, Function, load, methods, rows, spellings
+from gradcli.ops import OPERATORS, load, methods, rows, spellings
 from gradcli.ops.declare import Op
+from gradcli.ops.facts import Facts, all_facts
 
 if TYPE_CHECKING:
-    from gradcli.ops.facts import Facts
     from gradcli.ops.lookup import Row
 
 SIGNS = {
@@ -70,31 +70,21 @@ def listed(row: Row) -> Known:
 
 def described(row: Row) -> Known:
     """Return a function with all that is known of it."""
-    function = load(row)
-    return with_facts(listed(row), facts_of(function), function.op)
+    return with_facts(listed(row), load(row).op)
 
 
 def operator(sign: str) -> Known:
     """Return an operator with all that is known of it."""
-    from gradcli.ops.facts import OPERATORS as FACTS
-
     written, summary = SIGNS[sign]
     known = Known(
         sign, written, summary, "operators", tuple(written.split(", x")[:1]) if sign != "[...]" else (written,)
     )
-    return with_facts(known, FACTS[sign], OPERATORS.get((sign, 2)))
+    return with_facts(known, OPERATORS.get((sign, 2)))
 
 
-def facts_of(function: Function) -> Facts:
-    """Return the facts of a function: its own, or those in the tables of common functions."""
-    from gradcli.ops.facts import ELEMENTWISE
-    from gradcli.ops.facts_arrays import ARRAYS
-
-    return function.facts or ELEMENTWISE.get(function.name) or ARRAYS[function.name]
-
-
-def with_facts(known: Known, facts: Facts, op: Op | None) -> Known:
+def with_facts(known: Known, op: Op | None) -> Known:
     """Return a record with its facts, and what its example leaves in ``.grad``."""
+    facts = all_facts()[known.name]
     return replace(
         known,
         formula=facts.formula,

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from gradcli.ops.declare import Op, Pair, Parts
 from gradcli.ops.signatures import Tensor
 from gradcli.records import dataclass
-
-if TYPE_CHECKING:
-    from gradcli.ops.facts import Facts
 
 Builder = Callable[..., Tensor | Pair | Parts | tuple[Tensor, ...]]
 """``build(f, *arguments)``: what a function gives, made by applying ops with ``f``."""
@@ -51,9 +48,9 @@ class Function:
     """What users write: ``build(apply, ...)`` with an annotated signature, under every name in ``spellings``.
 
     Without a builder it is ``op`` of each entry of its one argument. ``kinds`` is what it makes of masks and integers,
-    ``facts`` what people look up; those of common functions stand in tables of their own. ``typed`` says that it takes
-    ``dtype=``, ``tensors`` that PyTorch refuses a plain number in the place of an array, ``shares`` that the result may
-    show the memory of an argument, in PyTorch and here; that of any other function is a new array.
+    ``typed`` says that it takes ``dtype=``, ``tensors`` that PyTorch refuses a plain number in the place of an array,
+    ``shares`` that the result may show the memory of an argument, in PyTorch and here; that of any other function is a
+    new array. What people look up about it stands in ``facts.toml``.
     """
 
     name: str
@@ -64,7 +61,6 @@ class Function:
     family: str
     op: Op | None = None
     kinds: Kinds = FLOATS
-    facts: Facts | None = None
     typed: bool = False
     tensors: bool = False
     shares: bool = False
@@ -115,7 +111,6 @@ class Spelled(NamedTuple):
     ``where`` holds words of ``LIBRARIES``, ``method`` for methods too, ``not-bare`` where it is no function by itself,
     ``dtype`` where it takes a type of numbers, ``tensors`` where PyTorch takes no plain number in an array's place,
     ``shares`` where the result may show the memory of an argument, as that of a function of ``SHARING`` may.
-    ``facts`` is None where they stand in the tables of common functions.
     """
 
     where: str = "torch numpy method"
@@ -123,7 +118,6 @@ class Spelled(NamedTuple):
     doc: str = ""
     family: str = "elementwise"
     kinds: str = ""
-    facts: Facts | None = None
 
 
 def enter(
@@ -140,17 +134,15 @@ def enter(
     found = spellings((own, *others), spelled.where)
     words, treated = spelled.where.split(), kinds(spelled.kinds)
     flags = TYPED in words, TENSORS in words, SHARES in words or spelled.family in SHARING
-    register(Function(own, build, found, methods, spelled.doc, spelled.family, op, treated, spelled.facts, *flags))
+    register(Function(own, build, found, methods, spelled.doc, spelled.family, op, treated, *flags))
 
 
-def function(
-    names: str, where: str, family: str, *, op: Op | None = None, kinds: str = "", facts: Facts | None = None
-) -> Callable[[B], B]:
+def function(names: str, where: str, family: str, *, op: Op | None = None, kinds: str = "") -> Callable[[B], B]:
     """Enter the decorated builder as ``enter`` does, with the first line of its docstring."""
 
     def decorate(build: B) -> B:
         lines = (build.__doc__ or names).strip().splitlines()
-        enter(names, Spelled(where, "", lines[0], family, kinds, facts), op=op, build=build)
+        enter(names, Spelled(where, "", lines[0], family, kinds), op=op, build=build)
         return build
 
     return decorate

@@ -9,7 +9,6 @@ import numpy as np
 
 from gradcli.ops import exactly
 from gradcli.ops.entrywise import elementwise
-from gradcli.ops.facts import Facts
 from gradcli.ops.signatures import Array, Expression, Symbols
 from gradcli.ops.vocabulary import Spelled
 
@@ -104,17 +103,13 @@ elementwise(
     "i0", lambda x: bessel(0, x),
     lambda g, _y, x: g * bessel(1, x), None, slopes=zeroth_slopes,
     backward_text=("{g}*i1({0})",), exactly=in_digits(0), torch_doubles=overflowing_twice,
-    spelled=Spelled("torch special method", "np.i0 numpy.i0", "the modified Bessel function of order 0",
-                    facts=Facts("i0(x) is the mean of exp(x*cos(t)) over all angles t", ("d/dx i0(x) = i1(x)",),
-                                "i0(x)", {"x": "1.5"})),
+    spelled=Spelled("torch special method", "np.i0 numpy.i0", "the modified Bessel function of order 0"),
 )
 elementwise(
     "i1", lambda x: bessel(1, x),
     lambda g, _y, x: g * slope_of_first(x), None, slopes=first_slopes,
     backward_text=("{g}*(i0({0}) - {y}/{0})",), torch_saves=("0 output",), exactly=in_digits(1),
     torch_doubles=overflowing,
-    spelled=Spelled("special", "", "the modified Bessel function of order 1, the derivative of i0",
-                    facts=Facts("i1(x) is the mean of cos(t)*exp(x*cos(t)) over all angles t",
-                                ("d/dx i1(x) = i0(x) - i1(x)/x",), "i1(x)", {"x": "1.5"})),
+    spelled=Spelled("special", "", "the modified Bessel function of order 1, the derivative of i0"),
 )
 # fmt: on

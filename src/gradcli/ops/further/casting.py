@@ -11,8 +11,6 @@ from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.ops.declare import OPERATORS, Apply, Op, declare, no_links, value_of
 from gradcli.ops.exactly import decided
-from gradcli.ops.facts import Facts
-from gradcli.ops.facts_arrays import SAME, moved
 from gradcli.ops.integers import is_mask
 from gradcli.ops.making import DETACH, constant
 from gradcli.ops.shaping import CLONE, RESHAPE, without_gaps
@@ -97,7 +95,7 @@ def is_device(word: Any) -> bool:
     return isinstance(word, str) and word.partition(":")[0] in DEVICES
 
 
-@function("to", "method", "making", facts=moved("x.to(torch.float64)", "y[i] = x[i]", SAME))
+@function("to", "method", "making")
 def build_to(
     f: Apply,
     x: Raw,
@@ -123,13 +121,13 @@ def build_to(
     return f(CLONE, found) if kind_of(found) == "float" else np.array(value_of(found))
 
 
-@function("astype", "method", "making", facts=moved("x.astype(float)", "y[i] = x[i]", SAME))
+@function("astype", "method", "making")
 def build_astype(f: Apply, x: Raw, dtype: Raw, copy: Static = True) -> Tensor:
     """a copy of x as numbers of another type"""
     return build_to(f, x, dtype=dtype, copy=copy)
 
 
-@function("type type_as", "method", "making", facts=moved("x.type(x.dtype)", "y[i] = x[i]", SAME))
+@function("type type_as", "method", "making")
 def build_type(f: Apply, x: Raw, dtype: Raw) -> Tensor:
     """x as numbers of another type, named or that of another array"""
     return build_to(f, x, dtype=dtype)
@@ -145,17 +143,10 @@ def caster(wanted: str, words: str) -> Builder:
     return build
 
 
-NO_SLOPE = ("none: it is constant between jumps",)
-function(
-    "long short int", "not-bare method", "making", op=LONG,
-    facts=Facts("the integer part, as an integer", NO_SLOPE, "x.long()*x", {"x": "1.5,2.5"}, "1,10"),
-)(caster("integer", "the integer parts as integers; they have no derivative"))  # fmt: skip
-register(
-    Function(
-        "bool", caster("mask", ""), ("bool",), ("bool",), "whether an entry is not 0", "making",
-        facts=Facts("true where x is not 0", ("none: it is true or false",), "bool(x)*x", {"x": "1.5"}),
-    )
-)  # fmt: skip
+function("long short int", "not-bare method", "making", op=LONG)(
+    caster("integer", "the integer parts as integers; they have no derivative")
+)
+register(Function("bool", caster("mask", ""), ("bool",), ("bool",), "whether an entry is not 0", "making"))
 
 
 def single(x: Any) -> Any:
@@ -194,10 +185,14 @@ def infinite(word: str) -> Any:
 
 register(
     Function(
-        "item", build_item, ("float",), ("item",), "the one number of x, as a constant: no gradient flows through",
-        "making", facts=Facts("the number of x", ("none: it is a constant from there on",), "x.item()*x", {"x": "1.5"}),
+        "item",
+        build_item,
+        ("float",),
+        ("item",),
+        "the one number of x, as a constant: no gradient flows through",
+        "making",
     )
-)  # fmt: skip
+)
 
 
 def build_int(f: Apply, x: Raw) -> Any:
@@ -206,26 +201,17 @@ def build_int(f: Apply, x: Raw) -> Any:
     return int(np.asarray(value_of(found)).item())
 
 
-register(
-    Function(
-        "int", build_int, ("int",), (), "the integer part of one number; it has no derivative", "making",
-        facts=Facts("the integer part of x", NO_SLOPE, "int(x)*x", {"x": "2.5"}),
-    )
-)  # fmt: skip
+register(Function("int", build_int, ("int",), (), "the integer part of one number; it has no derivative", "making"))
 
 
-@function("tolist", "method", "making", facts=Facts(
-    "the numbers of x", ("none: they are constants from there on",), "x.tolist()*x", {"x": "1.5,2.5"}, "1,10"
-))  # fmt: skip
+@function("tolist", "method", "making")
 def build_tolist(f: Apply, x: Raw) -> Tensor:
     """the numbers of x as constants: no gradient flows through"""
     found = as_array(x)
     return f(CLONE, f(DETACH, found)) if kind_of(found) == "float" else np.array(value_of(found))
 
 
-@function("numpy", "not-bare method", "making", facts=Facts(
-    "the numbers of x", ("none: they are constants",), "x.detach().numpy()*x", {"x": "1.5,2.5"}, "1,10"
-))  # fmt: skip
+@function("numpy", "not-bare method", "making")
 def build_numpy(f: Apply, x: Raw, force: Static = False) -> Tensor:
     """the numbers of a constant, in the same memory"""
     found = as_array(x)
@@ -238,14 +224,14 @@ def build_numpy(f: Apply, x: Raw, force: Static = False) -> Tensor:
     )
 
 
-@function("cpu cuda", "not-bare method", "making", facts=moved("x.cpu()", "y[i] = x[i]", SAME))
+@function("cpu cuda", "not-bare method", "making")
 def build_cpu(f: Apply, x: Raw, device: Static = None, non_blocking: Static = False) -> Tensor:
     """x itself: where numbers are kept is all the same here"""
     del f, device, non_blocking
     return as_array(x)
 
 
-@function("contiguous", "not-bare method", "making", facts=moved("x.contiguous()", "y[i] = x[i]", SAME))
+@function("contiguous", "not-bare method", "making")
 def build_contiguous(f: Apply, x: Raw) -> Tensor:
     """x itself, and a copy where its entries do not stand one after the other in memory"""
     found = as_array(x)
@@ -256,15 +242,13 @@ def build_contiguous(f: Apply, x: Raw) -> Tensor:
     return dense if dense is not found else f(RESHAPE, f(RESHAPE, found, shape=(-1,)), shape=found.shape)
 
 
-@function("np.ascontiguousarray numpy.ascontiguousarray", "", "making", facts=moved(
-    "np.ascontiguousarray(x)", "y[i] = x[i]", SAME
-))  # fmt: skip
+@function("np.ascontiguousarray numpy.ascontiguousarray", "", "making")
 def build_ascontiguousarray(f: Apply, x: Raw) -> Tensor:
     """x itself, and a copy where its entries do not stand one after the other in memory"""
     return build_contiguous(f, x)
 
 
-@function("device", "torch not-bare", "making", facts=moved("x.to(torch.device('cpu'))", "y[i] = x[i]", SAME))
+@function("device", "torch not-bare", "making")
 def build_device(f: Apply, type: Static, index: Static = None) -> Any:
     """the name of a device; where numbers are kept is all the same here"""
     del f, index
@@ -273,7 +257,7 @@ def build_device(f: Apply, type: Static, index: Static = None) -> Any:
     return type
 
 
-def typed_list(names: str, dtype: str, words: str, example: str) -> None:
+def typed_list(names: str, dtype: str, words: str) -> None:
     """Enter PyTorch's constructors of one type: of a list, or of a shape."""
 
     def build(f: Apply, *data: Raw) -> Tensor:
@@ -286,13 +270,9 @@ def typed_list(names: str, dtype: str, words: str, example: str) -> None:
 
     own = names.split(maxsplit=1)[0]
     build.__doc__ = words
-    facts = Facts("entry i is the i-th item of the list", ("none: it does not depend on an input",), example,
-                  {"x": "1.5"}, "1,10")  # fmt: skip
-    function(names, "torch not-bare", "making", facts=facts)(build)
+    function(names, "torch not-bare", "making")(build)
 
 
-typed_list("FloatTensor DoubleTensor HalfTensor Tensor", "float", "a list as an array of doubles",
-           "torch.FloatTensor([1, 2])*x")  # fmt: skip
-typed_list("LongTensor IntTensor ShortTensor", "integer", "a list as an array of integers",
-           "torch.LongTensor([1, 2])*x")  # fmt: skip
-typed_list("BoolTensor", "mask", "a list as an array of truth values", "torch.BoolTensor([1, 0])*x")
+typed_list("FloatTensor DoubleTensor HalfTensor Tensor", "float", "a list as an array of doubles")
+typed_list("LongTensor IntTensor ShortTensor", "integer", "a list as an array of integers")
+typed_list("BoolTensor", "mask", "a list as an array of truth values")

@@ -10,7 +10,6 @@ from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD, DIV, MUL, SUB
 from gradcli.ops.axes import number, one_axis
 from gradcli.ops.declare import Apply, value_of
-from gradcli.ops.facts import Facts
 from gradcli.ops.further.linear_norms import refuse_ties
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.piecewise import WHERE
@@ -19,11 +18,7 @@ from gradcli.ops.spread import vector_norm
 from gradcli.ops.vocabulary import function
 
 
-@function("pdist", "torch functional", "linear algebra", kinds="no no no", facts=Facts(
-    "y is the distance of each two rows, in their order",
-    ("dy[0]/dx[i,j] = where(i == 0, (-0.6, -0.8)[j], where(i == 1, (0.6, 0.8)[j], 0)), here",),
-    "pdist(x)", {"x": "1.5,2;3,4;0,1"}, "1,2,3",
-))  # fmt: skip
+@function("pdist", "torch functional", "linear algebra", kinds="no no no")
 def build_pdist(f: Apply, x: Tensor, p: Static = 2.0) -> Tensor:
     """the distances of each two rows of a matrix, by the norm of order p"""
     if x.ndim != 2:
@@ -41,10 +36,7 @@ def build_pdist(f: Apply, x: Tensor, p: Static = 2.0) -> Tensor:
     return vector_norm(f, apart, p, 1, False)
 
 
-@function("renorm", "torch method", "linear algebra", kinds="no no no", facts=Facts(
-    "the rows that are longer than 1 divided by their length, here", ("dy[1,j]/dx[1,j] = 1, here",),
-    "renorm(x, 2, 0, 1)", {"x": "3,4;0.3,0.4"}, "1,2;3,4",
-))  # fmt: skip
+@function("renorm", "torch method", "linear algebra", kinds="no no no")
 def build_renorm(f: Apply, x: Tensor, p: Static, dim: Static, maxnorm: Static) -> Tensor:
     """an array whose layers along dim are made as long as maxnorm where they are longer, by the norm of order p"""
     if x.ndim < 2:

@@ -10,8 +10,6 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops.axes import number
 from gradcli.ops.declare import Apply
-from gradcli.ops.facts import Facts
-from gradcli.ops.facts_arrays import ROW, made
 from gradcli.ops.further.casting import as_array, as_kind, kind_of
 from gradcli.ops.making import build_full, constant, lengths
 from gradcli.ops.shaping import CLONE, whole
@@ -19,7 +17,7 @@ from gradcli.ops.signatures import Raw, Static, Tensor
 from gradcli.ops.vocabulary import Builder, function
 
 
-@function("range", "", "making", facts=made("torch.tensor(range(2))*x", "entry i is start + i*step"))
+@function("range", "", "making")
 def build_range(f: Apply, start: Static, end: Static = None, step: Static = 1) -> Tensor:
     """integers from start up to, not including, end"""
     first, last = (0, start) if end is None else (start, end)
@@ -28,14 +26,6 @@ def build_range(f: Apply, start: Static, end: Static = None, step: Static = 1) -
         raise GradcliError("value", "the step of range cannot be 0")
     f.charge(len(range(*bounds)))
     return np.arange(*bounds)
-
-
-READS_NOTHING = ("none: it does not depend on x",)
-
-
-def like(program: str, formula: str) -> Facts:
-    """Return the facts of a method that makes an array of the kind of x."""
-    return Facts(formula, READS_NOTHING, program, {"x": ROW}, "1,2,3")
 
 
 def constants(value: float) -> Builder:
@@ -50,26 +40,18 @@ def constants(value: float) -> Builder:
     return build
 
 
-function("new_zeros new_empty", "not-bare method dtype", "making", facts=like(
-    "x.new_zeros(3) + x", "every entry is 0"
-))(constants(0.0))  # fmt: skip
-function("new_ones", "not-bare method dtype", "making", facts=like("x.new_ones(3)*x", "every entry is 1"))(
-    constants(1.0)
-)
+function("new_zeros new_empty", "not-bare method dtype", "making")(constants(0.0))
+function("new_ones", "not-bare method dtype", "making")(constants(1.0))
 
 
-@function("new_full", "not-bare method dtype", "making", kinds="same same first", facts=like(
-    "x.new_full((3,), 2.0)*x", "every entry is the number given"
-))  # fmt: skip
+@function("new_full", "not-bare method dtype", "making", kinds="same same first")
 def build_new_full(f: Apply, x: Tensor, shape: Static, fill_value: Tensor) -> Tensor:
     """one number everywhere, of the kind of x"""
     del x
     return build_full(f, shape, fill_value)
 
 
-@function("new_tensor", "not-bare method dtype", "making", facts=like(
-    "x.new_tensor([1, 2, 3])*x", "entry i is the i-th item of the list"
-))  # fmt: skip
+@function("new_tensor", "not-bare method dtype", "making")
 def build_new_tensor(f: Apply, x: Raw, data: Raw) -> Tensor:
     """a list as an array of the kind of x"""
     found = as_kind(f, as_array(constant(data, "new_tensor")), kind_of(as_array(x)))
@@ -84,15 +66,13 @@ def powers(f: Apply, bounds: tuple[Static, Static], steps: Static, base: Static)
     return np.power(number(base, "base"), np.linspace(first, last, count))
 
 
-@function("logspace", "torch dtype", "making", facts=made("logspace(0, 1, 2)*x", "entry i is base**exponent, evenly"))
+@function("logspace", "torch dtype", "making")
 def build_logspace(f: Apply, start: Static, end: Static, steps: Static, base: Static = 10.0) -> Tensor:
     """steps powers of base, from base**start to base**end"""
     return powers(f, (start, end), steps, base)
 
 
-@function("np.logspace numpy.logspace jnp.logspace", "dtype", "making", facts=made(
-    "np.logspace(0, 1, 2)*x", "entry i is base**exponent, evenly"
-))  # fmt: skip
+@function("np.logspace numpy.logspace jnp.logspace", "dtype", "making")
 def build_numpy_logspace(
     f: Apply, start: Static, stop: Static, num: Static = 50, endpoint: Static = True, base: Static = 10.0
 ) -> Tensor:

@@ -10,7 +10,6 @@ from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD, DIV, MUL, SUB
 from gradcli.ops.axes import one_axis
 from gradcli.ops.declare import Apply, value_of
-from gradcli.ops.facts import Facts
 from gradcli.ops.further.positions import positions, searched, truths
 from gradcli.ops.further.shapes import MOVES
 from gradcli.ops.indexing import INDEX
@@ -20,18 +19,13 @@ from gradcli.ops.shaping import EXPAND, RESHAPE, TRANSPOSE, whole
 from gradcli.ops.signatures import Raw, Raws, Static, Tensor, Tensors
 from gradcli.ops.vocabulary import function
 
-PAIR = {"a": "1.5,2", "b": "3,4.5"}
-
 
 def flattened(f: Apply, x: Tensor) -> Tensor:
     """Return all entries in one row."""
     return x if x.ndim == 1 else f(RESHAPE, x, shape=(math.prod(x.shape),))
 
 
-@function("append", "numpy not-bare", "shaping", kinds=MOVES, facts=Facts(
-    "y has the entries of a, and then those of b",
-    ("dy[i]/da[i] = 1, here", "dy[i]/db[j] = where(i == 2 + j, 1, 0), here"), "np.append(a, b)", PAIR, "1,2,3,4",
-))  # fmt: skip
+@function("append", "numpy not-bare", "shaping", kinds=MOVES)
 def build_append(f: Apply, x: Tensor, values: Tensor, axis: Static = None) -> Tensor:
     """an array with others behind it along an axis, or all entries in one row"""
     if axis is None:
@@ -47,10 +41,7 @@ def along(f: Apply, x: Tensor, axis: Static) -> tuple[Tensor, int]:
     return flat, one_axis(0 if axis is None else axis, flat.ndim)
 
 
-@function("insert", "numpy not-bare", "shaping", kinds=MOVES, facts=Facts(
-    "y is [x[0], s, x[1]], here", ("dy[1]/ds = 1", "dy[0]/dx[0] = 1", "dy[2]/dx[1] = 1"), "np.insert(x, 1, s)",
-    {"x": "1.5,2", "s": "3"}, "1,2,3",
-))  # fmt: skip
+@function("insert", "numpy not-bare", "shaping", kinds=MOVES)
 def build_insert(f: Apply, x: Tensor, obj: Static, values: Tensor, axis: Static = None) -> Tensor:
     """an array with values put before one place of an axis, or of all entries in one row"""
     found, at = along(f, x, axis)
@@ -80,9 +71,7 @@ def stretch(f: Apply, x: Tensor, axis: int, start: int, end: int) -> Tensor:
     return f(INDEX, x, key=(*[slice(None)] * axis, slice(start, end)))
 
 
-@function("delete", "numpy not-bare", "shaping", kinds=MOVES, facts=Facts(
-    "y is [x[0], x[2]], here", ("dy[0]/dx[0] = 1", "dy[1]/dx[2] = 1"), "np.delete(x, 1)", {"x": "1.5,2.5,4"}, "1,10",
-))  # fmt: skip
+@function("delete", "numpy not-bare", "shaping", kinds=MOVES)
 def build_delete(f: Apply, x: Tensor, obj: Raw, axis: Static = None) -> Tensor:
     """an array without the entries at some places of an axis, or of all entries in one row"""
     found, at = along(f, x, axis)
@@ -92,11 +81,7 @@ def build_delete(f: Apply, x: Tensor, obj: Raw, axis: Static = None) -> Tensor:
     return f(INDEX, found, key=(*[slice(None)] * at, np.delete(np.arange(length), places)))
 
 
-@function("np.select numpy.select jnp.select", "", "elementwise", kinds="no no yes", facts=Facts(
-    "y[i] = where(x[i] < 0, x[i], where(x[i] > 1, x[i]**2, 0)), here",
-    ("dy[i]/dx[i] = where(x[i] < 0, 1, where(x[i] > 1, 2*x[i], 0)), here",),
-    "np.select([x < 0, x > 1], [x, x**2])", {"x": "-1.5,0.5,2"}, "1,10,100",
-))  # fmt: skip
+@function("np.select numpy.select jnp.select", "", "elementwise", kinds="no no yes")
 def build_select(f: Apply, condlist: Raws, choicelist: Tensors, default: Tensor | None = None) -> Tensor:
     """the entries of the first array whose condition holds, or of default where none does"""
     if len(condlist) != len(choicelist) or not choicelist:
@@ -107,11 +92,7 @@ def build_select(f: Apply, condlist: Raws, choicelist: Tensors, default: Tensor 
     return found
 
 
-@function("interp", "numpy not-bare", "elementwise", kinds="no no yes", facts=Facts(
-    "y is the height at x of the lines from point to point, whose places are p and whose heights h",
-    ("dy/dx = (h[1] - h[0])/(p[1] - p[0]), here", "dy/dh[i] = where(i == 0, 0.75, where(i == 1, 0.25, 0)), here"),
-    "np.interp(x, p, h)", {"x": "0.5", "p": "0,2,3", "h": "1,5,4"},
-))  # fmt: skip
+@function("interp", "numpy not-bare", "elementwise", kinds="no no yes")
 def build_interp(
     f: Apply, x: Tensor, xp: Tensor, fp: Tensor, left: Tensor | None = None, right: Tensor | None = None
 ) -> Tensor:

@@ -7,7 +7,6 @@ import numpy as np
 from gradcli.ops.arithmetic import ADD, DIV, MUL, SUB
 from gradcli.ops.axes import number, read_axes, require_entries
 from gradcli.ops.declare import OPS, Apply, Op, value_of
-from gradcli.ops.facts import Facts, of_one
 from gradcli.ops.neural import LOG_SOFTMAX, SOFTMAX, normalised
 from gradcli.ops.piecewise import WITH_OPTIONS
 from gradcli.ops.reductions import LOGSUMEXP, MEAN, SUM
@@ -16,53 +15,40 @@ from gradcli.ops.spread import VAR
 from gradcli.ops.vocabulary import function
 
 GELU, SOFTPLUS = WITH_OPTIONS["gelu"], WITH_OPTIONS["softplus"]
-ROW = {"x": "1.5,2.5,4.0"}
 
 
-@function(
-    "jax.nn.softplus", "", "neural", kinds="no no yes",
-    facts=of_one("jax.nn.softplus(x)", "log(1 + exp(x))", "sigmoid(x)"),
-)  # fmt: skip
+@function("jax.nn.softplus", "", "neural", kinds="no no yes")
 def build_softplus(f: Apply, x: Tensor) -> Tensor:
     """log(1 + exp(x)), also where PyTorch takes x itself"""
     return f(SOFTPLUS, x, beta=1.0, threshold=np.inf)
 
 
-@function(
-    "jax.nn.gelu", "", "neural", kinds="no no yes",
-    facts=of_one(
-        "jax.nn.gelu(x)", "x*sigmoid(sqrt(8/pi)*(x + 0.044715*x**3))",
-        "sigmoid(sqrt(8/pi)*(x + 0.044715*x**3))*(1 + x*sqrt(8/pi)*(1 + 0.134145*x**2)"
-        "*sigmoid(-sqrt(8/pi)*(x + 0.044715*x**3)))",
-    ),
-)  # fmt: skip
+@function("jax.nn.gelu", "", "neural", kinds="no no yes")
 def build_gelu(f: Apply, x: Tensor, approximate: Static = True) -> Tensor:
     """x times the normal distribution function of x, approximated by tanh unless approximate=False"""
     return f(GELU, x, approximate="tanh" if approximate else "none")
 
 
-def along_last(name: str, op: Op, formula: str, derivative: str) -> None:
+def along_last(name: str, op: Op) -> None:
     """Enter softmax or its logarithm as JAX has it: along the last axis unless another is named."""
 
     def build(f: Apply, x: Tensor, axis: Static = -1) -> Tensor:
         return normalised(f, op, x, axis, "F")
 
     build.__doc__ = f"{op.name} along axis, the last one unless said otherwise"
-    facts = Facts(formula, (derivative,), f"{name}(x)", ROW, "1,10,100")
-    function(name, "", "neural", kinds="no no yes", facts=facts)(build)
+    function(name, "", "neural", kinds="no no yes")(build)
 
 
-along_last("jax.nn.softmax", SOFTMAX, "y[i] = exp(x[i])/sum(exp(x))", "dy[i]/dx[j] = y[i]*(where(i == j, 1, 0) - y[j])")
-along_last(
-    "jax.nn.log_softmax", LOG_SOFTMAX, "y[i] = x[i] - log(sum(exp(x)))", "dy[i]/dx[j] = where(i == j, 1, 0) - exp(y[j])"
-)
+along_last("jax.nn.softmax", SOFTMAX)
+along_last("jax.nn.log_softmax", LOG_SOFTMAX)
 
 
 @function(
     "jax.nn.logsumexp scipy.special.logsumexp sp.special.logsumexp jax.scipy.special.logsumexp jsp.special.logsumexp",
-    "", "neural", kinds="no no yes",
-    facts=Facts("y = log(sum(exp(x)))", ("dy/dx[i] = exp(x[i] - y)",), "jax.nn.logsumexp(x)", ROW),
-)  # fmt: skip
+    "",
+    "neural",
+    kinds="no no yes",
+)
 def build_logsumexp(
     f: Apply, x: Tensor, axis: Static = None, b: Tensor | None = None, keepdims: Static = False
 ) -> Tensor:
@@ -77,24 +63,14 @@ def build_logsumexp(
     return f(ADD, f(OPS["log"], total), largest if keepdims else np.max(numbers, axis=axes))
 
 
-@function(
-    "jax.nn.squareplus", "", "neural", kinds="no no yes",
-    facts=of_one("jax.nn.squareplus(x)", "(x + sqrt(x**2 + 4))/2", "(1 + x/sqrt(x**2 + 4))/2"),
-)  # fmt: skip
+@function("jax.nn.squareplus", "", "neural", kinds="no no yes")
 def build_squareplus(f: Apply, x: Tensor, b: Static = 4.0) -> Tensor:
     """(x + sqrt(x**2 + b))/2"""
     root = f(OPS["sqrt"], f(ADD, f(OPS["square"], x), np.float64(number(b, "b"))))
     return f(DIV, f(ADD, x, root), np.float64(2))
 
 
-@function(
-    "jax.nn.standardize", "", "neural", kinds="no no yes",
-    facts=Facts(
-        "y[i] = (x[i] - mean(x))/sqrt(mean((x - mean(x))**2) + 1e-5)",
-        ("dy[i]/dx[j] = (where(i == j, 1, 0) - 1/n - y[i]*y[j]/n)/sqrt(mean((x - mean(x))**2) + 1e-5)",),
-        "jax.nn.standardize(x)", ROW, "1,10,100",
-    ),
-)  # fmt: skip
+@function("jax.nn.standardize", "", "neural", kinds="no no yes")
 def build_standardize(
     f: Apply,
     x: Tensor,

@@ -10,24 +10,12 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.declare import Apply
-from gradcli.ops.facts import Facts
 from gradcli.ops.further.shapes import MOVES, with_axes
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.joining import STACK, build_cat
 from gradcli.ops.shaping import CLONE, EXPAND, RESHAPE, whole
 from gradcli.ops.signatures import Library, Static, Tensor, Tensors
 from gradcli.ops.vocabulary import function
-
-TWO = {"a": "1.5,2", "b": "3,4.5"}
-
-
-def both(program: str, formula: str, by_a: str, by_b: str, v: str) -> Facts:
-    """Return the facts of a function that puts the entries of two vectors together."""
-    return Facts(formula, (f"{by_a}, here", f"{by_b}, here"), program, TWO, v)
-
-
-SIDE_BY_SIDE = "dy[i]/da[i] = 1", "dy[i]/db[j] = where(i == 2 + j, 1, 0)"
-ROWS = "dy[0,i]/da[i] = 1", "dy[1,i]/db[i] = 1"
 
 
 def some(tensors: Tensors, name: str) -> Tensors:
@@ -37,45 +25,33 @@ def some(tensors: Tensors, name: str) -> Tensors:
     return tensors
 
 
-@function("hstack", "torch numpy", "shaping", kinds=MOVES, facts=both(
-    "hstack([a, b])", "y has the entries of a, and then those of b", *SIDE_BY_SIDE, "1,2,3,4"
-))  # fmt: skip
+@function("hstack", "torch numpy", "shaping", kinds=MOVES)
 def build_hstack(f: Apply, tensors: Tensors) -> Tensor:
     """arrays joined along the second axis, vectors along the first"""
     found = [with_axes(f, x, 1) for x in some(tensors, "hstack")]
     return build_cat(f, found, min(1, found[0].ndim - 1))
 
 
-@function("vstack row_stack", "torch numpy", "shaping", kinds=MOVES, facts=both(
-    "vstack([a, b])", "y[k,i] is entry i of the k-th array", *ROWS, "1,2;3,4"
-))  # fmt: skip
+@function("vstack row_stack", "torch numpy", "shaping", kinds=MOVES)
 def build_vstack(f: Apply, tensors: Tensors) -> Tensor:
     """arrays joined along the first axis, vectors as rows"""
     return build_cat(f, [with_axes(f, x, 2) for x in some(tensors, "vstack")], 0)
 
 
-@function("dstack", "torch numpy", "shaping", kinds=MOVES, facts=both(
-    "dstack([a, b])", "y[0,i,k] is entry i of the k-th array",
-    "dy[0,i,0]/da[i] = 1", "dy[0,i,1]/db[i] = 1", "[[[1,2],[3,4]]]"
-))  # fmt: skip
+@function("dstack", "torch numpy", "shaping", kinds=MOVES)
 def build_dstack(f: Apply, tensors: Tensors) -> Tensor:
     """arrays joined along a third axis"""
     return build_cat(f, [with_axes(f, x, 3) for x in some(tensors, "dstack")], 2)
 
 
-@function("column_stack", "torch numpy", "shaping", kinds=MOVES, facts=both(
-    "column_stack([a, b])", "y[i,k] is entry i of the k-th array", "dy[i,0]/da[i] = 1", "dy[i,1]/db[i] = 1", "1,2;3,4"
-))  # fmt: skip
+@function("column_stack", "torch numpy", "shaping", kinds=MOVES)
 def build_column_stack(f: Apply, tensors: Tensors) -> Tensor:
     """matrices side by side, vectors as columns"""
     columns = [f(RESHAPE, x, shape=(math.prod(x.shape), 1)) if x.ndim < 2 else x for x in tensors]
     return build_cat(f, some(columns, "column_stack"), 1)
 
 
-@function("block_diag scipy.linalg.block_diag jax.scipy.linalg.block_diag", "torch", "shaping", kinds=MOVES, facts=both(
-    "block_diag(a, b)", "y has a in its first columns, b below it in the others, and zeros elsewhere",
-    "dy[0,i]/da[i] = 1", "dy[1,j]/db[i] = where(j == 2 + i, 1, 0)", "1,2,3,4;5,6,7,8",
-))  # fmt: skip
+@function("block_diag scipy.linalg.block_diag jax.scipy.linalg.block_diag", "torch", "shaping", kinds=MOVES)
 def build_block_diag(f: Apply, *tensors: Tensor) -> Tensor:
     """matrices along the diagonal of one that is 0 elsewhere; a vector is a row"""
     blocks = [with_axes(f, x, 2) for x in some(tensors, "block_diag")]
@@ -91,10 +67,7 @@ def build_block_diag(f: Apply, *tensors: Tensor) -> Tensor:
     return build_cat(f, rows, 0)
 
 
-@function("meshgrid", "torch numpy", "shaping", kinds=MOVES, facts=Facts(
-    "two arrays: the first has a[i] in row i, the second b[j] in column j", ("dy[i,j]/da[i] = 1, here",),
-    'meshgrid(a, b, indexing="ij")[0]', TWO, "1,2;3,4",
-))  # fmt: skip
+@function("meshgrid", "torch numpy", "shaping", kinds=MOVES)
 def build_meshgrid(f: Apply, *tensors: Tensor, indexing: Static = None, library: Library = "torch") -> Any:
     """vectors as arrays over the grid that they span; PyTorch's first is constant along rows, NumPy's along columns"""
     order = indexing or ("xy" if library == "np" else "ij")
@@ -115,10 +88,7 @@ def build_meshgrid(f: Apply, *tensors: Tensor, indexing: Static = None, library:
     return tuple(rows if library == "torch" else [f(CLONE, row) for row in rows])
 
 
-@function("cartesian_prod", "torch", "shaping", kinds=MOVES, facts=Facts(
-    "the rows are all pairs of an entry of a and one of b", ("dy[i,0]/da[j] = where(j == i//2, 1, 0), here",),
-    "cartesian_prod(a, b)", TWO, "1,2;3,4;5,6;7,8",
-))  # fmt: skip
+@function("cartesian_prod", "torch", "shaping", kinds=MOVES)
 def build_cartesian_prod(f: Apply, *tensors: Tensor) -> Tensor:
     """all combinations of an entry of each vector, as rows"""
     if any(x.ndim != 1 for x in some(tensors, "cartesian_prod")):
@@ -131,11 +101,7 @@ def build_cartesian_prod(f: Apply, *tensors: Tensor) -> Tensor:
     return f(STACK, *[f(INDEX, x, key=place) for x, place in zip(tensors, places, strict=True)], dim=1)
 
 
-@function("combinations", "torch", "shaping", kinds=MOVES, facts=Facts(
-    "the rows are all choices of two entries, in their order",
-    ("dy[0,0]/dx[0] = 1", "dy[0,1]/dx[1] = 1", "dy[2,1]/dx[2] = 1"),
-    "combinations(x)", {"x": "1.5,2.5,4"}, "1,2;3,4;5,6",
-))  # fmt: skip
+@function("combinations", "torch", "shaping", kinds=MOVES)
 def build_combinations(f: Apply, x: Tensor, r: Static = 2, with_replacement: Static = False) -> Tensor:
     """all choices of r entries of a vector, in their order, as rows"""
     count = whole(r, "r")

@@ -7,7 +7,6 @@ from gradcli.ops.arithmetic import MUL, SUB
 from gradcli.ops.axes import LETTERS, one_axis
 from gradcli.ops.declare import Apply
 from gradcli.ops.diagonals import build_diagonal
-from gradcli.ops.facts import Facts
 from gradcli.ops.linear_algebra import EINSUM
 from gradcli.ops.reductions import SUM
 from gradcli.ops.shaping import RESHAPE, ROLL, TRANSPOSE
@@ -15,7 +14,6 @@ from gradcli.ops.signatures import Axes, Static, Tensor
 from gradcli.ops.vocabulary import function
 
 FAMILY = "linear algebra"
-MATRIX, SQUARE = "1.5,2;3,4", "1,0;2,1"
 
 
 def paired(f: Apply, x: Tensor, other: Tensor, own: Axes, others: Axes, name: str) -> Tensor:
@@ -53,38 +51,14 @@ def pairs_of(dims: Static, x: Tensor, other: Tensor) -> tuple[Axes, Axes]:
     return own, others
 
 
-@function(
-    "tensordot",
-    "torch numpy",
-    FAMILY,
-    kinds="numpy-same same numpy",
-    facts=Facts(
-        "y[i,k] = sum(A[i,:]*B[:,k])",
-        ("dy[i,k]/dA[i,j] = B[j,k]", "dy[i,k]/dB[j,k] = A[i,j]"),
-        "tensordot(A, B, dims=1)",
-        {"A": MATRIX, "B": SQUARE},
-        "1,2;3,4",
-    ),
-)
+@function("tensordot", "torch numpy", FAMILY, kinds="numpy-same same numpy")
 def build_tensordot(f: Apply, x: Tensor, other: Tensor, dims: Static = 2) -> Tensor:
     """the sum of products over the last and first dims axes, or over those that two lists pair"""
     own, others = pairs_of(dims, x, other)
     return paired(f, x, other, own, others, "tensordot")
 
 
-@function(
-    "kron",
-    "torch numpy method tensors",
-    FAMILY,
-    kinds="same same yes",
-    facts=Facts(
-        "y[k] = x[k//2]*other[k % 2]",
-        ("dy[k]/dx[i] = where(k//2 == i, other[k % 2], 0)", "dy[k]/dother[j] = where(k % 2 == j, x[k//2], 0)"),
-        "kron(x, other)",
-        {"x": "1.5,2", "other": "3,4.5"},
-        "1,2,3,4",
-    ),
-)
+@function("kron", "torch numpy method tensors", FAMILY, kinds="same same yes")
 def build_kron(f: Apply, x: Tensor, other: Tensor) -> Tensor:
     """x with each of its entries times the whole of other in its place"""
     depth = max(x.ndim, other.ndim)
@@ -117,20 +91,7 @@ def from_end(dim: Static, x: Tensor, other: Tensor, name: str) -> int:
     return one_axis(dim, x.ndim) - x.ndim
 
 
-AHEAD, BEHIND = "j == (i + 1) % 3", "j == (i + 2) % 3"
-CROSS = Facts(
-    "y[i] = x[(i + 1) % 3]*other[(i + 2) % 3] - x[(i + 2) % 3]*other[(i + 1) % 3]",
-    (
-        f"dy[i]/dx[j] = where({AHEAD}, other[(i + 2) % 3], where({BEHIND}, -other[(i + 1) % 3], 0))",
-        f"dy[i]/dother[j] = where({BEHIND}, x[(i + 1) % 3], where({AHEAD}, -x[(i + 2) % 3], 0))",
-    ),
-    "cross(x, other)",
-    {"x": "1.5,2,3", "other": "3,4.5,1"},
-    "1,10,100",
-)
-
-
-@function("cross", "torch method", FAMILY, kinds="no same yes", facts=CROSS)
+@function("cross", "torch method", FAMILY, kinds="no same yes")
 def build_cross(f: Apply, x: Tensor, other: Tensor, dim: Static = None) -> Tensor:
     """the cross product along dim; without one, along the first axis with 3 entries"""
     if dim is None:
@@ -142,26 +103,14 @@ def build_cross(f: Apply, x: Tensor, other: Tensor, dim: Static = None) -> Tenso
     return crossed(f, x, other, (axis, axis), "cross")
 
 
-@function(
-    "linalg.cross torch.linalg.cross np.linalg.cross numpy.linalg.cross",
-    "",
-    FAMILY,
-    kinds="no same yes",
-    facts=CROSS._replace(program="linalg.cross(x, other)"),
-)
+@function("linalg.cross torch.linalg.cross np.linalg.cross numpy.linalg.cross", "", FAMILY, kinds="no same yes")
 def build_last_cross(f: Apply, x: Tensor, other: Tensor, dim: Static = -1) -> Tensor:
     """the cross product along dim, the last axis unless it is given"""
     axis = from_end(dim, x, other, "cross") if x.ndim == other.ndim or dim != -1 else -1
     return crossed(f, x, other, (axis, axis), "cross")
 
 
-@function(
-    "np.cross numpy.cross jnp.cross",
-    "",
-    FAMILY,
-    kinds="no same yes",
-    facts=CROSS._replace(program="np.cross(x, other)"),
-)
+@function("np.cross numpy.cross jnp.cross", "", FAMILY, kinds="no same yes")
 def build_numpy_cross(
     f: Apply,
     x: Tensor,
@@ -181,19 +130,17 @@ def build_numpy_cross(
 
 
 @function(
-    "linalg.diagonal torch.linalg.diagonal np.linalg.diagonal numpy.linalg.diagonal", "shares", FAMILY,
+    "linalg.diagonal torch.linalg.diagonal np.linalg.diagonal numpy.linalg.diagonal",
+    "shares",
+    FAMILY,
     kinds="same same yes",
-    facts=Facts("y[i] = A[i,i]", ("dy[i]/dA[i,i] = 1",), "linalg.diagonal(A)", {"A": "1.5,2;3,4"}, "1,10"),
-)  # fmt: skip
+)
 def build_linalg_diagonal(f: Apply, x: Tensor, *, offset: Static = 0, dim1: Static = -2, dim2: Static = -1) -> Tensor:
     """the diagonal of a matrix, or of those that the last two axes span"""
     return build_diagonal(f, x, offset, dim1, dim2)
 
 
-@function(
-    "np.trace numpy.trace jnp.trace", "", FAMILY, kinds="numpy-integer integer yes",
-    facts=Facts("y = sum(diagonal(x))", ("dy/dx[i,i] = 1",), "np.trace(x)", {"x": "1.5,2;3,4"}),
-)  # fmt: skip
+@function("np.trace numpy.trace jnp.trace", "", FAMILY, kinds="numpy-integer integer yes")
 def build_numpy_trace(f: Apply, x: Tensor, offset: Static = 0, axis1: Static = 0, axis2: Static = 1) -> Tensor:
     """the sum of a diagonal of a matrix, or of those that two axes span"""
     diagonal = build_diagonal(f, x, offset, axis1, axis2)
@@ -206,18 +153,7 @@ def behind(f: Apply, x: Tensor, dim: Static) -> Tensor:
     return f(TRANSPOSE, x, dims=(*(other for other in range(x.ndim) if other != axis), axis))
 
 
-@function(
-    "vecdot",
-    "torch linalg numpy",
-    FAMILY,
-    kinds="numpy-same same numpy",
-    facts=Facts(
-        "y = sum(x*other)",
-        ("dy/dx[i] = other[i]", "dy/dother[i] = x[i]"),
-        "linalg.vecdot(x, other)",
-        {"x": "1.5,2", "other": "3,4.5"},
-    ),
-)
+@function("vecdot", "torch linalg numpy", FAMILY, kinds="numpy-same same numpy")
 def build_vecdot(f: Apply, x: Tensor, other: Tensor, dim: Static = -1) -> Tensor:
     """the inner product along dim, entry by entry of the other axes"""
     product = f(MUL, x, other)

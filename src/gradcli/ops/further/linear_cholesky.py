@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from gradcli.ops.declare import Apply, Op, declare
-from gradcli.ops.facts import Facts
 from gradcli.ops.further import linear_decimals as decimals
 from gradcli.ops.further.linear_equals import NEAR
 from gradcli.ops.further.linear_spectra import decomposed, letters_of, symmetric_side
@@ -17,7 +16,6 @@ from gradcli.ops.signatures import Array, Options, Static, Tensor
 from gradcli.ops.vocabulary import function
 
 FAMILY = "linear algebra"
-PAIR, MATRIX = "2,1;1,3", "2.5,1;3,4"
 
 
 def inverse_of(a: Array) -> Array:
@@ -88,19 +86,7 @@ def factor_digits(factor: Array) -> Array:
     return np.minimum(np.where(np.isfinite(known), known, 1e16), 1e16)
 
 
-@function(
-    "cholesky",
-    "torch linalg method",
-    FAMILY,
-    op=CHOLESKY,
-    facts=Facts(
-        "y is the lower triangular L with L @ L.T = A",
-        ("dy[0,0]/dA[i,j] = where((i == 0) & (j == 0), 1/(2*sqrt(A[0,0])), 0)",),
-        "cholesky(A)",
-        {"A": PAIR},
-        "1,2;3,4",
-    ),
-)
+@function("cholesky", "torch linalg method", FAMILY, op=CHOLESKY)
 def build_cholesky(f: Apply, x: Tensor, upper: Static = False) -> Tensor:
     """the lower triangular L with L @ L.T = A, or with upper=True its transpose"""
     factor = f(CHOLESKY, symmetric_side(f, x, "U" if upper else "L", "cholesky"))

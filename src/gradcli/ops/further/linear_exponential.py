@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from gradcli.ops.declare import Apply, Op, declare
-from gradcli.ops.facts import Facts
 from gradcli.ops.further import linear_decimals as decimals
 from gradcli.ops.further.linear_spectra import decomposed
 from gradcli.ops.linear_algebra import require_square
@@ -94,13 +93,6 @@ def exponential_digits(a: Array) -> Array:
     FAMILY,
     op=MATRIX_EXP,
     kinds="no no yes",
-    facts=Facts(
-        "y = eye(n) + A + A @ A/2 + A @ A @ A/6 + …",
-        ("none: it is the integral of exp(s*A) @ dA @ exp((1 - s)*A) over s from 0 to 1, given by its numbers",),
-        "matrix_exp(A)",
-        {"A": "1,2;0,1"},
-        "1,2;3,4",
-    ),
 )
 def build_matrix_exp(f: Apply, x: Tensor) -> Tensor:
     """the exponential of a square matrix, and not of its entries"""

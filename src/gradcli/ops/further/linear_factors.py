@@ -10,7 +10,6 @@ from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD, DIV, MUL, SUB
 from gradcli.ops.axes import number
 from gradcli.ops.declare import Apply, Parts, value_of
-from gradcli.ops.facts import Facts
 from gradcli.ops.further.linear_inverses import EPSILON, rank_of
 from gradcli.ops.further.linear_singular import require_matrix
 from gradcli.ops.indexing import INDEX
@@ -20,7 +19,6 @@ from gradcli.ops.signatures import Array, Indices, Static, Tensor
 from gradcli.ops.vocabulary import function
 
 FAMILY = "linear algebra"
-MATRIX = {"A": "1,2.5;4,3"}
 
 
 def order_of_rows(a: Array) -> tuple[Indices, Indices]:
@@ -82,10 +80,7 @@ def taken_apart(f: Apply, x: Tensor) -> tuple[Tensor, Indices, Indices]:
     return eliminated(f, f(INDEX, x, key=order)), order, swaps
 
 
-@function("linalg.lu torch.linalg.lu scipy.linalg.lu jax.scipy.linalg.lu", "", FAMILY, facts=Facts(
-    "P, L and U with P @ L @ U = A: an order of the rows, ones on L's diagonal, 0 below U's",
-    ("dy[0,j]/dA[1,j] = 1, here",), "linalg.lu(A)[2]", MATRIX, "1,2;3,4",
-))  # fmt: skip
+@function("linalg.lu torch.linalg.lu scipy.linalg.lu jax.scipy.linalg.lu", "", FAMILY)
 def build_lu(f: Apply, x: Tensor, *, pivot: Static = True) -> Parts:
     """P, L and U with P @ L @ U = A: the order of the rows, and a lower and an upper triangular matrix"""
     require_pivot(pivot, "lu")
@@ -104,10 +99,7 @@ def build_lu(f: Apply, x: Tensor, *, pivot: Static = True) -> Parts:
     return Parts(("P", "L", "U"), (lambda: np.eye(rows)[:, order], lower, upper))
 
 
-@function("linalg.lu_factor torch.linalg.lu_factor", "", FAMILY, facts=Facts(
-    "U, with L below its diagonal in place of zeros, and the rows that were exchanged",
-    ("dy[0,j]/dA[1,j] = 1, here",), "linalg.lu_factor(A)[0]", MATRIX, "1,2;3,4",
-))  # fmt: skip
+@function("linalg.lu_factor torch.linalg.lu_factor", "", FAMILY)
 def build_lu_factor(f: Apply, x: Tensor, *, pivot: Static = True) -> Parts:
     """both factors of elimination in one matrix, L without its ones, and the rows that were exchanged, from 1 on"""
     require_pivot(pivot, "lu_factor")
@@ -115,10 +107,7 @@ def build_lu_factor(f: Apply, x: Tensor, *, pivot: Static = True) -> Parts:
     return Parts(("LU", "pivots"), (lambda: both, lambda: swaps + 1))
 
 
-@function("matrix_rank", "linalg", FAMILY, kinds="no no yes", facts=Facts(
-    "matrix_rank(A) is how many singular values are not 0", ("none: it is a count",),
-    "linalg.matrix_rank(A)*A[0, 0]", MATRIX,
-))  # fmt: skip
+@function("matrix_rank", "linalg", FAMILY, kinds="no no yes")
 def build_matrix_rank(
     f: Apply, x: Tensor, tol: Static = None, hermitian: Static = False, *, atol: Static = None, rtol: Static = None
 ) -> Tensor:

@@ -9,7 +9,6 @@ from gradcli.ops import exactly
 from gradcli.ops.arithmetic import MUL, SUB
 from gradcli.ops.axes import number
 from gradcli.ops.declare import Apply, Op, Parts, declare, value_of
-from gradcli.ops.facts import Facts
 from gradcli.ops.further import linear_decimals as decimals
 from gradcli.ops.further.linear_cholesky import factor_digits
 from gradcli.ops.further.linear_singular import require_matrix, singular_values, turns_of
@@ -26,7 +25,6 @@ from gradcli.ops.signatures import Array, Indices, Library, Mask, Options, Stati
 from gradcli.ops.vocabulary import function
 
 FAMILY = "linear algebra"
-SQUARE, TALL = "2.5,1;3,4", "1.5,2;3,4;1,0"
 
 
 def logabsdet_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
@@ -73,27 +71,14 @@ def inverse_or_one(a: Array) -> Array:
     return np.where(np.isfinite(found), found, 1.0)
 
 
-LOGARITHM = "y = log(abs(A[0,0]*A[1,1] - A[0,1]*A[1,0])), for 2×2"
-
-
-@function(
-    "slogdet",
-    "torch linalg method",
-    FAMILY,
-    facts=Facts(LOGARITHM, ("dy/dA[i,j] = inv(A)[j,i]",), "slogdet(A).logabsdet", {"A": SQUARE}),
-)
+@function("slogdet", "torch linalg method", FAMILY)
 def build_slogdet(f: Apply, x: Tensor) -> Parts:
     """the sign of the determinant, and the logarithm of its size"""
     require_square(x, "slogdet")
     return Parts(("sign", "logabsdet"), (lambda: f(SIGN, f(DET, x)), lambda: f(LOGABSDET, x)))
 
 
-@function(
-    "logdet",
-    "torch method",
-    FAMILY,
-    facts=Facts(LOGARITHM, ("dy/dA[i,j] = inv(A)[j,i]",), "logdet(A)", {"A": SQUARE}),
-)
+@function("logdet", "torch method", FAMILY)
 def build_logdet(f: Apply, x: Tensor) -> Tensor:
     """the logarithm of the determinant of a square matrix; nan where it is negative"""
     require_square(x, "logdet")
@@ -211,19 +196,7 @@ def inverted(f: Apply, x: Tensor, atol: Static, rtol: Static, least: float) -> T
     return f(PINV, x, atol=low, rtol=share)
 
 
-INVERSE = Facts(
-    "y is the matrix with A @ y @ A = A that is the smallest",
-    (
-        "dy[i,j]/dA[k,l] = inv(A.T @ A)[i,l]*(where(k == j, 1, 0) - (A @ inv(A.T @ A) @ A.T)[k,j])"
-        " - (inv(A.T @ A) @ A.T)[i,k]*(inv(A.T @ A) @ A.T)[l,j]",
-    ),
-    "pinv(A)",
-    {"A": TALL},
-    "1,2,3;4,5,6",
-)
-
-
-@function("pinv", "linalg", FAMILY, op=PINV, facts=INVERSE)
+@function("pinv", "linalg", FAMILY, op=PINV)
 def build_pinv(
     f: Apply, x: Tensor, rcond: Static = None, hermitian: Static = False, atol: Static = None, rtol: Static = None
 ) -> Tensor:
@@ -232,25 +205,13 @@ def build_pinv(
     return inverted(f, x, atol, rcond if rtol is None else rtol, max(x.shape[-2:], default=1) * EPSILON)
 
 
-@function("pinverse", "torch method", FAMILY, facts=INVERSE._replace(program="pinverse(A)"))
+@function("pinverse", "torch method", FAMILY)
 def build_pinverse(f: Apply, x: Tensor, rcond: Static = 1e-15) -> Tensor:
     """the inverse of a matrix of any shape; singular values below rcond times the largest count as 0"""
     return inverted(f, x, None, rcond, 1e-15)
 
 
-@function(
-    "lstsq",
-    "linalg",
-    FAMILY,
-    kinds="no no no",
-    facts=Facts(
-        "y is the array with the least norm(A @ y - b)",
-        ("dy[i,k]/db[j,k] = (inv(A.T @ A) @ A.T)[i,j]",),
-        "linalg.lstsq(A, b).solution",
-        {"A": TALL, "b": "1;2;0.5"},
-        "1;10",
-    ),
-)
+@function("lstsq", "linalg", FAMILY, kinds="no no no")
 def build_lstsq(
     f: Apply, A: Tensor, B: Tensor, rcond: Static = None, driver: Static = None, library: Library = "torch"
 ) -> Parts:

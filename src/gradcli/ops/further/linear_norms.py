@@ -10,7 +10,6 @@ from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD, DIV, MUL, SUB
 from gradcli.ops.axes import number, one_axis
 from gradcli.ops.declare import Apply, value_of
-from gradcli.ops.facts import Facts
 from gradcli.ops.further.linear_singular import singular_values
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.linear_algebra import require_square
@@ -24,12 +23,6 @@ from gradcli.ops.spread import NORM, matrix_norm, vector_norm
 from gradcli.ops.vocabulary import function
 
 FAMILY = "linear algebra"
-ROW, OTHER, PAIR = "1.5,2.5,4.0", "1,0.5,2", "2,1;0,3"
-
-
-def reduced(call: str, formula: str, derivative: str, x: str = ROW) -> Facts:
-    """Return the facts of a norm."""
-    return Facts(formula, (derivative,), call, {"x": x})
 
 
 @function(
@@ -38,7 +31,6 @@ def reduced(call: str, formula: str, derivative: str, x: str = ROW) -> Facts:
     "reductions",
     op=NORM,
     kinds="no no yes",
-    facts=reduced("linalg.vector_norm(x)", "y = sqrt(sum(x**2))", "dy/dx[i] = x[i]/sqrt(sum(x**2))"),
 )
 def build_vector_norm(
     f: Apply,
@@ -51,12 +43,7 @@ def build_vector_norm(
     return vector_norm(f, x, ord, dim, keepdim)
 
 
-@function(
-    "matrix_norm",
-    "linalg dtype",
-    "reductions",
-    facts=reduced("matrix_norm(x)", "y = sqrt(sum(x**2))", "dy/dx[i,j] = x[i,j]/sqrt(sum(x**2))", PAIR),
-)
+@function("matrix_norm", "linalg dtype", "reductions")
 def build_matrix_norm(
     f: Apply,
     x: Tensor,
@@ -68,18 +55,7 @@ def build_matrix_norm(
     return matrix_norm(f, x, ord, dim, keepdim)
 
 
-@function(
-    "cond",
-    "linalg",
-    "reductions",
-    facts=reduced(
-        "linalg.cond(x, 'fro')",
-        "y = sqrt(sum(x**2))*sqrt(sum(inv(x)**2))",
-        "dy/dx[i,j] = x[i,j]*sqrt(sum(inv(x)**2))/sqrt(sum(x**2))"
-        " - (inv(x) @ inv(x).T @ inv(x))[j,i]*sqrt(sum(x**2))/sqrt(sum(inv(x)**2))",
-        PAIR,
-    ),
-)
+@function("cond", "linalg", "reductions")
 def build_cond(f: Apply, x: Tensor, p: Static = None) -> Tensor:
     """how far a matrix is from singular: its norm times that of its inverse"""
     if p in (None, 2, -2):
@@ -91,36 +67,13 @@ def build_cond(f: Apply, x: Tensor, p: Static = None) -> Tensor:
     return f(MUL, matrix_norm(f, x, p, axes, False), matrix_norm(f, f(INV, x), p, axes, False))
 
 
-@function(
-    "dist",
-    "torch method tensors",
-    "reductions",
-    kinds="no no yes",
-    facts=Facts(
-        "y = sqrt(sum((x - other)**2))",
-        ("dy/dx[i] = (x[i] - other[i])/y", "dy/dother[i] = (other[i] - x[i])/y"),
-        "dist(x, other)",
-        {"x": ROW, "other": OTHER},
-    ),
-)
+@function("dist", "torch method tensors", "reductions", kinds="no no yes")
 def build_dist(f: Apply, x: Tensor, other: Tensor, p: Static = 2) -> Tensor:
     """the norm of order p of x - other"""
     return vector_norm(f, f(SUB, x, other), p, None, False)
 
 
-@function(
-    "cdist",
-    "torch",
-    "reductions",
-    kinds="no no no",
-    facts=Facts(
-        "y[i,j] = sqrt(sum((a[i,:] - b[j,:])**2))",
-        ("dy[i,j]/da[i,k] = (a[i,k] - b[j,k])/y[i,j]", "dy[i,j]/db[j,k] = (b[j,k] - a[i,k])/y[i,j]"),
-        "cdist(a, b)",
-        {"a": "1.5,2;3,4", "b": "0,1;2,1"},
-        "1,2;3,4",
-    ),
-)
+@function("cdist", "torch", "reductions", kinds="no no no")
 def build_cdist(f: Apply, x1: Tensor, x2: Tensor, p: Static = 2, compute_mode: Static = None) -> Tensor:
     """the distances of every row of x1 from every row of x2, by the norm of order p"""
     del compute_mode
@@ -147,18 +100,7 @@ def refuse_ties(sizes: Array) -> None:
         )
 
 
-@function(
-    "pairwise_distance",
-    "torch functional",
-    "neural",
-    kinds="no no no",
-    facts=Facts(
-        "y = sqrt(sum((x - other + 1e-6)**2))",
-        ("dy/dx[i] = (x[i] - other[i] + 1e-6)/y", "dy/dother[i] = (other[i] - x[i] - 1e-6)/y"),
-        "F.pairwise_distance(x, other)",
-        {"x": ROW, "other": OTHER},
-    ),
-)
+@function("pairwise_distance", "torch functional", "neural", kinds="no no no")
 def build_pairwise_distance(
     f: Apply, x1: Tensor, x2: Tensor, p: Static = 2.0, eps: Static = 1e-6, keepdim: Static = False
 ) -> Tensor:
@@ -173,40 +115,14 @@ def at_least(f: Apply, length: Tensor, eps: float) -> Tensor:
     return f(CLAMP_MIN, length, eps) if np.any(small) else length
 
 
-@function(
-    "normalize",
-    "functional",
-    "neural",
-    kinds="no no no",
-    facts=Facts(
-        "y[i] = x[i]/sqrt(sum(x**2))",
-        ("dy[i]/dx[j] = where(i == j, 1, 0)/sqrt(sum(x**2)) - y[i]*y[j]/sqrt(sum(x**2))",),
-        "F.normalize(x, dim=0)",
-        {"x": ROW},
-        "1,10,100",
-    ),
-)
+@function("normalize", "functional", "neural", kinds="no no no")
 def build_normalize(f: Apply, x: Tensor, p: Static = 2.0, dim: Static = 1, eps: Static = 1e-12) -> Tensor:
     """x over its norm along dim, or over eps where that is larger"""
     length = vector_norm(f, x, p, dim, True)
     return f(DIV, x, at_least(f, length, number(eps, "eps")))
 
 
-@function(
-    "cosine_similarity",
-    "torch functional",
-    "neural",
-    kinds="no no no",
-    facts=Facts(
-        "y = sum(x*other)/sqrt(sum(x**2)*sum(other**2))",
-        (
-            "dy/dx[i] = other[i]/sqrt(sum(x**2)*sum(other**2)) - y*x[i]/sum(x**2)",
-            "dy/dother[i] = x[i]/sqrt(sum(x**2)*sum(other**2)) - y*other[i]/sum(other**2)",
-        ),
-        "F.cosine_similarity(x, other, dim=0)",
-        {"x": ROW, "other": OTHER},
-    ),
-)
+@function("cosine_similarity", "torch functional", "neural", kinds="no no no")
 def build_cosine_similarity(f: Apply, x1: Tensor, x2: Tensor, dim: Static = 1, eps: Static = 1e-8) -> Tensor:
     """the cosine of the angle between x1 and x2 along dim; a length below eps counts as eps"""
     try:

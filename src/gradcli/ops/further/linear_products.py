@@ -11,7 +11,6 @@ from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD, MUL
 from gradcli.ops.axes import number
 from gradcli.ops.declare import Apply
-from gradcli.ops.facts import Facts
 from gradcli.ops.linear_algebra import EINSUM, MATMUL, require_one_batch, require_product, require_square
 from gradcli.ops.matrices import INV
 from gradcli.ops.piecewise import WHERE
@@ -21,7 +20,6 @@ from gradcli.ops.signatures import Static, Tensor, Tensors
 from gradcli.ops.vocabulary import function
 
 FAMILY = "linear algebra"
-MATRIX, COLUMN, BATCH = "1.5,2;3,4", "3,4.5", "[[[1.5,2],[3,4]]]"
 
 
 def require_axes(name: str, arrays: Tensors, wanted: tuple[int, ...]) -> None:
@@ -54,19 +52,7 @@ def added(f: Apply, x: Tensor, product: Tensor, beta: Static, alpha: Static, dro
     return f(ADD, x if share == 1 else f(MUL, share, x), scaled)
 
 
-@function(
-    "addmm",
-    "torch method",
-    FAMILY,
-    kinds="no same no",
-    facts=Facts(
-        "y[i,k] = x[i,k] + sum(A[i,:]*B[:,k])",
-        ("dy[i,k]/dx[i,k] = 1", "dy[i,k]/dA[i,j] = B[j,k]", "dy[i,k]/dB[j,k] = A[i,j]"),
-        "addmm(x, A, B)",
-        {"x": "1,0;0,1", "A": MATRIX, "B": "1,0;2,1"},
-        "1,2;3,4",
-    ),
-)
+@function("addmm", "torch method", FAMILY, kinds="no same no")
 def build_addmm(f: Apply, x: Tensor, mat1: Tensor, mat2: Tensor, beta: Static = 1, alpha: Static = 1) -> Tensor:
     """beta*x + alpha*(mat1 @ mat2), for two matrices"""
     require_axes("addmm", (mat1, mat2), (2, 2))
@@ -74,19 +60,7 @@ def build_addmm(f: Apply, x: Tensor, mat1: Tensor, mat2: Tensor, beta: Static = 
     return added(f, x, f(MATMUL, mat1, mat2), beta, alpha, drops=True)
 
 
-@function(
-    "addmv",
-    "torch method",
-    FAMILY,
-    kinds="no same no",
-    facts=Facts(
-        "y[i] = x[i] + sum(A[i,:]*b)",
-        ("dy[i]/dx[i] = 1", "dy[i]/dA[i,j] = b[j]", "dy[i]/db[j] = A[i,j]"),
-        "addmv(x, A, b)",
-        {"x": "1,0", "A": MATRIX, "b": COLUMN},
-        "1,10",
-    ),
-)
+@function("addmv", "torch method", FAMILY, kinds="no same no")
 def build_addmv(f: Apply, x: Tensor, mat: Tensor, vec: Tensor, beta: Static = 1, alpha: Static = 1) -> Tensor:
     """beta*x + alpha*(mat @ vec), for a matrix and a vector"""
     require_axes("addmv", (mat, vec), (2, 1))
@@ -94,19 +68,7 @@ def build_addmv(f: Apply, x: Tensor, mat: Tensor, vec: Tensor, beta: Static = 1,
     return added(f, x, f(MATMUL, mat, vec), beta, alpha, drops=True)
 
 
-@function(
-    "addr",
-    "torch method",
-    FAMILY,
-    kinds="same same no",
-    facts=Facts(
-        "y[i,j] = x[i,j] + a[i]*b[j]",
-        ("dy[i,j]/dx[i,j] = 1", "dy[i,j]/da[i] = b[j]", "dy[i,j]/db[j] = a[i]"),
-        "addr(x, a, b)",
-        {"x": "1,0;0,1", "a": "1.5,2", "b": COLUMN},
-        "1,2;3,4",
-    ),
-)
+@function("addr", "torch method", FAMILY, kinds="same same no")
 def build_addr(f: Apply, x: Tensor, vec1: Tensor, vec2: Tensor, beta: Static = 1, alpha: Static = 1) -> Tensor:
     """beta*x + alpha*outer(vec1, vec2)"""
     require_axes("addr", (vec1, vec2), (1, 1))
@@ -121,37 +83,13 @@ def batched(f: Apply, name: str, batch1: Tensor, batch2: Tensor) -> Tensor:
     return f(MATMUL, batch1, batch2)
 
 
-@function(
-    "baddbmm",
-    "torch method",
-    FAMILY,
-    kinds="no same no",
-    facts=Facts(
-        "y[n,i,k] = x[n,i,k] + sum(A[n,i,:]*B[n,:,k])",
-        ("dy[n,i,k]/dx[n,i,k] = 1", "dy[n,i,k]/dA[n,i,j] = B[n,j,k]", "dy[n,i,k]/dB[n,j,k] = A[n,i,j]"),
-        "baddbmm(x, A, B)",
-        {"x": "[[[1,0],[0,1]]]", "A": BATCH, "B": "[[[1,0],[2,1]]]"},
-        "[[[1,2],[3,4]]]",
-    ),
-)
+@function("baddbmm", "torch method", FAMILY, kinds="no same no")
 def build_baddbmm(f: Apply, x: Tensor, batch1: Tensor, batch2: Tensor, beta: Static = 1, alpha: Static = 1) -> Tensor:
     """beta*x + alpha*(batch1 @ batch2), for two batches of matrices"""
     return added(f, x, batched(f, "baddbmm", batch1, batch2), beta, alpha)
 
 
-@function(
-    "addbmm",
-    "torch method",
-    FAMILY,
-    kinds="no same no",
-    facts=Facts(
-        "y[i,k] = x[i,k] + sum(A[:,i,:]*B[:,:,k])",
-        ("dy[i,k]/dx[i,k] = 1", "dy[i,k]/dA[n,i,j] = B[n,j,k]", "dy[i,k]/dB[n,j,k] = A[n,i,j]"),
-        "addbmm(x, A, B)",
-        {"x": "1,0;0,1", "A": BATCH, "B": "[[[1,0],[2,1]]]"},
-        "1,2;3,4",
-    ),
-)
+@function("addbmm", "torch method", FAMILY, kinds="no same no")
 def build_addbmm(f: Apply, x: Tensor, batch1: Tensor, batch2: Tensor, beta: Static = 1, alpha: Static = 1) -> Tensor:
     """beta*x + alpha times the sum of the products of two batches of matrices"""
     product = f(SUM, batched(f, "addbmm", batch1, batch2), dim=(0,), keepdim=False)
@@ -170,34 +108,13 @@ def chained(f: Apply, tensors: Tensors, name: str) -> Tensor:
     return reduce(lambda left, right: f(MATMUL, left, right), tensors)
 
 
-CHAIN = Facts(
-    "y[i] = A[i,0]*sum(B[0,:]*b) + A[i,1]*sum(B[1,:]*b)",
-    ("dy[i]/dA[i,j] = sum(B[j,:]*b)", "dy[i]/dB[j,k] = A[i,j]*b[k]"),
-    "linalg.multi_dot([A, B, b])",
-    {"A": MATRIX, "B": "1,0;2,1", "b": COLUMN},
-    "1,10",
-)
-
-
-@function("multi_dot", "linalg", FAMILY, kinds="no same no", facts=CHAIN)
+@function("multi_dot", "linalg", FAMILY, kinds="no same no")
 def build_multi_dot(f: Apply, tensors: Tensors) -> Tensor:
     """the product of a list of matrices, with a vector at either end if wanted"""
     return chained(f, tensors, "multi_dot")
 
 
-@function(
-    "chain_matmul",
-    "torch",
-    FAMILY,
-    kinds="no same no",
-    facts=Facts(
-        "y[i,k] = sum(A[i,:]*B[:,k])",
-        ("dy[i,k]/dA[i,j] = B[j,k]", "dy[i,k]/dB[j,k] = A[i,j]"),
-        "chain_matmul(A, B)",
-        {"A": MATRIX, "B": "1,0;2,1"},
-        "1,2;3,4",
-    ),
-)
+@function("chain_matmul", "torch", FAMILY, kinds="no same no")
 def build_chain_matmul(f: Apply, *tensors: Tensor) -> Tensor:
     """the product of the matrices that are given"""
     if len(tensors) == 1:
@@ -206,19 +123,7 @@ def build_chain_matmul(f: Apply, *tensors: Tensor) -> Tensor:
     return chained(f, tensors, "chain_matmul")
 
 
-@function(
-    "matrix_power",
-    "torch linalg method",
-    FAMILY,
-    kinds="numpy-same same yes",
-    facts=Facts(
-        "y[i,k] = sum(A[i,:]*A[:,k])",
-        ("dy[i,k]/dA[j,l] = where(i == j, A[l,k], 0) + where(k == l, A[i,j], 0)",),
-        "matrix_power(A, 2)",
-        {"A": MATRIX},
-        "1,2;3,4",
-    ),
-)
+@function("matrix_power", "torch linalg method", FAMILY, kinds="numpy-same same yes")
 def build_matrix_power(f: Apply, x: Tensor, n: Static) -> Tensor:
     """the product of n copies of a square matrix; of its inverse for negative n, the identity for 0"""
     require_square(x, "matrix_power")

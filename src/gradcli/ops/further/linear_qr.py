@@ -8,7 +8,6 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.declare import Apply, Op, Parts, declare, value_of
-from gradcli.ops.facts import Facts
 from gradcli.ops.further import linear_decimals as decimals
 from gradcli.ops.further.linear_cholesky import factor_digits, inverse_of
 from gradcli.ops.further.linear_equals import NEAR, refuse_arbitrary
@@ -24,7 +23,6 @@ from gradcli.ops.signatures import Array, Mask, Options, Static, Tensor
 from gradcli.ops.vocabulary import function
 
 FAMILY = "linear algebra"
-MATRIX = "2.5,1;3,4"
 
 
 def q_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
@@ -95,13 +93,6 @@ ORTHOGONAL = declare(
         torch_saves=("output",),
     )
 )
-TRIANGLE = Facts(
-    "y[i,j] = where(i <= j, sum(qr(A)[0][:,i]*A[:,j]), 0)",
-    ("dy[0,0]/dA[i,j] = where(j == 0, qr(A)[0][i,0], 0)",),
-    "qr(A).R",
-    {"A": MATRIX},
-    "1,2;3,4",
-)
 
 
 def factored(f: Apply, x: Tensor, complete: bool) -> Parts:
@@ -127,18 +118,13 @@ def factored(f: Apply, x: Tensor, complete: bool) -> Parts:
     return Parts(("Q", "R"), (q, r))
 
 
-@function("qr", "torch method", FAMILY, facts=TRIANGLE)
+@function("qr", "torch method", FAMILY)
 def build_qr(f: Apply, x: Tensor, some: Static = True) -> Parts:
     """Q with orthogonal columns of length 1, and the upper triangular R, with Q @ R = A"""
     return factored(f, x, complete=not some)
 
 
-@function(
-    "linalg.qr torch.linalg.qr np.linalg.qr numpy.linalg.qr",
-    "",
-    FAMILY,
-    facts=TRIANGLE._replace(program="linalg.qr(A).R"),
-)
+@function("linalg.qr torch.linalg.qr np.linalg.qr numpy.linalg.qr", "", FAMILY)
 def build_linalg_qr(f: Apply, x: Tensor, mode: Static = "reduced") -> Parts | Tensor:
     """Q with orthogonal columns of length 1, and the upper triangular R, with Q @ R = A; with mode="r" numpy's R"""
     if mode not in ("reduced", "complete", "r"):

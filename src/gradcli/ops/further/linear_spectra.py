@@ -12,7 +12,6 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD, SUB
 from gradcli.ops.declare import Apply, Op, Parts, declare, value_of
-from gradcli.ops.facts import Facts
 from gradcli.ops.further import linear_decimals as decimals
 from gradcli.ops.further.linear_equals import groups_of, has_twin, refuse_arbitrary, shared
 from gradcli.ops.linear_algebra import require_square
@@ -216,39 +215,13 @@ def with_signs(f: Apply, vectors: Tensor, name: str) -> Tensor:
     return vectors
 
 
-PAIR = "2,1;1,3"
-
-
-@function(
-    "eigvalsh",
-    "linalg",
-    FAMILY,
-    op=EIGENVALUES,
-    facts=Facts(
-        "y[k] is the k-th smallest λ for which A @ v is λ*v, for some v",
-        ("dy[k]/dA[i,j] = eigh(A)[1][i,k]*eigh(A)[1][j,k]",),
-        "eigvalsh(A)",
-        {"A": PAIR},
-        "1,10",
-    ),
-)
+@function("eigvalsh", "linalg", FAMILY, op=EIGENVALUES)
 def build_eigvalsh(f: Apply, x: Tensor, UPLO: Static = "L") -> Tensor:
     """the eigenvalues of a symmetric matrix, the smallest first"""
     return shared(f, f(EIGENVALUES, symmetric_side(f, x, UPLO, "eigvalsh")))
 
 
-@function(
-    "eigh",
-    "linalg",
-    FAMILY,
-    facts=Facts(
-        "y[k] is the k-th smallest λ for which A @ v is λ*v, for some v",
-        ("dy[k]/dA[i,j] = eigh(A)[1][i,k]*eigh(A)[1][j,k]",),
-        "eigh(A).eigenvalues",
-        {"A": PAIR},
-        "1,10",
-    ),
-)
+@function("eigh", "linalg", FAMILY)
 def build_eigh(f: Apply, x: Tensor, UPLO: Static = "L") -> Parts:
     """the eigenvalues of a symmetric matrix, the smallest first, and its eigenvectors as columns"""
     side = symmetric_side(f, x, UPLO, "eigh")

@@ -8,7 +8,6 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.declare import Apply, Parts, value_of
-from gradcli.ops.facts import Facts
 from gradcli.ops.further.linear_singular import SINGULAR_VALUES, require_matrix, singular_values, vectors
 from gradcli.ops.joining import CAT
 from gradcli.ops.making import DETACH
@@ -18,17 +17,9 @@ from gradcli.ops.signatures import Static, Tensor
 from gradcli.ops.vocabulary import function
 
 FAMILY = "linear algebra"
-PAIR = "2,1;0,3"
-VALUES = Facts(
-    "y[k] is the k-th largest σ for which A @ v is σ*u and u @ A is σ*v, for some u and v of length 1",
-    ("dy[k]/dA[i,j] = svd(A).U[i,k]*svd(A).V[j,k]",),
-    "svdvals(A)",
-    {"A": PAIR},
-    "1,10",
-)
 
 
-@function("svdvals", "linalg", FAMILY, op=SINGULAR_VALUES, facts=VALUES)
+@function("svdvals", "linalg", FAMILY, op=SINGULAR_VALUES)
 def build_svdvals(f: Apply, x: Tensor, driver: Static = None) -> Tensor:
     """the singular values of a matrix, the largest first"""
     del driver
@@ -36,7 +27,7 @@ def build_svdvals(f: Apply, x: Tensor, driver: Static = None) -> Tensor:
     return singular_values(f, x)
 
 
-@function("svd torch.svd", "method", FAMILY, facts=VALUES._replace(program="svd(A).S"))
+@function("svd torch.svd", "method", FAMILY)
 def build_svd(f: Apply, x: Tensor, some: Static = True, compute_uv: Static = True) -> Parts:
     """U, the singular values S and V with A = U @ diag(S) @ V.T"""
     require_matrix(x, "svd")
@@ -46,12 +37,7 @@ def build_svd(f: Apply, x: Tensor, some: Static = True, compute_uv: Static = Tru
     return Parts(("U", "S", "V"), makers)
 
 
-@function(
-    "linalg.svd torch.linalg.svd np.linalg.svd numpy.linalg.svd",
-    "",
-    FAMILY,
-    facts=VALUES._replace(program="linalg.svd(A).S"),
-)
+@function("linalg.svd torch.linalg.svd np.linalg.svd numpy.linalg.svd", "", FAMILY)
 def build_linalg_svd(
     f: Apply,
     x: Tensor,

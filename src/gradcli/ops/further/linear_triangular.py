@@ -7,7 +7,6 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD
 from gradcli.ops.declare import Apply, Parts, value_of
-from gradcli.ops.facts import Facts
 from gradcli.ops.linear_algebra import MATMUL, require_product, require_square
 from gradcli.ops.matrices import INV, SOLVE
 from gradcli.ops.shaping import CLONE, TRIL, TRIU, transpose_matrices
@@ -15,7 +14,6 @@ from gradcli.ops.signatures import Static, Tensor
 from gradcli.ops.vocabulary import function
 
 FAMILY = "linear algebra"
-MATRIX = "2.5,1;3,4"
 
 
 def triangle_of(f: Apply, x: Tensor, upper: bool, ones: bool = False) -> Tensor:
@@ -25,19 +23,7 @@ def triangle_of(f: Apply, x: Tensor, upper: bool, ones: bool = False) -> Tensor:
     return f(TRIU if upper else TRIL, x, k=0)
 
 
-@function(
-    "solve_triangular",
-    "linalg",
-    FAMILY,
-    kinds="no no no",
-    facts=Facts(
-        "y is the array with tril(A) @ y = b",
-        ("dy[i,k]/db[j,k] = inv(tril(A))[i,j]", "dy[i,k]/dA[j,l] = where(j >= l, -inv(tril(A))[i,j]*y[l,k], 0)"),
-        "linalg.solve_triangular(A, b, upper=False)",
-        {"A": MATRIX, "b": "3;4.5"},
-        "1;10",
-    ),
-)
+@function("solve_triangular", "linalg", FAMILY, kinds="no no no")
 def build_solve_triangular(
     f: Apply, A: Tensor, B: Tensor, upper: Static, left: Static = True, unitriangular: Static = False
 ) -> Tensor:
@@ -53,19 +39,7 @@ def build_solve_triangular(
     return transpose_matrices(f, f(SOLVE, transpose_matrices(f, triangle), transpose_matrices(f, B)))
 
 
-@function(
-    "triangular_solve",
-    "torch method",
-    FAMILY,
-    kinds="no no no",
-    facts=Facts(
-        "y is the array with triu(A) @ y = b",
-        ("dy[i,k]/db[j,k] = inv(triu(A))[i,j]", "dy[i,k]/dA[j,l] = where(j <= l, -inv(triu(A))[i,j]*y[l,k], 0)"),
-        "triangular_solve(b, A)[0]",
-        {"A": MATRIX, "b": "3;4.5"},
-        "1;10",
-    ),
-)
+@function("triangular_solve", "torch method", FAMILY, kinds="no no no")
 def build_triangular_solve(
     f: Apply, b: Tensor, A: Tensor, upper: Static = True, transpose: Static = False, unitriangular: Static = False
 ) -> Parts:
@@ -91,19 +65,7 @@ def factor_of(f: Apply, x: Tensor, upper: bool, name: str) -> Tensor:
     return triangle_of(f, x, upper)
 
 
-@function(
-    "cholesky_solve",
-    "torch method",
-    FAMILY,
-    kinds="no no no",
-    facts=Facts(
-        "y is the array with L @ L.T @ y = b",
-        ("dy[i,k]/db[j,k] = inv(L @ L.T)[i,j]",),
-        "cholesky_solve(b, L)",
-        {"b": "3;4.5", "L": "1.5,0;3,4"},
-        "1;10",
-    ),
-)
+@function("cholesky_solve", "torch method", FAMILY, kinds="no no no")
 def build_cholesky_solve(f: Apply, B: Tensor, L: Tensor, upper: Static = False) -> Tensor:
     """the X with L @ L.T @ X = B for a lower triangular L"""
     require_square(L, "cholesky_solve")
@@ -115,19 +77,7 @@ def build_cholesky_solve(f: Apply, B: Tensor, L: Tensor, upper: Static = False) 
     return f(SOLVE, then, f(SOLVE, first, B))
 
 
-@function(
-    "cholesky_inverse",
-    "torch method",
-    FAMILY,
-    kinds="no no no",
-    facts=Facts(
-        "y[i,j] = inv(L @ L.T)[i,j]",
-        ("dy[i,j]/dL[k,l] = -(inv(L @ L.T) @ L)[i,l]*inv(L @ L.T)[k,j] - inv(L @ L.T)[i,k]*(inv(L @ L.T) @ L)[j,l]",),
-        "cholesky_inverse(L)",
-        {"L": "1.5,0;3,4"},
-        "1,2;3,4",
-    ),
-)
+@function("cholesky_inverse", "torch method", FAMILY, kinds="no no no")
 def build_cholesky_inverse(f: Apply, L: Tensor, upper: Static = False) -> Tensor:
     """the inverse of L @ L.T for a lower triangular L"""
     require_square(L, "cholesky_inverse")

@@ -10,7 +10,6 @@ from gradcli.ops.axes import number, one_axis
 from gradcli.ops.declare import OPERATORS, Apply
 from gradcli.ops.entrywise import elementwise, elementwise_table
 from gradcli.ops.exactly import sign_of
-from gradcli.ops.facts import Facts, of_one
 from gradcli.ops.further.neural_curves import (
     celu,
     celu_vjp,
@@ -62,19 +61,12 @@ BENT_FURTHER = elementwise_table({
     "mish":        (mish, mish_vjp, lambda s, x: x * s.tanh(s.log1p(s.exp(x)))),
 }, {
     "hardsigmoid": Spelled("functional", "jax.nn.hard_sigmoid",
-                           "relu6(x + 3)/6: 0 up to -3, 1 from 3 on, a straight line between", "neural", SMOOTH,
-                           of_one("hardsigmoid(x)", "clip(x + 3, 0, 6)/6", "where(abs(x) < 3, 1/6, 0)")),
-    "hardswish":   Spelled("functional", "jax.nn.hard_swish jax.nn.hard_silu", "x*hardsigmoid(x)", "neural", SMOOTH,
-                           of_one("hardswish(x)", "x*clip(x + 3, 0, 6)/6",
-                                  "where(abs(x) < 3, (2*x + 3)/6, where(x > 0, 1, 0))")),
+                           "relu6(x + 3)/6: 0 up to -3, 1 from 3 on, a straight line between", "neural", SMOOTH),
+    "hardswish":   Spelled("functional", "jax.nn.hard_swish jax.nn.hard_silu", "x*hardsigmoid(x)", "neural", SMOOTH),
     "hardshrink":  Spelled("torch functional method", "", "x, and 0 where it is no further from 0 than lambd",
-                           "neural", SMOOTH,
-                           of_one("hardshrink(x)", "where(abs(x) > 0.5, x, 0)", "where(abs(x) > 0.5, 1, 0)", "0.7")),
-    "tanhshrink":  Spelled("functional", "", "x - tanh(x)", "neural", "no float yes",
-                           of_one("tanhshrink(x)", "x - tanh(x)", "tanh(x)**2", "0.7")),
-    "mish":        Spelled("functional", "", "x*tanh(softplus(x))", "neural", SMOOTH,
-                           of_one("mish(x)", "x*tanh(log(1 + exp(x)))",
-                                  "tanh(log(1 + exp(x))) + x*sigmoid(x)/cosh(log(1 + exp(x)))**2")),
+                           "neural", SMOOTH),
+    "tanhshrink":  Spelled("functional", "", "x - tanh(x)", "neural", "no float yes"),
+    "mish":        Spelled("functional", "", "x*tanh(softplus(x))", "neural", SMOOTH),
 }, {
     "hardtanh":    {
         "defaults": {"min_val": -1.0, "max_val": 1.0}, "write": with_numbers,
@@ -137,10 +129,7 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.050700987355480493
 """Of the paper that selu comes from, as PyTorch has them."""
 
 
-@function(
-    "hardtanh jax.nn.hard_tanh", "functional", "neural", op=HARDTANH, kinds="no same yes",
-    facts=of_one("hardtanh(x)", "clip(x, -1, 1)", "where((x < -1) | (x > 1), 0, 1)", "0.7"),
-)  # fmt: skip
+@function("hardtanh jax.nn.hard_tanh", "functional", "neural", op=HARDTANH, kinds="no same yes")
 def build_hardtanh(f: Apply, x: Tensor, min_val: Static = -1.0, max_val: Static = 1.0) -> Tensor:
     """x between two bounds; its derivative at a bound is 0"""
     low, high = number(min_val, "min_val"), number(max_val, "max_val")
@@ -149,19 +138,13 @@ def build_hardtanh(f: Apply, x: Tensor, min_val: Static = -1.0, max_val: Static 
     return f(HARDTANH, x, min_val=low, max_val=high)
 
 
-@function(
-    "relu6", "functional", "neural", kinds="no same yes",
-    facts=of_one("relu6(x)", "clip(x, 0, 6)", "where((x < 0) | (x > 6), 0, 1)"),
-)  # fmt: skip
+@function("relu6", "functional", "neural", kinds="no same yes")
 def build_relu6(f: Apply, x: Tensor) -> Tensor:
     """x between 0 and 6; its derivative at both is 0"""
     return f(HARDTANH, x, min_val=0.0, max_val=6.0)
 
 
-@function(
-    "softshrink", "functional", "neural", op=SOFTSHRINK, kinds=SMOOTH,
-    facts=of_one("softshrink(x)", "where(abs(x) > 0.5, x - 0.5*sign(x), 0)", "where(abs(x) > 0.5, 1, 0)", "0.7"),
-)  # fmt: skip
+@function("softshrink", "functional", "neural", op=SOFTSHRINK, kinds=SMOOTH)
 def build_softshrink(f: Apply, x: Tensor, lambd: Static = 0.5) -> Tensor:
     """x moved towards 0 by lambd, and 0 where it is no further from it"""
     if number(lambd, "lambd") < 0:
@@ -169,10 +152,7 @@ def build_softshrink(f: Apply, x: Tensor, lambd: Static = 0.5) -> Tensor:
     return f(SOFTSHRINK, x, lambd=number(lambd, "lambd"))
 
 
-@function(
-    "celu", "torch functional", "neural", op=CELU, kinds=SMOOTH,
-    facts=of_one("celu(x)", "where(x > 0, x, exp(x) - 1)", "where(x > 0, 1, exp(x))", "-1.5"),
-)  # fmt: skip
+@function("celu", "torch functional", "neural", op=CELU, kinds=SMOOTH)
 def build_celu(f: Apply, x: Tensor, alpha: Static = 1.0) -> Tensor:
     """x above 0, alpha*(exp(x/alpha) - 1) below"""
     if not number(alpha, "alpha"):
@@ -180,22 +160,13 @@ def build_celu(f: Apply, x: Tensor, alpha: Static = 1.0) -> Tensor:
     return f(CELU, x, alpha=number(alpha, "alpha"))
 
 
-@function(
-    "selu", "torch functional", "neural", kinds=SMOOTH,
-    facts=of_one(
-        "selu(x)", f"{SELU_SCALE}*where(x > 0, x, {SELU_ALPHA}*(exp(x) - 1))",
-        f"{SELU_SCALE}*where(x > 0, 1, {SELU_ALPHA}*exp(x))", "-1.5",
-    ),
-)  # fmt: skip
+@function("selu", "torch functional", "neural", kinds=SMOOTH)
 def build_selu(f: Apply, x: Tensor) -> Tensor:
     """elu with alpha = 1.6733, times 1.0507: both keep the variance of what passes through"""
     return f(MUL, np.float64(SELU_SCALE), f(ELU, x, alpha=SELU_ALPHA))
 
 
-@function(
-    "rrelu", "torch functional", "neural", kinds=SMOOTH,
-    facts=of_one("rrelu(x)", "where(x > 0, x, 11*x/48)", "where(x > 0, 1, 11/48)", "-1.5"),
-)  # fmt: skip
+@function("rrelu", "torch functional", "neural", kinds=SMOOTH)
 def build_rrelu(f: Apply, x: Tensor, lower: Static = 1 / 8, upper: Static = 1 / 3, training: Static = False) -> Tensor:
     """leaky_relu with the mean of two slopes; in training PyTorch draws one at random"""
     low, high = number(lower, "lower"), number(upper, "upper")
@@ -206,14 +177,7 @@ def build_rrelu(f: Apply, x: Tensor, lower: Static = 1 / 8, upper: Static = 1 / 
     return f(LEAKY_RELU, x, negative_slope=(low + high) / 2)
 
 
-@function(
-    "prelu", "torch functional method", "neural", op=PRELU, kinds="no no no",
-    facts=Facts(
-        "prelu(x, weight) = where(x > 0, x, weight*x)",
-        ("d/dx prelu(x, weight) = where(x > 0, 1, weight)", "d/dweight prelu(x, weight) = where(x > 0, 0, x)"),
-        "prelu(x, weight)", {"x": "-1.5", "weight": "0.25"},
-    ),
-)  # fmt: skip
+@function("prelu", "torch functional method", "neural", op=PRELU, kinds="no no no")
 def build_prelu(f: Apply, x: Tensor, weight: Tensor) -> Tensor:
     """x above 0, weight*x below and at 0; weight is one number, or one for each channel on axis 1"""
     if weight.ndim > 1:
@@ -226,24 +190,14 @@ def build_prelu(f: Apply, x: Tensor, weight: Tensor) -> Tensor:
     return f(PRELU, x, f(RESHAPE, weight, shape=(channels, *(1,) * (x.ndim - 2))))
 
 
-@function(
-    "threshold", "torch functional", "neural", kinds="no same yes",
-    facts=of_one("threshold(x, 1, 20)", "where(x > 1, x, 20)", "where(x > 1, 1, 0)", "1.5"),
-)  # fmt: skip
+@function("threshold", "torch functional", "neural", kinds="no same yes")
 def build_threshold(f: Apply, x: Tensor, threshold: Static, value: Static) -> Tensor:
     """x above the threshold, value at it and below"""
     low = f(AT_MOST, x, np.float64(number(threshold, "threshold")))
     return f(WHERE, low, np.float64(number(value, "value")), x)
 
 
-@function(
-    "glu", "functional", "neural", kinds=SMOOTH,
-    facts=Facts(
-        "y[i] = x[i]/(1 + exp(-x[i + 1])), here",
-        ("dy[i]/dx[j] = where(j == 0, 1, x[0]*exp(-x[1])/(1 + exp(-x[1])))/(1 + exp(-x[1])), here",),
-        "glu(x)", {"x": "1.5,2.5"}, "1,",
-    ),
-)  # fmt: skip
+@function("glu", "functional", "neural", kinds=SMOOTH)
 def build_glu(f: Apply, x: Tensor, dim: Static = -1) -> Tensor:
     """the first half of the entries along dim, times the sigmoid of the second half"""
     if not x.ndim:
@@ -257,13 +211,7 @@ def build_glu(f: Apply, x: Tensor, dim: Static = -1) -> Tensor:
     return f(MUL, first, f(SIGMOID, second))
 
 
-@function(
-    "softmin", "functional", "neural", kinds=SMOOTH,
-    facts=Facts(
-        "y[i] = exp(-x[i])/sum(exp(-x))", ("dy[i]/dx[j] = y[i]*(y[j] - where(i == j, 1, 0))",),
-        "softmin(x, dim=0)", {"x": "1.5,2.5,4.0"}, "1,10,100",
-    ),
-)  # fmt: skip
+@function("softmin", "functional", "neural", kinds=SMOOTH)
 def build_softmin(f: Apply, x: Tensor, dim: Static = None) -> Tensor:
     """exp(-x)/sum(exp(-x)) along dim, which a vector may leave out"""
     return normalised(f, SOFTMAX, f(NEG, x), dim, "F")

@@ -7,7 +7,6 @@ from functools import partial
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD
 from gradcli.ops.declare import Apply
-from gradcli.ops.facts import Facts
 from gradcli.ops.further.neural_windows import each_axis, require_axes, sliding, turned, windows
 from gradcli.ops.linear_algebra import EINSUM
 from gradcli.ops.shaping import RESHAPE
@@ -76,7 +75,7 @@ def paddings(
     return tuple((side, side) for side in sides)
 
 
-def enter_convolution(axes: int, facts: Facts) -> None:
+def enter_convolution(axes: int) -> None:
     """Enter the convolution along so many axes."""
     name = f"conv{axes}d"
 
@@ -99,10 +98,10 @@ def enter_convolution(axes: int, facts: Facts) -> None:
         return finished(f, found, bias, x, axes, name)
 
     build.__doc__ = f"the sums of products of a kernel with windows of the input, along {axes} axes"
-    function(name, "torch functional", "neural", kinds="no no no", facts=facts)(build)
+    function(name, "torch functional", "neural", kinds="no no no")(build)
 
 
-def enter_transposed(axes: int, facts: Facts) -> None:
+def enter_transposed(axes: int) -> None:
     """Enter the transposed convolution along so many axes."""
     name = f"conv_transpose{axes}d"
 
@@ -128,37 +127,9 @@ def enter_transposed(axes: int, facts: Facts) -> None:
         return finished(f, found, bias, x, axes, name)
 
     build.__doc__ = f"the transpose of a convolution along {axes} axes: each entry adds a kernel to the output"
-    function(name, "torch functional", "neural", kinds="no no no", facts=facts)(build)
-
-
-def nested(text: str, axes: int) -> str:
-    """Return numbers in the brackets of a channel, a batch and all axes but the last."""
-    return "[" * (axes + 2) + text + "]" * (axes + 2)
+    function(name, "torch functional", "neural", kinds="no no no")(build)
 
 
 for _axes in (1, 2, 3):
-    _before = "0," * (_axes + 1)
-    _second = f"where(j == i + 1, w[{_before}1], 0)"
-    enter_convolution(
-        _axes,
-        Facts(
-            f"y[{_before}i] = x[{_before}i]*w[{_before}0] + x[{_before}i + 1]*w[{_before}1], here",
-            (
-                f"dy[{_before}i]/dx[{_before}j] = where(j == i, w[{_before}0], {_second}), here",
-                f"dy[{_before}i]/dw[{_before}j] = x[{_before}i + j], here",
-            ),
-            f"F.conv{_axes}d(x, w)",
-            {"x": nested("1.5,2.5,4", _axes), "w": nested("1,-2", _axes)},
-            nested("1,10", _axes),
-        ),
-    )
-    enter_transposed(
-        _axes,
-        Facts(
-            "y[…, i] adds up x[…, j]*w[…, i - j]",
-            (f"dy[{_before}i]/dw[{_before}j] = where(i == j, x[{_before}0], 0), here",),
-            f"F.conv_transpose{_axes}d(x, w)",
-            {"x": nested("1.5", _axes), "w": nested("1,-2", _axes)},
-            nested("1,10", _axes),
-        ),
-    )
+    enter_convolution(_axes)
+    enter_transposed(_axes)

@@ -10,7 +10,6 @@ from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD, DIV, MUL, OF_TWO, SUB
 from gradcli.ops.axes import number
 from gradcli.ops.declare import OPS, Apply, value_of
-from gradcli.ops.facts import Facts, of_one
 from gradcli.ops.linear_algebra import EINSUM, MATMUL
 from gradcli.ops.losses import as_numbers, without_derivative
 from gradcli.ops.neural import SOFTMAX, require_last_axes, standardised, unit_beside
@@ -21,8 +20,6 @@ from gradcli.ops.signatures import Array, Mask, Raw, Static, Tensor
 from gradcli.ops.vocabulary import function
 
 SQRT, SQUARE, POW = OPS["sqrt"], OPS["square"], OF_TWO["pow"]
-BATCH = {"x": "[[1.5,4],[2,6],[3,3]]"}
-BATCH_V = "[[1,10],[2,20],[3,30]]"
 
 
 def scaled(f: Apply, x: Tensor, weight: Tensor | None, bias: Tensor | None, name: str) -> Tensor:
@@ -52,15 +49,7 @@ def by_statistics(f: Apply, x: Tensor, mean: Tensor | None, var: Tensor | None, 
     return f(DIV, f(SUB, x, middle), f(SQRT, f(ADD, spread, np.float64(number(eps, "eps")))))
 
 
-@function(
-    "batch_norm", "functional", "neural", kinds="no no no",
-    facts=Facts(
-        "y[i,j] = (x[i,j] - mean(x[:,j]))/sqrt(mean((x[:,j] - mean(x[:,j]))**2) + 1e-5)",
-        ("dy[i,j]/dx[k,j] = (where(i == k, 1, 0) - 1/n - y[i,j]*y[k,j]/n)"
-         "/sqrt(mean((x[:,j] - mean(x[:,j]))**2) + 1e-5)",),
-        "F.batch_norm(x, None, None, training=True)", BATCH, BATCH_V,
-    ),
-)  # fmt: skip
+@function("batch_norm", "functional", "neural", kinds="no no no")
 def build_batch_norm(
     f: Apply,
     x: Tensor,
@@ -85,15 +74,7 @@ def build_batch_norm(
     return scaled(f, standardised(f, x, axes, eps), weight, bias, "batch_norm")
 
 
-@function(
-    "instance_norm", "functional", "neural", kinds="no no no",
-    facts=Facts(
-        "y[i,j,k] = (x[i,j,k] - mean(x[i,j,:]))/sqrt(mean((x[i,j,:] - mean(x[i,j,:]))**2) + 1e-5)",
-        ("dy[i,j,k]/dx[i,j,l] = (where(k == l, 1, 0) - 1/3 - y[i,j,k]*y[i,j,l]/3)"
-         "/sqrt(mean((x[i,j,:] - mean(x[i,j,:]))**2) + 1e-5), here",),
-        "F.instance_norm(x)", {"x": "[[[1.5,4,2],[6,3,1]]]"}, "[[[1,10,2],[20,3,30]]]",
-    ),
-)  # fmt: skip
+@function("instance_norm", "functional", "neural", kinds="no no no")
 def build_instance_norm(
     f: Apply,
     x: Tensor,
@@ -118,15 +99,7 @@ def build_instance_norm(
     return scaled(f, standardised(f, x, axes, eps), weight, bias, "instance_norm")
 
 
-@function(
-    "group_norm", "torch functional", "neural", kinds="no no no",
-    facts=Facts(
-        "y[i,j] = (x[i,j] - mean(x[i,:]))/sqrt(mean((x[i,:] - mean(x[i,:]))**2) + 1e-5), here",
-        ("dy[i,j]/dx[i,k] = (where(j == k, 1, 0) - 1/2 - y[i,j]*y[i,k]/2)"
-         "/sqrt(mean((x[i,:] - mean(x[i,:]))**2) + 1e-5), here",),
-        "F.group_norm(x, 1)", BATCH, BATCH_V,
-    ),
-)  # fmt: skip
+@function("group_norm", "torch functional", "neural", kinds="no no no")
 def build_group_norm(
     f: Apply,
     x: Tensor,
@@ -143,14 +116,7 @@ def build_group_norm(
     return scaled(f, found, weight, bias, "group_norm")
 
 
-@function(
-    "rms_norm", "torch functional", "neural", kinds="no no no",
-    facts=Facts(
-        "y[i] = x[i]/sqrt(mean(x**2) + 2**-52)",
-        ("dy[i]/dx[j] = (where(i == j, 1, 0) - y[i]*y[j]/n)/sqrt(mean(x**2) + 2**-52)",),
-        "F.rms_norm(x, (3,))", {"x": "1.5,2.5,4.0"}, "1,10,100",
-    ),
-)  # fmt: skip
+@function("rms_norm", "torch functional", "neural", kinds="no no no")
 def build_rms_norm(
     f: Apply, x: Tensor, normalized_shape: Static, weight: Tensor | None = None, eps: Static = None
 ) -> Tensor:
@@ -167,10 +133,11 @@ def build_rms_norm(
 
 
 @function(
-    "dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout", "torch functional shares", "neural",
+    "dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout",
+    "torch functional shares",
+    "neural",
     kinds="no no yes",
-    facts=of_one("dropout(x, training=False)", "1*x", "1"),
-)  # fmt: skip
+)
 def build_dropout(f: Apply, x: Tensor, p: Static = 0.5, training: Static = True) -> Tensor:
     """x itself: with training=True and p above 0 PyTorch draws entries at random, which is refused here"""
     del f
@@ -186,14 +153,7 @@ def build_dropout(f: Apply, x: Tensor, p: Static = 0.5, training: Static = True)
     return x
 
 
-@function(
-    "scaled_dot_product_attention", "functional", "neural", kinds="no no no",
-    facts=Facts(
-        "y is softmax(q @ k.T/sqrt(d)) @ w, d being the length of the rows of q and k",
-        ("dy[i,j]/dw[k,j] = 1, here",),
-        "F.scaled_dot_product_attention(q, k, w)", {"q": "[[1.5,2]]", "k": "[[3,4.5]]", "w": "[[1,-2]]"}, "[[1,10]]",
-    ),
-)  # fmt: skip
+@function("scaled_dot_product_attention", "functional", "neural", kinds="no no no")
 def build_attention(
     f: Apply,
     query: Tensor,
@@ -242,14 +202,7 @@ def allowed_softmax(f: Apply, scores: Tensor, allowed: Mask | None) -> Tensor:
     return found if np.all(some) else f(WHERE, as_numbers(some), found, np.float64(0))
 
 
-@function(
-    "bilinear", "torch functional", "neural", kinds="no no no",
-    facts=Facts(
-        "y[k] is the sum of x[i]*W[k,i,j]*z[j] over i and j",
-        ("dy[k]/dx[i] = sum(W[k,i,:]*z)", "dy[k]/dW[k,i,j] = x[i]*z[j]", "dy[k]/dz[j] = sum(x*W[k,:,j])"),
-        "F.bilinear(x, z, W)", {"x": "1.5,2", "z": "3,4.5", "W": "[[[1,2],[3,4]]]"}, "1,",
-    ),
-)  # fmt: skip
+@function("bilinear", "torch functional", "neural", kinds="no no no")
 def build_bilinear(f: Apply, input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """sum of input1[i]*weight[k, i, j]*input2[j] over i and j, plus bias"""
     fits = weight.ndim == 3 and input1.shape[-1:] == weight.shape[1:2] and input2.shape[-1:] == weight.shape[2:]

@@ -10,7 +10,6 @@ from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD, DIV, MINIMUM, MUL, NEG, SUB
 from gradcli.ops.axes import number, require_as_many_axes
 from gradcli.ops.declare import OPERATORS, OPS, Apply, value_of
-from gradcli.ops.facts import Facts
 from gradcli.ops.losses import DISTANCE, HUBER, how_reduced, reduce_loss, same_shapes, total, without_derivative
 from gradcli.ops.making import DETACH
 from gradcli.ops.piecewise import ABS, BENT, CLAMP_MIN, WHERE
@@ -22,7 +21,6 @@ from gradcli.ops.vocabulary import function
 EXP, LOG, SQUARE, LOGSIGMOID = OPS["exp"], OPS["log"], OPS["square"], BENT["logsigmoid"]
 EQUAL, AT_MOST = OPERATORS["==", 2], OPERATORS["<=", 2]
 ZERO, ONE, HALF = np.float64(0), np.float64(1), np.float64(0.5)
-PAIR = {"x": "1.5,2.5", "t": "1,4"}
 
 
 def broadcast(name: str, *arrays: Tensor) -> None:
@@ -49,14 +47,7 @@ def positive_part(f: Apply, x: Tensor) -> Tensor:
     return f(CLAMP_MIN, x, ZERO)
 
 
-@function(
-    "smooth_l1_loss", "functional", "neural", kinds="no no target",
-    facts=Facts(
-        "y = mean(where(abs(x - t) < 1, (x - t)**2/2, abs(x - t) - 1/2))",
-        ("dy/dx[i] = clip(x[i] - t[i], -1, 1)/n", "dy/dt[i] = clip(t[i] - x[i], -1, 1)/n"),
-        "F.smooth_l1_loss(x, t)", PAIR,
-    ),
-)  # fmt: skip
+@function("smooth_l1_loss", "functional", "neural", kinds="no no target")
 def build_smooth_l1_loss(
     f: Apply,
     x: Tensor,
@@ -78,13 +69,7 @@ def build_smooth_l1_loss(
     return reduce_loss(f, losses, reduction, size_average, reduce)
 
 
-@function(
-    "kl_div", "functional", "neural", kinds="no no yes",
-    facts=Facts(
-        "y = mean(t*(log(t) - x))", ("dy/dx[i] = -t[i]/n", "dy/dt[i] = (log(t[i]) + 1 - x[i])/n"),
-        "F.kl_div(x, t)", {"x": "-1.5,-0.5", "t": "0.25,0.75"},
-    ),
-)  # fmt: skip
+@function("kl_div", "functional", "neural", kinds="no no yes")
 def build_kl_div(
     f: Apply,
     x: Tensor,
@@ -106,13 +91,7 @@ def build_kl_div(
     return f(DIV, total(f, losses), np.float64(x.shape[0])) if x.ndim else total(f, losses)
 
 
-@function(
-    "poisson_nll_loss", "functional", "neural", kinds="no no yes",
-    facts=Facts(
-        "y = mean(exp(x) - t*x)", ("dy/dx[i] = (exp(x[i]) - t[i])/n", "dy/dt[i] = -x[i]/n"),
-        "F.poisson_nll_loss(x, t)", PAIR,
-    ),
-)  # fmt: skip
+@function("poisson_nll_loss", "functional", "neural", kinds="no no yes")
 def build_poisson_nll_loss(
     f: Apply,
     x: Tensor,
@@ -141,17 +120,7 @@ def half_log_circle(f: Apply, x: Tensor) -> Tensor:
     return f(MUL, HALF, f(LOG, f(MUL, np.float64(2 * math.pi), x)))
 
 
-@function(
-    "gaussian_nll_loss", "functional", "neural", kinds="no no yes",
-    facts=Facts(
-        "y = mean(log(s) + (x - t)**2/s)/2",
-        (
-            "dy/dx[i] = (x[i] - t[i])/s[i]/n", "dy/dt[i] = (t[i] - x[i])/s[i]/n",
-            "dy/ds[i] = (1 - (x[i] - t[i])**2/s[i])/s[i]/2/n",
-        ),
-        "F.gaussian_nll_loss(x, t, s)", {**PAIR, "s": "0.5,2"},
-    ),
-)  # fmt: skip
+@function("gaussian_nll_loss", "functional", "neural", kinds="no no yes")
 def build_gaussian_nll_loss(
     f: Apply,
     x: Tensor,
@@ -186,13 +155,7 @@ def spread_like(f: Apply, x: Tensor, var: Tensor) -> Tensor:
     return var
 
 
-@function(
-    "hinge_embedding_loss", "functional", "neural", kinds="no no yes",
-    facts=Facts(
-        "y = (x[0] + clip(1 - x[1], 0, 9))/2, here", ("dy/dx[i] = where(i == 0, 1, where(x[i] <= 1, -1, 0))/2, here",),
-        "F.hinge_embedding_loss(x, [1, -1])", {"x": "0.5,0.25"},
-    ),
-)  # fmt: skip
+@function("hinge_embedding_loss", "functional", "neural", kinds="no no yes")
 def build_hinge_embedding_loss(
     f: Apply,
     x: Tensor,
@@ -209,14 +172,7 @@ def build_hinge_embedding_loss(
     return reduce_loss(f, losses, reduction, size_average, reduce)
 
 
-@function(
-    "margin_ranking_loss", "functional", "neural", kinds="no no yes",
-    facts=Facts(
-        "y = mean(clip(-t*(a - b), 0, 9))",
-        ("dy/da[i] = -t[i]*(t[i]*(a[i] - b[i]) <= 0)/n", "dy/db[i] = t[i]*(t[i]*(a[i] - b[i]) <= 0)/n"),
-        "F.margin_ranking_loss(a, b, t)", {"a": "0.5,0.25", "b": "1.5,0.1", "t": "1,-1"},
-    ),
-)  # fmt: skip
+@function("margin_ranking_loss", "functional", "neural", kinds="no no yes")
 def build_margin_ranking_loss(
     f: Apply,
     input1: Tensor,
@@ -239,14 +195,7 @@ def distance(f: Apply, x: Tensor, other: Tensor, p: Static, eps: Static) -> Tens
     return build_norm(f, f(ADD, f(SUB, x, other), np.float64(number(eps, "eps"))), p, -1)
 
 
-@function(
-    "triplet_margin_loss", "functional", "neural", kinds="no no yes",
-    facts=Facts(
-        "y is the distance of a from b, less that of a from c, plus 1, where that is above 0",
-        ("dy/da[i] = -2, here", "dy/db[i] = 1, here", "dy/dc[i] = 1, here"),
-        "F.triplet_margin_loss(a, b, c, eps=0)", {"a": "1.5,", "b": "2.5,", "c": "0.5,"},
-    ),
-)  # fmt: skip
+@function("triplet_margin_loss", "functional", "neural", kinds="no no yes")
 def build_triplet_margin_loss(
     f: Apply,
     anchor: Tensor,
@@ -274,14 +223,7 @@ def build_triplet_margin_loss(
     return reduce_loss(f, positive_part(f, lead), reduction, size_average, reduce)
 
 
-@function(
-    "soft_margin_loss", "functional", "neural", kinds="no no yes",
-    facts=Facts(
-        "y = (log(1 + exp(-x[0])) + log(1 + exp(x[1])))/2, here",
-        ("dy/dx[i] = where(i == 0, -1/(1 + exp(x[0])), 1/(1 + exp(-x[1])))/2, here",),
-        "F.soft_margin_loss(x, [1, -1])", {"x": "0.5,0.25"},
-    ),
-)  # fmt: skip
+@function("soft_margin_loss", "functional", "neural", kinds="no no yes")
 def build_soft_margin_loss(
     f: Apply,
     x: Tensor,

@@ -8,7 +8,6 @@ from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD, DIV, MUL, NEG, SUB
 from gradcli.ops.axes import number
 from gradcli.ops.declare import OPS, Apply
-from gradcli.ops.facts import Facts
 from gradcli.ops.further.neural_losses import LOGSIGMOID, ONE, SQUARE, ZERO, positive_part, where_is
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.losses import as_numbers, reduce_loss, without_derivative
@@ -21,7 +20,6 @@ from gradcli.ops.signatures import Indices, Static, Tensor
 from gradcli.ops.vocabulary import function
 
 RELU = BENT["relu"]
-LENGTHS = "sqrt((sum(a**2) + 1e-12)*(sum(b**2) + 1e-12))"
 MAGNITUDE_EPS = np.float64(1e-12)
 """What PyTorch's cosine_embedding_loss adds to the squared length of a vector."""
 
@@ -31,17 +29,7 @@ def along_rows(f: Apply, x: Tensor) -> Tensor:
     return f(SUM, x, dim=(x.ndim - 1,), keepdim=False)
 
 
-@function(
-    "cosine_embedding_loss", "functional", "neural", kinds="no no yes",
-    facts=Facts(
-        f"y = 1 - sum(a*b)/{LENGTHS}",
-        (
-            f"dy/da[i] = (1 - y)*a[i]/(sum(a**2) + 1e-12) - b[i]/{LENGTHS}",
-            f"dy/db[i] = (1 - y)*b[i]/(sum(b**2) + 1e-12) - a[i]/{LENGTHS}",
-        ),
-        "F.cosine_embedding_loss(a, b, 1)", {"a": "1.5,2", "b": "2.5,-1"},
-    ),
-)  # fmt: skip
+@function("cosine_embedding_loss", "functional", "neural", kinds="no no yes")
 def build_cosine_embedding_loss(
     f: Apply,
     input1: Tensor,
@@ -66,14 +54,7 @@ def build_cosine_embedding_loss(
     return reduce_loss(f, losses, reduction, size_average, reduce)
 
 
-@function(
-    "multi_margin_loss", "functional", "neural", kinds="no no integers",
-    facts=Facts(
-        "y = (clip(1 - x[1] + x[0], 0, 9) + clip(1 - x[1] + x[2], 0, 9))/3, here",
-        ("dy/dx[i] = where(i == 1, -1, 1)*(1 - x[1] + x[i] > 0)/3, here",),
-        "F.multi_margin_loss(x, 1)", {"x": "0.5,4.5,4.0"},
-    ),
-)  # fmt: skip
+@function("multi_margin_loss", "functional", "neural", kinds="no no integers")
 def build_multi_margin_loss(
     f: Apply,
     x: Tensor,
@@ -119,14 +100,7 @@ def read_labels(f: Apply, x: Tensor, target: Tensor) -> Indices:
     return np.where(ended, -1, labels).astype(np.intp)
 
 
-@function(
-    "multilabel_margin_loss", "functional", "neural", kinds="no no integers",
-    facts=Facts(
-        "y = (clip(1 - x[1] + x[0], 0, 9) + clip(1 - x[1] + x[2], 0, 9))/3, here",
-        ("dy/dx[i] = where(i == 1, -1, 1)*(1 - x[1] + x[i] > 0)/3, here",),
-        "F.multilabel_margin_loss(x, [1, -1, 0])", {"x": "0.5,4.5,4.0"},
-    ),
-)  # fmt: skip
+@function("multilabel_margin_loss", "functional", "neural", kinds="no no integers")
 def build_multilabel_margin_loss(
     f: Apply,
     x: Tensor,
@@ -149,14 +123,7 @@ def build_multilabel_margin_loss(
     return reduce_loss(f, losses, reduction, size_average, reduce)
 
 
-@function(
-    "multilabel_soft_margin_loss", "functional", "neural", kinds="no no yes",
-    facts=Facts(
-        "y = mean(t*log(1 + exp(-x)) + (1 - t)*log(1 + exp(x)))",
-        ("dy/dx[i] = (1/(1 + exp(-x[i])) - t[i])/n", "dy/dt[i] = -x[i]/n"),
-        "F.multilabel_soft_margin_loss(x, t)", {"x": "0.5,0.25", "t": "1,0"},
-    ),
-)  # fmt: skip
+@function("multilabel_soft_margin_loss", "functional", "neural", kinds="no no yes")
 def build_multilabel_soft_margin_loss(
     f: Apply,
     x: Tensor,

@@ -12,7 +12,6 @@ from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD, DIV, MUL, NEG, OF_TWO
 from gradcli.ops.axes import number
 from gradcli.ops.declare import OPS, Apply, Pair, value_of
-from gradcli.ops.facts import Facts
 from gradcli.ops.further.neural_windows import Windows, adaptive, each_axis, require_axes, sliding, windows
 from gradcli.ops.piecewise import ABS, BENT
 from gradcli.ops.reductions import MEAN, SUM
@@ -102,7 +101,7 @@ def enter_max(axes: int) -> None:
         return largest(f, x, places, return_indices)
 
     build.__doc__ = f"the largest entry of each window along {axes} axes, of several the first"
-    function(name, "torch functional", "neural", kinds="no same yes", facts=window_facts(name, axes, "largest"))(build)
+    function(name, "torch functional", "neural", kinds="no same yes")(build)
 
 
 def enter_average(axes: int) -> None:
@@ -134,7 +133,7 @@ def enter_average(axes: int) -> None:
 
     build.__doc__ = f"the mean of each window along {axes} axes, padding counted unless count_include_pad=False"
     where = "torch functional" if axes == 1 else "functional"
-    function(name, where, "neural", kinds="no no yes", facts=window_facts(name, axes, "mean"))(build)
+    function(name, where, "neural", kinds="no no yes")(build)
 
 
 def adaptive_places(f: Apply, x: Tensor, axes: int, output_size: Static, name: str) -> Places:
@@ -163,8 +162,8 @@ def enter_adaptive(axes: int) -> None:
     where = "torch functional" if axes == 1 else "functional"
     build_mean.__doc__ = f"the means of as many windows as output_size says, along {axes} axes"
     build_most.__doc__ = f"the largest entries of as many windows as output_size says, along {axes} axes"
-    function(mean, where, "neural", kinds="no no yes", facts=window_facts(mean, axes, "mean"))(build_mean)
-    function(most, where, "neural", kinds="no same yes", facts=window_facts(most, axes, "largest"))(build_most)
+    function(mean, where, "neural", kinds="no no yes")(build_mean)
+    function(most, where, "neural", kinds="no same yes")(build_most)
 
 
 def extreme(f: Apply, x: Tensor, places: Places, most: bool) -> Tensor:
@@ -224,27 +223,7 @@ def enter_norm(axes: int) -> None:
         return f(MUL, result, unit.reshape(result.shape))
 
     build.__doc__ = f"(sum(x**p))**(1/p) of each window along {axes} axes"
-    function(name, "functional", "neural", kinds="no no yes", facts=window_facts(name, axes, "norm"))(build)
-
-
-def window_facts(name: str, axes: int, what: str) -> Facts:
-    """Return the facts of a pooling, with a window of two entries along the last axis."""
-    before = "0," * (axes + 1)
-    one = f"x[{before}0]", f"x[{before}1]"
-    arguments = (
-        f"({'1,' * (axes - 1)}1)" if name.startswith("adaptive") else f"({'1,' * (axes - 1)}2{',' * (axes == 1)})"
-    )
-    arguments = arguments.replace("(1)", "1")
-    program = f"F.{name}(x, {'2, ' * (what == 'norm')}{arguments})"
-    said = {
-        "largest": (f"{one[1]}", "where(j == 1, 1, 0)"),
-        "mean": (f"({one[0]} + {one[1]})/2", "1/2"),
-        "norm": (f"({one[0]}**2 + {one[1]}**2)**0.5", f"x[{before}j]/({one[0]}**2 + {one[1]}**2)**0.5"),
-    }[what]
-    inside = "[" * (axes + 2) + "1.5,2.5" + "]" * (axes + 2)
-    seed = "[" * (axes + 2) + "1" + "]" * (axes + 2)
-    derivative = f"dy[{before}0]/dx[{before}j] = {said[1]}, here"
-    return Facts(f"y[{before}i] = {said[0]}, here", (derivative,), program, {"x": inside}, seed)
+    function(name, "functional", "neural", kinds="no no yes")(build)
 
 
 ENTER: tuple[Callable[[int], None], ...] = (enter_max, enter_average, enter_adaptive, enter_norm)
@@ -253,14 +232,7 @@ for _axes in (1, 2, 3):
         _enter(_axes)
 
 
-@function(
-    "local_response_norm", "functional", "neural", kinds="no no no",
-    facts=Facts(
-        "y[0,i,0] = x[0,i,0]/(1 + 0.0001*x[0,i,0]**2)**0.75, here",
-        ("dy[0,i,0]/dx[0,i,0] = (1 - 0.00005*x[0,i,0]**2)/(1 + 0.0001*x[0,i,0]**2)**1.75, here",),
-        "F.local_response_norm(x, 1)", {"x": "[[[1.5],[2.5]]]"}, "[[[1],[10]]]",
-    ),
-)  # fmt: skip
+@function("local_response_norm", "functional", "neural", kinds="no no no")
 def build_local_response_norm(
     f: Apply, x: Tensor, size: Static, alpha: Static = 1e-4, beta: Static = 0.75, k: Static = 1.0
 ) -> Tensor:

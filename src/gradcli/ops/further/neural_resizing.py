@@ -12,7 +12,6 @@ from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD, MUL
 from gradcli.ops.axes import number
 from gradcli.ops.declare import Apply
-from gradcli.ops.facts import Facts
 from gradcli.ops.further.neural_pooling import averaged, outer_product
 from gradcli.ops.further.neural_windows import adaptive, each_axis, windows
 from gradcli.ops.indexing import INDEX
@@ -145,13 +144,7 @@ def sizes_of(
     return found, (None,) * axes if again else factors
 
 
-@function(
-    "interpolate upsample", "functional", "neural", kinds="no no yes",
-    facts=Facts(
-        "y[0,0,i] = x[0,0,i//2], here", ("dy[0,0,i]/dx[0,0,j] = where(j == i//2, 1, 0), here",),
-        "F.interpolate(x, scale_factor=2)", {"x": "[[[1.5,2.5]]]"}, "[[[1,10,100,1000]]]",
-    ),
-)  # fmt: skip
+@function("interpolate upsample", "functional", "neural", kinds="no no yes")
 def build_interpolate(
     f: Apply,
     x: Tensor,
@@ -195,13 +188,7 @@ def whole_factor(value: Static, name: str) -> int:
     return value
 
 
-@function(
-    "pixel_shuffle", "torch functional", "neural", kinds="no same yes",
-    facts=Facts(
-        "y[0,i,j] = x[2*i + j,0,0], here", ("dy[0,i,j]/dx[k,0,0] = where(k == 2*i + j, 1, 0), here",),
-        "F.pixel_shuffle(x, 2)", {"x": "[[[1.5]],[[2.5]],[[3]],[[4]]]"}, "[[[1,10],[100,1000]]]",
-    ),
-)  # fmt: skip
+@function("pixel_shuffle", "torch functional", "neural", kinds="no same yes")
 def build_pixel_shuffle(f: Apply, x: Tensor, upscale_factor: Static) -> Tensor:
     """r*r channels spread over squares of r by r pixels"""
     r = whole_factor(upscale_factor, "upscale_factor")
@@ -214,13 +201,7 @@ def build_pixel_shuffle(f: Apply, x: Tensor, upscale_factor: Static) -> Tensor:
     return f(RESHAPE, turned, shape=(*batch, channels // (r * r), height * r, width * r))
 
 
-@function(
-    "pixel_unshuffle", "torch functional", "neural", kinds="no same yes",
-    facts=Facts(
-        "y[k,0,0] = x[0,k//2,k % 2], here", ("dy[k,0,0]/dx[0,i,j] = where(k == 2*i + j, 1, 0), here",),
-        "F.pixel_unshuffle(x, 2)", {"x": "[[[1.5,2.5],[3,4]]]"}, "[[[1]],[[10]],[[100]],[[1000]]]",
-    ),
-)  # fmt: skip
+@function("pixel_unshuffle", "torch functional", "neural", kinds="no same yes")
 def build_pixel_unshuffle(f: Apply, x: Tensor, downscale_factor: Static) -> Tensor:
     """squares of r by r pixels gathered into r*r channels"""
     r = whole_factor(downscale_factor, "downscale_factor")
@@ -233,14 +214,7 @@ def build_pixel_unshuffle(f: Apply, x: Tensor, downscale_factor: Static) -> Tens
     return f(RESHAPE, turned, shape=(*batch, channels * r * r, height // r, width // r))
 
 
-@function(
-    "channel_shuffle", "torch functional", "neural", kinds="no same yes",
-    facts=Facts(
-        "y[0,k,0] = x[0,k//2 + 2*(k % 2),0], here",
-        ("dy[0,k,0]/dx[0,j,0] = where(j == k//2 + 2*(k % 2), 1, 0), here",),
-        "torch.channel_shuffle(x, 2)", {"x": "[[[1.5],[2.5],[3],[4]]]"}, "[[[1],[10],[100],[1000]]]",
-    ),
-)  # fmt: skip
+@function("channel_shuffle", "torch functional", "neural", kinds="no same yes")
 def build_channel_shuffle(f: Apply, x: Tensor, groups: Static) -> Tensor:
     """the channels, one of each group after the other"""
     count = whole_factor(groups, "groups")

@@ -11,7 +11,6 @@ from gradcli.errors import GradcliError
 from gradcli.ops.axes import one_axis, require_entries
 from gradcli.ops.declare import Apply, Op, Pair, declare, no_links
 from gradcli.ops.exactly import decided
-from gradcli.ops.facts import Facts
 from gradcli.ops.links import Links
 from gradcli.ops.parts import Kink, Picked, Piecewise
 from gradcli.ops.picking import pick_indices
@@ -186,19 +185,7 @@ def rank(k: Static, x: Tensor, dim: Static, name: str, least: int) -> int:
     return count
 
 
-ROW = "1.5,4,2.5"
-
-
-def picks(program: str, formula: str, derivative: str, v: str = "") -> Facts:
-    """Return the facts of a function that picks entries of x by their order."""
-    return Facts(formula, (derivative,), program, {"x": ROW}, v)
-
-
-@function(
-    "topk", "torch method", "reductions", op=ORDER, kinds="no same yes",
-    facts=picks("topk(x, 2).values", "y has the two largest entries, the largest first",
-                "dy[i]/dx[j] = where(j == (1, 2)[i], 1, 0), here", "1,10"),
-)  # fmt: skip
+@function("topk", "torch method", "reductions", op=ORDER, kinds="no same yes")
 def build_topk(
     f: Apply,
     x: Tensor,
@@ -211,46 +198,33 @@ def build_topk(
     return ordered(f, x, "topk", dim, k=rank(k, x, dim, "topk", 0), largest=bool(largest))
 
 
-@function(
-    "kthvalue", "torch method", "reductions", op=ORDER, kinds="no same yes",
-    facts=picks("kthvalue(x, 2).values", "y is the second smallest entry", "dy/dx[j] = where(j == 2, 1, 0), here"),
-)  # fmt: skip
+@function("kthvalue", "torch method", "reductions", op=ORDER, kinds="no same yes")
 def build_kthvalue(f: Apply, x: Tensor, k: Static, dim: Static = -1, keepdim: Static = False) -> Pair:
     """the k-th smallest entry along dim, and where it stands"""
     return ordered(f, x, "kthvalue", dim, bool(keepdim), k=rank(k, x, dim, "kthvalue", 1))
 
 
-@function(
-    "mode", "torch method", "reductions", op=ORDER, kinds="no same yes",
-    facts=picks("mode(x).values", "y is the entry that occurs most often, of several the smallest",
-                "dy/dx[j] = where(j == 0, 1, 0), here"),
-)  # fmt: skip
+@function("mode", "torch method", "reductions", op=ORDER, kinds="no same yes")
 def build_mode(f: Apply, x: Tensor, dim: Static = -1, keepdim: Static = False) -> Pair:
     """the entry that occurs most often along dim, of several the smallest, and where it stands last"""
     return ordered(f, x, "mode", dim, bool(keepdim))
 
 
-def extreme_so_far(name: str, word: str, picked: str) -> None:
-    """Enter a running extreme; in its example it stands at the places ``picked``."""
+def extreme_so_far(name: str, word: str) -> None:
+    """Enter a running extreme."""
 
     def build(f: Apply, x: Tensor, dim: Static) -> Pair:
         return ordered(f, x, name, dim)
 
     build.__doc__ = f"the {word} entry so far along dim, and where it stands"
-    derivative = f"dy[i]/dx[j] = where(j == {picked}[i], 1, 0), here"
-    facts = picks(f"{name}(x, 0).values", f"y[i] is the {word} of x[:i + 1]", derivative, "1,10,100")
-    function(name, "torch method", "reductions", op=ORDER, kinds="no same yes", facts=facts)(build)
+    function(name, "torch method", "reductions", op=ORDER, kinds="no same yes")(build)
 
 
-extreme_so_far("cummax", "largest", "(0, 1, 1)")
-extreme_so_far("cummin", "smallest", "(0, 0, 0)")
+extreme_so_far("cummax", "largest")
+extreme_so_far("cummin", "smallest")
 
 
-@function(
-    "msort", "torch method", "reductions", op=PICK, kinds="same same yes",
-    facts=picks("msort(x)", "y has the entries of x, the smallest first",
-                "dy[i]/dx[j] = where(j == (0, 2, 1)[i], 1, 0), here", "1,10,100"),
-)  # fmt: skip
+@function("msort", "torch method", "reductions", op=PICK, kinds="same same yes")
 def build_msort(f: Apply, x: Tensor) -> Tensor:
     """the entries in order along the first axis"""
     return f(PICK, x, kind="sort", dim=0, descending=False) if x.ndim else x
@@ -270,13 +244,9 @@ ARGSORT = declare(
         defaults={"descending": False, "stable": False},
     )
 )  # fmt: skip
-NO_PLACES = Facts(
-    "entry i is the position of the i-th smallest entry of x", ("none: it gives positions, which do not move with x",),
-    "x[argsort(x)]", {"x": ROW}, "1,10,100",
-)  # fmt: skip
 
 
-@function("argsort", "torch method", "reductions", op=ARGSORT, kinds="numpy-integer integer yes", facts=NO_PLACES)
+@function("argsort", "torch method", "reductions", op=ARGSORT, kinds="numpy-integer integer yes")
 def build_argsort(f: Apply, x: Tensor, dim: Static = -1, descending: Static = False, stable: Static = False) -> Tensor:
     """the positions of the entries in order along dim; they have no derivative"""
     if not x.ndim:
@@ -284,10 +254,7 @@ def build_argsort(f: Apply, x: Tensor, dim: Static = -1, descending: Static = Fa
     return f(ARGSORT, x, dim=one_axis(dim, x.ndim), descending=bool(descending), stable=bool(stable))
 
 
-@function(
-    "np.argsort numpy.argsort jnp.argsort", "", "reductions", kinds="integer integer yes",
-    facts=NO_PLACES._replace(program="x[np.argsort(x)]"),
-)  # fmt: skip
+@function("np.argsort numpy.argsort jnp.argsort", "", "reductions", kinds="integer integer yes")
 def build_numpy_argsort(
     f: Apply,
     x: Tensor,

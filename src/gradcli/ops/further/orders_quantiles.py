@@ -11,7 +11,6 @@ from gradcli.ops.axes import one_axis, read_axes, require_entries
 from gradcli.ops.backward_texts import extreme_text_back
 from gradcli.ops.declare import Apply, Op, Pair, declare, value_of
 from gradcli.ops.exactly import is_nan, shared
-from gradcli.ops.facts import Facts
 from gradcli.ops.further.orders import ordered
 from gradcli.ops.further.pointwise import LERP
 from gradcli.ops.indexing import INDEX
@@ -23,7 +22,6 @@ from gradcli.ops.shaping import RESHAPE, TRANSPOSE
 from gradcli.ops.signatures import Array, Axes, Indices, Mask, Static, Tensor
 from gradcli.ops.vocabulary import function
 
-ROW, LAST = "1.5,4,2.5", "dy/dx[j] = where(j == 2, 1, 0), here"
 WAYS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
@@ -100,14 +98,6 @@ def quantile(
     return f(STACK, *found, dim=0) if several else found[0]
 
 
-def facts_of(name: str, q: str) -> Facts:
-    """Return the facts of a quantile."""
-    return Facts(
-        "y lies between the two entries of sorted x next to place q*(n - 1)",
-        ("dy/dx[j] = where(j == 1, 0, 1/2), here",), f"{name}(x, {q})", {"x": ROW},
-    )  # fmt: skip
-
-
 def torch_quantile(name: str, skip_nan: bool, words: str) -> None:
     """Enter PyTorch's quantile, of all entries or of those that are no nan."""
 
@@ -123,10 +113,10 @@ def torch_quantile(name: str, skip_nan: bool, words: str) -> None:
         return quantile(f, x, q, 1.0, axes, keepdim, interpolation, skip_nan)
 
     build.__doc__ = words
-    function(name, "torch method", "reductions", kinds="no no yes", facts=facts_of(name, "0.25"))(build)
+    function(name, "torch method", "reductions", kinds="no no yes")(build)
 
 
-def numpy_quantile(names: str, scale: float, skip_nan: bool, words: str, q: str) -> None:
+def numpy_quantile(names: str, scale: float, skip_nan: bool, words: str) -> None:
     """Enter NumPy's quantile or percentile, along several axes too."""
 
     def build(
@@ -142,18 +132,16 @@ def numpy_quantile(names: str, scale: float, skip_nan: bool, words: str, q: str)
         return quantile(f, x, q, scale, read_axes(dim, x.ndim), keepdim, way, skip_nan)
 
     build.__doc__ = words
-    function(
-        names, "", "reductions", kinds="numpy-float numpy-float yes", facts=facts_of(names.split(maxsplit=1)[0], q)
-    )(build)
+    function(names, "", "reductions", kinds="numpy-float numpy-float yes")(build)
 
 
 torch_quantile("quantile", skip_nan=False, words="the quantile of x for a chance q, of all entries or along dim")
 torch_quantile("nanquantile", skip_nan=True, words="the quantile of the entries that are no nan")
 for _prefix, _skip in (("", False), ("nan", True)):
-    for _name, _scale, _q in (("quantile", 1.0, "0.25"), ("percentile", 100.0, "25")):
+    for _name, _scale in (("quantile", 1.0), ("percentile", 100.0)):
         numpy_quantile(
             " ".join(f"{library}.{_prefix}{_name}" for library in ("np", "numpy", "jnp")), _scale, _skip,
-            f"the {_name} of x for q from 0 to {_scale:g}, as numpy has it", _q,
+            f"the {_name} of x for q from 0 to {_scale:g}, as numpy has it",
         )  # fmt: skip
 
 
@@ -194,11 +182,7 @@ NANMEDIAN = declare(
 )
 
 
-@function(
-    "nanmedian", "torch method", "reductions", op=NANMEDIAN, kinds="no same yes",
-    facts=Facts("y is the middle entry of those that are no nan, the lower of two", (LAST,),
-                "nanmedian(x)", {"x": ROW}),
-)  # fmt: skip
+@function("nanmedian", "torch method", "reductions", op=NANMEDIAN, kinds="no same yes")
 def build_nanmedian(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Tensor | Pair:
     """the middle entry of those that are no nan, the lower of two (np.nanmedian: their mean)"""
     axes = read_axes(dim, x.ndim, "refused")
@@ -208,11 +192,7 @@ def build_nanmedian(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = F
     return ordered(f, x, "nanmedian", dim, bool(keepdim))
 
 
-@function(
-    "np.nanmedian numpy.nanmedian jnp.nanmedian", "", "reductions", kinds="numpy-float numpy-float yes",
-    facts=Facts("y is the middle entry of those that are no nan, or the mean of the two", (LAST,),
-                "np.nanmedian(x)", {"x": ROW}),
-)  # fmt: skip
+@function("np.nanmedian numpy.nanmedian jnp.nanmedian", "", "reductions", kinds="numpy-float numpy-float yes")
 def build_numpy_nanmedian(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Tensor:
     """the middle entry of those that are no nan, or the mean of the two, as numpy has it"""
     return quantiles(f, x, [0.5], read_axes(dim, x.ndim), bool(keepdim), "midpoint", skip_nan=True)[0]

@@ -10,7 +10,6 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.ops.declare import Apply, value_of
-from gradcli.ops.facts_arrays import moved
 from gradcli.ops.further.shapes import MOVES
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.joining import CAT
@@ -111,12 +110,9 @@ def filled_border(f: Apply, x: Tensor, pads: Pads, value: Tensor) -> Tensor:
 
 TORCH_AXES = {2: (2, 3), 4: (3, 4), 6: (4, 5)}
 """How many axes an array may have of which one, two or three go on."""
-BORDER = "y[i] = where(i == 0, 0, x[i - 1]), here", "dy[i]/dx[j] = where(i == j + 1, 1, 0)"
 
 
-@function("pad", "functional not-bare", "shaping", op=PAD, kinds="same same first", facts=moved(
-    "F.pad(x, (1, 0))", *BORDER, v="1,10,100,1000"
-))  # fmt: skip
+@function("pad", "functional not-bare", "shaping", op=PAD, kinds="same same first")
 def build_pad(f: Apply, x: Tensor, pad: Static, mode: Static = "constant", value: Tensor | None = None) -> Tensor:
     """with numbers round it: pairs of counts from the last axis on; constant, reflect, replicate or circular"""
     counts = whole_numbers((pad,), "a count")
@@ -139,9 +135,7 @@ def build_pad(f: Apply, x: Tensor, pad: Static, mode: Static = "constant", value
 NUMPY_MODES = {"edge": "replicate", "reflect": "reflect", "symmetric": "symmetric", "wrap": "circular"}
 
 
-@function("np.pad numpy.pad jnp.pad", "", "shaping", kinds="same same first", facts=moved(
-    "np.pad(x, (1, 0))", *BORDER, v="1,10,100,1000"
-))  # fmt: skip
+@function("np.pad numpy.pad jnp.pad", "", "shaping", kinds="same same first")
 def build_numpy_pad(
     f: Apply, x: Tensor, pad_width: Static, mode: Static = "constant", constant_values: Tensor | None = None
 ) -> Tensor:
@@ -198,13 +192,7 @@ def window_places(
     return (layers + plane).reshape(channels * kernel[0] * kernel[1], -1)
 
 
-IMAGE = "[[[[1.5,2,4]]]]"
-
-
-@function("F.unfold nn.functional.unfold torch.nn.functional.unfold", "", "shaping", kinds=MOVES, facts=moved(
-    "F.unfold(x, (1, 2))", "y[n,k,l] = x[n,0,0,k + l], here", "dy[n,k,l]/dx[n,a,b,j] = where(j == k + l, 1, 0), here",
-    IMAGE, "[[[1,2],[3,4]]]",
-))  # fmt: skip
+@function("F.unfold nn.functional.unfold torch.nn.functional.unfold", "", "shaping", kinds=MOVES)
 def build_image_windows(
     f: Apply, x: Tensor, kernel_size: Static, dilation: Static = 1, padding: Static = 0, stride: Static = 1
 ) -> Tensor:
@@ -224,10 +212,7 @@ def build_image_windows(
     return f(INDEX, flat, key=(*[slice(None)] * (x.ndim - 3), places))
 
 
-@function("F.fold nn.functional.fold torch.nn.functional.fold", "", "shaping", kinds=MOVES, facts=moved(
-    "F.fold(x, (1, 3), (1, 2))", "an entry is the sum of those that windows have there",
-    "dy[n,a,b,j]/dx[n,k,l] = where(j == k + l, 1, 0), here", "[[[1.5,2],[3,4]]]", "[[[[1,10,100]]]]",
-))  # fmt: skip
+@function("F.fold nn.functional.fold torch.nn.functional.fold", "", "shaping", kinds=MOVES)
 def build_fold(
     f: Apply,
     x: Tensor,

@@ -10,8 +10,6 @@ from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.ops.axes import one_axis
 from gradcli.ops.declare import Apply
-from gradcli.ops.facts import Facts
-from gradcli.ops.facts_arrays import moved
 from gradcli.ops.further.positions import positions, truths, within
 from gradcli.ops.further.shapes import MOVES, common_shape
 from gradcli.ops.indexing import INDEX
@@ -20,8 +18,6 @@ from gradcli.ops.piecewise import WHERE
 from gradcli.ops.shaping import EXPAND, RESHAPE
 from gradcli.ops.signatures import Array, Indices, Mask, Raw, Static, Tensor
 from gradcli.ops.vocabulary import Function, function, register
-
-PLACES_OF_TWO = "y[i] = x[2*i], here", "dy[i]/dx[j] = where(j == 2*i, 1, 0), here"
 
 
 def along(f: Apply, x: Tensor, index: Indices, axis: int, name: str) -> Tensor:
@@ -42,17 +38,19 @@ def open_key(index: Indices, axis: int) -> tuple[Indices, ...]:
     return tuple(index if k == axis else places for k, places in enumerate(grid))
 
 
-@function("gather", "torch method", "indices", kinds=MOVES, facts=moved(
-    "gather(x, 0, torch.tensor([0, 2]))", *PLACES_OF_TWO, v="1,10"
-))  # fmt: skip
+@function("gather", "torch method", "indices", kinds=MOVES)
 def build_gather(f: Apply, x: Tensor, dim: Static, index: Raw, sparse_grad: Static = False) -> Tensor:
     """the entries at the positions along an axis, in the shape of the positions"""
     del sparse_grad
     return along(f, x, positions(f, index), one_axis(dim, x.ndim), "gather")
 
 
-@function("take_along_dim np.take_along_axis numpy.take_along_axis jnp.take_along_axis", "torch method", "indices",
-          kinds=MOVES, facts=moved("take_along_dim(x, torch.tensor([0, 2]), 0)", *PLACES_OF_TWO, v="1,10"))  # fmt: skip
+@function(
+    "take_along_dim np.take_along_axis numpy.take_along_axis jnp.take_along_axis",
+    "torch method",
+    "indices",
+    kinds=MOVES,
+)
 def build_take_along_dim(f: Apply, x: Tensor, indices: Raw, dim: Static = None) -> Tensor:
     """the entries at the positions along an axis, the other axes broadcast; of the entries in one row without dim"""
     index = positions(f, indices, "indices")
@@ -72,9 +70,7 @@ def build_take_along_dim(f: Apply, x: Tensor, indices: Raw, dim: Static = None) 
     return along(f, whole_x, counted, axis, "take_along_dim")
 
 
-@function("index_select", "torch method", "indices", kinds=MOVES, facts=moved(
-    "index_select(x, 0, torch.tensor([0, 2]))", *PLACES_OF_TWO, v="1,10"
-))  # fmt: skip
+@function("index_select", "torch method", "indices", kinds=MOVES)
 def build_index_select(f: Apply, x: Tensor, dim: Static, index: Raw) -> Tensor:
     """the layers of an axis at the positions"""
     places = positions(f, index)
@@ -93,18 +89,14 @@ def layers(f: Apply, x: Tensor, axis: int, places: Indices) -> Tensor:
     return f(INDEX, x, key=(*[slice(None)] * axis, places))
 
 
-@function("take", "torch method", "indices", kinds=MOVES, facts=moved(
-    "take(x, torch.tensor([0, 2]))", *PLACES_OF_TWO, v="1,10"
-))  # fmt: skip
+@function("take", "torch method", "indices", kinds=MOVES)
 def build_take(f: Apply, x: Tensor, index: Raw) -> Tensor:
     """the entries at the positions in one row, in the shape of the positions"""
     size = math.prod(x.shape)
     return layers(f, f(RESHAPE, x, shape=(size,)), 0, within(positions(f, index), size, "take", -size))
 
 
-@function("np.take numpy.take jnp.take", "", "indices", kinds=MOVES, facts=moved(
-    "np.take(x, [0, 2])", *PLACES_OF_TWO, v="1,10"
-))  # fmt: skip
+@function("np.take numpy.take jnp.take", "", "indices", kinds=MOVES)
 def build_numpy_take(f: Apply, x: Tensor, indices: Raw, axis: Static = None) -> Tensor:
     """the entries at the positions in one row, or the layers of an axis"""
     own = 0 if axis is None else one_axis(axis, x.ndim)
@@ -113,10 +105,7 @@ def build_numpy_take(f: Apply, x: Tensor, indices: Raw, axis: Static = None) -> 
     return layers(f, flat, own, within(positions(f, indices, "indices"), length, "take", -length))
 
 
-@function("masked_select", "torch method", "indices", kinds=MOVES, facts=Facts(
-    "the entries where the mask is true", ("dy[0]/dx[1] = 1, here", "dy[1]/dx[2] = 1, here"),
-    "masked_select(x, x > 2)", {"x": "1.5,2.5,4"}, "1,10",
-))  # fmt: skip
+@function("masked_select", "torch method", "indices", kinds=MOVES)
 def build_masked_select(f: Apply, x: Tensor, mask: Raw) -> Tensor:
     """the entries where the mask is true, in one row; both broadcast"""
     held = truths(mask, "masked_select")
@@ -125,20 +114,14 @@ def build_masked_select(f: Apply, x: Tensor, mask: Raw) -> Tensor:
     return f(INDEX, flat, key=np.broadcast_to(held, shape).ravel())
 
 
-@function("np.compress numpy.compress", "", "indices", kinds=MOVES, facts=Facts(
-    "the entries where the condition is true", ("dy[0]/dx[1] = 1, here", "dy[1]/dx[2] = 1, here"),
-    "np.compress(x > 2, x)", {"x": "1.5,2.5,4"}, "1,10",
-))  # fmt: skip
+@function("np.compress numpy.compress", "", "indices", kinds=MOVES)
 def build_compress(f: Apply, test: Raw, x: Tensor, axis: Static = None) -> Tensor:
     """the entries in one row, or the layers of an axis, where the condition is true"""
     flat = f(RESHAPE, x, shape=(-1,)) if axis is None else x
     return layers(f, flat, 0 if axis is None else one_axis(axis, x.ndim), np.flatnonzero(truths(test, "np.compress")))
 
 
-@function("masked_fill", "torch method", "indices", kinds="same same first", facts=Facts(
-    "y[i] = where(x[i] > 2, 0, x[i]), here", ("dy[i]/dx[i] = where(x[i] > 2, 0, 1), here",),
-    "masked_fill(x, x > 2, 0.0)", {"x": "1.5,2.5,4"}, "1,10,100",
-))  # fmt: skip
+@function("masked_fill", "torch method", "indices", kinds="same same first")
 def build_masked_fill(f: Apply, x: Tensor, mask: Raw, value: Tensor) -> Tensor:
     """value where the mask is true, x elsewhere"""
     if value.ndim:
@@ -157,20 +140,11 @@ def build_own_where(f: Apply, x: Tensor, mask: Raw, other: Tensor) -> Tensor:
 
 
 register(
-    Function(
-        "Tensor.where", build_own_where, (), ("where",), "x where the condition holds, other elsewhere", "indices",
-        facts=Facts(
-            "y[i] = where(x[i] > 2, x[i], 0), here", ("dy[i]/dx[i] = where(x[i] > 2, 1, 0), here",),
-            "x.where(x > 2, 0.0)", {"x": "1.5,2.5,4"}, "1,10,100",
-        ),
-    )
-)  # fmt: skip
+    Function("Tensor.where", build_own_where, (), ("where",), "x where the condition holds, other elsewhere", "indices")
+)
 
 
-@function("embedding", "functional", "indices", kinds=MOVES, facts=Facts(
-    "y[k,j] = W[1 - k,j], here", ("dy[k,j]/dW[i,j] = where(i == 1 - k, 1, 0), here",),
-    "F.embedding(torch.tensor([1, 0]), W)", {"W": "1.5,2;3,4.5"}, "1,2;3,4",
-))  # fmt: skip
+@function("embedding", "functional", "indices", kinds=MOVES)
 def build_embedding(
     f: Apply,
     input: Raw,

@@ -14,7 +14,6 @@ from gradcli.ops.axes import number
 from gradcli.ops.declare import Apply, value_of
 from gradcli.ops.entrywise import elementwise
 from gradcli.ops.exactly import is_nan
-from gradcli.ops.facts import Facts, of_one, of_two
 from gradcli.ops.parts import Kink, Piecewise
 from gradcli.ops.piecewise import TRUNC, WHERE
 from gradcli.ops.shaping import CLONE
@@ -26,92 +25,56 @@ EVERYWHERE = "torch numpy method"
 UNLIKE_NUMPY = "other-float float yes"
 
 
-def three(text: str, formula: str, by: tuple[str, str, str]) -> Facts:
-    """Return the facts of a function of three numbers, written as ``text`` in x, y and z."""
-    said = tuple(f"d/d{name} {text} = {derivative}" for name, derivative in zip("xyz", by, strict=True))
-    return Facts(f"{text} = {formula}", said, text, {"x": "1.5", "y": "2.5", "z": "0.25"})
-
-
 # --- made of others ---
 
 TURN = replace(MUL, torch_saves=("",))
 """``*`` by a number that PyTorch does not keep: it knows the function."""
 
 
-@function(
-    "deg2rad radians np.radians numpy.radians math.radians", EVERYWHERE, "elementwise", kinds=UNLIKE_NUMPY,
-    facts=of_one("deg2rad(x)", "x*pi/180", "pi/180", "30"),
-)  # fmt: skip
+@function("deg2rad radians np.radians numpy.radians math.radians", EVERYWHERE, "elementwise", kinds=UNLIKE_NUMPY)
 def build_deg2rad(f: Apply, x: Tensor) -> Tensor:
     """an angle in degrees, in radians"""
     return f(TURN, x, np.float64(math.pi / 180))
 
 
-@function(
-    "rad2deg degrees math.degrees",
-    EVERYWHERE,
-    "elementwise",
-    kinds=UNLIKE_NUMPY,
-    facts=of_one("rad2deg(x)", "x*180/pi", "180/pi"),
-)
+@function("rad2deg degrees math.degrees", EVERYWHERE, "elementwise", kinds=UNLIKE_NUMPY)
 def build_rad2deg(f: Apply, x: Tensor) -> Tensor:
     """an angle in radians, in degrees"""
     return f(TURN, x, np.float64(180 / math.pi))
 
 
-@function(
-    "frac", "torch method", "elementwise", kinds="no no yes",
-    facts=of_one("frac(x)", "x - trunc(x)", "1", "1.75"),
-)  # fmt: skip
+@function("frac", "torch method", "elementwise", kinds="no no yes")
 def build_frac(f: Apply, x: Tensor) -> Tensor:
     """x without its integer part, with the sign of x"""
     return f(SUB, x, f(TRUNC, x))
 
 
-@function(
-    "positive real conj",
-    f"{EVERYWHERE} shares",
-    "elementwise",
-    kinds="no same yes",
-    facts=of_one("positive(x)", "x", "1"),
-)
+@function("positive real conj", f"{EVERYWHERE} shares", "elementwise", kinds="no same yes")
 def build_positive(f: Apply, x: Tensor, library: Library = "torch") -> Tensor:
     """x itself, in NumPy a copy"""
     return x if library == "torch" else f(CLONE, x)
 
 
-@function(
-    "rsub", "torch", "elementwise", kinds="no integer yes",
-    facts=of_two("rsub(x, other)", "other - x", "-1", "1"),
-)  # fmt: skip
+@function("rsub", "torch", "elementwise", kinds="no integer yes")
 def build_rsub(f: Apply, x: Tensor, other: Tensor, alpha: Static = 1) -> Tensor:
     """other - x, or other - alpha*x"""
     return f(SUB, other, scaled(f, x, alpha))
 
 
-@function(
-    "ldexp", f"{EVERYWHERE} tensors", "elementwise",
-    facts=of_two("ldexp(x, other)", "x*2**other", "2**other", "x*2**other*log(2)"),
-)  # fmt: skip
+@function("ldexp", f"{EVERYWHERE} tensors", "elementwise")
 def build_ldexp(f: Apply, x: Tensor, other: Tensor) -> Tensor:
     """x*2**other"""
     return f(MUL, x, f(OF_TWO["pow"], 2.0, other))
 
 
-@function(
-    "addcmul", "torch method", "elementwise",
-    facts=three("addcmul(x, y, z)", "x + y*z", ("1", "z", "y")),
-)  # fmt: skip
+@function("addcmul", "torch method", "elementwise")
 def build_addcmul(f: Apply, x: Tensor, tensor1: Tensor, tensor2: Tensor, value: Static = 1) -> Tensor:
     """x + value*tensor1*tensor2"""
     left = scaled(f, tensor1, value, "value")
     return f(ADD, x, f(MUL, left, tensor2))
 
 
-@function(
-    "addcdiv", "torch method", "elementwise",
-    facts=three("addcdiv(x, y, z)", "x + y/z", ("1", "1/z", "-y/z**2")),
-)  # fmt: skip
+@function("addcdiv", "torch method", "elementwise")
 def build_addcdiv(f: Apply, x: Tensor, tensor1: Tensor, tensor2: Tensor, value: Static = 1) -> Tensor:
     """x + value*tensor1/tensor2"""
     left = scaled(f, tensor1, value, "value")
@@ -121,10 +84,7 @@ def build_addcdiv(f: Apply, x: Tensor, tensor1: Tensor, tensor2: Tensor, value: 
 LARGEST = float(np.finfo(np.float64).max)
 
 
-@function(
-    "nan_to_num", "torch method", "elementwise", kinds="same same yes",
-    facts=of_one("nan_to_num(x)", "where(isnan(x), 0, x)", "where(isnan(x), 0, 1)"),
-)  # fmt: skip
+@function("nan_to_num", "torch method", "elementwise", kinds="same same yes")
 def build_nan_to_num(f: Apply, x: Tensor, nan: Static = 0.0, posinf: Static = None, neginf: Static = None) -> Tensor:
     """x with numbers in the place of nan, inf and -inf; there the derivative is 0"""
     fills = (
@@ -139,10 +99,7 @@ def build_nan_to_num(f: Apply, x: Tensor, nan: Static = 0.0, posinf: Static = No
     return f(CLONE, x) if found is x else found
 
 
-@function(
-    "np.nan_to_num numpy.nan_to_num jnp.nan_to_num", "", "elementwise", kinds="same same yes",
-    facts=of_one("np.nan_to_num(x)", "where(isnan(x), 0, x)", "where(isnan(x), 0, 1)"),
-)  # fmt: skip
+@function("np.nan_to_num numpy.nan_to_num jnp.nan_to_num", "", "elementwise", kinds="same same yes")
 def build_numpy_nan_to_num(
     f: Apply, x: Tensor, copy: Static = True, nan: Static = 0.0, posinf: Static = None, neginf: Static = None
 ) -> Tensor:
@@ -202,10 +159,7 @@ LERP = elementwise(
 )  # fmt: skip
 
 
-@function(
-    "lerp", "torch method", "elementwise", op=LERP,
-    facts=three("lerp(x, y, z)", "x + z*(y - x)", ("1 - z", "z", "y - x")),
-)  # fmt: skip
+@function("lerp", "torch method", "elementwise", op=LERP)
 def build_lerp(f: Apply, x: Tensor, end: Tensor, weight: Tensor) -> Tensor:
     """the point between x and end that weight names, x for 0 and end for 1"""
     return f(LERP, x, end, weight)
@@ -217,8 +171,7 @@ FMOD = elementwise(
     lambda g, _y, _a, _b: g, lambda g, _y, a, b: -g * np.trunc(a / b), None, slopes=fmod_slopes,
     pieces=Piecewise(lambda a, b: np.trunc(a / b), exactly.rest_of),
     domain=((0.1, 0.9), (1, 2)),
-    spelled=Spelled(EVERYWHERE, "math.fmod", "what is left of a/b, with the sign of a", kinds="same same yes",
-                    facts=of_two("fmod(x, other)", "x - other*trunc(x/other)", "1", "-trunc(x/other)", ("7.5", "2.0"))),
+    spelled=Spelled(EVERYWHERE, "math.fmod", "what is left of a/b, with the sign of a", kinds="same same yes"),
 )
 elementwise(
     "copysign", np.copysign,
@@ -226,17 +179,13 @@ elementwise(
     pieces=Piecewise(turn, lambda piece, x, other: piece * x),
     kink=Kink(lambda x, other: (x == 0) | (other == 0), "0 is taken where x is 0"),
     splits_zero=lambda k, x, other: (other == 0) & (k == 1),
-    spelled=Spelled("torch numpy math method", "", "x with the sign of other",
-                    facts=of_two("copysign(x, other)", "abs(x)*where(other < 0, -1, 1)",
-                                 "sign(x)*where(other < 0, -1, 1)", "0")),
+    spelled=Spelled("torch numpy math method", "", "x with the sign of other"),
 )
 elementwise(
     "logaddexp2", np.logaddexp2,
     lambda g, _y, a, b: g / (1 + np.exp2(b - a)), lambda g, _y, a, b: g / (1 + np.exp2(a - b)), None,
     slopes=lambda s, a, b: (s.sigmoid((a - b) * s.log(2)), s.sigmoid((b - a) * s.log(2))),
     exactly=lambda a, b: np.maximum(a, b) + np.log2(1 + np.exp2(-exactly.gap(a, b))),
-    spelled=Spelled("torch numpy method tensors", "", "log2(2**a + 2**b)",
-                    facts=of_two("logaddexp2(x, other)", "log2(2**x + 2**other)", "1/(1 + 2**(other - x))",
-                                 "1/(1 + 2**(x - other))")),
+    spelled=Spelled("torch numpy method tensors", "", "log2(2**a + 2**b)"),
 )
 # fmt: on

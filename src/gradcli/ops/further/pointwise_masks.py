@@ -12,7 +12,6 @@ from gradcli.ops.arithmetic import FLOOR_DIVIDE
 from gradcli.ops.axes import number, read_axes
 from gradcli.ops.declare import OPERATORS, Apply, Op, declare, no_links, value_of
 from gradcli.ops.exactly import decided, true
-from gradcli.ops.facts import Facts
 from gradcli.ops.parts import Piecewise
 from gradcli.ops.piecewise import applied, step
 from gradcli.ops.selection import ALL
@@ -20,37 +19,24 @@ from gradcli.ops.shaping import RESHAPE, whole
 from gradcli.ops.signatures import Array, Axes, Forward, Mask, Static, Tensor
 from gradcli.ops.vocabulary import Spelled, enter, function
 
-NO_SLOPE = ("none: it is true or false",)
 MASKED = "mask mask yes"
 EVERYWHERE = "torch numpy method"
-
-
-def of_pairs(name: str, words: str, other: str = "0.5") -> Facts:
-    """Return the facts of a test of two numbers."""
-    program = f"where({name}(x, other), x, other)"
-    return Facts(f"{name}(x, other) is true where {words}", NO_SLOPE, program, {"x": "1.5", "other": other})
-
-
-def of_entries(name: str, words: str) -> Facts:
-    """Return the facts of a test of one number."""
-    return Facts(f"{name}(x) is true where {words}", NO_SLOPE, f"where({name}(x), x, 2*x)", {"x": "1.5"})
 
 
 # --- comparisons and operators by their names ---
 
 COMPARED = {
-    "eq": ("==", "np.equal numpy.equal jnp.equal", "both are equal"),
-    "ne": ("!=", "not_equal", "they differ"),
-    "gt": (">", "greater", "x is larger"),
-    "ge": (">=", "greater_equal", "x is no smaller"),
-    "lt": ("<", "less", "x is smaller"),
-    "le": ("<=", "less_equal", "x is no larger"),
+    "eq": ("==", "np.equal numpy.equal jnp.equal"),
+    "ne": ("!=", "not_equal"),
+    "gt": (">", "greater"),
+    "ge": (">=", "greater_equal"),
+    "lt": ("<", "less"),
+    "le": ("<=", "less_equal"),
 }
-for _name, (_sign, _also, _words) in COMPARED.items():
+for _name, (_sign, _also) in COMPARED.items():
     enter(
         _name,
-        Spelled(EVERYWHERE, _also, f"whether x {_sign} other, entry by entry", kinds=MASKED,
-                facts=of_pairs(_name, _words)),
+        Spelled(EVERYWHERE, _also, f"whether x {_sign} other, entry by entry", kinds=MASKED),
         op=OPERATORS[_sign, 2], build=applied(OPERATORS[_sign, 2]),
     )  # fmt: skip
 BITWISE = {
@@ -61,24 +47,17 @@ BITWISE = {
 for _name, (_sign, _words) in BITWISE.items():
     enter(
         _name,
-        Spelled(EVERYWHERE, "", f"{_words}, or integers bit by bit", kinds="same same no",
-                facts=Facts(f"{_name}(a, b) is {_words}", NO_SLOPE, f"where({_name}(x > 0, x < 1), x, 2*x)",
-                            {"x": "1.5"})),
+        Spelled(EVERYWHERE, "", f"{_words}, or integers bit by bit", kinds="same same no"),
         op=OPERATORS[_sign, 2], build=applied(OPERATORS[_sign, 2]),
     )  # fmt: skip
 enter(
     "bitwise_not",
-    Spelled(EVERYWHERE, "invert", "a mask turned round, or integers bit by bit", kinds="same same no",
-            facts=Facts("bitwise_not(a) is true where a is false", NO_SLOPE, "where(bitwise_not(x > 0), x, 2*x)",
-                        {"x": "1.5"})),
+    Spelled(EVERYWHERE, "invert", "a mask turned round, or integers bit by bit", kinds="same same no"),
     op=OPERATORS["~", 1], build=applied(OPERATORS["~", 1]),
 )  # fmt: skip
 enter(
     "floor_divide",
-    Spelled(EVERYWHERE, "", "the quotient, rounded down; flat",
-            facts=Facts("floor_divide(x, other) = floor(x/other)",
-                        ("none: PyTorch has no derivative of //, and here it is 0",), "floor_divide(x, 2)*x",
-                        {"x": "7.5"})),
+    Spelled(EVERYWHERE, "", "the quotient, rounded down; flat"),
     op=FLOOR_DIVIDE, build=applied(FLOOR_DIVIDE),
 )  # fmt: skip
 
@@ -93,11 +72,9 @@ def logic(name: str, rule: Callable[..., Mask], words: str, arguments: int = 2) 
         return rule(*map(true, values))
 
     op = declare(Op(name, forward, (None,) * arguments, no_links, pieces=decided(forward)))
-    program = f"where({name}(x > 0, x < 1), x, 2*x)" if arguments == 2 else f"where({name}(x > 0), x, 2*x)"
-    facts = Facts(f"{name}({'a, b' if arguments == 2 else 'a'}) is true where {words}", NO_SLOPE, program, {"x": "1.5"})
     enter(
         name,
-        Spelled(f"{EVERYWHERE} tensors", "", f"true where {words}", kinds=MASKED, facts=facts),
+        Spelled(f"{EVERYWHERE} tensors", "", f"true where {words}", kinds=MASKED),
         op=op,
         build=applied(op),
     )
@@ -126,7 +103,7 @@ TESTS: dict[str, tuple[Forward, Callable[..., Mask], str]] = {
 for _name, (_forward, _exact, _words) in TESTS.items():
     step(
         _name, _forward, decided(_exact),
-        Spelled(EVERYWHERE, "", f"true where {_words}", kinds=MASKED, facts=of_entries(_name, _words)),
+        Spelled(EVERYWHERE, "", f"true where {_words}", kinds=MASKED),
     )  # fmt: skip
 
 
@@ -141,10 +118,7 @@ TOLERANCES = {"rtol": 1e-5, "atol": 1e-8, "equal_nan": False}
 ISCLOSE = declare(Op("isclose", close, (None, None), no_links, pieces=decided(close), defaults=TOLERANCES))
 
 
-@function(
-    "isclose", f"{EVERYWHERE} tensors", "elementwise", op=ISCLOSE, kinds="mask mask yes",
-    facts=of_pairs("isclose", "abs(x - other) <= atol + rtol*abs(other)"),
-)  # fmt: skip
+@function("isclose", f"{EVERYWHERE} tensors", "elementwise", op=ISCLOSE, kinds="mask mask yes")
 def build_isclose(
     f: Apply, x: Tensor, other: Tensor, rtol: Static = 1e-5, atol: Static = 1e-8, equal_nan: Static = False
 ) -> Tensor:
@@ -160,10 +134,7 @@ def all_axes(x: Tensor) -> Axes:
     return tuple(range(x.ndim))
 
 
-@function(
-    "allclose", f"{EVERYWHERE} tensors", "reductions", kinds="mask mask yes",
-    facts=of_pairs("allclose", "all entries are nearly equal"),
-)  # fmt: skip
+@function("allclose", f"{EVERYWHERE} tensors", "reductions", kinds="mask mask yes")
 def build_allclose(
     f: Apply, x: Tensor, other: Tensor, rtol: Static = 1e-5, atol: Static = 1e-8, equal_nan: Static = False
 ) -> Tensor:
@@ -173,9 +144,11 @@ def build_allclose(
 
 
 @function(
-    "equal np.array_equal numpy.array_equal jnp.array_equal", "torch method tensors", "reductions",
-    kinds="mask mask yes", facts=of_pairs("equal", "shapes and all entries are equal"),
-)  # fmt: skip
+    "equal np.array_equal numpy.array_equal jnp.array_equal",
+    "torch method tensors",
+    "reductions",
+    kinds="mask mask yes",
+)
 def build_equal(f: Apply, x: Tensor, other: Tensor) -> Tensor:
     """whether two arrays have one shape and equal entries (np.equal: entry by entry)"""
     if x.shape != other.shape:
@@ -197,11 +170,7 @@ COUNT = declare(
 )
 
 
-@function(
-    "count_nonzero", EVERYWHERE, "reductions", op=COUNT, kinds="integer integer yes",
-    facts=Facts("count_nonzero(x) is how many entries are not 0", ("none: it is a count",), "count_nonzero(x)*x",
-                {"x": "1.7"}),
-)  # fmt: skip
+@function("count_nonzero", EVERYWHERE, "reductions", op=COUNT, kinds="integer integer yes")
 def build_count_nonzero(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Tensor:
     """how many entries are not 0, also along dim"""
     return f(COUNT, x, dim=read_axes(dim, x.ndim), keepdim=bool(keepdim))
@@ -224,11 +193,7 @@ HISTC = declare(
 )  # fmt: skip
 
 
-@function(
-    "histc", "torch method", "reductions", op=HISTC, kinds="no no yes",
-    facts=Facts("entry i of histc(x, n) is how many entries of x lie in the i-th of n equal stretches",
-                ("none: it gives counts",), "histc(x, 2, 0, 1) @ x", {"x": "0.25,0.75"}),
-)  # fmt: skip
+@function("histc", "torch method", "reductions", op=HISTC, kinds="no no yes")
 def build_histc(f: Apply, x: Tensor, bins: Static = 100, min: Static = 0, max: Static = 0) -> Tensor:
     """how many entries lie in each of equal stretches from min to max, or from the smallest entry to the largest"""
     count, low, high = whole(bins, "bins"), number(min, "min"), number(max, "max")

@@ -10,7 +10,6 @@ from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD, MUL, OF_TWO, SUB
 from gradcli.ops.axes import number
 from gradcli.ops.declare import Apply, Op
-from gradcli.ops.facts import Facts
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.joining import STACK, build_cat
 from gradcli.ops.reductions import SUM
@@ -19,8 +18,6 @@ from gradcli.ops.signatures import Library, Static, Tensor
 from gradcli.ops.vocabulary import function
 
 POW = OF_TWO["pow"]
-TWO = {"a": "1.5,2,3", "b": "3,4.5"}
-ROW = {"x": "1.5,2.5"}
 
 
 def powers(f: Apply, x: Tensor, count: int, increasing: bool) -> Tensor:
@@ -40,9 +37,7 @@ def powers_wanted(x: Tensor, n: Static) -> int:
     return count
 
 
-@function("vander", "torch numpy", "making", kinds="no no yes", facts=Facts(
-    "y[i,j] = x[i]**(n - 1 - j)", ("dy[i,0]/dx[i] = 1, here",), "vander(x)", ROW, "1,2;3,4",
-))  # fmt: skip
+@function("vander", "torch numpy", "making", kinds="no no yes")
 def build_vander(
     f: Apply, x: Tensor, N: Static = None, increasing: Static = False, library: Library = "torch"
 ) -> Tensor:
@@ -55,9 +50,7 @@ def build_vander(
     return powers(f, x, powers_wanted(x, N), bool(increasing))
 
 
-@function("linalg.vander torch.linalg.vander", "", "making", kinds="no no yes", facts=Facts(
-    "y[i,j] = x[i]**j", ("dy[i,1]/dx[i] = 1, here",), "linalg.vander(x)", ROW, "1,2;3,4",
-))  # fmt: skip
+@function("linalg.vander torch.linalg.vander", "", "making", kinds="no no yes")
 def build_linalg_vander(f: Apply, x: Tensor, *, N: Static = None) -> Tensor:
     """the powers of each entry along a new last axis, from 0 up to N - 1"""
     if not x.ndim:
@@ -80,10 +73,7 @@ def coefficients(f: Apply, x: Tensor, name: str) -> Tensor:
     return row(f(RESHAPE, x, shape=(1,)) if not x.ndim else x, name)
 
 
-@function("polyval", "numpy not-bare", "elementwise", kinds="no no yes", facts=Facts(
-    "y = p[0]*x**2 + p[1]*x + p[2], here", ("dy/dp[i] = x**(2 - i), here", "dy/dx = 2*p[0]*x + p[1], here"),
-    "np.polyval(p, x)", {"p": "1.5,2,3", "x": "0.7"},
-))  # fmt: skip
+@function("polyval", "numpy not-bare", "elementwise", kinds="no no yes")
 def build_polyval(f: Apply, p: Tensor, x: Tensor) -> Tensor:
     """the polynomial with these coefficients at x, the highest power first"""
     own = row(p, "polyval")
@@ -94,9 +84,7 @@ def build_polyval(f: Apply, p: Tensor, x: Tensor) -> Tensor:
     return found if found.shape == x.shape else f(EXPAND, found, shape=x.shape)
 
 
-@function("polyder", "numpy not-bare", "making", kinds="no no yes", facts=Facts(
-    "y is [2*p[0], p[1]], here", ("dy[i]/dp[i] = 2 - i, here",), "np.polyder(p)", {"p": "1.5,2,3"}, "1,10",
-))  # fmt: skip
+@function("polyder", "numpy not-bare", "making", kinds="no no yes")
 def build_polyder(f: Apply, p: Tensor, m: Static = 1) -> Tensor:
     """the coefficients of the m-th derivative of a polynomial"""
     found = row(p, "polyder")
@@ -108,10 +96,7 @@ def build_polyder(f: Apply, p: Tensor, m: Static = 1) -> Tensor:
     return found
 
 
-@function("polyint", "numpy not-bare", "making", kinds="no no yes", facts=Facts(
-    "y is [p[0]/3, p[1]/2, p[2], 0], here", ("dy[i]/dp[i] = 1/(3 - i), here",), "np.polyint(p)", {"p": "1.5,2,3"},
-    "1,10,100,1000",
-))  # fmt: skip
+@function("polyint", "numpy not-bare", "making", kinds="no no yes")
 def build_polyint(f: Apply, p: Tensor, m: Static = 1, k: Static = None) -> Tensor:
     """the coefficients of the m-th integral of a polynomial, with constants k"""
     times, found = whole(m, "m"), row(p, "polyint")
@@ -139,10 +124,7 @@ def combined(name: str, op: Op, sign: str) -> None:
         return f(op, *wide)
 
     build.__doc__ = f"the coefficients of a1 {sign} a2"
-    function(name, "numpy not-bare", "making", kinds="no no yes", facts=Facts(
-        f"y is [a[0], a[1] {sign} b[0], a[2] {sign} b[1]], here",
-        ("dy[i]/da[i] = 1", f"dy[i]/db[j] = where(i == j + 1, {sign}1, 0), here"), f"np.{name}(a, b)", TWO, "1,10,100",
-    ))(build)  # fmt: skip
+    function(name, "numpy not-bare", "making", kinds="no no yes")(build)
 
 
 combined("polyadd", ADD, "+")
@@ -172,15 +154,7 @@ def within(f: Apply, found: Tensor, lengths: tuple[int, int], mode: Static, name
     return f(INDEX, found, key=slice(start, start + count))
 
 
-def convolved(command: str) -> Facts:
-    """Return what is told of a function that convolves a and b."""
-    return Facts(
-        "y[n] is the sum of all a[i]*b[j] where i + j is n",
-        ("dy[n]/da[i] = where(i == n, 3, where(i == n - 1, 4.5, 0)), here",), command, TWO, "1,10,100,1000",
-    )  # fmt: skip
-
-
-@function("convolve", "numpy not-bare", "making", kinds="no no yes", facts=convolved("np.convolve(a, b)"))
+@function("convolve", "numpy not-bare", "making", kinds="no no yes")
 def build_convolve(f: Apply, a: Tensor, v: Tensor, mode: Static = "full") -> Tensor:
     """the convolution of two vectors: all of it, as long as the longer, or where they overlap wholly"""
     a, v = (row(part, "convolve") for part in (a, v))
@@ -188,16 +162,13 @@ def build_convolve(f: Apply, a: Tensor, v: Tensor, mode: Static = "full") -> Ten
     return within(f, slid(f, first, second), (a.shape[0], v.shape[0]), mode, "convolve")
 
 
-@function("polymul", "numpy not-bare", "making", kinds="no no yes", facts=convolved("np.polymul(a, b)"))
+@function("polymul", "numpy not-bare", "making", kinds="no no yes")
 def build_polymul(f: Apply, a1: Tensor, a2: Tensor) -> Tensor:
     """the coefficients of the product of two polynomials"""
     return build_convolve(f, coefficients(f, a1, "polymul"), coefficients(f, a2, "polymul"))
 
 
-@function("correlate", "numpy not-bare", "making", kinds="no no yes", facts=Facts(
-    "y[n] is the sum of all a[n + j]*b[j]",
-    ("dy[n]/da[i] = where(i == n, 3, where(i == n + 1, 4.5, 0)), here",), "np.correlate(a, b)", TWO, "1,10",
-))  # fmt: skip
+@function("correlate", "numpy not-bare", "making", kinds="no no yes")
 def build_correlate(f: Apply, a: Tensor, v: Tensor, mode: Static = "valid") -> Tensor:
     """the sums of products of one vector and another that is moved along it"""
     a, v = (row(part, "correlate") for part in (a, v))

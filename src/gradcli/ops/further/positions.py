@@ -9,7 +9,6 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops.declare import Apply, Op, declare, no_links, value_of
 from gradcli.ops.exactly import decided, true
-from gradcli.ops.facts import Facts
 from gradcli.ops.further.casting import as_array, cut_exactly, kind_of
 from gradcli.ops.making import lengths
 from gradcli.ops.parts import Piecewise
@@ -85,12 +84,9 @@ SEARCHSORTED = declare(
         int(np.size(edges)) * int(np.size(values)) // max(int(np.prod(np.shape(edges)[:-1])), 1)
     ))
 )  # fmt: skip
-NO_DERIVATIVE = ("none: it gives positions, which do not move with x",)
 
 
-@function("nonzero", "torch method", "indices", op=NONZERO, facts=Facts(
-    "the places of the entries that are not 0, as rows", NO_DERIVATIVE, "x[nonzero(x)[:, 0]]", {"x": "1.5,0,4"}, "1,10"
-))  # fmt: skip
+@function("nonzero", "torch method", "indices", op=NONZERO)
 def build_nonzero(f: Apply, x: Raw, as_tuple: Static = False) -> Any:
     """the places of the entries that are not 0: a row for each, or an array for each axis"""
     found = as_array(x)
@@ -111,30 +107,19 @@ def along_axes(places: Any, count: int) -> tuple[Indices, ...]:
     return tuple(rows[:, axis] for axis in range(count)) or (np.zeros(len(rows), dtype=np.intp),)
 
 
-@function("np.nonzero numpy.nonzero jnp.nonzero", "", "indices", facts=Facts(
-    "the places of the entries that are not 0, for each axis", NO_DERIVATIVE, "x[np.nonzero(x)[0]]", {"x": "1.5,0,4"},
-    "1,10",
-))  # fmt: skip
+@function("np.nonzero numpy.nonzero jnp.nonzero", "", "indices")
 def build_numpy_nonzero(f: Apply, x: Raw) -> Any:
     """the places of the entries that are not 0, an array for each axis"""
     return build_nonzero(f, x, as_tuple=True)
 
 
-@function("argwhere", "torch numpy", "indices", facts=Facts(
-    "the places of the entries that are not 0, as rows", NO_DERIVATIVE, "x[argwhere(x)[:, 0]]", {"x": "1.5,0,4"}, "1,10"
-))  # fmt: skip
+@function("argwhere", "torch numpy", "indices")
 def build_argwhere(f: Apply, x: Raw) -> Tensor:
     """the places of the entries that are not 0, as rows"""
     return f(NONZERO, as_array(x))
 
 
-COUNTED = Facts(
-    "how many entries of a sorted vector are below each value", ("none: it counts, and is constant between jumps",),
-    "searchsorted(edges, x)*x", {"x": "1.5,3.5", "edges": "1,2,3"}, "1,10",
-)  # fmt: skip
-
-
-@function("searchsorted", "torch", "indices", op=SEARCHSORTED, facts=COUNTED)
+@function("searchsorted", "torch", "indices", op=SEARCHSORTED)
 def build_searchsorted(
     f: Apply, sorted_sequence: Raw, values: Raw, right: Static = False, side: Static = None, out_int32: Static = False
 ) -> Tensor:
@@ -151,10 +136,7 @@ def build_searchsorted(
     return searched(f, edges, wanted, bool(right) or side == "right")
 
 
-@function(
-    "np.searchsorted numpy.searchsorted jnp.searchsorted", "", "indices",
-    facts=COUNTED._replace(program="np.searchsorted(edges, x)*x"),
-)  # fmt: skip
+@function("np.searchsorted numpy.searchsorted jnp.searchsorted", "", "indices")
 def build_numpy_searchsorted(f: Apply, a: Raw, v: Raw, side: Static = "left") -> Tensor:
     """where values would be inserted in order: before entries that are equal, or behind them where side is right"""
     return build_searchsorted(f, a, v, side=side)
@@ -171,10 +153,7 @@ def searched(f: Apply, edges: Tensor, values: Tensor, right: bool) -> Tensor:
     return found if values.ndim else f(RESHAPE, found, shape=())
 
 
-@function("bucketize", "torch", "indices", facts=Facts(
-    "how many of the sorted edges are below each value", ("none: it counts, and is constant between jumps",),
-    "bucketize(x, [1, 2, 3])*x", {"x": "1.5,3.5"}, "1,10",
-))  # fmt: skip
+@function("bucketize", "torch", "indices")
 def build_bucketize(
     f: Apply, input: Raw, boundaries: Raw, right: Static = False, out_int32: Static = False
 ) -> Tensor:  # fmt: skip
@@ -186,10 +165,7 @@ def build_bucketize(
     return searched(f, edges, as_array(input), bool(right))
 
 
-@function("np.digitize numpy.digitize jnp.digitize", "", "indices", facts=Facts(
-    "how many of the sorted edges are not above each value", ("none: it counts, and is constant between jumps",),
-    "np.digitize(x, [1, 2, 3])*x", {"x": "1.5,3.5"}, "1,10",
-))  # fmt: skip
+@function("np.digitize numpy.digitize jnp.digitize", "", "indices")
 def build_digitize(f: Apply, x: Raw, bins: Raw, right: Static = False) -> Tensor:
     """which of the stretches between rising edges each value lies in"""
     edges = as_array(bins)
@@ -218,21 +194,16 @@ def triangle_places(names: str, lower: bool) -> None:
     side = "lower" if lower else "upper"
     build.__doc__ = f"the places in the {side} triangle of a matrix: rows, and columns below them"
     build_numpy.__doc__ = f"the places in the {side} triangle of a matrix: rows and columns, as a tuple"
-    said = f"the places in the {side} triangle", NO_DERIVATIVE
-    place = {"x": "1.5,2.5"}, "1,10,100"
-    function(names, "torch dtype", "making", facts=Facts(*said, f"x[{names}(2, 2)[0]]", *place))(build)
+    function(names, "torch dtype", "making")(build)
     numpy = f"np.{names} numpy.{names} jnp.{names}"
-    function(numpy, "", "making", facts=Facts(*said, f"x[np.{names}(2)[0]]", *place))(build_numpy)
+    function(numpy, "", "making")(build_numpy)
 
 
 triangle_places("tril_indices", lower=True)
 triangle_places("triu_indices", lower=False)
 
 
-@function("one_hot", "functional", "indices", facts=Facts(
-    "entry [i, k] is 1 where class i is k, else 0", ("none: it does not depend on an input",),
-    "F.one_hot(torch.tensor([1, 0]))*x", {"x": "1.5,2.5"}, "1,2;3,4",
-))  # fmt: skip
+@function("one_hot", "functional", "indices")
 def build_one_hot(f: Apply, tensor: Raw, num_classes: Static = -1) -> Integers:
     """rows that are 1 at the class and 0 elsewhere; as many as the largest class needs unless said otherwise"""
     classes, count = positions(f, tensor, "one_hot"), whole(num_classes, "num_classes")

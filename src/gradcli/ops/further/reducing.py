@@ -11,8 +11,6 @@ from gradcli.ops.arithmetic import DIV, MUL, SUB
 from gradcli.ops.axes import one_axis, read_axes, require_entries
 from gradcli.ops.declare import Apply, Parts, value_of
 from gradcli.ops.exactly import is_nan
-from gradcli.ops.facts import Facts
-from gradcli.ops.facts_arrays import reduced
 from gradcli.ops.piecewise import WHERE
 from gradcli.ops.reductions import SUM, build_cumprod, build_prod
 from gradcli.ops.selection import AMAX, AMIN
@@ -20,8 +18,6 @@ from gradcli.ops.shaping import RESHAPE
 from gradcli.ops.signatures import Axes, Static, Tensor
 from gradcli.ops.spread import spread
 from gradcli.ops.vocabulary import function
-
-ROW = "1.5,2.5,4.0"
 
 
 def without_nan(f: Apply, x: Tensor, fill: float = 0.0) -> Tensor:
@@ -36,15 +32,13 @@ def present(x: Tensor, axes: Axes, keepdim: bool) -> Tensor:
     return np.sum(~lacking, axis=axes, keepdims=keepdim, dtype=np.float64)
 
 
-@function("nansum", "torch numpy method", "reductions", kinds="integer integer yes",
-          facts=reduced("nansum(x)", "y = x[0] + … + x[n-1]", "dy/dx[i] = 1"))  # fmt: skip
+@function("nansum", "torch numpy method", "reductions", kinds="integer integer yes")
 def build_nansum(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Tensor:
     """the sum of the entries that are no nan"""
     return f(SUM, without_nan(f, x), dim=read_axes(dim, x.ndim, "all"), keepdim=bool(keepdim))
 
 
-@function("nanmean", "torch numpy method", "reductions", kinds="numpy-float numpy-float yes",
-          facts=reduced("nanmean(x)", "y = sum(x)/n", "dy/dx[i] = 1/n"))  # fmt: skip
+@function("nanmean", "torch numpy method", "reductions", kinds="numpy-float numpy-float yes")
 def build_nanmean(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Tensor:
     """the mean of the entries that are no nan"""
     axes = read_axes(dim, x.ndim, "all")
@@ -52,8 +46,7 @@ def build_nanmean(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = Fal
     return f(DIV, total, present(x, axes, bool(keepdim)))
 
 
-@function("np.nanprod numpy.nanprod jnp.nanprod", "", "reductions", kinds="integer integer yes",
-          facts=reduced("np.nanprod(x)", "y = prod(x)", "dy/dx[i] = y/x[i]"))  # fmt: skip
+@function("np.nanprod numpy.nanprod jnp.nanprod", "", "reductions", kinds="integer integer yes")
 def build_nanprod(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Tensor:
     """the product of the entries that are no nan"""
     return build_prod(f, without_nan(f, x, 1.0), dim, keepdim, "np")
@@ -72,18 +65,14 @@ def numpy_extreme(name: str, fill: float, word: str) -> None:
 
     build.__doc__ = f"the {word} of the entries that are no nan; ties share the gradient"
     names = " ".join(f"{library}.{name}" for library in ("np", "numpy", "jnp"))
-    formula = f"y is the {word} of the entries that are no nan"
-    derivative = f"dy/dx[j] = where(j == {2 if op is AMAX else 0}, 1, 0), here"
-    function(names, "", "reductions", kinds="same same yes", facts=reduced(f"np.{name}(x)", formula, derivative))(build)
+    function(names, "", "reductions", kinds="same same yes")(build)
 
 
 numpy_extreme("nanmax", -math.inf, "largest")
 numpy_extreme("nanmin", math.inf, "smallest")
 
 
-@function("aminmax", "torch method", "reductions", kinds="same same yes",
-          facts=Facts("aminmax(x) has the smallest and the largest entry",
-                      ("dy/dx[j] = (-1, 0, 1)[j], here",), "aminmax(x)[1] - aminmax(x)[0]", {"x": ROW}))  # fmt: skip
+@function("aminmax", "torch method", "reductions", kinds="same same yes")
 def build_aminmax(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Parts:
     """the smallest and the largest entry, also along dim, as .min and .max; ties share the gradient"""
     axes = tuple(range(x.ndim)) if dim is None else read_axes(one_axis(dim, x.ndim), x.ndim)
@@ -92,9 +81,7 @@ def build_aminmax(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = Fal
     return Parts(("min", "max"), (lambda: f(AMIN, x, **options), lambda: f(AMAX, x, **options)))
 
 
-@function("np.ptp numpy.ptp jnp.ptp", "", "reductions", kinds="same same yes",
-          facts=Facts("y is the largest entry minus the smallest", ("dy/dx[j] = (-1, 0, 1)[j], here",),
-                      "np.ptp(x)", {"x": ROW}))  # fmt: skip
+@function("np.ptp numpy.ptp jnp.ptp", "", "reductions", kinds="same same yes")
 def build_ptp(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Tensor:
     """the largest entry minus the smallest; ties share the gradient"""
     axes = read_axes(dim, x.ndim)
@@ -112,9 +99,7 @@ def weights_along(weights: Tensor, x: Tensor, axes: Axes, f: Apply) -> Tensor:
     return f(RESHAPE, weights, shape=tuple(-1 if axis == axes[0] else 1 for axis in range(x.ndim)))
 
 
-@function("np.average numpy.average jnp.average", "", "reductions", kinds="numpy-float numpy-float yes",
-          facts=Facts("y = sum(x*w)/sum(w)", ("dy/dx[i] = w[i]/sum(w)", "dy/dw[i] = (x[i] - y)/sum(w)"),
-                      "np.average(x, weights=w)", {"x": ROW, "w": "1,2,1"}))  # fmt: skip
+@function("np.average numpy.average jnp.average", "", "reductions", kinds="numpy-float numpy-float yes")
 def build_average(
     f: Apply, x: Tensor, dim: Static = None, weights: Tensor | None = None, keepdim: Static = False
 ) -> Tensor:
@@ -150,17 +135,14 @@ def both(name: str, root: bool, words: str) -> None:
         return found, f(DIV, f(SUM, x, dim=axes, keepdim=bool(keepdim)), count)
 
     build.__doc__ = words
-    facts = Facts(f"{name}(x) has {words}", ("dy/dx[j] = 1/n, here",), f"{name}(x)[1]", {"x": ROW})
-    function(name, "torch", "reductions", kinds="no no yes", facts=facts)(build)
+    function(name, "torch", "reductions", kinds="no no yes")(build)
 
 
 both("std_mean", root=True, words="the standard deviation and the mean")
 both("var_mean", root=False, words="the variance and the mean")
 
 
-@function("np.cumprod numpy.cumprod jnp.cumprod", "", "reductions", kinds="integer integer yes",
-          facts=Facts("y[i] = prod(x[:i + 1])", ("dy[i]/dx[j] = where(j <= i, prod(x[:i + 1])/x[j], 0)",),
-                      "np.cumprod(x)", {"x": ROW}, "1,10,100"))  # fmt: skip
+@function("np.cumprod numpy.cumprod jnp.cumprod", "", "reductions", kinds="integer integer yes")
 def build_numpy_cumprod(f: Apply, x: Tensor, dim: Static = None) -> Tensor:
     """the running product as numpy has it: of the flattened array where no axis is given"""
     flat = f(RESHAPE, x, shape=(-1,)) if dim is None else x

@@ -11,7 +11,6 @@ from gradcli.errors.counting import counted
 from gradcli.ops.arithmetic import ADD, DIV, MUL, NEG, SUB
 from gradcli.ops.axes import number, one_axis
 from gradcli.ops.declare import Apply
-from gradcli.ops.facts import Facts
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.joining import CAT
 from gradcli.ops.reductions import CUMSUM, SUM
@@ -19,7 +18,6 @@ from gradcli.ops.shaping import EXPAND, RESHAPE, whole
 from gradcli.ops.signatures import Static, Tensor
 from gradcli.ops.vocabulary import function
 
-ROW = "1.5,2.5,4.0"
 ONE = np.ones(())
 
 
@@ -38,9 +36,7 @@ def require_axis(x: Tensor, dim: Static, name: str) -> int:
 # --- differences ---
 
 
-@function("diff", "torch numpy method", "reductions", kinds="no integer yes",
-          facts=Facts("y[i] = x[i + 1] - x[i]", ("dy[i]/dx[j] = where(j == i + 1, 1, where(j == i, -1, 0))",),
-                      "diff(x)", {"x": ROW}, "1,10"))  # fmt: skip
+@function("diff", "torch numpy method", "reductions", kinds="no integer yes")
 def build_diff(
     f: Apply, x: Tensor, n: Static = 1, dim: Static = -1, prepend: Tensor | None = None, append: Tensor | None = None
 ) -> Tensor:
@@ -132,15 +128,7 @@ def axes_named(dim: Static, x: Tensor) -> tuple[int, ...]:
     return tuple(require_axis(x, item, "gradient") for item in (dim if isinstance(dim, tuple) else (dim,)))
 
 
-def slope_facts(program: str) -> Facts:
-    """Return the facts of the slopes of a row."""
-    return Facts(
-        "y[i] is (x[i + 1] - x[i - 1])/2 between the ends, and a difference of two at each",
-        ("dy[1]/dx[j] = (-1/2, 0, 1/2)[j], here",), program, {"x": ROW}, "1,10,100",
-    )  # fmt: skip
-
-
-@function("gradient", "torch", "reductions", kinds="no no yes", facts=slope_facts("gradient(x)[0]"))
+@function("gradient", "torch", "reductions", kinds="no no yes")
 def build_gradient(
     f: Apply, x: Tensor, spacing: Tensor | None = None, dim: Static = None, edge_order: Static = 1
 ) -> tuple[Tensor, ...]:
@@ -151,8 +139,7 @@ def build_gradient(
     return tuple(slopes_of(f, x, axes_named(dim, x), given, edge_order))
 
 
-@function("np.gradient numpy.gradient jnp.gradient", "", "reductions", kinds="no numpy-float yes",
-          facts=slope_facts("np.gradient(x)"))  # fmt: skip
+@function("np.gradient numpy.gradient jnp.gradient", "", "reductions", kinds="no numpy-float yes")
 def build_numpy_gradient(
     f: Apply,
     x: Tensor,
@@ -192,22 +179,14 @@ def areas(f: Apply, y: Tensor, x: Tensor | None, dx: Static, axis: int) -> Tenso
     return f(MUL, both, widths(f, y, x, dx, axis))
 
 
-AREA = Facts(
-    "y = (x[0] + x[1])/2 + … + (x[n-2] + x[n-1])/2", ("dy/dx[j] = where(j == 1, 1, 1/2), here",), "trapezoid(x)",
-    {"x": ROW},
-)  # fmt: skip
-
-
-@function("trapezoid trapz", "torch numpy", "reductions", kinds="no numpy-float yes", facts=AREA)
+@function("trapezoid trapz", "torch numpy", "reductions", kinds="no numpy-float yes")
 def build_trapezoid(f: Apply, y: Tensor, x: Tensor | None = None, dx: Static = None, dim: Static = -1) -> Tensor:
     """the area below y by the rule of trapezoids, with places x or a distance dx"""
     axis = require_axis(y, dim, "trapezoid")
     return f(SUM, areas(f, y, x, dx, axis), dim=(axis,), keepdim=False)
 
 
-@function("cumulative_trapezoid", "torch", "reductions", kinds="no no yes",
-          facts=Facts("y[i] is trapezoid(x[:i + 2])", ("dy[1]/dx[j] = where(j == 1, 1, 1/2), here",),
-                      "cumulative_trapezoid(x)", {"x": ROW}, "1,10"))  # fmt: skip
+@function("cumulative_trapezoid", "torch", "reductions", kinds="no no yes")
 def build_cumulative_trapezoid(
     f: Apply, y: Tensor, x: Tensor | None = None, dx: Static = None, dim: Static = -1
 ) -> Tensor:

@@ -9,13 +9,10 @@ from gradcli.ops.backward_texts import trailing_matrix
 from gradcli.ops.contractions import pairs_along
 from gradcli.ops.declare import BEYOND, Apply, Op, beyond, declare
 from gradcli.ops.exactly import logaddexp
-from gradcli.ops.facts import Facts
 from gradcli.ops.links import OUT, Contraction, Explicit, Links, Order
 from gradcli.ops.parts import Paired
 from gradcli.ops.signatures import Array, Options, Static, Tensor
 from gradcli.ops.vocabulary import function
-
-ROW = "1.5,2.5,4.0"
 
 
 def logcumsumexp(x: Array, dim: int) -> Array:
@@ -97,9 +94,7 @@ LOGCUMSUMEXP = declare(
 )
 
 
-@function("logcumsumexp", "torch method", "reductions", op=LOGCUMSUMEXP,
-          facts=Facts("y[i] = log(sum(exp(x[:i + 1])))", ("dy[i]/dx[j] = where(j <= i, exp(x[j] - y[i]), 0)",),
-                      "logcumsumexp(x, 0)", {"x": ROW}, "1,10,100"))  # fmt: skip
+@function("logcumsumexp", "torch method", "reductions", op=LOGCUMSUMEXP)
 def build_logcumsumexp(f: Apply, x: Tensor, dim: Static) -> Tensor:
     """the logarithm of the running sum of exp(x) along dim, without overflow"""
     axis = one_axis(dim, x.ndim)

@@ -16,7 +16,6 @@ from gradcli.errors.counting import counted
 from gradcli.ops.arithmetic import DIV, MUL
 from gradcli.ops.axes import number, one_axis
 from gradcli.ops.declare import Apply, Op, value_of
-from gradcli.ops.facts import Facts
 from gradcli.ops.further.picks import open_key
 from gradcli.ops.further.positions import positions, within
 from gradcli.ops.further.shapes import MOVES
@@ -36,24 +35,6 @@ REDUCTIONS: dict[str, tuple[Op, float]] = {
     "amin": (AMIN, math.inf),
 }
 """By name: the reduction, and the number that changes nothing in it."""
-GIVEN = {"x": "1.5,2.5,4", "s": "3,4.5"}, "1,10,100"
-
-
-def written(program: str, formula: str, by_x: str, by_s: str) -> Facts:
-    """Return the facts of a function that puts the entries of s into a copy of x."""
-    return Facts(formula, (f"{by_x}, here", f"{by_s}, here"), program, *GIVEN)
-
-
-AT_ENDS = (
-    "y[i] = where(i == 1, x[i], s[i//2]), here",
-    "dy[i]/dx[i] = where(i == 1, 1, 0)",
-    "dy[i]/ds[j] = where(i == 2*j, 1, 0)",
-)
-ADDED = (
-    "y[i] = x[i] + where(i == 1, 0, s[i//2]), here",
-    "dy[i]/dx[i] = 1",
-    "dy[i]/ds[j] = where(i == 2*j, 1, 0)",
-)
 
 
 def reduced(f: Apply, x: Tensor, places: Indices, source: Tensor, kind: str, include_self: bool = True) -> Tensor:
@@ -115,9 +96,7 @@ def scattered(f: Apply, x: Tensor, dim: Static, index: Raw, source: Tensor, name
     return key, f(INDEX, source, key=tuple(slice(length) for length in places.shape))
 
 
-@function("scatter", "torch method", "indices", kinds=MOVES, facts=written(
-    "scatter(x, 0, torch.tensor([0, 2]), s)", *AT_ENDS
-))  # fmt: skip
+@function("scatter", "torch method", "indices", kinds=MOVES)
 def build_scatter(
     f: Apply,
     x: Tensor,
@@ -141,18 +120,14 @@ def build_scatter(
     return reduced(f, x, places, spread, "sum" if reduce == "add" else "prod")
 
 
-@function("scatter_add", "torch method", "indices", kinds=MOVES, facts=written(
-    "scatter_add(x, 0, torch.tensor([0, 2]), s)", *ADDED
-))  # fmt: skip
+@function("scatter_add", "torch method", "indices", kinds=MOVES)
 def build_scatter_add(f: Apply, x: Tensor, dim: Static, index: Raw, src: Tensor) -> Tensor:
     """a copy of x with the entries of src added at the positions along an axis"""
     key, part = scattered(f, x, dim, index, src, "scatter_add")
     return reduced(f, x, flat_places(x, key), part, "sum")
 
 
-@function("scatter_reduce", "torch method", "indices", kinds=MOVES, facts=written(
-    'scatter_reduce(x, 0, torch.tensor([0, 2]), s, "sum")', *ADDED
-))  # fmt: skip
+@function("scatter_reduce", "torch method", "indices", kinds=MOVES)
 def build_scatter_reduce(
     f: Apply, x: Tensor, dim: Static, index: Raw, src: Tensor, reduce: Static, include_self: Static = True
 ) -> Tensor:
@@ -184,9 +159,7 @@ def fitting(f: Apply, x: Tensor, key: Any, source: Tensor, name: str) -> Tensor:
     return source
 
 
-@function("index_add", "torch method", "indices", kinds=MOVES, facts=written(
-    "index_add(x, 0, torch.tensor([0, 2]), s)", *ADDED
-))  # fmt: skip
+@function("index_add", "torch method", "indices", kinds=MOVES)
 def build_index_add(
     f: Apply, x: Tensor, dim: Static, index: Raw, source: Tensor, alpha: Tensor | None = None
 ) -> Tensor:
@@ -197,10 +170,7 @@ def build_index_add(
     return reduced(f, x, flat_places(x, key), times, "sum")
 
 
-@function("index_reduce", "torch method", "indices", kinds=MOVES, facts=Facts(
-    "the layers of s are multiplied into those of x at the positions", ("dy[1]/dx[1] = 1", "dy[0]/ds[0] = x[0]"),
-    'index_reduce(x, 0, torch.tensor([0, 2]), s, "prod")', *GIVEN,
-))  # fmt: skip
+@function("index_reduce", "torch method", "indices", kinds=MOVES)
 def build_index_reduce(
     f: Apply, x: Tensor, dim: Static, index: Raw, source: Tensor, reduce: Static, include_self: Static = True
 ) -> Tensor:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from gradcli.errors import GradcliError
 from gradcli.ops.declare import Apply, Parts
-from gradcli.ops.facts import Facts
 from gradcli.ops.further.linear_cholesky import build_cholesky
 from gradcli.ops.further.linear_qr import factored
 from gradcli.ops.further.linear_triangular import triangle_of
@@ -22,21 +21,13 @@ def both(name: str) -> str:
     return f"scipy.linalg.{name} jax.scipy.linalg.{name}"
 
 
-@function(both("cholesky"), "", FAMILY, facts=Facts(
-    "y is the upper triangular U with U.T @ U = A",
-    ("dy[0,0]/dA[i,j] = where((i == 0) & (j == 0), 1/(2*sqrt(A[0,0])), 0)",),
-    "scipy.linalg.cholesky(A)", {"A": "4,2;2,3"}, "1,2;3,4",
-))  # fmt: skip
+@function(both("cholesky"), "", FAMILY)
 def build_scipy_cholesky(f: Apply, x: Tensor, lower: Static = False) -> Tensor:
     """the upper triangular U with U.T @ U = A, or with lower=True its transpose"""
     return build_cholesky(f, x, upper=not lower)
 
 
-@function(both("qr"), "", FAMILY, facts=Facts(
-    "y is the upper triangular R with Q @ R = A and Q.T @ Q = eye(n)",
-    ("dy[0,0]/dA[i,j] = where(j == 0, qr(A)[0][i,0], 0)",),
-    "scipy.linalg.qr(A)[1]", {"A": "2.5,1;3,4"}, "1,2;3,4",
-))  # fmt: skip
+@function(both("qr"), "", FAMILY)
 def build_scipy_qr(f: Apply, x: Tensor, *, mode: Static = "full") -> Parts | tuple[Tensor]:
     """Q with orthogonal columns of length 1, and the upper triangular R, with Q @ R = A; with mode="r" R alone"""
     if mode not in ("full", "economic", "r"):
@@ -45,11 +36,7 @@ def build_scipy_qr(f: Apply, x: Tensor, *, mode: Static = "full") -> Parts | tup
     return (found.part("R"),) if mode == "r" else found
 
 
-@function(both("solve_triangular"), "", FAMILY, kinds="no no no", facts=Facts(
-    "y is the array with triu(A) @ y = b",
-    ("dy[i,k]/db[j,k] = inv(triu(A))[i,j]", "dy[i,k]/dA[j,l] = where(j <= l, -inv(triu(A))[i,j]*y[l,k], 0)"),
-    "scipy.linalg.solve_triangular(A, b)", {"A": "2.5,1;3,4", "b": "3;4.5"}, "1;10",
-))  # fmt: skip
+@function(both("solve_triangular"), "", FAMILY, kinds="no no no")
 def build_scipy_solve_triangular(
     f: Apply, A: Tensor, B: Tensor, trans: Static = 0, lower: Static = False, unit_diagonal: Static = False
 ) -> Tensor:

@@ -11,7 +11,6 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops.axes import one_axis, read_axes
 from gradcli.ops.declare import Apply
-from gradcli.ops.facts_arrays import SAME, SQUARE, SWAPPED, moved
 from gradcli.ops.putting_back import places_text
 from gradcli.ops.shaping import (
     CLONE,
@@ -41,19 +40,13 @@ def moved_axes(x: Tensor, source: Static, destination: Static) -> tuple[int, ...
     return tuple(first[last.index(place)] if place in last else next(rest) for place in range(x.ndim))
 
 
-@function(
-    "movedim moveaxis", "torch numpy method", "shaping", kinds=MOVES,
-    facts=moved("movedim(x, 0, 1)", "y[i,j] = x[j,i]", SWAPPED, SQUARE, "1,2;3,4"),
-)  # fmt: skip
+@function("movedim moveaxis", "torch numpy method", "shaping", kinds=MOVES)
 def build_movedim(f: Apply, x: Tensor, source: Static, destination: Static) -> Tensor:
     """axes moved to other places, the others in their order"""
     return f(TRANSPOSE, x, dims=moved_axes(x, source, destination))
 
 
-@function(
-    "swapdims np.swapaxes numpy.swapaxes jnp.swapaxes", "torch method", "shaping", kinds=MOVES,
-    facts=moved("swapdims(x, 0, 1)", "y[i,j] = x[j,i]", SWAPPED, SQUARE, "1,2;3,4"),
-)  # fmt: skip
+@function("swapdims np.swapaxes numpy.swapaxes jnp.swapaxes", "torch method", "shaping", kinds=MOVES)
 def build_swapdims(f: Apply, x: Tensor, dim0: Static, dim1: Static) -> Tensor:
     """two axes swapped"""
     return swapped(f, x, one_axis(dim0, x.ndim), one_axis(dim1, x.ndim))
@@ -69,9 +62,10 @@ def swapped(f: Apply, x: Tensor, first: int, second: int) -> Tensor:
 
 @function(
     "adjoint np.matrix_transpose numpy.matrix_transpose np.linalg.matrix_transpose numpy.linalg.matrix_transpose",
-    "torch method", "shaping", kinds=MOVES,
-    facts=moved("adjoint(x)", "y[i,j] = x[j,i]", SWAPPED, SQUARE, "1,2;3,4"),
-)  # fmt: skip
+    "torch method",
+    "shaping",
+    kinds=MOVES,
+)
 def build_adjoint(f: Apply, x: Tensor) -> Tensor:
     """the transpose of a matrix of real numbers, or of a batch of them"""
     if x.ndim == 1:
@@ -79,27 +73,19 @@ def build_adjoint(f: Apply, x: Tensor) -> Tensor:
     return swapped(f, x, x.ndim - 2, x.ndim - 1)
 
 
-@function("view_as reshape_as", "not-bare method", "shaping", kinds=MOVES, facts=moved(
-    "x.view_as(ones(2, 2))", "y[i,j] = x[2*i + j], here", "dy[i,j]/dx[k] = where(k == 2*i + j, 1, 0), here",
-    "1.5,2.5,4,5", "1,2;3,4",
-))  # fmt: skip
+@function("view_as reshape_as", "not-bare method", "shaping", kinds=MOVES)
 def build_view_as(f: Apply, x: Tensor, other: Tensor) -> Tensor:
     """the same entries in the shape of other"""
     return f(RESHAPE, x, shape=checked_shape(math.prod(x.shape), other.shape))
 
 
-@function("expand_as", "not-bare method", "shaping", kinds=MOVES, facts=moved(
-    "x.expand_as(ones(2, 3))", "y[k,i] = x[i]", "dy[k,i]/dx[i] = 1", v="1,2,3;4,5,6"
-))  # fmt: skip
+@function("expand_as", "not-bare method", "shaping", kinds=MOVES)
 def build_expand_as(f: Apply, x: Tensor, other: Tensor) -> Tensor:
     """repeated along axes of length 1 and new axes to the shape of other"""
     return build_expand(f, x, *other.shape)
 
 
-@function("unflatten", "torch method", "shaping", kinds=MOVES, facts=moved(
-    "unflatten(x, 0, (2, 2))", "y[i,j] = x[2*i + j], here", "dy[i,j]/dx[k] = where(k == 2*i + j, 1, 0), here",
-    "1.5,2.5,4,5", "1,2;3,4",
-))  # fmt: skip
+@function("unflatten", "torch method", "shaping", kinds=MOVES)
 def build_unflatten(f: Apply, x: Tensor, dim: Static, sizes: Static) -> Tensor:
     """one axis as several, of these lengths; one may be -1"""
     axis = one_axis(dim, x.ndim)
@@ -132,20 +118,12 @@ def at_least(count: int) -> Builder:
     return build
 
 
-function("atleast_1d", "torch numpy", "shaping", kinds=MOVES, facts=moved("atleast_1d(x)", "y[i] = x[i]", SAME))(
-    at_least(1)
-)
-function("atleast_2d", "torch numpy", "shaping", kinds=MOVES, facts=moved(
-    "atleast_2d(x)", "y[k,i] = x[i]", "dy[k,i]/dx[i] = 1", v="[[1,10,100]]"
-))(at_least(2))  # fmt: skip
-function("atleast_3d", "torch numpy", "shaping", kinds=MOVES, facts=moved(
-    "atleast_3d(x)", "y[k,i,l] = x[i]", "dy[k,i,l]/dx[i] = 1", v="[[[1],[10],[100]]]"
-))(at_least(3))  # fmt: skip
+function("atleast_1d", "torch numpy", "shaping", kinds=MOVES)(at_least(1))
+function("atleast_2d", "torch numpy", "shaping", kinds=MOVES)(at_least(2))
+function("atleast_3d", "torch numpy", "shaping", kinds=MOVES)(at_least(3))
 
 
-@function("rot90", "torch numpy method", "shaping", kinds=MOVES, facts=moved(
-    "rot90(x)", "y[i,j] = x[j,1 - i], here", "dy[i,j]/dx[j,k] = where(k == 1 - i, 1, 0), here", SQUARE, "1,2;3,4"
-))  # fmt: skip
+@function("rot90", "torch numpy method", "shaping", kinds=MOVES)
 def build_rot90(f: Apply, x: Tensor, k: Static = 1, dims: Static = (0, 1)) -> Tensor:
     """the plane of two axes turned by k quarters, from the first axis towards the second"""
     axes = read_axes(dims, x.ndim)
@@ -171,12 +149,8 @@ def flipped(axis: int, name: str) -> Builder:
     return build
 
 
-function("fliplr", "torch numpy method", "shaping", kinds=MOVES, facts=moved(
-    "fliplr(x)", "y[i,j] = x[i,1 - j], here", "dy[i,j]/dx[i,k] = where(k == 1 - j, 1, 0), here", SQUARE, "1,2;3,4"
-))(flipped(1, "fliplr"))  # fmt: skip
-function("flipud", "torch numpy method", "shaping", kinds=MOVES, facts=moved(
-    "flipud(x)", "y[i] = x[n - 1 - i]", "dy[i]/dx[j] = where(i + j == n - 1, 1, 0)"
-))(flipped(0, "flipud"))  # fmt: skip
+function("fliplr", "torch numpy method", "shaping", kinds=MOVES)(flipped(1, "fliplr"))
+function("flipud", "torch numpy method", "shaping", kinds=MOVES)(flipped(0, "flipud"))
 
 
 def on_diagonals(x: Array, *, offset: int) -> Array:
@@ -210,9 +184,7 @@ DIAG_EMBED = mover(
 )
 
 
-@function("diag_embed", "torch method", "shaping", op=DIAG_EMBED, kinds=MOVES, facts=moved(
-    "diag_embed(x)", "y[i,j] = where(i == j, x[i], 0)", "dy[i,i]/dx[i] = 1", "1.5,2.5", "1,2;3,4"
-))  # fmt: skip
+@function("diag_embed", "torch method", "shaping", op=DIAG_EMBED, kinds=MOVES)
 def build_diag_embed(f: Apply, x: Tensor, offset: Static = 0, dim1: Static = -2, dim2: Static = -1) -> Tensor:
     """matrices with the vectors of the last axis on a diagonal"""
     if not x.ndim:
@@ -222,9 +194,7 @@ def build_diag_embed(f: Apply, x: Tensor, offset: Static = 0, dim1: Static = -2,
     return f(TRANSPOSE, found, dims=moved_axes(found, (-2, -1), axes)) if axes != (x.ndim - 1, x.ndim) else found
 
 
-@function("diagflat", "torch numpy method", "shaping", kinds=MOVES, facts=moved(
-    "diagflat(x)", "y[i,j] = where(i == j, x[i], 0)", "dy[i,i]/dx[i] = 1", "1.5,2.5", "1,2;3,4"
-))  # fmt: skip
+@function("diagflat", "torch numpy method", "shaping", kinds=MOVES)
 def build_diagflat(f: Apply, x: Tensor, offset: Static = 0) -> Tensor:
     """the matrix with all entries of an array on a diagonal"""
     return f(DIAG_EMBED, f(RESHAPE, x, shape=(-1,)), offset=whole(offset, "offset"))
@@ -257,9 +227,7 @@ UNFOLD = mover(
 )
 
 
-@function("unfold", "not-bare method", "shaping", op=UNFOLD, kinds=MOVES, facts=moved(
-    "x.unfold(0, 2, 1)", "y[i,j] = x[i + j]", "dy[i,j]/dx[k] = where(k == i + j, 1, 0)", v="1,2;3,4"
-))  # fmt: skip
+@function("unfold", "not-bare method", "shaping", op=UNFOLD, kinds=MOVES)
 def build_unfold(f: Apply, x: Tensor, dimension: Static, size: Static, step: Static) -> Tensor:
     """the stretches of a length along an axis, step apart, on a new last axis"""
     axis, length, apart = one_axis(dimension, x.ndim), whole(size, "size"), whole(step, "step")
@@ -279,9 +247,7 @@ def common_shape(shapes: Sequence[Shape]) -> Shape:
         raise GradcliError("shape", f"shapes {', '.join(map(str, shapes))} do not broadcast to one") from None
 
 
-@function("broadcast_tensors np.broadcast_arrays numpy.broadcast_arrays", "torch", "shaping", kinds=MOVES, facts=moved(
-    "broadcast_tensors(x, ones(2, 3))[0]", "y[k,i] = x[i]", "dy[k,i]/dx[i] = 1", v="1,2,3;4,5,6"
-))  # fmt: skip
+@function("broadcast_tensors np.broadcast_arrays numpy.broadcast_arrays", "torch", "shaping", kinds=MOVES)
 def build_broadcast_tensors(f: Apply, *tensors: Tensor) -> Any:
     """arrays repeated to the one shape that they broadcast to, as a tuple"""
     shape = common_shape([x.shape for x in tensors])

@@ -13,7 +13,6 @@ from gradcli.ops.axes import number
 from gradcli.ops.clipping import build_clip
 from gradcli.ops.declare import Apply
 from gradcli.ops.entrywise import elementwise
-from gradcli.ops.facts import Facts, of_one, of_two
 from gradcli.ops.further import special_values as values
 from gradcli.ops.signatures import Array, Expression, Static, Symbols, Tensor
 from gradcli.ops.slopes import erfc, normal_density
@@ -21,11 +20,6 @@ from gradcli.ops.vocabulary import Spelled, function
 
 Slopes = tuple[Expression, ...]
 STEEPEST = 2 / math.sqrt(math.pi)
-
-
-def in_words(name: str, words: str, derivative: str, x: str = "0.5") -> Facts:
-    """Return the facts of a function of one number whose value the language has no shorter way to write."""
-    return Facts(f"{name}(x) is {words}", (f"d/dx {name}(x) = {derivative}",), f"{name}(x)", {"x": x})
 
 
 # --- the error function and the normal distribution ---
@@ -100,8 +94,7 @@ elementwise(
     slopes=lambda s, x: (-2 / s.sqrt(s.pi) * s.exp(-(x**2)),),
     backward_text=("-2/sqrt(pi)*exp(-{0}**2)*{g}",),
     exactly=exactly.in_mpmath(lambda mp, x: mp.erfc(x)),
-    spelled=Spelled("torch math special method", "", "1 - erf(x), with its digits where erf(x) is nearly 1",
-                    facts=of_one("erfc(x)", "1 - erf(x)", "-2/sqrt(pi)*exp(-x**2)")),
+    spelled=Spelled("torch math special method", "", "1 - erf(x), with its digits where erf(x) is nearly 1"),
 )
 elementwise(
     "erfcx", values.erfcx,
@@ -109,8 +102,7 @@ elementwise(
     backward_text=("{g}*(2*{0}*{y} - 2/sqrt(pi))",),
     torch_saves=("0 output",), torch_doubles=lambda y, x: (None, 2 * x * y - STEEPEST),
     exactly=exactly.in_mpmath(lambda mp, x: 0 if x == mp.inf else mp.exp(x * x) * mp.erfc(x)),
-    spelled=Spelled("special", "", "exp(x**2)*erfc(x)",
-                    facts=of_one("erfcx(x)", "exp(x**2)*erfc(x)", "2*x*erfcx(x) - 2/sqrt(pi)")),
+    spelled=Spelled("special", "", "exp(x**2)*erfc(x)"),
 )
 elementwise(
     "erfinv", values.erfinv,
@@ -118,8 +110,7 @@ elementwise(
     backward_text=("{g}*sqrt(pi)/2*exp({y}**2)",),
     torch_saves=("0",),
     exactly=exactly.in_mpmath(error_quantile), domain=((-0.9, 0.9),),
-    spelled=Spelled("torch special method", "", "the number whose erf is x",
-                    facts=in_words("erfinv", "the number whose erf is x", "sqrt(pi)/2*exp(erfinv(x)**2)")),
+    spelled=Spelled("torch special method", "", "the number whose erf is x"),
 )
 elementwise(
     "ndtr", values.ndtr,
@@ -127,8 +118,7 @@ elementwise(
     backward_text=("{g}*exp(-{0}**2/2)/sqrt(2*pi)",),
     torch_saves=("own",), torch_doubles=values.ndtr_in_torch,
     exactly=exactly.in_mpmath(lambda mp, x: mp.ncdf(x)),
-    spelled=Spelled("special", "", "the normal distribution function",
-                    facts=of_one("ndtr(x)", "(1 + erf(x/sqrt(2)))/2", "exp(-x**2/2)/sqrt(2*pi)")),
+    spelled=Spelled("special", "", "the normal distribution function"),
 )
 elementwise(
     "log_ndtr", values.log_ndtr,
@@ -136,16 +126,14 @@ elementwise(
     backward_text=("{g}*sqrt(2/pi)/erfcx(-{0}/sqrt(2))",),
     torch_saves=("0 output",),
     exactly=exactly.in_mpmath(lambda mp, x: mp.log(mp.ncdf(x)) if x < 0 else mp.log1p(-mp.ncdf(-x))),
-    spelled=Spelled("special", "", "the logarithm of the normal distribution function",
-                    facts=of_one("log_ndtr(x)", "log((1 + erf(x/sqrt(2)))/2)", "sqrt(2/pi)/erfcx(-x/sqrt(2))")),
+    spelled=Spelled("special", "", "the logarithm of the normal distribution function"),
 )
 elementwise(
     "ndtri", values.ndtri,
     lambda g, y, _p: g * (math.sqrt(2 * math.pi) * np.exp(y * y / 2)), None, slopes=ndtri_slopes,
     backward_text=("{g}*sqrt(2*pi)*exp({y}**2/2)",),
     exactly=exactly.in_mpmath(normal_quantile), domain=((0.1, 0.9),),
-    spelled=Spelled("special", "", "the number that a normal one is below with probability x",
-                    facts=in_words("ndtri", "the number whose ndtr is x", "sqrt(2*pi)*exp(ndtri(x)**2/2)")),
+    spelled=Spelled("special", "", "the number that a normal one is below with probability x"),
 )
 # fmt: on
 
@@ -189,16 +177,14 @@ elementwise(
     lambda g, _y, x: g * values.digamma(x), None, slopes=gamma_slopes,
     backward_text=("{g}*digamma({0})",),
     exactly=exactly.in_mpmath(gamma_in_digits), domain=((0.3, 4),),
-    spelled=Spelled("torch special method", "gammaln math.lgamma", "the logarithm of the gamma function",
-                    facts=in_words("lgamma", "the logarithm of the gamma function", "digamma(x)", "2.5")),
+    spelled=Spelled("torch special method", "gammaln math.lgamma", "the logarithm of the gamma function"),
 )
 DIGAMMA = elementwise(
     "digamma", values.digamma,
     lambda g, _y, x: g * values.polygamma(1, x), None, slopes=digamma_slopes,
     backward_text=("{g}*polygamma(1, {0})",),
     exactly=exactly.in_mpmath(lambda mp, x: values.psi(mp, 0, x)), domain=((0.3, 4),),
-    spelled=Spelled("torch special method", "psi", "the derivative of lgamma",
-                    facts=in_words("digamma", "the derivative of lgamma", "polygamma(1, x)", "2.5")),
+    spelled=Spelled("torch special method", "psi", "the derivative of lgamma"),
 )
 POLYGAMMA = elementwise(
     "polygamma", values.polygamma,
@@ -209,13 +195,7 @@ POLYGAMMA = elementwise(
 # fmt: on
 
 
-@function(
-    "polygamma", "torch special", "elementwise", op=POLYGAMMA,
-    facts=Facts(
-        "polygamma(n, x) is the n-th derivative of digamma",
-        ("d/dx polygamma(1, x) = polygamma(2, x)",), "polygamma(1, x)", {"x": "2.5"},
-    ),
-)  # fmt: skip
+@function("polygamma", "torch special", "elementwise", op=POLYGAMMA)
 def build_polygamma(f: Apply, n: Static, x: Tensor) -> Tensor:
     """the n-th derivative of digamma"""
     if isinstance(n, bool) or not isinstance(n, int | float) or not 0 <= n <= values.HIGHEST or n != int(n):
@@ -258,8 +238,7 @@ elementwise(
     lambda g, _y, x: g * values.entr_slope(x), None, slopes=entr_slopes,
     backward_text=("{g}*(-1 - log({0}))",),
     exactly=exactly.in_mpmath(entr_in_digits), domain=((0.5, 3),),
-    spelled=Spelled("special", "", "-x*log(x): 0 at 0, and -inf below",
-                    facts=of_one("entr(x)", "-x*log(x)", "-1 - log(x)")),
+    spelled=Spelled("special", "", "-x*log(x): 0 at 0, and -inf below"),
 )
 elementwise(
     "xlog1py", xlog1py,
@@ -269,8 +248,7 @@ elementwise(
     exactly=lambda x, y: np.where((x == 0) & ~exactly.is_nan(y), 0, x * np.log1p(y)),
     domain=((0.2, 2), (0.2, 2)),
     zero_at=lambda k, x, y: (x == 0) & (y <= -1) & (k == 0), zero_text=("({0} == 0) & ({1} <= -1)",),
-    spelled=Spelled("special", "", "x*log(1 + y), 0 where x is 0",
-                    facts=of_two("xlog1py(x, other)", "x*log1p(other)", "log1p(other)", "x/(1 + other)")),
+    spelled=Spelled("special", "", "x*log(1 + y), 0 where x is 0"),
 )
 LOGIT = elementwise(
     "logit", values.logit,
@@ -282,10 +260,7 @@ LOGIT = elementwise(
 # fmt: on
 
 
-@function(
-    "logit", "torch special method", "elementwise", op=LOGIT,
-    facts=of_one("logit(x)", "log(x/(1 - x))", "1/(x*(1 - x))", "0.25"),
-)  # fmt: skip
+@function("logit", "torch special method", "elementwise", op=LOGIT)
 def build_logit(f: Apply, x: Tensor, eps: Static = None) -> Tensor:
     """log(x/(1 - x)), of x between eps and 1 - eps where eps is given"""
     if eps is None:

@@ -12,15 +12,11 @@ from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.ops.axes import one_axis
 from gradcli.ops.declare import Apply, Op
-from gradcli.ops.facts_arrays import moved
 from gradcli.ops.further.shapes import MOVES
 from gradcli.ops.indexing import INDEX, PART
 from gradcli.ops.shaping import whole, whole_numbers
 from gradcli.ops.signatures import Static, Tensor
 from gradcli.ops.vocabulary import Builder, function
-
-FIRST_TWO = "y[i] = x[i], here", "dy[i]/dx[i] = 1"
-FOUR = "1.5,2.5,4,5"
 
 
 def axis_of(x: Tensor, dim: Static, name: str) -> int:
@@ -47,9 +43,7 @@ def evenly(length: int, count: int) -> list[int]:
     return [short * k + min(k, longer) for k in range(1, count + 1)]
 
 
-@function("chunk", "torch method", "shaping", kinds=MOVES, facts=moved(
-    "chunk(x, 2)[0]", *FIRST_TWO, FOUR, "1,10"
-))  # fmt: skip
+@function("chunk", "torch method", "shaping", kinds=MOVES)
 def build_chunk(f: Apply, x: Tensor, chunks: Static, dim: Static = 0) -> Any:
     """at most so many parts of one length along an axis, the last shorter, as a tuple"""
     axis, count = axis_of(x, dim, "chunk"), whole(chunks, "chunks")
@@ -62,10 +56,7 @@ def build_chunk(f: Apply, x: Tensor, chunks: Static, dim: Static = 0) -> Any:
     return stretches(f, x, axis, of_size(length, -(-length // count)), PART)
 
 
-@function(
-    "split split_with_sizes", "torch method", "shaping", kinds=MOVES,
-    facts=moved("split(x, 2)[0]", *FIRST_TWO, FOUR, "1,10"),
-)  # fmt: skip
+@function("split split_with_sizes", "torch method", "shaping", kinds=MOVES)
 def build_split(f: Apply, x: Tensor, split_size_or_sections: Static, dim: Static = 0) -> Any:
     """parts of one length along an axis, or of the lengths given, as a tuple"""
     axis, sizes = axis_of(x, dim, "split"), split_size_or_sections
@@ -96,16 +87,13 @@ def parts_of(f: Apply, x: Tensor, sections: Static, axis: int, equal: bool = Fal
     return stretches(f, x, axis, evenly(length, count))
 
 
-@function("tensor_split np.array_split numpy.array_split jnp.array_split", "torch method", "shaping", kinds=MOVES,
-          facts=moved("tensor_split(x, 2)[0]", *FIRST_TWO, FOUR, "1,10"))  # fmt: skip
+@function("tensor_split np.array_split numpy.array_split jnp.array_split", "torch method", "shaping", kinds=MOVES)
 def build_tensor_split(f: Apply, x: Tensor, indices_or_sections: Static, dim: Static = 0) -> Any:
     """so many parts along an axis, the first longer by one, or those between the places given, as a tuple"""
     return parts_of(f, x, indices_or_sections, axis_of(x, dim, "tensor_split"))
 
 
-@function("np.split numpy.split jnp.split", "", "shaping", kinds=MOVES, facts=moved(
-    "np.split(x, 2)[0]", *FIRST_TWO, FOUR, "1,10"
-))  # fmt: skip
+@function("np.split numpy.split jnp.split", "", "shaping", kinds=MOVES)
 def build_numpy_split(f: Apply, x: Tensor, indices_or_sections: Static, axis: Static = 0) -> Any:
     """so many equal parts along an axis, or those between the places given, as a tuple"""
     return parts_of(f, x, indices_or_sections, axis_of(x, axis, "np.split"), equal=True)
@@ -123,20 +111,12 @@ def split_along(name: str, axis: int) -> Builder:
     return build
 
 
-function("hsplit", "torch numpy method", "shaping", kinds=MOVES, facts=moved(
-    "hsplit(x, 2)[0]", *FIRST_TWO, FOUR, "1,10"
-))(split_along("hsplit", 1))  # fmt: skip
-function("vsplit", "torch numpy method", "shaping", kinds=MOVES, facts=moved(
-    "vsplit(x, 2)[0]", "y[0,j] = x[0,j], here", "dy[0,j]/dx[0,j] = 1", "2.5,1;3,4", "[[1,10]]"
-))(split_along("vsplit", 0))  # fmt: skip
-function("dsplit", "torch numpy method", "shaping", kinds=MOVES, facts=moved(
-    "dsplit(x, 2)[0]", "y[i,j,0] = x[i,j,0], here", "dy[i,j,0]/dx[i,j,0] = 1", "[[[1.5,2],[3,4]]]", "[[[1],[10]]]"
-))(split_along("dsplit", 2))  # fmt: skip
+function("hsplit", "torch numpy method", "shaping", kinds=MOVES)(split_along("hsplit", 1))
+function("vsplit", "torch numpy method", "shaping", kinds=MOVES)(split_along("vsplit", 0))
+function("dsplit", "torch numpy method", "shaping", kinds=MOVES)(split_along("dsplit", 2))
 
 
-@function("unbind np.unstack numpy.unstack jnp.unstack", "torch method", "shaping", kinds=MOVES, facts=moved(
-    "unbind(x)[1]", "y[j] = x[1,j], here", "dy[j]/dx[1,j] = 1, here", "2.5,1;3,4", "1,10"
-))  # fmt: skip
+@function("unbind np.unstack numpy.unstack jnp.unstack", "torch method", "shaping", kinds=MOVES)
 def build_unbind(f: Apply, x: Tensor, dim: Static = 0) -> Any:
     """the layers along an axis, as a tuple"""
     axis = axis_of(x, dim, "unbind")
@@ -157,9 +137,7 @@ def place_of(index: Static, length: int, last: int) -> int:
     return place + length if place < 0 else place
 
 
-@function("narrow", "torch method", "shaping", kinds=MOVES, facts=moved(
-    "narrow(x, 0, 1, 2)", "y[i] = x[i + 1], here", "dy[i]/dx[j] = where(j == i + 1, 1, 0), here", FOUR, "1,10"
-))  # fmt: skip
+@function("narrow", "torch method", "shaping", kinds=MOVES)
 def build_narrow(f: Apply, x: Tensor, dim: Static, start: Static, length: Static) -> Tensor:
     """so many entries along an axis, from a place on"""
     axis, count = axis_of(x, dim, "narrow"), whole(length, "length")
@@ -169,9 +147,7 @@ def build_narrow(f: Apply, x: Tensor, dim: Static, start: Static, length: Static
     return f(INDEX, x, key=(*[slice(None)] * axis, slice(first, first + count)))
 
 
-@function("select", "torch method", "shaping", kinds=MOVES, facts=moved(
-    "select(x, 0, 1)", "y[j] = x[1,j], here", "dy[j]/dx[1,j] = 1, here", "2.5,1;3,4", "1,10"
-))  # fmt: skip
+@function("select", "torch method", "shaping", kinds=MOVES)
 def build_select(f: Apply, x: Tensor, dim: Static, index: Static) -> Tensor:
     """one layer of an axis"""
     axis = axis_of(x, dim, "select")

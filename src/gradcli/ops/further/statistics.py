@@ -11,7 +11,6 @@ from gradcli.ops.arithmetic import DIV, MUL, SUB
 from gradcli.ops.axes import number, read_axes
 from gradcli.ops.declare import OPS, Apply, value_of
 from gradcli.ops.exactly import is_nan
-from gradcli.ops.facts import Facts
 from gradcli.ops.further.positions import positions
 from gradcli.ops.further.reducing import build_nanmean, present
 from gradcli.ops.further.scatters import reduced
@@ -23,10 +22,6 @@ from gradcli.ops.reductions import SUM
 from gradcli.ops.shaping import RESHAPE, transpose_matrices, whole
 from gradcli.ops.signatures import Raw, Static, Tensor
 from gradcli.ops.vocabulary import function
-
-ROWS = {"W": "1.5,2.5,4;1,0,2"}
-HALVES = "dy[i,j]/dW[k,l] = (where(k == i, W[j,l] - mean(W[j,:]), 0) + where(k == j, W[i,l] - mean(W[i,:]), 0))/2, here"
-COVARIANCE = "y[i,j] is sum((W[i,:] - mean(W[i,:]))*(W[j,:] - mean(W[j,:])))/(n - 1)"
 
 
 def rows_of(f: Apply, x: Tensor, name: str) -> Tensor:
@@ -78,8 +73,7 @@ def correlations(f: Apply, found: Tensor) -> Tensor:
     return f(DIV, f(DIV, found, columns), deviations)
 
 
-@function("cov", "torch method", "reductions", kinds="no no yes",
-          facts=Facts(COVARIANCE, (HALVES,), "cov(W)", ROWS, "1,2;3,4"))  # fmt: skip
+@function("cov", "torch method", "reductions", kinds="no no yes")
 def build_cov(
     f: Apply,
     x: Tensor,
@@ -92,10 +86,7 @@ def build_cov(
     return covariances(f, rows_of(f, x, "cov"), correction, fweights, aweights)
 
 
-@function("corrcoef", "torch method", "reductions", kinds="no no yes", facts=Facts(
-    "y[i,j] is cov(W)[i,j]/sqrt(cov(W)[i,i]*cov(W)[j,j])",
-    ("dy[i,i]/dW[k,l] = 0, here",), "corrcoef(W)", ROWS, "1,2;3,4",
-))  # fmt: skip
+@function("corrcoef", "torch method", "reductions", kinds="no no yes")
 def build_corrcoef(f: Apply, x: Tensor) -> Tensor:
     """the correlations of the rows, which are variables"""
     return correlations(f, covariances(f, rows_of(f, x, "corrcoef"), 1))
@@ -112,8 +103,7 @@ def observed(f: Apply, x: Tensor, y: Tensor | None, rowvar: Static, name: str) -
     return build_cat(f, parts, 0)
 
 
-@function("np.cov numpy.cov jnp.cov", "", "reductions", kinds="no numpy-float yes",
-          facts=Facts(COVARIANCE, (HALVES,), "np.cov(W)", ROWS, "1,2;3,4"))  # fmt: skip
+@function("np.cov numpy.cov jnp.cov", "", "reductions", kinds="no numpy-float yes")
 def build_numpy_cov(
     f: Apply,
     x: Tensor,
@@ -129,10 +119,7 @@ def build_numpy_cov(
     return covariances(f, observed(f, x, y, rowvar, "cov"), by, fweights, aweights)
 
 
-@function("np.corrcoef numpy.corrcoef jnp.corrcoef", "", "reductions", kinds="no numpy-float yes", facts=Facts(
-    "y[i,j] is np.cov(W)[i,j]/sqrt(np.cov(W)[i,i]*np.cov(W)[j,j])",
-    ("dy[i,i]/dW[k,l] = 0, here",), "np.corrcoef(W)", ROWS, "1,2;3,4",
-))  # fmt: skip
+@function("np.corrcoef numpy.corrcoef jnp.corrcoef", "", "reductions", kinds="no numpy-float yes")
 def build_numpy_corrcoef(f: Apply, x: Tensor, y: Tensor | None = None, rowvar: Static = True) -> Tensor:
     """the correlations of the variables, which are rows unless rowvar=False"""
     return correlations(f, covariances(f, observed(f, x, y, rowvar, "corrcoef"), 1))
@@ -155,12 +142,7 @@ def numpy_spread(name: str, root: bool, word: str) -> None:
         return f(OPS["sqrt"], found) if root else found
 
     build.__doc__ = f"the {word} of the entries that are no nan"
-    formula = "y = sqrt(mean((x - mean(x))**2))" if root else "y = mean((x - mean(x))**2)"
-    slope = "dy/dx[i] = (x[i] - mean(x))/(n*y)" if root else "dy/dx[i] = 2*(x[i] - mean(x))/n"
-    facts = Facts(formula, (slope,), f"np.{name}(x)", {"x": "1.5,2.5,4"})
-    function(f"np.{name} numpy.{name} jnp.{name}", "", "reductions", kinds="numpy-float numpy-float yes", facts=facts)(
-        build
-    )
+    function(f"np.{name} numpy.{name} jnp.{name}", "", "reductions", kinds="numpy-float numpy-float yes")(build)
 
 
 numpy_spread("nanvar", root=False, word="variance")
@@ -170,10 +152,7 @@ numpy_spread("nanstd", root=True, word="standard deviation")
 # --- counts ---
 
 
-@function("bincount", "torch numpy method", "reductions", kinds="no no yes", facts=Facts(
-    "y[i] is the sum of the weights at the places where i stands",
-    ("dy[i]/dw[j] = where(i == j//2, 1, 0), here",), "bincount(torch.tensor([0, 0, 1]), w)", {"w": "1.5,2.5,4"}, "1,10",
-))  # fmt: skip
+@function("bincount", "torch numpy method", "reductions", kinds="no no yes")
 def build_bincount(f: Apply, x: Raw, weights: Tensor | None = None, minlength: Static = 0) -> Tensor:
     """how often each integer from 0 on stands in x, or the sum of the weights where it does"""
     places, least = positions(f, x, "bincount"), whole(minlength, "minlength")

@@ -10,9 +10,8 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops.axes import one_axis
 from gradcli.ops.declare import Apply
-from gradcli.ops.facts import Facts
 from gradcli.ops.further.positions import positions, truths, within
-from gradcli.ops.further.scatters import AT_ENDS, fitting, flat_places, layer_key, reduced, written
+from gradcli.ops.further.scatters import fitting, flat_places, layer_key, reduced
 from gradcli.ops.further.shapes import MOVES, common_shape
 from gradcli.ops.indexing import INDEX, PUT
 from gradcli.ops.shaping import CLONE, EXPAND, RESHAPE, whole
@@ -20,19 +19,14 @@ from gradcli.ops.signatures import Raw, Raws, Static, Tensor
 from gradcli.ops.vocabulary import function
 
 
-@function("index_copy", "torch method", "indices", kinds=MOVES, facts=written(
-    "index_copy(x, 0, torch.tensor([0, 2]), s)", *AT_ENDS
-))  # fmt: skip
+@function("index_copy", "torch method", "indices", kinds=MOVES)
 def build_index_copy(f: Apply, x: Tensor, dim: Static, index: Raw, source: Tensor) -> Tensor:
     """a copy of x with the layers of source written at the positions"""
     key = layer_key(f, x, dim, index, "index_copy")
     return f(PUT, x, fitting(f, x, key, source, "index_copy"), key=key)
 
 
-@function("index_fill", "torch method", "indices", kinds="same same first", facts=Facts(
-    "y[i] = where(i == 1, x[i], 0), here", ("dy[i]/dx[i] = where(i == 1, 1, 0), here",),
-    "index_fill(x, 0, torch.tensor([0, 2]), 0.0)", {"x": "1.5,2.5,4"}, "1,10,100",
-))  # fmt: skip
+@function("index_fill", "torch method", "indices", kinds="same same first")
 def build_index_fill(f: Apply, x: Tensor, dim: Static, index: Raw, value: Tensor) -> Tensor:
     """a copy of x with one number in the layers at the positions"""
     if value.ndim:
@@ -43,9 +37,7 @@ def build_index_fill(f: Apply, x: Tensor, dim: Static, index: Raw, value: Tensor
     return f(PUT, x, value, key=np.unravel_index(places, x.shape))
 
 
-@function("index_put", "torch method", "indices", kinds=MOVES, facts=written(
-    "index_put(x, (torch.tensor([0, 2]),), s)", *AT_ENDS
-))  # fmt: skip
+@function("index_put", "torch method", "indices", kinds=MOVES)
 def build_index_put(f: Apply, x: Tensor, indices: Raws, values: Tensor, accumulate: Static = False) -> Tensor:
     """a copy of x with values written at an index, or added"""
     key = tuple(part_of(f, part) for part in indices)
@@ -67,9 +59,7 @@ def part_of(f: Apply, part: Raw) -> Any:
     return found if found.dtype == np.bool_ else positions(f, part)
 
 
-@function("put", "torch not-bare method", "indices", kinds=MOVES, facts=written(
-    "x.put(torch.tensor([0, 2]), s)", *AT_ENDS
-))  # fmt: skip
+@function("put", "torch not-bare method", "indices", kinds=MOVES)
 def build_put(f: Apply, x: Tensor, index: Raw, source: Tensor, accumulate: Static = False) -> Tensor:
     """a copy of x with the entries of source written, or added, at the positions in one row"""
     size = math.prod(x.shape)
@@ -83,9 +73,7 @@ def build_put(f: Apply, x: Tensor, index: Raw, source: Tensor, accumulate: Stati
     return f(RESHAPE, f(PUT, flat, part, key=places), shape=x.shape)
 
 
-@function("masked_scatter", "torch method", "indices", kinds=MOVES, facts=written(
-    "masked_scatter(x, torch.tensor([True, False, True]), s)", *AT_ENDS
-))  # fmt: skip
+@function("masked_scatter", "torch method", "indices", kinds=MOVES)
 def build_masked_scatter(f: Apply, x: Tensor, mask: Raw, source: Tensor) -> Tensor:
     """a copy of x with the entries of source, in their order, where the mask is true"""
     held = truths(mask, "masked_scatter")
@@ -103,11 +91,7 @@ def embed(f: Apply, x: Tensor, src: Tensor, key: Any, name: str) -> Tensor:
     return f(PUT, x, fitting(f, x, key, src, name), key=key)
 
 
-@function("select_scatter", "torch method", "indices", kinds=MOVES, facts=Facts(
-    "y[i,j] = where(i == 1, s[j], x[i,j]), here",
-    ("dy[i,j]/dx[i,j] = where(i == 1, 0, 1), here", "dy[1,j]/ds[j] = 1"),
-    "select_scatter(x, s, 0, 1)", {"x": "2.5,1;3,4", "s": "3,4.5"}, "1,2;3,4",
-))  # fmt: skip
+@function("select_scatter", "torch method", "indices", kinds=MOVES)
 def build_select_scatter(f: Apply, x: Tensor, src: Tensor, dim: Static, index: Static) -> Tensor:
     """a copy of x with one layer of an axis replaced"""
     axis = one_axis(dim, x.ndim)
@@ -117,9 +101,7 @@ def build_select_scatter(f: Apply, x: Tensor, src: Tensor, dim: Static, index: S
     return embed(f, x, src, (*[slice(None)] * axis, place), "select_scatter")
 
 
-@function("slice_scatter", "torch method", "indices", kinds=MOVES, facts=written(
-    "slice_scatter(x, s, 0, 0, 3, 2)", *AT_ENDS
-))  # fmt: skip
+@function("slice_scatter", "torch method", "indices", kinds=MOVES)
 def build_slice_scatter(
     f: Apply, x: Tensor, src: Tensor, dim: Static = 0, start: Static = None, end: Static = None, step: Static = 1
 ) -> Tensor:
@@ -131,11 +113,7 @@ def build_slice_scatter(
     return embed(f, x, src, key, "slice_scatter")
 
 
-@function("diagonal_scatter", "torch method", "indices", kinds=MOVES, facts=Facts(
-    "y[i,j] = where(i == j, s[i], x[i,j]), here",
-    ("dy[i,j]/dx[i,j] = where(i == j, 0, 1), here", "dy[i,i]/ds[i] = 1"),
-    "diagonal_scatter(x, s)", {"x": "2.5,1;3,4", "s": "3,4.5"}, "1,2;3,4",
-))  # fmt: skip
+@function("diagonal_scatter", "torch method", "indices", kinds=MOVES)
 def build_diagonal_scatter(
     f: Apply, x: Tensor, src: Tensor, offset: Static = 0, dim1: Static = 0, dim2: Static = 1
 ) -> Tensor:
