@@ -305,13 +305,13 @@ def test_each_term_is_the_one_that_the_engine_sends(program, monkeypatch):
     inputs = {"x": [0.3, -1.7], "w": 0.6} if "w" in program else {"x": 0.7}
     terms, walk = [], reverse.accumulate
 
-    def watched(output, seed, nodes, along, plus):
+    def watched(totals, nodes, along, plus):
         def noted(node, k, total):
             part = along(node, k, total)
             terms.append((node.op.name, k, np.array(part)))
             return part
 
-        return walk(output, seed, nodes, noted, plus)
+        return walk(totals, nodes, noted, plus)
 
     function = gradcli.function(program)
     with monkeypatch.context() as patch:

@@ -108,7 +108,9 @@ def dust_in(seed: Array, jacobian: Jacobian, vjp: Array, grad: Array) -> Dust:
 
 def other_row(v: Array, jacobians: Mapping[str, Jacobian]) -> int:
     """Return a row of J worth showing: the first with the most entries, among those that v does not take out itself."""
-    counts = np.zeros(max(v.size, 1), dtype=np.intp)
+    if not v.size:
+        return 0
+    counts = np.zeros(v.size, dtype=np.intp)
     for jacobian in jacobians.values():
         counts += jacobian.pattern.by_row
     hot = np.flatnonzero(v)
