@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 
 class Facts(NamedTuple):
-    """What ``facts.toml`` says of one function or operator; the head of the file says what each field holds."""
+    """What ``facts.toml`` says of one function or operator; the head of the file says what each field holds.
 
-    formula: str
-    derivatives: tuple[str, ...]
-    program: str
-    inputs: dict[str, str]
+    A field that a table leaves out is empty, and a test names it.
+    """
+
+    formula: str = ""
+    derivatives: tuple[str, ...] = ()
+    program: str = ""
+    inputs: Mapping[str, str] = MappingProxyType({})
     v: str = ""
 
 
