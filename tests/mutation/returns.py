@@ -12,7 +12,7 @@ from types import CodeType, FunctionType
 
 from gradcli.engine import reverse
 from gradcli.explanation import agreement, explained, jacobians
-from gradcli.formulas import chains, definitions, elements, entries, forms, recorder, recording, rules, sums, vjps
+from gradcli.formulas import chains, elements, entries, forms, recorder, recording, rules, vjps
 from gradcli.formulas import derivation as formulas
 from gradcli.jacobian import (
     batches,
@@ -20,11 +20,10 @@ from gradcli.jacobian import (
     evaluate,
     factors,
     functions,
+    large,
     local,
     maps,
     matrix,
-    passes,
-    small,
     sparse,
 )
 from gradcli.jacobian import composition as jacobian
@@ -38,8 +37,8 @@ from records import OPS
 OF_OPS = [module for name, module in sorted(sys.modules.items()) if name.startswith("gradcli.ops.")]
 MODULES = [
     *OF_OPS, reverse, inputs, agreement, explained, jacobians,
-    batches, chains, contracting, definitions, elements, entries, evaluate, factors, formulas, forms, functions,
-    jacobian, local, maps, matrix, passes, recorder, recording, rules, small, sparse, sums, vjps,
+    batches, chains, contracting, elements, entries, evaluate, factors, formulas, forms, functions,
+    jacobian, large, local, maps, matrix, recorder, recording, rules, sparse, vjps,
 ]  # fmt: skip
 NUMBERS = {"Any", "Array", "Indices", "Array | float", "Expr", "list[Links]", "Links", "Sparse", "list[PartNumbers]",
            "list[Contraction]", "Contraction", "list[Links | Contraction]", "Sequence[Links | Contraction]",
@@ -93,7 +92,8 @@ NO_RULE = {
     "arithmetic.at_root": "says which answers are looked at again, no number of them",
     "elementwise.is_far": "says which answers are looked at again, no number of them",
     "integers.": "makes masks and integers, which tests/language/test_kinds.py holds against both libraries",
-    "definitions.": "names",
+    "derivation.new_names": "names",
+    "derivation.renamed": "names",
     "functions.number": "makes constants",
     "functions.as_expression": "makes constants",
     "functions.PowerOf.eval": "chooses a class",

@@ -65,7 +65,10 @@ record(
     cases=[([a], {}) for a in ANY],
     oracle=g.singular_values,
     recipes=[PAIR],
-    programs={"torch.linalg.svdvals(A)": np.linalg.svd(v.A, compute_uv=False)},
+    programs={
+        "torch.linalg.svdvals(A)": np.linalg.svd(v.A, compute_uv=False),
+        "torch.linalg.svdvals(eye(2)*x[0])": np.abs(v.x[[0, 0]]),
+    },
 )
 record(
     "singular_vectors",
