@@ -190,9 +190,9 @@ PLAIN = {
     "exact.thresholds", "explanation.checked", "explanation.effect", "explanation.events", "explanation.explained",
     "explanation.jacobians", "explanation.known", "explanation.picture", "explanation.rules", "explanation.tape",
     "explanation.views",
-    "ops.declare", "ops.signatures", "records", "render",
+    "ops", "ops.declare", "ops.signatures", "records", "render",
 }  # fmt: skip
-"""What an answer is shown from: records and names."""
+"""What an answer is shown from: records, and names: those of functions are in ``ops``."""
 
 
 @pytest.mark.parametrize("path", sorted((HOME / "render").rglob("*.py")), ids=lambda path: path.stem)

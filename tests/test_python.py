@@ -74,3 +74,18 @@ def test_a_tensor_that_requires_a_gradient_is_an_input_and_a_v():
     np.testing.assert_array_equal(gradcli.explain("x**2", x=x, v=v).grad["x"], [2, 40])
     assert gradcli.check("x**2", x=x, v=v).agree
     np.testing.assert_array_equal(gradcli.function("x**2").grad(x=x, v=v)["x"], [2, 40])
+
+
+@pytest.mark.parametrize(
+    ("held", "name"),
+    [
+        (gradcli.Budget(), "work"),
+        (gradcli.explain("x**2", x=3.0), "program"),
+        (gradcli.explain("x**2", x=3.0).jacobian["x"], "values"),
+        (gradcli.check("x**2", x=3.0), "comparisons"),
+    ],
+    ids=["budget", "explanation", "jacobian", "check"],
+)
+def test_nobody_assigns_to_what_a_user_holds(held, name):
+    with pytest.raises(AttributeError):
+        setattr(held, name, None)

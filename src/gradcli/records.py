@@ -2,6 +2,7 @@
 
 There are a hundred of them on the way to an answer. Of their methods only ``__init__`` is compiled for each; the others
 are the same for all. Nothing is assigned to a ``frozen`` one: mypy checks it, to which this is Python's own decorator.
+``Budget``, ``Explained``, ``Checked`` and ``Jacobian``, which users hold, are Python's own and refuse it as they run.
 
 >>> @dataclass(frozen=True, slots=True)
 ... class Point:

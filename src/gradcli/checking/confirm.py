@@ -150,8 +150,8 @@ def check_point(
         if not told.bends and RUNS * cost <= most and all(run.leaves[name].value.size for name in names):
             look_around(exact, {s.variable: s.jacobian for s, _ in both}, row, told.bends, edgy)
     except Spent:
-        pass  # the entries were asked for; what is left of the time shows no kink
-    found.work = POINT + exact.work.done
+        pass  # what is left of the work shows no kink
+    found.work = POINT + exact.done
     found.reason = reason_of(found.comparisons, told)
     found.notes = notes_at(run, names, told, exact)
     if any(c.wrong and c.routes == (SYMBOLS, REVERSE) for c in found.comparisons):

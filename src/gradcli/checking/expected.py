@@ -22,7 +22,7 @@ from gradcli.exact.real import Real, array, lifted
 from gradcli.exact.run import Decision, decisions_in_doubles, first_difference, run
 from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import ALL, CLOSE, MEASURED, NOTHING, RIGHT, ROUNDING
-from gradcli.exact.work import Spent
+from gradcli.exact.work import Spent, paid_from
 from gradcli.explanation.checked import EXPECTED, Comparison
 from gradcli.explanation.evaluation import Function
 from gradcli.language.inputs import Cotangent, as_input
@@ -232,7 +232,7 @@ def formula_at(
     program: Program, doubles: Sequence[Decision], exact: Exact, known: Mapping[str, Any], output: str, count: int
 ) -> tuple[list[Decimal], tuple[int, ...]]:
     """Return the numbers of a formula in so many digits, decided as in ``doubles``, and their shape."""
-    with digits(count):
+    with digits(count), paid_from(exact.work):
         values = {name: lifted(np.asarray(value, dtype=np.float64)) for name, value in known.items() if name != output}
         values[output] = array([Real(entry) for entry in exact.base(count)[0]], np.shape(known[output]))
         values |= exact.inputs
@@ -252,7 +252,7 @@ def hold_expected(
 ) -> tuple[Comparison, str]:
     """Return how what is expected compares with the truth in the reading that is right, else in the first.
 
-    Raises what the reading of a formula raises, and ``Spent`` where there is no time for one.
+    Raises what the reading of a formula raises, and ``Spent`` where there is no work left for one.
     """
     held: list[tuple[Comparison, str]] = []
     try:

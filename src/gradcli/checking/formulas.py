@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import Graph, Operation
-from gradcli.errors import Budget, GradcliError
+from gradcli.errors import Budget, GivenUp, GradcliError
 from gradcli.errors.counting import counted
 from gradcli.exact.decimals import digits
 from gradcli.exact.judge import right_digits
@@ -170,6 +170,8 @@ def true_output(at: Point) -> list[Decimal]:
     """Return the output at a point in many digits, in flat order; nothing where that cannot be found."""
     try:
         return Exact(at.function.program, at.inputs, at.names).values()
+    except GivenUp:
+        raise
     except (GradcliError, Spent):
         return []
 

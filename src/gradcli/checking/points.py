@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.errors import GradcliError, OutOfTime
+from gradcli.errors import GivenUp, GradcliError
 from gradcli.explanation.evaluation import Function
 from gradcli.ops.declare import Array
 
@@ -60,7 +60,7 @@ def has_value(function: Function, point: dict[str, Any]) -> bool:
     """Return whether the program has a finite value at a point."""
     try:
         return bool(np.all(np.isfinite(function.evaluate(point, record=False).value)))
-    except OutOfTime:
+    except GivenUp:
         raise
     except GradcliError:
         return False

@@ -54,12 +54,12 @@ def sizes_beside(sizes: TermSizes, table: Sequence[Sequence[Any]], true: Sequenc
 class Effort(NamedTuple):
     """Units of work: what one run in many digits costs, and what the entries of J by one variable may."""
 
-    run: int
-    share: int
+    cost: int
+    most: int
 
     def suffices(self, directions: int) -> bool:
         """Return whether so many directions are affordable."""
-        return (RUNS + 4 * directions) * self.run <= self.share
+        return (RUNS + 4 * directions) * self.cost <= self.most
 
 
 def find_truth(
@@ -86,7 +86,7 @@ def find_truth(
         exact.renew()
     direction = np.ravel(random[sought.variable])
     values = [[NAN] for _ in range(rows)]
-    if RUNS * effort.run > exact.work.most:
+    if RUNS * effort.cost > exact.work.most:
         told.unknown = told.unknown or too_large_text(exact.work.most)
     else:
         with undecided(told, exact):

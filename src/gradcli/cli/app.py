@@ -32,7 +32,7 @@ Examples:
   gradcli check "x**2" --x 3 --expect 2*x  is my derivative right?
 
 Exit codes: 0 answered, 1 the routes disagree or digits are lost, 2 a mistake in what was given, 3 not finite at this
-point, 70 a fault of gradcli. gradcli COMMAND --help has the options of a command.
+point, 4 unclear, 70 a fault of gradcli, 130 interrupted. gradcli COMMAND --help has the options of a command.
 """
 COMPLETIONS = ("--install-completion", "--show-completion")
 OWN = ("-h", "--help", "-V", "--version", *COMPLETIONS)

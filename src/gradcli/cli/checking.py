@@ -60,6 +60,8 @@ def answer(env: Environment, asked: Request, expect: list[str], samples: int, se
     if not how.quiet:
         for note in found.notes:
             complain(env, f"note: {note.message}")
+        if found.verdict == "unclear":
+            complain(env, f"help: --budget work={10 * asked.budget.work} allows ten times as much")
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 
 from gradcli.errors.facts import Facts, MissingV, OverBudget, Unreadable, hint_of
@@ -97,16 +98,16 @@ class GradcliError(Exception):
 
     def under(self, name: str) -> GradcliError:
         """Return this error without its place, as one about what the user knows by ``name``."""
-        return GradcliError(self.kind, f"{name}: {self.message}", hint=self.hint, facts=self.facts)
+        return type(self)(self.kind, f"{name}: {self.message}", hint=self.hint, facts=self.facts)
 
 
-class OutOfTime(GradcliError):
-    """A run that has gone astray: no verdict is drawn from it, since another machine would have had the time."""
+class GivenUp(GradcliError):
+    """A run that was given up for want of seconds or memory: another machine may have them, so no verdict is drawn."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Budget:
-    """Bounds on what one program may cost; each is refused by its name.
+    """Bounds on what one program may cost; what passes one is refused by its name, but for ``jacobian`` and ``work``.
 
     - ``text``: characters of the program.
     - ``depth``: nesting of brackets.
@@ -146,7 +147,7 @@ class Budget:
 
 def over_budget(name: str, bound: float, what: str, span: Span | None = None) -> GradcliError:
     """Return the error that refuses ``what`` because it passes the bound ``name``."""
-    return (OutOfTime if name == "seconds" else GradcliError)(
+    return (GivenUp if name == "seconds" else GradcliError)(
         "budget",
         f"{what}: more than the budget '{name}' of {bound:,}",
         span=span,

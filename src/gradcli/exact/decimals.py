@@ -60,6 +60,7 @@ def divided(a: Decimal, b: Decimal) -> tuple[Decimal, Decimal]:
         return (Decimal(0), a) if same else (Decimal(-1), b)
     with localcontext() as context:
         context.prec += GUARD + max(0, a.adjusted() - b.adjusted())
+        charge(elementary(context.prec))
         quotient = whole(a / b, "ROUND_FLOOR")
         rest = a - quotient * b
     return +quotient, +rest
@@ -75,7 +76,8 @@ def mpmath_function(name: str, x: Decimal) -> Decimal:
     from mpmath import libmp
 
     count = getcontext().prec
-    charge(special(count) if name == "mpf_erf" else elementary(count))
+    reduced = count + max(0, x.adjusted())
+    charge(special(reduced) if name == "mpf_erf" else elementary(reduced))
     precision = int((count + GUARD) * BITS)
     top, bottom = x.as_integer_ratio()
     argument = libmp.from_rational(top, bottom, precision + max(0, int(x.adjusted() * BITS)), "n")
@@ -111,6 +113,12 @@ def as_mpf(mpmath: Any, x: Decimal) -> Any:
         top, bottom = x.as_integer_ratio()
         return mpmath.mpf(top) / bottom
     return mpmath.nan if x.is_nan() else mpmath.inf if x > 0 else -mpmath.inf
+
+
+def root(x: Decimal) -> Decimal:
+    """Return the square root, which takes about as long as an exponential."""
+    charge(elementary(getcontext().prec))
+    return x.sqrt()
 
 
 def exp(x: Decimal) -> Decimal:

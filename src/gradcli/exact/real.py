@@ -26,6 +26,7 @@ from gradcli.exact.decimals import (
     ln,
     mpmath_function,
     power,
+    root,
     whole,
 )
 from gradcli.ops.declare import Array
@@ -152,7 +153,7 @@ class Real:
     __ceil__  = method(lambda x: whole(x, "ROUND_CEILING"))
     __trunc__ = method(lambda x: whole(x, "ROUND_DOWN"))
     rint      = method(lambda x: whole(x, "ROUND_HALF_EVEN"))
-    sqrt      = method(Decimal.sqrt)
+    sqrt      = method(root)
     exp       = method(exp)
     log       = method(ln)
     log10     = guarded(lambda x: ln(x) / ln(Decimal(10)))

@@ -14,7 +14,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from gradcli.errors import GradcliError, OutOfTime
+from gradcli.errors import GivenUp, GradcliError
 from gradcli.exact.decimals import NAN, digits
 from gradcli.exact.limits import (
     SETTINGS,
@@ -78,6 +78,7 @@ class Exact:
         self._base: dict[int, tuple[list[Decimal], list[Decision], bool]] = {}
         self._values: list[Decimal] | None = None
         self._cost: int | None = None
+        self._before = 0
         self._settings: tuple[tuple[int, int], ...] = ()
 
     @property
@@ -107,7 +108,13 @@ class Exact:
 
     def renew(self) -> None:
         """Begin with all work again, for a smaller task."""
+        self._before += self.work.done
         self.work = Work(self.work.most)
+
+    @property
+    def done(self) -> int:
+        """All units of work that were taken."""
+        return self._before + self.work.done
 
     def values(self) -> list[Decimal]:
         """Return y in flat order, in so many digits that two settings agree; the last ones where they never do.
@@ -178,17 +185,24 @@ class Exact:
             turns = turns or differs
         return Setting(count, h, count in self._cancelling, turns, at, sides[0], sides[1], (kept[0], kept[1]))
 
+    def at(self, inputs: Mapping[str, object]) -> list[Decimal]:
+        """Return y at another point in the fewest digits, nan where it has no value there. Raises ``Spent``."""
+        return self._attempt(SETTINGS[0][0], self._moved(inputs), (), follow=False)[0]
+
     def beside(self, count: int, moved: Mapping[str, object]) -> tuple[list[Decimal], list[Decimal], bool]:
         """Return y at a point beside x, then on the pieces of x, and whether these are others than its own.
 
         ``moved`` has the inputs that are elsewhere, as arrays of Reals.
         """
         _, decisions, led = self.base(count)
-        inputs = {**self.inputs, **{name: np.asarray(value, dtype=object) for name, value in moved.items()}}
+        inputs = self._moved(moved)
         free, taken = self._attempt(count, inputs, decisions, follow=False, led=led)
         differs = taken is None or first_difference(decisions, taken) is not None
         held = self._attempt(count, inputs, decisions, follow=True)[0] if differs or taken is None else free
         return free, held, differs
+
+    def _moved(self, moved: Mapping[str, object]) -> dict[str, object]:
+        return {**self.inputs, **{name: np.asarray(value, dtype=object) for name, value in moved.items()}}
 
     def _attempt(
         self, count: int, inputs: Mapping[str, object], base: Sequence[Decision], *, follow: bool, led: bool = False
@@ -197,7 +211,7 @@ class Exact:
         size = len(self.base(count)[0])
         try:
             found, decisions = self._run(count, inputs, base, follow, led)
-        except OutOfTime:
+        except GivenUp:
             raise
         except GradcliError:
             return [NAN] * size, None
@@ -214,7 +228,7 @@ class Exact:
         try:
             with digits(count), paid_from(self.work):
                 found = run(self.program, inputs, self.wrt, base, follow, led, self.doubles)
-        except OutOfTime:
+        except GivenUp:
             raise
         except GradcliError as error:
             if error.kind == "budget":

@@ -1,7 +1,7 @@
 """What arithmetic in many digits may cost: counted work, which is the same on every machine.
 
 A unit is an operation on two numbers of up to 200 digits, about two microseconds. Whoever bounds a task calls
-``paid_from``; the functions that take long ``charge`` for themselves, before they begin.
+``paid_from``. A graph charges for each op once it is computed, and functions that take long charge for themselves.
 
 >>> with paid_from(Work(10)):
 ...     charge(8)

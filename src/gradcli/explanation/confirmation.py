@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from itertools import chain
@@ -12,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradcli.engine.naming import Label, label_entries, place_text
-from gradcli.errors import GradcliError, OutOfTime
+from gradcli.errors import GivenUp, GradcliError
 from gradcli.errors.counting import listed
 from gradcli.exact.decimals import digits
 from gradcli.exact.judge import (
@@ -40,6 +41,8 @@ from gradcli.jacobian.sparse import Sparse
 from gradcli.ops.declare import Array
 from gradcli.ops.signatures import Mask
 
+FAR = 7
+"""How many times as far as a random direction the input lies at which a sum is looked at once more."""
 MOST_AROUND = 24
 """Random directions that are tried where pieces meet."""
 SPENT_AROUND = 200_000
@@ -74,10 +77,11 @@ def confirm(
                 confirm_whole(exact, point, jacobians, sums, found, edgy)
             else:
                 confirm_direction(exact, point, jacobians, sums.grad, found)
-            tell_still(exact, point, jacobians, sums.grad, found)
+            with suppress(Spent):
+                tell_still(exact, point, jacobians, sums.grad, found)
         except Spent:
             found.unknown = spent_text(exact.work.most)
-        except OutOfTime:
+        except GivenUp:
             raise
         except GradcliError as error:
             found.unknown = error.message
@@ -114,11 +118,12 @@ def tell_still(
     """
     terms = np.concatenate([np.zeros(0), *(j.sizes for j in jacobians.values() if j.held)])
     finite_all = np.all(np.isfinite(point.value)) and np.all(np.isfinite(terms))
-    if any(found.slopes) or found.verdict != "agree" or not (finite_all and np.any(terms) and np.any(point.seed)):
+    certain = found.verdict == "agree" and not found.bends and not any(found.slopes)
+    if not (certain and finite_all and np.any(terms) and np.any(point.seed)):
         return
     away = random_direction(exact.point, list(jacobians), seed=1)
-    elsewhere = {name: exact.inputs[name] + lifted(step) for name, step in away.items()}
-    here, there = exact.values(), exact.beside(exact.settings[0][0], elsewhere)[0]
+    elsewhere = {name: exact.inputs[name] + lifted(FAR * step) for name, step in away.items()}
+    here, there = exact.values(), exact.at(elsewhere)
     seed, sizes = np.ravel(point.seed), [Decimal(largest(leaf.value)) for leaf in point.leaves.values()]
     total, gap = weighed(seed, here), weighed(np.append(seed, -seed), [*there, *here])
     constant = total.is_finite() and abs(gap) <= SAME * max(abs(total), *sizes)
@@ -126,8 +131,8 @@ def tell_still(
     gradients = listed([f"{name}.grad" for name in jacobians], len(jacobians))
     left = ", and ≈0 marks what rounding leaves" if any(map(np.any, grad.values())) else ""
     found.still = (
-        f"{'v·' if seed.size > 1 else ''}{point.name} {what}: its terms cancel, so {gradients} "
-        f"{'are' if len(jacobians) > 1 else 'is'} truly 0{left}."
+        f"{'v·' if seed.size > 1 else ''}{point.name} {what}: the terms of {gradients} cancel, so that "
+        f"{'they are' if len(jacobians) > 1 else 'it is'} truly 0{left}."
     )
 
 

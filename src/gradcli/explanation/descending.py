@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcli.errors import GradcliError, OutOfTime, over_budget
+from gradcli.errors import GivenUp, GradcliError, over_budget
 from gradcli.explanation.evaluation import gradients
 from gradcli.explanation.explained import Note
 from gradcli.explanation.views import Descent, DescentStep
@@ -59,7 +59,7 @@ def walk(point: Point, lr: float, count: int) -> Descent:
         moved, here = stepped(point, inputs, grad, lr), worth(point, y)
         try:
             after, next_grad, step_cost = evaluated(point, moved)
-        except OutOfTime:
+        except GivenUp:
             raise
         except GradcliError as error:
             ending = f"the next step leads where the program has no value: {error.message}"

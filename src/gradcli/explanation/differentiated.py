@@ -16,7 +16,7 @@ import numpy as np
 from gradcli.engine.graph import Graph, Node, Operation
 from gradcli.engine.reach import reaches
 from gradcli.engine.reverse import accumulate
-from gradcli.errors import GradcliError
+from gradcli.errors import GivenUp, GradcliError
 from gradcli.explanation.backward import CHOICES
 from gradcli.explanation.rereading import compiled
 from gradcli.formulas.recorder import Unwritable, Written, lift, settle, write
@@ -94,6 +94,8 @@ def write_on(graph: Graph, node: Operation, k: int, g: Any, choice: int, short: 
         part = write_vjp(node, k, lift(written(of_g, g)), written(of_y, node), arguments, choice)
         part = undo_broadcast(part, node.arguments[k].shape)
         return run_text(graph, settled(part), bound)
+    except GivenUp:
+        raise
     except (Unwritable, GradcliError):
         return None
 

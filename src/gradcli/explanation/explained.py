@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradcli.ops.declare import Array
-from gradcli.records import dataclass, field
+from gradcli.records import dataclass
 
 if TYPE_CHECKING:
     from gradcli.explanation.effect import Dust, Effect
@@ -94,7 +95,7 @@ class Proof:
     verdict: str = "agree"
     finite: bool = True
     digits: float | None = None
-    remarks: list[Note] = field(default_factory=list)
+    remarks: list[Note] = dataclasses.field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ class View:
     """
 
     content: Any
-    proof: Proof = field(default_factory=Proof)
+    proof: Proof = dataclasses.field(default_factory=Proof)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,7 @@ class Gradient:
     notes: list[Note]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Explained:
     """All that an answer of ``explain`` holds, without the ways to show it, which ``Explanation`` adds.
 
@@ -153,9 +154,9 @@ class Explained:
     backward: list[Backward]
     agreement: Agreement
     notes: list[Note]
-    lookup: Lookup = field(repr=False)
-    forward: list[Event] = field(default_factory=list)
-    views: dict[str, View] = field(default_factory=dict)
+    lookup: Lookup = dataclasses.field(repr=False)
+    forward: list[Event] = dataclasses.field(default_factory=list)
+    views: dict[str, View] = dataclasses.field(default_factory=dict)
 
     @property
     def program_lines(self) -> list[str]:
@@ -171,9 +172,9 @@ class Explained:
 
     @property
     def verdict(self) -> str:
-        """That of ``agreement`` where it is not ``agree``, else the first other one of the views."""
+        """The worst of ``agreement`` and of the views: ``differ``, ``digits-lost``, ``unclear``, else ``agree``."""
         verdicts = (self.agreement.verdict, *(view.proof.verdict for view in self.views.values()))
-        return next((verdict for verdict in verdicts if verdict != "agree"), "agree")
+        return max(verdicts, key=("agree", "unclear", "digits-lost", "differ").index)
 
     @property
     def finite(self) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradcli.engine.graph import Graph, Node
 from gradcli.engine.naming import call_assigned, place_text, taken_names
-from gradcli.errors import GradcliError, OutOfTime
+from gradcli.errors import GivenUp, GradcliError
 from gradcli.exact.curvature import Curvature, Direction, curvature
 from gradcli.exact.decimals import digits
 from gradcli.exact.judge import random_direction, right_digits, units
@@ -171,7 +171,7 @@ def prove(point: Point, found: Second, blocks: Mapping[tuple[str, str], Jacobian
             proof = proof_of(held, all_finite, "H")
         except Spent:
             proof = proof_of(held, all_finite, "H") if held.digits else unasked(all_finite, most)
-        except OutOfTime:
+        except GivenUp:
             raise
         except GradcliError as error:
             held.unknown = error.message

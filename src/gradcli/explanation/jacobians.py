@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import TYPE_CHECKING, Protocol
 
@@ -9,7 +10,6 @@ import numpy as np
 
 from gradcli.jacobian.sparse import DENSE_ENTRIES, column_sums, times
 from gradcli.ops.declare import Array, Indices
-from gradcli.records import dataclass, field
 
 if TYPE_CHECKING:
     from gradcli.jacobian.structure import Pattern
@@ -25,7 +25,7 @@ class LinearMap(Protocol):
         """Return J·u in the shape of y, for a u in the shape of x."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Jacobian:
     """∂y/∂x for one variable: the entries that can be non-zero, in flat order of y (rows) and x (columns).
 
@@ -55,9 +55,9 @@ class Jacobian:
     values: Array
     sizes: Array
     formulas: list[str] | None
-    rules: list[str] = field(default_factory=list)
+    rules: list[str] = dataclasses.field(default_factory=list)
     held: bool = True
-    applied: LinearMap | None = field(default=None, repr=False, compare=False)
+    applied: LinearMap | None = dataclasses.field(default=None, repr=False, compare=False)
 
     @property
     def rows(self) -> Indices:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from gradcli.errors import Budget, GradcliError, OutOfTime
+from gradcli.errors import Budget, GivenUp, GradcliError
 from gradcli.language.names import CONSTANTS
 from gradcli.language.program import Program, compile_program
 from gradcli.ops import RESERVED
@@ -58,7 +58,7 @@ class Reader:
             return None
         try:
             run = program.evaluate({name: self.names[name] for name in program.inputs}, frozenset(), record=False)
-        except OutOfTime:
+        except GivenUp:
             raise
         except GradcliError:
             return None

@@ -11,7 +11,7 @@ import numpy as np
 from gradcli.engine.graph import Operation
 from gradcli.engine.naming import numbered, taken_names
 from gradcli.engine.reach import reaches
-from gradcli.errors import GradcliError, OutOfTime
+from gradcli.errors import GivenUp, GradcliError
 from gradcli.explanation.confirmation import Sums
 from gradcli.explanation.dependence import chooses_by_value
 from gradcli.explanation.explained import Backward
@@ -71,7 +71,7 @@ class RunLookup:
         array.flat[place] += step
         try:
             return self.point.function.evaluate({**self.point.inputs, name: array}, record=False).value
-        except OutOfTime:
+        except GivenUp:
             raise
         except GradcliError:
             return None

@@ -12,7 +12,7 @@ from gradcli.engine.graph import Node, Operation
 from gradcli.engine.naming import label_entries
 from gradcli.engine.reach import reaches
 from gradcli.engine.reverse import cotangents
-from gradcli.errors import GradcliError, OutOfTime
+from gradcli.errors import GivenUp, GradcliError
 from gradcli.errors.counting import counted
 from gradcli.errors.facts import index_of
 from gradcli.exact.decimals import digits
@@ -166,7 +166,7 @@ def confirm_along(point: Point, u: Mapping[str, Array], jvp: Array, sizes: Array
             slope = exact.along(u, terms, [list(map(finite, flat.tolist()))])
     except Spent:
         return unasked(all_finite, most)
-    except OutOfTime:
+    except GivenUp:
         raise
     except GradcliError as error:
         found.unknown = error.message

@@ -27,12 +27,12 @@ SHOWN = 2
 
 def spent_text(work: int) -> str:
     """Return why something was not decided where the work is used up."""
-    return f"it takes more than --budget work={work} allows"
+    return f"it takes more than the budget 'work' of {work:,}"
 
 
 def too_large_text(work: int) -> str:
     """Return why nothing was asked of a program whose runs alone take more than the work."""
-    return f"the program is too large to be evaluated in many digits within --budget work={work}"
+    return f"in many digits the program takes more than the budget 'work' of {work:,}"
 
 
 @dataclass(slots=True)

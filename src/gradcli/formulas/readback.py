@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.naming import place_text
-from gradcli.errors import OutOfTime
+from gradcli.errors import GivenUp
 
 Names = Mapping[str, Any]
 Evaluate = Callable[[str, Names], Any]
@@ -96,7 +96,7 @@ def read_back(
     for item in filter(asked, printed(answer)):
         try:
             found = evaluate(item.formula, names)
-        except OutOfTime:
+        except GivenUp:
             raise
         except Exception as error:  # noqa: BLE001 - whatever keeps a printed formula from being read is a finding
             wrong.append(Mismatch(item.stands, item.formula, item.number, getattr(error, "message", str(error))))

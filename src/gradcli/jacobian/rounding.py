@@ -13,7 +13,7 @@ import numpy as np
 
 from gradcli.engine.graph import Graph, Node, Operation
 from gradcli.engine.reach import reaches
-from gradcli.errors import GradcliError, OutOfTime
+from gradcli.errors import GivenUp, GradcliError
 from gradcli.jacobian.composition import Composing, as_sparse
 from gradcli.jacobian.local import (
     Part,
@@ -50,7 +50,7 @@ def sizes_with_rounding(graph: Graph, output: Node, leaf: Node, sizes: Array) ->
         walk = _Rounded(graph, round_values(nodes, most))
         with np.errstate(all="ignore"):
             walk.run(output, [node for node in reversed(nodes) if node.index >= leaf.index])
-    except OutOfTime:
+    except GivenUp:
         raise
     except GradcliError as error:
         if error.kind != "budget":

@@ -11,7 +11,7 @@ import numpy as np
 
 from gradcli.engine.graph import Graph, Node
 from gradcli.engine.lean import LeanGraph
-from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
+from gradcli.errors import Budget, GivenUp, GradcliError, Place, Span, over_budget
 from gradcli.language import runtime
 from gradcli.language.assigning import may_write
 from gradcli.language.source import Spans, parse
@@ -125,8 +125,8 @@ class Program:
             if graph.writes or graph.broken or constant:
                 remark_output(graph, output, constant)
         except MemoryError:
-            scarce = over_budget("total", self.budget.total, "the program needs too much memory")
-            raise scarce.at(None, self.place) from None
+            message, hint = "the program needs more memory than there is", "make it smaller"
+            raise GivenUp("budget", message, hint=hint, place=self.place) from None
         except GradcliError as error:
             raise error.at(self.output_span, self.place) from None
         return graph, output, {**graph.inputs}

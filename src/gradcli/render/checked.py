@@ -73,7 +73,7 @@ def where_text(found: Checked) -> str:
     """Return at how many points."""
     if not found.wanted:
         return ""
-    all_of = "" if found.samples == found.wanted else f" of {found.wanted:,}, for which --budget work=… is enough"
+    all_of = "" if found.samples == found.wanted else f" of {found.wanted:,}, for which the budget 'work' is enough"
     return f" at the point given and at {counted(found.samples, 'random point')}{all_of} (seed {found.seed})"
 
 

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Container
 from typing import Any, NamedTuple
 
+from gradcli.ops import SPELLINGS
+
 GREEK = frozenset((
     "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi",
     "pi", "rho", "sigma", "tau", "phi", "chi", "psi", "omega",
@@ -89,6 +91,10 @@ class Columns(ast.NodeTransformer):
                 return self.is_vector(node.operand)
             case ast.Attribute(attr="grad"):
                 return self.is_vector(node.value)
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[argument, *_]):
+                function = SPELLINGS.get(name)
+                entrywise = function is not None and function.op is not None and function.op.formula is not None
+                return entrywise and self.is_vector(argument)
         return False
 
 
