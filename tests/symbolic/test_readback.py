@@ -57,6 +57,27 @@ def test_every_function_takes_a_number_less_a_sum(name, text):
     assert all(jacobian.formulas for jacobian in found.jacobian.values())
 
 
+WITHOUT_END = [
+    *(
+        "sqrt((-1 - x - z)**2)",
+        "(((3 - x) - z)*((3 - x) - z))**0.5*x",
+        "1/sqrt((1 - (x + z))**2)",
+        "((-x - 1)**2)**0.25",
+    ),
+    *("sqrt(x*(-1 - (z + x))**2 + z*(-1 - (z + x))**2)", "norm(stack([-x - z - 1]), dim=0)", "((-x - 1)**2*z**3)**1.5"),
+    *("sum(x) - z + z", "s = sum(x)*z; s/x*x", "s = x + z; s - z + z - (z - s)", "s = sum(x); (s - z)*2 + 2*z"),
+]
+"""Roots of squares, whose sign is sought, and sums that are written with themselves."""
+
+
+@pytest.mark.parametrize("text", WITHOUT_END)
+def test_a_formula_is_found_where_a_search_may_have_no_end(text):
+    found = answer(text, x=[0.3, 0.2], **({"z": [0.5, 0.4]} if "z" in text else {}))
+    count, wrong = read_back(found, in_doubles)
+    assert (count >= 4, wrong, found.agreement.agree) == (True, [], True)
+    assert all(jacobian.formulas for jacobian in found.jacobian.values())
+
+
 POWERS = {  # ∂/∂x and ∂/∂y
     "(x**y)**2": ["2*y*x**y*x**(y - 1)", "2*(x**y)**2*log(x)"],
     "x**y**2": ["y**2*x**(y**2 - 1)", "2*y*x**(y**2)*log(x)"],

@@ -156,7 +156,7 @@ def _local_formula(parts: list[Part], node: Operation, k: int, entries: Mapping[
         for symbol, (slot, _) in zip(part.template.symbols, part.bound, strict=True)
         if symbol in template.free_symbols
     }
-    found = template.xreplace(chosen)
+    found = s.replaced(template, chosen)
     if not part.has_zeros:
         return found
     condition = zero_condition(node, k, [formula_text(entry) for entry in arguments], formula_text(entries[node.index]))

@@ -229,7 +229,7 @@ class Derivation:
                 values.append(s.number(0))
                 continue
             chosen = {template.symbols[k]: slots[k][0][slots[k][1][i]] for k in template.used}
-            values.append(s.number(times) * template.expression.xreplace(chosen))
+            values.append(s.number(times) * s.replaced(template.expression, chosen))
         return Sparse(part.rows, part.columns, as_objects(values), None, shape)
 
 

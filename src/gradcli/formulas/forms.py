@@ -35,7 +35,8 @@ def shortest(expressions: Sequence[Expr], printer: LanguagePrinter, sizes: Sizes
     forms = [[one] for one in expressions]
     open_ones = [found for found in forms if size_of(found[0], MOST_PARTS) < MOST_PARTS and not is_plain(found[0])]
     for found in open_ones:
-        found.append(factor_terms(found[0]))
+        with distribute(has_root_of_sums(found[0])):
+            found.append(factor_terms(found[0]))
     if open_ones:
         with distribute(True):
             for found in open_ones:
@@ -50,6 +51,12 @@ def is_plain(expression: Expr) -> bool:
         and not any(product.args[0].is_negative and has_sum(product) for product in expression.atoms(Mul))
         and not any(power.args[1].is_negative and power.args[0].has(Add) for power in expression.atoms(Pow))
     )
+
+
+def has_root_of_sums(expression: Expr) -> bool:
+    """Return whether a square may come out of a root: its terms all have sums in them, and one may be in each."""
+    roots = (power.args[0] for power in expression.atoms(Pow) if s.is_root(power))
+    return any(isinstance(base, Add) and all(term.has(Add) for term in base.args) for base in roots)
 
 
 def has_sum(product: Expr) -> bool:

@@ -50,17 +50,19 @@ class Order:
     """The order of terms and factors in formulas of one program.
 
     ``places`` has the place of each name. ``written`` has, for a sum or product that the program computes, what it is
-    computed from, in order.
+    computed from, in order, and ``within`` all that something is computed from.
     """
 
     places: dict[str, int] = field(default_factory=dict)
     written: dict[Expr, tuple[Expr, ...]] = field(default_factory=dict)
+    within: set[Expr] = field(default_factory=set)
     keys: dict[Expr, Key] = field(default_factory=dict)
 
     def learn(self, expression: Expr, arguments: Sequence[Expr]) -> None:
-        """Take note of how the program wrote a sum or a product."""
+        """Take note of how the program wrote a sum or a product: s - a + a, which is s, is not written with s - a."""
         whole = expression.as_coeff_Mul()[1]
-        if isinstance(whole, (Add, Mul)) and whole not in arguments:
+        self.within.update(arguments)
+        if isinstance(whole, (Add, Mul)) and whole not in self.within:
             self.written.setdefault(whole, tuple(arguments))
 
     def add(self, names: Iterable[str]) -> None:

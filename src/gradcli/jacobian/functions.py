@@ -2,17 +2,18 @@
 
 Each class of ours carries its derivative in ``fdiff``. sympy's Abs, Max and Heaviside have other conventions at
 kinks than PyTorch; its tanh, log and power derivatives lose digits or divide 0 by 0 where ours do not. Its even and odd
-functions are not made for ``distribute(False)``, where numbers stay outside of sums: ours are.
+functions, and Abs, are not made for ``distribute(False)``, where numbers stay outside of sums: ours are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
-from sympy import Add, Expr, Float, Function, Integer, Mul, Pow, Rational, Symbol, exp, log, pi, sqrt
+from sympy import Abs, Add, Expr, Float, Function, Integer, Mul, Pow, Rational, Symbol, exp, log, pi
+from sympy.core.parameters import distribute
 from sympy.printing.precedence import PRECEDENCE
 
 from gradcli.jacobian import refined as ways
@@ -29,6 +30,25 @@ def number(value: float) -> Expr:
     if -1e15 < value < 1e15 and (value * 16).is_integer():
         return Rational(int(value * 16), 16)
     return Float(value, 17)
+
+
+def replaced(template: Expr, chosen: Mapping[Expr, Expr]) -> Expr:
+    """Return a formula with others in the place of its symbols; sympy makes Abs of a root of a square, and we abs."""
+    if all(part.is_Symbol for part in chosen.values()) or not any(map(is_root, template.atoms(Pow))):
+        return template.xreplace(chosen)
+    with distribute(True):
+        found = template.xreplace(chosen)
+    return found.xreplace({part: abs(*part.args) for part in found.atoms(Abs)})
+
+
+def is_root(power: Pow) -> bool:
+    """Return whether a power has an exponent that is no integer, and a base that is no number."""
+    return not power.args[1].is_Integer and bool(power.args[0].free_symbols)
+
+
+def sqrt(x: Expr | float, p: Expr = HALF) -> Expr:
+    """Return the square root, or x to the power of another fraction."""
+    return replaced(Pow(symbol("x"), p), {symbol("x"): as_expression(x)})
 
 
 def product(factors: Sequence[Expr]) -> Expr:
@@ -66,10 +86,8 @@ class Odd(Own):
     @classmethod
     def eval(cls, x: Expr) -> Expr | None:
         """Return the function without the minus sign of its argument, if that has one."""
-        if x == 0:
-            return cls.at_zero
         turned = Add(*(-term for term in x.args)) if isinstance(x, Add) else -x
-        return cls.sign * cls(turned) if is_turned(x, turned) else None
+        return cls.at_zero if x == 0 else cls.sign * cls(turned) if is_turned(x, turned) else None
 
 
 class Even(Odd):
@@ -191,18 +209,13 @@ softplus_ = own("softplus", lambda x, beta, threshold: (
 # fmt: on
 
 
-def written_as(name: str, formula: Callable[..., Expr], rules: Rules) -> type[Refined]:
-    """Return a value that is printed as ``formula``, with derivatives of its own."""
-    return type(name, (Refined,), {"written": staticmethod(formula), "rules": staticmethod(rules)})
-
-
 @lru_cache(maxsize=256)
 def with_slopes(
     module: Symbols, name: str, formula: Formula, slopes: Rules, options: tuple[tuple[str, Any], ...]
 ) -> type[Refined]:
     """Return a value that is printed as the formula of an op, with the derivatives that the op declares."""
     written, rules = (partial(of, module, **dict(options)) for of in (formula, slopes))
-    return written_as(name, written, rules)
+    return type(name, (Refined,), {"written": staticmethod(written), "rules": staticmethod(rules)})
 
 
 @lru_cache(maxsize=256)
@@ -231,7 +244,7 @@ class PowerOf(Own):
     def eval(cls, x: Expr, p: Expr) -> Expr | None:
         """Return sympy's power where the exponent is a number or the base a positive one."""
         if p.is_Number or (x.is_Number and x.is_positive):
-            return Pow(x, p)
+            return Pow(x, p) if p.is_Integer else sqrt(x, p)
         return None
 
     @staticmethod
