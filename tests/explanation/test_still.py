@@ -31,7 +31,12 @@ def test_a_sum_that_is_the_same_for_every_input(name):
 
 
 @pytest.mark.parametrize(
-    ("program", "x", "v"), [("[x**2, -2*x]", 1.0, [1.0, 1.0]), ("[abs(x - 1), abs(x + 1)]", 0.0, [1.0, 1.0])]
+    ("program", "x", "v"),
+    [
+        ("[x**2, -2*x]", 1.0, [1.0, 1.0]),
+        ("[abs(x - 1), abs(x + 1)]", 0.0, [1.0, 1.0]),
+        ("[x.detach()*2 + x, -x]", 2.0, [1.0, 1.0]),
+    ],
 )
 def test_a_point_where_the_terms_cancel_is_no_constant(program, x, v):
     found = gradcli.explain(program, x=x, v=v)

@@ -180,10 +180,12 @@ def test_an_expression_is_written_as_mathematics(text, written):
     ("x @ W", r"{W}^{\top}\,x"), ("x @ W.T", r"W\,x"), ("W @ x", r"W\,x"), ("x @ y", r"{x}^{\top}\,y"),
     ("x @ W @ y", r"{x}^{\top}\,W\,y"), ("(x + y) @ W", r"{W}^{\top}\,\left(x + y\right)"),
     ("x.grad @ W", r"{W}^{\top}\,\bar{x}"), ("(x @ y)*W @ W", r"\left(\left({x}^{\top}\,y\right)\,W\right)\,W"),
-    ("W @ (x*y)", r"W\,\left(x\,y\right)"), ("(W @ x)*y", r"\left(W\,x\right)\,y"), ("2*(W @ x)", r"2\,W\,x"),
+    ("W @ (x*y)", r"W\,\left(x \odot y\right)"), ("(W @ x)*y", r"\left(W\,x\right) \odot y"), ("2*(W @ x)", r"2\,W\,x"),
+    ("W*x", r"W \odot x"), ("sum(x)*y", r"\operatorname{sum}\left(x\right)\,y"), ("x.grad*2", r"\bar{x} \cdot 2"),
+    ("tanh(x @ W) @ W", r"{W}^{\top}\,\tanh\left({W}^{\top}\,x\right)"), ("exp(x)*y", r"{e}^{x} \odot y"),
 ])  # fmt: skip
 def test_a_product_with_a_vector_is_that_of_a_column(text, written):
-    assert formula(text, {"x", "y"}) == written
+    assert formula(text, {"x": 1, "y": 1, "W": 2}) == written
 
 
 @pytest.mark.parametrize(("program", "inputs", "v"), [
@@ -218,7 +220,7 @@ def test_a_notebook_gets_equations_or_nothing():
     text = found._repr_latex_()
     assert text == equations(found, WIDE)
     assert text.count("$$") == 8
-    assert r"\bar{z} &= \bar{h}\,\left(1 - {h}^{2}\right)" in text
+    assert r"\bar{z} &= \bar{h} \odot \left(1 - {h}^{2}\right)" in text
     assert found._repr_html_() == html(found, WIDE)
 
 

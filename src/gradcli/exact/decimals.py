@@ -15,6 +15,8 @@ LARGEST = 20_000
 """Decimal exponents beyond which a number is infinite or 0: sin of a larger one would need that many digits of π."""
 GUARD = 10
 """Digits with which functions of mpmath are computed beyond those of the context."""
+FURTHEST = 400
+"""Decimal exponents up to which special functions are computed, as doubles have them: i0(1e2439) has no end."""
 MOST_BY_RULE = 4_000
 """Digits up to which special functions are computed: i0 takes 13 seconds in 9,000."""
 BITS = math.log2(10)
@@ -95,6 +97,8 @@ def by_rule(rule: Callable[..., Any], *numbers: Decimal) -> Decimal:
 
     charge(special(getcontext().prec))
     widest = max((abs(x.adjusted()) for x in numbers if x and x.is_finite()), default=0)
+    if widest > FURTHEST:
+        raise GradcliError("budget", f"a function of mpmath at a number of {widest:,} digits takes many seconds")
     with mpmath.workprec(int((getcontext().prec + 2 * GUARD + min(widest, getcontext().prec)) * BITS)):
         try:
             found = mpmath.mpmathify(rule(mpmath, *(as_mpf(mpmath, x) for x in numbers)))

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gradcli.engine.graph import Operation
 from gradcli.engine.naming import Label, label_entries, place_text
 from gradcli.errors import GivenUp, GradcliError
 from gradcli.errors.counting import listed
@@ -126,7 +127,10 @@ def tell_still(
     here, there = exact.values(), exact.at(elsewhere)
     seed, sizes = np.ravel(point.seed), [Decimal(largest(leaf.value)) for leaf in point.leaves.values()]
     total, gap = weighed(seed, here), weighed(np.append(seed, -seed), [*there, *here])
-    constant = total.is_finite() and abs(gap) <= SAME * max(abs(total), *sizes)
+    stops = any(
+        isinstance(node, Operation) and node.op.pieces and node.op.pieces.held for node in point.run.graph.nodes
+    )
+    constant = total.is_finite() and abs(gap) <= SAME * max(abs(total), *sizes) and not stops
     what = f"is {float(total):.6g} here and at a random other input" if constant else "stands still here"
     gradients = listed([f"{name}.grad" for name in jacobians], len(jacobians))
     left = ", and ≈0 marks what rounding leaves" if any(map(np.any, grad.values())) else ""

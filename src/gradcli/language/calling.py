@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -34,7 +35,7 @@ from gradcli.ops.integers import only_numpy
 from gradcli.ops.making import DETACH
 from gradcli.ops.shaping import CLONE
 from gradcli.ops.signatures import Static, Tensor
-from gradcli.ops.vocabulary import Builder
+from gradcli.ops.vocabulary import FLOATS, Builder
 
 
 def static_value(value: object) -> Static:
@@ -173,6 +174,8 @@ def typed_caller(
     from gradcli.ops.further.casting import as_type
 
     own = [(bound, r) for bound, r in zip(arguments, registers, strict=True) if bound.parameter is not DTYPE]
+    if function.kinds.beside == "first":  # what is asked for comes in place of what the first argument is
+        function = replace(function, kinds=FLOATS)
     call = caller(function, [bound for bound, _ in own], library, written, [r for _, r in own])
     register = next(r[0] for bound, r in zip(arguments, registers, strict=True) if bound.parameter is DTYPE)
     return lambda regs: as_type(regs[0], call(regs), static_value(regs[register]))

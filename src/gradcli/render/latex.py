@@ -119,12 +119,12 @@ def aligned(lines: Iterable[str]) -> str:
 
 def forward_equations(found: Explained, layout: Layout) -> str:
     """Return what ran, with the numbers where they are few."""
-    columns = vectors(found)
+    axes = axes_of(found)
     lines = [f"{name(one)} &= {number(value, layout)}" for one, value in found.inputs.items() if few(value)]
     for event in shown_events(found.forward):
         if isinstance(event, Value) and event.text is not None:
             worth = f" = {number(event.value, layout)}" if few(event.value) and not event.target else ""
-            lines.append(f"{formula(event.target or event.name)} &= {formula(event.text, columns)}{worth}")
+            lines.append(f"{formula(event.target or event.name)} &= {formula(event.text, axes)}{worth}")
     return aligned(lines)
 
 
@@ -132,21 +132,21 @@ def backward_equations(found: Explained, layout: Layout) -> str:
     """Return the rules of the backward pass; a bar is what arrives at a value."""
     if not (found.has_steps and found.rules):
         return ""
-    lines, columns = [], vectors(found)
+    lines, axes = [], axes_of(found)
     for rule in shortened(found.lookup.backward_pass):
         if isinstance(rule, str):
             lines.append(rf"&\;\;\text{{{escaped(rule.strip())}}}")
             continue
-        text = "" if rule.text is None else formula(rule.text, columns)
+        text = "" if rule.text is None else formula(rule.text, axes)
         worth = number(rule.value, layout) if few(rule.value) or not text else ""
         lines.append(rf"\bar{{{name(rule.name)}}} &= " + " = ".join(part for part in (text, worth) if part))
     return aligned(lines)
 
 
-def vectors(found: Explained) -> set[str]:
-    """Return the names of the values with one axis."""
+def axes_of(found: Explained) -> dict[str, int]:
+    """Return how many axes each value has."""
     values = [*found.inputs.items(), *((one.name, one.value) for one in found.forward if isinstance(one, Value))]
-    return {name for name, value in values if np.ndim(value) == 1}
+    return {name: np.ndim(value) for name, value in values}
 
 
 def few(value: Array) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from gradcli.ops import SPELLINGS
@@ -51,36 +51,58 @@ def escaped(text: str) -> str:
     return "".join(TEXT.get(sign, sign if " " <= sign <= "\x7e" else "?") for sign in text)
 
 
-def formula(text: str, vectors: Container[str] = ()) -> str:
+def formula(text: str, axes: Mapping[str, int] | None = None) -> str:
     """Return an expression of the language as mathematics; what is none is printed as it stands.
 
-    Vectors are columns: where ``x`` is one of the ``vectors``, ``x @ W`` is the transpose of W times x.
+    ``axes`` are how many each name has. Vectors are columns: where ``x`` has one, ``x @ W`` is the transpose of W times
+    x; and a product of entries is ⊙ where both sides have axes.
     """
     try:
-        return piece(Columns(vectors).visit(ast.parse(text.strip(), mode="eval")).body).text
+        return piece(Columns(axes or {}).visit(ast.parse(text.strip(), mode="eval")).body).text
     except (SyntaxError, ValueError, RecursionError):
         return rf"\texttt{{{escaped(text)}}}"
 
 
-class Columns(ast.NodeTransformer):
-    """Writes products from the left with a vector, which has one axis, as those of a column."""
+class Entrywise(ast.Mult):
+    """The operator of a product of entries."""
 
-    def __init__(self, vectors: Container[str]) -> None:
-        self.vectors = vectors
+
+class Columns(ast.NodeTransformer):
+    """Writes products from the left with a vector, which has one axis, as those of a column, and those of entries."""
+
+    def __init__(self, axes: Mapping[str, int]) -> None:
+        self.axes = axes
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.BinOp:
-        """Return x @ W as W.T @ x, and x @ y as x.T @ y."""
+        """Return x @ W as W.T @ x, x @ y as x.T @ y, and x * y as a product of entries."""
         self.generic_visit(node)
+        if isinstance(node.op, ast.Mult) and self.is_array(node.left) and self.is_array(node.right):
+            return ast.BinOp(node.left, Entrywise(), node.right)
         if not (isinstance(node.op, ast.MatMult) and self.is_vector(node.left)):
             return node
         left, right = (node.left, node.right) if self.is_vector(node.right) else (node.right, node.left)
         return ast.BinOp(transposed(left), ast.MatMult(), right)
 
+    def is_array(self, node: ast.expr) -> bool:
+        """Return whether an expression surely has axes."""
+        match node:
+            case ast.Name():
+                return self.axes.get(node.id, 0) > 0
+            case ast.BinOp(op=ast.MatMult()):
+                return self.is_vector(node.left) != self.is_vector(node.right)
+            case ast.BinOp():
+                return self.is_array(node.left) or self.is_array(node.right)
+            case ast.UnaryOp(operand=part) | ast.Attribute(value=part, attr="grad" | "T"):
+                return self.is_array(part)
+            case ast.Call(args=[argument, *_]):
+                return is_entrywise(node) and self.is_array(argument)
+        return False
+
     def is_vector(self, node: ast.expr) -> bool:
         """Return whether an expression is surely a vector."""
         match node:
             case ast.Name():
-                return node.id in self.vectors
+                return self.axes.get(node.id) == 1
             case ast.BinOp(ast.Attribute(row, "T"), ast.MatMult()) if self.is_vector(row):
                 return False
             case ast.BinOp(op=ast.MatMult()):
@@ -91,11 +113,16 @@ class Columns(ast.NodeTransformer):
                 return self.is_vector(node.operand)
             case ast.Attribute(attr="grad"):
                 return self.is_vector(node.value)
-            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[argument, *_]):
-                function = SPELLINGS.get(name)
-                entrywise = function is not None and function.op is not None and function.op.formula is not None
-                return entrywise and self.is_vector(argument)
+            case ast.Call(args=[argument, *_]):
+                return is_entrywise(node) and self.is_vector(argument)
         return False
+
+
+def is_entrywise(call: ast.Call) -> bool:
+    """Return whether a function works entry by entry, so that its result is what its argument is."""
+    name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+    function = SPELLINGS.get(name)
+    return function is not None and function.op is not None and function.op.formula is not None
 
 
 def transposed(node: ast.expr) -> ast.expr:
@@ -180,7 +207,8 @@ def binary(node: ast.BinOp) -> Piece:
             return Piece(f"{left.inside(SUM)} {SIGNS[type(node.op)]} {signed(right, last)}", SUM)
         case ast.Mult() | ast.MatMult():
             first, factor = left.inside(least_beside(node, node.left)), right.inside(least_beside(node, node.right))
-            times = r" \cdot " if isinstance(node.op, ast.Mult) and factor[:1].isdigit() else r"\,"
+            digits = isinstance(node.op, ast.Mult) and factor[:1].isdigit()
+            times = r" \odot " if isinstance(node.op, Entrywise) else r" \cdot " if digits else r"\,"
             return Piece(first + times + factor, PRODUCT)
         case ast.Div():
             return Piece(rf"\frac{{{left.text}}}{{{right.text}}}", PRODUCT)

@@ -67,7 +67,7 @@ def build_ldexp(f: Apply, x: Tensor, other: Tensor) -> Tensor:
     return f(MUL, x, f(OF_TWO["pow"], 2.0, other))
 
 
-@function("addcmul", "torch method", "elementwise")
+@function("addcmul", "torch method", "elementwise", kinds="no same yes")
 def build_addcmul(f: Apply, x: Tensor, tensor1: Tensor, tensor2: Tensor, value: Static = 1) -> Tensor:
     """x + value*tensor1*tensor2"""
     left = scaled(f, tensor1, value, "value")
