@@ -182,7 +182,7 @@ def test_an_expression_is_written_as_mathematics(text, written):
     ("x.grad @ W", r"{W}^{\top}\,\bar{x}"), ("(x @ y)*W @ W", r"\left(\left({x}^{\top}\,y\right)\,W\right)\,W"),
     ("W @ (x*y)", r"W\,\left(x \odot y\right)"), ("(W @ x)*y", r"\left(W\,x\right) \odot y"), ("2*(W @ x)", r"2\,W\,x"),
     ("W*x", r"W \odot x"), ("sum(x)*y", r"\operatorname{sum}\left(x\right)\,y"), ("x.grad*2", r"\bar{x} \cdot 2"),
-    ("tanh(x @ W) @ W", r"{W}^{\top}\,\tanh\left({W}^{\top}\,x\right)"), ("exp(x)*y", r"{e}^{x} \odot y"),
+    ("tanh(x @ W) @ W", r"{W}^{\top}\,\tanh\left({W}^{\top}\,x\right)"), ("exp(x)*y", r"\exp\left(x\right) \odot y"),
 ])  # fmt: skip
 def test_a_product_with_a_vector_is_that_of_a_column(text, written):
     assert formula(text, {"x": 1, "y": 1, "W": 2}) == written

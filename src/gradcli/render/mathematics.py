@@ -88,8 +88,10 @@ class Columns(ast.NodeTransformer):
         match node:
             case ast.Name():
                 return self.axes.get(node.id, 0) > 0
-            case ast.BinOp(op=ast.MatMult()):
-                return self.is_vector(node.left) != self.is_vector(node.right)
+            case ast.BinOp(ast.Attribute(row, "T"), ast.MatMult(), right) if self.is_vector(row) and self.is_vector(
+                right
+            ):
+                return False
             case ast.BinOp():
                 return self.is_array(node.left) or self.is_array(node.right)
             case ast.UnaryOp(operand=part) | ast.Attribute(value=part, attr="grad" | "T"):
