@@ -48,7 +48,8 @@ def is_root(power: Pow) -> bool:
 
 def sqrt(x: Expr | float, p: Expr = HALF) -> Expr:
     """Return the square root, or x to the power of another fraction."""
-    return replaced(Pow(symbol("x"), p), {symbol("x"): as_expression(x)})
+    base = symbol("x")
+    return replaced(Pow(base, p), {base: as_expression(x)})
 
 
 def product(factors: Sequence[Expr]) -> Expr:
@@ -243,9 +244,9 @@ class PowerOf(Own):
     @classmethod
     def eval(cls, x: Expr, p: Expr) -> Expr | None:
         """Return sympy's power where the exponent is a number or the base a positive one."""
-        if p.is_Number or (x.is_Number and x.is_positive):
-            return Pow(x, p) if p.is_Integer else sqrt(x, p)
-        return None
+        if p.is_Integer or (x.is_Number and x.is_positive):
+            return Pow(x, p)
+        return sqrt(x, p) if p.is_Number else None
 
     @staticmethod
     def rules(*args: Expr) -> tuple[Expr, ...]:
