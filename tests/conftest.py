@@ -30,11 +30,11 @@ LONG, OF_LONG = 8, "GRADCLI_OF_LONG_TABLES"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Take a third of each long table where nothing is asked for, as by the README: ``.ci/run`` takes all."""
+    """Take a sixth of each long table where nothing is asked for, as by the README: ``.ci/run`` takes all."""
     whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not config.getoption("keyword")
     whole = whole and not (config.getoption("lf") or config.getoption("failedfirst"))
     if whole and config.getoption("markexpr") == "not slow":
-        os.environ.setdefault(OF_LONG, "3")
+        os.environ.setdefault(OF_LONG, "6")
 
 
 def left_out_rows(items: list[pytest.Item]) -> set[pytest.Item]:
