@@ -60,7 +60,8 @@ class RunLookup:
         """What v did."""
         from gradcli.explanation.weighing import weigh
 
-        point, grad = self.point, self.backward[-1].accumulated
+        point, summed = self.point, self.backward[-1].accumulated
+        grad = {name: np.where(self.dust[name].grad, 0.0, g) for name, g in summed.items()}
         dust = {name: known.entries for name, known in self.dust.items()}
         with np.errstate(all="ignore"):
             return weigh(point.seed, point.value, point.inputs, self.jacobians, grad, self.moved, dust)
