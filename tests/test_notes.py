@@ -77,7 +77,7 @@ SAID = [  # program, inputs, v, kind, words of the sentence
     ("x**1.5", {"x": 0.0}, None, "edge", "y has no value on the left of this point"),
     ("1 - cos(x)", {"x": [0.5, 1e-7]}, ONES, "digits-lost", "y has 3.1, J has"),
     ("x - 1", {"x": 1.0000000001}, None, None, ""),
-    ("x - x", {"x": 1.5}, None, None, ""),
+    ("x - x", {"x": 1.5}, None, "zero-gradient", "it is truly 0"),
     ("tanh(x) + sigmoid(x)", {"x": [0.5, -2.0, 7.0]}, ONES, None, ""),
     ("log(x)", {"x": [1.5, 0.0]}, ONES, "not-finite", "log(x) is the first value that is not finite: -inf"),
     ("y = 2*x; z = log(y); z + 1", {"x": 0.0}, None, "not-finite", "z = log(2*x) is the first value"),
