@@ -12,7 +12,7 @@ from gradcli.checking.comparing import Derivative, Sweeps, compare_routes, goes_
 from gradcli.checking.expected import Expected, hold_expected, read_expectations, read_expected
 from gradcli.checking.formulas import read_formulas
 from gradcli.checking.points import random_points
-from gradcli.checking.truth import Effort, Truth, find_truth, tabulate, undecided
+from gradcli.checking.truth import Effort, Truth, find_truth, hold_together, tabulate, undecided
 from gradcli.engine.naming import Label, label_entries, output_name
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
@@ -128,8 +128,6 @@ def check_point(
         with undecided(told, exact):
             cost = max(cost, exact.cost)
     if not expected and goes_together(cost, most, both):
-        from gradcli.checking.truth import hold_together  # few programs are so large
-
         found.comparisons += hold_together(exact, both, told, point)
         found.comparisons += [compare_routes(sought, sweeps, point) for sought, sweeps in both]
     else:

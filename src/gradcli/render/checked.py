@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gradcli.errors.counting import counted
+from gradcli.errors.counting import counted, listed
 from gradcli.exact.thresholds import ALL
 from gradcli.explanation.checked import DIGITS, EXPECTED
 from gradcli.render.documents import head, inputs_document, notes_document
@@ -30,7 +30,7 @@ def check_line(found: Checked) -> str:
     own = [route for route in found.digits if route != EXPECTED]
     count = digits_text(min(found.digits[route] for route in own))
     expected = f", --expect {digits_text(found.digits[EXPECTED])}" if EXPECTED in found.digits else ""
-    return f"ok: {join_words(own)} have {count} right{expected}{where_text(found)}{read_text(found)}"
+    return f"ok: {listed(own, len(own))} have {count} right{expected}{where_text(found)}{read_text(found)}"
 
 
 def read_text(found: Checked) -> str:
@@ -75,11 +75,6 @@ def where_text(found: Checked) -> str:
         return ""
     all_of = "" if found.samples == found.wanted else f" of {found.wanted:,}, for which the budget 'work' is enough"
     return f" at the point given and at {counted(found.samples, 'random point')}{all_of} (seed {found.seed})"
-
-
-def join_words(words: list[str]) -> str:
-    """Return words with commas and an ``and``."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def worst_entry(found: Checked) -> Entry | None:
