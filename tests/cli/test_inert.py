@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 if TYPE_CHECKING:
@@ -151,6 +151,7 @@ def test_what_looks_like_markup_is_shown_as_it_is(cli: Cli, text: str) -> None:
     max_examples=300, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(st.characters(codec=None), st.sampled_from(["program", "value"]))
+@example("⁺", "program")
 def test_any_other_character_is_refused_by_its_code_point_and_its_name(cli: Cli, character: str, place: str) -> None:
     """Python takes ``𝐬𝐢𝐧`` for ``sin`` (NFKC); here a program and a value are ASCII and nothing else."""
     assume(not (" " <= character <= "~" or character in "\n\t"))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from gradcli.cli.declared import COMMANDS, WITH_PROGRAM, options_of
 from gradcli.cli.request import FORMATS
 from gradcli.errors import GradcliError
+from gradcli.errors.counting import listed
 from gradcli.errors.suggest import did_you_mean
 
 EXAMPLES = {
@@ -114,7 +115,7 @@ def synonym(name: str, command: str) -> str | None:
         return OF_RECORDS
     if command in owners or "{command}" in found:
         return found.format(name, command=command if command in WITH_PROGRAM else "explain")
-    return f"{flag} is an option of {' and '.join((', '.join(owners[:-1]), owners[-1])) if owners[1:] else owners[0]}"
+    return f"{flag} is an option of {listed(owners, len(owners))}"
 
 
 def is_word(value: str) -> bool:

@@ -29,9 +29,10 @@ def shown(character: str, encoding: str) -> bool:
     import unicodedata  # an error alone needs it
 
     name, kind = unicodedata.name(character, ""), unicodedata.category(character)
-    letter = name.startswith(("GREEK ", "LATIN ")) and unicodedata.normalize("NFKC", character) == character
+    itself = unicodedata.normalize("NFKC", character) == character  # a small plus is a plus in disguise
+    sign = itself and (kind == "Sm" or name.startswith(("GREEK ", "LATIN ")))
     narrow = unicodedata.east_asian_width(character) not in "WF" and not unicodedata.combining(character)
-    if not (narrow and character.isprintable() and (letter or kind in ("Sm", "No", "Pi", "Pf") or character in "·°")):
+    if not (narrow and character.isprintable() and (sign or kind in ("No", "Pi", "Pf") or character in "·°")):
         return False
     try:
         character.encode(encoding)
