@@ -51,11 +51,21 @@ def accumulate(totals: dict[int, C], nodes: Iterable[Node], along: Along[C], plu
     return dict(sorted(totals.items()))
 
 
-def cotangents(graph: Graph, output: Node, v: Array, kept: dict[int, Any] | None = None) -> dict[int, Any]:
-    """Return the cotangents of the inputs of ``output``, by node index; those on the way are ``kept``, if anywhere."""
+Visit = Callable[[dict[int, Any]], Iterable[Node]]
+"""Gives the nodes that a sweep visits, the last first, while it fills the totals."""
+
+
+def cotangents(
+    graph: Graph, output: Node, v: Array, kept: dict[int, Any] | None = None, visit: Visit | None = None
+) -> dict[int, Any]:
+    """Return the cotangents of the inputs of ``output``, by node index; those on the way are ``kept``, if anywhere.
+
+    ``visit`` gives the nodes, those of the graph by default.
+    """
     at: Node | None = None
     given: list[Any] = []
     totals = {output.index: v[()]}
+    nodes = visits(graph.nodes, output.index, totals.keys()) if visit is None else visit(totals)
 
     def along(node: Operation, k: int, g: Any) -> Any:
         nonlocal at, given
@@ -76,7 +86,7 @@ def cotangents(graph: Graph, output: Node, v: Array, kept: dict[int, Any] | None
         return np.add(total, part, out=total) if own and type(total) is not Double else total + part
 
     with np.errstate(all="ignore"):
-        return accumulate(totals, visits(graph.nodes, output.index, totals.keys()), along, add)
+        return accumulate(totals, nodes, along, add)
 
 
 def backward(graph: Graph, output: object, v: Array, wrt: Sequence[Node]) -> list[Array]:

@@ -1,0 +1,295 @@
+"""Derivative calls of a script: sweeps, what they leave in ``.grad``, and the errors that PyTorch raises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine.graph import NODES, Node, Operation
+from gradcli.engine.live import swept
+from gradcli.engine.reverse import cotangents
+from gradcli.language.storage import looks_on
+from gradcli.ops.declare import value_of
+from gradcli.ops.saved import kept
+from gradcli.records import dataclass
+from gradcli.runner.events import Event
+from gradcli.runner.state import Run, Written
+from gradcli.runner.values import Size, Tensor, category, extra_of
+
+SECOND = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
+    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
+    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
+    "after calling backward."
+)
+UNUSED = (
+    "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the "
+    "desired behavior."
+)
+NO_GRAD_FN = "element {} of tensors does not require grad and does not have a grad_fn"
+
+
+class Freed(tuple):  # type: ignore[type-arg]
+    """The links of an operation whose saved values a sweep has freed."""
+
+    __slots__ = ()
+
+
+FREED = {links: Freed(links) for links in ((0,), (1,), (0, 1), (2,), (1, 2), (0, 1, 2))}
+
+
+@dataclass(slots=True, eq=False)
+class Swept:
+    """One sweep: the outputs with their cotangents, and what reached the leaves and the inputs that were asked for.
+
+    ``totals`` has the cotangent of each leaf by its node's index, ``captured`` that of inner values.
+    """
+
+    outputs: list[Node]
+    seeds: list[Any]
+    totals: dict[int, Any]
+    captured: dict[int, Any]
+
+
+# ---- checks
+def seed_of(run: Run, y: Tensor, gradient: Any, place: int) -> Any:
+    """Return v for an output; raises what PyTorch raises where it is missing or does not fit."""
+    if not y.active:
+        run.fail("RuntimeError", NO_GRAD_FN.format(place))
+    if gradient is None:
+        if np.size(y.value) != 1:
+            run.fail("RuntimeError", "grad can be implicitly created only for scalar outputs")
+        return np.ones(y.shape)
+    if not isinstance(gradient, Tensor):
+        from gradcli.runner.builtins import type_name
+
+        if isinstance(gradient, int | float):
+            run.fail("TypeError", f"gradients can be either Tensors or None, but got {type_name(gradient)}")
+        run.fail("TypeError", f"gradients can be either Tensors or None, but got {type_name(gradient)}")
+    if gradient.shape != y.shape:
+        run.fail(
+            "RuntimeError",
+            f"Mismatch in shape: grad_output[{place}] has a shape of {Size(gradient.shape)!r} and output[{place}] has a "
+            f"shape of {Size(y.shape)!r}.",
+        )
+    node = gradient.node
+    return node if type(node) in NODES else np.asarray(node, dtype=np.float64 if value_of(node).dtype != object else object)
+
+
+def saved_places(node: Operation) -> tuple[int, ...]:
+    """Return the numbers of the arguments that PyTorch saves for a node, and -1 for its output."""
+    active = tuple([type(a) in NODES and a.active for a in node.arguments])
+    arrays = tuple([type(a) in NODES or isinstance(a, np.ndarray) for a in node.arguments])
+    reads = kept(node.op, active, arrays)
+    places = tuple([k for k, read in enumerate(reads.arguments) if read])
+    return (*places, -1) if reads.output else places
+
+
+def check_freed(run: Run, nodes: Sequence[Node]) -> None:
+    """Refuse a sweep over what another one has freed."""
+    for node in nodes:
+        if type(node) is Operation and type(node.links) is Freed and saved_places(node):
+            run.fail("RuntimeError", SECOND)
+
+
+def memory_key(value: Any) -> Any:
+    """Return what tells apart the memory that a value shows."""
+    while looks_on(value):
+        value = value.arguments[0]
+    return value.index if type(value) in NODES else id(value)
+
+
+def check_versions(run: Run, nodes: Sequence[Node]) -> None:
+    """Refuse a sweep that needs a value which was written to since."""
+    for node in nodes:
+        if type(node) is not Operation:
+            continue
+        for k in saved_places(node):
+            value: Any = node if k < 0 else node.arguments[k]
+            if type(value) not in NODES and not isinstance(value, np.ndarray):
+                continue
+            write = run.writes.get(memory_key(value))
+            if write is None or write.mark <= node.index or (k <= 0 and write.by <= node.index < write.mark):
+                continue
+            run.fail("RuntimeError", version_text(write, value))
+
+
+def version_text(write: Written, value: Any) -> str:
+    """Return what PyTorch says of a value that was written to before backward needed it."""
+    from gradcli.runner.strings import grad_fn_name
+
+    made = "" if type(value) not in NODES or value.op is None else grad_fn_name(Tensor(value))
+    output = f", which is output 0 of {made}," if made else ""
+    shape = list(np.shape(value_of(value)))
+    return (
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[torch.FloatTensor {shape}]{output} is at version {write.version}; expected version {write.version - 1} instead. "
+        "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
+        "torch.autograd.set_detect_anomaly(True)."
+    )
+
+
+# ---- sweeps
+def nodes_of(outputs: Sequence[Node], targets: set[int] | None) -> list[Node]:
+    """Return the nodes of a sweep, the last first; with ``targets`` only those on the way to them."""
+    found: dict[int, Node] = {}
+    for output in outputs:
+        if output.index not in found:
+            found |= {node.index: node for node in swept(output)}
+    if targets is None:
+        return [found[index] for index in sorted(found, reverse=True)]
+    needed: set[int] = set()
+    for index in sorted(found):
+        node = found[index]
+        if index in targets or (
+            type(node) is Operation and any(node.arguments[k].index in needed for k in node.links)
+        ):
+            needed.add(index)
+    return [found[index] for index in sorted(needed, reverse=True)]
+
+
+def sweep(
+    run: Run, outputs: list[Node], seeds: list[Any], targets: set[int] | None, retain: bool, create: bool
+) -> Swept:
+    """Walk back from outputs and return what reaches the leaves."""
+    nodes = nodes_of(outputs, targets)
+    check_freed(run, nodes)
+    if run.writes:
+        check_versions(run, nodes)
+    captured: dict[int, Any] = {}
+    hooked = run.hooks or run.retained or targets
+
+    def visit(totals: dict[int, Any]) -> Iterator[Node] | list[Node]:
+        for output, seed in zip(outputs[1:], seeds[1:], strict=True):
+            totals[output.index] = totals[output.index] + seed if output.index in totals else seed
+        return hooked_visit(run, nodes, totals, captured, targets or set()) if hooked else nodes
+
+    if create:
+        from gradcli.engine.again import differentiable_cotangents
+
+        totals = differentiable_cotangents(run.graph, outputs[0], seeds[0], visit=visit)
+    else:
+        plain = [np.asarray(value_of(seed)) for seed in seeds]
+        seeds[:] = plain if not any(type(s) in NODES for s in seeds) else seeds
+        totals = cotangents(run.graph, outputs[0], plain[0], visit=visit)
+    if not retain:
+        for node in nodes:
+            if type(node) is Operation and type(node.links) is not Freed:
+                node.links = FREED.get(node.links) or Freed(node.links)
+    return Swept(outputs, seeds, totals, captured)
+
+
+def hooked_visit(
+    run: Run, nodes: list[Node], totals: dict[int, Any], captured: dict[int, Any], targets: set[int]
+) -> Iterator[Node]:
+    """Yield the nodes of a sweep, and before each of them call the hooks of its value with what has reached it."""
+    for node in nodes:
+        index = node.index
+        if index in totals:
+            for hook in list(run.hooks.get(index, ())):
+                made = run.call(hook, [as_gradient(run, totals[index], node)])
+                if isinstance(made, Tensor):
+                    totals[index] = made.node if type(made.node) in NODES else np.asarray(made.value)[()]
+            if index in run.retained:
+                retain(run, run.retained[index], totals[index])
+            if index in targets:
+                captured[index] = totals[index]
+        yield node
+
+
+def as_gradient(run: Run, g: Any, node: Node) -> Tensor:
+    """Return a cotangent as a tensor of its own."""
+    return Tensor(g if type(g) in NODES else np.array(g, copy=True).reshape(node.shape), "float32" if run.default_dtype == "float32" else "float64")
+
+
+def retain(run: Run, tensor: Tensor, g: Any) -> None:
+    """Add a cotangent to the ``.grad`` of an inner value."""
+    made = np.asarray(value_of(g)).reshape(tensor.shape) if type(g) not in NODES else g
+    tensor.grad = Tensor(made, tensor.dtype) if tensor.grad is None else run.operate("+", tensor.grad, Tensor(made, tensor.dtype))
+
+
+# ---- the calls
+def backward(
+    run: Run, outputs: list[Tensor], gradients: list[Any], retain_graph: Any, create_graph: bool, inputs: Any = None
+) -> None:
+    """Do what ``y.backward(v)`` does: add vᵀ·J to the ``.grad`` of each leaf."""
+    seeds = [seed_of(run, y, v, place) for place, (y, v) in enumerate(zip(outputs, gradients, strict=True))]
+    targets = None if inputs is None else {t.node.index for t in inputs if type(t.node) in NODES}
+    given = [None if v is None else np.asarray(v.value) for v in gradients]
+    done = run.swept(outputs, seeds, targets, bool(create_graph if retain_graph is None else retain_graph), create_graph, given)
+    event = Event("backward", run.line, output=run.name_of(outputs[0]), value=outputs[0].value, v=given[0])
+    for index, g in done.totals.items():
+        leaf = run.by_leaf.get(index)
+        if leaf is None or (targets is not None and index not in targets):
+            continue
+        accumulate_grad(run, leaf, g)
+        record(run, event, leaf, g)
+    for index, g in done.captured.items():
+        if index not in done.totals and inputs is not None:
+            inner = next(t for t in inputs if type(t.node) in NODES and t.node.index == index)
+            accumulate_grad(run, inner, g)
+    for index in done.totals:
+        leaf = run.by_leaf.get(index)
+        for hook in run.post_hooks.get(id(leaf), ()) if leaf is not None else ():
+            run.call(hook, [leaf])
+    run.event(event)
+
+
+def record(run: Run, event: Event, leaf: Tensor, g: Any) -> None:
+    """Note in an event what a leaf got, and what it has now."""
+    if run.quiet:
+        return
+    name = run.name_of(leaf) or f"leaf{len(event.grad) + 1}"
+    while name in event.grad:
+        name += "'"
+    event.grad[name] = leaf.grad.value if leaf.grad is not None else None
+    event.adds[name] = np.asarray(value_of(g)).reshape(leaf.shape)
+    event.finite = event.finite and bool(np.all(np.isfinite(np.asarray(event.adds[name], dtype=np.float64))))
+
+
+def accumulate_grad(run: Run, leaf: Tensor, g: Any) -> None:
+    """Add a cotangent to the ``.grad`` of a leaf, in place where there is one."""
+    made = g if type(g) in NODES else np.array(g).reshape(leaf.shape)
+    before = leaf.grad
+    if before is None:
+        leaf.grad = Tensor(made, leaf.dtype)
+    elif type(made) in NODES or type(before.node) in NODES:
+        leaf.grad = run.operate("+", before, Tensor(made, leaf.dtype))
+    else:
+        before.node = np.asarray(before.value) + made
+        before.version += 1
+
+
+def gradients_of(
+    run: Run, outputs: list[Tensor], inputs: list[Tensor], gradients: list[Any], retain_graph: Any, create_graph: bool,
+    allow_unused: bool, materialize: bool = False,
+) -> list[Tensor | None]:  # fmt: skip
+    """Do what ``torch.autograd.grad`` does: return vᵀ·J by each input, and leave ``.grad`` alone."""
+    seeds = [seed_of(run, y, v, place) for place, (y, v) in enumerate(zip(outputs, gradients, strict=True))]
+    for t in inputs:
+        if not t.active:
+            run.fail("RuntimeError", "One of the differentiated Tensors does not require grad")
+    targets = {t.node.index for t in inputs}
+    given = [None if v is None else np.asarray(v.value) for v in gradients]
+    retain_it = bool(create_graph if retain_graph is None else retain_graph)
+    done = run.swept(outputs, seeds, targets, retain_it, create_graph, given, inputs)
+    found: list[Tensor | None] = []
+    for t in inputs:
+        g = done.captured.get(t.node.index, done.totals.get(t.node.index))
+        if g is None and not allow_unused and not materialize:
+            run.fail("RuntimeError", UNUSED)
+        if g is None:
+            found.append(Tensor(np.zeros(t.shape), t.dtype) if materialize else None)
+        else:
+            found.append(Tensor(g if type(g) in NODES else np.array(g).reshape(t.shape), t.dtype))
+    event = Event("grad", run.line, output=run.name_of(outputs[0]), value=outputs[0].value, v=given[0])
+    event.returns = [None if t is None else t.value for t in found]
+    event.of = [run.name_of(t) or "" for t in inputs]
+    event.finite = all(g is None or bool(np.all(np.isfinite(np.asarray(g, dtype=np.float64)))) for g in event.returns)
+    run.event(event)
+    return found
+
+
+__all__ = ["Swept", "backward", "category", "extra_of", "gradients_of", "sweep"]

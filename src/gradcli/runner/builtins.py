@@ -1,0 +1,548 @@
+"""Python's builtins: functions, types and constants that every script has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gradcli.runner.containers import iterate, take
+from gradcli.runner.exceptions import TREE, Raised, exception_class, raised
+from gradcli.runner.objects import (
+    UNBOUND,
+    Bound,
+    Class,
+    ClassMethod,
+    Closure,
+    Foreign,
+    Instance,
+    Method,
+    Module,
+    Property,
+    StaticMethod,
+    TableFunction,
+)
+from gradcli.runner.operators import contains, equal, hashable, negative, operate, plain, python_number, truth
+from gradcli.runner.state import Run
+from gradcli.runner.strings import format_value, to_repr, to_str
+from gradcli.runner.tuples import Named
+from gradcli.runner.values import DType, Size, Tensor, category, rounded
+
+BUILTINS: dict[str, Any] = {}
+
+
+def builtin(function: Any) -> Any:
+    """Enter a builtin under its name, without the ``_`` that keeps it apart from Python's."""
+    BUILTINS[function.__name__.rstrip("_")] = function
+    return function
+
+
+# ---- types
+OBJECT = Class("object", [], {"__init__": lambda run, me, *a, **k: None})
+
+
+def type_class(name: str, make: Any, bases: tuple[Class, ...] = ()) -> Class:
+    """Enter one of Python's types."""
+    made = BUILTINS[name] = Class(name, list(bases), {}, make)
+    return made
+
+
+def number_of(run: Run, x: Any) -> Any:
+    """Return the number of a tensor of one entry, as Python has it; raises what PyTorch raises for several."""
+    if not isinstance(x, Tensor):
+        return x
+    if np.size(x.value) != 1:
+        if x.library == "torch":
+            run.fail("RuntimeError", f"a Tensor with {np.size(x.value)} elements cannot be converted to Scalar")
+        run.fail("TypeError", "only length-1 arrays can be converted to Python scalars")
+    return item_of(run, x)
+
+
+def item_of(run: Run, x: Tensor) -> Any:
+    """Return what ``item()`` gives: a number of float32 where that is the type; one in many digits stays what it is."""
+    value = x.value
+    if getattr(value, "dtype", None) == object or (run.replay is not None and x.active):
+        from gradcli.ops.making import DETACH
+
+        return Tensor(run.graph(DETACH, x.node), "float64", "python")
+    one = np.ravel(np.asarray(value))[0]
+    return rounded(np.float64(one), x.dtype).item() if category(x.dtype) == 2 else one.item()
+
+
+def to_float(run: Run, x: Any = 0.0) -> Any:
+    """Do what ``float(x)`` does."""
+    x = number_of(run, plain(x))
+    if isinstance(x, Tensor):
+        return x
+    if isinstance(x, Instance) and (member := x.kind.find("__float__")) is not UNBOUND:
+        return run.call(member, [x])
+    if not isinstance(x, int | float | str):
+        run.fail("TypeError", f"float() argument must be a string or a real number, not '{type_name(x)}'")
+    try:
+        return float(x)
+    except ValueError:
+        return run.fail("ValueError", f"could not convert string to float: {x!r}")
+
+
+def to_int(run: Run, x: Any = 0, base: Any = None) -> Any:
+    """Do what ``int(x)`` does."""
+    x = number_of(run, plain(x))
+    if isinstance(x, Tensor):
+        return int(float(np.asarray(x.value).reshape(())[()]))
+    if isinstance(x, Instance):
+        for name in ("__int__", "__index__"):
+            if (member := x.kind.find(name)) is not UNBOUND:
+                return run.call(member, [x])
+    if not isinstance(x, int | float | str):
+        run.fail("TypeError", f"int() argument must be a string, a bytes-like object or a real number, not '{type_name(x)}'")
+    try:
+        return int(x) if base is None else int(x, base)
+    except ValueError:
+        return run.fail("ValueError", f"invalid literal for int() with base {base or 10}: {x!r}")
+    except OverflowError as error:
+        return run.fail("OverflowError", str(error))
+
+
+def type_make(run: Run, x: Any) -> Any:
+    """Do what ``type(x)`` does."""
+    return type_of(run, x)
+
+
+FLOAT = type_class("float", to_float)
+INT = type_class("int", to_int)
+BOOL = type_class("bool", lambda run, x=False: truth(run, x), (INT,))
+STR = type_class("str", lambda run, x="": to_str(run, x))
+LIST = type_class("list", lambda run, x=(): take(run, x))
+TUPLE = type_class("tuple", lambda run, x=(): tuple(take(run, x)))
+SET = type_class("set", lambda run, x=(): {hashable(run, item) for item in take(run, x)})
+FROZENSET = type_class("frozenset", lambda run, x=(): frozenset(hashable(run, item) for item in take(run, x)))
+TYPE = type_class("type", type_make)
+
+
+def make_dict(run: Run, x: Any = (), **named: Any) -> dict[Any, Any]:
+    """Do what ``dict(x)`` does."""
+    pairs = x.items() if isinstance(x, dict) else [tuple(take(run, pair)) for pair in take(run, x)]
+    return {hashable(run, key): value for key, value in pairs} | named
+
+
+DICT = type_class("dict", make_dict)
+
+
+def make_range(run: Run, *bounds: Any) -> range:
+    """Do what ``range`` does."""
+    parts = []
+    for bound in bounds:
+        part = int(bound.value) if isinstance(bound, Tensor) and category(bound.dtype) < 2 else bound
+        if not isinstance(part, int):
+            run.fail("TypeError", f"'{type_name(bound)}' object cannot be interpreted as an integer")
+        parts.append(part)
+    try:
+        return range(*parts)
+    except ValueError as error:
+        return run.fail("ValueError", str(error))  # type: ignore[no-any-return]
+
+
+RANGE = type_class("range", make_range)
+SLICE = type_class("slice", lambda run, *bounds: slice(*bounds))
+COMPLEX = type_class("complex", lambda run, *parts: run.fail("TypeError", "complex numbers are not part of gradcli"))
+BYTES = type_class("bytes", lambda run, *parts: b"")
+NONE = Class("NoneType", [], {})
+FUNCTION = Class("function", [], {})
+METHOD = Class("method", [], {})
+NATIVE = Class("builtin_function_or_method", [], {})
+MODULE = Class("module", [], {})
+GENERATOR = Class("generator", [], {})
+TENSOR = Class("Tensor", [], {}, qualified="torch.Tensor")
+PARAMETER = Class("Parameter", [TENSOR], {}, qualified="torch.nn.parameter.Parameter")
+NDARRAY = Class("ndarray", [], {}, qualified="numpy.ndarray")
+JAX_ARRAY = Class("ArrayImpl", [], {}, qualified="jaxlib.xla_extension.ArrayImpl")
+SIZE = Class("Size", [TUPLE], {}, qualified="torch.Size")
+DTYPE = Class("dtype", [], {}, qualified="torch.dtype")
+SCALARS: dict[str, Class] = {}
+BUILTINS["object"] = OBJECT
+
+
+def scalar_class(dtype: str) -> Class:
+    """Return the class of a single number of NumPy's."""
+    if dtype not in SCALARS:
+        bases = [FLOAT] if dtype == "float64" else []
+        SCALARS[dtype] = Class("bool" if dtype == "bool" else dtype, bases, {}, qualified=f"numpy.{dtype}")
+    return SCALARS[dtype]
+
+
+HOST: tuple[tuple[Any, Class], ...] = (
+    (bool, BOOL), (int, INT), (float, FLOAT), (str, STR), (list, LIST), (Size, SIZE), (tuple, TUPLE), (dict, DICT), (set, SET),
+    (frozenset, FROZENSET), (range, RANGE), (slice, SLICE), (type(None), NONE), (Closure, FUNCTION), (Bound, METHOD), (Method, METHOD),
+    (Class, TYPE), (Module, MODULE), (DType, DTYPE), (Iterator, GENERATOR), (TableFunction, NATIVE), (bytes, BYTES),
+)  # fmt: skip
+
+
+def type_of(run: Run, x: Any) -> Any:
+    """Return the class of a value."""
+    x = plain(x)
+    if isinstance(x, Instance):
+        return x.kind
+    if isinstance(x, Tensor):
+        if x.library == "torch":
+            return PARAMETER if x.extra is not None and x.extra.parameter else TENSOR
+        if x.library == "python":
+            return FLOAT
+        if x.library == "jax":
+            return JAX_ARRAY
+        return NDARRAY if x.shape else scalar_class(x.dtype)
+    if isinstance(x, Foreign):
+        return x
+    if isinstance(x, Named):
+        return Class(x.name, [TUPLE], {}, qualified=x.name)
+    own = getattr(type(x), "script_class", None)
+    if own is not None:
+        return own
+    return next((kind for host, kind in HOST if isinstance(x, host)), NATIVE)
+
+
+def type_name(x: Any) -> str:
+    """Return what Python calls the type of a value, for messages."""
+    kind = type_of(None, x)  # type: ignore[arg-type]
+    if isinstance(kind, Foreign):
+        return kind.name
+    if kind.qualified.startswith("numpy."):
+        return kind.qualified if kind is not NDARRAY else "numpy.ndarray"
+    return kind.name  # type: ignore[no-any-return]
+
+
+# ---- functions
+@builtin
+def print_(run: Run, *values: Any, sep: Any = None, end: Any = None, file: Any = None, flush: Any = False) -> None:
+    """Print values."""
+    del flush
+    text = (" " if sep is None else sep).join([to_str(run, value) for value in values]) + ("\n" if end is None else end)
+    if file is None or getattr(file, "name", "") == "sys.stdout":
+        run.print(text)
+
+
+@builtin
+def len_(run: Run, x: Any) -> int:
+    """Return how many items a value has."""
+    if isinstance(x, Tensor):
+        if not x.shape:
+            run.fail("TypeError", "len() of a 0-d tensor" if x.library == "torch" else "len() of unsized object")
+        return x.shape[0]
+    if isinstance(x, Instance):
+        member = x.kind.find("__len__")
+        if member is not UNBOUND:
+            return run.call(member, [x])  # type: ignore[no-any-return]
+    elif hasattr(x, "__len__"):
+        return len(x)
+    elif isinstance(x, Class) and x.find("__members__") is not UNBOUND:
+        return len(x.find("__members__"))
+    return run.fail("TypeError", f"object of type '{type_name(x)}' has no len()")  # type: ignore[no-any-return]
+
+
+@builtin
+def sum_(run: Run, items: Any, start: Any = 0) -> Any:
+    """Add items up."""
+    total = start
+    for item in iterate(run, items):
+        total = operate(run, "+", total, item)
+    return total
+
+
+@builtin
+def abs_(run: Run, x: Any) -> Any:
+    """Return the size of a number."""
+    if isinstance(x, Tensor):
+        return run.call(run.attribute(x, "abs")) if x.library != "python" else run.function("math.fabs", x)
+    if isinstance(x, Instance) and (member := x.kind.find("__abs__")) is not UNBOUND:
+        return run.call(member, [x])
+    if not isinstance(x, int | float):
+        run.fail("TypeError", f"bad operand type for abs(): '{type_name(x)}'")
+    return abs(x)
+
+
+def extreme(sign: str) -> Any:
+    """Return Python's ``max`` or ``min``: of items, or of several values, the first of those that are equal."""
+    word = "max" if sign == ">" else "min"
+
+    def run_it(run: Run, *values: Any, key: Any = None, default: Any = UNBOUND) -> Any:
+        items = take(run, values[0]) if len(values) == 1 else list(values)
+        if not items:
+            if default is not UNBOUND:
+                return default
+            run.fail("ValueError", f"{word}() iterable argument is empty")
+        best = items[0]
+        measure = best if key is None else run.call(key, [best])
+        for item in items[1:]:
+            other = item if key is None else run.call(key, [item])
+            if truth(run, operate(run, sign, other, measure)):
+                best, measure = item, other
+        return best
+
+    return run_it
+
+
+BUILTINS["max"], BUILTINS["min"] = extreme(">"), extreme("<")
+
+
+@builtin
+def sorted_(run: Run, items: Any, *, key: Any = None, reverse: bool = False) -> list[Any]:
+    """Sort items, equal ones in their order."""
+    from functools import cmp_to_key
+
+    found = take(run, items)
+    keys = found if key is None else [run.call(key, [item]) for item in found]
+
+    def compare(i: int, j: int) -> int:
+        if truth(run, operate(run, "<", keys[i], keys[j])):
+            return -1
+        return 1 if truth(run, operate(run, "<", keys[j], keys[i])) else 0
+
+    simple = all(type(k) in (int, float) for k in keys) or all(type(k) is str for k in keys)
+    order = sorted(range(len(found)), key=keys.__getitem__ if simple else cmp_to_key(compare), reverse=reverse)
+    return [found[k] for k in order]
+
+
+@builtin
+def enumerate_(run: Run, items: Any, start: int = 0) -> Iterator[Any]:
+    """Number items."""
+    return enumerate(iterate(run, items), start)
+
+
+@builtin
+def zip_(run: Run, *parts: Any, strict: bool = False) -> Iterator[Any]:
+    """Put items of several together."""
+    return zip(*[iterate(run, part) for part in parts], strict=strict)
+
+
+@builtin
+def reversed_(run: Run, items: Any) -> Iterator[Any]:
+    """Return items in reverse."""
+    return reversed(take(run, items))
+
+
+@builtin
+def map_(run: Run, function: Any, *parts: Any) -> Iterator[Any]:
+    """Call a function with each item."""
+    return (run.call(function, list(items)) for items in zip(*[iterate(run, part) for part in parts], strict=False))
+
+
+@builtin
+def filter_(run: Run, function: Any, items: Any) -> Iterator[Any]:
+    """Return the items for which a function is true."""
+    return (item for item in iterate(run, items) if truth(run, item if function is None else run.call(function, [item])))
+
+
+@builtin
+def any_(run: Run, items: Any) -> bool:
+    """Return whether an item is true."""
+    return any(truth(run, item) for item in iterate(run, items))
+
+
+@builtin
+def all_(run: Run, items: Any) -> bool:
+    """Return whether all items are true."""
+    return all(truth(run, item) for item in iterate(run, items))
+
+
+@builtin
+def round_(run: Run, x: Any, digits: Any = None) -> Any:
+    """Round a number."""
+    if isinstance(x, Tensor) and x.library == "torch":
+        return run.function("torch.round", x) if digits is None else run.function("torch.round", x, decimals=digits)
+    if isinstance(x, Tensor) and (x.shape or digits is not None):
+        return run.function("np.round", x, digits or 0)
+    x = number_of(run, x)
+    if isinstance(x, Instance) and (member := x.kind.find("__round__")) is not UNBOUND:
+        return run.call(member, [x] if digits is None else [x, digits])
+    if isinstance(x, Tensor):
+        x = float(np.asarray(x.value).reshape(())[()])
+    return round(x, digits) if digits is not None else round(x)
+
+
+@builtin
+def pow_(run: Run, x: Any, y: Any, modulus: Any = None) -> Any:
+    """Return a power."""
+    return operate(run, "**", x, y) if modulus is None else pow(x, y, modulus)
+
+
+@builtin
+def divmod_(run: Run, x: Any, y: Any) -> Any:
+    """Return quotient and remainder."""
+    return operate(run, "//", x, y), operate(run, "%", x, y)
+
+
+@builtin
+def isinstance_(run: Run, x: Any, kinds: Any) -> bool:
+    """Return whether a value is of a class, or of one of several."""
+    from gradcli.runner.kinds import is_kind
+
+    return is_kind(run, x, kinds)
+
+
+@builtin
+def issubclass_(run: Run, kind: Any, kinds: Any) -> bool:
+    """Return whether a class is derived from another."""
+    return any(kind.is_a(one) for one in (kinds if isinstance(kinds, tuple) else (kinds,)))
+
+
+@builtin
+def callable_(run: Run, x: Any) -> bool:
+    """Return whether a value can be called."""
+    if isinstance(x, Instance):
+        return x.kind.find("__call__") is not UNBOUND
+    return isinstance(x, Closure | Bound | Method | Class | TableFunction | DType) or callable(x)
+
+
+@builtin
+def getattr_(run: Run, x: Any, name: str, *default: Any) -> Any:
+    """Read an attribute by its name."""
+    try:
+        return run.attribute(x, name)
+    except Raised as error:
+        if default and error.name == "AttributeError":
+            return default[0]
+        raise
+
+
+@builtin
+def hasattr_(run: Run, x: Any, name: str) -> bool:
+    """Return whether a value has an attribute."""
+    try:
+        run.attribute(x, name)
+    except Raised as error:
+        if error.name == "AttributeError":
+            return False
+        raise
+    return True
+
+
+@builtin
+def setattr_(run: Run, x: Any, name: str, value: Any) -> None:
+    """Write an attribute by its name."""
+    from gradcli.runner.attributes import assign_attribute
+
+    assign_attribute(run, x, name, value)
+
+
+@builtin
+def delattr_(run: Run, x: Any, name: str) -> None:
+    """Remove an attribute by its name."""
+    from gradcli.runner.attributes import delete_attribute
+
+    delete_attribute(run, x, name)
+
+
+@builtin
+def vars_(run: Run, x: Instance) -> dict[str, Any]:
+    """Return the attributes of an object."""
+    return x.fields
+
+
+@builtin
+def dir_(run: Run, x: Instance) -> list[str]:
+    """Return the names of the attributes of an object."""
+    return sorted({*x.fields, *(name for kind in x.kind.order for name in kind.members)})
+
+
+@builtin
+def repr_(run: Run, x: Any) -> str:
+    """Return how a value is shown."""
+    return to_repr(run, x)
+
+
+@builtin
+def format_(run: Run, x: Any, spec: str = "") -> str:
+    """Format a value."""
+    return format_value(run, x, spec)
+
+
+@builtin
+def iter_(run: Run, x: Any, *end: Any) -> Any:
+    """Begin to walk over items."""
+    return iter(iterate(run, x))
+
+
+@builtin
+def next_(run: Run, x: Any, *default: Any) -> Any:
+    """Return the next item."""
+    if isinstance(x, Instance) and (member := x.kind.find("__next__")) is not UNBOUND:
+        try:
+            return run.call(member, [x])
+        except Raised as error:
+            if default and error.name == "StopIteration":
+                return default[0]
+            raise
+    if not hasattr(type(x), "__next__"):
+        run.fail("TypeError", f"'{type_name(x)}' object is not an iterator")
+    for item in x:
+        return item
+    if default:
+        return default[0]
+    error = raised("StopIteration", "")
+    error.instance.fields["args"] = ()
+    raise error
+
+
+@builtin
+def id_(run: Run, x: Any) -> int:
+    """Return a number that tells values apart: the same in every run."""
+    for k, other in enumerate(run.identities):
+        if other is x:
+            return 140_000_000_000_000 + 48 * k
+    run.identities.append(x)
+    return 140_000_000_000_000 + 48 * (len(run.identities) - 1)
+
+
+@builtin
+def hash_(run: Run, x: Any) -> int:
+    """Return a number for a value that can be a key."""
+    if isinstance(x, str | Instance | Tensor):
+        return id_(run, x)
+    return hash(hashable(run, x))
+
+
+@builtin
+def chr_(run: Run, code: int) -> str:
+    """Return a character."""
+    return chr(code)
+
+
+@builtin
+def ord_(run: Run, character: str) -> int:
+    """Return the code of a character."""
+    return ord(character)
+
+
+@builtin
+def bin_(run: Run, x: int) -> str:
+    """Return a number in base 2."""
+    return bin(x)
+
+
+@builtin
+def hex_(run: Run, x: int) -> str:
+    """Return a number in base 16."""
+    return hex(x)
+
+
+@builtin
+def exit_(run: Run, code: Any = None) -> Any:
+    """End the script."""
+    error = raised("SystemExit", "")
+    error.instance.fields["args"] = () if code is None else (code,)
+    raise error
+
+
+def make_property(run: Run, getter: Any, setter: Any = None) -> Property:
+    """Return a computed attribute."""
+    return Property(getter, setter)
+
+
+BUILTINS |= {
+    "quit": exit_, "NotImplemented": NotImplemented, "Ellipsis": ..., "__name__": "__main__", "__file__": "script.py",
+    "property": make_property, "staticmethod": lambda run, function: StaticMethod(function),
+    "classmethod": lambda run, function: ClassMethod(function), "display": print_,
+    **{name: exception_class(name) for name in TREE if name != "LinAlgError"},
+    "IOError": exception_class("OSError"), "EnvironmentError": exception_class("OSError"),
+}  # fmt: skip
+__all__ = ["BUILTINS", "contains", "equal", "negative", "python_number", "type_name"]

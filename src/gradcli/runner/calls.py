@@ -1,0 +1,512 @@
+"""Calls: functions of the script, classes, natives of libraries, and functions of gradcli's table."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine.graph import NODES
+from gradcli.errors import GradcliError
+from gradcli.language.calling import caller
+from gradcli.language.calls import DTYPE, WITHOUT_MEANING, Parameter, parameters
+from gradcli.language.calls import Bound as BoundArgument
+from gradcli.language.keywords import keyword_name
+from gradcli.language.names import find_function
+from gradcli.ops import METHODS as TABLE_METHODS
+from gradcli.ops import Function, Pair, Parts, find
+from gradcli.ops.declare import value_of
+from gradcli.runner.library import METHODS
+from gradcli.runner.objects import (
+    UNBOUND,
+    Bound,
+    Class,
+    ClassMethod,
+    Closure,
+    Foreign,
+    Frame,
+    Instance,
+    Method,
+    Module,
+    StaticMethod,
+    TableFunction,
+)
+from gradcli.runner.operators import together, wrap_result
+from gradcli.runner.state import DEEPEST, Run, show
+from gradcli.runner.values import DType, Size, Tensor, category, kind_of
+
+
+def call(run: Run, what: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
+    """Call anything that can be called; raises TypeError for what cannot."""
+    kind = type(what)
+    if kind is Closure:
+        return call_closure(run, what, arguments, named)
+    if kind is TableFunction:
+        return call_table(run, what, arguments, named)
+    if kind is Method:
+        return call_method(run, what.owner, what.name, arguments, named)
+    if kind is Bound:
+        return call(run, what.function, [what.owner, *arguments], named)
+    if kind is Class:
+        return construct(run, what, arguments, named)
+    if kind is Instance:
+        member = what.kind.find("__call__")
+        if member is not UNBOUND:
+            return call(run, member, [what, *arguments], named)
+    elif kind is StaticMethod or kind is ClassMethod:
+        return call(run, what.function, arguments, named)
+    elif kind is Foreign:
+        return foreign(what, arguments)
+    elif kind is DType:
+        from gradcli.runner.arrays import cast_call
+
+        return cast_call(run, what, *arguments, **named)
+    elif isinstance(what, Module):
+        run.fail("TypeError", "'module' object is not callable")
+    elif callable(what):
+        return call_native(run, what, arguments, named)
+    from gradcli.runner.builtins import type_name
+
+    return run.fail("TypeError", f"'{type_name(what)}' object is not callable")
+
+
+def foreign(what: Foreign, arguments: list[Any]) -> Any:
+    """Return what a function gives that only shows: more of it; ``tqdm`` and its like hand on what they are given."""
+    last = what.name.rpartition(".")[2]
+    if last in ("tqdm", "trange", "track") and arguments:
+        return range(arguments[0]) if last == "trange" else arguments[0]
+    return what
+
+
+def call_native(run: Run, what: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
+    """Call a native; arguments that it does not take are a TypeError of the script."""
+    try:
+        return what(run, *arguments, **named)
+    except TypeError as error:
+        try:
+            inspect.signature(what).bind(run, *arguments, **named)
+        except TypeError as misfit:
+            name = getattr(what, "__name__", "function").strip("_")
+            text = str(misfit).replace("missing a required argument", "missing 1 required positional argument")
+            return run.fail("TypeError", f"{name}() {text}")
+        except ValueError:
+            pass
+        return host_error(run, error)
+    except (ValueError, KeyError, IndexError, ZeroDivisionError, OverflowError, AttributeError) as error:
+        return host_error(run, error)
+
+
+def host_error(run: Run, error: Exception) -> Any:
+    """Raise an error of a native's own as one of the script, where a value that it was given is at fault."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    del traceback
+    kind = type(error).__name__
+    from gradcli.runner.exceptions import TREE
+
+    if kind in TREE:
+        return run.fail(kind, str(error.args[0]) if error.args else str(error))
+    raise error
+
+
+# ---- functions of the script
+def call_closure(run: Run, closure: Closure, arguments: list[Any], named: dict[str, Any]) -> Any:
+    """Call a function of the script."""
+    code = closure.code
+    frame = code.template.copy()
+    frame[0], frame[1] = run, closure.module
+    if named or len(arguments) != len(code.positional) or code.rest or code.options or code.by_name:
+        bind(run, closure, frame, arguments, named)
+    else:
+        for name, value in zip(code.positional, arguments, strict=True):
+            frame[code.places[name]] = value
+    for place in code.cells:
+        frame[place] = [frame[place]]
+    for (here, _), cell in zip(code.frees, closure.cells, strict=True):
+        frame[here] = cell
+    if code.generator:
+        return generate(run, code, frame)
+    return run_frame(run, code, frame)
+
+
+def run_frame(run: Run, code: Any, frame: Frame) -> Any:
+    """Run the body of a function."""
+    run.depth += 1
+    if run.depth > DEEPEST:
+        run.depth -= 1
+        run.fail("RecursionError", "maximum recursion depth exceeded")
+    quiet = 0 if code.listed else 1
+    run.quiet += quiet
+    line = run.line
+    run.frames.append((code, frame))
+    try:
+        signal = code.run(frame)
+    finally:
+        run.frames.pop()
+        run.depth -= 1
+        run.quiet -= quiet
+    run.line = line
+    return None if signal is None else signal[0]
+
+
+def generate(run: Run, code: Any, frame: Frame) -> Iterator[Any]:
+    """Run the body of a generator."""
+    from gradcli.runner.statements import execute_yielding
+
+    signal = yield from execute_yielding(code.text, code.block, frame)
+    return None if signal is None else signal[0]
+
+
+def bind(run: Run, closure: Closure, frame: Frame, arguments: list[Any], named: dict[str, Any]) -> None:
+    """Put arguments into the registers of parameters; raises TypeError as Python does."""
+    code, places = closure.code, closure.code.places
+    positional, count = code.positional, len(code.positional)
+    name = f"{code.name}()"
+    for parameter, value in zip(positional, arguments, strict=False):
+        frame[places[parameter]] = value
+    if code.rest is not None:
+        frame[places[code.rest]] = tuple(arguments[count:])
+    elif len(arguments) > count:
+        least = count - len(closure.defaults)
+        takes = f"{count}" if least == count else f"from {least} to {count}"
+        word = "argument" if takes == "1" else "arguments"
+        was = "was" if len(arguments) == 1 else "were"
+        run.fail("TypeError", f"{name} takes {takes} positional {word} but {len(arguments)} {was} given")
+    options: dict[str, Any] = {}
+    taken = set(positional[: len(arguments)])
+    for key, value in named.items():
+        if key in taken and key not in positional[: code.by_position_alone]:
+            run.fail("TypeError", f"{name} got multiple values for argument '{key}'")
+        if key in positional[code.by_position_alone :] or key in code.by_name:
+            frame[places[key]] = value
+        elif code.options is not None:
+            options[key] = value
+        else:
+            run.fail("TypeError", f"{name} got an unexpected keyword argument '{key}'")
+    if code.options is not None:
+        frame[places[code.options]] = options
+    for parameter, value in zip(reversed(positional), reversed(closure.defaults), strict=False):
+        if frame[places[parameter]] is UNBOUND:
+            frame[places[parameter]] = value
+    for parameter, value in closure.named_defaults.items():
+        if frame[places[parameter]] is UNBOUND:
+            frame[places[parameter]] = value
+    for kind, parameters_ in (("positional", positional), ("keyword-only", code.by_name)):
+        missing = [f"'{p}'" for p in parameters_ if frame[places[p]] is UNBOUND]
+        if missing:
+            word = "argument" if len(missing) == 1 else "arguments"
+            listed = missing[0] if len(missing) == 1 else f"{', '.join(missing[:-1])}{',' if len(missing) > 2 else ''} and {missing[-1]}"
+            run.fail("TypeError", f"{name} missing {len(missing)} required {kind} {word}: {listed}")
+
+
+# ---- classes
+def construct(run: Run, kind: Class, arguments: list[Any], named: dict[str, Any]) -> Any:
+    """Return a new object of a class."""
+    for one in kind.order:
+        if one.make is not None:
+            return call_native(run, one.make, [kind, *arguments] if one is not kind else arguments, named)
+    new = kind.find("__new__")
+    made = Instance(kind) if new is UNBOUND else call(run, new, [kind, *arguments], named)
+    start = kind.find("__init__")
+    if start is not UNBOUND and isinstance(made, Instance):
+        call(run, start, [made, *arguments], named)
+    elif start is UNBOUND and new is UNBOUND and (arguments or named):
+        run.fail("TypeError", f"{kind.name}() takes no arguments")
+    return made
+
+
+# ---- functions of the table
+def table_function(name: str) -> TableFunction:
+    """Return a function of gradcli's table by a name that a script would call it by; raises KeyError."""
+    found = find_table(name)
+    if found is None:
+        raise KeyError(name)
+    return found
+
+
+LIBRARIES = {"torch": "torch", "numpy": "np", "jax": "jnp", "math": "math", "autograd": "np", "scipy": "scipy"}
+
+
+@cache
+def find_table(name: str) -> TableFunction | None:
+    """Return a function of the table by a full dotted name (``torch.nn.functional.relu``), None where there is none."""
+    root = name.partition(".")[0]
+    library = LIBRARIES.get(root, "torch")
+    if name.startswith("torch.nn.functional.") or name.startswith("F."):
+        library = "F"
+    for spelled in (name, name.replace("numpy.", "np.", 1), name.replace("jax.numpy.", "jnp.", 1),
+                    name.replace("autograd.numpy.", "np.", 1)):
+        function = find_function(spelled)
+        if function is not None:
+            return TableFunction(function, library, name)
+    return None
+
+
+@cache
+def table_method(name: str) -> TableFunction | None:
+    """Return a method of the table, None where there is none."""
+    function = find(TABLE_METHODS, name)
+    return None if function is None else TableFunction(function, "torch", name)
+
+
+def call_method(run: Run, owner: Tensor, name: str, arguments: list[Any], named: dict[str, Any]) -> Any:
+    """Call a method of a tensor: a native, one of the table, or one of these written back in place."""
+    own = METHODS.get(name)
+    if own is not None:
+        return call_native(run, own, [owner, *arguments], named)
+    function = table_method(name)
+    if function is not None:
+        return call_table(run, function, [owner, *arguments], named, owner.library)
+    if name.endswith("_") and not name.startswith("_"):
+        from gradcli.runner.writes import write_back
+
+        first = run.count
+        made = call_method(run, owner, name[:-1], arguments, named)
+        write_back(run, owner, made, first)
+        return owner
+    return no_attribute(run, owner, name)
+
+
+def no_attribute(run: Run, owner: Any, name: str) -> Any:
+    """Raise the exception for an attribute that is not there."""
+    from gradcli.runner.builtins import type_name
+
+    return run.fail("AttributeError", f"'{type_name(owner)}' object has no attribute '{name}'")
+
+
+def call_table(
+    run: Run, what: TableFunction, arguments: list[Any], named: dict[str, Any], library: str | None = None
+) -> Any:
+    """Call a function of the table with values of a script."""
+    function: Function = what.function
+    tensors: list[Any] = []
+    library = library or library_name(what, arguments, named)
+    if named:
+        named = {key: value for key, value in named.items() if key not in WITHOUT_MEANING and key != "out"}
+        if named.get("inplace") is False:
+            named.pop("inplace")
+    dtype = named.get("dtype")
+    bound, registers = bound_call(function, what.library, len(arguments), tuple(named))
+    values = [
+        convert(run, parameter, value, tensors, library)
+        for parameter, value in zip(registers, [*arguments, *named.values()], strict=True)
+    ]
+    from gradcli.runner.values import Tensor as Kind
+
+    plain_ = [v for v in arguments if type(v) in (int, float, bool)] if function.kinds.beside != "first" else []
+    made = bound([run.f, *values])
+    given = dtype.name if isinstance(dtype, DType) else dtype
+    result = given if isinstance(given, str) else together(run, tensors or plain_, library if library != "python" else "numpy")
+    if category(result) < 2 and kind_of(value_of(first_of(made))) == "f":
+        result = run.default_dtype if library == "torch" else "float64" if library != "jax" else "float32"
+    del Kind
+    made_by = (what.name, tuple(len(a.shape) if isinstance(a, Tensor) else None for a in arguments), tuple(named))
+    return wrap(run, made, result, library, made_by, tensors)
+
+
+def first_of(made: Any) -> Any:
+    """Return the first of several results."""
+    while isinstance(made, tuple) and made:
+        made = made[0]
+    return made.values if isinstance(made, Pair) else made[0] if isinstance(made, Parts) else made
+
+
+def library_name(what: TableFunction, arguments: list[Any], named: dict[str, Any]) -> str:
+    """Return whose arrays a function gives: those that it is given, else those of the library that it is called of."""
+    root = what.name.partition(".")[0]
+    if root == "math":
+        return "python"
+    if root in ("numpy", "jax", "autograd", "scipy"):
+        given = next((a.library for a in arguments if isinstance(a, Tensor)), "numpy")
+        return "jax" if root == "jax" else "numpy" if given != "jax" else given
+    for value in (*arguments, *named.values()):
+        if isinstance(value, Tensor):
+            return value.library if value.library != "python" else "torch"
+    return "torch"
+
+
+def convert(run: Run, parameter: Parameter, value: Any, tensors: list[Any], library: str) -> Any:
+    """Return an argument as the table takes it; the tensors among them are noted."""
+    if isinstance(value, Tensor):
+        if parameter.kind == "Static" and parameter.name != "dtype" and not parameter.rest or (
+            parameter.rest and parameter.kind.startswith("Static")
+        ):
+            array = np.asarray(value.value)
+            return tuple(array.tolist()) if array.ndim else array.item() if array.dtype != object else array[()]
+        tensors.append(value)
+        return value.node if type(value.node) in NODES else np.asarray(value.node)
+    if type(value) is float:
+        return np.float64(value)
+    if isinstance(value, DType):
+        return value.name
+    if isinstance(value, Class) and value.name in ("float", "int", "bool"):
+        return {"float": "float64", "int": "int64", "bool": "bool"}[value.name]
+    if isinstance(value, list | tuple | range):
+        return convert_list(run, parameter, value, tensors, library)
+    if isinstance(value, Pair):
+        return value.values
+    return value
+
+
+def convert_list(run: Run, parameter: Parameter, value: Any, tensors: list[Any], library: str) -> Any:
+    """Return a list as the table takes it: several arrays, plain values, or one array."""
+    takes_one = "Tensor" in parameter.kind and not parameter.takes_arrays and parameter.kind != "Tensors"
+    if parameter.kind.startswith("Static") and (not takes_one or all(type(v) is int for v in value)):
+        return tuple([convert(run, parameter, item, tensors, library) for item in value])
+    if takes_one or parameter.kind == "Raw":
+        if takes_one and library == "torch" and parameter.kind == "Tensor":
+            from gradcli.runner.builtins import type_name
+
+            run.fail("TypeError", f"argument '{parameter.name}' must be Tensor, not {type_name(value)}")
+        from gradcli.runner.arrays import array_of
+
+        made = array_of(run, value, "numpy")
+        tensors.append(made)
+        return made.node
+    return tuple([as_array(run, item, tensors, library) for item in value])
+
+
+def as_array(run: Run, item: Any, tensors: list[Any], library: str) -> Any:
+    """Return one of several arrays."""
+    if isinstance(item, Tensor):
+        tensors.append(item)
+        return item.node
+    if library == "torch":
+        from gradcli.runner.builtins import type_name
+
+        run.fail("TypeError", f"expected Tensor as element 0 in argument 0, but got {type_name(item)}")
+    from gradcli.runner.arrays import array_of
+
+    made = array_of(run, item, "numpy")
+    tensors.append(made)
+    return made.node
+
+
+PLACE = ast.Constant(0)
+
+
+@cache
+def bound_call(function: Function, library: str, count: int, names: tuple[str, ...]) -> tuple[Any, list[Parameter]]:
+    """Return what calls a function with so many arguments and these names, from registers 1 on, and their parameters.
+
+    Raises ``arguments`` for too many, too few or unknown ones.
+    """
+    known = {p.name: p for p in parameters(function)}
+    by_parameter: dict[str, list[int]] = {}
+    order: list[Parameter] = []
+    left = list(range(1, count + 1))
+    for parameter in known.values():
+        if parameter.rest:
+            by_parameter[parameter.name], left = left, []
+            order += [parameter] * len(by_parameter[parameter.name])
+        elif left and not parameter.by_name:
+            by_parameter[parameter.name] = [left.pop(0)]
+            order.append(parameter)
+    if left:
+        raise GradcliError("arguments", f"{function.name}() takes {len(order)} positional arguments but {count} were given")
+    dtype: int | None = None
+    for register, name in enumerate(names, count + 1):
+        if name == "dtype" and function.typed and "dtype" not in known:
+            dtype = register
+            order.append(DTYPE)
+            continue
+        meant = name if name in known else keyword_name(name, known, by_parameter)
+        if meant is None or (by_parameter.get(meant) and not known[meant].rest):
+            raise GradcliError("arguments", f"{function.name}() got an unexpected keyword argument '{name}'")
+        by_parameter[meant] = [register]
+        order.append(known[meant])
+    missing = [p.name for p in known.values() if p.required and not p.rest and p.name not in by_parameter]
+    if missing:
+        raise GradcliError("arguments", f"{function.name}() missing required argument: '{missing[0]}'")
+    bounds = [BoundArgument(known[name], (PLACE,) * len(r), several=known[name].rest) for name, r in by_parameter.items() if r]
+    registers = [r for r in by_parameter.values() if r]
+    written = function.name
+    if dtype is None:
+        return caller(function, bounds, library, written, registers), order
+    if function.family == "making":
+        return caller(function, [*bounds, BoundArgument(DTYPE, (PLACE,), several=False)], library, written, [*registers, [dtype]]), order
+    plain_call = caller(function, bounds, library, written, registers)
+    first = registers[0][0]
+
+    def typed(regs: Frame) -> Any:
+        from gradcli.ops.further.casting import as_type
+
+        regs[first] = as_type(regs[0], regs[first], regs[dtype])
+        return plain_call(regs)
+
+    return typed, order
+
+
+def wrap(run: Run, made: Any, dtype: str, library: str, made_by: Any, tensors: list[Any]) -> Any:
+    """Return a result of the table as values of a script."""
+    if isinstance(made, Pair):
+        from gradcli.runner.arrays import named_pair
+
+        values = wrap(run, made.values, dtype, library, made_by, tensors)
+        return named_pair(made_by[0], values, Tensor(np.asarray(value_of(made.indices)), "int64", library))
+    if isinstance(made, Parts):
+        from gradcli.runner.arrays import named_parts
+
+        return named_parts([(name, wrap(run, made[k], dtype, library, made_by, [])) for k, name in enumerate(made.names)], made_by[0])
+    if isinstance(made, tuple):
+        if all(type(item) is int for item in made):
+            return Size(made)
+        return tuple([wrap(run, item, dtype, library, made_by, tensors) for item in made])
+    if made is None or type(made) in (int, str):
+        return made
+    if type(made) is bool:
+        return made
+    result = wrap_result(run, made, dtype, library, made_by)
+    base = shown_base(made, tensors) if isinstance(result, Tensor) else None
+    if base is not None:
+        return as_view_of(run, base, result, made)
+    return result
+
+
+def shown_base(made: Any, tensors: list[Any]) -> Tensor | None:
+    """Return the tensor whose memory a result shows, None for new memory."""
+    value = value_of(made)
+    if type(made) in NODES:
+        if not (made.op is not None and made.op.view) or made.op.flat:
+            return None
+        return next((t for t in tensors if t.node is made.arguments[0]), None)
+    if not isinstance(value, np.ndarray):
+        return None
+    return next((t for t in tensors if isinstance(t.value, np.ndarray) and np.may_share_memory(value, t.value)), None)
+
+
+def as_view_of(run: Run, base: Tensor, result: Tensor, made: Any) -> Tensor:
+    """Return a result as a view of a tensor, where the function is one op that shows memory."""
+    if type(made) in NODES:
+        op, static = made.op, made.static
+        if isinstance(made.value, np.ndarray) and isinstance(base.value, np.ndarray) and not np.may_share_memory(
+            made.value, base.value
+        ):
+            return result
+        view = show(base, lambda node: run.f(op, node, **static), made, result.dtype, result.made_by)
+        return view
+    places = np.arange(base.value.size).reshape(base.value.shape)
+    source, shown = base.value, made
+    step = [s // source.itemsize for s in shown.strides]
+    start = (shown.__array_interface__["data"][0] - source.__array_interface__["data"][0]) // source.itemsize
+    if not source.flags.c_contiguous:
+        return result
+    flat = np.lib.stride_tricks.as_strided(places.ravel()[start:], shown.shape, [s * places.itemsize for s in step])
+    where = np.array(flat)
+    return show(base, lambda node: look_at(run, node, where), made, result.dtype, result.made_by)
+
+
+def look_at(run: Run, node: Any, places: Any) -> Any:
+    """Return the entries of a node at flat places."""
+    from gradcli.ops.indexing import INDEX
+    from gradcli.ops.shaping import RESHAPE
+
+    if type(node) in NODES:
+        flat = run.f(RESHAPE, node, shape=(int(np.prod(node.shape)),))
+        return run.f(INDEX, flat, key=places)
+    return np.asarray(node).reshape(-1)[places]

@@ -1,0 +1,334 @@
+"""Lists, dictionaries and what else has items: reading, writing and walking over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain, islice
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine.graph import NODES
+from gradcli.language.picking import as_view, basic, index_key
+from gradcli.ops import Pair, Parts
+from gradcli.ops.declare import value_of
+from gradcli.ops.indexing import INDEX, PUT
+from gradcli.runner.objects import UNBOUND, Class, Foreign, Instance
+from gradcli.runner.operators import HOST_KINDS, hashable, plain
+from gradcli.runner.state import LONGEST, Run, show
+from gradcli.runner.values import Size, Tensor, as_dtype, category
+
+ITERABLE = (list, tuple, dict, set, frozenset, str, range, bytes)
+
+
+def iterate(run: Run, value: Any) -> Any:
+    """Return what walks over the items of a value; raises TypeError for what has none."""
+    if isinstance(value, ITERABLE):
+        return value
+    if isinstance(value, Tensor):
+        return rows(run, value)
+    if isinstance(value, Instance):
+        return of_instance(run, value)
+    if isinstance(value, Pair | Parts):
+        return list(value)  # type: ignore[call-overload]
+    if isinstance(value, Foreign):
+        return []
+    if hasattr(type(value), "__next__") or type(value) in (type({}.items()), type({}.keys()), type({}.values())):
+        return value
+    if isinstance(value, Class) and value.find("__members__") is not UNBOUND:
+        return list(value.find("__members__").values())
+    if hasattr(type(value), "__iter__") and type(value).__module__ in ("builtins", "itertools", "collections"):
+        return value
+    from gradcli.runner.builtins import type_name
+
+    return run.fail("TypeError", f"'{type_name(value)}' object is not iterable")
+
+
+def of_instance(run: Run, value: Instance) -> Iterator[Any]:
+    """Yield the items of an object that defines ``__iter__``, or ``__getitem__``."""
+    member = value.kind.find("__iter__")
+    if member is not UNBOUND:
+        made = run.call(member, [value])
+        if not isinstance(made, Instance):
+            yield from iterate(run, made)
+            return
+        step = made.kind.find("__next__")
+        while True:
+            try:
+                item = run.call(step, [made])
+            except Exception as error:
+                if ends(error):
+                    return
+                raise
+            yield item
+    item_of = value.kind.find("__getitem__")
+    if item_of is UNBOUND:
+        run.fail("TypeError", f"'{value.kind.name}' object is not iterable")
+    for k in range(LONGEST):
+        try:
+            item = run.call(item_of, [value, k])
+        except Exception as error:
+            if ends(error, "IndexError"):
+                return
+            raise
+        yield item
+
+
+def ends(error: Exception, kind: str = "StopIteration") -> bool:
+    """Return whether an exception ends a walk."""
+    from gradcli.runner.exceptions import Raised
+
+    return (isinstance(error, Raised) and error.name == kind) or (kind == "IndexError" and getattr(error, "kind", "") == "index")
+
+
+def rows(run: Run, x: Tensor) -> list[Any]:
+    """Return the entries of a tensor along its first axis."""
+    if not x.shape:
+        what = "iteration over a 0-d tensor" if x.library == "torch" else "iteration over a 0-d array"
+        run.fail("TypeError", what)
+    return [subscript(run, x, k) for k in range(x.shape[0])]
+
+
+def take(run: Run, value: Any) -> list[Any]:
+    """Return all items as a list; raises ``budget`` where there is no end of them."""
+    items = iterate(run, value)
+    if hasattr(items, "__len__"):
+        run.bound(len(items), "a list has too many items")
+        return list(items)
+    found: list[Any] = []
+    while part := list(islice(items, 4096)):
+        found += part
+        run.bound(len(found), "a list has too many items")
+        run.meter.watch()
+    return found
+
+
+def unpacked(run: Run, value: Any, count: int, star: int | None) -> list[Any]:
+    """Return a value's items for so many targets; raises ValueError where they are not as many."""
+    items = list(islice(iter(iterate(run, value)), count + 1)) if star is None else take(run, value)
+    if star is None:
+        if len(items) > count:
+            run.fail("ValueError", f"too many values to unpack (expected {count})")
+        if len(items) < count:
+            run.fail("ValueError", f"not enough values to unpack (expected {count}, got {len(items)})")
+        return items
+    if len(items) < count - 1:
+        run.fail("ValueError", f"not enough values to unpack (expected at least {count - 1}, got {len(items)})")
+    end = len(items) - (count - star - 1)
+    return [*items[:star], items[star:end], *items[end:]]
+
+
+def subscript(run: Run, base: Any, key: Any) -> Any:
+    """Return ``base[key]``."""
+    key = plain(key)
+    if isinstance(base, Tensor):
+        return entry(run, base, key)
+    if isinstance(base, Instance):
+        member = base.kind.find("__getitem__")
+        if member is not UNBOUND:
+            return run.call(member, [base, key])
+    elif isinstance(base, dict):
+        place = hashable(run, key)
+        if place in base:
+            return base[place]
+        if hasattr(base, "default"):
+            return base.missing(run, place)
+        from gradcli.runner.exceptions import raised
+
+        error = raised("KeyError", "")
+        error.instance.fields["args"] = (key,)
+        raise error
+    elif isinstance(base, list | tuple | str | range | bytes):
+        return item_of(run, base, key)
+    elif isinstance(base, Foreign):
+        return base
+    elif isinstance(base, Class):
+        members = base.find("__members__")
+        return base if members is UNBOUND else members[key]
+    elif not isinstance(base, HOST_KINDS):
+        return base  # a subscript of a type, as in list[int]
+    from gradcli.runner.builtins import type_name
+
+    return run.fail("TypeError", f"'{type_name(base)}' object is not subscriptable")
+
+
+def item_of(run: Run, base: Any, key: Any) -> Any:
+    """Return an item or a slice of a list, a tuple, a text or a range."""
+    place = whole(run, key)
+    if not isinstance(place, int | slice):
+        from gradcli.runner.builtins import type_name
+
+        run.fail("TypeError", f"{type_name(base)} indices must be integers or slices, not {type_name(key)}")
+    try:
+        made = base[place]
+    except IndexError as error:
+        return run.fail("IndexError", str(error))
+    except ValueError as error:
+        return run.fail("ValueError", str(error))
+    return Size(made) if type(base) is Size and isinstance(place, slice) else made
+
+
+def whole(run: Run, key: Any) -> Any:
+    """Return a key as a plain integer or slice of them, where it is one."""
+    if isinstance(key, Tensor) and not key.shape and category(key.dtype) < 2:
+        return int(key.value)
+    if isinstance(key, Tensor) and np.size(key.value) == 1 and category(key.dtype) < 2:
+        return int(np.ravel(key.value)[0])
+    if isinstance(key, slice):
+        return slice(*[whole(run, part) for part in (key.start, key.stop, key.step)])
+    if isinstance(key, Instance) and (member := key.kind.find("__index__")) is not UNBOUND:
+        return run.call(member, [key])
+    return key
+
+
+def index_part(run: Run, part: Any) -> Any:
+    """Return one part of an index as the table takes it."""
+    if isinstance(part, Tensor):
+        value = part.value
+        if category(part.dtype) == 2:
+            run.fail("IndexError", "tensors used as indices must be long, int, byte or bool tensors")
+        return np.asarray(value)
+    if isinstance(part, slice):
+        return slice(*[whole(run, bound) for bound in (part.start, part.stop, part.step)])
+    if isinstance(part, list | range):
+        from gradcli.runner.arrays import array_of
+
+        return np.asarray(array_of(run, list(part), "numpy").value)
+    if type(part) is tuple:
+        return np.array([index_part(run, each) for each in part], dtype=np.int64)
+    return part
+
+
+def key_of(run: Run, x: Tensor, key: Any) -> Any:
+    """Return a checked index of a tensor."""
+    parts = [index_part(run, part) for part in (key if type(key) in (tuple, Size) else (key,))]
+    for part in parts:
+        if part is not None and part is not Ellipsis and not isinstance(part, int | slice | np.ndarray):
+            shown = type(part).__name__
+            kinds = "integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices"
+            run.fail("IndexError" if x.library == "torch" else "IndexError", f"only {kinds} (got {shown})")
+    single = type(key) not in (tuple, Size)
+    node = x.node
+    used = sum(p.ndim if isinstance(p, np.ndarray) and p.dtype == np.bool_ else p is not None and p is not Ellipsis for p in parts)
+    if used > len(x.shape):
+        if x.library == "torch" and not x.shape:
+            run.fail("IndexError", "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
+                     "convert a 0-dim tensor to a number")
+        many = f"too many indices for tensor of dimension {len(x.shape)}" if x.library == "torch" else (
+            f"too many indices for array: array is {len(x.shape)}-dimensional, but {used} were indexed")
+        run.fail("IndexError", many)
+    if single and type(parts[0]) is int and x.shape:
+        length, at = x.shape[0], parts[0]
+        if not -length <= at < length:
+            word = "dimension" if x.library == "torch" else "axis"
+            run.fail("IndexError", f"index {at} is out of bounds for {word} 0 with size {length}")
+    return index_key(run.f, node if type(node) in NODES else np.asarray(node), parts, single)
+
+
+def entry(run: Run, x: Tensor, key: Any) -> Any:
+    """Return ``x[key]`` of a tensor: a view where the index is basic."""
+    node = x.node
+    if type(node) in NODES and type(key) is int and node.ndim == 1 and -node.shape[0] <= key < node.shape[0]:
+        made = run.f.enter(INDEX, (node,), {"key": key}, node.value[key])
+        return show(x, lambda node: run.f(INDEX, node, key=key) if type(node) in NODES else node[key, ...], made, x.dtype)
+    place = key_of(run, x, key)
+    if not basic(place):
+        array = node if type(node) in NODES else np.asarray(node)
+        made = run.f(INDEX, array, key=place)
+        return Tensor(made, x.dtype, x.library, "index")
+
+    def look(node: Any) -> Any:
+        if type(node) in NODES:
+            return run.f(INDEX, node, key=place)
+        return np.asarray(node)[as_view(place)]
+
+    made_by = None
+    return show(x, look, look(node), x.dtype, made_by)
+
+
+def put(run: Run, base: Any, key: Any, value: Any) -> None:
+    """Do ``base[key] = value``."""
+    key, value = plain(key), plain(value)
+    if isinstance(base, Tensor):
+        put_entry(run, base, key, value)
+    elif isinstance(base, Instance) and (member := base.kind.find("__setitem__")) is not UNBOUND:
+        run.call(member, [base, key, value])
+    elif isinstance(base, dict):
+        base[hashable(run, key)] = value
+    elif isinstance(base, list):
+        try:
+            if isinstance(key, slice):
+                base[whole(run, key)] = take(run, value)
+            else:
+                base[whole(run, key)] = value
+        except IndexError:
+            run.fail("IndexError", "list assignment index out of range")
+        except (TypeError, ValueError) as error:
+            run.fail(type(error).__name__, str(error))
+    elif not isinstance(base, Foreign):
+        from gradcli.runner.builtins import type_name
+
+        run.fail("TypeError", f"'{type_name(base)}' object does not support item assignment")
+
+
+def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
+    """Write entries of a tensor."""
+    if x.library == "jax":
+        run.fail("TypeError", "JAX arrays are immutable and do not support in-place item assignment. Instead of x[idx] = y, "
+                 "use x = x.at[idx].set(y) or another .at[] method")
+    from gradcli.runner.arrays import array_of
+
+    place = key_of(run, x, key)
+    change = value if isinstance(value, Tensor) else array_of(run, value, x.library if x.library != "torch" else "numpy")
+    node = change.node
+    if category(x.dtype) < 2:
+        node = as_dtype(np.asarray(value_of(node)), x.dtype)
+    if x.leaf and x.active and run.grad_enabled and x.base is None:
+        run.fail("RuntimeError", "a view of a leaf Variable that requires grad is being used in an in-place operation.")
+    target = np.empty(x.shape, np.bool_)[place]
+    if not fits(np.shape(value_of(node)), np.shape(target)):
+        shape, want = np.shape(value_of(node)), np.shape(target)
+        if x.library == "torch":
+            run.fail("RuntimeError", f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing "
+                     f"result of shape {list(want)}")
+        run.fail("ValueError", f"could not broadcast input array from shape {shape} into shape {want}")
+    f, first = run.f, run.count
+    if type(node) not in NODES and type(x.node) not in NODES:
+        array = np.array(x.node)
+        array[place] = np.reshape(node, np.shape(node)[-target.ndim :]) if target.ndim and np.ndim(node) > target.ndim else (
+            np.reshape(node, ()) if not target.ndim else node)  # fmt: skip
+        run.write(x, array, first)
+    else:
+        if np.ndim(value_of(node)) > np.ndim(target):
+            node = run.function("reshape", Tensor(node), *np.shape(target)).node
+        made = f(PUT, x.node, node, key=place)
+        run.write(x, made, first)
+        if type(x.node) in NODES:
+            x.made_by = "CopySlices"
+
+
+def fits(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    """Return whether an array broadcasts to a target; leading axes of length 1 are left out."""
+    while len(shape) > len(target) and shape[0] == 1:
+        shape = shape[1:]
+    try:
+        return np.broadcast_shapes(shape, target) == target
+    except ValueError:
+        return False
+
+
+def delete(run: Run, base: Any, key: Any) -> None:
+    """Do ``del base[key]``."""
+    if isinstance(base, Instance) and (member := base.kind.find("__delitem__")) is not UNBOUND:
+        run.call(member, [base, key])
+        return
+    subscript(run, base, key)
+    if isinstance(base, dict):
+        del base[hashable(run, key)]
+    elif isinstance(base, list):
+        del base[whole(run, key)]
+
+
+def concatenated(parts: list[Any]) -> list[Any]:
+    """Return the items of several lists as one."""
+    return list(chain.from_iterable(parts))

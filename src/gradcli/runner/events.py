@@ -1,0 +1,77 @@
+"""What a script did, in order: what it printed, its derivative calls with their numbers, draws, updates, errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.records import dataclass, field
+
+MOST = 1000
+"""Derivative calls of which all are kept; of more the first and the last half."""
+
+
+@dataclass(slots=True)
+class Event:
+    """One thing that a line of the script did.
+
+    ``kind`` is ``print``, ``backward``, ``grad``, ``zero``, ``update``, ``draw`` or ``error``. ``turn`` counts the calls
+    of one line. Of a derivative call: ``output`` is what the script calls the output, ``v`` its cotangent or None for
+    the default, ``grad`` and ``adds`` are what each leaf has after it and what it added, by the leaf's name, ``returns``
+    what it returned, ``of`` the names of these, ``call`` its number in the run. Arrays are numpy's.
+    """
+
+    kind: str
+    line: int
+    turn: int = 1
+    text: str = ""
+    output: str | None = None
+    value: Any = None
+    v: Any = None
+    grad: dict[str, Any] = field(default_factory=dict)
+    adds: dict[str, Any] = field(default_factory=dict)
+    returns: list[Any] = field(default_factory=list)
+    of: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    type: str = ""
+    caught: bool = False
+    call: int = -1
+    finite: bool = True
+
+
+class Log:
+    """The events of a run; of very many derivative calls those in the middle are let go."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.turns: dict[tuple[str, int], int] = {}
+        self.calls = 0
+
+    def add(self, event: Event) -> None:
+        """Note an event, with its turn."""
+        key = event.kind, event.line
+        event.turn = self.turns[key] = self.turns.get(key, 0) + 1
+        if event.kind in ("backward", "grad"):
+            event.call = self.calls
+            self.calls += 1
+        self.events.append(event)
+        if len(self.events) > 8 * MOST:
+            self.thin()
+
+    def printed(self, line: int, text: str) -> None:
+        """Note a print; the prints of one line that follow each other are separate events."""
+        self.add(Event("print", line, text=text))
+
+    def thin(self) -> None:
+        """Let go of the events in the middle: derivative calls beyond the bound, and what happens there besides."""
+        derivative = [k for k, event in enumerate(self.events) if event.kind in ("backward", "grad")]
+        if len(derivative) > MOST:
+            first, last = derivative[MOST // 2], derivative[-MOST // 2]
+            kept = [e for e in self.events[first:last] if not e.finite]
+            self.events = [*self.events[:first], *kept, *self.events[last:]]
+            return
+        prints = self.events[2 * MOST : -2 * MOST]
+        self.events = [
+            *self.events[: 2 * MOST],
+            *[event for event in prints if event.kind in ("backward", "grad", "error")],
+            *self.events[-2 * MOST :],
+        ]

@@ -1,0 +1,147 @@
+"""Exceptions of a script: Python's classes, what is raised, and what the engine's errors are called in PyTorch."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from gradcli.errors import GivenUp, GradcliError
+from gradcli.runner.objects import Class, Instance
+
+TREE = {
+    "BaseException": "", "Exception": "BaseException", "SystemExit": "BaseException", "KeyboardInterrupt": "BaseException",
+    "GeneratorExit": "BaseException", "StopIteration": "Exception", "ArithmeticError": "Exception",
+    "FloatingPointError": "ArithmeticError", "OverflowError": "ArithmeticError", "ZeroDivisionError": "ArithmeticError",
+    "AssertionError": "Exception", "AttributeError": "Exception", "EOFError": "Exception", "ImportError": "Exception",
+    "ModuleNotFoundError": "ImportError", "LookupError": "Exception", "IndexError": "LookupError",
+    "KeyError": "LookupError", "MemoryError": "Exception", "NameError": "Exception", "UnboundLocalError": "NameError",
+    "OSError": "Exception", "FileNotFoundError": "OSError", "RuntimeError": "Exception",
+    "NotImplementedError": "RuntimeError", "RecursionError": "RuntimeError", "TypeError": "Exception",
+    "ValueError": "Exception", "UnicodeError": "ValueError", "Warning": "Exception", "UserWarning": "Warning",
+    "DeprecationWarning": "Warning", "RuntimeWarning": "Warning", "FutureWarning": "Warning",
+    "LinAlgError": "ValueError",
+}  # fmt: skip
+"""Python's exceptions, each with the class that it is derived from."""
+CLASSES: dict[str, Class] = {}
+
+
+def exception_class(name: str) -> Class:
+    """Return one of Python's classes of exceptions."""
+    if name not in CLASSES:
+        base = TREE[name]
+        CLASSES[name] = Class(name, [exception_class(base)] if base else [], dict(MEMBERS) if not base else {})
+    return CLASSES[name]
+
+
+class Raised(Exception):
+    """An exception of the script, on its way up; ``line`` is where the script raised it."""
+
+    def __init__(self, instance: Instance, line: int = 0, cause: GradcliError | None = None) -> None:
+        super().__init__(instance.kind.name)
+        self.instance = instance
+        self.line = line
+        self.cause = cause
+
+    @property
+    def name(self) -> str:
+        """What its class is called."""
+        return self.instance.kind.name
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        return text_of(self.instance)
+
+
+def start(run: Any, instance: Instance, *arguments: Any, **named: Any) -> None:
+    """Give an exception its arguments."""
+    instance.fields["args"] = arguments
+    instance.fields.update(named)
+
+
+def show(run: Any, instance: Instance) -> str:
+    """Return what ``str`` gives of an exception."""
+    from gradcli.runner.strings import to_repr, to_str
+
+    arguments = instance.fields.get("args", ())
+    if len(arguments) == 1:
+        shown = to_repr if instance.kind.is_a(exception_class("KeyError")) else to_str
+        return shown(run, arguments[0])
+    return to_repr(run, tuple(arguments)) if arguments else ""
+
+
+def show_repr(run: Any, instance: Instance) -> str:
+    """Return what ``repr`` gives of an exception."""
+    from gradcli.runner.strings import to_repr
+
+    return f"{instance.kind.name}({', '.join([to_repr(run, a) for a in instance.fields.get('args', ())])})"
+
+
+MEMBERS = {
+    "__init__": start, "__str__": show, "__repr__": show_repr,
+    "with_traceback": lambda run, instance, _traceback: instance,
+    "__traceback__": None, "__cause__": None,
+}  # fmt: skip
+
+
+def text_of(instance: Instance) -> str:
+    """Return what an exception says, without the run."""
+    return show(None, instance)
+
+
+def raised(kind: str, text: str, cause: GradcliError | None = None) -> Raised:
+    """Return an exception of one of Python's classes."""
+    instance = Instance(exception_class(kind))
+    instance.fields["args"] = (text,)
+    return Raised(instance, cause=cause)
+
+
+KINDS = {
+    "shape": "RuntimeError", "index": "IndexError", "type": "TypeError", "value": "ValueError", "in-place": "RuntimeError",
+    "arguments": "TypeError", "not-differentiable": "RuntimeError", "numpy-only": "RuntimeError",
+    "torch-refuses": "RuntimeError", "singular": "LinAlgError", "integers": "RuntimeError",
+}  # fmt: skip
+"""Errors of the engine that are exceptions of the script: all others end the run, as what gradcli does not do."""
+
+
+def as_raised(error: GradcliError) -> Raised | None:
+    """Return an error of the engine as the exception that PyTorch raises, None for one that no script can catch."""
+    if isinstance(error, GivenUp) or error.kind not in KINDS:
+        return None
+    return raised(KINDS[error.kind], in_torch_words(error), error)
+
+
+def in_torch_words(error: GradcliError) -> str:
+    """Return an error of shapes or indices as PyTorch words it."""
+    pair = re.search(r"shapes (\([\d, ]*\)) and (\([\d, ]*\)) do not fit", error.message)
+    if error.kind == "shape" and pair is not None:
+        return misfit_words(error.message, *[numbers(text) for text in pair.groups()])
+    out = re.match(r"index (-?\d+) is out of bounds for axis (\d+) with size (\d+)", error.message)
+    if out is not None:
+        return f"index {out[1]} is out of bounds for dimension {out[2]} with size {out[3]}"
+    return error.message
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """Return the lengths that a text has."""
+    return tuple(int(n) for n in re.findall(r"\d+", text))
+
+
+def misfit_words(message: str, a: tuple[int, ...], b: tuple[int, ...]) -> str:
+    """Return what PyTorch says of two shapes that do not fit."""
+    if "@" in message or "matmul" in message or "mm" in message or "linear" in message:
+        if len(a) == len(b) == 2:
+            return f"mat1 and mat2 shapes cannot be multiplied ({a[0]}x{a[1]} and {b[0]}x{b[1]})"
+        if len(a) == 2 and len(b) == 1:
+            return f"size mismatch, got input ({a[0]}), mat ({a[0]}x{a[1]}), vec ({b[0]})"
+        if len(a) == len(b) == 1:
+            return f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of " \
+                f"elements, but got {a[0]} and {b[0]} elements respectively"
+    for k in range(1, min(len(a), len(b)) + 1):
+        if a[-k] != b[-k] and 1 not in (a[-k], b[-k]):
+            dim = max(len(a), len(b)) - k
+            return (
+                f"The size of tensor a ({a[-k]}) must match the size of tensor b ({b[-k]}) "
+                f"at non-singleton dimension {dim}"
+            )
+    return message

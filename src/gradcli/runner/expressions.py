@@ -1,0 +1,601 @@
+"""Expressions of a script: from the syntax tree to closures that evaluate them over a frame."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import GradcliError
+from gradcli.runner.attributes import attribute
+from gradcli.runner.calls import call
+from gradcli.runner.containers import iterate, subscript, unpacked
+from gradcli.runner.objects import UNBOUND, Class, Closure, Code, Evaluate, Frame, Super
+from gradcli.runner.operators import binary, contains, equal, hashable, negative, operate, plain, sign_of, truth
+from gradcli.runner.reading import Positions
+from gradcli.runner.scopes import (
+    COMPREHENSIONS,
+    FUNCTIONS,
+    Names,
+    names_of,
+    parameters_of,
+    walrus_targets,
+    yields,
+)
+from gradcli.runner.strings import format_value, to_repr, to_str
+
+FIRST = 2
+"""Registers that each frame begins with: the run, and the frame of the module."""
+Store = Callable[[Frame, Any], None]
+
+
+class Expressions:
+    """Compiles the expressions of one scope; ``outer`` is the compiler of the scope round it, None of the module.
+
+    ``text`` is what all scopes of one text share.
+    """
+
+    def __init__(self, text: Text, node: ast.AST, outer: Expressions | None, name: str, of: list[Class] | None) -> None:
+        self.text = text
+        self.outer = outer
+        self.of = of
+        self.names: Names = names_of(node)
+        self.is_class = isinstance(node, ast.ClassDef)
+        if outer is None:
+            self.names.assigned |= walrus_targets(node)
+        elif isinstance(node, FUNCTIONS):
+            self.names.assigned |= walrus_targets(node) - self.names.nonlocals - self.names.globals
+        self.code = Code(name, template=[None] * FIRST, listed=text.listed)
+        if outer is not None:
+            for shared in sorted(self.names.shared):
+                self.code.cells.append(self.local(shared))
+
+    # ---- places of variables
+    def slot(self, value: Any = UNBOUND) -> int:
+        """Return a new register, which holds ``value`` when a frame begins."""
+        self.code.template.append(value)
+        return len(self.code.template) - 1
+
+    def local(self, name: str) -> int:
+        """Return the register of a variable of this scope."""
+        if name not in self.code.places:
+            self.code.places[name] = self.slot()
+        return self.code.places[name]
+
+    def place(self, name: str) -> tuple[str, int]:
+        """Return where a variable is: ``own``, in a ``cell``, or in the frame of the ``module``."""
+        if self.outer is None:
+            return "own", self.local(name)
+        if name in self.names.globals:
+            return "module", self.text.module_place(name)
+        if name in self.names.assigned:
+            return ("cell" if name in self.names.shared else "own"), self.local(name)
+        if name in self.code.places:
+            return "cell", self.code.places[name]
+        there = self.outer.cell(name)
+        if there is None:
+            return "module", self.text.module_place(name)
+        here = self.local(name)
+        self.code.frees.append((here, there))
+        return "cell", here
+
+    def cell(self, name: str) -> int | None:
+        """Return the register of the cell that a scope in this one shares, None for a variable of the module."""
+        if self.outer is None:
+            return None
+        if not self.is_class and name in self.names.assigned:
+            return self.local(name)
+        if not self.is_class and name in self.code.places:
+            return self.code.places[name]
+        there = self.outer.cell(name)
+        if there is None:
+            return None
+        here = self.slot()
+        self.code.places.setdefault(name, here)
+        self.code.frees.append((here, there))
+        return here
+
+    def store(self, name: str) -> Store:
+        """Return what assigns a variable."""
+        kind, k = self.place(name)
+        told = self.text.told
+        if kind == "own":
+
+            def own(regs: Frame, value: Any) -> None:
+                regs[k] = value
+
+            def own_told(regs: Frame, value: Any) -> None:
+                regs[k] = told(regs, name, value)
+
+            return own if told is None else own_told
+        if kind == "cell":
+            return lambda regs, value: regs[k].__setitem__(0, value if told is None else told(regs, name, value))
+        return lambda regs, value: regs[1].__setitem__(k, value if told is None else told(regs, name, value))
+
+    def load(self, node: ast.Name) -> Evaluate:
+        """Return what reads a variable, a builtin or a library's name."""
+        name = node.id
+        kind, k = self.place(name)
+        text = self.text
+        if kind == "own" and self.outer is not None:
+
+            def own(regs: Frame) -> Any:
+                value = regs[k]
+                return text.missing(regs, name, node) if value is UNBOUND else value
+
+            return own
+        if kind == "cell":
+
+            def cell(regs: Frame) -> Any:
+                value = regs[k][0]
+                return text.missing(regs, name, node) if value is UNBOUND else value
+
+            return cell
+        if kind == "own":
+
+            def here(regs: Frame) -> Any:
+                value = regs[k]
+                return text.outside(regs, name, k, node) if value is UNBOUND else value
+
+            return here
+
+        def module(regs: Frame) -> Any:
+            value = regs[1][k]
+            return text.outside(regs, name, k, node) if value is UNBOUND else value
+
+        return module
+
+    # ---- expressions
+    def expression(self, node: ast.expr) -> Evaluate:
+        """Return what evaluates an expression."""
+        compile_one = getattr(self, f"of_{type(node).__name__}", None)
+        if compile_one is None:
+            raise GradcliError("not-allowed", f"{type(node).__name__} is not understood", span=self.text.span(node))
+        return compile_one(node)  # type: ignore[no-any-return]
+
+    def side(self, node: ast.expr) -> tuple[Evaluate | None, int]:
+        """Return an operand: nothing and its register for a number, else an expression."""
+        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+            value = node.value
+            return None, self.slot(np.float64(value) if type(value) is float else value)
+        return self.expression(node), 0
+
+    def of_Constant(self, node: ast.Constant) -> Evaluate:  # noqa: N802
+        value = node.value
+        if isinstance(value, complex):
+            raise GradcliError("not-allowed", "complex numbers are not part of gradcli", span=self.text.span(node))
+        return lambda regs: value
+
+    def of_Name(self, node: ast.Name) -> Evaluate:  # noqa: N802
+        return self.load(node)
+
+    def of_BinOp(self, node: ast.BinOp) -> Evaluate:  # noqa: N802
+        (left, i), (right, j) = self.side(node.left), self.side(node.right)
+        return binary(sign_of(type(node.op)), left, right, i, j)
+
+    def of_Compare(self, node: ast.Compare) -> Evaluate:  # noqa: N802
+        parts = [self.expression(part) for part in (node.left, *node.comparators)]
+        tests = [comparison(op) for op in node.ops]
+        if len(tests) == 1:
+            left, right = parts
+            test = tests[0]
+            return lambda regs: test(regs[0], left(regs), right(regs))
+
+        def chain(regs: Frame) -> Any:
+            left: Any = parts[0](regs)
+            made: Any = True
+            for one, part in zip(tests, parts[1:], strict=True):
+                right = part(regs)
+                made = one(regs[0], left, right)
+                if not truth(regs[0], made):
+                    return made
+                left = right
+            return made
+
+        return chain
+
+    def of_UnaryOp(self, node: ast.UnaryOp) -> Evaluate:  # noqa: N802
+        value = self.expression(node.operand)
+        if isinstance(node.op, ast.Not):
+            return lambda regs: not truth(regs[0], value(regs))
+        if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+            number = node.operand.value
+            if type(number) in (int, float):
+                return lambda regs: -number  # type: ignore[operator]
+        sign = sign_of(type(node.op))
+        return lambda regs: negative(regs[0], value(regs), sign)
+
+    def of_BoolOp(self, node: ast.BoolOp) -> Evaluate:  # noqa: N802
+        *first, last = [self.expression(part) for part in node.values]
+        ends = isinstance(node.op, ast.Or)
+
+        def run(regs: Frame) -> Any:
+            for part in first:
+                value = part(regs)
+                if truth(regs[0], value) is ends:
+                    return value
+            return last(regs)
+
+        return run
+
+    def of_IfExp(self, node: ast.IfExp) -> Evaluate:  # noqa: N802
+        test, yes, no = map(self.expression, (node.test, node.body, node.orelse))
+        return lambda regs: yes(regs) if truth(regs[0], test(regs)) else no(regs)
+
+    def of_NamedExpr(self, node: ast.NamedExpr) -> Evaluate:  # noqa: N802
+        value = self.expression(node.value)
+        scope: Expressions = self
+        while scope.code.name in COMPREHENSION_NAMES and scope.outer is not None:
+            scope = scope.outer
+        store = self.store(node.target.id) if scope is self else self.shared_store(node.target.id)
+
+        def run(regs: Frame) -> Any:
+            found = plain(value(regs))
+            store(regs, found)
+            return found
+
+        return run
+
+    def shared_store(self, name: str) -> Store:
+        """Return what assigns a variable of the function round a comprehension."""
+        self.names.assigned.discard(name)
+        return self.store(name)
+
+    def items(self, nodes: list[ast.expr]) -> Callable[[Frame], list[Any]]:
+        """Return what evaluates several expressions, stars among them."""
+        parts = [(isinstance(n, ast.Starred), self.expression(n.value if isinstance(n, ast.Starred) else n)) for n in nodes]
+        if not any(starred for starred, _ in parts):
+            alone = [part for _, part in parts]
+            return lambda regs: [plain(part(regs)) for part in alone]
+
+        def run(regs: Frame) -> list[Any]:
+            made: list[Any] = []
+            for starred, part in parts:
+                value = part(regs)
+                made += iterate(regs[0], value) if starred else [plain(value)]
+            return made
+
+        return run
+
+    def of_List(self, node: ast.List) -> Evaluate:  # noqa: N802
+        return self.items(node.elts)
+
+    def of_Tuple(self, node: ast.Tuple) -> Evaluate:  # noqa: N802
+        items = self.items(node.elts)
+        return lambda regs: tuple(items(regs))
+
+    def of_Set(self, node: ast.Set) -> Evaluate:  # noqa: N802
+        items = self.items(node.elts)
+        return lambda regs: {hashable(regs[0], item) for item in items(regs)}
+
+    def of_Dict(self, node: ast.Dict) -> Evaluate:  # noqa: N802
+        pairs = [
+            (None if key is None else self.expression(key), self.expression(value))
+            for key, value in zip(node.keys, node.values, strict=True)
+        ]
+
+        def run(regs: Frame) -> dict[Any, Any]:
+            made: dict[Any, Any] = {}
+            for key, value in pairs:
+                if key is None:
+                    made.update(value(regs))
+                else:
+                    place = hashable(regs[0], key(regs))
+                    made[place] = plain(value(regs))
+            return made
+
+        return run
+
+    def of_Subscript(self, node: ast.Subscript) -> Evaluate:  # noqa: N802
+        base, key = self.expression(node.value), self.expression(node.slice)
+        return lambda regs: subscript(regs[0], base(regs), key(regs))
+
+    def of_Slice(self, node: ast.Slice) -> Evaluate:  # noqa: N802
+        parts = [self.expression(p) if p else (lambda regs: None) for p in (node.lower, node.upper, node.step)]
+        return lambda regs: slice(*[part(regs) for part in parts])
+
+    def of_Attribute(self, node: ast.Attribute) -> Evaluate:  # noqa: N802
+        base, name = self.expression(node.value), node.attr
+        return lambda regs: attribute(regs[0], base(regs), name)
+
+    def of_Lambda(self, node: ast.Lambda) -> Evaluate:  # noqa: N802
+        return self.function(node, "<lambda>", None)
+
+    def of_Starred(self, node: ast.Starred) -> Evaluate:  # noqa: N802
+        raise GradcliError("syntax", "a star stands here alone", span=self.text.span(node))
+
+    def of_JoinedStr(self, node: ast.JoinedStr) -> Evaluate:  # noqa: N802
+        parts = [self.piece(part) for part in node.values]
+        return lambda regs: "".join([part(regs) for part in parts])
+
+    def piece(self, node: ast.expr) -> Evaluate:
+        """Return what gives one piece of an f-string."""
+        if isinstance(node, ast.Constant):
+            text = node.value
+            return lambda regs: text
+        if not isinstance(node, ast.FormattedValue):
+            raise GradcliError("not-allowed", "this is not understood in an f-string", span=self.text.span(node))
+        value = self.expression(node.value)
+        spec = self.expression(node.format_spec) if node.format_spec is not None else lambda regs: ""
+        if node.conversion in (ord("r"), ord("a")):
+            return lambda regs: format_value(regs[0], to_repr(regs[0], value(regs)), spec(regs))
+        if node.conversion == ord("s"):
+            return lambda regs: format_value(regs[0], to_str(regs[0], value(regs)), spec(regs))
+        return lambda regs: format_value(regs[0], plain(value(regs)), spec(regs))
+
+    def of_Call(self, node: ast.Call) -> Evaluate:  # noqa: N802
+        if isinstance(node.func, ast.Name) and node.func.id == "super" and self.of is not None:
+            return self.super_call(node)
+        function = self.expression(node.func)
+        line, listed = node.lineno, self.text.listed
+        starred = any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords)
+        if starred:
+            return self.starred_call(node, function)
+        parts = [self.expression(argument) for argument in node.args]
+        named = [(keyword.arg, self.expression(keyword.value)) for keyword in node.keywords]
+        if not listed:
+            return lambda regs: call(
+                regs[0], function(regs), [plain(p(regs)) for p in parts], {n: plain(v(regs)) for n, v in named}
+            )
+
+        def run(regs: Frame) -> Any:
+            what = function(regs)
+            arguments = [plain(part(regs)) for part in parts]
+            options = {name: plain(value(regs)) for name, value in named} if named else {}
+            regs[0].line = line
+            return call(regs[0], what, arguments, options)
+
+        return run
+
+    def starred_call(self, node: ast.Call, function: Evaluate) -> Evaluate:
+        """Return a call with stars among its arguments."""
+        items, line = self.items(node.args), node.lineno
+        named = [(keyword.arg, self.expression(keyword.value)) for keyword in node.keywords]
+        listed = self.text.listed
+
+        def run(regs: Frame) -> Any:
+            what, arguments = function(regs), items(regs)
+            options: dict[str, Any] = {}
+            for name, value in named:
+                options |= dict(value(regs)) if name is None else {name: plain(value(regs))}
+            if listed:
+                regs[0].line = line
+            return call(regs[0], what, arguments, options)
+
+        return run
+
+    def super_call(self, node: ast.Call) -> Evaluate:
+        """Return what ``super()`` gives in a method."""
+        holder = self.of or []
+        if len(node.args) == 2:
+            kind, owner = map(self.expression, node.args)
+            return lambda regs: Super(owner(regs), kind(regs))
+        method: Expressions = self
+        while method.outer is not None and not method.code.positional and method.outer.of is holder:
+            method = method.outer
+        first = ast.copy_location(ast.Name(method.code.positional[0], ast.Load()), node)
+        me = self.expression(first)
+        return lambda regs: Super(me(regs), holder[-1])
+
+    def of_Yield(self, node: ast.Yield) -> Evaluate:  # noqa: N802
+        raise GradcliError(
+            "not-allowed", "a yield within an expression is not understood", span=self.text.span(node),
+            hint="write it as a statement of its own, or name = yield value",
+        )
+
+    # ---- functions and comprehensions
+    def function(self, node: Any, name: str, of: list[Class] | None) -> Evaluate:
+        """Return what makes a function of its code, with the cells that it shares."""
+        inner = type(self)(self.text, node, self, name, of if of is not None else self.of)
+        arguments, code = node.args, inner.code
+        code.positional = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
+        code.by_position_alone = len(arguments.posonlyargs)
+        code.by_name = [a.arg for a in arguments.kwonlyargs]
+        code.rest = arguments.vararg.arg if arguments.vararg else None
+        code.options = arguments.kwarg.arg if arguments.kwarg else None
+        for parameter in parameters_of(arguments):
+            inner.local(parameter)
+        code.generator = yields(node) if not isinstance(node, ast.Lambda) else False
+        code.span = self.text.span(node)
+        code.text = self.text
+        code.block = inner.body(node)
+        code.run = inner.runner(code.block)
+        if not isinstance(node, ast.Lambda):
+            code.doc = ast.get_docstring(node)
+        defaults = [self.expression(default) for default in arguments.defaults]
+        by_name = [
+            (a.arg, self.expression(d)) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d
+        ]
+        frees = code.frees
+
+        def make(regs: Frame) -> Closure:
+            return Closure(
+                code,
+                [regs[there] for _, there in frees],
+                [plain(default(regs)) for default in defaults],
+                {name: plain(default(regs)) for name, default in by_name},
+                regs if regs[1] is None else regs[1],
+            )
+
+        return make
+
+    def body(self, node: Any) -> list[Any]:
+        """Return the block of a function."""
+        raise NotImplementedError
+
+    def runner(self, block: list[Any]) -> Callable[[Frame], Any]:
+        """Return what runs a block over a frame."""
+        raise NotImplementedError
+
+    def of_ListComp(self, node: ast.ListComp) -> Evaluate:  # noqa: N802
+        return self.comprehension(node, lambda run, found: list(found))
+
+    def of_SetComp(self, node: ast.SetComp) -> Evaluate:  # noqa: N802
+        return self.comprehension(node, lambda run, found: {hashable(run, item) for item in found})
+
+    def of_DictComp(self, node: ast.DictComp) -> Evaluate:  # noqa: N802
+        return self.comprehension(node, lambda run, found: {hashable(run, key): value for key, value in found})
+
+    def of_GeneratorExp(self, node: ast.GeneratorExp) -> Evaluate:  # noqa: N802
+        return self.comprehension(node, lambda run, found: found)
+
+    def comprehension(self, node: Any, gather: Callable[[Any, Iterator[Any]], Any]) -> Evaluate:
+        """Return a comprehension: a scope of its own, whose first iterable is evaluated round it."""
+        inner = type(self)(self.text, node, self, type(node).__name__, None)
+        inner.of = self.of
+        first = self.expression(node.generators[0].iter)
+        if isinstance(node, ast.DictComp):
+            key, value = inner.expression(node.key), inner.expression(node.value)
+
+            def entry(regs: Frame) -> Any:
+                return plain(key(regs)), plain(value(regs))
+        else:
+            element = inner.expression(node.elt)
+
+            def entry(regs: Frame) -> Any:
+                return plain(element(regs))
+
+        levels = [
+            (
+                inner.target(one.target),
+                [inner.expression(test) for test in one.ifs],
+                None if k == 0 else inner.expression(one.iter),
+            )
+            for k, one in enumerate(node.generators)
+        ]
+        code, frees = inner.code, inner.code.frees
+
+        def turns(regs: Frame, level: int, items: Any) -> Iterator[Any]:
+            store, tests, _ = levels[level]
+            run = regs[0]
+            for item in iterate(run, items):
+                run.meter.turn()
+                store(regs, item)
+                if not all(truth(run, test(regs)) for test in tests):
+                    continue
+                if level + 1 == len(levels):
+                    yield entry(regs)
+                else:
+                    yield from turns(regs, level + 1, levels[level + 1][2](regs))  # type: ignore[misc]
+
+        def run_it(regs: Frame) -> Any:
+            frame = code.template.copy()
+            frame[0], frame[1] = regs[0], regs if regs[1] is None else regs[1]
+            for place in code.cells:
+                frame[place] = [UNBOUND]
+            for here, there in frees:
+                frame[here] = regs[there]
+            return gather(regs[0], turns(frame, 0, first(regs)))
+
+        return run_it
+
+    # ---- targets
+    def target(self, node: ast.expr) -> Store:
+        """Return what assigns a value to a target."""
+        match node:
+            case ast.Name(id=name):
+                return self.store(name)
+            case ast.Attribute(attr=name):
+                from gradcli.runner.attributes import assign_attribute
+
+                base = self.expression(node.value)
+                told = self.text.told_attribute(node)
+                return lambda regs, value: assign_attribute(regs[0], base(regs), name, told(regs, value))
+            case ast.Subscript():
+                from gradcli.runner.containers import put
+
+                base, key = self.expression(node.value), self.expression(node.slice)
+                return lambda regs, value: put(regs[0], base(regs), key(regs), value)
+            case ast.Tuple(elts=elts) | ast.List(elts=elts):
+                return self.several(elts)
+        raise GradcliError("syntax", "this cannot be assigned to", span=self.text.span(node))
+
+    def several(self, nodes: list[ast.expr]) -> Store:
+        """Return what unpacks a value into several targets."""
+        star = next((k for k, node in enumerate(nodes) if isinstance(node, ast.Starred)), None)
+        parts = [self.target(node.value if isinstance(node, ast.Starred) else node) for node in nodes]
+
+        def run(regs: Frame, value: Any) -> None:
+            for part, item in zip(parts, unpacked(regs[0], value, len(parts), star), strict=True):
+                part(regs, item)
+
+        return run
+
+
+COMPREHENSION_NAMES = tuple(kind.__name__ for kind in COMPREHENSIONS)
+
+
+def comparison(op: ast.cmpop) -> Callable[[Any, Any, Any], Any]:
+    """Return what one comparison does."""
+    match op:
+        case ast.Is():
+            return lambda run, a, b: is_same(a, b)
+        case ast.IsNot():
+            return lambda run, a, b: not is_same(a, b)
+        case ast.In():
+            return contains
+        case ast.NotIn():
+            return lambda run, a, b: not contains(run, a, b)
+    sign = sign_of(type(op))
+    return lambda run, a, b: operate(run, sign, a, b)
+
+
+def is_same(a: Any, b: Any) -> bool:
+    """Return what ``is`` says; small numbers and texts are one object in Python too."""
+    return a is b or (type(a) is type(b) and isinstance(a, int | str) and a == b)
+
+
+class Text:
+    """What all scopes of one text share: its places, its module's variables, and what it takes from outside.
+
+    ``listed`` says that it is the user's own. ``told`` is told of each assignment where a run is recorded, and may give
+    another value in its place.
+    """
+
+    def __init__(self, text: str, listed: bool, told: Callable[[Frame, str, Any], Any] | None = None) -> None:
+        self.positions = Positions(text)
+        self.listed = listed
+        self.told = told
+        self.module: Expressions | None = None
+
+    def span(self, node: ast.AST) -> tuple[int, int]:
+        """Return the characters that a node covers."""
+        return self.positions.of(node)
+
+    def told_attribute(self, node: ast.Attribute) -> Callable[[Frame, Any], Any]:
+        """Return what is told of an assignment to an attribute."""
+        told = self.told
+        if told is None:
+            return lambda regs, value: value
+        name = ast.unparse(node)
+        return lambda regs, value: told(regs, name, value)
+
+    def module_place(self, name: str) -> int:
+        """Return the register of a variable in the frame of the module."""
+        assert self.module is not None  # noqa: S101
+        return self.module.local(name)
+
+    def missing(self, regs: Frame, name: str, node: ast.AST) -> Any:
+        """Raise the exception for a local variable without a value."""
+        del node
+        text = f"cannot access local variable '{name}' where it is not associated with a value"
+        return regs[0].fail("UnboundLocalError", text)
+
+    def outside(self, regs: Frame, name: str, place: int, node: ast.AST) -> Any:
+        """Return what a name stands for that the module does not assign: a builtin or a library's name."""
+        from gradcli.runner.names import global_name
+
+        value = global_name(regs[0], name, self.span(node) if self.listed else None)
+        frame = regs if regs[1] is None else regs[1]
+        if name not in self.assigned():
+            frame[place] = value
+        return value
+
+    def assigned(self) -> set[str]:
+        """Return the names that the module assigns."""
+        return self.module.names.assigned if self.module is not None else set()
+
+
+__all__ = ["Expressions", "Text", "equal"]

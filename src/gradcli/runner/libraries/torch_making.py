@@ -1,0 +1,534 @@
+"""PyTorch's makers: tensors from numbers, draws, types, devices, and what is about tensors and not of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gradcli.runner import printing
+from gradcli.runner import tensor_attributes as attributes
+from gradcli.runner.arrays import array_of, cast, dtype_name
+from gradcli.runner.builtins import PARAMETER, SIZE, TENSOR, truth
+from gradcli.runner.draws import DEFAULT_SEED, Generator
+from gradcli.runner.library import TABLE, method, native
+from gradcli.runner.objects import Bound, Class, Context, Foreign, Instance
+from gradcli.runner.operators import equal
+from gradcli.runner.state import Run
+from gradcli.runner.values import DType, Size, Tensor, as_dtype, category, extra_of
+
+for _name in ("float16", "bfloat16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64", "bool"):
+    TABLE[f"torch.{_name}"] = DType(_name)
+for _name, _dtype in (("half", "float16"), ("float", "float32"), ("double", "float64"), ("long", "int64"), ("int", "int32"), ("short", "int16")):
+    TABLE[f"torch.{_name}"] = DType(_dtype)
+TABLE |= {
+    "torch.__version__": "2.13.0", "torch.Size": SIZE, "torch.Tensor": TENSOR, "torch.nn.Parameter": PARAMETER,
+    "torch.nn.parameter.Parameter": PARAMETER, "torch.inf": float("inf"), "torch.nan": float("nan"), "torch.pi": np.pi, "torch.e": np.e,
+    "torch.newaxis": None, "torch.dtype": Class("dtype", [], {}), "torch.strided": Foreign("torch.strided"),
+    "torch.preserve_format": Foreign("torch.preserve_format"), "torch.contiguous_format": Foreign("torch.contiguous_format"),
+}  # fmt: skip
+
+
+def finished(run: Run, tensor: Tensor, requires_grad: bool) -> Tensor:
+    """Return a new tensor, as a leaf where that is asked for."""
+    if requires_grad:
+        attributes.set_requires(run, tensor, True)
+    return tensor
+
+
+@native("torch.tensor", "torch.as_tensor", "torch.asarray")
+def tensor(run: Run, data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
+    """Return a tensor of numbers."""
+    name = dtype_name(run, dtype)
+    if isinstance(data, Tensor):
+        kind = name or (data.dtype if data.library != "python" else run.default_dtype)
+        if data.library != "torch" and type(data.node) is not np.ndarray and run.replay is not None:
+            return finished(run, cast(run, Tensor(attributes.constant(run, data.node), data.dtype), kind), requires_grad)
+        made = Tensor(as_dtype(np.array(data.value), kind), kind)
+        return finished(run, made, requires_grad)
+    made = array_of(run, data, "torch", name)
+    return finished(run, made, requires_grad)
+
+
+@native("torch.from_numpy")
+def from_numpy(run: Run, array: Tensor) -> Tensor:
+    """Return a tensor of the memory of an array of NumPy's."""
+    made = attributes.show(array, lambda node: node, array.node, array.dtype)
+    made.library = "torch"
+    return made
+
+
+def legacy(dtype: str) -> Any:
+    """Return a maker such as ``torch.FloatTensor``: of numbers, or of lengths."""
+
+    def make(run: Run, *arguments: Any) -> Tensor:
+        if len(arguments) == 1 and isinstance(arguments[0], list | tuple | Tensor):
+            data = arguments[0]
+            return cast(run, data, dtype) if isinstance(data, Tensor) else array_of(run, data, "torch", dtype)
+        return run.make(np.zeros(tuple(arguments)), dtype)
+
+    return make
+
+
+TENSOR.make = legacy("float32")
+for _name, _dtype in (("Float", "float32"), ("Double", "float64"), ("Long", "int64"), ("Int", "int32"), ("Bool", "bool"), ("Half", "float16")):
+    TABLE[f"torch.{_name}Tensor"] = Class(f"{_name}Tensor", [TENSOR], {}, legacy(_dtype))
+
+
+def parameter(run: Run, data: Any = None, requires_grad: bool = True) -> Tensor:
+    """Return a parameter of a module: a leaf."""
+    if data is None:
+        data = run.make(np.zeros(0))
+    if not isinstance(data, Tensor):
+        run.fail("TypeError", f"cannot assign parameter: {type(data).__name__}")
+    made = Tensor(np.array(data.value), data.dtype)
+    extra_of(made).parameter = True
+    return finished(run, made, requires_grad)
+
+
+PARAMETER.make = parameter
+
+
+@native("torch.autograd.Variable")
+def variable(run: Run, data: Tensor, requires_grad: bool = False, volatile: bool = False) -> Tensor:
+    """Return a tensor, as the class of old did."""
+    return attributes.require(run, Tensor(data.node, data.dtype), requires_grad) if requires_grad else data
+
+
+def lengths(run: Run, size: Sequence[Any]) -> tuple[int, ...]:
+    """Return lengths that are given one by one or as one tuple."""
+    if len(size) == 1 and isinstance(size[0], list | tuple):
+        size = size[0]
+    found = []
+    for length in size:
+        one = int(length.value) if isinstance(length, Tensor) else length
+        if not isinstance(one, int):
+            run.fail("TypeError", f"size must be tuple of ints, but found element of type {type(one).__name__}")
+        if one < 0:
+            run.fail("RuntimeError", f"Trying to create tensor with negative dimension {one}: {list(size)}")
+        found.append(one)
+    run.meter.charge(int(np.prod(found, dtype=object)) if found else 1)
+    return tuple(found)
+
+
+def maker(fill: float) -> Any:
+    """Return a maker of equal numbers."""
+
+    def make(run: Run, *size: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
+        size = size or (named.get("size", ()),)
+        name = dtype_name(run, dtype) or run.default_dtype
+        return finished(run, run.make(np.full(lengths(run, size), fill), name), requires_grad)
+
+    return make
+
+
+for _name, _fill in (("zeros", 0.0), ("ones", 1.0), ("empty", 0.0)):
+    TABLE[f"torch.{_name}"] = maker(_fill)
+
+
+def maker_like(fill: float) -> Any:
+    """Return a maker of equal numbers in the shape of a tensor."""
+
+    def make(run: Run, x: Tensor, dtype: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
+        name = dtype_name(run, dtype) or x.dtype
+        return finished(run, run.make(np.full(x.shape, fill), name), requires_grad)
+
+    return make
+
+
+for _name, _fill in (("zeros_like", 0.0), ("ones_like", 1.0), ("empty_like", 0.0)):
+    TABLE[f"torch.{_name}"] = maker_like(_fill)
+
+
+@native("torch.full")
+def full(run: Run, size: Any, fill_value: Any, dtype: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
+    """Return a tensor of one number."""
+    value = fill_value.value if isinstance(fill_value, Tensor) else fill_value
+    name = dtype_name(run, dtype) or (run.default_dtype if isinstance(value, float) else None)
+    return finished(run, run.make(np.full(lengths(run, (size,)), value), name), requires_grad)
+
+
+@native("torch.full_like")
+def full_like(run: Run, x: Tensor, fill_value: Any, dtype: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
+    """Return a tensor of one number in the shape of another."""
+    return finished(run, run.make(np.full(x.shape, fill_value), dtype_name(run, dtype) or x.dtype), requires_grad)
+
+
+@native("torch.arange", "torch.range")
+def arange(run: Run, *bounds: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
+    """Return numbers at equal distances."""
+    parts = [p.value.item() if isinstance(p, Tensor) else p for p in (*bounds, *[named[k] for k in ("start", "end", "step") if k in named])]
+    run.meter.charge(int(abs((parts[1] - parts[0] if len(parts) > 1 else parts[0]) / (parts[2] if len(parts) > 2 else 1))))
+    name = dtype_name(run, dtype) or (run.default_dtype if any(isinstance(p, float) for p in parts) else "int64")
+    return finished(run, run.make(np.arange(*parts), name), requires_grad)
+
+
+@native("torch.linspace", "torch.logspace")
+def linspace(run: Run, start: Any, end: Any, steps: int = 100, dtype: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
+    """Return so many numbers at equal distances."""
+    run.meter.charge(steps)
+    return finished(run, run.make(np.linspace(start, end, steps), dtype_name(run, dtype) or run.default_dtype), requires_grad)
+
+
+@native("torch.eye")
+def eye(run: Run, n: int, m: int | None = None, dtype: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
+    """Return the identity."""
+    run.meter.charge(n * (m or n))
+    return finished(run, run.make(np.eye(n, m), dtype_name(run, dtype) or run.default_dtype), requires_grad)
+
+
+def new_maker(name: str) -> Any:
+    """Return a method that makes a tensor of the type of another: ``x.new_zeros(3)``."""
+
+    def make(run: Run, x: Tensor, *arguments: Any, dtype: Any = None, **named: Any) -> Any:
+        return TABLE[f"torch.{name}"](run, *arguments, dtype=dtype or DType(x.dtype), **named)
+
+    return make
+
+
+for _name in ("zeros", "ones", "empty", "full", "tensor"):
+    method(f"new_{_name}")(new_maker(_name))
+
+
+# ---- draws
+GENERATOR = Class("Generator", [], {}, qualified="torch.Generator")
+
+
+class TorchGenerator:
+    """``torch.Generator``: draws of its own."""
+
+    script_class = GENERATOR
+
+    def __init__(self, seed: int) -> None:
+        self.draws = Generator(seed)
+
+    attributes = {  # noqa: RUF012
+        "manual_seed": lambda run, me: lambda run, seed: me.draws.manual_seed(seed) and me,
+        "initial_seed": lambda run, me: lambda run: me.draws.initial_seed(),
+        "get_state": lambda run, me: lambda run: me.draws.state(),
+        "set_state": lambda run, me: lambda run, state: me.draws.restore(state),
+        "seed": lambda run, me: lambda run: me.draws.initial_seed(),
+        "device": lambda run, me: "cpu",
+    }
+
+
+GENERATOR.make = lambda run, device=None: TorchGenerator(DEFAULT_SEED)
+TABLE["torch.Generator"] = GENERATOR
+
+
+def draws(run: Run, generator: Any = None) -> Generator:
+    """Return the generator of a draw; without a seed it begins at 0, and a note says so."""
+    if isinstance(generator, TorchGenerator):
+        return generator.draws
+    if "torch" not in run.generators:
+        run.generators["torch"] = Generator(run.seed)
+        run.note("seed", "The script sets no seed: draws begin at seed 0, and PyTorch draws other numbers at every run")
+    return run.generators["torch"]  # type: ignore[no-any-return]
+
+
+@native("torch.manual_seed", "torch.random.manual_seed", "torch.cuda.manual_seed", "torch.cuda.manual_seed_all")
+def manual_seed(run: Run, seed: Any) -> Any:
+    """Set the seed of draws."""
+    made = TorchGenerator(0)
+    run.generators["torch"] = made.draws.manual_seed(int(seed))
+    return made
+
+
+@native("torch.seed", "torch.initial_seed")
+def initial_seed(run: Run) -> int:
+    """Return the seed of draws."""
+    return draws(run).initial_seed()
+
+
+@native("torch.get_rng_state")
+def get_state(run: Run) -> Any:
+    """Return the state of draws."""
+    return draws(run).state()
+
+
+@native("torch.set_rng_state")
+def set_state(run: Run, state: Any) -> None:
+    """Set the state of draws."""
+    draws(run).restore(state)
+
+
+def drawn(run: Run, array: Any, name: str, requires_grad: bool = False) -> Tensor:
+    """Return drawn numbers as a tensor."""
+    return finished(run, run.make(array, name), requires_grad)
+
+
+@native("torch.rand")
+def rand(run: Run, *size: Any, dtype: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any) -> Tensor:
+    """Draw numbers between 0 and 1."""
+    name = dtype_name(run, dtype) or run.default_dtype
+    return drawn(run, draws(run, generator).rand(lengths(run, size or (named.get("size", ()),)), name), name, requires_grad)
+
+
+@native("torch.randn")
+def randn(run: Run, *size: Any, dtype: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any) -> Tensor:
+    """Draw normal numbers."""
+    name = dtype_name(run, dtype) or run.default_dtype
+    return drawn(run, draws(run, generator).randn(lengths(run, size or (named.get("size", ()),)), name), name, requires_grad)
+
+
+@native("torch.rand_like")
+def rand_like(run: Run, x: Tensor, dtype: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
+    """Draw numbers between 0 and 1 in the shape of a tensor."""
+    name = dtype_name(run, dtype) or x.dtype
+    return drawn(run, draws(run).rand(x.shape, name), name, requires_grad)
+
+
+@native("torch.randn_like")
+def randn_like(run: Run, x: Tensor, dtype: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
+    """Draw normal numbers in the shape of a tensor."""
+    name = dtype_name(run, dtype) or x.dtype
+    return drawn(run, draws(run).randn(x.shape, name), name, requires_grad)
+
+
+@native("torch.randint")
+def randint(run: Run, low: Any, high: Any = None, size: Any = None, dtype: Any = None, generator: Any = None,
+            requires_grad: bool = False, **_: Any) -> Tensor:  # fmt: skip
+    """Draw integers."""
+    if isinstance(high, tuple | list):
+        low, high, size = 0, low, high
+    elif high is None:
+        low, high = 0, low
+    name = dtype_name(run, dtype) or "int64"
+    return drawn(run, draws(run, generator).randint(low, high, lengths(run, (size,)), name), name, requires_grad)
+
+
+@native("torch.randint_like")
+def randint_like(run: Run, x: Tensor, low: Any, high: Any = None, **_: Any) -> Tensor:
+    """Draw integers in the shape of a tensor."""
+    bounds = (0, low) if high is None else (low, high)
+    return drawn(run, draws(run).randint(*bounds, x.shape, x.dtype), x.dtype)
+
+
+@native("torch.randperm")
+def randperm(run: Run, n: int, generator: Any = None, dtype: Any = None, **_: Any) -> Tensor:
+    """Draw an order."""
+    run.meter.charge(n)
+    return run.make(draws(run, generator).randperm(n), dtype_name(run, dtype) or "int64")
+
+
+@native("torch.bernoulli")
+def bernoulli(run: Run, x: Tensor, p: float | None = None, generator: Any = None) -> Tensor:
+    """Draw zeros and ones by their chances."""
+    g = draws(run, generator)
+    array = g.bernoulli_scalar(x.shape, p) if p is not None else g.bernoulli(np.asarray(x.value), x.dtype)
+    return drawn(run, np.asarray(array, dtype=np.float64), x.dtype)
+
+
+@native("torch.normal")
+def normal(run: Run, mean: Any, std: Any = 1.0, size: Any = None, generator: Any = None, dtype: Any = None, **_: Any) -> Tensor:
+    """Draw normal numbers with means and deviations."""
+    parts = [np.array(p.value) if isinstance(p, Tensor) else p for p in (mean, std)]
+    shape = lengths(run, (size,)) if size is not None else np.broadcast_shapes(*map(np.shape, parts))
+    name = dtype_name(run, dtype) or run.default_dtype
+    return drawn(run, draws(run, generator).normal(shape, *parts, name), name)
+
+
+@native("torch.multinomial")
+def multinomial(run: Run, weights: Tensor, num_samples: int, replacement: bool = False, generator: Any = None) -> Tensor:
+    """Draw places by their weights."""
+    array = draws(run, generator).multinomial(np.asarray(weights.value), num_samples, replacement=replacement, dtype=weights.dtype)
+    return run.make(array, "int64")
+
+
+method("multinomial")(multinomial)
+method("bernoulli")(bernoulli)
+
+
+def drawing(draw: Any) -> Any:
+    """Return a method that draws a tensor's numbers in place."""
+
+    def run_it(run: Run, x: Tensor, *arguments: Any, generator: Any = None, **named: Any) -> Tensor:
+        given = [a.value.item() if isinstance(a, Tensor) else a for a in arguments]
+        return attributes.filled(run, x, np.asarray(draw(draws(run, generator), x, *given, **named)))
+
+    return run_it
+
+
+for _name, _draw in {
+    "uniform_": lambda g, x, a=0.0, b=1.0: g.uniform(x.shape, a, b, x.dtype),
+    "normal_": lambda g, x, mean=0.0, std=1.0: g.normal(x.shape, mean, std, x.dtype),
+    "log_normal_": lambda g, x, mean=1.0, std=2.0: g.log_normal(x.shape, mean, std, x.dtype),
+    "random_": lambda g, x, *bounds: g.randint(*((0, *bounds) if len(bounds) == 1 else bounds), x.shape, x.dtype) if bounds else g.random(x.shape, x.dtype),
+    "bernoulli_": lambda g, x, p=0.5: g.bernoulli_scalar(x.shape, p),
+    "exponential_": lambda g, x, lambd=1.0: g.exponential(x.shape, lambd, x.dtype),
+    "geometric_": lambda g, x, p: g.geometric(x.shape, p, x.dtype),
+    "cauchy_": lambda g, x, median=0.0, sigma=1.0: g.cauchy(x.shape, median, sigma, x.dtype),
+}.items():  # fmt: skip
+    method(_name)(drawing(_draw))
+
+
+@native("torch.nn.functional.dropout", "torch.dropout")
+def dropout(run: Run, x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False, train: Any = None) -> Tensor:
+    """Set entries to zero by chance, and scale the others."""
+    if not (training if train is None else train) or p == 0:
+        return x
+    factor = run.make(draws(run).dropout(x.shape, p, x.dtype), x.dtype)
+    made = run.operate("*", x, factor)
+    return made  # type: ignore[no-any-return]
+
+
+# ---- types, devices, options
+class Device:
+    """``torch.device``."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.text = f"device(type='{kind}')"
+
+    attributes = {"type": lambda run, me: me.kind, "index": lambda run, me: None}  # noqa: RUF012
+
+    def __str__(self) -> str:
+        return self.kind
+
+
+TABLE["torch.device"] = Class("device", [], {}, lambda run, kind="cpu", index=None: Device("cpu"))
+
+
+@native("torch.cuda.is_available", "torch.backends.mps.is_available", "torch.mps.is_available", "torch.cuda.is_initialized")
+def is_available(run: Run) -> bool:
+    """Return whether there is another device: there is none."""
+    return False
+
+
+@native("torch.cuda.empty_cache", "torch.cuda.synchronize", "torch.set_num_threads", "torch.use_deterministic_algorithms",
+        "torch.autograd.set_detect_anomaly", "torch.set_float32_matmul_precision", "torch.cuda.reset_peak_memory_stats", "torch.set_warn_always")  # fmt: skip
+def nothing(run: Run, *_: Any, **__: Any) -> Any:
+    """Do nothing: what it is about has no effect on numbers."""
+    return Foreign("torch")
+
+
+@native("torch.cuda.device_count")
+def device_count(run: Run) -> int:
+    """Return how many devices there are."""
+    return 0
+
+
+@native("torch.get_num_threads")
+def num_threads(run: Run) -> int:
+    """Return how many threads there are."""
+    return 1
+
+
+@native("torch.autograd.detect_anomaly")
+def detect_anomaly(run: Run, *_: Any, **__: Any) -> Any:
+    """Return a context that changes nothing."""
+    return Foreign("detect_anomaly")
+
+
+@native("torch.compile", "torch.jit.script", "torch.jit.trace")
+def compile_it(run: Run, function: Any = None, *_: Any, **__: Any) -> Any:
+    """Return the function itself: compiled, it gives the same numbers."""
+    return function if function is not None else (lambda run, function: function)
+
+
+@native("torch.set_default_dtype")
+def set_default_dtype(run: Run, dtype: DType) -> None:
+    """Set the type of floats that are made of Python's numbers."""
+    run.default_dtype = dtype.name
+
+
+@native("torch.set_default_tensor_type")
+def set_default_type(run: Run, kind: Any) -> None:
+    """Set the type of floats by a name of old."""
+    run.default_dtype = "float64" if "Double" in str(getattr(kind, "name", kind)) else "float32"
+
+
+@native("torch.get_default_dtype")
+def get_default_dtype(run: Run) -> DType:
+    """Return the type of floats."""
+    return DType(run.default_dtype)
+
+
+@native("torch.set_default_device")
+def set_default_device(run: Run, device: Any) -> None:
+    """Do nothing: there is one device."""
+
+
+@native("torch.set_printoptions")
+def set_printoptions(run: Run, **options: Any) -> None:
+    """Set how tensors are printed."""
+    before = run.print_options.get("options") or printing.Options()
+    run.print_options["options"] = before.changed(**options)
+
+
+# ---- about tensors
+@native("torch.is_tensor")
+def is_tensor(run: Run, x: Any) -> bool:
+    """Return whether a value is a tensor."""
+    return isinstance(x, Tensor) and x.library == "torch"
+
+
+@native("torch.numel")
+def numel(run: Run, x: Tensor) -> int:
+    """Return how many entries there are."""
+    return int(np.size(x.value))
+
+
+@native("torch.is_floating_point")
+def is_floating_point(run: Run, x: Tensor) -> bool:
+    """Return whether the numbers are floats."""
+    return category(x.dtype) == 2
+
+
+@native("torch.equal")
+def equal_tensors(run: Run, x: Tensor, y: Tensor) -> bool:
+    """Return whether two tensors have the same shape and numbers."""
+    return x.shape == y.shape and bool(np.array_equal(np.asarray(x.value), np.asarray(y.value)))
+
+
+method("equal")(equal_tensors)
+
+
+@native("torch.allclose")
+def allclose(run: Run, x: Tensor, y: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
+    """Return whether two tensors are nearly equal."""
+    a, b = (np.asarray(t.value, dtype=np.float64) for t in (x, y))
+    return bool(np.allclose(a, b, rtol, atol, equal_nan))
+
+
+method("allclose")(allclose)
+
+
+@native("torch.testing.assert_close", "torch.testing.assert_allclose")
+def assert_close(run: Run, actual: Any, expected: Any, **named: Any) -> None:
+    """Raise AssertionError for tensors that are not nearly equal."""
+    x, y = (v if isinstance(v, Tensor) else array_of(run, v, "torch") for v in (actual, expected))
+    bounds = {"rtol": named.get("rtol") or 1.3e-6, "atol": named.get("atol") or 1e-5}
+    if x.shape != y.shape or not allclose(run, x, y, **bounds):
+        run.fail("AssertionError", "Tensor-likes are not close!")
+
+
+@native("torch.is_grad_enabled")
+def is_grad_enabled(run: Run) -> bool:
+    """Return whether gradients are on."""
+    return run.grad_enabled
+
+
+@native("torch.is_nonzero")
+def is_nonzero(run: Run, x: Tensor) -> bool:
+    """Return whether one number is other than 0."""
+    return truth(run, x)
+
+
+@native("torch.result_type", "torch.promote_types")
+def result_type(run: Run, x: Any, y: Any) -> DType:
+    """Return the type that two tensors make together."""
+    from gradcli.runner.operators import together
+    from gradcli.runner.values import promoted
+
+    return DType(promoted(x.name, y.name) if isinstance(x, DType) else together(run, [x, y], "torch"))
+
+
+@native("torch.Tensor.backward")
+def unbound_backward(run: Run, x: Tensor, *arguments: Any, **named: Any) -> Any:
+    """Call a method of tensors as a function."""
+    return run.call(run.attribute(x, "backward"), list(arguments), named)
+
+
+__all__ = ["Bound", "Context", "Instance", "Size", "equal"]

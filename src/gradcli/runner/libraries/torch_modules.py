@@ -1,0 +1,1 @@
+"""What ``torch.nn`` has as natives; its classes are texts of the prelude."""

@@ -1,0 +1,90 @@
+"""Names of libraries: what a dotted name of a script stands for, and the modules that have it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, TypeVar
+
+from gradcli.runner.objects import UNBOUND, Native
+
+TABLE: dict[str, Any] = {}
+"""Natives and constants by their full dotted names (``torch.tensor``, ``math.pi``), those of modules that are loaded."""
+METHODS: dict[str, Native] = {}
+"""Methods of tensors that are natives: ``native(run, tensor, *arguments, **named)``."""
+ATTRIBUTES: dict[str, Callable[[Any, Any], Any]] = {}
+"""Attributes of tensors: ``read(run, tensor)``."""
+N = TypeVar("N", bound=Native)
+
+
+def native(*names: str) -> Callable[[N], N]:
+    """Enter the decorated function under dotted names."""
+
+    def decorate(function: N) -> N:
+        for name in names:
+            TABLE[name] = function
+        return function
+
+    return decorate
+
+
+def method(*names: str) -> Callable[[N], N]:
+    """Enter the decorated function as a method of tensors."""
+
+    def decorate(function: N) -> N:
+        for name in names:
+            METHODS[name] = function
+        return function
+
+    return decorate
+
+
+def attribute(*names: str) -> Callable[[N], N]:
+    """Enter the decorated function as what reads an attribute of tensors."""
+
+    def decorate(function: N) -> N:
+        for name in names:
+            ATTRIBUTES[name] = function
+        return function
+
+    return decorate
+
+
+HOMES: dict[str, tuple[str, ...]] = {
+    "torch": ("torch_making", "torch_tensors", "torch_autograd", "torch_modules"),
+    "numpy": ("numpy_arrays",),
+    "jax": ("jax_arrays",),
+    "autograd": ("jax_arrays",),
+    "math": ("python_math",),
+    "random": ("python_random",),
+    **dict.fromkeys(
+        ("itertools", "functools", "collections", "operator", "copy", "time", "typing", "abc", "enum", "statistics",
+         "dataclasses", "sys", "argparse", "types", "warnings", "string", "numbers", "contextlib", "__future__",
+         "datetime", "logging", "gc", "textwrap", "pprint", "typing_extensions", "fractions", "decimal", "cmath"),
+        ("python_standard",),
+    ),
+}  # fmt: skip
+"""The modules of this room that have the names of a library, by the first part of the name."""
+loaded: set[str] = set()
+
+
+def load(root: str) -> None:
+    """Import the modules that have the names of a library."""
+    if root in loaded:
+        return
+    loaded.add(root)
+    for module in HOMES.get(root, ()):
+        import_module(f"gradcli.runner.libraries.{module}")
+
+
+SAME = {
+    "np": "numpy", "jnp": "jax.numpy", "F": "torch.nn.functional", "nn": "torch.nn", "optim": "torch.optim",
+    "anp": "autograd.numpy",
+}  # fmt: skip
+"""Short names of modules that a script may use without an import where the rest of it leaves no doubt."""
+
+
+def look_up(name: str) -> Any:
+    """Return what a full dotted name stands for among natives and constants; UNBOUND where it is none of them."""
+    load(name.partition(".")[0])
+    return TABLE.get(name, UNBOUND)

@@ -1,0 +1,156 @@
+"""What a name stands for that no variable has: builtins, modules that are imported, and members of these."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.errors import GradcliError, Span
+from gradcli.errors.suggest import did_you_mean
+from gradcli.language.names import find_constant
+from gradcli.runner.calls import find_table
+from gradcli.runner.library import HOMES, SAME, TABLE, load, look_up
+from gradcli.runner.objects import UNBOUND, Foreign, Module
+from gradcli.runner.state import Run
+from gradcli.runner.values import DType
+
+ROOTS = (*HOMES, "scipy")
+SHOWING = (
+    "matplotlib", "tqdm", "seaborn", "plotly", "IPython", "pylab", "torchviz", "tensorboard", "rich", "termcolor", "plt", "sns",
+    "torchvision", "sklearn", "pandas", "wandb", "torchsummary", "torchinfo", "os", "pathlib", "graphviz", "networkx",
+    "torch.utils.tensorboard", "sympy", "scipy", "PIL", "cv2", "psutil", "pickle", "json", "inspect", "re", "platform",
+)  # fmt: skip
+"""Modules of which scripts use what only shows: what would have an effect is refused where it is called."""
+EFFECTS = {
+    "open", "exec", "eval", "compile", "input", "__import__", "globals", "locals", "vars_of", "breakpoint", "os.system",
+    "os.environ", "os.remove", "os.makedirs", "os.mkdir", "os.listdir", "os.popen", "os.getenv", "os.path.exists",
+    "os.rename", "os.walk", "torch.save", "torch.load", "pickle.load", "pickle.dump", "subprocess.run", "requests.get",
+    "urllib.request.urlopen", "socket.socket", "shutil.rmtree",
+}  # fmt: skip
+"""What would have an effect, or run a text."""
+MODULES = (
+    "torch", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.utils", "torch.nn.parameter", "torch.nn.modules", "torch.optim",
+    "torch.optim.lr_scheduler", "torch.autograd", "torch.autograd.functional", "torch.autograd.forward_ad", "torch.func", "torch.utils", "torch.utils.data",
+    "torch.distributions", "torch.linalg", "torch.special", "torch.cuda", "torch.backends", "torch.backends.cudnn", "torch.random",
+    "torch.testing", "torch.fft", "torch.version", "torch.jit", "torch.types", "torch.backends.mps", "torch.mps", "functorch", "numpy", "numpy.random", "numpy.linalg",
+    "numpy.testing", "numpy.typing", "jax", "jax.numpy", "jax.numpy.linalg", "jax.nn", "jax.random", "jax.lax", "jax.scipy",
+    "jax.scipy.special", "jax.tree_util", "jax.tree", "jax.config", "jax.test_util", "jax.nn.initializers", "autograd", "autograd.numpy", "autograd.numpy.random", "math",
+    "random", "itertools", "functools", "collections", "collections.abc", "operator", "copy", "time", "typing", "abc", "enum",
+    "statistics", "dataclasses", "sys", "argparse", "types", "warnings", "string", "numbers", "contextlib", "datetime", "logging",
+    "gc", "textwrap", "pprint", "typing_extensions", "fractions", "decimal", "cmath", "__future__", "scipy", "scipy.special", "scipy.linalg",
+)  # fmt: skip
+"""Modules that scripts import, by their full names."""
+
+
+def member(run: Run, name: str) -> Any:
+    """Return what a full dotted name stands for; UNBOUND where gradcli has nothing of it."""
+    cached = run.resolved.get(name)
+    if cached is not None:
+        return cached
+    value = resolve(run, name)
+    if value is not UNBOUND:
+        run.resolved[name] = value
+    return value
+
+
+def resolve(run: Run, name: str) -> Any:
+    """Return what a full dotted name stands for, newly looked up."""
+    value = look_up(name)
+    if value is not UNBOUND:
+        return value
+    from gradcli.runner.preludes import find_prelude
+
+    value = find_prelude(run, name)
+    if value is not UNBOUND:
+        return value
+    if name in MODULES:
+        return Module(name)
+    constant = find_constant(name.replace("numpy.", "np.", 1).replace("jax.np.", "jnp.").replace("autograd.np.", "np."))
+    if isinstance(constant, str):
+        library = "torch" if name.startswith("torch") else "jax" if name.startswith("jax") else "numpy"
+        return DType({"double": "float64", "float": "float32", "half": "float16", "long": "int64", "int": "int32",
+                      "short": "int16", "single": "float32", "int_": "int64", "intp": "int64", "bool_": "bool"}.get(constant, constant), library)
+    if constant is not None:
+        return constant
+    table = find_table(name)
+    return UNBOUND if table is None else table
+
+
+def member_of(run: Run, module: Module, name: str) -> Any:
+    """Return a member of a module; raises AttributeError as Python does, or refuses what gradcli does not have."""
+    full = f"{module.name}.{name}"
+    value = member(run, full)
+    if value is UNBOUND:
+        raise unknown_member(full)
+    return value
+
+
+def unknown_member(full: str) -> GradcliError:
+    """Return the error for a name of a library that gradcli does not have."""
+    if full in EFFECTS:
+        return GradcliError("not-allowed", f"'{full}' would have an effect beyond the script: gradcli does not run it")
+    module, _, last = full.rpartition(".")
+    names = [n.rpartition(".")[2] for n in TABLE if n.startswith(f"{module}.")]
+    from gradcli.ops import spellings
+
+    short = module.replace("numpy", "np").replace("torch.nn.functional", "F")
+    names += [n.rpartition(".")[2] for n in spellings() if n.rpartition(".")[0] == short]
+    return GradcliError("unknown-name", f"'{full}' is not part of gradcli", hint=did_you_mean(last, names))
+
+
+def global_name(run: Run, name: str, span: Span | None) -> Any:
+    """Return what a name stands for that the script does not assign: a builtin, or a library's name without import.
+
+    Raises NameError.
+    """
+    from gradcli.runner.builtins import BUILTINS
+
+    if name in run.given:
+        return run.given[name]
+    if name in BUILTINS:
+        return BUILTINS[name]
+    if name in ("open", "exec", "eval", "compile", "input", "__import__", "globals", "breakpoint"):
+        what = "would run a text" if name in ("exec", "eval", "compile") else "would have an effect beyond the script"
+        raise GradcliError("not-allowed", f"'{name}' {what}: gradcli does not run it", span=span)
+    for module in reversed(run.stars):
+        value = member(run, f"{module}.{name}")
+        if value is not UNBOUND:
+            return value
+    if name in SAME:
+        return Module(SAME[name])
+    if name in ("torch", "math", "numpy", "jax", "random", "itertools", "functools"):
+        return Module(name)
+    for module in ("torch", "torch.autograd", "torch.nn"):
+        value = member(run, f"{module}.{name}") if name not in BUILTINS else UNBOUND
+        if value is not UNBOUND:
+            return value
+    if name == "plt" or name in SHOWING:
+        return Foreign(name)
+    return run.fail("NameError", f"name '{name}' is not defined")
+
+
+def imported(run: Run, name: str, whole: str) -> Any:
+    """Return what ``import`` gives: a module, or what stands for one that only shows."""
+    root = whole.partition(".")[0]
+    if whole in MODULES or root in ("torch", "numpy", "jax"):
+        if whole not in MODULES:
+            value = member(run, whole)
+            if value is UNBOUND:
+                run.fail("ModuleNotFoundError", f"No module named '{whole}'")
+        load(root)
+        return Module(name)
+    run.note("foreign", f"{root} is not part of gradcli: what a script calls of it to show something is left out")
+    return Foreign(name)
+
+
+def imported_from(run: Run, module: str, name: str) -> Any:
+    """Return what ``from module import name`` gives."""
+    root = module.partition(".")[0]
+    if root in ROOTS and root != "scipy" or module in MODULES:
+        full = f"{module}.{name}"
+        value = member(run, full)
+        if value is not UNBOUND:
+            return value
+        if root in ("torch", "numpy", "jax", "math"):
+            raise unknown_member(full)
+    run.note("foreign", f"{root} is not part of gradcli: what a script calls of it to show something is left out")
+    return Foreign(f"{module}.{name}")

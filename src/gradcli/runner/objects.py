@@ -1,0 +1,211 @@
+"""What can be called and has attributes: functions of a script, classes and their instances, natives of libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gradcli.errors import Span
+from gradcli.records import dataclass, field
+
+Frame = list[Any]
+"""The registers of one call: the run, the frame of the module, then variables."""
+Evaluate = Callable[[Frame], Any]
+Native = Callable[..., Any]
+"""A function of a library: ``native(run, *arguments, **named)``."""
+
+
+class Unbound:
+    """Marks a variable without a value."""
+
+    def __repr__(self) -> str:
+        return "<unbound>"
+
+
+UNBOUND = Unbound()
+
+
+@dataclass(slots=True, eq=False)
+class Code:
+    """A function as it is compiled; some of its variables are cells that inner functions share.
+
+    ``frees`` has for each variable of a function round it the place here and there. ``listed`` says that it is the
+    user's own text, whose lines and names are told; a library's are not.
+    """
+
+    name: str
+    places: dict[str, int] = field(default_factory=dict)
+    template: Frame = field(default_factory=list)
+    cells: list[int] = field(default_factory=list)
+    frees: list[tuple[int, int]] = field(default_factory=list)
+    block: list[Any] = field(default_factory=list)
+    positional: list[str] = field(default_factory=list)
+    by_position_alone: int = 0
+    by_name: list[str] = field(default_factory=list)
+    rest: str | None = None
+    options: str | None = None
+    generator: bool = False
+    listed: bool = True
+    doc: str | None = None
+    span: Span = (0, 0)
+    text: Any = None
+    run: Callable[[Frame], Any] = field(default=lambda frame: None)
+
+
+@dataclass(slots=True, eq=False)
+class Closure:
+    """A function of a script: its code, the cells that it shares, defaults, and the frame of its module."""
+
+    code: Code
+    cells: list[Any]
+    defaults: list[Any]
+    named_defaults: dict[str, Any]
+    module: Frame
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.code.name
+
+
+class Class:
+    """A class: of a script, of a library's text, or native; ``order`` is its resolution order, itself first."""
+
+    __slots__ = ("bases", "make", "members", "name", "order", "qualified")
+
+    def __init__(
+        self, name: str, bases: list[Class], members: dict[str, Any], make: Native | None = None, qualified: str = ""
+    ) -> None:
+        self.name = name
+        self.bases = bases
+        self.members = members
+        self.make = make
+        self.qualified = qualified or name
+        self.order = linearized(self, bases)
+
+    def find(self, name: str) -> Any:
+        """Return the member of this name, UNBOUND where no class of the order has one."""
+        for one in self.order:
+            if name in one.members:
+                return one.members[name]
+        return UNBOUND
+
+    def is_a(self, other: Class) -> bool:
+        """Return whether it is another class, or derived from it."""
+        return other in self.order
+
+    def __repr__(self) -> str:
+        return f"<class '{self.qualified}'>"
+
+
+def linearized(kind: Class, bases: list[Class]) -> list[Class]:
+    """Return the resolution order of a class (C3), itself first; raises ``ValueError`` where there is none."""
+    left = [list(base.order) for base in bases] + [list(bases)]
+    order = [kind]
+    while left := [chain for chain in left if chain]:
+        first = next((c[0] for c in left if not any(c[0] in other[1:] for other in left)), None)
+        if first is None:
+            raise ValueError("Cannot create a consistent method resolution order (MRO)")
+        order.append(first)
+        left = [[one for one in chain if one is not first] for chain in left]
+    return order
+
+
+class Instance:
+    """An object of a class, with its own attributes in order."""
+
+    __slots__ = ("__weakref__", "fields", "kind")
+
+    def __init__(self, kind: Class) -> None:
+        self.kind = kind
+        self.fields: dict[str, Any] = {}
+
+    def __repr__(self) -> str:
+        return f"<{self.kind.qualified} object>"
+
+
+@dataclass(slots=True, eq=False)
+class Bound:
+    """A function with what it is a method of."""
+
+    function: Any
+    owner: Any
+
+
+@dataclass(slots=True, eq=False)
+class Method:
+    """A method of a tensor by its name, bound to it."""
+
+    name: str
+    owner: Any
+
+
+@dataclass(slots=True, eq=False)
+class TableFunction:
+    """A function of gradcli's table under the name by which a script calls it."""
+
+    function: Any
+    library: str
+    name: str
+
+
+@dataclass(slots=True, eq=False)
+class Super:
+    """What ``super()`` gives: the members of the classes after one."""
+
+    owner: Any
+    after: Class
+
+
+@dataclass(slots=True, eq=False)
+class Property:
+    """An attribute that is computed."""
+
+    getter: Any
+    setter: Any = None
+
+
+@dataclass(slots=True, eq=False)
+class StaticMethod:
+    """A function of a class that is given no object."""
+
+    function: Any
+
+
+@dataclass(slots=True, eq=False)
+class ClassMethod:
+    """A function of a class that is given the class."""
+
+    function: Any
+
+
+@dataclass(slots=True, eq=False)
+class Module:
+    """An imported module, by its full name."""
+
+    name: str
+
+
+@dataclass(slots=True, eq=False)
+class Foreign:
+    """What gradcli does not have, and what only shows: its attributes and calls give more of it."""
+
+    name: str
+
+
+class Context:
+    """What ``with`` enters: a native one has these two."""
+
+    def enter(self, run: Any) -> Any:
+        """Begin, and return what ``as`` names."""
+        raise NotImplementedError
+
+    def leave(self, run: Any) -> None:
+        """End."""
+        raise NotImplementedError
+
+    def swallows(self, error: Any) -> bool:
+        """Return whether an exception that left the block ends here."""
+        del error
+        return False

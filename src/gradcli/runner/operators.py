@@ -1,0 +1,424 @@
+"""What operators do of any two values: Python's own, tensors, and objects that define them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine.graph import NO_OPTIONS, NODES
+from gradcli.errors import GradcliError, over_budget
+from gradcli.language.arithmetic import binary as table_binary
+from gradcli.language.arithmetic import negative as table_negative
+from gradcli.language.kinds import inverted
+from gradcli.language.runtime import compare as table_compare
+from gradcli.ops import OPERATORS
+from gradcli.ops.declare import value_of
+from gradcli.runner.objects import UNBOUND, Class, Evaluate, Foreign, Frame, Instance
+from gradcli.runner.state import LONGEST, Run
+from gradcli.runner.values import FLOATS, Size, Tensor, as_dtype, category, kind_of, promoted
+
+Double = np.float64
+PLAIN = (int, float, bool)
+METHODS = {
+    "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",
+    "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
+}  # fmt: skip
+COMPARED = {"<": ("lt", "gt"), "<=": ("le", "ge"), ">": ("gt", "lt"), ">=": ("ge", "le"), "==": ("eq", "eq"), "!=": ("ne", "ne")}
+HOST: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
+    "%": operator.mod, "**": operator.pow, "&": operator.and_, "|": operator.or_, "^": operator.xor,
+    "<<": operator.lshift, ">>": operator.rshift, "<": operator.lt, "<=": operator.le, ">": operator.gt,
+    ">=": operator.ge, "==": operator.eq, "!=": operator.ne, "@": operator.matmul,
+}  # fmt: skip
+HOST_KINDS = (int, float, bool, complex, str, list, tuple, dict, set, frozenset, range, type(None), bytes, slice)
+WIDEST = 40_000
+"""Bits of an integer."""
+
+
+def raw(x: Any) -> Any:
+    """Return what ops take for a value: the node of a tensor, a double for a float."""
+    if isinstance(x, Tensor):
+        return x.node
+    return Double(x) if type(x) is float else x
+
+
+def binary(sign: str, left: Evaluate | None, right: Evaluate | None, i: int, j: int) -> Evaluate:
+    """Return what evaluates an operator; a side is an expression, or a place of the frame where it is None.
+
+    Two numbers of which one is differentiated take a short way.
+    """
+    op = OPERATORS.get((sign, 2))
+    if op is None or op.flat or op.require is not None or sign not in METHODS:
+        return lambda regs: operate(
+            regs[0], sign, left(regs) if left else regs[i], right(regs) if right else regs[j]
+        )
+    forward = op.forward
+
+    def run(regs: Frame) -> Any:
+        a = left(regs) if left else regs[i]
+        b = right(regs) if right else regs[j]
+        if type(a) is Tensor:
+            p = a.node
+            if type(p) in NODES and type(p.value) is Double and p.active:
+                kind = type(b)
+                if kind is Double:
+                    node = regs[0].f.enter(op, (p, b), NO_OPTIONS, forward(p.value, b), LEFT)
+                    return Tensor(node, a.dtype, a.library)
+                if kind is Tensor and a.dtype == b.dtype:
+                    q = b.node
+                    if type(q) in NODES and type(q.value) is Double and q.active:
+                        node = regs[0].f.enter(op, (p, q), NO_OPTIONS, forward(p.value, q.value), BOTH)
+                        return Tensor(node, a.dtype, a.library)
+                elif kind is float or kind is int:
+                    b = Double(b)
+                    node = regs[0].f.enter(op, (p, b), NO_OPTIONS, forward(p.value, b), LEFT)
+                    return Tensor(node, a.dtype, a.library)
+        elif type(a) is Double and type(b) is Double:  # constants of the text are doubles there
+            return HOST[sign](float(a), float(b))
+        return operate(regs[0], sign, a, b)
+
+    return run
+
+
+LEFT, BOTH = (0,), (0, 1)
+
+
+def plain(x: Any) -> Any:
+    """Return a number of Python's for a constant that stands as a double in a frame."""
+    return float(x) if type(x) is Double else x
+
+
+def operate(run: Run, sign: str, a: Any, b: Any) -> Any:
+    """Return what an operator makes of any two values; raises the exceptions of Python and of the libraries."""
+    a, b = plain(a), plain(b)
+    if isinstance(a, Tensor) or isinstance(b, Tensor):
+        return of_tensors(run, sign, a, b)
+    if isinstance(a, HOST_KINDS) and isinstance(b, HOST_KINDS):
+        return of_host(run, sign, a, b)
+    return of_objects(run, sign, a, b)
+
+
+def of_host(run: Run, sign: str, a: Any, b: Any) -> Any:
+    """Return an operator of Python's own values, within bounds."""
+    if sign == "%" and type(a) is str:
+        from gradcli.runner.strings import percent
+
+        return percent(run, a, b)
+    if sign in ("==", "!=") and (type(a) in (list, tuple, dict) or type(b) in (list, tuple, dict)):
+        return equal(run, a, b) is (sign == "==")
+    refuse_large(sign, a, b)
+    try:
+        made = HOST[sign](a, b)
+    except ZeroDivisionError as error:
+        return run.fail("ZeroDivisionError", str(error))
+    except OverflowError as error:
+        return run.fail("OverflowError", str(error))
+    except TypeError as error:
+        return run.fail("TypeError", str(error))
+    except ValueError as error:
+        return run.fail("ValueError", str(error))
+    if type(a) is Size and sign == "+":
+        return Size(made)
+    return made
+
+
+def refuse_large(sign: str, a: Any, b: Any) -> None:
+    """Refuse integers, texts and lists that would be too large."""
+    if type(a) is int and type(b) is int:
+        bits = a.bit_length(), b.bit_length()
+        large = sum(bits) if sign == "*" else bits[0] * abs(b) if sign == "**" else bits[0] + b if sign == "<<" else 0
+        if large > WIDEST:
+            raise over_budget("bits", WIDEST, "an integer has too many bits")
+    elif sign == "*":
+        for one, times in ((a, b), (b, a)):
+            if isinstance(one, str | list | tuple | bytes) and isinstance(times, int) and len(one) * times > LONGEST:
+                raise over_budget("items", LONGEST, "a list or a text is too long")
+    elif sign == "+" and isinstance(a, str | list | tuple) and isinstance(b, type(a)) and len(a) + len(b) > LONGEST:
+        raise over_budget("items", LONGEST, "a list or a text is too long")
+
+
+def equal(run: Run, a: Any, b: Any) -> bool:
+    """Return whether two values are equal as Python has it, entry by entry in containers."""
+    if a is b:
+        return True
+    if type(a) in (list, tuple, Size) and isinstance(b, list | tuple):
+        same_kind = isinstance(a, list) == isinstance(b, list)
+        return same_kind and len(a) == len(b) and all(equal(run, x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(equal(run, a[key], b[key]) for key in a)
+    if isinstance(a, HOST_KINDS) and isinstance(b, HOST_KINDS):
+        return bool(a == b)
+    return truth(run, operate(run, "==", a, b))
+
+
+def of_objects(run: Run, sign: str, a: Any, b: Any) -> Any:
+    """Return an operator by the methods of objects: of the left one, then the reflected one of the right."""
+    if sign in COMPARED:
+        first, second = COMPARED[sign]
+        names = ((a, f"__{first}__", b), (b, f"__{second}__", a))
+    else:
+        word = METHODS[sign]
+        names = ((a, f"__{word}__", b), (b, f"__r{word}__", a))
+    for owner, name, other in names:
+        if isinstance(owner, Instance) and (member := owner.kind.find(name)) is not UNBOUND:
+            made = run.call(member, [owner, other])
+            if made is not NotImplemented:
+                return made
+    if sign in ("==", "!="):
+        for owner, other in ((a, b), (b, a)):
+            if sign == "!=" and isinstance(owner, Instance) and (m := owner.kind.find("__eq__")) is not UNBOUND:
+                return not truth(run, run.call(m, [owner, other]))
+        same = a is b or (not isinstance(a, Instance | Class) and not isinstance(b, Instance | Class) and bool(a == b))
+        return same is (sign == "==")
+    if isinstance(a, Foreign) or isinstance(b, Foreign):
+        return a if isinstance(a, Foreign) else b
+    from gradcli.runner.builtins import type_name
+
+    if sign in COMPARED:
+        text = f"'{sign}' not supported between instances of '{type_name(a)}' and '{type_name(b)}'"
+    else:
+        written = "** or pow()" if sign == "**" else sign
+        text = f"unsupported operand type(s) for {written}: '{type_name(a)}' and '{type_name(b)}'"
+    return run.fail("TypeError", text)
+
+
+def of_tensors(run: Run, sign: str, a: Any, b: Any) -> Any:
+    """Return an operator of which a side is a tensor."""
+    library = library_of(a, b)
+    a, b = as_operand(run, sign, a, b, library), as_operand(run, sign, b, a, library)
+    if a is None or b is None:
+        return None if sign not in ("==", "!=") else sign == "!="
+    if isinstance(a, Instance) or isinstance(b, Instance):
+        return of_objects(run, sign, a, b)
+    x, y = raw(a), raw(b)
+    if type(x) is np.ndarray and not x.ndim and type(a) is Tensor and x.dtype == np.float64:
+        x = x[()] if type(y) is not Double else x
+    if sign in ("<<", ">>"):
+        return run.make(HOST[sign](value_of(x), value_of(y)), None, library)
+    op = OPERATORS[sign, 2]
+    if sign in COMPARED or sign in "&|^":
+        made = table_compare(run.f, op, x, y)
+        return wrap_result(run, made, bits_dtype(a, b) if sign in "&|^" else "bool", library)
+    dtype = joint_dtype(run, a, b, sign, library)
+    if category(dtype) < 2 and sign in "+-*//%**" and library != "jax":
+        made = whole_arithmetic(run, sign, x, y)
+    else:
+        made = table_binary(run.f, op, x, y)
+    return wrap_result(run, made, dtype, library)
+
+
+def whole_arithmetic(run: Run, sign: str, x: Any, y: Any) -> Any:
+    """Return arithmetic of integers and truth values."""
+    p, q = np.asarray(value_of(x)), np.asarray(value_of(y))
+    if sign == "-" and p.dtype == q.dtype == np.bool_:
+        run.fail("RuntimeError", "Subtraction, the `-` operator, with two bool tensors is not supported. "
+                 "Use the `^` or `logical_xor()` operator instead.")
+    if sign in ("//", "%") and np.any(q == 0):
+        run.fail("RuntimeError", "ZeroDivisionError")
+    both = p.dtype == q.dtype == np.bool_
+    p, q = (n if both and sign in "+*" else n.astype(np.int64) for n in (p, q))
+    try:
+        np.broadcast_shapes(p.shape, q.shape)
+    except ValueError:
+        from gradcli.engine.graph import misfit
+
+        raise misfit(OPERATORS[sign, 2], [p, q], ValueError("")) from None
+    return np.asarray(HOST[sign](p, q))
+
+
+def library_of(a: Any, b: Any) -> str:
+    """Return whose array an operator gives."""
+    if isinstance(a, Tensor) and isinstance(b, Tensor) and a.library != b.library:
+        order = ("torch", "jax", "numpy", "python")
+        return min(a.library, b.library, key=order.index)
+    return a.library if isinstance(a, Tensor) else b.library  # type: ignore[no-any-return]
+
+
+def as_operand(run: Run, sign: str, x: Any, other: Any, library: str) -> Any:
+    """Return one side of an operator beside a tensor: arrays for lists where NumPy makes them."""
+    if isinstance(x, Tensor) or type(x) in PLAIN or isinstance(x, Instance):
+        return x
+    if type(x) in (list, tuple) and library in ("numpy", "python"):
+        from gradcli.runner.arrays import array_of
+
+        return array_of(run, x, "numpy")
+    if x is None and sign in ("==", "!="):
+        return None
+    from gradcli.runner.builtins import type_name
+
+    written = "** or pow()" if sign == "**" else sign
+    sides = (x, other)
+    return run.fail(
+        "TypeError",
+        f"unsupported operand type(s) for {written}: '{type_name(sides[0])}' and '{type_name(sides[1])}'",
+    )
+
+
+def bits_dtype(a: Any, b: Any) -> str:
+    """Return the type of what ``& | ^`` make."""
+    kinds = [x.dtype if isinstance(x, Tensor) else "bool" if type(x) is bool else "int64" for x in (a, b)]
+    return promoted(*kinds)
+
+
+def joint_dtype(run: Run, a: Any, b: Any, sign: str, library: str) -> str:
+    """Return the type of numbers of a result: tensors before single numbers, and these before those of Python."""
+    dtype = together(run, [a, b], library)
+    if sign == "/" and category(dtype) < 2:
+        return "float64" if library in ("numpy", "python") else run.default_dtype if library == "torch" else "float32"
+    return dtype
+
+
+def together(run: Run, values: list[Any], library: str) -> str:
+    """Return the type that several values make together, as PyTorch and NumPy promote."""
+    floats = "float64" if library in ("numpy", "python") else run.default_dtype if library == "torch" else "float32"
+    ranked: list[str | None] = [None, None, None]  # of arrays, of arrays without axes, of plain numbers
+    for x in values:
+        if isinstance(x, Tensor):
+            place, dtype = (0 if x.shape or library == "numpy" else 1), x.dtype
+        else:
+            kind = type(x)
+            place, dtype = 2, "bool" if kind is bool else "int64" if kind is int else floats
+            if library == "jax" and kind is int:
+                dtype = "int32"
+        before = ranked[place]
+        ranked[place] = dtype if before is None else promoted(before, dtype)
+    result: str | None = None
+    for dtype in ranked:  # type: ignore[assignment]
+        if dtype is not None and (result is None or category(dtype) > category(result)):
+            weak = result is not None and category(dtype) == 2
+            result = floats if weak and library == "torch" and dtype not in FLOATS else dtype
+    return result or floats
+
+
+def wrap_result(run: Run, made: Any, dtype: str, library: str, made_by: Any = None) -> Any:
+    """Return a result of the table as a tensor of a type; what has lost its fractions is cut to it."""
+    kind = kind_of(value_of(made))
+    if kind != ("f", "i", "b")[2 - category(dtype)]:
+        if kind == "f" and category(dtype) < 2:
+            made = as_dtype(value_of(made), dtype)
+        elif kind != "f" and category(dtype) == 2:
+            made = np.asarray(value_of(made), dtype=np.float64)
+        else:
+            made = as_dtype(value_of(made), dtype) if category(dtype) == 1 else made
+            dtype = "bool" if kind_of(value_of(made)) == "b" else dtype
+    if type(made) not in NODES:
+        if library == "python":
+            return python_number(made)
+        if not isinstance(made, np.ndarray):
+            made = np.asarray(made)
+    return Tensor(made, dtype, library, made_by)
+
+
+def python_number(array: Any) -> Any:
+    """Return a number of Python's."""
+    one = np.asarray(array)
+    if one.dtype == object or one.ndim:
+        return Tensor(one, "float64", "python")
+    return one.item()
+
+
+def negative(run: Run, a: Any, sign: str) -> Any:
+    """Return ``-a``, ``+a`` or ``~a``."""
+    a = plain(a)
+    if isinstance(a, Tensor):
+        if sign == "+":
+            return a
+        op = OPERATORS[sign, 1]
+        if sign == "~":
+            return wrap_result(run, inverted(run.f, op, raw(a)), a.dtype, a.library)
+        made = table_negative(run.f, op, a.node) if category(a.dtype) == 2 else -np.asarray(a.value, np.int64)
+        return wrap_result(run, made, a.dtype, a.library)
+    if isinstance(a, Instance):
+        name = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}[sign]
+        if (member := a.kind.find(name)) is not UNBOUND:
+            return run.call(member, [a])
+    if type(a) in PLAIN:
+        if sign == "~" and type(a) is float:
+            return run.fail("TypeError", "bad operand type for unary ~: 'float'")
+        return -a if sign == "-" else +a if sign == "+" else ~a
+    if isinstance(a, Foreign):
+        return a
+    from gradcli.runner.builtins import type_name
+
+    return run.fail("TypeError", f"bad operand type for unary {sign}: '{type_name(a)}'")
+
+
+def truth(run: Run, x: Any) -> bool:
+    """Return whether a condition holds."""
+    if x is True or x is False:
+        return x
+    if isinstance(x, Tensor):
+        return truth_of(run, x)
+    if isinstance(x, Instance):
+        for name in ("__bool__", "__len__"):
+            if (member := x.kind.find(name)) is not UNBOUND:
+                return bool(run.call(member, [x]))
+        return True
+    return bool(x)
+
+
+def truth_of(run: Run, x: Tensor) -> bool:
+    """Return whether a tensor of one entry is other than 0."""
+    value = x.value
+    if np.size(value) != 1:
+        if x.library != "torch":
+            text = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
+            run.fail("ValueError", text)
+        count = "no values" if not np.size(value) else "more than one value"
+        run.fail("RuntimeError", f"Boolean value of Tensor with {count} is ambiguous")
+    return bool(np.ravel(np.asarray(value))[0])
+
+
+def contains(run: Run, item: Any, container: Any) -> bool:
+    """Return whether an item is in a container, as ``in`` has it."""
+    item = plain(item)
+    if isinstance(container, Instance):
+        if (member := container.kind.find("__contains__")) is not UNBOUND:
+            return truth(run, run.call(member, [container, item]))
+    elif isinstance(container, Tensor):
+        return bool(np.any(np.asarray(container.value) == (item.value if isinstance(item, Tensor) else item)))
+    elif isinstance(container, str):
+        if not isinstance(item, str):
+            run.fail("TypeError", "'in <string>' requires string as left operand")
+        return item in container
+    elif isinstance(container, dict | set | frozenset | range):
+        return hashable(run, item) in container
+    from gradcli.runner.containers import iterate
+
+    return any(each is item or equal(run, item, each) for each in iterate(run, container))
+
+
+def hashable(run: Run, key: Any) -> Any:
+    """Return a value as a key of a dictionary or a set; raises TypeError as Python does."""
+    key = plain(key)
+    if isinstance(key, Tensor):
+        if key.library == "torch":
+            return key
+        if not key.shape:
+            return key.value.item() if hasattr(key.value, "item") else key.value
+    if isinstance(key, list | dict | set) or isinstance(key, Tensor):
+        from gradcli.runner.builtins import type_name
+
+        return run.fail("TypeError", f"unhashable type: '{type_name(key)}'")
+    if type(key) is tuple:
+        return tuple([hashable(run, part) for part in key])
+    return key
+
+
+@cache
+def sign_of(kind: type) -> str:
+    """Return how an operator of the syntax tree is written."""
+    return SIGNS[kind.__name__]
+
+
+SIGNS = {
+    "Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%", "Pow": "**", "MatMult": "@",
+    "BitAnd": "&", "BitOr": "|", "BitXor": "^", "LShift": "<<", "RShift": ">>",
+    "Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">=", "Eq": "==", "NotEq": "!=",
+    "USub": "-", "UAdd": "+", "Invert": "~",
+}  # fmt: skip
+__all__ = ["GradcliError", "binary", "contains", "equal", "hashable", "negative", "operate", "truth"]

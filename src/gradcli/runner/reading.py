@@ -1,0 +1,70 @@
+"""From the text of a script to its syntax tree: what is refused before anything runs."""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+import warnings
+
+from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
+from gradcli.language.source import line_starts, refuse_depth, syntax_error, with_comments
+from gradcli.language.source import blank as blank_comment
+
+MAGIC = re.compile(r"^[ \t]*[%!].*$", re.MULTILINE)
+"""Lines of a notebook that are no Python."""
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def read_script(text: str, budget: Budget) -> tuple[ast.Module, Place]:
+    """Return the syntax tree of a script and its text; lines keep their numbers.
+
+    Raises ``character``, ``budget`` or ``syntax``, each with its place.
+    """
+    clean = textwrap.dedent(text.replace("\r\n", "\n").replace("\ufeff", "")).rstrip() + "\n"
+    clean = MAGIC.sub(lambda line: "#" + line[0][1:] if len(line[0]) > 1 else "#", clean)
+    place = Place(clean, "script")
+    try:
+        if len(clean) > budget.text:
+            raise over_budget("text", budget.text, "the script has too many characters")
+        control = CONTROL.search(clean)
+        if control is not None:
+            what = f"the script holds a control character, U+{ord(control[0]):04X}"
+            raise GradcliError("character", what, span=control.span())
+        refuse_depth(with_comments(clean, blank_comment), budget)
+        tree = python_tree(clean)
+        if sum(1 for _ in ast.walk(tree)) > budget.syntax:
+            raise over_budget("syntax", budget.syntax, "the script has too many parts")
+    except GradcliError as error:
+        raise error.at(error.span, place) from None
+    return tree, place
+
+
+def python_tree(text: str) -> ast.Module:
+    """Return what Python's parser makes of a text."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text, filename="")
+    except SyntaxError as error:
+        raise syntax_error(error, text) from None
+    except (RecursionError, MemoryError, ValueError):
+        raise GradcliError("budget", "the script is nested too deeply") from None
+
+
+class Positions:
+    """Turns the places of syntax nodes, which Python counts in bytes, into characters of the text."""
+
+    def __init__(self, text: str) -> None:
+        self.starts = line_starts(text)
+        self.lines = text.split("\n")
+
+    def of(self, node: ast.AST) -> Span:
+        """Return the characters that a node covers."""
+        first = self.at(node.lineno, node.col_offset)  # type: ignore[attr-defined]
+        return first, self.at(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+
+    def at(self, line: int, column: int) -> int:
+        """Return the place of a byte of a line."""
+        row = self.lines[line - 1]
+        return self.starts[line - 1] + (column if row.isascii() else len(row.encode()[:column].decode(errors="ignore")))

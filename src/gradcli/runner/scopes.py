@@ -1,0 +1,130 @@
+"""Whose a name is: which variables a function, a class or a module assigns, and which it reads from round it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from gradcli.records import dataclass, field
+
+FUNCTIONS = (ast.FunctionDef, ast.Lambda, ast.AsyncFunctionDef)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+SCOPES = (*FUNCTIONS, *COMPREHENSIONS, ast.ClassDef)
+
+
+@dataclass(slots=True)
+class Names:
+    """What one scope does with names: ``free`` are those that it or a scope in it reads from round it."""
+
+    assigned: set[str] = field(default_factory=set)
+    read: set[str] = field(default_factory=set)
+    globals: set[str] = field(default_factory=set)
+    nonlocals: set[str] = field(default_factory=set)
+    free: set[str] = field(default_factory=set)
+    shared: set[str] = field(default_factory=set)
+
+
+def parameters_of(arguments: ast.arguments) -> list[str]:
+    """Return the names of all parameters."""
+    parts = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return [a.arg for a in (*parts, arguments.vararg, arguments.kwarg) if a is not None]
+
+
+def inside(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes that belong to a scope itself, and the scopes in it; what is evaluated round it is left out."""
+    waiting = list(body_of(node))
+    while waiting:
+        part = waiting.pop()
+        yield part
+        if isinstance(part, SCOPES):
+            waiting.extend(around(part))
+        else:
+            waiting.extend(ast.iter_child_nodes(part))
+
+
+def body_of(node: ast.AST) -> list[ast.AST]:
+    """Return what is evaluated in a scope."""
+    if isinstance(node, ast.Lambda):
+        return [node.body]
+    if isinstance(node, COMPREHENSIONS):
+        first, *rest = node.generators
+        values = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        return [first.target, *first.ifs, *rest, *values]
+    return list(node.body)  # type: ignore[attr-defined]
+
+
+def around(node: ast.AST) -> list[ast.AST]:
+    """Return what of a scope is evaluated in the one round it: defaults, decorators, bases, the first iterable."""
+    if isinstance(node, COMPREHENSIONS):
+        return [node.generators[0].iter]
+    found: list[ast.AST] = []
+    if isinstance(node, FUNCTIONS):
+        found += [*node.args.defaults, *[d for d in node.args.kw_defaults if d is not None]]
+    if isinstance(node, ast.ClassDef):
+        found += [*node.bases, *[k.value for k in node.keywords]]
+    return [*found, *getattr(node, "decorator_list", [])]
+
+
+def names_of(node: ast.AST) -> Names:
+    """Return what a scope does with names."""
+    names = Names()
+    if isinstance(node, FUNCTIONS):
+        names.assigned |= set(parameters_of(node.args))
+    inner: list[Names] = []
+    for part in inside(node):
+        note(names, part)
+        if isinstance(part, SCOPES):
+            inner.append(names_of(part))
+    names.assigned -= names.globals | names.nonlocals
+    own = set() if isinstance(node, ast.ClassDef) else names.assigned
+    for one in inner:
+        names.shared |= one.free & own
+        names.free |= one.free - own
+    names.free |= (names.read | names.nonlocals) - names.assigned - names.globals
+    return names
+
+
+def note(names: Names, part: ast.AST) -> None:
+    """Note what one node does with names."""
+    match part:
+        case ast.Name(id=name, ctx=ast.Load()):
+            names.read.add(name)
+        case ast.Name(id=name):
+            names.assigned.add(name)
+            if isinstance(part.ctx, ast.Del):
+                names.read.add(name)
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            names.assigned.add(name)
+        case ast.Import() | ast.ImportFrom():
+            names.assigned |= {(item.asname or item.name.partition(".")[0]) for item in part.names}
+        case ast.ExceptHandler(name=str(name)):
+            names.assigned.add(name)
+        case ast.Global():
+            names.globals |= set(part.names)
+        case ast.Nonlocal():
+            names.nonlocals |= set(part.names)
+        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            names.assigned.add(name)
+
+
+def walrus_targets(node: ast.AST) -> set[str]:
+    """Return the names that ``:=`` assigns within comprehensions: they are those of the scope round these."""
+    return {
+        part.target.id
+        for comprehension in ast.walk(node)
+        if isinstance(comprehension, COMPREHENSIONS)
+        for part in ast.walk(comprehension)
+        if isinstance(part, ast.NamedExpr) and isinstance(part.target, ast.Name)
+    }
+
+
+def yields(node: ast.AST) -> bool:
+    """Return whether a node has a ``yield`` of its own scope."""
+    waiting: list[ast.AST] = [node]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, ast.Yield | ast.YieldFrom):
+            return True
+        if part is node or not isinstance(part, (*FUNCTIONS, ast.ClassDef, *COMPREHENSIONS)):
+            waiting.extend(ast.iter_child_nodes(part))
+    return False

@@ -1,0 +1,334 @@
+"""One run of a script: its graph, its output and seeds, what it did in order, and what it must not exceed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from gradcli.engine.graph import NODES, Graph
+from gradcli.engine.live import LiveGraph
+from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
+from gradcli.ops.declare import Op, value_of
+from gradcli.ops.indexing import PUT
+from gradcli.ops.making import DETACH
+from gradcli.ops.shaping import RESHAPE
+from gradcli.records import dataclass
+from gradcli.runner.events import Event, Log
+from gradcli.runner.objects import Frame
+from gradcli.runner.values import Tensor, View, as_dtype, category, kind_of
+
+BOUNDS = Budget(
+    text=400_000, syntax=60_000, turns=20_000_000, nodes=60_000_000, elements=20_000_000, total=2_000_000_000_000,
+    seconds=60.0,
+)  # fmt: skip
+"""What a script may cost: more than a formula, as training does."""
+DEEPEST = 990
+"""Calls within calls, as in Python."""
+LONGEST = 10_000_000
+"""Items of a list, characters of a text."""
+
+
+class Held:
+    """The graph while gradients are off: what is computed is held."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph, self.meter, self.charge, self.remark = graph, graph.meter, graph.charge, graph.remark
+        self.is_input, self.piece, self.strict = graph.is_input, graph.piece, graph.strict
+        self.note_call, self.nodes, self.budget = graph.note_call, graph.nodes, graph.budget
+        self.live = isinstance(graph, LiveGraph)
+        self.lists, self.windows = graph.lists, graph.windows
+
+    def __call__(self, op: Op, *arguments: Any, **static: Any) -> Any:
+        """Apply an op to the numbers of its arguments."""
+        if self.live:
+            return self.graph(op, *[value_of(a) if type(a) in NODES else a for a in arguments], **static)
+        made = self.graph(op, *arguments, **static)
+        return self.graph(DETACH, made) if type(made) in NODES and made.active else made
+
+    def apply(self, op: Op, arguments: Any, static: Any, values: Any, links: Any = ()) -> Any:
+        """Apply an op as the graph does."""
+        return self(op, *arguments, **static)
+
+    def enter(self, op: Op, arguments: Any, static: Any, value: Any, links: Any = ()) -> Any:
+        """Enter an operation whose value is at hand."""
+        if self.live:
+            return value
+        made = self.graph.enter(op, arguments, static, value, links)
+        return self.graph(DETACH, made) if type(made) in NODES and made.active else made
+
+
+@dataclass(slots=True)
+class Written:
+    """A write in place to what a tensor showed: how many nodes there were, and the line."""
+
+    mark: int
+    line: int
+    shape: tuple[int, ...]
+    version: int
+    by: int
+    kept: Any = None
+
+
+class Run:
+    """One run of a script.
+
+    ``f`` applies ops: the graph, or what holds them while gradients are off. ``line`` is that of the script's own call
+    that runs now. ``emit`` is given what is printed as it is printed.
+    """
+
+    def __init__(self, graph: Graph | None = None, emit: Callable[[str], None] | None = None) -> None:
+        self.graph: Graph = graph if graph is not None else LiveGraph(BOUNDS)
+        self.held = Held(self.graph)
+        self.f: Any = self.graph
+        self.meter = self.graph.meter
+        self.emit = emit
+        self.log = Log()
+        self.line = 0
+        self.depth = 0
+        self.leaves: list[Tensor] = []
+        self.ordinal = 0
+        self.writes: dict[Any, Written] = {}
+        self.freed: set[int] = set()
+        self.by_leaf: WeakValueDictionary[int, Tensor] = WeakValueDictionary()
+        self.retained: dict[int, Any] = {}
+        self.default_dtype = "float32"
+        self.print_options: dict[str, Any] = {}
+        self.numpy_options: dict[str, Any] = {}
+        self.generators: dict[str, Any] = {}
+        self.modules: dict[str, Frame] = {}
+        self.handling: list[Any] = []
+        self.hooks: dict[int, list[Any]] = {}
+        self.post_hooks: dict[int, list[Any]] = {}
+        self.identities: list[Any] = []
+        self.resolved: dict[str, Any] = {}
+        self.given: dict[str, Any] = {}
+        self.frames: list[Any] = []
+        self.seed = 0
+        self.sweeps = 0
+        self.stars: list[str] = []
+        self.quiet = 0
+        self.inference = False
+        self.notes: dict[tuple[str, str], None] = {}
+        self.place = Place("")
+        self.replay: Any = None
+
+    # ---- gradients on and off
+    @property
+    def grad_enabled(self) -> bool:
+        """Whether operations are recorded."""
+        return self.f is self.graph
+
+    def enable_grad(self, on: bool) -> bool:
+        """Switch gradients, and return whether they were on."""
+        before = self.f is self.graph
+        self.f = self.graph if on else self.held
+        return before
+
+    # ---- tensors
+    def make(self, array: Any, dtype: str | None = None, library: str = "torch") -> Tensor:
+        """Return a new tensor of these numbers, in doubles that the type has."""
+        array = np.asarray(array) if not isinstance(array, np.ndarray) else array
+        if dtype is None:
+            kind = kind_of(array)
+            floats = "float64" if library == "numpy" else self.default_dtype if library == "torch" else "float32"
+            dtype = floats if kind == "f" else "int64" if kind == "i" else "bool"
+            if library == "jax" and kind == "i":
+                dtype = "int32"
+        self.meter.elements += array.size
+        if array.size > self.meter.budget.elements:
+            self.meter.charge(array.size)
+        return Tensor(as_dtype(array, dtype), dtype, library)
+
+    def enter_leaf(self, tensor: Tensor) -> Tensor:
+        """Make a tensor a leaf: an input of its own, and another one after each write to it."""
+        value = tensor.value
+        ordinal = self.ordinal
+        self.ordinal = ordinal + 1
+        if self.replay is not None:
+            value = self.replay.leaf(ordinal, value)
+        value = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
+        node = self.graph.input(f"leaf{ordinal}", value, True)
+        tensor.node, tensor.leaf = node, True
+        self.by_leaf[node.index] = tensor
+        return tensor
+
+    def write(self, tensor: Tensor, made: Any, first: int | None = None) -> None:
+        """Give a tensor other numbers in place, with their derivatives; a view gives them to what it shows.
+
+        ``first`` is the number of nodes before the operation that made them in place, if one did.
+        """
+        if tensor.base is not None:
+            self._write_view(tensor, made, first)
+            return
+        if category(tensor.dtype) < 2:
+            made = as_dtype(np.asarray(value_of(made), dtype=np.float64), tensor.dtype)
+        count = self.count
+        old = tensor.node
+        key = old.index if type(old) in NODES else id(old)
+        tensor.version += 1
+        self.writes[key] = Written(count, self.line, tensor.shape, tensor.version, count if first is None else first, old)
+        if len(self.writes) > 4096:
+            self.writes = dict(list(self.writes.items())[2048:])
+        if tensor.leaf:
+            if self.f is self.graph and tensor.active:
+                self.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
+            self.by_leaf.pop(old.index, None)
+            tensor.node = np.array(value_of(made))
+            self.enter_leaf(tensor)
+            return
+        tensor.node = made
+        if type(made) not in NODES:
+            tensor.made_by = None
+
+    @property
+    def count(self) -> int:
+        """How many nodes there are."""
+        return self.graph.count if isinstance(self.graph, LiveGraph) else len(self.graph.nodes)
+
+    def _write_view(self, view: Tensor, made: Any, first: int | None) -> None:
+        base, shape = view.base, view.base.shape
+        if base.leaf and base.active and self.f is self.graph and not is_detached(view):
+            self.fail(
+                "RuntimeError", "a view of a leaf Variable that requires grad is being used in an in-place operation."
+            )
+        places = np.ravel(np.asarray(view.look(np.arange(math.prod(shape)).reshape(shape))))  # type: ignore[misc]
+        f = self.held if is_detached(view) else self.f
+        old = base.node
+        if type(old) not in NODES and type(made) not in NODES:
+            array = np.array(old)
+            array.reshape(-1)[places] = as_dtype(np.asarray(made, np.float64), base.dtype).ravel() if category(
+                base.dtype) < 2 else np.ravel(made)  # fmt: skip
+            self.write(base, array, first)
+        else:
+            flat = f(RESHAPE, old, shape=(math.prod(shape),))
+            put = f(PUT, flat, f(RESHAPE, made, shape=places.shape), key=places)
+            written = f(RESHAPE, put, shape=shape)
+            if is_detached(view) and self.f is self.graph:
+                before = self.enable_grad(False)
+                self.write(base, written, first)
+                self.enable_grad(before)
+            else:
+                self.write(base, written, first)
+        base.made_by = "CopySlices" if not base.leaf and type(base.node) in NODES else None
+
+    # ---- what happens
+    def print(self, text: str) -> None:
+        """Print a text, and note that it was printed."""
+        self.log.printed(self.line, text)
+        if self.emit is not None:
+            self.emit(text)
+
+    def event(self, event: Event) -> None:
+        """Note what happened, unless a library's own code did it."""
+        if not self.quiet:
+            self.log.add(event)
+
+    def caught(self, error: Any) -> None:
+        """Note that the script catches an exception of its own."""
+        self.event(Event("error", error.line or self.line, type=error.name, text=error.text, caught=True))
+
+    def note(self, kind: str, message: str) -> None:
+        """Leave a note on this run."""
+        self.notes[kind, message] = None
+
+    def fail(self, kind: str, text: str) -> Any:
+        """Raise an exception of the script."""
+        from gradcli.runner.exceptions import raised  # an error alone needs it
+
+        raise raised(kind, text)
+
+    def refuse(self, what: str, hint: str | None = None, span: Span | None = None) -> GradcliError:
+        """Return the error for what gradcli does not do."""
+        return GradcliError("not-allowed", what, hint=hint, span=span)
+
+    def bound(self, length: float, what: str) -> None:
+        """Refuse a list or a text that is too long."""
+        if length > LONGEST:
+            raise over_budget("items", LONGEST, what)
+
+    # ---- derivative calls
+    def swept(
+        self, outputs: list[Tensor], seeds: list[Any], targets: Any, retain: bool, create: bool, given: Any, inputs: Any = None
+    ) -> Any:
+        """Return what a sweep gives: newly walked, or as another run recorded it."""
+        from gradcli.runner.backward import sweep
+
+        number = self.sweeps
+        self.sweeps += 1
+        if self.replay is not None:
+            return self.replay.sweep(self, number, outputs, seeds, targets, retain, create, inputs)
+        return sweep(self, [y.node for y in outputs], seeds, targets, retain, create)
+
+    def zeroed(self, tensor: Tensor) -> None:
+        """Note that a gradient is set to zero."""
+        if self.quiet:
+            return
+        owner = next((leaf for leaf in list(self.by_leaf.values()) if leaf.grad is tensor.root), None)
+        if owner is not None:
+            self.event(Event("zero", self.line, names=[self.name_of(owner) or ""]))
+
+    def name_of(self, value: Any) -> str | None:
+        """Return what the script calls a value where it is now, None where it has no name."""
+        from gradcli.runner.naming import name_of
+
+        return name_of(self, value)
+
+    # ---- calls
+    def attribute(self, base: Any, name: str) -> Any:
+        """Return ``base.name``."""
+        from gradcli.runner.attributes import attribute
+
+        return attribute(self, base, name)
+
+    def member(self, name: str) -> Any:
+        """Return what a full dotted name of a library stands for."""
+        from gradcli.runner.names import member
+
+        return member(self, name)
+
+    def builtin(self, name: str) -> Any:
+        """Return one of Python's builtins."""
+        from gradcli.runner.builtins import BUILTINS
+
+        return BUILTINS[name]
+
+    def call(self, what: Any, arguments: Sequence[Any] = (), named: dict[str, Any] | None = None) -> Any:
+        """Call anything that can be called."""
+        from gradcli.runner.calls import call
+
+        return call(self, what, list(arguments), named or {})
+
+    def function(self, name: str, *arguments: Any, **named: Any) -> Any:
+        """Call a function of gradcli's table by a name that a script would call it by."""
+        from gradcli.runner.calls import call_table, table_function
+
+        return call_table(self, table_function(name), list(arguments), named)
+
+    def operate(self, sign: str, a: Any, b: Any) -> Any:
+        """Return what an operator makes of any two values."""
+        from gradcli.runner.operators import operate
+
+        return operate(self, sign, a, b)
+
+
+def is_detached(view: Tensor) -> bool:
+    """Return whether a view is one that derivatives do not flow through."""
+    return view.extra is not None and view.extra.detached is not None
+
+
+def show(base: Tensor, look: Any, made: Any, dtype: str, made_by: Any = None) -> View:
+    """Return a view of a tensor, or of what that is a view of."""
+    outer = base.look
+    if outer is None:
+        return View(base, look, made, dtype, made_by)
+    view = View(base.base, lambda node: look(outer(node)), made, dtype, made_by)
+    if is_detached(base):
+        from gradcli.runner.values import extra_of
+
+        extra_of(view).detached = base
+    return view
+

@@ -1,0 +1,580 @@
+"""Statements of a script: from the syntax tree to closures that run over a frame.
+
+A statement gives None, or what leaves the block that it stands in: ``BREAK``, ``NEXT``, or what a function returns in a
+tuple of one.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from gradcli.errors import GradcliError
+from gradcli.runner.containers import delete, iterate, put, subscript
+from gradcli.runner.exceptions import Raised, as_raised, exception_class, raised
+from gradcli.runner.expressions import Expressions, Text
+from gradcli.runner.objects import UNBOUND, Class, Closure, Context, Evaluate, Frame, Instance
+from gradcli.runner.operators import plain, sign_of, truth
+from gradcli.runner.state import Run
+from gradcli.runner.writes import augmented
+
+BREAK, NEXT = ("break",), ("next",)
+Signal = Any
+
+
+class Step(NamedTuple):
+    """One statement: what runs it, its node, and whether it may yield."""
+
+    run: Callable[[Frame], Signal]
+    node: ast.stmt
+    yields: bool = False
+
+
+Block = list[Step]
+
+
+def execute(text: Text, block: Block, regs: Frame) -> Signal:
+    """Run statements; an error gets the place of the user's own statement where it arose."""
+    node: Any = None
+    try:
+        for run, node, _ in block:  # noqa: B007
+            signal = run(regs)
+            if signal is not None:
+                return signal
+    except GradcliError as error:
+        if text.listed:
+            error.at(text.span(node))
+        raise
+    except Raised as error:
+        if text.listed and not error.line:
+            error.line = node.lineno if not isinstance(node, ast.Expr | ast.Assign) else max(regs[0].line, node.lineno)
+        raise
+    return None
+
+
+def execute_yielding(text: Text, block: Block, regs: Frame) -> Iterator[Any]:
+    """Run statements of a generator; what it yields is yielded, and its signal returned."""
+    for run, _node, yields in block:
+        signal = (yield from run(regs)) if yields else run(regs)
+        if signal is not None:
+            return signal
+    return None
+
+
+class Statements(Expressions):
+    """Compiles the statements of one scope."""
+
+    def body(self, node: Any) -> Block:
+        """Return the block of a function; a lambda returns its expression."""
+        if isinstance(node, ast.Lambda):
+            value = self.expression(node.body)
+            return [Step(lambda regs: (value(regs),), ast.copy_location(ast.Pass(), node))]
+        return self.block(node.body)
+
+    def runner(self, block: Block) -> Callable[[Frame], Signal]:
+        """Return what runs a block; one expression that is returned needs no more."""
+        text = self.text
+        if len(block) == 1 and isinstance(block[0].node, ast.Return | ast.Pass):
+            alone = block[0].run
+            return alone if not text.listed else lambda regs: execute(text, block, regs)
+        return lambda regs: execute(text, block, regs)
+
+    def block(self, body: list[ast.stmt]) -> Block:
+        """Return statements ready to run."""
+        steps = []
+        for node in body:
+            if self.code_yields(node):
+                steps.append(Step(self.yielding(node), node, yields=True))
+            else:
+                steps.append(Step(self.statement(node), node))
+        return steps
+
+    def code_yields(self, node: ast.stmt) -> bool:
+        """Return whether a statement yields in the function that it is a part of."""
+        from gradcli.runner.scopes import yields
+
+        return self.outer is not None and not isinstance(node, ast.FunctionDef | ast.ClassDef) and yields(node)
+
+    def run_block(self, body: list[ast.stmt]) -> Callable[[Frame], Signal]:
+        """Return what runs several statements."""
+        block, text = self.block(body), self.text
+        if not block:
+            return lambda regs: None
+        return lambda regs: execute(text, block, regs)
+
+    def statement(self, node: ast.stmt) -> Callable[[Frame], Signal]:
+        """Return what runs one statement."""
+        compile_one = getattr(self, f"run_{type(node).__name__}", None)
+        if compile_one is None:
+            what = {"AsyncFunctionDef": "async functions", "Match": "match"}.get(type(node).__name__, type(node).__name__)
+            raise GradcliError("not-allowed", f"{what}: not understood", span=self.text.span(node))
+        return compile_one(node)  # type: ignore[no-any-return]
+
+    # ---- simple statements
+    def run_Expr(self, node: ast.Expr) -> Any:  # noqa: N802
+        value = self.expression(node.value)
+
+        def run(regs: Frame) -> None:
+            value(regs)
+
+        return run
+
+    def run_Assign(self, node: ast.Assign) -> Any:  # noqa: N802
+        value, targets = self.expression(node.value), [self.target(target) for target in node.targets]
+        if len(targets) == 1:
+            store = targets[0]
+            return lambda regs: store(regs, plain(value(regs)))
+
+        def run(regs: Frame) -> None:
+            made = plain(value(regs))
+            for store in targets:
+                store(regs, made)
+
+        return run
+
+    def run_AnnAssign(self, node: ast.AnnAssign) -> Any:  # noqa: N802
+        if self.is_class and isinstance(node.target, ast.Name):
+            self.annotated.append(node.target.id)
+        if node.value is None:
+            return lambda regs: None
+        value, store = self.expression(node.value), self.target(node.target)
+        return lambda regs: store(regs, plain(value(regs)))
+
+    annotated: list[str]
+
+    def run_AugAssign(self, node: ast.AugAssign) -> Any:  # noqa: N802
+        sign, change, target = sign_of(type(node.op)), self.expression(node.value), node.target
+        if isinstance(target, ast.Subscript):
+            base, key = self.expression(target.value), self.expression(target.slice)
+
+            def run_entry(regs: Frame) -> None:
+                run, owner, place = regs[0], base(regs), key(regs)
+                before = subscript(run, owner, place)
+                after = augmented(run, sign, before, change(regs))
+                if after is not before or not hasattr(before, "node") or before.base is None:
+                    put(run, owner, place, after)
+
+            return run_entry
+        load = self.expression(as_load(target))
+        store = self.target(target)
+
+        def run(regs: Frame) -> None:
+            before = load(regs)
+            after = augmented(regs[0], sign, plain(before), plain(change(regs)))
+            store(regs, after)
+
+        return run
+
+    def run_Pass(self, node: ast.Pass) -> Any:  # noqa: N802
+        del node
+        return lambda regs: None
+
+    def run_Break(self, node: ast.Break) -> Any:  # noqa: N802
+        del node
+        return lambda regs: BREAK
+
+    def run_Continue(self, node: ast.Continue) -> Any:  # noqa: N802
+        del node
+        return lambda regs: NEXT
+
+    run_Global = run_Nonlocal = run_Pass  # noqa: N815
+
+    def run_Return(self, node: ast.Return) -> Any:  # noqa: N802
+        if node.value is None:
+            return lambda regs: (None,)
+        value = self.expression(node.value)
+        return lambda regs: (plain(value(regs)),)
+
+    def run_Delete(self, node: ast.Delete) -> Any:  # noqa: N802
+        parts: list[Callable[[Frame], None]] = []
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                load, store = self.load(ast.Name(target.id, ast.Load())), self.store(target.id)
+                parts.append(lambda regs, load=load, store=store: (load(regs), store(regs, UNBOUND)) and None)  # type: ignore[misc]
+            elif isinstance(target, ast.Subscript):
+                base, key = self.expression(target.value), self.expression(target.slice)
+                parts.append(lambda regs, base=base, key=key: delete(regs[0], base(regs), key(regs)))  # type: ignore[misc]
+            elif isinstance(target, ast.Attribute):
+                from gradcli.runner.attributes import delete_attribute
+
+                owner, name = self.expression(target.value), target.attr
+                parts.append(lambda regs, owner=owner, name=name: delete_attribute(regs[0], owner(regs), name))  # type: ignore[misc]
+        return lambda regs: [part(regs) for part in parts] and None
+
+    def run_Assert(self, node: ast.Assert) -> Any:  # noqa: N802
+        test, said = self.expression(node.test), self.expression(node.msg) if node.msg else None
+
+        def run(regs: Frame) -> None:
+            if truth(regs[0], test(regs)):
+                return
+            error = raised("AssertionError", "")
+            error.instance.fields["args"] = () if said is None else (said(regs),)
+            raise error
+
+        return run
+
+    def run_Raise(self, node: ast.Raise) -> Any:  # noqa: N802
+        what = self.expression(node.exc) if node.exc is not None else None
+
+        def run(regs: Frame) -> None:
+            if what is None:
+                if not regs[0].handling:
+                    regs[0].fail("RuntimeError", "No active exception to reraise")
+                raise regs[0].handling[-1]
+            made = what(regs)
+            if isinstance(made, Class):
+                made = regs[0].call(made)
+            if not isinstance(made, Instance) or not made.kind.is_a(exception_class("BaseException")):
+                regs[0].fail("TypeError", "exceptions must derive from BaseException")
+            raise Raised(made)
+
+        return run
+
+    def run_Import(self, node: ast.Import) -> Any:  # noqa: N802
+        from gradcli.runner.names import imported
+
+        parts = [
+            (item.name if item.asname else item.name.partition(".")[0], self.store(item.asname or item.name.partition(".")[0]),
+             item.name)
+            for item in node.names
+        ]  # fmt: skip
+
+        def run(regs: Frame) -> None:
+            for name, store, whole in parts:
+                store(regs, imported(regs[0], name, whole))
+
+        return run
+
+    def run_ImportFrom(self, node: ast.ImportFrom) -> Any:  # noqa: N802
+        from gradcli.runner.names import imported_from
+
+        module = node.module or ""
+        if any(item.name == "*" for item in node.names):
+            return lambda regs: regs[0].stars.append(module)
+        parts = [(item.name, self.store(item.asname or item.name)) for item in node.names]
+
+        def run(regs: Frame) -> None:
+            for name, store in parts:
+                store(regs, imported_from(regs[0], module, name))
+
+        return run
+
+    # ---- definitions
+    def run_FunctionDef(self, node: ast.FunctionDef) -> Any:  # noqa: N802
+        store, make = self.store(node.name), self.function(node, node.name, self.of if self.is_class else None)
+        decorators = [self.expression(decorator) for decorator in reversed(node.decorator_list)]
+
+        def run(regs: Frame) -> None:
+            made: Any = make(regs)
+            for decorator in decorators:
+                made = regs[0].call(decorator(regs), [made])
+            store(regs, made)
+
+        return run
+
+    def run_ClassDef(self, node: ast.ClassDef) -> Any:  # noqa: N802
+        store, bases = self.store(node.name), [self.expression(base) for base in node.bases]
+        holder: list[Class] = []
+        inner = type(self)(self.text, node, self, node.name, holder)
+        inner.annotated = []
+        block, text = inner.block(node.body), self.text
+        code, frees, places = inner.code, inner.code.frees, inner.code.places
+        decorators = [self.expression(decorator) for decorator in reversed(node.decorator_list)]
+        doc = ast.get_docstring(node)
+
+        def run(regs: Frame) -> None:
+            from gradcli.runner.classes import make_class
+
+            frame = code.template.copy()
+            frame[0], frame[1] = regs[0], regs if regs[1] is None else regs[1]
+            for here, there in frees:
+                frame[here] = regs[there]
+            for place in code.cells:
+                frame[place] = [UNBOUND]
+            execute(text, block, frame)
+            own = {name: frame[k] for name, k in places.items() if name in inner.names.assigned}
+            members = {name: value for name, value in own.items() if value is not UNBOUND}
+            if doc is not None:
+                members.setdefault("__doc__", doc)
+            made: Any = make_class(regs[0], node.name, [base(regs) for base in bases], members, inner.annotated)
+            holder.append(made)
+            for decorator in decorators:
+                made = regs[0].call(decorator(regs), [made])
+            store(regs, made)
+
+        return run
+
+    # ---- compound statements
+    def run_If(self, node: ast.If) -> Any:  # noqa: N802
+        test, yes, no = self.expression(node.test), self.run_block(node.body), self.run_block(node.orelse)
+        return lambda regs: yes(regs) if truth(regs[0], test(regs)) else no(regs)
+
+    def run_While(self, node: ast.While) -> Any:  # noqa: N802
+        test, body, otherwise = self.expression(node.test), self.run_block(node.body), self.run_block(node.orelse)
+
+        def run(regs: Frame) -> Signal:
+            turn = regs[0].meter.turn
+            while truth(regs[0], test(regs)):
+                turn()
+                signal = body(regs)
+                if signal is not None and signal is not NEXT:
+                    return None if signal is BREAK else signal
+            return otherwise(regs)
+
+        return run
+
+    def run_For(self, node: ast.For) -> Any:  # noqa: N802
+        items, store = self.expression(node.iter), self.target(node.target)
+        body, otherwise = self.run_block(node.body), self.run_block(node.orelse)
+
+        def run(regs: Frame) -> Signal:
+            turn = regs[0].meter.turn
+            for item in iterate(regs[0], items(regs)):
+                turn()
+                store(regs, item)
+                signal = body(regs)
+                if signal is not None and signal is not NEXT:
+                    return None if signal is BREAK else signal
+            return otherwise(regs)
+
+        return run
+
+    def run_With(self, node: ast.With) -> Any:  # noqa: N802
+        first, *rest = node.items
+        context = self.expression(first.context_expr)
+        store = self.target(first.optional_vars) if first.optional_vars is not None else None
+        inner = ast.copy_location(ast.With(rest, node.body), node)
+        body = self.run_With(inner) if rest else self.run_block(node.body)
+
+        def run(regs: Frame) -> Signal:
+            entered = enter(regs[0], context(regs))
+            if store is not None:
+                store(regs, entered.value)
+            try:
+                signal = body(regs)
+            except (Raised, GradcliError) as error:
+                found = error if isinstance(error, Raised) else as_raised(error)
+                if not entered.leave(regs[0], found):
+                    raise
+                return None
+            entered.leave(regs[0], None)
+            return signal
+
+        return run
+
+    def run_Try(self, node: ast.Try) -> Any:  # noqa: N802
+        body, otherwise, last = map(self.run_block, (node.body, node.orelse, node.finalbody))
+        handlers = [self.handler(handler) for handler in node.handlers]
+        text = self.text
+
+        def attempt(regs: Frame) -> Signal:
+            try:
+                signal = body(regs)
+            except Raised as error:
+                return handle(regs, handlers, error, text)
+            except GradcliError as error:
+                found = as_raised(error)
+                if found is None:
+                    raise
+                found.line = regs[0].line
+                return handle(regs, handlers, found, text)
+            return signal if signal is not None else otherwise(regs)
+
+        if not node.finalbody:
+            return attempt
+
+        def run(regs: Frame) -> Signal:
+            try:
+                signal = attempt(regs)
+            except (Raised, GradcliError):
+                ended = last(regs)
+                if ended is not None:
+                    return ended
+                raise
+            ended = last(regs)
+            return signal if ended is None else ended
+
+        return run
+
+    def handler(self, node: ast.ExceptHandler) -> Handler:
+        """Return one ``except`` clause."""
+        kinds = self.expression(node.type) if node.type is not None else None
+        return Handler(kinds, self.store(node.name) if node.name else None, self.run_block(node.body))
+
+    # ---- generators
+    def yielding(self, node: ast.stmt) -> Callable[[Frame], Iterator[Any]]:
+        """Return what runs a statement of a generator that yields somewhere in it."""
+        text = self.text
+        match node:
+            case ast.Expr(value=ast.Yield() | ast.YieldFrom() as given) | ast.Assign(value=ast.Yield() as given):
+                return self.yield_statement(node, given)
+            case ast.Assign(value=ast.YieldFrom() as given):
+                return self.yield_statement(node, given)
+            case ast.If():
+                test, yes, no = self.expression(node.test), self.block(node.body), self.block(node.orelse)
+                return lambda regs: execute_yielding(text, yes if truth(regs[0], test(regs)) else no, regs)
+            case ast.While():
+                return self.yield_loop(node, None, None)
+            case ast.For():
+                return self.yield_loop(node, self.expression(node.iter), self.target(node.target))
+            case ast.With(items=[item]):
+                return self.yield_with(node, item)
+            case ast.Try():
+                return self.yield_try(node)
+        raise GradcliError("not-allowed", "a yield here is not understood", span=self.text.span(node))
+
+    def yield_statement(self, node: Any, given: ast.Yield | ast.YieldFrom) -> Callable[[Frame], Iterator[Any]]:
+        """Return a statement that yields a value, or those of another generator."""
+        value = self.expression(given.value) if given.value is not None else lambda regs: None
+        store = self.target(node.targets[0]) if isinstance(node, ast.Assign) else None
+        several = isinstance(given, ast.YieldFrom)
+
+        def run(regs: Frame) -> Iterator[Any]:
+            if several:
+                sent = yield from iterate(regs[0], value(regs))
+            else:
+                sent = yield plain(value(regs))
+            if store is not None:
+                store(regs, sent)
+
+        return run
+
+    def yield_loop(self, node: Any, items: Evaluate | None, store: Any) -> Callable[[Frame], Iterator[Any]]:
+        """Return a loop in a generator."""
+        test = self.expression(node.test) if items is None else None
+        body, otherwise, text = self.block(node.body), self.block(node.orelse), self.text
+
+        def turns(regs: Frame) -> Iterator[Any]:
+            if items is not None:
+                yield from iterate(regs[0], items(regs))
+            else:
+                while truth(regs[0], test(regs)):  # type: ignore[misc]
+                    yield None
+
+        def run(regs: Frame) -> Iterator[Any]:
+            for item in turns(regs):
+                regs[0].meter.turn()
+                if store is not None:
+                    store(regs, item)
+                signal = yield from execute_yielding(text, body, regs)
+                if signal is not None and signal is not NEXT:
+                    return None if signal is BREAK else signal
+            return (yield from execute_yielding(text, otherwise, regs))
+
+        return run
+
+    def yield_with(self, node: ast.With, item: ast.withitem) -> Callable[[Frame], Iterator[Any]]:
+        """Return a ``with`` in a generator."""
+        context, body, text = self.expression(item.context_expr), self.block(node.body), self.text
+        store = self.target(item.optional_vars) if item.optional_vars is not None else None
+
+        def run(regs: Frame) -> Iterator[Any]:
+            entered = enter(regs[0], context(regs))
+            if store is not None:
+                store(regs, entered.value)
+            try:
+                signal = yield from execute_yielding(text, body, regs)
+            except Raised as error:
+                if not entered.leave(regs[0], error):
+                    raise
+                return None
+            entered.leave(regs[0], None)
+            return signal
+
+        return run
+
+    def yield_try(self, node: ast.Try) -> Callable[[Frame], Iterator[Any]]:
+        """Return a ``try`` in a generator."""
+        body, last, text = self.block(node.body), self.run_block(node.finalbody), self.text
+        handlers = [self.handler(handler) for handler in node.handlers]
+
+        def run(regs: Frame) -> Iterator[Any]:
+            try:
+                return (yield from execute_yielding(text, body, regs))
+            except Raised as error:
+                return handle(regs, handlers, error, text)
+            finally:
+                last(regs)
+
+        return run
+
+
+class Handler(NamedTuple):
+    """One ``except`` clause: what gives its classes, what binds the exception, and its body."""
+
+    kinds: Evaluate | None
+    store: Any
+    body: Callable[[Frame], Signal]
+
+
+def handle(regs: Frame, handlers: list[Handler], error: Raised, text: Text) -> Signal:
+    """Run the clause that an exception fits; raises it again where none does."""
+    run: Run = regs[0]
+    for handler in handlers:
+        if handler.kinds is not None and not fits(error.instance, handler.kinds(regs)):
+            continue
+        if text.listed:
+            run.caught(error)
+        run.handling.append(error)
+        try:
+            if handler.store is not None:
+                handler.store(regs, error.instance)
+            return handler.body(regs)
+        finally:
+            run.handling.pop()
+            if handler.store is not None:
+                handler.store(regs, UNBOUND)
+    raise error
+
+
+def fits(instance: Instance, kinds: Any) -> bool:
+    """Return whether an exception is of a class, or of one of several."""
+    parts = kinds if isinstance(kinds, tuple) else (kinds,)
+    return any(isinstance(kind, Class) and instance.kind.is_a(kind) for kind in parts)
+
+
+class Entered(NamedTuple):
+    """A context that was entered: what ``as`` names, and what leaves it."""
+
+    value: Any
+    leave: Callable[[Run, Raised | None], bool]
+
+
+def enter(run: Run, context: Any) -> Entered:
+    """Enter what ``with`` is given."""
+    if isinstance(context, Context):
+        value = context.enter(run)
+
+        def leave(run: Run, error: Raised | None) -> bool:
+            context.leave(run)
+            return context.swallows(error)
+
+        return Entered(value, leave)
+    if isinstance(context, Instance) and (member := context.kind.find("__exit__")) is not UNBOUND:
+
+        def leave_object(run: Run, error: Raised | None) -> bool:
+            given = (None, None, None) if error is None else (error.instance.kind, error.instance, None)
+            return truth(run, run.call(member, [context, *given]))
+
+        return Entered(run.call(context.kind.find("__enter__"), [context]), leave_object)
+    from gradcli.runner.objects import Foreign
+
+    if isinstance(context, Foreign):
+        return Entered(context, lambda run, error: False)
+    from gradcli.runner.builtins import type_name
+
+    return run.fail("TypeError", f"'{type_name(context)}' object does not support the context manager protocol")  # type: ignore[no-any-return]
+
+
+def as_load(target: ast.expr) -> ast.expr:
+    """Return a target as an expression that reads it."""
+    match target:
+        case ast.Name(id=name):
+            return ast.copy_location(ast.Name(name, ast.Load()), target)
+        case ast.Attribute(value=value, attr=name):
+            return ast.copy_location(ast.Attribute(value, name, ast.Load()), target)
+    return target
+
+
+__all__ = ["Closure", "Statements", "execute", "execute_yielding"]

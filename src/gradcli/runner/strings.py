@@ -1,0 +1,256 @@
+"""What values of a script are as texts: ``str``, ``repr``, formats."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine.graph import NODES
+from gradcli.ops.declare import value_of
+from gradcli.runner import formatting, printing
+from gradcli.runner.objects import (
+    UNBOUND,
+    Bound,
+    Class,
+    Closure,
+    Foreign,
+    Instance,
+    Method,
+    Module,
+    TableFunction,
+)
+from gradcli.runner.tuples import Named
+from gradcli.runner.values import Size, Tensor, category
+
+DEEPEST = 60
+"""Containers within containers that are shown."""
+
+
+def doubles(x: Tensor) -> Any:
+    """Return the numbers of a tensor as an array of numpy's own types."""
+    array = value_of(x.node)
+    return np.asarray(array, dtype=np.float64) if getattr(array, "dtype", None) == object else np.asarray(array)
+
+
+def grad_fn_name(x: Tensor) -> str | None:
+    """Return what PyTorch calls the function that made a tensor, None for a leaf."""
+    node = x.node
+    if type(node) not in NODES or not node.active or x.leaf:
+        return None
+    from gradcli.runner.backward_names import backward_name, index_name
+
+    made_by = x.made_by
+    if isinstance(made_by, tuple) and made_by[0] == "[]":
+        return index_name(made_by[1], made_by[2])
+    if isinstance(made_by, tuple):
+        name, ranks, named = made_by
+        return backward_name(name.rpartition(".")[2], ranks, named) or None
+    if isinstance(made_by, str):
+        if made_by in ("CopySlices", "AccumulateGrad") or made_by.endswith("Backward") or made_by.endswith("Backward0"):
+            return made_by
+        return backward_name(made_by, [len(x.shape)]) or None
+    op = node.op
+    sign = op.operator or op.name
+    ranks = [len(a.shape) if type(a) in NODES else a.ndim if isinstance(a, np.ndarray) else None for a in node.arguments]
+    if op.operator == "-" and len(ranks) == 1:
+        sign = "neg"
+    return backward_name(sign, ranks) or None
+
+
+def tensor_text(run: Any, x: Tensor, quoted: bool) -> str:
+    """Return a tensor or an array as it is printed."""
+    if x.library == "torch":
+        options = (run.print_options.get("options") if run is not None else None) or printing.Options()
+        return printing.torch_text(
+            doubles(x), x.dtype, requires_grad=x.active, grad_fn=grad_fn_name(x), options=options,
+            parameter=x.extra is not None and x.extra.parameter and x.leaf,
+            default=run.default_dtype if run is not None else "float32",
+        )  # fmt: skip
+    if x.library == "python":
+        return repr(float(doubles(x).reshape(())[()]))
+    options = run.numpy_options if run is not None else {}
+    if x.library == "jax":
+        weak = x.extra is not None and x.extra.weak
+        return printing.jax_text(doubles(x), x.dtype, quoted=quoted, weak=weak, options=options)
+    array = doubles(x)
+    shown = array if array.ndim or (x.extra is not None and x.extra.several) else array[()]
+    return printing.numpy_text(shown, x.dtype, quoted=quoted, options=options)
+
+
+def to_str(run: Any, x: Any, depth: int = 0) -> str:
+    """Return what ``str(x)`` gives."""
+    if isinstance(x, str):
+        return x
+    if isinstance(x, Tensor):
+        return tensor_text(run, x, quoted=False)
+    if isinstance(x, Instance):
+        for name in ("__str__", "__repr__"):
+            if (member := x.kind.find(name)) is not UNBOUND:
+                return str(run.call(member, [x])) if run is not None else member(run, x)
+        return instance_text(x)
+    return to_repr(run, x, depth)
+
+
+def instance_text(x: Instance) -> str:
+    """Return an object that does not say how it is shown."""
+    if "__members__" in x.kind.members:
+        return f"{x.kind.name}.{x.fields['name']}"
+    return f"<{x.kind.qualified} object at 0x7f0000000000>"
+
+
+def to_repr(run: Any, x: Any, depth: int = 0) -> str:
+    """Return what ``repr(x)`` gives."""
+    kind = type(x)
+    if kind in (int, float, bool, str, type(None)) or x is ... or x is NotImplemented:
+        return repr(x)
+    if isinstance(x, np.float64):
+        return repr(float(x))
+    if isinstance(x, Tensor):
+        return tensor_text(run, x, quoted=True)
+    if depth > DEEPEST:
+        return "..."
+    shown = of_container(run, x, depth)
+    if shown is not None:
+        return shown
+    if isinstance(x, Instance):
+        if (member := x.kind.find("__repr__")) is not UNBOUND:
+            return str(run.call(member, [x])) if run is not None else member(run, x)
+        if "__members__" in x.kind.members:
+            return f"<{x.kind.name}.{x.fields['name']}: {to_repr(run, x.fields['value'])}>"
+        return instance_text(x)
+    return of_function(x)
+
+
+def of_container(run: Any, x: Any, depth: int) -> str | None:
+    """Return a container of Python's as it is shown, None for anything else."""
+
+    def parts(items: Any) -> list[str]:
+        return [to_repr(run, item, depth + 1) for item in items]
+
+    if isinstance(x, Size):
+        return repr(x)
+    if isinstance(x, Named):
+        fields = zip(x.fields, parts(x), strict=True)
+        end = "\n" if x.name.startswith("torch.return_types") else ""
+        between = ",\n" if end else ", "
+        return f"{x.name}({end}{between.join(f'{name}={text}' for name, text in fields)})"
+    if isinstance(x, tuple):
+        return f"({parts(x)[0]},)" if len(x) == 1 else f"({', '.join(parts(x))})"
+    if isinstance(x, list):
+        name = getattr(x, "shown_as", "")
+        text = f"[{', '.join(parts(x))}]"
+        return f"{name}({text})" if name else text
+    if isinstance(x, dict):
+        text = "{" + ", ".join(f"{to_repr(run, k, depth + 1)}: {to_repr(run, v, depth + 1)}" for k, v in x.items()) + "}"
+        name = getattr(x, "shown_as", "")
+        return f"{name}({text})" if name else text
+    if isinstance(x, set | frozenset):
+        text = "{" + ", ".join(parts(x)) + "}" if x else ""
+        return (text or "set()") if isinstance(x, set) else f"frozenset({text})"
+    if isinstance(x, range | slice):
+        return repr(x)
+    for name in ("keys", "values", "items"):
+        if isinstance(x, type(getattr({}, name)())):
+            return f"dict_{name}({to_repr(run, list(x), depth)})"
+    return None
+
+
+def of_function(x: Any) -> str:
+    """Return a function, a class or a module as it is shown."""
+    if isinstance(x, Class):
+        return repr(x)
+    if isinstance(x, Closure):
+        return f"<function {x.code.name} at 0x7f0000000000>"
+    if isinstance(x, TableFunction):
+        return f"<built-in method {x.name.rpartition('.')[2]}>"
+    if isinstance(x, Module):
+        return f"<module '{x.name}'>"
+    if isinstance(x, Foreign):
+        return f"<{x.name}>"
+    if isinstance(x, Bound | Method):
+        return "<bound method>"
+    own = getattr(x, "text", None)
+    if isinstance(own, str):
+        return own
+    return repr(x) if type(x).__module__.startswith("gradcli.") else f"<{type(x).__name__}>"
+
+
+class Showing(formatting.Showing):
+    """What formatting asks a run."""
+
+    def __init__(self, run: Any) -> None:
+        self.run = run
+
+    def text(self, value: object) -> str:
+        """Return ``str`` of a value."""
+        return to_str(self.run, value)
+
+    def quoted(self, value: object) -> str:
+        """Return ``repr`` of a value."""
+        return to_repr(self.run, value)
+
+    def kind(self, value: object) -> str:
+        """Return the name of a value's type."""
+        from gradcli.runner.builtins import type_name
+
+        return type_name(value)
+
+    def formatted(self, value: object, spec: str) -> str:
+        """Return ``format`` of a value: a tensor without axes is a number, an object may say it itself."""
+        if isinstance(value, Tensor):
+            if not value.shape and (value.library != "numpy" or spec):
+                number = plain_number(value)
+                return format(number, spec) if spec or value.library != "numpy" else self.text(value)
+            if spec and value.library == "jax" and np.size(value.value) == 1:
+                return format(plain_number(value), spec)
+        if isinstance(value, Instance) and (member := value.kind.find("__format__")) is not UNBOUND:
+            return str(self.run.call(member, [value, spec]))
+        if isinstance(value, np.float64):
+            return format(float(value), spec)
+        return super().formatted(value, spec)
+
+    def number(self, value: object, conversion: str) -> float:
+        """Return the number that ``%f`` writes of a value."""
+        if isinstance(value, Tensor) and np.size(value.value) == 1:
+            return plain_number(value)  # type: ignore[no-any-return]
+        return super().number(value, conversion)
+
+    def attribute(self, value: object, name: str) -> object:
+        """Return the attribute that a template names."""
+        return self.run.attribute(value, name)
+
+    def item(self, value: object, key: int | str) -> object:
+        """Return the item that a template names."""
+        from gradcli.runner.containers import subscript
+
+        return subscript(self.run, value, key)
+
+
+def plain_number(x: Tensor) -> Any:
+    """Return the number of a tensor of one entry as its type has it."""
+    one = doubles(x).reshape(())[()]
+    return printing.scalar(one, x.dtype) if category(x.dtype) == 2 else one.item()
+
+
+def guarded(run: Any, function: Any, *arguments: Any) -> str:
+    """Format, with the errors of Python's own formatting as exceptions of the script."""
+    try:
+        return function(*arguments, Showing(run))  # type: ignore[no-any-return]
+    except (TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowError) as error:
+        return run.fail(type(error).__name__, str(error.args[0]) if error.args else "")  # type: ignore[no-any-return]
+
+
+def format_value(run: Any, x: Any, spec: str) -> str:
+    """Return ``format(x, spec)``."""
+    return guarded(run, formatting.format_value, x, spec)
+
+
+def format_template(run: Any, template: str, arguments: Any, named: dict[str, Any]) -> str:
+    """Return ``template.format(*arguments, **named)``."""
+    return guarded(run, formatting.format_text, template, arguments, named)
+
+
+def percent(run: Any, template: str, values: Any) -> str:
+    """Return ``template % values``."""
+    return guarded(run, formatting.percent, template, values)

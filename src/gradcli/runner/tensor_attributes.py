@@ -1,0 +1,485 @@
+"""Attributes and methods of tensors that are no functions of the table: what autograd, memory and types are about."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine.graph import NODES
+from gradcli.ops.making import DETACH
+from gradcli.runner import printing
+from gradcli.runner.arrays import cast, dtype_name
+from gradcli.runner.builtins import item_of
+from gradcli.runner.library import attribute, method
+from gradcli.runner.state import Run, is_detached, show
+from gradcli.runner.strings import doubles, grad_fn_name
+from gradcli.runner.values import FLOATS, DType, Size, Tensor, category, extra_of
+
+
+@attribute("shape")
+def shape(run: Run, x: Tensor) -> Any:
+    """The lengths of the axes."""
+    return Size(x.shape) if x.library == "torch" else x.shape
+
+
+@attribute("dtype")
+def dtype(run: Run, x: Tensor) -> DType:
+    """The type of numbers."""
+    return DType(x.dtype, "torch" if x.library == "torch" else "array")
+
+
+@attribute("ndim")
+def ndim(run: Run, x: Tensor) -> int:
+    """The number of axes."""
+    return len(x.shape)
+
+
+@attribute("T", "mT", "H", "mH")
+def transposed(run: Run, x: Tensor) -> Any:
+    """The axes in reverse."""
+    return run.function("permute", x, *reversed(range(len(x.shape)))) if len(x.shape) > 1 else x
+
+
+@attribute("grad")
+def grad(run: Run, x: Tensor) -> Any:
+    """What backward has accumulated."""
+    return x.grad
+
+
+@attribute("requires_grad")
+def requires_grad(run: Run, x: Tensor) -> bool:
+    """Whether derivatives flow to it."""
+    return x.active
+
+
+@attribute("is_leaf")
+def is_leaf(run: Run, x: Tensor) -> bool:
+    """Whether no operation made it."""
+    return x.leaf or not x.active
+
+
+@attribute("retains_grad")
+def retains_grad(run: Run, x: Tensor) -> bool:
+    """Whether an inner value keeps its gradient."""
+    return x.extra is not None and x.extra.retains
+
+
+@attribute("_version")
+def version(run: Run, x: Tensor) -> int:
+    """How many writes in place there were."""
+    return x.root.version
+
+
+class GradFn:
+    """What ``grad_fn`` is: the function that made a tensor."""
+
+    def __init__(self, run: Run, node: Any, name: str) -> None:
+        self.node, self.name = node, name
+        self.text = f"<{name} object at 0x7f0000000000>"
+
+    attributes = {  # noqa: RUF012
+        "next_functions": lambda run, me: next_functions(run, me),
+        "name": lambda run, me: lambda run: me.name,
+        "variable": lambda run, me: run.by_leaf.get(me.node.index),
+        "saved_tensors": lambda run, me: (),
+    }
+
+
+def next_functions(run: Run, fn: GradFn) -> Any:
+    """Return the functions that made the arguments."""
+    parts: list[Any] = []
+    for argument in fn.node.arguments:
+        if type(argument) in NODES and argument.active:
+            name = "AccumulateGrad" if argument.op is None else grad_fn_name(Tensor(argument)) or ""
+            parts.append((GradFn(run, argument, name), 0))
+        else:
+            parts.append((None, 0))
+    return tuple(parts)
+
+
+@attribute("grad_fn")
+def grad_fn(run: Run, x: Tensor) -> Any:
+    """The function that made it, None for a leaf."""
+    name = grad_fn_name(x)
+    return None if name is None else GradFn(run, x.node, name)
+
+
+@attribute("device")
+def device(run: Run, x: Tensor) -> Any:
+    """Where its numbers are kept."""
+    return run.member("torch.device").make(run, "cpu") if x.library == "torch" else "cpu"
+
+
+@attribute("is_cuda", "is_sparse", "is_quantized", "is_mps", "is_meta")
+def is_elsewhere(run: Run, x: Tensor) -> bool:
+    """Whether it is kept in another way."""
+    return False
+
+
+@attribute("data")
+def data(run: Run, x: Tensor) -> Tensor:
+    """The same memory, without derivatives."""
+    return detached(run, x)
+
+
+@attribute("real")
+def real(run: Run, x: Tensor) -> Tensor:
+    """The real part."""
+    return x
+
+
+@attribute("itemsize")
+def itemsize(run: Run, x: Tensor) -> int:
+    """Bytes of an entry."""
+    return {"float64": 8, "int64": 8, "float32": 4, "int32": 4, "float16": 2, "bfloat16": 2, "int16": 2}.get(x.dtype, 1)
+
+
+@attribute("nbytes")
+def nbytes(run: Run, x: Tensor) -> int:
+    """Bytes of all entries."""
+    return itemsize(run, x) * int(np.size(x.value))
+
+
+@attribute("size")
+def size(run: Run, x: Tensor) -> Any:
+    """How many entries an array of NumPy has; a method of PyTorch's tensors."""
+    if x.library != "torch":
+        return int(np.size(x.value))
+    return lambda run, dim=None: Size(x.shape) if dim is None else x.shape[dim]
+
+
+@attribute("flat")
+def flat(run: Run, x: Tensor) -> Any:
+    """The entries of an array one after the other."""
+    from gradcli.runner.containers import rows
+
+    return rows(run, run.function("reshape", x, -1))
+
+
+def constant(run: Run, node: Any) -> Any:
+    """Return a node as it is held: nothing flows through."""
+    if type(node) not in NODES:
+        return node
+    return np.asarray(node.value) if run.held.live else run.graph(DETACH, node)
+
+
+@method("detach")
+def detached(run: Run, x: Tensor) -> Tensor:
+    """Return the same memory, without derivatives."""
+    made = show(x, lambda node: constant(run, node), constant(run, x.node), x.dtype)
+    extra_of(made).detached = x
+    return made
+
+
+@method("detach_")
+def detach_here(run: Run, x: Tensor) -> Tensor:
+    """Cut a tensor off from what made it."""
+    x.node, x.leaf, x.made_by = constant(run, x.node), False, None
+    return x
+
+
+@method("requires_grad_")
+def require(run: Run, x: Tensor, requires_grad: bool = True) -> Tensor:
+    """Make a tensor a leaf that is differentiated, or no longer."""
+    set_requires(run, x, requires_grad)
+    return x
+
+
+def set_requires(run: Run, x: Tensor, on: bool) -> None:
+    """Switch whether a tensor is differentiated; raises what PyTorch raises."""
+    if on and category(x.dtype) < 2:
+        run.fail("RuntimeError", "only Tensors of floating point dtype can require gradients")
+    if on and not x.active:
+        if x.base is not None:  # a leaf shows the memory still: writes to the base are seen by its new node
+            become_leaf(run, x)
+        else:
+            run.enter_leaf(x)
+    elif not on and x.active:
+        if not x.leaf:
+            run.fail("RuntimeError", "you can only change requires_grad flags of leaf variables. If you want to use a computed "
+                     "variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().")
+        run.by_leaf.pop(x.node.index, None)
+        x.node, x.leaf = np.asarray(x.value), False
+
+
+def become_leaf(run: Run, x: Any) -> None:
+    """Make a view a leaf: from now on it is a tensor of its own."""
+    node = np.array(x.value)
+    x.look = lambda base: x.shown
+    x.shown, x.seen = node, x.base.version
+    run.enter_leaf(x)
+
+
+def assign(run: Run, x: Tensor, name: str, value: Any) -> None:
+    """Do ``x.name = value``; raises what PyTorch raises."""
+    if name == "grad":
+        if value is not None and isinstance(value, Tensor) and value.shape != x.shape:
+            run.fail("RuntimeError", "assigned grad has data of a different size")
+        x.grad = value
+    elif name == "data":
+        set_data(run, x, value)
+    elif name == "requires_grad":
+        set_requires(run, x, bool(value))
+    elif name in ("shape",) and x.library == "numpy":
+        x.node = run.function("reshape", x, *value).node
+    else:
+        extra = extra_of(x)
+        extra.fields = (extra.fields or {}) | {name: value}
+
+
+def set_data(run: Run, x: Tensor, value: Any) -> None:
+    """Give a tensor other memory, past the record of what was computed."""
+    numbers = np.array(value.value) if isinstance(value, Tensor) else np.asarray(value)
+    if type(x.node) in NODES and not run.held.live and isinstance(value, Tensor) and type(value.node) in NODES:
+        numbers = constant(run, value.node)
+    if x.leaf and x.active:
+        run.by_leaf.pop(x.node.index, None)
+        x.node = numbers
+        run.enter_leaf(x)
+        return
+    x.node = numbers
+    x.version += 1
+
+
+@method("item")
+def item(run: Run, x: Tensor) -> Any:
+    """Return the number of a tensor of one entry."""
+    if np.size(x.value) != 1:
+        if x.library == "torch":
+            run.fail("RuntimeError", f"a Tensor with {np.size(x.value)} elements cannot be converted to Scalar")
+        run.fail("ValueError", "can only convert an array of size 1 to a Python scalar")
+    return item_of(run, x)
+
+
+@method("tolist")
+def tolist(run: Run, x: Tensor) -> Any:
+    """Return the numbers as nested lists."""
+    return printing.scalar(doubles(x), x.dtype) if category(x.dtype) == 2 else doubles(x).tolist()
+
+
+@method("numpy")
+def numpy(run: Run, x: Tensor, *, force: bool = False) -> Tensor:
+    """Return a tensor as an array of NumPy's, of the same memory."""
+    if x.active and not force:
+        run.fail("RuntimeError", "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    made = show(x, lambda node: node, x.node, x.dtype) if x.shape else Tensor(np.asarray(x.value), x.dtype)
+    made.library = "numpy"
+    return made
+
+
+@method("cpu", "cuda", "contiguous", "pin_memory", "block_until_ready", "xpu", "share_memory_")
+def same(run: Run, x: Tensor, *_: Any, **__: Any) -> Tensor:
+    """Return the tensor itself."""
+    return x
+
+
+@method("to", "type", "astype", "view_as_dtype")
+def to(run: Run, x: Tensor, *arguments: Any, dtype: Any = None, copy: bool = False, **_: Any) -> Any:
+    """Return a tensor as another type of numbers."""
+    for argument in arguments:
+        if isinstance(argument, Tensor):
+            dtype = DType(argument.dtype)
+        elif isinstance(argument, DType) or dtype_name_of(argument) is not None:
+            dtype = argument
+    if not arguments and dtype is None:
+        return f"torch.{TYPE_NAMES.get(x.dtype, 'FloatTensor')}"
+    name = dtype_name_of(dtype)
+    return x if name is None else cast(run, x, name)
+
+
+TYPE_NAMES = {"float32": "FloatTensor", "float64": "DoubleTensor", "int64": "LongTensor", "int32": "IntTensor", "bool": "BoolTensor"}
+
+
+def dtype_name_of(argument: Any) -> str | None:
+    """Return the type that an argument names, None for a device and the like."""
+    if isinstance(argument, str):
+        last = argument.rpartition(".")[2]
+        if last in TYPE_NAMES.values():
+            return next(name for name, own in TYPE_NAMES.items() if own == last)
+        return argument if argument in (*FLOATS, "int64", "int32", "bool", "int", "float") and argument else None
+    if argument is None or type(argument) in (int, bool, float, tuple):
+        return None
+    from gradcli.runner.objects import Class
+
+    return dtype_name(None, argument) if isinstance(argument, DType | Class) else None  # type: ignore[arg-type]
+
+
+def caster(dtype: str) -> Any:
+    """Return the method that makes a type of numbers."""
+    return lambda run, x: cast(run, x, dtype)
+
+
+for _name, _dtype in (("float", "float32"), ("double", "float64"), ("half", "float16"), ("bfloat16", "bfloat16"), ("long", "int64"),
+                      ("int", "int32"), ("short", "int16"), ("bool", "bool")):
+    method(_name)(caster(_dtype))
+
+
+@method("type_as")
+def type_as(run: Run, x: Tensor, other: Tensor) -> Tensor:
+    """Return a tensor as the type of another."""
+    return cast(run, x, other.dtype)
+
+
+@method("numel", "nelement")
+def numel(run: Run, x: Tensor) -> int:
+    """Return how many entries there are."""
+    return int(np.size(x.value))
+
+
+@method("dim", "ndimension")
+def dim(run: Run, x: Tensor) -> int:
+    """Return the number of axes."""
+    return len(x.shape)
+
+
+@method("is_floating_point")
+def is_floating_point(run: Run, x: Tensor) -> bool:
+    """Return whether the numbers are floats."""
+    return category(x.dtype) == 2
+
+
+@method("is_contiguous")
+def is_contiguous(run: Run, x: Tensor) -> bool:
+    """Return whether entries stand one after the other in memory."""
+    value = x.value
+    return not isinstance(value, np.ndarray) or bool(value.flags.c_contiguous)
+
+
+@method("data_ptr", "storage")
+def data_ptr(run: Run, x: Tensor) -> int:
+    """Return a number that tells memories apart."""
+    return run.call(run.builtin("id"), [x.root])  # type: ignore[no-any-return]
+
+
+@method("element_size")
+def element_size(run: Run, x: Tensor) -> int:
+    """Return the bytes of an entry."""
+    return itemsize(run, x)
+
+
+@method("stride")
+def stride(run: Run, x: Tensor, dim: int | None = None) -> Any:
+    """Return how far apart in memory neighbours along each axis are."""
+    value = np.asarray(x.value)
+    steps = tuple(step // value.itemsize for step in value.strides)
+    return steps if dim is None else steps[dim]
+
+
+@method("retain_grad")
+def retain_grad(run: Run, x: Tensor) -> None:
+    """Keep the gradient of an inner value."""
+    if not x.active:
+        run.fail("RuntimeError", "can't retain_grad on Tensor that has requires_grad=False")
+    if not x.leaf:
+        extra_of(x).retains = True
+        run.retained[x.node.index] = x
+
+
+@method("register_hook")
+def register_hook(run: Run, x: Tensor, hook: Any) -> Any:
+    """Call a function with the gradient of a tensor when a sweep has it; what it returns takes its place."""
+    if not x.active:
+        run.fail("RuntimeError", "cannot register a hook on a tensor that doesn't require gradient")
+    hooks = run.hooks.setdefault(x.node.index, [])
+    hooks.append(hook)
+    if x.leaf:
+        extra_of(x).hooks = hooks
+    return Handle(hooks, hook)
+
+
+@method("register_post_accumulate_grad_hook")
+def register_post_hook(run: Run, x: Tensor, hook: Any) -> Any:
+    """Call a function with a leaf after its gradient was accumulated."""
+    run.post_hooks.setdefault(id(x), []).append(hook)
+    return Handle(run.post_hooks[id(x)], hook)
+
+
+class Handle:
+    """What takes a hook away."""
+
+    def __init__(self, hooks: list[Any], hook: Any) -> None:
+        self.hooks, self.hook = hooks, hook
+
+    attributes = {"remove": lambda run, me: lambda run: me.hooks.remove(me.hook) if me.hook in me.hooks else None}  # noqa: RUF012
+
+
+# ---- writes in place that are no function's result
+def filled(run: Run, x: Tensor, node: Any) -> Tensor:
+    """Write numbers into a whole tensor."""
+    if x.leaf and x.active and run.grad_enabled:
+        run.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
+    run.write(x, node)
+    return x
+
+
+@method("zero_")
+def zero(run: Run, x: Tensor) -> Tensor:
+    """Write zeros."""
+    run.zeroed(x)
+    return filled(run, x, np.zeros(x.shape) if category(x.dtype) == 2 else np.zeros(x.shape, np.int64))
+
+
+@method("fill_")
+def fill(run: Run, x: Tensor, value: Any) -> Tensor:
+    """Write one number everywhere."""
+    if isinstance(value, Tensor) and value.active:
+        return filled(run, x, run.function("expand", value, *x.shape).node)
+    return filled(run, x, np.full(x.shape, float(value.value if isinstance(value, Tensor) else value)))
+
+
+@method("fill")
+def fill_numpy(run: Run, x: Tensor, value: Any) -> None:
+    """Write one number everywhere, as NumPy does."""
+    fill(run, x, value)
+
+
+@method("copy_")
+def copy(run: Run, x: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
+    """Write another tensor's numbers, with their derivatives."""
+    from gradcli.runner.arrays import array_of
+    from gradcli.runner.writes import write_back
+
+    source = other if isinstance(other, Tensor) else array_of(run, other, "numpy")
+    write_back(run, x, Tensor(source.node, x.dtype))
+    return x
+
+
+@method("set_")
+def set_memory(run: Run, x: Tensor, other: Tensor) -> Tensor:
+    """Take another tensor's memory."""
+    set_data(run, x, other)
+    return x
+
+
+@method("__array__", "asnumpy")
+def as_numpy(run: Run, x: Tensor) -> Tensor:
+    """Return an array of NumPy's."""
+    return Tensor(x.node, x.dtype, "numpy")
+
+
+for _sign, _word in (("+", "add"), ("-", "sub"), ("*", "mul"), ("/", "truediv"), ("**", "pow"), ("@", "matmul")):
+    method(f"__{_word}__")(lambda run, x, other, sign=_sign: run.operate(sign, x, other))
+    method(f"__r{_word}__")(lambda run, x, other, sign=_sign: run.operate(sign, other, x))
+
+
+@method("__len__")
+def length(run: Run, x: Tensor) -> int:
+    """Return the length of the first axis."""
+    return x.shape[0]
+
+
+@method("copy")
+def copied(run: Run, x: Tensor, order: str = "C") -> Tensor:
+    """Return a copy, as NumPy does."""
+    return run.function("clone", x)  # type: ignore[no-any-return]
+
+
+@method("get_device")
+def get_device(run: Run, x: Tensor) -> int:
+    """Return the number of a device: none."""
+    return -1
+
+
+__all__ = ["assign", "is_detached", "math"]

@@ -1,0 +1,23 @@
+"""Tuples whose items have names: results of functions, and ``collections.namedtuple``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Named(tuple):  # type: ignore[type-arg]
+    """A tuple with names; it is shown under its own name."""
+
+    name: str
+    fields: tuple[str, ...]
+
+    def __new__(cls, name: str, fields: dict[str, Any]) -> Named:
+        """Return a tuple of these values."""
+        made = super().__new__(cls, fields.values())
+        made.name = name
+        made.fields = tuple(fields)
+        return made
+
+    def field(self, name: str) -> Any:
+        """Return the item of a name; raises ValueError where there is none."""
+        return self[self.fields.index(name)]

@@ -1,0 +1,201 @@
+"""The values of a script that are no plain Python: tensors with an identity, a type of numbers, and views.
+
+Every name, list and object that holds a tensor sees a write to it. Floats are computed in doubles, whatever their type:
+``dtype`` says how they are shown, and what a tensor that is made from numbers holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine.graph import NODES
+from gradcli.ops.declare import value_of
+
+Look = Callable[[Any], Any]
+"""What a view shows of the node of its base."""
+
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+INTEGERS = ("uint8", "int8", "int16", "int32", "int64")
+HELD = {"float16": np.float16, "float32": np.float32}
+"""Types of fewer digits than doubles have, by the type of numpy's that has them."""
+
+
+class Tensor:
+    """An array of PyTorch, NumPy or JAX, or a number of Python's that is differentiated.
+
+    ``node`` is a node of the graph, or an array where no derivative flows. ``version`` counts the writes in place.
+    ``made_by`` is what PyTorch calls the function that made it, ``output`` one of several results, ``hooks`` are the
+    user's, ``retains`` says that an inner value keeps its ``.grad``.
+    """
+
+    __slots__ = ("__weakref__", "dtype", "extra", "grad", "leaf", "library", "made_by", "node", "version")
+    base: Any = None
+    look: Look | None = None
+
+    def __init__(self, node: Any, dtype: str = "float32", library: str = "torch", made_by: Any = None) -> None:
+        self.node = node
+        self.dtype = dtype
+        self.library = library
+        self.made_by = made_by
+        self.grad: Tensor | None = None
+        self.leaf = False
+        self.version = 0
+        self.extra: Extra | None = None
+
+    @property
+    def active(self) -> bool:
+        """Whether derivatives flow to it: ``requires_grad``."""
+        return type(self.node) in NODES and self.node.active
+
+    @property
+    def value(self) -> Any:
+        """The numbers as an array, or one number."""
+        return value_of(self.node)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the axes."""
+        return np.shape(value_of(self.node))
+
+    @property
+    def root(self) -> Tensor:
+        """The tensor whose memory it shows: itself where it is no view."""
+        return self.base or self
+
+    def __repr__(self) -> str:
+        return f"<Tensor {self.library} {self.dtype} {self.shape}>"
+
+
+class View(Tensor):
+    """A tensor that shows a part of another's memory: worked out anew after a write to that one."""
+
+    __slots__ = ("base", "look", "seen", "shown")
+
+    def __init__(self, base: Tensor, look: Look, shown: Any, dtype: str, made_by: Any = None) -> None:
+        self.base = base
+        self.look = look
+        self.shown = shown
+        self.seen = base.version
+        super().__init__(None, dtype, base.library, made_by)
+
+    @property
+    def node(self) -> Any:  # type: ignore[override]
+        """What the base shows there now."""
+        if self.seen != self.base.version:
+            self.shown = self.look(self.base.node)
+            self.seen = self.base.version
+        return self.shown
+
+    @node.setter
+    def node(self, node: Any) -> None:
+        if node is not None:
+            self.shown = node
+            self.seen = self.base.version
+
+
+class Extra:
+    """What few tensors have."""
+
+    __slots__ = ("detached", "fields", "hooks", "name", "parameter", "retains", "several", "weak")
+
+    def __init__(self) -> None:
+        self.hooks: list[Any] = []
+        self.retains = False
+        self.parameter = False
+        self.several = False
+        self.detached: Tensor | None = None
+        self.weak = False
+        self.name: str | None = None
+        self.fields: dict[str, Any] | None = None
+
+
+def extra_of(tensor: Tensor) -> Extra:
+    """Return what a tensor has that few have, to be changed."""
+    if tensor.extra is None:
+        tensor.extra = Extra()
+    return tensor.extra
+
+
+class DType:
+    """A type of numbers, such as ``torch.float32``; ``library`` is whose name it is."""
+
+    __slots__ = ("library", "name")
+
+    def __init__(self, name: str, library: str = "torch") -> None:
+        self.name = name
+        self.library = library
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DType) and other.name == self.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        if self.library == "torch":
+            return f"torch.{self.name}"
+        return f"<class '{self.library}.{self.name}'>" if self.library == "numpy" else self.name
+
+
+class Size(tuple):  # type: ignore[type-arg]
+    """The lengths of a tensor's axes, as PyTorch shows them."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(map(str, self))}])"
+
+
+def kind_of(array: Any) -> str:
+    """Return the letter of the kind of numbers: ``f``, ``i`` or ``b``; many digits are floats."""
+    kind = getattr(array, "dtype", None)
+    if kind is None:
+        return "b" if type(array) is bool else "i" if type(array) is int else "f"
+    return "i" if kind.kind in "iu" else "b" if kind.kind == "b" else "f"
+
+
+def rounded(array: Any, dtype: str) -> Any:
+    """Return the doubles that a float type has for these."""
+    if dtype == "bfloat16":
+        bits = np.asarray(array, np.float32).view(np.uint32)
+        even = ((bits >> 16) & 1) + 0x7FFF
+        return ((bits + even) & np.uint32(0xFFFF0000)).astype(np.uint32).view(np.float32).astype(np.float64)[()]
+    if dtype not in HELD:
+        return array
+    with np.errstate(all="ignore"):
+        return np.asarray(array).astype(HELD[dtype]).astype(np.float64)[()]
+
+
+def as_dtype(array: Any, dtype: str) -> Any:
+    """Return numbers as a type has them: floats in doubles, integers as int64 that have wrapped round, truth values."""
+    array = np.asarray(array)
+    if array.dtype == object and dtype in FLOATS:
+        return array
+    if dtype == "bool":
+        return array.astype(np.bool_)
+    if dtype in INTEGERS:
+        with np.errstate(all="ignore"):
+            return array.astype(np.int64).astype(dtype).astype(np.int64)
+    return np.asarray(rounded(array.astype(np.float64), dtype))
+
+
+RANK = {name: rank for rank, name in enumerate(("bool", *INTEGERS, *FLOATS))}
+
+
+def category(dtype: str) -> int:
+    """Return 0 for truth values, 1 for integers, 2 for floats."""
+    return 2 if dtype in FLOATS else 1 if dtype in INTEGERS else 0
+
+
+def promoted(left: str, right: str) -> str:
+    """Return the type that two arrays of one rank make together."""
+    if left == right:
+        return left
+    if {left, right} == {"float16", "bfloat16"}:
+        return "float32"
+    if {left, right} == {"uint8", "int8"}:
+        return "int16"
+    return max(left, right, key=RANK.__getitem__)

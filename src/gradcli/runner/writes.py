@@ -1,0 +1,72 @@
+"""Writes in place: augmented assignments, methods that end in ``_``, and entries that are assigned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine.graph import NODES
+from gradcli.ops.declare import value_of
+from gradcli.runner.objects import UNBOUND, Instance
+from gradcli.runner.operators import METHODS, of_tensors, operate
+from gradcli.runner.state import Run
+from gradcli.runner.values import Tensor, category
+
+
+def augmented(run: Run, sign: str, before: Any, change: Any) -> Any:
+    """Return what an augmented assignment gives its target: the same object where it changes in place."""
+    if isinstance(before, Tensor):
+        if before.library in ("jax", "python") or (before.library == "numpy" and not before.shape):
+            return operate(run, sign, before, change)
+        if isinstance(change, Tensor) and change.library == "torch" and before.library == "numpy":
+            return operate(run, sign, before, change)
+        first = run.count
+        made = of_tensors(run, sign, before, change)
+        write_back(run, before, made, first)
+        return before
+    if type(before) is list and sign == "+":
+        from gradcli.runner.containers import iterate
+
+        before.extend(iterate(run, change))
+        return before
+    if type(before) is set and sign in "|&-^":
+        made = operate(run, sign, before, change)
+        before.clear()
+        before.update(made)
+        return before
+    if type(before) is dict and sign == "|":
+        before.update(change)
+        return before
+    if isinstance(before, Instance) and (member := before.kind.find(f"__i{METHODS[sign]}__")) is not UNBOUND:
+        return run.call(member, [before, change])
+    return operate(run, sign, before, change)
+
+
+def write_back(run: Run, target: Tensor, made: Tensor, first: int | None = None) -> None:
+    """Write a result into a tensor in place; raises what PyTorch raises where shapes or types do not fit."""
+    shape, new = target.shape, np.shape(made.value)
+    if target.leaf and target.active and run.grad_enabled and target.base is None:
+        run.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
+    if shape != new:
+        try:
+            fits = np.broadcast_shapes(shape, new) == shape
+        except ValueError:
+            fits = False
+        if not fits:
+            run.fail("RuntimeError", f"output with shape {list(shape)} doesn't match the broadcast shape {list(new)}")
+    if category(made.dtype) > category(target.dtype):
+        if target.library == "torch":
+            names = ("Bool", "Long", "Float")
+            run.fail(
+                "RuntimeError",
+                f"result type {names[category(made.dtype)]} can't be cast to the desired output type "
+                f"{names[category(target.dtype)]}",
+            )
+        run.fail("UFuncTypeError" if False else "TypeError", "Cannot cast ufunc output to the type of the array")
+    node = made.node
+    if type(node) not in NODES:
+        node = np.array(np.broadcast_to(value_of(node), shape))
+    elif np.shape(node.value) != shape:
+        node = run.function("expand", made, *shape).node
+    run.write(target, node, first)
