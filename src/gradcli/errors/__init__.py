@@ -20,6 +20,10 @@ class Place:
     name: str = "program"
 
 
+WHOLE = ("program", "script")
+"""Names of texts that are shown with the number of the line."""
+
+
 class GradcliError(Exception):
     """What is wrong, where, and the way out.
 
@@ -67,7 +71,7 @@ class GradcliError(Exception):
 
         lines = [f"error: {inert(shortened(self.message), '', encoding)}"]
         if self.span is not None and self.place is not None and self.place.text:
-            label = "" if self.place.name == "program" else self.place.name
+            label = "" if self.place.name in WHOLE else self.place.name
             lines += excerpt(self.place.text, self.span, label, encoding, width)
         if self.hint:
             choices = self.hint.split("\n") if isinstance(self.facts, MissingV | Unreadable) else [self.hint]

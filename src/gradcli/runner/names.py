@@ -105,7 +105,9 @@ def global_name(run: Run, name: str, span: Span | None) -> Any:
     from gradcli.runner.builtins import BUILTINS
 
     if name in run.given:
-        return run.given[name]
+        from gradcli.runner.given import given_value
+
+        return given_value(run, name)
     if name in BUILTINS:
         return BUILTINS[name]
     if name in ("open", "exec", "eval", "compile", "input", "__import__", "globals", "breakpoint"):

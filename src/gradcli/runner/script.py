@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import Graph
+from gradcli.engine.live import LiveGraph
 from gradcli.errors import Budget, GivenUp, GradcliError, Place
 from gradcli.records import dataclass, field
 from gradcli.runner.events import Event
@@ -43,13 +44,17 @@ def compile_text(text: str, listed: bool = True, budget: Budget = BOUNDS, told: 
 
 @dataclass(slots=True)
 class Ended:
-    """How a run ended: its events, notes, the exception or the refusal that ended it, and its variables by name."""
+    """How a run ended: its events, notes, the exception or the refusal that ended it, and its variables by name.
+
+    ``said`` is the text of ``sys.exit(text)``, which Python writes to standard error.
+    """
 
     run: Run
     place: Place
     raised: Raised | None = None
     refused: GradcliError | None = None
     status: int = 0
+    said: str | None = None
     variables: dict[str, Any] = field(default_factory=dict)
 
 
@@ -101,11 +106,17 @@ def end_by(ended: Ended, error: Raised) -> None:
     if error.name == "SystemExit":
         arguments = error.instance.fields.get("args", ())
         code = arguments[0] if arguments else 0
-        ended.status = code if isinstance(code, int) else 0 if code is None else 1
+        ended.status = int(code) if isinstance(code, int) else 0 if code is None else 1
+        ended.said = None if isinstance(code, int) or code is None else error.text
         return
     ended.raised, ended.status = error, 1
     run.quiet = 0
     run.event(Event("error", error.line or run.line, type=error.name, text=error.text))
+
+
+def assigned_itself(name: str) -> GradcliError:
+    """Return the error for a value of a variable that the script assigns."""
+    return GradcliError("option", f"the script gives '{name}' a value itself", hint=f"take its line out, or --{name} away")
 
 
 def run_script(
@@ -121,7 +132,10 @@ def run_script(
     Raises ``GradcliError`` for what is refused before it runs.
     """
     code, place = compile_text(text, budget=budget)
-    run = Run(graph, emit)
+    for name in given or {}:
+        if name in code.text.assigned():
+            raise assigned_itself(name)
+    run = Run(LiveGraph(budget) if graph is None else graph, emit)
     run.seed = seed or 0
     run.given = given or {}
     return run_code(code, place, run)
