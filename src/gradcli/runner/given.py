@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.runner.library import load
 from gradcli.runner.state import Run
 from gradcli.runner.values import Tensor
 
@@ -30,8 +31,8 @@ def as_value(run: Run, name: str, array: np.ndarray[Any, Any]) -> Any:
     if not array.shape and not asked:
         return array.item()
     if re.search(r"\btorch\b|\.backward\(|requires_grad|\.grad\b", text) or not re.search(r"\b(?:np|numpy|jnp|jax)\b", text):
-        tensor = run.make(array.astype(np.float64))
-        return require(run, tensor)
+        load("torch")  # its methods, which a script may call without an import
+        return require(run, run.make(array.astype(np.float64)))
     return run.make(array, library="jax" if re.search(r"\bj(?:np|ax)\b", text) else "numpy")
 
 

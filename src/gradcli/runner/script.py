@@ -11,6 +11,7 @@ import numpy as np
 from gradcli.engine.graph import Graph
 from gradcli.engine.live import LiveGraph
 from gradcli.errors import Budget, GivenUp, GradcliError, Place
+from gradcli.errors.suggest import did_you_mean
 from gradcli.records import dataclass, field
 from gradcli.runner.events import Event
 from gradcli.runner.exceptions import Raised, as_raised
@@ -114,9 +115,14 @@ def end_by(ended: Ended, error: Raised) -> None:
     run.event(Event("error", error.line or run.line, type=error.name, text=error.text))
 
 
-def assigned_itself(name: str) -> GradcliError:
-    """Return the error for a value of a variable that the script assigns."""
-    return GradcliError("option", f"the script gives '{name}' a value itself", hint=f"take its line out, or --{name} away")
+def refuse_given(given: dict[str, Any], code: Code) -> None:
+    """Refuse values for variables that the script assigns, or does not have."""
+    for name in given:
+        if name in code.text.assigned():
+            hint = f"take that line out, or leave out --{name}"
+            raise GradcliError("option", f"the script gives '{name}' a value itself", hint=hint)
+        if name not in code.places:
+            raise GradcliError("unknown-name", f"the script has no variable '{name}'", hint=did_you_mean(name, code.places))
 
 
 def run_script(
@@ -127,14 +133,12 @@ def run_script(
     seed: int | None = None,
     budget: Budget = BOUNDS,
 ) -> Ended:
-    """Run a script; ``given`` are values of variables that it does not assign, ``seed`` that of draws without one.
+    """Run a script; ``given`` are values of variables that it leaves free, ``seed`` that of draws without one.
 
     Raises ``GradcliError`` for what is refused before it runs.
     """
     code, place = compile_text(text, budget=budget)
-    for name in given or {}:
-        if name in code.text.assigned():
-            raise assigned_itself(name)
+    refuse_given(given or {}, code)
     run = Run(LiveGraph(budget) if graph is None else graph, emit)
     run.seed = seed or 0
     run.given = given or {}
