@@ -5,8 +5,8 @@
 
 A row holds ``id``, ``source``, ``stdout``, ``calls``, ``error`` (``null``, or ``line``, ``type``, ``text``) and, where
 the script ends so, ``exit``, the code of ``sys.exit``. A call is one that stands in a line of the script itself, and
-that no other derivative call runs: its ``kind`` is "backward", with ``.grad`` of each leaf that the output reaches after
-the call and the leaf's variable, or ``null``, in ``names``; or "grad", with what is returned, flat. No more than
+that no other derivative call runs: its ``kind`` is "backward", with ``.grad`` of each leaf that the output reaches
+after the call and the leaf's variable, or ``null``, in ``names``; or "grad", with what is returned, flat. No more than
 ``MOST_CALLS`` are kept. Calls of JAX are not among ``calls``; those that give numbers are in ``jax_calls``, as "grad".
 """
 
