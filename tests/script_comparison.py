@@ -1,8 +1,8 @@
 """Hold ``gradcli run`` and ``gradcli --json`` against recorded scripts, and sort what falls short.
 
-``python tests/script_comparison.py ROWS.jsonl [--only ID] [--tool PATH] [--jobs 2] [--run-only]`` prints every row that
-fails with its reasons, then how many rows each refusal stops, by its first words. Reads rows of ``script_recorder.py``;
-needs neither PyTorch nor JAX.
+``python tests/script_comparison.py ROWS.jsonl [--only ID] [--run-only] [--jobs 2]`` prints every row that fails with its
+reasons, then how many rows each refusal stops, by its first words. Command lines run in this process, which is quick;
+with ``--tool PATH`` in processes of their own. Reads rows of ``script_recorder.py``; needs neither PyTorch nor JAX.
 
 Printed lines have the same words and integers, floats within 2e-4 of the largest of their line or a last digit;
 gradients lie within 2e-4 of the largest of their call: PyTorch has float32.
@@ -11,23 +11,25 @@ gradients lie within 2e-4 of the largest of their call: PyTorch has float32.
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import math
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 DATA = Path(__file__).parent / "data"
-DEFAULT_TOOL = f"{shlex.quote(sys.executable)} -m gradcli"
 TOLERANCE, MOST_CALLS, SECONDS = 2e-4, 400, 60
 FLOAT = re.compile(r"(?<![\w.])-?(?:\d+\.\d*(?:e[-+]?\d+)?|\.\d+|\d+e[-+]?\d+|inf|nan)(?![\w.])")
 """A number as PyTorch and Python print floats; integers stay words, and are compared as such."""
@@ -215,22 +217,25 @@ def strict_json(text: str) -> dict[str, Any] | None:
 
 @dataclass
 class Tool:
-    """A command line, each script in processes of its own."""
+    """gradcli in this process, or a command line in processes of its own."""
 
-    command: str = DEFAULT_TOOL
+    command: str = ""
     explains: bool = True
 
     def outcome(self, row: Row) -> Outcome:
+        """Run a script, and explain it where it has derivative calls."""
+        ended = self.process if self.command else in_process
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "script.py"
             path.write_text(row["source"], encoding="utf-8", newline="")
-            code, printed, error = self.process("run", str(path))
+            code, printed, error = ended("run", str(path))
             if not self.explains or not (row["calls"] or row.get("jax_calls")):
                 return Outcome(code, printed, error)
-            explained, out, said = self.process("explain", str(path), "--json")
+            explained, out, said = ended("explain", str(path), "--json")
         return Outcome(code, printed, error, explained if explained is not None else -1, strict_json(out), said)
 
     def process(self, *words: str) -> tuple[int | None, str, str]:
+        """Return exit code and both streams; no code where there is no answer in time."""
         environment = dict(os.environ, NO_COLOR="1", COLUMNS="100", PYTHONUTF8="1")
         try:
             done = subprocess.run(
@@ -242,10 +247,46 @@ class Tool:
         return done.returncode, done.stdout, done.stderr
 
 
+class NoAnswer(BaseException):
+    """A command line takes too long. No ``Exception``, so that nothing takes it for a fault of the script."""
+
+
+def in_process(*words: str) -> tuple[int | None, str, str]:
+    """Return exit code and both streams of a command line that runs here."""
+    from gradcli.cli.app import run
+    from gradcli.cli.environment import Environment
+
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n") for _ in range(2))
+    variables = {"NO_COLOR": "1", "COLUMNS": "100"}
+
+    def too_long(*_: object) -> None:
+        raise NoAnswer
+
+    before = signal.signal(signal.SIGALRM, too_long)
+    signal.alarm(SECONDS)
+    try:
+        code = int(run(list(words), Environment(stdin=io.StringIO(), stdout=out, stderr=err, variables=variables)))
+    except NoAnswer:
+        return None, "", "no answer in time"
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+    return code, written(out), written(err)
+
+
+def written(stream: io.TextIOWrapper) -> str:
+    stream.flush()
+    return stream.buffer.getvalue().decode("utf-8", "replace")  # type: ignore[attr-defined]
+
+
+def verdict_by(tool: Tool, row: Row) -> Verdict:
+    return verdict_of(row, tool.outcome(row))
+
+
 def verdicts(rows: list[Row], tool: Tool, jobs: int = 2) -> Iterator[Verdict]:
     """Yield the verdict of each row, in order."""
-    with ThreadPoolExecutor(jobs) as pool:
-        yield from pool.map(lambda row: verdict_of(row, tool.outcome(row)), rows)
+    with ProcessPoolExecutor(jobs) as pool:
+        yield from pool.map(partial(verdict_by, tool), rows, chunksize=4)
 
 
 def first_words(refusal: str, count: int = 6) -> str:
@@ -258,7 +299,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", type=Path, nargs="+")
     parser.add_argument("--only", action="append", help="rows whose id begins so")
-    parser.add_argument("--tool", default=DEFAULT_TOOL, help="a command line, %(default)s by default")
+    parser.add_argument("--tool", default="", help="a command line, as 'venv/bin/gradcli'")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--run-only", action="store_true", help="leave out explain, and with it the derivative calls")
     options = parser.parse_args(arguments)
