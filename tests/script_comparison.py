@@ -1,8 +1,9 @@
 """Hold ``gradcli run`` and ``gradcli --json`` against recorded scripts, and sort what falls short.
 
-``python tests/script_comparison.py ROWS.jsonl [--only ID] [--run-only] [--jobs 2]`` prints every row that fails with its
-reasons, then how many rows each refusal stops, by its first words. Command lines run in this process, which is quick;
-with ``--tool PATH`` in processes of their own. Reads rows of ``script_recorder.py``; needs neither PyTorch nor JAX.
+``python tests/script_comparison.py ROWS.jsonl [--only ID] [--run-only] [--jobs 2]`` prints every row that fails with
+its reasons, then how many rows each refusal stops, by its first words. Command lines run in this process, which is
+quick; with ``--tool PATH`` in processes of their own. Reads rows of ``script_recorder.py``;
+needs neither PyTorch nor JAX.
 
 Printed lines have the same words and integers, floats within 2e-4 of the largest of their line or a last digit;
 gradients lie within 2e-4 of the largest of their call: PyTorch has float32.
@@ -24,8 +25,8 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 

@@ -82,13 +82,16 @@ def difference(row: dict[str, Any]) -> str | None:
         return None
     with in_doubles():
         again = record(row["source"])
-    printed = re.sub(r",\s*dtype=torch\.float64", "", again["stdout"]).replace("torch.float64", "torch.float32")
     if again["error"]:
         return f"in doubles it ends with {again['error']}"
-    fault = text_fault(printed, row["stdout"])
+    fault = text_fault(without_dtype(again["stdout"]), without_dtype(row["stdout"]))
     if fault:
         return fault
     return calls_fault([as_event(call) for call in again["calls"]], row["calls"])
+
+
+def without_dtype(printed: str) -> str:
+    return re.sub(r",\s*dtype=torch\.float64", "", printed).replace("torch.float64", "torch.float32")
 
 
 def as_event(call: dict[str, Any]) -> dict[str, Any]:
