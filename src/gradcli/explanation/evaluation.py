@@ -128,7 +128,9 @@ class Function:
         """
         values = filled(self.program, inputs)
         run = self.evaluate(values, record=False)
-        if v is None and self.program.calls:
+        if v is None and self.program.is_script:
+            v = sum_of_v(self.program, run.value.shape)
+        elif v is None and self.program.calls:
             from gradcli.language.snippets.starting import total_v
 
             v = total_v(self.program, values, run.value.shape)
@@ -189,6 +191,10 @@ def read_program(text: str | Callable[..., Any], budget: Budget, given: Iterable
         from gradcli.language.snippets.python import read_function
 
         return read_function(text, budget, given)
+    if SWITCH and is_script(text):
+        from gradcli.explanation.scripts import read_script
+
+        return read_script(text, given)
     if any(word in text for word in SNIPPETS):
         from gradcli.language.snippets.reading import read_snippet
 
@@ -200,6 +206,8 @@ def read_program(text: str | Callable[..., Any], budget: Budget, given: Iterable
 
 def filled(program: Program, values: dict[str, Any]) -> dict[str, Any]:
     """Return the values of all inputs: those that are given, and those of a snippet for the others."""
+    if program.is_script:
+        return {**program.values, **values}
     if not program.starts:
         return values
     from gradcli.language.snippets.starting import start_values

@@ -283,7 +283,7 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
     node = change.node
     if category(x.dtype) < 2:
         node = as_dtype(np.asarray(value_of(node)), x.dtype)
-    if x.leaf and x.active and run.grad_enabled and x.base is None:
+    if x.leaf and x.active and run.grad_enabled and x.base is None and x.library == "torch":
         run.fail("RuntimeError", "a view of a leaf Variable that requires grad is being used in an in-place operation.")
     target = np.empty(x.shape, np.bool_)[place]
     if not fits(np.shape(value_of(node)), np.shape(target)):

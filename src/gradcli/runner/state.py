@@ -115,6 +115,7 @@ class Run:
         self.notes: dict[tuple[str, str], None] = {}
         self.place = Place("")
         self.replay: Any = None
+        self.story: Any = None
 
     # ---- gradients on and off
     @property
@@ -174,7 +175,7 @@ class Run:
         if len(self.writes) > 4096:
             self.writes = dict(list(self.writes.items())[2048:])
         if tensor.leaf:
-            if self.f is self.graph and tensor.active:
+            if self.f is self.graph and tensor.active and tensor.library == "torch":
                 self.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
             self.by_leaf.pop(old.index, None)
             tensor.node = np.array(value_of(made))
@@ -191,7 +192,7 @@ class Run:
 
     def _write_view(self, view: Tensor, made: Any, first: int | None) -> None:
         base, shape = view.base, view.base.shape
-        if base.leaf and base.active and self.f is self.graph and not is_detached(view):
+        if base.leaf and base.active and self.f is self.graph and not is_detached(view) and base.library == "torch":
             self.fail(
                 "RuntimeError", "a view of a leaf Variable that requires grad is being used in an in-place operation."
             )
