@@ -184,6 +184,8 @@ class ScriptProgram:
     calls: tuple[Any, ...] = ()
     truths: bool = False
     is_script: bool = True
+    ended: Any = None
+    explained: int = -1
 
     def evaluate(
         self, values: Mapping[str, object], wrt: frozenset[str], record: bool = True, strict: bool = False,
