@@ -12,6 +12,7 @@ from gradcli.ops import exactly
 from gradcli.ops.axes import number
 from gradcli.ops.clipping import build_clip
 from gradcli.ops.declare import Apply
+from gradcli.ops.dispatch import in_one_step
 from gradcli.ops.entrywise import elementwise
 from gradcli.ops.further import special_values as values
 from gradcli.ops.signatures import Array, Expression, Static, Symbols, Tensor
@@ -124,7 +125,7 @@ elementwise(
     "log_ndtr", values.log_ndtr,
     lambda g, _y, x: g * (math.sqrt(2 / math.pi) / values.erfcx(-x * math.sqrt(0.5))), None, slopes=log_ndtr_slopes,
     backward_text=("{g}*sqrt(2/pi)/erfcx(-{0}/sqrt(2))",),
-    torch_saves=("0 output",),
+    torch_saves=("0 output",), again=(lambda g, _y, x: g * values.log_ndtr_slope(x),),
     exactly=exactly.in_mpmath(lambda mp, x: mp.log(mp.ncdf(x)) if x < 0 else mp.log1p(-mp.ncdf(-x))),
     spelled=Spelled("special", "", "the logarithm of the normal distribution function"),
 )
@@ -227,6 +228,7 @@ def entr_in_digits(mp: Any, x: Any) -> Any:
     return mp.mpf(0) if x == 0 else -mp.inf if x < 0 else -x * mp.log(x)
 
 
+@in_one_step
 def xlog1py(x: Array, y: Array) -> Array:
     """Return x·log(1 + y), and 0 where x is 0 and y is not nan."""
     return np.where((x == 0) & ~np.isnan(y), 0.0, x * np.log1p(y))[()]
