@@ -6,22 +6,19 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
-import numpy as np
-
 F = TypeVar("F", bound=Callable[..., Any])
 RULES: dict[Any, Any] = {}
 """By function, of numpy's or ours: the op that it is, or ``rule(f, *arguments, **options)``."""
 
 
 def in_one_step(function: F) -> F:
-    """Let an array that traces or writes what is done with it take a function as one step, as numpy's own functions."""
+    """Let an array that traces what is done with it take a function as one step, as it takes numpy's own functions."""
 
     @wraps(function)
     def called(*arguments: Any, **options: Any) -> Any:
         for x in arguments:
-            kind = type(x)
-            if kind is not np.ndarray and hasattr(kind, "__array_function__"):
-                return x.__array_function__(called, (kind,), arguments, options)
+            if hasattr(x, "in_one_step"):
+                return x.in_one_step(called, arguments, options)
         return function(*arguments, **options)
 
     return called  # type: ignore[return-value]

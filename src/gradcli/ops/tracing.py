@@ -30,9 +30,11 @@ from gradcli.ops.indexing import INDEX
 from gradcli.ops.joining import CAT, STACK
 from gradcli.ops.linear_algebra import EINSUM, MATMUL
 from gradcli.ops.links import Links
+from gradcli.ops.lookup import load_all
 from gradcli.ops.matrices import DET, INV, SOLVE, is_singular
 from gradcli.ops.parts import Said, on_none
 from gradcli.ops.piecewise import ABS, BENT, CLAMP_MAX, CLAMP_MIN, SIGN, TRUNC, WHERE, sign
+from gradcli.ops.products import others_beside
 from gradcli.ops.reductions import CUMPROD, CUMSUM, PROD_ALONG, SUM
 from gradcli.ops.selection import AMAX, AMIN
 from gradcli.ops.shaping import DIAGONAL, EXPAND, FLIP, RESHAPE, ROLL, TRANSPOSE, TRIL, TRIU
@@ -141,9 +143,13 @@ class Traced:
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__" or options:
             raise Untraceable(f"{ufunc.__name__}.{method}")
-        return self.__array_function__(ufunc, (), inputs, {})
+        return self.in_one_step(ufunc, inputs, {})
 
     def __array_function__(self, function: Any, _types: Any, args: Any, options: Any) -> Any:
+        return self.in_one_step(function, args, options)
+
+    def in_one_step(self, function: Any, args: Any, options: Any) -> Any:
+        """Return what a function gives, by its op or its rule."""
         rule = RULES.get(function) or rule_of(function)
         if type(rule) is Op:
             return applied(self.f, rule, *args, **options)
@@ -152,16 +158,14 @@ class Traced:
 
 def rule_of(function: Any) -> Any:
     """Return the op that a function is the forward of; raises ``Untraceable`` where there is none."""
-    if not RULES.keys() >= {np.sin}:
-        RULES.update({op.forward: op for op in OPS.values() if op.formula is not None and op.forward not in RULES})
-    if function not in RULES:
-        from gradcli.ops.lookup import load_all
-
-        load_all()
-        RULES.update({op.forward: op for op in OPS.values() if op.formula is not None and op.forward not in RULES})
-    if function not in RULES:
-        RULES[function] = untraceable(getattr(function, "__name__", str(function)))
-    return RULES[function]
+    for load in (lambda: None, load_all):
+        load()
+        for op in OPS.values():
+            if op.formula is not None:
+                RULES.setdefault(op.forward, op)
+        if function in RULES:
+            return RULES[function]
+    return RULES.setdefault(function, untraceable(getattr(function, "__name__", str(function))))
 
 
 def untraceable(name: str) -> Callable[..., Any]:
@@ -323,8 +327,11 @@ def taken_along(f: Apply, x: Any, places: Any, axis: int) -> Any:
         return np.take_along_axis(x, where, axis)
     shape = np.broadcast_shapes(*(k.shape for j, k in enumerate(key) if j != axis % x.ndim), where.shape)
     for k, length in enumerate(x.shape):
-        key[k] = np.broadcast_to(np.indices(x.shape, sparse=True)[k] if length != where.shape[k] else key[k], shape) \
-            if k != axis % x.ndim else np.broadcast_to(where, shape)
+        key[k] = (
+            np.broadcast_to(np.indices(x.shape, sparse=True)[k] if length != where.shape[k] else key[k], shape)
+            if k != axis % x.ndim
+            else np.broadcast_to(where, shape)
+        )
     return applied(f, INDEX, x, key=tuple(key))
 
 
@@ -409,7 +416,7 @@ RULES.update({
     np.clip: lambda f, x, low, high: applied(f, CLIP, x, low=low, high=high), np.copy: lambda f, x: x,
     np.linalg.inv: INV, np.linalg.solve: SOLVE, np.linalg.det: DET,
     np.ones_like: constant_like(np.ones), np.zeros_like: constant_like(np.zeros),
-    with_decimals: lambda _f, found, *_: found, is_singular: of_doubles(is_singular),
+    with_decimals: lambda _f, found, *_: found, others_beside: lambda _f, found, *_: found, is_singular: of_doubles(is_singular),
     np.shape: asked(np.shape), np.ndim: asked(np.ndim), np.size: asked(np.size),
     np.any: asked(np.any), np.all: asked(np.all), np.count_nonzero: asked(np.count_nonzero),
     np.argmax: asked(np.argmax), np.argmin: asked(np.argmin), np.argsort: asked(np.argsort),

@@ -12,11 +12,12 @@ from gradcli.ops import exactly
 from gradcli.ops.axes import number
 from gradcli.ops.clipping import build_clip
 from gradcli.ops.declare import Apply
-from gradcli.ops.dispatch import in_one_step
+from gradcli.ops.dispatch import RULES, in_one_step
 from gradcli.ops.entrywise import elementwise
 from gradcli.ops.further import special_values as values
 from gradcli.ops.signatures import Array, Expression, Static, Symbols, Tensor
 from gradcli.ops.slopes import erfc, normal_density
+from gradcli.ops.tracing import applied, numbers
 from gradcli.ops.vocabulary import Spelled, function
 
 Slopes = tuple[Expression, ...]
@@ -194,6 +195,7 @@ POLYGAMMA = elementwise(
     exactly=exactly.in_mpmath(values.psi, 2), domain=((1, 1), (0.3, 4)), spelled=None,
 )
 # fmt: on
+RULES[values.polygamma] = lambda f, n, x: applied(f, POLYGAMMA, np.float64(float(numbers(n))), x)
 
 
 @function("polygamma", "torch special", "elementwise", op=POLYGAMMA)
