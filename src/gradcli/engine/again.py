@@ -77,7 +77,7 @@ def differentiable_cotangents(
 def handed_on(graph: Graph, node: Operation, k: int, given: list[Any]) -> Any:
     """Return what argument ``k`` of an operation gets; ``given`` are its cotangent, its output and its arguments."""
     op = node.op
-    vjp = op.vjp_along(k) if op.again is None else op.again[k]
+    vjp: Any = op.vjp_along(k) if op.again is None else op.again[k]
     try:
         return vjp(*given, **node.static)
     except FAILS as error:

@@ -21,7 +21,7 @@ def softplus(x: Array, beta: float, threshold: float) -> Array:
 
 def softplus_vjp(g: Array, _y: Array, x: Array, *, beta: float, threshold: float) -> Array:
     """Return g·sigmoid(βx), and g above the threshold."""
-    return np.where(x * beta > threshold, g, g * sigmoid(np.where(x * beta < threshold, x * beta, threshold)))
+    return np.where(x * beta > threshold, g, g * sigmoid(np.where(x * beta >= threshold, threshold, x * beta)))
 
 
 def logsigmoid(x: Array) -> Array:

@@ -12,7 +12,7 @@ from gradcli.ops.dispatch import in_one_step
 from gradcli.ops.entrywise import elementwise_table
 from gradcli.ops.parts import Piecewise
 from gradcli.ops.signatures import Array, Mask, Record
-from gradcli.ops.slopes import erf, sinc, sinc_slope, tanh_slope
+from gradcli.ops.slopes import asin_slope, erf, sinc, sinc_slope, tanh_slope
 from gradcli.ops.vocabulary import Spelled
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
@@ -102,9 +102,11 @@ EXACTLY = {
     "xlogy": lambda x, y: np.where((x == 0) & ~exactly.is_nan(y), 0, x * np.log(y)),
 }
 CONVENTIONS: dict[str, Record] = {
-    "asin": OUTSIDE, "acos": OUTSIDE, "acosh": OUTSIDE, "log": FAR, "sqrt": FAR,
+    "asin": {**OUTSIDE, "again": (lambda g, _y, x: g * asin_slope(x),)},
+    "acos": {**OUTSIDE, "again": (lambda g, _y, x: -g * asin_slope(x),)}, "acosh": OUTSIDE, "log": FAR, "sqrt": FAR,
     "sin": {"edge": is_far}, "cos": {"edge": is_far}, "tan": {"edge": is_far},
-    "tanh": {"torch_saves": ("output",), "again": (lambda g, _y, x: g * tanh_slope(x),)}, "expm1": {"torch_saves": ("output",)},
+    "tanh": {"torch_saves": ("output",), "again": (lambda g, _y, x: g * tanh_slope(x),)},
+    "expm1": {"torch_saves": ("output",)},
     "rsqrt": {"splits_zero": at_zero}, "reciprocal": {"splits_zero": at_zero},
     "sinc": {
         "edge": is_far, "zero_at": at_zero, "zero_text": ("{0} == 0",),

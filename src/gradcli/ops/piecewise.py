@@ -29,7 +29,7 @@ from gradcli.ops.exactly import decided, is_nan, sign_of
 from gradcli.ops.links import Links
 from gradcli.ops.parts import Chosen, Kink, Piecewise
 from gradcli.ops.shaping import whole
-from gradcli.ops.signatures import Array, Forward, Indices, Mask, Number, Options, Static, Tensor, Test
+from gradcli.ops.signatures import Array, Forward, Indices, Mask, Number, Options, Record, Static, Tensor, Test
 from gradcli.ops.slopes import sigmoid, sigmoid_slope, silu_slope
 from gradcli.ops.vocabulary import Builder, Spelled, enter, function
 from gradcli.ops.writing import with_numbers
@@ -85,7 +85,7 @@ BACKWARD_TEXTS = {
     "silu": ("{g}*sigmoid({0})*(1 + {0}*(1 - sigmoid({0})))",),
     "abs": ("{g}*sign({0})",),
 }
-CONVENTIONS = {
+CONVENTIONS: dict[str, Record] = {
     "sigmoid": {
         "torch_saves": ("output",), "torch_doubles": lambda y, x: (None, (1 - y) * y),
         "again": (lambda g, _y, x: g * sigmoid_slope(x),),

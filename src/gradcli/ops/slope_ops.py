@@ -13,18 +13,20 @@ import numpy as np
 from gradcli.ops import exactly
 from gradcli.ops.declare import Op
 from gradcli.ops.entrywise import elementwise_local
-from gradcli.ops.signatures import Formula, Forward, Rule, Vjp
-from gradcli.ops.slopes import cospi, sigmoid_slope, sinpi, tanh_slope
+from gradcli.ops.signatures import Formula, Rule, Vjp
+from gradcli.ops.slopes import asin_slope, cospi, sigmoid_slope, sinpi, tanh_slope
 
 
-def slope_op(forward: Forward, vjp: Vjp, formula: Formula, exact: Rule | None = None) -> Op:
+def slope_op(forward: Any, vjp: Vjp, formula: Formula, exact: Rule | None = None) -> Op:
     """Return the op of a function of ``slopes``."""
-    plain: Any = getattr(forward, "__wrapped__", forward)
+    plain = forward.__wrapped__
     return Op(plain.__name__, plain, (vjp,), elementwise_local(formula, None), formula, shaped=True, exactly=exact)
 
 
 # fmt: off
 SLOPES = {
+    asin_slope: slope_op(
+        asin_slope, lambda g, y, x: g * (x * (y * y * y)), lambda s, x: 1 / s.sqrt(1 - x**2)),
     tanh_slope: slope_op(
         tanh_slope, lambda g, y, x: -2 * g * np.tanh(x) * y, lambda s, x: 1 / s.cosh(x)**2),
     sigmoid_slope: slope_op(

@@ -54,6 +54,12 @@ def sigmoid_slope(x: Number) -> Number:
 
 
 @in_one_step
+def asin_slope(x: Number) -> Number:
+    """Return 1/√(1 - x²)."""
+    return 1 / np.sqrt((1 - x) * (1 + x))
+
+
+@in_one_step
 def tanh_slope(x: Number) -> Number:
     """Return 1/cosh²x."""
     return 1 / np.cosh(x) ** 2

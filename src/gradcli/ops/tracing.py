@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from gradcli.ops.indexing import INDEX
 from gradcli.ops.joining import CAT, STACK
 from gradcli.ops.linear_algebra import EINSUM, MATMUL
 from gradcli.ops.links import Links
-from gradcli.ops.lookup import load_all
+from gradcli.ops.lookup import find, load_all
 from gradcli.ops.matrices import DET, INV, SOLVE, is_singular
 from gradcli.ops.parts import Said, on_none
 from gradcli.ops.piecewise import ABS, BENT, CLAMP_MAX, CLAMP_MIN, SIGN, TRUNC, WHERE, sign
@@ -40,7 +40,8 @@ from gradcli.ops.selection import AMAX, AMIN
 from gradcli.ops.shaping import DIAGONAL, EXPAND, FLIP, RESHAPE, ROLL, TRANSPOSE, TRIL, TRIU
 from gradcli.ops.signatures import Array, Indices, Options, Shape
 from gradcli.ops.slope_ops import SLOPES
-from gradcli.ops.slopes import sigmoid, with_decimals
+from gradcli.ops.slopes import erfc, sigmoid, with_decimals
+from gradcli.ops.vocabulary import SPELLINGS
 
 POW = OF_TWO["pow"]
 
@@ -62,17 +63,17 @@ class Traced:
     @property
     def shape(self) -> Shape:
         """The lengths of the axes."""
-        return self.value.shape  # type: ignore[no-any-return]
+        return self.value.shape
 
     @property
     def ndim(self) -> int:
         """The number of axes."""
-        return self.value.ndim  # type: ignore[no-any-return]
+        return self.value.ndim
 
     @property
     def size(self) -> int:
         """The number of entries."""
-        return self.value.size  # type: ignore[no-any-return]
+        return self.value.size
 
     @property
     def dtype(self) -> Any:
@@ -158,14 +159,21 @@ class Traced:
 
 def rule_of(function: Any) -> Any:
     """Return the op that a function is the forward of; raises ``Untraceable`` where there is none."""
-    for load in (lambda: None, load_all):
-        load()
+    for further in (False, True):
+        if further:
+            load_all()
         for op in OPS.values():
             if op.formula is not None:
                 RULES.setdefault(op.forward, op)
         if function in RULES:
             return RULES[function]
     return RULES.setdefault(function, untraceable(getattr(function, "__name__", str(function))))
+
+
+def complement_of_erf(f: Apply, x: Any) -> Any:
+    """Return 1 - erf(x), which few programs call, as an op."""
+    row = find(SPELLINGS, "erfc")
+    return applied(f, cast("Op", row and row.op), x)
 
 
 def untraceable(name: str) -> Callable[..., Any]:
@@ -261,7 +269,7 @@ def running(op: Op, plain: Any) -> Callable[..., Any]:
 
 def reshaped(f: Apply, x: Any, shape: Any) -> Any:
     """Return the same entries in another shape."""
-    sizes = (shape,) if isinstance(shape, int | np.integer) else tuple(int(n) for n in shape)
+    sizes = tuple(int(n) for n in np.atleast_1d(shape))
     if -1 in sizes:
         known = math.prod(n for n in sizes if n != -1)
         sizes = tuple(x.size // max(known, 1) if n == -1 else n for n in sizes)
@@ -416,7 +424,8 @@ RULES.update({
     np.clip: lambda f, x, low, high: applied(f, CLIP, x, low=low, high=high), np.copy: lambda f, x: x,
     np.linalg.inv: INV, np.linalg.solve: SOLVE, np.linalg.det: DET,
     np.ones_like: constant_like(np.ones), np.zeros_like: constant_like(np.zeros),
-    with_decimals: lambda _f, found, *_: found, others_beside: lambda _f, found, *_: found, is_singular: of_doubles(is_singular),
+    with_decimals: lambda _f, found, *_: found, others_beside: lambda _f, found, *_: found,
+    erfc: complement_of_erf, is_singular: of_doubles(is_singular),
     np.shape: asked(np.shape), np.ndim: asked(np.ndim), np.size: asked(np.size),
     np.any: asked(np.any), np.all: asked(np.all), np.count_nonzero: asked(np.count_nonzero),
     np.argmax: asked(np.argmax), np.argmin: asked(np.argmin), np.argsort: asked(np.argsort),
