@@ -23,7 +23,7 @@ import numpy as np
 from gradcli.engine.graph import NODES, Graph, Node, Operation
 from gradcli.engine.meter import TURNS
 from gradcli.engine.reach import visits
-from gradcli.engine.reverse import accumulate
+from gradcli.engine.reverse import Visit, accumulate
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD
 from gradcli.ops.axes import unbroadcast
@@ -42,6 +42,7 @@ def differentiable_cotangents(
     v: Any,
     nodes: Iterable[Node] | None = None,
     kept: dict[int, Any] | None = None,
+    visit: Visit | None = None,
 ) -> dict[int, Any]:
     """Return the cotangents of the inputs of ``output`` by node index, each a node of the graph, or plain numbers.
 
@@ -69,7 +70,9 @@ def differentiable_cotangents(
     def add(total: Any, part: Any, _own: bool) -> Any:
         return graph(ADD, total, part)
 
-    visited = visits(graph.nodes, output.index, totals.keys()) if nodes is None else nodes
+    visited = visits(graph.nodes, output.index, totals.keys()) if nodes is None and visit is None else nodes
+    if visit is not None:
+        visited = visit(totals)
     with np.errstate(all="ignore"):
         return accumulate(totals, visited, along, add)
 
