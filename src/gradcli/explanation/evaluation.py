@@ -16,6 +16,7 @@ from gradcli.language.inputs import all_finite, as_array, read_v, require_finite
 from gradcli.language.program import Program, compile_program
 from gradcli.ops.declare import Array, value_of
 from gradcli.ops.linear_algebra import MATMUL
+from gradcli.runner.dialect import is_script
 
 
 class Evaluation(NamedTuple):
@@ -129,7 +130,7 @@ class Function:
         values = filled(self.program, inputs)
         run = self.evaluate(values, record=False)
         if v is None and self.program.is_script:
-            v = sum_of_v(self.program, run.value.shape)
+            v = summed_v(self.program, run.value.shape)
         elif v is None and self.program.calls:
             from gradcli.language.snippets.starting import total_v
 
@@ -178,6 +179,13 @@ def vouched_for(run: Evaluation, leaf: Node) -> bool:
     )
 
 
+def summed_v(program: Any, shape: tuple[int, ...]) -> Any:
+    """Return what the calls of a script add up to since gradients were last set to zero; None where it is the default."""
+    start = max((k for k, reset in enumerate(program.resets) if reset), default=0)
+    vs = program.vs[start:]
+    return None if all(v is None for v in vs) and len(vs) == 1 else sum(np.ones(shape) if v is None else v for v in vs)
+
+
 SNIPPETS = (
     "import", "def", "lambda", "with", "print", "assert", "class", "backward", "requires_grad", "grad", "vjp",
     "Variable", "Parameter", ">>>", ": ", "```", " for ", "append",
@@ -191,7 +199,7 @@ def read_program(text: str | Callable[..., Any], budget: Budget, given: Iterable
         from gradcli.language.snippets.python import read_function
 
         return read_function(text, budget, given)
-    if SWITCH and is_script(text):
+    if is_script(text):
         from gradcli.explanation.scripts import read_script
 
         return read_script(text, given)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from gradcli.errors import Budget, GradcliError
+from gradcli.errors import GradcliError
+from gradcli.records import dataclass
 from gradcli.runner.events import Event
 from gradcli.runner.script import Ended, run_script
 
@@ -61,18 +63,39 @@ def together(one: Event, other: Event) -> bool:
     return same and set(one.grad) == set(other.grad) and one.of == other.of
 
 
-def program_of_calls(text: str, ended: Ended, calls: list[Event], seed: int, given: dict[str, Any], budget: Budget | None) -> Any:
-    """Return the chosen calls as a program."""
+def read_script(text: str, given: Iterable[str], values: Mapping[str, Any] | None = None, asked: Asked | None = None) -> Any:
+    """Run a script and return the call that is answered as a program; raises the error that the script ends with.
+
+    ``given`` are the names that have values from outside, ``values`` those that are known already.
+    """
     from gradcli.runner.replay import program_of
 
+    how = asked or Asked()
+    free = {name: value for name, value in (values or dict.fromkeys(given, 0.0)).items()}
+    ended = run_script(text, given=None, seed=how.seed)
+    if ended.refused is not None:
+        raise ended.refused
+    calls = choose(ended, how.at, how.turn)
     events = ended.run.log.events
-    vs = [event.v for event in calls]
     resets = [False] * len(calls)
     for k, (one, other) in enumerate(zip(calls, calls[1:], strict=False), 1):
         between = events[events.index(one) : events.index(other)]
         resets[k] = any(event.kind == "zero" for event in between) or other.kind == "grad"
-    del budget
-    return program_of(text, calls[0].sweep, vs, resets, seed, given)
+    del free
+    program = program_of(text, calls[0].sweep, [event.v for event in calls], resets, how.seed)
+    program.ended, program.explained = ended, events.index(calls[-1])
+    return program
 
 
-__all__ = ["choose", "np", "program_of_calls", "run_script"]
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What of a script is answered: the call ``at`` a line, at a ``turn``, the variable ``of`` by those of ``wrt``; draws."""
+
+    at: int | None = None
+    turn: int | None = None
+    of: str | None = None
+    wrt: tuple[str, ...] = ()
+    seed: int = 0
+
+
+__all__ = ["choose", "np", "read_script", "run_script"]

@@ -228,7 +228,7 @@ def key_of(run: Run, x: Tensor, key: Any) -> Any:
 def entry(run: Run, x: Tensor, key: Any) -> Any:
     """Return ``x[key]`` of a tensor: a view where the index is basic."""
     node = x.node
-    if type(node) in NODES and type(key) is int and node.ndim == 1 and -node.shape[0] <= key < node.shape[0]:
+    if type(node) in NODES and type(key) is int and node.ndim == 1 and node.value.dtype != object and -node.shape[0] <= key < node.shape[0]:
         made = run.f.enter(INDEX, (node,), {"key": key}, node.value[key])
         return show(x, lambda node: run.f(INDEX, node, key=key) if type(node) in NODES else node[key, ...], made, x.dtype)
     place = key_of(run, x, key)

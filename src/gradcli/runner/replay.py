@@ -184,6 +184,8 @@ class ScriptProgram:
     calls: tuple[Any, ...] = ()
     truths: bool = False
     is_script: bool = True
+    ended: Any = None
+    explained: int = -1
 
     def evaluate(
         self, values: Mapping[str, object], wrt: frozenset[str], record: bool = True, strict: bool = False,
@@ -192,7 +194,7 @@ class ScriptProgram:
         """Run the script as far as the call, with other values of its leaves, and return graph, output and inputs."""
         del wrt, record
         if graph is None:
-            graph = Graph(self.budget, strict, story=[])
+            graph = Graph(self.budget, strict)
         by_ordinal = {self.ordinals[name]: value for name, value in values.items() if name in self.ordinals}
         reached = self.reach(graph, by_ordinal)
         return reached.graph, reached.output, dict(reached.leaves)
@@ -290,6 +292,6 @@ def program_of(
     """Return one call of a script as a program, run once so that its leaves have names."""
     code, place = compile_text(text, budget=budget, told=tell)
     program = ScriptProgram(text, place, stop, budget, vs, resets, code, seed, given or {}, of, traced)
-    graph = Graph(budget, story=[])
+    graph = Graph(budget)
     program.reach(graph, {})
     return program

@@ -151,7 +151,7 @@ class Run:
         self.ordinal = ordinal + 1
         if self.replay is not None:
             value = self.replay.leaf(ordinal, value)
-        value = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
+        value = value[()] if isinstance(value, np.ndarray) and not value.ndim and value.dtype != object else value
         node = self.graph.input(f"leaf{ordinal}", value, True)
         tensor.node, tensor.leaf = node, True
         self.by_leaf[node.index] = tensor
