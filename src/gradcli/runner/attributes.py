@@ -172,7 +172,7 @@ def delete_attribute(run: Run, base: Any, name: str) -> None:
     if isinstance(base, Instance) and name in base.fields:
         del base.fields[name]
     elif isinstance(base, Tensor) and name == "grad":
-        base.grad = None
+        assign_attribute(run, base, "grad", None)
     else:
         no_attribute(run, base, name)
 

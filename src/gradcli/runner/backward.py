@@ -253,6 +253,7 @@ def record(run: Run, event: Event, leaf: Tensor, g: Any) -> None:
     name = run.name_of(leaf) or f"leaf{len(event.grad) + 1}"
     while name in event.grad:
         name += "'"
+    run.noting.called[leaf] = name
     event.grad[name] = leaf.grad.value if leaf.grad is not None else None
     event.adds[name] = np.asarray(value_of(g)).reshape(leaf.shape)
     event.finite = event.finite and bool(np.all(np.isfinite(np.asarray(event.adds[name], dtype=np.float64))))

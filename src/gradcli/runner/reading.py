@@ -8,7 +8,6 @@ import textwrap
 import warnings
 
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
-from gradcli.language.pasted import script_of_paste
 from gradcli.language.source import line_starts, refuse_depth, syntax_error, with_comments
 from gradcli.language.source import blank as blank_comment
 
@@ -26,6 +25,8 @@ def read_script(text: str, budget: Budget) -> tuple[ast.Module, Place]:
     try:
         return checked_tree(clean, budget), place
     except GradcliError as error:
+        from gradcli.language.pasted import script_of_paste  # a paste alone needs it
+
         typed = dedented(script_of_paste(clean)) if error.kind == "syntax" else clean
         if not typed.strip() or typed == clean:
             raise error.at(error.span, place) from None

@@ -16,6 +16,7 @@ from gradcli.records import dataclass, field
 from gradcli.runner.events import Event
 from gradcli.runner.exceptions import Raised, as_raised
 from gradcli.runner.expressions import Text
+from gradcli.runner.noting import settle
 from gradcli.runner.objects import Code, Frame
 from gradcli.runner.reading import read_script
 from gradcli.runner.state import BOUNDS, Run
@@ -92,6 +93,7 @@ def run_code(code: Code, place: Place, run: Run) -> Ended:
         ended.refused = GivenUp("budget", "the script needs more memory than there is", place=place)
     finally:
         sys.setrecursionlimit(limit)
+    settle(run)
     ended.variables = {name: frame[k] for name, k in code.places.items()}
     return ended
 

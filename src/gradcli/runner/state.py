@@ -18,6 +18,7 @@ from gradcli.ops.making import DETACH
 from gradcli.ops.shaping import RESHAPE
 from gradcli.records import dataclass
 from gradcli.runner.events import Event, Log
+from gradcli.runner.noting import Noting, note, settle
 from gradcli.runner.objects import Frame
 from gradcli.runner.values import Tensor, View, as_dtype, category, kind_of
 
@@ -87,6 +88,7 @@ class Run:
         self.meter = self.graph.meter
         self.emit = emit
         self.log = Log()
+        self.noting = Noting()
         self.line = 0
         self.depth = 0
         self.leaves: list[Tensor] = []
@@ -177,6 +179,8 @@ class Run:
         if tensor.leaf:
             if self.f is self.graph and tensor.active and tensor.library == "torch":
                 self.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
+            if tensor.active:
+                note(self, "update", tensor)
             self.by_leaf.pop(old.index, None)
             tensor.node = np.array(value_of(made))
             self.enter_leaf(tensor)
@@ -219,6 +223,7 @@ class Run:
     # ---- what happens
     def print(self, text: str) -> None:
         """Print a text, and note that it was printed."""
+        settle(self)
         self.log.printed(self.line, text)
         if self.emit is not None:
             self.emit(text)
@@ -226,6 +231,7 @@ class Run:
     def event(self, event: Event) -> None:
         """Note what happened, unless a library's own code did it."""
         if not self.quiet:
+            settle(self)
             self.log.add(event)
 
     def caught(self, error: Any) -> None:
@@ -266,11 +272,9 @@ class Run:
 
     def zeroed(self, tensor: Tensor) -> None:
         """Note that a gradient is set to zero."""
-        if self.quiet:
-            return
         owner = next((leaf for leaf in list(self.by_leaf.values()) if leaf.grad is tensor.root), None)
         if owner is not None:
-            self.event(Event("zero", self.line, names=[self.name_of(owner) or ""]))
+            note(self, "zero", owner)
 
     def name_of(self, value: Any) -> str | None:
         """Return what the script calls a value where it is now, None where it has no name."""
