@@ -9,7 +9,7 @@ graph. For y = x·x·x at x = 2 and v = 1 the gradient is 12, the gradient of th
 >>> first = differentiable_cotangents(graph, graph(MUL, graph(MUL, x, x), x), np.float64(1.0))[x.index]
 >>> second = differentiable_cotangents(graph, first, np.float64(1.0))[x.index]
 >>> third = differentiable_cotangents(graph, second, np.float64(1.0))[x.index]
->>> [float(slope.value) for slope in (first, second, third)]
+>>> [float(value_of(slope)) for slope in (first, second, third)]
 [12.0, 12.0, 6.0]
 """
 
