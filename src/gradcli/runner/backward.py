@@ -189,7 +189,10 @@ def hooked_visit(
         index = node.index
         if index in totals:
             for hook in list(run.hooks.get(index, ())):
-                made = run.call(hook, [as_gradient(run, totals[index], node)])
+                g = as_gradient(run, totals[index], node)
+                if run.replay is not None:
+                    run.hooked.append((hook_number(run, hook), g.value))
+                made = run.call(hook, [g])
                 if isinstance(made, Tensor):
                     totals[index] = made.node if type(made.node) in NODES else np.asarray(made.value)[()]
             if index in run.retained:
@@ -197,6 +200,11 @@ def hooked_visit(
             if index in targets:
                 captured[index] = totals[index]
         yield node
+
+
+def hook_number(run: Run, hook: Any) -> int:
+    """Return which of all hooks of the run one is: the same in every run."""
+    return next(k for k, one in enumerate(run.all_hooks) if one is hook)
 
 
 def as_gradient(run: Run, g: Any, node: Node) -> Tensor:

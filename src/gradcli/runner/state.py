@@ -104,6 +104,8 @@ class Run:
         self.modules: dict[str, Frame] = {}
         self.handling: list[Any] = []
         self.hooks: dict[int, list[Any]] = {}
+        self.all_hooks: list[Any] = []
+        self.hooked: list[tuple[int, Any]] = []
         self.post_hooks: dict[int, list[Any]] = {}
         self.identities: list[Any] = []
         self.resolved: dict[str, Any] = {}
