@@ -21,7 +21,7 @@ def softplus(x: Array, beta: float, threshold: float) -> Array:
 
 def softplus_vjp(g: Array, _y: Array, x: Array, *, beta: float, threshold: float) -> Array:
     """Return g·sigmoid(βx), and g above the threshold."""
-    return np.where(x * beta > threshold, g, g * sigmoid(x * beta))
+    return np.where(x * beta > threshold, g, g * sigmoid(np.where(x * beta >= threshold, threshold, x * beta)))
 
 
 def logsigmoid(x: Array) -> Array:
@@ -70,7 +70,7 @@ def gelu_in_torch(y: Array, x: Array, *, approximate: str) -> tuple[Array, Array
 
 def elu_vjp(g: Array, _y: Array, x: Array, *, alpha: float) -> Array:
     """Return g, and g·α·exp(x) up to 0."""
-    return np.where(x <= 0, g * alpha * np.exp(np.minimum(x, 0)), g)
+    return np.where(x <= 0, g * alpha * np.exp(np.where(x < 0, x, 0.0)), g)
 
 
 def softmax(x: Array, dim: int) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops.axes import number
 from gradcli.ops.declare import BEYOND, Apply, Op, beyond, declare, no_links
+from gradcli.ops.dispatch import in_one_step
 from gradcli.ops.entrywise import elementwise_table
 from gradcli.ops.exactly import decided, is_nan, one_like, order_of, rest_of
 from gradcli.ops.integers import BITS, DIFFERENCE, POWERS, PRODUCT, QUOTIENT, REST, SUM, WHOLE_QUOTIENT
@@ -29,15 +30,16 @@ SHORT_POWERS: dict[float, Forward] = {
 x·x overflows."""
 
 
+@in_one_step
 def power(x: Number, p: Number) -> Number:
     """Return x to the power p."""
-    short = None if type(p) is np.ndarray and p.ndim else SHORT_POWERS.get(float(p))
+    short = None if getattr(p, "ndim", 0) else SHORT_POWERS.get(float(p))
     return np.power(x, p) if short is None else short(np.float64(x) if type(x) in (int, float) else x)
 
 
 def power_vjp_base(g: Array, _y: Array, x: Array, p: Number) -> Array:
     """Return g·p·x^(p-1), and 0 where p is 0 even at x = 0 (PyTorch's ``pow_backward``)."""
-    if type(p) is np.ndarray and p.ndim:
+    if getattr(p, "ndim", 0):
         return np.where(p == 0, 0.0, g * (p * power(x, p - 1)))
     return g * (p * power(x, p - 1)) if p != 0 else np.zeros(np.shape(g))
 

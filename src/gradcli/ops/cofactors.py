@@ -17,7 +17,8 @@ def cofactors(a: Array) -> Array:
     if a.shape[-1] == 2:
         return np.flip(a, (-1, -2)) * np.array([[1.0, -1.0], [-1.0, 1.0]])
     if a.shape[-1] == 3:
-        return np.cross(np.roll(a, -1, -2), np.roll(a, -2, -2))
+        below, beyond = np.roll(a, -1, -2), np.roll(a, -2, -2)
+        return np.roll(below, -1, -1) * np.roll(beyond, -2, -1) - np.roll(below, -2, -1) * np.roll(beyond, -1, -1)
     u, sigma, vt = np.linalg.svd(a)
     n = sigma.shape[-1]
     others = np.stack([np.prod(np.delete(sigma, i, axis=-1), axis=-1) for i in range(n)], axis=-1)

@@ -7,8 +7,9 @@ import math
 import numpy as np
 
 from gradcli.ops.axes import LETTERS
+from gradcli.ops.dispatch import in_one_step
 from gradcli.ops.links import ONE, Contraction, Explicit, Line, Order, Slot
-from gradcli.ops.signatures import Array, Options, Vjp
+from gradcli.ops.signatures import Array, Options, Shape, Vjp
 
 BLOCK = 131_072
 """Entries of an outer product that stay in a processor's cache: einsum passes over them twice."""
@@ -132,6 +133,14 @@ def shared_letters(j: int, subs: list[str], more: str) -> str:
     return "".join(letter for letter in dict.fromkeys(subs[j]) if letter in elsewhere)
 
 
+@in_one_step
+def on_diagonal(part: Array, own: str, letters: str, shape: Shape) -> Array:
+    """Return zeros with an array where the axes of the same letter have the same index."""
+    back = np.zeros(shape)
+    np.einsum(f"{own}->{letters}", back)[...] = part
+    return back
+
+
 def einsum_vjp(k: int) -> Vjp:
     """Return the vjp of argument k of einsum: the sum of products with g in its place, spread over its other letters.
 
@@ -148,14 +157,12 @@ def einsum_vjp(k: int) -> Vjp:
         others = [value for j, value in enumerate(values) if j != k]
         kept = [shared_letters(j, subs, own + out) for j in range(len(subs))]
         factors = [np.einsum(f"{sub}->{keep}", x) for sub, keep, x in zip(subs, kept, others, strict=True)]
-        part = np.einsum(f"{','.join([out, *kept])}->{summed}", np.array(g), *factors)
+        part = np.einsum(f"{','.join([out, *kept])}->{summed}", np.copy(g), *factors)
         lengths = dict(zip(own, np.shape(x), strict=True))
         if not own:
             return part
         part = np.reshape(part, [lengths[letter] if letter in summed else 1 for letter in letters])
-        back = np.zeros(np.shape(x))
-        np.einsum(f"{own}->{letters}", back)[...] = part
-        return back
+        return np.broadcast_to(part, np.shape(x)) if letters == own else on_diagonal(part, own, letters, np.shape(x))
 
     return vjp
 

@@ -79,6 +79,8 @@ class Op:
     does not hold for all numbers; one function ``backward_text(k, out, *values, **static)`` may give them, by shapes
     and options alone. Empty: the vjp writes itself, as it does where no text holds.
 
+    Second derivatives. ``again`` are the vjps written so that they can be differentiated; None: the vjps are.
+
     Arrays. ``require(*values)`` refuses what numpy would take for something else, so that operands become arrays;
     None: it works entry by entry. ``whole`` is what an operator makes of masks and integers, ``bits`` what one of masks
     and integers alone does; None: it is no such operator.
@@ -133,6 +135,7 @@ class Op:
     require: Callable[..., None] | None = None
     whole: Whole | None = None
     bits: Bits | None = None
+    again: tuple[Vjp | None, ...] | None = None
 
     def __post_init__(self) -> None:
         """Refuse a record that leaves out what it cannot do without."""

@@ -8,10 +8,11 @@ import numpy as np
 
 from gradcli.ops import exactly
 from gradcli.ops.declare import BEYOND, beyond
+from gradcli.ops.dispatch import in_one_step
 from gradcli.ops.entrywise import elementwise_table
 from gradcli.ops.parts import Piecewise
 from gradcli.ops.signatures import Array, Mask, Record
-from gradcli.ops.slopes import erf, sinc, sinc_slope
+from gradcli.ops.slopes import asin_slope, erf, sinc, sinc_slope, tanh_slope
 from gradcli.ops.vocabulary import Spelled
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
@@ -23,6 +24,7 @@ def per_square(a: Array, y: Array, x: Array) -> Array:
     return np.where(size == 0, 0.0, a / size / size)
 
 
+@in_one_step
 def xlogy(x: Array, y: Array) -> Array:
     """Return x·log y, and 0 where x is 0 and y is not nan."""
     return np.where((x == 0) & ~np.isnan(y), 0.0, x * np.log(y))[()]
@@ -100,11 +102,16 @@ EXACTLY = {
     "xlogy": lambda x, y: np.where((x == 0) & ~exactly.is_nan(y), 0, x * np.log(y)),
 }
 CONVENTIONS: dict[str, Record] = {
-    "asin": OUTSIDE, "acos": OUTSIDE, "acosh": OUTSIDE, "log": FAR, "sqrt": FAR,
+    "asin": {**OUTSIDE, "again": (lambda g, _y, x: g * asin_slope(x),)},
+    "acos": {**OUTSIDE, "again": (lambda g, _y, x: -g * asin_slope(x),)}, "acosh": OUTSIDE, "log": FAR, "sqrt": FAR,
     "sin": {"edge": is_far}, "cos": {"edge": is_far}, "tan": {"edge": is_far},
-    "tanh": {"torch_saves": ("output",)}, "expm1": {"torch_saves": ("output",)},
+    "tanh": {"torch_saves": ("output",), "again": (lambda g, _y, x: g * tanh_slope(x),)},
+    "expm1": {"torch_saves": ("output",)},
     "rsqrt": {"splits_zero": at_zero}, "reciprocal": {"splits_zero": at_zero},
-    "sinc": {"edge": is_far, "zero_at": at_zero, "zero_text": ("{0} == 0",)},
+    "sinc": {
+        "edge": is_far, "zero_at": at_zero, "zero_text": ("{0} == 0",),
+        "again": (lambda g, _y, x: g * sinc_slope(x),),
+    },
     "atan2": {
         **FAR, "pieces": Piecewise(exactly.cut_side, exactly.angle_on), "splits_zero": on_cut,
         "zero_at": lambda k, y, x: (x == 0) & (y == 0), "zero_text": (AT_ORIGIN, AT_ORIGIN),

@@ -12,6 +12,7 @@ from gradcli.ops.backward_texts import det_text_back, solve_text_back
 from gradcli.ops.cofactors import cofactor_terms, cofactors, cofactors_by_pivots, is_ill
 from gradcli.ops.contractions import with_ones
 from gradcli.ops.declare import Apply, Op, declare
+from gradcli.ops.dispatch import in_one_step
 from gradcli.ops.linear_algebra import require_product, require_square
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Links
 from gradcli.ops.parts import Said
@@ -40,6 +41,7 @@ def det_vjp(g: Array, y: Array, a: Array) -> Array:
     return found
 
 
+@in_one_step
 def is_singular(a: Array) -> Mask:
     """Return which matrices have a determinant of 0 in units of about their largest entry, where it does not underflow.
 
@@ -48,6 +50,18 @@ def is_singular(a: Array) -> Mask:
     largest = np.max(np.abs(a), axis=(-1, -2), keepdims=True, initial=0.0)
     exponent = np.where(np.isfinite(largest), np.frexp(largest)[1], 0)
     return np.linalg.det(np.ldexp(a, -exponent))[..., None, None] == 0
+
+
+def det_again(g: Array, y: Array, a: Array) -> Array:
+    """Return g·cofactors: of up to three rows their formulas, else y·inv(A)ᵀ; g·0 where the matrix is singular."""
+    count, flat = a.shape[-1], is_singular(a)
+    each = g[..., None, None] * np.ones_like(a)
+    if count == 1:
+        return each
+    regular = np.where(flat, np.eye(count), a) if np.any(flat) else a
+    few = count <= 3
+    found = cofactors(regular) if few else y[..., None, None] * np.swapaxes(np.linalg.inv(regular), -1, -2)
+    return np.where(flat, each * 0.0, each * found)
 
 
 def substituted(gy: Array, odd: Mask, a: Array) -> Array:
@@ -196,6 +210,7 @@ DET = declare(
         backward_text=det_text_back,
         differs=lambda y, a: (y == 0) | ~np.isfinite(y),
         says="it solves with the determinant, so that one of 0 has gradient 0 and one beyond doubles none",
+        again=(det_again,),
     )
 )
 

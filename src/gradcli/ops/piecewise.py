@@ -23,17 +23,19 @@ from gradcli.ops.activations import (
 )
 from gradcli.ops.arithmetic import DIV, MUL, zero
 from gradcli.ops.declare import Apply, Op, declare, no_links
+from gradcli.ops.dispatch import in_one_step
 from gradcli.ops.entrywise import broadcast_index, elementwise_table
 from gradcli.ops.exactly import decided, is_nan, sign_of
 from gradcli.ops.links import Links
 from gradcli.ops.parts import Chosen, Kink, Piecewise
 from gradcli.ops.shaping import whole
-from gradcli.ops.signatures import Array, Forward, Indices, Mask, Number, Options, Static, Tensor, Test
-from gradcli.ops.slopes import sigmoid, silu_slope
+from gradcli.ops.signatures import Array, Forward, Indices, Mask, Number, Options, Record, Static, Tensor, Test
+from gradcli.ops.slopes import sigmoid, sigmoid_slope, silu_slope
 from gradcli.ops.vocabulary import Builder, Spelled, enter, function
 from gradcli.ops.writing import with_numbers
 
 
+@in_one_step
 def sign(x: Array) -> Array:
     """Return -1, 0 or 1; 0 for nan, as PyTorch does."""
     return np.where(np.isnan(x), 0.0, np.sign(x))[()]
@@ -83,8 +85,12 @@ BACKWARD_TEXTS = {
     "silu": ("{g}*sigmoid({0})*(1 + {0}*(1 - sigmoid({0})))",),
     "abs": ("{g}*sign({0})",),
 }
-CONVENTIONS = {
-    "sigmoid": {"torch_saves": ("output",), "torch_doubles": lambda y, x: (None, (1 - y) * y)},
+CONVENTIONS: dict[str, Record] = {
+    "sigmoid": {
+        "torch_saves": ("output",), "torch_doubles": lambda y, x: (None, (1 - y) * y),
+        "again": (lambda g, _y, x: g * sigmoid_slope(x),),
+    },
+    "logsigmoid": {"again": (lambda g, _y, x: g * sigmoid(-x),)},
     "softsign": {
         "torch_saves": ("0",),
         "torch_doubles": lambda y, x: (None, 1 / (1 + abs(x)) - x / (1 + abs(x)) / (1 + abs(x)) * np.sign(x)),

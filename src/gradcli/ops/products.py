@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from gradcli.ops.contractions import pairs_along
+from gradcli.ops.dispatch import in_one_step
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Links, Order
 from gradcli.ops.signatures import Array, Axes, Indices, Integers, Options
 
@@ -88,10 +89,15 @@ def products_of_others(x: Array, axes: Axes) -> Array:
     one = np.ones((*rows.shape[:-1], 1))
     before = np.concatenate([one, np.cumprod(rows[..., :-1], axis=-1)], axis=-1)
     after = np.concatenate([np.cumprod(rows[..., :0:-1], axis=-1)[..., ::-1], one], axis=-1)
-    found = before * after
-    if not np.all((np.abs(found) >= NORMAL) & (np.abs(found) < np.inf)) and np.all(np.isfinite(x)):
-        found = others(rows)
-    return np.transpose(found.reshape(moved.shape), np.argsort(order))
+    return np.transpose(others_beside(before * after, rows).reshape(moved.shape), np.argsort(order))
+
+
+@in_one_step
+def others_beside(found: Array, rows: Array) -> Array:
+    """Return products of all others as they are ``found`` in doubles, and carried where these leave their range."""
+    if np.all((np.abs(found) >= NORMAL) & (np.abs(found) < np.inf)) or not np.all(np.isfinite(rows)):
+        return found
+    return others(rows)
 
 
 WRITTEN_OUT = 8

@@ -109,6 +109,18 @@ def cumprod_vjp(g: Array, y: Array, x: Array, *, dim: int) -> Array:
     return np.where(zeros == 0, quotients, np.where(first, up_to_next * lead, 0.0))
 
 
+def cumprod_again(g: Array, y: Array, x: Array, *, dim: int) -> Array:
+    """Return Σ g·y over the later entries divided by x, and pair by pair where x has zeros."""
+    if np.all(x != 0):
+        return np.flip(np.cumsum(np.flip(g * y, dim), axis=dim), dim) / x
+    g, x = np.moveaxis(g, dim, -1), np.moveaxis(x, dim, -1)
+    before = np.concatenate([np.ones((*x.shape[:-1], 1)), np.cumprod(x[..., :-1], axis=-1)], axis=-1)
+    later = np.triu(np.ones((x.shape[-1],) * 2, dtype=bool), 1)
+    between = np.cumprod(np.where(later, np.expand_dims(x, -2), 1.0), axis=-1)
+    reached = np.where(np.triu(np.ones_like(later)), between * np.expand_dims(g, -2), 0.0)
+    return np.moveaxis(before * np.sum(reached, axis=-1), -1, dim)
+
+
 def prod_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
     """Link each entry with the product of the others in its group as the coefficient."""
     del argument
@@ -200,6 +212,7 @@ PROD = declare(Op(
     "prod", prod, (prod_vjp,), prod_local, differs=beyond, says=BEYOND,
     exactly=lambda x, dim, keepdim: np.prod(x, axis=dim, keepdims=keepdim),
     folds=lambda s, entries: s.product(entries), index=Said(), defaults=KEEPDIM, backward_text=prod_text_back,
+    again=(prod_along_vjp,),
 ))
 PROD_ALONG = replace(PROD, vjps=(prod_along_vjp,))
 CUMSUM = declare(Op(
@@ -209,6 +222,7 @@ CUMSUM = declare(Op(
 CUMPROD = declare(Op(
     "cumprod", cumprod, (cumprod_vjp,), cumprod_local, differs=beyond, says=BEYOND,
     exactly=lambda x, dim: np.cumprod(x, axis=dim), index=Said(), backward_text=cumprod_text_back,
+    again=(cumprod_again,),
 ))
 # fmt: on
 

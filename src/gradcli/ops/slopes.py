@@ -12,7 +12,8 @@ from functools import cache
 
 import numpy as np
 
-from gradcli.ops.signatures import Array, Axes, Number
+from gradcli.ops.dispatch import in_one_step
+from gradcli.ops.signatures import Array, Axes, Mask, Number
 
 _erf, _erfc = (np.frompyfunc(rule, 1, 1) for rule in (math.erf, math.erfc))
 
@@ -23,6 +24,7 @@ def gauss() -> tuple[Array, Array]:
     return np.polynomial.legendre.leggauss(12)
 
 
+@in_one_step
 def erf(x: Array) -> Array:
     """Return the error function of each entry; numpy has none, so the C library's is called entry by entry."""
     return np.asarray(_erf(x), dtype=np.float64)[()]
@@ -33,19 +35,34 @@ def normal_share(x: Array) -> Array:
     return (1 + erf(x * math.sqrt(0.5))) / 2
 
 
+@in_one_step
 def erfc(x: Array) -> Array:
     """Return 1 - erf(x) of each entry, with its digits where erf(x) is nearly 1."""
     return np.asarray(_erfc(x), dtype=np.float64)[()]
 
 
+@in_one_step
 def sigmoid(x: Number) -> Number:
     """Return 1/(1 + exp(-x)): 0 below -709, where exp(-x) overflows, as PyTorch's."""
     return 1 / (1 + np.exp(-x))
 
 
+@in_one_step
 def sigmoid_slope(x: Number) -> Number:
     """Return sigmoid(x)·sigmoid(-x) = 1/((1 + exp(x))·(1 + exp(-x)))."""
     return 1 / (2 + 2 * np.cosh(x))
+
+
+@in_one_step
+def asin_slope(x: Number) -> Number:
+    """Return 1/√(1 - x²)."""
+    return 1 / np.sqrt((1 - x) * (1 + x))
+
+
+@in_one_step
+def tanh_slope(x: Number) -> Number:
+    """Return 1/cosh²x."""
+    return 1 / np.cosh(x) ** 2
 
 
 def log_of_sum(terms: Array, dim: int | Axes) -> Array:
@@ -67,9 +84,8 @@ def mended(found: Array, x: Array, root: tuple[float, float], around: Callable[[
     near = np.abs(x - root[0]) < 0.02
     if not np.any(near):
         return found
-    result, there = np.array(found), np.asarray(x)[near]
-    result[near] = around(there, beyond_root(there, root))
-    return result[()]
+    there = np.where(near, x, root[0])
+    return np.where(near, around(there, beyond_root(there, root)), found)[()]
 
 
 SILU_ROOT = (-1.2784645427610737, -1.0946994183093437e-16)
@@ -79,7 +95,7 @@ SILU_ROOT = (-1.2784645427610737, -1.0946994183093437e-16)
 def silu_slope(x: Array) -> Array:
     """Return σ(x)·(1 + x·(1 - σ(x))); around r from 1 + x + exp(x) = d - (1 + r)·(exp(d) - 1) with d = x - r."""
     y = sigmoid(x)
-    return mended(y * (1 + x * (1 - y)), x, SILU_ROOT, silu_around)
+    return mended(y * (1 + x * sigmoid(-x)), x, SILU_ROOT, silu_around)
 
 
 def silu_around(x: Array, d: Array) -> Array:
@@ -140,12 +156,14 @@ def bent_around(x: Array, d: Array) -> Array:
     return sigmoid_slope(bent(x)) * rise
 
 
+@in_one_step
 def sinpi(x: Array) -> Array:
     """Return sin πx, exactly 0 at integers."""
     whole = np.round(x)
     return np.where(whole % 2 == 0, 1.0, -1.0) * np.sin(np.pi * (x - whole))
 
 
+@in_one_step
 def cospi(x: Array) -> Array:
     """Return cos πx, exactly 0 midway between integers."""
     return sinpi(0.5 - np.abs(x - 2 * np.round(x / 2)))
@@ -168,8 +186,13 @@ def sinc_slope(x: Array) -> Array:
     far = np.where(near, 1.0, x)
     left, right = cospi(far) / far, sinpi(far) / (np.pi * far) / far
     found = np.where(near, sinc_series(np.where(near, x, 0.0)), left - right)
-    lost = np.flatnonzero(~near & (np.abs(found) < CANCELS * np.abs(left)) & (np.abs(x) < 1e15))
-    for i in lost:
+    return with_decimals(found, ~near & (np.abs(found) < CANCELS * np.abs(left)) & (np.abs(x) < 1e15), x)
+
+
+@in_one_step
+def with_decimals(found: Array, lost: Mask, x: Array) -> Array:
+    """Return slopes of sinc with those that have ``lost`` digits taken from decimals."""
+    for i in np.flatnonzero(lost):
         found.flat[i] = sinc_slope_decimal(float(np.ravel(x)[i]))
     return found[()]
 

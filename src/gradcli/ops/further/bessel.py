@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops import exactly
+from gradcli.ops.declare import Apply
+from gradcli.ops.dispatch import in_one_step, rule_for
 from gradcli.ops.entrywise import elementwise
 from gradcli.ops.signatures import Array, Expression, Symbols
+from gradcli.ops.tracing import applied
 from gradcli.ops.vocabulary import Spelled
 
 FAR = 30.0
@@ -37,6 +40,7 @@ def power_series(coefficients: list[float], x: Array) -> Array:
     return total
 
 
+@in_one_step
 def bessel(order: int, x: Array) -> Array:
     """Return I_n(x) for n = 0 or 1: its series up to 30, and the asymptotic one beyond."""
     size = np.abs(np.asarray(x, dtype=np.float64))
@@ -51,8 +55,8 @@ def bessel(order: int, x: Array) -> Array:
 
 def slope_of_first(x: Array) -> Array:
     """Return I₁'(x) = I₀(x) - I₁(x)/x, of which the last is 1/2 near 0."""
-    near = np.abs(np.asarray(x)) < 1e-8
-    ratio = np.where(near, 0.5, bessel(1, x) / np.where(near, 1.0, x))
+    near = np.abs(x) < 1e-8
+    ratio = np.where(near, 0.5 + x * x / 16, bessel(1, x) / np.where(near, 1.0, x))
     zeroth = bessel(0, x)
     return np.where(np.isinf(zeroth), np.inf, zeroth - ratio)[()]
 
@@ -99,13 +103,13 @@ def overflowing_twice(y: Array, x: Array) -> tuple[Array, Array]:
 
 
 # fmt: off
-elementwise(
+I0 = elementwise(
     "i0", lambda x: bessel(0, x),
     lambda g, _y, x: g * bessel(1, x), None, slopes=zeroth_slopes,
     backward_text=("{g}*i1({0})",), exactly=in_digits(0), torch_doubles=overflowing_twice,
     spelled=Spelled("torch special method", "np.i0 numpy.i0", "the modified Bessel function of order 0"),
 )
-elementwise(
+I1 = elementwise(
     "i1", lambda x: bessel(1, x),
     lambda g, _y, x: g * slope_of_first(x), None, slopes=first_slopes,
     backward_text=("{g}*(i0({0}) - {y}/{0})",), torch_saves=("0 output",), exactly=in_digits(1),
@@ -113,3 +117,9 @@ elementwise(
     spelled=Spelled("special", "", "the modified Bessel function of order 1, the derivative of i0"),
 )
 # fmt: on
+
+
+@rule_for(bessel)
+def bessel_traced(f: Apply, order: int, x: Any) -> Any:
+    """Return I_n(x) as an op."""
+    return applied(f, I1 if order else I0, x)

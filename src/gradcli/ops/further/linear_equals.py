@@ -6,14 +6,18 @@ slope of their mean, which has a derivative, and vectors that may be rotated hav
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.declare import Apply, Op, declare, value_of
+from gradcli.ops.dispatch import RULES, in_one_step, rule_for
 from gradcli.ops.further import linear_decimals as decimals
 from gradcli.ops.links import Links
 from gradcli.ops.parts import Kink, Piecewise, Said
 from gradcli.ops.signatures import Array, Indices, Mask, Options, Tensor
+from gradcli.ops.tracing import asked
 
 NEAR = 32 * 2.0**-52
 """Eigenvalues that differ by less than this part of the largest one are one."""
@@ -27,6 +31,7 @@ def is_beyond(parts: Array, size: Array, share: float) -> Mask:
     return np.asarray(size + parts != size, dtype=bool)
 
 
+@in_one_step
 def groups_of(values: Array, least: float = -1.0) -> Indices:
     """Return for each of some sorted values the number of its group of equal ones.
 
@@ -44,6 +49,7 @@ def has_twin(groups: Indices) -> Mask:
     return np.count_nonzero(groups[..., :, None] == groups[..., None, :], axis=-1) > 1
 
 
+@in_one_step
 def means(groups: Indices, x: Array) -> Array:
     """Return numbers with the mean of each group in the place of its members, and 0 in group -1."""
     same = (groups[..., :, None] == groups[..., None, :]) & (groups >= 0)[..., None, :]
@@ -103,3 +109,14 @@ def refuse_arbitrary(x: Tensor, arbitrary: Mask, which: str) -> None:
             f"{which} are any of many: they have no derivative",
             hint="the values alone have one; or move the matrix a little",
         )
+
+
+RULES[groups_of] = asked(groups_of)
+
+
+@rule_for(means)
+def means_traced(_f: Apply, groups: Indices, x: Any) -> Any:
+    """Return numbers with the mean of each group in the place of its members, by a matrix of shares."""
+    unit = np.broadcast_to(np.eye(groups.shape[-1]), (*groups.shape, groups.shape[-1]))
+    shares = np.swapaxes(means(np.expand_dims(groups, -2), unit), -1, -2)
+    return np.matmul(shares, x[..., None])[..., 0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradcli.ops.declare import Apply, Op, declare
+from gradcli.ops.dispatch import RULES, in_one_step
 from gradcli.ops.further import linear_decimals as decimals
 from gradcli.ops.further.linear_spectra import decomposed
 from gradcli.ops.linear_algebra import require_square
@@ -17,6 +18,7 @@ from gradcli.ops.vocabulary import function
 FAMILY = "linear algebra"
 
 
+@in_one_step
 def matrix_exp(a: Array) -> Array:
     """Return exp(A): the series of a part of A that is small, squared as often as it was halved."""
     size = np.max(np.sum(np.abs(a), axis=-1), initial=0.0)
@@ -79,6 +81,8 @@ MATRIX_EXP = declare(
         torch_saves=("0",),
     )
 )
+
+RULES[matrix_exp] = MATRIX_EXP
 
 
 def exponential_digits(a: Array) -> Array:

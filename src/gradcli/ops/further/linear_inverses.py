@@ -9,6 +9,7 @@ from gradcli.ops import exactly
 from gradcli.ops.arithmetic import MUL, SUB
 from gradcli.ops.axes import number
 from gradcli.ops.declare import Apply, Op, Parts, declare, value_of
+from gradcli.ops.dispatch import RULES, in_one_step
 from gradcli.ops.further import linear_decimals as decimals
 from gradcli.ops.further.linear_cholesky import factor_digits
 from gradcli.ops.further.linear_singular import require_matrix, singular_values, turns_of
@@ -16,7 +17,7 @@ from gradcli.ops.further.linear_spectra import decomposed, letters_of
 from gradcli.ops.linear_algebra import MATMUL, require_square
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit
 from gradcli.ops.making import DETACH
-from gradcli.ops.matrices import DET, is_regular, row_by_row, solved
+from gradcli.ops.matrices import DET, INV, is_regular, row_by_row, solved
 from gradcli.ops.parts import Kink, Piecewise, Said
 from gradcli.ops.piecewise import SIGN, WHERE
 from gradcli.ops.reductions import SUM
@@ -39,15 +40,17 @@ def logabsdet_local(argument: int, out: Array, values: tuple[Array, ...], static
 
 def logabsdet_vjp(g: Array, _y: Array, a: Array) -> Array:
     """Return g·A⁻ᵀ."""
-    return np.asarray(g)[..., None, None] * np.swapaxes(inverse_or_nan(a), -1, -2)
+    return g[..., None, None] * np.swapaxes(inverse_or_nan(a), -1, -2)
 
 
+@in_one_step
 def inverse_or_nan(a: Array) -> Array:
     """Return the inverse, and nan where there is none but for rounding."""
     found = solved(a, np.broadcast_to(np.eye(a.shape[-1]), a.shape))
     return np.where(is_regular(a, found)[..., None, None], found, np.nan)
 
 
+RULES[inverse_or_nan] = INV
 LOGABSDET = declare(
     Op(
         "logabsdet",

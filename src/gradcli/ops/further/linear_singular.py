@@ -9,18 +9,21 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.declare import Apply, Op, declare, value_of
+from gradcli.ops.dispatch import in_one_step, rule_for
 from gradcli.ops.further import linear_decimals as decimals
 from gradcli.ops.further.linear_equals import groups_of, has_twin, is_bent, refuse_arbitrary, shared
 from gradcli.ops.further.linear_spectra import apart_text, decomposed, letters_of, nearness, vector_digits, with_signs
 from gradcli.ops.links import AUXILIARY, OUT, SECOND, Contraction, Explicit, Line, Order
 from gradcli.ops.parts import Piecewise, Said
 from gradcli.ops.signatures import Array, Mask, Options, Static, Tensor
+from gradcli.ops.tracing import applied
 
 FAMILY = "linear algebra"
 LEFT, RIGHT = "svd({}).U", "svd({}).V"
 """How they are called in the language."""
 
 
+@in_one_step
 def thin(a: Array) -> tuple[Array, Array, Array]:
     """Return U, σ and V in doubles, V with the right vectors as columns."""
     u, values, vt = np.linalg.svd(np.asarray(a, dtype=np.float64), full_matrices=False)
@@ -138,7 +141,7 @@ def vector_vjp(g: Array, y: Array, a: Array, *, side: str) -> Array:
     own, other = (u, v) if side == "U" else (v, u)
     turned = np.matmul(np.swapaxes(own, -1, -2), g)
     squares = sizes * sizes
-    apart = squares[..., None, :] - squares[..., :, None]
+    apart = squares[..., None, :] - squares[..., :, None] + np.eye(sizes.shape[-1])
     skew = turned - np.swapaxes(turned, -1, -2)
     inner = np.where(np.eye(sizes.shape[-1]) == 1, 0.0, skew / apart) * sizes[..., None, :]
     found = np.matmul(own, inner)
@@ -225,3 +228,10 @@ def vectors(f: Apply, x: Tensor, side: str) -> Tensor:
     arbitrary = is_arbitrary(thin(own)[1], own.shape)
     refuse_arbitrary(x, arbitrary, "singular vectors of equal values, and of 0 on the longer side,")
     return found
+
+
+@rule_for(thin)
+def thin_traced(f: Apply, a: Any) -> tuple[Any, Any, Any]:
+    """Return U, σ and V as ops."""
+    left, right = (applied(f, SINGULAR_VECTORS, a, side=side) for side in ("U", "V"))
+    return left, applied(f, SINGULAR_VALUES, a), right

@@ -12,6 +12,7 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD, SUB
 from gradcli.ops.declare import Apply, Op, Parts, declare, value_of
+from gradcli.ops.dispatch import RULES, rule_for
 from gradcli.ops.further import linear_decimals as decimals
 from gradcli.ops.further.linear_equals import groups_of, has_twin, refuse_arbitrary, shared
 from gradcli.ops.linear_algebra import require_square
@@ -21,6 +22,7 @@ from gradcli.ops.matrices import BATCHES
 from gradcli.ops.parts import Piecewise, Said
 from gradcli.ops.shaping import TRIL, TRIU, transpose_matrices
 from gradcli.ops.signatures import Array, Forward, Options, Static, Tensor
+from gradcli.ops.tracing import applied
 from gradcli.ops.vocabulary import function
 
 FAMILY = "linear algebra"
@@ -115,7 +117,7 @@ def eigenvector_local(argument: int, out: Array, values: tuple[Array, ...], stat
 def eigenvector_vjp(g: Array, y: Array, a: Array) -> Array:
     """Return V·((Vᵀ·g)/(λ[j] - λ[i]))·Vᵀ without its diagonal, and of that the symmetric part."""
     values = np.linalg.eigvalsh(a)
-    apart = values[..., None, :] - values[..., :, None]
+    apart = values[..., None, :] - values[..., :, None] + np.eye(a.shape[-1])
     turned = np.matmul(np.swapaxes(y, -1, -2), g)
     turned = np.where(np.eye(a.shape[-1]) == 1, 0.0, (turned - np.swapaxes(turned, -1, -2)) / 2 / apart)
     return np.matmul(y, np.matmul(turned, np.swapaxes(y, -1, -2)))
@@ -233,3 +235,12 @@ def build_eigh(f: Apply, x: Tensor, UPLO: Static = "L") -> Parts:
 
     makers = (lambda: shared(f, f(EIGENVALUES, side)), vectors)
     return Parts(("eigenvalues", "eigenvectors"), makers)
+
+
+RULES[np.linalg.eigvalsh] = EIGENVALUES
+
+
+@rule_for(np.linalg.eigh)
+def eigh_traced(f: Apply, a: Any) -> tuple[Any, Any]:
+    """Return eigenvalues and eigenvectors as ops."""
+    return applied(f, EIGENVALUES, a), applied(f, EIGENVECTORS, a)

@@ -48,7 +48,7 @@ def celu(x: Array, alpha: float) -> Array:
 
 def celu_vjp(g: Array, _y: Array, x: Array, *, alpha: float) -> Array:
     """Return g, and g·exp(x/alpha) below 0."""
-    return np.where(x <= 0, g * np.exp(np.where(x <= 0, x, 0.0) / alpha), g)
+    return np.where(x <= 0, g * np.exp(np.where(x < 0, x, 0.0) / alpha), g)
 
 
 def side(x: Array, min_val: float, max_val: float) -> Indices:

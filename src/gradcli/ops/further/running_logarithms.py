@@ -39,6 +39,14 @@ def logcumsumexp_vjp(g: Array, y: Array, x: Array, *, dim: int) -> Array:
     return found
 
 
+def logcumsumexp_again(g: Array, y: Array, x: Array, *, dim: int) -> Array:
+    """Return Σ g·exp(x - y) over the later outputs, pair by pair."""
+    count, axis = x.shape[dim], dim % x.ndim
+    later = np.triu(np.ones((count, count), dtype=bool)).reshape((count, count, *(1,) * (x.ndim - 1 - axis)))
+    apart = np.where(later, np.expand_dims(x, axis + 1) - np.expand_dims(y, axis), 0.0)
+    return np.sum(np.where(later, np.exp(apart) * np.expand_dims(g, axis), 0.0), axis=axis + 1)
+
+
 LARGE = 1e3
 """Size of a logarithm from which its last digit is more than 1e-13 of the number that it is the logarithm of."""
 
@@ -90,6 +98,7 @@ LOGCUMSUMEXP = declare(
         backward_text=logcumsumexp_text_back,
         index=Paired("where({j} <= {i}, exp({x}[{j}] - {y}[{i}]), 0)"),
         write=lambda call: f"logcumsumexp({call.texts[0]}, dim={call.static['dim']})",
+        again=(logcumsumexp_again,),
     )
 )
 

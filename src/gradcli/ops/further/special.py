@@ -12,10 +12,12 @@ from gradcli.ops import exactly
 from gradcli.ops.axes import number
 from gradcli.ops.clipping import build_clip
 from gradcli.ops.declare import Apply
+from gradcli.ops.dispatch import RULES, in_one_step
 from gradcli.ops.entrywise import elementwise
 from gradcli.ops.further import special_values as values
 from gradcli.ops.signatures import Array, Expression, Static, Symbols, Tensor
 from gradcli.ops.slopes import erfc, normal_density
+from gradcli.ops.tracing import applied, numbers
 from gradcli.ops.vocabulary import Spelled, function
 
 Slopes = tuple[Expression, ...]
@@ -124,7 +126,7 @@ elementwise(
     "log_ndtr", values.log_ndtr,
     lambda g, _y, x: g * (math.sqrt(2 / math.pi) / values.erfcx(-x * math.sqrt(0.5))), None, slopes=log_ndtr_slopes,
     backward_text=("{g}*sqrt(2/pi)/erfcx(-{0}/sqrt(2))",),
-    torch_saves=("0 output",),
+    torch_saves=("0 output",), again=(lambda g, _y, x: g * values.log_ndtr_slope(x),),
     exactly=exactly.in_mpmath(lambda mp, x: mp.log(mp.ncdf(x)) if x < 0 else mp.log1p(-mp.ncdf(-x))),
     spelled=Spelled("special", "", "the logarithm of the normal distribution function"),
 )
@@ -193,6 +195,7 @@ POLYGAMMA = elementwise(
     exactly=exactly.in_mpmath(values.psi, 2), domain=((1, 1), (0.3, 4)), spelled=None,
 )
 # fmt: on
+RULES[values.polygamma] = lambda f, n, x: applied(f, POLYGAMMA, np.float64(float(numbers(n))), x)
 
 
 @function("polygamma", "torch special", "elementwise", op=POLYGAMMA)
@@ -227,6 +230,7 @@ def entr_in_digits(mp: Any, x: Any) -> Any:
     return mp.mpf(0) if x == 0 else -mp.inf if x < 0 else -x * mp.log(x)
 
 
+@in_one_step
 def xlog1py(x: Array, y: Array) -> Array:
     """Return x·log(1 + y), and 0 where x is 0 and y is not nan."""
     return np.where((x == 0) & ~np.isnan(y), 0.0, x * np.log1p(y))[()]
