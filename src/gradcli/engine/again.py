@@ -23,7 +23,7 @@ import numpy as np
 from gradcli.engine.graph import NODES, Graph, Node, Operation
 from gradcli.engine.meter import TURNS
 from gradcli.engine.reach import visits
-from gradcli.engine.reverse import accumulate
+from gradcli.engine.reverse import Visit, accumulate
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD
 from gradcli.ops.axes import unbroadcast
@@ -42,12 +42,13 @@ def differentiable_cotangents(
     v: Any,
     nodes: Iterable[Node] | None = None,
     kept: dict[int, Any] | None = None,
+    visit: Visit | None = None,
 ) -> dict[int, Any]:
     """Return the cotangents of the inputs of ``output`` by node index, each a node of the graph, or plain numbers.
 
-    ``v`` may be a node. ``nodes`` are those that the sweep visits, the last one first; None: all that are reached. The
-    cotangents of operations on the way are ``kept``, if anywhere. Raises ``not-allowed`` where an op on the way has no
-    second derivative.
+    ``v`` may be a node. ``nodes`` are those that the sweep visits, the last one first, or ``visit`` gives them while it
+    fills the totals; neither: all that are reached. The cotangents of operations on the way are ``kept``, if anywhere.
+    Raises ``not-allowed`` where an op on the way has no second derivative.
     """
     exact = value_of(output).dtype == object
     at: Node | None = None
@@ -64,12 +65,16 @@ def differentiable_cotangents(
             if kept is not None:
                 kept[node.index] = g
         part = handed_on(graph, node, k, given)
+        if part is None:
+            return None
         return summed(graph, part.node if type(part) is Traced else part, value_of(node.arguments[k]).shape)
 
     def add(total: Any, part: Any, _own: bool) -> Any:
         return graph(ADD, total, part)
 
-    visited = visits(graph.nodes, output.index, totals.keys()) if nodes is None else nodes
+    visited = nodes if visit is None else visit(totals)
+    if visited is None:
+        visited = visits(graph.nodes, output.index, totals.keys())
     with np.errstate(all="ignore"):
         return accumulate(totals, visited, along, add)
 

@@ -51,7 +51,7 @@ def attribute(*names: str) -> Callable[[N], N]:
 
 
 HOMES: dict[str, tuple[str, ...]] = {
-    "torch": ("torch_making", "torch_tensors", "torch_autograd", "torch_modules"),
+    "torch": ("torch_making", "torch_tensors", "torch_autograd", "torch_function", "torch_modules"),
     "numpy": ("numpy_arrays",),
     "jax": ("jax_arrays",),
     "autograd": ("jax_arrays",),
