@@ -9,8 +9,8 @@ graph. For y = x·x·x at x = 2 and v = 1 the gradient is 12, the gradient of th
 >>> first = differentiable_cotangents(graph, graph(MUL, graph(MUL, x, x), x), np.float64(1.0))[x.index]
 >>> second = differentiable_cotangents(graph, first, np.float64(1.0))[x.index]
 >>> third = differentiable_cotangents(graph, second, np.float64(1.0))[x.index]
->>> first.value, second.value, third.value
-(12.0, 12.0, 6.0)
+>>> [float(value_of(slope)) for slope in (first, second, third)]
+[12.0, 12.0, 6.0]
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def differentiable_cotangents(
 ) -> dict[int, Any]:
     """Return the cotangents of the inputs of ``output`` by node index, each a node of the graph, or plain numbers.
 
-    ``v`` may be a node. ``nodes`` are those that the sweep visits, the last one first, or ``visit`` gives them while it
-    fills the totals; neither: all that are reached. The cotangents of operations on the way are ``kept``, if anywhere.
-    Raises ``not-allowed`` where an op on the way has no second derivative.
+    ``v`` may be a node. ``nodes`` are those that the sweep visits, the last one first; None: all that are reached. The
+    cotangents of operations on the way are ``kept``, if anywhere. The graph has all its values: a ``LeanGraph`` has let
+    some go. Raises ``not-allowed`` where an op on the way has no second derivative.
     """
     exact = value_of(output).dtype == object
     at: Node | None = None
@@ -72,9 +72,9 @@ def differentiable_cotangents(
     def add(total: Any, part: Any, _own: bool) -> Any:
         return graph(ADD, total, part)
 
-    visited = nodes if visit is None else visit(totals)
-    if visited is None:
-        visited = visits(graph.nodes, output.index, totals.keys())
+    visited = visits(graph.nodes, output.index, totals.keys()) if nodes is None and visit is None else nodes
+    if visit is not None:
+        visited = visit(totals)
     with np.errstate(all="ignore"):
         return accumulate(totals, visited, along, add)
 

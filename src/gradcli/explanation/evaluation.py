@@ -16,6 +16,7 @@ from gradcli.language.inputs import all_finite, as_array, read_v, require_finite
 from gradcli.language.program import Program, compile_program
 from gradcli.ops.declare import Array, value_of
 from gradcli.ops.linear_algebra import MATMUL
+from gradcli.runner.dialect import is_script
 
 
 class Evaluation(NamedTuple):
@@ -128,7 +129,9 @@ class Function:
         """
         values = filled(self.program, inputs)
         run = self.evaluate(values, record=False)
-        if v is None and self.program.calls:
+        if v is None and self.program.is_script:
+            v = summed_v(self.program, run.value.shape)
+        elif v is None and self.program.calls:
             from gradcli.language.snippets.starting import total_v
 
             v = total_v(self.program, values, run.value.shape)
@@ -176,6 +179,13 @@ def vouched_for(run: Evaluation, leaf: Node) -> bool:
     )
 
 
+def summed_v(program: Any, shape: tuple[int, ...]) -> Any:
+    """Return what the calls of a script add up to since gradients were last set to zero; None where it is the default."""
+    start = max((k for k, reset in enumerate(program.resets) if reset), default=0)
+    vs = program.vs[start:]
+    return None if all(v is None for v in vs) and len(vs) == 1 else sum(np.ones(shape) if v is None else v for v in vs)
+
+
 SNIPPETS = (
     "import", "def", "lambda", "with", "print", "assert", "class", "backward", "requires_grad", "grad", "vjp",
     "Variable", "Parameter", ">>>", ": ", "```", " for ", "append",
@@ -189,6 +199,10 @@ def read_program(text: str | Callable[..., Any], budget: Budget, given: Iterable
         from gradcli.language.snippets.python import read_function
 
         return read_function(text, budget, given)
+    if is_script(text):
+        from gradcli.explanation.scripts import read_script
+
+        return read_script(text, given)
     if any(word in text for word in SNIPPETS):
         from gradcli.language.snippets.reading import read_snippet
 
@@ -200,6 +214,8 @@ def read_program(text: str | Callable[..., Any], budget: Budget, given: Iterable
 
 def filled(program: Program, values: dict[str, Any]) -> dict[str, Any]:
     """Return the values of all inputs: those that are given, and those of a snippet for the others."""
+    if program.is_script:
+        return {**program.values, **values}
     if not program.starts:
         return values
     from gradcli.language.snippets.starting import start_values

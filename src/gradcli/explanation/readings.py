@@ -88,8 +88,12 @@ def stand(function: Function, values: dict[str, Any], calls: Sequence[Any], stri
         run = function.evaluate(values, record, strict)
         names = function.differentiated
         shape, name = run.value.shape, output_name(run.graph, run.output)
-        own = function.program.calls if all(v is None for v in calls) else ()
-        if own:
+        alone = all(v is None for v in calls)
+        own = function.program.calls if alone else ()
+        resets: frozenset[int] = frozenset()
+        if alone and function.program.is_script:
+            calls, resets = function.program.vs, frozenset(k for k, reset in enumerate(function.program.resets) if reset)
+        elif own:
             from gradcli.language.snippets.starting import v_values
 
             calls = v_values(function.program, values)
@@ -99,7 +103,7 @@ def stand(function: Function, values: dict[str, Any], calls: Sequence[Any], stri
                 run.graph.remark("v-identity", IDENTITY)
             calls = [call for own in whole for call in own]
         seeds = [read_v(v, shape, strict, name) for v in calls]
-        if len(calls) > 1 and (record or strict):
+        if len(calls) > 1 and (record or strict) and not function.program.is_script:
             from gradcli.language.retaining import remark_second_backward
 
             remark_second_backward(run.graph, run.output)
@@ -109,7 +113,7 @@ def stand(function: Function, values: dict[str, Any], calls: Sequence[Any], stri
     if strict and integers:
         kept = run if record else function.evaluate(values, strict=strict)  # all that the integers are used for
         refuse_integers(integers, kept.graph, kept.leaves)
-    resets = frozenset(place for place, call in enumerate(own) if call.alone)
+    resets = resets or frozenset(place for place, call in enumerate(own) if call.alone)
     return Point(function, run, names, seeds, integers, resets)
 
 

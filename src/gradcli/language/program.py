@@ -81,6 +81,7 @@ class Program:
     calls: tuple[Call, ...] = ()
     wrt: tuple[str, ...] | None = None
     truths: bool = False
+    is_script: bool = False
 
     def evaluate(
         self,

@@ -444,7 +444,8 @@ def put_back(x: Array, places: Indices, shape: Shape) -> Array:
         back = np.zeros(math.prod(shape), dtype=object)
         np.add.at(back, places, np.ravel(x))
         return back.reshape(shape)
-    return np.bincount(places, weights=np.ravel(x), minlength=math.prod(shape)).reshape(shape)  # type: ignore[return-value]
+    found = np.bincount(places, weights=np.ravel(x), minlength=math.prod(shape))
+    return found.reshape(shape)  # type: ignore[return-value] # numpy types counts
 
 
 def put_back_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:

@@ -225,7 +225,7 @@ def backward(
     targets = None if inputs is None else {t.node.index for t in inputs if type(t.node) in NODES}
     given = [None if v is None else np.asarray(v.value) for v in gradients]
     done = run.swept(outputs, seeds, targets, bool(create_graph if retain_graph is None else retain_graph), create_graph, given)
-    event = Event("backward", run.line, output=run.name_of(outputs[0]), value=outputs[0].value, v=given[0])
+    event = derivative_event(run, "backward", outputs[0], given[0])
     for index, g in done.totals.items():
         leaf = run.by_leaf.get(index)
         if leaf is None or (targets is not None and index not in targets):
@@ -241,6 +241,15 @@ def backward(
         for hook in run.post_hooks.get(id(leaf), ()) if leaf is not None else ():
             run.call(hook, [leaf])
     run.event(event)
+
+
+def derivative_event(run: Run, kind: str, output: Tensor, v: Any) -> Event:
+    """Return the event of a derivative call, before it is known what it gives."""
+    if run.quiet:
+        return Event(kind, run.line)
+    index = output.node.index if type(output.node) in NODES else -1
+    name = run.name_of(output)
+    return Event(kind, run.line, output=name, value=output.value, v=v, sweep=run.sweeps - 1, node=index)
 
 
 def record(run: Run, event: Event, leaf: Tensor, g: Any) -> None:
@@ -290,7 +299,7 @@ def gradients_of(
             found.append(Tensor(np.zeros(t.shape), t.dtype) if materialize else None)
         else:
             found.append(Tensor(g if type(g) in NODES else np.array(g).reshape(t.shape), t.dtype))
-    event = Event("grad", run.line, output=run.name_of(outputs[0]), value=outputs[0].value, v=given[0])
+    event = derivative_event(run, "grad", outputs[0], given[0])
     event.returns = [None if t is None else t.value for t in found]
     event.of = [run.name_of(t) or "" for t in inputs]
     event.finite = all(g is None or bool(np.all(np.isfinite(np.asarray(g, dtype=np.float64)))) for g in event.returns)

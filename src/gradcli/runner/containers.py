@@ -228,7 +228,7 @@ def key_of(run: Run, x: Tensor, key: Any) -> Any:
 def entry(run: Run, x: Tensor, key: Any) -> Any:
     """Return ``x[key]`` of a tensor: a view where the index is basic."""
     node = x.node
-    if type(node) in NODES and type(key) is int and node.ndim == 1 and -node.shape[0] <= key < node.shape[0]:
+    if type(node) in NODES and type(key) is int and node.ndim == 1 and node.value.dtype != object and -node.shape[0] <= key < node.shape[0]:
         made = run.f.enter(INDEX, (node,), {"key": key}, node.value[key])
         return show(x, lambda node: run.f(INDEX, node, key=key) if type(node) in NODES else node[key, ...], made, x.dtype)
     place = key_of(run, x, key)
@@ -283,7 +283,7 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
     node = change.node
     if category(x.dtype) < 2:
         node = as_dtype(np.asarray(value_of(node)), x.dtype)
-    if x.leaf and x.active and run.grad_enabled and x.base is None:
+    if x.leaf and x.active and run.grad_enabled and x.base is None and x.library == "torch":
         run.fail("RuntimeError", "a view of a leaf Variable that requires grad is being used in an in-place operation.")
     target = np.empty(x.shape, np.bool_)[place]
     if not fits(np.shape(value_of(node)), np.shape(target)):

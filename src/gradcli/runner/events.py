@@ -17,7 +17,8 @@ class Event:
     ``kind`` is ``print``, ``backward``, ``grad``, ``zero``, ``update``, ``draw`` or ``error``. ``turn`` counts the calls
     of one line. Of a derivative call: ``output`` is what the script calls the output, ``v`` its cotangent or None for
     the default, ``grad`` and ``adds`` are what each leaf has after it and what it added, by the leaf's name, ``returns``
-    what it returned, ``of`` the names of these, ``call`` its number in the run. Arrays are numpy's.
+    what it returned, ``of`` the names of these, ``call`` its number in the run, ``sweep`` that of its walk back,
+    ``node`` the index of the output's node. Arrays are numpy's.
     """
 
     kind: str
@@ -35,6 +36,8 @@ class Event:
     type: str = ""
     caught: bool = False
     call: int = -1
+    sweep: int = -1
+    node: int = -1
     finite: bool = True
 
 

@@ -368,7 +368,7 @@ class Expressions:
 
     def super_call(self, node: ast.Call) -> Evaluate:
         """Return what ``super()`` gives in a method."""
-        holder = self.of or []
+        holder = self.of if self.of is not None else []
         if len(node.args) == 2:
             kind, owner = map(self.expression, node.args)
             return lambda regs: Super(owner(regs), kind(regs))

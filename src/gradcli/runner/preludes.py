@@ -20,7 +20,7 @@ def index() -> dict[str, tuple[str, str]]:
     path = FOLDER / "index.json"
     if not path.exists():
         return {}
-    return {name: (text, own) for name, (text, own) in json.loads(path.read_text(encoding="utf-8")).items()}
+    return {name: (row[0], row[1]) for name, row in json.loads(path.read_text(encoding="utf-8")).items()}
 
 
 def find_prelude(run: Run, name: str) -> Any:
@@ -55,5 +55,5 @@ def compiled(text: str) -> tuple[Any, Any]:
     """Return a library's text as code."""
     from gradcli.runner.script import compile_text
 
-    source = (FOLDER / text).read_text(encoding="utf-8")
+    source = (FOLDER / f"{text}.py.txt").read_text(encoding="utf-8")
     return compile_text(source, listed=False)

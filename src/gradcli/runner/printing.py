@@ -77,12 +77,20 @@ class Options:
     linewidth: float = 80
     sci_mode: bool | None = None
 
-    def changed(self, *, profile: str | None = None, sci_mode: bool | None = None, **options: float | None) -> Options:
+    def changed(
+        self,
+        precision: int | None = None,
+        threshold: float | None = None,
+        edgeitems: int | None = None,
+        linewidth: float | None = None,
+        profile: str | None = None,
+        sci_mode: bool | None = None,
+    ) -> Options:
         """Return the options after a call of ``set_printoptions``, which takes ``sci_mode`` back where it has none."""
-        for name in ("precision", "edgeitems"):
-            bounded(options.get(name), name)
-        numbers: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-        return replace(self, **(PROFILES.get(profile or "", {}) | numbers), sci_mode=sci_mode)
+        bounded(precision, "precision")
+        chosen = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+        new: dict[str, Any] = PROFILES.get(profile or "", {}) | {k: v for k, v in chosen.items() if v is not None}
+        return replace(self, **new, sci_mode=sci_mode)
 
 
 PROFILES: dict[str, dict[str, Any]] = {
@@ -232,8 +240,9 @@ NUMPY: dict[str, Any] = {
 
 def numpy_options(options: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options after a call of ``np.set_printoptions``, which takes ``formatter`` back where it has none."""
-    for name in ("precision", "edgeitems"):
-        bounded(changes.get(name), name)
+    bounded(changes.get("precision"), "precision")
+    for name in ("nanstr", "infstr"):
+        bounded(len(str(changes.get(name))), "width")
     new = {**NUMPY, **options, "formatter": None} | {name: one for name, one in changes.items() if one is not None}
     with np.printoptions(**new):  # NumPy says what is wrong with them
         return new

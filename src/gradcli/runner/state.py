@@ -119,6 +119,7 @@ class Run:
         self.duals: list[Any] = []
         self.tree_nodes: dict[Any, tuple[Any, Any]] = {}
         self.x64 = False
+        self.story: Any = None
 
     # ---- gradients on and off
     @property
@@ -154,7 +155,7 @@ class Run:
         self.ordinal = ordinal + 1
         if self.replay is not None:
             value = self.replay.leaf(ordinal, value)
-        value = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
+        value = value[()] if isinstance(value, np.ndarray) and not value.ndim and value.dtype != object else value
         node = self.graph.input(f"leaf{ordinal}", value, True)
         tensor.node, tensor.leaf = node, True
         self.by_leaf[node.index] = tensor
@@ -178,7 +179,7 @@ class Run:
         if len(self.writes) > 4096:
             self.writes = dict(list(self.writes.items())[2048:])
         if tensor.leaf:
-            if self.f is self.graph and tensor.active:
+            if self.f is self.graph and tensor.active and tensor.library == "torch":
                 self.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
             self.by_leaf.pop(old.index, None)
             tensor.node = np.array(value_of(made))
@@ -195,7 +196,7 @@ class Run:
 
     def _write_view(self, view: Tensor, made: Any, first: int | None) -> None:
         base, shape = view.base, view.base.shape
-        if base.leaf and base.active and self.f is self.graph and not is_detached(view):
+        if base.leaf and base.active and self.f is self.graph and not is_detached(view) and base.library == "torch":
             self.fail(
                 "RuntimeError", "a view of a leaf Variable that requires grad is being used in an in-place operation."
             )

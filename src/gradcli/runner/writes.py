@@ -46,7 +46,7 @@ def augmented(run: Run, sign: str, before: Any, change: Any) -> Any:
 def write_back(run: Run, target: Tensor, made: Tensor, first: int | None = None) -> None:
     """Write a result into a tensor in place; raises what PyTorch raises where shapes or types do not fit."""
     shape, new = target.shape, np.shape(made.value)
-    if target.leaf and target.active and run.grad_enabled and target.base is None:
+    if target.leaf and target.active and run.grad_enabled and target.base is None and target.library == "torch":
         run.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
     if shape != new:
         try:
@@ -63,7 +63,7 @@ def write_back(run: Run, target: Tensor, made: Tensor, first: int | None = None)
                 f"result type {names[category(made.dtype)]} can't be cast to the desired output type "
                 f"{names[category(target.dtype)]}",
             )
-        run.fail("UFuncTypeError" if False else "TypeError", "Cannot cast ufunc output to the type of the array")
+        run.fail("TypeError", "Cannot cast ufunc output to the type of the array")
     node = made.node
     if type(node) not in NODES:
         node = np.array(np.broadcast_to(value_of(node), shape))

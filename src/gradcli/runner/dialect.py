@@ -1,0 +1,45 @@
+"""Which of the two dialects a text is: a formula, or a script, which is Python as it is."""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+
+WORDS = re.compile(
+    r"\b(?:import|def|class|print|backward|requires_grad\w*|autograd|no_grad|lambda|with|try|assert|return|del|raise|jacrev|"
+    r"jacfwd|vjp|jvp|Variable|Parameter|manual_seed|append|grad|hessian|jacobian|value_and_grad|vmap|global|lr_scheduler|optim)\b"
+    r"|[{]|\bf[\"']|>>>|```"
+)
+"""What a script may hold. A text with none of it is a formula, and no parser looks at it for that."""
+STATEMENTS = (
+    ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.With, ast.Try, ast.Assert, ast.Delete, ast.Raise, ast.Lambda,
+    ast.Dict, ast.DictComp, ast.Set, ast.JoinedStr, ast.GeneratorExp, ast.Global,
+)  # fmt: skip
+CALLS = {"backward", "grad", "print", "requires_grad_", "append", "vjp", "jacobian", "hessian", "jvp", "jacrev", "jacfwd", "vmap",
+         "value_and_grad", "manual_seed", "Variable", "Parameter", "no_grad"}  # fmt: skip
+
+
+def is_script(text: str) -> bool:
+    """Return whether a text is a script: what imports, defines, prints, or makes a derivative call."""
+    if WORDS.search(text) is None:
+        return False
+    try:
+        tree = ast.parse(textwrap.dedent(text).strip("\n"), filename="")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return bool(re.search(r"^\s*(?:import|from|def|class)\s|\.backward\(", text, re.MULTILINE))
+    return any(marks(node) for node in ast.walk(tree))
+
+
+def marks(node: ast.AST) -> bool:
+    """Return whether a part of a text is none of a formula."""
+    if isinstance(node, STATEMENTS):
+        return True
+    if isinstance(node, ast.keyword):
+        return node.arg == "requires_grad"
+    if isinstance(node, ast.Attribute):
+        return node.attr in ("grad", "requires_grad", "backward")
+    if isinstance(node, ast.Call):
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        return name in CALLS
+    return False

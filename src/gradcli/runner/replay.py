@@ -1,0 +1,297 @@
+"""A script run again as far as one of its derivative calls: recorded with its names, or in another arithmetic.
+
+A leaf is told by its ordinal: each write to a leaf makes a new one. Calls before the one in question return what they
+returned when they were recorded, but for those that left a graph: these are walked again, as values of the new graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine.graph import NODES, Graph, Input, Node
+from gradcli.errors import Budget, GradcliError, Place, Span
+from gradcli.errors.suggest import did_you_mean
+from gradcli.records import dataclass, field
+from gradcli.runner.backward import Swept, sweep
+from gradcli.runner.naming import name_of
+from gradcli.runner.objects import Code, Frame
+from gradcli.runner.script import compile_text, run_code
+from gradcli.runner.state import BOUNDS, Run
+from gradcli.runner.values import Tensor
+
+
+class Stopped(Exception):
+    """The call that a run was to stop at: its outputs, v and inputs."""
+
+    def __init__(self, outputs: list[Tensor], seeds: list[Any], inputs: list[Tensor] | None) -> None:
+        super().__init__("stopped")
+        self.outputs = outputs
+        self.seeds = seeds
+        self.inputs = inputs
+
+
+@dataclass(slots=True)
+class Recorded:
+    """What a sweep gave: by the ordinal of each leaf, and for each input that was asked for."""
+
+    by_leaf: dict[str, Any]
+    asked: list[Any]
+
+
+@dataclass(slots=True)
+class Replay:
+    """Leads a run: gives leaves other values, sweeps what was recorded, and stops at sweep number ``stop``."""
+
+    stop: int
+    values: Mapping[str, Any] = field(default_factory=dict)
+    sweeps: list[Recorded] = field(default_factory=list)
+    leaves: dict[str, Tensor] = field(default_factory=dict)
+
+    def leaf(self, ordinal: int, value: Any) -> Any:
+        """Return the value of a leaf: another one where that is given."""
+        return self.values.get(f"leaf{ordinal}", value)
+
+    def sweep(
+        self, run: Run, number: int, outputs: list[Tensor], seeds: list[Any], targets: Any, retain: bool, create: bool,
+        inputs: list[Tensor] | None,
+    ) -> Swept:  # fmt: skip
+        """Return what a sweep gives; raises ``Stopped`` at the one that is to be explained."""
+        if number == self.stop:
+            raise Stopped(outputs, seeds, inputs)
+        nodes = [y.node for y in outputs]
+        if create or number >= len(self.sweeps):
+            done = sweep(run, nodes, seeds, targets, True, create)
+            if number >= len(self.sweeps):
+                self.record(run, done, inputs)
+            return done
+        before = self.sweeps[number]
+        totals = {leaf.node.index: before.by_leaf[name] for name, leaf in self.live(run).items() if name in before.by_leaf}
+        captured = {t.node.index: g for t, g in zip(inputs or (), before.asked, strict=False) if g is not None}
+        return Swept(nodes, seeds, totals, captured)
+
+    def live(self, run: Run) -> dict[str, Tensor]:
+        """Return the leaves of a run by their ordinals."""
+        return {str(leaf.node.name): leaf for leaf in list(run.by_leaf.values()) if type(leaf.node) is Input}
+
+    def record(self, run: Run, done: Swept, inputs: list[Tensor] | None) -> None:
+        """Keep what a sweep gave."""
+        by_index = {leaf.node.index: name for name, leaf in self.live(run).items()}
+        by_leaf = {by_index[k]: g for k, g in done.totals.items() if k in by_index and type(g) not in NODES}
+        asked = [done.captured.get(t.node.index, done.totals.get(t.node.index)) for t in inputs or ()]
+        self.sweeps.append(Recorded(by_leaf, asked))
+
+
+@dataclass(slots=True)
+class Reached:
+    """One call of a script, as a run reached it: its graph, output, v and leaves under the names of the script."""
+
+    graph: Graph
+    output: Any
+    name: str
+    seeds: list[Any]
+    leaves: dict[str, Input]
+    run: Run
+
+
+class Story:
+    """Takes down what the script calls the values of a recorded run: the first name of each, or that of the outermost.
+
+    ``traced`` are variables whose values are inputs, ``last`` is what each variable was given last, and ``others`` are
+    values that leaves have in place of the script's own.
+    """
+
+    def __init__(self, traced: frozenset[str] = frozenset(), others: Mapping[str, Any] | None = None) -> None:
+        self.places: dict[int, tuple[int, int]] = {}
+        self.traced = traced
+        self.others = others or {}
+        self.last: dict[str, Any] = {}
+
+    def tell(self, regs: Frame, name: str, value: Any) -> Any:
+        """Note an assignment, and return what is assigned: an input of its own where that is asked for."""
+        if name in self.traced:
+            value = as_leaf(regs[0], value)
+        if name in self.others and isinstance(value, Tensor) and value.leaf:
+            give(regs[0], value, self.others[name])
+        self.last[name] = value
+        if isinstance(value, Tensor) and type(value.node) in NODES and value.node.op is not None and name.isidentifier():
+            run: Run = regs[0]
+            node, depth = value.node, len(run.frames)
+            there = self.places.get(node.index)
+            bindings = run.graph.bindings
+            if there is None:
+                self.places[node.index] = len(bindings), depth
+                bindings.append((name, node))
+            elif there[1] > depth:
+                bindings[there[0]] = (name, node)
+                self.places[node.index] = there[0], depth
+        return value
+
+
+def as_leaf(run: Run, value: Any) -> Any:
+    """Return a value as an input of its own: an array, or a number of Python's."""
+    if type(value) in (int, float):
+        return run.enter_leaf(Tensor(np.float64(value), "float64", "python"))
+    if isinstance(value, Tensor) and not value.leaf and value.dtype.startswith(("float", "bfloat")):
+        if value.library == "torch" and value.active:
+            return value
+        made = Tensor(np.array(value.value), value.dtype, value.library)
+        return run.enter_leaf(made)
+    return value
+
+
+def give(run: Run, leaf: Tensor, value: Any) -> None:
+    """Give a leaf another value."""
+    array = np.asarray(value, dtype=np.float64)
+    run.by_leaf.pop(leaf.node.index, None)
+    leaf.node = array
+    run.enter_leaf(leaf)
+
+
+def tell(regs: Frame, name: str, value: Any) -> Any:
+    """Note an assignment in the story of the run."""
+    return regs[0].story.tell(regs, name, value)
+
+
+@dataclass(slots=True)
+class ScriptProgram:
+    """One call of a script as a program: its inputs are the leaves that the output reaches.
+
+    It is evaluated as a ``Program`` is, by running the script again as far as that call.
+    """
+
+    text: str
+    place: Place
+    stop: int
+    budget: Budget
+    vs: list[Any]
+    resets: list[bool]
+    code: Code
+    seed: int = 0
+    given: dict[str, Any] = field(default_factory=dict)
+    of: str | None = None
+    traced: frozenset[str] = frozenset()
+    inputs: dict[str, Span] = field(default_factory=dict)
+    ordinals: dict[str, str] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
+    variables: dict[str, int] = field(default_factory=dict)
+    sweeps: list[Recorded] = field(default_factory=list)
+    wrt: tuple[str, ...] | None = None
+    result: str | None = None
+    starts: tuple[Any, ...] = ()
+    calls: tuple[Any, ...] = ()
+    truths: bool = False
+    is_script: bool = True
+    ended: Any = None
+    explained: int = -1
+
+    def evaluate(
+        self, values: Mapping[str, object], wrt: frozenset[str], record: bool = True, strict: bool = False,
+        graph: Graph | None = None,
+    ) -> tuple[Graph, Any, dict[str, Node]]:  # fmt: skip
+        """Run the script as far as the call, with other values of its leaves, and return graph, output and inputs."""
+        del wrt, record
+        if graph is None:
+            graph = Graph(self.budget, strict)
+        by_ordinal = {self.ordinals[name]: value for name, value in values.items() if name in self.ordinals}
+        reached = self.reach(graph, by_ordinal)
+        return reached.graph, reached.output, dict(reached.leaves)
+
+    def reach(self, graph: Graph, by_ordinal: Mapping[str, Any]) -> Reached:
+        """Run the script as far as the call."""
+        run = Run(graph)
+        run.seed = self.seed
+        run.given = {name: run.enter_leaf(Tensor(np.asarray(value))) for name, value in self.given.items()}
+        replay = run.replay = Replay(self.stop, by_ordinal, self.sweeps)
+        run.story = Story(self.traced)
+        try:
+            ended = run_code(self.code, self.place, run)
+        except Stopped as stopped:
+            return self.found(run, replay, stopped)
+        if ended.refused is not None:
+            raise ended.refused
+        if self.of is not None:
+            return self.found(run, replay, Stopped([self.output_of(run)], [], None))
+        raise GradcliError("exact", "the script takes another way in many digits, and does not come to this call")
+
+    def output_of(self, run: Run) -> Tensor:
+        """Return the variable that is the output; raises ``unknown-name``, ``type``."""
+        if self.of not in run.story.last:
+            raise GradcliError("unknown-name", f"the script gives '{self.of}' no value", hint=did_you_mean(str(self.of), run.story.last))
+        output = run.story.last[self.of]
+        if type(output) in (int, float):
+            output = Tensor(np.asarray(float(output)), "float64", "python")
+        if not isinstance(output, Tensor):
+            raise GradcliError("type", f"'{self.of}' is no number and no array")
+        return output
+
+    def found(self, run: Run, replay: Replay, stopped: Stopped) -> Reached:
+        """Return the call as it was reached, with its leaves under their names."""
+        graph, output = run.graph, stopped.outputs[0]
+        live = {str(leaf.node.name): leaf for leaf in list(run.by_leaf.values()) if type(leaf.node) is Input}
+        if not self.ordinals:
+            self.name_leaves(run, stopped, live)
+        leaves: dict[str, Input] = {}
+        for name, ordinal in self.ordinals.items():
+            node = next((n for n in graph.nodes if type(n) is Input and n.name == ordinal), None)
+            if node is None:
+                raise GradcliError("exact", "the script takes another way in many digits, and has other leaves")
+            leaves[name] = node
+        for name, node in leaves.items():
+            node.name = name
+        graph.inputs = dict(leaves)
+        graph.variables, graph.result = self.variables, self.result
+        del replay
+        return Reached(graph, output.node, self.result or "y", stopped.seeds, leaves, run)
+
+    def name_leaves(self, run: Run, stopped: Stopped, live: Mapping[str, Tensor]) -> None:
+        """Settle what the leaves that the output reaches are called, on the first run."""
+        from gradcli.engine.live import swept
+
+        output = stopped.outputs[0]
+        node = output.node
+        reached = [n for n in reversed(swept(node)) if type(n) is Input] if type(node) in NODES and node.active else []
+        asked = {id(t) for t in stopped.inputs or ()}
+        names: dict[str, str] = {}
+        chosen: list[str] = []
+        for node in reached:
+            leaf = live.get(str(node.name))
+            name = as_identifier(name_of(run, leaf) if leaf is not None else None, names)
+            names[name] = str(node.name)
+            self.values[name] = np.asarray(node.value)
+            if not asked or id(leaf) in asked:
+                chosen.append(name)
+        self.ordinals = names
+        self.inputs = dict.fromkeys(names, (0, 0))
+        self.variables = {**dict.fromkeys(self.code.places, 0), **dict.fromkeys(names, 0)}
+        self.wrt = tuple(chosen or names)
+        own = self.of or name_of(run, output)
+        self.result = own if own is not None and own.isidentifier() and own not in names else None
+
+
+def as_identifier(name: str | None, taken: Mapping[str, str]) -> str:
+    """Return a way to a leaf as one word: ``net_fc1_weight`` for ``net.fc1.weight``."""
+    import re
+
+    word = re.sub(r"\W+", "_", name or "leaf").strip("_") or "leaf"
+    word = word if word[0].isalpha() or word[0] == "_" else f"leaf_{word}"
+    if word not in taken:
+        return word
+    number = 2
+    while f"{word}{number}" in taken:
+        number += 1
+    return f"{word}{number}"
+
+
+def program_of(
+    text: str, stop: int, vs: list[Any], resets: list[bool], seed: int = 0, given: dict[str, Any] | None = None,
+    of: str | None = None, traced: frozenset[str] = frozenset(), budget: Budget = BOUNDS,
+) -> ScriptProgram:  # fmt: skip
+    """Return one call of a script as a program, run once so that its leaves have names."""
+    code, place = compile_text(text, budget=budget, told=tell)
+    program = ScriptProgram(text, place, stop, budget, vs, resets, code, seed, given or {}, of, traced)
+    graph = Graph(budget)
+    program.reach(graph, {})
+    return program

@@ -1,0 +1,52 @@
+"""The texts of the prelude under Python and PyTorch: PyTorch's library, with ours in place of what the index has."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import json
+from pathlib import Path
+from typing import Any
+
+import gradcli
+
+PRELUDE = Path(gradcli.__file__).parent / "runner" / "prelude"
+INDEX: dict[str, list[str]] = json.loads((PRELUDE / "index.json").read_text(encoding="utf-8"))
+PACKAGES = {name.rpartition(".")[0] for name in INDEX}
+PACKAGES |= {package[:i] for package in PACKAGES for i, sign in enumerate(package) if sign == "."}
+
+
+class Library:
+    """A package of PyTorch: what the index has comes from a text of the prelude, and all else from PyTorch."""
+
+    def __init__(self, name: str, theirs: Any) -> None:
+        self.__dict__.update(__name__=name, theirs=theirs)
+
+    def __getattr__(self, name: str) -> Any:
+        dotted = f"{self.__name__}.{name}"
+        if dotted in INDEX:
+            text, own, _ = INDEX[dotted]
+            return loaded(text)[own]
+        value = getattr(self.theirs, name)
+        return Library(dotted, value) if dotted in PACKAGES else value
+
+
+@functools.cache
+def ours() -> Any:
+    """Return PyTorch with the prelude in it."""
+    import torch
+
+    return Library("torch", torch)
+
+
+@functools.cache
+def loaded(text: str) -> dict[str, Any]:
+    """Return what a text of the prelude defines, when Python runs it."""
+    path = PRELUDE / f"{text}.py.txt"
+
+    def importing(name: str, *args: Any) -> Any:
+        return ours() if name.partition(".")[0] == "torch" else builtins.__import__(name, *args)
+
+    names = {"__builtins__": {**vars(builtins), "__import__": importing}, "__name__": text}
+    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), names)  # noqa: S102 - texts of the package
+    return names

@@ -1,0 +1,109 @@
+"""Recorded scripts: what they print, each derivative call and the error, as PyTorch, NumPy and JAX left them.
+
+``python tests/script_comparison.py tests/data/scripts.jsonl`` prints all that fall short, sorted by what stops them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from oracles import portion
+from script_comparison import DATA, Outcome, Tool, calls_fault, rows_of, text_fault, verdict_of
+
+FILES = ("scripts.jsonl", "more_scripts.jsonl", "long_scripts/recorded.jsonl", "generated_scripts.jsonl")
+ROWS = [pytest.param(row, id=row["id"]) for name in FILES for row in rows_of(DATA / name)]
+TOOL = Tool()
+
+
+@pytest.mark.parametrize("row", portion(ROWS, 4))
+def test_a_script_leaves_what_was_recorded(row):
+    verdict = verdict_of(row, TOOL.outcome(row))
+    assert not verdict.faults, "\n".join([*verdict.faults, verdict.refusal])
+
+
+def test_every_row_has_a_name_of_its_own():
+    assert max(Counter(parameter.id for parameter in ROWS).values()) == 1
+
+
+def test_long_scripts_are_recorded_as_they_stand():
+    folder = DATA / "long_scripts"
+    recorded = {row["id"]: row["source"] for row in rows_of(folder / "recorded.jsonl")}
+    assert recorded == {path.stem: path.read_text(encoding="utf-8") for path in sorted(Path(folder).glob("*.py"))}
+
+
+def document_of(row):
+    """Return what ``explain`` says of a script that gradcli runs as PyTorch does."""
+    events = [
+        call | ({"returns": call["grads"]} if call["kind"] == "grad" else {"grad": named_grads(call)})
+        for call in row["calls"] or row.get("jax_calls", [])
+    ]
+    return {"events": events, "explained": len(events) - 1}
+
+
+def named_grads(call):
+    return {
+        name or str(place): grad for place, (name, grad) in enumerate(zip(call["names"], call["grads"], strict=True))
+    }
+
+
+def perfect(row):
+    error = row["error"]
+    said = f"{error['type']}: {error['text']}" if error else ""
+    code = 1 if error else row.get("exit", 0)
+    has_calls = row["calls"] or row.get("jax_calls")
+    return Outcome(code, row["stdout"], said, code if has_calls else None, document_of(row), said)
+
+
+@pytest.mark.parametrize("row", portion(ROWS, 12))
+def test_what_was_recorded_is_not_faulted(row):
+    assert verdict_of(row, perfect(row)).faults == []
+
+
+SPOILED = [
+    (lambda row, outcome: setattr(outcome, "stdout", outcome.stdout + "more\n"), "printed lines"),
+    (lambda row, outcome: setattr(outcome, "code", 0 if row["error"] else 1), "run exits with"),
+    (lambda row, outcome: outcome.document["events"].pop(), "derivative calls for"),
+    (lambda row, outcome: outcome.document["events"][0].update(line=999), "in line 999"),
+    (lambda row, outcome: outcome.document.update(explained=None), "explained is None"),
+    (lambda row, outcome: setattr(outcome, "explained", 2), "explain exits with 2"),
+    (lambda row, outcome: setattr(outcome, "said", "Traceback (most recent call last)"), "a traceback"),
+]
+
+
+@pytest.mark.parametrize(("spoil", "words"), SPOILED, ids=[words for _, words in SPOILED])
+def test_what_is_spoiled_is_faulted(spoil, words):
+    row = next(parameter.values[0] for parameter in ROWS if len(parameter.values[0]["calls"]) > 1)
+    outcome = perfect(row)
+    spoil(row, outcome)
+    assert words in "; ".join(verdict_of(row, outcome).faults)
+
+
+TEXTS = [
+    ("tensor([1.0000, 2.0000])", "tensor([1.0000, 2.0001])", True),
+    ("tensor([1.0000, 2.0000])", "tensor([1.0000, 2.0100])", False),
+    ("tensor([1., 2.])", "tensor([1.0000, 2.0000])", True),
+    ("tensor(3)", "tensor(4)", False),
+    ("[[ 1.  2.]\n [ 3. nan]]", "[[1. 2.]\n [3. nan]]", True),
+    ("loss 0.12", "loss 0.13", True),
+    ("loss 0.12", "loss 0.14", False),
+    ("inf", "nan", False),
+    ("a\nb", "a", False),
+    ("grad_fn=<AddBackward0>", "grad_fn=<SubBackward0>", False),
+]
+
+
+@pytest.mark.parametrize(("got", "want", "same"), TEXTS)
+def test_printed_lines_are_compared_by_words_and_floats(got, want, same):
+    assert (text_fault(got, want) is None) is same
+
+
+def test_a_wrong_gradient_is_named():
+    call = {"line": 3, "kind": "backward", "grads": [[1.0, 2.0]], "names": ["x"]}
+    event = {"line": 3, "kind": "backward", "grad": {"x": [1.0, 2.5]}}
+    assert (
+        calls_fault([event], [call]) == f"line 3: x.grad is {json.dumps([1.0, 2.5])} and not {json.dumps([1.0, 2.0])}"
+    )
