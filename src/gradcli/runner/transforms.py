@@ -26,7 +26,7 @@ from gradcli.runner.objects import Bound, Closure
 from gradcli.runner.state import Run
 from gradcli.runner.tensor_attributes import constant
 from gradcli.runner.trees import Spec, flatten, spread, unflatten
-from gradcli.runner.values import Tensor, category
+from gradcli.runner.values import Tensor, category, extra_of
 
 Outcome = tuple[list[Any], Spec]
 
@@ -40,6 +40,7 @@ class Level:
     def __init__(self, run: Run, forward: bool = False) -> None:
         self.run = run
         self.inputs: set[int] = set()
+        self.leaves: list[Tensor] = []
         self.forward = forward
         self.before = True
         self.line = run.line
@@ -49,26 +50,31 @@ class Level:
         self.before = run.enable_grad(True)
         run.quiet += 1
         run.levels.append(self)
+        for leaf in self.leaves:
+            run.by_leaf[leaf.node.index] = leaf
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, error: object, *_: object) -> None:
         run = self.run
         run.levels.remove(self)
         run.quiet -= 1
         run.line = self.line
         run.enable_grad(self.before)
-        for index in self.inputs:
-            run.by_leaf.pop(index, None)
+        for leaf in self.leaves if error is None else ():  # a run that was stopped here is asked for them
+            run.by_leaf.pop(leaf.node.index, None)
         if run.levels:
             run.levels[-1].inputs |= self.inputs
 
-    def lifted(self, x: Tensor) -> Tensor:
-        """Return an array as an input of this level."""
+    def lifted(self, x: Tensor, name: str | None = None) -> Tensor:
+        """Return an array as an input of this level, under a name."""
         if x.active:
             return Tensor(self.run.graph(CLONE, x.node), x.dtype, x.library)
         made = Tensor(np.array(x.value), x.dtype, x.library)
         self.run.enter_leaf(made)
         self.inputs.add(made.node.index)
+        self.leaves.append(made)
+        if name:
+            extra_of(made).name = name
         return made
 
     def outer(self, values: Sequence[Any]) -> bool:
@@ -331,26 +337,46 @@ def parameter_names(function: Any) -> list[str]:
     return list(function.code.positional) if isinstance(function, Closure) else []
 
 
-def told(
-    run: Run, function: Any, value: Any, arguments: Sequence[Any], returns: Sequence[Any], v: Any = None, ordered: bool = True
-) -> None:
-    """Note a derivative call: what it returned, flat, and by what; ``arguments`` are pairs of a place and a value."""
-    if run.quiet:
-        return
-    names, parameters = [], parameter_names(function)
-    for place, argument in arguments:
-        leaves, _ = flatten(run, argument, ordered)
-        for leaf in leaves:
-            name = run.name_of(leaf) if isinstance(leaf, Tensor) or len(leaves) == 1 else None
-            names.append(name or (parameters[place] if place < len(parameters) else ""))
-    event = Event("grad", run.line, output=name_of_function(function) or None, v=v)
-    event.value = value.value if isinstance(value, Tensor) else value
-    event.returns = [t.value if isinstance(t, Tensor) else t for t in returns]
-    event.of = names
-    event.finite = all(
-        r is None or bool(np.all(np.isfinite(np.asarray(r, dtype=np.float64)))) for r in event.returns
-    )
-    run.event(event)
+class Call:
+    """A derivative call of a script: ``begin`` it where its sweep begins, and note what it returned at its end."""
+
+    def __init__(self, run: Run, function: Any) -> None:
+        self.run, self.function, self.line = run, function, run.line
+        self.event = None if run.quiet else Event("grad", run.line, output=name_of_function(function) or None)
+
+    def names(self, place: int, leaves: Sequence[Any]) -> list[str]:
+        """Return what the leaves of an argument are called: as the caller calls them, else as the function does."""
+        if self.event is None:
+            return [""] * len(leaves)
+        parameters = parameter_names(self.function)
+        own = parameters[place] if place < len(parameters) else ""
+        return [(self.run.name_of(leaf) if isinstance(leaf, Tensor) else None) or own for leaf in leaves]
+
+    def begin(self, output: Any, v: Any = None) -> None:
+        """Say of which output and by which v the next sweep is."""
+        if self.event is None:
+            return
+        event = self.event
+        event.sweep, event.v = self.run.sweeps, v
+        event.value = output.value if isinstance(output, Tensor) else output
+        event.node = output.node.index if isinstance(output, Tensor) and type(output.node) in NODES else -1
+
+    def end(self, returns: Sequence[Any], of: Sequence[str]) -> None:
+        """Say what was returned, flat, and by what."""
+        if self.event is None:
+            return
+        event = self.event
+        event.returns = [t.value if isinstance(t, Tensor) else t for t in returns]
+        event.of = list(of)
+        event.finite = all(r is None or bool(np.all(np.isfinite(np.asarray(r, dtype=np.float64)))) for r in event.returns)
+        self.run.event(event)
+
+
+def first_v(y: Any) -> Any:
+    """Return the v of the first row of a Jacobian; None for a single number."""
+    shape = y.shape if isinstance(y, Tensor) else ()
+    size = math.prod(shape)
+    return None if size == 1 else np.eye(1, size)[0].reshape(shape) if size else np.zeros(shape)
 
 
 class Made:

@@ -8,23 +8,24 @@ from typing import Any
 import numpy as np
 
 from gradcli.runner.library import TABLE, native
-from gradcli.runner.objects import Bound, Context, Instance
+from gradcli.runner.objects import Context, Instance
 from gradcli.runner.state import Run
 from gradcli.runner.transforms import (
+    Call,
     Level,
     Made,
     as_tensors,
     batched,
+    first_v,
     jacobian_rows,
     picked,
     pulled,
     pushed,
     seed_for,
-    told,
 )
 from gradcli.runner.trees import Spec, flatten, unflatten
 from gradcli.runner.tuples import Named
-from gradcli.runner.values import DType, Tensor, category
+from gradcli.runner.values import Tensor, category
 
 
 def names(name: str) -> tuple[str, ...]:
@@ -43,7 +44,7 @@ def shown_type(run: Run, value: Any) -> str:
 class Inputs:
     """The arguments of a function of which some are inputs of a level."""
 
-    def __init__(self, run: Run, level: Level, arguments: Sequence[Any], argnums: Any) -> None:
+    def __init__(self, run: Run, level: Level, arguments: Sequence[Any], argnums: Any, call: Call) -> None:
         self.run, self.arguments = run, list(arguments)
         self.single = not isinstance(argnums, tuple | list)
         if not self.single and not argnums:
@@ -52,6 +53,7 @@ class Inputs:
         self.given: list[Any] = []
         self.specs: list[Spec] = []
         self.lifted: list[Tensor] = []
+        self.names: list[str] = []
         for place in self.places:
             leaves, spec = flatten(run, arguments[place], False)
             for leaf in leaves:
@@ -59,7 +61,9 @@ class Inputs:
                     run.fail("ValueError", f"Thing passed to transform API must be Tensor, got {shown_type(run, leaf)}")
                 if category(leaf.dtype) < 2:
                     run.fail("RuntimeError", "only Tensors of floating point dtype can require gradients")
-            inside = [level.lifted(leaf) for leaf in leaves]
+            called = call.names(place, leaves)
+            inside = [level.lifted(leaf, name) for leaf, name in zip(leaves, called, strict=True)]
+            self.names += called
             self.given += leaves
             self.specs.append(spec)
             self.lifted += inside
@@ -70,11 +74,6 @@ class Inputs:
         rest = iter(values)
         trees = tuple([unflatten(self.run, spec, rest) for spec in self.specs])
         return trees[0] if self.single else trees
-
-    def told_of(self) -> list[tuple[int, Any]]:
-        """Return the places and leaves of the arguments."""
-        rest = iter(self.given)
-        return [(place, [next(rest) for _ in range(spec.count)]) for place, spec in zip(self.places, self.specs, strict=True)]
 
 
 def with_aux(run: Run, made: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
@@ -94,8 +93,9 @@ def settled_tree(run: Run, level: Level, tree: Any) -> Any:
 
 def gradient_of(run: Run, func: Any, argnums: Any, has_aux: bool, arguments: Any, named: Any) -> tuple[Any, Any, Any]:
     """Return gradient, value and what the function gives beside."""
+    call = Call(run, func)
     with Level(run) as level:
-        inputs = Inputs(run, level, arguments, argnums)
+        inputs = Inputs(run, level, arguments, argnums, call)
         made = run.call(func, inputs.arguments, named)
         y, aux = with_aux(run, made, has_aux, "grad_and_value(f)(*args)")
         if not isinstance(y, Tensor):
@@ -104,10 +104,11 @@ def gradient_of(run: Run, func: Any, argnums: Any, has_aux: bool, arguments: Any
             run.fail("RuntimeError", "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
                      f"{len(y.shape)} dims. Maybe you wanted to use the vjp or jacrev APIs instead?")  # fmt: skip
         create = level.before and level.outer([y])
+        call.begin(y)
         gs = as_tensors(pulled(run, [y], [np.ones(())], inputs.lifted, create), inputs.lifted)
         gs = [level.settled(g) for g in gs]
         value, aux = level.settled(y), settled_tree(run, level, aux)
-    told(run, func, value, inputs.told_of(), gs, ordered=False)
+    call.end(gs, inputs.names)
     return inputs.together(gs), value, aux
 
 
@@ -136,8 +137,9 @@ def grad_and_value(run: Run, func: Any, argnums: Any = 0, has_aux: bool = False)
 @native(*names("vjp"))
 def vjp(run: Run, func: Any, *primals: Any, has_aux: bool = False) -> Any:
     """Return what a function gives, and the function that pulls v back."""
+    call = Call(run, func)
     with Level(run) as level:
-        inputs = Inputs(run, level, primals, tuple(range(len(primals))))
+        inputs = Inputs(run, level, primals, tuple(range(len(primals))), call)
         made, aux = with_aux(run, run.call(func, inputs.arguments), has_aux, "vjp(f, *primals)")
         outputs, spec = flatten(run, made, False)
         for y in outputs:
@@ -158,13 +160,15 @@ def vjp(run: Run, func: Any, *primals: Any, has_aux: bool = False) -> Any:
                      f"function. cotangents: {pretty(its)}, primal output: {pretty(spec)}")  # fmt: skip
         level.before = run.grad_enabled
         level.line = run.line
+        pulling = Call(run, func)
         with level:
             create = level.before and level.outer([*outputs, *vs])
             seeds = [seed_for(y, v) for y, v in zip(outputs, vs, strict=True)]
+            if outputs:
+                pulling.begin(outputs[0], vs[0].value)
             gs = as_tensors(pulled(run, outputs, seeds, inputs.lifted, create), inputs.lifted)
             gs = [level.settled(g) for g in gs]
-        v = vs[0].value if len(vs) == 1 and isinstance(vs[0], Tensor) else None
-        told(run, func, values[0] if values else None, inputs.told_of(), gs, v, ordered=False)
+        pulling.end(gs, inputs.names)
         return inputs.together(gs)
 
     result = unflatten(run, spec, values)
@@ -187,37 +191,42 @@ def jvp(run: Run, func: Any, primals: Any, tangents: Any, *, strict: bool = Fals
 
 def pushed_through(run: Run, func: Any, argnums: Any, has_aux: bool, arguments: Any, tangents: Any) -> tuple[Any, Any, Any]:
     """Return what a function gives, J·v, and what it gives beside."""
+    call = Call(run, func)
     with Level(run, forward=True) as level:
-        inputs = Inputs(run, level, arguments, argnums)
+        inputs = Inputs(run, level, arguments, argnums, call)
         vs, _ = flatten(run, tangents, False)
         if len(vs) != len(inputs.lifted):
             run.fail("RuntimeError", "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. For "
                      f"example, if primals is a tuple of 3 tensors, tangents also must be.")  # fmt: skip
         made, aux = with_aux(run, run.call(func, inputs.arguments), has_aux, "jvp(f, primals, tangents)")
         outputs, spec = flatten(run, made, False)
+        call.begin(outputs[0] if outputs else None)
         found = pushed(run, level, outputs, inputs.lifted, vs)
         parts = [Tensor(np.zeros(y.shape) if g is None else g, y.dtype) for g, y in zip(found, outputs, strict=True)]
         ts = [level.settled(part) for part in parts]
         value = unflatten(run, spec, [level.settled(y) for y in outputs])
         aux = settled_tree(run, level, aux)
-    told(run, func, None, inputs.told_of(), ts, ordered=False)
+    call.end(ts, inputs.names)
     return value, unflatten(run, spec, ts), aux
 
 
 def jacobian_of(run: Run, func: Any, argnums: Any, has_aux: bool, arguments: Any, named: Any, name: str) -> tuple[Any, Any]:
     """Return the Jacobian in the structure of the outputs, and what the function gives beside."""
+    call = Call(run, func)
     with Level(run) as level:
-        inputs = Inputs(run, level, arguments, argnums)
+        inputs = Inputs(run, level, arguments, argnums, call)
         made, aux = with_aux(run, run.call(func, inputs.arguments, named), has_aux, "vjp(f, *primals)")
         outputs, spec = flatten(run, made, False)
         for y in outputs:
             if not isinstance(y, Tensor):
                 run.fail("RuntimeError", f"{name}: Expected f to return only tensors, got unsupported type {shown_type(run, y)}")
         create = level.before and level.outer(outputs)
+        if outputs:
+            call.begin(outputs[0], first_v(outputs[0]))
         blocks = jacobian_rows(run, outputs, inputs.lifted, create)
         blocks = [[level.settled(part) for part in block] for block in blocks]
         aux = settled_tree(run, level, aux)
-    told(run, func, outputs[0] if outputs else None, inputs.told_of(), [part for block in blocks for part in block], ordered=False)
+    call.end([part for block in blocks for part in block], inputs.names)
     return unflatten(run, spec, [inputs.together(block) for block in blocks]), aux
 
 
@@ -383,6 +392,3 @@ def unpack_dual(run: Run, tensor: Tensor) -> Any:
         (g,) = pushed(run, level, [tensor], inputs, [t for _, t in run.duals])
         found = None if g is None else level.settled(Tensor(g, tensor.dtype))
     return Named("UnpackedDualTensor", {"primal": level.settled(tensor), "tangent": found})
-
-
-__all__ = ["Bound", "DType"]

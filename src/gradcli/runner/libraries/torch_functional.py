@@ -15,7 +15,7 @@ from gradcli.runner.library import TABLE, native
 from gradcli.runner.objects import Class, Instance
 from gradcli.runner.state import Run
 from gradcli.runner.tensor_attributes import constant
-from gradcli.runner.transforms import Level, jacobian_rows, pulled, pushed, seed_for, told
+from gradcli.runner.transforms import Call, Level, first_v, jacobian_rows, pulled, pushed, seed_for
 from gradcli.runner.values import Size, Tensor, category, rounded
 
 NO_V = {
@@ -60,14 +60,15 @@ def checked_v(run: Run, v: Any, others: Sequence[Tensor], several: bool, what: s
 class Calling:
     """A function called with inputs of its own, for one of the functions here."""
 
-    def __init__(self, run: Run, level: Level, function: Any, inputs: Any, name: str, create_graph: bool) -> None:
-        self.run, self.level, self.name, self.function = run, level, name, function
+    def __init__(self, run: Run, level: Level, call: Call, inputs: Any, name: str, create_graph: bool) -> None:
+        self.run, self.level, self.name, self.call = run, level, name, call
         self.several_inputs, self.given = tensors_of(run, inputs, "inputs", name)
         for x in self.given:
             if category(x.dtype) < 2:
                 run.fail("RuntimeError", "only Tensors of floating point dtype can require gradients")
-        self.inputs = [level.lifted(x) for x in self.given]
-        made = run.call(function, list(self.inputs))
+        self.names = [self.call.names(place, [x])[0] for place, x in enumerate(self.given)]
+        self.inputs = [level.lifted(x, called) for x, called in zip(self.given, self.names, strict=True)]
+        made = run.call(call.function, list(self.inputs))
         self.several_outputs, self.outputs = tensors_of(run, made, "outputs of the user-provided function", name)
         self.create = create_graph and level.outer(self.outputs)
 
@@ -90,13 +91,12 @@ class Calling:
             return value  # type: ignore[no-any-return]
         return Tensor(np.asarray(constant(self.run, value.node)), value.dtype)
 
-    def note(self, value: Any, returns: Any, v: Any = None) -> None:
-        """Note the call."""
-        flat = [one for part in returns for one in (part if isinstance(part, tuple) else (part,))] if isinstance(
-            returns, tuple) else [returns]  # fmt: skip
-        if flat and isinstance(flat[0], tuple):
-            flat = [one for part in flat for one in part]
-        told(self.run, self.function, value, list(enumerate(self.given)), flat, v)
+    def end(self, returns: Any) -> None:
+        """Note what the call returned."""
+        flat = list(returns) if isinstance(returns, tuple) else [returns]
+        while any(isinstance(one, tuple) for one in flat):
+            flat = [part for one in flat for part in (one if isinstance(one, tuple) else (one,))]
+        self.call.end(flat, self.names)
 
 
 def as_output(gs: Sequence[Any], like: Sequence[Tensor]) -> list[Tensor]:
@@ -116,26 +116,30 @@ def strictly(run: Run, strict: bool, gs: Sequence[Any], what: str) -> None:
 @native("torch.autograd.functional.vjp")
 def vjp(run: Run, func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
     """Return what a function gives, and vᵀ·J."""
+    noted = Call(run, func)
     with Level(run) as level:
-        call = Calling(run, level, func, inputs, "vjp", create_graph)
+        call = Calling(run, level, noted, inputs, "vjp", create_graph)
         vs = checked_v(run, v, call.outputs, call.several_outputs, "outputs", "vjp")
+        call.call.begin(call.outputs[0], None if v is None else np.asarray(vs[0] if type(vs[0]) not in NODES else vs[0].value))
         gs = pulled(run, call.outputs, vs, call.inputs, call.create, zeros=False)
         strictly(run, strict, gs, "output")
         made = call.out(call.outputs, call.several_outputs), call.out(as_output(gs, call.inputs), call.several_inputs)
-    call.note(call.outputs[0], made[1], vs[0] if v is not None and type(vs[0]) not in NODES else None)
+    call.end(made[1])
     return made
 
 
 @native("torch.autograd.functional.jvp")
 def jvp(run: Run, func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
     """Return what a function gives, and J·v."""
+    noted = Call(run, func)
     with Level(run) as level:
-        call = Calling(run, level, func, inputs, "jvp", create_graph)
+        call = Calling(run, level, noted, inputs, "jvp", create_graph)
         vs = checked_v(run, v, call.given, call.several_inputs, "inputs", "jvp")
+        call.call.begin(call.outputs[0])
         gs = pushed(run, level, call.outputs, call.inputs, [Tensor(v) for v in vs])
         strictly(run, strict, gs, "output")
         made = call.out(call.outputs, call.several_outputs), call.out(as_output(gs, call.outputs), call.several_outputs)
-    call.note(call.outputs[0], made[1])
+    call.end(made[1])
     return made
 
 
@@ -145,8 +149,9 @@ def jacobian(
     strategy: str = "reverse-mode",
 ) -> Any:  # fmt: skip
     """Return the Jacobian of a function, a tuple for each of several outputs, and within it for several inputs."""
+    noted = Call(run, func)
     with Level(run) as level:
-        call = Calling(run, level, func, inputs, "jacobian", create_graph)
+        call = Calling(run, level, noted, inputs, "jacobian", create_graph)
         if strict:
             for place, y in enumerate(call.outputs):
                 if not y.active:
@@ -156,10 +161,11 @@ def jacobian(
                     if g is None:
                         run.fail("RuntimeError", f"Output {place} of the user-provided function is independent of input {number}. "
                                  "This is not allowed in strict mode.")  # fmt: skip
+        call.call.begin(call.outputs[0], first_v(call.outputs[0]))
         blocks = jacobian_rows(run, call.outputs, call.inputs, call.create)
         rows = tuple([call.out(block, call.several_inputs) for block in blocks])
     made = rows if call.several_outputs else rows[0]
-    call.note(call.outputs[0], made)
+    call.end(made)
     return made
 
 
@@ -169,15 +175,18 @@ def hessian(
     outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:  # fmt: skip
     """Return the matrix of second derivatives, for several inputs a tuple of tuples."""
+    noted = Call(run, func)
     with Level(run) as level:
-        call = Calling(run, level, func, inputs, "hessian", create_graph)
+        call = Calling(run, level, noted, inputs, "hessian", create_graph)
         y = call.single()
         gs = pulled(run, [y], [np.ones(y.shape)], call.inputs, True, zeros=False)
         strictly(run, strict, gs, "output")
-        blocks = jacobian_rows(run, as_output(gs, call.inputs), call.inputs, call.create)
+        parts = as_output(gs, call.inputs)
+        call.call.begin(parts[0], first_v(parts[0]))
+        blocks = jacobian_rows(run, parts, call.inputs, call.create)
         rows = tuple([call.out(block, call.several_inputs) for block in blocks])
     made = rows if call.several_inputs else rows[0]
-    call.note(y, made)
+    call.end(made)
     return made
 
 
@@ -185,17 +194,20 @@ def second_product(name: str) -> Any:
     """Return ``hvp`` or ``vhp``: the Hessian is symmetric."""
 
     def product(run: Run, func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+        noted = Call(run, func)
         with Level(run) as level:
-            call = Calling(run, level, func, inputs, name, create_graph)
+            call = Calling(run, level, noted, inputs, name, create_graph)
             y = call.single()
             vs = checked_v(run, v, call.given, call.several_inputs, "inputs", name)
             gs = pulled(run, [y], [np.ones(y.shape)], call.inputs, True, zeros=False)
             strictly(run, strict, gs, "output")
             call.create = call.create or (create_graph and level.outer([Tensor(v) for v in vs]))
-            hs = pulled(run, as_output(gs, call.inputs), vs, call.inputs, call.create, zeros=False)
+            parts = as_output(gs, call.inputs)
+            call.call.begin(parts[0], np.asarray(vs[0] if type(vs[0]) not in NODES else vs[0].value))
+            hs = pulled(run, parts, vs, call.inputs, call.create, zeros=False)
             strictly(run, strict, hs, "jacobian")
             made = call.out([y], False), call.out(as_output(hs, call.inputs), call.several_inputs)
-        call.note(y, made[1])
+        call.end(made[1])
         return made
 
     return product
