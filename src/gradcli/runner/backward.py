@@ -31,6 +31,10 @@ UNUSED = (
 NO_GRAD_FN = "element {} of tensors does not require grad and does not have a grad_fn"
 
 
+OWN = ("own",)
+"""What an op keeps that keeps neither arguments nor output; functions of the user's see to what they keep themselves."""
+
+
 class Freed(tuple):  # type: ignore[type-arg]
     """The links of an operation whose saved values a sweep has freed."""
 
@@ -80,6 +84,8 @@ def seed_of(run: Run, y: Tensor, gradient: Any, place: int) -> Any:
 
 def saved_places(node: Operation) -> tuple[int, ...]:
     """Return the numbers of the arguments that PyTorch saves for a node, and -1 for its output."""
+    if node.op.torch_saves == OWN:
+        return ()
     active = tuple([type(a) in NODES and a.active for a in node.arguments])
     arrays = tuple([type(a) in NODES or isinstance(a, np.ndarray) for a in node.arguments])
     reads = kept(node.op, active, arrays)

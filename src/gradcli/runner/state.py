@@ -119,6 +119,10 @@ class Run:
         self.notes: dict[tuple[str, str], None] = {}
         self.place = Place("")
         self.replay: Any = None
+        self.levels: list[Any] = []
+        self.duals: list[Any] = []
+        self.tree_nodes: dict[Any, tuple[Any, Any]] = {}
+        self.x64 = False
         self.story: Any = None
 
     # ---- gradients on and off
