@@ -57,7 +57,8 @@ class Row:
 class Timeline:
     """The lines that a run went through.
 
-    - ``head``: ``train.py, 24 lines, ran to its end: 100 calls of backward``.
+    - ``name``: what the script is called: its file, or ``script``.
+    - ``summary``: ``24 lines, ran to its end: 100 calls of backward``.
     - ``rows``: what is shown, in order; none where there is little to tell.
     - ``prints``: where there are no rows, the lines that the script printed.
     - ``title``: the call that is answered: ``Line 14, turn 1 of 100: loss.backward()``; empty for none.
@@ -65,7 +66,8 @@ class Timeline:
     - ``events``: all events that are kept, in order, ``explained`` the place of the one that is answered.
     """
 
-    head: str
+    name: str
+    summary: str
     rows: list[Row] = field(default_factory=list)
     prints: list[str] = field(default_factory=list)
     title: str = ""
@@ -73,20 +75,33 @@ class Timeline:
     events: list[Event] = field(default_factory=list)
     explained: int | None = None
 
+    @property
+    def head(self) -> str:
+        """The script in one line."""
+        return f"{self.name}, {self.summary}"
+
+
+def timeline_of(program: Any) -> Timeline | None:
+    """Return the timeline of the script that a program is a call of, where it was run as a whole."""
+    if program.ended is None:
+        return None
+    events = program.ended.run.log.events
+    return timeline(program.ended, events[program.explained] if program.explained >= 0 else None)
+
 
 def timeline(ended: Ended, explained: Event | None = None, name: str = "script", whole: bool = False) -> Timeline:
     """Return the timeline of a run; ``explained`` is the call that is answered, ``whole`` asks for every turn."""
     log, lines = ended.run.log, ended.place.text.rstrip("\n").split("\n")
     events = kept(log)
     calls = [event for event in events if event.kind in DERIVATIVE]
-    head = f"{name}, {counted(len(lines), 'line')}, {ending(ended)}: {calls_text(log)}"
+    summary = f"{counted(len(lines), 'line')}, {ending(ended)}: {calls_text(log)}"
     place = next((k for k, event in enumerate(events) if event is explained), None)
     title = "" if explained is None else title_of(explained, lines, log)
     more = others(calls, explained, log)
     if is_brief(log.events):
-        return Timeline(head, [], printed_lines(log.events), title, more, events, place)
+        return Timeline(name, summary, [], printed_lines(log.events), title, more, events, place)
     rows = list(Reader(ended, lines, explained, whole).rows())
-    return Timeline(head, rows, [], title, more, events, place)
+    return Timeline(name, summary, rows, [], title, more, events, place)
 
 
 def ending(ended: Ended) -> str:
