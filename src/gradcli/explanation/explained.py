@@ -121,6 +121,7 @@ class Gradient:
     v_source: str
     grad: dict[str, Array]
     notes: list[Note]
+    timeline: Timeline | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from gradcli.explanation.suspicion import affordable, fits_a_check, is_beyond_do
 from gradcli.explanation.words import Confirmation, note_confirmation, too_large_text
 
 if TYPE_CHECKING:
-    from gradcli.explanation.timeline import Timeline
     from gradcli.formulas.derivation import Formulas
     from gradcli.jacobian.composition import Composition
 
@@ -51,15 +50,6 @@ def derive(point: Point, composition: Composition) -> Formulas:
     from gradcli.formulas.derivation import found_formulas
 
     return found_formulas(point.run.graph, point.run.output, point.leaves, composition)
-
-
-def timeline_at(program: Any) -> Timeline | None:
-    """Return the timeline of the script that a program is a call of; None for a formula."""
-    if not program.is_script:
-        return None
-    from gradcli.explanation.timeline import timeline_of  # a formula has none
-
-    return timeline_of(program)
 
 
 def explain_run(point: Point, ask: Ask, kind: type[Kind], derive: Derive = derive) -> Kind:
@@ -99,7 +89,7 @@ def explain_run(point: Point, ask: Ask, kind: type[Kind], derive: Derive = deriv
         notes=list(dict.fromkeys(notes)),
         lookup=RunLookup(formulas, composition, point, jacobians, backward, confirmation.dust if confirmation else {}),
         forward=tell_values(run.graph, run.output),
-        timeline=timeline_at(point.function.program),
+        timeline=point.timeline,
     )
 
 

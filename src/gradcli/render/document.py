@@ -186,6 +186,7 @@ def gradient_document(found: Gradient, form: Form = nested) -> dict[str, Any]:
         "output": {"shape": list(found.output.shape), "value": form(found.output)},
         "v": {"shape": list(found.v.shape), "value": form(found.v), "source": found.v_source},
         "grad": arrays_document(found.grad, form),
+        **(events_document(found.timeline, form) if found.timeline is not None else {}),
         "notes": notes_document(found.notes),
         "error": None,
     }
