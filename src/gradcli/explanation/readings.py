@@ -101,7 +101,7 @@ def stand(function: Function, values: dict[str, Any], calls: Sequence[Any], stri
         alone = all(v is None for v in calls)
         own = function.program.calls if alone else ()
         resets: frozenset[int] = frozenset()
-        if alone and function.program.is_script:
+        if alone and function.program.is_script and function.program.vs:
             calls, resets = function.program.vs, frozenset(k for k, reset in enumerate(function.program.resets) if reset)
         elif own:
             from gradcli.language.snippets.starting import v_values

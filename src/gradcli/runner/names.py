@@ -130,6 +130,19 @@ def global_name(run: Run, name: str, span: Span | None) -> Any:
     return run.fail("NameError", f"name '{name}' is not defined")
 
 
+def is_known(name: str, called: bool) -> bool:
+    """Return whether a name stands for something that no script needs to assign; a function of the table is ``called``."""
+    from gradcli.runner.builtins import BUILTINS
+    from gradcli.runner.preludes import index
+
+    if name in BUILTINS or name in SAME or name in SHOWING or name in EFFECTS or name in ("torch", "math", "numpy", "jax"):
+        return True
+    if name in ("random", "itertools", "functools", "exec", "eval", "compile", "open", "input", "globals", "breakpoint"):
+        return True
+    full = [f"{module}.{name}" for module in ("torch", "torch.autograd", "torch.nn")]
+    return any(look_up(one) is not UNBOUND or one in index() or (called and find_table(one) is not None) for one in full)
+
+
 def imported(run: Run, name: str, whole: str) -> Any:
     """Return what ``import`` gives: a module, or what stands for one that only shows."""
     root = whole.partition(".")[0]

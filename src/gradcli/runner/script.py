@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -26,10 +27,17 @@ FRAMES = 30_000
 """Calls of the host that a script's own depth may take."""
 
 
-def compile_text(text: str, listed: bool = True, budget: Budget = BOUNDS, told: Any = None) -> tuple[Code, Place]:
-    """Return a text as code ready to run; raises what is refused before it runs, with its place."""
+def compile_text(
+    text: str, listed: bool = True, budget: Budget = BOUNDS, told: Any = None, last: str | None = None
+) -> tuple[Code, Place]:
+    """Return a text as code ready to run; raises what is refused before it runs, with its place.
+
+    ``told`` is told of assignments, ``last`` is a variable that is given the value of the last expression.
+    """
     tree, place = read_script(text, budget)
     whole = Text(place.text, listed, told)
+    if last is not None:
+        whole.last = name_last(tree, last)
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, FRAMES))
     try:
@@ -42,6 +50,28 @@ def compile_text(text: str, listed: bool = True, budget: Budget = BOUNDS, told: 
     finally:
         sys.setrecursionlimit(limit)
     return compiler.code, place
+
+
+def name_last(tree: ast.Module, name: str) -> str | None:
+    """Give the value of the last expression a name, and return the name of the last value; None where there is none.
+
+    A function that stands alone, or after others, is called with its own parameters.
+    """
+    last = tree.body[-1]
+    if isinstance(last, ast.FunctionDef) and all(isinstance(n, ast.FunctionDef | ast.Import | ast.ImportFrom) for n in tree.body):
+        arguments = last.args
+        names = [ast.Name(a.arg, ast.Load()) for a in (*arguments.posonlyargs, *arguments.args)]
+        required = names[: len(names) - len(arguments.defaults)]
+        call = ast.Call(ast.Name(last.name, ast.Load()), list(required), [])
+        tree.body.append(ast.fix_missing_locations(ast.copy_location(ast.Expr(call), last)))
+        for argument, given in zip((*arguments.posonlyargs, *arguments.args), required, strict=False):
+            ast.copy_location(given, argument)
+        last = tree.body[-1]
+    if isinstance(last, ast.Expr):
+        tree.body[-1] = ast.copy_location(ast.Assign([ast.copy_location(ast.Name(name, ast.Store()), last)], last.value), last)
+        return name
+    target = last.targets[0] if isinstance(last, ast.Assign) else getattr(last, "target", None)
+    return target.id if isinstance(target, ast.Name) and isinstance(last, ast.Assign | ast.AugAssign | ast.AnnAssign) else None
 
 
 @dataclass(slots=True)
@@ -136,14 +166,20 @@ def run_script(
     given: dict[str, Any] | None = None,
     seed: int | None = None,
     budget: Budget = BOUNDS,
+    others: dict[str, Any] | None = None,
+    last: str | None = None,
 ) -> Ended:
     """Run a script; ``given`` are values of variables that it leaves free, ``seed`` that of draws without one.
 
-    Raises ``GradcliError`` for what is refused before it runs.
+    ``others`` are values that leaves have in place of the script's own. Raises ``GradcliError`` for what is refused
+    before it runs.
     """
-    code, place = compile_text(text, budget=budget)
+    from gradcli.runner.replay import Story, tell
+
+    code, place = compile_text(text, budget=budget, told=tell if others else None, last=last)
     refuse_given(given or {}, code)
     run = Run(LiveGraph(budget) if graph is None else graph, emit)
+    run.story = Story(others=others) if others else None
     run.seed = seed or 0
-    run.given = given or {}
+    run.given = dict(given or {})
     return run_code(code, place, run)
