@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from typing import Any
 
 from gradcli.errors.facts import Facts, MissingV, OverBudget, Unreadable, hint_of
 from gradcli.records import dataclass, replace
@@ -30,7 +31,8 @@ class GradcliError(Exception):
     ``kind`` is a stable word for scripts (``unknown-name``, ``shape``, ``budget`` …), ``span`` the characters at
     fault in ``place.text``, ``hint`` what to do about it. Where that depends on how gradcli was called, ``facts`` say
     what the error is about, and each front end words the hint from them. An inner layer that knows the span but not
-    the text leaves ``place`` empty, and the layer that holds the text adds it.
+    the text leaves ``place`` empty, and the layer that holds the text adds it. ``ended`` is the run of the script that
+    came to it, whose events the document has.
 
     >>> try:
     ...     gradcli.explain("sine(x)", x=1.0)
@@ -38,6 +40,8 @@ class GradcliError(Exception):
     ...     print(error.kind, error.span, error.hint)
     unknown-function (0, 4) did you mean 'sin'?
     """
+
+    ended: Any = None
 
     def __init__(
         self,
