@@ -160,7 +160,7 @@ TENSOR = Class("Tensor", [], {}, qualified="torch.Tensor")
 PARAMETER = Class("Parameter", [TENSOR], {}, qualified="torch.nn.parameter.Parameter")
 NDARRAY = Class("ndarray", [], {}, qualified="numpy.ndarray")
 JAX_ARRAY = Class("ArrayImpl", [], {}, qualified="jaxlib.xla_extension.ArrayImpl")
-SIZE = Class("Size", [TUPLE], {}, qualified="torch.Size")
+SIZE = Class("Size", [TUPLE], {}, lambda run, x=(): Size(take(run, x)), qualified="torch.Size")
 DTYPE = Class("dtype", [], {}, qualified="torch.dtype")
 SCALARS: dict[str, Class] = {}
 BUILTINS["object"] = OBJECT
@@ -198,7 +198,7 @@ def type_of(run: Run, x: Any) -> Any:
         return x
     if isinstance(x, Named):
         return Class(x.name, [TUPLE], {}, qualified=x.name)
-    own = getattr(type(x), "script_class", None)
+    own = getattr(x, "script_class", None)
     if own is not None:
         return own
     return next((kind for host, kind in HOST if isinstance(x, host)), NATIVE)

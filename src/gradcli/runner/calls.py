@@ -35,7 +35,7 @@ from gradcli.runner.objects import (
     StaticMethod,
     TableFunction,
 )
-from gradcli.runner.operators import together, wrap_result
+from gradcli.runner.operators import PRODUCTS, refuse_types, together, wrap_result
 from gradcli.runner.state import DEEPEST, Run, show
 from gradcli.runner.values import DType, Size, Tensor, category, kind_of
 
@@ -299,14 +299,28 @@ def call_table(
     from gradcli.runner.values import Tensor as Kind
 
     plain_ = [v for v in arguments if type(v) in (int, float, bool)] if function.kinds.beside != "first" else []
+    if library == "torch" and function.name in PRODUCTS:
+        refuse_types(run, function.name, tensors)
     made = bound([run.f, *values])
     given = dtype.name if isinstance(dtype, DType) else dtype
     result = given if isinstance(given, str) else together(run, tensors or plain_, library if library != "python" else "numpy")
     if category(result) < 2 and kind_of(value_of(first_of(made))) == "f":
         result = run.default_dtype if library == "torch" else "float64" if library != "jax" else "float32"
     del Kind
-    made_by = (what.name, tuple(len(a.shape) if isinstance(a, Tensor) else None for a in arguments), tuple(named))
+    made_by = (what.name, tuple(map(argument_kind, arguments)), {k: argument_kind(v) for k, v in named.items() if v is not None})
     return wrap(run, made, result, library, made_by, tensors)
+
+
+def argument_kind(value: Any) -> Any:
+    """Return what the name of a derivative depends on: the number of axes of a tensor, a text, a tuple."""
+    if isinstance(value, Tensor):
+        return len(value.shape)
+    return value if isinstance(value, str) else tuple(value) if type(value) in (tuple, list) and plain_all(value) else None
+
+
+def plain_all(values: Any) -> bool:
+    """Return whether all items are integers."""
+    return all(type(item) is int for item in values)
 
 
 def first_of(made: Any) -> Any:

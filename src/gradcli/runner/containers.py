@@ -242,8 +242,7 @@ def entry(run: Run, x: Tensor, key: Any) -> Any:
             return run.f(INDEX, node, key=place)
         return np.asarray(node)[as_view(place)]
 
-    made_by = None
-    return show(x, look, look(node), x.dtype, made_by)
+    return show(x, look, look(node), x.dtype, ("[]", key, x.shape))
 
 
 def put(run: Run, base: Any, key: Any, value: Any) -> None:
@@ -304,7 +303,11 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
         made = f(PUT, x.node, node, key=place)
         run.write(x, made, first)
         if type(x.node) in NODES:
-            x.made_by = "CopySlices"
+            rank = np.ndim(value_of(node)) if isinstance(value, Tensor) else None
+            shown = key if not isinstance(key, Tensor) or key.shape else int(key.value) if category(key.dtype) == 1 else key
+            from gradcli.runner.backward_names import write_name
+
+            x.made_by = write_name(shown, x.shape, rank)
 
 
 def fits(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:

@@ -202,6 +202,8 @@ def of_tensors(run: Run, sign: str, a: Any, b: Any) -> Any:
     if sign in ("<<", ">>"):
         return run.make(HOST[sign](value_of(x), value_of(y)), None, library)
     op = OPERATORS[sign, 2]
+    if sign == "@" and library == "torch":
+        refuse_types(run, "matmul", [a, b])
     if sign in COMPARED or sign in "&|^":
         made = table_compare(run.f, op, x, y)
         return wrap_result(run, made, bits_dtype(a, b) if sign in "&|^" else "bool", library)
@@ -211,6 +213,37 @@ def of_tensors(run: Run, sign: str, a: Any, b: Any) -> Any:
     else:
         made = table_binary(run.f, op, x, y)
     return wrap_result(run, made, dtype, library)
+
+
+PRODUCTS = {
+    "matmul", "mm", "mv", "bmm", "dot", "linear", "conv1d", "conv2d", "conv3d", "addmm", "addmv", "inner", "outer_", "baddbmm",
+    "conv_transpose1d", "conv_transpose2d", "bilinear", "chain_matmul", "vdot",
+}  # fmt: skip
+"""Functions whose tensors PyTorch wants to be of one type of floats."""
+TITLES = {"float32": ("Float", "float"), "float64": ("Double", "double"), "float16": ("Half", "c10::Half"), "bfloat16": ("BFloat16", "c10::BFloat16"),
+          "int64": ("Long", "long"), "int32": ("Int", "int"), "bool": ("Bool", "bool")}  # fmt: skip
+
+
+def refuse_types(run: Run, name: str, tensors: list[Any]) -> None:
+    """Raise what PyTorch raises for a product of tensors of several types."""
+    kinds = [t.dtype for t in tensors if isinstance(t, Tensor)]
+    if len(kinds) < 2 or len(set(kinds)) == 1:
+        return
+    (left, a), (right, b) = (TITLES.get(kind, (kind, kind)) for kind in kinds[:2])
+    ranks = [len(t.shape) for t in tensors if isinstance(t, Tensor)][:2]
+    if name.startswith("conv"):
+        text = f"expected scalar type {left} but found {right}"
+    elif name == "linear":
+        text = f"mat1 and mat2 must have the same dtype, but got {left} and {right}"
+    elif ranks == [1, 1]:
+        text = f"dot : expected both vectors to have same dtype, but found {left} and {right}"
+    elif ranks == [2, 1]:
+        text = f"addmv input tensors must have the same dtype, but got {right}, {left}, and {right}"
+    elif ranks == [2, 2] or max(ranks) == 2:
+        text = f"expected m1 and m2 to have the same dtype, but got: {a} != {b}"
+    else:
+        text = f"expected scalar type {left} but found {right}"
+    run.fail("RuntimeError", text)
 
 
 def whole_arithmetic(run: Run, sign: str, x: Any, y: Any) -> Any:

@@ -45,7 +45,9 @@ def grad_fn_name(x: Tensor) -> str | None:
         return index_name(made_by[1], made_by[2])
     if isinstance(made_by, tuple):
         name, ranks, named = made_by
-        return backward_name(name.rpartition(".")[2], ranks, named) or None
+        if name.endswith("cross_entropy") and not smoothed(x):
+            named = {key: value for key, value in named.items() if key != "label_smoothing"}
+        return backward_name(name, ranks, named) or None
     if isinstance(made_by, str):
         if made_by in ("CopySlices", "AccumulateGrad") or made_by.endswith("Backward") or made_by.endswith("Backward0"):
             return made_by
@@ -56,6 +58,11 @@ def grad_fn_name(x: Tensor) -> str | None:
     if op.operator == "-" and len(ranks) == 1:
         sign = "neg"
     return backward_name(sign, ranks) or None
+
+
+def smoothed(x: Tensor) -> bool:
+    """Return whether a cross entropy smooths its labels: then it is a sum of two terms."""
+    return x.node.op.operator == "+"
 
 
 def tensor_text(run: Any, x: Tensor, quoted: bool) -> str:
