@@ -16,6 +16,7 @@ from gradcli.runner.exceptions import Raised, as_raised
 from gradcli.runner.expressions import Text
 from gradcli.runner.objects import Code, Frame
 from gradcli.runner.reading import read_script
+from gradcli.runner.scopes import with_private_names
 from gradcli.runner.state import BOUNDS, Run
 from gradcli.runner.statements import Statements
 
@@ -26,6 +27,8 @@ FRAMES = 30_000
 def compile_text(text: str, listed: bool = True, budget: Budget = BOUNDS, told: Any = None) -> tuple[Code, Place]:
     """Return a text as code ready to run; raises what is refused before it runs, with its place."""
     tree, place = read_script(text, budget)
+    if "__" in text:
+        tree = with_private_names(tree)
     whole = Text(place.text, listed, told)
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, FRAMES))
