@@ -9,7 +9,7 @@ graph. For y = x·x·x at x = 2 and v = 1 the gradient is 12, the gradient of th
 >>> first = differentiable_cotangents(graph, graph(MUL, graph(MUL, x, x), x), np.float64(1.0))[x.index]
 >>> second = differentiable_cotangents(graph, first, np.float64(1.0))[x.index]
 >>> third = differentiable_cotangents(graph, second, np.float64(1.0))[x.index]
->>> [float(slope.value) for slope in (first, second, third)]
+>>> [float(value_of(slope)) for slope in (first, second, third)]
 [12.0, 12.0, 6.0]
 """
 
@@ -23,7 +23,7 @@ import numpy as np
 from gradcli.engine.graph import NODES, Graph, Node, Operation
 from gradcli.engine.meter import TURNS
 from gradcli.engine.reach import visits
-from gradcli.engine.reverse import accumulate
+from gradcli.engine.reverse import Visit, accumulate
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD
 from gradcli.ops.axes import unbroadcast
@@ -42,6 +42,7 @@ def differentiable_cotangents(
     v: Any,
     nodes: Iterable[Node] | None = None,
     kept: dict[int, Any] | None = None,
+    visit: Visit | None = None,
 ) -> dict[int, Any]:
     """Return the cotangents of the inputs of ``output`` by node index, each a node of the graph, or plain numbers.
 
@@ -64,12 +65,16 @@ def differentiable_cotangents(
             if kept is not None:
                 kept[node.index] = g
         part = handed_on(graph, node, k, given)
+        if part is None:
+            return None
         return summed(graph, part.node if type(part) is Traced else part, value_of(node.arguments[k]).shape)
 
     def add(total: Any, part: Any, _own: bool) -> Any:
         return graph(ADD, total, part)
 
-    visited = visits(graph.nodes, output.index, totals.keys()) if nodes is None else nodes
+    visited = visits(graph.nodes, output.index, totals.keys()) if nodes is None and visit is None else nodes
+    if visit is not None:
+        visited = visit(totals)
     with np.errstate(all="ignore"):
         return accumulate(totals, visited, along, add)
 

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import NODES, Graph, Node, Operation
-from gradcli.engine.naming import call_assigned, output_name, place_text, tight
+from gradcli.engine.naming import call_assigned, numbered, output_name, place_text, tight
+from gradcli.engine.reach import reaches
 from gradcli.explanation.events import BranchTaken, Decision, Event, LoopEnded, TurnBegun, Value
-from gradcli.formulas.texts import array_text, nested
+from gradcli.formulas.texts import ATOM, Texts, TooLarge, array_text, nested
 from gradcli.language.kinds import Listed
 from gradcli.language.trace import Assigned, Branch, Chosen, Condition, Ended, Loop, Turn, Written
 from gradcli.ops import Pair
@@ -30,8 +31,34 @@ def tell_values(graph: Graph, output: Any) -> list[Event]:
     >>> [type(event).__name__ for event in gradcli.explain("y = x if x > 0 else -x", x=1.0).forward]
     ['Value', 'BranchTaken', 'Value']
     """
+    if graph.story is None:
+        return list(values_of_graph(graph, output))
     teller = Teller(graph, output)
     return list(teller.events())
+
+
+def values_of_graph(graph: Graph, output: Any) -> Iterator[Value]:
+    """Yield the values of a run that nobody has told the story of: those with names, each by those before it."""
+    for name, leaf in graph.inputs.items():
+        yield Value(name, None, None, np.asarray(leaf.value), "input")
+    if type(output) not in NODES:
+        yield Value(output_name(graph, output), None, None, np.asarray(value_of(output)), "output")
+        return
+    nodes, last = reaches(output), output_name(graph, output)
+    texts = Texts(graph, nodes)
+    called = {node.index: name for name, node in reversed(numbered(graph))} | {output.index: last}
+    for node in nodes:
+        try:
+            texts.describe(node)
+        except (TooLarge, KeyError):
+            texts.text[node.index] = (called.get(node.index, "..."), ATOM)
+        name = called.get(node.index)
+        if name is None or node.op is None:
+            continue
+        text = texts.definitions.pop(texts.names[node.index], None) if node.index in texts.names else texts.of(node)
+        texts.text[node.index] = (name, ATOM)
+        said = None if text in (None, name, "...") else text
+        yield Value(name, said, said, np.asarray(node.value, dtype=np.float64), "output" if node is output else "inner")
 
 
 @dataclass

@@ -249,7 +249,7 @@ def delete_attribute(run: Run, base: Any, name: str) -> None:
     elif isinstance(base, Class) and name in base.members:
         del base.members[name]
     elif isinstance(base, Tensor) and name == "grad":
-        base.grad = None
+        assign_attribute(run, base, "grad", None)
     else:
         no_attribute(run, base, name)
 

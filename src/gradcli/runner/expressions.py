@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -116,6 +116,8 @@ class Expressions:
         name = node.id
         kind, k = self.place(name)
         text = self.text
+        if kind != "cell" and (kind == "module" or self.outer is None):
+            text.read.setdefault(name, node)
         if kind == "own" and self.outer is not None:
 
             def own(regs: Frame) -> Any:
@@ -318,6 +320,8 @@ class Expressions:
         if isinstance(node.func, ast.Name) and node.func.id == "super" and self.of is not None:
             return self.super_call(node)
         function = self.expression(node.func)
+        if isinstance(node.func, ast.Name):
+            self.text.called.add(node.func.id)
         line, listed = node.lineno, self.text.listed
         starred = any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords)
         if starred:
@@ -555,6 +559,28 @@ class Text:
         self.listed = listed
         self.told = told
         self.module: Expressions | None = None
+        self.read: dict[str, ast.AST] = {}
+        self.last: str | None = None
+        self.called: set[str] = set()
+
+    def free(self, given: Collection[str] = ()) -> dict[str, tuple[int, int]]:
+        """Return the names that the text takes from outside, with their places: those that are ``given``, and unknown ones.
+
+        A function of a library counts as known only where it is called, as ``t`` may be a variable.
+        """
+        from gradcli.runner.names import is_known
+
+        own = self.assigned()
+        return {
+            name: self.span(node)
+            for name, node in self.read.items()
+            if name not in own and (name in given or not (self.stars or is_known(name, name in self.called)))
+        }
+
+    @property
+    def stars(self) -> bool:
+        """Whether the text imports all names of a module."""
+        return any(line.strip().endswith("import *") for line in self.positions.lines)
 
     def span(self, node: ast.AST) -> tuple[int, int]:
         """Return the characters that a node covers."""

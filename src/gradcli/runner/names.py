@@ -29,7 +29,7 @@ EFFECTS = {
 """What would have an effect, or run a text."""
 MODULES = (
     "torch", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.utils", "torch.nn.parameter", "torch.nn.modules", "torch.optim",
-    "torch.optim.lr_scheduler", "torch.autograd", "torch.autograd.functional", "torch.autograd.forward_ad", "torch.func", "torch.utils", "torch.utils.data",
+    "torch.optim.lr_scheduler", "torch.autograd", "torch.autograd.functional", "torch.autograd.function", "torch.autograd.forward_ad", "torch.autograd.graph", "torch.func", "torch.utils", "torch.utils.checkpoint", "torch.autograd.gradcheck", "torch.utils.data",
     "torch.distributions", "torch.linalg", "torch.special", "torch.cuda", "torch.backends", "torch.backends.cudnn", "torch.random",
     "torch.testing", "torch.fft", "torch.version", "torch.jit", "torch.types", "torch.backends.mps", "torch.mps", "functorch", "numpy", "numpy.random", "numpy.linalg",
     "numpy.testing", "numpy.typing", "jax", "jax.numpy", "jax.numpy.linalg", "jax.nn", "jax.random", "jax.lax", "jax.scipy",
@@ -107,7 +107,9 @@ def global_name(run: Run, name: str, span: Span | None, assigned: bool = False) 
     from gradcli.runner.builtins import BUILTINS
 
     if name in run.given:
-        return run.given[name]
+        from gradcli.runner.given import given_value
+
+        return given_value(run, name)
     if name in BUILTINS:
         return BUILTINS[name]
     if name in ("open", "exec", "eval", "compile", "input", "__import__", "globals", "breakpoint"):
@@ -130,6 +132,19 @@ def global_name(run: Run, name: str, span: Span | None, assigned: bool = False) 
     if name == "plt" or name in SHOWING:
         return Foreign(name)
     return run.fail("NameError", f"name '{name}' is not defined")
+
+
+def is_known(name: str, called: bool) -> bool:
+    """Return whether a name stands for something that no script needs to assign; a function of the table is ``called``."""
+    from gradcli.runner.builtins import BUILTINS
+    from gradcli.runner.preludes import index
+
+    if name in BUILTINS or name in SAME or name in SHOWING or name in EFFECTS or name in ("torch", "math", "numpy", "jax"):
+        return True
+    if name in ("random", "itertools", "functools", "exec", "eval", "compile", "open", "input", "globals", "breakpoint"):
+        return True
+    full = [f"{module}.{name}" for module in ("torch", "torch.autograd", "torch.nn")]
+    return any(look_up(one) is not UNBOUND or one in index() or (called and find_table(one) is not None) for one in full)
 
 
 def imported(run: Run, name: str, whole: str) -> Any:

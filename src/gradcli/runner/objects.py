@@ -30,7 +30,7 @@ class Code:
     """A function as it is compiled; some of its variables are cells that inner functions share.
 
     ``frees`` has for each variable of a function round it the place here and there. ``listed`` says that it is the
-    user's own text, whose lines and names are told; a library's are not.
+    user's own text, whose lines and names are told; a library's are not. ``loops`` are the variables of its loops.
     """
 
     name: str
@@ -46,6 +46,7 @@ class Code:
     rest: str | None = None
     options: str | None = None
     generator: bool = False
+    loops: set[str] = field(default_factory=set)
     listed: bool = True
     doc: str | None = None
     span: Span = (0, 0)

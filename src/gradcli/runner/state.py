@@ -18,6 +18,7 @@ from gradcli.ops.making import DETACH
 from gradcli.ops.shaping import RESHAPE
 from gradcli.records import dataclass
 from gradcli.runner.events import Event, Log
+from gradcli.runner.noting import Noting, note, settle
 from gradcli.runner.objects import Frame
 from gradcli.runner.values import Tensor, View, as_dtype, category, kind_of
 
@@ -88,6 +89,7 @@ class Run:
         self.emit = emit
         self.emit_to: Any = None
         self.log = Log()
+        self.noting = Noting()
         self.line = 0
         self.depth = 0
         self.leaves: list[Tensor] = []
@@ -103,6 +105,8 @@ class Run:
         self.modules: dict[str, Frame] = {}
         self.handling: list[Any] = []
         self.hooks: dict[int, list[Any]] = {}
+        self.all_hooks: list[Any] = []
+        self.hooked: list[tuple[int, Any]] = []
         self.post_hooks: dict[int, list[Any]] = {}
         self.identities: list[Any] = []
         self.resolved: dict[str, Any] = {}
@@ -117,6 +121,10 @@ class Run:
         self.notes: dict[tuple[str, str], None] = {}
         self.place = Place("")
         self.replay: Any = None
+        self.levels: list[Any] = []
+        self.duals: list[Any] = []
+        self.tree_nodes: dict[Any, tuple[Any, Any]] = {}
+        self.x64 = False
         self.story: Any = None
 
     # ---- gradients on and off
@@ -179,6 +187,8 @@ class Run:
         if tensor.leaf:
             if self.f is self.graph and tensor.active and tensor.library == "torch":
                 self.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
+            if tensor.active:
+                note(self, "update", tensor)
             self.by_leaf.pop(old.index, None)
             tensor.node = np.array(value_of(made))
             self.enter_leaf(tensor)
@@ -224,6 +234,7 @@ class Run:
         if self.emit_to is not None:
             self.call(self.attribute(self.emit_to, "write"), [text])
             return
+        settle(self)
         self.log.printed(self.line, text)
         if self.emit is not None:
             self.emit(text)
@@ -231,6 +242,7 @@ class Run:
     def event(self, event: Event) -> None:
         """Note what happened, unless a library's own code did it."""
         if not self.quiet:
+            settle(self)
             self.log.add(event)
 
     def caught(self, error: Any) -> None:
@@ -271,11 +283,9 @@ class Run:
 
     def zeroed(self, tensor: Tensor) -> None:
         """Note that a gradient is set to zero."""
-        if self.quiet:
-            return
         owner = next((leaf for leaf in list(self.by_leaf.values()) if leaf.grad is tensor.root), None)
         if owner is not None:
-            self.event(Event("zero", self.line, names=[self.name_of(owner) or ""]))
+            note(self, "zero", owner)
 
     def name_of(self, value: Any) -> str | None:
         """Return what the script calls a value where it is now, None where it has no name."""

@@ -125,6 +125,8 @@ class Statements(Expressions):
         value, targets = self.expression(node.value), [self.target(target) for target in node.targets]
         if len(targets) == 1:
             store = targets[0]
+            if self.text.listed and isinstance(node.targets[0], ast.Attribute | ast.Subscript):
+                return self.on_its_line(node, lambda regs: store(regs, plain(value(regs))))
             return lambda regs: store(regs, plain(value(regs)))
 
         def run(regs: Frame) -> None:
@@ -133,6 +135,16 @@ class Statements(Expressions):
                 store(regs, made)
 
         return run
+
+    def on_its_line(self, node: ast.stmt, do: Callable[[Frame], Any]) -> Callable[[Frame], Any]:
+        """Return what runs a statement that may write to a tensor without a call: its line is noted."""
+        line = node.lineno
+
+        def run(regs: Frame) -> Any:
+            regs[0].line = line
+            return do(regs)
+
+        return run if self.text.listed else do
 
     def run_AnnAssign(self, node: ast.AnnAssign) -> Any:  # noqa: N802
         if self.is_class and isinstance(node.target, ast.Name):
@@ -156,7 +168,7 @@ class Statements(Expressions):
                 if after is not before or not hasattr(before, "node") or before.base is None:
                     put(run, owner, place, after)
 
-            return run_entry
+            return self.on_its_line(node, run_entry)
         load = self.expression(as_load(target))
         store = self.target(target)
 
@@ -165,7 +177,7 @@ class Statements(Expressions):
             after = augmented(regs[0], sign, plain(before), plain(change(regs)))
             store(regs, after)
 
-        return run
+        return self.on_its_line(node, run)
 
     def run_Pass(self, node: ast.Pass) -> Any:  # noqa: N802
         del node
@@ -201,7 +213,7 @@ class Statements(Expressions):
 
                 owner, name = self.expression(target.value), target.attr
                 parts.append(lambda regs, owner=owner, name=name: delete_attribute(regs[0], owner(regs), name))  # type: ignore[misc]
-        return lambda regs: [part(regs) for part in parts] and None
+        return self.on_its_line(node, lambda regs: [part(regs) for part in parts] and None)
 
     def run_Assert(self, node: ast.Assert) -> Any:  # noqa: N802
         test, said = self.expression(node.test), self.expression(node.msg) if node.msg else None
@@ -351,6 +363,7 @@ class Statements(Expressions):
     def run_For(self, node: ast.For) -> Any:  # noqa: N802
         items, store = self.expression(node.iter), self.target(node.target)
         body, otherwise = self.run_block(node.body), self.run_block(node.orelse)
+        self.code.loops |= {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
 
         def run(regs: Frame) -> Signal:
             turn = regs[0].meter.turn

@@ -13,6 +13,7 @@ from gradcli.runner import printing
 from gradcli.runner.arrays import cast, dtype_name
 from gradcli.runner.builtins import item_of
 from gradcli.runner.library import attribute, method
+from gradcli.runner.noting import note
 from gradcli.runner.state import Run, is_detached, show
 from gradcli.runner.strings import doubles, grad_fn_name
 from gradcli.runner.values import FLOATS, DType, Size, Tensor, category, extra_of
@@ -217,6 +218,8 @@ def assign(run: Run, x: Tensor, name: str, value: Any) -> None:
     if name == "grad":
         if value is not None and isinstance(value, Tensor) and value.shape != x.shape:
             run.fail("RuntimeError", "assigned grad has data of a different size")
+        if x.grad is not None and (value is None or (isinstance(value, Tensor) and not np.any(value.value))):
+            note(run, "zero", x)
         x.grad = value
     elif name == "data":
         set_data(run, x, value)
@@ -235,6 +238,7 @@ def set_data(run: Run, x: Tensor, value: Any) -> None:
     if type(x.node) in NODES and not run.held.live and isinstance(value, Tensor) and type(value.node) in NODES:
         numbers = constant(run, value.node)
     if x.leaf and x.active:
+        note(run, "update", x)
         run.by_leaf.pop(x.node.index, None)
         x.node = numbers
         run.enter_leaf(x)
@@ -384,6 +388,7 @@ def register_hook(run: Run, x: Tensor, hook: Any) -> Any:
         run.fail("RuntimeError", "cannot register a hook on a tensor that doesn't require gradient")
     hooks = run.hooks.setdefault(x.node.index, [])
     hooks.append(hook)
+    run.all_hooks.append(hook)
     if x.leaf:
         extra_of(x).hooks = hooks
     return Handle(hooks, hook)
