@@ -30,6 +30,7 @@ from gradcli.runner.objects import (
     Foreign,
     Frame,
     Instance,
+    Keyed,
     Method,
     Module,
     StaticMethod,
@@ -53,7 +54,7 @@ def call(run: Run, what: Any, arguments: list[Any], named: dict[str, Any]) -> An
         return call(run, what.function, [what.owner, *arguments], named)
     if kind is Class:
         return construct(run, what, arguments, named)
-    if kind is Instance:
+    if kind is Instance or kind is Keyed:
         member = what.kind.find("__call__")
         if member is not UNBOUND:
             return call(run, member, [what, *arguments], named)
@@ -110,6 +111,10 @@ def host_error(run: Run, error: Exception) -> Any:
     from gradcli.runner.exceptions import TREE
 
     if kind in TREE:
+        if kind == "KeyError" and error.args:
+            from gradcli.runner.containers import raise_key
+
+            raise_key(error.args[0])
         return run.fail(kind, str(error.args[0]) if error.args else str(error))
     raise error
 
@@ -166,7 +171,7 @@ def bind(run: Run, closure: Closure, frame: Frame, arguments: list[Any], named: 
     """Put arguments into the registers of parameters; raises TypeError as Python does."""
     code, places = closure.code, closure.code.places
     positional, count = code.positional, len(code.positional)
-    name = f"{code.name}()"
+    name = f"{code.qualified or code.name}()"
     for parameter, value in zip(positional, arguments, strict=False):
         frame[places[parameter]] = value
     if code.rest is not None:
@@ -207,17 +212,28 @@ def bind(run: Run, closure: Closure, frame: Frame, arguments: list[Any], named: 
 # ---- classes
 def construct(run: Run, kind: Class, arguments: list[Any], named: dict[str, Any]) -> Any:
     """Return a new object of a class."""
+    abstract = kind.find("__abstract__")
+    if abstract is not UNBOUND and abstract:
+        listed = f"method{'s' if len(abstract) > 1 else ''} {', '.join(abstract)}"
+        run.fail("TypeError", f"Can't instantiate abstract class {kind.name} with abstract {listed}")
     for one in kind.order:
         if one.make is not None:
             return call_native(run, one.make, [kind, *arguments] if one is not kind else arguments, named)
     new = kind.find("__new__")
-    made = Instance(kind) if new is UNBOUND else call(run, new, [kind, *arguments], named)
+    made = new_object(kind) if new is UNBOUND else call(run, new, [kind, *arguments], named)
     start = kind.find("__init__")
     if start is not UNBOUND and isinstance(made, Instance):
         call(run, start, [made, *arguments], named)
     elif start is UNBOUND and new is UNBOUND and (arguments or named):
         run.fail("TypeError", f"{kind.name}() takes no arguments")
     return made
+
+
+def new_object(kind: Class) -> Instance:
+    """Return a new object, before it is given anything; one that says what it equals is a key by that."""
+    if kind.find("__eq__") is not UNBOUND or kind.find("__hash__") is not UNBOUND:
+        return Keyed(kind)
+    return Instance(kind)
 
 
 # ---- functions of the table

@@ -88,6 +88,7 @@ class Run:
         self.f: Any = self.graph
         self.meter = self.graph.meter
         self.emit = emit
+        self.emit_to: Any = None
         self.log = Log()
         self.noting = Noting()
         self.line = 0
@@ -114,6 +115,7 @@ class Run:
         self.frames: list[Any] = []
         self.seed = 0
         self.sweeps = 0
+        self.ticks = 0
         self.stars: list[str] = []
         self.quiet = 0
         self.inference = False
@@ -246,7 +248,10 @@ class Run:
 
     # ---- what happens
     def print(self, text: str) -> None:
-        """Print a text, and note that it was printed."""
+        """Print a text, and note that it was printed; ``redirect_stdout`` has it written elsewhere."""
+        if self.emit_to is not None:
+            self.call(self.attribute(self.emit_to, "write"), [text])
+            return
         settle(self)
         self.log.printed(self.line, text)
         if self.emit is not None:
