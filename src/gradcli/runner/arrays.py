@@ -23,7 +23,9 @@ def dtype_name(run: Run, dtype: Any, library: str = "torch") -> str | None:
     if isinstance(dtype, Class):
         return {"float": "float64", "int": "int64", "bool": "bool"}.get(dtype.name)
     if isinstance(dtype, str):
-        return {"float": "float64", "int": "int64", "float_": "float64", "f4": "float32", "f8": "float64"}.get(dtype, dtype)
+        return {"float": "float64", "int": "int64", "float_": "float64", "f4": "float32", "f8": "float64"}.get(
+            dtype, dtype
+        )
     return run.fail("TypeError", "this is not a dtype")  # type: ignore[no-any-return]
 
 
@@ -45,7 +47,9 @@ def flat_items(run: Run, data: Any, shape: tuple[int, ...], into: list[Any], tor
             if torch:
                 at = len(data)
                 run.fail("ValueError", f"expected sequence of length {shape[0] if shape else 0} at dim 1 (got {at})")
-            run.fail("ValueError", "setting an array element with a sequence. The requested array has an inhomogeneous shape")
+            run.fail(
+                "ValueError", "setting an array element with a sequence. The requested array has an inhomogeneous shape"
+            )
         for item in data:
             flat_items(run, item, shape[1:], into, torch)
         return
@@ -124,6 +128,8 @@ def cast_call(run: Run, dtype: DType, data: Any = 0) -> Any:
     """Do what ``np.float64(x)`` does."""
     if isinstance(data, Tensor):
         return cast(run, data, dtype.name)
+    if isinstance(data, str):
+        data = run.call(run.builtin("float"), [data])
     return array_of(run, data, "numpy" if dtype.library != "jax" else "jax", dtype.name)
 
 

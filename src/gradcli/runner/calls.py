@@ -205,7 +205,11 @@ def bind(run: Run, closure: Closure, frame: Frame, arguments: list[Any], named: 
         missing = [f"'{p}'" for p in parameters_ if frame[places[p]] is UNBOUND]
         if missing:
             word = "argument" if len(missing) == 1 else "arguments"
-            listed = missing[0] if len(missing) == 1 else f"{', '.join(missing[:-1])}{',' if len(missing) > 2 else ''} and {missing[-1]}"
+            listed = (
+                missing[0]
+                if len(missing) == 1
+                else f"{', '.join(missing[:-1])}{',' if len(missing) > 2 else ''} and {missing[-1]}"
+            )
             run.fail("TypeError", f"{name} missing {len(missing)} required {kind} {word}: {listed}")
 
 
@@ -255,8 +259,12 @@ def find_table(name: str) -> TableFunction | None:
     library = LIBRARIES.get(root, "torch")
     if name.startswith(("torch.nn.functional.", "F.", "jax.nn.")):
         library = "F"
-    for spelled in (name, name.replace("numpy.", "np.", 1), name.replace("jax.numpy.", "jnp.", 1),
-                    name.replace("autograd.numpy.", "np.", 1)):
+    for spelled in (
+        name,
+        name.replace("numpy.", "np.", 1),
+        name.replace("jax.numpy.", "jnp.", 1),
+        name.replace("autograd.numpy.", "np.", 1),
+    ):
         function = find_function(spelled)
         if function is not None:
             return TableFunction(function, library, name)
@@ -319,11 +327,19 @@ def call_table(
         refuse_types(run, function.name, tensors)
     made = bound([run.f, *values])
     given = dtype.name if isinstance(dtype, DType) else dtype
-    result = given if isinstance(given, str) else together(run, tensors or plain_, library if library != "python" else "numpy")
+    result = (
+        given
+        if isinstance(given, str)
+        else together(run, tensors or plain_, library if library != "python" else "numpy")
+    )
     if category(result) < 2 and kind_of(value_of(first_of(made))) == "f":
         result = run.default_dtype if library == "torch" else "float64" if library != "jax" else "float32"
     del Kind
-    made_by = (what.name, tuple(map(argument_kind, arguments)), {k: argument_kind(v) for k, v in named.items() if v is not None})
+    made_by = (
+        what.name,
+        tuple(map(argument_kind, arguments)),
+        {k: argument_kind(v) for k, v in named.items() if v is not None},
+    )
     return wrap(run, made, result, library, made_by, tensors)
 
 
@@ -331,7 +347,9 @@ def argument_kind(value: Any) -> Any:
     """Return what the name of a derivative depends on: the number of axes of a tensor, a text, a tuple."""
     if isinstance(value, Tensor):
         return len(value.shape)
-    return value if isinstance(value, str) else tuple(value) if type(value) in (tuple, list) and plain_all(value) else None
+    return (
+        value if isinstance(value, str) else tuple(value) if type(value) in (tuple, list) and plain_all(value) else None
+    )
 
 
 def plain_all(values: Any) -> bool:
@@ -363,8 +381,11 @@ def library_name(what: TableFunction, arguments: list[Any], named: dict[str, Any
 def convert(run: Run, parameter: Parameter, value: Any, tensors: list[Any], library: str) -> Any:
     """Return an argument as the table takes it; the tensors among them are noted."""
     if isinstance(value, Tensor):
-        if parameter.kind == "Static" and parameter.name != "dtype" and not parameter.rest or (
-            parameter.rest and parameter.kind.startswith("Static")
+        if (
+            parameter.kind == "Static"
+            and parameter.name != "dtype"
+            and not parameter.rest
+            or (parameter.rest and parameter.kind.startswith("Static"))
         ):
             array = np.asarray(value.value)
             return tuple(array.tolist()) if array.ndim else array.item() if array.dtype != object else array[()]
@@ -438,7 +459,9 @@ def bound_call(function: Function, library: str, count: int, names: tuple[str, .
             by_parameter[parameter.name] = [left.pop(0)]
             order.append(parameter)
     if left:
-        raise GradcliError("arguments", f"{function.name}() takes {len(order)} positional arguments but {count} were given")
+        raise GradcliError(
+            "arguments", f"{function.name}() takes {len(order)} positional arguments but {count} were given"
+        )
     dtype: int | None = None
     for register, name in enumerate(names, count + 1):
         if name == "dtype" and function.typed and "dtype" not in known:
@@ -453,13 +476,17 @@ def bound_call(function: Function, library: str, count: int, names: tuple[str, .
     missing = [p.name for p in known.values() if p.required and not p.rest and p.name not in by_parameter]
     if missing:
         raise GradcliError("arguments", f"{function.name}() missing required argument: '{missing[0]}'")
-    bounds = [BoundArgument(known[name], (PLACE,) * len(r), several=known[name].rest) for name, r in by_parameter.items() if r]
+    bounds = [
+        BoundArgument(known[name], (PLACE,) * len(r), several=known[name].rest) for name, r in by_parameter.items() if r
+    ]
     registers = [r for r in by_parameter.values() if r]
     written = function.name
     if dtype is None:
         return caller(function, bounds, library, written, registers), order
     if function.family == "making":
-        return caller(function, [*bounds, BoundArgument(DTYPE, (PLACE,), several=False)], library, written, [*registers, [dtype]]), order
+        return caller(
+            function, [*bounds, BoundArgument(DTYPE, (PLACE,), several=False)], library, written, [*registers, [dtype]]
+        ), order
     plain_call = caller(function, bounds, library, written, registers)
     first = registers[0][0]
 
@@ -482,7 +509,9 @@ def wrap(run: Run, made: Any, dtype: str, library: str, made_by: Any, tensors: l
     if isinstance(made, Parts):
         from gradcli.runner.arrays import named_parts
 
-        return named_parts([(name, wrap(run, made[k], dtype, library, made_by, [])) for k, name in enumerate(made.names)], made_by[0])
+        return named_parts(
+            [(name, wrap(run, made[k], dtype, library, made_by, [])) for k, name in enumerate(made.names)], made_by[0]
+        )
     if isinstance(made, tuple):
         if all(type(item) is int for item in made):
             return Size(made)
@@ -514,8 +543,10 @@ def as_view_of(run: Run, base: Tensor, result: Tensor, made: Any) -> Tensor:
     """Return a result as a view of a tensor, where the function is one op that shows memory."""
     if type(made) in NODES:
         op, static = made.op, made.static
-        if isinstance(made.value, np.ndarray) and isinstance(base.value, np.ndarray) and not np.may_share_memory(
-            made.value, base.value
+        if (
+            isinstance(made.value, np.ndarray)
+            and isinstance(base.value, np.ndarray)
+            and not np.may_share_memory(made.value, base.value)
         ):
             return result
         view = show(base, lambda node: run.f(op, node, **static), made, result.dtype, result.made_by)

@@ -19,7 +19,7 @@ TREE = {
     "NotImplementedError": "RuntimeError", "RecursionError": "RuntimeError", "TypeError": "Exception",
     "ValueError": "Exception", "UnicodeError": "ValueError", "Warning": "Exception", "UserWarning": "Warning",
     "DeprecationWarning": "Warning", "RuntimeWarning": "Warning", "FutureWarning": "Warning",
-    "LinAlgError": "ValueError", "FrozenInstanceError": "AttributeError", "ExceptionGroup": "Exception", "TimeoutError": "OSError", "StatisticsError": "ValueError", "JSONDecodeError": "ValueError",
+    "LinAlgError": "ValueError", "AxisError": "ValueError", "UFuncTypeError": "TypeError", "DTypePromotionError": "TypeError", "FrozenInstanceError": "AttributeError", "ExceptionGroup": "Exception", "TimeoutError": "OSError", "StatisticsError": "ValueError", "JSONDecodeError": "ValueError",
     "PermissionError": "OSError", "ConnectionError": "OSError", "BufferError": "Exception", "UnicodeDecodeError": "UnicodeError",
     "UnicodeEncodeError": "UnicodeError", "SyntaxError": "Exception", "IndentationError": "SyntaxError", "SyntaxWarning": "Warning",
     "PendingDeprecationWarning": "Warning", "ImportWarning": "Warning", "ResourceWarning": "Warning",
@@ -160,8 +160,10 @@ def misfit_words(message: str, a: tuple[int, ...], b: tuple[int, ...]) -> str:
         if len(a) == 2 and len(b) == 1:
             return f"size mismatch, got input ({a[0]}), mat ({a[0]}x{a[1]}), vec ({b[0]})"
         if len(a) == len(b) == 1:
-            return f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of " \
+            return (
+                f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of "
                 f"elements, but got {a[0]} and {b[0]} elements respectively"
+            )
     for k in range(1, min(len(a), len(b)) + 1):
         if a[-k] != b[-k] and 1 not in (a[-k], b[-k]):
             dim = max(len(a), len(b)) - k

@@ -52,7 +52,7 @@ def attribute(*names: str) -> Callable[[N], N]:
 
 HOMES: dict[str, tuple[str, ...]] = {
     "torch": ("torch_making", "torch_tensors", "torch_autograd", "torch_function", "torch_functional", "torch_func", "torch_modules"),
-    "numpy": ("numpy_arrays",),
+    "numpy": ("numpy_arrays", "numpy_random"),
     "functorch": ("torch_func",),
     "jax": ("jax_arrays", "jax_draws", "jax_transforms", "jax_custom"),
     "autograd": ("hips_autograd",),
@@ -81,7 +81,19 @@ def load(root: str) -> None:
         import_module(f"gradcli.runner.libraries.{module}")
 
 
-SHOWING_ONLY = ("typing", "typing_extensions", "types", "abc", "numbers", "warnings", "logging", "gc", "datetime", "traceback", "__future__")
+SHOWING_ONLY = (
+    "typing",
+    "typing_extensions",
+    "types",
+    "abc",
+    "numbers",
+    "warnings",
+    "logging",
+    "gc",
+    "datetime",
+    "traceback",
+    "__future__",
+)
 """Libraries of which what gradcli has no native for means nothing to the numbers."""
 SAME = {
     "np": "numpy", "jnp": "jax.numpy", "F": "torch.nn.functional", "nn": "torch.nn", "optim": "torch.optim",

@@ -17,9 +17,11 @@ from gradcli.language.kinds import inverted
 from gradcli.language.runtime import compare as table_compare
 from gradcli.ops import OPERATORS
 from gradcli.ops.declare import value_of
+from gradcli.runner import numpy_values
+from gradcli.runner.numpy_values import flows
 from gradcli.runner.objects import UNBOUND, Class, Evaluate, Foreign, Frame, Instance, Keyed
 from gradcli.runner.state import LONGEST, Run
-from gradcli.runner.values import FLOATS, Size, Tensor, as_dtype, category, kind_of, promoted
+from gradcli.runner.values import FLOATS, DType, Size, Tensor, as_dtype, category, kind_of, promoted
 
 Double = np.float64
 PLAIN = (int, float, bool)
@@ -27,7 +29,14 @@ METHODS = {
     "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",
     "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
 }  # fmt: skip
-COMPARED = {"<": ("lt", "gt"), "<=": ("le", "ge"), ">": ("gt", "lt"), ">=": ("ge", "le"), "==": ("eq", "eq"), "!=": ("ne", "ne")}
+COMPARED = {
+    "<": ("lt", "gt"),
+    "<=": ("le", "ge"),
+    ">": ("gt", "lt"),
+    ">=": ("ge", "le"),
+    "==": ("eq", "eq"),
+    "!=": ("ne", "ne"),
+}
 HOST: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
     "%": operator.mod, "**": operator.pow, "&": operator.and_, "|": operator.or_, "^": operator.xor,
@@ -37,6 +46,8 @@ HOST: dict[str, Callable[[Any, Any], Any]] = {
 HOST_KINDS = (
     int, float, bool, complex, str, list, tuple, dict, set, frozenset, range, type(None), bytes, slice, type({}.keys()), type({}.items()),
 )  # fmt: skip
+
+
 class Union(tuple):  # type: ignore[type-arg]
     """Several types of which a value may be any: ``int | None``."""
 
@@ -66,9 +77,7 @@ def binary(sign: str, left: Evaluate | None, right: Evaluate | None, i: int, j: 
     """
     op = OPERATORS.get((sign, 2))
     if op is None or op.flat or op.require is not None or sign not in METHODS:
-        return lambda regs: operate(
-            regs[0], sign, left(regs) if left else regs[i], right(regs) if right else regs[j]
-        )
+        return lambda regs: operate(regs[0], sign, left(regs) if left else regs[i], right(regs) if right else regs[j])
     forward = op.forward
 
     def run(regs: Frame) -> Any:
@@ -196,6 +205,8 @@ def of_objects(run: Run, sign: str, a: Any, b: Any) -> Any:
             made = run.call(member, [owner, other])
             if made is not NotImplemented:
                 return made
+    if sign in ("==", "!=") and (isinstance(a, DType) or isinstance(b, DType)):
+        return (a == b if isinstance(a, DType) else b == a) is (sign == "==")
     if sign in ("==", "!="):
         for owner, other in ((a, b), (b, a)):
             if sign == "!=" and isinstance(owner, Instance) and (m := owner.kind.find("__eq__")) is not UNBOUND:
@@ -224,6 +235,8 @@ def of_tensors(run: Run, sign: str, a: Any, b: Any) -> Any:
         return None if sign not in ("==", "!=") else sign == "!="
     if isinstance(a, Instance) or isinstance(b, Instance):
         return of_objects(run, sign, a, b)
+    if library == "numpy" and not flows(a) and not flows(b):
+        return numpy_values.operated(run, sign, a, b)
     x, y = raw(a), raw(b)
     if type(x) is np.ndarray and not x.ndim and type(a) is Tensor and x.dtype == np.float64:
         x = x[()] if type(y) is not Double else x
@@ -278,8 +291,11 @@ def whole_arithmetic(run: Run, sign: str, x: Any, y: Any) -> Any:
     """Return arithmetic of integers and truth values."""
     p, q = np.asarray(value_of(x)), np.asarray(value_of(y))
     if sign == "-" and p.dtype == q.dtype == np.bool_:
-        run.fail("RuntimeError", "Subtraction, the `-` operator, with two bool tensors is not supported. "
-                 "Use the `^` or `logical_xor()` operator instead.")
+        run.fail(
+            "RuntimeError",
+            "Subtraction, the `-` operator, with two bool tensors is not supported. "
+            "Use the `^` or `logical_xor()` operator instead.",
+        )
     if sign in ("//", "%") and np.any(q == 0):
         run.fail("RuntimeError", "ZeroDivisionError")
     both = p.dtype == q.dtype == np.bool_
@@ -393,6 +409,8 @@ def negative(run: Run, a: Any, sign: str) -> Any:
         op = OPERATORS[sign, 1]
         if sign == "~":
             return wrap_result(run, inverted(run.f, op, raw(a)), a.dtype, a.library)
+        if a.library == "numpy" and not flows(a):
+            return numpy_values.from_real(run, numpy_values.by_numpy(run, lambda: -numpy_values.real(a)))
         made = table_negative(run.f, op, a.node) if category(a.dtype) == 2 else -np.asarray(a.value, np.int64)
         return wrap_result(run, made, a.dtype, a.library)
     if isinstance(a, Instance):
@@ -455,7 +473,11 @@ def contains(run: Run, item: Any, container: Any) -> bool:
     from gradcli.runner.builtins import type_name
     from gradcli.runner.containers import iterate
 
-    if isinstance(container, int | float) or container is None or (isinstance(container, Instance) and not has_items(container)):
+    if (
+        isinstance(container, int | float)
+        or container is None
+        or (isinstance(container, Instance) and not has_items(container))
+    ):
         run.fail("TypeError", f"argument of type '{type_name(container)}' is not iterable")
     return any(each is item or equal(run, item, each) for each in iterate(run, container))
 

@@ -72,7 +72,9 @@ class Replay:
         before = self.sweeps[number]
         for hook, g in before.hooked:
             run.call(run.all_hooks[hook], [Tensor(np.array(g))])
-        totals = {leaf.node.index: before.by_leaf[name] for name, leaf in self.live(run).items() if name in before.by_leaf}
+        totals = {
+            leaf.node.index: before.by_leaf[name] for name, leaf in self.live(run).items() if name in before.by_leaf
+        }
         captured = {t.node.index: g for t, g in zip(inputs or (), before.asked, strict=False) if g is not None}
         return Swept(nodes, seeds, totals, captured)
 
@@ -120,7 +122,12 @@ class Story:
         if name in self.others and isinstance(value, Tensor) and value.leaf:
             give(regs[0], value, self.others[name])
         self.last[name] = value
-        if isinstance(value, Tensor) and type(value.node) in NODES and value.node.op is not None and name.isidentifier():
+        if (
+            isinstance(value, Tensor)
+            and type(value.node) in NODES
+            and value.node.op is not None
+            and name.isidentifier()
+        ):
             run: Run = regs[0]
             node, depth = value.node, len(run.frames)
             there = self.places.get(node.index)
@@ -231,7 +238,11 @@ class ScriptProgram:
     def output_of(self, run: Run) -> Tensor:
         """Return the variable that is the output; raises ``unknown-name``, ``type``."""
         if self.of not in run.story.last:
-            raise GradcliError("unknown-name", f"the script gives '{self.of}' no value", hint=did_you_mean(str(self.of), run.story.last))
+            raise GradcliError(
+                "unknown-name",
+                f"the script gives '{self.of}' no value",
+                hint=did_you_mean(str(self.of), run.story.last),
+            )
         output = run.story.last[self.of]
         if type(output) in (int, float):
             output = Tensor(np.asarray(float(output)), "float64", "python")

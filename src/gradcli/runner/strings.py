@@ -21,7 +21,7 @@ from gradcli.runner.objects import (
     TableFunction,
 )
 from gradcli.runner.tuples import Named
-from gradcli.runner.values import Size, Tensor, category
+from gradcli.runner.values import DType, Size, Tensor, category
 
 DEEPEST = 60
 """Containers within containers that are shown."""
@@ -54,7 +54,9 @@ def grad_fn_name(x: Tensor) -> str | None:
         return backward_name(made_by, [len(x.shape)]) or None
     op = node.op
     sign = op.operator or op.name
-    ranks = [len(a.shape) if type(a) in NODES else a.ndim if isinstance(a, np.ndarray) else None for a in node.arguments]
+    ranks = [
+        len(a.shape) if type(a) in NODES else a.ndim if isinstance(a, np.ndarray) else None for a in node.arguments
+    ]
     if op.operator == "-" and len(ranks) == 1:
         sign = "neg"
     return backward_name(sign, ranks) or None
@@ -89,6 +91,8 @@ def to_str(run: Any, x: Any, depth: int = 0) -> str:
     """Return what ``str(x)`` gives."""
     if isinstance(x, str):
         return x
+    if isinstance(x, DType) and x.library == "array":
+        return x.name
     if isinstance(x, Tensor):
         return tensor_text(run, x, quoted=False)
     if isinstance(x, Instance):
@@ -161,7 +165,9 @@ def of_container(run: Any, x: Any, depth: int) -> str | None:
     if isinstance(x, list):
         return f"[{', '.join(parts(x))}]"
     if isinstance(x, dict):
-        return "{" + ", ".join([f"{to_repr(run, k, depth + 1)}: {to_repr(run, v, depth + 1)}" for k, v in x.items()]) + "}"
+        return (
+            "{" + ", ".join([f"{to_repr(run, k, depth + 1)}: {to_repr(run, v, depth + 1)}" for k, v in x.items()]) + "}"
+        )
     if isinstance(x, set | frozenset):
         text = "{" + ", ".join(parts(x)) + "}" if x else ""
         return (text or "set()") if isinstance(x, set) else f"frozenset({text})"
