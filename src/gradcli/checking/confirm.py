@@ -14,6 +14,7 @@ from gradcli.checking.formulas import read_formulas
 from gradcli.checking.points import random_points
 from gradcli.checking.truth import Effort, Truth, find_truth, hold_together, tabulate, undecided
 from gradcli.engine.naming import Label, label_entries, output_name
+from gradcli.explanation.timeline import timeline_of
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.exact.decimals import digits
@@ -85,6 +86,7 @@ def check_function(
         misprints=reading.misprints,
         backward_lines=reading.backward_lines,
         backward_read=reading.backward_read,
+        timeline=timeline_of(function.program) if function.program.is_script else None,
     )
 
 

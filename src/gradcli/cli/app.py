@@ -30,6 +30,7 @@ Examples:
   gradcli script.py                        lines of PyTorch, as pasted
   gradcli grad "sum(x**2)" --x @data.csv   a file; - is standard input
   gradcli check "x**2" --x 3 --expect 2*x  is my derivative right?
+  gradcli run train.py                     what the script prints
 
 Exit codes: 0 answered, 1 the routes disagree or digits are lost, 2 a mistake in what was given, 3 not finite at this
 point, 4 unclear, 70 a fault of gradcli, 130 interrupted. gradcli COMMAND --help has the options of a command.
@@ -43,6 +44,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], type[TyperCommand]]] = {
     "explain": (commands.explain, VariableCommand),
     "grad": (commands.grad, VariableCommand),
     "check": (commands.check, VariableCommand),
+    "run": (commands.run, VariableCommand),
     "batch": (commands.batch, PlainCommand),
     "functions": (commands.functions, PlainCommand),
     "schema": (commands.schema, PlainCommand),

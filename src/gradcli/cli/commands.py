@@ -215,6 +215,37 @@ def check(
     raise typer.Exit(status_of(env, "agree" if found.agree else found.verdict, found.finite, quiet=True))
 
 
+def run(
+    ctx: typer.Context,
+    program: options.Script = None,
+    set_values: options.SetValues = None,
+    seed: options.DrawSeed = None,
+    quiet: options.NoNotes = False,
+    budget: options.BudgetOption = None,
+    debug: options.Debug = False,
+) -> None:
+    """Run a script of PyTorch, NumPy or JAX, and print what it prints.
+
+    None of them is needed: gradcli runs it from its first line to its last, and touches no file and no network. It ends
+    with 1 where the script ends with an error, which standard error shows in two lines.
+
+    \b
+    gradcli run train.py
+    gradcli run notebook.ipynb --seed 7
+    gradcli run - < train.py
+    """
+    del debug
+    from gradcli.cli.request import budget_from, read_values
+    from gradcli.cli.running import answer, read_script_file
+    from gradcli.runner.state import BOUNDS
+
+    env: Environment = ctx.obj
+    bounds = budget_from(budget, BOUNDS)
+    script = read_script_file(env, program)
+    values = read_values(env, set_values, bounds, [])
+    raise typer.Exit(answer(env, script, values, seed, bounds, quiet))
+
+
 def batch(
     ctx: typer.Context,
     records: options.Records = None,

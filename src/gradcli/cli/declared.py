@@ -14,6 +14,7 @@ COMMANDS = {
         commands.explain,
         commands.grad,
         commands.check,
+        commands.run,
         commands.batch,
         commands.functions,
         commands.schema,

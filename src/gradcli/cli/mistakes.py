@@ -285,7 +285,8 @@ def refuse_foreign(flag: str) -> None:
 
 
 SAID_FOR = {
-    "explain": ("run", "show", "jacobian", "jac", "backward", "autograd", "vjp", "eval", "trace", "plot", "print"),
+    "explain": ("show", "jacobian", "jac", "backward", "autograd", "vjp", "eval", "trace", "plot", "print"),
+    "run": ("execute", "exec", "python", "script"),
     "grad": ("diff", "gradient", "derivative", "derive", "differentiate", "compute", "autodiff", "d"),
     "check": ("verify", "test", "gradcheck", "compare", "confirm", "validate", "assert"),
     "functions": ("list", "ops", "operations", "doc", "docs", "function", "vocabulary", "ls"),

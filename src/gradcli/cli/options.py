@@ -19,6 +19,12 @@ Program = Annotated[
         metavar="PROGRAM", help="The function, such as 'x**2'; - reads it from standard input.", show_default=False
     ),
 ]
+Script = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="FILE", help="The script, .py or .ipynb; - reads it from standard input.", show_default=False
+    ),
+]
 SetValues = Annotated[
     list[str] | None,
     typer.Option(
@@ -82,6 +88,12 @@ Expect = Annotated[
 ]
 Samples = Annotated[int, typer.Option("--samples", metavar="N", help="Check at N random points as well.")]
 Seed = Annotated[int, typer.Option("--seed", metavar="S", help="Chooses the random points.")]
+DrawSeed = Annotated[
+    int | None,
+    typer.Option(
+        "--seed", metavar="N", help="Begin draws here where the script sets no seed; 0 by default.", show_default=False
+    ),
+]
 Wrt = Annotated[
     str | None,
     typer.Option(
@@ -143,6 +155,7 @@ Confirm = Annotated[
     bool, typer.Option("--confirm", help="Hold the gradient against J and against arithmetic with digits to spare.")
 ]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing; the exit code tells.")]
+NoNotes = Annotated[bool, typer.Option("-q", "--quiet", help="Leave out gradcli's notes.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an internal error.")]
 BudgetOption = Annotated[
     list[str] | None,

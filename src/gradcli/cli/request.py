@@ -166,9 +166,9 @@ def refuse_page(how: Printing) -> Printing:
     return how
 
 
-def budget_from(items: list[str] | None) -> Budget:
+def budget_from(items: list[str] | None, bounds: Budget | None = None) -> Budget:
     """Return the bounds with the changes of ``--budget NAME=N``; raises ``option``."""
-    budget = Budget()
+    budget = bounds or Budget()
     known = {entry.name for entry in fields(Budget)}
     for item in items or []:
         name, equals, text = item.partition("=")
@@ -195,25 +195,36 @@ def request(
     budget: list[str] | None,
 ) -> Request:
     """Return the checked request; the program is read first, so that its errors come first."""
-    from gradcli.cli.files import read_array
-
     bounds = budget_from(budget)
     text = program_text(env, program, file)
-    read = 0
     notes: list[Note] = []
-
-    def array(item: str, name: str) -> Any:
-        nonlocal read
-        found = read_array(env, item, name, bounds, notes)
-        read += found.size
-        if read > bounds.total:
-            raise over_budget("total", bounds.total, "the values of all options together")
-        return found
-
-    values = {name: array(item, name) for name, item in assignments(set_values or []).items()}
-    calls = [array(item, "--v") for item in v] if v else [None]
+    values = read_values(env, set_values, bounds, notes)
+    calls = read_arrays(env, [(item, "--v") for item in v], bounds, notes, values) if v else [None]
     names = None if wrt is None else wrt_names(wrt)
     return Request(text, values, calls, names, strict, bounds, notes)
+
+
+def read_values(env: Environment, items: list[str] | None, bounds: Budget, notes: list[Note]) -> dict[str, Any]:
+    """Return the values of ``--set NAME=VALUE`` by name."""
+    named = assignments(items or [])
+    arrays = read_arrays(env, [(text, name) for name, text in named.items()], bounds, notes, {}) if named else []
+    return dict(zip(named, arrays, strict=True))
+
+
+def read_arrays(
+    env: Environment, items: list[tuple[str, str]], bounds: Budget, notes: list[Note], before: dict[str, Any]
+) -> list[Any]:
+    """Return the arrays of options, each text with its option's name, which come after those read ``before``."""
+    from gradcli.cli.files import read_array
+
+    found: list[Any] = []
+    read = sum(array.size for array in before.values())
+    for text, name in items:
+        found.append(read_array(env, text, name, bounds, notes))
+        read += found[-1].size
+        if read > bounds.total:
+            raise over_budget("total", bounds.total, "the values of all options together")
+    return found
 
 
 def program_text(env: Environment, program: str | None, file: str | None) -> str:

@@ -182,7 +182,7 @@ class VariableCommand(PlainCommand):
             if error.kind in ("syntax", "not-allowed", "missing-input") and is_path(program):
                 raise named_like(program, error) from None
             options = {flag: typed(ctx, one) for one in self.get_params(ctx) for flag in one.opts}
-            raise placed(error, ctx.params["v"]).worded(partial(flag_hint, options)) from None
+            raise placed(error, ctx.params.get("v")).worded(partial(flag_hint, options)) from None
 
 
 def is_path(program: str) -> bool:

@@ -59,13 +59,15 @@ class Node:
 
 
 class Input(Node):
-    """A variable that the user gave."""
+    """A variable that the user gave; ``owner`` is the tensor of a script that it belongs to, which lives as long."""
 
-    __slots__ = ("name",)
+    __slots__ = ("name", "owner")
 
     name: str
+    owner: Any
 
     def __init__(self, index: int, name: str, value: object, active: bool) -> None:
+        self.owner = None
         self.index = index
         self.name = name
         self.value = value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from typing import Any
 
 from gradcli.errors.facts import Facts, MissingV, OverBudget, Unreadable, hint_of
 from gradcli.records import dataclass, replace
@@ -20,13 +21,18 @@ class Place:
     name: str = "program"
 
 
+WHOLE = ("program", "script")
+"""Names of texts that are shown with the number of the line."""
+
+
 class GradcliError(Exception):
     """What is wrong, where, and the way out.
 
     ``kind`` is a stable word for scripts (``unknown-name``, ``shape``, ``budget`` …), ``span`` the characters at
     fault in ``place.text``, ``hint`` what to do about it. Where that depends on how gradcli was called, ``facts`` say
     what the error is about, and each front end words the hint from them. An inner layer that knows the span but not
-    the text leaves ``place`` empty, and the layer that holds the text adds it.
+    the text leaves ``place`` empty, and the layer that holds the text adds it. ``ended`` is the run of the script that
+    came to it, whose events the document has.
 
     >>> try:
     ...     gradcli.explain("sine(x)", x=1.0)
@@ -34,6 +40,8 @@ class GradcliError(Exception):
     ...     print(error.kind, error.span, error.hint)
     unknown-function (0, 4) did you mean 'sin'?
     """
+
+    ended: Any = None
 
     def __init__(
         self,
@@ -67,7 +75,7 @@ class GradcliError(Exception):
 
         lines = [f"error: {inert(shortened(self.message), '', encoding)}"]
         if self.span is not None and self.place is not None and self.place.text:
-            label = "" if self.place.name == "program" else self.place.name
+            label = "" if self.place.name in WHOLE else self.place.name
             lines += excerpt(self.place.text, self.span, label, encoding, width)
         if self.hint:
             choices = self.hint.split("\n") if isinstance(self.facts, MissingV | Unreadable) else [self.hint]

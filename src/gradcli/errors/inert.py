@@ -20,6 +20,23 @@ def inert(text: str, keep: str = "\n", encoding: str = "ascii") -> str:
     )
 
 
+def printed(text: str) -> str:
+    """Return what a script prints without what a terminal obeys: letters and signs of all languages stay as they are.
+
+    Of control characters line breaks, tabs and the return that begins a line anew stay.
+
+    >>> printed("\\x1b[31mred\\t5 €\\n")
+    '\\\\x1b[31mred\\t5 €\\n'
+    """
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in PLAIN else inert(c, "") for c in text)
+
+
+PLAIN = "\n\t\r\u200c\u200d\u00a0\u2002\u2003\u2009\u202f\u3000"
+"""What is not printable in Python's sense and does nothing but to make room: breaks, blanks, joiners of letters."""
+
+
 def shown(character: str, encoding: str) -> bool:
     """Return whether a character beyond ASCII is shown as it is: it takes one column and looks like no other letter.
 

@@ -104,6 +104,7 @@ class Checked:
       the number beside it.
     - ``backward_lines``, ``backward_read``: the lines of the backward pass, and how many of them were read back and
       give the engine's number.
+    - ``timeline``: what the script did that was checked; None for a formula.
     """
 
     program: str
@@ -121,6 +122,7 @@ class Checked:
     misprints: list[str]
     backward_lines: int = 0
     backward_read: int = 0
+    timeline: Timeline | None = None
 
     @property
     def verdict(self) -> str:

@@ -52,8 +52,9 @@ class Function:
         wrt: Iterable[str] | None = None,
         budget: Budget | None = None,
         given: Iterable[str] = (),
+        asked: Any = None,
     ) -> None:
-        self.program = read_program(program, budget or Budget(), given)
+        self.program = read_program(program, budget or Budget(), given, asked, wrt)
         self.wrt = self.program.wrt if wrt is None else tuple(wrt)
         for name in self.wrt or ():
             self._require(name)
@@ -129,7 +130,7 @@ class Function:
         """
         values = filled(self.program, inputs)
         run = self.evaluate(values, record=False)
-        if v is None and self.program.is_script:
+        if v is None and self.program.is_script and self.program.vs:
             v = summed_v(self.program, run.value.shape)
         elif v is None and self.program.calls:
             from gradcli.language.snippets.starting import total_v
@@ -193,16 +194,21 @@ SNIPPETS = (
 """What snippets hold. A text with none of it is compiled as it stands, and needs no reader of snippets."""
 
 
-def read_program(text: str | Callable[..., Any], budget: Budget, given: Iterable[str]) -> Program:
-    """Return a text as a checked program: one of the language, or a snippet; or the source of a Python function."""
+def read_program(
+    text: str | Callable[..., Any], budget: Budget, given: Iterable[str], asked: Any = None, wrt: Iterable[str] | None = None
+) -> Any:
+    """Return a text as a checked program: one of the language, or a script; or the source of a Python function.
+
+    ``asked`` says which call of a script is answered, ``wrt`` by which of its variables.
+    """
     if not isinstance(text, str):
         from gradcli.language.snippets.python import read_function
 
         return read_function(text, budget, given)
     if is_script(text):
-        from gradcli.explanation.scripts import read_script
+        from gradcli.explanation.scripts import Asked, read_script
 
-        return read_script(text, given)
+        return read_script(text, given, asked or Asked(), None if wrt is None else tuple(wrt))
     if any(word in text for word in SNIPPETS):
         from gradcli.language.snippets.reading import read_snippet
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gradcli.explanation.picture import Picture
     from gradcli.explanation.rules import Path, Rule
     from gradcli.explanation.tape import Step, Tape
+    from gradcli.explanation.timeline import Timeline
     from gradcli.language.inputs import Cotangent
 
 
@@ -120,6 +121,7 @@ class Gradient:
     v_source: str
     grad: dict[str, Array]
     notes: list[Note]
+    timeline: Timeline | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -141,6 +143,7 @@ class Explained:
     - ``forward``: what ran, in order: every value of the program, and the branches and turns that they stand in.
     - ``views``: what else it was asked for by options, by name: ``slices``, ``tape``, ``steps``, ``one_hot``, ``jvp``,
       ``hessian``, ``descent``.
+    - ``timeline``: what the script did, of which the answer is one call; None for a formula.
     """
 
     program: str
@@ -157,6 +160,7 @@ class Explained:
     lookup: Lookup = dataclasses.field(repr=False)
     forward: list[Event] = dataclasses.field(default_factory=list)
     views: dict[str, View] = dataclasses.field(default_factory=dict)
+    timeline: Timeline | None = None
 
     @property
     def program_lines(self) -> list[str]:

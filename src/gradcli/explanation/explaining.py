@@ -89,6 +89,7 @@ def explain_run(point: Point, ask: Ask, kind: type[Kind], derive: Derive = deriv
         notes=list(dict.fromkeys(notes)),
         lookup=RunLookup(formulas, composition, point, jacobians, backward, confirmation.dust if confirmation else {}),
         forward=tell_values(run.graph, run.output),
+        timeline=point.timeline,
     )
 
 

@@ -22,6 +22,7 @@ from gradcli.records import dataclass, field
 
 if TYPE_CHECKING:
     from gradcli.explanation.jacobians import Jacobian
+    from gradcli.explanation.timeline import Timeline
     from gradcli.formulas.derivation import Formulas
     from gradcli.jacobian.composition import Composition
     from gradcli.jacobian.large import Passes
@@ -69,6 +70,15 @@ class Point:
         """v as it counts, in the shape of y, added up over all calls since ``.grad`` was last set to zero."""
         return sum_of([seed.seed for seed in self.counted])
 
+    @cached_property
+    def timeline(self) -> Timeline | None:
+        """What the script did that the program is a call of; None for a formula."""
+        if not self.function.program.is_script:
+            return None
+        from gradcli.explanation.timeline import timeline_of  # a formula has none
+
+        return timeline_of(self.function.program)
+
     @property
     def counted(self) -> list[Cotangent]:
         """The v of the calls since ``.grad`` was last set to zero."""
@@ -91,7 +101,7 @@ def stand(function: Function, values: dict[str, Any], calls: Sequence[Any], stri
         alone = all(v is None for v in calls)
         own = function.program.calls if alone else ()
         resets: frozenset[int] = frozenset()
-        if alone and function.program.is_script:
+        if alone and function.program.is_script and function.program.vs:
             calls, resets = function.program.vs, frozenset(k for k, reset in enumerate(function.program.resets) if reset)
         elif own:
             from gradcli.language.snippets.starting import v_values
@@ -239,4 +249,5 @@ def gather_gradient(point: Point, grad: dict[str, Array]) -> Gradient:
         point.counted[0].source if alone else "accumulated",
         grad,
         [*note_run(point.run.graph), *note_backward(point.run.graph.nodes, point.run.output)],
+        point.timeline,
     )

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from gradcli.errors import GradcliError
+from gradcli.errors.suggest import did_you_mean
+from gradcli.language.inputs import as_input
 from gradcli.records import dataclass
 from gradcli.runner.events import Event
-from gradcli.runner.script import Ended, run_script
+from gradcli.runner.objects import Code
+from gradcli.runner.replay import LAST
+from gradcli.runner.script import Ended, compile_text, run_script
+from gradcli.runner.values import Tensor
 
 DERIVATIVE = ("backward", "grad")
 
@@ -63,28 +68,97 @@ def together(one: Event, other: Event) -> bool:
     return same and set(one.grad) == set(other.grad) and one.of == other.of
 
 
-def read_script(text: str, given: Iterable[str], values: Mapping[str, Any] | None = None, asked: Asked | None = None) -> Any:
-    """Run a script and return the call that is answered as a program; raises the error that the script ends with.
+def read_script(text: str, given: Iterable[str], asked: Asked, wrt: Sequence[str] | None) -> Any:
+    """Run a script and return the call that is answered as a program, or its last value where it makes no such call.
 
-    ``given`` are the names that have values from outside, ``values`` those that are known already.
+    ``given`` are the names that have values from outside, with the values where it is a mapping. Raises what is
+    refused, and the exception that ends the script as a ``ScriptError``.
     """
     from gradcli.runner.replay import program_of
 
-    how = asked or Asked()
-    free = {name: value for name, value in (values or dict.fromkeys(given, 0.0)).items()}
-    ended = run_script(text, given=None, seed=how.seed)
+    values = {name: as_input(name, value) for name, value in given.items()} if isinstance(given, Mapping) else {}
+    code, _ = compile_text(text, last=LAST)
+    free = code.text.free(values)
+    own = {name: value for name, value in values.items() if name in free}
+    others = {name: value for name, value in values.items() if name not in free}
+    refuse_others(others, code)
+    missing = [name for name in free if name not in own]
+    traced = frozenset(wrt or ()) - free.keys() if asked.of is not None else frozenset()
+    if missing or asked.of is not None:
+        of = asked.of
+        return program_of(text, -1, [], [], seed=asked.seed, given=own, others=others, of=of, traced=traced)
+    ended = run_script(text, given=own, others=others, seed=asked.seed, last=LAST)
     if ended.refused is not None:
         raise ended.refused
-    calls = choose(ended, how.at, how.turn)
+    if ended.raised is not None:
+        raise ScriptError(ended)
+    if not derivative_calls(ended):
+        return last_value(text, ended, asked, own, others)
+    calls = choose(ended, asked.at, asked.turn)
     events = ended.run.log.events
     resets = [False] * len(calls)
     for k, (one, other) in enumerate(zip(calls, calls[1:], strict=False), 1):
         between = events[events.index(one) : events.index(other)]
         resets[k] = any(event.kind == "zero" for event in between) or other.kind == "grad"
-    del free
-    program = program_of(text, calls[0].sweep, [event.v for event in calls], resets, how.seed)
+    vs = [event.v for event in calls]
+    program = program_of(text, calls[0].sweep, vs, resets, seed=asked.seed, given=own, others=others)
     program.ended, program.explained = ended, events.index(calls[-1])
     return program
+
+
+def last_value(text: str, ended: Ended, asked: Asked, own: dict[str, Any], others: dict[str, Any]) -> Any:
+    """Return the last value of a script without a derivative call as a program; raises ``no-derivative`` without one."""
+    from gradcli.runner.replay import program_of
+
+    try:
+        program = program_of(text, -1, [], [], seed=asked.seed, given=own, others=others)
+    except GradcliError as error:
+        if error.kind not in ("unknown-name", "type", "exact"):
+            raise
+        program = None
+    if program is None or not program.inputs:
+        raise no_derivative(ended)
+    program.ended = ended
+    return program
+
+
+def no_derivative(ended: Ended) -> GradcliError:
+    """Return the error for a script that asks for no derivative: what could be asked for."""
+    numbers = {
+        name: value
+        for name, value in ended.variables.items()
+        if type(value) is float or (isinstance(value, Tensor) and value.dtype.startswith("float"))
+    }
+    scalars = [name for name, value in numbers.items() if np.size(getattr(value, "value", value)) == 1]
+    of = next((name for name in ("loss", "cost", "L", "J", "error") if name in scalars), scalars[-1] if scalars else "NAME")
+    wrt = ",".join(name for name in numbers if name not in scalars and name != of) or "NAME"
+    return GradcliError(
+        "no-derivative", "the script asks for no derivative", hint=f"--of {of} --wrt {wrt} names what to differentiate by what"
+    )
+
+
+def refuse_others(others: Mapping[str, Any], code: Code) -> None:
+    """Refuse values for names that the script does not have."""
+    for name in others:
+        if name not in code.places:
+            has = f"the script has {', '.join(list(code.places)[:6])}" if code.places else "the script has no variables"
+            raise GradcliError("unknown-input", f"the script has no variable '{name}'", hint=did_you_mean(name, code.places) or has)
+
+
+class ScriptError(GradcliError):
+    """The exception that ends a script, in PyTorch's words."""
+
+    def __init__(self, ended: Ended) -> None:
+        error = ended.raised
+        assert error is not None  # noqa: S101
+        self.ended = ended
+        line = error.line
+        lines = ended.place.text.split("\n")
+        start = sum(len(text) + 1 for text in lines[: line - 1])
+        stripped = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+        first = start + (len(lines[line - 1]) - len(lines[line - 1].lstrip()) if stripped else 0)
+        span = (first, first + len(stripped)) if stripped else None
+        super().__init__("script", f"{error.name}: {error.text}", span=span, place=ended.place)
 
 
 @dataclass(frozen=True, slots=True)

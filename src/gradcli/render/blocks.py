@@ -32,14 +32,23 @@ class Block:
 
 def blocks(found: Explained, layout: Layout) -> Iterator[Block]:
     """Yield the blocks of an answer that have something in them."""
+    if found.timeline is not None:
+        from gradcli.render.timeline import timeline_section  # a formula has none
+
+        yield from filter(holds, [block_of(timeline_section(found.timeline, layout))])
     yield Block("", [shape_lines(found)])
     for block in (
         *map(block_of, sections_above(found, layout)),
         Block("", together(jacobian_parts(found, layout))),
         *map(block_of, sections_below(found, layout)),
     ):
-        if block.parts:
+        if holds(block):
             yield block
+
+
+def holds(block: Block) -> bool:
+    """Return whether a block has something in it."""
+    return bool(block.parts)
 
 
 def block_of(section: Section) -> Block:

@@ -106,6 +106,7 @@ def check_document(found: Checked) -> dict[str, Any]:
             "comparisons": [comparison_document(c) for c in found.comparisons],
             "hint": found.hint or None,
         },
+        **({} if found.timeline is None else script_document(found.timeline)),
         "agreement": {
             "agree": found.agree,
             "finite": found.finite,

@@ -31,4 +31,15 @@ def error_document(error: GradcliError) -> dict[str, Any]:
             "source": place.name if place else None,
             "hint": hint_text(error),
         },
+        **events_document(error),
     }
+
+
+def events_document(error: GradcliError) -> dict[str, Any]:
+    """Return what a script did before it came to an error; nothing where no script was run."""
+    if error.ended is None:
+        return {}
+    from gradcli.explanation.timeline import timeline
+    from gradcli.render.timeline import script_document
+
+    return script_document(timeline(error.ended))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from gradcli.explanation.events import Value
     from gradcli.explanation.explained import Agreement, Backward, Explained, Gradient
     from gradcli.explanation.rules import Rule
+    from gradcli.explanation.timeline import Timeline
     from gradcli.ops.declare import Array, Indices
 
 MOST_SHARED = 100
@@ -60,6 +61,7 @@ def document(found: Explained, form: Form = nested, only: frozenset[str] | None 
         **(backward_document(found, form) if only is None or only & OF_BACKWARD else {}),
         "effect": effect_document(found.effect, found.output.shape, form) if only is None or "effect" in only else None,
         **(views_document(found, form) if found.views else {}),
+        **(events_document(found.timeline, form) if found.timeline is not None else {}),
         "agreement": agreement_document(found.agreement),
         "notes": notes_document(found.notes),
         "error": None,
@@ -71,6 +73,13 @@ def views_document(found: Explained, form: Form) -> dict[str, Any]:
     from gradcli.render.views import document_of  # few answers are asked for more
 
     return document_of(found, form)
+
+
+def events_document(timeline: Timeline, form: Form) -> dict[str, Any]:
+    """Return what a script did, in order, and which of it is answered."""
+    from gradcli.render.timeline import script_document  # a formula has none
+
+    return script_document(timeline, form)
 
 
 def effect_document(effect: Effect, shape: tuple[int, ...], form: Form = nested) -> dict[str, Any]:
@@ -177,6 +186,7 @@ def gradient_document(found: Gradient, form: Form = nested) -> dict[str, Any]:
         "output": {"shape": list(found.output.shape), "value": form(found.output)},
         "v": {"shape": list(found.v.shape), "value": form(found.v), "source": found.v_source},
         "grad": arrays_document(found.grad, form),
+        **(events_document(found.timeline, form) if found.timeline is not None else {}),
         "notes": notes_document(found.notes),
         "error": None,
     }

@@ -24,7 +24,7 @@ MOST_LINES = 1000
 def plain(found: Explained, most: int = MOST_LINES) -> str:
     """Return an explanation as lines, without a final newline; of each J up to ``most`` entries."""
     found = with_true_formulas(found)
-    lines = [f"program: {line}" for line in found.program_lines]
+    lines = program_lines(found)
     lines += [f"{name} = {input_text(value)}" for name, value in found.inputs.items()]
     shown = [event for event in shown_events(found.forward) if isinstance(event, Value)]
     for value in shown:
@@ -49,6 +49,15 @@ def plain(found: Explained, most: int = MOST_LINES) -> str:
     lines.append(f"agree = {'yes' if found.agreement.agree else 'no'}")
     lines += [f"note: {note.message}" for note in found.notes]
     return "\n".join(lines)
+
+
+def program_lines(found: Explained) -> list[str]:
+    """Return the text of a formula, or what a script did."""
+    if found.timeline is None:
+        return [f"program: {line}" for line in found.program_lines]
+    from gradcli.render.timeline import timeline_lines  # a formula has none
+
+    return timeline_lines(found.timeline)
 
 
 def view_lines(anchor: Anchor, found: Explained) -> list[str]:

@@ -98,7 +98,8 @@ OPTIONS = [
 
 def more_line(found: Explained, layout: Layout) -> str:
     """Return what to add to the command to see more of this answer."""
-    return "  ".join(["more:", *(option.words for option in OPTIONS if option.helps(found, layout))])
+    calls = found.timeline.more if found.timeline is not None else []
+    return "  ".join(["more:", *calls, *(option.words for option in OPTIONS if option.helps(found, layout))])
 
 
 def tables(found: Explained, layout: Layout) -> Text:
@@ -107,6 +108,7 @@ def tables(found: Explained, layout: Layout) -> Text:
     No line is longer than the layout's width, but for one name or number that cannot be broken.
     """
     parts = [
+        *script_top(found, layout),
         *top(found, layout),
         *drawn(sections_above(found, layout), layout),
         *jacobian_lines(found, layout),
@@ -115,6 +117,15 @@ def tables(found: Explained, layout: Layout) -> Text:
         *fold(more_line(found, layout), layout.width, " "),
     ]
     return Text("\n").join(parts)
+
+
+def script_top(found: Explained, layout: Layout) -> list[Text]:
+    """Return what the script did, above the answer of one of its calls."""
+    if found.timeline is None:
+        return []
+    from gradcli.render.timeline import timeline_section  # a formula has none
+
+    return [*list(drawn([timeline_section(found.timeline, layout)], layout))[1:], Text()]
 
 
 def picture(found: Explained, layout: Layout) -> Text:

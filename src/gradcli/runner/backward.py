@@ -25,8 +25,8 @@ SECOND = (
     "after calling backward."
 )
 UNUSED = (
-    "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the "
-    "desired behavior."
+    "The differentiated Tensor at index {} appears to not have been used in the graph. Set allow_unused=True if this is "
+    "the desired behavior."
 )
 NO_GRAD_FN = "element {} of tensors does not require grad and does not have a grad_fn"
 
@@ -96,7 +96,11 @@ def saved_places(node: Operation) -> tuple[int, ...]:
 def check_freed(run: Run, nodes: Sequence[Node]) -> None:
     """Refuse a sweep over what another one has freed."""
     for node in nodes:
-        if type(node) is Operation and type(node.links) is Freed and saved_places(node):
+        if type(node) is not Operation:
+            continue
+        if node.links == () and node.op.torch_raises:
+            run.fail("RuntimeError", f"derivative for aten::{node.op.name} is not implemented")
+        if type(node.links) is Freed and saved_places(node):
             run.fail("RuntimeError", SECOND)
 
 
@@ -195,7 +199,10 @@ def hooked_visit(
         index = node.index
         if index in totals:
             for hook in list(run.hooks.get(index, ())):
-                made = run.call(hook, [as_gradient(run, totals[index], node)])
+                g = as_gradient(run, totals[index], node)
+                if run.replay is not None:
+                    run.hooked.append((hook_number(run, hook), g.value))
+                made = run.call(hook, [g])
                 if isinstance(made, Tensor):
                     totals[index] = made.node if type(made.node) in NODES else np.asarray(made.value)[()]
             if index in run.retained:
@@ -203,6 +210,11 @@ def hooked_visit(
             if index in targets:
                 captured[index] = totals[index]
         yield node
+
+
+def hook_number(run: Run, hook: Any) -> int:
+    """Return which of all hooks of the run one is: the same in every run."""
+    return next(k for k, one in enumerate(run.all_hooks) if one is hook)
 
 
 def as_gradient(run: Run, g: Any, node: Node) -> Tensor:
@@ -259,6 +271,7 @@ def record(run: Run, event: Event, leaf: Tensor, g: Any) -> None:
     name = run.name_of(leaf) or f"leaf{len(event.grad) + 1}"
     while name in event.grad:
         name += "'"
+    run.noting.called[leaf] = name
     event.grad[name] = leaf.grad.value if leaf.grad is not None else None
     event.adds[name] = np.asarray(value_of(g)).reshape(leaf.shape)
     event.finite = event.finite and bool(np.all(np.isfinite(np.asarray(event.adds[name], dtype=np.float64))))
@@ -291,10 +304,10 @@ def gradients_of(
     retain_it = bool(create_graph if retain_graph is None else retain_graph)
     done = run.swept(outputs, seeds, targets, retain_it, create_graph, given, inputs)
     found: list[Tensor | None] = []
-    for t in inputs:
+    for place, t in enumerate(inputs):
         g = done.captured.get(t.node.index, done.totals.get(t.node.index))
         if g is None and not allow_unused and not materialize:
-            run.fail("RuntimeError", UNUSED)
+            run.fail("RuntimeError", UNUSED.format(place))
         if g is None:
             found.append(Tensor(np.zeros(t.shape), t.dtype) if materialize else None)
         else:

@@ -17,7 +17,7 @@ class Event:
     ``kind`` is ``print``, ``backward``, ``grad``, ``zero``, ``update``, ``draw`` or ``error``. ``turn`` counts the calls
     of one line. Of a derivative call: ``output`` is what the script calls the output, ``v`` its cotangent or None for
     the default, ``grad`` and ``adds`` are what each leaf has after it and what it added, by the leaf's name, ``returns``
-    what it returned, ``of`` the names of these, ``call`` its number in the run, ``sweep`` that of its walk back,
+    what it returned, ``of`` the names of these, of draws ``values`` by ``names``, ``call`` its number in the run, ``sweep`` that of its walk back,
     ``node`` the index of the output's node. Arrays are numpy's.
     """
 
@@ -33,6 +33,7 @@ class Event:
     returns: list[Any] = field(default_factory=list)
     of: list[str] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
+    values: dict[str, Any] = field(default_factory=dict)
     type: str = ""
     caught: bool = False
     call: int = -1

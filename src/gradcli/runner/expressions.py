@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,9 @@ from gradcli.runner.objects import UNBOUND, Class, Closure, Code, Evaluate, Fram
 from gradcli.runner.operators import binary, contains, equal, hashable, negative, operate, plain, sign_of, truth
 from gradcli.runner.reading import Positions
 from gradcli.runner.scopes import (
-    COMPREHENSIONS,
-    FUNCTIONS,
     Names,
     names_of,
     parameters_of,
-    walrus_targets,
     yields,
 )
 from gradcli.runner.strings import format_value, to_repr, to_str
@@ -43,10 +40,6 @@ class Expressions:
         self.of = of
         self.names: Names = names_of(node)
         self.is_class = isinstance(node, ast.ClassDef)
-        if outer is None:
-            self.names.assigned |= walrus_targets(node)
-        elif isinstance(node, FUNCTIONS):
-            self.names.assigned |= walrus_targets(node) - self.names.nonlocals - self.names.globals
         self.code = Code(name, template=[None] * FIRST, listed=text.listed)
         if outer is not None:
             for shared in sorted(self.names.shared):
@@ -85,6 +78,10 @@ class Expressions:
         """Return the register of the cell that a scope in this one shares, None for a variable of the module."""
         if self.outer is None:
             return None
+        if self.is_class and name == "__class__":
+            if name not in self.code.places:
+                self.code.cells.append(self.local(name))
+            return self.local(name)
         if not self.is_class and name in self.names.assigned:
             return self.local(name)
         if not self.is_class and name in self.code.places:
@@ -119,6 +116,8 @@ class Expressions:
         name = node.id
         kind, k = self.place(name)
         text = self.text
+        if kind != "cell" and (kind == "module" or self.outer is None):
+            text.read.setdefault(name, node)
         if kind == "own" and self.outer is not None:
 
             def own(regs: Frame) -> Any:
@@ -226,10 +225,7 @@ class Expressions:
 
     def of_NamedExpr(self, node: ast.NamedExpr) -> Evaluate:  # noqa: N802
         value = self.expression(node.value)
-        scope: Expressions = self
-        while scope.code.name in COMPREHENSION_NAMES and scope.outer is not None:
-            scope = scope.outer
-        store = self.store(node.target.id) if scope is self else self.shared_store(node.target.id)
+        store = self.store(node.target.id)
 
         def run(regs: Frame) -> Any:
             found = plain(value(regs))
@@ -237,11 +233,6 @@ class Expressions:
             return found
 
         return run
-
-    def shared_store(self, name: str) -> Store:
-        """Return what assigns a variable of the function round a comprehension."""
-        self.names.assigned.discard(name)
-        return self.store(name)
 
     def items(self, nodes: list[ast.expr]) -> Callable[[Frame], list[Any]]:
         """Return what evaluates several expressions, stars among them."""
@@ -329,6 +320,8 @@ class Expressions:
         if isinstance(node.func, ast.Name) and node.func.id == "super" and self.of is not None:
             return self.super_call(node)
         function = self.expression(node.func)
+        if isinstance(node.func, ast.Name):
+            self.text.called.add(node.func.id)
         line, listed = node.lineno, self.text.listed
         starred = any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords)
         if starred:
@@ -377,7 +370,8 @@ class Expressions:
             method = method.outer
         first = ast.copy_location(ast.Name(method.code.positional[0], ast.Load()), node)
         me = self.expression(first)
-        return lambda regs: Super(me(regs), holder[-1])
+        around = self.expression(ast.copy_location(ast.Name("__class__", ast.Load()), node))
+        return lambda regs: Super(me(regs), around(regs))
 
     def of_Yield(self, node: ast.Yield) -> Evaluate:  # noqa: N802
         raise GradcliError(
@@ -390,6 +384,7 @@ class Expressions:
         """Return what makes a function of its code, with the cells that it shares."""
         inner = type(self)(self.text, node, self, name, of if of is not None else self.of)
         arguments, code = node.args, inner.code
+        code.qualified = self.way(name)
         code.positional = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
         code.by_position_alone = len(arguments.posonlyargs)
         code.by_name = [a.arg for a in arguments.kwonlyargs]
@@ -403,7 +398,7 @@ class Expressions:
         code.block = inner.body(node)
         code.run = inner.runner(code.block)
         if not isinstance(node, ast.Lambda):
-            code.doc = ast.get_docstring(node)
+            code.doc = ast.get_docstring(node, clean=False)
         defaults = [self.expression(default) for default in arguments.defaults]
         by_name = [
             (a.arg, self.expression(d)) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d
@@ -420,6 +415,14 @@ class Expressions:
             )
 
         return make
+
+    def way(self, name: str) -> str:
+        """Return the qualified name of what this scope defines: ``A.f``, ``outer.<locals>.inner``."""
+        parts, scope = [name], self
+        while scope.outer is not None:
+            parts += [scope.code.name] if scope.is_class else ["<locals>", scope.code.name]
+            scope = scope.outer
+        return ".".join(reversed(parts))
 
     def body(self, node: Any) -> list[Any]:
         """Return the block of a function."""
@@ -524,9 +527,6 @@ class Expressions:
         return run
 
 
-COMPREHENSION_NAMES = tuple(kind.__name__ for kind in COMPREHENSIONS)
-
-
 def comparison(op: ast.cmpop) -> Callable[[Any, Any, Any], Any]:
     """Return what one comparison does."""
     match op:
@@ -559,6 +559,28 @@ class Text:
         self.listed = listed
         self.told = told
         self.module: Expressions | None = None
+        self.read: dict[str, ast.AST] = {}
+        self.last: str | None = None
+        self.called: set[str] = set()
+
+    def free(self, given: Collection[str] = ()) -> dict[str, tuple[int, int]]:
+        """Return the names that the text takes from outside, with their places: those that are ``given``, and unknown ones.
+
+        A function of a library counts as known only where it is called, as ``t`` may be a variable.
+        """
+        from gradcli.runner.names import is_known
+
+        own = self.assigned()
+        return {
+            name: self.span(node)
+            for name, node in self.read.items()
+            if name not in own and (name in given or not (self.stars or is_known(name, name in self.called)))
+        }
+
+    @property
+    def stars(self) -> bool:
+        """Whether the text imports all names of a module."""
+        return any(line.strip().endswith("import *") for line in self.positions.lines)
 
     def span(self, node: ast.AST) -> tuple[int, int]:
         """Return the characters that a node covers."""
@@ -587,9 +609,9 @@ class Text:
         """Return what a name stands for that the module does not assign: a builtin or a library's name."""
         from gradcli.runner.names import global_name
 
-        value = global_name(regs[0], name, self.span(node) if self.listed else None)
-        frame = regs if regs[1] is None else regs[1]
-        if name not in self.assigned():
+        frame, assigned = (regs if regs[1] is None else regs[1]), name in self.assigned()
+        value = global_name(regs[0], name, self.span(node) if self.listed else None, assigned)
+        if not assigned:
             frame[place] = value
         return value
 

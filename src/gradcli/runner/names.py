@@ -17,7 +17,7 @@ ROOTS = (*HOMES, "scipy")
 SHOWING = (
     "matplotlib", "tqdm", "seaborn", "plotly", "IPython", "pylab", "torchviz", "tensorboard", "rich", "termcolor", "plt", "sns",
     "torchvision", "sklearn", "pandas", "wandb", "torchsummary", "torchinfo", "os", "pathlib", "graphviz", "networkx",
-    "torch.utils.tensorboard", "sympy", "scipy", "PIL", "cv2", "psutil", "pickle", "json", "inspect", "re", "platform",
+    "torch.utils.tensorboard", "sympy", "scipy", "PIL", "cv2", "psutil", "pickle", "platform",
 )  # fmt: skip
 """Modules of which scripts use what only shows: what would have an effect is refused where it is called."""
 EFFECTS = {
@@ -36,7 +36,7 @@ MODULES = (
     "jax.scipy.special", "jax.tree_util", "jax.tree", "jax.flatten_util", "jax.typing", "jax.core", "jax.debug", "jax.scipy.linalg", "jax.scipy.stats", "jax.test_util", "jax.nn.initializers", "autograd", "autograd.numpy", "autograd.numpy.random", "math",
     "random", "itertools", "functools", "collections", "collections.abc", "operator", "copy", "time", "typing", "abc", "enum",
     "statistics", "dataclasses", "sys", "argparse", "types", "warnings", "string", "numbers", "contextlib", "datetime", "logging",
-    "gc", "textwrap", "pprint", "typing_extensions", "fractions", "decimal", "cmath", "__future__", "scipy", "scipy.special", "scipy.linalg",
+    "gc", "heapq", "bisect", "json", "io", "traceback", "re", "threading", "inspect", "secrets", "uuid", "hashlib", "textwrap", "pprint", "typing_extensions", "fractions", "decimal", "cmath", "__future__", "scipy", "scipy.special", "scipy.linalg",
 )  # fmt: skip
 """Modules that scripts import, by their full names."""
 
@@ -97,15 +97,19 @@ def unknown_member(full: str) -> GradcliError:
     return GradcliError("unknown-name", f"'{full}' is not part of gradcli", hint=did_you_mean(last, names))
 
 
-def global_name(run: Run, name: str, span: Span | None) -> Any:
-    """Return what a name stands for that the script does not assign: a builtin, or a library's name without import.
+def global_name(run: Run, name: str, span: Span | None, assigned: bool = False) -> Any:
+    """Return what a name stands for that has no value: a builtin, or a library's name without import.
+
+    One that the script assigns elsewhere is no library's.
 
     Raises NameError.
     """
     from gradcli.runner.builtins import BUILTINS
 
     if name in run.given:
-        return run.given[name]
+        from gradcli.runner.given import given_value
+
+        return given_value(run, name)
     if name in BUILTINS:
         return BUILTINS[name]
     if name in ("open", "exec", "eval", "compile", "input", "__import__", "globals", "breakpoint"):
@@ -115,6 +119,8 @@ def global_name(run: Run, name: str, span: Span | None) -> Any:
         value = member(run, f"{module}.{name}")
         if value is not UNBOUND:
             return value
+    if assigned:
+        run.fail("NameError", f"name '{name}' is not defined")
     if name in SAME:
         return Module(SAME[name])
     if name in ("torch", "math", "numpy", "jax", "random", "itertools", "functools"):
@@ -126,6 +132,19 @@ def global_name(run: Run, name: str, span: Span | None) -> Any:
     if name == "plt" or name in SHOWING:
         return Foreign(name)
     return run.fail("NameError", f"name '{name}' is not defined")
+
+
+def is_known(name: str, called: bool) -> bool:
+    """Return whether a name stands for something that no script needs to assign; a function of the table is ``called``."""
+    from gradcli.runner.builtins import BUILTINS
+    from gradcli.runner.preludes import index
+
+    if name in BUILTINS or name in SAME or name in SHOWING or name in EFFECTS or name in ("torch", "math", "numpy", "jax"):
+        return True
+    if name in ("random", "itertools", "functools", "exec", "eval", "compile", "open", "input", "globals", "breakpoint"):
+        return True
+    full = [f"{module}.{name}" for module in ("torch", "torch.autograd", "torch.nn")]
+    return any(look_up(one) is not UNBOUND or one in index() or (called and find_table(one) is not None) for one in full)
 
 
 def imported(run: Run, name: str, whole: str) -> Any:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from gradcli.runner.objects import Class, Closure, Instance
+from gradcli.runner.objects import Class, Closure, Code, Frame, Instance
 from gradcli.runner.values import Tensor
 
 DEEPEST = 5
@@ -14,26 +15,38 @@ WIDEST = 400
 
 
 def name_of(run: Any, value: Any) -> str | None:
-    """Return what the script calls a value: a variable of the functions that run now, of the module, or the way to it."""
+    """Return what the script calls a value: a variable of the functions that run now, of the module, or the way to it.
+
+    A variable of a loop, which has another value in the next turn, names it where nothing else does.
+    """
     frames = [(code, frame) for code, frame in run.frames if code.listed]
+    passing = None
     for code, frame in reversed(frames):
-        for name, place in code.places.items():
-            item = frame[place]
-            if item is value or (place in code.cells and isinstance(item, list) and item and item[0] is value):
-                return name  # type: ignore[no-any-return]
+        for name, item in variables(code, frame):
+            if item is value:
+                if name not in code.loops:
+                    return name
+                passing = passing or name
     if not isinstance(value, Tensor):
-        return None
+        return passing
     if value.extra is not None and value.extra.name is not None:
         return value.extra.name
     for code, frame in [*frames[:1], *reversed(frames[1:])]:
-        for name, place in code.places.items():
-            way = way_to(frame[place], value, DEEPEST, set())
+        for name, item in variables(code, frame):
+            way = None if item is value else way_to(item, value, DEEPEST, set())
             if way is not None:
                 from gradcli.runner.values import extra_of
 
                 extra_of(value).name = f"{name}{way}"
                 return f"{name}{way}"
-    return None
+    return passing
+
+
+def variables(code: Code, frame: Frame) -> Iterator[tuple[str, Any]]:
+    """Yield the variables of a frame with their values; those that inner functions share are in cells."""
+    for name, place in code.places.items():
+        item = frame[place]
+        yield name, item[0] if place in code.cells and isinstance(item, list) and item else item
 
 
 def way_to(base: Any, value: Any, depth: int, seen: set[int]) -> str | None:

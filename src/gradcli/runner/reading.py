@@ -11,33 +11,50 @@ from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
 from gradcli.language.source import line_starts, refuse_depth, syntax_error, with_comments
 from gradcli.language.source import blank as blank_comment
 
-MAGIC = re.compile(r"^[ \t]*[%!].*$", re.MULTILINE)
-"""Lines of a notebook that are no Python."""
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def read_script(text: str, budget: Budget) -> tuple[ast.Module, Place]:
     """Return the syntax tree of a script and its text; lines keep their numbers.
 
+    What is no Python as it stands is read as a paste: without prompts, fences, output and lines of a notebook.
     Raises ``character``, ``budget`` or ``syntax``, each with its place.
     """
-    clean = textwrap.dedent(text.replace("\r\n", "\n").replace("\ufeff", "")).rstrip() + "\n"
-    clean = MAGIC.sub(lambda line: "#" + line[0][1:] if len(line[0]) > 1 else "#", clean)
+    clean = dedented(text.replace("\r\n", "\n").replace("\ufeff", ""))
     place = Place(clean, "script")
     try:
-        if len(clean) > budget.text:
-            raise over_budget("text", budget.text, "the script has too many characters")
-        control = CONTROL.search(clean)
-        if control is not None:
-            what = f"the script holds a control character, U+{ord(control[0]):04X}"
-            raise GradcliError("character", what, span=control.span())
-        refuse_depth(with_comments(clean, blank_comment), budget)
-        tree = python_tree(clean)
-        if sum(1 for _ in ast.walk(tree)) > budget.syntax:
-            raise over_budget("syntax", budget.syntax, "the script has too many parts")
+        return checked_tree(clean, budget), place
+    except GradcliError as error:
+        from gradcli.language.pasted import script_of_paste  # a paste alone needs it
+
+        typed = dedented(script_of_paste(clean)) if error.kind == "syntax" else clean
+        if not typed.strip() or typed == clean:
+            raise error.at(error.span, place) from None
+        place = Place(typed, "script")
+    try:
+        return checked_tree(typed, budget), place
     except GradcliError as error:
         raise error.at(error.span, place) from None
-    return tree, place
+
+
+def dedented(text: str) -> str:
+    """Return a text without the indentation that all of its lines have, ended by one newline."""
+    return textwrap.dedent(text).rstrip() + "\n"
+
+
+def checked_tree(text: str, budget: Budget) -> ast.Module:
+    """Return the syntax tree of a text; raises ``character``, ``budget`` or ``syntax``."""
+    if len(text) > budget.text:
+        raise over_budget("text", budget.text, "the script has too many characters")
+    control = CONTROL.search(text)
+    if control is not None:
+        what = f"the script holds a control character, U+{ord(control[0]):04X}"
+        raise GradcliError("character", what, span=control.span())
+    refuse_depth(with_comments(text, blank_comment), budget)
+    tree = python_tree(text)
+    if sum(1 for _ in ast.walk(tree)) > budget.syntax:
+        raise over_budget("syntax", budget.syntax, "the script has too many parts")
+    return tree
 
 
 def python_tree(text: str) -> ast.Module:

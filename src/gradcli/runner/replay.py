@@ -39,6 +39,7 @@ class Recorded:
 
     by_leaf: dict[str, Any]
     asked: list[Any]
+    hooked: list[tuple[int, Any]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -63,11 +64,14 @@ class Replay:
             raise Stopped(outputs, seeds, inputs)
         nodes = [y.node for y in outputs]
         if create or number >= len(self.sweeps):
+            run.hooked = []
             done = sweep(run, nodes, seeds, targets, True, create)
             if number >= len(self.sweeps):
                 self.record(run, done, inputs)
             return done
         before = self.sweeps[number]
+        for hook, g in before.hooked:
+            run.call(run.all_hooks[hook], [Tensor(np.array(g))])
         totals = {leaf.node.index: before.by_leaf[name] for name, leaf in self.live(run).items() if name in before.by_leaf}
         captured = {t.node.index: g for t, g in zip(inputs or (), before.asked, strict=False) if g is not None}
         return Swept(nodes, seeds, totals, captured)
@@ -81,7 +85,7 @@ class Replay:
         by_index = {leaf.node.index: name for name, leaf in self.live(run).items()}
         by_leaf = {by_index[k]: g for k, g in done.totals.items() if k in by_index and type(g) not in NODES}
         asked = [done.captured.get(t.node.index, done.totals.get(t.node.index)) for t in inputs or ()]
-        self.sweeps.append(Recorded(by_leaf, asked))
+        self.sweeps.append(Recorded(by_leaf, asked, run.hooked))
 
 
 @dataclass(slots=True)
@@ -150,6 +154,11 @@ def give(run: Run, leaf: Tensor, value: Any) -> None:
     run.enter_leaf(leaf)
 
 
+def free_leaf(run: Run, value: Any) -> Tensor:
+    """Return a variable that the script leaves free: a leaf."""
+    return run.enter_leaf(Tensor(np.asarray(value, dtype=np.float64), "float32", "torch"))
+
+
 def tell(regs: Frame, name: str, value: Any) -> Any:
     """Note an assignment in the story of the run."""
     return regs[0].story.tell(regs, name, value)
@@ -171,6 +180,8 @@ class ScriptProgram:
     code: Code
     seed: int = 0
     given: dict[str, Any] = field(default_factory=dict)
+    free: dict[str, Span] = field(default_factory=dict)
+    others: dict[str, Any] = field(default_factory=dict)
     of: str | None = None
     traced: frozenset[str] = frozenset()
     inputs: dict[str, Span] = field(default_factory=dict)
@@ -203,9 +214,9 @@ class ScriptProgram:
         """Run the script as far as the call."""
         run = Run(graph)
         run.seed = self.seed
-        run.given = {name: run.enter_leaf(Tensor(np.asarray(value))) for name, value in self.given.items()}
         replay = run.replay = Replay(self.stop, by_ordinal, self.sweeps)
-        run.story = Story(self.traced)
+        run.story = Story(self.traced, self.others)
+        run.given = {name: free_leaf(run, self.given.get(name, 0.0)) for name in self.free}
         try:
             ended = run_code(self.code, self.place, run)
         except Stopped as stopped:
@@ -214,7 +225,8 @@ class ScriptProgram:
             raise ended.refused
         if self.of is not None:
             return self.found(run, replay, Stopped([self.output_of(run)], [], None))
-        raise GradcliError("exact", "the script takes another way in many digits, and does not come to this call")
+        why = f": {ended.raised.name}: {ended.raised.text}" if ended.raised is not None else ""
+        raise GradcliError("exact", f"the script takes another way in many digits, and does not come to this call{why}")
 
     def output_of(self, run: Run) -> Tensor:
         """Return the variable that is the output; raises ``unknown-name``, ``type``."""
@@ -267,7 +279,7 @@ class ScriptProgram:
         self.inputs = dict.fromkeys(names, (0, 0))
         self.variables = {**dict.fromkeys(self.code.places, 0), **dict.fromkeys(names, 0)}
         self.wrt = tuple(chosen or names)
-        own = self.of or name_of(run, output)
+        own = None if self.of == LAST else self.of or name_of(run, output)
         self.result = own if own is not None and own.isidentifier() and own not in names else None
 
 
@@ -286,12 +298,38 @@ def as_identifier(name: str | None, taken: Mapping[str, str]) -> str:
 
 
 def program_of(
-    text: str, stop: int, vs: list[Any], resets: list[bool], seed: int = 0, given: dict[str, Any] | None = None,
-    of: str | None = None, traced: frozenset[str] = frozenset(), budget: Budget = BOUNDS,
-) -> ScriptProgram:  # fmt: skip
-    """Return one call of a script as a program, run once so that its leaves have names."""
-    code, place = compile_text(text, budget=budget, told=tell)
-    program = ScriptProgram(text, place, stop, budget, vs, resets, code, seed, given or {}, of, traced)
-    graph = Graph(budget)
-    program.reach(graph, {})
+    text: str,
+    stop: int,
+    vs: list[Any],
+    resets: list[bool],
+    *,
+    seed: int = 0,
+    given: Mapping[str, Any] | None = None,
+    others: Mapping[str, Any] | None = None,
+    of: str | None = None,
+    traced: frozenset[str] = frozenset(),
+    budget: Budget = BOUNDS,
+) -> ScriptProgram:
+    """Return one call of a script, or its last value, as a program; where it can be run its leaves have their names.
+
+    ``given`` are values of the variables that the script leaves free, ``others`` those of leaves in place of its own,
+    ``of`` the variable that is the output, by those that are ``traced``.
+    """
+    code, place = compile_text(text, budget=budget, told=tell, last=LAST if stop < 0 and of is None else None)
+    free = code.text.free(given or ())
+    program = ScriptProgram(
+        text, place, stop, budget, vs, resets, code, seed, dict(given or {}), free, dict(others or {}),
+        of if of is not None or stop >= 0 else code.text.last, traced,
+    )  # fmt: skip
+    if free.keys() <= program.given.keys():
+        program.reach(Graph(budget), {})
+        program.inputs = {name: free.get(name, (0, 0)) for name in program.inputs}
+    else:
+        program.ordinals = {name: f"leaf{k}" for k, name in enumerate(free)}
+        program.inputs = dict(free)
+        program.variables = {**dict.fromkeys(code.places, 0), **dict.fromkeys(free, 0)}
     return program
+
+
+LAST = "_last_value"
+"""The variable that has the value of a script's last expression."""

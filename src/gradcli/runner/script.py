@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -9,13 +10,17 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import Graph
+from gradcli.engine.live import LiveGraph
 from gradcli.errors import Budget, GivenUp, GradcliError, Place
+from gradcli.errors.suggest import did_you_mean
 from gradcli.records import dataclass, field
 from gradcli.runner.events import Event
 from gradcli.runner.exceptions import Raised, as_raised
 from gradcli.runner.expressions import Text
+from gradcli.runner.noting import settle
 from gradcli.runner.objects import Code, Frame
 from gradcli.runner.reading import read_script
+from gradcli.runner.scopes import with_private_names
 from gradcli.runner.state import BOUNDS, Run
 from gradcli.runner.statements import Statements
 
@@ -23,10 +28,19 @@ FRAMES = 30_000
 """Calls of the host that a script's own depth may take."""
 
 
-def compile_text(text: str, listed: bool = True, budget: Budget = BOUNDS, told: Any = None) -> tuple[Code, Place]:
-    """Return a text as code ready to run; raises what is refused before it runs, with its place."""
+def compile_text(
+    text: str, listed: bool = True, budget: Budget = BOUNDS, told: Any = None, last: str | None = None
+) -> tuple[Code, Place]:
+    """Return a text as code ready to run; raises what is refused before it runs, with its place.
+
+    ``told`` is told of assignments, ``last`` is a variable that is given the value of the last expression.
+    """
     tree, place = read_script(text, budget)
+    if "__" in text:
+        tree = with_private_names(tree)
     whole = Text(place.text, listed, told)
+    if last is not None:
+        whole.last = name_last(tree, last)
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, FRAMES))
     try:
@@ -41,15 +55,41 @@ def compile_text(text: str, listed: bool = True, budget: Budget = BOUNDS, told: 
     return compiler.code, place
 
 
+def name_last(tree: ast.Module, name: str) -> str | None:
+    """Give the value of the last expression a name, and return the name of the last value; None where there is none.
+
+    A function that stands alone, or after others, is called with its own parameters.
+    """
+    last = tree.body[-1]
+    if isinstance(last, ast.FunctionDef) and all(isinstance(n, ast.FunctionDef | ast.Import | ast.ImportFrom) for n in tree.body):
+        arguments = last.args
+        names = [ast.Name(a.arg, ast.Load()) for a in (*arguments.posonlyargs, *arguments.args)]
+        required = names[: len(names) - len(arguments.defaults)]
+        call = ast.Call(ast.Name(last.name, ast.Load()), list(required), [])
+        tree.body.append(ast.fix_missing_locations(ast.copy_location(ast.Expr(call), last)))
+        for argument, given in zip((*arguments.posonlyargs, *arguments.args), required, strict=False):
+            ast.copy_location(given, argument)
+        last = tree.body[-1]
+    if isinstance(last, ast.Expr):
+        tree.body[-1] = ast.copy_location(ast.Assign([ast.copy_location(ast.Name(name, ast.Store()), last)], last.value), last)
+        return name
+    target = last.targets[0] if isinstance(last, ast.Assign) else getattr(last, "target", None)
+    return target.id if isinstance(target, ast.Name) and isinstance(last, ast.Assign | ast.AugAssign | ast.AnnAssign) else None
+
+
 @dataclass(slots=True)
 class Ended:
-    """How a run ended: its events, notes, the exception or the refusal that ended it, and its variables by name."""
+    """How a run ended: its events, notes, the exception or the refusal that ended it, and its variables by name.
+
+    ``said`` is the text of ``sys.exit(text)``, which Python writes to standard error.
+    """
 
     run: Run
     place: Place
     raised: Raised | None = None
     refused: GradcliError | None = None
     status: int = 0
+    said: str | None = None
     variables: dict[str, Any] = field(default_factory=dict)
 
 
@@ -86,6 +126,9 @@ def run_code(code: Code, place: Place, run: Run) -> Ended:
         ended.refused = GivenUp("budget", "the script needs more memory than there is", place=place)
     finally:
         sys.setrecursionlimit(limit)
+    settle(run)
+    if ended.refused is not None:
+        ended.refused.ended = ended
     ended.variables = {name: frame[k] for name, k in code.places.items()}
     return ended
 
@@ -101,11 +144,22 @@ def end_by(ended: Ended, error: Raised) -> None:
     if error.name == "SystemExit":
         arguments = error.instance.fields.get("args", ())
         code = arguments[0] if arguments else 0
-        ended.status = code if isinstance(code, int) else 0 if code is None else 1
+        ended.status = int(code) if isinstance(code, int) else 0 if code is None else 1
+        ended.said = None if isinstance(code, int) or code is None else error.text
         return
     ended.raised, ended.status = error, 1
     run.quiet = 0
     run.event(Event("error", error.line or run.line, type=error.name, text=error.text))
+
+
+def refuse_given(given: dict[str, Any], code: Code) -> None:
+    """Refuse values for variables that the script assigns, or does not have."""
+    for name in given:
+        if name in code.text.assigned():
+            hint = f"take that line out, or leave out --{name}"
+            raise GradcliError("option", f"the script gives '{name}' a value itself", hint=hint)
+        if name not in code.places:
+            raise GradcliError("unknown-name", f"the script has no variable '{name}'", hint=did_you_mean(name, code.places))
 
 
 def run_script(
@@ -115,13 +169,20 @@ def run_script(
     given: dict[str, Any] | None = None,
     seed: int | None = None,
     budget: Budget = BOUNDS,
+    others: dict[str, Any] | None = None,
+    last: str | None = None,
 ) -> Ended:
-    """Run a script; ``given`` are values of variables that it does not assign, ``seed`` that of draws without one.
+    """Run a script; ``given`` are values of variables that it leaves free, ``seed`` that of draws without one.
 
-    Raises ``GradcliError`` for what is refused before it runs.
+    ``others`` are values that leaves have in place of the script's own. Raises ``GradcliError`` for what is refused
+    before it runs.
     """
-    code, place = compile_text(text, budget=budget)
-    run = Run(graph, emit)
+    from gradcli.runner.replay import Story, tell
+
+    code, place = compile_text(text, budget=budget, told=tell if others else None, last=last)
+    refuse_given(given or {}, code)
+    run = Run(LiveGraph(budget) if graph is None else graph, emit)
+    run.story = Story(others=others) if others else None
     run.seed = seed or 0
-    run.given = given or {}
+    run.given = dict(given or {})
     return run_code(code, place, run)

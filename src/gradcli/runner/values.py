@@ -104,17 +104,31 @@ class View(Tensor):
             self.seen = self.base.version
 
 
+class Detached(View):
+    """A tensor that shows the memory of another and nothing of what made it: what is written to it is its own history."""
+
+    __slots__ = ()
+
+    @property
+    def version(self) -> int:  # type: ignore[override]
+        """The version of the memory that it shows."""
+        return self.base.version  # type: ignore[no-any-return]
+
+    @version.setter
+    def version(self, count: int) -> None:
+        """Leave the version to the memory."""
+
+
 class Extra:
     """What few tensors have."""
 
-    __slots__ = ("detached", "fields", "hooks", "name", "parameter", "retains", "several")
+    __slots__ = ("fields", "hooks", "name", "parameter", "retains", "several")
 
     def __init__(self) -> None:
         self.hooks: list[Any] = []
         self.retains = False
         self.parameter = False
         self.several = False
-        self.detached: Tensor | None = None
         self.name: str | None = None
         self.fields: dict[str, Any] | None = None
 

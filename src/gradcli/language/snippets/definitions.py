@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 
 from gradcli.errors import GradcliError
-from gradcli.language.snippets.reading import FOREIGN
+from gradcli.language.pasted import FOREIGN
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 NUMBERS = (int, float, complex)

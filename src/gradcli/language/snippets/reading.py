@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from gradcli.errors import Budget, GradcliError, Place, over_budget
 from gradcli.errors.counting import listed
 from gradcli.language.names import MODULES
+from gradcli.language.pasted import without_prompts
 from gradcli.language.program import Call as OwnCall
 from gradcli.language.program import Program, Start, last_target
 from gradcli.language.snippets.building import Leaf, all_at_once
@@ -22,36 +22,6 @@ from gradcli.language.snippets.pieces import Piece, Source
 from gradcli.language.snippets.scopes import Closure, Scope
 from gradcli.language.snippets.signs import SIGNS
 from gradcli.language.source import parse
-
-PROMPTS = (
-    (re.compile(r"\s*>>> "), re.compile(r"(?:>>>|\.\.\.)(?: |$)")),
-    (re.compile(r"\s*In \[\d*\]: "), re.compile(r"(?:In \[\d*\]:|\s*\.\.\.+:)(?: |$)")),
-)
-"""How a session of Python and of IPython begins, and what stands before each line that was typed."""
-FOREIGN = re.compile(r"^(?:%%?[a-z]|![a-z]|```).*$", re.MULTILINE)
-RAISED = re.compile(
-    r"""
-    ^-{20,}\n\w+\ +Traceback\ \(most\ recent[^\n]*\n(?:(?!\w+:\ )[^\n]*\n)*\w+:\ [^\n]*$
-    | ^Traceback\ \(most\ recent[^\n]*\n(?:[ \t][^\n]*\n)*[\w.]+(?::\ [^\n]*)?$
-    | ^[A-Za-z_.]*(?:Error|Exception|Warning):\ [^\n]*$
-    """,
-    re.MULTILINE | re.VERBOSE,
-)
-"""What an interpreter prints of an error: with its traceback, in IPython, and the last line alone."""
-
-
-def without_prompts(text: str) -> str:
-    """Return a text without the prompts of an interpreter, what it answered, and lines that are not Python's.
-
-    Lines keep their numbers. A text that holds nothing but an error stays as it is.
-    """
-    text = FOREIGN.sub("", text)
-    for begins, prompt in PROMPTS:
-        if begins.match(text):
-            return "\n".join(prompt.sub("", line, 1) if prompt.match(line) else "" for line in text.split("\n"))
-    without = RAISED.sub(lambda found: "\n" * found[0].count("\n"), text)
-    return without if without.strip() else text
-
 
 def read_snippet(text: str, budget: Budget, given: frozenset[str]) -> Program | None:
     """Return a text as a snippet, None for a program of the language as it stands."""

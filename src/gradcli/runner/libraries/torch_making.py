@@ -13,6 +13,7 @@ from gradcli.runner.arrays import array_of, cast, dtype_name
 from gradcli.runner.builtins import PARAMETER, SIZE, TENSOR, truth
 from gradcli.runner.draws import DEFAULT_SEED, Generator
 from gradcli.runner.library import TABLE, method, native
+from gradcli.runner.noting import note_draw
 from gradcli.runner.objects import Bound, Class, Context, Foreign, Instance
 from gradcli.runner.operators import equal
 from gradcli.runner.state import Run
@@ -255,7 +256,9 @@ def set_state(run: Run, state: Any) -> None:
 
 def drawn(run: Run, array: Any, name: str, requires_grad: bool = False) -> Tensor:
     """Return drawn numbers as a tensor."""
-    return finished(run, run.make(array, name), requires_grad)
+    made = run.make(array, name)
+    note_draw(run, made)
+    return finished(run, made, requires_grad)
 
 
 @native("torch.rand")
@@ -345,6 +348,7 @@ def drawing(draw: Any) -> Any:
 
     def run_it(run: Run, x: Tensor, *arguments: Any, generator: Any = None, **named: Any) -> Tensor:
         given = [a.value.item() if isinstance(a, Tensor) else a for a in arguments]
+        note_draw(run, x)
         return attributes.filled(run, x, np.asarray(draw(draws(run, generator), x, *given, **named)))
 
     return run_it

@@ -1,0 +1,149 @@
+"""What a script did, as lines, as a titled block, and as the events of the document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.text import Text
+
+from gradcli.explanation.timeline import RETURNS
+from gradcli.render.glyphs import Layout, Section
+from gradcli.render.numbers import Form, array_text, input_text, nested
+from gradcli.render.wrap import plain_text, wrapped
+
+if TYPE_CHECKING:
+    from gradcli.explanation.timeline import Left, Row, Timeline
+    from gradcli.ops.declare import Array
+    from gradcli.runner.events import Event
+
+GAP = 3
+"""Columns between two columns of a row."""
+LEAST_LEFT = 24
+"""Columns that what a line left needs beside the line; with fewer it stands below."""
+NARROW = 60
+"""Columns of a screen below which arrays are cut sooner."""
+
+
+def timeline_section(timeline: Timeline, layout: Layout) -> Section:
+    """Return the timeline as a titled block; of a short script what it printed."""
+    if not timeline.rows:
+        return Section("", [drawn(f" prints: {line}", layout) for line in timeline.prints])
+    return Section(timeline.head, list(row_lines(timeline, layout)))
+
+
+def row_lines(timeline: Timeline, layout: Layout) -> Iterator[Text]:
+    """Yield the rows in columns: line, what it is with its turn, what it left, which stands below on narrow screens."""
+    number = max(len(str(row.line)) for row in timeline.rows)
+    indent = 3 + len("line ") + number + 2
+    turned = [row for row in timeline.rows if row.turn]
+    cap = max((layout.width - indent) * 45 // 100, 12)
+    name = min(max((len(row.what) for row in turned), default=0), cap)
+    wide = name + GAP + max((len(row.turn) for row in turned), default=-GAP)
+    wide = max(wide, min(max(len(row.what) for row in timeline.rows if not row.skipped), cap))
+    room = layout.width - indent - wide - GAP
+    for row in timeline.rows:
+        place = f"   line {row.line:>{number}}  " if row.line else " " * indent
+        if row.skipped:
+            yield drawn(f"{place}{layout.glyphs.dots} {row.what}", layout)
+        elif room < LEAST_LEFT:
+            yield from below(row, place, indent, layout)
+        else:
+            start = f"{cut(row.what, name, layout):<{name + GAP}}{row.turn}" if row.turn else cut(row.what, wide, layout)
+            lead = place + start.ljust(wide + GAP)
+            for k, line in enumerate(left_lines(row, room, layout) or [""]):
+                yield drawn((lead if k == 0 else " " * len(lead)) + line, layout)
+
+
+def below(row: Row, place: str, indent: int, layout: Layout) -> Iterator[Text]:
+    """Yield a row whose parts stand below each other."""
+    first = [part for part in (cut(row.what, layout.width - indent, layout), row.turn) if part]
+    together = "   ".join(first)
+    lines = [together] if indent + len(together) <= layout.width else first
+    lines += left_lines(row, layout.width - indent - 2, layout, "  ")
+    for k, line in enumerate(lines):
+        yield drawn((place if k == 0 else " " * indent) + line, layout)
+
+
+def drawn(line: str, layout: Layout) -> Text:
+    """Return a line in the characters that there are, without blanks at its end."""
+    return Text(plain_text(line.rstrip(), layout.glyphs))
+
+
+def cut(text: str, width: int, layout: Layout) -> str:
+    """Return a text in so many columns, its end left out where it is longer."""
+    dots = layout.glyphs.dots
+    return text if len(text) <= width else text[: max(width - len(dots), 1)].rstrip() + dots
+
+
+def left_lines(row: Row, room: int, layout: Layout, lead: str = "") -> list[str]:
+    """Return what a row left, as many parts on a line as there is room for."""
+    lines: list[str] = []
+    for left in row.left:
+        for text in left_texts(left, layout):
+            if lines and left.value is not None and len(lines[-1]) + 3 + len(text) <= room:
+                lines[-1] += f"   {text}"
+            else:
+                lines += [lead + line for line in wrapped(text, room, 2)] if text else [lead]
+    return lines
+
+
+def left_texts(left: Left, layout: Layout) -> Iterator[str]:
+    """Yield the texts for one thing that a line left."""
+    if left.value is None:
+        yield left.text
+        return
+    most = layout.most(12 if layout.width >= NARROW else 5)
+    equals = "" if left.text == RETURNS else "= "
+    yield f"{left.text} {equals}{array_text(left.value, layout.precision, most)}"
+    if left.added is not None:
+        yield f"{array_text(left.added, layout.precision, most)} added"
+
+
+def timeline_lines(timeline: Timeline) -> list[str]:
+    """Return the timeline as plain lines, with all digits."""
+    lines = [timeline.head]
+    for row in timeline.rows:
+        if row.skipped:
+            lines.append(f"... {row.what}")
+            continue
+        start = " ".join(part for part in (f"line {row.line}" if row.line else "", row.turn, row.what) if part)
+        lines.append(f"{start}: " + "; ".join(map(full_text, row.left)) if row.left else start)
+    return [*lines, *(f"prints: {line}" for line in timeline.prints), *([timeline.title] if timeline.title else [])]
+
+
+def full_text(left: Left) -> str:
+    """Return one thing that a line left, with all digits."""
+    text = left.text if left.value is None else f"{left.text} = {input_text(left.value)}"
+    return text if left.added is None else f"{text} ({input_text(left.added)} added)"
+
+
+def script_document(timeline: Timeline, form: Form = nested) -> dict[str, Any]:
+    """Return the keys that the document of a script has: what happened, and which of it is answered."""
+    return {"events": [event_document(event, form) for event in timeline.events], "explained": timeline.explained}
+
+
+def event_document(event: Event, form: Form = nested) -> dict[str, Any]:
+    """Return one event."""
+    found: dict[str, Any] = {"kind": event.kind, "line": event.line}
+    if event.kind == "print":
+        return found | {"text": event.text}
+    if event.kind == "error":
+        return found | {"type": event.type, "text": event.text} | ({"caught": True} if event.caught else {})
+    if event.kind in ("zero", "update", "draw"):
+        return found | {"names": list(event.names)}
+    found |= {"turn": event.turn, "output": event.output}
+    if event.v is not None or event.kind == "backward":
+        found["v"] = array(np.ones(np.shape(event.value)) if event.v is None else event.v, form)
+    if event.kind == "grad":
+        return found | {"returns": [array(value, form) for value in event.returns], "of": list(event.of)}
+    return found | {
+        "grad": {name: array(value, form) for name, value in event.grad.items()},
+        "adds": {name: array(value, form) for name, value in event.adds.items()},
+    }
+
+
+def array(value: Array | None, form: Form) -> Any:
+    """Return an array as the document has it; None for a gradient that there is not."""
+    return None if value is None else form(np.asarray(value, dtype=np.float64))
