@@ -65,6 +65,8 @@ def differentiable_cotangents(
             if kept is not None:
                 kept[node.index] = g
         part = handed_on(graph, node, k, given)
+        if part is None:
+            return None
         return summed(graph, part.node if type(part) is Traced else part, value_of(node.arguments[k]).shape)
 
     def add(total: Any, part: Any, _own: bool) -> Any:

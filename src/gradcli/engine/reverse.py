@@ -80,7 +80,9 @@ def cotangents(
         vjps, static, value = node.op.vjps, node.static, given[k + 2]
         vjp: Any = vjps[k] if type(vjps) is tuple else vjps(k)  # type: ignore[operator]
         part = vjp(*given, **static) if static else vjp(*given)
-        return part if type(part) is type(value) is Double else unbroadcast(part, value.shape)
+        if type(part) is type(value) is Double or part is None:
+            return part
+        return unbroadcast(part, value.shape)
 
     def add(total: Any, part: Any, own: bool) -> Any:
         return np.add(total, part, out=total) if own and type(total) is not Double else total + part

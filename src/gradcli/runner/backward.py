@@ -31,6 +31,10 @@ UNUSED = (
 NO_GRAD_FN = "element {} of tensors does not require grad and does not have a grad_fn"
 
 
+OWN = ("own",)
+"""What an op keeps that keeps neither arguments nor output; functions of the user's see to what they keep themselves."""
+
+
 class Freed(tuple):  # type: ignore[type-arg]
     """The links of an operation whose saved values a sweep has freed."""
 
@@ -80,6 +84,8 @@ def seed_of(run: Run, y: Tensor, gradient: Any, place: int) -> Any:
 
 def saved_places(node: Operation) -> tuple[int, ...]:
     """Return the numbers of the arguments that PyTorch saves for a node, and -1 for its output."""
+    if node.op.torch_saves == OWN:
+        return ()
     active = tuple([type(a) in NODES and a.active for a in node.arguments])
     arrays = tuple([type(a) in NODES or isinstance(a, np.ndarray) for a in node.arguments])
     reads = kept(node.op, active, arrays)
@@ -189,7 +195,10 @@ def hooked_visit(
         index = node.index
         if index in totals:
             for hook in list(run.hooks.get(index, ())):
-                made = run.call(hook, [as_gradient(run, totals[index], node)])
+                g = as_gradient(run, totals[index], node)
+                if run.replay is not None:
+                    run.hooked.append((hook_number(run, hook), g.value))
+                made = run.call(hook, [g])
                 if isinstance(made, Tensor):
                     totals[index] = made.node if type(made.node) in NODES else np.asarray(made.value)[()]
             if index in run.retained:
@@ -197,6 +206,11 @@ def hooked_visit(
             if index in targets:
                 captured[index] = totals[index]
         yield node
+
+
+def hook_number(run: Run, hook: Any) -> int:
+    """Return which of all hooks of the run one is: the same in every run."""
+    return next(k for k, one in enumerate(run.all_hooks) if one is hook)
 
 
 def as_gradient(run: Run, g: Any, node: Node) -> Tensor:

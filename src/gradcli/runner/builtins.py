@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.engine.graph import NODES
 from gradcli.runner.containers import iterate, take
 from gradcli.runner.exceptions import TREE, Raised, exception_class, raised
 from gradcli.runner.objects import (
@@ -61,12 +62,14 @@ def number_of(run: Run, x: Any) -> Any:
 
 def item_of(run: Run, x: Tensor) -> Any:
     """Return what ``item()`` gives: a number of float32 where that is the type; one in many digits stays what it is."""
-    value = x.value
-    if getattr(value, "dtype", None) == object or (run.replay is not None and x.active):
+    if run.replay is not None and type(x.node) in NODES and category(x.dtype) == 2:
         from gradcli.ops.making import DETACH
 
-        return Tensor(run.graph(DETACH, x.node), "float64", "python")
-    one = np.ravel(np.asarray(value))[0]
+        node = x.node if not x.shape else run.function("reshape", x).node
+        return Tensor(run.graph(DETACH, node), "float64", "python")
+    one = np.ravel(np.asarray(x.value))[0]
+    if type(one) is not np.float64 and not isinstance(one, np.generic):
+        one = np.float64(float(one))
     return rounded(np.float64(one), x.dtype).item() if category(x.dtype) == 2 else one.item()
 
 

@@ -229,7 +229,7 @@ def table_function(name: str) -> TableFunction:
     return found
 
 
-LIBRARIES = {"torch": "torch", "numpy": "np", "jax": "jnp", "math": "math", "autograd": "np", "scipy": "scipy"}
+LIBRARIES = {"torch": "torch", "numpy": "np", "jax": "np", "math": "math", "autograd": "np", "scipy": "scipy"}
 
 
 @cache
@@ -237,7 +237,7 @@ def find_table(name: str) -> TableFunction | None:
     """Return a function of the table by a full dotted name (``torch.nn.functional.relu``), None where there is none."""
     root = name.partition(".")[0]
     library = LIBRARIES.get(root, "torch")
-    if name.startswith("torch.nn.functional.") or name.startswith("F."):
+    if name.startswith(("torch.nn.functional.", "F.", "jax.nn.")):
         library = "F"
     for spelled in (name, name.replace("numpy.", "np.", 1), name.replace("jax.numpy.", "jnp.", 1),
                     name.replace("autograd.numpy.", "np.", 1)):

@@ -51,10 +51,11 @@ def attribute(*names: str) -> Callable[[N], N]:
 
 
 HOMES: dict[str, tuple[str, ...]] = {
-    "torch": ("torch_making", "torch_tensors", "torch_autograd", "torch_modules"),
+    "torch": ("torch_making", "torch_tensors", "torch_autograd", "torch_function", "torch_functional", "torch_func", "torch_modules"),
     "numpy": ("numpy_arrays",),
-    "jax": ("jax_arrays",),
-    "autograd": ("jax_arrays",),
+    "functorch": ("torch_func",),
+    "jax": ("jax_arrays", "jax_draws", "jax_transforms", "jax_custom"),
+    "autograd": ("hips_autograd",),
     "math": ("python_math",),
     "random": ("python_random",),
     **dict.fromkeys(

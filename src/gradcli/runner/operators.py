@@ -96,6 +96,8 @@ def operate(run: Run, sign: str, a: Any, b: Any) -> Any:
     """Return what an operator makes of any two values; raises the exceptions of Python and of the libraries."""
     a, b = plain(a), plain(b)
     if isinstance(a, Tensor) or isinstance(b, Tensor):
+        if isinstance(a, str) or isinstance(b, str):
+            return of_host(run, sign, a, b)
         return of_tensors(run, sign, a, b)
     if isinstance(a, HOST_KINDS) and isinstance(b, HOST_KINDS):
         return of_host(run, sign, a, b)

@@ -39,6 +39,7 @@ class Recorded:
 
     by_leaf: dict[str, Any]
     asked: list[Any]
+    hooked: list[tuple[int, Any]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -63,11 +64,14 @@ class Replay:
             raise Stopped(outputs, seeds, inputs)
         nodes = [y.node for y in outputs]
         if create or number >= len(self.sweeps):
+            run.hooked = []
             done = sweep(run, nodes, seeds, targets, True, create)
             if number >= len(self.sweeps):
                 self.record(run, done, inputs)
             return done
         before = self.sweeps[number]
+        for hook, g in before.hooked:
+            run.call(run.all_hooks[hook], [Tensor(np.array(g))])
         totals = {leaf.node.index: before.by_leaf[name] for name, leaf in self.live(run).items() if name in before.by_leaf}
         captured = {t.node.index: g for t, g in zip(inputs or (), before.asked, strict=False) if g is not None}
         return Swept(nodes, seeds, totals, captured)
@@ -81,7 +85,7 @@ class Replay:
         by_index = {leaf.node.index: name for name, leaf in self.live(run).items()}
         by_leaf = {by_index[k]: g for k, g in done.totals.items() if k in by_index and type(g) not in NODES}
         asked = [done.captured.get(t.node.index, done.totals.get(t.node.index)) for t in inputs or ()]
-        self.sweeps.append(Recorded(by_leaf, asked))
+        self.sweeps.append(Recorded(by_leaf, asked, run.hooked))
 
 
 @dataclass(slots=True)
@@ -221,7 +225,8 @@ class ScriptProgram:
             raise ended.refused
         if self.of is not None:
             return self.found(run, replay, Stopped([self.output_of(run)], [], None))
-        raise GradcliError("exact", "the script takes another way in many digits, and does not come to this call")
+        why = f": {ended.raised.name}: {ended.raised.text}" if ended.raised is not None else ""
+        raise GradcliError("exact", f"the script takes another way in many digits, and does not come to this call{why}")
 
     def output_of(self, run: Run) -> Tensor:
         """Return the variable that is the output; raises ``unknown-name``, ``type``."""

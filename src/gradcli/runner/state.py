@@ -104,6 +104,8 @@ class Run:
         self.modules: dict[str, Frame] = {}
         self.handling: list[Any] = []
         self.hooks: dict[int, list[Any]] = {}
+        self.all_hooks: list[Any] = []
+        self.hooked: list[tuple[int, Any]] = []
         self.post_hooks: dict[int, list[Any]] = {}
         self.identities: list[Any] = []
         self.resolved: dict[str, Any] = {}
@@ -117,6 +119,10 @@ class Run:
         self.notes: dict[tuple[str, str], None] = {}
         self.place = Place("")
         self.replay: Any = None
+        self.levels: list[Any] = []
+        self.duals: list[Any] = []
+        self.tree_nodes: dict[Any, tuple[Any, Any]] = {}
+        self.x64 = False
         self.story: Any = None
 
     # ---- gradients on and off

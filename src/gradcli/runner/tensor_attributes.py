@@ -388,6 +388,7 @@ def register_hook(run: Run, x: Tensor, hook: Any) -> Any:
         run.fail("RuntimeError", "cannot register a hook on a tensor that doesn't require gradient")
     hooks = run.hooks.setdefault(x.node.index, [])
     hooks.append(hook)
+    run.all_hooks.append(hook)
     if x.leaf:
         extra_of(x).hooks = hooks
     return Handle(hooks, hook)

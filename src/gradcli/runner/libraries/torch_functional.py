@@ -1,0 +1,362 @@
+"""``torch.autograd.functional``, ``gradcheck`` and ``torch.utils.checkpoint``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine.graph import NODES
+from gradcli.runner import printing
+from gradcli.runner.exceptions import CLASSES, Raised, exception_class
+from gradcli.runner.library import TABLE, native
+from gradcli.runner.objects import Class, Instance
+from gradcli.runner.state import Run
+from gradcli.runner.tensor_attributes import constant
+from gradcli.runner.transforms import Call, Level, first_v, jacobian_rows, pulled, pushed, seed_for
+from gradcli.runner.values import Size, Tensor, category, rounded
+
+NO_V = {
+    "outputs": "The vector v can only be None if the user-provided function returns a single Tensor with a single element.",
+    "inputs": "The vector v can only be None if the input to the user-provided function is a single Tensor with a single "
+    "element.",
+}
+
+
+def tensors_of(run: Run, given: Any, what: str, function: str) -> tuple[bool, list[Tensor]]:
+    """Return whether several tensors are given, and all of them; raises what PyTorch raises for anything else."""
+    from gradcli.runner.builtins import type_of
+    from gradcli.runner.strings import to_repr
+
+    several = isinstance(given, tuple)
+    items = list(given) if several else [given]
+    for place, item in enumerate(items):
+        if not isinstance(item, Tensor):
+            where = f"value at index {place}" if several else f"given {what}"
+            run.fail("TypeError", f"The {what} given to {function} must be either a Tensor or a tuple of Tensors but the {where} "
+                     f"has type {to_repr(run, type_of(run, item))}.")  # fmt: skip
+    return several, items
+
+
+def checked_v(run: Run, v: Any, others: Sequence[Tensor], several: bool, what: str, function: str) -> list[Any]:
+    """Return v for each of several tensors; raises what PyTorch raises where it is missing or does not fit."""
+    if v is None:
+        if len(others) != 1 or math.prod(others[0].shape) != 1:
+            run.fail("RuntimeError", NO_V[what])
+        return [np.ones(others[0].shape)]
+    _, vs = tensors_of(run, v, "v", function)
+    if len(vs) != len(others):
+        run.fail("RuntimeError", f"v is a tuple of invalid length: should be {len(others)} but got {len(vs)}." if several else
+                 "The given v should contain a single Tensor.")  # fmt: skip
+    for place, (one, other) in enumerate(zip(vs, others, strict=True)):
+        if one.shape != other.shape:
+            before = f"Entry {place} in " if several else ""
+            run.fail("RuntimeError", f"{before}v has invalid size: should be {Size(other.shape)!r} but got {Size(one.shape)!r}.")
+    return [seed_for(other, one) for one, other in zip(vs, others, strict=True)]
+
+
+class Calling:
+    """A function called with inputs of its own, for one of the functions here."""
+
+    def __init__(self, run: Run, level: Level, call: Call, inputs: Any, name: str, create_graph: bool) -> None:
+        self.run, self.level, self.name, self.call = run, level, name, call
+        self.several_inputs, self.given = tensors_of(run, inputs, "inputs", name)
+        for x in self.given:
+            if category(x.dtype) < 2:
+                run.fail("RuntimeError", "only Tensors of floating point dtype can require gradients")
+        self.names = [self.call.names(place, [x])[0] for place, x in enumerate(self.given)]
+        self.inputs = [level.lifted(x, called) for x, called in zip(self.given, self.names, strict=True)]
+        made = run.call(call.function, list(self.inputs))
+        self.several_outputs, self.outputs = tensors_of(run, made, "outputs of the user-provided function", name)
+        self.create = create_graph and level.outer(self.outputs)
+
+    def single(self) -> Tensor:
+        """Return the one number that the function gives; raises what PyTorch raises for more."""
+        if self.several_outputs:
+            self.run.fail("RuntimeError", f"The function given to {self.name} should return a single Tensor")
+        if math.prod(self.outputs[0].shape) != 1:
+            self.run.fail("RuntimeError", f"The Tensor returned by the function given to {self.name} should contain a single element")
+        return self.outputs[0]
+
+    def out(self, values: Sequence[Any], several: bool) -> Any:
+        """Return tensors as they are outside: one, or several."""
+        found = tuple([self.final(value) for value in values])
+        return found if several else found[0]
+
+    def final(self, value: Any) -> Tensor:
+        """Return one tensor as it is outside."""
+        if self.create and value.active:
+            return value  # type: ignore[no-any-return]
+        return Tensor(np.asarray(constant(self.run, value.node)), value.dtype)
+
+    def end(self, returns: Any) -> None:
+        """Note what the call returned."""
+        flat = list(returns) if isinstance(returns, tuple) else [returns]
+        while any(isinstance(one, tuple) for one in flat):
+            flat = [part for one in flat for part in (one if isinstance(one, tuple) else (one,))]
+        self.call.end(flat, self.names)
+
+
+def as_output(gs: Sequence[Any], like: Sequence[Tensor]) -> list[Tensor]:
+    """Return cotangents as tensors."""
+    return [Tensor(np.zeros(x.shape) if g is None else g, x.dtype) for g, x in zip(gs, like, strict=True)]
+
+
+def strictly(run: Run, strict: bool, gs: Sequence[Any], what: str) -> None:
+    """Raise what PyTorch raises in strict mode where a gradient is independent of an input."""
+    if strict:
+        for place, g in enumerate(gs):
+            if g is None:
+                run.fail("RuntimeError", f"The {what} of the user-provided function is independent of input {place}. This is not "
+                         "allowed in strict mode.")  # fmt: skip
+
+
+@native("torch.autograd.functional.vjp")
+def vjp(run: Run, func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+    """Return what a function gives, and vᵀ·J."""
+    noted = Call(run, func)
+    with Level(run) as level:
+        call = Calling(run, level, noted, inputs, "vjp", create_graph)
+        vs = checked_v(run, v, call.outputs, call.several_outputs, "outputs", "vjp")
+        call.call.begin(call.outputs[0], None if v is None else np.asarray(vs[0] if type(vs[0]) not in NODES else vs[0].value))
+        gs = pulled(run, call.outputs, vs, call.inputs, call.create, zeros=False)
+        strictly(run, strict, gs, "output")
+        made = call.out(call.outputs, call.several_outputs), call.out(as_output(gs, call.inputs), call.several_inputs)
+    call.end(made[1])
+    return made
+
+
+@native("torch.autograd.functional.jvp")
+def jvp(run: Run, func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+    """Return what a function gives, and J·v."""
+    noted = Call(run, func)
+    with Level(run) as level:
+        call = Calling(run, level, noted, inputs, "jvp", create_graph)
+        vs = checked_v(run, v, call.given, call.several_inputs, "inputs", "jvp")
+        call.call.begin(call.outputs[0])
+        gs = pushed(run, level, call.outputs, call.inputs, [Tensor(v) for v in vs])
+        strictly(run, strict, gs, "output")
+        made = call.out(call.outputs, call.several_outputs), call.out(as_output(gs, call.outputs), call.several_outputs)
+    call.end(made[1])
+    return made
+
+
+@native("torch.autograd.functional.jacobian")
+def jacobian(
+    run: Run, func: Any, inputs: Any, create_graph: bool = False, strict: bool = False, vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Any:  # fmt: skip
+    """Return the Jacobian of a function, a tuple for each of several outputs, and within it for several inputs."""
+    noted = Call(run, func)
+    with Level(run) as level:
+        call = Calling(run, level, noted, inputs, "jacobian", create_graph)
+        if strict:
+            for place, y in enumerate(call.outputs):
+                if not y.active:
+                    run.fail("RuntimeError", f"Output {place} of the user-provided function does not require gradients. The outputs "
+                             "must be computed in a differentiable manner from the input when running in strict mode.")  # fmt: skip
+                for number, g in enumerate(pulled(run, [y], [np.ones(y.shape)], call.inputs, False, zeros=False)):
+                    if g is None:
+                        run.fail("RuntimeError", f"Output {place} of the user-provided function is independent of input {number}. "
+                                 "This is not allowed in strict mode.")  # fmt: skip
+        call.call.begin(call.outputs[0], first_v(call.outputs[0]))
+        blocks = jacobian_rows(run, call.outputs, call.inputs, call.create)
+        rows = tuple([call.out(block, call.several_inputs) for block in blocks])
+    made = rows if call.several_outputs else rows[0]
+    call.end(made)
+    return made
+
+
+@native("torch.autograd.functional.hessian")
+def hessian(
+    run: Run, func: Any, inputs: Any, create_graph: bool = False, strict: bool = False, vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Any:  # fmt: skip
+    """Return the matrix of second derivatives, for several inputs a tuple of tuples."""
+    noted = Call(run, func)
+    with Level(run) as level:
+        call = Calling(run, level, noted, inputs, "hessian", create_graph)
+        y = call.single()
+        gs = pulled(run, [y], [np.ones(y.shape)], call.inputs, True, zeros=False)
+        strictly(run, strict, gs, "output")
+        parts = as_output(gs, call.inputs)
+        call.call.begin(parts[0], first_v(parts[0]))
+        blocks = jacobian_rows(run, parts, call.inputs, call.create)
+        rows = tuple([call.out(block, call.several_inputs) for block in blocks])
+    made = rows if call.several_inputs else rows[0]
+    call.end(made)
+    return made
+
+
+def second_product(name: str) -> Any:
+    """Return ``hvp`` or ``vhp``: the Hessian is symmetric."""
+
+    def product(run: Run, func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+        noted = Call(run, func)
+        with Level(run) as level:
+            call = Calling(run, level, noted, inputs, name, create_graph)
+            y = call.single()
+            vs = checked_v(run, v, call.given, call.several_inputs, "inputs", name)
+            gs = pulled(run, [y], [np.ones(y.shape)], call.inputs, True, zeros=False)
+            strictly(run, strict, gs, "output")
+            call.create = call.create or (create_graph and level.outer([Tensor(v) for v in vs]))
+            parts = as_output(gs, call.inputs)
+            call.call.begin(parts[0], np.asarray(vs[0] if type(vs[0]) not in NODES else vs[0].value))
+            hs = pulled(run, parts, vs, call.inputs, call.create, zeros=False)
+            strictly(run, strict, hs, "jacobian")
+            made = call.out([y], False), call.out(as_output(hs, call.inputs), call.several_inputs)
+        call.end(made[1])
+        return made
+
+    return product
+
+
+TABLE["torch.autograd.functional.hvp"] = second_product("hvp")
+TABLE["torch.autograd.functional.vhp"] = second_product("vhp")
+
+
+# ---- gradcheck
+GRADCHECK_ERROR = Class("GradcheckError", [exception_class("RuntimeError")], {}, qualified="torch.autograd.gradcheck.GradcheckError")
+CLASSES["GradcheckError"] = GRADCHECK_ERROR
+TABLE["torch.autograd.gradcheck.GradcheckError"] = TABLE["torch.autograd.GradcheckError"] = GRADCHECK_ERROR
+
+
+class Failed(Exception):
+    """A check of gradients that does not hold."""
+
+
+def check_error(text: str) -> Raised:
+    """Return the exception of a check that does not hold."""
+    instance = Instance(GRADCHECK_ERROR)
+    instance.fields["args"] = (text,)
+    return Raised(instance)
+
+
+@native("torch.autograd.gradcheck", "torch.autograd.gradcheck.gradcheck")
+def gradcheck(
+    run: Run, func: Any, inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3,
+    raise_exception: bool = True, **_: Any,
+) -> bool:  # fmt: skip
+    """Hold the gradients of a function against central differences."""
+    given = list(inputs) if isinstance(inputs, tuple | list) else [inputs]
+    places = [k for k, x in enumerate(given) if isinstance(x, Tensor) and x.active]
+    try:
+        if not places:
+            run.fail("ValueError", "gradcheck expects at least one input tensor to require gradient, but none of the them have "
+                     "requires_grad=True.")  # fmt: skip
+        compare(run, func, given, places, eps, atol, rtol)
+    except Failed as failed:
+        if raise_exception:
+            raise check_error(str(failed)) from None
+        return False
+    return True
+
+
+def outputs_of(run: Run, func: Any, given: list[Any]) -> list[Tensor]:
+    """Return what a function gives, as a list of tensors of floats."""
+    made = run.call(func, given)
+    several = list(made) if isinstance(made, tuple | list) else [made]
+    return [y for y in several if isinstance(y, Tensor) and category(y.dtype) == 2]
+
+
+def compare(run: Run, func: Any, given: list[Any], places: list[int], eps: float, atol: float, rtol: float) -> None:
+    """Compare each Jacobian with central differences, in the digits that the inputs have."""
+    with Level(run) as level:
+        lifted = [level.lifted(x) if k in places else x for k, x in enumerate(given)]
+        outputs = outputs_of(run, func, lifted)
+        exact = [jacobian_rows(run, [y], [lifted[k] for k in places], False)[0] for y in outputs]
+        again = [pulled(run, [y], [np.zeros(y.shape)], [lifted[k] for k in places], False) for y in outputs]
+    numeric: list[list[list[Any]]] = [[[] for _ in places] for _ in outputs]
+    for number, k in enumerate(places):
+        x = given[k]
+        flat = np.ravel(np.array(x.value, dtype=np.float64))
+        for entry in range(flat.size):
+            both = []
+            for step in (-eps, eps):
+                moved = flat.copy()
+                moved[entry] = rounded(moved[entry] + step, x.dtype)
+                at = [Tensor(moved.reshape(x.shape), x.dtype) if j == k else fixed(one) for j, one in enumerate(given)]
+                run.quiet += 1
+                line, before = run.line, run.enable_grad(True)
+                try:
+                    both.append([np.ravel(rounded(np.asarray(y.value, np.float64), y.dtype)) for y in outputs_of(run, func, at)])
+                finally:
+                    run.quiet -= 1
+                    run.line = line
+                    run.enable_grad(before)
+            for place in range(len(outputs)):
+                numeric[place][number].append((both[1][place] - both[0][place]) / (2 * eps))
+    for place, y in enumerate(outputs):
+        for number, k in enumerate(places):
+            x = given[k]
+            size = math.prod(y.shape), math.prod(x.shape)
+            analytical = rounded(np.asarray(exact[place][number].value, np.float64).reshape(size).T, x.dtype)
+            numerical = rounded(np.array(numeric[place][number]).reshape(size[::-1]), y.dtype)
+            if not np.all(np.abs(analytical - numerical) <= atol + rtol * np.abs(numerical)):
+                texts = [printing.torch_text(a, y.dtype, default=run.default_dtype) for a in (numerical, analytical)]
+                raise Failed(f"Jacobian mismatch for output {place} with respect to input {number},\nnumerical:{texts[0]}\n"
+                             f"analytical:{texts[1]}\n")  # fmt: skip
+        if any(np.any(np.asarray(g) != 0) for g in again[place]):
+            raise Failed("backward not multiplied by grad_output")
+
+
+def fixed(x: Any) -> Any:
+    """Return an input that is not moved."""
+    return Tensor(np.array(x.value), x.dtype, x.library) if isinstance(x, Tensor) else x
+
+
+@native("torch.autograd.gradgradcheck", "torch.autograd.gradcheck.gradgradcheck")
+def gradgradcheck(
+    run: Run, func: Any, inputs: Any, grad_outputs: Any = None, *, eps: float = 1e-6, atol: float = 1e-5,
+    rtol: float = 1e-3, raise_exception: bool = True, **_: Any,
+) -> bool:  # fmt: skip
+    """Hold the second derivatives of a function against central differences of its gradients."""
+    given = list(inputs) if isinstance(inputs, tuple | list) else [inputs]
+    places = [k for k, x in enumerate(given) if isinstance(x, Tensor) and x.active]
+    outputs = outputs_of(run, func, [fixed(x) for x in given])
+    if grad_outputs is None:
+        numbers = np.random.RandomState(0)
+        vs = [Tensor(np.asarray(numbers.randn(*y.shape)).reshape(y.shape), y.dtype) for y in outputs]
+    else:
+        vs = list(grad_outputs) if isinstance(grad_outputs, tuple | list) else [grad_outputs]
+    vs = [leaf_of(run, v) for v in vs]
+
+    def gradients(run: Run, *arguments: Any) -> Any:
+        xs, seeds = list(arguments[: len(given)]), arguments[len(given) :]
+        with Level(run) as level:
+            lifted = [level.lifted(x) if k in places else x for k, x in enumerate(xs)]
+            made = outputs_of(run, func, lifted)
+            create = any(s.active for s in seeds) or level.outer(made)
+            gs = pulled(run, made, [seed_for(y, s) for y, s in zip(made, seeds, strict=True)], [lifted[k] for k in places], create)
+        return tuple(as_output(gs, [xs[k] for k in places]))
+
+    return gradcheck(run, gradients, tuple([*given, *vs]), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception)
+
+
+def leaf_of(run: Run, v: Tensor) -> Tensor:
+    """Return a tensor as a leaf."""
+    made = Tensor(np.array(v.value), v.dtype)
+    run.enter_leaf(made)
+    return made
+
+
+# ---- what only saves memory
+@native("torch.utils.checkpoint.checkpoint")
+def checkpoint(
+    run: Run, function: Any, *arguments: Any, use_reentrant: Any = None, preserve_rng_state: bool = True, context_fn: Any = None,
+    determinism_check: Any = None, debug: bool = False, early_stop: bool = True, **named: Any,
+) -> Any:  # fmt: skip
+    """Call a function: what it saves in memory is the same numbers."""
+    return run.call(function, list(arguments), named)
+
+
+@native("torch.utils.checkpoint.checkpoint_sequential")
+def checkpoint_sequential(run: Run, functions: Any, segments: int, value: Any, **_: Any) -> Any:
+    """Call functions one after the other."""
+    from gradcli.runner.containers import iterate
+
+    for function in iterate(run, functions):
+        value = run.call(function, [value])
+    return value

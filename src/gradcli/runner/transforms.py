@@ -1,0 +1,415 @@
+"""Functions of functions: gradients, products with Jacobians, whole Jacobians and batches, one level in another.
+
+A level gives a function inputs of its own. A value that an outer level differentiates goes through a copy, so that what
+reaches the copy is this level's gradient, and the gradient depends on the outer one still.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine.graph import NODES, Input
+from gradcli.engine.live import swept
+from gradcli.errors import GradcliError
+from gradcli.ops.arithmetic import ADD, MUL
+from gradcli.ops.declare import value_of
+from gradcli.ops.joining import STACK
+from gradcli.ops.reductions import SUM
+from gradcli.ops.shaping import CLONE, RESHAPE
+from gradcli.runner.containers import entry
+from gradcli.runner.events import Event
+from gradcli.runner.objects import Bound, Closure
+from gradcli.runner.state import Run
+from gradcli.runner.tensor_attributes import constant
+from gradcli.runner.trees import Spec, flatten, spread, unflatten
+from gradcli.runner.values import Tensor, category, extra_of
+
+Outcome = tuple[list[Any], Spec]
+
+
+class Level:
+    """One level of differentiation, entered by ``with``; ``forward`` says that it asks for no sweep back.
+
+    ``inputs`` are its own, and those of levels that have ended in it.
+    """
+
+    def __init__(self, run: Run, forward: bool = False) -> None:
+        self.run = run
+        self.inputs: set[int] = set()
+        self.leaves: list[Tensor] = []
+        self.forward = forward
+        self.before = True
+        self.line = run.line
+
+    def __enter__(self) -> Level:
+        run = self.run
+        self.before = run.enable_grad(True)
+        run.quiet += 1
+        run.levels.append(self)
+        for leaf in self.leaves:
+            run.by_leaf[leaf.node.index] = leaf
+        return self
+
+    def __exit__(self, error: object, *_: object) -> None:
+        run = self.run
+        run.levels.remove(self)
+        run.quiet -= 1
+        run.line = self.line
+        run.enable_grad(self.before)
+        for leaf in self.leaves if error is None else ():  # a run that was stopped here is asked for them
+            run.by_leaf.pop(leaf.node.index, None)
+        if run.levels:
+            run.levels[-1].inputs |= self.inputs
+
+    def lifted(self, x: Tensor, name: str | None = None) -> Tensor:
+        """Return an array as an input of this level, under a name."""
+        if x.active:
+            return Tensor(self.run.graph(CLONE, x.node), x.dtype, x.library)
+        made = Tensor(np.array(x.value), x.dtype, x.library)
+        self.run.enter_leaf(made)
+        self.inputs.add(made.node.index)
+        self.leaves.append(made)
+        if name:
+            extra_of(made).name = name
+        return made
+
+    def outer(self, values: Sequence[Any]) -> bool:
+        """Return whether values depend on inputs that are not this level's."""
+        nodes = {v.node.index: v.node for v in values if isinstance(v, Tensor) and v.active}
+        if not nodes:
+            return False
+        seen: set[int] = set()
+        for top in sorted(nodes, reverse=True):
+            if top in seen:
+                continue
+            for node in swept(nodes[top]):
+                if node.index in seen:
+                    continue
+                seen.add(node.index)
+                if type(node) is Input and node.index not in self.inputs:
+                    return True
+        return False
+
+    def settled(self, value: Any) -> Any:
+        """Return what a value is outside: numbers where nothing but this level's inputs was differentiated."""
+        if not isinstance(value, Tensor) or not value.active or (self.before and self.outer([value])):
+            return value
+        made = constant(self.run, value.node)
+        return Tensor(np.asarray(made) if type(made) not in NODES else made, value.dtype, value.library)
+
+
+def pulled(
+    run: Run, outputs: Sequence[Any], seeds: Sequence[Any], inputs: Sequence[Tensor], create: bool, zeros: bool = True
+) -> list[Any]:
+    """Return vᵀ·J for each input, of several outputs with their v: a node, or numbers.
+
+    An input that no output depends on gets zeros, or None.
+    """
+    pairs = [(y, v) for y, v in zip(outputs, seeds, strict=True) if isinstance(y, Tensor) and y.active and v is not None]
+    if not pairs:
+        return [np.zeros(x.shape) if zeros else None for x in inputs]
+    targets = {x.node.index for x in inputs}
+    done = run.swept([y for y, _ in pairs], [v for _, v in pairs], targets, True, create, None, list(inputs))
+    found: list[Any] = []
+    for x in inputs:
+        g = done.captured.get(x.node.index, done.totals.get(x.node.index))
+        if g is None:
+            found.append(np.zeros(x.shape) if zeros else None)
+        else:
+            found.append(g if type(g) in NODES else np.array(g).reshape(x.shape))
+    return found
+
+
+def seed_for(y: Any, v: Any) -> Any:
+    """Return v as a sweep takes it."""
+    node = v.node if isinstance(v, Tensor) else v
+    if type(node) in NODES:
+        return node
+    array = np.asarray(node)
+    array = array if array.dtype == object else array.astype(np.float64)
+    return np.broadcast_to(array, y.shape) if isinstance(y, Tensor) else array
+
+
+def as_tensors(gs: Sequence[Any], inputs: Sequence[Tensor]) -> list[Tensor]:
+    """Return cotangents as arrays of the kind of the inputs."""
+    return [Tensor(g, x.dtype, x.library) for g, x in zip(gs, inputs, strict=True)]
+
+
+def jacobian_rows(run: Run, outputs: Sequence[Any], inputs: Sequence[Tensor], create: bool) -> list[list[Tensor]]:
+    """Return for each output, for each input its Jacobian, of the shape of the output and then of the input."""
+    blocks: list[list[Tensor]] = []
+    for y in outputs:
+        shape = np.shape(y.value) if isinstance(y, Tensor) else ()
+        size = math.prod(shape)
+        run.meter.charge(size * sum(math.prod(x.shape) for x in inputs))
+        rows: list[list[Any]] = []
+        for place in range(size):
+            v = np.zeros(size)
+            v[place] = 1.0
+            rows.append(pulled(run, [y], [v.reshape(shape)], inputs, create))
+        blocks.append([stacked(run, [row[k] for row in rows], shape, x) for k, x in enumerate(inputs)])
+    return blocks
+
+
+def stacked(run: Run, rows: list[Any], shape: tuple[int, ...], x: Tensor) -> Tensor:
+    """Return rows as one array."""
+    whole = (*shape, *x.shape)
+    if not rows:
+        return Tensor(np.zeros(whole), x.dtype, x.library)
+    if any(type(row) in NODES for row in rows):
+        node = run.graph(RESHAPE, run.graph(STACK, *rows, dim=0), shape=whole)
+        return Tensor(node, x.dtype, x.library)
+    return Tensor(np.stack([np.asarray(row) for row in rows]).reshape(whole), x.dtype, x.library)
+
+
+def pushed(run: Run, level: Level, outputs: Sequence[Any], inputs: Sequence[Tensor], tangents: Sequence[Tensor]) -> list[Any]:
+    """Return J·v for each output, None for one that is no array of floats.
+
+    The product with vᵀ is linear in v: J·v is what comes back to it. A single number takes one sweep alone.
+    """
+    create = level.outer([y for y in outputs if isinstance(y, Tensor)] + list(tangents))
+    vs = [seed_for(x, t) for x, t in zip(inputs, tangents, strict=True)]
+    active = [y for y in outputs if isinstance(y, Tensor) and y.active]
+    if sum(math.prod(y.shape) for y in active) == 1:
+        return [along(run, y, inputs, vs, create) if any(y is a for a in active) else None for y in outputs]
+    seeds = {id(y): run.graph.input("v", np.ones(y.shape)[()] if y.shape else np.float64(1.0), True) for y in active}
+    level.inputs |= {seed.index for seed in seeds.values()}
+    try:
+        back = pulled(run, active, [seeds[id(y)] for y in active], inputs, True)
+        carried = [Tensor(g) for g in back]
+        if create and not level.outer(carried) and not any(type(v) in NODES for v in vs):
+            create = False
+        found = pulled(run, carried, vs, [Tensor(seeds[id(y)]) for y in active], create)
+    except GradcliError as error:
+        if error.kind != "not-allowed" or create:
+            raise
+        return [by_rows(run, y, inputs, vs) if any(y is a for a in active) else None for y in outputs]
+    by_output = {id(y): g for y, g in zip(active, found, strict=True)}
+    return [by_output.get(id(y)) for y in outputs]
+
+
+def along(run: Run, y: Tensor, inputs: Sequence[Tensor], vs: list[Any], create: bool) -> Any:
+    """Return J·v of a single number: its gradient times v."""
+    total: Any = None
+    for g, v in zip(pulled(run, [y], [np.ones(y.shape)], inputs, create), vs, strict=True):
+        if type(g) in NODES or type(v) in NODES:
+            part = run.graph(SUM, run.graph(MUL, g, v), dim=None, keepdim=False)
+        else:
+            part = np.sum(np.asarray(g) * np.asarray(v))
+        total = part if total is None else run.graph(ADD, total, part) if type(part) in NODES or type(total) in NODES else total + part
+    if type(total) in NODES:
+        return total if not y.shape else run.graph(RESHAPE, total, shape=y.shape)
+    return np.reshape(total, y.shape)
+
+
+def by_rows(run: Run, y: Tensor, inputs: Sequence[Tensor], vs: list[Any]) -> Any:
+    """Return J·v by the rows of J, as numbers."""
+    size = math.prod(y.shape)
+    found = np.zeros(size)
+    for place in range(size):
+        seed = np.zeros(size)
+        seed[place] = 1.0
+        parts = pulled(run, [y], [seed.reshape(y.shape)], inputs, False)
+        found[place] = sum(float(np.sum(g * np.asarray(value_of(v)))) for g, v in zip(parts, vs, strict=True))
+    return found.reshape(y.shape)
+
+
+# ---- batches
+def batched(
+    run: Run, function: Any, arguments: list[Any], named: dict[str, Any], axes: Any, out_axes: Any,
+    finish: Callable[[Any], Any], jax: bool,
+) -> Any:  # fmt: skip
+    """Run a function once for each entry of a batch and stack what it gives."""
+    per_leaf, spec = batch_axes(run, arguments, axes, jax)
+    leaves, _ = flatten(run, arguments, jax)
+    names, named_spec = flatten(run, named, jax)
+    mapped = [(leaf, axis) for leaf, axis in zip(leaves, per_leaf, strict=True) if axis is not None]
+    mapped += [(leaf, 0) for leaf in names if isinstance(leaf, Tensor)] if jax else []
+    sizes = [leaf.shape[axis] for leaf, axis in mapped]
+    if not sizes:
+        if jax:
+            run.fail("ValueError", "vmap must have at least one non-None value in in_axes")
+        run.fail("ValueError", f"vmap({name_of_function(function)}, in_dims={axes!r}, ...)(<inputs>): got no mapped inputs.")
+    if len(set(sizes)) > 1:
+        if jax:
+            run.fail("ValueError", "vmap got inconsistent sizes for array axes to be mapped:\n" + "\n".join(
+                f"  * axis of size {n}" for n in sizes))
+        run.fail("ValueError", f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} "
+                 "for the mapped dimension")
+    if not sizes[0]:
+        raise run.refuse("vmap over a batch of no entries is not part of gradcli")
+    results: list[list[Any]] = []
+    out_spec: Spec | None = None
+    run.quiet += 1
+    line = run.line
+    try:
+        for k in range(sizes[0]):
+            each = [leaf if axis is None else piece(run, leaf, axis, k) for leaf, axis in zip(leaves, per_leaf, strict=True)]
+            each_named = [piece(run, leaf, 0, k) if jax and isinstance(leaf, Tensor) else leaf for leaf in names]
+            made = run.call(function, unflatten(run, spec, each), unflatten(run, named_spec, each_named))
+            found, out_spec = flatten(run, made, jax)
+            results.append([finish(one) for one in found])
+    finally:
+        run.quiet -= 1
+        run.line = line
+    assert out_spec is not None
+    outs = spread(run, out_axes, out_spec) or [0] * out_spec.count
+    joined = [
+        gathered(run, [row[place] for row in results], axis) for place, axis in zip(range(out_spec.count), outs, strict=True)
+    ]
+    return unflatten(run, out_spec, joined)
+
+
+def batch_axes(run: Run, arguments: list[Any], axes: Any, jax: bool) -> tuple[list[int | None], Spec]:
+    """Return the axis of each leaf along which it is taken apart, None for one that is handed on whole."""
+    leaves, spec = flatten(run, arguments, jax)
+    if isinstance(axes, tuple | list) and len(axes) != len(arguments):
+        if jax:
+            run.fail("ValueError", "vmap in_axes must be an int, None, or a tuple of entries corresponding to the positional "
+                     f"arguments passed to the function, but got len(in_axes)={len(axes)}, len(args)={len(arguments)}")
+        run.fail("ValueError", f"vmap: in_dims is not compatible with the structure of inputs. in_dims has {len(axes)} entries "
+                 f"and there are {len(arguments)} inputs")
+    found = spread(run, list(axes) if isinstance(axes, tuple) else axes, spec)
+    if found is None:
+        run.fail("ValueError", "vmap in_axes specification must be a tree prefix of the corresponding value")
+    per_leaf: list[int | None] = []
+    for leaf, axis in zip(leaves, found or [], strict=True):
+        if axis is None:
+            per_leaf.append(None)
+            continue
+        if not isinstance(leaf, Tensor):
+            if jax:
+                run.fail("ValueError", "vmap was requested to map its argument along axis 0, which implies that its rank should "
+                         "be at least 1, but is only 0 (its shape is ())")
+            from gradcli.runner.builtins import type_name
+
+            run.fail("ValueError", f"vmap(..., in_dims={axes!r}): Got in_dim={axis} for an input but the input is of type "
+                     f"<class '{type_name(leaf)}'>. We cannot vmap over non-Tensor arguments, please use None as the respective in_dim")
+        rank = len(leaf.shape)
+        if not -rank <= axis < rank:
+            if jax:
+                run.fail("ValueError", f"vmap was requested to map its argument along axis {axis}, which implies that its rank "
+                         f"should be at least {axis + 1}, but is only {rank} (its shape is {leaf.shape})")
+            run.fail("ValueError", f"vmap(..., in_dims={axes!r}): Got in_dim={axis} for some input, but that input is a Tensor of "
+                     f"dimensionality {rank} so expected in_dim to satisfy -{rank} <= in_dim < {rank}.")
+        per_leaf.append(axis % rank)
+    return per_leaf, spec
+
+
+def piece(run: Run, x: Tensor, axis: int, k: int) -> Any:
+    """Return entry k along an axis."""
+    return entry(run, x, k if not axis else (*[slice(None)] * axis, k))
+
+
+def gathered(run: Run, parts: list[Any], axis: Any) -> Any:
+    """Return the entries of a batch as one array."""
+    if axis is None or not isinstance(parts[0], Tensor):
+        return parts[0]
+    first = parts[0]
+    rank = len(first.shape) + 1
+    if len({p.shape for p in parts}) > 1:
+        raise run.refuse("what vmap's function gives has another shape for other entries of the batch")
+    run.meter.charge(len(parts) * math.prod(first.shape))
+    made = run.f(STACK, *[p.node if type(p.node) in NODES else np.asarray(p.node) for p in parts], dim=axis % rank)
+    made = np.asarray(made) if type(made) not in NODES else made
+    if category(first.dtype) < 2 and type(made) not in NODES:
+        made = made.astype(np.bool_ if first.dtype == "bool" else np.int64)
+    return Tensor(made, first.dtype, first.library, "stack")
+
+
+# ---- what is told of a call
+def name_of_function(function: Any) -> str:
+    """Return what a function is called."""
+    while isinstance(function, Bound):
+        function = function.function
+    name = getattr(function, "name", None) or getattr(function, "__name__", "")
+    return str(name).rpartition(".")[2].strip("_")
+
+
+def parameter_names(function: Any) -> list[str]:
+    """Return the names of a function's parameters, where it is one of the script."""
+    while isinstance(function, Bound) or getattr(function, "wrapped", None) is not None:
+        function = function.function if isinstance(function, Bound) else function.wrapped
+    return list(function.code.positional) if isinstance(function, Closure) else []
+
+
+class Call:
+    """A derivative call of a script: ``begin`` it where its sweep begins, and note what it returned at its end."""
+
+    def __init__(self, run: Run, function: Any) -> None:
+        self.run, self.function, self.line = run, function, run.line
+        self.event = None if run.quiet else Event("grad", run.line, output=name_of_function(function) or None)
+
+    def names(self, place: int, leaves: Sequence[Any]) -> list[str]:
+        """Return what the leaves of an argument are called: as the caller calls them, else as the function does."""
+        if self.event is None:
+            return [""] * len(leaves)
+        parameters = parameter_names(self.function)
+        own = parameters[place] if place < len(parameters) else ""
+        return [(self.run.name_of(leaf) if isinstance(leaf, Tensor) else None) or own for leaf in leaves]
+
+    def begin(self, output: Any, v: Any = None) -> None:
+        """Say of which output and by which v the next sweep is."""
+        if self.event is None:
+            return
+        event = self.event
+        event.sweep, event.v = self.run.sweeps, v
+        event.value = output.value if isinstance(output, Tensor) else output
+        event.node = output.node.index if isinstance(output, Tensor) and type(output.node) in NODES else -1
+
+    def end(self, returns: Sequence[Any], of: Sequence[str]) -> None:
+        """Say what was returned, flat, and by what."""
+        if self.event is None:
+            return
+        event = self.event
+        event.returns = [t.value if isinstance(t, Tensor) else t for t in returns]
+        event.of = list(of)
+        event.finite = all(r is None or bool(np.all(np.isfinite(np.asarray(r, dtype=np.float64)))) for r in event.returns)
+        self.run.event(event)
+
+
+def first_v(y: Any) -> Any:
+    """Return the v of the first row of a Jacobian; None for a single number."""
+    shape = y.shape if isinstance(y, Tensor) else ()
+    size = math.prod(shape)
+    return None if size == 1 else np.eye(1, size)[0].reshape(shape) if size else np.zeros(shape)
+
+
+class Made:
+    """A function that a transformation gives: it is called, and shows the function that it is made of."""
+
+    def __init__(self, run_it: Callable[..., Any], wrapped: Any) -> None:
+        self.run_it = run_it
+        self.wrapped = wrapped
+        self.text = f"<function {name_of_function(wrapped)} at 0x7f0000000000>"
+
+    attributes = {  # noqa: RUF012
+        "__name__": lambda run, me: name_of_function(me.wrapped),
+        "__doc__": lambda run, me: run.attribute(me.wrapped, "__doc__"),
+        "__wrapped__": lambda run, me: me.wrapped,
+    }
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return name_of_function(self.wrapped)
+
+    def __call__(self, run: Run, *arguments: Any, **named: Any) -> Any:
+        """Call it."""
+        return self.run_it(run, *arguments, **named)
+
+
+def picked(run: Run, arguments: Sequence[Any], argnums: Any, text: str) -> list[int]:
+    """Return the places of the arguments to differentiate by."""
+    places = list(argnums) if isinstance(argnums, tuple | list) else [argnums]
+    found = []
+    for place in places:
+        if not isinstance(place, int) or not -len(arguments) <= place < len(arguments):
+            run.fail("ValueError" if text != "torch" else "RuntimeError", text.format(place, len(arguments)) if text != "torch" else
+                     f"Got argnum={place}, but only {len(arguments)} positional inputs")  # fmt: skip
+        found.append(place % len(arguments))
+    return found
