@@ -13,8 +13,8 @@ from gradcli.errors import GradcliError
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
     from gradcli.cli.request import Printing, Request, ViewOptions
-    from gradcli.explanation.scripts import Asked
     from gradcli.explanation.explained import Explained
+    from gradcli.explanation.scripts import Asked
 
 
 def explain(
@@ -60,9 +60,9 @@ def explain(
     gradcli explain "(sigmoid(W @ x + b) - t)**2" --W "1,2;3,4" --x 1,0 --b 0,0 --t 0,1 --wrt W,b --v 1,1
     """
     del debug
-    from gradcli.cli.output import write_explanation
     from dataclasses import replace
 
+    from gradcli.cli.output import write_explanation
     from gradcli.cli.request import ScriptOptions, ViewOptions, printing, refuse_beside, request, script_name
 
     env: Environment = ctx.obj

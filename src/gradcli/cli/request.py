@@ -61,7 +61,7 @@ class Request:
     strict: bool
     budget: Budget
     notes: list[Note] = field(default_factory=list)
-    script: ScriptOptions = field(default_factory=lambda: ScriptOptions())
+    script: ScriptOptions = field(default_factory=lambda: NO_OPTIONS)
 
 
 class ScriptOptions(NamedTuple):
@@ -73,6 +73,9 @@ class ScriptOptions(NamedTuple):
     of: str | None = None
     seed: int | None = None
     name: str = "script"
+
+
+NO_OPTIONS = ScriptOptions()
 
 
 def script_name(program: str | None, file: str | None) -> str:

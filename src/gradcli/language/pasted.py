@@ -1,4 +1,4 @@
-"""What stands round the code of a paste: prompts, what an interpreter answered, Markdown fences, lines of a notebook."""
+"""What stands round the code of a paste: prompts, what an interpreter answered, fences, lines of a notebook."""
 
 from __future__ import annotations
 
