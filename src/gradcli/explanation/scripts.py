@@ -132,9 +132,11 @@ def no_derivative(ended: Ended) -> GradcliError:
     scalars = [name for name, value in numbers.items() if np.size(getattr(value, "value", value)) == 1]
     of = next((name for name in ("loss", "cost", "L", "J", "error") if name in scalars), scalars[-1] if scalars else "NAME")
     wrt = ",".join(name for name in numbers if name not in scalars and name != of) or "NAME"
-    return GradcliError(
+    error = GradcliError(
         "no-derivative", "the script asks for no derivative", hint=f"--of {of} --wrt {wrt} names what to differentiate by what"
     )
+    error.ended = ended
+    return error
 
 
 def refuse_others(others: Mapping[str, Any], code: Code) -> None:
