@@ -79,11 +79,7 @@ def seed_of(run: Run, y: Tensor, gradient: Any, place: int) -> Any:
             f"shape of {Size(y.shape)!r}.",
         )
     node = gradient.node
-    return (
-        node
-        if type(node) in NODES
-        else np.asarray(node, dtype=np.float64 if value_of(node).dtype != object else object)
-    )
+    return node if type(node) in NODES else np.asarray(node, dtype=np.float64 if value_of(node).dtype != object else object)
 
 
 def saved_places(node: Operation) -> tuple[int, ...]:
@@ -157,7 +153,9 @@ def nodes_of(outputs: Sequence[Node], targets: set[int] | None) -> list[Node]:
     needed: set[int] = set()
     for index in sorted(found):
         node = found[index]
-        if index in targets or (type(node) is Operation and any(node.arguments[k].index in needed for k in node.links)):
+        if index in targets or (
+            type(node) is Operation and any(node.arguments[k].index in needed for k in node.links)
+        ):
             needed.add(index)
     return [found[index] for index in sorted(needed, reverse=True)]
 
@@ -209,6 +207,8 @@ def hooked_visit(
                     totals[index] = made.node if type(made.node) in NODES else np.asarray(made.value)[()]
             if index in run.retained:
                 retain(run, run.retained[index], totals[index])
+                if run.replay is not None:
+                    run.kept.append((list(run.retained).index(index), np.array(value_of(totals[index]))))
             if index in targets:
                 captured[index] = totals[index]
         yield node
@@ -221,18 +221,13 @@ def hook_number(run: Run, hook: Any) -> int:
 
 def as_gradient(run: Run, g: Any, node: Node) -> Tensor:
     """Return a cotangent as a tensor of its own."""
-    return Tensor(
-        g if type(g) in NODES else np.array(g, copy=True).reshape(node.shape),
-        "float32" if run.default_dtype == "float32" else "float64",
-    )
+    return Tensor(g if type(g) in NODES else np.array(g, copy=True).reshape(node.shape), "float32" if run.default_dtype == "float32" else "float64")
 
 
 def retain(run: Run, tensor: Tensor, g: Any) -> None:
     """Add a cotangent to the ``.grad`` of an inner value."""
     made = np.asarray(value_of(g)).reshape(tensor.shape) if type(g) not in NODES else g
-    tensor.grad = (
-        Tensor(made, tensor.dtype) if tensor.grad is None else run.operate("+", tensor.grad, Tensor(made, tensor.dtype))
-    )
+    tensor.grad = Tensor(made, tensor.dtype) if tensor.grad is None else run.operate("+", tensor.grad, Tensor(made, tensor.dtype))
 
 
 # ---- the calls
@@ -243,9 +238,7 @@ def backward(
     seeds = [seed_of(run, y, v, place) for place, (y, v) in enumerate(zip(outputs, gradients, strict=True))]
     targets = None if inputs is None else {t.node.index for t in inputs if type(t.node) in NODES}
     given = [None if v is None else np.asarray(v.value) for v in gradients]
-    done = run.swept(
-        outputs, seeds, targets, bool(create_graph if retain_graph is None else retain_graph), create_graph, given
-    )
+    done = run.swept(outputs, seeds, targets, bool(create_graph if retain_graph is None else retain_graph), create_graph, given)
     event = derivative_event(run, "backward", outputs[0], given[0])
     for index, g in done.totals.items():
         leaf = run.by_leaf.get(index)

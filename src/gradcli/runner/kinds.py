@@ -27,11 +27,8 @@ def is_kind(run: Run, x: Any, kinds: Any) -> bool:
         last = kinds.name.rpartition(".")[2]
         return isinstance(own, Class) and own.name in ABSTRACT.get(last, ())
     if isinstance(kinds, DType):
-        return (
-            isinstance(x, Tensor)
-            and x.library in ("numpy", "jax")
-            and x.dtype == kinds.name
-            and (not x.shape or x.library == "jax")
+        return isinstance(x, Tensor) and x.library in ("numpy", "jax") and x.dtype == kinds.name and (
+            not x.shape or x.library == "jax"
         )
     if not isinstance(kinds, Class):
         return bool(kinds is None and x is None)

@@ -318,9 +318,7 @@ class Statements(Expressions):
             if doc is not None:
                 members.setdefault("__doc__", doc)
             options = {name: value(regs) for name, value in keywords}
-            made: Any = make_class(
-                regs[0], node.name, [base(regs) for base in bases], members, inner.annotated, options
-            )
+            made: Any = make_class(regs[0], node.name, [base(regs) for base in bases], members, inner.annotated, options)
             if "__class__" in places:
                 frame[places["__class__"]][0] = made
             for decorator in decorators:

@@ -201,11 +201,8 @@ def set_requires(run: Run, x: Tensor, on: bool) -> None:
             run.enter_leaf(x)
     elif not on and x.active:
         if not x.leaf:
-            run.fail(
-                "RuntimeError",
-                "you can only change requires_grad flags of leaf variables. If you want to use a computed "
-                "variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().",
-            )
+            run.fail("RuntimeError", "you can only change requires_grad flags of leaf variables. If you want to use a computed "
+                     "variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().")
         run.by_leaf.pop(x.node.index, None)
         x.node, x.leaf = np.asarray(x.value), False
 
@@ -272,9 +269,7 @@ def tolist(run: Run, x: Tensor) -> Any:
 def numpy(run: Run, x: Tensor, *, force: bool = False) -> Tensor:
     """Return a tensor as an array of NumPy's, of the same memory."""
     if x.active and not force:
-        run.fail(
-            "RuntimeError", "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
-        )
+        run.fail("RuntimeError", "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     made = show(x, lambda node: node, x.node, x.dtype) if x.shape else Tensor(np.asarray(x.value), x.dtype)
     made.library = "numpy"
     return made
@@ -300,13 +295,7 @@ def to(run: Run, x: Tensor, *arguments: Any, dtype: Any = None, copy: bool = Fal
     return x if name is None else cast(run, x, name)
 
 
-TYPE_NAMES = {
-    "float32": "FloatTensor",
-    "float64": "DoubleTensor",
-    "int64": "LongTensor",
-    "int32": "IntTensor",
-    "bool": "BoolTensor",
-}
+TYPE_NAMES = {"float32": "FloatTensor", "float64": "DoubleTensor", "int64": "LongTensor", "int32": "IntTensor", "bool": "BoolTensor"}
 
 
 def dtype_name_of(argument: Any) -> str | None:
@@ -326,16 +315,8 @@ def caster(dtype: str) -> Any:
     return lambda run, x: cast(run, x, dtype)
 
 
-for _name, _dtype in (
-    ("float", "float32"),
-    ("double", "float64"),
-    ("half", "float16"),
-    ("bfloat16", "bfloat16"),
-    ("long", "int64"),
-    ("int", "int32"),
-    ("short", "int16"),
-    ("bool", "bool"),
-):
+for _name, _dtype in (("float", "float32"), ("double", "float64"), ("half", "float16"), ("bfloat16", "bfloat16"), ("long", "int64"),
+                      ("int", "int32"), ("short", "int16"), ("bool", "bool")):
     method(_name)(caster(_dtype))
 
 

@@ -48,7 +48,9 @@ def autograd_grad(
     given = [None] * len(ys) if grad_outputs is None else several(grad_outputs)
     if is_grads_batched:
         raise run.refuse("is_grads_batched is not part of gradcli", "call autograd.grad once for each v")
-    return tuple(gradients_of(run, ys, xs, given, retain_graph, create_graph, bool(allow_unused), materialize_grads))
+    return tuple(
+        gradients_of(run, ys, xs, given, retain_graph, create_graph, bool(allow_unused), materialize_grads)
+    )
 
 
 class GradMode(Context):

@@ -41,9 +41,7 @@ def save(run: Run, ctx: Instance, *tensors: Any) -> None:
         if one is not None and not isinstance(one, Tensor):
             from gradcli.runner.builtins import type_name
 
-            run.fail(
-                "TypeError", f"save_for_backward can only save variables, but argument is of type {type_name(one)}"
-            )
+            run.fail("TypeError", f"save_for_backward can only save variables, but argument is of type {type_name(one)}")
     ctx.fields["_saved"] = tuple([(t, t.root.version if t is not None else 0) for t in tensors])
 
 
@@ -85,14 +83,7 @@ def apply(run: Run, kind: Class, *arguments: Any) -> Any:
     if not isinstance(forward, StaticMethod):
         run.fail("RuntimeError", LEGACY if forward is not UNBOUND else "You must implement the forward function for custom"
                  " autograd.Function.")  # fmt: skip
-    ctx = Instance(
-        Class(
-            f"{kind.name}Backward",
-            [CONTEXT],
-            dict(kind.members),
-            qualified=f"torch.autograd.function.{kind.name}Backward",
-        )
-    )
+    ctx = Instance(Class(f"{kind.name}Backward", [CONTEXT], dict(kind.members), qualified=f"torch.autograd.function.{kind.name}Backward"))
     tensors = [a for a in arguments if isinstance(a, Tensor)]
     ctx.fields["needs_input_grad"] = tuple([isinstance(a, Tensor) and a.active for a in arguments])
     before = run.enable_grad(False)
@@ -314,9 +305,7 @@ def once_differentiable(run: Run, function: Any) -> Any:
                 value = np.asarray(one.value)
                 op = Op("once_differentiable", lambda *_, value=value: value, lambda k: refused, lambda *_: [], index=Said(),
                         torch_saves=("own",))  # fmt: skip
-                results[k] = Tensor(
-                    run.graph.enter(op, parents, {}, value[()]), one.dtype, made_by="torch::autograd::ErrorBackward"
-                )
+                results[k] = Tensor(run.graph.enter(op, parents, {}, value[()]), one.dtype, made_by="torch::autograd::ErrorBackward")
         return tuple(results) if isinstance(made, tuple | list) else results[0]
 
     return run_it

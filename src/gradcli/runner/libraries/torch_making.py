@@ -21,14 +21,7 @@ from gradcli.runner.values import DType, Size, Tensor, as_dtype, category, extra
 
 for _name in ("float16", "bfloat16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64", "bool"):
     TABLE[f"torch.{_name}"] = DType(_name)
-for _name, _dtype in (
-    ("half", "float16"),
-    ("float", "float32"),
-    ("double", "float64"),
-    ("long", "int64"),
-    ("int", "int32"),
-    ("short", "int16"),
-):
+for _name, _dtype in (("half", "float16"), ("float", "float32"), ("double", "float64"), ("long", "int64"), ("int", "int32"), ("short", "int16")):
     TABLE[f"torch.{_name}"] = DType(_dtype)
 TABLE |= {
     "torch.__version__": "2.13.0", "torch.Size": SIZE, "torch.Tensor": TENSOR, "torch.nn.Parameter": PARAMETER,
@@ -52,9 +45,7 @@ def tensor(run: Run, data: Any, dtype: Any = None, device: Any = None, requires_
     if isinstance(data, Tensor):
         kind = name or (data.dtype if data.library != "python" else run.default_dtype)
         if data.library != "torch" and type(data.node) is not np.ndarray and run.replay is not None:
-            return finished(
-                run, cast(run, Tensor(attributes.constant(run, data.node), data.dtype), kind), requires_grad
-            )
+            return finished(run, cast(run, Tensor(attributes.constant(run, data.node), data.dtype), kind), requires_grad)
         made = Tensor(as_dtype(np.array(data.value), kind), kind)
         return finished(run, made, requires_grad)
     made = array_of(run, data, "torch", name)
@@ -82,14 +73,7 @@ def legacy(dtype: str) -> Any:
 
 
 TENSOR.make = legacy("float32")
-for _name, _dtype in (
-    ("Float", "float32"),
-    ("Double", "float64"),
-    ("Long", "int64"),
-    ("Int", "int32"),
-    ("Bool", "bool"),
-    ("Half", "float16"),
-):
+for _name, _dtype in (("Float", "float32"), ("Double", "float64"), ("Long", "int64"), ("Int", "int32"), ("Bool", "bool"), ("Half", "float16")):
     TABLE[f"torch.{_name}Tensor"] = Class(f"{_name}Tensor", [TENSOR], {}, legacy(_dtype))
 
 
@@ -175,26 +159,17 @@ def full_like(run: Run, x: Tensor, fill_value: Any, dtype: Any = None, requires_
 @native("torch.arange", "torch.range")
 def arange(run: Run, *bounds: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
     """Return numbers at equal distances."""
-    parts = [
-        p.value.item() if isinstance(p, Tensor) else p
-        for p in (*bounds, *[named[k] for k in ("start", "end", "step") if k in named])
-    ]
-    run.meter.charge(
-        int(abs((parts[1] - parts[0] if len(parts) > 1 else parts[0]) / (parts[2] if len(parts) > 2 else 1)))
-    )
+    parts = [p.value.item() if isinstance(p, Tensor) else p for p in (*bounds, *[named[k] for k in ("start", "end", "step") if k in named])]
+    run.meter.charge(int(abs((parts[1] - parts[0] if len(parts) > 1 else parts[0]) / (parts[2] if len(parts) > 2 else 1))))
     name = dtype_name(run, dtype) or (run.default_dtype if any(isinstance(p, float) for p in parts) else "int64")
     return finished(run, run.make(np.arange(*parts), name), requires_grad)
 
 
 @native("torch.linspace", "torch.logspace")
-def linspace(
-    run: Run, start: Any, end: Any, steps: int = 100, dtype: Any = None, requires_grad: bool = False, **_: Any
-) -> Tensor:
+def linspace(run: Run, start: Any, end: Any, steps: int = 100, dtype: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
     """Return so many numbers at equal distances."""
     run.meter.charge(steps)
-    return finished(
-        run, run.make(np.linspace(start, end, steps), dtype_name(run, dtype) or run.default_dtype), requires_grad
-    )
+    return finished(run, run.make(np.linspace(start, end, steps), dtype_name(run, dtype) or run.default_dtype), requires_grad)
 
 
 @native("torch.eye")
@@ -287,25 +262,17 @@ def drawn(run: Run, array: Any, name: str, requires_grad: bool = False) -> Tenso
 
 
 @native("torch.rand")
-def rand(
-    run: Run, *size: Any, dtype: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any
-) -> Tensor:
+def rand(run: Run, *size: Any, dtype: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any) -> Tensor:
     """Draw numbers between 0 and 1."""
     name = dtype_name(run, dtype) or run.default_dtype
-    return drawn(
-        run, draws(run, generator).rand(lengths(run, size or (named.get("size", ()),)), name), name, requires_grad
-    )
+    return drawn(run, draws(run, generator).rand(lengths(run, size or (named.get("size", ()),)), name), name, requires_grad)
 
 
 @native("torch.randn")
-def randn(
-    run: Run, *size: Any, dtype: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any
-) -> Tensor:
+def randn(run: Run, *size: Any, dtype: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any) -> Tensor:
     """Draw normal numbers."""
     name = dtype_name(run, dtype) or run.default_dtype
-    return drawn(
-        run, draws(run, generator).randn(lengths(run, size or (named.get("size", ()),)), name), name, requires_grad
-    )
+    return drawn(run, draws(run, generator).randn(lengths(run, size or (named.get("size", ()),)), name), name, requires_grad)
 
 
 @native("torch.rand_like")
@@ -357,9 +324,7 @@ def bernoulli(run: Run, x: Tensor, p: float | None = None, generator: Any = None
 
 
 @native("torch.normal")
-def normal(
-    run: Run, mean: Any, std: Any = 1.0, size: Any = None, generator: Any = None, dtype: Any = None, **_: Any
-) -> Tensor:
+def normal(run: Run, mean: Any, std: Any = 1.0, size: Any = None, generator: Any = None, dtype: Any = None, **_: Any) -> Tensor:
     """Draw normal numbers with means and deviations."""
     parts = [np.array(p.value) if isinstance(p, Tensor) else p for p in (mean, std)]
     shape = lengths(run, (size,)) if size is not None else np.broadcast_shapes(*map(np.shape, parts))
@@ -368,13 +333,9 @@ def normal(
 
 
 @native("torch.multinomial")
-def multinomial(
-    run: Run, weights: Tensor, num_samples: int, replacement: bool = False, generator: Any = None
-) -> Tensor:
+def multinomial(run: Run, weights: Tensor, num_samples: int, replacement: bool = False, generator: Any = None) -> Tensor:
     """Draw places by their weights."""
-    array = draws(run, generator).multinomial(
-        np.asarray(weights.value), num_samples, replacement=replacement, dtype=weights.dtype
-    )
+    array = draws(run, generator).multinomial(np.asarray(weights.value), num_samples, replacement=replacement, dtype=weights.dtype)
     return run.make(array, "int64")
 
 
@@ -407,9 +368,7 @@ for _name, _draw in {
 
 
 @native("torch.nn.functional.dropout", "torch.dropout")
-def dropout(
-    run: Run, x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False, train: Any = None
-) -> Tensor:
+def dropout(run: Run, x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False, train: Any = None) -> Tensor:
     """Set entries to zero by chance, and scale the others."""
     if not (training if train is None else train) or p == 0:
         return x
@@ -435,9 +394,7 @@ class Device:
 TABLE["torch.device"] = Class("device", [], {}, lambda run, kind="cpu", index=None: Device("cpu"))
 
 
-@native(
-    "torch.cuda.is_available", "torch.backends.mps.is_available", "torch.mps.is_available", "torch.cuda.is_initialized"
-)
+@native("torch.cuda.is_available", "torch.backends.mps.is_available", "torch.mps.is_available", "torch.cuda.is_initialized")
 def is_available(run: Run) -> bool:
     """Return whether there is another device: there is none."""
     return False
