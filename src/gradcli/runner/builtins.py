@@ -109,9 +109,7 @@ def to_int(run: Run, x: Any = 0, base: Any = None) -> Any:
             if (member := x.kind.find(name)) is not UNBOUND:
                 return run.call(member, [x])
     if not isinstance(x, int | float | str):
-        run.fail(
-            "TypeError", f"int() argument must be a string, a bytes-like object or a real number, not '{type_name(x)}'"
-        )
+        run.fail("TypeError", f"int() argument must be a string, a bytes-like object or a real number, not '{type_name(x)}'")
     try:
         return int(x) if base is None else int(x, base)
     except ValueError:
@@ -384,9 +382,7 @@ def map_(run: Run, function: Any, *parts: Any) -> Iterator[Any]:
 @builtin
 def filter_(run: Run, function: Any, items: Any) -> Iterator[Any]:
     """Return the items for which a function is true."""
-    return (
-        item for item in iterate(run, items) if truth(run, item if function is None else run.call(function, [item]))
-    )
+    return (item for item in iterate(run, items) if truth(run, item if function is None else run.call(function, [item])))
 
 
 @builtin

@@ -205,11 +205,7 @@ def bind(run: Run, closure: Closure, frame: Frame, arguments: list[Any], named: 
         missing = [f"'{p}'" for p in parameters_ if frame[places[p]] is UNBOUND]
         if missing:
             word = "argument" if len(missing) == 1 else "arguments"
-            listed = (
-                missing[0]
-                if len(missing) == 1
-                else f"{', '.join(missing[:-1])}{',' if len(missing) > 2 else ''} and {missing[-1]}"
-            )
+            listed = missing[0] if len(missing) == 1 else f"{', '.join(missing[:-1])}{',' if len(missing) > 2 else ''} and {missing[-1]}"
             run.fail("TypeError", f"{name} missing {len(missing)} required {kind} {word}: {listed}")
 
 
@@ -259,12 +255,8 @@ def find_table(name: str) -> TableFunction | None:
     library = LIBRARIES.get(root, "torch")
     if name.startswith(("torch.nn.functional.", "F.", "jax.nn.")):
         library = "F"
-    for spelled in (
-        name,
-        name.replace("numpy.", "np.", 1),
-        name.replace("jax.numpy.", "jnp.", 1),
-        name.replace("autograd.numpy.", "np.", 1),
-    ):
+    for spelled in (name, name.replace("numpy.", "np.", 1), name.replace("jax.numpy.", "jnp.", 1),
+                    name.replace("autograd.numpy.", "np.", 1)):
         function = find_function(spelled)
         if function is not None:
             return TableFunction(function, library, name)
@@ -354,11 +346,7 @@ def call_table(
         result = run.default_dtype if library == "torch" else plain_in_jax(run, 1.0) if library == "jax" else "float64"
         result = strong(result) if tensors else result
     del Kind
-    made_by = (
-        what.name,
-        tuple(map(argument_kind, arguments)),
-        {k: argument_kind(v) for k, v in named.items() if v is not None},
-    )
+    made_by = (what.name, tuple(map(argument_kind, arguments)), {k: argument_kind(v) for k, v in named.items() if v is not None})
     return wrap(run, made, result, library, made_by, tensors)
 
 
@@ -374,9 +362,7 @@ def argument_kind(value: Any) -> Any:
     """Return what the name of a derivative depends on: the number of axes of a tensor, a text, a tuple."""
     if isinstance(value, Tensor):
         return len(value.shape)
-    return (
-        value if isinstance(value, str) else tuple(value) if type(value) in (tuple, list) and plain_all(value) else None
-    )
+    return value if isinstance(value, str) else tuple(value) if type(value) in (tuple, list) and plain_all(value) else None
 
 
 def plain_all(values: Any) -> bool:
@@ -408,11 +394,8 @@ def library_name(what: TableFunction, arguments: list[Any], named: dict[str, Any
 def convert(run: Run, parameter: Parameter, value: Any, tensors: list[Any], library: str) -> Any:
     """Return an argument as the table takes it; the tensors among them are noted."""
     if isinstance(value, Tensor):
-        if (
-            parameter.kind == "Static"
-            and parameter.name != "dtype"
-            and not parameter.rest
-            or (parameter.rest and parameter.kind.startswith("Static"))
+        if parameter.kind == "Static" and parameter.name != "dtype" and not parameter.rest or (
+            parameter.rest and parameter.kind.startswith("Static")
         ):
             array = np.asarray(value.value)
             return tuple(array.tolist()) if array.ndim else array.item() if array.dtype != object else array[()]
@@ -486,9 +469,7 @@ def bound_call(function: Function, library: str, count: int, names: tuple[str, .
             by_parameter[parameter.name] = [left.pop(0)]
             order.append(parameter)
     if left:
-        raise GradcliError(
-            "arguments", f"{function.name}() takes {len(order)} positional arguments but {count} were given"
-        )
+        raise GradcliError("arguments", f"{function.name}() takes {len(order)} positional arguments but {count} were given")
     dtype: int | None = None
     for register, name in enumerate(names, count + 1):
         if name == "dtype" and function.typed and "dtype" not in known:
@@ -503,17 +484,13 @@ def bound_call(function: Function, library: str, count: int, names: tuple[str, .
     missing = [p.name for p in known.values() if p.required and not p.rest and p.name not in by_parameter]
     if missing:
         raise GradcliError("arguments", f"{function.name}() missing required argument: '{missing[0]}'")
-    bounds = [
-        BoundArgument(known[name], (PLACE,) * len(r), several=known[name].rest) for name, r in by_parameter.items() if r
-    ]
+    bounds = [BoundArgument(known[name], (PLACE,) * len(r), several=known[name].rest) for name, r in by_parameter.items() if r]
     registers = [r for r in by_parameter.values() if r]
     written = function.name
     if dtype is None:
         return caller(function, bounds, library, written, registers), order
     if function.family == "making":
-        return caller(
-            function, [*bounds, BoundArgument(DTYPE, (PLACE,), several=False)], library, written, [*registers, [dtype]]
-        ), order
+        return caller(function, [*bounds, BoundArgument(DTYPE, (PLACE,), several=False)], library, written, [*registers, [dtype]]), order
     plain_call = caller(function, bounds, library, written, registers)
     first = registers[0][0]
 
@@ -536,9 +513,7 @@ def wrap(run: Run, made: Any, dtype: str, library: str, made_by: Any, tensors: l
     if isinstance(made, Parts):
         from gradcli.runner.arrays import named_parts
 
-        return named_parts(
-            [(name, wrap(run, made[k], dtype, library, made_by, [])) for k, name in enumerate(made.names)], made_by[0]
-        )
+        return named_parts([(name, wrap(run, made[k], dtype, library, made_by, [])) for k, name in enumerate(made.names)], made_by[0])
     if isinstance(made, tuple):
         if all(type(item) is int for item in made):
             return Size(made)
@@ -570,10 +545,8 @@ def as_view_of(run: Run, base: Tensor, result: Tensor, made: Any) -> Tensor:
     """Return a result as a view of a tensor, where the function is one op that shows memory."""
     if type(made) in NODES:
         op, static = made.op, made.static
-        if (
-            isinstance(made.value, np.ndarray)
-            and isinstance(base.value, np.ndarray)
-            and not np.may_share_memory(made.value, base.value)
+        if isinstance(made.value, np.ndarray) and isinstance(base.value, np.ndarray) and not np.may_share_memory(
+            made.value, base.value
         ):
             return result
         view = show(base, lambda node: run.f(op, node, **static), made, result.dtype, result.made_by)

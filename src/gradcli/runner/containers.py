@@ -80,9 +80,7 @@ def ends(error: Exception, kind: str = "StopIteration") -> bool:
     """Return whether an exception ends a walk."""
     from gradcli.runner.exceptions import Raised
 
-    return (isinstance(error, Raised) and error.name == kind) or (
-        kind == "IndexError" and getattr(error, "kind", "") == "index"
-    )
+    return (isinstance(error, Raised) and error.name == kind) or (kind == "IndexError" and getattr(error, "kind", "") == "index")
 
 
 def rows(run: Run, x: Tensor) -> list[Any]:
@@ -218,22 +216,13 @@ def key_of(run: Run, x: Tensor, key: Any) -> Any:
             run.fail("IndexError" if x.library == "torch" else "IndexError", f"only {kinds} (got {shown})")
     single = type(key) not in (tuple, Size)
     node = x.node
-    used = sum(
-        p.ndim if isinstance(p, np.ndarray) and p.dtype == np.bool_ else p is not None and p is not Ellipsis
-        for p in parts
-    )
+    used = sum(p.ndim if isinstance(p, np.ndarray) and p.dtype == np.bool_ else p is not None and p is not Ellipsis for p in parts)
     if used > len(x.shape):
         if x.library == "torch" and not x.shape:
-            run.fail(
-                "IndexError",
-                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
-                "convert a 0-dim tensor to a number",
-            )
-        many = (
-            f"too many indices for tensor of dimension {len(x.shape)}"
-            if x.library == "torch"
-            else (f"too many indices for array: array is {len(x.shape)}-dimensional, but {used} were indexed")
-        )
+            run.fail("IndexError", "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
+                     "convert a 0-dim tensor to a number")
+        many = f"too many indices for tensor of dimension {len(x.shape)}" if x.library == "torch" else (
+            f"too many indices for array: array is {len(x.shape)}-dimensional, but {used} were indexed")
         run.fail("IndexError", many)
     if single and type(parts[0]) is int and x.shape:
         length, at = x.shape[0], parts[0]
@@ -248,17 +237,9 @@ def entry(run: Run, x: Tensor, key: Any) -> Any:
     node = x.node
     if x.library == "numpy" and plain_array(x):
         return numpy_values.entry(run, x, key)
-    if (
-        type(node) in NODES
-        and type(key) is int
-        and node.ndim == 1
-        and node.value.dtype != object
-        and -node.shape[0] <= key < node.shape[0]
-    ):
+    if type(node) in NODES and type(key) is int and node.ndim == 1 and node.value.dtype != object and -node.shape[0] <= key < node.shape[0]:
         made = run.f.enter(INDEX, (node,), {"key": key}, node.value[key])
-        return show(
-            x, lambda node: run.f(INDEX, node, key=key) if type(node) in NODES else node[key, ...], made, x.dtype
-        )
+        return show(x, lambda node: run.f(INDEX, node, key=key) if type(node) in NODES else node[key, ...], made, x.dtype)
     place = key_of(run, x, key)
     if not basic(place):
         array = node if type(node) in NODES else np.asarray(node)
@@ -301,20 +282,15 @@ def put(run: Run, base: Any, key: Any, value: Any) -> None:
 def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
     """Write entries of a tensor."""
     if x.library == "jax":
-        run.fail(
-            "TypeError",
-            "JAX arrays are immutable and do not support in-place item assignment. Instead of x[idx] = y, "
-            "use x = x.at[idx].set(y) or another .at[] method",
-        )
+        run.fail("TypeError", "JAX arrays are immutable and do not support in-place item assignment. Instead of x[idx] = y, "
+                 "use x = x.at[idx].set(y) or another .at[] method")
     if plain_array(x) and not flows(value) and not (isinstance(value, list | tuple) and any(map(flows, value))):
         numpy_values.put_entry(run, x, key, value)
         return
     from gradcli.runner.arrays import array_of
 
     place = key_of(run, x, key)
-    change = (
-        value if isinstance(value, Tensor) else array_of(run, value, x.library if x.library != "torch" else "numpy")
-    )
+    change = value if isinstance(value, Tensor) else array_of(run, value, x.library if x.library != "torch" else "numpy")
     node = change.node
     if category(x.dtype) < 2:
         node = as_dtype(np.asarray(value_of(node)), x.dtype)
@@ -324,11 +300,8 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
     if not fits(np.shape(value_of(node)), np.shape(target)):
         shape, want = np.shape(value_of(node)), np.shape(target)
         if x.library == "torch":
-            run.fail(
-                "RuntimeError",
-                f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing "
-                f"result of shape {list(want)}",
-            )
+            run.fail("RuntimeError", f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing "
+                     f"result of shape {list(want)}")
         run.fail("ValueError", f"could not broadcast input array from shape {shape} into shape {want}")
     f, first = run.f, run.count
     if type(node) not in NODES and type(x.node) not in NODES:
@@ -343,9 +316,7 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
         run.write(x, made, first)
         if type(x.node) in NODES:
             rank = np.ndim(value_of(node)) if isinstance(value, Tensor) else None
-            shown = (
-                key if not isinstance(key, Tensor) or key.shape else int(key.value) if category(key.dtype) == 1 else key
-            )
+            shown = key if not isinstance(key, Tensor) or key.shape else int(key.value) if category(key.dtype) == 1 else key
             from gradcli.runner.backward_names import write_name
 
             x.made_by = write_name(shown, x.shape, rank)

@@ -29,14 +29,7 @@ METHODS = {
     "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",
     "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
 }  # fmt: skip
-COMPARED = {
-    "<": ("lt", "gt"),
-    "<=": ("le", "ge"),
-    ">": ("gt", "lt"),
-    ">=": ("ge", "le"),
-    "==": ("eq", "eq"),
-    "!=": ("ne", "ne"),
-}
+COMPARED = {"<": ("lt", "gt"), "<=": ("le", "ge"), ">": ("gt", "lt"), ">=": ("ge", "le"), "==": ("eq", "eq"), "!=": ("ne", "ne")}
 HOST: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
     "%": operator.mod, "**": operator.pow, "&": operator.and_, "|": operator.or_, "^": operator.xor,
@@ -46,8 +39,6 @@ HOST: dict[str, Callable[[Any, Any], Any]] = {
 HOST_KINDS = (
     int, float, bool, complex, str, list, tuple, dict, set, frozenset, range, type(None), bytes, slice, type({}.keys()), type({}.items()),
 )  # fmt: skip
-
-
 class Union(tuple):  # type: ignore[type-arg]
     """Several types of which a value may be any: ``int | None``."""
 
@@ -77,7 +68,9 @@ def binary(sign: str, left: Evaluate | None, right: Evaluate | None, i: int, j: 
     """
     op = OPERATORS.get((sign, 2))
     if op is None or op.flat or op.require is not None or sign not in METHODS:
-        return lambda regs: operate(regs[0], sign, left(regs) if left else regs[i], right(regs) if right else regs[j])
+        return lambda regs: operate(
+            regs[0], sign, left(regs) if left else regs[i], right(regs) if right else regs[j]
+        )
     forward = op.forward
 
     def run(regs: Frame) -> Any:
@@ -291,11 +284,8 @@ def whole_arithmetic(run: Run, sign: str, x: Any, y: Any) -> Any:
     """Return arithmetic of integers and truth values."""
     p, q = np.asarray(value_of(x)), np.asarray(value_of(y))
     if sign == "-" and p.dtype == q.dtype == np.bool_:
-        run.fail(
-            "RuntimeError",
-            "Subtraction, the `-` operator, with two bool tensors is not supported. "
-            "Use the `^` or `logical_xor()` operator instead.",
-        )
+        run.fail("RuntimeError", "Subtraction, the `-` operator, with two bool tensors is not supported. "
+                 "Use the `^` or `logical_xor()` operator instead.")
     if sign in ("//", "%") and np.any(q == 0):
         run.fail("RuntimeError", "ZeroDivisionError")
     both = p.dtype == q.dtype == np.bool_
@@ -503,11 +493,7 @@ def contains(run: Run, item: Any, container: Any) -> bool:
     from gradcli.runner.builtins import type_name
     from gradcli.runner.containers import iterate
 
-    if (
-        isinstance(container, int | float)
-        or container is None
-        or (isinstance(container, Instance) and not has_items(container))
-    ):
+    if isinstance(container, int | float) or container is None or (isinstance(container, Instance) and not has_items(container)):
         run.fail("TypeError", f"argument of type '{type_name(container)}' is not iterable")
     return any(each is item or equal(run, item, each) for each in iterate(run, container))
 

@@ -186,9 +186,7 @@ class Run:
         old = tensor.node
         key = old.index if type(old) in NODES else id(old)
         tensor.version += 1
-        self.writes[key] = Written(
-            count, self.line, tensor.shape, tensor.version, count if first is None else first, old
-        )
+        self.writes[key] = Written(count, self.line, tensor.shape, tensor.version, count if first is None else first, old)
         if len(self.writes) > 4096:
             self.writes = dict(list(self.writes.items())[2048:])
         if tensor.leaf:
@@ -291,14 +289,7 @@ class Run:
 
     # ---- derivative calls
     def swept(
-        self,
-        outputs: list[Tensor],
-        seeds: list[Any],
-        targets: Any,
-        retain: bool,
-        create: bool,
-        given: Any,
-        inputs: Any = None,
+        self, outputs: list[Tensor], seeds: list[Any], targets: Any, retain: bool, create: bool, given: Any, inputs: Any = None
     ) -> Any:
         """Return what a sweep gives: newly walked, or as another run recorded it."""
         from gradcli.runner.backward import sweep
@@ -365,3 +356,4 @@ def show(base: Tensor, look: Any, made: Any, dtype: str, made_by: Any = None) ->
     if outer is None or type(base) is Detached:
         return View(base, look, made, dtype, made_by)
     return View(base.base, lambda node: look(outer(node)), made, dtype, made_by)
+

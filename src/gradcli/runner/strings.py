@@ -54,9 +54,7 @@ def grad_fn_name(x: Tensor) -> str | None:
         return backward_name(made_by, [len(x.shape)]) or None
     op = node.op
     sign = op.operator or op.name
-    ranks = [
-        len(a.shape) if type(a) in NODES else a.ndim if isinstance(a, np.ndarray) else None for a in node.arguments
-    ]
+    ranks = [len(a.shape) if type(a) in NODES else a.ndim if isinstance(a, np.ndarray) else None for a in node.arguments]
     if op.operator == "-" and len(ranks) == 1:
         sign = "neg"
     return backward_name(sign, ranks) or None
@@ -164,9 +162,7 @@ def of_container(run: Any, x: Any, depth: int) -> str | None:
     if isinstance(x, list):
         return f"[{', '.join(parts(x))}]"
     if isinstance(x, dict):
-        return (
-            "{" + ", ".join([f"{to_repr(run, k, depth + 1)}: {to_repr(run, v, depth + 1)}" for k, v in x.items()]) + "}"
-        )
+        return "{" + ", ".join([f"{to_repr(run, k, depth + 1)}: {to_repr(run, v, depth + 1)}" for k, v in x.items()]) + "}"
     if isinstance(x, set | frozenset):
         text = "{" + ", ".join(parts(x)) + "}" if x else ""
         return (text or "set()") if isinstance(x, set) else f"frozenset({text})"
