@@ -20,6 +20,7 @@ from gradcli.language.names import find_function
 from gradcli.ops import METHODS as TABLE_METHODS
 from gradcli.ops import Function, Pair, Parts, find
 from gradcli.ops.declare import value_of
+from gradcli.runner.hosted import HOSTS, Hosted, host_of, new_hosted
 from gradcli.runner.library import METHODS
 from gradcli.runner.objects import (
     UNBOUND,
@@ -58,6 +59,8 @@ def call(run: Run, what: Any, arguments: list[Any], named: dict[str, Any]) -> An
         member = what.kind.find("__call__")
         if member is not UNBOUND:
             return call(run, member, [what, *arguments], named)
+    elif isinstance(what, Hosted) and (member := what.kind.find("__call__")) is not UNBOUND:
+        return call(run, member, [what, *arguments], named)
     elif kind is StaticMethod or kind is ClassMethod:
         return call(run, what.function, arguments, named)
     elif kind is Foreign:
@@ -217,6 +220,8 @@ def construct(run: Run, kind: Class, arguments: list[Any], named: dict[str, Any]
         listed = f"method{'s' if len(abstract) > 1 else ''} {', '.join(abstract)}"
         run.fail("TypeError", f"Can't instantiate abstract class {kind.name} with abstract {listed}")
     for one in kind.order:
+        if one.make is not None and one is not kind and one.name in HOSTS and host_of(kind) is one:
+            return construct_hosted(run, kind, one, arguments, named)
         if one.make is not None:
             return call_native(run, one.make, [kind, *arguments] if one is not kind else arguments, named)
     new = kind.find("__new__")
@@ -226,6 +231,15 @@ def construct(run: Run, kind: Class, arguments: list[Any], named: dict[str, Any]
         call(run, start, [made, *arguments], named)
     elif start is UNBOUND and new is UNBOUND and (arguments or named):
         run.fail("TypeError", f"{kind.name}() takes no arguments")
+    return made
+
+
+def construct_hosted(run: Run, kind: Class, base: Class, arguments: list[Any], named: dict[str, Any]) -> Any:
+    """Return a new object of a class that is derived from one of Python's own."""
+    new, start = kind.find("__new__"), kind.find("__init__")
+    made = new_hosted(run, kind, base, arguments, named) if new is UNBOUND else call(run, new, [kind, *arguments], named)
+    if start is not UNBOUND and isinstance(made, Hosted):
+        call(run, start, [made, *arguments], named)
     return made
 
 

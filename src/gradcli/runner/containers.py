@@ -14,9 +14,10 @@ from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import value_of
 from gradcli.ops.indexing import INDEX, PUT
 from gradcli.runner import numpy_values
+from gradcli.runner.hosted import Hosted
 from gradcli.runner.numpy_values import flows, plain_array
 from gradcli.runner.objects import UNBOUND, Class, Foreign, Instance
-from gradcli.runner.operators import HOST_KINDS, hashable, plain
+from gradcli.runner.operators import HOST_KINDS, has_items, hashable, plain
 from gradcli.runner.state import LONGEST, Run, show
 from gradcli.runner.values import Size, Tensor, as_dtype, category
 
@@ -26,10 +27,14 @@ ITERABLE = (list, tuple, dict, set, frozenset, str, range, bytes)
 def iterate(run: Run, value: Any) -> Any:
     """Return what walks over the items of a value; raises TypeError for what has none."""
     if isinstance(value, ITERABLE):
+        if isinstance(value, Hosted) and (member := value.kind.find("__iter__")) is not UNBOUND:
+            return run.call(member, [value])
         return value
     if isinstance(value, Tensor):
         return rows(run, value)
     if isinstance(value, Instance):
+        if not has_items(value):
+            run.fail("TypeError", f"'{value.kind.name}' object is not iterable")
         return of_instance(run, value)
     if isinstance(value, Pair | Parts):
         return list(value)  # type: ignore[call-overload]
@@ -44,6 +49,22 @@ def iterate(run: Run, value: Any) -> Any:
     from gradcli.runner.builtins import type_name
 
     return run.fail("TypeError", f"'{type_name(value)}' object is not iterable")
+
+
+CHANGING = (dict, set, type({}.items()), type({}.keys()), type({}.values()))
+
+
+def steady(run: Run, items: Any) -> Any:
+    """Return what walks over items, with the exception of Python's where a dictionary or a set changes meanwhile."""
+    return watched(run, items) if isinstance(items, CHANGING) else items
+
+
+def watched(run: Run, items: Any) -> Iterator[Any]:
+    """Yield items that must not change in number."""
+    try:
+        yield from items
+    except RuntimeError as error:
+        run.fail("RuntimeError", str(error))
 
 
 def of_instance(run: Run, value: Instance) -> Iterator[Any]:
@@ -64,8 +85,6 @@ def of_instance(run: Run, value: Instance) -> Iterator[Any]:
                 raise
             yield item
     item_of = value.kind.find("__getitem__")
-    if item_of is UNBOUND:
-        run.fail("TypeError", f"'{value.kind.name}' object is not iterable")
     for k in range(LONGEST):
         try:
             item = run.call(item_of, [value, k])
@@ -125,6 +144,8 @@ def subscript(run: Run, base: Any, key: Any) -> Any:
     key = plain(key)
     if isinstance(base, Tensor):
         return entry(run, base, key)
+    if isinstance(base, Hosted) and (member := base.kind.find("__getitem__")) is not UNBOUND:
+        return run.call(member, [base, key])
     if isinstance(base, Instance):
         member = base.kind.find("__getitem__")
         if member is not UNBOUND:
@@ -256,7 +277,7 @@ def put(run: Run, base: Any, key: Any, value: Any) -> None:
     key, value = plain(key), plain(value)
     if isinstance(base, Tensor):
         put_entry(run, base, key, value)
-    elif isinstance(base, Instance) and (member := base.kind.find("__setitem__")) is not UNBOUND:
+    elif isinstance(base, Instance | Hosted) and (member := base.kind.find("__setitem__")) is not UNBOUND:
         run.call(member, [base, key, value])
     elif isinstance(base, dict):
         base[hashable(run, key)] = value
@@ -331,7 +352,7 @@ def fits(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
 
 def delete(run: Run, base: Any, key: Any) -> None:
     """Do ``del base[key]``."""
-    if isinstance(base, Instance) and (member := base.kind.find("__delitem__")) is not UNBOUND:
+    if isinstance(base, Instance | Hosted) and (member := base.kind.find("__delitem__")) is not UNBOUND:
         run.call(member, [base, key])
         return
     if isinstance(base, dict):

@@ -51,8 +51,8 @@ def host_attribute(run: Run, base: Any, name: str) -> Any:
         return property_attribute(base, name)
     if isinstance(base, Bound):
         return bound_attribute(run, base, name)
-    if hasattr(type(base), "send"):
-        return generator_attribute(base, name)
+    if hasattr(type(base), "send") and name in GENERATORS:
+        return Bound(GENERATORS[name], base)
     if isinstance(base, TableFunction) and name == "__name__":
         return base.name.rpartition(".")[2]
     if name == "__class__":
@@ -93,12 +93,6 @@ def bound_attribute(run: Run, base: Bound, name: str) -> Any:
     return host_attribute(run, base.function, name) if not isinstance(base.function, Closure) else run.attribute(base.function, name)
 
 
-def generator_attribute(base: Any, name: str) -> Any:
-    """Return a method of a generator."""
-    methods: dict[str, Any] = {"send": send, "throw": throw, "close": close, "__next__": lambda run, me: send(run, me, None)}
-    return Bound(methods[name], base) if name in methods else UNBOUND
-
-
 def send(run: Run, generator: Any, value: Any) -> Any:
     """Run a generator to its next value."""
     return stepped(run, lambda: generator.send(value))
@@ -114,8 +108,17 @@ def throw(run: Run, generator: Any, error: Any, value: Any = None, *_: Any) -> A
 
 def close(run: Run, generator: Any) -> None:
     """End a generator."""
+    from gradcli.runner.exceptions import Raised
+
     del run
-    generator.close()
+    try:
+        generator.close()
+    except Raised as error:
+        if error.name not in ("GeneratorExit", "StopIteration"):
+            raise
+
+
+GENERATORS: Table = {"send": send, "throw": throw, "close": close, "__next__": lambda run, me: send(run, me, None)}
 
 
 def stepped(run: Run, step: Any) -> Any:
@@ -168,11 +171,11 @@ def of_text(name: str) -> Callable[..., Any]:
     """Return a method of texts that takes and gives texts and numbers alone."""
     function = getattr(str, name)  # one of the names below, and none that a user wrote
 
-    def run_it(run: Run, text: str, *arguments: Any) -> Any:
-        for argument in arguments:
+    def run_it(run: Run, text: str, *arguments: Any, **named: Any) -> Any:
+        for argument in (*arguments, *named.values()):
             if isinstance(argument, int) and abs(argument) > 1_000_000:
                 run.bound(float("inf"), "a text is too long")
-        made = function(text, *arguments)
+        made = function(text, *arguments, **named)
         if isinstance(made, str):
             run.bound(len(made), "a text is too long")
         return made
@@ -360,8 +363,9 @@ SETS: Table = {
 }  # fmt: skip
 FLOATS: Table = {"hex": lambda run, x: float(x).hex(), "conjugate": lambda run, x: x, "is_integer": lambda run, x: float(x).is_integer(), "item": lambda run, x: x, "as_integer_ratio": lambda run, x: x.as_integer_ratio()}
 INTEGERS: Table = {"bit_count": lambda run, x: x.bit_count(), "conjugate": lambda run, x: x, "as_integer_ratio": lambda run, x: (int(x), 1), "bit_length": lambda run, x: x.bit_length(), "item": lambda run, x: x, "is_integer": lambda run, x: True}
+BYTES: Table = {"decode": lambda run, data, encoding="utf-8", errors="strict": data.decode(encoding, errors), "hex": lambda run, data: data.hex()}
 KINDS: tuple[tuple[Any, Table], ...] = (
-    (str, STRINGS), (list, LISTS), (tuple, TUPLES), (dict, DICTS), (set | frozenset, SETS), (bool, INTEGERS), (int, INTEGERS), (float, FLOATS),
+    (str, STRINGS), (bytes, BYTES), (list, LISTS), (tuple, TUPLES), (dict, DICTS), (set | frozenset, SETS), (bool, INTEGERS), (int, INTEGERS), (float, FLOATS),
 )  # fmt: skip
 
 

@@ -453,7 +453,7 @@ def enum_body(run: Run, name: str, bases: list[Class], members: dict[str, Any]) 
     """Return the enum that a body describes: its plain members are the only objects of the class."""
     made = Class(name, bases, members, None, qualified=f"__main__.{name}")
     if made.find("__hash__") is UNBOUND or made.members.get("__hash__", 0) is None:
-        made.members["__hash__"] = lambda run, me: id(me)
+        made.members["__hash__"] = lambda run, me: me.ordinal
     entries: dict[str, Instance] = {}
     counted = []
     for key, value in list(members.items()):
