@@ -15,7 +15,8 @@ from gradcli.engine.graph import NODES, Graph, Input, Node
 from gradcli.errors import Budget, GradcliError, Place, Span
 from gradcli.errors.suggest import did_you_mean
 from gradcli.records import dataclass, field
-from gradcli.runner.backward import Swept, retain, sweep
+from gradcli.runner import backward
+from gradcli.runner.backward import Swept, sweep
 from gradcli.runner.naming import name_of
 from gradcli.runner.objects import Code, Frame
 from gradcli.runner.script import compile_text, run_code
@@ -75,7 +76,7 @@ class Replay:
             run.call(run.all_hooks[hook], [Tensor(np.array(g))])
         inner = list(run.retained.values())
         for place, g in before.kept:
-            retain(run, inner[place], g)
+            backward.retain(run, inner[place], g)
         totals = {leaf.node.index: before.by_leaf[name] for name, leaf in self.live(run).items() if name in before.by_leaf}
         captured = {t.node.index: g for t, g in zip(inputs or (), before.asked, strict=False) if g is not None}
         return Swept(nodes, seeds, totals, captured)

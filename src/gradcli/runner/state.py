@@ -12,7 +12,7 @@ import numpy as np
 from gradcli.engine.graph import NODES, Graph
 from gradcli.engine.live import LiveGraph
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
-from gradcli.ops.arithmetic import ADD
+from gradcli.ops.arithmetic import ADD, SUB
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.indexing import PUT
 from gradcli.ops.making import DETACH
@@ -206,6 +206,8 @@ class Run:
 
     def overwritten(self, old: Any, made: Any) -> Any:
         """Return a node with other numbers and the history that it had, which a write past the record leaves."""
+        if not self.held.live:
+            return self.graph(ADD, old, self.graph(DETACH, self.graph(SUB, made, old)))
         new, before = value_of(made), value_of(old)
         new = np.asarray(new) if np.ndim(before) else np.asarray(new).reshape(())[()]
         return self.graph.enter(ADD, (old, np.asarray(new - before)), {}, new, (0,))
