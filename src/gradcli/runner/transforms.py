@@ -34,7 +34,8 @@ Outcome = tuple[list[Any], Spec]
 class Level:
     """One level of differentiation, entered by ``with``; ``forward`` says that it asks for no sweep back.
 
-    ``inputs`` are its own, and those of levels that have ended in it.
+    ``inputs`` are its own, and those of levels that have ended in it. ``boxes`` says that its values cannot be written
+    into arrays.
     """
 
     def __init__(self, run: Run, forward: bool = False) -> None:
@@ -42,6 +43,7 @@ class Level:
         self.inputs: set[int] = set()
         self.leaves: list[Tensor] = []
         self.forward = forward
+        self.boxes = False
         self.before = True
         self.line = run.line
 

@@ -120,13 +120,18 @@ def link(run: Run, kind: Class, ctx: Instance, arguments: tuple[Any, ...], outpu
     backward = kind.find("vjp") if backward is UNBOUND else backward
     call = Call(run, kind.name, ctx, backward, arguments, [(t.shape, t.dtype) for t in outputs])
     op = Op(kind.name, call.value, call.vjp, call.links, index=Said(), torch_saves=("own",))
-    inputs = [a.node for a in arguments if isinstance(a, Tensor) and a.active]
+    inputs = tuple([a.node for a in arguments if isinstance(a, Tensor) and a.active])
+    parts_of_node(run, call, op, inputs, outputs)
+
+
+def parts_of_node(run: Run, call: Call, op: Op, inputs: tuple[Any, ...], outputs: list[Tensor]) -> None:
+    """Make outputs of a call parts of one node."""
     first = outputs[0]
     numbers = first.value if len(outputs) == 1 else np.concatenate([np.ravel(np.asarray(t.value)) for t in outputs])
     numbers = np.asarray(numbers)[()] if np.asarray(numbers).dtype != object else numbers
     call.result = numbers
-    node = run.graph.enter(op, tuple(inputs), {}, numbers)
-    ctx.fields["_node"] = node
+    node = run.graph.enter(op, inputs, {}, numbers)
+    call.ctx.fields["_node"] = node
     start = 0
     for place, one in enumerate(outputs):
         if len(outputs) > 1:
@@ -136,7 +141,7 @@ def link(run: Run, kind: Class, ctx: Instance, arguments: tuple[Any, ...], outpu
             start += size
         else:
             part = node
-        one.node, one.leaf, one.made_by = part, False, f"{kind.name}Backward"
+        one.node, one.leaf, one.made_by = part, False, f"{call.name}Backward"
         if place:
             extra_of(one).several = True
 
@@ -145,17 +150,17 @@ class Call:
     """One call of a function of the user's: its derivative runs his backward."""
 
     def __init__(
-        self, run: Run, name: str, ctx: Instance, backward: Any, arguments: tuple[Any, ...], outputs: list[Any]
-    ) -> None:
+        self, run: Run, name: str, ctx: Instance, backward: Any, arguments: tuple[Any, ...], outputs: list[Any],
+        library: str = "torch",
+    ) -> None:  # fmt: skip
         self.run, self.name, self.ctx, self.backward = run, name, ctx, backward
         self.places = [k for k, a in enumerate(arguments) if isinstance(a, Tensor) and a.active]
-        self.tensors = [arguments[k] for k in self.places]
-        self.shapes = [t.shape for t in self.tensors]
+        self.shapes = [arguments[k].shape for k in self.places]
+        self.library = library
         self.count = len(arguments)
         self.outputs = outputs
         self.result: Any = None
         self.last: tuple[Any, list[Any]] | None = None
-        self.tensors.clear()
 
     def value(self, *_values: Any) -> Any:
         """Return what the forward pass gave."""
@@ -207,7 +212,7 @@ class Call:
         if len(self.outputs) == 1:
             shape, dtype = self.outputs[0]
             whole = node if type(node) in NODES else np.array(np.broadcast_to(node, shape))
-            return [Tensor(whole, dtype)]
+            return [Tensor(whole, dtype, self.library)]
         found: list[Any] = []
         start = 0
         for shape, dtype in self.outputs:
@@ -218,7 +223,7 @@ class Call:
                 part = np.array(node[start : start + size]).reshape(shape)
             start += size
             bare = not self.ctx.fields.get("_materialize", True) and not np.any(value_of(part))
-            found.append(None if bare else Tensor(part, dtype))
+            found.append(None if bare else Tensor(part, dtype, self.library))
         return found
 
     def checked(self, place: int, made: Any, shape: tuple[int, ...], again: bool) -> Any:
