@@ -110,8 +110,7 @@ class Evaluated:
 
     def __init__(self, run: Run, fun: Any, argnum: Any, arguments: Any, named: Any, aux: bool = False) -> None:
         self.run, self.call = run, Call(run, fun)
-        self.level = Level(run)
-        self.level.boxes = True
+        self.level = Level(run, "boxes")
         self.aux: Any = None
         with self.level:
             self.inputs = Inputs(run, self.level, self.call, arguments, argnum)
