@@ -80,18 +80,18 @@ CONTEXT = Class(
 def apply(run: Run, kind: Class, *arguments: Any) -> Any:
     """Do what ``Function.apply`` does."""
     forward, setup = kind.find("forward"), kind.find("setup_context")
-    if not isinstance(forward, StaticMethod):
-        run.fail("RuntimeError", LEGACY if forward is not UNBOUND else "You must implement the forward function for custom"
-                 " autograd.Function.")  # fmt: skip
+    if forward is UNBOUND:
+        run.fail("NotImplementedError", "You must implement the forward function for custom autograd.Function.")
+    forward = forward.function if isinstance(forward, StaticMethod) else forward
     ctx = Instance(Class(f"{kind.name}Backward", [CONTEXT], dict(kind.members), qualified=f"torch.autograd.function.{kind.name}Backward"))
     tensors = [a for a in arguments if isinstance(a, Tensor)]
     ctx.fields["needs_input_grad"] = tuple([isinstance(a, Tensor) and a.active for a in arguments])
     before = run.enable_grad(False)
     try:
         if setup is UNBOUND:
-            made = run.call(forward.function, [ctx, *arguments])
+            made = run.call(forward, [ctx, *arguments])
         else:
-            made = run.call(forward.function, list(arguments))
+            made = run.call(forward, list(arguments))
             run.call(setup, [ctx, tuple(arguments), made])
     finally:
         run.enable_grad(before)
@@ -104,7 +104,7 @@ def apply(run: Run, kind: Class, *arguments: Any) -> Any:
             results[k] = Tensor(one.node if type(one.node) not in NODES else np.asarray(one.value), one.dtype)
     smooth = [t for t in results if isinstance(t, Tensor) and category(t.dtype) == 2 and not any(t is f for f in flat)]
     if smooth:
-        link(run, kind, ctx, arguments, smooth)
+        link(run, kind, ctx, arguments, smooth, [t for t in results if isinstance(t, Tensor)])
     for written in ctx.fields.get("_dirty", ()):
         result = results[0]
         if isinstance(result, Tensor) and result.active:
@@ -114,11 +114,17 @@ def apply(run: Run, kind: Class, *arguments: Any) -> Any:
     return tuple(results) if isinstance(made, tuple | list) else results[0]
 
 
-def link(run: Run, kind: Class, ctx: Instance, arguments: tuple[Any, ...], outputs: list[Tensor]) -> None:
-    """Make nodes of the outputs; of several they are parts of one node, so that backward is called once."""
+def link(
+    run: Run, kind: Class, ctx: Instance, arguments: tuple[Any, ...], outputs: list[Tensor], every: list[Tensor]
+) -> None:
+    """Make nodes of the outputs; of several they are parts of one node, so that backward is called once.
+
+    ``every`` has those outputs too that no derivative flows to: backward is given zeros for them.
+    """
     backward = kind.find("backward")
     backward = kind.find("vjp") if backward is UNBOUND else backward
     call = Call(run, kind.name, ctx, backward, arguments, [(t.shape, t.dtype) for t in outputs])
+    call.every = [next((k for k, y in enumerate(outputs) if y is t), (t.shape, t.dtype)) for t in every]
     op = Op(kind.name, call.value, call.vjp, call.links, index=Said(), torch_saves=("own",))
     inputs = tuple([a.node for a in arguments if isinstance(a, Tensor) and a.active])
     parts_of_node(run, call, op, inputs, outputs)
@@ -159,6 +165,7 @@ class Call:
         self.library = library
         self.count = len(arguments)
         self.outputs = outputs
+        self.every: list[Any] = list(range(len(outputs)))
         self.result: Any = None
         self.last: tuple[Any, list[Any]] | None = None
 
@@ -189,7 +196,8 @@ class Call:
         run.quiet += 1
         line = run.line
         try:
-            made = run.call(self.backward, [self.ctx, *self.cotangents(g)])
+            gs = self.cotangents(g)
+            made = run.call(self.backward, [self.ctx, *[gs[k] if isinstance(k, int) else self.zeros(*k) for k in self.every]])
         finally:
             run.quiet -= 1
             run.line = line
@@ -204,6 +212,12 @@ class Call:
         for place, shape in zip(self.places, self.shapes, strict=True):
             parts.append(self.checked(place, given[place], shape, again))
         return parts
+
+    def zeros(self, shape: tuple[int, ...], dtype: str) -> Any:
+        """Return the cotangent of an output that no derivative flows to."""
+        if not self.ctx.fields.get("_materialize", True):
+            return None
+        return self.run.make(np.zeros(shape), dtype, self.library)
 
     def cotangents(self, g: Any) -> list[Any]:
         """Return the cotangents of the outputs as tensors."""
