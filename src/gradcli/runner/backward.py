@@ -204,6 +204,9 @@ def hooked_visit(
                     run.hooked.append((hook_number(run, hook), g.value))
                 made = run.call(hook, [g])
                 if isinstance(made, Tensor):
+                    if made.shape != node.shape:
+                        name = getattr(hook, "name", "hook")
+                        run.fail("RuntimeError", f"hook '{name}' has changed the size of value")
                     totals[index] = made.node if type(made.node) in NODES else np.asarray(made.value)[()]
             if index in run.retained:
                 retain(run, run.retained[index], totals[index])

@@ -340,8 +340,8 @@ def call_table(
     else:
         result = given if isinstance(given, str) else together(run, tensors or plain_, library if library != "python" else "numpy")
     kind = kind_of(value_of(first_of(made)))
-    if given is None and category(result) == 2 and kind != "f":
-        result = "bool" if kind == "b" else "int64"
+    if kind != "f" and category(result) == 2 and not isinstance(given, str):
+        result = "bool" if kind == "b" else "int32" if library == "jax" and not run.x64 else "int64"
     if category(result) < 2 and kind == "f":
         result = run.default_dtype if library == "torch" else plain_in_jax(run, 1.0) if library == "jax" else "float64"
         result = strong(result) if tensors else result

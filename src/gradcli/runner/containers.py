@@ -294,6 +294,8 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
             run.fail("RuntimeError", f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing "
                      f"result of shape {list(want)}")
         run.fail("ValueError", f"could not broadcast input array from shape {shape} into shape {want}")
+    if type(node) in NODES and x.library == "numpy" and any(level.kind == "boxes" for level in run.levels):
+        run.fail("ValueError", "setting an array element with a sequence.")
     f, first = run.f, run.count
     if type(node) not in NODES and type(x.node) not in NODES:
         array = np.array(x.node)

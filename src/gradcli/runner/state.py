@@ -167,6 +167,8 @@ class Run:
         node = self.graph.input(f"leaf{ordinal}", value, True)
         tensor.node, tensor.leaf = node, True
         self.by_leaf[node.index] = node.owner = tensor
+        if tensor.extra is not None and tensor.extra.hooks:
+            self.hooks[node.index] = tensor.extra.hooks
         return tensor
 
     def write(self, tensor: Tensor, made: Any, first: int | None = None) -> None:
@@ -195,6 +197,7 @@ class Run:
             if tensor.active:
                 note(self, "update", tensor)
             self.by_leaf.pop(old.index, None)
+            self.hooks.pop(old.index, None)
             tensor.node = np.array(value_of(made))
             self.enter_leaf(tensor)
             return

@@ -67,6 +67,13 @@ def smoothed(x: Tensor) -> bool:
 
 def tensor_text(run: Any, x: Tensor, quoted: bool) -> str:
     """Return a tensor or an array as it is printed."""
+    if run is not None and run.levels and x.active:
+        from gradcli.runner.transforms import level_of, traced_text
+
+        kind = level_of(run, x)
+        if kind:
+            inner = Tensor(np.asarray(x.value), x.dtype, x.library)
+            return traced_text(run, x, kind, tensor_text(run, inner, quoted=False))
     if x.library == "torch":
         options = (run.print_options.get("options") if run is not None else None) or printing.Options()
         return printing.torch_text(
